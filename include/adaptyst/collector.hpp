@@ -1,0 +1,54 @@
+// Collects what the markers of this process tell, from the constructor to stop().
+//
+//   int main() {
+//     adaptyst::collector collector;
+//     simulate();
+//   }                               // prints the report
+//
+// Link with adaptyst::collector. Options are one string of key=value pairs joined by commas, from the argument and then,
+// overriding it, from the environment variable ADAPTYST:
+//
+//   engine=auto|ebpf|inline|off    auto: ebpf where it is permitted, else inline, and one line says which and why
+//   report=table|none              the table goes to standard error
+//   output=FILE.json               %p: pid, %r: MPI rank, %h: host
+//
+// Nothing here throws, and nothing stops the program: bad options and missing permissions are told on standard error
+// with what to do about them, and the program runs on, uncollected. One collector at a time; a second one is refused.
+//
+// Cost: tens of milliseconds at start and stop for ebpf, a few for inline; between them, what the events cost
+// (docs/overhead.md). No thread is left running.
+#ifndef ADAPTYST_COLLECTOR_HPP
+#define ADAPTYST_COLLECTOR_HPP
+
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "profile.hpp"
+
+namespace adaptyst { inline namespace v1 {
+
+class collector {
+ public:
+  explicit collector(std::string_view options = {}) noexcept;
+  ~collector();
+  collector(const collector&) = delete;
+  collector& operator=(const collector&) = delete;
+
+  // All that has ended so far; the program need not pause. Empty when nothing is collected. Thread-safe.
+  profile snapshot() const noexcept;
+
+  // Ends the collection, reports, and returns the profile; further calls return it again. Thread-safe.
+  profile stop() noexcept;
+
+  // Why nothing is collected; empty while something is.
+  const std::string& error() const noexcept;
+
+ private:
+  struct state;
+  std::unique_ptr<state> state_;
+};
+
+}}  // namespace adaptyst::v1
+
+#endif

@@ -1,0 +1,18 @@
+// What the compiler is, what the build asked for, and the names of the attributes that the other headers use.
+//
+// ADAPTYST_DISABLE, defined before the first include, compiles every marker away; arguments are still type-checked.
+#ifndef ADAPTYST_CONFIG_HPP
+#define ADAPTYST_CONFIG_HPP
+
+#include "version.hpp"
+
+#if !defined(__linux__) || !defined(__LP64__)
+#error "adaptyst: markers need 64-bit Linux; define ADAPTYST_DISABLE and guard the include elsewhere"
+#endif
+
+#define ADAPTYST_DETAIL_COLD __attribute__((cold, noinline, visibility("hidden")))
+#define ADAPTYST_DETAIL_HIDDEN __attribute__((visibility("hidden")))
+#define ADAPTYST_DETAIL_INLINE __attribute__((always_inline)) inline
+#define ADAPTYST_DETAIL_UNLIKELY(condition) __builtin_expect(static_cast<bool>(condition), 0)
+
+#endif

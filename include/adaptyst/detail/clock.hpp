@@ -1,0 +1,62 @@
+// Timestamps: the processor's counter where the collector has calibrated it, CLOCK_MONOTONIC otherwise.
+//
+// A counter read costs 9 ns on the machine that this was written on, clock_gettime() 21 ns. No fence stands before the
+// read: neighbouring instructions may drift a few nanoseconds across it, which is less than a fence would cost.
+#ifndef ADAPTYST_DETAIL_CLOCK_HPP
+#define ADAPTYST_DETAIL_CLOCK_HPP
+
+#include <stdint.h>
+#include <time.h>
+
+#include "atomic.hpp"
+
+namespace adaptyst { inline namespace v1 { namespace detail {
+
+// The straight line from counter ticks to CLOCK_MONOTONIC. Set by a collector before it wakes anybody.
+struct clock_line {
+  uint64_t ns_per_tick;  // times 2^32; 0: not calibrated, timestamps are CLOCK_MONOTONIC already
+  uint64_t base_ticks;
+  uint64_t base_ns;
+};
+
+__extension__ typedef unsigned __int128 wide;
+
+ADAPTYST_DETAIL_INLINE uint64_t ticks() noexcept {
+#if defined(__x86_64__)
+  return __builtin_ia32_rdtsc();
+#else
+  uint64_t value;
+  __asm__ volatile("mrs %0, cntvct_el0" : "=r"(value));
+  return value;
+#endif
+}
+
+template <class = void>
+inline uint64_t monotonic_ns() noexcept {
+  timespec now{};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return static_cast<uint64_t>(now.tv_sec) * 1000000000U + static_cast<uint64_t>(now.tv_nsec);
+}
+
+template <class = void>
+ADAPTYST_DETAIL_INLINE uint64_t timestamp(const clock_line& line) noexcept {
+  if (ADAPTYST_DETAIL_UNLIKELY(load(line.ns_per_tick) == 0)) return monotonic_ns();
+  return ticks();
+}
+
+template <class = void>
+ADAPTYST_DETAIL_INLINE uint64_t to_duration_ns(const clock_line& line, uint64_t timestamps) noexcept {
+  const uint64_t slope = load(line.ns_per_tick);
+  if (ADAPTYST_DETAIL_UNLIKELY(slope == 0)) return timestamps;
+  return static_cast<uint64_t>((static_cast<wide>(timestamps) * slope) >> 32);
+}
+
+template <class = void>
+ADAPTYST_DETAIL_INLINE uint64_t to_monotonic_ns(const clock_line& line, uint64_t timestamp) noexcept {
+  if (ADAPTYST_DETAIL_UNLIKELY(load(line.ns_per_tick) == 0)) return timestamp;
+  return load(line.base_ns) + to_duration_ns(line, timestamp - load(line.base_ticks));
+}
+
+}}}  // namespace adaptyst::v1::detail
+
+#endif

@@ -1,0 +1,410 @@
+// What the macros expand to: a static site, a test of the semaphores, and the cold path behind it.
+#ifndef ADAPTYST_DETAIL_MARKER_HPP
+#define ADAPTYST_DETAIL_MARKER_HPP
+
+#include "recorder.hpp"
+
+namespace adaptyst { inline namespace v1 { namespace detail {
+
+// A marker in the source. Constant-initialised; `record` is found when it is first awake, and refers to a copy that
+// outlives this one, which goes with its ELF object. A hidden type, because its objects inside inline functions and
+// templates would otherwise be unique symbols (STB_GNU_UNIQUE), and no library that has one is ever unloaded.
+struct ADAPTYST_DETAIL_HIDDEN site {
+  const char* name;  // null: the name is not a literal, and comes with each event
+  size_t name_bytes;
+  const char* file;
+  const char* function;
+  uint32_t line;
+  uint32_t kind;
+  const adaptyst_site* record;
+};
+
+// The numeric members of a payload, and its texts as one label. None in a marker without payload.
+struct payload_values {
+  const char* const* names;
+  uint32_t count;
+  text label;
+  double numbers[ADAPTYST_ATTRIBUTES];
+};
+
+// Replaced by <adaptyst/payload.hpp>.
+template <class Payload, bool = true>
+struct payload_reader {
+  static_assert(sizeof(Payload) == 0, "adaptyst: a marker with a payload needs #include <adaptyst/payload.hpp>");
+};
+
+// Whether anybody looks: all four counters of the control block in one comparison.
+ADAPTYST_DETAIL_INLINE bool is_awake() noexcept {
+  uint64_t all;
+  __builtin_memcpy(&all, &adaptyst_object_v1, sizeof all);
+  return __builtin_expect_with_probability(all != 0, 0, 1.0) != 0;
+}
+
+template <class = void>
+inline const adaptyst_site* make_record(process& in, const site& marker, text name,
+                                        const payload_values* payload) noexcept {
+  site_texts texts{};
+  texts.name = name;
+  texts.file = text_of(marker.file);
+  texts.function = text_of(marker.function);
+  texts.label = payload != nullptr ? payload->label : text{nullptr, 0};
+  texts.attributes = payload != nullptr ? payload->names : nullptr;
+  texts.attribute_count = payload != nullptr ? payload->count : 0;
+  texts.line = marker.line;
+  texts.kind = marker.kind;
+  return intern_site(in, texts);
+}
+
+// The record of a marker: remembered where name and label cannot change from one event to the next.
+template <class = void>
+ADAPTYST_DETAIL_INLINE const adaptyst_site* record_of(process& in, site& marker, text name,
+                                                      const payload_values* payload) noexcept {
+  const bool constant = marker.name != nullptr && (payload == nullptr || payload->label.bytes == 0);
+  const adaptyst_site* record = constant ? load_acquire(marker.record) : nullptr;
+  if (ADAPTYST_DETAIL_UNLIKELY(record == nullptr)) {
+    record = make_record(in, marker, name, payload);
+    if (constant) store_release(marker.record, record);
+  }
+  return record;
+}
+
+// ---- regions bound to a scope -----------------------------------------------------------------------------------
+
+// Frames above a marker that begins again where it already stands were left by longjmp(): no two live scopes share
+// stack frame, code and site.
+template <class = void>
+ADAPTYST_DETAIL_INLINE void heal(recorder& r, const adaptyst_site* record, const void* stack,
+                                 const void* code) noexcept {
+  if (r.depth == r.base || ADAPTYST_DETAIL_UNLIKELY(r.frames[r.depth - 1].stack > stack)) return;
+  for (uint32_t at = r.depth; at-- != r.base;) {
+    const frame& open = r.frames[at];
+    if (open.stack > stack) return;
+    if (open.stack == stack && open.code == code && open.path->site == record) return abandon_frames(r, at);
+  }
+}
+
+template <class = void>
+__attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN inline uint64_t push_frame(site& marker, text name, uint32_t device,
+                                                                            const payload_values* payload,
+                                                                            const void* stack,
+                                                                            const void* code) noexcept {
+  recorder* const opened = open_recorder();
+  if (ADAPTYST_DETAIL_UNLIKELY(opened == nullptr)) return 0;
+  recorder& r = *opened;
+  frame* pushed;
+  {
+    const writing now(r);
+    renew_if_stale(r);
+    const adaptyst_site* const record = record_of(*r.owner, marker, name, payload);
+    loss why = loss::tables_full;
+    row* where = nullptr;
+    if (ADAPTYST_DETAIL_UNLIKELY(record == nullptr)) {
+      count_loss(r, why);
+      return 0;
+    }
+    heal(r, record, stack, code);
+    const uint32_t depth = r.depth;
+    if (ADAPTYST_DETAIL_UNLIKELY(depth == most_depth)) {
+      count_loss(r, loss::too_deep);
+      return 0;
+    }
+    where = device > most_devices ? nullptr : row_below(r, current_path(r), record, device, why);
+    if (ADAPTYST_DETAIL_UNLIKELY(where == nullptr)) {
+      count_loss(r, why);
+      return 0;
+    }
+    pushed = &r.frames[depth];
+    pushed->token = (++r.serial << 12) | depth;
+    pushed->where = where;
+    pushed->path = where->path;
+    pushed->child_ns = 0;
+    pushed->stack = stack;
+    pushed->code = code;
+    if (payload != nullptr)
+      for (uint32_t at = 0; at != payload->count; ++at) r.values[depth][at] = payload->numbers[at];
+    store(r.depth, depth + 1);
+    bump(r.begun, 1);
+  }
+  const clock_line& clock = r.owner->control.clock;
+  pushed->begin = timestamp(clock);
+  if (ADAPTYST_DETAIL_UNLIKELY(load(adaptyst_object_v1.region_begin) != 0))
+    adaptyst_probe_region_begin(pushed->path->site->name, pushed->path->id, to_monotonic_ns(clock, pushed->begin),
+                                pushed->path->depth, pushed->path);
+  return pushed->token;
+}
+
+template <class = void>
+ADAPTYST_DETAIL_COLD inline void book_device_time(process& in, uint32_t device, uint64_t begin_ns,
+                                                  uint64_t end_ns) noexcept {
+  with_device(in.devices[device - 1], [=](device_entry& entry) {
+    entry.busy.add(begin_ns, end_ns);
+    entry.kernels.add(begin_ns, end_ns);
+    entry.kernels_and_copies.add(begin_ns, end_ns);
+  });
+}
+
+template <class = void>
+__attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN inline void pop_frame(uint64_t token) noexcept {
+  constexpr uint32_t depth_mask = most_depth - 1;
+  recorder* const opened = this_thread_recorder;
+  if (ADAPTYST_DETAIL_UNLIKELY(reinterpret_cast<uintptr_t>(opened) <= 1)) return;
+  recorder& r = *opened;
+  const clock_line& clock = r.owner->control.clock;
+  const uint64_t end = timestamp(clock);
+  const auto at = static_cast<uint32_t>(token & depth_mask);
+  const frame closed = r.frames[at];
+  uint64_t duration_ns;
+  uint64_t self_ns;
+  {
+    const writing now(r);
+    renew_if_stale(r);
+    if (ADAPTYST_DETAIL_UNLIKELY(at >= r.depth || closed.token != token)) {
+      bump(r.orphans, 1);
+      return;
+    }
+    if (ADAPTYST_DETAIL_UNLIKELY(r.depth != at + 1)) abandon_frames(r, at + 1);
+    store(r.depth, at);
+    duration_ns = to_duration_ns(clock, end - closed.begin);
+    if (at != 0) r.frames[at - 1].child_ns += duration_ns;
+    if (ADAPTYST_DETAIL_UNLIKELY(at < r.base)) {
+      store(r.base, at);
+      return;
+    }
+    bump(r.ended, 1);
+    self_ns = duration_ns > closed.child_ns ? duration_ns - closed.child_ns : 0;
+    row& where = *closed.where;
+    bump(where.count, 1);
+    if (load(adaptyst_object_v1.recorder) != 0) add_duration(where, duration_ns, self_ns);
+    for (uint32_t value = 0; value != closed.path->site->attribute_count; ++value)
+      add_attribute(where.attributes[value], r.values[at][value]);
+    if (ADAPTYST_DETAIL_UNLIKELY(closed.path->device != 0)) {
+      const uint64_t end_ns = monotonic_ns();  // the clock of operations, which the calibrated counter only follows
+      book_device_time(*r.owner, closed.path->device, end_ns - duration_ns, end_ns);
+    }
+  }
+  if (load(adaptyst_object_v1.region_end) != 0) {
+    const uint64_t begin_ns = to_monotonic_ns(clock, closed.begin);
+    adaptyst_probe_region_end(closed.path->site->name, closed.path->id, begin_ns, begin_ns + duration_ns, self_ns,
+                              closed.path);
+  }
+}
+
+// The three functions that a scope calls are only ways to others: being cold, they move the calls to them, and the work
+// between, out of the hot code of their callers, which functions that are to be fast must not be.
+template <class = void>
+ADAPTYST_DETAIL_COLD inline void leave_scope(uint64_t token) noexcept {
+  pop_frame(token);
+}
+
+// The object behind ADAPTYST_REGION. Holds a number, in a register: 0 while nobody looks.
+template <class = void>
+class scope {
+ public:
+  explicit ADAPTYST_DETAIL_INLINE scope(uint64_t token) noexcept : token_(token) {}
+  ADAPTYST_DETAIL_INLINE ~scope() {
+    if (__builtin_expect_with_probability(token_ != 0, 0, 1.0)) leave_scope(token_);
+  }
+  scope(const scope&) = delete;
+  scope& operator=(const scope&) = delete;
+  static void* operator new(size_t) = delete;
+  static void* operator new[](size_t) = delete;
+
+ private:
+  uint64_t token_;
+};
+
+template <class = void>
+ADAPTYST_DETAIL_COLD inline uint64_t begin_named(site& marker, uint32_t device) noexcept {
+  return push_frame(marker, {marker.name, marker.name_bytes}, device, nullptr, __builtin_frame_address(0),
+                    __builtin_return_address(0));
+}
+
+template <class = void>
+ADAPTYST_DETAIL_COLD inline uint64_t begin_with(site& marker, text name, uint32_t device,
+                                                const payload_values* payload) noexcept {
+  return push_frame(marker, name, device, payload, __builtin_frame_address(0), __builtin_return_address(0));
+}
+
+// An array that is no literal is a buffer: its text ends at the first NUL.
+template <size_t N>
+ADAPTYST_DETAIL_INLINE text text_of_event(const char (&buffer)[N]) noexcept {
+  const void* const end = __builtin_memchr(buffer, 0, N);
+  return {buffer, end != nullptr ? static_cast<size_t>(static_cast<const char*>(end) - buffer) : N};
+}
+template <class Name>
+ADAPTYST_DETAIL_INLINE text text_of_event(const Name& name) noexcept {
+  return text_of(name);
+}
+
+// `Literal`: the name is in the site. Otherwise it comes with the event.
+template <bool Literal, class Name>
+ADAPTYST_DETAIL_INLINE text name_of(const site& marker, const Name& name) noexcept {
+  if constexpr (Literal) return {marker.name, marker.name_bytes};
+  return text_of_event(name);
+}
+
+template <bool Literal, class Name>
+ADAPTYST_DETAIL_INLINE uint64_t begin_scope(site& marker, uint32_t device, const Name& name) noexcept {
+  if constexpr (Literal) return begin_named(marker, device);
+  return begin_with(marker, text_of_event(name), device, nullptr);
+}
+
+template <bool Literal, class Name, class Payload>
+ADAPTYST_DETAIL_INLINE uint64_t begin_scope(site& marker, uint32_t device, const Name& name,
+                                            const Payload& payload) noexcept {
+  const payload_reader<Payload> values(payload);
+  return begin_with(marker, name_of<Literal>(marker, name), device, &values.read());
+}
+
+template <bool Literal, class Name, class... Payloads>
+uint64_t begin_scope(site&, uint32_t, const Name&, const Payloads&...) noexcept {
+  static_assert(sizeof...(Payloads) == 1, "adaptyst: ADAPTYST_REGION(name) or (name, payload)");
+  return 0;
+}
+
+// ---- regions and operations with a handle -----------------------------------------------------------------------
+
+struct pending {
+  const adaptyst_path* path;  // null: nothing is open
+  uint64_t begin;             // timestamp
+  uint64_t epoch;
+  double numbers[ADAPTYST_ATTRIBUTES];
+};
+
+template <class = void>
+__attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN inline pending begin_pending(site& marker, text name, uint32_t device,
+                                                                              const payload_values* payload) noexcept {
+  pending begun{};
+  recorder* const opened = open_recorder();
+  if (opened == nullptr) return begun;
+  recorder& r = *opened;
+  {
+    const writing now(r);
+    renew_if_stale(r);
+    loss why = loss::tables_full;
+    const adaptyst_site* const record = device > most_devices ? nullptr : record_of(*r.owner, marker, name, payload);
+    row* const where = record != nullptr ? row_below(r, current_path(r), record, device, why) : nullptr;
+    if (where == nullptr) {
+      count_loss(r, why);
+      return begun;
+    }
+    begun.path = where->path;
+    begun.epoch = r.epoch;
+    if (payload != nullptr)
+      for (uint32_t at = 0; at != payload->count; ++at) begun.numbers[at] = payload->numbers[at];
+    bump(r.begun, 1);
+    bump(r.handles, 1);
+  }
+  begun.begin = timestamp(r.owner->control.clock);
+  return begun;
+}
+
+template <bool Literal, class Name>
+ADAPTYST_DETAIL_INLINE pending begin_handle(site& marker, uint32_t device, const Name& name) noexcept {
+  return begin_pending(marker, name_of<Literal>(marker, name), device, nullptr);
+}
+
+template <bool Literal, class Name, class Payload>
+ADAPTYST_DETAIL_INLINE pending begin_handle(site& marker, uint32_t device, const Name& name,
+                                            const Payload& payload) noexcept {
+  const payload_reader<Payload> values(payload);
+  return begin_pending(marker, name_of<Literal>(marker, name), device, &values.read());
+}
+
+// Books one finished handle in this thread's recorder; false: it belongs to an earlier collector, or could not be.
+template <class = void>
+inline bool book_handle(recorder& r, const pending& done, uint64_t duration_ns) noexcept {
+  renew_if_stale(r);
+  if (done.epoch != r.epoch) return false;
+  bump(r.handles, -1);
+  loss why = loss::rows_full;
+  row* const where = row_of(r, done.path, why);
+  if (where == nullptr) {
+    count_loss(r, why);
+    bump(r.begun, -1);  // a loss of this kind is taken as one at the beginning
+    return false;
+  }
+  bump(r.ended, 1);
+  bump(where->count, 1);
+  if (load(adaptyst_object_v1.recorder) != 0) add_duration(*where, duration_ns, duration_ns);
+  for (uint32_t at = 0; at != done.path->site->attribute_count; ++at)
+    add_attribute(where->attributes[at], done.numbers[at]);
+  return true;
+}
+
+template <class = void>
+__attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN inline void end_handle(const pending& done) noexcept {
+  recorder* const opened = open_recorder();
+  if (opened == nullptr) return;
+  recorder& r = *opened;
+  const clock_line& clock = r.owner->control.clock;
+  const uint64_t duration_ns = to_duration_ns(clock, timestamp(clock) - done.begin);
+  {
+    const writing now(r);
+    if (!book_handle(r, done, duration_ns)) return;
+  }
+  if (load(adaptyst_object_v1.region_end) != 0) {
+    const uint64_t begin_ns = to_monotonic_ns(clock, done.begin);
+    adaptyst_probe_region_end(done.path->site->name, done.path->id, begin_ns, begin_ns + duration_ns, duration_ns,
+                              done.path);
+  }
+}
+
+// If somebody looks at the other objects, this one wakes, and the collector hears of it.
+template <class T>
+void object_loading<T>::loaded() noexcept {
+  uint64_t process_address = 0;
+  uint16_t recorder = 0;
+  for_each_object([&](adaptyst_object& object, const loaded_object&) {
+    process_address = load_acquire(object.process);
+    recorder = load(object.recorder);
+    return process_address == 0;
+  });
+  if (process_address == 0) return;
+  store_release(adaptyst_object_v1.process, process_address);
+  store(adaptyst_object_v1.recorder, recorder);
+  if (auto* const tell = load_acquire(reinterpret_cast<process*>(process_address)->control.object_loaded)) tell();
+}
+
+}}}  // namespace adaptyst::v1::detail
+
+// ---- macros -----------------------------------------------------------------------------------------------------
+
+#define ADAPTYST_DETAIL_AWAKE() ::adaptyst::detail::is_awake()
+#define ADAPTYST_DETAIL_FIRST(first, ...) first
+#define ADAPTYST_DETAIL_PASTE_(a, b) a##b
+#define ADAPTYST_DETAIL_PASTE(a, b) ADAPTYST_DETAIL_PASTE_(a, b)
+#define ADAPTYST_DETAIL_SPELL_(...) #__VA_ARGS__
+#define ADAPTYST_DETAIL_SPELL(...) ADAPTYST_DETAIL_SPELL_(__VA_ARGS__)
+
+#define ADAPTYST_DETAIL_IS_LITERAL(name)                                  \
+  (::adaptyst::detail::spelled_as_literal(ADAPTYST_DETAIL_SPELL(name)) && \
+   ::adaptyst::detail::is_char_array<decltype((name))>)
+
+// Defines a static site. The name enters it only if it is a literal: the other branch is never evaluated, so that the
+// initialiser is constant whatever the name is made of.
+#define ADAPTYST_DETAIL_SITE(variable, kind, function, name)                                                \
+  static ::adaptyst::detail::site variable {                                                                \
+    ADAPTYST_DETAIL_IS_LITERAL(name) ? ::adaptyst::detail::literal_address(name) : nullptr,                 \
+        ADAPTYST_DETAIL_IS_LITERAL(name) ? ::adaptyst::detail::text_of(name).bytes : 0, __FILE__, function, \
+        static_cast<uint32_t>(__LINE__), kind, nullptr                                                      \
+  }
+
+#define ADAPTYST_DETAIL_SCOPE(kind, number, device, name, ...)                                        \
+  ADAPTYST_DETAIL_SITE(ADAPTYST_DETAIL_PASTE(adaptyst_site_, number), kind, __func__, name);          \
+  const ::adaptyst::detail::scope<> ADAPTYST_DETAIL_PASTE(adaptyst_scope_, number) {                  \
+    ADAPTYST_DETAIL_AWAKE() ? ::adaptyst::detail::begin_scope<ADAPTYST_DETAIL_IS_LITERAL(name)>(      \
+                                  ADAPTYST_DETAIL_PASTE(adaptyst_site_, number), device, __VA_ARGS__) \
+                            : 0U                                                                      \
+  }
+
+#define ADAPTYST_DETAIL_FUNCTION_SCOPE(number)                                                                   \
+  static ::adaptyst::detail::site ADAPTYST_DETAIL_PASTE(adaptyst_site_, number){                                 \
+      __func__, sizeof(__func__) - 1, __FILE__, __func__, static_cast<uint32_t>(__LINE__), ADAPTYST_SITE_REGION, \
+      nullptr};                                                                                                  \
+  const ::adaptyst::detail::scope<> ADAPTYST_DETAIL_PASTE(adaptyst_scope_, number) {                             \
+    ADAPTYST_DETAIL_AWAKE()                                                                                      \
+    ? ::adaptyst::detail::begin_named(ADAPTYST_DETAIL_PASTE(adaptyst_site_, number), 0U) : 0U                    \
+  }
+
+#endif

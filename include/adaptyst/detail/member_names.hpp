@@ -1,0 +1,139 @@
+// What the members of an aggregate are called.
+//
+// Boost.PFR tells from 2.2 on, in C++20. Before, a compiler that takes the address of a member as a template argument
+// (C++20) prints it with its name in __PRETTY_FUNCTION__. Compilers for C++17 do neither; there the two names that mean
+// something to a report are found by asking for them.
+#ifndef ADAPTYST_DETAIL_MEMBER_NAMES_HPP
+#define ADAPTYST_DETAIL_MEMBER_NAMES_HPP
+
+#include <type_traits>
+#include <utility>
+
+#include "pfr.hpp"
+#include "text.hpp"
+
+#if (defined(__cpp_nontype_template_args) && __cpp_nontype_template_args >= 201911L) || \
+    (defined(__clang__) && __clang_major__ >= 18 && __cplusplus >= 202002L)
+#define ADAPTYST_DETAIL_COMPILER_NAMES 1
+#else
+#define ADAPTYST_DETAIL_COMPILER_NAMES 0
+#endif
+
+#ifdef __clang__
+#pragma clang diagnostic push
+#pragma clang diagnostic ignored "-Wundefined-var-template"
+#pragma clang diagnostic ignored "-Wundefined-internal"
+#endif
+
+namespace adaptyst { inline namespace v1 { namespace detail {
+
+template <class Aggregate>
+struct specimen {
+  const Aggregate value;
+};
+template <class Aggregate>
+extern const specimen<Aggregate> a_specimen;  // never defined: only addresses within it are formed
+
+template <class Aggregate, std::size_t I>
+constexpr const auto* member_address() noexcept {
+  return &member<I>(a_specimen<Aggregate>.value);
+}
+
+template <class Aggregate, class = void>
+constexpr bool has_bytes = false;
+template <class Aggregate>
+constexpr bool has_bytes<Aggregate, std::void_t<decltype(std::declval<Aggregate&>().bytes)>> = true;
+template <class Aggregate, class = void>
+constexpr bool has_flops = false;
+template <class Aggregate>
+constexpr bool has_flops<Aggregate, std::void_t<decltype(std::declval<Aggregate&>().flops)>> = true;
+
+template <class Aggregate, std::size_t I>
+constexpr bool is_bytes() noexcept {
+  if constexpr (has_bytes<Aggregate>)
+    return static_cast<const void*>(&a_specimen<Aggregate>.value.bytes) ==
+           static_cast<const void*>(member_address<Aggregate, I>());
+  return false;
+}
+template <class Aggregate, std::size_t I>
+constexpr bool is_flops() noexcept {
+  if constexpr (has_flops<Aggregate>)
+    return static_cast<const void*>(&a_specimen<Aggregate>.value.flops) ==
+           static_cast<const void*>(member_address<Aggregate, I>());
+  return false;
+}
+
+#if ADAPTYST_DETAIL_COMPILER_NAMES
+// GCC ends in "…::name)]", clang in "….name]".
+template <auto* Member>
+constexpr text spelled_member() noexcept {
+  const text all = text_of(__PRETTY_FUNCTION__);
+  std::size_t end = all.bytes - 1;
+  while (all.data[end - 1] == ')') --end;
+  std::size_t begin = end;
+  while (all.data[begin - 1] != ':' && all.data[begin - 1] != '.') --begin;
+  return {all.data + begin, end - begin};
+}
+#endif
+
+// A member's name with a NUL behind it. Hidden like a site (marker.hpp), so that a library can be unloaded.
+template <class Aggregate, std::size_t I>
+struct ADAPTYST_DETAIL_HIDDEN stored_name {
+  char bytes[64]{};
+
+  constexpr stored_name() noexcept {
+#if defined(BOOST_PFR_CORE_NAME_HPP) && defined(BOOST_PFR_CORE_NAME_ENABLED) && BOOST_PFR_CORE_NAME_ENABLED
+    constexpr auto name = boost::pfr::get_name<I, Aggregate>();
+    put({name.data(), name.size()});
+#elif ADAPTYST_DETAIL_COMPILER_NAMES
+    put(spelled_member<member_address<Aggregate, I>()>());
+#else
+    constexpr bool known = is_bytes<Aggregate, I>() || is_flops<Aggregate, I>();
+    put(is_bytes<Aggregate, I>() ? text_of("bytes") : known ? text_of("flops") : text_of("member_"));
+    if (known) return;
+    bytes[7] = static_cast<char>(I + 1 < 10 ? '1' + I : '0' + (I + 1) / 10);
+    if (I + 1 >= 10) bytes[8] = static_cast<char>('0' + (I + 1) % 10);
+#endif
+  }
+
+ private:
+  constexpr void put(text name) noexcept {
+    for (std::size_t at = 0; at != name.bytes && at + 1 < sizeof bytes; ++at) bytes[at] = name.data[at];
+  }
+};
+
+template <class Aggregate, std::size_t I>
+inline constexpr stored_name<Aggregate, I> name_of_member{};
+
+// All members' names, and those of the arithmetic ones.
+template <class Aggregate>
+struct ADAPTYST_DETAIL_HIDDEN member_name_list {
+  static constexpr std::size_t count = member_count<Aggregate>;
+  const char* of_members[count + 1]{};
+  const char* of_numbers[count + 1]{};
+  std::size_t numbers = 0;
+
+  constexpr member_name_list() noexcept { fill(std::make_index_sequence<count>{}); }
+
+ private:
+  template <std::size_t... I>
+  constexpr void fill(std::index_sequence<I...>) noexcept {
+    ((of_members[I] = name_of_member<Aggregate, I>.bytes,
+      std::is_arithmetic_v<std::decay_t<decltype(member<I>(std::declval<const Aggregate&>()))>>
+          ? static_cast<void>(of_numbers[numbers++] = of_members[I])
+          : static_cast<void>(0)),
+     ...);
+  }
+};
+
+template <class Aggregate>
+inline constexpr member_name_list<Aggregate> member_names{};
+
+}}}  // namespace adaptyst::v1::detail
+
+#ifdef __clang__
+#pragma clang diagnostic pop
+#endif
+#undef ADAPTYST_DETAIL_COMPILER_NAMES
+
+#endif

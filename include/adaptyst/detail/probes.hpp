@@ -1,0 +1,144 @@
+// The probes of this ELF object: its control block, one tiny function per probe, and the notes that lead to them.
+//
+// All of it is assembly in one COMDAT group, so that an ELF object has one copy however many translation units have
+// markers; it stands in a function, so that it comes only where there are markers. The reasons for the rest, each found
+// by trying:
+//   - A probe must not sit inline in user code. The kernel may replace the 5-byte nop by a call, which pushes below the
+//     stack pointer and would overwrite the red zone of a leaf function. A function of its own has no frame, and its
+//     caller, having made a call, keeps nothing below the stack pointer.
+//   - The note points at the 1-byte nop, as every tool expects; our collector attaches to the 5-byte nop behind it.
+//   - The operands are the ABI's argument registers, known before anything is compiled.
+//   - The notes are written out and not made by <sys/sdt.h>: STAP_PROBE() lets the compiler choose operands and puts the
+//     nop into the caller, STAP_PROBE_ASM() is for C only; and whoever includes that header first decides for the whole
+//     translation unit whether its probes have semaphores, which is not ours to decide for a host.
+//   - Semaphores are hidden: an interposed one would live in another object, where the kernel does not count.
+//   - They are defined here and not in C++, because with GCC's -flto a C++ definition that only assembly names is lost.
+//   - `naked` functions would do for x86-64, but GCC has no such attribute for aarch64.
+#ifndef ADAPTYST_DETAIL_PROBES_HPP
+#define ADAPTYST_DETAIL_PROBES_HPP
+
+#include "../config.hpp"
+#include "../probe_abi.h"
+
+extern "C" {
+
+// Named for their version: objects of different versions may be linked into one program.
+ADAPTYST_DETAIL_HIDDEN extern adaptyst_object adaptyst_object_v1;
+
+ADAPTYST_DETAIL_HIDDEN void adaptyst_probe_region_begin(const char* name, uint64_t path_id, uint64_t begin_ns,
+                                                        uint64_t depth, const adaptyst_path* path);
+ADAPTYST_DETAIL_HIDDEN void adaptyst_probe_region_end(const char* name, uint64_t path_id, uint64_t begin_ns,
+                                                      uint64_t end_ns, uint64_t self_ns, const adaptyst_path* path);
+ADAPTYST_DETAIL_HIDDEN void adaptyst_probe_metric(const char* name, uint64_t path_id, uint64_t value,
+                                                  const adaptyst_path* path);
+ADAPTYST_DETAIL_HIDDEN void adaptyst_probe_mark(const char* name, uint64_t path_id, uint64_t time_ns,
+                                                const adaptyst_path* path);
+ADAPTYST_DETAIL_HIDDEN void adaptyst_probe_operation(const char* name, uint64_t path_id, uint64_t submitted_ns,
+                                                     uint64_t started_ns, uint64_t ended_ns, const adaptyst_path* path);
+}
+
+// It would take operands apart, and assembly out of its lines.
+// clang-format off
+#if defined(__x86_64__)
+#define ADAPTYST_DETAIL_PROBE_TAIL ".byte 0x0f,0x1f,0x44,0x00,0x00\nret\n"
+#define ADAPTYST_DETAIL_OPERANDS_4 "8@%rdi 8@%rsi 8@%rdx 8@%rcx"
+#define ADAPTYST_DETAIL_OPERANDS_5 ADAPTYST_DETAIL_OPERANDS_4 " 8@%r8"
+#define ADAPTYST_DETAIL_OPERANDS_6 ADAPTYST_DETAIL_OPERANDS_5 " 8@%r9"
+#elif defined(__aarch64__)
+#define ADAPTYST_DETAIL_PROBE_TAIL "ret\n"
+#define ADAPTYST_DETAIL_OPERANDS_4 "8@x0 8@x1 8@x2 8@x3"
+#define ADAPTYST_DETAIL_OPERANDS_5 ADAPTYST_DETAIL_OPERANDS_4 " 8@x4"
+#define ADAPTYST_DETAIL_OPERANDS_6 ADAPTYST_DETAIL_OPERANDS_5 " 8@x5"
+#else
+#error "adaptyst: probes are written for x86-64 and aarch64"
+#endif
+
+// The function, and its note: owner "stapsdt", type 3; the nop's address, the base's as linked, the semaphore's; provider,
+// name and operands (https://sourceware.org/systemtap/wiki/UserSpaceProbeImplementation).
+#define ADAPTYST_DETAIL_PROBE(name, operands) \
+  ".balign 16\n.hidden adaptyst_probe_" #name "\n.weak adaptyst_probe_" #name "\n" \
+  ".type adaptyst_probe_" #name ", %function\nadaptyst_probe_" #name ":\n" \
+  "990: nop\n" ADAPTYST_DETAIL_PROBE_TAIL \
+  ".size adaptyst_probe_" #name ", . - adaptyst_probe_" #name "\n" \
+  ".pushsection .note.stapsdt,\"?\",%note\n" \
+  ".balign 4\n.4byte 992f-991f, 994f-993f, 3\n991: .asciz \"stapsdt\"\n992: .balign 4\n" \
+  "993: .8byte 990b\n.8byte _.stapsdt.base\n.8byte adaptyst_" #name "_semaphore\n" \
+  ".asciz \"adaptyst\"\n.asciz \"" #name "\"\n.asciz \"" operands "\"\n994: .balign 4\n" \
+  ".popsection\n"
+
+#define ADAPTYST_DETAIL_SEMAPHORE(name) ".hidden adaptyst_" #name "_semaphore\n.weak adaptyst_" #name \
+  "_semaphore\nadaptyst_" #name "_semaphore:\n"
+
+namespace adaptyst { inline namespace v1 { namespace detail {
+
+// What the assembly calls, by its mangled name, when the object is loaded. Link-time optimisation must be told.
+#ifdef __clang__
+#define ADAPTYST_DETAIL_NAMED_BY_ASSEMBLY __attribute__((used, visibility("hidden")))
+#else
+#define ADAPTYST_DETAIL_NAMED_BY_ASSEMBLY __attribute__((externally_visible, visibility("hidden")))
+#endif
+template <class>
+struct object_loading {
+  ADAPTYST_DETAIL_NAMED_BY_ASSEMBLY static void loaded() noexcept;
+};
+
+// Never does anything: its body is all in other sections. To be called where no awake marker can get around it.
+template <class T = void>
+ADAPTYST_DETAIL_COLD inline void define_object() noexcept {
+  __asm__ volatile("" : : "r"(&object_loading<T>::loaded));  // the compiler does not read what follows
+  __asm__ volatile(
+    ".ifndef adaptyst_object_v1\n"
+    ".pushsection .probes,\"awG\",%progbits,adaptyst_object_v1,comdat\n"
+    ".balign 8\n"
+    ".weak adaptyst_object_v1\n.hidden adaptyst_object_v1\n.type adaptyst_object_v1, %object\nadaptyst_object_v1:\n"
+    ADAPTYST_DETAIL_SEMAPHORE(region_begin) ".2byte 0\n"
+    ADAPTYST_DETAIL_SEMAPHORE(region_end)   ".2byte 0\n"
+    ADAPTYST_DETAIL_SEMAPHORE(metric)
+    ADAPTYST_DETAIL_SEMAPHORE(mark)
+    ADAPTYST_DETAIL_SEMAPHORE(operation)    ".2byte 0\n"
+    ".2byte 0\n"        // recorder
+    ".8byte 0\n"        // process
+    ".8byte 0\n"        // unrecorded
+    ".size adaptyst_object_v1, 24\n"
+    ".popsection\n"
+
+    // How others find the control block in a running process, stripped or not: a note that is loaded.
+    ".pushsection .note.adaptyst,\"aG\",%note,adaptyst_object_v1,comdat\n"
+    ".balign 4\n.4byte 9, 8, 1\n.asciz \"adaptyst\"\n.balign 4\n"
+    ".8byte adaptyst_object_v1 - .\n"
+    ".popsection\n"
+
+    // An object that is loaded while somebody looks must wake by itself.
+    ".pushsection .init_array,\"awG\",%init_array,adaptyst_object_v1,comdat\n"
+    ".balign 8\n.8byte _ZN8adaptyst2v16detail14object_loadingIvE6loadedEv\n"
+    ".popsection\n"
+
+    ".pushsection .text.unlikely.adaptyst,\"axG\",%progbits,adaptyst_object_v1,comdat\n"
+    ADAPTYST_DETAIL_PROBE(region_begin, ADAPTYST_DETAIL_OPERANDS_5)
+    ADAPTYST_DETAIL_PROBE(region_end, ADAPTYST_DETAIL_OPERANDS_6)
+    ADAPTYST_DETAIL_PROBE(metric, ADAPTYST_DETAIL_OPERANDS_4)
+    ADAPTYST_DETAIL_PROBE(mark, ADAPTYST_DETAIL_OPERANDS_4)
+    ADAPTYST_DETAIL_PROBE(operation, ADAPTYST_DETAIL_OPERANDS_6)
+    ".popsection\n"
+
+    // What tells a reader of the notes by how much prelink has moved the file; <sys/sdt.h> has the same.
+    ".ifndef _.stapsdt.base\n"
+    ".pushsection .stapsdt.base,\"aG\",%progbits,.stapsdt.base,comdat\n"
+    ".weak _.stapsdt.base\n.hidden _.stapsdt.base\n_.stapsdt.base: .space 1\n.size _.stapsdt.base, 1\n"
+    ".popsection\n"
+    ".endif\n"
+    ".endif\n");
+}
+// clang-format on
+
+}}}  // namespace adaptyst::v1::detail
+
+#undef ADAPTYST_DETAIL_PROBE
+#undef ADAPTYST_DETAIL_PROBE_TAIL
+#undef ADAPTYST_DETAIL_SEMAPHORE
+#undef ADAPTYST_DETAIL_OPERANDS_4
+#undef ADAPTYST_DETAIL_OPERANDS_5
+#undef ADAPTYST_DETAIL_OPERANDS_6
+#undef ADAPTYST_DETAIL_NAMED_BY_ASSEMBLY
+
+#endif

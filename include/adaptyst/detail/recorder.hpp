@@ -1,0 +1,333 @@
+// The recorder: what one thread knows of itself, from the first time that one of its markers is awake.
+//
+// A recorder has one writer, its thread, and any number of readers, in this process or another. Whoever writes makes
+// `sequence` odd before and even after: a reader that saw an odd or a changed number reads again, and a signal handler
+// that finds it odd knows that it has interrupted a writer on its own thread, and lets its event go, counted.
+//
+// Recorders are never freed. One whose thread has died is taken over, rows and all, by the next thread that needs one:
+// a hundred thousand short-lived threads share a handful, and nothing has to run when a thread ends.
+//
+// Memory per thread: about 0.5 MiB of addresses, of which a program with a few dozen rows touches some 100 KiB; further
+// 155 KiB of addresses for every 32 rows. At most `most_rows` rows.
+#ifndef ADAPTYST_DETAIL_RECORDER_HPP
+#define ADAPTYST_DETAIL_RECORDER_HPP
+
+#include "../histogram.h"
+#include "probes.hpp"
+#include "process.hpp"
+
+namespace adaptyst { inline namespace v1 { namespace detail {
+
+// Why an event was lost. All but the last two happen when it begins.
+enum class loss : unsigned {
+  too_deep,     // more than most_depth regions open on one thread
+  rows_full,    // more than most_rows call paths on one thread
+  tables_full,  // no room for a further marker, call path or device in the process
+  no_memory,    // the recorder could not be made
+  in_signal,    // a signal handler interrupted the recorder of its own thread
+  bad_times,    // an operation that ended before it started, or started before it was submitted
+  unmatched,    // begun, and then left by longjmp() or the end of its thread
+  reasons
+};
+
+constexpr uint32_t most_depth = 4096;
+constexpr uint32_t most_rows = 4096;
+constexpr uint32_t rows_per_chunk = 32;
+constexpr uint32_t row_slots = 2 * most_rows;
+
+struct attribute_sum {
+  double sum, min, max;
+};
+
+// What is known of one call path on one thread.
+struct row {
+  uint64_t id;  // of the path
+  const adaptyst_path* path;
+  uint64_t count, total_ns, self_ns, min_ns, max_ns;
+  uint32_t threads;     // that have had this recorder, and been here
+  uint32_t generation;  // the last of them
+  uint64_t* histogram;
+  uint64_t pad;
+  attribute_sum attributes[ADAPTYST_ATTRIBUTES];
+};
+
+struct row_chunk {
+  row rows[rows_per_chunk];
+  uint64_t histograms[rows_per_chunk][ADAPTYST_HISTOGRAM_BUCKETS];
+};
+
+// An open region.
+struct frame {
+  uint64_t token;  // as its scope knows it; 0: none
+  row* where;
+  const adaptyst_path* path;
+  uint64_t begin;  // timestamp
+  uint64_t child_ns;
+  const void* stack;  // where its marker stands: stack frame and code
+  const void* code;
+  uint64_t pad;
+};
+
+struct recorder {
+  uint64_t sequence;
+  uint64_t epoch;
+  process* owner;
+  uint32_t depth;   // open frames
+  uint32_t base;    // of which this many were begun for an earlier collector, and count for nobody
+  uint64_t serial;  // of the last frame; starts with the recorder's number, so no two recorders share a token
+  uint64_t begun, ended;
+  int64_t handles;   // regions and operations begun here less those ended here
+  uint64_t orphans;  // ends that met no begin
+  uint64_t in_signal;
+  uint64_t lost[static_cast<unsigned>(loss::reasons)];
+  recorder* next;
+  uint32_t thread;  // kernel thread id of the owner, dead or alive
+  uint32_t generation;
+  uint32_t rows_used, rows_touched;  // now; and ever, so that untouched memory need not be cleared
+  row_chunk* chunks[most_rows / rows_per_chunk];
+  row* slots[row_slots];
+  frame frames[most_depth];
+  double values[most_depth][ADAPTYST_ATTRIBUTES];  // numeric members of the open regions' payloads
+};
+
+// Hidden, one for each ELF object and thread: one pointer of TLS, whatever the program marks.
+ADAPTYST_DETAIL_HIDDEN inline thread_local recorder* this_thread_recorder = nullptr;
+
+// Stands in this_thread_recorder while the recorder is being found, for signal handlers to see.
+inline recorder* being_found() noexcept { return reinterpret_cast<recorder*>(uintptr_t{1}); }
+
+// ---- writing ------------------------------------------------------------------------------------------------------
+
+// The stretch in which a recorder is being written.
+class writing {
+ public:
+  explicit ADAPTYST_DETAIL_INLINE writing(recorder& in) noexcept : in_(in), sequence_(load(in.sequence)) {
+    store(in_.sequence, sequence_ + 1);
+    fence_release();
+  }
+  ADAPTYST_DETAIL_INLINE ~writing() { store_release(in_.sequence, sequence_ + 2); }
+  writing(const writing&) = delete;
+  writing& operator=(const writing&) = delete;
+
+ private:
+  recorder& in_;
+  uint64_t sequence_;
+};
+
+template <class = void>
+ADAPTYST_DETAIL_INLINE bool is_being_written(const recorder& r) noexcept {
+  return (load(r.sequence) & 1) != 0;
+}
+
+template <class = void>
+ADAPTYST_DETAIL_INLINE void count_loss(recorder& r, loss why) noexcept {
+  bump(r.lost[static_cast<unsigned>(why)], 1);
+}
+
+// Frames from `depth` on will never be ended.
+template <class = void>
+inline void abandon_frames(recorder& r, uint32_t depth) noexcept {
+  const uint32_t counted = depth > r.base ? depth : r.base;
+  if (r.depth > counted) bump(r.lost[static_cast<unsigned>(loss::unmatched)], r.depth - counted);
+  store(r.depth, depth);
+  if (r.base > depth) store(r.base, depth);
+}
+
+template <class = void>
+void enlist(recorder& r) noexcept {
+  recorder*& list = r.owner->control.recorders;
+  r.next = load_acquire(list);
+  while (!compare_exchange(list, r.next, &r)) {}
+}
+
+// A new collector looks, or none does any more because this is a forked child: forget the rows.
+template <class = void>
+ADAPTYST_DETAIL_COLD inline void renew(recorder& r) noexcept {
+  control_page& control = r.owner->control;
+  notice_fork(*r.owner);
+  const auto self = static_cast<uint32_t>(syscall(SYS_gettid));
+  if (load(r.thread) != self) {  // this thread has forked: the child's list of recorders began empty
+    store(r.thread, self);
+    enlist(r);
+  }
+  __builtin_memset(static_cast<void*>(r.slots), 0, sizeof r.slots);
+  store(r.rows_used, 0);
+  store(r.base, r.depth);
+  store(r.begun, 0);
+  store(r.ended, 0);
+  store(r.handles, 0);
+  store(r.orphans, 0);
+  store(r.in_signal, 0);
+  for (uint64_t& reason : r.lost) store(reason, 0);
+  store_release(r.epoch, load(control.epoch));
+}
+
+template <class = void>
+ADAPTYST_DETAIL_COLD inline row* make_row(recorder& r, row*& slot, uint64_t id, const adaptyst_path* path,
+                                          loss& why) noexcept {
+  why = loss::rows_full;
+  if (r.rows_used == most_rows) return nullptr;
+  const uint32_t number = r.rows_used;
+  row_chunk*& chunk = r.chunks[number / rows_per_chunk];
+  if (chunk == nullptr) {
+    auto* const mapped = static_cast<row_chunk*>(map_memory(sizeof(row_chunk)));
+    why = loss::no_memory;
+    if (mapped == nullptr) return nullptr;
+    store_release(chunk, mapped);
+  }
+  row& made = chunk->rows[number % rows_per_chunk];
+  uint64_t* const histogram = chunk->histograms[number % rows_per_chunk];
+  if (number < r.rows_touched) {
+    for (unsigned at = 0; at != ADAPTYST_HISTOGRAM_BUCKETS; ++at) store(histogram[at], 0);
+  } else {
+    r.rows_touched = number + 1;
+  }
+  store(made.id, id);
+  store(made.path, path);
+  store(made.count, 0);
+  store(made.total_ns, 0);
+  store(made.self_ns, 0);
+  store(made.min_ns, ~uint64_t{0});
+  store(made.max_ns, 0);
+  store(made.threads, 0);
+  store(made.generation, 0);
+  store(made.histogram, histogram);
+  for (attribute_sum& attribute : made.attributes) {
+    double zero = 0, least = __builtin_huge_val(), most = -__builtin_huge_val();
+    __atomic_store(&attribute.sum, &zero, __ATOMIC_RELAXED);
+    __atomic_store(&attribute.min, &least, __ATOMIC_RELAXED);
+    __atomic_store(&attribute.max, &most, __ATOMIC_RELAXED);
+  }
+  slot = &made;
+  store_release(r.rows_used, number + 1);
+  return &made;
+}
+
+// The row of a path, if there is one; `slot` is where it is or belongs. The table is never more than half full.
+template <class = void>
+ADAPTYST_DETAIL_INLINE row* look_up(recorder& r, uint64_t id, row**& slot) noexcept {
+  for (uint64_t at = id;; ++at) {
+    slot = &r.slots[at % row_slots];
+    row* const there = *slot;
+    if (there == nullptr || there->id == id) return there;
+  }
+}
+
+// The row for `site` below `parent`; null, counted by the caller as `why`, when there is no room.
+template <class = void>
+ADAPTYST_DETAIL_INLINE row* row_below(recorder& r, const adaptyst_path* parent, const adaptyst_site* site,
+                                      uint32_t device, loss& why) noexcept {
+  const uint64_t id = path_id(parent != nullptr ? parent->id : 0, site->id, device);
+  row** slot;
+  row* found = look_up(r, id, slot);
+  if (ADAPTYST_DETAIL_UNLIKELY(found == nullptr)) {
+    const adaptyst_path* const path = intern_path(*r.owner, id, parent, site, device);
+    why = loss::tables_full;
+    if (path == nullptr || (found = make_row(r, *slot, id, path, why)) == nullptr) return nullptr;
+  }
+  if (ADAPTYST_DETAIL_UNLIKELY(found->generation != r.generation)) {
+    store(found->generation, r.generation);
+    bump(found->threads, 1);
+  }
+  return found;
+}
+
+// The same for a path that another thread began.
+template <class = void>
+inline row* row_of(recorder& r, const adaptyst_path* path, loss& why) noexcept {
+  return row_below(r, path->parent, path->site, path->device, why);
+}
+
+template <class = void>
+ADAPTYST_DETAIL_INLINE void add_attribute(attribute_sum& to, double value) noexcept {
+  double sum = to.sum + value;  // only this thread writes: plain reads are its own
+  __atomic_store(&to.sum, &sum, __ATOMIC_RELAXED);
+  if (value < to.min) __atomic_store(&to.min, &value, __ATOMIC_RELAXED);
+  if (value > to.max) __atomic_store(&to.max, &value, __ATOMIC_RELAXED);
+}
+
+template <class = void>
+ADAPTYST_DETAIL_INLINE void add_duration(row& to, uint64_t duration_ns, uint64_t self_ns) noexcept {
+  bump(to.total_ns, duration_ns);
+  bump(to.self_ns, self_ns);
+  if (duration_ns < to.min_ns) store(to.min_ns, duration_ns);
+  if (duration_ns > to.max_ns) store(to.max_ns, duration_ns);
+  bump(to.histogram[adaptyst_histogram_bucket(duration_ns)], 1);
+}
+
+// ---- having one ---------------------------------------------------------------------------------------------------
+
+template <class = void>
+inline bool is_alive(uint32_t thread) noexcept {
+  return syscall(SYS_tgkill, syscall(SYS_getpid), static_cast<int>(thread), 0) == 0;
+}
+
+// Finds the recorder that this thread has through another ELF object, takes over a dead thread's, or makes one.
+template <class = void>
+inline recorder* claim_recorder(process& in) noexcept {
+  notice_fork(in);
+  if (void* const known = pthread_getspecific(in.recorder_key)) return static_cast<recorder*>(known);
+  const auto self = static_cast<uint32_t>(syscall(SYS_gettid));
+  for (recorder* r = load_acquire(in.control.recorders); r != nullptr; r = r->next) {
+    uint32_t thread = load_acquire(r->thread);
+    // Numbers of threads are used again: one with our number that is not ours belonged to a thread that is gone.
+    if ((thread != self && is_alive(thread)) || !compare_exchange(r->thread, thread, self)) continue;
+    // Acquires what the dead thread wrote last, for ThreadSanitizer, which cannot see that the kernel has ended it.
+    if ((load_acquire(r->sequence) & 1) != 0) bump(r->sequence, 1);  // it died half-way
+    const writing now(*r);
+    abandon_frames(*r, 0);
+    ++r->generation;
+    pthread_setspecific(in.recorder_key, r);
+    return r;
+  }
+  auto* const made = static_cast<recorder*>(map_memory(sizeof(recorder)));
+  if (made == nullptr) return nullptr;
+  made->owner = &in;
+  made->thread = self;
+  made->generation = 1;
+  made->epoch = load(in.control.epoch);
+  made->serial = uint64_t{fetch_add(in.control.recorders_made, 1) + 1} << 32;
+  enlist(*made);
+  pthread_setspecific(in.recorder_key, made);
+  return made;
+}
+
+template <class = void>
+ADAPTYST_DETAIL_COLD inline recorder* find_recorder() noexcept {
+  define_object();
+  recorder* found = nullptr;
+  if (this_thread_recorder != being_found()) {
+    this_thread_recorder = being_found();
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    if (process* const in = process_of(adaptyst_object_v1)) found = claim_recorder(*in);
+    this_thread_recorder = found;
+  }
+  if (found == nullptr) fetch_add(adaptyst_object_v1.unrecorded, 1);
+  return found;
+}
+
+// The recorder of this thread, ready to be written; null, and the loss counted, when it cannot be had.
+template <class = void>
+ADAPTYST_DETAIL_INLINE recorder* open_recorder() noexcept {
+  recorder* r = this_thread_recorder;
+  if (ADAPTYST_DETAIL_UNLIKELY(reinterpret_cast<uintptr_t>(r) <= 1) && (r = find_recorder()) == nullptr) return nullptr;
+  if (ADAPTYST_DETAIL_UNLIKELY(is_being_written(*r))) {
+    bump(r->in_signal, 1);
+    return nullptr;
+  }
+  return r;
+}
+
+template <class = void>
+ADAPTYST_DETAIL_INLINE void renew_if_stale(recorder& r) noexcept {
+  if (ADAPTYST_DETAIL_UNLIKELY(load(r.epoch) != load(r.owner->control.epoch))) renew(r);
+}
+
+template <class = void>
+ADAPTYST_DETAIL_INLINE const adaptyst_path* current_path(const recorder& r) noexcept {
+  return r.depth != 0 ? r.frames[r.depth - 1].path : nullptr;
+}
+
+}}}  // namespace adaptyst::v1::detail
+
+#endif

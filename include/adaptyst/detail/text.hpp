@@ -1,0 +1,78 @@
+// Names without <string_view>: what a marker may be called, and the hash that makes equal names equal everywhere.
+#ifndef ADAPTYST_DETAIL_TEXT_HPP
+#define ADAPTYST_DETAIL_TEXT_HPP
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "../config.hpp"
+
+namespace adaptyst { inline namespace v1 { namespace detail {
+
+struct text {
+  const char* data;
+  size_t bytes;
+};
+
+// Taken only where no array fits: a literal may hold NULs.
+struct terminated {
+  const char* data;
+  constexpr terminated(const char* name) noexcept : data(name) {}
+};
+constexpr text text_of(terminated name) noexcept {
+  return {name.data, name.data != nullptr ? __builtin_strlen(name.data) : 0};
+}
+
+template <size_t N>
+constexpr text text_of(const char (&literal)[N]) noexcept {
+  return {literal, N - 1};
+}
+
+// Anything with data() and size(): std::string_view, std::string, …
+template <class View>
+constexpr auto text_of(const View& name) noexcept -> decltype(text{name.data(), name.size()}) {
+  return {name.data(), name.size()};
+}
+
+// Whether a macro's argument, as it is spelled, begins like a string literal.
+constexpr bool spelled_as_literal(const char* spelling) noexcept { return spelling[0] == '"'; }
+
+template <class T>
+inline constexpr bool is_char_array = false;
+template <size_t N>
+inline constexpr bool is_char_array<const char (&)[N]> = true;
+
+// The address of a literal; anything else has none that a constant may hold.
+template <size_t N>
+constexpr const char* literal_address(const char (&literal)[N]) noexcept {
+  return literal;
+}
+template <class T>
+constexpr const char* literal_address(const T&) noexcept {
+  return nullptr;
+}
+
+template <class = void>
+uint64_t mix(uint64_t value) noexcept {
+  value *= 0x9E3779B97F4A7C15U;  // 2^64 / the golden ratio
+  return value ^ (value >> 32);
+}
+
+// Equal in every process: no address enters.
+template <class = void>
+inline uint64_t hash(uint64_t seed, text what) noexcept {
+  const char* at = what.data;
+  size_t left = what.bytes;
+  uint64_t word = 0;
+  for (; left >= sizeof word; at += sizeof word, left -= sizeof word) {
+    __builtin_memcpy(&word, at, sizeof word);
+    seed = mix(seed ^ word);
+  }
+  word = 0;
+  if (left != 0) __builtin_memcpy(&word, at, left);
+  return mix(mix(seed ^ word) + what.bytes);
+}
+
+}}}  // namespace adaptyst::v1::detail
+
+#endif

@@ -1,0 +1,43 @@
+// Names a processor that work runs on.
+//
+//   adaptyst::device gpu{adaptyst::device_kind::gpu, 0, "H200"};
+//   ADAPTYST_OFFLOAD("stencil", gpu);
+//
+// Kind, index and name make the identity: equal ones are one device, wherever they were made. A device is entered in the
+// process's list when a marker first uses it while somebody looks; until then it costs nothing. At most 63 devices per
+// process; work on further ones is counted as lost. Regions without a device are the host CPU's.
+#ifndef ADAPTYST_DEVICE_HPP
+#define ADAPTYST_DEVICE_HPP
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "config.hpp"
+
+namespace adaptyst { inline namespace v1 {
+
+enum class device_kind : uint32_t { cpu, gpu, fpga, accelerator, other };
+
+// 52 bytes, trivially copyable, may be a constant. Any number of threads may use one at once.
+class device {
+ public:
+  // `name` is copied, up to 39 bytes.
+  constexpr device(device_kind kind, uint32_t index, const char* name) noexcept : kind_(kind), index_(index) {
+    for (size_t at = 0; at + 1 < sizeof name_ && name != nullptr && name[at] != '\0'; ++at) name_[at] = name[at];
+  }
+
+  constexpr device_kind kind() const noexcept { return kind_; }
+  constexpr uint32_t index() const noexcept { return index_; }
+  constexpr const char* name() const noexcept { return name_; }
+
+ private:
+  friend struct device_access;
+  device_kind kind_;
+  uint32_t index_;
+  char name_[40]{};
+  mutable uint32_t id_ = 0;  // in the process's list; 0: not looked up yet
+};
+
+}}  // namespace adaptyst::v1
+
+#endif

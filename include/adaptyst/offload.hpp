@@ -1,0 +1,29 @@
+// Marks a stretch in which the host hands work to a device and waits for it.
+//
+//   ADAPTYST_OFFLOAD("stencil", gpu);                       // to the end of the scope
+//   ADAPTYST_OFFLOAD("stencil", gpu, stencil_payload{…});   // with numbers: needs <adaptyst/payload.hpp>
+//
+// A region like any other (region.hpp says what that costs), booked on the device instead of the CPU; the device counts
+// as busy from begin to end, all of it as kernel time. Where the host does not wait, adaptyst::submit() tells more (operation.hpp).
+#ifndef ADAPTYST_OFFLOAD_HPP
+#define ADAPTYST_OFFLOAD_HPP
+
+#include "device.hpp"
+#include "region.hpp"
+
+#ifdef ADAPTYST_DISABLE
+namespace adaptyst { inline namespace v1 { namespace detail {
+template <class Name, class... Payload>
+constexpr int check_offload(const Name& name, const device&, const Payload&...) noexcept {
+  static_assert(sizeof...(Payload) <= 1, "adaptyst: ADAPTYST_OFFLOAD(name, device) or (name, device, payload)");
+  return static_cast<void>(text_of(name)), 0;
+}
+}}}  // namespace adaptyst::v1::detail
+#define ADAPTYST_OFFLOAD(...) ADAPTYST_DETAIL_CHECK(check_offload(__VA_ARGS__))
+#else
+#include "detail/device_id.hpp"
+#define ADAPTYST_OFFLOAD(...) \
+  ADAPTYST_DETAIL_OFFLOAD_SCOPE(__COUNTER__, ADAPTYST_DETAIL_FIRST(__VA_ARGS__, ~), __VA_ARGS__)
+#endif
+
+#endif

@@ -1,0 +1,134 @@
+// What a collector has found: plain data to walk, to merge and to write.
+//
+//   adaptyst::profile p = collector.stop();
+//   for (const adaptyst::region& r : p.regions)
+//     std::cout << r.path.back() << ' ' << r.count << " times, " << r.total_ns << " ns\n";
+//
+// Both engines make the same profile. A quantity that could not be had is empty, never 0. Times are nanoseconds. The
+// structs own all that they refer to and have no tie to the collector; like any plain data, they may be read by several
+// threads at once.
+#ifndef ADAPTYST_PROFILE_HPP
+#define ADAPTYST_PROFILE_HPP
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace adaptyst { inline namespace v1 {
+
+// Counts of durations in log-linear buckets: any quantile to within 3 %, up to 19 hours.
+class histogram {
+ public:
+  void add(std::uint64_t value_ns, std::uint64_t times = 1);
+  // Adds to one bucket as <adaptyst/histogram.h> numbers them.
+  void add_bucket(unsigned bucket, std::uint64_t times);
+  void merge(const histogram& other);
+
+  std::uint64_t count() const noexcept { return count_; }
+  // The value below which the fraction `q`, 0 … 1, of all values lies; empty when there are none.
+  std::optional<std::uint64_t> quantile(double q) const;
+  // Indexed by bucket; shorter than the number of buckets when the upper ones are empty.
+  const std::vector<std::uint64_t>& buckets() const noexcept { return buckets_; }
+
+  friend bool operator==(const histogram& a, const histogram& b) { return a.buckets_ == b.buckets_; }
+
+ private:
+  std::vector<std::uint64_t> buckets_;
+  std::uint64_t count_ = 0;
+};
+
+// What became of a payload's member, or of a metric, over all events that had it.
+struct attribute {
+  std::uint64_t count = 0;
+  double sum = 0, min = 0, max = 0;
+
+  void merge(const attribute& other);
+};
+
+struct source_location {
+  std::string file;
+  std::uint32_t line = 0;
+  std::string function;
+};
+
+// One call path on one device.
+struct region {
+  std::vector<std::string> path;  // names from the root of the thread; a payload's texts in brackets behind the name
+  std::uint64_t id = 0;           // of the path and device, equal in all processes that run the same code
+  std::uint64_t parent = 0;       // the id of the path above, 0 at the root
+  source_location site;
+  std::string kind;           // region, offload, kernel, copy_to, copy_from, fill, other, mark
+  std::uint32_t device = 0;   // an index into profile::devices
+  std::uint32_t threads = 0;  // how many ran it
+  std::uint64_t count = 0;
+  std::uint64_t total_ns = 0;
+  std::uint64_t self_ns = 0;  // without nested regions of the same thread
+  std::uint64_t min_ns = 0, max_ns = 0;
+  histogram durations;
+  std::map<std::string, attribute> attributes;
+  std::optional<double> overhead_ns;  // what observing it cost: count × the cost of an event
+
+  // A quantile of the durations, within [min_ns, max_ns]; empty when nothing was counted.
+  std::optional<std::uint64_t> quantile_ns(double q) const;
+};
+
+// A processor. Its times are unions: what it did at once counts once.
+struct device_usage {
+  std::string kind;  // cpu, gpu, fpga, accelerator, other
+  std::uint32_t index = 0;
+  std::string name;
+  std::uint64_t observed_ns = 0;         // how long it was looked at
+  std::optional<std::uint64_t> busy_ns;  // for the CPU: CPU time of the process over the CPUs that it may use
+  std::optional<std::uint64_t> kernel_ns;
+  std::optional<std::uint64_t> copy_ns;
+  std::optional<std::uint64_t> exposed_copy_ns;  // copying while no kernel ran
+  std::optional<std::uint64_t> queue_wait_ns;    // a sum over operations: submitted to started
+  std::uint64_t late = 0;                        // intervals that came too late to be placed exactly
+  std::uint64_t skipped = 0;                     // intervals that could not be booked
+
+  std::optional<std::uint64_t> idle_ns() const;
+  std::optional<double> utilisation() const;  // busy over observed, 0 … 1
+};
+
+// begun = ended + open + the sum of lost, always.
+struct account {
+  std::uint64_t begun = 0;
+  std::uint64_t ended = 0;
+  std::uint64_t open = 0;
+  std::map<std::string, std::uint64_t> lost;  // by reason; reasons that did not occur are absent
+  std::uint64_t unmatched = 0;  // begins without an end (they are among the lost), and ends without a begin
+  std::uint64_t unnamed = 0;    // call paths that were counted, but could not be named at the time
+  std::optional<double> overhead_ns;
+};
+
+struct process_info {
+  std::int64_t pid = 0;
+  std::string command;
+  std::string host;
+  std::uint64_t duration_ns = 0;
+};
+
+struct profile {
+  std::string engine;                 // ebpf, inline or off
+  std::string mechanism;              // how events were caught, e.g. "uprobe_multi, nop5 optimised"
+  std::string reason;                 // why this engine
+  std::vector<device_usage> devices;  // the first is the host's CPU
+  std::vector<region> regions;        // parents before children
+  account accounting;
+  std::vector<process_info> processes;
+};
+
+// Adds `from` to `into`. Associative and commutative but for the order of regions, devices and processes, which is made
+// canonical, and for the rounding of floating-point sums.
+void merge(profile& into, const profile& from);
+
+// The profile as JSON (docs/profile-schema.json), or as the table that a collector prints.
+std::string to_json(const profile& of);
+std::string to_table(const profile& of);
+
+}}  // namespace adaptyst::v1
+
+#endif

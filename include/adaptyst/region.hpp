@@ -1,0 +1,116 @@
+// Marks a stretch of work, so that whoever looks can see how often it ran and how long it took.
+//
+//   void advect(field& f) {
+//     ADAPTYST_REGION("advect");
+//     ...
+//   }                                  // ends here, on every way out
+//
+//   ADAPTYST_FUNCTION();               // named after the enclosing function
+//   ADAPTYST_REGION(name);             // a name made at run time: std::string_view, std::string, const char *
+//   ADAPTYST_REGION("solve", solve_payload{.bytes = n});    // with numbers: needs <adaptyst/payload.hpp>
+//
+//   adaptyst::region_handle h = ADAPTYST_REGION_BEGIN("halo exchange");
+//   ...                                // any thread, any order
+//   h.end();
+//
+// Cost while nobody looks: a comparison and a branch at entry, a register test at exit; neither name nor payload is
+// evaluated, nothing is allocated, nothing needs to be linked. Awake: docs/overhead.md.
+//
+// Regions nest by scope, per thread. What is left by longjmp(), or ended on a thread that did not begin it, is counted
+// as unmatched and harms no other. Every operation is noexcept, lock-free and may run in a signal handler, where it is
+// counted as lost if it interrupts its own thread's recorder. Names keep their first 127 bytes.
+#ifndef ADAPTYST_REGION_HPP
+#define ADAPTYST_REGION_HPP
+
+#include "config.hpp"
+#include "detail/text.hpp"
+
+#ifndef ADAPTYST_DISABLE
+#include "detail/marker.hpp"
+#endif
+
+namespace adaptyst { inline namespace v1 {
+#ifdef ADAPTYST_DISABLE
+inline namespace disabled {  // other types than a unit with markers has, should both be linked into one program
+#endif
+
+// A region that is not bound to a scope. Move-only; begin and end may be on different threads, but one handle must not
+// be used by two at once. A handle that is dropped without end() leaves its region open in the account.
+class [[nodiscard]] region_handle {
+ public:
+  region_handle() noexcept = default;  // of no region; end() does nothing
+#ifdef ADAPTYST_DISABLE
+  region_handle(region_handle&&) noexcept = default;
+  region_handle& operator=(region_handle&&) noexcept = default;
+  template <class = void>
+  void end() noexcept {}
+#else
+  explicit region_handle(const detail::pending& begun) noexcept : pending_(begun) {}
+  region_handle(region_handle&& from) noexcept : pending_(from.pending_) { from.pending_.path = nullptr; }
+  region_handle& operator=(region_handle&& from) noexcept {
+    pending_ = from.pending_;
+    if (this != &from) from.pending_.path = nullptr;
+    return *this;
+  }
+
+  // Ends the region; a second call does nothing.
+  template <class = void>  // compiled where it is used: it would double what this header costs
+  void end() noexcept {
+    if (pending_.path == nullptr) return;
+    detail::end_handle(pending_);
+    pending_.path = nullptr;
+  }
+
+ private:
+  detail::pending pending_{};
+#endif
+};
+
+#ifdef ADAPTYST_DISABLE
+}
+#endif
+}}  // namespace adaptyst::v1
+
+#ifdef ADAPTYST_DISABLE
+
+namespace adaptyst { inline namespace v1 { namespace detail {
+template <class Name, class... Payload>
+constexpr int check_region(const Name& name, const Payload&...) noexcept {
+  static_assert(sizeof...(Payload) <= 1, "adaptyst: ADAPTYST_REGION(name) or (name, payload)");
+  return static_cast<void>(text_of(name)), 0;
+}
+}}}  // namespace adaptyst::v1::detail
+
+// A branch that is never taken, and not sizeof: what only a disabled marker uses must not be reported as unused.
+#define ADAPTYST_DETAIL_CHECK(check) static_cast<void>(false ? ::adaptyst::detail::check : 0)
+#define ADAPTYST_REGION(...) ADAPTYST_DETAIL_CHECK(check_region(__VA_ARGS__))
+#define ADAPTYST_FUNCTION() static_cast<void>(0)
+#define ADAPTYST_REGION_BEGIN(...) (ADAPTYST_REGION(__VA_ARGS__), ::adaptyst::region_handle{})
+
+#else
+
+namespace adaptyst { inline namespace v1 { namespace detail {
+// Compilers do not ask what becomes of a statement's value; of a function's they do.
+[[nodiscard]] inline region_handle kept(region_handle&& begun) noexcept { return static_cast<region_handle&&>(begun); }
+}}}  // namespace adaptyst::v1::detail
+
+// To the end of the scope. Arguments: a name; optionally a payload.
+#define ADAPTYST_REGION(...) \
+  ADAPTYST_DETAIL_SCOPE(ADAPTYST_SITE_REGION, __COUNTER__, 0U, ADAPTYST_DETAIL_FIRST(__VA_ARGS__, ~), __VA_ARGS__)
+
+// To the end of the scope, named after the enclosing function.
+#define ADAPTYST_FUNCTION() ADAPTYST_DETAIL_FUNCTION_SCOPE(__COUNTER__)
+
+// A region to be ended by hand: an expression of type region_handle.
+#define ADAPTYST_REGION_BEGIN(...)                                                                              \
+  ::adaptyst::detail::kept(__extension__({                                                                      \
+    ADAPTYST_DETAIL_SITE(adaptyst_site, ADAPTYST_SITE_REGION, __func__, ADAPTYST_DETAIL_FIRST(__VA_ARGS__, ~)); \
+    ADAPTYST_DETAIL_AWAKE()                                                                                     \
+    ? ::adaptyst::region_handle{::adaptyst::detail::begin_handle<ADAPTYST_DETAIL_IS_LITERAL(                    \
+          ADAPTYST_DETAIL_FIRST(__VA_ARGS__, ~))>(adaptyst_site, 0U, __VA_ARGS__)}                              \
+    : ::adaptyst::region_handle{};                                                                              \
+  }))
+
+#endif
+
+#endif
