@@ -1,0 +1,215 @@
+// The one place that knows every step of the way: options, engine, profile, report.
+#include <adaptyst/region.hpp>
+
+#include <adaptyst/collector.hpp>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <climits>
+#include <cstdlib>
+#include <ctime>
+#include <exception>
+#include <mutex>
+
+#include "error.hpp"
+#include "options.hpp"
+#include "record/clock_line.hpp"
+#include "record/engine.hpp"
+#include "record/recorder_reader.hpp"
+#include "report/output_file.hpp"
+
+namespace adaptyst { inline namespace v1 {
+
+namespace {
+
+using lib::engine;
+using lib::engine_choice;
+
+std::uint64_t cpu_time_ns() {
+  timespec used{};
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
+  return static_cast<std::uint64_t>(used.tv_sec) * 1'000'000'000U + static_cast<std::uint64_t>(used.tv_nsec);
+}
+
+std::string command_name() {
+  char path[PATH_MAX];
+  const ssize_t length = readlink("/proc/self/exe", path, sizeof path);
+  return length > 0 ? std::string(path, static_cast<std::size_t>(length)) : std::string();
+}
+
+std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
+
+// The collector that runs. The loader's threads come here through the hook of the process.
+std::mutex running_mutex;
+engine* running = nullptr;
+pid_t running_in = 0;  // a forked child inherits the pointer, but not the collection
+
+void object_loaded() {
+  const std::lock_guard lock(running_mutex);
+  if (running == nullptr || running_in != getpid()) return;
+  try {
+    running->adopt_objects();
+  } catch (const std::exception& failed) {
+    lib::print(failed.what());
+  }
+}
+
+}  // namespace
+
+struct collector::state {
+  std::mutex mutex;
+  lib::options options;
+  std::string error;
+  std::string reason;
+  pid_t pid = getpid();
+  detail::process* process = nullptr;
+  std::unique_ptr<engine> recording;  // null: nothing is collected (any more)
+  std::uint64_t started_ns = 0;
+  std::uint64_t started_cpu_ns = 0;
+  profile result;
+
+  void start(std::string_view given) {
+    lib::apply(options, given, "the collector's argument");
+    if (const char* environment = std::getenv("ADAPTYST")) lib::apply(options, environment, "$ADAPTYST");
+    result.engine = "off";
+    if (options.engine == engine_choice::off) return;
+
+    const std::lock_guard lock(running_mutex);
+    if (running != nullptr && running_in == getpid())
+      throw lib::error("cannot start a second collector in this process", 0,
+                       "stop the first one, or use its snapshot()");
+    const lib::clock_pair before = lib::read_clock_pair();
+    process = detail::process_of(adaptyst_object_v1);
+    if (process == nullptr)
+      throw lib::error("cannot map memory for the recorder", ENOMEM, "raise the limit on address space (ulimit -v)");
+    detail::notice_fork(*process);
+    start_engine(before);
+    running = recording.get();
+    running_in = pid;
+    detail::store_release(process->control.object_loaded, &object_loaded);
+  }
+
+  // The engine that was asked for; with auto, the program's own recorder where the kernel's way is barred.
+  void start_engine(lib::clock_pair before) {
+    if (options.engine != engine_choice::inlined) {
+      try {
+        start_engine(lib::make_ebpf_engine(*process), before);
+        reason = options.engine == engine_choice::ebpf ? "asked for" : "permitted";
+        return;
+      } catch (const std::exception& failed) {
+        recording.reset();
+        if (options.engine == engine_choice::ebpf) throw;
+        reason = first_line(failed.what());
+      }
+    } else {
+      reason = "asked for";
+    }
+    start_engine(lib::make_inline_engine(*process), before);
+  }
+
+  void start_engine(std::unique_ptr<engine> chosen, lib::clock_pair before) {
+    recording = std::move(chosen);
+    detail::control_page& control = process->control;
+    if (detail::load(control.clock.ns_per_tick) == 0) {
+      const detail::clock_line line = lib::calibrate(before);
+      detail::store(control.clock.base_ticks, line.base_ticks);
+      detail::store(control.clock.base_ns, line.base_ns);
+      detail::store_release(control.clock.ns_per_tick, line.ns_per_tick);
+    }
+    recording->calibrate();
+    lib::reset_devices(*process);
+    detail::for_each_object([](adaptyst_object& object, const detail::loaded_object&) {
+      detail::store(object.unrecorded, 0);
+      return true;
+    });
+    detail::store_release(control.epoch, ++process->epochs);
+    started_cpu_ns = cpu_time_ns();
+    started_ns = detail::monotonic_ns();
+    recording->start();
+  }
+
+  profile read() {
+    lib::measured all = recording->read();
+    const std::uint64_t elapsed = detail::monotonic_ns() - started_ns;
+    lib::device_list devices = lib::read_devices(*process, elapsed, cpu_time_ns() - started_cpu_ns);
+    profile made;
+    made.engine = recording->name();
+    made.mechanism = recording->mechanism();
+    made.reason = reason;
+    made.regions = lib::assemble(all, devices.index);
+    made.devices = std::move(devices.devices);
+    made.accounting = all.accounting;
+    const double cost = recording->region_cost_ns();
+    for (region& row : made.regions) row.overhead_ns = cost * static_cast<double>(row.count);
+    made.accounting.overhead_ns = cost * static_cast<double>(made.accounting.ended);
+    made.processes.push_back({pid, command_name(), lib::expand("%h"), elapsed});
+    return made;
+  }
+
+  void finish() {
+    if (recording == nullptr) return;
+    result = read();
+    {
+      const std::lock_guard lock(running_mutex);
+      detail::store_release(process->control.object_loaded, static_cast<void (*)()>(nullptr));
+      running = nullptr;
+    }
+    recording->stop();
+    recording.reset();
+    if (options.report == lib::report_choice::table) {
+      const std::string table = to_table(result);
+      std::fwrite(table.data(), 1, table.size(), stderr);
+    }
+    if (!options.output.empty()) lib::write_file(lib::expand(options.output), to_json(result));
+  }
+};
+
+collector::collector(std::string_view options) noexcept {
+  try {
+    state_ = std::make_unique<state>();
+    state_->start(options);
+  } catch (const std::exception& failed) {
+    lib::print(failed.what() + std::string("\nthe program runs on, nothing is collected"));
+    if (state_) {
+      state_->recording.reset();
+      try {
+        state_->error = failed.what();
+      } catch (...) {}
+    }
+  }
+}
+
+collector::~collector() { stop(); }
+
+profile collector::snapshot() const noexcept {
+  try {
+    if (!state_) return {};
+    const std::lock_guard lock(state_->mutex);
+    return state_->recording && state_->pid == getpid() ? state_->read() : state_->result;
+  } catch (const std::exception& failed) {
+    lib::print(failed.what());
+    return {};
+  }
+}
+
+profile collector::stop() noexcept {
+  try {
+    if (!state_) return {};
+    const std::lock_guard lock(state_->mutex);
+    // In a forked child the collection is the parent's.
+    if (state_->pid == getpid()) state_->finish();
+    return state_->result;
+  } catch (const std::exception& failed) {
+    lib::print(failed.what());
+    return state_->result;
+  }
+}
+
+const std::string& collector::error() const noexcept {
+  static const std::string no_memory = "out of memory";
+  return state_ ? state_->error : no_memory;
+}
+
+}}  // namespace adaptyst::v1

@@ -1,0 +1,127 @@
+#include "elf_probes.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <gelf.h>
+#include <libelf.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <memory>
+#include <string_view>
+
+#include "../error.hpp"
+
+namespace adaptyst::lib {
+
+namespace {
+
+constexpr std::uint32_t note_type = 3;  // NT_STAPSDT
+
+struct file_closer {
+  int descriptor;
+  ~file_closer() { close(descriptor); }
+};
+
+using elf_handle = std::unique_ptr<Elf, int (*)(Elf*)>;
+
+[[noreturn]] void fail(const std::string& file, std::string_view why) {
+  throw error(fmt::format("cannot read the probes of {}: {}", file, why), 0,
+              "the file must be the ELF executable or library that is running, unmodified");
+}
+
+// An address as linked, as an offset in the file.
+std::uint64_t file_offset(Elf* elf, const std::string& file, std::uint64_t address) {
+  std::size_t count = 0;
+  if (elf_getphdrnum(elf, &count) != 0) fail(file, elf_errmsg(-1));
+  for (std::size_t at = 0; at != count; ++at) {
+    GElf_Phdr segment;
+    if (gelf_getphdr(elf, static_cast<int>(at), &segment) == nullptr || segment.p_type != PT_LOAD) continue;
+    if (address >= segment.p_vaddr && address - segment.p_vaddr < segment.p_filesz)
+      return address - segment.p_vaddr + segment.p_offset;
+  }
+  fail(file, fmt::format("no segment holds address {:#x}", address));
+}
+
+struct sections {
+  Elf_Data* notes = nullptr;
+  std::uint64_t base = 0;  // where .stapsdt.base really is; prelink may have moved everything
+};
+
+sections find_sections(Elf* elf, const std::string& file) {
+  sections found;
+  std::size_t names = 0;
+  if (elf_getshdrstrndx(elf, &names) != 0) fail(file, elf_errmsg(-1));
+  for (Elf_Scn* section = nullptr; (section = elf_nextscn(elf, section)) != nullptr;) {
+    GElf_Shdr header;
+    if (gelf_getshdr(section, &header) == nullptr) fail(file, elf_errmsg(-1));
+    const char* const name = elf_strptr(elf, names, header.sh_name);
+    if (name == nullptr) continue;
+    if (std::strcmp(name, ".note.stapsdt") == 0 && header.sh_type == SHT_NOTE)
+      found.notes = elf_getdata(section, nullptr);
+    if (std::strcmp(name, ".stapsdt.base") == 0) found.base = header.sh_addr;
+  }
+  return found;
+}
+
+// The string at `*at` in [at, end), and `*at` behind its NUL.
+std::string_view next_string(const char** at, const char* end, const std::string& file) {
+  const void* const nul = std::memchr(*at, 0, static_cast<std::size_t>(end - *at));
+  if (nul == nullptr) fail(file, "a probe note does not end in NUL");
+  const std::string_view text(*at, static_cast<std::size_t>(static_cast<const char*>(nul) - *at));
+  *at += text.size() + 1;
+  return text;
+}
+
+}  // namespace
+
+std::vector<elf_probe> find_elf_probes(const std::string& file) {
+  const int descriptor = open(file.c_str(), O_RDONLY | O_CLOEXEC);
+  if (descriptor < 0)
+    throw error(fmt::format("cannot open {} to find its probes", file), errno,
+                "the file must still be where it was loaded from");
+  const file_closer closer{descriptor};
+  elf_version(EV_CURRENT);
+  const elf_handle elf(elf_begin(descriptor, ELF_C_READ_MMAP, nullptr), elf_end);
+  if (elf == nullptr || elf_kind(elf.get()) != ELF_K_ELF) fail(file, "not an ELF file");
+  if (gelf_getclass(elf.get()) != ELFCLASS64) fail(file, "not a 64-bit ELF file");
+
+  const sections found = find_sections(elf.get(), file);
+  std::vector<elf_probe> probes;
+  if (found.notes == nullptr) return probes;
+
+  const char* const bytes = static_cast<const char*>(found.notes->d_buf);
+  GElf_Nhdr note;
+  std::size_t name_at = 0;
+  std::size_t body_at = 0;
+  for (std::size_t at = 0; (at = gelf_getnote(found.notes, at, &note, &name_at, &body_at)) > 0;) {
+    if (note.n_type != note_type || note.n_namesz != sizeof "stapsdt" ||
+        std::memcmp(bytes + name_at, "stapsdt", sizeof "stapsdt") != 0)
+      continue;
+    std::uint64_t addresses[3];  // of the nop, of the base as it was linked, of the semaphore
+    if (note.n_descsz < sizeof addresses + 3) fail(file, "a probe note is too short");
+    std::memcpy(addresses, bytes + body_at, sizeof addresses);
+    const char* text = bytes + body_at + sizeof addresses;
+    const char* const end = bytes + body_at + note.n_descsz;
+    const std::string_view provider = next_string(&text, end, file);
+    const std::string_view name = next_string(&text, end, file);
+    const std::string_view arguments = next_string(&text, end, file);
+    if (provider != "adaptyst") continue;
+    const std::uint64_t moved = addresses[1] != 0 && found.base != 0 ? found.base - addresses[1] : 0;
+
+    elf_probe probe;
+    probe.name = name;
+    probe.arguments = arguments;
+    probe.offset = file_offset(elf.get(), file, addresses[0] + moved);
+    probe.semaphore_offset = addresses[2] != 0 ? file_offset(elf.get(), file, addresses[2] + moved) : 0;
+    constexpr unsigned char fast[] = {0x90, 0x0f, 0x1f, 0x44, 0x00, 0x00};
+    unsigned char code[sizeof fast];
+    probe.has_fast_point = pread(descriptor, code, sizeof code, static_cast<off_t>(probe.offset)) == sizeof code &&
+                           std::memcmp(code, fast, sizeof fast) == 0;
+    probes.push_back(probe);
+  }
+  return probes;
+}
+
+}  // namespace adaptyst::lib

@@ -1,0 +1,15 @@
+// The ELF objects of this process that carry markers.
+#ifndef ADAPTYST_LIB_DISCOVER_LOADED_OBJECTS_HPP
+#define ADAPTYST_LIB_DISCOVER_LOADED_OBJECTS_HPP
+
+#include <string>
+#include <vector>
+
+namespace adaptyst::lib {
+
+// Their files, the executable as /proc/self/exe. A file that is loaded twice is named once.
+std::vector<std::string> files_with_markers();
+
+}  // namespace adaptyst::lib
+
+#endif

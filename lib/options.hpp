@@ -1,0 +1,27 @@
+// The option string of a collector: key=value pairs joined by commas.
+#ifndef ADAPTYST_LIB_OPTIONS_HPP
+#define ADAPTYST_LIB_OPTIONS_HPP
+
+#include <string>
+#include <string_view>
+
+namespace adaptyst::lib {
+
+enum class engine_choice { automatic, ebpf, inlined, off };
+enum class report_choice { table, none };
+
+struct options {
+  engine_choice engine = engine_choice::automatic;
+  report_choice report = report_choice::table;
+  std::string output;  // empty: no file
+};
+
+// Applies `text` to `to`; `source` says in an error where the text came from. Throws error, leaving `to` as it was.
+void apply(options& to, std::string_view text, std::string_view source);
+
+// A file name with %p, %r, %h and %% replaced: pid, MPI rank ("0" outside MPI), host.
+std::string expand(std::string_view pattern);
+
+}  // namespace adaptyst::lib
+
+#endif

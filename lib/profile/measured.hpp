@@ -1,0 +1,56 @@
+// What an engine hands over: rows by the id of their path, and where each path and marker belongs.
+#ifndef ADAPTYST_LIB_PROFILE_MEASURED_HPP
+#define ADAPTYST_LIB_PROFILE_MEASURED_HPP
+
+#include <adaptyst/histogram.h>
+#include <adaptyst/probe_abi.h>
+
+#include <adaptyst/profile.hpp>
+#include <cstdint>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+namespace adaptyst::lib {
+
+struct measured_site {
+  std::string name, file, function, label;
+  std::uint32_t line = 0;
+  std::uint32_t kind = ADAPTYST_SITE_REGION;
+  std::vector<std::string> attributes;
+};
+
+struct measured_path {
+  std::uint64_t parent = 0;
+  std::uint64_t site = 0;
+  std::uint32_t device = 0;
+};
+
+struct measured_row {
+  std::uint64_t count = 0;
+  std::uint64_t total_ns = 0, self_ns = 0;
+  std::uint64_t min_ns = ~std::uint64_t{0}, max_ns = 0;
+  std::uint32_t threads = 0;
+  histogram durations;
+  std::vector<attribute> attributes;  // as the site names them
+};
+
+struct measured {
+  std::unordered_map<std::uint64_t, measured_site> sites;
+  std::unordered_map<std::uint64_t, measured_path> paths;
+  std::unordered_map<std::uint64_t, measured_row> rows;
+  account accounting;
+};
+
+constexpr bool is_instant(std::uint32_t kind) { return kind == ADAPTYST_SITE_METRIC || kind == ADAPTYST_SITE_MARK; }
+
+// Adds the rows' numbers, whatever order they come in.
+void add(measured_row& to, const measured_row& from);
+
+// The regions of a profile, parents before children: paths spelled out, metrics folded into the region above them.
+// `device_index` leads from a number in the process to a place in profile::devices.
+std::vector<region> assemble(const measured& from, const std::vector<std::uint32_t>& device_index);
+
+}  // namespace adaptyst::lib
+
+#endif

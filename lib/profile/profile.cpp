@@ -1,0 +1,137 @@
+#include <adaptyst/profile.hpp>
+#include <algorithm>
+#include <tuple>
+
+namespace adaptyst { inline namespace v1 {
+
+namespace {
+
+template <class T>
+void add(std::optional<T>& to, const std::optional<T>& from) {
+  if (from) to = to.value_or(T{}) + *from;
+}
+
+std::string joined(const std::string& a, const std::string& b) {
+  if (a == b || b.empty()) return a;
+  if (a.empty()) return b;
+  // A set of words, so that the order of merging leaves no trace.
+  std::vector<std::string> words;
+  for (const std::string* text : {&a, &b}) {
+    for (std::size_t at = 0; at <= text->size();) {
+      const std::size_t end = std::min(text->find(" | ", at), text->size());
+      words.push_back(text->substr(at, end - at));
+      at = end + 3;
+    }
+  }
+  std::sort(words.begin(), words.end());
+  words.erase(std::unique(words.begin(), words.end()), words.end());
+  std::string all;
+  for (const std::string& word : words) all += (all.empty() ? "" : " | ") + word;
+  return all;
+}
+
+auto identity(const device_usage& device) {
+  return std::make_tuple(device.kind != "cpu", device.kind, device.index, device.name);
+}
+
+void add(device_usage& to, const device_usage& from) {
+  to.observed_ns += from.observed_ns;
+  add(to.busy_ns, from.busy_ns);
+  add(to.kernel_ns, from.kernel_ns);
+  add(to.copy_ns, from.copy_ns);
+  add(to.exposed_copy_ns, from.exposed_copy_ns);
+  add(to.queue_wait_ns, from.queue_wait_ns);
+  to.late += from.late;
+  to.skipped += from.skipped;
+}
+
+void add(region& to, const region& from) {
+  if (from.count != 0) {
+    to.min_ns = to.count == 0 ? from.min_ns : std::min(to.min_ns, from.min_ns);
+    to.max_ns = std::max(to.max_ns, from.max_ns);
+  }
+  to.threads += from.threads;
+  to.count += from.count;
+  to.total_ns += from.total_ns;
+  to.self_ns += from.self_ns;
+  to.durations.merge(from.durations);
+  for (const auto& [name, values] : from.attributes) to.attributes[name].merge(values);
+  add(to.overhead_ns, from.overhead_ns);
+}
+
+}  // namespace
+
+void attribute::merge(const attribute& other) {
+  if (other.count == 0) return;
+  min = count == 0 ? other.min : std::min(min, other.min);
+  max = count == 0 ? other.max : std::max(max, other.max);
+  sum += other.sum;
+  count += other.count;
+}
+
+std::optional<std::uint64_t> region::quantile_ns(double q) const {
+  const std::optional<std::uint64_t> value = durations.quantile(q);
+  return value ? std::optional(std::clamp(*value, min_ns, max_ns)) : std::nullopt;
+}
+
+std::optional<std::uint64_t> device_usage::idle_ns() const {
+  if (!busy_ns) return std::nullopt;
+  return observed_ns > *busy_ns ? observed_ns - *busy_ns : 0;
+}
+
+std::optional<double> device_usage::utilisation() const {
+  if (!busy_ns || observed_ns == 0) return std::nullopt;
+  return std::min(1.0, static_cast<double>(*busy_ns) / static_cast<double>(observed_ns));
+}
+
+void merge(profile& into, const profile& from) {
+  if (&into == &from) return merge(into, profile(from));
+  into.engine = joined(into.engine, from.engine);
+  into.mechanism = joined(into.mechanism, from.mechanism);
+  into.reason = joined(into.reason, from.reason);
+
+  std::vector<device_usage> devices = into.devices;
+  for (const device_usage& device : from.devices) {
+    const auto same = std::find_if(devices.begin(), devices.end(),
+                                   [&](const device_usage& known) { return identity(known) == identity(device); });
+    if (same == devices.end()) devices.push_back(device);
+    else add(*same, device);
+  }
+  std::sort(devices.begin(), devices.end(),
+            [](const device_usage& a, const device_usage& b) { return identity(a) < identity(b); });
+  const auto place = [&](const device_usage& device) {
+    const auto found = std::find_if(devices.begin(), devices.end(),
+                                    [&](const device_usage& known) { return identity(known) == identity(device); });
+    return static_cast<std::uint32_t>(found - devices.begin());
+  };
+
+  // A row is known by its path's id and device; two programs may differ in the device behind equal numbers.
+  using key = std::tuple<std::vector<std::string>, std::uint64_t, std::uint32_t>;
+  std::map<key, region> rows;
+  for (const profile* const part : {static_cast<const profile*>(&into), &from}) {
+    for (const region& row : part->regions) {
+      region moved = row;
+      if (row.device < part->devices.size()) moved.device = place(part->devices[row.device]);
+      const auto [entry, is_new] = rows.try_emplace(key{row.path, row.id, moved.device}, moved);
+      if (!is_new) add(entry->second, moved);
+    }
+  }
+  into.devices = std::move(devices);
+  into.regions.clear();
+  for (auto& [known, row] : rows) into.regions.push_back(std::move(row));
+
+  into.accounting.begun += from.accounting.begun;
+  into.accounting.ended += from.accounting.ended;
+  into.accounting.open += from.accounting.open;
+  into.accounting.unmatched += from.accounting.unmatched;
+  into.accounting.unnamed += from.accounting.unnamed;
+  for (const auto& [reason, count] : from.accounting.lost) into.accounting.lost[reason] += count;
+  add(into.accounting.overhead_ns, from.accounting.overhead_ns);
+
+  into.processes.insert(into.processes.end(), from.processes.begin(), from.processes.end());
+  std::sort(into.processes.begin(), into.processes.end(), [](const process_info& a, const process_info& b) {
+    return std::tie(a.host, a.pid, a.command, a.duration_ns) < std::tie(b.host, b.pid, b.command, b.duration_ns);
+  });
+}
+
+}}  // namespace adaptyst::v1

@@ -1,0 +1,28 @@
+// Reads the recorders of this process while their threads write them.
+#ifndef ADAPTYST_LIB_RECORD_RECORDER_READER_HPP
+#define ADAPTYST_LIB_RECORD_RECORDER_READER_HPP
+
+#include <adaptyst/detail/process.hpp>
+
+#include "../profile/measured.hpp"
+
+namespace adaptyst::lib {
+
+// All rows and the account of the current epoch. Each recorder's account is of one moment; rows are read one by one, so
+// beside running threads their sum may be some events ahead of it.
+measured read_recorders(detail::process& in);
+
+// The devices of the process, the CPU first, and where each number of the process stands among them. `observed_ns` is
+// how long was looked; `cpu_ns` the CPU time that the process used meanwhile.
+struct device_list {
+  std::vector<device_usage> devices;
+  std::vector<std::uint32_t> index;
+};
+device_list read_devices(detail::process& in, std::uint64_t observed_ns, std::uint64_t cpu_ns);
+
+// Forgets what devices did for an earlier collector.
+void reset_devices(detail::process& in);
+
+}  // namespace adaptyst::lib
+
+#endif

@@ -1,0 +1,112 @@
+#include "uprobe_link.hpp"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <fmt/format.h>
+#include <sys/syscall.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <thread>
+#include <utility>
+
+#include "../error.hpp"
+
+namespace adaptyst::lib {
+
+namespace {
+
+// What Debian 12's headers do not know yet, from the kernel's include/uapi/linux/bpf.h.
+constexpr int link_create = 28;      // BPF_LINK_CREATE
+constexpr std::uint32_t multi = 48;  // BPF_TRACE_UPROBE_MULTI
+
+struct multi_request {
+  std::uint32_t program, target, attach_type, flags;
+  std::uint64_t path, offsets, semaphore_offsets, cookies;
+  std::uint32_t count, multi_flags, pid, pad;
+};
+
+constexpr const char* permission_hint =
+    "needs CAP_BPF and CAP_PERFMON (Linux 6.10 and later) or CAP_SYS_ADMIN; without, use engine=inline. See "
+    "docs/permissions.md";
+
+error cannot_attach(const std::string& file, int number) {
+  return error(fmt::format("cannot attach to the probes of {}", file), number,
+               number == EPERM || number == EACCES ? permission_hint : "engine=inline works without attaching");
+}
+
+}  // namespace
+
+bool kernel_has_uprobe_multi() {
+  utsname names{};
+  int major = 0;
+  int minor = 0;
+  if (uname(&names) != 0 || std::sscanf(names.release, "%d.%d", &major, &minor) != 2) return false;
+  return major > 6 || (major == 6 && minor >= 10);
+}
+
+void expect_multi(bpf_program* program) {
+  bpf_program__set_expected_attach_type(program, static_cast<bpf_attach_type>(multi));
+}
+
+uprobe_link::uprobe_link(uprobe_link&& from) noexcept
+    : descriptor_(std::exchange(from.descriptor_, -1)), events_(std::exchange(from.events_, {})) {}
+
+uprobe_link& uprobe_link::operator=(uprobe_link&& from) noexcept {
+  std::swap(descriptor_, from.descriptor_);
+  std::swap(events_, from.events_);
+  return *this;
+}
+
+uprobe_link::~uprobe_link() {
+  if (descriptor_ >= 0) close(descriptor_);
+  for (bpf_link* event : events_) bpf_link__destroy(event);
+}
+
+uprobe_link uprobe_link::attach_multi(bpf_program* program, const std::string& file,
+                                      const std::vector<uprobe_place>& places) {
+  std::vector<std::uint64_t> offsets;
+  std::vector<std::uint64_t> semaphores;
+  for (const uprobe_place& place : places) {
+    offsets.push_back(place.offset);
+    semaphores.push_back(place.semaphore_offset);
+  }
+  multi_request request{};
+  request.program = static_cast<std::uint32_t>(bpf_program__fd(program));
+  request.attach_type = multi;
+  request.path = reinterpret_cast<std::uint64_t>(file.c_str());
+  request.offsets = reinterpret_cast<std::uint64_t>(offsets.data());
+  request.semaphore_offsets = reinterpret_cast<std::uint64_t>(semaphores.data());
+  request.count = static_cast<std::uint32_t>(places.size());
+  request.pid = static_cast<std::uint32_t>(getpid());
+  uprobe_link made;
+  made.descriptor_ = static_cast<int>(syscall(SYS_bpf, link_create, &request, sizeof request));
+  if (made.descriptor_ < 0) throw cannot_attach(file, errno);
+  return made;
+}
+
+uprobe_link uprobe_link::attach_perf(bpf_program* program, const std::string& file,
+                                     const std::vector<uprobe_place>& places) {
+  uprobe_link made;
+  for (const uprobe_place& place : places) {
+    bpf_uprobe_opts options{};
+    options.sz = sizeof options;
+    options.ref_ctr_offset = place.semaphore_offset;
+    bpf_link* const event = bpf_program__attach_uprobe_opts(program, -1, file.c_str(), place.offset, &options);
+    if (event == nullptr) throw cannot_attach(file, errno);
+    made.events_.push_back(event);
+  }
+  return made;
+}
+
+void detach(std::vector<uprobe_link> links) {
+  std::vector<std::thread> closing;
+  for (std::size_t at = 1; at < links.size(); ++at)
+    closing.emplace_back([link = std::move(links[at])]() mutable { const uprobe_link gone = std::move(link); });
+  links.clear();
+  for (std::thread& one : closing) one.join();
+}
+
+}  // namespace adaptyst::lib

@@ -1,0 +1,52 @@
+// One attachment of a BPF program to places in a file.
+#ifndef ADAPTYST_LIB_RECORD_UPROBE_LINK_HPP
+#define ADAPTYST_LIB_RECORD_UPROBE_LINK_HPP
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+struct bpf_link;
+struct bpf_program;
+
+namespace adaptyst::lib {
+
+struct uprobe_place {
+  std::uint64_t offset;            // of the instruction, in the file
+  std::uint64_t semaphore_offset;  // in the file; 0: none
+};
+
+// Whether a program that is loaded with expect_multi() can be attached by one link to all places of a file, for one
+// process: Linux 6.10 and later. (6.6 has the link, but takes a thread for a process.)
+bool kernel_has_uprobe_multi();
+
+// Must be called before the program is loaded, if it is to be attached by attach_multi().
+void expect_multi(bpf_program* program);
+
+// Detaches when destroyed. Detaching waits for a grace period of the kernel, some 30 ms.
+class uprobe_link {
+ public:
+  uprobe_link() = default;
+  uprobe_link(uprobe_link&& from) noexcept;
+  uprobe_link& operator=(uprobe_link&& from) noexcept;
+  ~uprobe_link();
+
+  // One uprobe_multi link for this process: needs CAP_BPF and CAP_PERFMON. Throws error.
+  static uprobe_link attach_multi(bpf_program* program, const std::string& file,
+                                  const std::vector<uprobe_place>& places);
+
+  // A perf event for each place and every process: needs CAP_SYS_ADMIN; detaching takes 0.1 s a place. Throws error.
+  static uprobe_link attach_perf(bpf_program* program, const std::string& file,
+                                 const std::vector<uprobe_place>& places);
+
+ private:
+  int descriptor_ = -1;
+  std::vector<bpf_link*> events_;
+};
+
+// Detaches all at once, so that their grace periods overlap.
+void detach(std::vector<uprobe_link> links);
+
+}  // namespace adaptyst::lib
+
+#endif

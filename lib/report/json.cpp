@@ -1,0 +1,106 @@
+#include <adaptyst/profile.hpp>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+namespace adaptyst { inline namespace v1 {
+
+namespace {
+
+using json = nlohmann::ordered_json;
+
+template <class T>
+json absent_or(const std::optional<T>& value) {
+  return value ? json(*value) : json(nullptr);
+}
+
+// JSON has no infinities and no NaN: a number that is none is absent.
+json number(double value) { return std::isfinite(value) ? json(value) : json(nullptr); }
+
+json attributes_of(const region& row) {
+  json all = json::object();
+  for (const auto& [name, values] : row.attributes) {
+    json& one = all[name] = {
+        {"count", values.count}, {"sum", number(values.sum)}, {"min", number(values.min)}, {"max", number(values.max)}};
+    if ((name == "bytes" || name == "flops") && row.total_ns != 0)
+      one["per_second"] = number(values.sum / static_cast<double>(row.total_ns) * 1e9);
+  }
+  return all;
+}
+
+json histogram_of(const region& row) {
+  json counts = json::array();  // pairs of bucket and count
+  const std::vector<std::uint64_t>& buckets = row.durations.buckets();
+  for (std::size_t bucket = 0; bucket != buckets.size(); ++bucket)
+    if (buckets[bucket] != 0) counts.push_back({bucket, buckets[bucket]});
+  return counts;
+}
+
+json region_of(const region& row) {
+  const bool timed = row.durations.count() != 0;
+  const auto only_timed = [&](std::uint64_t value) { return timed ? json(value) : json(nullptr); };
+  return {{"path", row.path},
+          {"id", row.id},
+          {"parent", row.parent},
+          {"site", {{"file", row.site.file}, {"line", row.site.line}, {"function", row.site.function}}},
+          {"kind", row.kind},
+          {"device", row.device},
+          {"threads", row.threads},
+          {"count", row.count},
+          {"total_ns", only_timed(row.total_ns)},
+          {"self_ns", only_timed(row.self_ns)},
+          {"min_ns", only_timed(row.min_ns)},
+          {"max_ns", only_timed(row.max_ns)},
+          {"p50_ns", absent_or(row.quantile_ns(0.5))},
+          {"p90_ns", absent_or(row.quantile_ns(0.9))},
+          {"p99_ns", absent_or(row.quantile_ns(0.99))},
+          {"histogram", histogram_of(row)},
+          {"attributes", attributes_of(row)},
+          {"overhead_ns", absent_or(row.overhead_ns)}};
+}
+
+json device_of(const device_usage& device, std::size_t id) {
+  return {{"id", id},
+          {"kind", device.kind},
+          {"index", device.index},
+          {"name", device.name},
+          {"observed_ns", device.observed_ns},
+          {"busy_ns", absent_or(device.busy_ns)},
+          {"kernel_ns", absent_or(device.kernel_ns)},
+          {"copy_ns", absent_or(device.copy_ns)},
+          {"exposed_copy_ns", absent_or(device.exposed_copy_ns)},
+          {"idle_ns", absent_or(device.idle_ns())},
+          {"queue_wait_ns", absent_or(device.queue_wait_ns)},
+          {"utilisation", absent_or(device.utilisation())},
+          {"late", device.late},
+          {"skipped", device.skipped}};
+}
+
+json process_of(const process_info& process) {
+  return {
+      {"pid", process.pid}, {"command", process.command}, {"host", process.host}, {"duration_ns", process.duration_ns}};
+}
+
+}  // namespace
+
+std::string to_json(const profile& of) {
+  json all = {{"schema", 1}, {"engine", of.engine}, {"mechanism", of.mechanism}, {"reason", of.reason}};
+  all["devices"] = json::array();
+  for (std::size_t at = 0; at != of.devices.size(); ++at) all["devices"].push_back(device_of(of.devices[at], at));
+  all["regions"] = json::array();
+  for (const region& row : of.regions) all["regions"].push_back(region_of(row));
+  all["accounting"] = {{"begun", of.accounting.begun},
+                       {"ended", of.accounting.ended},
+                       {"open", of.accounting.open},
+                       {"lost", json(of.accounting.lost)},
+                       {"unmatched", of.accounting.unmatched},
+                       {"unnamed", of.accounting.unnamed},
+                       {"overhead_ns", absent_or(of.accounting.overhead_ns)}};
+  if (all["accounting"]["lost"].is_null()) all["accounting"]["lost"] = json::object();
+  all["process"] = of.processes.empty() ? json(nullptr) : process_of(of.processes.front());
+  if (of.processes.size() > 1)
+    for (const process_info& process : of.processes) all["processes"].push_back(process_of(process));
+  // Names may hold any bytes; what is not UTF-8 is replaced rather than refused.
+  return all.dump(1, ' ', false, json::error_handler_t::replace) + "\n";
+}
+
+}}  // namespace adaptyst::v1

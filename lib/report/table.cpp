@@ -1,0 +1,260 @@
+// The report for people: a call tree, a line per device, a line of account; at most 100 columns.
+#include <fmt/format.h>
+
+#include <adaptyst/profile.hpp>
+#include <algorithm>
+#include <cmath>
+
+namespace adaptyst { inline namespace v1 {
+
+namespace {
+
+constexpr std::size_t columns = 100;
+constexpr std::size_t name_columns = 31;
+
+// Three digits and a unit, "1.23 ms": at most 8 columns.
+std::string duration(double ns) {
+  constexpr double hour = 3600e9;
+  if (ns >= 99999.5 * hour) return fmt::format("{:.0f} d", ns / (24 * hour));
+  if (ns >= 99999.5e9) return fmt::format("{:.0f} h", ns / hour);
+  struct unit {
+    double ns;
+    const char* name;
+  };
+  constexpr unit units[] = {{1e9, "s"}, {1e6, "ms"}, {1e3, "us"}, {1, "ns"}};
+  for (const unit& in : units) {
+    const double value = ns / in.ns;
+    if (value < 0.9995 && in.ns != 1) continue;
+    if (in.ns == 1 && value < 99.5) return fmt::format("{:.0f} ns", value);
+    if (value < 9.995) return fmt::format("{:.2f} {}", value, in.name);
+    if (value < 99.95) return fmt::format("{:.1f} {}", value, in.name);
+    return fmt::format("{:.0f} {}", value, in.name);
+  }
+  return {};
+}
+
+std::string duration(const std::optional<std::uint64_t>& ns) { return ns ? duration(static_cast<double>(*ns)) : "—"; }
+
+std::string quantity(double value, const char* unit) {
+  constexpr const char* prefixes[] = {"", "k", "M", "G", "T", "P", "E"};
+  std::size_t prefix = 0;
+  while (std::abs(value) >= 999.5 && prefix + 1 < std::size(prefixes)) value /= 1000, ++prefix;
+  return fmt::format("{:.3g} {}{}", value, prefixes[prefix], unit);
+}
+
+std::string percent(double fraction) { return fraction < 99.9995 ? fmt::format("{:.1f}%", 100 * fraction) : ">9999%"; }
+
+// The length of the UTF-8 character at `at`; 0 if there is none.
+std::size_t character_bytes(const std::string& text, std::size_t at) {
+  const auto byte = [&](std::size_t offset) {
+    return at + offset < text.size() ? static_cast<unsigned char>(text[at + offset]) : 0U;
+  };
+  const auto continues = [&](std::size_t offset) { return (byte(offset) & 0xc0U) == 0x80U; };
+  if (byte(0) < 0x80) return 1;
+  if (byte(0) >= 0xc2 && byte(0) < 0xe0 && continues(1)) return 2;
+  if (byte(0) >= 0xe0 && byte(0) < 0xf0 && continues(1) && continues(2)) return 3;
+  if (byte(0) >= 0xf0 && byte(0) < 0xf5 && continues(1) && continues(2) && continues(3)) return 4;
+  return 0;
+}
+
+// Names may hold any bytes: what is no character, or would disturb a terminal (C0, DEL, C1), becomes '?'.
+std::string printable(const std::string& text) {
+  std::string clean;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t bytes = character_bytes(text, at);
+    const auto first = static_cast<unsigned char>(text[at]);
+    const bool control =
+        first < 0x20 || first == 0x7f || (first == 0xc2 && static_cast<unsigned char>(text[at + 1]) < 0xa0);
+    if (bytes == 0 || control) clean += '?';
+    else clean += text.substr(at, bytes);
+    at += bytes == 0 ? 1 : bytes;
+  }
+  return clean;
+}
+
+bool begins_character(char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; }
+
+std::size_t width(const std::string& text) {
+  return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), begins_character));
+}
+
+std::string fitted(std::string text, std::size_t to) {
+  if (width(text) > to) {
+    std::size_t kept = 0;
+    std::size_t end = 0;
+    while (end < text.size() && (kept += begins_character(text[end]) ? 1 : 0) < to) ++end;
+    text = text.substr(0, end) + "…";
+  }
+  return text + std::string(to - std::min(to, width(text)), ' ');
+}
+
+std::string line_of(const std::string& text) {
+  std::string line = fitted(text, columns);
+  line.erase(line.find_last_not_of(' ') + 1);
+  return line + "\n";
+}
+
+// A sentence on as many lines as it takes, broken at spaces.
+std::string wrapped(const std::string& sentence) {
+  std::string out;
+  std::string line;
+  for (std::size_t at = 0; at < sentence.size();) {
+    const std::size_t end = std::min(sentence.find(' ', at), sentence.size());
+    const std::string word = sentence.substr(at, end - at);
+    if (!line.empty() && width(line) + 1 + width(word) > columns) {
+      out += line_of(line);
+      line = "   ";
+    }
+    line += (line.empty() ? "" : " ") + word;
+    at = end + 1;
+  }
+  return out + line_of(line);
+}
+
+std::string right(const std::string& text, std::size_t to) {
+  return std::string(to - std::min(to, width(text)), ' ') + text;
+}
+
+std::string short_name(const profile& of, std::uint32_t device) {
+  if (device >= of.devices.size()) return "?";
+  const device_usage& known = of.devices[device];
+  const std::string kind = known.kind == "accelerator" ? "acc" : known.kind;
+  return known.kind == "cpu" && device == 0 ? kind : kind + std::to_string(known.index);
+}
+
+std::string row_of(const profile& of, const region& row, const std::string& name, double wall_ns) {
+  std::string line = fitted(name, name_columns) + " " + fitted(short_name(of, row.device), 5);
+  line += right(row.count < 10'000'000 ? std::to_string(row.count) : quantity(static_cast<double>(row.count), ""), 8);
+  if (row.durations.count() == 0) return line;
+  const auto total = static_cast<double>(row.total_ns);
+  line += right(duration(total), 9) + right(duration(static_cast<double>(row.self_ns)), 9);
+  line += right(wall_ns > 0 ? percent(total / wall_ns) : "—", 8);
+  line += right(duration(total / static_cast<double>(row.count)), 9);
+  line += right(duration(row.quantile_ns(0.5)), 9) + right(duration(row.quantile_ns(0.99)), 9);
+  return line;
+}
+
+// What payloads and metrics said, on lines of their own.
+void write_attributes(std::string& out, const region& row, const std::string& indent) {
+  std::string line;
+  const auto flush = [&] {
+    if (!line.empty()) out += line_of(indent + line);
+    line.clear();
+  };
+  for (const auto& [name, values] : row.attributes) {
+    const double seconds = static_cast<double>(row.total_ns) * 1e-9;
+    std::string text;
+    if (values.sum == 0 && values.min == 0 && values.max == 0) continue;  // a member that does not apply here
+    if (!std::isfinite(values.sum)) text = printable(name) + " —";
+    else if (name == "bytes" && seconds > 0)
+      text = quantity(values.sum, "B") + " at " + quantity(values.sum / seconds, "B/s");
+    else if (name == "flops" && seconds > 0)
+      text = quantity(values.sum, "FLOP") + " at " + quantity(values.sum / seconds, "FLOP/s");
+    else
+      text = fmt::format("{} mean {:.4g} [{:.4g}, {:.4g}], sum {:.4g}", printable(name),
+                         values.sum / static_cast<double>(values.count), values.min, values.max, values.sum);
+    if (!line.empty() && width(indent) + width(line) + width(text) + 2 > columns - 2) flush();
+    line += (line.empty() ? "" : "; ") + text;
+  }
+  flush();
+}
+
+struct node {
+  std::vector<const region*> rows;  // same path, other sites or devices
+  std::map<std::string, node> below;
+
+  std::uint64_t total_ns() const {
+    std::uint64_t sum = 0;
+    for (const region* row : rows) sum += row->total_ns;
+    if (rows.empty())
+      for (const auto& [name, child] : below) sum += child.total_ns();
+    return sum;
+  }
+};
+
+void write_node(std::string& out, const profile& of, const std::string& name, const node& at, std::size_t depth,
+                double wall_ns) {
+  const std::string indent(2 * std::min<std::size_t>(depth, 8), ' ');
+  if (at.rows.empty()) out += fitted(indent + printable(name), name_columns) + " (open)\n";
+  for (const region* row : at.rows) {
+    out += row_of(of, *row, indent + printable(name), wall_ns) + "\n";
+    write_attributes(out, *row, indent + "    ");
+  }
+  std::vector<std::pair<std::string, const node*>> children;
+  for (const auto& [child_name, child] : at.below) children.emplace_back(child_name, &child);
+  std::stable_sort(children.begin(), children.end(),
+                   [](const auto& a, const auto& b) { return a.second->total_ns() > b.second->total_ns(); });
+  for (const auto& [child_name, child] : children) write_node(out, of, child_name, *child, depth + 1, wall_ns);
+}
+
+void write_devices(std::string& out, const profile& of) {
+  out += "\n" + fitted("device", name_columns + 6) + right("busy", 9) + right("idle", 9) + right("used", 8) +
+         right("kernel", 9) + right("copy", 9) + right("exposed", 9) + right("queued", 9) + "\n";
+  for (std::uint32_t at = 0; at != of.devices.size(); ++at) {
+    const device_usage& device = of.devices[at];
+    out += fitted(short_name(of, at) + "  " + printable(device.name), name_columns + 6);
+    out += right(duration(device.busy_ns), 9) + right(duration(device.idle_ns()), 9);
+    out += right(device.utilisation() ? percent(*device.utilisation()) : "—", 8);
+    out += right(duration(device.kernel_ns), 9) + right(duration(device.copy_ns), 9);
+    out += right(duration(device.exposed_copy_ns), 9) + right(duration(device.queue_wait_ns), 9) + "\n";
+    if (device.late + device.skipped != 0)
+      out += wrapped(fmt::format("    {} intervals came too late for an exact busy time, {} were not booked",
+                                 device.late, device.skipped));
+  }
+}
+
+void write_account(std::string& out, const account& of, double wall_ns) {
+  std::uint64_t lost = 0;
+  std::string reasons;
+  for (const auto& [reason, count] : of.lost) {
+    lost += count;
+    reasons += fmt::format("{}{} {}", reasons.empty() ? " (" : ", ", count, reason);
+  }
+  if (!reasons.empty()) reasons += ")";
+  std::string sentence = fmt::format("{} events begun = {} ended + {} open + {} lost{}; {} unmatched", of.begun,
+                                     of.ended, of.open, lost, reasons, of.unmatched);
+  if (of.unnamed != 0) sentence += fmt::format("; {} paths unnamed", of.unnamed);
+  out += "\n" + wrapped(sentence);
+  if (of.overhead_ns)
+    out += wrapped(fmt::format(
+        "observing them cost about {} of the threads' time{}", duration(*of.overhead_ns),
+        wall_ns > 0 ? fmt::format(", {} of the run if on one thread", percent(*of.overhead_ns / wall_ns)) : ""));
+}
+
+}  // namespace
+
+std::string to_table(const profile& of) {
+  std::uint64_t wall = 0;
+  std::string subject;
+  for (const process_info& process : of.processes) wall += process.duration_ns;
+  if (of.processes.size() == 1) {
+    const process_info& process = of.processes.front();
+    subject = fmt::format("{}, pid {}, {}", process.command.substr(process.command.rfind('/') + 1), process.pid,
+                          duration(static_cast<double>(wall)));
+  } else if (!of.processes.empty()) {
+    subject = fmt::format("{} processes, {} in sum", of.processes.size(), duration(static_cast<double>(wall)));
+  }
+  std::string out = "\n" + line_of("adaptyst: " + printable(subject));
+  out += wrapped(fmt::format("engine {} ({}): {}", of.engine, of.mechanism, printable(of.reason))) + "\n";
+
+  node root;
+  for (const region& row : of.regions) {
+    node* at = &root;
+    for (const std::string& name : row.path) at = &at->below[name];
+    at->rows.push_back(&row);
+  }
+  const auto wall_ns = static_cast<double>(wall);
+  out += fitted("region", name_columns) + " " + fitted("on", 5) + right("count", 8) + right("total", 9) +
+         right("self", 9) + right("share", 8) + right("mean", 9) + right("p50", 9) + right("p99", 9) + "\n";
+  std::vector<std::pair<std::string, const node*>> roots;
+  for (const auto& [name, child] : root.below) roots.emplace_back(name, &child);
+  std::stable_sort(roots.begin(), roots.end(),
+                   [](const auto& a, const auto& b) { return a.second->total_ns() > b.second->total_ns(); });
+  for (const auto& [name, child] : roots) write_node(out, of, name, *child, 0, wall_ns);
+  if (of.regions.empty()) out += "(no marker ran to its end)\n";
+  write_devices(out, of);
+  write_account(out, of.accounting, wall_ns);
+  return out;
+}
+
+}}  // namespace adaptyst::v1
