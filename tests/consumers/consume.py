@@ -1,0 +1,226 @@
+"""Installs adaptyst into a prefix of its own, and builds and runs outside projects against it.
+
+usage: consume.py CASE --source DIR --work DIR --cc COMPILER --cxx COMPILER [--pfr DIR]
+
+A case is a function below. Cases named install_… make the trees that the others use.
+"""
+import argparse
+import json
+import os
+import pathlib
+import shlex
+import shutil
+import subprocess
+import sys
+
+here = pathlib.Path(__file__).resolve().parent
+regions = 42  # that program.cpp runs
+
+
+def run(*command, environment=None, expect_failure=False):
+    words = [str(word) for word in command]
+    done = subprocess.run(words, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                          env={**os.environ, **(environment or {})})
+    if (done.returncode != 0) != expect_failure:
+        sys.exit(f"{shlex.join(words)}\nended with {done.returncode}:\n{done.stdout}")
+    return done.stdout
+
+
+def require(condition, what):
+    if not condition:
+        sys.exit(what)
+
+
+def prefix(kind):
+    return arguments.work / "prefix" / kind
+
+
+def fresh(path):
+    shutil.rmtree(path, ignore_errors=True)
+    path.mkdir(parents=True)
+    return path
+
+
+def compilers():
+    return [f"-DCMAKE_C_COMPILER={arguments.cc}", f"-DCMAKE_CXX_COMPILER={arguments.cxx}"]
+
+
+def pfr():
+    return [f"-DADAPTYST_PFR_INCLUDE_DIR={arguments.pfr}"] if arguments.pfr else []
+
+
+def install(kind, *options):
+    build = arguments.work / "build" / kind
+    said = run("cmake", "-S", arguments.source, "-B", build, "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Debug",
+               "-DCMAKE_INSTALL_LIBDIR=lib", "-DADAPTYST_BUILD_TESTS=OFF", "-DADAPTYST_BUILD_EXAMPLES=OFF",
+               "-DADAPTYST_BUILD_BENCH=OFF", *compilers(), *pfr(), *options)
+    run("cmake", "--build", build, "-j2")
+    # What is installed must bear being moved, so it is.
+    fresh(prefix(kind)).rmdir()
+    first = fresh(arguments.work / "prefix" / f"{kind}.first")
+    run("cmake", "--install", build, "--prefix", first)
+    first.rename(prefix(kind))
+    # Debug information may name the sources; no other file may know where this was built.
+    for file in prefix(kind).rglob("*"):
+        if file.suffix in (".cmake", ".pc", ".hpp", ".h"):
+            text = file.read_text(encoding="utf-8")
+            for place in [arguments.source, build, first] + ([arguments.pfr] if arguments.pfr else []):
+                require(str(place) not in text, f"{file} names {place}")
+    return said
+
+
+def install_static():
+    install("static", "-DBUILD_SHARED_LIBS=OFF")
+
+
+def install_shared():
+    install("shared", "-DBUILD_SHARED_LIBS=ON")
+
+
+def install_headers():
+    # Nothing that only the collector needs is there.
+    install("headers", "-DADAPTYST_BUILD_COLLECTOR=OFF", "-DCMAKE_DISABLE_FIND_PACKAGE_fmt=ON",
+            "-DCMAKE_DISABLE_FIND_PACKAGE_nlohmann_json=ON", "-DCMAKE_DISABLE_FIND_PACKAGE_PkgConfig=ON")
+    require(not list(prefix("headers").rglob("libadaptyst*")), "a library came with the headers")
+
+
+def install_inline():
+    said = install("inline", "-DADAPTYST_WITH_EBPF=OFF", "-DCMAKE_DISABLE_FIND_PACKAGE_PkgConfig=ON")
+    require("inline (no ebpf: ADAPTYST_WITH_EBPF=OFF)" in said, "the configuration summary does not tell:\n" + said)
+
+
+def configure(project, kind, *options, name=None, **how):
+    build = fresh(arguments.work / "outside" / (name or f"{project}_{kind}"))
+    tree = [f"-DCMAKE_PREFIX_PATH={prefix(kind)}"] if kind else [f"-DADAPTYST_SOURCE={arguments.source}"]
+    said = run("cmake", "-S", here / project, "-B", build, "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Debug", *tree, *compilers(),
+               *options, **how)
+    return build, said
+
+
+def build_with_cmake(project, kind, *options):
+    build, said = configure(project, kind, *options)
+    run("cmake", "--build", build, "-j2")
+    return build / "program", said
+
+
+def needed_libraries(program):
+    return [line.split("[")[1].rstrip("]") for line in run("readelf", "-dW", program).splitlines() if "(NEEDED)" in line]
+
+
+def check_profile(program, engine="inline", environment=None):
+    output = program.parent / "profile.json"
+    output.unlink(missing_ok=True)
+    said = run(program, environment={"ADAPTYST": f"engine={engine},report=none,output={output}", **(environment or {})})
+    require(said == "", f"the program is not quiet:\n{said}")
+    profile = json.loads(output.read_text(encoding="utf-8"))
+    require(profile["engine"] == "inline", f"engine {profile['engine']}")
+    found = [(region["path"], region["count"], region["attributes"]["bytes"]["sum"]) for region in profile["regions"]]
+    require(found == [(["outside"], regions, 8 * regions)], f"regions {found}")
+    require(profile["accounting"]["ended"] == regions, f"accounting {profile['accounting']}")
+    return profile
+
+
+def find_package_static():
+    program, _ = build_with_cmake("find_package", "static", *pfr())
+    require("libadaptyst_collector.so.0" not in needed_libraries(program), "linked with a shared library")
+    check_profile(program)
+
+
+def find_package_shared():
+    # The library has what it needs; the program need not be able to find that.
+    program, _ = build_with_cmake("find_package", "shared", *pfr(), "-DCMAKE_DISABLE_FIND_PACKAGE_fmt=ON",
+                                  "-DCMAKE_DISABLE_FIND_PACKAGE_PkgConfig=ON")
+    needed = needed_libraries(program)
+    require("libadaptyst_collector.so.0" in needed, f"needs {needed}, not the shared library by its version")
+    require(not [one for one in needed if one.startswith(("libfmt", "libbpf", "libelf"))], f"needs {needed}")
+    check_profile(program)
+
+
+def find_package_inline():
+    program, said = build_with_cmake("find_package", "inline", *pfr())
+    require("eBPF engine: OFF" in said, "the package does not tell that it has no eBPF engine:\n" + said)
+    require(not [one for one in needed_libraries(program) if one.startswith(("libbpf", "libelf"))], "needs libbpf")
+    profile = check_profile(program, engine="auto")
+    require("this build of adaptyst is without it" in profile["reason"], f"reason {profile['reason']}")
+
+
+def find_package_headers():
+    program, _ = build_with_cmake("headers_only", "headers")
+    check_markers(program)
+
+
+def check_markers(program):
+    require(run(program) == "", "the program is not quiet")
+    notes = run("readelf", "-nW", program)
+    require("Provider: adaptyst" in notes and "Name: region_end" in notes, f"no probes:\n{notes}")
+    beyond = [one for one in needed_libraries(program) if not one.startswith(("libc.so", "libstdc++", "libm.so", "libgcc_s"))]
+    require(beyond == [], f"needs {beyond}")
+
+
+def components():
+    # The headers of a full installation need nothing that its library needs.
+    configure("headers_only", "static", "-DCMAKE_DISABLE_FIND_PACKAGE_fmt=ON", "-DCMAKE_DISABLE_FIND_PACKAGE_PkgConfig=ON",
+              name="headers_of_static")
+    # What is missing is named.
+    _, said = configure("find_package", "static", "-DCMAKE_DISABLE_FIND_PACKAGE_fmt=ON", name="static_without_fmt",
+                        expect_failure=True)
+    require("fmt" in said, "what the static library lacks is not named:\n" + said)
+    _, said = configure("collector_component", "headers", expect_failure=True)
+    require("installed without the collector" in said, "the missing component is not explained:\n" + said)
+    # Before 1.0, another minor version is another interface.
+    _, said = configure("collector_component", "shared", "-DADAPTYST_WANTED=0.0", name="another_version", expect_failure=True)
+    require('compatible with requested version "0.0"' in said, "another version is not refused:\n" + said)
+
+
+def build_with_pkg_config(kind, *static):
+    build = fresh(arguments.work / "outside" / "_".join(["pkg_config", kind, *static]).replace("-", ""))
+    # Our headers are held to strict flags here, for pkg-config does not make them a system's.
+    flags = ["-std=c++17", "-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Wshadow", "-Werror"]
+    if arguments.pfr:
+        flags += ["-isystem", arguments.pfr]
+    given = shlex.split(run("pkg-config", "--cflags", "--libs", *static, "adaptyst-collector",
+                            environment={"PKG_CONFIG_PATH": str(prefix(kind) / "lib" / "pkgconfig")}))
+    run(arguments.cxx, *flags, here / "program.cpp", *given, "-o", build / "program")
+    return build / "program", given
+
+
+def pkg_config_static():
+    for static in [[], ["--static"]]:
+        program, _ = build_with_pkg_config("static", *static)
+        check_profile(program)
+
+
+def pkg_config_shared():
+    program, given = build_with_pkg_config("shared")
+    require("-lfmt" not in given and "-lbpf" not in given, f"the shared library's own needs are linked again: {given}")
+    check_profile(program, environment={"LD_LIBRARY_PATH": str(prefix("shared") / "lib")})
+
+
+def pkg_config_headers():
+    build = fresh(arguments.work / "outside" / "pkg_config_headers")
+    given = shlex.split(run("pkg-config", "--cflags", "--libs", "adaptyst",
+                            environment={"PKG_CONFIG_PATH": str(prefix("headers") / "lib" / "pkgconfig")}))
+    run(arguments.cxx, "-std=c++17", here / "headers_only" / "main.cpp", *given, "-o", build / "program")
+    check_markers(build / "program")
+
+
+def add_subdirectory():
+    # A guest brings no tests, examples or installation into the host's build.
+    program, _ = build_with_cmake("add_subdirectory", None, *pfr())
+    build = program.parent
+    for folder in ["tests", "examples", "bench"]:
+        require(not (build / "adaptyst" / folder).exists(), f"brings its {folder} along")
+    run("cmake", "--install", build, "--prefix", build / "installed")
+    require(not (build / "installed").exists(), "brings its installation along")
+    check_profile(program)
+
+
+parser = argparse.ArgumentParser()
+parser.add_argument("case")
+parser.add_argument("--source", type=pathlib.Path, required=True)
+parser.add_argument("--work", type=pathlib.Path, required=True)
+parser.add_argument("--cc", required=True)
+parser.add_argument("--cxx", required=True)
+parser.add_argument("--pfr", default="")
+arguments = parser.parse_args()
+globals()[arguments.case]()

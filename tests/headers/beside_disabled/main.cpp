@@ -1,0 +1,56 @@
+// A unit with markers and a unit without, as when a library was compiled with -DADAPTYST_DISABLE, in one program.
+#include <adaptyst/adaptyst.hpp>
+
+#include <vector>
+
+#include "own_recorder.hpp"
+
+unsigned long long disabled_unit();
+
+namespace {
+
+// Whoever writes beyond a handle or an operation that is smaller than it believes is caught here.
+struct guarded_handle {
+  unsigned long long before = 0x5151515151515151;
+  adaptyst::region_handle handle;
+  unsigned long long after = 0x5151515151515151;
+};
+struct guarded_operation {
+  unsigned long long before = 0x5151515151515151;
+  adaptyst::operation operation;
+  unsigned long long after = 0x5151515151515151;
+};
+
+const adaptyst::device gpu{adaptyst::device_kind::gpu, 0, "gpu"};
+
+}  // namespace
+
+int main() {
+  support::expectations expect;
+  const support::own_recorder recorder;
+  {
+    ADAPTYST_REGION("enabled");
+    guarded_handle one;
+    one.handle = ADAPTYST_REGION_BEGIN("handle");
+    one.handle.end();
+    guarded_operation two;
+    two.operation = adaptyst::submit("kernel", gpu, 0, adaptyst::operation_kind::kernel);
+    two.operation.complete(~0ULL - 1, ~0ULL);
+    expect.equal("memory behind a handle", one.after, one.before);
+    expect.equal("memory behind an operation", two.after, two.before);
+  }
+  {
+    // The compiler makes the functions of this vector in both units, the linker keeps one set.
+    ADAPTYST_REGION("vector");
+    std::vector<adaptyst::region_handle> several;
+    for (int i = 0; i != 5; ++i) several.push_back(ADAPTYST_REGION_BEGIN("element"));
+    for (adaptyst::region_handle& one : several) one.end();
+  }
+  expect.equal("memory in the disabled unit", disabled_unit(), 0);
+  expect.equal("enabled", recorder.count({"enabled"}), 1);
+  expect.equal("handle", recorder.count({"enabled", "handle"}), 1);
+  expect.equal("elements of a vector", recorder.count({"vector", "element"}), 5);
+  expect.equal("kernel", recorder.count({"enabled", "kernel"}), 1);
+  expect.equal("disabled", recorder.count({"disabled"}), 0);
+  return expect.result();
+}

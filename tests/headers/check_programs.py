@@ -1,0 +1,155 @@
+"""Builds a program of this folder in every way that its consumers may, and runs it.
+
+usage: check_programs.py ROOT PFR COMPILER PROGRAM
+"""
+import pathlib
+import re
+import sys
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent / "support"))
+from compiling import STRICT, Failures, Includes, output, run, scratch, tool
+
+STANDARDS = ["c++17", "c++20"]
+MODES = {
+    "unoptimised": ["-O0"],
+    "optimised": ["-O2"],
+    "without exceptions and RTTI": ["-O2", "-fno-exceptions", "-fno-rtti"],
+    "disabled": ["-DADAPTYST_DISABLE"],
+}
+
+
+class Builder:
+    def __init__(self, root, pfr, compiler):
+        self.compiler = tool(compiler)
+        self.flags = Includes(root, pfr).flags + ["-I", str(HERE.parent / "support")]
+        self.work = scratch()
+        self.failures = Failures()
+
+    def compile(self, source, what, *flags):
+        """The object of a source, or None and a failure if it does not compile without a word."""
+        target = self.work / (pathlib.Path(source).stem + ".o")
+        done = run([self.compiler, *STRICT, *self.flags, *flags, "-c", HERE / source, "-o", target])
+        fine = self.failures.check(done.returncode == 0 and not done.said, f"{source} compiles, {what}", done.said)
+        return target if fine else None
+
+    def link(self, what, target, *inputs):
+        if None in inputs:
+            return None
+        done = run([self.compiler, *inputs, "-o", self.work / target])
+        fine = self.failures.check(done.returncode == 0 and not done.said, f"{target} links, {what}", done.said)
+        return self.work / target if fine else None
+
+    def runs(self, program, what):
+        if program is None:
+            return
+        done = run([program])
+        self.failures.check(done.returncode == 0 and not done.said, f"{program.name} runs, {what}",
+                            f"exit status {done.returncode}\n{done.said}")
+
+    def symbols(self, file, *flags):
+        return output([tool("nm"), *flags, file])
+
+
+def grammar(build):
+    for standard in STANDARDS:
+        for mode, flags in MODES.items():
+            what = f"{standard}, {mode}"
+            unit = build.compile("grammar.cpp", what, "-std=" + standard, *flags)
+            build.runs(build.link(what, "grammar", unit), what)
+            if unit is None:
+                continue
+            # Sites are constants: nothing runs before main() or on first use because of them.
+            text = build.symbols(unit, "-C")
+            build.failures.check("guard variable" not in text, f"no site is initialised at run time, {what}",
+                                 "\n".join(line for line in text.splitlines() if "guard variable" in line))
+            if mode == "disabled":
+                theirs = [line for line in build.symbols(unit).splitlines() if re.search(r"adaptyst_|stapsdt", line)]
+                build.failures.check(not theirs, f"nothing is left of markers, {what}", "\n".join(theirs))
+                sections = re.findall(r"\.(?:note|probes)\S*", output([tool("readelf"), "-SW", unit]))
+                build.failures.equal([name for name in sections if name not in (".note.GNU-stack", ".note.gnu.property")], [],
+                                     f"no notes are left, {what}")
+
+
+def together(build):
+    for standard in STANDARDS:
+        for mode, flags in MODES.items():
+            what = f"{standard}, {mode}"
+            units = [build.compile(f"together/{name}.cpp", what, "-std=" + standard, *flags) for name in ["main", "other_unit"]]
+            for visibility in [[], ["-fvisibility=hidden"]]:
+                object_file = build.compile("together/library.cpp", what, "-std=" + standard, *flags, "-fPIC", *visibility)
+                library = build.link(what, "libtogether.so", "-shared", object_file)
+                if library is None:
+                    continue
+                build.runs(build.link(what, "together", *units, library, f"-Wl,-rpath,{build.work}"), what)
+                # As a program does that lets its plugins see its symbols: each object must still use its own state.
+                build.runs(build.link(what, "together_rdynamic", *units, library, f"-Wl,-rpath,{build.work}", "-rdynamic"),
+                           what + ", -rdynamic")
+                build.runs(build.link(what, "together_static", *units, object_file), what + ", in one")
+
+
+def notes(program):
+    """Provider:name → semaphore's address, of all probes of a program."""
+    text = output([tool("readelf"), "-nW", program])
+    found = {}
+    for provider, name, semaphore in re.findall(r"Provider: (\S+)\s+Name: (\S+)\s+Location: \S+, Base: \S+, Semaphore: (\S+)",
+                                                text):
+        found[f"{provider}:{name}"] = int(semaphore, 16)
+    return found
+
+
+def beside_sdt(build):
+    for standard in STANDARDS:
+        for optimised in ["-O0", "-O2"]:
+            for name in ["host_first", "host_later", "guarded_host_first", "guarded_host_later"]:
+                what = f"{standard} {optimised}"
+                # Two things of <sys/sdt.h> itself are not pedantic.
+                unit = build.compile(f"beside_sdt/{name}.cpp", what, "-std=" + standard, optimised, "-Wno-pedantic",
+                                     "-Wno-variadic-macros", "-Wno-sign-conversion", "-Wno-gnu-zero-variadic-macro-arguments")
+                program = build.link(what, name, unit)
+                if program is None:
+                    continue
+                build.runs(program, what)
+                found = notes(program)
+                ours = [key for key in found if key.startswith("adaptyst:")]
+                build.failures.equal(len(ours), 5, f"{name}: our probes, {what}")
+                for key in ours:
+                    build.failures.check(found[key] != 0, f"{name}: {key} has its semaphore, {what}")
+                theirs = "host:guarded" if name.startswith("guarded") else "host:plain"
+                build.failures.check(theirs in found, f"{name}: the host's probe is there, {what}")
+                build.failures.check((found.get(theirs, 0) != 0) == name.startswith("guarded"),
+                                     f"{name}: the host's probe has a semaphore exactly if it asked for one, {what}", found)
+
+
+def beside_disabled(build):
+    for standard in STANDARDS:
+        for optimised in ["-O0", "-O2"]:
+            what = f"{standard} {optimised}"
+            units = [build.compile(f"beside_disabled/{name}.cpp", what, "-std=" + standard, optimised)
+                     for name in ["main", "disabled_unit"]]
+            build.runs(build.link(what, "main_first", *units), what + ", the enabled unit first")
+            build.runs(build.link(what, "disabled_first", *reversed(units)), what + ", the disabled unit first")
+
+
+def no_markers(build):
+    for standard in STANDARDS:
+        for optimised in ["-O0", "-O2"]:
+            what = f"{standard} {optimised}"
+            unit = build.compile("no_markers.cpp", what, "-std=" + standard, optimised)
+            program = build.link(what, "no_markers", unit)
+            build.runs(program, what)
+            if program is not None:
+                build.failures.equal(notes(program), {}, f"no marker, no probe, {what}")
+
+
+PROGRAMS = {function.__name__: function for function in [grammar, together, beside_sdt, beside_disabled, no_markers]}
+
+
+def main(root, pfr, compiler, program):
+    build = Builder(root, pfr, compiler)
+    PROGRAMS[program](build)
+    build.failures.exit(least_checks=8)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

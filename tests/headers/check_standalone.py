@@ -1,0 +1,40 @@
+"""Each header compiles by itself and twice in a row, with strict warnings, in every way that a program may choose.
+
+usage: check_standalone.py ROOT COMPILER STANDARD [PFR]
+"""
+import pathlib
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "support"))
+from compiling import STRICT, Failures, Includes, run, scratch, tool
+
+MODES = {
+    "plain": [],
+    "optimised": ["-O2"],
+    "without exceptions and RTTI": ["-fno-exceptions", "-fno-rtti"],
+    "disabled": ["-DADAPTYST_DISABLE"],
+    "position-independent": ["-O2", "-fPIC", "-fvisibility=hidden"],
+}
+
+
+def main(root, compiler, standard, pfr=None):
+    language = "c" if standard.startswith("c") and not standard.startswith("c++") else "c++"
+    program = tool(compiler)
+    includes = Includes(root, pfr)
+    # In C, there are only two.
+    headers = includes.headers("*.h") if language == "c" else includes.headers("*.h", "*.hpp", "detail/*.hpp")
+    work = scratch()
+    failures = Failures()
+    for header in headers:
+        unit = work / ("unit.c" if language == "c" else "unit.cpp")
+        unit.write_text(f"#include <{header}>\n#include <{header}>\nint used;\n")
+        for mode, flags in MODES.items():
+            if language == "c" and "-fno-rtti" in flags:
+                continue
+            done = run([program, "-std=" + standard, *STRICT, *flags, *includes.flags, "-c", unit, "-o", work / "unit.o"])
+            failures.check(done.returncode == 0 and not done.said, f"{header}, {mode}", done.said)
+    failures.exit(least_checks=2 * 4 if language == "c" else 20 * len(MODES))
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

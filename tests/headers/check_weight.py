@@ -1,0 +1,80 @@
+"""No header brings what it promises not to: the light ones little at all, none of them a library of the collector's.
+
+usage: check_weight.py ROOT PFR COMPILER
+"""
+import pathlib
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "support"))
+from compiling import Failures, Includes, output, run, scratch, tool
+
+LIGHT = ["config.hpp", "version.hpp", "probe_abi.h", "histogram.h", "region.hpp", "metric.hpp", "device.hpp", "offload.hpp",
+         "operation.hpp"]
+WITH_REFLECTION = ["payload.hpp", "adaptyst.hpp"]
+STANDARD_AND_HEAVY = ["string", "string_view", "iostream", "ostream", "istream", "sstream", "atomic", "memory", "vector", "map",
+                      "unordered_map", "functional", "thread", "mutex", "chrono", "algorithm", "link.h"]
+
+
+def included(compiler, includes, standard, flags, work, header):
+    """The files that a header brings, as the compiler lists them."""
+    unit = work / "unit.cpp"
+    unit.write_text(f"#include <adaptyst/{header}>\n")
+    text = output([compiler, "-std=" + standard, *includes.flags, *flags, "-M", unit])
+    return text.replace("\\\n", " ").split()[1:]
+
+
+def is_standard(path, name):
+    return path.endswith("/" + name) and ("/c++/" in path or "/v1/" in path or name.endswith(".h"))
+
+
+def main(root, pfr, compiler):
+    compiler = tool(compiler)
+    includes = Includes(root, pfr)
+    work = scratch()
+    failures = Failures()
+    for standard in ["c++17", "c++20"]:
+        for flags in [[], ["-DADAPTYST_DISABLE"]]:
+            for header in LIGHT + WITH_REFLECTION:
+                files = included(compiler, includes, standard, flags, work, header)
+                failures.check(any(path.endswith("adaptyst/" + header) for path in files), f"{header} is among what it includes")
+                for path in files:
+                    what = f"{header} in {standard} {' '.join(flags)} brings {path}"
+                    if header in LIGHT or flags:
+                        failures.check("/boost/" not in path, what)
+                        for name in STANDARD_AND_HEAVY:
+                            failures.check(not is_standard(path, name), what)
+                    failures.check(not is_standard(path, "iostream"), what)
+                    for library in ["/bpf/", "/fmt/", "/nlohmann/", "/lib/record/", "/lib/report/", "/probes/"]:
+                        failures.check(library not in path, what)
+            # The weakest of these is only worth something if the heavy one is recognised where it is.
+            if not flags:
+                reflection = included(compiler, includes, standard, flags, work, "payload.hpp")
+                failures.check(any("/boost/pfr" in path for path in reflection), "payload.hpp is seen to bring Boost.PFR")
+
+    # Nothing but prefixed names is left for the program to trip over.
+    unit = work / "unit.cpp"
+    unit.write_text("#include <sys/sdt.h>\n#include <sys/mman.h>\n#include <sys/syscall.h>\n#include <time.h>\n#include <stddef.h>\n"
+                    "#include <stdint.h>\n")
+    def macros():
+        text = output([compiler, "-std=c++20", *includes.flags, "-dM", "-E", unit])
+        return {line.split()[1].split("(")[0] for line in text.splitlines()}
+    theirs = macros()
+    unit.write_text(unit.read_text() + "".join(f"#include <adaptyst/{header}>\n" for header in LIGHT))
+    ours = macros() - theirs
+    failures.check(len(ours) > 20, "macros of ours are seen")
+    for name in sorted(ours):
+        failures.check(name.startswith("ADAPTYST_"), f"a macro without our prefix: {name}")
+    for name in sorted(ours):
+        for_probes_alone = name.startswith(("ADAPTYST_DETAIL_PROBE_", "ADAPTYST_DETAIL_OPERANDS", "ADAPTYST_DETAIL_SEMAPHORE",
+                                            "ADAPTYST_DETAIL_NAMED_BY_ASSEMBLY"))
+        failures.check(not for_probes_alone, f"a macro that only the probes need is left: {name}")
+
+    # Without Boost.PFR, the light ones work and the heavy one says what to do.
+    unit.write_text("".join(f"#include <adaptyst/{header}>\n" for header in LIGHT))
+    bare = Includes(root)
+    failures.check(run([compiler, "-std=c++17", *bare.flags, "-fsyntax-only", unit]).returncode == 0, "light headers without PFR")
+    failures.exit(least_checks=1000)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

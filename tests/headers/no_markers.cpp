@@ -1,0 +1,4 @@
+// Includes everything and marks nothing.
+#include <adaptyst/adaptyst.hpp>
+
+int main() { return 0; }

@@ -1,0 +1,6 @@
+#include "shared.hpp"
+
+void other_unit() {
+  ADAPTYST_REGION("other unit");
+  shared_template(2);
+}

@@ -1,0 +1,153 @@
+// What is promised of the eBPF engine alone.
+#include <adaptyst/collector.hpp>
+#include <adaptyst/detail/recorder.hpp>
+#include <adaptyst/region.hpp>
+
+#include <atomic>
+#include <cstring>
+#include <memory>
+#include <thread>
+#include <vector>
+
+#include "catch.hpp"
+#include "collecting.hpp"
+
+namespace {
+
+struct code {
+  unsigned char bytes[7];
+  friend bool operator==(const code& a, const code& b) { return std::memcmp(a.bytes, b.bytes, sizeof a.bytes) == 0; }
+};
+
+code code_of(void (*probe)(const char*, std::uint64_t, std::uint64_t, std::uint64_t, std::uint64_t,
+                           const adaptyst_path*)) {
+  code now;
+  std::memcpy(now.bytes, reinterpret_cast<const void*>(probe), sizeof now.bytes);
+  return now;
+}
+
+[[gnu::noinline]] std::uint64_t leaf(std::uint64_t seed) {
+  // Live values in registers and on the stack across the marker.
+  std::uint64_t values[20];
+  for (std::uint64_t i = 0; i != 20; ++i) values[i] = seed * 31 + i;
+  __asm__ volatile("" : : "r"(values) : "memory");
+  { ADAPTYST_REGION("leaf"); }
+  std::uint64_t wrong = 0;
+  for (std::uint64_t i = 0; i != 20; ++i) wrong += values[i] != seed * 31 + i ? 1 : 0;
+  return wrong;
+}
+
+// The same work whoever looks.
+adaptyst::profile deterministic(const std::string& engine) {
+  adaptyst::collector collector("report=none,engine=" + engine);
+  std::vector<std::thread> threads;
+  for (int t = 0; t != 3; ++t)
+    threads.emplace_back([] {
+      for (int i = 0; i != 200; ++i) {
+        ADAPTYST_REGION("outer");
+        for (int k = 0; k != 5; ++k) {
+          ADAPTYST_REGION("inner");
+          for (volatile int turn = 0; turn < 20000; turn = turn + 1) {}
+        }
+      }
+    });
+  for (std::thread& one : threads) one.join();
+  return collector.stop();
+}
+
+}  // namespace
+
+TEST_CASE("detaching leaves code and semaphores as they were") {
+  const code before = code_of(adaptyst_probe_region_end);
+  const unsigned char expected[] = {0x90, 0x0f, 0x1f, 0x44, 0x00, 0x00, 0xc3};
+  CHECK(std::memcmp(before.bytes, expected, sizeof expected) == 0);
+  CHECK(adaptyst_object_v1.region_end == 0);
+  {
+    adaptyst::collector collector(support::options());
+    REQUIRE(collector.error().empty());
+    CHECK(adaptyst_object_v1.region_end != 0);
+    CHECK(adaptyst_object_v1.region_begin == 0);
+    CHECK(adaptyst_object_v1.recorder == 0);
+    for (std::uint64_t i = 0; i != 10; ++i) CHECK(leaf(i) == 0);
+    const code attached = code_of(adaptyst_probe_region_end);
+    CHECK_FALSE(attached == before);
+    if (collector.snapshot().mechanism.find("nop5 optimised") != std::string::npos) CHECK(attached.bytes[1] == 0xe8);
+  }
+  CHECK(code_of(adaptyst_probe_region_end) == before);
+  CHECK(adaptyst_object_v1.region_end == 0);
+}
+
+TEST_CASE("the program's state survives every hit") {
+  adaptyst::collector collector(support::options());
+  std::uint64_t wrong = 0;
+  for (std::uint64_t i = 0; i != 200000; ++i) wrong += leaf(i);
+  CHECK(wrong == 0);
+  CHECK(support::find(collector.stop(), {"leaf"}).count == 200000);
+}
+
+TEST_CASE("both engines tell the same of the same program") {
+  const adaptyst::profile kernel = deterministic("ebpf");
+  const adaptyst::profile program = deterministic("inline");
+  REQUIRE(kernel.engine == "ebpf");
+  REQUIRE(program.engine == "inline");
+  REQUIRE(kernel.regions.size() == program.regions.size());
+  for (std::size_t at = 0; at != kernel.regions.size(); ++at) {
+    const adaptyst::region& a = kernel.regions[at];
+    const adaptyst::region& b = program.regions[at];
+    CHECK(a.path == b.path);
+    CHECK(a.id == b.id);
+    CHECK(a.count == b.count);
+    CHECK(a.threads == b.threads);
+    CHECK(a.site.line == b.site.line);
+    CHECK(a.durations.count() == b.durations.count());
+  }
+  // Times on a busy machine agree within its noise: the fastest run of the inner loop is the steadiest figure.
+  const auto fastest = [](const adaptyst::profile& of) {
+    return static_cast<double>(support::find(of, {"outer", "inner"}).min_ns);
+  };
+  CHECK(fastest(kernel) / fastest(program) == Approx(1.0).margin(0.25));
+}
+
+TEST_CASE("paths beyond the kernel's rows are lost and counted, exactly") {
+  constexpr int threads = 3;
+  constexpr int paths = 2000;
+  adaptyst::collector collector(support::options());
+  std::vector<std::thread> running;
+  for (int t = 0; t != threads; ++t)
+    running.emplace_back([t] {
+      for (int i = 0; i != paths; ++i) {
+        ADAPTYST_REGION(std::to_string(t) + "/" + std::to_string(i));
+      }
+    });
+  for (std::thread& one : running) one.join();
+  const adaptyst::profile profile = collector.stop();
+  support::check_account(profile);
+  CHECK(profile.accounting.begun == threads * paths);
+  CHECK(profile.accounting.ended == 4096);
+  CHECK(support::lost(profile, "kernel_rows_full") == threads * paths - 4096);
+}
+
+TEST_CASE("attaching and detaching while threads run loses nothing without a name") {
+  std::atomic<bool> go_on{true};
+  std::vector<std::thread> running;
+  for (int t = 0; t != 3; ++t)
+    running.emplace_back([&] {
+      while (go_on) {
+        ADAPTYST_REGION("busy");
+        ADAPTYST_REGION("busy below");
+      }
+    });
+  for (int round = 0; round != 8; ++round) {
+    adaptyst::collector collector(support::options());
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    const adaptyst::profile profile = collector.stop();
+    support::check_identity(profile);
+    CHECK(profile.accounting.ended > 0);
+    for (const adaptyst::region& one : profile.regions) {
+      CHECK(one.max_ns < 10'000'000'000U);
+      CHECK(one.min_ns <= one.max_ns);
+    }
+  }
+  go_on = false;
+  for (std::thread& one : running) one.join();
+}

@@ -1,0 +1,7 @@
+// expect: markers need 64-bit Linux
+#ifdef MISUSE
+#undef __linux__
+#endif
+#include <adaptyst/region.hpp>
+
+void f() { ADAPTYST_REGION("solve"); }

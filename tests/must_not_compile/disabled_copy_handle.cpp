@@ -1,0 +1,15 @@
+// expect: deleted|is private
+// flags: -DADAPTYST_DISABLE
+#include <adaptyst/adaptyst.hpp>
+
+#include <utility>
+
+void f() {
+  adaptyst::region_handle one = ADAPTYST_REGION_BEGIN("solve");
+#ifdef MISUSE
+  adaptyst::region_handle two = one;
+#else
+  adaptyst::region_handle two = std::move(one);
+#endif
+  two.end();
+}

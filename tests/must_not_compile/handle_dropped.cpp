@@ -1,0 +1,11 @@
+// expect: nodiscard|unused-result
+// flags: -Werror=unused-result
+#include <adaptyst/region.hpp>
+
+void f() {
+#ifdef MISUSE
+  ADAPTYST_REGION_BEGIN("solve");
+#else
+  ADAPTYST_REGION_BEGIN("solve").end();
+#endif
+}

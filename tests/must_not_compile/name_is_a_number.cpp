@@ -1,0 +1,9 @@
+// expect: text_of
+#include <adaptyst/region.hpp>
+
+void f() {
+  ADAPTYST_REGION("solve");
+#ifdef MISUSE
+  ADAPTYST_REGION(42);
+#endif
+}

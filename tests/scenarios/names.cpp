@@ -1,0 +1,124 @@
+#include <adaptyst/metric.hpp>
+#include <adaptyst/payload.hpp>
+#include <string>
+#include <string_view>
+
+#include "collecting.hpp"
+
+namespace {
+
+enum class scheme { upwind = 1, weno = 5 };
+
+struct sweep {
+  std::uint64_t bytes;
+  double flops;
+  int cells;
+};
+
+struct labelled {
+  std::string_view solver;
+  scheme order;
+  float tolerance;
+};
+
+int evaluated = 0;
+sweep counted_payload() {
+  ++evaluated;
+  return {8, 2.5, 1};
+}
+
+}  // namespace
+
+TEST_CASE("names made at run time are equal when their bytes are, whatever the bytes") {
+  adaptyst::collector collector(support::options());
+  const std::string with_nul("a\0b", 3);
+  for (int i = 0; i != 3; ++i) {
+    for (const std::string& name : {std::string("dynamic"), std::string("\x01\xff\n"), with_nul, std::string()}) {
+      ADAPTYST_REGION(std::string_view(name));
+    }
+    const std::string longer(500, 'x');
+    ADAPTYST_REGION(longer);
+    ADAPTYST_REGION("literal\0with nul");
+  }
+  const adaptyst::profile profile = collector.stop();
+  support::check_account(profile);
+  CHECK(support::find(profile, {"dynamic"}).count == 3);
+  CHECK(support::find(profile, {"\x01\xff\n"}).count == 3);
+  CHECK(support::find(profile, {with_nul}).count == 3);
+  CHECK(support::find(profile, {""}).count == 3);
+  CHECK(support::find(profile, {std::string(127, 'x')}).count == 3);
+  CHECK(support::find(profile, {std::string(127, 'x'), std::string("literal\0with nul", 16)}).count == 3);
+}
+
+TEST_CASE("numbers of payloads are summed per path, and not evaluated while nobody looks") {
+  evaluated = 0;
+  for (int i = 0; i != 10; ++i) {
+    ADAPTYST_REGION("sweep", counted_payload());
+  }
+  CHECK(evaluated == 0);
+  adaptyst::collector collector(support::options());
+  for (int i = 1; i <= 100; ++i) {
+    ADAPTYST_REGION("sweep", sweep{static_cast<std::uint64_t>(i), 0.5, -i});
+  }
+  const adaptyst::profile profile = collector.stop();
+  support::check_account(profile);
+  const adaptyst::region& row = support::find(profile, {"sweep"});
+  REQUIRE(row.attributes.size() == 3);
+  const adaptyst::attribute& bytes = row.attributes.at("bytes");
+  CHECK(bytes.count == 100);
+  CHECK(bytes.sum == 5050);
+  CHECK(bytes.min == 1);
+  CHECK(bytes.max == 100);
+  CHECK(row.attributes.at("flops").sum == 50);
+#if __cplusplus >= 202002L && !(defined(__clang__) && __clang_major__ < 18)
+  CHECK(row.attributes.at("cells").sum == -5050);
+#else
+  CHECK(row.attributes.at("member_3").sum == -5050);
+#endif
+}
+
+TEST_CASE("texts and enumerations of a payload are labels with rows of their own") {
+  adaptyst::collector collector(support::options());
+  for (int i = 0; i != 6; ++i) {
+    ADAPTYST_REGION("solve", labelled{i % 2 == 0 ? "cg" : "gmres", scheme::weno, 0.25F});
+  }
+  const adaptyst::profile profile = collector.stop();
+  support::check_account(profile);
+  REQUIRE(profile.regions.size() == 2);
+  for (const adaptyst::region& row : profile.regions) {
+    CHECK(row.count == 3);
+    CHECK(row.path.back().rfind("solve [", 0) == 0);
+    CHECK(row.path.back().find("=5") != std::string::npos);
+    CHECK(row.attributes.begin()->second.sum == 0.75);
+  }
+}
+
+TEST_CASE("metrics belong to the open region, marks are counted") {
+  adaptyst::collector collector(support::options());
+  for (int i = 0; i != 4; ++i) {
+    ADAPTYST_REGION("step");
+    ADAPTYST_METRIC("metric residual", 1.0 / (1 << i));
+    ADAPTYST_METRIC("metric iterations", i);
+    if (i == 2) ADAPTYST_MARK("restart");
+  }
+  const adaptyst::profile profile = collector.stop();
+  support::check_account(profile);
+  const adaptyst::region& step = support::find(profile, {"step"});
+  CHECK(step.attributes.at("metric residual").sum == 1.875);
+  CHECK(step.attributes.at("metric residual").min == 0.125);
+  CHECK(step.attributes.at("metric iterations").max == 3);
+  CHECK(support::find(profile, {"step", "restart"}).count == 1);
+  CHECK(support::find(profile, {"step", "restart"}).kind == "mark");
+}
+
+TEST_CASE("more call paths than a thread has rows for are counted as lost") {
+  adaptyst::collector collector(support::options());
+  for (int i = 0; i != 5000; ++i) {
+    ADAPTYST_REGION("number " + std::to_string(i));
+  }
+  const adaptyst::profile profile = collector.stop();
+  support::check_account(profile);
+  CHECK(profile.accounting.begun == 5000);
+  CHECK(profile.accounting.ended == 4096);
+  CHECK(support::lost(profile, "rows_full") == 904);
+}

@@ -1,0 +1,109 @@
+#include <adaptyst/region.hpp>
+#include <stdexcept>
+
+#include "collecting.hpp"
+
+namespace {
+
+void spin(int turns) {
+  for (volatile int turn = 0; turn < turns; turn = turn + 1) {}
+}
+
+void descend(int levels) {
+  ADAPTYST_REGION("level");
+  if (levels > 1) descend(levels - 1);
+}
+
+void leave_early(bool early) {
+  ADAPTYST_REGION("early");
+  if (early) return;
+  ADAPTYST_REGION("late");
+  spin(10);
+}
+
+void leave_by_exception() {
+  ADAPTYST_REGION("thrower");
+  throw std::runtime_error("out");
+}
+
+void named_by_function() {
+  ADAPTYST_FUNCTION();
+  spin(10);
+}
+
+template <class T>
+void templated() {
+  ADAPTYST_REGION("templated");
+  spin(static_cast<int>(sizeof(T)));
+}
+
+inline void inlined() { ADAPTYST_REGION("inlined"); }
+
+}  // namespace
+
+TEST_CASE("nested regions make a tree, and self time is what the nested ones leave") {
+  adaptyst::collector collector(support::options());
+  for (int i = 0; i != 10; ++i) {
+    ADAPTYST_REGION("outer");
+    spin(1000);
+    for (int k = 0; k != 3; ++k) {
+      ADAPTYST_REGION("inner");
+      spin(1000);
+    }
+  }
+  const adaptyst::profile profile = collector.stop();
+  support::check_account(profile);
+  REQUIRE(profile.regions.size() == 2);
+  const adaptyst::region& outer = support::find(profile, {"outer"});
+  const adaptyst::region& inner = support::find(profile, {"outer", "inner"});
+  CHECK(outer.count == 10);
+  CHECK(inner.count == 30);
+  CHECK(inner.parent == outer.id);
+  CHECK(inner.self_ns == inner.total_ns);
+  CHECK(outer.self_ns == outer.total_ns - inner.total_ns);
+  CHECK(outer.min_ns <= *outer.quantile_ns(0.5));
+  CHECK(*outer.quantile_ns(0.5) <= *outer.quantile_ns(0.99));
+  CHECK(*outer.quantile_ns(0.99) <= outer.max_ns);
+  CHECK(outer.total_ns >= 10 * outer.min_ns);
+  CHECK(outer.total_ns <= 10 * outer.max_ns);
+  CHECK(outer.threads == 1);
+  CHECK(outer.site.function == static_cast<const char*>(__func__));
+  CHECK(outer.site.file.find("nesting.cpp") != std::string::npos);
+  CHECK(outer.site.line > 40);
+  CHECK(outer.kind == "region");
+}
+
+TEST_CASE("a thousand levels are kept apart; what is too deep is counted") {
+  for (const int levels : {1000, 5000}) {
+    adaptyst::collector collector(support::options());
+    descend(levels);
+    descend(levels);
+    const adaptyst::profile profile = collector.stop();
+    support::check_account(profile);
+    const int kept = std::min(levels, 4096);
+    REQUIRE(profile.regions.size() == static_cast<std::size_t>(kept));
+    CHECK(support::find(profile, std::vector<std::string>(static_cast<std::size_t>(kept), "level")).count == 2);
+    CHECK(support::lost(profile, "too_deep") == 2 * static_cast<std::uint64_t>(levels - kept));
+  }
+}
+
+TEST_CASE("regions end on every way out") {
+  adaptyst::collector collector(support::options());
+  leave_early(true);
+  leave_early(false);
+  for (int i = 0; i != 5; ++i) CHECK_THROWS_AS(leave_by_exception(), std::runtime_error);
+  named_by_function();
+  templated<char>();
+  templated<double>();
+  inlined();
+  const adaptyst::profile profile = collector.stop();
+  support::check_account(profile);
+  CHECK(profile.accounting.open == 0);
+  CHECK(support::find(profile, {"early"}).count == 2);
+  CHECK(support::find(profile, {"early", "late"}).count == 1);
+  CHECK(support::find(profile, {"thrower"}).count == 5);
+  CHECK(support::find(profile, {"named_by_function"}).count == 1);
+  // Two instantiations are one marker in the source.
+  CHECK(support::find(profile, {"templated"}).count == 2);
+  CHECK(support::find(profile, {"inlined"}).count == 1);
+}

@@ -1,0 +1,107 @@
+#include <adaptyst/detail/recorder.hpp>
+#include <adaptyst/region.hpp>
+#include <atomic>
+#include <thread>
+#include <vector>
+
+#include "collecting.hpp"
+
+TEST_CASE("every region of every thread is counted, with more threads than processors") {
+  constexpr int threads = 8;
+  constexpr int rounds = 50000;
+  adaptyst::collector collector(support::options());
+  std::vector<std::thread> running;
+  for (int at = 0; at != threads; ++at)
+    running.emplace_back([] {
+      ADAPTYST_REGION("thread");
+      for (int i = 0; i != rounds; ++i) {
+        ADAPTYST_REGION("round");
+      }
+    });
+  for (std::thread& one : running) one.join();
+  const adaptyst::profile profile = collector.stop();
+  support::check_account(profile);
+  CHECK(support::find(profile, {"thread"}).count == threads);
+  CHECK(support::find(profile, {"thread"}).threads == threads);
+  CHECK(support::find(profile, {"thread", "round"}).count == std::uint64_t{threads} * rounds);
+  CHECK(support::find(profile, {"thread", "round"}).threads == threads);
+}
+
+TEST_CASE("short-lived threads share a handful of recorders") {
+  // Under a sanitizer a thread costs a hundred times as much.
+#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
+  constexpr std::uint64_t threads = 2000;
+#else
+  constexpr std::uint64_t threads = 100000;
+#endif
+  adaptyst::collector collector(support::options());
+  const auto recorders = [] { return adaptyst::detail::process_of(adaptyst_object_v1)->control.recorders_made; };
+  const std::uint32_t before = recorders();
+  for (std::uint64_t at = 0; at < threads; at += 4) {
+    std::thread some[4];
+    for (std::thread& one : some) one = std::thread([] { ADAPTYST_REGION("short life"); });
+    for (std::thread& one : some) one.join();
+  }
+  const adaptyst::profile profile = collector.stop();
+  support::check_account(profile);
+  const adaptyst::region& region = support::find(profile, {"short life"});
+  CHECK(region.count == threads);
+  CHECK(region.threads == threads);
+  CHECK(recorders() - before <= 16);
+}
+
+TEST_CASE("a handle ends on any thread, and a dropped one stays open") {
+  adaptyst::collector collector(support::options());
+  constexpr std::uint64_t handles = 1000;
+  std::vector<adaptyst::region_handle> begun;
+  {
+    ADAPTYST_REGION("producer");
+    for (std::uint64_t at = 0; at != handles; ++at) begun.push_back(ADAPTYST_REGION_BEGIN("task"));
+  }
+  adaptyst::region_handle dropped = ADAPTYST_REGION_BEGIN("dropped");
+  dropped = adaptyst::region_handle();
+  std::thread([&] {
+    ADAPTYST_REGION("consumer");
+    for (auto one = begun.rbegin(); one != begun.rend(); ++one) {
+      one->end();
+      one->end();  // does nothing
+    }
+  }).join();
+  const adaptyst::profile profile = collector.stop();
+  support::check_account(profile);
+  CHECK(support::find(profile, {"producer", "task"}).count == handles);
+  CHECK(profile.accounting.open == 1);
+}
+
+TEST_CASE("a profile can be had while the program runs, and is consistent each time") {
+  adaptyst::collector collector(support::options());
+  std::atomic<bool> go_on{true};
+  std::atomic<std::uint64_t> done{0};
+  std::vector<std::thread> running;
+  for (int at = 0; at != 3; ++at)
+    running.emplace_back([&] {
+      while (go_on) {
+        ADAPTYST_REGION("loop");
+        ADAPTYST_REGION("body");
+        done.fetch_add(1, std::memory_order_relaxed);
+      }
+    });
+  std::uint64_t last = 0;
+  for (int at = 0; at != 50; ++at) {
+    while (done.load() < last / 2 + 100) std::this_thread::yield();
+    const std::uint64_t before = done.load();
+    const adaptyst::profile now = collector.snapshot();
+    support::check_identity(now);
+    CHECK(now.accounting.ended >= last);
+    // What was done before is in the account, but for the regions that were just about to end.
+    CHECK(now.accounting.ended + 2 * 3 >= 2 * before - std::min<std::uint64_t>(2 * before, 6));
+    // The kernel's rows are read first: what ends before the account is read counts as open still.
+    if (support::engine() == "inline") CHECK(now.accounting.open <= 6);
+    last = now.accounting.ended;
+  }
+  go_on = false;
+  for (std::thread& one : running) one.join();
+  const adaptyst::profile all = collector.stop();
+  support::check_account(all);
+  CHECK(support::find(all, {"loop", "body"}).count == done.load());
+}

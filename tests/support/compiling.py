@@ -1,0 +1,107 @@
+"""For tests that run compilers: finding them, running them, and telling what went wrong."""
+import os
+import pathlib
+import shlex
+import shutil
+import subprocess
+import sys
+import tempfile
+
+# What a careful consumer compiles with; headers of others are included as system headers.
+STRICT = ["-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Wshadow", "-Werror"]
+
+PACKAGES = {
+    "g++": "g++", "clang++": "clang", "ld.lld": "lld", "ld.gold": "binutils", "readelf": "binutils", "objdump": "binutils",
+    "strip": "binutils", "nm": "binutils", "aarch64-linux-gnu-g++": "g++-aarch64-linux-gnu",
+    "aarch64-linux-gnu-readelf": "binutils-aarch64-linux-gnu", "aarch64-linux-gnu-objdump": "binutils-aarch64-linux-gnu",
+    "qemu-aarch64": "qemu-user", "gcc": "gcc",
+}
+
+
+def skip(reason):
+    print("skipped: " + reason)
+    sys.exit(77)
+
+
+def tool(*names):
+    """The first of these programs that is there; without any, the test is skipped."""
+    for name in names:
+        found = shutil.which(name)
+        if found:
+            return found
+    skip(f"no {names[0]} (Debian: {PACKAGES.get(names[0], names[0])})")
+
+
+def run(command, **options):
+    """Runs a command and returns it when done, with its output as text and "said" for both outputs together."""
+    done = subprocess.run([str(word) for word in command], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                          errors="replace", check=False, **options)
+    done.said = done.stdout + done.stderr
+    done.line = shlex.join(str(word) for word in command)
+    return done
+
+
+def output(command, **options):
+    """What a command that must succeed prints."""
+    done = run(command, **options)
+    if done.returncode != 0:
+        raise RuntimeError(f"{done.line}\n{done.said}")
+    return done.stdout
+
+
+class Failures:
+    """Collects what went wrong, so that one run shows all of it."""
+
+    def __init__(self):
+        self.count = 0
+        self.checks = 0
+
+    def add(self, what, details=""):
+        self.count += 1
+        print(f"FAILED: {what}")
+        for line in str(details).splitlines()[:40]:
+            print("    " + line)
+
+    def check(self, holds, what, details=""):
+        self.checks += 1
+        if not holds:
+            self.add(what, details)
+        return holds
+
+    def equal(self, found, expected, what):
+        return self.check(found == expected, what, f"found    {found}\nexpected {expected}")
+
+    def exit(self, least_checks=1):
+        """Ends the test; too few checks are a failure, lest an empty list pass."""
+        if self.checks < least_checks:
+            self.add(f"only {self.checks} checks were made")
+        print(f"{self.checks} checks, {self.count} failed")
+        sys.exit(1 if self.count else 0)
+
+
+class Includes:
+    """Where the headers are: ours, and the directories that count as the system's."""
+
+    def __init__(self, root, pfr=None):
+        self.root = pathlib.Path(root)
+        self.flags = ["-I", str(self.root / "include")]
+        if pfr is not None:
+            if pfr.endswith("NOTFOUND"):
+                skip("no Boost.PFR (Debian: libboost1.81-dev)")
+            if pfr != "/usr/include":  # named again, it would hide the compiler's own wrappers of the C headers
+                self.flags += ["-isystem", pfr]
+
+    def headers(self, *patterns):
+        folder = self.root / "include" / "adaptyst"
+        return sorted(str(path.relative_to(self.root / "include")) for pattern in patterns for path in folder.glob(pattern))
+
+
+def scratch():
+    """A directory that is gone when the test ends."""
+    directory = tempfile.TemporaryDirectory(prefix="adaptyst-test-")
+    scratch.kept.append(directory)
+    return pathlib.Path(directory.name)
+
+
+scratch.kept = []
+os.environ["LC_ALL"] = "C"

@@ -1,0 +1,268 @@
+// From rows by the id of their path to the regions of a profile.
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <cstdio>
+
+#include "catch.hpp"
+#include "profile/measured.hpp"
+
+namespace {
+
+using namespace adaptyst;
+using lib::measured;
+
+constexpr std::uint64_t solve = 11, sweep = 12, residual = 13, restart = 14, upload = 15, labelled = 16;
+
+// Sites by number; the paths are for each test to say.
+measured with_sites() {
+  measured made;
+  const auto add = [&](std::uint64_t id, const char* name, std::uint32_t kind, std::vector<std::string> attributes = {},
+                       const char* label = "") {
+    made.sites[id] = {name, std::string(name) + ".cpp", std::string(name) + "()", label, static_cast<std::uint32_t>(id),
+                      kind, std::move(attributes)};
+  };
+  add(solve, "solve", ADAPTYST_SITE_REGION);
+  add(sweep, "sweep", ADAPTYST_SITE_OFFLOAD, {"bytes", "cells"});
+  add(residual, "residual", ADAPTYST_SITE_METRIC);
+  add(restart, "restart", ADAPTYST_SITE_MARK);
+  add(upload, "upload", ADAPTYST_SITE_COPY_TO);
+  add(labelled, "pick", ADAPTYST_SITE_REGION, {}, "scheme=weno");
+  return made;
+}
+
+lib::measured_row row(std::uint64_t count, std::uint64_t each_ns, std::vector<attribute> attributes = {}) {
+  lib::measured_row made;
+  made.count = count;
+  made.total_ns = count * each_ns;
+  made.self_ns = made.total_ns / 2;
+  made.min_ns = made.max_ns = each_ns;
+  made.threads = 2;
+  made.durations.add(each_ns, count);
+  made.attributes = std::move(attributes);
+  return made;
+}
+
+const region& find(const std::vector<region>& in, const std::vector<std::string>& path) {
+  const region* found = nullptr;
+  for (const region& one : in)
+    if (one.path == path) {
+      REQUIRE(found == nullptr);
+      found = &one;
+    }
+  REQUIRE(found != nullptr);
+  return *found;
+}
+
+using names = std::vector<std::string>;
+
+}  // namespace
+
+TEST_CASE("nothing measured, nothing assembled") {
+  CHECK(lib::assemble({}, {}).empty());
+  CHECK(lib::assemble(with_sites(), {0}).empty());
+}
+
+TEST_CASE("paths are spelled from the root, with all that is known of their marker") {
+  measured in = with_sites();
+  in.paths = {{1, {0, solve, 0}}, {2, {1, sweep, 1}}, {3, {2, solve, 0}}};
+  in.rows[1] = row(1, 1000);
+  in.rows[2] = row(4, 100, {{4, 64, 8, 32}, {4, 10, 1, 4}});
+  in.rows[3] = row(7, 10);
+  const std::vector<region> all = lib::assemble(in, {0, 5});
+  REQUIRE(all.size() == 3);
+  CHECK(all[0].path == names{"solve"});
+  CHECK(all[1].path == names{"solve", "sweep"});
+  CHECK(all[2].path == names{"solve", "sweep", "solve"});
+  const region& one = all[1];
+  CHECK(one.id == 2);
+  CHECK(one.parent == 1);
+  CHECK(one.kind == "offload");
+  CHECK(one.device == 5);
+  CHECK(one.threads == 2);
+  CHECK(one.count == 4);
+  CHECK(one.total_ns == 400);
+  CHECK(one.self_ns == 200);
+  CHECK(one.min_ns == 100);
+  CHECK(one.max_ns == 100);
+  CHECK(one.durations.count() == 4);
+  CHECK(one.site.file == "sweep.cpp");
+  CHECK(one.site.function == "sweep()");
+  CHECK(one.site.line == sweep);
+  CHECK_FALSE(one.overhead_ns.has_value());
+  REQUIRE(one.attributes.size() == 2);
+  CHECK(one.attributes.at("bytes").sum == 64);
+  CHECK(one.attributes.at("bytes").max == 32);
+  CHECK(one.attributes.at("cells").min == 1);
+  CHECK(all[0].parent == 0);
+}
+
+TEST_CASE("every kind of marker has its name") {
+  const std::pair<std::uint32_t, const char*> kinds[] = {
+      {ADAPTYST_SITE_REGION, "region"}, {ADAPTYST_SITE_OFFLOAD, "offload"}, {ADAPTYST_SITE_MARK, "mark"},
+      {ADAPTYST_SITE_KERNEL, "kernel"}, {ADAPTYST_SITE_COPY_TO, "copy_to"}, {ADAPTYST_SITE_COPY_FROM, "copy_from"},
+      {ADAPTYST_SITE_FILL, "fill"},     {ADAPTYST_SITE_OTHER, "other"}};
+  for (const auto& [kind, name] : kinds) {
+    measured in;
+    in.sites[1].name = "x";
+    in.sites[1].kind = kind;
+    in.paths[9] = {0, 1, 0};
+    in.rows[9] = row(1, 1);
+    CHECK(lib::assemble(in, {0}).at(0).kind == name);
+  }
+}
+
+TEST_CASE("a label stands in brackets behind the name") {
+  measured in = with_sites();
+  in.paths = {{1, {0, labelled, 0}}, {2, {1, solve, 0}}};
+  in.rows[2] = row(1, 1);
+  CHECK(lib::assemble(in, {0}).at(0).path == names{"pick [scheme=weno]", "solve"});
+}
+
+TEST_CASE("metrics are folded into the region above them, from all their sites") {
+  measured in = with_sites();
+  in.sites[23] = in.sites[residual];  // the same metric on another line
+  in.sites[24] = in.sites[residual];
+  in.sites[24].name = "iterations";
+  in.paths = {{1, {0, solve, 0}}, {2, {1, residual, 0}}, {3, {1, 23, 0}}, {4, {1, 24, 0}}};
+  in.rows[1] = row(1, 1000);
+  in.rows[2] = row(2, 0, {{2, 3, 1, 2}});
+  in.rows[3] = row(3, 0, {{3, 30, -5, 20}});
+  in.rows[4] = row(1, 0, {{1, 8, 8, 8}});
+  const std::vector<region> all = lib::assemble(in, {0});
+  REQUIRE(all.size() == 1);
+  CHECK(all[0].count == 1);
+  CHECK(all[0].total_ns == 1000);
+  REQUIRE(all[0].attributes.size() == 2);
+  const attribute& both = all[0].attributes.at("residual");
+  CHECK(both.count == 5);
+  CHECK(both.sum == 33);
+  CHECK(both.min == -5);
+  CHECK(both.max == 20);
+}
+
+TEST_CASE("a metric holds its region's place while that is open, and stands for itself outside any") {
+  measured in = with_sites();
+  in.paths = {{1, {0, solve, 0}}, {2, {1, residual, 0}}, {3, {0, residual, 0}}};
+  in.rows[2] = row(2, 0, {{2, 3, 1, 2}});
+  in.rows[3] = row(1, 0, {{1, 7, 7, 7}});
+  const std::vector<region> all = lib::assemble(in, {0});
+  REQUIRE(all.size() == 2);
+  const region& open = find(all, {"solve"});
+  CHECK(open.count == 0);
+  CHECK(open.durations.count() == 0);
+  CHECK(open.attributes.at("residual").sum == 3);
+  CHECK(find(all, {"residual"}).attributes.at("residual").sum == 7);
+}
+
+TEST_CASE("a mark counts, and has no duration") {
+  measured in = with_sites();
+  in.paths = {{1, {0, solve, 0}}, {2, {1, restart, 0}}};
+  in.rows[2] = row(3, 50);
+  const region mark = lib::assemble(in, {0}).at(0);
+  CHECK(mark.path == names{"solve", "restart"});
+  CHECK(mark.kind == "mark");
+  CHECK(mark.count == 3);
+  CHECK(mark.total_ns == 0);
+  CHECK(mark.durations.count() == 0);
+  CHECK_FALSE(mark.quantile_ns(0.5).has_value());
+}
+
+TEST_CASE("what was never named is counted all the same") {
+  measured in = with_sites();
+  in.rows[77] = row(3, 10);      // no path
+  in.paths[2] = {99, solve, 0};  // no parent
+  in.rows[2] = row(1, 1);
+  in.paths[3] = {0, 4444, 0};  // no site
+  in.rows[3] = row(2, 1);
+  in.paths[4] = {98, residual, 0};  // a number below nothing known
+  in.rows[4] = row(1, 0, {{1, 5, 5, 5}});
+  const std::vector<region> all = lib::assemble(in, {0});
+  REQUIRE(all.size() == 4);
+  CHECK(find(all, {"(unknown)", "solve"}).count == 1);
+  CHECK(find(all, {"(name unreadable)"}).count == 2);
+  std::uint64_t nameless = 0;
+  for (const region& one : all)
+    if (one.path == names{"(unknown)"}) nameless += one.id == 77 ? one.count : 100 * one.attributes.size();
+  CHECK(nameless == 103);
+}
+
+namespace {
+
+// What goes round in circles shall fail for want of memory, and not take the machine's.
+class memory_limit {
+ public:
+  memory_limit() {
+    unsigned long pages = 0;
+    std::FILE* const sizes = std::fopen("/proc/self/statm", "r");
+    const bool known = sizes != nullptr && std::fscanf(sizes, "%lu", &pages) == 1;
+    if (sizes != nullptr) std::fclose(sizes);
+    REQUIRE(known);
+    REQUIRE(getrlimit(RLIMIT_AS, &before_) == 0);
+    const rlimit_t more = pages * static_cast<rlimit_t>(sysconf(_SC_PAGESIZE)) + (rlimit_t{1} << 30);
+    const rlimit tight{more, before_.rlim_max};
+    REQUIRE(setrlimit(RLIMIT_AS, &tight) == 0);
+  }
+  ~memory_limit() { setrlimit(RLIMIT_AS, &before_); }
+  memory_limit(const memory_limit&) = delete;
+  memory_limit& operator=(const memory_limit&) = delete;
+
+ private:
+  using rlimit_t = decltype(rlimit::rlim_cur);
+  rlimit before_{};
+};
+
+}  // namespace
+
+TEST_CASE("paths that lead to themselves end") {
+  const memory_limit limit;
+  measured in = with_sites();
+  in.paths = {{1, {2, solve, 0}}, {2, {1, sweep, 0}}, {3, {3, solve, 0}}};
+  in.rows[1] = row(1, 1);
+  in.rows[3] = row(1, 1);
+  CHECK(lib::assemble(in, {0}).size() == 2);
+}
+
+TEST_CASE("rows without events, and attributes that never came, leave no trace") {
+  measured in = with_sites();
+  in.paths = {{1, {0, sweep, 0}}, {2, {0, solve, 0}}, {3, {2, residual, 0}}};
+  in.rows[1] = row(4, 100, {{4, 64, 8, 32}});  // the second attribute was never seen
+  in.rows[2] = row(0, 0);
+  in.rows[3] = row(0, 0, {{0, 0, 0, 0}});
+  const std::vector<region> all = lib::assemble(in, {0});
+  REQUIRE(all.size() == 1);
+  CHECK(all[0].attributes.size() == 1);
+}
+
+TEST_CASE("the same names from different lines stay apart, parents come before children") {
+  measured in = with_sites();
+  in.sites[21] = in.sites[solve];
+  in.paths = {{5, {0, solve, 0}}, {6, {0, 21, 0}}, {7, {5, sweep, 0}}, {8, {6, sweep, 0}}};
+  for (const std::uint64_t id : {5U, 6U, 7U, 8U}) in.rows[id] = row(id, 1);
+  const std::vector<region> all = lib::assemble(in, {0});
+  REQUIRE(all.size() == 4);
+  for (std::size_t at = 1; at != all.size(); ++at) CHECK(all[at - 1].path <= all[at].path);
+  for (const region& one : all)
+    for (const region& other : all)
+      if (other.id == one.parent) CHECK(&other < &one);
+}
+
+TEST_CASE("rows of one path add up, whoever wrote them") {
+  lib::measured_row a = row(3, 10, {{3, 6, 1, 3}});
+  const lib::measured_row b = row(1, 50, {{0, 0, 0, 0}, {1, -4, -4, -4}});
+  lib::add(a, b);
+  CHECK(a.count == 4);
+  CHECK(a.total_ns == 80);
+  CHECK(a.self_ns == 40);
+  CHECK(a.min_ns == 10);
+  CHECK(a.max_ns == 50);
+  CHECK(a.threads == 4);
+  CHECK(a.durations.count() == 4);
+  REQUIRE(a.attributes.size() == 2);
+  CHECK(a.attributes[0].sum == 6);
+  CHECK(a.attributes[0].min == 1);
+  CHECK(a.attributes[1].max == -4);
+  lib::measured_row nothing;
+  lib::add(nothing, a);
+  CHECK(nothing.min_ns == 10);
+}

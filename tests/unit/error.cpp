@@ -1,0 +1,71 @@
+// How errors read: what, why, and what to do about it.
+#include "error.hpp"
+
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+
+#include "catch.hpp"
+
+namespace {
+
+using adaptyst::lib::error;
+
+// What `act()` writes to standard error.
+template <class Act>
+std::string written(Act&& act) {
+  std::FILE* const caught = std::tmpfile();
+  REQUIRE(caught != nullptr);
+  std::fflush(stderr);
+  const int kept = dup(2);
+  REQUIRE(dup2(fileno(caught), 2) == 2);
+  act();
+  std::fflush(stderr);
+  REQUIRE(dup2(kept, 2) == 2);
+  close(kept);
+  std::rewind(caught);
+  char buffer[4096];
+  std::string text(buffer, std::fread(buffer, 1, sizeof buffer, caught));
+  std::fclose(caught);
+  return text;
+}
+
+}  // namespace
+
+TEST_CASE("an error names what failed, the system's reason in words and by name, and a hint on a line of its own") {
+  const error told("cannot attach to the probes of ./solver", EACCES, "needs CAP_BPF");
+  CHECK(std::string(told.what()) ==
+        "cannot attach to the probes of ./solver: Permission denied (EACCES)\nhint: needs CAP_BPF");
+  CHECK(told.number() == EACCES);
+}
+
+TEST_CASE("without a system error or a hint, none is told") {
+  CHECK(std::string(error("unknown option 'x'", 0, "").what()) == "unknown option 'x'");
+  CHECK(std::string(error("unknown option 'x'", 0, "none").what()) == "unknown option 'x'\nhint: none");
+  CHECK(std::string(error("cannot open x", ENOENT, "").what()) == "cannot open x: No such file or directory (ENOENT)");
+}
+
+TEST_CASE("a number that the C library has no name for is told as a number") {
+  // 524 is the kernel's ENOTSUPP, which bpf() does return; it never was meant for programs.
+  for (const int number : {524, 9999, -1}) {
+    std::string message;
+    REQUIRE_NOTHROW(message = error("cannot load", number, "try again").what());
+    CAPTURE(message);
+    CHECK(message.rfind("cannot load: ", 0) == 0);
+    CHECK(message.find(std::to_string(number)) != std::string::npos);
+    CHECK(message.find("\nhint: try again") != std::string::npos);
+  }
+}
+
+TEST_CASE("texts are told as they are") {
+  CHECK(std::string(error("{} {0} %s", EPERM, "{}").what()) == "{} {0} %s: Operation not permitted (EPERM)\nhint: {}");
+}
+
+TEST_CASE("a message is printed behind the program's name, its further lines indented below it") {
+  CHECK(written([] { adaptyst::lib::print("one line"); }) == "adaptyst: one line\n");
+  CHECK(written([] { adaptyst::lib::print("one\nhint: two\nthree"); }) ==
+        "adaptyst: one\n          hint: two\n          three\n");
+  CHECK(written([] { adaptyst::lib::print("%s {} %n"); }) == "adaptyst: %s {} %n\n");
+}

@@ -1,0 +1,24 @@
+// Writes profiles of many kinds into a directory, a file each, for validate_json.py.
+#include <adaptyst/profile.hpp>
+#include <fstream>
+#include <iostream>
+
+#include "samples.hpp"
+
+int main(int count, char* arguments[]) {
+  if (count != 2) return 2;
+  unsigned number = 0;
+  const auto write = [&](const adaptyst::profile& one) {
+    std::ofstream out(std::string(arguments[1]) + "/" + std::to_string(number++) + ".json");
+    out << adaptyst::to_json(one);
+    return out.flush().good();
+  };
+  bool good = write({}) && write(samples::nasty_profile());
+  adaptyst::profile all;
+  for (std::uint64_t seed = 0; seed != 30; ++seed) {
+    const adaptyst::profile one = samples::generator(seed).profile();
+    adaptyst::merge(all, one);
+    good = good && write(one);
+  }
+  return good && write(all) ? 0 : 1;
+}

@@ -1,0 +1,183 @@
+// The option string: what it may say, what is refused, and how file names are made.
+#include "options.hpp"
+
+#include <unistd.h>
+
+#include <climits>
+#include <cstdlib>
+
+#include "catch.hpp"
+#include "error.hpp"
+
+namespace {
+
+using adaptyst::lib::apply;
+using adaptyst::lib::engine_choice;
+using adaptyst::lib::expand;
+using adaptyst::lib::options;
+using adaptyst::lib::report_choice;
+
+bool same(const options& a, const options& b) {
+  return a.engine == b.engine && a.report == b.report && a.output == b.output;
+}
+
+bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+// What applying `text` is refused with, to options that must stay as they were.
+std::string refusal(const std::string& text) {
+  const options before{engine_choice::inlined, report_choice::none, "kept.json"};
+  options changed = before;
+  std::string message;
+  try {
+    apply(changed, text, "the test");
+  } catch (const adaptyst::lib::error& refused) {
+    message = refused.what();
+  }
+  CAPTURE(text);
+  CHECK(same(changed, before));
+  CHECK_FALSE(message.empty());
+  return message;
+}
+
+// The variables that MPI launchers set are hidden while one of these lives.
+class environment {
+ public:
+  environment() {
+    for (const char* const name : names) unsetenv(name);
+  }
+  ~environment() {
+    for (const char* const name : names) unsetenv(name);
+  }
+  static constexpr const char* names[] = {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "SLURM_PROCID"};
+};
+
+}  // namespace
+
+TEST_CASE("nothing said, the defaults hold") {
+  options chosen;
+  apply(chosen, "", "the test");
+  CHECK(chosen.engine == engine_choice::automatic);
+  CHECK(chosen.report == report_choice::table);
+  CHECK(chosen.output.empty());
+}
+
+TEST_CASE("every documented value is understood") {
+  const std::pair<const char*, engine_choice> engines[] = {{"engine=auto", engine_choice::automatic},
+                                                           {"engine=ebpf", engine_choice::ebpf},
+                                                           {"engine=inline", engine_choice::inlined},
+                                                           {"engine=off", engine_choice::off}};
+  for (const auto& [text, meant] : engines) {
+    options chosen{engine_choice::off, report_choice::none, {}};
+    if (meant == engine_choice::off) chosen.engine = engine_choice::automatic;
+    apply(chosen, text, "the test");
+    CAPTURE(text);
+    CHECK(chosen.engine == meant);
+    CHECK(chosen.report == report_choice::none);
+  }
+  options chosen;
+  apply(chosen, "report=none", "the test");
+  CHECK(chosen.report == report_choice::none);
+  apply(chosen, "report=table", "the test");
+  CHECK(chosen.report == report_choice::table);
+  apply(chosen, "output=/some/where/%h.%p.%r.%%.json", "the test");
+  CHECK(chosen.output == "/some/where/%h.%p.%r.%%.json");
+}
+
+TEST_CASE("pairs are joined by commas, and the last word counts") {
+  options chosen;
+  apply(chosen, "engine=ebpf,report=none,output=a=b.json,engine=inline", "the test");
+  CHECK(chosen.engine == engine_choice::inlined);
+  CHECK(chosen.report == report_choice::none);
+  CHECK(chosen.output == "a=b.json");
+}
+
+TEST_CASE("a second string changes only what it names") {
+  options chosen;
+  apply(chosen, "engine=inline,output=a.json", "the test");
+  apply(chosen, "report=none", "the test");
+  CHECK(chosen.engine == engine_choice::inlined);
+  CHECK(chosen.output == "a.json");
+}
+
+TEST_CASE("what is not known is refused by name, with what is, and where it came from") {
+  const struct {
+    const char* text;
+    const char* named;
+  } cases[] = {{"colour=red", "'colour'"},
+               {"Engine=auto", "'Engine'"},
+               {"engine =auto", "'engine '"},
+               {"engine=fast", "'fast'"},
+               {"engine=", "''"},
+               {"engine=auto ", "'auto '"},
+               {"report=json", "'json'"},
+               {"report=", "''"},
+               {"engine", "'engine'"},
+               {"=auto", "''"},
+               {"=", "''"},
+               {",", "''"},
+               {"engine=auto,,report=none", "''"},
+               {"report=none,colour=red", "'colour'"},
+               {"colour=red,engine=auto", "'colour'"},
+               {"output=", "''"},
+               {"output=.json", "'.json'"},
+               {"output=profile.txt", "'profile.txt'"},
+               {"output=profile.json.gz", "'profile.json.gz'"},
+               {"output=a,b.json", "'a'"},
+               {"output=%x.json", "%x"},
+               {"output=%.json", "%."}};
+  for (const auto& [text, named] : cases) {
+    const std::string message = refusal(text);
+    CAPTURE(text, message);
+    CHECK(contains(message, named));
+    CHECK(contains(message, "in the test"));
+    CHECK(contains(message, "\nhint: "));
+    for (const char* const known :
+         {"engine=auto|ebpf|inline|off", "report=table|none", "output=FILE.json", "%p", "%r", "%h"})
+      CHECK(contains(message, known));
+  }
+}
+
+TEST_CASE("a value that is refused is refused with its key") {
+  for (const char* const text : {"engine=fast", "report=json", "output=profile.txt", "output=%x.json"}) {
+    const std::string message = refusal(text);
+    const std::string key = std::string(text).substr(0, std::string(text).find('='));
+    CAPTURE(message);
+    CHECK(contains(message.substr(0, message.find('\n')), key));
+  }
+}
+
+TEST_CASE("any bytes are refused or taken, and nothing else happens") {
+  for (int byte = 0; byte != 256; ++byte)
+    for (const char* const around : {"", "engine=", "output=%", "output=a"}) {
+      const std::string text = around + std::string(1, static_cast<char>(byte)) + ".json";
+      options chosen;
+      try {
+        apply(chosen, text, "the test");
+        CHECK(std::string(around).rfind("output", 0) == 0);
+      } catch (const adaptyst::lib::error&) {
+        CHECK(chosen.output.empty());
+      }
+    }
+}
+
+TEST_CASE("%p is the process, %h the host, %% a per cent sign") {
+  char host[HOST_NAME_MAX + 1] = {};
+  REQUIRE(gethostname(host, sizeof host - 1) == 0);
+  CHECK(expand("plain.json") == "plain.json");
+  CHECK(expand("%p.json") == std::to_string(getpid()) + ".json");
+  CHECK(expand("%h.json") == std::string(host) + ".json");
+  CHECK(expand("100%%.json") == "100%.json");
+  CHECK(expand("%%p.json") == "%p.json");
+  CHECK(expand("%p%p.json") == std::to_string(getpid()) + std::to_string(getpid()) + ".json");
+}
+
+TEST_CASE("%r is the rank that the launcher says, and 0 without one") {
+  const environment clean;
+  CHECK(expand("%r.json") == "0.json");
+  for (const char* const name : environment::names) {
+    setenv(name, "17", 1);
+    CAPTURE(name);
+    CHECK(expand("%r.json") == "17.json");
+    unsetenv(name);
+  }
+}

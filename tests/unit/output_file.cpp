@@ -1,0 +1,210 @@
+// A report reaches its file whole, or not at all and with a reason.
+#include "report/output_file.hpp"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <sys/mount.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <fstream>
+#include <set>
+#include <sstream>
+
+#include "catch.hpp"
+#include "error.hpp"
+
+namespace {
+
+using adaptyst::lib::write_file;
+
+// A directory of its own, gone with all that is in it.
+class directory {
+ public:
+  directory() {
+    const char* const temporary = std::getenv("TMPDIR");
+    std::string pattern = std::string(temporary != nullptr ? temporary : "/tmp") + "/adaptyst-test-XXXXXX";
+    REQUIRE(mkdtemp(pattern.data()) != nullptr);
+    path_ = pattern;
+  }
+  ~directory() {
+    for (const std::string& name : names()) {
+      unlink((path_ + "/" + name).c_str());
+      rmdir((path_ + "/" + name).c_str());
+    }
+    rmdir(path_.c_str());
+  }
+  directory(const directory&) = delete;
+  directory& operator=(const directory&) = delete;
+
+  std::string operator/(const std::string& name) const { return path_ + "/" + name; }
+  const std::string& path() const { return path_; }
+
+  std::set<std::string> names() const {
+    std::set<std::string> found;
+    DIR* const listing = opendir(path_.c_str());
+    if (listing == nullptr) return found;
+    while (const dirent* const entry = readdir(listing)) found.insert(entry->d_name);
+    closedir(listing);
+    found.erase(".");
+    found.erase("..");
+    return found;
+  }
+
+ private:
+  std::string path_;
+};
+
+std::string content(const std::string& name) {
+  std::ifstream in(name, std::ios::binary);
+  std::ostringstream all;
+  all << in.rdbuf();
+  return all.str();
+}
+
+void put(const std::string& name, const std::string& text) { std::ofstream(name, std::ios::binary) << text; }
+
+std::string partial_of(const std::string& name) { return name + "." + std::to_string(getpid()) + ".0.partial"; }
+
+// The system's reason for which writing failed; the message must name the file, the reason and a way out.
+int failure(const std::string& name, const std::string& text = "text\n") {
+  try {
+    write_file(name, text);
+  } catch (const adaptyst::lib::error& failed) {
+    const std::string message = failed.what();
+    CAPTURE(message);
+    CHECK(message.find("cannot write the profile to " + name + ": ") == 0);
+    CHECK(message.find(strerrorname_np(failed.number())) != std::string::npos);
+    CHECK(message.find("\nhint: ") != std::string::npos);
+    return failed.number();
+  }
+  return 0;
+}
+
+}  // namespace
+
+TEST_CASE("a file holds exactly the text, and nothing is left beside it") {
+  const directory in;
+  const std::string texts[] = {"", "{}\n", std::string("nul\0inside", 10), std::string(5000000, 'x')};
+  for (const std::string& text : texts) {
+    write_file(in / "a.json", text);
+    CHECK(content(in / "a.json") == text);
+    CHECK(in.names() == std::set<std::string>{"a.json"});
+  }
+}
+
+TEST_CASE("an older file is replaced in one step") {
+  const directory in;
+  put(in / "a.json", "a much longer text than the one that replaces it");
+  const std::string old_name = in / "kept.json";
+  REQUIRE(link((in / "a.json").c_str(), old_name.c_str()) == 0);
+  write_file(in / "a.json", "new");
+  CHECK(content(in / "a.json") == "new");
+  CHECK(content(old_name) ==
+        "a much longer text than the one that replaces it");  // who had it open still reads it whole
+}
+
+TEST_CASE("a link as target is replaced, not followed") {
+  const directory in;
+  put(in / "victim", "precious");
+  REQUIRE(symlink((in / "victim").c_str(), (in / "a.json").c_str()) == 0);
+  write_file(in / "a.json", "new");
+  CHECK(content(in / "victim") == "precious");
+  CHECK(content(in / "a.json") == "new");
+}
+
+TEST_CASE("whatever stands where the unfinished file would be is left alone") {
+  const directory in;
+  put(in / "victim", "precious");
+  SECTION("a symbolic link") { REQUIRE(symlink((in / "victim").c_str(), partial_of(in / "a.json").c_str()) == 0); }
+  SECTION("a hard link") { REQUIRE(link((in / "victim").c_str(), partial_of(in / "a.json").c_str()) == 0); }
+  try {
+    write_file(in / "a.json", "new");
+    CHECK(content(in / "a.json") == "new");  // found another way
+  } catch (const adaptyst::lib::error&) {
+    CHECK(in.names().count("a.json") == 0);
+  }
+  CHECK(content(in / "victim") == "precious");
+}
+
+TEST_CASE("no such directory") {
+  const directory in;
+  CHECK(failure(in / "missing/a.json") == ENOENT);
+  put(in / "file", "x");
+  CHECK(failure(in / "file/a.json") == ENOTDIR);
+  CHECK(in.names() == std::set<std::string>{"file"});
+}
+
+TEST_CASE("a directory as target") {
+  const directory in;
+  REQUIRE(mkdir((in / "a.json").c_str(), 0755) == 0);
+  CHECK(failure(in / "a.json") == EISDIR);
+  CHECK(in.names() == std::set<std::string>{"a.json"});
+}
+
+TEST_CASE("a directory that may not be written") {
+  const directory in;
+  const bool root = geteuid() == 0;
+  REQUIRE(chmod(in.path().c_str(), root ? 0755 : 0555) == 0);
+  if (root) REQUIRE(seteuid(65534) == 0);
+  const int number = failure(in / "a.json");
+  if (root) REQUIRE(seteuid(0) == 0);
+  chmod(in.path().c_str(), 0755);
+  CHECK(number == EACCES);
+  CHECK(in.names().empty());
+}
+
+TEST_CASE("a name that is too long") {
+  const directory in;
+  CHECK(failure(in / (std::string(300, 'n') + ".json")) == ENAMETOOLONG);
+  CHECK(in.names().empty());
+}
+
+TEST_CASE("a device is written to in place, and a full one is told") {
+  CHECK(failure("/dev/full") == ENOSPC);
+  CHECK(failure("/dev/null", std::string(100000, 'x')) == 0);
+  CHECK(access((std::string("/dev/full.") + std::to_string(getpid()) + ".0.partial").c_str(), F_OK) != 0);
+}
+
+TEST_CASE("a full disk leaves the older file whole and nothing beside it") {
+  const directory in;
+  const std::string large(1 << 20, 'x');
+  const rlimit unlimited{RLIM_INFINITY, RLIM_INFINITY};
+  rlimit before = unlimited;
+  REQUIRE(getrlimit(RLIMIT_FSIZE, &before) == 0);
+  // A tiny file system where that is permitted; elsewhere a limit on the size of files comes nearest.
+  // The mount is this process's alone, whatever becomes of it.
+  const bool mounted = unshare(CLONE_NEWNS) == 0 && mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0 &&
+                       mount("adaptyst-test", in.path().c_str(), "tmpfs", 0, "size=64k") == 0;
+  INFO((mounted ? "with a tmpfs" : "with RLIMIT_FSIZE"));
+  write_file(in / "a.json", "old");
+  void (*const handler)(int) = std::signal(SIGXFSZ, SIG_IGN);
+  if (!mounted) {
+    const rlimit tight{65536, before.rlim_max};
+    REQUIRE(setrlimit(RLIMIT_FSIZE, &tight) == 0);
+  }
+  const int number = failure(in / "a.json", large);
+  setrlimit(RLIMIT_FSIZE, &before);
+  std::signal(SIGXFSZ, handler);
+  CHECK(number == (mounted ? ENOSPC : EFBIG));
+  CHECK(content(in / "a.json") == "old");
+  CHECK(in.names() == std::set<std::string>{"a.json"});
+  if (mounted) {
+    REQUIRE(umount(in.path().c_str()) == 0);
+  }
+}
+
+TEST_CASE("the file may be read by others, as the umask allows") {
+  const directory in;
+  const mode_t before = umask(027);
+  write_file(in / "a.json", "x");
+  umask(before);
+  struct stat made {};
+  REQUIRE(stat((in / "a.json").c_str(), &made) == 0);
+  CHECK((made.st_mode & 0777) == 0640);
+}

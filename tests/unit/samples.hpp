@@ -1,0 +1,250 @@
+// Profiles to try things on: random ones, and one of everything that is hard to print.
+#ifndef ADAPTYST_TESTS_UNIT_SAMPLES_HPP
+#define ADAPTYST_TESTS_UNIT_SAMPLES_HPP
+
+#include <adaptyst/profile.hpp>
+#include <algorithm>
+#include <random>
+#include <string>
+#include <vector>
+
+namespace samples {
+
+// How a text is made up as UTF-8.
+struct spelling {
+  std::size_t points = 0;  // characters
+  std::size_t broken = 0;  // bytes that belong to none
+};
+
+inline spelling spell(const std::string& text) {
+  spelling found;
+  for (std::size_t at = 0; at < text.size();) {
+    const auto lead = static_cast<unsigned char>(text[at]);
+    const std::size_t length = lead < 0x80   ? 1
+                               : lead < 0xc2 ? 0
+                               : lead < 0xe0 ? 2
+                               : lead < 0xf0 ? 3
+                               : lead < 0xf5 ? 4
+                                             : 0;
+    bool whole = length != 0 && at + length <= text.size();
+    for (std::size_t more = 1; whole && more < length; ++more)
+      whole = (static_cast<unsigned char>(text[at + more]) & 0xc0) == 0x80;
+    ++(whole ? found.points : found.broken);
+    at += whole ? length : 1;
+  }
+  return found;
+}
+
+// What distinguishes one call path from another: all processes that run the same code give it the same id, site and kind.
+struct known_path {
+  std::vector<std::string> names;
+  std::uint64_t id, parent;
+  const char* kind;
+};
+
+inline const std::vector<known_path>& paths() {
+  static const std::vector<known_path> all{
+      {{"a"}, 1, 0, "region"},       {{"a", "b"}, 2, 1, "region"},  {{"a", "b", "c"}, 3, 2, "kernel"},
+      {{"a", "c"}, 4, 1, "offload"}, {{"a", "c"}, 5, 1, "offload"},  // the same names, from another line
+      {{"b"}, 6, 0, "copy_to"},      {{"b", "mark"}, 7, 6, "mark"}, {{"caf\xc3\xa9"}, 8, 0, "region"}};
+  return all;
+}
+
+// Numbers in sums are small integers, so that adding doubles is exact in any order.
+class generator {
+ public:
+  explicit generator(std::uint64_t seed) : random_(seed) {}
+
+  std::uint64_t below(std::uint64_t end) { return random_() % end; }
+
+  adaptyst::profile profile() {
+    adaptyst::profile made;
+    made.engine = one_of({"ebpf", "inline", "off"});
+    made.mechanism = one_of({"", "uprobe_multi, nop5 optimised", "own recorder, cycle counter"});
+    made.reason = one_of({"permitted", "asked for", "cannot load the eBPF programs: EPERM"});
+    devices(made);
+    for (const known_path& path : paths())
+      for (std::uint32_t device = 0; device != made.devices.size(); ++device)
+        if (below(3) == 0) made.regions.push_back(region(path, device));
+    std::shuffle(made.regions.begin(), made.regions.end(), random_);
+    account(made.accounting);
+    for (std::uint64_t left = below(3); left != 0; --left)
+      made.processes.push_back(
+          {static_cast<std::int64_t>(below(4)), one_of({"a", "b"}), one_of({"x", "y"}), below(100)});
+    return made;
+  }
+
+ private:
+  std::string one_of(std::initializer_list<const char*> choices) { return choices.begin()[below(choices.size())]; }
+
+  std::optional<std::uint64_t> maybe() {
+    return below(3) == 0 ? std::nullopt : std::optional<std::uint64_t>(below(1000));
+  }
+  std::optional<double> maybe_number() {
+    return below(3) == 0 ? std::nullopt : std::optional<double>(static_cast<double>(below(1000)));
+  }
+
+  // Each identity once, in any order: numbers of devices differ from process to process.
+  void devices(adaptyst::profile& in) {
+    std::vector<adaptyst::device_usage> all(5);
+    const char* const kinds[] = {"cpu", "gpu", "gpu", "fpga", "accelerator"};
+    for (std::uint32_t at = 0; at != all.size(); ++at) {
+      all[at].kind = kinds[at];
+      all[at].index = at % 3;
+      all[at].name = at < 3 ? "one" : "two";
+    }
+    std::shuffle(all.begin(), all.end(), random_);
+    all.resize(1 + below(all.size()));
+    for (adaptyst::device_usage& device : all) {
+      device.observed_ns = below(1000);
+      device.busy_ns = maybe();
+      device.kernel_ns = maybe();
+      device.copy_ns = maybe();
+      device.exposed_copy_ns = maybe();
+      device.queue_wait_ns = maybe();
+      device.late = below(3);
+      device.skipped = below(3);
+      in.devices.push_back(device);
+    }
+  }
+
+  adaptyst::region region(const known_path& path, std::uint32_t device) {
+    adaptyst::region made;
+    made.path = path.names;
+    made.id = path.id;
+    made.parent = path.parent;
+    made.site = {"file.cpp", static_cast<std::uint32_t>(path.id), "function"};
+    made.kind = path.kind;
+    made.device = device;
+    made.threads = static_cast<std::uint32_t>(below(4));
+    made.overhead_ns = maybe_number();
+    for (std::uint64_t left = below(5); left != 0; --left) {
+      const std::uint64_t duration = random_() >> (20 + below(40));
+      made.min_ns = made.count == 0 ? duration : std::min(made.min_ns, duration);
+      made.max_ns = std::max(made.max_ns, duration);
+      made.total_ns += duration;
+      made.self_ns += duration / 2;
+      made.durations.add(duration);
+      ++made.count;
+    }
+    for (const char* const name : {"bytes", "flops", "residual"}) {
+      if (below(2) == 0) continue;
+      const double low = static_cast<double>(below(100)) - 50;
+      const double high = low + static_cast<double>(below(100));
+      made.attributes[name] = {below(4), low + high, low, high};
+      if (made.attributes[name].count == 0) made.attributes[name] = {};
+    }
+    return made;
+  }
+
+  void account(adaptyst::account& to) {
+    to.ended = below(1000);
+    to.open = below(10);
+    to.begun = to.ended + to.open;
+    for (const char* const reason : {"too_deep", "rows_full", "unmatched"}) {
+      if (below(2) == 0) continue;
+      to.lost[reason] = below(20);
+      to.begun += to.lost[reason];
+    }
+    to.unmatched = below(5);
+    to.unnamed = below(5);
+    to.overhead_ns = maybe_number();
+  }
+
+  std::mt19937_64 random_;
+};
+
+inline const std::vector<std::string>& nasty_names() {
+  static const std::vector<std::string> all{
+      "",
+      std::string(127, 'x'),
+      std::string(5000, 'y'),
+      "tab\tnewline\nreturn\rescape\x1b[31mred\x7f",
+      std::string("nul\0inside", 10),
+      "\xff\xfe not \xc3\x28 UTF-8 \x80\x80\x80",
+      std::string(127, '\x80'),
+      std::string(127, '\xff'),
+      std::string(126, 'z') + "\xc3",  // a character cut in two by the bound on names
+      "na\xc3\xafve caf\xc3\xa9 \xe2\x80\x94 \xf0\x9f\x98\x80",
+      "C1 control \xc2\x9b"
+      "31m",
+      "quotes \" \\ / </script> {} %s %n",
+      [] {
+        std::string many;
+        for (int i = 0; i != 63; ++i) many += "\xc3\xa9";
+        return many;
+      }()};
+  return all;
+}
+
+// Everything at once: such names everywhere a text may stand, huge numbers, absent ones, and deep nesting.
+inline adaptyst::profile nasty_profile() {
+  adaptyst::profile made;
+  made.engine = "inline";
+  made.mechanism = "own recorder, CLOCK_MONOTONIC";
+  made.reason = "cannot load the eBPF programs: Operation not permitted (EPERM)";
+  made.processes.push_back({4194304, "/a/" + std::string(300, 'p') + "\xff", "host", 1});
+  made.devices.resize(3);
+  made.devices[0].kind = "cpu";
+  made.devices[0].name = nasty_names()[2];
+  made.devices[0].observed_ns = 1;
+  made.devices[1].kind = "accelerator";
+  made.devices[1].index = 4294967295U;
+  made.devices[1].name = nasty_names()[5];
+  made.devices[1].observed_ns = ~std::uint64_t{0};
+  made.devices[1].busy_ns = made.devices[1].kernel_ns = made.devices[1].copy_ns = ~std::uint64_t{0};
+  made.devices[1].exposed_copy_ns = made.devices[1].queue_wait_ns = ~std::uint64_t{0};
+  made.devices[1].late = made.devices[1].skipped = ~std::uint64_t{0};
+  made.devices[2].kind = "other";
+  made.devices[2].name = nasty_names()[3];
+
+  std::uint64_t id = 0;
+  const auto add = [&](std::vector<std::string> path, std::uint32_t device, std::uint64_t count,
+                       std::uint64_t each_ns) {
+    adaptyst::region row;
+    row.path = std::move(path);
+    row.id = ++id;
+    row.site = {nasty_names()[5], 4294967295U, nasty_names()[2]};
+    row.kind = "region";
+    row.device = device;
+    row.threads = 4294967295U;
+    row.count = count;
+    row.total_ns = count > 1 && each_ns > ~std::uint64_t{0} / count ? ~std::uint64_t{0} : count * each_ns;
+    row.self_ns = row.total_ns;
+    row.min_ns = row.max_ns = each_ns;
+    row.durations.add(each_ns, count);
+    row.overhead_ns = 1e300;
+    made.regions.push_back(row);
+    return &made.regions.back();
+  };
+  for (const std::string& name : nasty_names()) {
+    add({name}, 0, 1, 1);
+    adaptyst::region& row = *add({name, name}, 1, ~std::uint64_t{0}, ~std::uint64_t{0});
+    for (const std::string& attribute : nasty_names()) row.attributes[attribute] = {1, 1e308, -1e308, 1e308};
+    row.attributes["bytes"] = {1, 1e300, 0, 1e300};
+    row.attributes["flops"] = {1, __builtin_nan(""), __builtin_huge_val(), -__builtin_huge_val()};
+    add({"open " + name, name, "leaf"}, 7, 10000000, 3600000000000);  // both above are still open; no such device
+  }
+  std::vector<std::string> deep;
+  for (int depth = 0; depth != 300; ++depth) {
+    deep.push_back("level " + std::to_string(depth));
+    if (depth % 2 == 0) add(deep, 0, 3, 1000);
+  }
+  adaptyst::region mark;
+  mark.path = {"mark"};
+  mark.kind = "mark";
+  mark.count = 5;
+  made.regions.push_back(mark);
+
+  made.accounting.begun = made.accounting.ended = made.accounting.open = ~std::uint64_t{0};
+  for (const char* const reason : {"too_deep", "rows_full", "tables_full", "no_memory", "in_signal", "bad_times",
+                                   "unmatched", "kernel_rows_full", "not_delivered"})
+    made.accounting.lost[reason] = ~std::uint64_t{0};
+  made.accounting.unmatched = made.accounting.unnamed = ~std::uint64_t{0};
+  made.accounting.overhead_ns = 1e30;
+  return made;
+}
+
+}  // namespace samples
+
+#endif

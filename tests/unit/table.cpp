@@ -1,0 +1,250 @@
+// The report for people: never wider than 100 columns, never silent about what is absent.
+#include <adaptyst/profile.hpp>
+#include <sstream>
+
+#include "catch.hpp"
+#include "samples.hpp"
+
+namespace {
+
+constexpr std::size_t columns = 100;
+
+// A byte that belongs to no character is shown as one.
+std::size_t width(const std::string& line) {
+  const samples::spelling of = samples::spell(line);
+  return of.points + of.broken;
+}
+
+std::vector<std::string> lines(const std::string& text) {
+  std::vector<std::string> all;
+  std::istringstream in(text);
+  for (std::string line; std::getline(in, line);) all.push_back(line);
+  return all;
+}
+
+void check_table(const std::string& text) {
+  for (const std::string& line : lines(text)) {
+    CAPTURE(line);
+    CHECK(width(line) <= columns);
+  }
+}
+
+// The line that begins with `start`.
+std::string line_of(const std::string& table, const std::string& start) {
+  for (const std::string& line : lines(table))
+    if (line.rfind(start, 0) == 0) return line;
+  FAIL("no line begins with \"" << start << "\" in\n" << table);
+  return {};
+}
+
+bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+std::size_t count_of(const std::string& text, const std::string& part) {
+  std::size_t count = 0;
+  for (std::size_t at = 0; (at = text.find(part, at)) != std::string::npos; at += part.size()) ++count;
+  return count;
+}
+
+adaptyst::region region(std::vector<std::string> path, std::uint64_t count, std::uint64_t each_ns) {
+  adaptyst::region made;
+  made.path = std::move(path);
+  made.kind = "region";
+  made.count = count;
+  made.total_ns = made.self_ns = count * each_ns;
+  made.min_ns = made.max_ns = each_ns;
+  made.durations.add(each_ns, count);
+  return made;
+}
+
+adaptyst::profile small() {
+  adaptyst::profile made;
+  made.engine = "ebpf";
+  made.mechanism = "uprobe_multi, nop5 optimised";
+  made.reason = "permitted";
+  made.processes.push_back({42, "/bin/solver", "host", 1000000000});
+  made.devices.resize(2);
+  made.devices[0].kind = "cpu";
+  made.devices[0].name = "host, 2 CPUs";
+  made.devices[0].observed_ns = 1000000000;
+  made.devices[0].busy_ns = 500000000;
+  made.devices[1] = made.devices[0];
+  made.devices[1].kind = "gpu";
+  made.devices[1].index = 3;
+  made.devices[1].name = "H200";
+  made.devices[1].kernel_ns = 400000000;
+  made.regions.push_back(region({"solve"}, 10, 25000000));
+  made.accounting = {11, 10, 1, {}, 0, 0, 2500.0};
+  return made;
+}
+
+}  // namespace
+
+TEST_CASE("a table says who, how, what, where and what it cost") {
+  const std::string table = adaptyst::to_table(small());
+  check_table(table);
+  CHECK(contains(table, "solver, pid 42"));
+  CHECK(contains(table, "engine ebpf (uprobe_multi, nop5 optimised): permitted"));
+  const std::string row = line_of(table, "solve");
+  CHECK(contains(row, " cpu "));
+  CHECK(contains(row, " 10 "));
+  CHECK(contains(row, "250 ms"));
+  CHECK(contains(row, "25.0%"));
+  CHECK(contains(row, "25.0 ms"));
+  CHECK(contains(line_of(table, "gpu3  H200"), "400 ms"));
+  CHECK(contains(line_of(table, "cpu  host"), "50.0%"));
+  CHECK(contains(table, "11 events begun = 10 ended + 1 open + 0 lost"));
+  CHECK(contains(table, "2.50 us"));
+}
+
+TEST_CASE("what could not be had is a dash, not 0") {
+  adaptyst::profile in = small();
+  CHECK(count_of(line_of(adaptyst::to_table(in), "cpu  host"), "—") == 4);  // kernel, copy, exposed, queued
+  in.devices[0].busy_ns.reset();
+  CHECK(count_of(line_of(adaptyst::to_table(in), "cpu  host"), "—") == 7);
+  in.devices[0].busy_ns = 0;
+  in.devices[0].kernel_ns = 0;
+  const std::string idle = line_of(adaptyst::to_table(in), "cpu  host");
+  CHECK(count_of(idle, "—") == 3);
+  CHECK(contains(idle, "0 ns"));
+  in.processes.clear();
+  CHECK(contains(line_of(adaptyst::to_table(in), "solve"), "—"));  // no share without a duration
+  in.regions[0].attributes["residual"] = {1, __builtin_nan(""), 0, 0};
+  CHECK(contains(adaptyst::to_table(in), "residual —"));
+}
+
+TEST_CASE("nothing measured is said to be so") {
+  adaptyst::profile in = small();
+  in.regions.clear();
+  const std::string table = adaptyst::to_table(in);
+  check_table(table);
+  CHECK(contains(table, "no marker"));
+  check_table(adaptyst::to_table({}));
+}
+
+TEST_CASE("children stand below their parents, the longest first") {
+  adaptyst::profile in = small();
+  in.regions = {region({"a"}, 1, 100), region({"a", "short"}, 1, 10), region({"a", "short", "deep"}, 1, 5),
+                region({"a", "x long"}, 1, 60), region({"b"}, 1, 500)};
+  const std::string table = adaptyst::to_table(in);
+  const std::size_t order[] = {table.find("\nb "), table.find("\na "), table.find("\n  x long "),
+                               table.find("\n  short "), table.find("\n    deep ")};
+  for (const std::size_t at : order) REQUIRE(at != std::string::npos);
+  for (std::size_t at = 1; at != 5; ++at) CHECK(order[at - 1] < order[at]);
+}
+
+TEST_CASE("bytes and flops are shown as rates, other attributes with their spread") {
+  adaptyst::profile in = small();
+  in.regions[0].attributes["bytes"] = {10, 1e9, 1e8, 1e8};
+  in.regions[0].attributes["flops"] = {10, 5e8, 5e7, 5e7};
+  in.regions[0].attributes["cells"] = {10, 40, 1, 7};
+  const std::string table = adaptyst::to_table(in);
+  check_table(table);
+  CHECK(contains(table, "1 GB at 4 GB/s"));
+  CHECK(contains(table, "500 MFLOP at 2 GFLOP/s"));
+  CHECK(contains(table, "cells mean 4 [1, 7], sum 40"));
+}
+
+TEST_CASE("losses are named, late intervals told") {
+  adaptyst::profile in = small();
+  in.accounting.lost = {{"too_deep", 3}, {"rows_full", 4}};
+  in.devices[1].late = 2;
+  const std::string table = adaptyst::to_table(in);
+  check_table(table);
+  CHECK(contains(table, "7 lost"));
+  CHECK(contains(table, "3 too_deep"));
+  CHECK(contains(table, "4 rows_full"));
+  CHECK(contains(table, "2 intervals came too late"));
+}
+
+TEST_CASE("names of any bytes and length keep the table within its columns") {
+  for (const std::string& name : samples::nasty_names()) {
+    CAPTURE(name);
+    adaptyst::profile in = small();
+    in.regions.push_back(region({name}, 10, 10));
+    in.regions.push_back(region({name, name, name}, 10, 10));  // the one between is still open
+    in.regions[1].attributes[name] = {1, 1, 1, 1};
+    in.devices[1].name = name;
+    in.processes[0].command = name;
+    check_table(adaptyst::to_table(in));
+  }
+}
+
+TEST_CASE("no byte of a name reaches the terminal as a control") {
+  for (const std::string& name : samples::nasty_names()) {
+    adaptyst::profile in = small();
+    in.regions.push_back(region({name, "x", name}, 10, 10));
+    in.regions[0].attributes[name] = {1, 1, 1, 1};
+    in.devices[1].name = in.processes[0].command = in.reason = name;
+    const std::string table = adaptyst::to_table(in);
+    CAPTURE(name);
+    for (const char c : table) CHECK((c == '\n' || (static_cast<unsigned char>(c) >= 0x20 && c != 0x7f)));
+    CHECK_FALSE(contains(table, "\xc2\x9b"));  // U+009B is ESC [ in one character
+  }
+}
+
+TEST_CASE("deep nesting keeps the table within its columns, and is shown to the end") {
+  adaptyst::profile in = small();
+  std::vector<std::string> path;
+  for (int depth = 0; depth != 1000; ++depth) {
+    path.push_back("level " + std::to_string(depth));
+    if (depth % 3 != 1) in.regions.push_back(region(path, 1, 1000));  // some are still open
+  }
+  const std::string table = adaptyst::to_table(in);
+  check_table(table);
+  CHECK(contains(table, "level 999"));
+}
+
+TEST_CASE("huge numbers keep the table within its columns") {
+  for (const std::uint64_t count :
+       {std::uint64_t{1}, std::uint64_t{9999999}, std::uint64_t{10000000}, ~std::uint64_t{0}})
+    for (const std::uint64_t ns :
+         {std::uint64_t{0}, std::uint64_t{999999}, std::uint64_t{3600000000000}, ~std::uint64_t{0}}) {
+      adaptyst::profile in = small();
+      adaptyst::region huge = region({std::string(40, 'n')}, count, 0);
+      huge.total_ns = huge.self_ns = huge.min_ns = huge.max_ns = ns;
+      huge.attributes["bytes"] = {count, 1e308, 1e308, 1e308};
+      huge.attributes["cells"] = {count, -1.2345e-300, -1.2345e-300, 1e308};
+      in.regions.push_back(huge);
+      in.devices[1].busy_ns = in.devices[1].kernel_ns = in.devices[1].copy_ns = ns;
+      in.devices[1].exposed_copy_ns = in.devices[1].queue_wait_ns = in.devices[1].observed_ns = ns;
+      in.devices[1].index = 4294967295U;
+      in.devices[1].late = in.devices[1].skipped = count;
+      in.accounting.begun = in.accounting.ended = in.accounting.open = in.accounting.unmatched = count;
+      for (const char* const reason : {"too_deep", "rows_full", "tables_full", "no_memory", "in_signal", "bad_times"})
+        in.accounting.lost[reason] = count;
+      in.accounting.overhead_ns = static_cast<double>(ns) * 1e6;
+      for (const std::uint64_t wall :
+           {std::uint64_t{0}, std::uint64_t{1}, std::uint64_t{1000000000}, ~std::uint64_t{0}}) {
+        in.processes[0].duration_ns = wall;
+        in.processes[0].pid = 4194304;
+        CAPTURE(count, ns, wall);
+        check_table(adaptyst::to_table(in));
+      }
+    }
+}
+
+TEST_CASE("the engine's line fits with every reason that a collector gives") {
+  adaptyst::profile in = small();
+  in.engine = "inline";
+  for (const char* const mechanism : {"own recorder, cycle counter", "own recorder, CLOCK_MONOTONIC"})
+    for (const char* const reason : {"cannot load the eBPF programs: Operation not permitted (EPERM)",
+                                     "cannot use eBPF: this build of adaptyst is without it",
+                                     "cannot attach to the probes of "
+                                     "/home/somebody/projects/simulation/build/release/bin/solver: Permission denied "
+                                     "(EACCES)"}) {
+      in.mechanism = mechanism;
+      in.reason = reason;
+      const std::string table = adaptyst::to_table(in);
+      check_table(table);
+      CHECK(contains(table, "engine inline"));
+    }
+}
+
+TEST_CASE("everything nasty at once") { check_table(adaptyst::to_table(samples::nasty_profile())); }
+
+TEST_CASE("random profiles") {
+  for (std::uint64_t seed = 0; seed != 100; ++seed) {
+    CAPTURE(seed);
+    check_table(adaptyst::to_table(samples::generator(seed).profile()));
+  }
+}
