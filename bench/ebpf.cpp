@@ -1,0 +1,103 @@
+// What a region costs that the kernel sums, against a trap with an empty program; and how long starting and stopping take.
+#include "measure.hpp"
+
+#ifndef ADAPTYST_BENCH_EBPF
+
+namespace bench {
+void ebpf_engine(results&) {}
+void attach(results&) {}
+double one_ebpf_region_ns() { return 0; }
+}  // namespace bench
+
+#else
+
+#include <adaptyst/collector.hpp>
+#include <adaptyst/region.hpp>
+#include <bpf/libbpf.h>
+
+#include "../lib/discover/elf_probes.hpp"
+#include "../lib/record/uprobe_link.hpp"
+#include "../probes/record.h"
+#include "region.skel.h"
+
+namespace bench {
+
+namespace {
+
+constexpr std::uint64_t times = 300'000;
+constexpr const char* quiet = "engine=ebpf,report=none";
+
+[[gnu::noinline]] void region() {
+  ADAPTYST_REGION("ebpf");
+  __asm__ volatile("");
+}
+
+double region_ns() {
+  adaptyst::collector collector(quiet);
+  if (!collector.error().empty()) return 0;
+  step_ns(1000, region);
+  return step_ns(times, region);
+}
+
+// The same function, attached at the same point, to a program that returns at once.
+class empty_trap {
+ public:
+  empty_trap() : programs_(region_bpf__open()) {
+    adaptyst::lib::expect_multi(programs_->progs.empty);
+    bpf_program__set_autoload(programs_->progs.region_end, false);
+    region_bpf__load(programs_);
+    for (const adaptyst::lib::elf_probe& probe : adaptyst::lib::find_elf_probes("/proc/self/exe"))
+      if (probe.name == "mark") offset_ = probe.offset;
+  }
+  ~empty_trap() { region_bpf__destroy(programs_); }
+  empty_trap(const empty_trap&) = delete;
+  empty_trap& operator=(const empty_trap&) = delete;
+
+  double hit_ns() {
+    const auto link =
+        adaptyst::lib::uprobe_link::attach_multi(programs_->progs.empty, "/proc/self/exe", {{offset_ + 1, 0}});
+    const auto hit = [] { adaptyst_probe_mark("", 0, 0, nullptr); };
+    step_ns(1000, hit);
+    return step_ns(times, hit);
+  }
+
+ private:
+  region_bpf* programs_;
+  std::uint64_t offset_ = 0;
+};
+
+}  // namespace
+
+double one_ebpf_region_ns() { return region_ns(); }
+
+void ebpf_engine(results& to) {
+  if (region_ns() == 0) return;
+  empty_trap trap;
+  const pair against_floor = alternately(11, region_ns, [&] { return trap.hit_ns(); });
+  to["ebpf_region_ns"] = against_floor.first;
+  to["empty_trap_ns"] = against_floor.second;
+  to["ebpf_over_floor"] = against_floor.ratio;
+}
+
+// This program has 10,000 sites beside the few that are measured: all reach the probes of one ELF object.
+void attach(results& to) {
+  std::vector<double> starts;
+  std::vector<double> stops;
+  for (int round = 0; round != 11; ++round) {
+    const double begin = now_ns();
+    adaptyst::collector collector(quiet);
+    if (!collector.error().empty()) return;
+    starts.push_back((now_ns() - begin) / 1e6);
+    touch_many_sites();
+    const double end = now_ns();
+    collector.stop();
+    stops.push_back((now_ns() - end) / 1e6);
+  }
+  const std::string sites = touch_many_sites() == 1 ? "1_site" : "10000_sites";
+  to["attach_ms_" + sites] = median(starts);
+  to["detach_ms_" + sites] = median(stops);
+}
+
+}  // namespace bench
+
+#endif

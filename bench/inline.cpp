@@ -1,0 +1,98 @@
+// What a region costs that the program's own recorder sums, against the two timestamps that nobody can do without.
+#include <adaptyst/collector.hpp>
+#include <adaptyst/detail/clock.hpp>
+#include <adaptyst/region.hpp>
+#include <sched.h>
+
+#include <atomic>
+#include <thread>
+
+#include "measure.hpp"
+
+namespace bench {
+
+namespace {
+
+constexpr std::uint64_t times = 2'000'000;
+constexpr const char* quiet = "engine=inline,report=none";
+
+[[gnu::noinline]] void region() {
+  ADAPTYST_REGION("inline");
+  __asm__ volatile("");
+}
+
+[[gnu::noinline]] void two_timestamps() {
+  const std::uint64_t begin = adaptyst::detail::ticks();
+  __asm__ volatile("" : : "r"(begin) : "memory");
+  const std::uint64_t end = adaptyst::detail::ticks();
+  __asm__ volatile("" : : "r"(end) : "memory");
+}
+
+// The cost of a region on each of `threads` threads at once, each on a processor of its own: the mean.
+double on_threads(unsigned threads) {
+  std::atomic<unsigned> ready{0};
+  std::vector<double> cost(threads);
+  std::vector<std::thread> running;
+  for (unsigned at = 0; at != threads; ++at)
+    running.emplace_back([&, at] {
+      cpu_set_t one;
+      CPU_ZERO(&one);
+      CPU_SET(at, &one);
+      sched_setaffinity(0, sizeof one, &one);
+      ++ready;
+      while (ready != threads) {}
+      cost[at] = step_ns(times, region);
+    });
+  for (std::thread& thread : running) thread.join();
+  double sum = 0;
+  for (const double one : cost) sum += one;
+  return sum / threads;
+}
+
+}  // namespace
+
+double one_inline_region_ns() {
+  adaptyst::collector collector(quiet);
+  return step_ns(times, region);
+}
+
+void inline_engine(results& to) {
+  adaptyst::collector collector(quiet);
+  const pair against_floor = alternately(
+      15, [] { return step_ns(times, region); }, [] { return step_ns(times, two_timestamps); });
+  to["inline_region_ns"] = against_floor.first;
+  to["two_timestamps_ns"] = against_floor.second;
+  to["inline_over_floor"] = against_floor.ratio;
+
+  const unsigned cores = std::max(1U, std::thread::hardware_concurrency());
+  const pair scaling = alternately(
+      11, [=] { return on_threads(cores); }, [] { return on_threads(1); });
+  to["inline_thread_scaling"] = scaling.ratio;
+  to["inline_threads"] = cores;
+}
+
+// A program of short regions: the slow-down that the collector states against the one that a clock shows.
+void perturbation(results& to) {
+  constexpr std::uint64_t regions = 3'000'000;
+  const auto work = [] {
+    for (int turn = 0; turn != 40; ++turn) __asm__ volatile("");
+  };
+  const auto loop = [&] {
+    return step_ns(regions, [&] {
+      ADAPTYST_REGION("short");
+      work();
+    });
+  };
+  for (const std::string engine : {"inline", "ebpf"}) {
+    if (engine == "ebpf" && to.count("ebpf_region_ns") == 0) continue;
+    const double without = loop();
+    adaptyst::collector collector("report=none,engine=" + engine);
+    const double with = loop();
+    const double stated_ns = *collector.stop().accounting.overhead_ns / static_cast<double>(regions);
+    to["perturbation_" + engine + "_stated_ns"] = stated_ns;
+    to["perturbation_" + engine + "_measured_ns"] = with - without;
+    to["perturbation_" + engine + "_stated_over_measured"] = stated_ns / (with - without);
+  }
+}
+
+}  // namespace bench

@@ -1,0 +1,23 @@
+// adaptyst_bench [idle N | plain N | inline | ebpf | attach]: prints its figures as lines "key value"; without an argument
+// all but attach.
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+#include "measure.hpp"
+
+int main(int count, char* arguments[]) {
+  const std::string what = count > 1 ? arguments[1] : "all";
+  if (count > 2) return bench::only_idle_steps(what == "idle", std::strtoull(arguments[2], nullptr, 10));
+  bench::results figures;
+  if (what == "inline") figures["inline_region_ns"] = bench::one_inline_region_ns();
+  if (what == "ebpf") figures["ebpf_region_ns"] = bench::one_ebpf_region_ns();
+  if (what == "attach") bench::attach(figures);
+  if (what == "all") {
+    bench::idle(figures);
+    bench::inline_engine(figures);
+    bench::ebpf_engine(figures);
+    bench::perturbation(figures);
+  }
+  for (const auto& [key, value] : figures) std::printf("%s %.6g\n", key.c_str(), value);
+}

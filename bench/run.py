@@ -1,0 +1,152 @@
+#!/usr/bin/env python3
+"""Runs every benchmark and writes a flat object of numbers. Usage: run.py BUILD_DIR OUTPUT.json
+
+What is compared is measured alternately. A peer that is missing is named and its keys are absent."""
+import json
+import os
+import pathlib
+import platform
+import re
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+build = pathlib.Path(sys.argv[1]).resolve()
+output = pathlib.Path(sys.argv[2])
+source = pathlib.Path(__file__).resolve().parent.parent
+programs = build / "bench"
+figures = {}
+missing = []
+ROUNDS = 5
+
+
+def run(*command, **options):
+    return subprocess.run([str(c) for c in command], check=True, text=True, stdout=subprocess.PIPE, **options).stdout
+
+
+def read_figures(text):
+    return {key: float(value) for key, value in (line.split() for line in text.splitlines() if line)}
+
+
+def measure(*command):
+    return read_figures(run(*command))
+
+
+def alternately(key, ours, theirs, ratio_key, ours_key):
+    """Medians of both, and of the ratio of ours to theirs, round by round."""
+    pairs = [(ours(), theirs()) for _ in range(ROUNDS)]
+    figures[key] = statistics.median(b for _, b in pairs)
+    figures[ratio_key] = statistics.median(a / b for a, b in pairs)
+    print(f"  {ours_key} / {key}: " + ", ".join(f"{a:.3g}/{b:.4g}" for a, b in pairs), file=sys.stderr)
+
+
+def idle_instructions():
+    """Instructions that a marker adds, counted by callgrind: what no noise can touch."""
+    if not shutil.which("valgrind"):
+        return missing.append("idle_instructions: valgrind")
+    steps = 100000
+    counts = {}
+    with tempfile.TemporaryDirectory() as scratch:
+        for what in ("idle", "plain"):
+            file = pathlib.Path(scratch) / what
+            run("valgrind", "--tool=callgrind", f"--callgrind-out-file={file}", programs / "adaptyst_bench", what, steps,
+                stderr=subprocess.DEVNULL)
+            counts[what] = int(re.search(r"^(?:summary|totals): (\d+)", file.read_text(), re.M).group(1))
+    figures["idle_instructions"] = round((counts["idle"] - counts["plain"]) / steps, 2)
+
+
+def idle_site_bytes():
+    """Bytes that a marker adds to the hot code of its function; the cold part is a symbol of its own."""
+    sizes = {}
+    for line in run("nm", "-S", programs / "adaptyst_bench").splitlines():
+        words = line.split()
+        if len(words) == 4 and words[3] in ("bench_with_region", "bench_without_region"):
+            sizes[words[3]] = int(words[1], 16)
+    figures["idle_site_bytes"] = sizes["bench_with_region"] - sizes["bench_without_region"]
+
+
+def header_compile():
+    """What including region.hpp adds to the compilation of nothing."""
+    with tempfile.TemporaryDirectory() as scratch:
+        with_header = pathlib.Path(scratch) / "with.cpp"
+        without = pathlib.Path(scratch) / "without.cpp"
+        with_header.write_text("#include <adaptyst/region.hpp>\n")
+        without.write_text("")
+
+        def compile_ms(file):
+            begin = time.perf_counter()
+            run("g++", "-std=c++17", "-O2", f"-I{source / 'include'}", "-c", file, "-o", "/dev/null")
+            return (time.perf_counter() - begin) * 1e3
+
+        figures["header_compile_ms"] = statistics.median(compile_ms(with_header) - compile_ms(without) for _ in range(25))
+
+
+def against_bpftrace():
+    if not shutil.which("bpftrace") or os.geteuid() != 0 or "ebpf_region_ns" not in figures:
+        return missing.append("bpftrace_pair_ns: bpftrace, root and the ebpf engine")
+    classic = programs / "adaptyst_bench_classic"
+    script = f"""usdt:{classic}:bench:begin {{ @start[tid] = nsecs; }}
+        usdt:{classic}:bench:end /@start[tid]/ {{ @ns = hist(nsecs - @start[tid]); @total = sum(nsecs - @start[tid]);
+        @count = count(); delete(@start[tid]); }}"""
+
+    def theirs():
+        text = run("bpftrace", "-e", script, "-c", classic, stderr=subprocess.DEVNULL)
+        return float(re.search(r"bpftrace_pair_ns (\S+)", text).group(1))
+
+    alternately("bpftrace_pair_ns", lambda: measure(programs / "adaptyst_bench", "ebpf")["ebpf_region_ns"], theirs,
+                "ebpf_over_bpftrace", "ebpf_region_ns")
+
+
+def against_lttng():
+    program = programs / "adaptyst_bench_lttng"
+    if not program.exists() or not shutil.which("lttng"):
+        return missing.append("lttng_pair_ns: lttng-tools and liblttng-ust-dev")
+    with tempfile.TemporaryDirectory() as scratch:
+        environment = dict(os.environ, LTTNG_HOME=scratch, HOME=scratch)
+        daemon = subprocess.Popen(["lttng-sessiond", "--no-kernel"], env=environment, stdout=subprocess.DEVNULL,
+                                  stderr=subprocess.DEVNULL)
+        lttng = lambda *arguments: run("lttng", *arguments, env=environment, stderr=subprocess.DEVNULL)
+        try:
+            for _ in range(100):
+                if subprocess.run(["lttng", "list"], env=environment, stdout=subprocess.DEVNULL,
+                                  stderr=subprocess.DEVNULL).returncode == 0:
+                    break
+                time.sleep(0.1)
+            # In memory, newest kept: no disk in what is measured, and no event is discarded early.
+            lttng("create", "bench", "--snapshot", f"--output={scratch}/trace")
+            lttng("enable-event", "--userspace", "adaptyst_bench:*")
+            lttng("start")
+            theirs = lambda: read_figures(run(program, env=environment))["lttng_pair_ns"]
+            alternately("lttng_pair_ns", lambda: measure(programs / "adaptyst_bench", "inline")["inline_region_ns"], theirs,
+                        "inline_over_lttng", "inline_region_ns")
+            lttng("destroy", "bench")
+        finally:
+            daemon.terminate()
+            daemon.wait()
+
+
+figures.update(measure(programs / "adaptyst_bench"))
+if "ebpf_region_ns" in figures:
+    for _ in range(1):
+        figures.update(measure(programs / "adaptyst_bench", "attach"))
+        figures.update(measure(programs / "adaptyst_bench_10000_sites", "attach"))
+else:
+    missing.append("ebpf_…, attach_…, detach_…: eBPF is not permitted here")
+idle_instructions()
+idle_site_bytes()
+header_compile()
+against_bpftrace()
+against_lttng()
+
+output.parent.mkdir(parents=True, exist_ok=True)
+output.write_text(json.dumps(dict(sorted(figures.items())), indent=1) + "\n")
+model = re.search(r"model name\s*:\s*(.*)", pathlib.Path("/proc/cpuinfo").read_text())
+print(f"{model.group(1) if model else platform.machine()}, {os.cpu_count()} CPUs, Linux {platform.release()}, "
+      f"{run('g++', '--version').splitlines()[0]}, {time.strftime('%Y-%m-%d')}")
+for key, value in sorted(figures.items()):
+    print(f"  {key:38} {value:10.4g}")
+for what in missing:
+    print(f"  not measured: {what}")
