@@ -8,6 +8,7 @@
 #include <atomic>
 #include <cerrno>
 #include <climits>
+#include <cstdio>
 #include <cstdlib>
 #include <ctime>
 #include <exception>
@@ -66,14 +67,16 @@ struct collector::state {
   pid_t pid = getpid();
   detail::process* process = nullptr;
   std::unique_ptr<engine> recording;  // null: nothing is collected (any more)
+  unsigned cpus = 1;
   std::uint64_t started_ns = 0;
   std::uint64_t started_cpu_ns = 0;
   profile result;
 
   void start(std::string_view given) {
-    lib::apply(options, given, "the collector's argument");
-    if (const char* environment = std::getenv("ADAPTYST")) lib::apply(options, environment, "$ADAPTYST");
     result.engine = "off";
+    lib::apply(options, given, "the collector's argument");
+    // Not in a setuid program: it may name a file to be written.
+    if (const char* environment = secure_getenv("ADAPTYST")) lib::apply(options, environment, "$ADAPTYST");
     if (options.engine == engine_choice::off) return;
 
     const std::lock_guard lock(running_mutex);
@@ -85,10 +88,11 @@ struct collector::state {
     if (process == nullptr)
       throw lib::error("cannot map memory for the recorder", ENOMEM, "raise the limit on address space (ulimit -v)");
     detail::notice_fork(*process);
+    // Before the engine looks for ELF objects: one that is loaded meanwhile waits for the lock, and is adopted then.
+    detail::store_release(process->control.object_loaded, &object_loaded);
     start_engine(before);
     running = recording.get();
     running_in = pid;
-    detail::store_release(process->control.object_loaded, &object_loaded);
   }
 
   // The engine that was asked for; with auto, the program's own recorder where the kernel's way is barred.
@@ -125,23 +129,24 @@ struct collector::state {
       return true;
     });
     detail::store_release(control.epoch, ++process->epochs);
+    recording->start();
+    cpus = lib::usable_cpus();
     started_cpu_ns = cpu_time_ns();
     started_ns = detail::monotonic_ns();
-    recording->start();
   }
 
-  profile read() {
-    lib::measured all = recording->read();
+  profile read(engine& from) {
+    lib::measured all = from.read();
     const std::uint64_t elapsed = detail::monotonic_ns() - started_ns;
-    lib::device_list devices = lib::read_devices(*process, elapsed, cpu_time_ns() - started_cpu_ns);
+    lib::device_list devices = lib::read_devices(*process, elapsed, (cpu_time_ns() - started_cpu_ns) / cpus);
     profile made;
-    made.engine = recording->name();
-    made.mechanism = recording->mechanism();
+    made.engine = from.name();
+    made.mechanism = from.mechanism();
     made.reason = reason;
     made.regions = lib::assemble(all, devices.index);
     made.devices = std::move(devices.devices);
     made.accounting = all.accounting;
-    const double cost = recording->region_cost_ns();
+    const double cost = from.region_cost_ns();
     for (region& row : made.regions) row.overhead_ns = cost * static_cast<double>(row.count);
     made.accounting.overhead_ns = cost * static_cast<double>(made.accounting.ended);
     made.processes.push_back({pid, command_name(), lib::expand("%h"), elapsed});
@@ -150,14 +155,14 @@ struct collector::state {
 
   void finish() {
     if (recording == nullptr) return;
-    result = read();
     {
       const std::lock_guard lock(running_mutex);
       detail::store_release(process->control.object_loaded, static_cast<void (*)()>(nullptr));
       running = nullptr;
     }
-    recording->stop();
-    recording.reset();
+    const std::unique_ptr<engine> ended = std::move(recording);
+    result = read(*ended);
+    ended->stop();
     if (options.report == lib::report_choice::table) {
       const std::string table = to_table(result);
       std::fwrite(table.data(), 1, table.size(), stderr);
@@ -187,7 +192,7 @@ profile collector::snapshot() const noexcept {
   try {
     if (!state_) return {};
     const std::lock_guard lock(state_->mutex);
-    return state_->recording && state_->pid == getpid() ? state_->read() : state_->result;
+    return state_->recording && state_->pid == getpid() ? state_->read(*state_->recording) : state_->result;
   } catch (const std::exception& failed) {
     lib::print(failed.what());
     return {};

@@ -90,7 +90,7 @@ class ebpf_engine final : public engine {
 
   std::string name() const override { return "ebpf"; }
   std::string mechanism() const override {
-    return fmt::format("{}, {}", multi_ ? "uprobe_multi" : "perf uprobes", optimised_ ? "nop5 optimised" : "int3");
+    return fmt::format("{}, {}", multi_ ? "uprobe_multi" : "perf uprobes", optimised_ ? "nop5 optimised" : "breakpoint");
   }
   double region_cost_ns() const override { return marker_ns_ + hit_ns_; }
 

@@ -1,6 +1,8 @@
 // The program's own recorder, woken and read.
 #include <adaptyst/region.hpp>
 
+#include <utility>
+
 #include "engine.hpp"
 #include "recorder_reader.hpp"
 #include "stopwatch.hpp"
@@ -12,6 +14,7 @@ namespace {
 class inline_engine final : public engine {
  public:
   explicit inline_engine(detail::process& in) : in_(in) {}
+  ~inline_engine() override { stop(); }
 
   std::string name() const override { return "inline"; }
   std::string mechanism() const override {
@@ -26,6 +29,7 @@ class inline_engine final : public engine {
     detail::fetch_add(adaptyst_object_v1.recorder, -1);
   }
   void start() override {
+    awake_ = true;
     detail::for_each_object([this](adaptyst_object& object, const detail::loaded_object&) {
       detail::store_release(object.process, reinterpret_cast<std::uint64_t>(&in_));
       detail::fetch_add(object.recorder, 1);
@@ -35,6 +39,7 @@ class inline_engine final : public engine {
   void adopt_objects() override {}  // they have taken over the others' state by themselves
   measured read() override { return read_recorders(in_); }
   void stop() override {
+    if (!std::exchange(awake_, false)) return;
     detail::for_each_object([](adaptyst_object& object, const detail::loaded_object&) {
       if (detail::load(object.recorder) != 0) detail::fetch_add(object.recorder, -1);
       return true;
@@ -44,6 +49,7 @@ class inline_engine final : public engine {
  private:
   detail::process& in_;
   double cost_ns_ = 0;
+  bool awake_ = false;
 };
 
 }  // namespace

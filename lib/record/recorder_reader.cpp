@@ -175,21 +175,21 @@ const char* kind_name(std::uint32_t kind) {
   return kind < std::size(names) ? names[kind] : "other";
 }
 
+}  // namespace
+
 unsigned usable_cpus() {
   cpu_set_t set;
   const int count = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
   return count > 0 ? static_cast<unsigned>(count) : 1;
 }
 
-}  // namespace
-
-device_list read_devices(detail::process& in, std::uint64_t observed_ns, std::uint64_t cpu_ns) {
+device_list read_devices(detail::process& in, std::uint64_t observed_ns, std::uint64_t cpu_busy_ns) {
   device_list list;
   device_usage cpu;
   cpu.kind = "cpu";
-  cpu.name = "host, " + std::to_string(usable_cpus()) + " CPUs";
+  cpu.name = "host";
   cpu.observed_ns = observed_ns;
-  cpu.busy_ns = std::min(observed_ns, cpu_ns / usable_cpus());
+  cpu.busy_ns = std::min(observed_ns, cpu_busy_ns);
   list.devices.push_back(cpu);
   list.index.push_back(0);
   for (detail::device_entry& entry : in.devices) {

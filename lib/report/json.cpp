@@ -1,4 +1,6 @@
 #include <adaptyst/profile.hpp>
+#include <fmt/format.h>
+
 #include <cmath>
 #include <nlohmann/json.hpp>
 
@@ -15,6 +17,9 @@ json absent_or(const std::optional<T>& value) {
 
 // JSON has no infinities and no NaN: a number that is none is absent.
 json number(double value) { return std::isfinite(value) ? json(value) : json(nullptr); }
+
+// Text, because many readers keep numbers as double, which 64 bits do not fit.
+json id_of(std::uint64_t id) { return fmt::format("{:016x}", id); }
 
 json attributes_of(const region& row) {
   json all = json::object();
@@ -39,8 +44,8 @@ json region_of(const region& row) {
   const bool timed = row.durations.count() != 0;
   const auto only_timed = [&](std::uint64_t value) { return timed ? json(value) : json(nullptr); };
   return {{"path", row.path},
-          {"id", row.id},
-          {"parent", row.parent},
+          {"id", id_of(row.id)},
+          {"parent", row.parent != 0 ? id_of(row.parent) : json(nullptr)},
           {"site", {{"file", row.site.file}, {"line", row.site.line}, {"function", row.site.function}}},
           {"kind", row.kind},
           {"device", row.device},

@@ -64,7 +64,7 @@ adaptyst::profile small() {
   made.processes.push_back({42, "/bin/solver", "host", 1000000000});
   made.devices.resize(2);
   made.devices[0].kind = "cpu";
-  made.devices[0].name = "host, 2 CPUs";
+  made.devices[0].name = "host";
   made.devices[0].observed_ns = 1000000000;
   made.devices[0].busy_ns = 500000000;
   made.devices[1] = made.devices[0];

@@ -22,7 +22,7 @@
 
 extern "C" {
 
-// Named for their version: objects of different versions may be linked into one program.
+// Named for its version: ELF objects of different versions may meet in one process.
 ADAPTYST_DETAIL_HIDDEN extern adaptyst_object adaptyst_object_v1;
 
 ADAPTYST_DETAIL_HIDDEN void adaptyst_probe_region_begin(const char* name, uint64_t path_id, uint64_t begin_ns,

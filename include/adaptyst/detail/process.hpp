@@ -343,6 +343,7 @@ void with_device(device_entry& device, Book&& book) noexcept {
 template <class = void>
 inline uint32_t find_device(process& in, uint32_t kind, uint32_t index,
                             const char (&name)[name_bytes_of_device]) noexcept {
+  constexpr unsigned longest_wait = 1U << 28;
   for (uint32_t at = 0; at != most_devices; ++at) {
     device_entry& entry = in.devices[at];
     uint32_t state = load_acquire(entry.state);
@@ -353,7 +354,9 @@ inline uint32_t find_device(process& in, uint32_t kind, uint32_t index,
       store_release(entry.state, 2);
       return at + 1;
     }
-    while (load_acquire(entry.state) == 1) {}  // a handful of stores on another thread
+    // A handful of stores on another thread, unless that has lost its processor to ours for good.
+    for (unsigned spin = 0; load_acquire(entry.state) == 1; ++spin)
+      if (spin == longest_wait) return most_devices + 1;
     if (entry.kind == kind && entry.index == index && __builtin_memcmp(entry.name, name, sizeof entry.name) == 0)
       return at + 1;
   }
