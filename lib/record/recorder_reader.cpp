@@ -59,7 +59,7 @@ counters read_counters(const recorder& r) {
   counters now{};
   consistently(r, [&] {
     now.epoch = load(r.epoch);
-    now.begun = load(r.begun);
+    now.begun = load(r.begun) + (load(r.serial) - load(r.first_serial));
     now.ended = load(r.ended);
     now.orphans = load(r.orphans);
     now.in_signal = load(r.in_signal);
@@ -111,7 +111,7 @@ void read_row(const recorder& r, const row& from, measured& into) {
     histogram = load(from.histogram);
     read.count = load(from.count);
     read.total_ns = load(from.total_ns);
-    read.self_ns = load(from.self_ns);
+    read.self_ns = read.total_ns - std::min(read.total_ns, load(from.nested_ns));
     read.min_ns = load(from.min_ns);
     read.max_ns = load(from.max_ns);
     read.threads = load(from.threads);

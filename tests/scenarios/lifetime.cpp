@@ -4,6 +4,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <memory>
 #include <thread>
 
 #include "collecting.hpp"
@@ -52,6 +53,33 @@ TEST_CASE("regions that are open when a collector starts or stops belong to nobo
     CHECK(now.accounting.open == 0);
     CHECK(support::find(now, {"straddles", "inside"}).count == 1);
   }
+}
+
+TEST_CASE("a path is that of its own collector: neither rows nor guesses outlive one") {
+  const auto inner = [] { ADAPTYST_REGION("inner"); };
+  auto first = std::make_unique<adaptyst::collector>(support::options());
+  std::unique_ptr<adaptyst::collector> second;
+  {
+    ADAPTYST_REGION("outer");
+    inner();
+    {
+      ADAPTYST_REGION("middle");
+      inner();
+      inner();
+      first.reset();
+      second = std::make_unique<adaptyst::collector>(support::options());
+      inner();
+    }
+    inner();  // as often before, and now below another region
+  }
+  inner();
+  inner();
+  const adaptyst::profile profile = second->stop();
+  support::check_account(profile);
+  REQUIRE(profile.regions.size() == 3);
+  CHECK(support::find(profile, {"outer", "middle", "inner"}).count == 1);
+  CHECK(support::find(profile, {"outer", "inner"}).count == 1);
+  CHECK(support::find(profile, {"inner"}).count == 2);
 }
 
 TEST_CASE("a child of fork runs on unobserved, and the parent's account is its own") {

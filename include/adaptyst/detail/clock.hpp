@@ -32,7 +32,7 @@ ADAPTYST_DETAIL_INLINE uint64_t ticks() noexcept {
 }
 
 template <class = void>
-inline uint64_t monotonic_ns() noexcept {
+__attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN inline uint64_t monotonic_ns() noexcept {
   timespec now{};
   clock_gettime(CLOCK_MONOTONIC, &now);
   return static_cast<uint64_t>(now.tv_sec) * 1000000000U + static_cast<uint64_t>(now.tv_nsec);
@@ -44,11 +44,14 @@ ADAPTYST_DETAIL_INLINE uint64_t timestamp(const clock_line& line) noexcept {
   return ticks();
 }
 
+ADAPTYST_DETAIL_INLINE uint64_t in_ns(uint64_t ns_per_tick, uint64_t ticks) noexcept {
+  return static_cast<uint64_t>((static_cast<wide>(ticks) * ns_per_tick) >> 32);
+}
+
 template <class = void>
 ADAPTYST_DETAIL_INLINE uint64_t to_duration_ns(const clock_line& line, uint64_t timestamps) noexcept {
   const uint64_t slope = load(line.ns_per_tick);
-  if (ADAPTYST_DETAIL_UNLIKELY(slope == 0)) return timestamps;
-  return static_cast<uint64_t>((static_cast<wide>(timestamps) * slope) >> 32);
+  return ADAPTYST_DETAIL_UNLIKELY(slope == 0) ? timestamps : in_ns(slope, timestamps);
 }
 
 template <class = void>

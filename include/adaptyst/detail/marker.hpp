@@ -69,18 +69,56 @@ ADAPTYST_DETAIL_INLINE const adaptyst_site* record_of(process& in, site& marker,
 }
 
 // ---- regions bound to a scope -----------------------------------------------------------------------------------
+//
+// A region whose name is a literal, and which follows its like on this thread, takes the short way: push_again() and
+// pop_again() touch the recorder, two frames and one row, and call nothing. Whatever is not as it nearly always is goes
+// the long way, push_frame() and pop_frame().
 
-// Frames above a marker that begins again where it already stands were left by longjmp(): no two live scopes share
-// stack frame, code and site.
+// Where a marker stands: no two live scopes share stack frame, code and site. Without a frame pointer.
+#define ADAPTYST_DETAIL_STACK() __builtin_dwarf_cfa()
+
+// Frames above a marker that begins again where it already stands were left by longjmp().
 template <class = void>
 ADAPTYST_DETAIL_INLINE void heal(recorder& r, const adaptyst_site* record, const void* stack,
                                  const void* code) noexcept {
-  if (r.depth == r.base || ADAPTYST_DETAIL_UNLIKELY(r.frames[r.depth - 1].stack > stack)) return;
-  for (uint32_t at = r.depth; at-- != r.base;) {
+  for (uint32_t at = r.depth; at > r.base; --at) {
     const frame& open = r.frames[at];
     if (open.stack > stack) return;
-    if (open.stack == stack && open.code == code && open.path->site == record) return abandon_frames(r, at);
+    if (open.stack == stack && open.code == code && open.path->site == record) return abandon_frames(r, at - 1);
   }
+}
+
+template <class = void>
+ADAPTYST_DETAIL_INLINE uint64_t open_frame(recorder& r, frame& opened, row& where, const void* stack,
+                                           const void* code) noexcept {
+  const uint64_t serial = r.serial + 1;
+  const uint64_t token = (serial << 12) | r.depth;
+  store(r.serial, serial);
+  opened.token = token;
+  opened.where = &where;
+  opened.path = where.path;
+  opened.nested_ns = 0;
+  opened.stack = stack;
+  opened.code = code;
+  r.guess = where.child;
+  store(r.depth, r.depth + 1);
+  return token;
+}
+
+template <class = void>
+ADAPTYST_DETAIL_COLD inline uint64_t tell_begin(const recorder& r, const frame& opened) noexcept {
+  const uint64_t token = opened.token;
+  adaptyst_probe_region_begin(opened.path->site->name, opened.path->id,
+                              to_monotonic_ns(r.owner->control.clock, opened.begin), opened.path->depth, opened.path);
+  return token;
+}
+
+// Takes the time, at last, and tells whoever listens.
+template <class = void>
+ADAPTYST_DETAIL_INLINE uint64_t start_frame(recorder& r, frame& opened) noexcept {
+  opened.begin = timestamp(r.owner->control.clock);
+  if (ADAPTYST_DETAIL_UNLIKELY(load(adaptyst_object_v1.region_begin) != 0)) return tell_begin(r, opened);
+  return opened.token;
 }
 
 template <class = void>
@@ -113,24 +151,48 @@ __attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN inline uint64_t push_frame(site
       count_loss(r, why);
       return 0;
     }
-    pushed = &r.frames[depth];
-    pushed->token = (++r.serial << 12) | depth;
-    pushed->where = where;
-    pushed->path = where->path;
-    pushed->child_ns = 0;
-    pushed->stack = stack;
-    pushed->code = code;
+    // Not below a region of an earlier epoch: all of these bear the root, and their paths differ.
+    if (depth == 0 || depth > r.base) top_frame(r).where->child = where;
+    pushed = &(&top_frame(r))[1];
+    open_frame(r, *pushed, *where, stack, code);
     if (payload != nullptr)
-      for (uint32_t at = 0; at != payload->count; ++at) r.values[depth][at] = payload->numbers[at];
-    store(r.depth, depth + 1);
-    bump(r.begun, 1);
+      for (uint32_t at = 0; at != payload->count; ++at) r.values[depth + 1][at] = payload->numbers[at];
   }
-  const clock_line& clock = r.owner->control.clock;
-  pushed->begin = timestamp(clock);
-  if (ADAPTYST_DETAIL_UNLIKELY(load(adaptyst_object_v1.region_begin) != 0))
-    adaptyst_probe_region_begin(pushed->path->site->name, pushed->path->id, to_monotonic_ns(clock, pushed->begin),
-                                pushed->path->depth, pushed->path);
-  return pushed->token;
+  return start_frame(r, *pushed);
+}
+
+template <class = void>
+__attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN inline uint64_t push_named(site& marker, uint32_t device,
+                                                                            const void* stack,
+                                                                            const void* code) noexcept {
+  return push_frame(marker, {marker.name, marker.name_bytes}, device, nullptr, stack, code);
+}
+
+// The short way in.
+template <class = void>
+__attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN inline uint64_t push_again(site& marker, uint32_t device,
+                                                                            const void* stack,
+                                                                            const void* code) noexcept {
+  recorder* const opened = this_thread_recorder;
+  if (ADAPTYST_DETAIL_UNLIKELY(reinterpret_cast<uintptr_t>(opened) <= 1 || is_being_written(*opened)))
+    return push_named(marker, device, stack, code);
+  recorder& r = *opened;
+  frame& pushed = (&top_frame(r))[1];
+  uint64_t token = 0;
+  {
+    const writing now(r);  // also while asking: a signal handler's markers must not change the answers
+    const frame& top = top_frame(r);
+    row& where = *r.guess;
+    // The root, which stands for "no guess", has an identity that no thread and device have.
+    const bool as_always = where.site == load_acquire(marker.record) && where.identity == identity_of(r, device) &&
+                           (top.stack > stack || (top.stack == stack && top.code != code)) && r.depth < most_depth &&
+                           r.counting_epoch == load(r.owner->control.epoch) &&
+                           load(adaptyst_object_v1.region_begin) == 0;
+    if (as_always) token = open_frame(r, pushed, where, stack, code);
+  }
+  if (ADAPTYST_DETAIL_UNLIKELY(token == 0)) return push_named(marker, device, stack, code);
+  pushed.begin = ticks();
+  return token;
 }
 
 template <class = void>
@@ -143,57 +205,120 @@ ADAPTYST_DETAIL_COLD inline void book_device_time(process& in, uint32_t device, 
   });
 }
 
+// What few regions have: numbers, a device.
 template <class = void>
-__attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN inline void pop_frame(uint64_t token) noexcept {
-  constexpr uint32_t depth_mask = most_depth - 1;
+__attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN inline void book_extras(recorder& r, row& where, uint32_t depth,
+                                                                         uint64_t duration_ns) noexcept {
+  for (uint32_t value = 0; value != where.site->attribute_count; ++value)
+    add_attribute(where.attributes[value], r.values[depth][value]);
+  const uint32_t device = where.path->device;
+  if (device == 0) return;
+  const uint64_t end_ns = monotonic_ns();  // the clock of operations, which the calibrated counter only follows
+  book_device_time(*r.owner, device, end_ns - duration_ns, end_ns);
+}
+
+template <class = void>
+__attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN inline void tell_end(const clock_line& clock, uint64_t begin,
+                                                                      uint64_t duration_ns, uint64_t self_ns,
+                                                                      const adaptyst_path* path) noexcept {
+  const uint64_t begin_ns = to_monotonic_ns(clock, begin);
+  adaptyst_probe_region_end(path->site->name, path->id, begin_ns, begin_ns + duration_ns, self_ns, path);
+}
+
+// Sets right what is not as it should be at the end of a scope; whether its frame is now the innermost of this epoch.
+template <class = void>
+__attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN inline bool unwind_to(recorder& r, uint64_t token, uint32_t depth,
+                                                                       uint64_t end) noexcept {
+  renew_if_stale(r);
+  const frame& closed = r.frames[depth];
+  if (depth > r.depth || closed.token != token) {
+    bump(r.orphans, 1);
+    return false;
+  }
+  abandon_frames(r, depth);
+  if (depth > r.base) return true;
+  const clock_line& clock = r.owner->control.clock;
+  r.frames[depth - 1].nested_ns += to_duration_ns(clock, end - closed.begin);
+  store(r.depth, depth - 1);
+  store(r.base, depth - 1);
+  return false;
+}
+
+// The frame is the innermost.
+template <class = void>
+ADAPTYST_DETAIL_INLINE void close_frame(recorder& r, row& where, uint32_t depth, uint64_t duration_ns) noexcept {
+  store(r.depth, depth - 1);
+  r.guess = &where;
+  r.frames[depth - 1].nested_ns += duration_ns;
+  bump(r.ended, 1);
+  bump(where.count, 1);
+}
+
+// The long way out.
+template <class = void>
+__attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN inline void pop_frame(recorder& r, uint64_t token, uint32_t depth,
+                                                                       uint64_t end) noexcept {
+  const clock_line& clock = r.owner->control.clock;
+  const frame& closed = r.frames[depth];
+  uint64_t begin;
+  uint64_t duration_ns;
+  uint64_t self_ns;
+  const adaptyst_path* path;
+  {
+    const writing now(r);
+    const bool as_always =
+        closed.token == token && r.depth == depth && depth > r.base && load(r.epoch) == load(r.owner->control.epoch);
+    if (ADAPTYST_DETAIL_UNLIKELY(!as_always) && !unwind_to(r, token, depth, end)) return;
+    begin = closed.begin;
+    path = closed.path;
+    duration_ns = to_duration_ns(clock, end - begin);
+    self_ns = duration_ns > closed.nested_ns ? duration_ns - closed.nested_ns : 0;
+    row& where = *closed.where;
+    close_frame(r, where, depth, duration_ns);
+    if (load(adaptyst_object_v1.recorder) != 0) add_duration(where, duration_ns, closed.nested_ns);
+    if (where.extras != 0) book_extras(r, where, depth, duration_ns);
+  }
+  if (load(adaptyst_object_v1.region_end) != 0) tell_end(clock, begin, duration_ns, self_ns, path);
+}
+
+// Without a counter whose rate is known.
+template <class = void>
+__attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN inline void pop_by_clock(recorder& r, uint64_t token,
+                                                                          uint32_t depth) noexcept {
+  pop_frame(r, token, depth, monotonic_ns());
+}
+
+// The short way out, for the program's own recorder alone. Of an epoch that is over, nobody reads what it books.
+template <class = void>
+__attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN inline void pop_again(uint64_t token) noexcept {
   recorder* const opened = this_thread_recorder;
   if (ADAPTYST_DETAIL_UNLIKELY(reinterpret_cast<uintptr_t>(opened) <= 1)) return;
   recorder& r = *opened;
-  const clock_line& clock = r.owner->control.clock;
-  const uint64_t end = timestamp(clock);
-  const auto at = static_cast<uint32_t>(token & depth_mask);
-  const frame closed = r.frames[at];
-  uint64_t duration_ns;
-  uint64_t self_ns;
+  const uint32_t depth = 1 + static_cast<uint32_t>(token & (most_depth - 1));
+  const uint64_t slope = load(r.owner->control.clock.ns_per_tick);
+  if (ADAPTYST_DETAIL_UNLIKELY(slope == 0)) return pop_by_clock(r, token, depth);
+  const uint64_t end = ticks();
+  bool as_always;
   {
     const writing now(r);
-    renew_if_stale(r);
-    if (ADAPTYST_DETAIL_UNLIKELY(at >= r.depth || closed.token != token)) {
-      bump(r.orphans, 1);
-      return;
-    }
-    if (ADAPTYST_DETAIL_UNLIKELY(r.depth != at + 1)) abandon_frames(r, at + 1);
-    store(r.depth, at);
-    duration_ns = to_duration_ns(clock, end - closed.begin);
-    if (at != 0) r.frames[at - 1].child_ns += duration_ns;
-    if (ADAPTYST_DETAIL_UNLIKELY(at < r.base)) {
-      store(r.base, at);
-      return;
-    }
-    bump(r.ended, 1);
-    self_ns = duration_ns > closed.child_ns ? duration_ns - closed.child_ns : 0;
+    const frame& closed = r.frames[depth];
     row& where = *closed.where;
-    bump(where.count, 1);
-    if (load(adaptyst_object_v1.recorder) != 0) add_duration(where, duration_ns, self_ns);
-    for (uint32_t value = 0; value != closed.path->site->attribute_count; ++value)
-      add_attribute(where.attributes[value], r.values[at][value]);
-    if (ADAPTYST_DETAIL_UNLIKELY(closed.path->device != 0)) {
-      const uint64_t end_ns = monotonic_ns();  // the clock of operations, which the calibrated counter only follows
-      book_device_time(*r.owner, closed.path->device, end_ns - duration_ns, end_ns);
+    as_always = closed.token == token && r.depth == depth && where.extras == 0 &&
+                load(adaptyst_object_v1.region_end) == 0 && load(adaptyst_object_v1.recorder) != 0;
+    if (as_always) {
+      const uint64_t duration_ns = in_ns(slope, end - closed.begin);
+      close_frame(r, where, depth, duration_ns);
+      add_duration(where, duration_ns, closed.nested_ns);
     }
   }
-  if (load(adaptyst_object_v1.region_end) != 0) {
-    const uint64_t begin_ns = to_monotonic_ns(clock, closed.begin);
-    adaptyst_probe_region_end(closed.path->site->name, closed.path->id, begin_ns, begin_ns + duration_ns, self_ns,
-                              closed.path);
-  }
+  if (ADAPTYST_DETAIL_UNLIKELY(!as_always)) pop_frame(r, token, depth, end);
 }
 
 // The three functions that a scope calls are only ways to others: being cold, they move the calls to them, and the work
 // between, out of the hot code of their callers, which functions that are to be fast must not be.
 template <class = void>
 ADAPTYST_DETAIL_COLD inline void leave_scope(uint64_t token) noexcept {
-  pop_frame(token);
+  pop_again(token);
 }
 
 // The object behind ADAPTYST_REGION. Holds a number, in a register: 0 while nobody looks.
@@ -215,14 +340,13 @@ class scope {
 
 template <class = void>
 ADAPTYST_DETAIL_COLD inline uint64_t begin_named(site& marker, uint32_t device) noexcept {
-  return push_frame(marker, {marker.name, marker.name_bytes}, device, nullptr, __builtin_frame_address(0),
-                    __builtin_return_address(0));
+  return push_again(marker, device, ADAPTYST_DETAIL_STACK(), __builtin_return_address(0));
 }
 
 template <class = void>
 ADAPTYST_DETAIL_COLD inline uint64_t begin_with(site& marker, text name, uint32_t device,
                                                 const payload_values* payload) noexcept {
-  return push_frame(marker, name, device, payload, __builtin_frame_address(0), __builtin_return_address(0));
+  return push_frame(marker, name, device, payload, ADAPTYST_DETAIL_STACK(), __builtin_return_address(0));
 }
 
 // An array that is no literal is a buffer: its text ends at the first NUL.
@@ -326,7 +450,7 @@ inline bool book_handle(recorder& r, const pending& done, uint64_t duration_ns) 
   }
   bump(r.ended, 1);
   bump(where->count, 1);
-  if (load(adaptyst_object_v1.recorder) != 0) add_duration(*where, duration_ns, duration_ns);
+  if (load(adaptyst_object_v1.recorder) != 0) add_duration(*where, duration_ns, 0);
   for (uint32_t at = 0; at != done.path->site->attribute_count; ++at)
     add_attribute(where->attributes[at], done.numbers[at]);
   return true;

@@ -40,14 +40,17 @@ struct attribute_sum {
 };
 
 // What is known of one call path on one thread.
-struct row {
+struct alignas(64) row {
   uint64_t id;  // of the path
   const adaptyst_path* path;
-  uint64_t count, total_ns, self_ns, min_ns, max_ns;
-  uint32_t threads;     // that have had this recorder, and been here
-  uint32_t generation;  // the last of them
+  const adaptyst_site* site;
+  row* child;         // the last that was found below this one, as a loop finds it again; never null
+  uint64_t identity;  // device and generation of the thread, see identity_of()
+  uint64_t extras;    // 0: neither numbers of a payload nor a device
+  uint64_t count, total_ns, nested_ns, min_ns, max_ns;
   uint64_t* histogram;
-  uint64_t pad;
+  uint32_t threads;  // that have had this recorder, and been here
+  uint32_t pad;
   attribute_sum attributes[ADAPTYST_ATTRIBUTES];
 };
 
@@ -59,12 +62,12 @@ struct row_chunk {
 // An open region.
 struct frame {
   uint64_t token;  // as its scope knows it; 0: none
-  row* where;
-  const adaptyst_path* path;
-  uint64_t begin;  // timestamp
-  uint64_t child_ns;
+  row* where;      // the recorder's root if the region was begun in an earlier epoch
+  uint64_t nested_ns;
   const void* stack;  // where its marker stands: stack frame and code
+  uint64_t begin;     // timestamp
   const void* code;
+  const adaptyst_path* path;
   uint64_t pad;
 };
 
@@ -72,10 +75,14 @@ struct recorder {
   uint64_t sequence;
   uint64_t epoch;
   process* owner;
-  uint32_t depth;   // open frames
-  uint32_t base;    // of which this many were begun for an earlier collector, and count for nobody
-  uint64_t serial;  // of the last frame; starts with the recorder's number, so no two recorders share a token
-  uint64_t begun, ended;
+  uint32_t depth;           // open frames
+  uint32_t base;            // of which this many were begun for an earlier collector, and count for nobody
+  row* guess;               // below the innermost region: what the next one will probably be; the root: no idea
+  uint64_t counting_epoch;  // the epoch, if timestamps are the processor's counter; never one otherwise
+  uint64_t serial;          // of the last frame; starts with the recorder's number, so no two recorders share a token
+  uint64_t first_serial;    // when the epoch began: each frame since counts as begun
+  uint64_t begun;           // without frames
+  uint64_t ended;
   int64_t handles;   // regions and operations begun here less those ended here
   uint64_t orphans;  // ends that met no begin
   uint64_t in_signal;
@@ -86,8 +93,10 @@ struct recorder {
   uint32_t rows_used, rows_touched;  // now; and ever, so that untouched memory need not be cleared
   row_chunk* chunks[most_rows / rows_per_chunk];
   row* slots[row_slots];
-  frame frames[most_depth];
-  double values[most_depth][ADAPTYST_ATTRIBUTES];  // numeric members of the open regions' payloads
+
+  row root;                                            // no path's: above all others
+  frame frames[1 + most_depth];                        // the first is nobody's, and bears the root
+  double values[1 + most_depth][ADAPTYST_ATTRIBUTES];  // numeric members of the open regions' payloads
 };
 
 // Hidden, one for each ELF object and thread: one pointer of TLS, whatever the program marks.
@@ -101,17 +110,16 @@ inline recorder* being_found() noexcept { return reinterpret_cast<recorder*>(uin
 // The stretch in which a recorder is being written.
 class writing {
  public:
-  explicit ADAPTYST_DETAIL_INLINE writing(recorder& in) noexcept : in_(in), sequence_(load(in.sequence)) {
-    store(in_.sequence, sequence_ + 1);
+  explicit ADAPTYST_DETAIL_INLINE writing(recorder& in) noexcept : in_(in) {
+    bump(in_.sequence, 1);
     fence_release();
   }
-  ADAPTYST_DETAIL_INLINE ~writing() { store_release(in_.sequence, sequence_ + 2); }
+  ADAPTYST_DETAIL_INLINE ~writing() { bump_release(in_.sequence, 1); }
   writing(const writing&) = delete;
   writing& operator=(const writing&) = delete;
 
  private:
   recorder& in_;
-  uint64_t sequence_;
 };
 
 template <class = void>
@@ -124,6 +132,17 @@ ADAPTYST_DETAIL_INLINE void count_loss(recorder& r, loss why) noexcept {
   bump(r.lost[static_cast<unsigned>(why)], 1);
 }
 
+template <class = void>
+ADAPTYST_DETAIL_INLINE uint64_t identity_of(const recorder& r, uint32_t device) noexcept {
+  return (uint64_t{r.generation} << 32) | device;
+}
+
+// The innermost open frame, or the one below all.
+template <class = void>
+ADAPTYST_DETAIL_INLINE frame& top_frame(recorder& r) noexcept {
+  return r.frames[r.depth];
+}
+
 // Frames from `depth` on will never be ended.
 template <class = void>
 inline void abandon_frames(recorder& r, uint32_t depth) noexcept {
@@ -131,6 +150,15 @@ inline void abandon_frames(recorder& r, uint32_t depth) noexcept {
   if (r.depth > counted) bump(r.lost[static_cast<unsigned>(loss::unmatched)], r.depth - counted);
   store(r.depth, depth);
   if (r.base > depth) store(r.base, depth);
+  r.guess = &r.root;
+}
+
+template <class = void>
+inline void enter_epoch(recorder& r) noexcept {
+  const control_page& control = r.owner->control;
+  const uint64_t epoch = load(control.epoch);
+  r.counting_epoch = load(control.clock.ns_per_tick) != 0 ? epoch : ~uint64_t{0};
+  store_release(r.epoch, epoch);
 }
 
 template <class = void>
@@ -143,7 +171,6 @@ void enlist(recorder& r) noexcept {
 // A new collector looks, or none does any more because this is a forked child: forget the rows.
 template <class = void>
 ADAPTYST_DETAIL_COLD inline void renew(recorder& r) noexcept {
-  control_page& control = r.owner->control;
   notice_fork(*r.owner);
   const auto self = static_cast<uint32_t>(syscall(SYS_gettid));
   if (load(r.thread) != self) {  // this thread has forked: the child's list of recorders began empty
@@ -153,13 +180,16 @@ ADAPTYST_DETAIL_COLD inline void renew(recorder& r) noexcept {
   __builtin_memset(static_cast<void*>(r.slots), 0, sizeof r.slots);
   store(r.rows_used, 0);
   store(r.base, r.depth);
+  r.guess = r.root.child = &r.root;
+  for (uint32_t at = 1; at <= r.depth; ++at) r.frames[at].where = &r.root;
+  store(r.first_serial, r.serial);
   store(r.begun, 0);
   store(r.ended, 0);
   store(r.handles, 0);
   store(r.orphans, 0);
   store(r.in_signal, 0);
   for (uint64_t& reason : r.lost) store(reason, 0);
-  store_release(r.epoch, load(control.epoch));
+  enter_epoch(r);
 }
 
 template <class = void>
@@ -184,13 +214,16 @@ ADAPTYST_DETAIL_COLD inline row* make_row(recorder& r, row*& slot, uint64_t id, 
   }
   store(made.id, id);
   store(made.path, path);
+  made.site = path->site;
+  made.child = &r.root;
+  made.identity = 0;
+  made.extras = path->site->attribute_count | path->device;
   store(made.count, 0);
   store(made.total_ns, 0);
-  store(made.self_ns, 0);
+  store(made.nested_ns, 0);
   store(made.min_ns, ~uint64_t{0});
   store(made.max_ns, 0);
   store(made.threads, 0);
-  store(made.generation, 0);
   store(made.histogram, histogram);
   for (attribute_sum& attribute : made.attributes) {
     double zero = 0, least = __builtin_huge_val(), most = -__builtin_huge_val();
@@ -225,8 +258,8 @@ ADAPTYST_DETAIL_INLINE row* row_below(recorder& r, const adaptyst_path* parent, 
     why = loss::tables_full;
     if (path == nullptr || (found = make_row(r, *slot, id, path, why)) == nullptr) return nullptr;
   }
-  if (ADAPTYST_DETAIL_UNLIKELY(found->generation != r.generation)) {
-    store(found->generation, r.generation);
+  if (ADAPTYST_DETAIL_UNLIKELY(found->identity != identity_of(r, device))) {
+    found->identity = identity_of(r, device);
     bump(found->threads, 1);
   }
   return found;
@@ -247,9 +280,9 @@ ADAPTYST_DETAIL_INLINE void add_attribute(attribute_sum& to, double value) noexc
 }
 
 template <class = void>
-ADAPTYST_DETAIL_INLINE void add_duration(row& to, uint64_t duration_ns, uint64_t self_ns) noexcept {
+ADAPTYST_DETAIL_INLINE void add_duration(row& to, uint64_t duration_ns, uint64_t nested_ns) noexcept {
   bump(to.total_ns, duration_ns);
-  bump(to.self_ns, self_ns);
+  bump(to.nested_ns, nested_ns);
   if (duration_ns < to.min_ns) store(to.min_ns, duration_ns);
   if (duration_ns > to.max_ns) store(to.max_ns, duration_ns);
   bump(to.histogram[adaptyst_histogram_bucket(duration_ns)], 1);
@@ -285,8 +318,11 @@ inline recorder* claim_recorder(process& in) noexcept {
   made->owner = &in;
   made->thread = self;
   made->generation = 1;
-  made->epoch = load(in.control.epoch);
-  made->serial = uint64_t{fetch_add(in.control.recorders_made, 1) + 1} << 32;
+  enter_epoch(*made);
+  made->serial = made->first_serial = uint64_t{fetch_add(in.control.recorders_made, 1) + 1} << 32;
+  made->root.identity = made->root.extras = ~uint64_t{0};
+  made->guess = made->root.child = made->frames[0].where = &made->root;
+  made->frames[0].stack = reinterpret_cast<const void*>(~uintptr_t{0});
   enlist(*made);
   pthread_setspecific(in.recorder_key, made);
   return made;
@@ -325,7 +361,7 @@ ADAPTYST_DETAIL_INLINE void renew_if_stale(recorder& r) noexcept {
 
 template <class = void>
 ADAPTYST_DETAIL_INLINE const adaptyst_path* current_path(const recorder& r) noexcept {
-  return r.depth != 0 ? r.frames[r.depth - 1].path : nullptr;
+  return r.frames[r.depth].path;
 }
 
 }}}  // namespace adaptyst::v1::detail
