@@ -87,7 +87,7 @@ struct collector::state {
     process = detail::process_of(adaptyst_object_v1);
     if (process == nullptr)
       throw lib::error("cannot map memory for the recorder", ENOMEM, "raise the limit on address space (ulimit -v)");
-    detail::notice_fork(*process);
+    detail::notice_fork(*process, adaptyst_object_v1);
     // Before the engine looks for ELF objects: one that is loaded meanwhile waits for the lock, and is adopted then.
     detail::store_release(process->control.object_loaded, &object_loaded);
     start_engine(before);

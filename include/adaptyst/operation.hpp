@@ -137,8 +137,7 @@ __attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN inline void complete_operation(
     });
   }
   if (load(adaptyst_object_v1.region_end) != 0)
-    adaptyst_probe_region_end(done.path->site->name, done.path->id, started_ns, ended_ns, ended_ns - started_ns,
-                              done.path);
+    end_probe (*r.owner)(done.path->site->name, done.path->id, started_ns, ended_ns, ended_ns - started_ns, done.path);
   if (load(adaptyst_object_v1.event) != 0)
     adaptyst_probe_operation(done.path->site->name, done.path->id, submitted_ns, started_ns, ended_ns, done.path);
 }

@@ -5,7 +5,8 @@
  * Provider "adaptyst". Every argument is an unsigned 64-bit integer or a pointer, in the ABI's argument registers:
  *
  *   region_begin(name, path_id, begin_ns, depth, path)            a region bound to a scope opens
- *   region_end  (name, path_id, begin_ns, end_ns, self_ns, path)  a region closes, or a device has done an operation
+ *   region_end  (name, path_id, begin_ns, end_ns, self_ns, path)  a region closes, or a device has done an operation;
+ *               at two places: forked children fire the second, which the kernel never optimises
  *   metric      (name, path_id, value, path)                      value: the bits of an IEEE 754 double
  *   mark        (name, path_id, time_ns, path)                    an instant
  *   operation   (name, path_id, submitted_ns, started_ns, ended_ns, path)    beside the operation's region_end
@@ -58,6 +59,34 @@ struct adaptyst_object {
   uint16_t recorder;
   uint64_t process;    /* address of the process's state, 0 until a marker is first awake */
   uint64_t unrecorded; /* events lost because there was no memory for that state */
+};
+
+/* What a program that was started under observation and its observer tell each other, over the socket that the
+ * environment variable ADAPTYST_OBSERVER names (SOCK_SEQPACKET, abstract): one announcement, one answer, end. */
+enum adaptyst_announced {
+  ADAPTYST_OBJECT_LOADED = 1, /* an ELF object with markers, before its constructors */
+  ADAPTYST_PROCESS_FORKED = 2,
+  ADAPTYST_OBJECT_UNLOADING = 3, /* also at exit; what the recorders hold is read before the answer */
+};
+
+struct adaptyst_announcement {
+  uint32_t abi;    /* ADAPTYST_ABI_VERSION */
+  uint32_t what;   /* enum adaptyst_announced */
+  uint64_t object; /* address of the control block that announces */
+};
+
+enum adaptyst_observation {
+  ADAPTYST_UNOBSERVED = 0,
+  ADAPTYST_OBSERVED_BY_RECORDER = 1, /* keep your own recorder awake */
+  ADAPTYST_OBSERVED_BY_PROBES = 2,   /* the kernel has raised the semaphores that it needs */
+};
+
+struct adaptyst_answer {
+  uint32_t observation; /* enum adaptyst_observation */
+  uint32_t observer;    /* its process id */
+  uint64_t ns_per_tick; /* how to read the processor's counter: see clock_line */
+  uint64_t base_ticks;
+  uint64_t base_ns;
 };
 
 /* A marker, copied out of its ELF object when it is first awake, and never freed: it survives dlclose(). */

@@ -218,11 +218,17 @@ __attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN inline void book_extras(recorde
 }
 
 template <class = void>
-__attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN inline void tell_end(const clock_line& clock, uint64_t begin,
+ADAPTYST_DETAIL_INLINE auto* end_probe(const process& in) noexcept {
+  return ADAPTYST_DETAIL_UNLIKELY(load(in.forked) != 0) ? adaptyst_probe_region_end_of_child
+                                                        : adaptyst_probe_region_end;
+}
+
+template <class = void>
+__attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN inline void tell_end(const process& in, uint64_t begin,
                                                                       uint64_t duration_ns, uint64_t self_ns,
                                                                       const adaptyst_path* path) noexcept {
-  const uint64_t begin_ns = to_monotonic_ns(clock, begin);
-  adaptyst_probe_region_end(path->site->name, path->id, begin_ns, begin_ns + duration_ns, self_ns, path);
+  const uint64_t begin_ns = to_monotonic_ns(in.control.clock, begin);
+  end_probe(in)(path->site->name, path->id, begin_ns, begin_ns + duration_ns, self_ns, path);
 }
 
 // Sets right what is not as it should be at the end of a scope; whether its frame is now the innermost of this epoch.
@@ -278,7 +284,7 @@ __attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN inline void pop_frame(recorder&
     if (load(adaptyst_object_v1.recorder) != 0) add_duration(where, duration_ns, closed.nested_ns);
     if (where.extras != 0) book_extras(r, where, depth, duration_ns);
   }
-  if (load(adaptyst_object_v1.region_end) != 0) tell_end(clock, begin, duration_ns, self_ns, path);
+  if (load(adaptyst_object_v1.region_end) != 0) tell_end(*r.owner, begin, duration_ns, self_ns, path);
 }
 
 // Without a counter whose rate is known.
@@ -467,14 +473,10 @@ __attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN inline void end_handle(const pe
     const writing now(r);
     if (!book_handle(r, done, duration_ns)) return;
   }
-  if (load(adaptyst_object_v1.region_end) != 0) {
-    const uint64_t begin_ns = to_monotonic_ns(clock, done.begin);
-    adaptyst_probe_region_end(done.path->site->name, done.path->id, begin_ns, begin_ns + duration_ns, duration_ns,
-                              done.path);
-  }
+  if (load(adaptyst_object_v1.region_end) != 0) tell_end(*r.owner, done.begin, duration_ns, duration_ns, done.path);
 }
 
-// If somebody looks at the other objects, this one wakes, and the collector hears of it.
+// If somebody looks at the other objects, this one wakes, and the collector hears of it; or an observer from outside.
 template <class T>
 void object_loading<T>::loaded() noexcept {
   uint64_t process_address = 0;
@@ -484,10 +486,24 @@ void object_loading<T>::loaded() noexcept {
     recorder = load(object.recorder);
     return process_address == 0;
   });
-  if (process_address == 0) return;
-  store_release(adaptyst_object_v1.process, process_address);
-  store(adaptyst_object_v1.recorder, recorder);
-  if (auto* const tell = load_acquire(reinterpret_cast<process*>(process_address)->control.object_loaded)) tell();
+  if (process_address != 0) {
+    store_release(adaptyst_object_v1.process, process_address);
+    store(adaptyst_object_v1.recorder, recorder);
+    if (auto* const tell = load_acquire(reinterpret_cast<process*>(process_address)->control.object_loaded)) tell();
+  }
+  adaptyst_answer answer{};
+  if (!announce(ADAPTYST_OBJECT_LOADED, adaptyst_object_v1, answer)) return;
+  process* const in = answer.observation != ADAPTYST_UNOBSERVED ? process_of(adaptyst_object_v1) : nullptr;
+  if (in == nullptr) return;
+  heed(*in, answer);
+  if (answer.observation == ADAPTYST_OBSERVED_BY_RECORDER && recorder == 0) store(adaptyst_object_v1.recorder, 1);
+}
+
+template <class T>
+void object_loading<T>::unloading() noexcept {
+  auto* const in = reinterpret_cast<process*>(load_acquire(adaptyst_object_v1.process));
+  adaptyst_answer answer;
+  if (in != nullptr && load(in->control.observer) != 0) announce(ADAPTYST_OBJECT_UNLOADING, adaptyst_object_v1, answer);
 }
 
 }}}  // namespace adaptyst::v1::detail

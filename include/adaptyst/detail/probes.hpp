@@ -13,6 +13,8 @@
 //     translation unit whether its probes have semaphores, which is not ours to decide for a host.
 //   - Semaphores are hidden: an interposed one would live in another object, where the kernel does not count.
 //   - They are defined here and not in C++, because with GCC's -flto a C++ definition that only assembly names is lost.
+//   - region_end has a second place, without the 5-byte nop, for forked children: what the kernel makes of that nop is a
+//     call into a page that a child does not get.
 //   - `naked` functions would do for x86-64, but GCC has no such attribute for aarch64.
 #ifndef ADAPTYST_DETAIL_PROBES_HPP
 #define ADAPTYST_DETAIL_PROBES_HPP
@@ -29,6 +31,9 @@ ADAPTYST_DETAIL_HIDDEN void adaptyst_probe_region_begin(const char* name, uint64
                                                         uint64_t depth, const adaptyst_path* path);
 ADAPTYST_DETAIL_HIDDEN void adaptyst_probe_region_end(const char* name, uint64_t path_id, uint64_t begin_ns,
                                                       uint64_t end_ns, uint64_t self_ns, const adaptyst_path* path);
+ADAPTYST_DETAIL_HIDDEN void adaptyst_probe_region_end_of_child(const char* name, uint64_t path_id, uint64_t begin_ns,
+                                                               uint64_t end_ns, uint64_t self_ns,
+                                                               const adaptyst_path* path);
 ADAPTYST_DETAIL_HIDDEN void adaptyst_probe_metric(const char* name, uint64_t path_id, uint64_t value,
                                                   const adaptyst_path* path);
 ADAPTYST_DETAIL_HIDDEN void adaptyst_probe_mark(const char* name, uint64_t path_id, uint64_t time_ns,
@@ -55,11 +60,11 @@ ADAPTYST_DETAIL_HIDDEN void adaptyst_probe_operation(const char* name, uint64_t 
 
 // The function, and its note: owner "stapsdt", type 3; the nop's address, the base's as linked, the semaphore's; provider,
 // name and operands (https://sourceware.org/systemtap/wiki/UserSpaceProbeImplementation).
-#define ADAPTYST_DETAIL_PROBE(name, operands) \
-  ".balign 16\n.hidden adaptyst_probe_" #name "\n.weak adaptyst_probe_" #name "\n" \
-  ".type adaptyst_probe_" #name ", %function\nadaptyst_probe_" #name ":\n" \
-  "990: nop\n" ADAPTYST_DETAIL_PROBE_TAIL \
-  ".size adaptyst_probe_" #name ", . - adaptyst_probe_" #name "\n" \
+#define ADAPTYST_DETAIL_PROBE(function, tail, name, operands) \
+  ".balign 16\n.hidden adaptyst_probe_" #function "\n.weak adaptyst_probe_" #function "\n" \
+  ".type adaptyst_probe_" #function ", %function\nadaptyst_probe_" #function ":\n" \
+  "990: nop\n" tail \
+  ".size adaptyst_probe_" #function ", . - adaptyst_probe_" #function "\n" \
   ".pushsection .note.stapsdt,\"?\",%note\n" \
   ".balign 4\n.4byte 992f-991f, 994f-993f, 3\n991: .asciz \"stapsdt\"\n992: .balign 4\n" \
   "993: .8byte 990b\n.8byte _.stapsdt.base\n.8byte adaptyst_" #name "_semaphore\n" \
@@ -80,12 +85,14 @@ namespace adaptyst { inline namespace v1 { namespace detail {
 template <class>
 struct object_loading {
   ADAPTYST_DETAIL_NAMED_BY_ASSEMBLY static void loaded() noexcept;
+  ADAPTYST_DETAIL_NAMED_BY_ASSEMBLY static void unloading() noexcept;
 };
 
 // Never does anything: its body is all in other sections. To be called where no awake marker can get around it.
 template <class T = void>
 ADAPTYST_DETAIL_COLD inline void define_object() noexcept {
-  __asm__ volatile("" : : "r"(&object_loading<T>::loaded));  // the compiler does not read what follows
+  // The compiler does not read what follows.
+  __asm__ volatile("" : : "r"(&object_loading<T>::loaded), "r"(&object_loading<T>::unloading));
   __asm__ volatile(
     ".ifndef adaptyst_object_v1\n"
     ".pushsection .probes,\"awG\",%progbits,adaptyst_object_v1,comdat\n"
@@ -108,17 +115,21 @@ ADAPTYST_DETAIL_COLD inline void define_object() noexcept {
     ".8byte adaptyst_object_v1 - .\n"
     ".popsection\n"
 
-    // An object that is loaded while somebody looks must wake by itself.
+    // An object that is loaded while somebody looks must wake by itself, and one that goes may have to be read before.
     ".pushsection .init_array,\"awG\",%init_array,adaptyst_object_v1,comdat\n"
     ".balign 8\n.8byte _ZN8adaptyst2v16detail14object_loadingIvE6loadedEv\n"
     ".popsection\n"
+    ".pushsection .fini_array,\"awG\",%fini_array,adaptyst_object_v1,comdat\n"
+    ".balign 8\n.8byte _ZN8adaptyst2v16detail14object_loadingIvE9unloadingEv\n"
+    ".popsection\n"
 
     ".pushsection .text.unlikely.adaptyst,\"axG\",%progbits,adaptyst_object_v1,comdat\n"
-    ADAPTYST_DETAIL_PROBE(region_begin, ADAPTYST_DETAIL_OPERANDS_5)
-    ADAPTYST_DETAIL_PROBE(region_end, ADAPTYST_DETAIL_OPERANDS_6)
-    ADAPTYST_DETAIL_PROBE(metric, ADAPTYST_DETAIL_OPERANDS_4)
-    ADAPTYST_DETAIL_PROBE(mark, ADAPTYST_DETAIL_OPERANDS_4)
-    ADAPTYST_DETAIL_PROBE(operation, ADAPTYST_DETAIL_OPERANDS_6)
+    ADAPTYST_DETAIL_PROBE(region_begin, ADAPTYST_DETAIL_PROBE_TAIL, region_begin, ADAPTYST_DETAIL_OPERANDS_5)
+    ADAPTYST_DETAIL_PROBE(region_end, ADAPTYST_DETAIL_PROBE_TAIL, region_end, ADAPTYST_DETAIL_OPERANDS_6)
+    ADAPTYST_DETAIL_PROBE(region_end_of_child, "ret\n", region_end, ADAPTYST_DETAIL_OPERANDS_6)
+    ADAPTYST_DETAIL_PROBE(metric, ADAPTYST_DETAIL_PROBE_TAIL, metric, ADAPTYST_DETAIL_OPERANDS_4)
+    ADAPTYST_DETAIL_PROBE(mark, ADAPTYST_DETAIL_PROBE_TAIL, mark, ADAPTYST_DETAIL_OPERANDS_4)
+    ADAPTYST_DETAIL_PROBE(operation, ADAPTYST_DETAIL_PROBE_TAIL, operation, ADAPTYST_DETAIL_OPERANDS_6)
     ".popsection\n"
 
     // What tells a reader of the notes by how much prelink has moved the file; <sys/sdt.h> has the same.

@@ -119,8 +119,11 @@ struct device_entry {
 };
 
 struct control_page {
-  uint32_t abi;  // ADAPTYST_ABI_VERSION; 0 in a child that has forked
+  uint32_t abi;       // ADAPTYST_ABI_VERSION; 0 in a child that has forked
+  uint32_t observer;  // the process outside that reads the recorders, or 0
+  uint64_t layout;    // of all that it reads there, layout_of_state; 0 until there is a recorder
   uint32_t recorders_made;
+  uint32_t pad;
   uint64_t epoch;       // how many collectors have started; rows of an older epoch are not read
   recorder* recorders;  // all there are; only ever pushed to
   clock_line clock;
@@ -147,6 +150,7 @@ struct process {
   // unloaded before the thread ends.
   unsigned int recorder_key;
   uint64_t epochs;          // that there have been, also before a fork
+  uint32_t forked;          // this is a child: it fires the probes that are never optimised
   uint32_t traced_process;  // in which a collector's uprobes are in the code; a child has them in its own, and must not
   uint64_t arena_used;
   char arena[arena_bytes];
@@ -177,22 +181,8 @@ inline process* make_process() noexcept {
   }
   madvise(made, control_bytes, MADV_WIPEONFORK);
   made->control.abi = ADAPTYST_ABI_VERSION;
+  made->control.epoch = made->epochs = 1;  // so that a child, where it is 0, sees that it has changed
   return made;
-}
-
-// In a forked child nobody looks: all markers go to sleep. They must not reach a probe that the kernel has optimised in the
-// parent, either: the code was copied, and the page that it calls was not.
-template <class = void>
-ADAPTYST_DETAIL_COLD inline void notice_fork(process& in) noexcept {
-  if (load(in.control.abi) != 0) return;
-  for_each_object([](adaptyst_object& object, const loaded_object&) {
-    store(object.region_begin, 0);
-    store(object.region_end, 0);
-    store(object.event, 0);
-    store(object.recorder, 0);
-    return true;
-  });
-  store_release(in.control.abi, static_cast<uint32_t>(ADAPTYST_ABI_VERSION));
 }
 
 // The state of this process, found at another object or made; null when there is no memory for it.

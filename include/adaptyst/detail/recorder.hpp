@@ -13,6 +13,7 @@
 #define ADAPTYST_DETAIL_RECORDER_HPP
 
 #include "../histogram.h"
+#include "announce.hpp"
 #include "probes.hpp"
 #include "process.hpp"
 
@@ -99,6 +100,10 @@ struct recorder {
   double values[1 + most_depth][ADAPTYST_ATTRIBUTES];  // numeric members of the open regions' payloads
 };
 
+// Differs, in all likelihood, where a reader from outside was built with other headers.
+constexpr uint64_t layout_of_state = mix(mix(sizeof(process) ^ (uint64_t{sizeof(recorder)} << 32)) ^ sizeof(row) ^
+                                         (uint64_t{ADAPTYST_HISTOGRAM_BUCKETS} << 16));
+
 // Hidden, one for each ELF object and thread: one pointer of TLS, whatever the program marks.
 ADAPTYST_DETAIL_HIDDEN inline thread_local recorder* this_thread_recorder = nullptr;
 
@@ -171,7 +176,7 @@ void enlist(recorder& r) noexcept {
 // A new collector looks, or none does any more because this is a forked child: forget the rows.
 template <class = void>
 ADAPTYST_DETAIL_COLD inline void renew(recorder& r) noexcept {
-  notice_fork(*r.owner);
+  notice_fork(*r.owner, adaptyst_object_v1);
   const auto self = static_cast<uint32_t>(syscall(SYS_gettid));
   if (load(r.thread) != self) {  // this thread has forked: the child's list of recorders began empty
     store(r.thread, self);
@@ -298,7 +303,7 @@ inline bool is_alive(uint32_t thread) noexcept {
 // Finds the recorder that this thread has through another ELF object, takes over a dead thread's, or makes one.
 template <class = void>
 inline recorder* claim_recorder(process& in) noexcept {
-  notice_fork(in);
+  notice_fork(in, adaptyst_object_v1);
   if (void* const known = pthread_getspecific(in.recorder_key)) return static_cast<recorder*>(known);
   const auto self = static_cast<uint32_t>(syscall(SYS_gettid));
   for (recorder* r = load_acquire(in.control.recorders); r != nullptr; r = r->next) {
@@ -315,6 +320,7 @@ inline recorder* claim_recorder(process& in) noexcept {
   }
   auto* const made = static_cast<recorder*>(map_memory(sizeof(recorder)));
   if (made == nullptr) return nullptr;
+  store(in.control.layout, layout_of_state);
   made->owner = &in;
   made->thread = self;
   made->generation = 1;

@@ -52,8 +52,7 @@ constexpr const char* literal_address(const T&) noexcept {
   return nullptr;
 }
 
-template <class = void>
-uint64_t mix(uint64_t value) noexcept {
+constexpr uint64_t mix(uint64_t value) noexcept {
   value *= 0x9E3779B97F4A7C15U;  // 2^64 / the golden ratio
   return value ^ (value >> 32);
 }

@@ -1,0 +1,87 @@
+// How a program that runs under observation tells its observer what cannot be seen from outside in time: that an ELF
+// object has been loaded, that the process has forked, that it is about to end.
+//
+// It waits for the answer, so that nothing is missed; not for long, and not at all for an observer that is dead: a socket
+// closes with its process. Without the environment variable ADAPTYST_OBSERVER none of this happens.
+#ifndef ADAPTYST_DETAIL_ANNOUNCE_HPP
+#define ADAPTYST_DETAIL_ANNOUNCE_HPP
+
+#include <sys/syscall.h>
+
+#include "process.hpp"
+
+extern "C" char* secure_getenv(const char* name) noexcept;
+
+namespace adaptyst { inline namespace v1 { namespace detail {
+
+// From <sys/socket.h>, <sys/un.h> and <sys/time.h>, which are too dear for a header.
+struct socket_address {
+  uint16_t family;
+  char path[108];  // a NUL, then the name
+};
+struct socket_timeout {
+  int64_t seconds, microseconds;
+};
+
+// Asks; false when nobody has answered.
+template <class = void>
+ADAPTYST_DETAIL_COLD inline bool announce(uint32_t what, const adaptyst_object& object,
+                                          adaptyst_answer& answer) noexcept {
+  constexpr long unix_domain = 1, packets_close_on_exec = 5 | 02000000, socket_level = 1;
+  constexpr long receive_timeout = 20, send_timeout = 21, no_signal = 0x4000;
+  const char* const name = secure_getenv("ADAPTYST_OBSERVER");
+  if (name == nullptr) return false;
+  socket_address address{unix_domain, {}};
+  const size_t bytes = __builtin_strlen(name);
+  if (bytes >= sizeof address.path) return false;
+  __builtin_memcpy(address.path + 1, name, bytes);
+  const long socket = syscall(SYS_socket, unix_domain, packets_close_on_exec, 0L);
+  if (socket < 0) return false;
+  const socket_timeout longest{5, 0};
+  const adaptyst_announcement told{ADAPTYST_ABI_VERSION, what, reinterpret_cast<uint64_t>(&object)};
+  syscall(SYS_setsockopt, socket, socket_level, receive_timeout, &longest, sizeof longest);
+  syscall(SYS_setsockopt, socket, socket_level, send_timeout, &longest, sizeof longest);
+  const bool answered =
+      syscall(SYS_connect, socket, &address, offsetof(socket_address, path) + 1 + bytes) == 0 &&
+      syscall(SYS_sendto, socket, &told, sizeof told, no_signal, nullptr, 0L) == long{sizeof told} &&
+      syscall(SYS_recvfrom, socket, &answer, sizeof answer, 0L, nullptr, nullptr) == long{sizeof answer};
+  syscall(SYS_close, socket);
+  return answered;
+}
+
+// Takes over the clock that the answer brings, if there is none yet, and notes whose process this is.
+template <class = void>
+inline void heed(process& in, const adaptyst_answer& answer) noexcept {
+  clock_line& clock = in.control.clock;
+  if (load(clock.ns_per_tick) == 0) {
+    store(clock.base_ticks, answer.base_ticks);
+    store(clock.base_ns, answer.base_ns);
+    store_release(clock.ns_per_tick, answer.ns_per_tick);
+  }
+  store(in.control.observer, answer.observer);
+}
+
+// In a forked child nobody looks, but an observer from outside may: all markers go to sleep unless it says otherwise. They
+// must not reach a probe that the kernel has optimised in the parent: the code was copied, and the page that it calls was
+// not.
+template <class = void>
+ADAPTYST_DETAIL_COLD inline void notice_fork(process& in, const adaptyst_object& self) noexcept {
+  if (load(in.control.abi) != 0) return;
+  store_release(in.control.abi, static_cast<uint32_t>(ADAPTYST_ABI_VERSION));
+  store(in.forked, 1);
+  store(in.control.epoch, ++in.epochs);
+  adaptyst_answer answer{};
+  if (announce(ADAPTYST_PROCESS_FORKED, self, answer)) heed(in, answer);
+  const bool by_probes = answer.observation == ADAPTYST_OBSERVED_BY_PROBES;
+  for_each_object([&](adaptyst_object& object, const loaded_object&) {
+    store(object.region_begin, 0);
+    if (!by_probes) store(object.region_end, 0);
+    store(object.event, 0);
+    store(object.recorder, answer.observation == ADAPTYST_OBSERVED_BY_RECORDER ? 1 : 0);
+    return true;
+  });
+}
+
+}}}  // namespace adaptyst::v1::detail
+
+#endif
