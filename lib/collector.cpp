@@ -17,8 +17,8 @@
 #include "error.hpp"
 #include "options.hpp"
 #include "record/clock_line.hpp"
+#include "record/device_reader.hpp"
 #include "record/engine.hpp"
-#include "record/recorder_reader.hpp"
 #include "report/output_file.hpp"
 
 namespace adaptyst { inline namespace v1 {
@@ -138,7 +138,8 @@ struct collector::state {
   profile read(engine& from) {
     lib::measured all = from.read();
     const std::uint64_t elapsed = detail::monotonic_ns() - started_ns;
-    lib::device_list devices = lib::read_devices(*process, elapsed, (cpu_time_ns() - started_cpu_ns) / cpus);
+    lib::device_list devices =
+        lib::read_devices(lib::own_state(address()), elapsed, (cpu_time_ns() - started_cpu_ns) / cpus);
     profile made;
     made.engine = from.name();
     made.mechanism = from.mechanism();
@@ -152,6 +153,8 @@ struct collector::state {
     made.processes.push_back({pid, command_name(), lib::expand("%h"), elapsed});
     return made;
   }
+
+  std::uint64_t address() const { return reinterpret_cast<std::uint64_t>(process); }
 
   void finish() {
     if (recording == nullptr) return;

@@ -90,7 +90,8 @@ class ebpf_engine final : public engine {
 
   std::string name() const override { return "ebpf"; }
   std::string mechanism() const override {
-    return fmt::format("{}, {}", multi_ ? "uprobe_multi" : "perf uprobes", optimised_ ? "nop5 optimised" : "breakpoint");
+    return fmt::format("{}, {}", multi_ ? "uprobe_multi" : "perf uprobes",
+                       optimised_ ? "nop5 optimised" : "breakpoint");
   }
   double region_cost_ns() const override { return marker_ns_ + hit_ns_; }
 
@@ -137,11 +138,11 @@ class ebpf_engine final : public engine {
 
   measured read() override {
     // What had ended before the kernel's rows are read must be in them, but for those that are on their way.
-    const std::uint64_t ended_before = read_recorders(in_).accounting.ended;
+    const std::uint64_t ended_before = read_recorders(state()).accounting.ended;
     const timespec on_their_way{0, 200'000};
     nanosleep(&on_their_way, nullptr);
     measured kernel = read_kernel();
-    measured program = read_recorders(in_);
+    measured program = read_recorders(state());
 
     std::uint64_t counted = 0;
     for (auto& [id, row] : kernel.rows) counted += row.count;
@@ -197,6 +198,8 @@ class ebpf_engine final : public engine {
  private:
   static constexpr unsigned safe_point = 0;  // the 1-byte nop
   static constexpr unsigned fast_point = 1;  // the 5-byte nop behind it
+
+  process_state state() const { return own_state(reinterpret_cast<std::uint64_t>(&in_)); }
 
   uprobe_link attach(const std::string& file, const std::vector<uprobe_place>& places) {
     return multi_ ? uprobe_link::attach_multi(skeleton_->progs.region_end, file, places)

@@ -37,7 +37,7 @@ class inline_engine final : public engine {
     });
   }
   void adopt_objects() override {}  // they have taken over the others' state by themselves
-  measured read() override { return read_recorders(in_); }
+  measured read() override { return read_recorders(own_state(reinterpret_cast<std::uint64_t>(&in_))); }
   void stop() override {
     if (!std::exchange(awake_, false)) return;
     detail::for_each_object([](adaptyst_object& object, const detail::loaded_object&) {

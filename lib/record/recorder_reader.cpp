@@ -1,23 +1,21 @@
 #include "recorder_reader.hpp"
 
-#include <sched.h>
 #include <time.h>
 
 #include <adaptyst/detail/recorder.hpp>
 #include <algorithm>
+#include <cstring>
 
 namespace adaptyst::lib {
 
 namespace {
 
-using detail::load;
-using detail::load_acquire;
 using detail::loss;
-using detail::recorder;
+using detail::recorder_head;
 using detail::row;
 
 constexpr unsigned attempts_at_once = 1000;
-constexpr unsigned most_attempts = attempts_at_once + 2000;
+constexpr std::size_t most_recorders = 1 << 20;
 
 const char* name_of(loss why) {
   switch (why) {
@@ -31,202 +29,174 @@ const char* name_of(loss why) {
   }
 }
 
-// Runs `copy()` until no writer has come between. A writer may have lost its processor in the middle of an event: after a
-// while it is given time, up to 0.2 s in all; then, it was stopped by somebody, what was copied last must do.
-template <class Copy>
-void consistently(const recorder& r, Copy&& copy) {
-  for (unsigned attempt = 0; attempt != most_attempts; ++attempt) {
-    if (attempt >= attempts_at_once) {
-      const timespec a_while{0, 100'000};
-      nanosleep(&a_while, nullptr);
+template <class T>
+std::uint64_t address_of(const T* there) {
+  return reinterpret_cast<std::uint64_t>(there);
+}
+
+class reader {
+ public:
+  explicit reader(const process_state& of) : state_(of), memory_(*of.in) {}
+
+  measured read() {
+    measured all;
+    detail::control_page control;
+    if (state_.address != 0 && has_known_layout(state_) && memory_.read(state_.address, control)) {
+      std::uint64_t at = address_of(control.recorders);
+      for (std::size_t count = 0; at != 0 && count != most_recorders; ++count)
+        at = read_recorder(at, control.epoch, all);
     }
-    const std::uint64_t before = load_acquire(r.sequence);
-    if ((before & 1) != 0 && attempt + 1 != most_attempts) continue;
-    copy();
-    detail::fence_acquire();
-    if (load(r.sequence) == before) return;
+    for (const std::uint64_t object : state_.objects) {
+      adaptyst_object block;
+      if (memory_.read(object, block)) lose(all.accounting, loss::no_memory, block.unrecorded, true);
+    }
+    // Recorders are read one after another: a handle may be seen to end on one after its begin was missed on another.
+    if (open_ < 0) all.accounting.begun += static_cast<std::uint64_t>(-open_);
+    all.accounting.open = static_cast<std::uint64_t>(std::max<std::int64_t>(0, open_));
+    return all;
   }
-}
 
-struct counters {
-  std::uint64_t epoch, begun, ended, orphans, in_signal, depth, base;
-  std::int64_t handles;
-  std::uint64_t lost[static_cast<unsigned>(loss::reasons)];
-  std::uint32_t rows;
-};
-
-counters read_counters(const recorder& r) {
-  counters now{};
-  consistently(r, [&] {
-    now.epoch = load(r.epoch);
-    now.begun = load(r.begun) + (load(r.serial) - load(r.first_serial));
-    now.ended = load(r.ended);
-    now.orphans = load(r.orphans);
-    now.in_signal = load(r.in_signal);
-    now.depth = load(r.depth);
-    now.base = load(r.base);
-    now.handles = load(r.handles);
-    for (unsigned why = 0; why != static_cast<unsigned>(loss::reasons); ++why) now.lost[why] = load(r.lost[why]);
-    now.rows = load_acquire(r.rows_used);
-  });
-  return now;
-}
-
-measured_site describe(const adaptyst_site& site) {
-  measured_site made;
-  made.name.assign(site.name, site.name_bytes);
-  made.file = site.file;
-  made.function = site.function;
-  made.label = site.label;
-  made.line = site.line;
-  made.kind = site.kind;
-  made.attributes.assign(site.attributes, site.attributes + site.attribute_count);
-  return made;
-}
-
-void name_path(measured& in, const adaptyst_path* path) {
-  for (; path != nullptr; path = path->parent) {
-    if (!in.paths
-             .try_emplace(path->id,
-                          measured_path{path->parent != nullptr ? path->parent->id : 0, path->site->id, path->device})
-             .second)
-      return;
-    if (in.sites.find(path->site->id) == in.sites.end()) in.sites.emplace(path->site->id, describe(*path->site));
+ private:
+  // Reads `to` from `from` until no writer has come between. A writer may have lost its processor in the middle of an
+  // event: after a while it is given time, up to 0.2 s in all; then, it was stopped by somebody, what was copied last
+  // must do.
+  template <class T>
+  bool read_consistently(std::uint64_t sequence, std::uint64_t from, T& to) const {
+    const unsigned most = memory_.patience();
+    for (unsigned attempt = 0; attempt != most; ++attempt) {
+      if (attempt >= attempts_at_once) {
+        const timespec a_while{0, 100'000};
+        nanosleep(&a_while, nullptr);
+      }
+      std::uint64_t before = 0;
+      std::uint64_t after = 0;
+      if (!memory_.read(sequence, before)) return false;
+      if ((before & 1) != 0 && attempt + 1 != most) continue;
+      if (!memory_.read(from, to) || !memory_.read(sequence, after)) return false;
+      if (before == after) break;
+    }
+    return true;
   }
-}
 
-double load_number(const double& from) {
-  double value;
-  __atomic_load(&from, &value, __ATOMIC_RELAXED);
-  return value;
-}
-
-void read_row(const recorder& r, const row& from, measured& into) {
-  measured_row read;
-  const adaptyst_path* path = nullptr;
-  const std::uint64_t* histogram = nullptr;
-  std::vector<attribute> attributes;
-  consistently(r, [&] {
-    path = load(from.path);
-    histogram = load(from.histogram);
-    read.count = load(from.count);
-    read.total_ns = load(from.total_ns);
-    read.self_ns = read.total_ns - std::min(read.total_ns, load(from.nested_ns));
-    read.min_ns = load(from.min_ns);
-    read.max_ns = load(from.max_ns);
-    read.threads = load(from.threads);
-    attributes.resize(ADAPTYST_ATTRIBUTES);
-    for (unsigned at = 0; at != ADAPTYST_ATTRIBUTES; ++at)
-      attributes[at] = {1, load_number(from.attributes[at].sum), load_number(from.attributes[at].min),
-                        load_number(from.attributes[at].max)};
-  });
-  name_path(into, path);
-  for (unsigned bucket = 0; bucket != ADAPTYST_HISTOGRAM_BUCKETS; ++bucket)
-    read.durations.add_bucket(bucket, load(histogram[bucket]));
-  const std::uint32_t used = path->site->kind == ADAPTYST_SITE_METRIC ? 1 : path->site->attribute_count;
-  for (unsigned at = 0; at != used; ++at) {
-    if (attributes[at].min > attributes[at].max) continue;  // nothing was added yet
-    attributes[at].count = read.count;
-    read.attributes.resize(at + 1);
-    read.attributes[at] = attributes[at];
-  }
-  add(into.rows[path->id], read);
-}
-
-}  // namespace
-
-measured read_recorders(detail::process& in) {
-  measured all;
-  account& sum = all.accounting;
-  std::int64_t open = 0;
-  const auto lose = [&sum](loss why, std::uint64_t count, bool at_begin) {
+  static void lose(account& sum, loss why, std::uint64_t count, bool at_begin) {
     if (count == 0) return;
     sum.lost[name_of(why)] += count;
     if (at_begin) sum.begun += count;
-  };
-  const std::uint64_t epoch = load(in.control.epoch);
-  for (const recorder* r = load_acquire(in.control.recorders); r != nullptr; r = r->next) {
-    const counters now = read_counters(*r);
-    if (now.epoch != epoch) continue;  // of an earlier collector
-    sum.begun += now.begun;
-    sum.ended += now.ended;
-    open += static_cast<std::int64_t>(now.depth - now.base) + now.handles;
-    for (unsigned why = 0; why != static_cast<unsigned>(loss::reasons); ++why)
-      lose(static_cast<loss>(why), now.lost[why], static_cast<loss>(why) != loss::unmatched);
-    lose(loss::in_signal, now.in_signal, true);
-    sum.unmatched += now.orphans + now.lost[static_cast<unsigned>(loss::unmatched)];
-    for (std::uint32_t at = 0; at != now.rows; ++at)
-      read_row(*r, load_acquire(r->chunks[at / detail::rows_per_chunk])->rows[at % detail::rows_per_chunk], all);
   }
-  detail::for_each_object([&](adaptyst_object& object, const detail::loaded_object&) {
-    lose(loss::no_memory, load(object.unrecorded), true);
-    return true;
-  });
-  // Recorders are read one after another: a handle may be seen to end on one after its begin was missed on another.
-  if (open < 0) sum.begun += static_cast<std::uint64_t>(-open);
-  sum.open = static_cast<std::uint64_t>(std::max<std::int64_t>(0, open));
-  return all;
-}
 
-namespace {
+  // Returns the address of the next one.
+  std::uint64_t read_recorder(std::uint64_t address, std::uint64_t epoch, measured& into) {
+    recorder_head now;
+    if (!read_consistently(address, address, now)) return 0;
+    if (now.epoch == epoch) {  // not of an earlier collector
+      account& sum = into.accounting;
+      sum.begun += now.begun + (now.serial - now.first_serial);
+      sum.ended += now.ended;
+      open_ += static_cast<std::int64_t>(now.depth) - static_cast<std::int64_t>(now.base) + now.handles;
+      for (unsigned why = 0; why != static_cast<unsigned>(loss::reasons); ++why)
+        lose(sum, static_cast<loss>(why), now.lost[why], static_cast<loss>(why) != loss::unmatched);
+      lose(sum, loss::in_signal, now.in_signal, true);
+      sum.unmatched += now.orphans + now.lost[static_cast<unsigned>(loss::unmatched)];
+      for (std::uint32_t at = 0; at != std::min(now.rows_used, detail::most_rows); ++at)
+        read_row(address,
+                 address_of(now.chunks[at / detail::rows_per_chunk]) + at % detail::rows_per_chunk * sizeof(row), into);
+    }
+    return address_of(now.next);
+  }
 
-const char* kind_name(std::uint32_t kind) {
-  constexpr const char* names[] = {"cpu", "gpu", "fpga", "accelerator", "other"};
-  return kind < std::size(names) ? names[kind] : "other";
-}
+  void read_row(std::uint64_t sequence, std::uint64_t address, measured& into) {
+    row from;
+    std::vector<std::uint64_t> histogram(ADAPTYST_HISTOGRAM_BUCKETS);
+    if (!read_consistently(sequence, address, from) ||
+        !memory_.read(address_of(from.histogram), histogram.data(), histogram.size() * sizeof histogram[0]))
+      return;
+    const measured_site* const site = name_path(into, address_of(from.path), from.id);
+    if (site == nullptr) return;
+    measured_row read;
+    read.count = from.count;
+    read.total_ns = from.total_ns;
+    read.self_ns = from.total_ns - std::min(from.total_ns, from.nested_ns);
+    read.min_ns = from.min_ns;
+    read.max_ns = from.max_ns;
+    read.threads = from.threads;
+    for (unsigned bucket = 0; bucket != ADAPTYST_HISTOGRAM_BUCKETS; ++bucket)
+      read.durations.add_bucket(bucket, histogram[bucket]);
+    const std::size_t used = site->kind == ADAPTYST_SITE_METRIC ? 1 : site->attributes.size();
+    for (std::size_t at = 0; at != used; ++at) {
+      const detail::attribute_sum& one = from.attributes[at];
+      if (one.min > one.max) continue;  // nothing was added yet
+      read.attributes.resize(at + 1);
+      read.attributes[at] = {read.count, one.sum, one.min, one.max};
+    }
+    add(into.rows[from.id], read);
+  }
+
+  // Names the path with this id, and those above it; returns its marker, or null when there is no such path.
+  const measured_site* name_path(measured& in, std::uint64_t address, std::uint64_t id) {
+    std::uint64_t site_of_first = 0;
+    while (address != 0) {
+      adaptyst_path path;
+      adaptyst_site site;
+      if (!memory_.read(address, path) || (site_of_first == 0 && path.id != id)) break;
+      if (const auto known = in.paths.find(path.id); known != in.paths.end()) {
+        if (site_of_first == 0) site_of_first = known->second.site;
+        break;
+      }
+      if (!memory_.read(address_of(path.site), site)) break;
+      adaptyst_path parent{};
+      if (path.parent != nullptr && !memory_.read(address_of(path.parent), parent)) break;
+      if (site_of_first == 0) site_of_first = site.id;
+      in.paths[path.id] = {parent.id, site.id, path.device};
+      if (in.sites.find(site.id) == in.sites.end()) in.sites.emplace(site.id, describe(site));
+      address = address_of(path.parent);
+    }
+    const auto found = in.sites.find(site_of_first);
+    return site_of_first != 0 && found != in.sites.end() ? &found->second : nullptr;
+  }
+
+  measured_site describe(const adaptyst_site& site) const {
+    constexpr std::size_t most = ADAPTYST_TEXT_BYTES - 1;
+    measured_site made;
+    made.name.resize(std::min<std::size_t>(site.name_bytes, most));
+    // A name may hold NULs, and begin anywhere.
+    std::size_t done = 0;
+    while (done < made.name.size()) {
+      const std::string part = memory_.text(address_of(site.name) + done, made.name.size() - done);
+      std::copy(part.begin(), part.end(), made.name.begin() + static_cast<std::ptrdiff_t>(done));
+      done += part.size() + 1;
+    }
+    made.file = memory_.text(address_of(site.file), most);
+    made.function = memory_.text(address_of(site.function), most);
+    made.label = memory_.text(address_of(site.label), most);
+    made.line = site.line;
+    made.kind = site.kind;
+    for (std::uint32_t at = 0; at != std::min<std::uint32_t>(site.attribute_count, ADAPTYST_ATTRIBUTES); ++at)
+      made.attributes.push_back(memory_.text(address_of(site.attributes[at]), most));
+    return made;
+  }
+
+  const process_state& state_;
+  const memory& memory_;
+  std::int64_t open_ = 0;
+};
 
 }  // namespace
 
-unsigned usable_cpus() {
-  cpu_set_t set;
-  const int count = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
-  return count > 0 ? static_cast<unsigned>(count) : 1;
+process_state own_state(std::uint64_t address) {
+  process_state made{&own_memory(), address, {}};
+  detail::for_each_object([&](adaptyst_object& object, const detail::loaded_object&) {
+    made.objects.push_back(reinterpret_cast<std::uint64_t>(&object));
+    return true;
+  });
+  return made;
 }
 
-device_list read_devices(detail::process& in, std::uint64_t observed_ns, std::uint64_t cpu_busy_ns) {
-  device_list list;
-  device_usage cpu;
-  cpu.kind = "cpu";
-  cpu.name = "host";
-  cpu.observed_ns = observed_ns;
-  cpu.busy_ns = std::min(observed_ns, cpu_busy_ns);
-  list.devices.push_back(cpu);
-  list.index.push_back(0);
-  for (detail::device_entry& entry : in.devices) {
-    if (load_acquire(entry.state) != 2) break;
-    device_usage usage;
-    usage.kind = kind_name(entry.kind);
-    usage.index = entry.index;
-    usage.name = entry.name;
-    usage.observed_ns = observed_ns;
-    detail::with_device(entry, [&](detail::device_entry& locked) {
-      // What came too late for one union may have come in time for another, so each is held against the whole.
-      const std::uint64_t busy = locked.busy.total_ns();
-      const std::uint64_t kernel = std::min(busy, locked.kernels.total_ns());
-      const std::uint64_t copy = std::min(busy, locked.copies.total_ns());
-      const std::uint64_t both = locked.kernels_and_copies.total_ns();
-      usage.busy_ns = busy;
-      usage.kernel_ns = kernel;
-      usage.copy_ns = copy;
-      usage.exposed_copy_ns = std::min(copy, both - std::min(both, kernel));
-      usage.queue_wait_ns = locked.queue_wait_ns;
-      usage.late = locked.busy.late;
-    });
-    usage.skipped = load(entry.skipped);
-    list.index.push_back(static_cast<std::uint32_t>(list.devices.size()));
-    list.devices.push_back(std::move(usage));
-  }
-  return list;
-}
+measured read_recorders(const process_state& of) { return reader(of).read(); }
 
-void reset_devices(detail::process& in) {
-  for (detail::device_entry& entry : in.devices) {
-    detail::with_device(entry, [](detail::device_entry& locked) {
-      locked.busy = locked.kernels = locked.kernels_and_copies = locked.copies = {};
-      locked.queue_wait_ns = 0;
-    });
-    detail::store(entry.skipped, 0);
-  }
+bool has_known_layout(const process_state& of) {
+  detail::control_page control;
+  if (of.address == 0) return true;
+  return of.in->read(of.address, control) && (control.layout == 0 || control.layout == detail::layout_of_state);
 }
 
 }  // namespace adaptyst::lib

@@ -58,7 +58,7 @@ class own_recorder {
   unsigned long long begun() const {
     unsigned long long sum = 0;
     for (const adaptyst::detail::recorder* r = process_->control.recorders; r != nullptr; r = r->next)
-      if (r->epoch == process_->control.epoch) sum += r->begun;
+      if (r->epoch == process_->control.epoch) sum += r->begun + (r->serial - r->first_serial);
     return sum;
   }
 

@@ -6,7 +6,7 @@
 #include <type_traits>
 
 #include "catch.hpp"
-#include "record/recorder_reader.hpp"
+#include "record/device_reader.hpp"
 
 namespace {
 
@@ -22,6 +22,9 @@ class made_process {
  public:
   made_process() : state_(detail::make_process()) { REQUIRE(state_ != nullptr); }
   detail::process& operator*() const { return *state_; }
+  adaptyst::lib::process_state state() const {
+    return {&adaptyst::lib::own_memory(), reinterpret_cast<std::uint64_t>(state_.get()), {}};
+  }
 
   detail::device_entry& device(std::uint32_t kind, std::uint32_t index, const char (&name)[5]) {
     char padded[detail::name_bytes_of_device] = {};
@@ -52,7 +55,7 @@ void book_copy(detail::device_entry& on, std::uint64_t begin, std::uint64_t end)
 
 TEST_CASE("the CPU is the first device, busy with its share of the process's time") {
   const made_process in;
-  const adaptyst::lib::device_list list = adaptyst::lib::read_devices(*in, 1000, 100);
+  const adaptyst::lib::device_list list = adaptyst::lib::read_devices(in.state(), 1000, 100);
   REQUIRE(list.devices.size() == 1);
   REQUIRE(list.index == std::vector<std::uint32_t>{0});
   const adaptyst::device_usage& cpu = list.devices[0];
@@ -72,7 +75,7 @@ TEST_CASE("a device's times are those of its unions") {
   book_copy(gpu, 150, 300);
   gpu.queue_wait_ns = 17;
   gpu.skipped = 2;
-  const adaptyst::lib::device_list list = adaptyst::lib::read_devices(*in, 1000, 0);
+  const adaptyst::lib::device_list list = adaptyst::lib::read_devices(in.state(), 1000, 0);
   REQUIRE(list.devices.size() == 2);
   const adaptyst::device_usage& read = list.devices[1];
   CHECK(read.kind == "gpu");
@@ -88,7 +91,7 @@ TEST_CASE("a device's times are those of its unions") {
   CHECK(read.utilisation() == 0.2);
 
   adaptyst::lib::reset_devices(*in);
-  const adaptyst::device_usage again = adaptyst::lib::read_devices(*in, 1000, 0).devices.at(1);
+  const adaptyst::device_usage again = adaptyst::lib::read_devices(in.state(), 1000, 0).devices.at(1);
   CHECK(again.busy_ns == 0U);
   CHECK(again.queue_wait_ns == 0U);
   CHECK(again.skipped == 0);
@@ -99,7 +102,7 @@ TEST_CASE("what is late for one union and not for another still makes sense toge
   detail::device_entry& gpu = in.device(1, 0, "late");
   for (std::uint64_t i = 0; i != intervals_kept + 6; ++i) book_copy(gpu, 1000000 + 100 * i, 1000000 + 100 * i + 1);
   book_kernel(gpu, 0, 900000);  // before all that was folded, but not of its own kind
-  const adaptyst::device_usage read = adaptyst::lib::read_devices(*in, 2000000, 0).devices.at(1);
+  const adaptyst::device_usage read = adaptyst::lib::read_devices(in.state(), 2000000, 0).devices.at(1);
   CHECK(read.late == 1);
   REQUIRE(read.exposed_copy_ns.has_value());
   CHECK(*read.exposed_copy_ns <= *read.copy_ns);
@@ -112,7 +115,7 @@ TEST_CASE("what one union has merged and another has folded still makes sense to
   gpu.busy.add(1000000, 2000000);  // a fill, beside all of the copies: the device was busy in one go
   for (std::uint64_t i = 0; i != intervals_kept + 6; ++i) book_copy(gpu, 1000000 + 100 * i, 1000000 + 100 * i + 1);
   book_kernel(gpu, 0, 900000);  // too late beside the copies, in time for the others
-  const adaptyst::device_usage read = adaptyst::lib::read_devices(*in, 2000000, 0).devices.at(1);
+  const adaptyst::device_usage read = adaptyst::lib::read_devices(in.state(), 2000000, 0).devices.at(1);
   CHECK(read.busy_ns == 1900000U);
   CHECK(read.kernel_ns == 900000U);
   CHECK(*read.exposed_copy_ns <= *read.copy_ns);
@@ -126,7 +129,7 @@ TEST_CASE("there is room for 63 devices, each once") {
   CHECK(detail::find_device(*in, 1, 63, name) == detail::most_devices + 1);
   CHECK(detail::find_device(*in, 2, 0, name) == detail::most_devices + 1);
   CHECK(detail::find_device(*in, 1, 62, name) == detail::most_devices);
-  CHECK(adaptyst::lib::read_devices(*in, 1, 1).devices.size() == 1 + detail::most_devices);
+  CHECK(adaptyst::lib::read_devices(in.state(), 1, 1).devices.size() == 1 + detail::most_devices);
 }
 
 TEST_CASE("utilisation is a fraction, and absent where nothing was observed") {

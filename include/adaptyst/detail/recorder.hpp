@@ -72,7 +72,8 @@ struct frame {
   uint64_t pad;
 };
 
-struct recorder {
+// What others read of a recorder.
+struct recorder_head {
   uint64_t sequence;
   uint64_t epoch;
   process* owner;
@@ -93,6 +94,9 @@ struct recorder {
   uint32_t generation;
   uint32_t rows_used, rows_touched;  // now; and ever, so that untouched memory need not be cleared
   row_chunk* chunks[most_rows / rows_per_chunk];
+};
+
+struct recorder : recorder_head {
   row* slots[row_slots];
 
   row root;                                            // no path's: above all others

@@ -1,0 +1,63 @@
+#include "memory.hpp"
+
+#include <sys/uio.h>
+
+#include <algorithm>
+#include <cstring>
+
+namespace adaptyst::lib {
+
+namespace {
+
+class this_memory final : public memory {
+ public:
+  bool read(std::uint64_t address, void* to, std::size_t bytes) const noexcept override {
+    const auto* const from = reinterpret_cast<const std::uint64_t*>(address);
+    auto* const words = static_cast<unsigned char*>(to);
+    for (std::size_t at = 0; at != bytes / sizeof *from; ++at) {
+      const std::uint64_t word = __atomic_load_n(from + at, __ATOMIC_ACQUIRE);
+      std::memcpy(words + at * sizeof word, &word, sizeof word);
+    }
+    return true;
+  }
+  std::string text(std::uint64_t address, std::size_t most) const override {
+    const char* const from = reinterpret_cast<const char*>(address);
+    return std::string(from, strnlen(from, most));
+  }
+  unsigned patience() const noexcept override { return 3000; }
+};
+
+}  // namespace
+
+const memory& own_memory() {
+  static const this_memory only;
+  return only;
+}
+
+bool other_memory::read(std::uint64_t address, void* to, std::size_t bytes) const noexcept {
+  const iovec here{to, bytes};
+  const iovec there{reinterpret_cast<void*>(address), bytes};
+  return process_vm_readv(process_, &here, 1, &there, 1, 0) == static_cast<ssize_t>(bytes);
+}
+
+std::string other_memory::text(std::uint64_t address, std::size_t most) const {
+  constexpr std::uint64_t page = 4096;
+  std::string read(most, '\0');
+  std::size_t done = 0;
+  while (done < most) {  // a page at a time: the next one may not be there, nor be needed
+    const std::size_t part = std::min<std::uint64_t>(most - done, page - (address + done) % page);
+    if (!this->read(address + done, read.data() + done, part)) break;
+    done += part;
+    if (std::memchr(read.data() + done - part, 0, part) != nullptr) break;
+  }
+  read.resize(strnlen(read.data(), done));
+  return read;
+}
+
+bool other_memory::write(std::uint64_t address, const void* from, std::size_t bytes) const noexcept {
+  const iovec here{const_cast<void*>(from), bytes};
+  const iovec there{reinterpret_cast<void*>(address), bytes};
+  return process_vm_writev(process_, &here, 1, &there, 1, 0) == static_cast<ssize_t>(bytes);
+}
+
+}  // namespace adaptyst::lib

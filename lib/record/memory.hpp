@@ -1,0 +1,54 @@
+// Memory of a process, this one or another: what the readers of recorders read, so that one reader does for both.
+#ifndef ADAPTYST_LIB_RECORD_MEMORY_HPP
+#define ADAPTYST_LIB_RECORD_MEMORY_HPP
+
+#include <sys/types.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+namespace adaptyst::lib {
+
+class memory {
+ public:
+  virtual ~memory() = default;
+
+  // Copies from an address that is a multiple of 8, word by word, each of them at once; false: not readable.
+  virtual bool read(std::uint64_t address, void* to, std::size_t bytes) const noexcept = 0;
+  // The text there, without its NUL, at most `most` bytes; empty when not readable.
+  virtual std::string text(std::uint64_t address, std::size_t most) const = 0;
+  // How often it is worth while to try again where a writer has come between.
+  virtual unsigned patience() const noexcept = 0;
+
+  template <class T>
+  bool read(std::uint64_t address, T& to) const noexcept {
+    static_assert(sizeof(T) % 8 == 0);
+    return read(address, static_cast<void*>(&to), sizeof to);
+  }
+};
+
+// This process. An address that is not readable ends it.
+const memory& own_memory();
+
+// Another one, as far as ptrace permits (process_vm_readv). Nothing that is read there can be relied upon: whoever follows
+// an address or believes a count must bear that it is wrong.
+class other_memory final : public memory {
+ public:
+  explicit other_memory(pid_t process) : process_(process) {}
+
+  using memory::read;
+  bool read(std::uint64_t address, void* to, std::size_t bytes) const noexcept override;
+  std::string text(std::uint64_t address, std::size_t most) const override;
+  unsigned patience() const noexcept override { return 3; }
+
+  // False, with errno: not permitted, or no such memory.
+  bool write(std::uint64_t address, const void* from, std::size_t bytes) const noexcept;
+
+ private:
+  pid_t process_;
+};
+
+}  // namespace adaptyst::lib
+
+#endif
