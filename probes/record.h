@@ -10,6 +10,7 @@ enum {
   ADAPTYST_KERNEL_GROUPS = 4096, /* of buckets, of all rows together: a row uses as many as its durations spread over */
   ADAPTYST_KERNEL_GROUP = 16,    /* buckets */
   ADAPTYST_KERNEL_SITES = 4096,
+  ADAPTYST_KERNEL_PROCESSES = 65536,
 };
 
 /* Why the kernel's side lost an event, or could not keep all that it knows of it. */
@@ -64,12 +65,13 @@ struct adaptyst_kernel_site {
   char label[ADAPTYST_TEXT_BYTES];
 };
 
-/* Whom to listen to, where the link cannot tell processes apart: a pid within its PID namespace. pid 0: everybody. */
+/* Whom to listen to: everybody, one process, or those that the map `processes` lists; by their numbers in a PID
+ * namespace, the first one if the inode is 0. */
 struct adaptyst_kernel_filter {
   uint64_t namespace_device;
   uint64_t namespace_inode;
-  uint32_t pid;
-  uint32_t pad;
+  uint32_t pid; /* 0: not one */
+  uint32_t listed;
 };
 
 #ifdef __cplusplus

@@ -61,6 +61,14 @@ struct {
   __type(value, uint64_t);
 } losses SEC(".maps");
 
+struct {
+  __uint(type, BPF_MAP_TYPE_HASH);
+  __uint(map_flags, BPF_F_NO_PREALLOC);
+  __uint(max_entries, ADAPTYST_KERNEL_PROCESSES);
+  __type(key, uint32_t);
+  __type(value, uint32_t);
+} processes SEC(".maps");
+
 /* Too large for the stack. */
 struct {
   __uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
@@ -76,9 +84,10 @@ static __always_inline void count_loss(uint32_t why) {
 
 static __always_inline int is_observed(void) {
   struct bpf_pidns_info task;
-  if (!filter.pid) return 1;
-  if (bpf_get_ns_current_pid_tgid(filter.namespace_device, filter.namespace_inode, &task, sizeof(task))) return 0;
-  return task.tgid == filter.pid;
+  if (!filter.pid && !filter.listed) return 1;
+  if (!filter.namespace_inode) task.tgid = bpf_get_current_pid_tgid() >> 32;
+  else if (bpf_get_ns_current_pid_tgid(filter.namespace_device, filter.namespace_inode, &task, sizeof(task))) return 0;
+  return filter.listed ? !!bpf_map_lookup_elem(&processes, &task.tgid) : task.tgid == filter.pid;
 }
 
 /* The functions that name things are global, with numbers for arguments, so that the verifier checks each of them once

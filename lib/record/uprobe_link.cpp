@@ -66,7 +66,7 @@ uprobe_link::~uprobe_link() {
 }
 
 uprobe_link uprobe_link::attach_multi(bpf_program* program, const std::string& file,
-                                      const std::vector<uprobe_place>& places) {
+                                      const std::vector<uprobe_place>& places, pid_t process) {
   std::vector<std::uint64_t> offsets;
   std::vector<std::uint64_t> semaphores;
   for (const uprobe_place& place : places) {
@@ -80,7 +80,7 @@ uprobe_link uprobe_link::attach_multi(bpf_program* program, const std::string& f
   request.offsets = reinterpret_cast<std::uint64_t>(offsets.data());
   request.semaphore_offsets = reinterpret_cast<std::uint64_t>(semaphores.data());
   request.count = static_cast<std::uint32_t>(places.size());
-  request.pid = static_cast<std::uint32_t>(getpid());
+  request.pid = static_cast<std::uint32_t>(process);
   uprobe_link made;
   made.descriptor_ = static_cast<int>(syscall(SYS_bpf, link_create, &request, sizeof request));
   if (made.descriptor_ < 0) throw cannot_attach(file, errno);

@@ -2,6 +2,8 @@
 #ifndef ADAPTYST_LIB_RECORD_UPROBE_LINK_HPP
 #define ADAPTYST_LIB_RECORD_UPROBE_LINK_HPP
 
+#include <sys/types.h>
+
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -31,9 +33,9 @@ class uprobe_link {
   uprobe_link& operator=(uprobe_link&& from) noexcept;
   ~uprobe_link();
 
-  // One uprobe_multi link for this process: needs CAP_BPF and CAP_PERFMON. Throws error.
+  // One uprobe_multi link, for one process or, with 0, for all: needs CAP_BPF and CAP_PERFMON. Throws error.
   static uprobe_link attach_multi(bpf_program* program, const std::string& file,
-                                  const std::vector<uprobe_place>& places);
+                                  const std::vector<uprobe_place>& places, pid_t process);
 
   // A perf event for each place and every process: needs CAP_SYS_ADMIN; detaching takes 0.1 s a place. Throws error.
   static uprobe_link attach_perf(bpf_program* program, const std::string& file,

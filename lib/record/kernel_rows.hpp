@@ -1,0 +1,51 @@
+// The BPF programs that sum what probes report, and the rows that they keep in the kernel.
+#ifndef ADAPTYST_LIB_RECORD_KERNEL_ROWS_HPP
+#define ADAPTYST_LIB_RECORD_KERNEL_ROWS_HPP
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "../profile/measured.hpp"
+#include "uprobe_link.hpp"
+
+struct region_bpf;
+
+namespace adaptyst::lib {
+
+// Whose events are summed, where a link reports those of everybody.
+enum class audience {
+  everybody,     // the link itself tells processes apart
+  this_process,  // it cannot
+  listed,        // those that admit() has named
+};
+
+class kernel_rows {
+ public:
+  // `multi`: to be attached by uprobe_multi links. Throws error.
+  kernel_rows(bool multi, audience whose);
+  kernel_rows(kernel_rows&&) noexcept;
+  kernel_rows& operator=(kernel_rows&&) noexcept;
+  ~kernel_rows();
+
+  // Attaches the program of region_end. `process`: 0 for all. Throws error.
+  uprobe_link attach(const std::string& file, const std::vector<uprobe_place>& places, pid_t process) const;
+
+  // Lists a process, or takes it off the list.
+  void admit(pid_t process) const;
+  void dismiss(pid_t process) const;
+
+  // All rows, what is known of their paths, and what was lost in the kernel.
+  measured read() const;
+  void forget(std::uint64_t path) const;
+
+ private:
+  bool multi_;
+  std::unique_ptr<region_bpf, void (*)(region_bpf*)> programs_;
+};
+
+}  // namespace adaptyst::lib
+
+#endif
