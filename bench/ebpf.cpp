@@ -46,7 +46,7 @@ class empty_trap {
     adaptyst::lib::expect_multi(programs_->progs.empty);
     bpf_program__set_autoload(programs_->progs.region_end, false);
     region_bpf__load(programs_);
-    for (const adaptyst::lib::elf_probe& probe : adaptyst::lib::find_elf_probes("/proc/self/exe"))
+    for (const adaptyst::lib::elf_probe& probe : adaptyst::lib::find_elf_markers("/proc/self/exe").probes)
       if (probe.name == "mark") offset_ = probe.offset;
   }
   ~empty_trap() { region_bpf__destroy(programs_); }

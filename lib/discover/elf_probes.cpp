@@ -1,5 +1,6 @@
 #include "elf_probes.hpp"
 
+#include <adaptyst/probe_abi.h>
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <gelf.h>
@@ -44,9 +45,23 @@ std::uint64_t file_offset(Elf* elf, const std::string& file, std::uint64_t addre
   fail(file, fmt::format("no segment holds address {:#x}", address));
 }
 
+// As linked, where the beginning of the file is loaded.
+std::uint64_t first_address(Elf* elf, const std::string& file) {
+  std::size_t count = 0;
+  if (elf_getphdrnum(elf, &count) != 0) fail(file, elf_errmsg(-1));
+  for (std::size_t at = 0; at != count; ++at) {
+    GElf_Phdr segment;
+    if (gelf_getphdr(elf, static_cast<int>(at), &segment) != nullptr && segment.p_type == PT_LOAD)
+      return segment.p_vaddr - segment.p_offset;
+  }
+  fail(file, "nothing of it is loaded");
+}
+
 struct sections {
   Elf_Data* notes = nullptr;
-  std::uint64_t base = 0;  // where .stapsdt.base really is; prelink may have moved everything
+  Elf_Data* control = nullptr;        // .note.adaptyst
+  std::uint64_t control_address = 0;  // as linked
+  std::uint64_t base = 0;             // where .stapsdt.base really is; prelink may have moved everything
 };
 
 sections find_sections(Elf* elf, const std::string& file) {
@@ -61,6 +76,10 @@ sections find_sections(Elf* elf, const std::string& file) {
     if (std::strcmp(name, ".note.stapsdt") == 0 && header.sh_type == SHT_NOTE)
       found.notes = elf_getdata(section, nullptr);
     if (std::strcmp(name, ".stapsdt.base") == 0) found.base = header.sh_addr;
+    if (std::strcmp(name, ".note.adaptyst") == 0 && header.sh_type == SHT_NOTE) {
+      found.control = elf_getdata(section, nullptr);
+      found.control_address = header.sh_addr;
+    }
   }
   return found;
 }
@@ -74,9 +93,27 @@ std::string_view next_string(const char** at, const char* end, const std::string
   return text;
 }
 
+// As linked; 0 if there is none.
+std::uint64_t control_block(const sections& in) {
+  if (in.control == nullptr) return 0;
+  GElf_Nhdr note;
+  std::size_t name_at = 0;
+  std::size_t body_at = 0;
+  const char* const bytes = static_cast<const char*>(in.control->d_buf);
+  for (std::size_t at = 0; (at = gelf_getnote(in.control, at, &note, &name_at, &body_at)) > 0;) {
+    std::uint64_t offset;
+    if (note.n_type != ADAPTYST_OBJECT_NOTE || note.n_namesz != sizeof "adaptyst" ||
+        std::memcmp(bytes + name_at, "adaptyst", sizeof "adaptyst") != 0 || note.n_descsz != sizeof offset)
+      continue;
+    std::memcpy(&offset, bytes + body_at, sizeof offset);
+    return in.control_address + body_at + offset;
+  }
+  return 0;
+}
+
 }  // namespace
 
-std::vector<elf_probe> find_elf_probes(const std::string& file) {
+elf_markers find_elf_markers(const std::string& file) {
   const int descriptor = open(file.c_str(), O_RDONLY | O_CLOEXEC);
   if (descriptor < 0)
     throw error(fmt::format("cannot open {} to find its probes", file), errno,
@@ -88,8 +125,10 @@ std::vector<elf_probe> find_elf_probes(const std::string& file) {
   if (gelf_getclass(elf.get()) != ELFCLASS64) fail(file, "not a 64-bit ELF file");
 
   const sections found = find_sections(elf.get(), file);
-  std::vector<elf_probe> probes;
-  if (found.notes == nullptr) return probes;
+  elf_markers markers;
+  markers.control_block = control_block(found);
+  if (markers.control_block != 0) markers.first_address = first_address(elf.get(), file);
+  if (found.notes == nullptr) return markers;
 
   const char* const bytes = static_cast<const char*>(found.notes->d_buf);
   GElf_Nhdr note;
@@ -119,9 +158,9 @@ std::vector<elf_probe> find_elf_probes(const std::string& file) {
     unsigned char code[sizeof fast];
     probe.has_fast_point = pread(descriptor, code, sizeof code, static_cast<off_t>(probe.offset)) == sizeof code &&
                            std::memcmp(code, fast, sizeof fast) == 0;
-    probes.push_back(probe);
+    markers.probes.push_back(probe);
   }
-  return probes;
+  return markers;
 }
 
 }  // namespace adaptyst::lib

@@ -16,9 +16,15 @@ struct elf_probe {
   bool has_fast_point;             // a 5-byte nop stands behind the 1-byte one
 };
 
-// The probes of our provider in `file`; none is no error. Throws error when the file cannot be read or its notes are
-// malformed.
-std::vector<elf_probe> find_elf_probes(const std::string& file);
+// What a file with markers has of ours.
+struct elf_markers {
+  std::vector<elf_probe> probes;
+  std::uint64_t control_block = 0;  // as linked; 0: no markers
+  std::uint64_t first_address = 0;  // as linked, of what is loaded from the beginning of the file
+};
+
+// None is no error. Throws error when the file cannot be read or its notes are malformed.
+elf_markers find_elf_markers(const std::string& file);
 
 }  // namespace adaptyst::lib
 

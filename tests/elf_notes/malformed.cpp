@@ -19,7 +19,7 @@
 namespace {
 
 using adaptyst::lib::elf_probe;
-using adaptyst::lib::find_elf_probes;
+using adaptyst::lib::find_elf_markers;
 
 // A small program with markers, as built beside this test.
 const std::string& original() {
@@ -59,7 +59,7 @@ outcome read(const std::string& content) {
   const file made(content);
   outcome result;
   try {
-    result.probes = find_elf_probes(made.name());
+    result.probes = find_elf_markers(made.name()).probes;
   } catch (const adaptyst::lib::error& failed) {
     result.error = failed.what();
     CHECK(result.error.find(made.name()) != std::string::npos);
@@ -141,15 +141,15 @@ TEST_CASE("what cannot be opened is told with the system's reason") {
   for (const char* const name : {"/nonexistent/file", "/proc/self/mem/x", ""}) {
     std::string message;
     try {
-      find_elf_probes(name);
+      find_elf_markers(name);
     } catch (const adaptyst::lib::error& failed) {
       message = failed.what();
       CHECK(failed.number() != 0);
     }
     CHECK(message.find("cannot open ") == 0);
   }
-  CHECK_THROWS_AS(find_elf_probes("/"), adaptyst::lib::error);
-  CHECK_THROWS_AS(find_elf_probes("/dev/null"), adaptyst::lib::error);
+  CHECK_THROWS_AS(find_elf_markers("/"), adaptyst::lib::error);
+  CHECK_THROWS_AS(find_elf_markers("/dev/null"), adaptyst::lib::error);
 }
 
 TEST_CASE("an ELF file for other machines is said to be that") {

@@ -1,0 +1,70 @@
+#include "process_objects.hpp"
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+
+#include <cerrno>
+#include <cinttypes>
+#include <cstdio>
+#include <fstream>
+#include <set>
+#include <utility>
+
+#include "../error.hpp"
+#include "elf_probes.hpp"
+
+namespace adaptyst::lib {
+
+namespace {
+
+struct mapping {
+  std::uint64_t begin, end, offset;
+  std::uint64_t inode;
+  std::string path;
+};
+
+bool parse(const std::string& line, mapping& to) {
+  int path_at = 0;
+  if (std::sscanf(line.c_str(), "%" SCNx64 "-%" SCNx64 " %*s %" SCNx64 " %*x:%*x %" SCNu64 " %n", &to.begin, &to.end,
+                  &to.offset, &to.inode, &path_at) != 4)
+    return false;
+  to.path = line.substr(static_cast<std::size_t>(path_at));
+  return to.inode != 0 && !to.path.empty() && to.path[0] == '/';
+}
+
+// A name under which the very file that is mapped can be opened: it may lie in another mount namespace, and another file
+// may have taken its place since.
+std::string name_from_here(pid_t process, const mapping& of) {
+  std::string name = fmt::format("/proc/{}/root{}", process, of.path);
+  struct stat there {};
+  if (stat(name.c_str(), &there) == 0 && there.st_ino == of.inode) return name;
+  return fmt::format("/proc/{}/map_files/{:x}-{:x}", process, of.begin, of.end);
+}
+
+}  // namespace
+
+std::vector<process_object> find_objects(pid_t process) {
+  const std::string list = fmt::format("/proc/{}/maps", process);
+  std::ifstream maps(list);
+  std::string line;
+  if (!maps || !std::getline(maps, line))
+    throw error(fmt::format("cannot look at process {}", process), errno != 0 ? errno : ESRCH,
+                "it must be running, and be yours; or be root");
+  std::vector<process_object> found;
+  std::set<std::pair<std::string, std::uint64_t>> seen;
+  do {
+    mapping one;
+    // A file is mapped in pieces; the piece that begins the file tells where all of it is.
+    if (!parse(line, one) || one.offset != 0 || !seen.emplace(one.path, one.begin).second) continue;
+    try {
+      const std::string file = name_from_here(process, one);
+      const elf_markers markers = find_elf_markers(file);
+      if (markers.control_block != 0)
+        found.push_back({file, one.begin + (markers.control_block - markers.first_address)});
+    } catch (const error&) {  // no ELF file, or none that we may read
+    }
+  } while (std::getline(maps, line));
+  return found;
+}
+
+}  // namespace adaptyst::lib
