@@ -28,11 +28,11 @@ ADAPTYST_DETAIL_INLINE void store_release(T& to, V value) noexcept {
   __atomic_store_n(&to, static_cast<T>(value), __ATOMIC_RELEASE);
 }
 
-// Adds where only this thread writes: a load, an addition and a store, no lock prefix. Compilers make three instructions
-// of these, since they do not join atomics; one does as well.
+// Adds where only this thread writes: a load, an addition and a store, no lock prefix. GCC makes three instructions of
+// these, since it does not join atomics; one does as well.
 template <class T, class V>
 ADAPTYST_DETAIL_INLINE void bump(T& counter, V by) noexcept {
-#if defined(__x86_64__) && !defined(__SANITIZE_THREAD__) && !defined(__SANITIZE_ADDRESS__)
+#if defined(__x86_64__) && !defined(__clang__) && !defined(__SANITIZE_THREAD__) && !defined(__SANITIZE_ADDRESS__)
   __asm__("add%z0 %1, %0" : "+m"(counter) : "er"(static_cast<T>(by)) : "cc");
 #else
   store(counter, static_cast<T>(load(counter) + static_cast<T>(by)));
