@@ -66,6 +66,9 @@ comparison compare(const profile& before, const profile& after, double least_sha
 std::string to_json(const comparison& of);
 std::string to_table(const comparison& of);
 
+// The regions that got slower by more than this fraction (slower_by), a line each; empty if none.
+std::string list_slower(const comparison& of, double fraction);
+
 }}  // namespace adaptyst::v1
 
 #endif

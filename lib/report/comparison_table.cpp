@@ -77,4 +77,13 @@ std::string to_table(const comparison& of) {
   return out + "\n" + wrapped(sentence);
 }
 
+std::string list_slower(const comparison& of, double fraction) {
+  std::string lines;
+  for (const compared_region& row : of.regions)
+    if (row.slower_by(fraction))
+      lines += fmt::format("{}{} on {}: mean {}, now {} ({})", lines.empty() ? "" : "\n", name_of(row.path),
+                           device_of(row), mean_of(row.before), mean_of(row.after), change_of(row.change_of_mean()));
+  return lines;
+}
+
 }}  // namespace adaptyst::v1
