@@ -37,7 +37,7 @@ std::string values_of(const CLI::App& of, const std::string& command) {
   for (const CLI::Option* option : options_of(of)) {
     if (!takes_a_value(*option)) continue;
     std::vector<std::string> patterns;
-    for (const std::string& name : names_of(*option)) patterns.push_back(command + "," + name);
+    for (const std::string& name : names_of(*option)) patterns.push_back(fmt::format("{},{}", command, name));
     cases +=
         fmt::format("    {}) words='{}' given=yes ;;\n", joined(patterns, " | "), joined(choices_of(*option), " "));
   }
@@ -45,7 +45,7 @@ std::string values_of(const CLI::App& of, const std::string& command) {
 }
 
 std::string script_of(const CLI::App& program) {
-  const std::string name = program.get_name();
+  const std::string& name = program.get_name();
   std::vector<std::string> commands;
   std::string values = values_of(program, "");
   std::string options = fmt::format("    '') options='{}' words='{}' ;;\n", joined(option_names(program), " "),

@@ -40,7 +40,7 @@ std::string section_of(const CLI::App& command, const std::string& program) {
 }
 
 std::string markdown_of(const CLI::App& program) {
-  const std::string name = program.get_name();
+  const std::string& name = program.get_name();
   std::string page =
       fmt::format("# The command `{0}`\n\n{1}. This page is what `{0} help --markdown` prints.\n\n{2}\n\n{3}", name,
                   program.get_description(), program.get_footer(), rows_of(program));

@@ -11,7 +11,7 @@ namespace adaptyst { inline namespace v1 {
 
 namespace {
 
-using lib::columns, lib::duration, lib::fitted, lib::line_of, lib::printable, lib::right, lib::width, lib::wrapped;
+using lib::duration, lib::fitted, lib::line_of, lib::printable, lib::right, lib::width, lib::wrapped;
 
 constexpr std::size_t name_columns = 34;
 
