@@ -62,7 +62,7 @@ struct comparison {
 // Regions whose total is below `least_share` of the duration of their processes, in both profiles, are ignored.
 comparison compare(const profile& before, const profile& after, double least_share = 0);
 
-// The comparison as JSON, or as a table for people.
+// The comparison as JSON (docs/comparison-schema.json), or as a table for people.
 std::string to_json(const comparison& of);
 std::string to_table(const comparison& of);
 

@@ -73,19 +73,39 @@ struct node {
   }
 };
 
-void write_node(std::string& out, const profile& of, const std::string& name, const node& at, std::size_t depth,
-                double wall_ns) {
-  const std::string indent(2 * std::min<std::size_t>(depth, 8), ' ');
-  if (at.rows.empty()) out += fitted(indent + printable(name), name_columns) + " (open)\n";
-  for (const region* row : at.rows) {
-    out += row_of(of, *row, indent + printable(name), wall_ns) + "\n";
+struct pending_node {
+  const std::string* name;
+  const node* at;
+  std::size_t depth;
+};
+
+// Puts what lies below on the stack, the longest on top.
+void push_below(std::vector<pending_node>& stack, const node& of, std::size_t depth) {
+  std::vector<std::pair<std::uint64_t, pending_node>> children;
+  for (const auto& [name, child] : of.below) children.push_back({child.total_ns(), {&name, &child, depth}});
+  std::stable_sort(children.begin(), children.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
+  for (auto child = children.rbegin(); child != children.rend(); ++child) stack.push_back(child->second);
+}
+
+void write_node(std::string& out, const profile& of, const pending_node& one, double wall_ns) {
+  const std::string indent(2 * std::min<std::size_t>(one.depth, 8), ' ');
+  if (one.at->rows.empty()) out += fitted(indent + printable(*one.name), name_columns) + " (open)\n";
+  for (const region* row : one.at->rows) {
+    out += row_of(of, *row, indent + printable(*one.name), wall_ns) + "\n";
     write_attributes(out, *row, indent + "    ");
   }
-  std::vector<std::pair<std::string, const node*>> children;
-  for (const auto& [child_name, child] : at.below) children.emplace_back(child_name, &child);
-  std::stable_sort(children.begin(), children.end(),
-                   [](const auto& a, const auto& b) { return a.second->total_ns() > b.second->total_ns(); });
-  for (const auto& [child_name, child] : children) write_node(out, of, child_name, *child, depth + 1, wall_ns);
+}
+
+// With a stack of its own: a path may be 4097 deep, and the thread's stack small.
+void write_tree(std::string& out, const profile& of, const node& root, double wall_ns) {
+  std::vector<pending_node> stack;
+  push_below(stack, root, 0);
+  while (!stack.empty()) {
+    const pending_node one = stack.back();
+    stack.pop_back();
+    write_node(out, of, one, wall_ns);
+    push_below(stack, *one.at, one.depth + 1);
+  }
 }
 
 void write_devices(std::string& out, const profile& of) {
@@ -147,11 +167,7 @@ std::string to_table(const profile& of) {
   const auto wall_ns = static_cast<double>(wall);
   out += fitted("region", name_columns) + " " + fitted("on", 5) + right("count", 8) + right("total", 9) +
          right("self", 9) + right("share", 8) + right("mean", 9) + right("p50", 9) + right("p99", 9) + "\n";
-  std::vector<std::pair<std::string, const node*>> roots;
-  for (const auto& [name, child] : root.below) roots.emplace_back(name, &child);
-  std::stable_sort(roots.begin(), roots.end(),
-                   [](const auto& a, const auto& b) { return a.second->total_ns() > b.second->total_ns(); });
-  for (const auto& [name, child] : roots) write_node(out, of, name, *child, 0, wall_ns);
+  write_tree(out, of, root, wall_ns);
   if (of.regions.empty()) out += "(no marker ran to its end)\n";
   write_devices(out, of);
   write_account(out, of.accounting, wall_ns);

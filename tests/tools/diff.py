@@ -1,7 +1,12 @@
 """adaptyst diff: which regions changed, and when that is a failure."""
 import json
 
-from command import adaptyst, hand_made, real, region, require, require_equal, run_all, written
+from command import adaptyst, hand_made, real, region, require, require_equal, run_all, sources, written
+
+try:
+    import jsonschema
+except ImportError:
+    jsonschema = None
 
 
 def profiles(before, after):
@@ -73,6 +78,21 @@ def test_real_profiles_are_compared():
     require_equal(sorted((row["path"][0], row["device"]["kind"]) for row in found["regions"]),
                   [("fill", "cpu"), ("sum", "accelerator"), ("sum", "cpu")])
     require(all(row["p"] is None and not row["significant"] for row in found["regions"]), found)
+
+
+def test_json_follows_its_schema():
+    if jsonschema is None:
+        return print("without: no Python module jsonschema (Debian: python3-jsonschema)")
+    schema = json.loads((sources / "docs/comparison-schema.json").read_text(encoding="utf-8"))
+    mark = region(["mark"], kind="mark", count=3, device=7)
+    files = profiles([region(["a"], *[10] * 9), region(["b"], 1), mark], [region(["a"], *[20] * 9), mark])
+    found = json.loads(adaptyst("diff", *files, "--format", "json").out)
+    require_equal(len(found["regions"]), 3)
+    jsonschema.validate(found, schema)
+    for key in schema["definitions"]["region"]["required"]:
+        damaged = json.loads(json.dumps(found))
+        del damaged["regions"][0][key]
+        require(not jsonschema.Draft7Validator(schema).is_valid(damaged), f"a region may lack {key}")
 
 
 def test_bad_input_is_told_from_a_failed_comparison():
