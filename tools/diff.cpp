@@ -70,8 +70,11 @@ void add_diff(CLI::App& to) {
       "\n"
       "`--fail-above 5%` fails if, for any region, the mean duration of an event grew by more than 5 %,\n"
       "and p is below 0.01, and events of AFTER tend to be the longer ones. Regions that are new, that\n"
-      "have vanished, or that merely run more often, do not fail. Two runs of the same program may\n"
-      "differ as wholes; merge several into each side with `adaptyst report --output`.\n"
+      "have vanished, or that merely run more often, do not fail.\n"
+      "\n"
+      "p knows the events within the two runs, not how runs differ as wholes: a busy machine makes the\n"
+      "same program slower, significantly. Choose a limit above what two runs of the same program\n"
+      "differ by, and merge several runs into each side with `adaptyst report --output`.\n"
       "\n"
       "docs/comparison-schema.json says what `--format json` prints.");
   command->callback([asked] { diff(*asked); });
