@@ -1,4 +1,4 @@
-# What `cmake --install` puts where: headers, library, CMake package and pkg-config files. Nothing installed knows the
+# What `cmake --install` puts where: headers, library, command, CMake package and pkg-config files. Nothing installed knows the
 # build tree or even the prefix, so that a tree may be moved, and `cmake --install --prefix` may name another.
 include(CMakePackageConfigHelpers)
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/adaptyst)
@@ -16,6 +16,13 @@ if(ADAPTYST_BUILD_COLLECTOR)
   install(TARGETS adaptyst_collector EXPORT adaptystCollectorTargets)
   install(EXPORT adaptystCollectorTargets NAMESPACE adaptyst:: DESTINATION ${package_dir})
   get_target_property(collector_type adaptyst_collector TYPE)
+endif()
+
+if(TARGET adaptyst_command)
+  # Finds a shared collector beside itself, wherever the tree is moved.
+  file(RELATIVE_PATH to_libraries ${CMAKE_INSTALL_FULL_BINDIR} ${CMAKE_INSTALL_FULL_LIBDIR})
+  set_target_properties(adaptyst_command PROPERTIES INSTALL_RPATH "$ORIGIN/${to_libraries}")
+  install(TARGETS adaptyst_command RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 endif()
 
 set(version_arguments COMPATIBILITY SameMinorVersion)

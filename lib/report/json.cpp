@@ -21,9 +21,24 @@ json number(double value) { return std::isfinite(value) ? json(value) : json(nul
 // Text, because many readers keep numbers as double, which 64 bits do not fit.
 json id_of(std::uint64_t id) { return fmt::format("{:016x}", id); }
 
+// Names may hold any bytes; what is not UTF-8 is replaced rather than refused.
+constexpr auto replacing = json::error_handler_t::replace;
+
+// By the names that will stand in the file: two that differ only in what is replaced become one, as a file with a key
+// twice would say one or the other, depending on who reads it.
+std::map<std::string, attribute> writable(const std::map<std::string, attribute>& all) {
+  std::map<std::string, attribute> made;
+  for (const auto& [name, values] : all) {
+    const json as_written = json::parse(json(name).dump(-1, ' ', false, replacing));
+    const auto [entry, is_new] = made.try_emplace(as_written.get<std::string>(), values);
+    if (!is_new) entry->second.merge(values);
+  }
+  return made;
+}
+
 json attributes_of(const region& row) {
   json all = json::object();
-  for (const auto& [name, values] : row.attributes) {
+  for (const auto& [name, values] : writable(row.attributes)) {
     json& one = all[name] = {
         {"count", values.count}, {"sum", number(values.sum)}, {"min", number(values.min)}, {"max", number(values.max)}};
     if ((name == "bytes" || name == "flops") && row.total_ns != 0)
@@ -104,8 +119,7 @@ std::string to_json(const profile& of) {
   all["process"] = of.processes.empty() ? json(nullptr) : process_of(of.processes.front());
   if (of.processes.size() > 1)
     for (const process_info& process : of.processes) all["processes"].push_back(process_of(process));
-  // Names may hold any bytes; what is not UTF-8 is replaced rather than refused.
-  return all.dump(1, ' ', false, json::error_handler_t::replace) + "\n";
+  return all.dump(1, ' ', false, replacing) + "\n";
 }
 
 }}  // namespace adaptyst::v1

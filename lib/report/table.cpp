@@ -5,115 +5,16 @@
 #include <algorithm>
 #include <cmath>
 
+#include "text.hpp"
+
 namespace adaptyst { inline namespace v1 {
 
 namespace {
 
-constexpr std::size_t columns = 100;
+using lib::columns, lib::duration, lib::fitted, lib::line_of, lib::percent, lib::printable, lib::quantity, lib::right,
+    lib::width, lib::wrapped;
+
 constexpr std::size_t name_columns = 31;
-
-// Three digits and a unit, "1.23 ms": at most 8 columns.
-std::string duration(double ns) {
-  constexpr double hour = 3600e9;
-  if (ns >= 99999.5 * hour) return fmt::format("{:.0f} d", ns / (24 * hour));
-  if (ns >= 99999.5e9) return fmt::format("{:.0f} h", ns / hour);
-  struct unit {
-    double ns;
-    const char* name;
-  };
-  constexpr unit units[] = {{1e9, "s"}, {1e6, "ms"}, {1e3, "us"}, {1, "ns"}};
-  for (const unit& in : units) {
-    const double value = ns / in.ns;
-    if (value < 0.9995 && in.ns != 1) continue;
-    if (in.ns == 1 && value < 99.5) return fmt::format("{:.0f} ns", value);
-    if (value < 9.995) return fmt::format("{:.2f} {}", value, in.name);
-    if (value < 99.95) return fmt::format("{:.1f} {}", value, in.name);
-    return fmt::format("{:.0f} {}", value, in.name);
-  }
-  return {};
-}
-
-std::string duration(const std::optional<std::uint64_t>& ns) { return ns ? duration(static_cast<double>(*ns)) : "—"; }
-
-std::string quantity(double value, const char* unit) {
-  constexpr const char* prefixes[] = {"", "k", "M", "G", "T", "P", "E"};
-  std::size_t prefix = 0;
-  while (std::abs(value) >= 999.5 && prefix + 1 < std::size(prefixes)) value /= 1000, ++prefix;
-  return fmt::format("{:.3g} {}{}", value, prefixes[prefix], unit);
-}
-
-std::string percent(double fraction) { return fraction < 99.9995 ? fmt::format("{:.1f}%", 100 * fraction) : ">9999%"; }
-
-// The length of the UTF-8 character at `at`; 0 if there is none.
-std::size_t character_bytes(const std::string& text, std::size_t at) {
-  const auto byte = [&](std::size_t offset) {
-    return at + offset < text.size() ? static_cast<unsigned char>(text[at + offset]) : 0U;
-  };
-  const auto continues = [&](std::size_t offset) { return (byte(offset) & 0xc0U) == 0x80U; };
-  if (byte(0) < 0x80) return 1;
-  if (byte(0) >= 0xc2 && byte(0) < 0xe0 && continues(1)) return 2;
-  if (byte(0) >= 0xe0 && byte(0) < 0xf0 && continues(1) && continues(2)) return 3;
-  if (byte(0) >= 0xf0 && byte(0) < 0xf5 && continues(1) && continues(2) && continues(3)) return 4;
-  return 0;
-}
-
-// Names may hold any bytes: what is no character, or would disturb a terminal (C0, DEL, C1), becomes '?'.
-std::string printable(const std::string& text) {
-  std::string clean;
-  for (std::size_t at = 0; at < text.size();) {
-    const std::size_t bytes = character_bytes(text, at);
-    const auto first = static_cast<unsigned char>(text[at]);
-    const bool control =
-        first < 0x20 || first == 0x7f || (first == 0xc2 && static_cast<unsigned char>(text[at + 1]) < 0xa0);
-    if (bytes == 0 || control) clean += '?';
-    else clean += text.substr(at, bytes);
-    at += bytes == 0 ? 1 : bytes;
-  }
-  return clean;
-}
-
-bool begins_character(char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; }
-
-std::size_t width(const std::string& text) {
-  return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), begins_character));
-}
-
-std::string fitted(std::string text, std::size_t to) {
-  if (width(text) > to) {
-    std::size_t kept = 0;
-    std::size_t end = 0;
-    while (end < text.size() && (kept += begins_character(text[end]) ? 1 : 0) < to) ++end;
-    text = text.substr(0, end) + "…";
-  }
-  return text + std::string(to - std::min(to, width(text)), ' ');
-}
-
-std::string line_of(const std::string& text) {
-  std::string line = fitted(text, columns);
-  line.erase(line.find_last_not_of(' ') + 1);
-  return line + "\n";
-}
-
-// A sentence on as many lines as it takes, broken at spaces.
-std::string wrapped(const std::string& sentence) {
-  std::string out;
-  std::string line;
-  for (std::size_t at = 0; at < sentence.size();) {
-    const std::size_t end = std::min(sentence.find(' ', at), sentence.size());
-    const std::string word = sentence.substr(at, end - at);
-    if (!line.empty() && width(line) + 1 + width(word) > columns) {
-      out += line_of(line);
-      line = "   ";
-    }
-    line += (line.empty() ? "" : " ") + word;
-    at = end + 1;
-  }
-  return out + line_of(line);
-}
-
-std::string right(const std::string& text, std::size_t to) {
-  return std::string(to - std::min(to, width(text)), ' ') + text;
-}
 
 std::string short_name(const profile& of, std::uint32_t device) {
   if (device >= of.devices.size()) return "?";
@@ -172,19 +73,39 @@ struct node {
   }
 };
 
-void write_node(std::string& out, const profile& of, const std::string& name, const node& at, std::size_t depth,
-                double wall_ns) {
-  const std::string indent(2 * std::min<std::size_t>(depth, 8), ' ');
-  if (at.rows.empty()) out += fitted(indent + printable(name), name_columns) + " (open)\n";
-  for (const region* row : at.rows) {
-    out += row_of(of, *row, indent + printable(name), wall_ns) + "\n";
+struct pending_node {
+  const std::string* name;
+  const node* at;
+  std::size_t depth;
+};
+
+// Puts what lies below on the stack, the longest on top.
+void push_below(std::vector<pending_node>& stack, const node& of, std::size_t depth) {
+  std::vector<std::pair<std::uint64_t, pending_node>> children;
+  for (const auto& [name, child] : of.below) children.push_back({child.total_ns(), {&name, &child, depth}});
+  std::stable_sort(children.begin(), children.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
+  for (auto child = children.rbegin(); child != children.rend(); ++child) stack.push_back(child->second);
+}
+
+void write_node(std::string& out, const profile& of, const pending_node& one, double wall_ns) {
+  const std::string indent(2 * std::min<std::size_t>(one.depth, 8), ' ');
+  if (one.at->rows.empty()) out += fitted(indent + printable(*one.name), name_columns) + " (open)\n";
+  for (const region* row : one.at->rows) {
+    out += row_of(of, *row, indent + printable(*one.name), wall_ns) + "\n";
     write_attributes(out, *row, indent + "    ");
   }
-  std::vector<std::pair<std::string, const node*>> children;
-  for (const auto& [child_name, child] : at.below) children.emplace_back(child_name, &child);
-  std::stable_sort(children.begin(), children.end(),
-                   [](const auto& a, const auto& b) { return a.second->total_ns() > b.second->total_ns(); });
-  for (const auto& [child_name, child] : children) write_node(out, of, child_name, *child, depth + 1, wall_ns);
+}
+
+// With a stack of its own: a path may be 4097 deep, and the thread's stack small.
+void write_tree(std::string& out, const profile& of, const node& root, double wall_ns) {
+  std::vector<pending_node> stack;
+  push_below(stack, root, 0);
+  while (!stack.empty()) {
+    const pending_node one = stack.back();
+    stack.pop_back();
+    write_node(out, of, one, wall_ns);
+    push_below(stack, *one.at, one.depth + 1);
+  }
 }
 
 void write_devices(std::string& out, const profile& of) {
@@ -246,11 +167,7 @@ std::string to_table(const profile& of) {
   const auto wall_ns = static_cast<double>(wall);
   out += fitted("region", name_columns) + " " + fitted("on", 5) + right("count", 8) + right("total", 9) +
          right("self", 9) + right("share", 8) + right("mean", 9) + right("p50", 9) + right("p99", 9) + "\n";
-  std::vector<std::pair<std::string, const node*>> roots;
-  for (const auto& [name, child] : root.below) roots.emplace_back(name, &child);
-  std::stable_sort(roots.begin(), roots.end(),
-                   [](const auto& a, const auto& b) { return a.second->total_ns() > b.second->total_ns(); });
-  for (const auto& [name, child] : roots) write_node(out, of, name, *child, 0, wall_ns);
+  write_tree(out, of, root, wall_ns);
   if (of.regions.empty()) out += "(no marker ran to its end)\n";
   write_devices(out, of);
   write_account(out, of.accounting, wall_ns);

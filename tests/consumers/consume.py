@@ -70,11 +70,14 @@ def install(kind, *options):
 
 
 def install_static():
-    install("static", "-DBUILD_SHARED_LIBS=OFF")
+    install("static", "-DBUILD_SHARED_LIBS=OFF", "-DADAPTYST_BUILD_TOOLS=OFF")
 
 
 def install_shared():
-    install("shared", "-DBUILD_SHARED_LIBS=ON")
+    said = install("shared", "-DBUILD_SHARED_LIBS=ON")
+    # The tree has been moved; the command must find its library all the same.
+    if "command       adaptyst" in said:
+        require(run(prefix("shared") / "bin/adaptyst", "--version").startswith("adaptyst "), "the command does not run")
 
 
 def install_headers():
@@ -85,7 +88,9 @@ def install_headers():
 
 
 def install_inline():
-    said = install("inline", "-DADAPTYST_WITH_EBPF=OFF", "-DCMAKE_DISABLE_FIND_PACKAGE_PkgConfig=ON")
+    said = install("inline", "-DADAPTYST_WITH_EBPF=OFF", "-DCMAKE_DISABLE_FIND_PACKAGE_PkgConfig=ON",
+                   "-DCMAKE_DISABLE_FIND_PACKAGE_CLI11=ON")
+    require("command       none: CLI11 not found" in said, "the configuration summary does not tell:\n" + said)
     require("inline (no ebpf: ADAPTYST_WITH_EBPF=OFF)" in said, "the configuration summary does not tell:\n" + said)
 
 

@@ -1,0 +1,192 @@
+// A profile from its JSON: the way back from json.cpp. What follows from other members is not read but made again.
+#include <adaptyst/histogram.h>
+#include <fmt/format.h>
+
+#include <adaptyst/profile.hpp>
+#include <algorithm>
+#include <limits>
+
+#include "json_place.hpp"
+
+namespace adaptyst { inline namespace v1 {
+
+namespace {
+
+using lib::json_place;
+
+constexpr std::uint64_t most_32 = std::numeric_limits<std::uint32_t>::max();
+// 4096 regions may be open on a thread, and one event lies above them.
+constexpr std::size_t most_names = 4097;
+
+std::uint32_t small_count(const json_place& at) { return static_cast<std::uint32_t>(at.count(most_32)); }
+
+std::optional<std::uint64_t> count_or_absent(const json_place& at) {
+  return at.is_null() ? std::nullopt : std::optional(at.count());
+}
+
+// JSON cannot tell a number that is none from one that is infinite.
+double number_or_nan(const json_place& at) {
+  return at.is_null() ? std::numeric_limits<double>::quiet_NaN() : at.number();
+}
+
+std::optional<double> cost_or_absent(const json_place& at) {
+  if (at.is_null()) return std::nullopt;
+  if (at.number() < 0) at.fail("a number of at least 0");
+  return at.number();
+}
+
+std::uint64_t id_of(const json_place& at) {
+  const std::string& digits = at.text();
+  std::uint64_t id = 0;
+  for (const char c : digits) {
+    const bool decimal = c >= '0' && c <= '9';
+    if (digits.size() != 16 || !(decimal || (c >= 'a' && c <= 'f'))) at.fail("16 hexadecimal digits");
+    id = id << 4U | static_cast<std::uint64_t>(decimal ? c - '0' : c - 'a' + 10);
+  }
+  if (digits.empty()) at.fail("16 hexadecimal digits");
+  return id;
+}
+
+std::string engine_of(const json_place& at) {
+  const std::string& all = at.text();
+  for (std::size_t from = 0; !all.empty() && from <= all.size();) {
+    const std::size_t end = std::min(all.find(" | ", from), all.size());
+    const std::string one = all.substr(from, end - from);
+    if (one != "ebpf" && one != "inline" && one != "off") at.fail("ebpf, inline, off, or several, joined by \" | \"");
+    from = end + 3;
+    if (end == all.size()) break;
+  }
+  return all;
+}
+
+histogram histogram_of(const json_place& at) {
+  histogram made;
+  for (std::size_t index = 0; index != at.size(); ++index) {
+    const json_place pair = at[index];
+    if (pair.size() != 2) pair.fail("a pair of bucket and count");
+    const auto bucket = static_cast<unsigned>(pair[std::size_t{0}].count(ADAPTYST_HISTOGRAM_BUCKETS - 1));
+    const std::uint64_t times = pair[1].count();
+    if (times == 0) pair[1].fail("a count of at least 1");
+    if (times > std::numeric_limits<std::uint64_t>::max() - made.count()) pair[1].fail("a sum within 64 bits");
+    made.add_bucket(bucket, times);
+  }
+  return made;
+}
+
+attribute attribute_of(const json_place& at) {
+  at.require_keys({"count", "sum", "min", "max"}, {"per_second"});
+  if (at.has("per_second")) number_or_nan(at["per_second"]);
+  return {at["count"].count(), number_or_nan(at["sum"]), number_or_nan(at["min"]), number_or_nan(at["max"])};
+}
+
+region region_of(const json_place& at) {
+  at.require_keys({"path", "id", "parent", "site", "kind", "device", "threads", "count", "total_ns", "self_ns",
+                   "min_ns", "max_ns", "p50_ns", "p90_ns", "p99_ns", "histogram", "attributes", "overhead_ns"});
+  region made;
+  const json_place path = at["path"];
+  if (path.size() == 0 || path.size() > most_names) path.fail(fmt::format("from 1 to {} names", most_names));
+  for (std::size_t index = 0; index != path.size(); ++index) made.path.push_back(path[index].text());
+  made.id = id_of(at["id"]);
+  if (!at["parent"].is_null()) made.parent = id_of(at["parent"]);
+  const json_place site = at["site"];
+  site.require_keys({"file", "line", "function"});
+  made.site = {site["file"].text(), small_count(site["line"]), site["function"].text()};
+  made.kind = at["kind"].one_of({"region", "offload", "kernel", "copy_to", "copy_from", "fill", "other", "mark"});
+  made.device = small_count(at["device"]);
+  made.threads = small_count(at["threads"]);
+  made.count = at["count"].count();
+  made.durations = histogram_of(at["histogram"]);
+  for (const auto& [key, to] : {std::pair{"total_ns", &made.total_ns}, std::pair{"self_ns", &made.self_ns},
+                                std::pair{"min_ns", &made.min_ns}, std::pair{"max_ns", &made.max_ns}}) {
+    const std::optional<std::uint64_t> found = count_or_absent(at[key]);
+    if (!found && made.durations.count() != 0) at[key].fail("a time, since there is a histogram");
+    *to = found.value_or(0);
+  }
+  if (made.min_ns > made.max_ns) at["min_ns"].fail("at most max_ns");
+  for (const char* const key : {"p50_ns", "p90_ns", "p99_ns"}) count_or_absent(at[key]);
+  const json_place attributes = at["attributes"];
+  attributes.require_object();
+  for (const auto& entry : attributes.value().items())
+    made.attributes[entry.key()] = attribute_of(attributes[entry.key()]);
+  made.overhead_ns = cost_or_absent(at["overhead_ns"]);
+  return made;
+}
+
+device_usage device_of(const json_place& at, std::size_t place) {
+  at.require_keys({"id", "kind", "index", "name", "observed_ns", "busy_ns", "kernel_ns", "copy_ns", "exposed_copy_ns",
+                   "idle_ns", "queue_wait_ns", "utilisation", "late", "skipped"});
+  if (at["id"].count() != place) at["id"].fail(fmt::format("{}, its place in the list", place));
+  device_usage made;
+  made.kind = at["kind"].one_of({"cpu", "gpu", "fpga", "accelerator", "other"});
+  made.index = small_count(at["index"]);
+  made.name = at["name"].text();
+  made.observed_ns = at["observed_ns"].count();
+  made.busy_ns = count_or_absent(at["busy_ns"]);
+  made.kernel_ns = count_or_absent(at["kernel_ns"]);
+  made.copy_ns = count_or_absent(at["copy_ns"]);
+  made.exposed_copy_ns = count_or_absent(at["exposed_copy_ns"]);
+  made.queue_wait_ns = count_or_absent(at["queue_wait_ns"]);
+  made.late = at["late"].count();
+  made.skipped = at["skipped"].count();
+  count_or_absent(at["idle_ns"]);
+  if (cost_or_absent(at["utilisation"]).value_or(0) > 1) at["utilisation"].fail("at most 1");
+  return made;
+}
+
+account account_of(const json_place& at) {
+  at.require_keys({"begun", "ended", "open", "lost", "unmatched", "unnamed", "overhead_ns"});
+  account made;
+  made.begun = at["begun"].count();
+  made.ended = at["ended"].count();
+  made.open = at["open"].count();
+  const json_place lost = at["lost"];
+  lost.require_object();
+  for (const auto& entry : lost.value().items()) made.lost[entry.key()] = lost[entry.key()].count();
+  made.unmatched = at["unmatched"].count();
+  made.unnamed = at["unnamed"].count();
+  made.overhead_ns = cost_or_absent(at["overhead_ns"]);
+  return made;
+}
+
+process_info process_of(const json_place& at) {
+  at.require_keys({"pid", "command", "host", "duration_ns"});
+  return {at["pid"].integer(), at["command"].text(), at["host"].text(), at["duration_ns"].count()};
+}
+
+std::vector<process_info> processes_of(const json_place& all) {
+  std::vector<process_info> made;
+  const json_place first = all["process"];
+  if (!first.is_null()) made.push_back(process_of(first));
+  if (!all.has("processes")) return made;
+  const json_place list = all["processes"];
+  if (list.size() < 2) list.fail("at least two processes");
+  if (list[std::size_t{0}].value() != first.value()) first.fail("the first of \"processes\"");
+  for (std::size_t index = 1; index != list.size(); ++index) made.push_back(process_of(list[index]));
+  return made;
+}
+
+}  // namespace
+
+profile from_json(std::string_view text) {
+  const nlohmann::json parsed = lib::parse_json(text);
+  const json_place all(parsed);
+  all.require_object();
+  // Said before what a later schema may have added is called wrong.
+  if (all.has("schema") && all["schema"].count() != 1) all["schema"].fail("1, all that this version reads");
+  all.require_keys({"schema", "engine", "mechanism", "reason", "devices", "regions", "accounting", "process"},
+                   {"processes"});
+  profile made;
+  made.engine = engine_of(all["engine"]);
+  made.mechanism = all["mechanism"].text();
+  made.reason = all["reason"].text();
+  const json_place devices = all["devices"];
+  for (std::size_t index = 0; index != devices.size(); ++index)
+    made.devices.push_back(device_of(devices[index], index));
+  const json_place regions = all["regions"];
+  for (std::size_t index = 0; index != regions.size(); ++index) made.regions.push_back(region_of(regions[index]));
+  made.accounting = account_of(all["accounting"]);
+  made.processes = processes_of(all);
+  return made;
+}
+
+}}  // namespace adaptyst::v1

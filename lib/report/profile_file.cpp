@@ -1,0 +1,41 @@
+#include <fmt/format.h>
+
+#include <adaptyst/profile.hpp>
+#include <cerrno>
+#include <cstdio>
+#include <memory>
+
+#include "../error.hpp"
+#include "output_file.hpp"
+
+namespace adaptyst { inline namespace v1 {
+
+profile read_profile(const std::string& file) {
+  const auto fail = [&](int number) {
+    throw lib::error(fmt::format("cannot read {}", file), number, "name a file that output=FILE.json made");
+  };
+  struct closer {
+    void operator()(std::FILE* open) const { std::fclose(open); }
+  };
+  const std::unique_ptr<std::FILE, closer> in(std::fopen(file.c_str(), "re"));
+  if (!in) fail(errno);
+  std::string text;
+  char part[65536];
+  for (std::size_t got = 0; (got = std::fread(part, 1, sizeof part, in.get())) != 0;) text.append(part, got);
+  if (std::ferror(in.get()) != 0) fail(errno);
+  try {
+    return from_json(text);
+  } catch (const lib::error& wrong) {
+    throw lib::error(fmt::format("{}: {}", file, wrong.what()), 0, "");
+  }
+}
+
+void write_profile(const std::string& file, const profile& of) {
+  try {
+    lib::write_file(file, to_json(of));
+  } catch (const lib::error& failure) {  // whose hint is meant for the options of a collector
+    throw lib::error(fmt::format("cannot write the profile to {}", file), failure.number(), "choose another place");
+  }
+}
+
+}}  // namespace adaptyst::v1

@@ -1,0 +1,118 @@
+#include "text.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace adaptyst::lib {
+
+std::string duration(double ns) {
+  constexpr double hour = 3600e9;
+  if (ns >= 99999.5 * hour) return fmt::format("{:.0f} d", ns / (24 * hour));
+  if (ns >= 99999.5e9) return fmt::format("{:.0f} h", ns / hour);
+  struct unit {
+    double ns;
+    const char* name;
+  };
+  constexpr unit units[] = {{1e9, "s"}, {1e6, "ms"}, {1e3, "us"}, {1, "ns"}};
+  for (const unit& in : units) {
+    const double value = ns / in.ns;
+    if (value < 0.9995 && in.ns != 1) continue;
+    if (in.ns == 1 && value < 99.5) return fmt::format("{:.0f} ns", value);
+    if (value < 9.995) return fmt::format("{:.2f} {}", value, in.name);
+    if (value < 99.95) return fmt::format("{:.1f} {}", value, in.name);
+    return fmt::format("{:.0f} {}", value, in.name);
+  }
+  return {};
+}
+
+std::string duration(const std::optional<std::uint64_t>& ns) { return ns ? duration(static_cast<double>(*ns)) : "—"; }
+
+std::string quantity(double value, const char* unit) {
+  constexpr const char* prefixes[] = {"", "k", "M", "G", "T", "P", "E"};
+  std::size_t prefix = 0;
+  while (std::abs(value) >= 999.5 && prefix + 1 < std::size(prefixes)) value /= 1000, ++prefix;
+  return fmt::format("{:.3g} {}{}", value, prefixes[prefix], unit);
+}
+
+std::string percent(double fraction) { return fraction < 99.9995 ? fmt::format("{:.1f}%", 100 * fraction) : ">9999%"; }
+
+namespace {
+
+// The length of the UTF-8 character at `at`; 0 if there is none.
+std::size_t character_bytes(const std::string& text, std::size_t at) {
+  const auto byte = [&](std::size_t offset) {
+    return at + offset < text.size() ? static_cast<unsigned char>(text[at + offset]) : 0U;
+  };
+  const auto continues = [&](std::size_t offset) { return (byte(offset) & 0xc0U) == 0x80U; };
+  if (byte(0) < 0x80) return 1;
+  if (byte(0) >= 0xc2 && byte(0) < 0xe0 && continues(1)) return 2;
+  if (byte(0) >= 0xe0 && byte(0) < 0xf0 && continues(1) && continues(2)) return 3;
+  if (byte(0) >= 0xf0 && byte(0) < 0xf5 && continues(1) && continues(2) && continues(3)) return 4;
+  return 0;
+}
+
+}  // namespace
+
+std::string printable(const std::string& text) {
+  std::string clean;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t bytes = character_bytes(text, at);
+    const auto first = static_cast<unsigned char>(text[at]);
+    const bool control =
+        first < 0x20 || first == 0x7f || (first == 0xc2 && static_cast<unsigned char>(text[at + 1]) < 0xa0);
+    if (bytes == 0 || control) clean += '?';
+    else clean += text.substr(at, bytes);
+    at += bytes == 0 ? 1 : bytes;
+  }
+  return clean;
+}
+
+namespace {
+
+bool begins_character(char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; }
+
+}  // namespace
+
+std::size_t width(const std::string& text) {
+  return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), begins_character));
+}
+
+std::string fitted(std::string text, std::size_t to) {
+  if (width(text) > to) {
+    std::size_t kept = 0;
+    std::size_t end = 0;
+    while (end < text.size() && (kept += begins_character(text[end]) ? 1 : 0) < to) ++end;
+    text = text.substr(0, end) + "…";
+  }
+  return text + std::string(to - std::min(to, width(text)), ' ');
+}
+
+std::string line_of(const std::string& text) {
+  std::string line = fitted(text, columns);
+  line.erase(line.find_last_not_of(' ') + 1);
+  return line + "\n";
+}
+
+std::string wrapped(const std::string& sentence) {
+  std::string out;
+  std::string line;
+  for (std::size_t at = 0; at < sentence.size();) {
+    const std::size_t end = std::min(sentence.find(' ', at), sentence.size());
+    const std::string word = sentence.substr(at, end - at);
+    if (!line.empty() && width(line) + 1 + width(word) > columns) {
+      out += line_of(line);
+      line = "   ";
+    }
+    line += (line.empty() ? "" : " ") + word;
+    at = end + 1;
+  }
+  return out + line_of(line);
+}
+
+std::string right(const std::string& text, std::size_t to) {
+  return std::string(to - std::min(to, width(text)), ' ') + text;
+}
+
+}  // namespace adaptyst::lib

@@ -1,0 +1,36 @@
+// The pieces that lines of a report are made of: numbers that fit a column, names that do no harm, edges that stand under
+// each other.
+#ifndef ADAPTYST_LIB_REPORT_TEXT_HPP
+#define ADAPTYST_LIB_REPORT_TEXT_HPP
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace adaptyst::lib {
+
+constexpr std::size_t columns = 100;
+
+// Three digits and a unit, "1.23 ms": at most 8 columns.
+std::string duration(double ns);
+std::string duration(const std::optional<std::uint64_t>& ns);
+std::string quantity(double value, const char* unit);
+std::string percent(double fraction);
+
+// Names may hold any bytes: what is no character, or would disturb a terminal (C0, DEL, C1), becomes '?'.
+std::string printable(const std::string& text);
+
+// In columns, one for each character.
+std::size_t width(const std::string& text);
+// Filled with spaces, or cut, to this width.
+std::string fitted(std::string text, std::size_t to);
+std::string right(const std::string& text, std::size_t to);
+
+std::string line_of(const std::string& text);
+// A sentence on as many lines as it takes, broken at spaces.
+std::string wrapped(const std::string& sentence);
+
+}  // namespace adaptyst::lib
+
+#endif

@@ -1,0 +1,111 @@
+"""adaptyst diff: which regions changed, and when that is a failure."""
+import json
+
+from command import adaptyst, hand_made, real, region, require, require_equal, run_all, sources, written
+
+try:
+    import jsonschema
+except ImportError:
+    jsonschema = None
+
+
+def profiles(before, after):
+    return written("before.json", hand_made(*before)), written("after.json", hand_made(*after))
+
+
+def slow_and_fast():
+    return profiles([region(["step"], *[40] * 100), region(["step", "flux"], *[20] * 100)],
+                    [region(["step"], *[48] * 100), region(["step", "flux"], *[20] * 100)])
+
+
+def line_of(table, start):
+    return next(line for line in table.splitlines() if line.startswith(start)).split()
+
+
+def test_changes_are_shown_greatest_first():
+    done = adaptyst("diff", *slow_and_fast())
+    require_equal((done.status, done.err), (0, ""))
+    rows = done.out.strip().splitlines()
+    require_equal(rows[1].split(), "step cpu 4.00 us 4.80 us +20.0% 40 ns 48 ns +20.0% <0.001*".split())
+    require_equal(rows[2].split(), "step > flux cpu 2.00 us 2.00 us +0.0% 20 ns 20 ns +0.0% 1".split())
+
+
+def test_fail_above_fails_for_what_got_slower_and_only_then():
+    files = slow_and_fast()
+    done = adaptyst("diff", *files, "--fail-above", "5%")
+    require_equal(done.status, 1)
+    require_equal(done.err, "adaptyst: slower by more than 5%:\n          step on cpu: mean 40 ns, now 48 ns (+20.0%)\n")
+    require("step > flux" in done.out, done.out)
+    require_equal(adaptyst("diff", *files, "--fail-above", "19.9%").status, 1)
+    for limit in ["20.1%", "1000%"]:
+        require_equal(adaptyst("diff", *files, "--fail-above", limit)[::2], (0, ""))
+    require_equal(adaptyst("diff", *reversed(files), "--fail-above", "5%")[::2], (0, ""))
+
+
+def test_few_events_new_regions_and_more_calls_do_not_fail():
+    files = profiles([region(["few"], *[10] * 7), region(["more"], *[10] * 100), region(["gone"], *[10] * 50)],
+                     [region(["few"], *[60] * 7), region(["more"], *[10] * 200), region(["new"], *[30] * 50)])
+    done = adaptyst("diff", *files, "--fail-above", "5%")
+    require_equal((done.status, done.err), (0, ""))
+    require_equal(line_of(done.out, "new"), "new cpu — 1.50 us new — 30 ns — —".split())
+    require_equal(line_of(done.out, "gone"), "gone cpu 500 ns — gone 10 ns — — —".split())
+    require_equal(line_of(done.out, "few")[-1], "—")
+
+
+def test_tiny_regions_can_be_ignored():
+    files = profiles([region(["large"], *[20] * 100), region(["tiny"], *[2] * 100)],
+                     [region(["large"], *[20] * 100), region(["tiny"], *[4] * 100)])  # 0.2 and 0.4 % of 100 us
+    require_equal(adaptyst("diff", *files, "--fail-above", "5%").status, 1)
+    done = adaptyst("diff", *files, "--fail-above", "5%", "--min-share", "1%")
+    require_equal((done.status, done.err), (0, ""))
+    require("tiny" not in done.out and "1 below the least share ignored" in done.out, done.out)
+
+
+def test_moved_lines_are_the_same_region():
+    files = profiles([region(["a"], *[10] * 9)],
+                     [region(["a"], *[10] * 9, id="ffffffffffffffff",
+                             site={"file": "elsewhere.cpp", "line": 99, "function": "g"})])
+    done = adaptyst("diff", *files, "--format", "json")
+    rows = json.loads(done.out)["regions"]
+    require_equal(len(rows), 1)
+    require_equal((rows[0]["change_of_total"], rows[0]["significant"]), (0, False))
+
+
+def test_real_profiles_are_compared():
+    done = adaptyst("diff", real("one.json"), real("two.json"), "--format", "json")
+    require_equal((done.status, done.err), (0, ""))
+    found = json.loads(done.out)
+    require_equal(sorted((row["path"][0], row["device"]["kind"]) for row in found["regions"]),
+                  [("fill", "cpu"), ("sum", "accelerator"), ("sum", "cpu")])
+    require(all(row["p"] is None and not row["significant"] for row in found["regions"]), found)
+
+
+def test_json_follows_its_schema():
+    if jsonschema is None:
+        return print("without: no Python module jsonschema (Debian: python3-jsonschema)")
+    schema = json.loads((sources / "docs/comparison-schema.json").read_text(encoding="utf-8"))
+    mark = region(["mark"], kind="mark", count=3, device=7)
+    files = profiles([region(["a"], *[10] * 9), region(["b"], 1), mark], [region(["a"], *[20] * 9), mark])
+    found = json.loads(adaptyst("diff", *files, "--format", "json").out)
+    require_equal(len(found["regions"]), 3)
+    jsonschema.validate(found, schema)
+    for key in schema["definitions"]["region"]["required"]:
+        damaged = json.loads(json.dumps(found))
+        del damaged["regions"][0][key]
+        require(not jsonschema.Draft7Validator(schema).is_valid(damaged), f"a region may lack {key}")
+
+
+def test_bad_input_is_told_from_a_failed_comparison():
+    good = written("good.json", hand_made(region(["a"], 1)))
+    (good.parent / "bad.json").write_text("{}", encoding="utf-8")
+    for files in [("bad.json", good), (good, "bad.json"), (good, "missing.json")]:
+        done = adaptyst("diff", *files)
+        require_equal((done.status, done.out), (2, ""))
+        require(str(files[0] if files[0] != good else files[1]) in done.err, done.err)
+    for percent in ["5", "x%", "-1%", "%", "5%%", "nan%"]:
+        done = adaptyst("diff", good, good, f"--fail-above={percent}")
+        require_equal((done.status, done.out), (2, ""))
+        require(f"'{percent}' is no percentage such as 5%" in done.err, done.err)
+
+
+run_all(dict(globals()))

@@ -1,0 +1,309 @@
+// Whether two profiles differ, and by more than chance: against sums by hand, against all permutations, against samples
+// drawn from a known (simulated) truth.
+#include <adaptyst/compare.hpp>
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <numeric>
+#include <random>
+
+#include "catch.hpp"
+#include "samples.hpp"
+
+namespace {
+
+using durations = std::vector<std::uint64_t>;
+
+adaptyst::histogram histogram_of(const durations& all) {
+  adaptyst::histogram made;
+  for (const std::uint64_t one : all) made.add(one);
+  return made;
+}
+
+adaptyst::rank_test_result tested(const durations& before, const durations& after) {
+  const auto found = adaptyst::rank_test(histogram_of(before), histogram_of(after));
+  REQUIRE(found.has_value());
+  return *found;
+}
+
+// Twice the number of pairs in which the second is greater, by looking at every pair.
+std::uint64_t twice_u(const durations& before, const durations& after) {
+  std::uint64_t sum = 0;
+  for (const std::uint64_t b : before)
+    for (const std::uint64_t a : after) sum += a > b ? 2 : a == b ? 1 : 0;
+  return sum;
+}
+
+// How many of all ways to deal the values into two hands of eight are at least as far from the middle.
+double exact_p(const durations& before, const durations& after) {
+  durations all = before;
+  all.insert(all.end(), after.begin(), after.end());
+  const auto far = [](std::uint64_t twice) { return twice > 64 ? twice - 64 : 64 - twice; };
+  const std::uint64_t seen = far(twice_u(before, after));
+  unsigned ways = 0;
+  unsigned as_far = 0;
+  for (unsigned chosen = 0; chosen != 1U << 16U; ++chosen) {
+    if (__builtin_popcount(chosen) != 8) continue;
+    durations hands[2];
+    for (unsigned at = 0; at != 16; ++at) hands[chosen >> at & 1U].push_back(all[at]);
+    ++ways;
+    if (far(twice_u(hands[0], hands[1])) >= seen) ++as_far;
+  }
+  return static_cast<double>(as_far) / ways;
+}
+
+adaptyst::region region(std::vector<std::string> path, const durations& all) {
+  adaptyst::region made;
+  made.path = std::move(path);
+  made.kind = "region";
+  made.count = all.size();
+  made.total_ns = std::accumulate(all.begin(), all.end(), std::uint64_t{0});
+  made.durations = histogram_of(all);
+  if (!all.empty()) made.min_ns = *std::min_element(all.begin(), all.end());
+  if (!all.empty()) made.max_ns = *std::max_element(all.begin(), all.end());
+  return made;
+}
+
+adaptyst::profile profile_of(std::vector<adaptyst::region> regions) {
+  adaptyst::profile made;
+  made.engine = "inline";
+  made.devices.resize(1);
+  made.devices[0].kind = "cpu";
+  made.processes.push_back({1, "solver", "host", 1'000'000});
+  made.regions = std::move(regions);
+  return made;
+}
+
+durations repeated(std::uint64_t value, std::size_t times) { return durations(times, value); }
+
+// Log-normal around `median_ns`, as durations often are.
+durations drawn(std::mt19937_64& random, std::size_t count, double median_ns) {
+  std::lognormal_distribution<double> draw(std::log(median_ns), 0.3);
+  durations all;
+  while (all.size() != count) all.push_back(static_cast<std::uint64_t>(draw(random)));
+  return all;
+}
+
+}  // namespace
+
+TEST_CASE("the rank test, worked by hand") {
+  // Pairs in which the second is greater, ties as a half: 3.5 + 6 + 7.5 + 5 × 8 = 57 of 64. Ties: 2, 3, 6, 7 and 9 twice,
+  // 5 three times: 5 × 6 + 24 = 54. Variance 64/12 (17 - 54/240) = 89.467; z = (57 - 32 - 0.5)/9.4587 = 2.5902.
+  const durations before{1, 2, 2, 3, 4, 5, 5, 6};
+  const durations after{3, 5, 6, 7, 7, 8, 9, 9};
+  CHECK(tested(before, after).slower == Approx(57.0 / 64).epsilon(1e-12));
+  CHECK(tested(before, after).p == Approx(0.009591660).epsilon(1e-6));
+  CHECK(tested(after, before).p == Approx(0.009591660).epsilon(1e-6));
+  CHECK(tested(after, before).slower == Approx(7.0 / 64).epsilon(1e-12));
+}
+
+TEST_CASE("the rank test agrees with all permutations") {
+  samples::generator random(3);
+  for (int round = 0; round != 12; ++round) {
+    durations before;
+    durations after;
+    const std::uint64_t spread = 4 + random.below(40);
+    for (int i = 0; i != 8; ++i) before.push_back(random.below(spread));
+    for (int i = 0; i != 8; ++i) after.push_back(random.below(spread) + static_cast<std::uint64_t>(round));
+    const adaptyst::rank_test_result found = tested(before, after);
+    CAPTURE(round, before, after);
+    CHECK(found.slower == Approx(static_cast<double>(twice_u(before, after)) / 128).epsilon(1e-12));
+    CHECK(found.p == Approx(exact_p(before, after)).epsilon(0.1).margin(0.012));
+  }
+}
+
+TEST_CASE("the rank test has nothing to say of few events, and nothing against equal ones") {
+  CHECK_FALSE(adaptyst::rank_test(histogram_of(repeated(5, 7)), histogram_of(repeated(9, 8))).has_value());
+  CHECK_FALSE(adaptyst::rank_test(histogram_of(repeated(5, 8)), histogram_of({})).has_value());
+  CHECK(tested(repeated(5, 8), repeated(5, 8)).p == 1);
+  CHECK(tested(repeated(5, 8), repeated(5, 8)).slower == 0.5);
+  CHECK(tested(repeated(5, 8), repeated(6, 8)).slower == 1);
+}
+
+TEST_CASE("counts may be as large as they get") {
+  adaptyst::histogram before;
+  adaptyst::histogram after;
+  before.add(10, 1ULL << 62U);
+  before.add(20, 1ULL << 62U);
+  after.add(10, 1ULL << 62U);
+  after.add(20, (1ULL << 62U) + (1ULL << 40U));
+  const auto found = adaptyst::rank_test(before, after);
+  REQUIRE(found.has_value());
+  CHECK(found->p < 1e-6);  // 2^40 more of 2^62 are some 250 standard deviations
+  CHECK(found->slower == Approx(0.5));
+}
+
+TEST_CASE("where nothing changed (simulated), chance alone decides how often p is small") {
+  std::mt19937_64 random(5);
+  constexpr int rounds = 4000;
+  int below_10 = 0;
+  int below_1 = 0;
+  for (int round = 0; round != rounds; ++round) {
+    const double p = tested(drawn(random, 60, 1e5), drawn(random, 40, 1e5)).p;
+    below_10 += p < 0.1 ? 1 : 0;
+    below_1 += p < 0.01 ? 1 : 0;
+  }
+  CHECK(below_10 == Approx(rounds * 0.1).margin(4 * std::sqrt(rounds * 0.09)));
+  CHECK(below_1 == Approx(rounds * 0.01).margin(4 * std::sqrt(rounds * 0.0099)));
+}
+
+TEST_CASE("a slowdown of 20 % (simulated) is found, and so is its size") {
+  std::mt19937_64 random(6);
+  int found = 0;
+  for (int round = 0; round != 200; ++round) {
+    const adaptyst::comparison all =
+        compare(profile_of({region({"a"}, drawn(random, 200, 1e5)), region({"b"}, drawn(random, 200, 1e4))}),
+                profile_of({region({"a"}, drawn(random, 200, 1.2e5)), region({"b"}, drawn(random, 200, 1e4))}));
+    REQUIRE(all.regions.size() == 2);
+    CHECK(all.regions[0].path == std::vector<std::string>{"a"});
+    CHECK(all.regions[0].change_of_mean().value_or(0) == Approx(0.2).margin(0.16));
+    found += all.regions[0].slower_by(0.05) ? 1 : 0;
+    CHECK_FALSE(all.regions[0].slower_by(0.5));
+    CHECK_FALSE(all.regions[1].slower_by(0.2));
+  }
+  CHECK(found >= 195);
+}
+
+TEST_CASE("what got faster is significant, and not slower") {
+  const adaptyst::comparison all =
+      compare(profile_of({region({"a"}, repeated(2000, 50))}), profile_of({region({"a"}, repeated(1000, 50))}));
+  CHECK(all.regions.at(0).significant());
+  CHECK_FALSE(all.regions[0].slower_by(-1));
+  CHECK(all.regions[0].change_of_total() == -0.5);
+}
+
+TEST_CASE("a mean that grew by one long event is not slower by the test") {
+  durations after = repeated(1000, 50);
+  after.back() = 1'000'000;
+  const adaptyst::comparison all =
+      compare(profile_of({region({"a"}, repeated(1000, 50))}), profile_of({region({"a"}, after)}));
+  CHECK(all.regions.at(0).change_of_mean().value_or(0) > 1);
+  CHECK_FALSE(all.regions[0].slower_by(0.05));
+}
+
+TEST_CASE("p is corrected for the number of regions, by hand") {
+  // p of a alone is 0.00959: of three tested, 3 × 0.00959; b and c have p = 1.
+  const durations same = repeated(5, 8);
+  const auto with = [&](const durations& a) {
+    return profile_of({region({"a"}, a), region({"b"}, same), region({"c"}, same)});
+  };
+  const adaptyst::comparison all = compare(with({1, 2, 2, 3, 4, 5, 5, 6}), with({3, 5, 6, 7, 7, 8, 9, 9}));
+  REQUIRE(all.regions.size() == 3);
+  REQUIRE(all.regions[0].test.has_value());
+  CHECK(all.regions[0].test->p == Approx(3 * 0.009591660).epsilon(1e-6));
+  CHECK_FALSE(all.regions[0].significant());
+  CHECK(all.regions[1].test->p == 1);
+}
+
+TEST_CASE("regions are matched by names, kind and device, wherever their lines, ids and places are") {
+  adaptyst::profile before = profile_of({region({"a", "b"}, repeated(100, 10)), region({"a", "b"}, repeated(300, 10))});
+  before.regions[0].id = 1;
+  before.regions[0].site.line = 10;
+  before.regions[1].id = 2;
+  before.devices.push_back({});
+  before.devices[1].kind = "gpu";
+  before.devices[1].index = 3;
+  before.devices[1].name = "old driver's name";
+  before.regions.push_back(region({"a", "b"}, repeated(50, 10)));
+  before.regions[2].device = 1;
+  adaptyst::profile after = before;
+  after.regions[0].id = 7;
+  after.regions[0].site.line = 70;
+  std::swap(after.devices[0], after.devices[1]);
+  after.devices[0].name = "new driver's name";
+  for (adaptyst::region& row : after.regions) row.device = 1 - row.device;
+  const adaptyst::comparison all = compare(before, after);
+  REQUIRE(all.regions.size() == 2);
+  for (const adaptyst::compared_region& one : all.regions) {
+    CHECK(one.change_of_total() == 0.0);
+    REQUIRE(one.before.has_value());
+    CHECK(one.before->count == (one.device_kind == "cpu" ? 20 : 10));
+    CHECK(one.before->total_ns == (one.device_kind == "cpu" ? 4000U : 500U));
+  }
+}
+
+TEST_CASE("new and vanished regions have one side only, and sort by what they take") {
+  const adaptyst::comparison all =
+      compare(profile_of({region({"same"}, repeated(100, 10)), region({"old"}, repeated(500, 10))}),
+              profile_of({region({"same"}, repeated(110, 10)), region({"new"}, repeated(300, 10))}));
+  REQUIRE(all.regions.size() == 3);
+  CHECK(all.regions[0].path.back() == "old");
+  CHECK_FALSE(all.regions[0].after.has_value());
+  CHECK_FALSE(all.regions[0].change_of_total().has_value());
+  CHECK_FALSE(all.regions[0].slower_by(0));
+  CHECK(all.regions[1].path.back() == "new");
+  CHECK_FALSE(all.regions[1].before.has_value());
+  CHECK(all.regions[2].path.back() == "same");
+}
+
+TEST_CASE("what was never timed has neither total nor change") {
+  adaptyst::region mark;
+  mark.path = {"mark"};
+  mark.kind = "mark";
+  mark.count = 5;
+  const adaptyst::comparison all = compare(profile_of({mark}), profile_of({mark}));
+  REQUIRE(all.regions.size() == 1);
+  CHECK(all.regions[0].before->count == 5);
+  CHECK_FALSE(all.regions[0].before->total_ns.has_value());
+  CHECK_FALSE(all.regions[0].change_of_total().has_value());
+  CHECK_FALSE(all.regions[0].significant());
+}
+
+TEST_CASE("regions below the least share of both runs are ignored, and not counted among the tests") {
+  const auto with = [](std::uint64_t large, std::uint64_t small) {  // of 1,000,000 ns
+    return profile_of({region({"large"}, repeated(large, 10)), region({"small"}, repeated(small, 10))});
+  };
+  CHECK(compare(with(50000, 900), with(60000, 999), 0.01).regions.size() == 1);
+  CHECK(compare(with(50000, 900), with(60000, 999), 0.01).ignored == 1);
+  CHECK(compare(with(50000, 900), with(60000, 1000), 0.01).regions.size() == 2);
+  CHECK(compare(with(50000, 1000), with(60000, 1), 0.01).regions.size() == 2);
+  CHECK(compare(with(50000, 0), with(60000, 0)).regions.size() == 2);
+}
+
+TEST_CASE("a table of any profiles is at most 100 columns wide, and names what is new and gone") {
+  const auto check = [](const adaptyst::comparison& of) {
+    const std::string table = to_table(of);
+    for (std::size_t at = 0; at < table.size();) {
+      const std::size_t end = table.find('\n', at);
+      REQUIRE(end != std::string::npos);
+      const samples::spelling line = samples::spell(table.substr(at, end - at));
+      CHECK(line.broken == 0);
+      CHECK(line.points <= 100);
+      at = end + 1;
+    }
+    for (const char c : table) REQUIRE((c == '\n' || static_cast<unsigned char>(c) >= 0x20));
+  };
+  check(adaptyst::compare({}, {}));
+  check(compare(samples::nasty_profile(), samples::nasty_profile()));
+  check(compare(samples::nasty_profile(), {}));
+  check(adaptyst::compare({}, samples::nasty_profile()));
+  for (std::uint64_t seed = 0; seed != 50; ++seed) {
+    samples::generator random(seed);
+    const adaptyst::profile before = random.profile();
+    check(compare(before, random.profile()));
+  }
+}
+
+TEST_CASE("a row of the table, by hand") {
+  const std::string table = to_table(compare(profile_of({region({"step", "flux"}, repeated(1000, 50))}),
+                                             profile_of({region({"step", "flux"}, repeated(1250, 60))})));
+  CHECK(table.find("step > flux                        cpu    50.0 us  75.0 us  +50.0%  1.00 us  1.25 us  +25.0% "
+                   "<0.001*\n") != std::string::npos);
+  CHECK(table.find("* 1 with durations that differ") != std::string::npos);
+}
+
+TEST_CASE("a comparison as JSON holds what was found, and null for what was not") {
+  const auto all = nlohmann::json::parse(
+      to_json(compare(profile_of({region({"a"}, repeated(100, 10))}),
+                      profile_of({region({"a"}, repeated(200, 20)), region({"b\xff"}, repeated(1, 1))}))));
+  CHECK(all["comparison"] == 1);
+  const nlohmann::json& row = all["regions"].at(0);
+  CHECK(row["path"] == nlohmann::json({"a"}));
+  CHECK(row["device"] == nlohmann::json({{"kind", "cpu"}, {"index", 0}}));
+  CHECK(row["before"] == nlohmann::json({{"count", 10}, {"total_ns", 1000}, {"mean_ns", 100.0}}));
+  CHECK(row["change_of_total"] == 3.0);
+  CHECK(row["change_of_mean"] == 1.0);
+  CHECK(row["slower"] == 1.0);
+  CHECK(row["significant"] == true);
+  CHECK(all["regions"].at(1)["before"].is_null());
+  CHECK(all["regions"].at(1)["p"].is_null());
+}

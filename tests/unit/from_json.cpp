@@ -1,0 +1,266 @@
+// What was written is read back whole, and everything else is refused with the place where it is wrong. That the schema
+// and the reader agree is for tests/tools/damaged_profiles.py to say.
+#include <adaptyst/profile.hpp>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+
+#include "catch.hpp"
+#include "samples.hpp"
+
+namespace {
+
+using nlohmann::json;
+
+// One with everything in it, in the smallest numbers.
+adaptyst::profile whole() {
+  adaptyst::profile made;
+  made.engine = "inline";
+  made.processes = {{42, "/bin/solver", "host", 1000}, {43, "/bin/solver", "host", 1001}};
+  made.devices.resize(1);
+  made.devices[0].kind = "cpu";
+  made.devices[0].busy_ns = 3;
+  made.devices[0].observed_ns = 10;
+  adaptyst::region row;
+  row.path = {"a", "b/c~d"};
+  row.id = 0xfedcba9876543210;
+  row.parent = 5;
+  row.site = {"a.cpp", 12, "solve"};
+  row.kind = "offload";
+  row.threads = 3;
+  row.count = 3;
+  row.total_ns = 500;
+  row.self_ns = 450;
+  row.min_ns = 100;
+  row.max_ns = 200;
+  row.durations.add(100);
+  row.durations.add(200, 2);
+  row.attributes["bytes"] = {2, 600.5, -3, 1e300};
+  row.overhead_ns = 0.1;
+  made.regions.push_back(row);
+  made.accounting = {8, 3, 1, {{"too_deep", 4}}, 1, 2, 0.3};
+  return made;
+}
+
+void check_round_trip(const adaptyst::profile& of) {
+  const std::string text = adaptyst::to_json(of);
+  CHECK(adaptyst::to_json(adaptyst::from_json(text)) == text);
+}
+
+std::string refusal(const std::string& text) {
+  try {
+    adaptyst::from_json(text);
+  } catch (const std::runtime_error& error) {
+    const std::string message = error.what();
+    return message.substr(0, message.find('\n'));
+  }
+  return "";
+}
+
+// `whole` with the value at `pointer` replaced.
+std::string with(const std::string& pointer, const json& value) {
+  json changed = json::parse(adaptyst::to_json(whole()));
+  changed[json::json_pointer(pointer)] = value;
+  return changed.dump();
+}
+
+}  // namespace
+
+TEST_CASE("every member comes back") {
+  const adaptyst::profile in = whole();
+  const adaptyst::profile out = adaptyst::from_json(adaptyst::to_json(in));
+  CHECK(out.engine == "inline");
+  REQUIRE(out.processes.size() == 2);
+  CHECK(out.processes[0].pid == 42);
+  CHECK(out.processes[1].duration_ns == 1001);
+  REQUIRE(out.devices.size() == 1);
+  CHECK(out.devices[0].busy_ns == 3U);
+  CHECK_FALSE(out.devices[0].kernel_ns.has_value());
+  REQUIRE(out.regions.size() == 1);
+  const adaptyst::region& row = out.regions[0];
+  CHECK(row.path == std::vector<std::string>{"a", "b/c~d"});
+  CHECK(row.id == 0xfedcba9876543210);
+  CHECK(row.parent == 5);
+  CHECK(row.site.file == "a.cpp");
+  CHECK(row.site.line == 12);
+  CHECK(row.site.function == "solve");
+  CHECK(row.kind == "offload");
+  CHECK(row.threads == 3);
+  CHECK(row.total_ns == 500);
+  CHECK(row.self_ns == 450);
+  CHECK(row.min_ns == 100);
+  CHECK(row.max_ns == 200);
+  CHECK(row.durations == in.regions[0].durations);
+  CHECK(row.durations.count() == 3);
+  CHECK(row.attributes.at("bytes").sum == 600.5);
+  CHECK(row.attributes.at("bytes").max == 1e300);
+  CHECK(row.overhead_ns == 0.1);
+  CHECK(out.accounting.lost.at("too_deep") == 4);
+  CHECK(out.accounting.unnamed == 2);
+}
+
+TEST_CASE("what was written is written again, to the byte") {
+  check_round_trip({});
+  check_round_trip(whole());
+  check_round_trip(samples::nasty_profile());
+  adaptyst::profile all;
+  for (std::uint64_t seed = 0; seed != 300; ++seed) {
+    const adaptyst::profile one = samples::generator(seed).profile();
+    CAPTURE(seed);
+    check_round_trip(one);
+    adaptyst::merge(all, one);
+  }
+  check_round_trip(all);
+  for (const std::string& name : samples::nasty_names()) {
+    adaptyst::profile in = whole();
+    in.regions[0].path = {name, name};
+    in.regions[0].site = {name, 1, name};
+    in.devices[0].name = in.processes[0].command = in.processes[1].host = in.mechanism = in.reason = name;
+    in.regions[0].attributes[name] = {1, __builtin_nan(""), __builtin_huge_val(), -__builtin_huge_val()};
+    in.accounting.lost[name] = 1;
+    check_round_trip(in);
+  }
+}
+
+TEST_CASE("what is wrong is told with its place") {
+  struct damage {
+    const char* pointer;
+    json value;
+    const char* told;
+  };
+  const std::uint64_t most = ~std::uint64_t{0};
+  const damage all[] = {
+      {"/schema", 2, "/schema: expected 1, all that this version reads; found 2"},
+      {"/extra", 5, "/extra: unknown key"},
+      {"/engine", "magic", "/engine: expected ebpf, inline, off"},
+      {"/engine", "ebpf | ", "/engine: expected ebpf, inline, off"},
+      {"/mechanism", nullptr, "/mechanism: expected a text; found null"},
+      {"/regions", json::object(), "/regions: expected an array; found object"},
+      {"/regions/0/id", "FEDCBA9876543210", "/regions/0/id: expected 16 hexadecimal digits"},
+      {"/regions/0/id", "fedcba987654321", "/regions/0/id: expected 16"},
+      {"/regions/0/id", "", "/regions/0/id: expected 16"},
+      {"/regions/0/path", json::array(), "/regions/0/path: expected from 1 to"},
+      {"/regions/0/path", std::vector<std::string>(4098), "/regions/0/path: expected from 1 to"},
+      {"/regions/0/path/1", 7, "/regions/0/path/1: expected a text; found 7"},
+      {"/regions/0/site/line", 4294967296U, "/regions/0/site/line: expected at most 4294967295; found 4294967296"},
+      {"/regions/0/kind", "metric", "/regions/0/kind: expected one of region, offload"},
+      {"/regions/0/count", -1, "/regions/0/count: expected an integer"},
+      {"/regions/0/count", 0.5, "/regions/0/count: expected an integer"},
+      {"/regions/0/count", 1e19, "/regions/0/count: expected an integer"},
+      {"/regions/0/total_ns", nullptr, "/regions/0/total_ns: expected a time, since there is a histogram; found null"},
+      {"/regions/0/min_ns", 201, "/regions/0/min_ns: expected at most max_ns"},
+      {"/regions/0/p90_ns", "x", "/regions/0/p90_ns: expected an integer"},
+      {"/regions/0/histogram/0", json{1}, "/regions/0/histogram/0: expected a pair"},
+      {"/regions/0/histogram/0/0", 584, "/regions/0/histogram/0/0: expected at most 583"},
+      {"/regions/0/histogram/0/1", 0, "/regions/0/histogram/0/1: expected a count of at least 1"},
+      {"/regions/0/histogram/0/1", most, "/regions/0/histogram/1/1: expected a sum within 64 bits"},
+      {"/regions/0/attributes/a~1b~0", 5, "/regions/0/attributes/a~1b~0: expected an object; found 5"},
+      {"/regions/0/attributes/bytes/sum", "x", "/regions/0/attributes/bytes/sum: expected a number"},
+      {"/regions/0/overhead_ns", -1.0, "/regions/0/overhead_ns: expected a number of at least 0"},
+      {"/devices/0/id", 1, "/devices/0/id: expected 0, its place in the list; found 1"},
+      {"/devices/0/utilisation", 1.5, "/devices/0/utilisation: expected at most 1"},
+      {"/accounting/lost", json::array(), "/accounting/lost: expected an object; found array"},
+      {"/process/pid", 9223372036854775808U, "/process/pid: expected at most 9223372036854775807"},
+      {"/process/pid", 44, "/process: expected the first of \"processes\""},
+      {"/process", nullptr, "/process: expected the first of"},
+  };
+  REQUIRE(refusal(adaptyst::to_json(whole())).empty());
+  for (const damage& one : all) {
+    const std::string told = refusal(with(one.pointer, one.value));
+    CAPTURE(one.pointer, told);
+    CHECK(told.find(std::string("not a profile: ") + one.told) == 0);
+  }
+}
+
+TEST_CASE("a missing key is named, and so is one that stands there twice") {
+  json all = json::parse(adaptyst::to_json(whole()));
+  all["regions"][0]["site"].erase("line");
+  CHECK(refusal(all.dump()) == "not a profile: /regions/0/site: \"line\" is missing");
+  std::string text = adaptyst::to_json(whole());
+  text.insert(text.find("\"line\""), "\"file\": \"b\", ");
+  CHECK(refusal(text) == "not a profile: /regions/0/site/file: this key stands there twice");
+}
+
+TEST_CASE("what is no JSON is told with the byte") {
+  CHECK(refusal("").find("not a profile: byte 1: syntax error while parsing value - unexpected end of input") == 0);
+  const std::string text = adaptyst::to_json(whole());
+  const std::size_t comma = text.find(',');
+  std::string changed = text;
+  changed[comma] = ';';
+  CHECK(refusal(changed).find("not a profile: byte " + std::to_string(comma + 1) + ": syntax error") == 0);
+  CHECK(refusal("{\"schema\": 1e999}").find("not a profile: ") == 0);
+  CHECK(refusal("[5] ") == "not a profile: the whole: expected an object; found array");
+  CHECK(refusal(text + "x").find("not a profile: byte ") == 0);
+  CHECK(refusal("\"\xff\"").find("not a profile: byte 2: ") == 0);
+}
+
+TEST_CASE("messages hold nothing that disturbs a terminal, and are short") {
+  for (const char* const place : {"/regions/0/kind", "/regions/0/id", "/engine"}) {
+    const std::string told = refusal(with(place, "\x1b[31m" + std::string(100000, 'x')));
+    CHECK(told.find('\x1b') == std::string::npos);
+    CHECK(told.size() < 300);
+  }
+  const std::string told = refusal(with("/\x1b]0;title" + std::string(100000, 'x'), 1));
+  CHECK(told.find('\x1b') == std::string::npos);
+  CHECK(told.size() < 300);
+}
+
+TEST_CASE("nesting without end is refused before it costs memory") {
+  CHECK(refusal(std::string(10'000'000, '[')) == "not a profile: nested deeper than any profile is");
+}
+
+TEST_CASE("no input does harm: it is refused, or it is a profile that can be merged, printed and written") {
+  const std::string text = adaptyst::to_json(whole());
+  for (std::size_t length = 0; length + 1 < text.size(); ++length)
+    REQUIRE_FALSE(refusal(text.substr(0, length)).empty());
+  samples::generator random(1);
+  unsigned taken = 0;
+  for (int round = 0; round != 20000; ++round) {
+    std::string changed = text;
+    for (std::uint64_t changes = 1 + random.below(3); changes != 0; --changes) {
+      const std::size_t at = random.below(changed.size());
+      switch (random.below(4)) {
+        case 0: changed[at] = static_cast<char>(random.below(256)); break;
+        case 1: changed[at] = "0123456789-.e\"[]{},:"[random.below(20)]; break;
+        case 2: changed.erase(at, 1 + random.below(20)); break;
+        default: changed.insert(at, changed.substr(random.below(changed.size()), random.below(30)));
+      }
+    }
+    if (!refusal(changed).empty()) continue;
+    ++taken;
+    adaptyst::profile read = adaptyst::from_json(changed);
+    adaptyst::merge(read, whole());
+    CAPTURE(changed);
+    REQUIRE_FALSE(adaptyst::to_table(read).empty());
+    check_round_trip(read);
+  }
+  CHECK(taken > 100);
+}
+
+TEST_CASE("a path may be as long as a thread can nest") {
+  adaptyst::profile in = whole();
+  in.regions[0].path.assign(4097, "x");
+  CHECK(adaptyst::to_table(adaptyst::from_json(adaptyst::to_json(in))).size() > 4097);
+}
+
+TEST_CASE("files are read and written, and those that cannot be are named") {
+  const auto told = [](const auto& attempt) -> std::string {
+    try {
+      attempt();
+    } catch (const std::runtime_error& error) {
+      return error.what();
+    }
+    return "";
+  };
+  CHECK(told([] {
+          adaptyst::read_profile("/nowhere/at all.json");
+        }).find("cannot read /nowhere/at all.json: No such file or directory (ENOENT)\nhint: ") == 0);
+  CHECK(told([] { adaptyst::read_profile("/"); }).find("cannot read /: Is a directory (EISDIR)") == 0);
+  CHECK(told([] { adaptyst::read_profile("/dev/null"); }).find("/dev/null: not a profile: byte 1: ") == 0);
+  CHECK(told([] { adaptyst::write_profile("/nowhere/a.json", {}); }) ==
+        "cannot write the profile to /nowhere/a.json: No such file or directory (ENOENT)\nhint: choose another place");
+  const std::string name = "unit_from_json.profile.json";
+  adaptyst::write_profile(name, whole());
+  CHECK(adaptyst::to_json(adaptyst::read_profile(name)) == adaptyst::to_json(whole()));
+  std::remove(name.c_str());
+}

@@ -1,0 +1,51 @@
+#include "command_tree.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace adaptyst::tools {
+
+std::vector<const CLI::App*> subcommands_of(const CLI::App& of) {
+  return of.get_subcommands([](const CLI::App*) { return true; });
+}
+
+std::vector<const CLI::Option*> positionals_of(const CLI::App& of) {
+  return of.get_options([](const CLI::Option* option) { return option->get_positional(); });
+}
+
+std::vector<const CLI::Option*> options_of(const CLI::App& of) {
+  return of.get_options([](const CLI::Option* option) { return option->nonpositional(); });
+}
+
+std::vector<std::string> names_of(const CLI::Option& option) {
+  std::vector<std::string> names;
+  for (const std::string& name : option.get_snames()) names.push_back("-" + name);
+  for (const std::string& name : option.get_lnames()) names.push_back("--" + name);
+  return names;
+}
+
+// CLI11 keeps them in the description of the type: "TEXT:{table,json}".
+std::vector<std::string> choices_of(const CLI::Option& option) {
+  const std::string type = option.get_type_name();
+  const std::size_t open = type.find('{');
+  const std::size_t close = type.find('}', std::min(open, type.size()));
+  if (close == std::string::npos) return {};
+  return CLI::detail::split(type.substr(open + 1, close - open - 1), ',');
+}
+
+bool takes_a_value(const CLI::Option& option) { return option.get_items_expected_min() > 0; }
+
+std::string usage_of(const CLI::Option& option) {
+  if (!option.nonpositional()) {
+    std::string name = option.get_name(true);
+    if (option.get_expected_max() > 1) name += "...";
+    return option.get_required() ? name : "[" + name + "]";
+  }
+  std::string usage = fmt::format("{}", fmt::join(names_of(option), ", "));
+  if (!takes_a_value(option)) return usage;
+  const std::vector<std::string> choices = choices_of(option);
+  return usage + " " + (choices.empty() ? option.get_type_name() : fmt::format("{}", fmt::join(choices, "|")));
+}
+
+}  // namespace adaptyst::tools

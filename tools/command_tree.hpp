@@ -1,0 +1,26 @@
+// The command line as a tree to walk, for what is made from it: documentation and completion.
+#ifndef ADAPTYST_TOOLS_COMMAND_TREE_HPP
+#define ADAPTYST_TOOLS_COMMAND_TREE_HPP
+
+#include <CLI/CLI.hpp>
+#include <string>
+#include <vector>
+
+namespace adaptyst::tools {
+
+// In the order in which they were added.
+std::vector<const CLI::App*> subcommands_of(const CLI::App& of);
+std::vector<const CLI::Option*> positionals_of(const CLI::App& of);
+std::vector<const CLI::Option*> options_of(const CLI::App& of);
+
+// "-h", "--help"
+std::vector<std::string> names_of(const CLI::Option& option);
+// What an option may be set to; empty if that is not a matter of a few words.
+std::vector<std::string> choices_of(const CLI::Option& option);
+bool takes_a_value(const CLI::Option& option);
+// "FILE...", "[COMMAND]", "--output FILE.json"
+std::string usage_of(const CLI::Option& option);
+
+}  // namespace adaptyst::tools
+
+#endif

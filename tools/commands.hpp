@@ -1,0 +1,18 @@
+// The subcommands of `adaptyst`: each function adds one to the command line, with what it does, and has a file of its own.
+//
+// A subcommand's callback returns where all went well and calls end_with() where not.
+#ifndef ADAPTYST_TOOLS_COMMANDS_HPP
+#define ADAPTYST_TOOLS_COMMANDS_HPP
+
+#include <CLI/CLI.hpp>
+
+namespace adaptyst::tools {
+
+void add_report(CLI::App& to);
+void add_diff(CLI::App& to);
+void add_completion(CLI::App& to);
+void add_help(CLI::App& to);
+
+}  // namespace adaptyst::tools
+
+#endif

@@ -1,0 +1,51 @@
+// The command `adaptyst`: a list of subcommands, each in a file of its own.
+#include <fmt/format.h>
+
+#include <adaptyst/version.hpp>
+
+#include "commands.hpp"
+#include "output.hpp"
+
+namespace {
+
+namespace tools = adaptyst::tools;
+
+// In the order of `--help`. `help` is the last: it knows those before it.
+constexpr void (*commands[])(CLI::App&) = {
+    tools::add_report,
+    tools::add_diff,
+    tools::add_completion,
+    tools::add_help,
+};
+
+int run(int count, char** arguments) {
+  CLI::App program("Reads and compares what collectors have found", "adaptyst");
+  program.set_version_flag(
+      "--version",
+      fmt::format("adaptyst {}.{}.{}", ADAPTYST_VERSION_MAJOR, ADAPTYST_VERSION_MINOR, ADAPTYST_VERSION_PATCH),
+      "Print the version");
+  program.require_subcommand(1);
+  for (const auto add : commands) add(program);
+  // Last, as subcommands would inherit it.
+  program.footer("Exit status: 0 all is well; 1 a comparison failed; 2 wrong usage or bad input.");
+  try {
+    program.parse(count, arguments);
+  } catch (const CLI::RuntimeError& ended) {
+    return ended.get_exit_code();
+  } catch (const CLI::ParseError& stopped) {
+    return program.exit(stopped) == 0 ? tools::all_well : tools::bad_input;
+  }
+  return tools::all_well;
+}
+
+}  // namespace
+
+int main(int count, char** arguments) {
+  int status = tools::bad_input;
+  try {
+    status = run(count, arguments);
+  } catch (const std::exception& failure) {
+    tools::complain(failure.what());
+  }
+  return tools::flushed() ? status : tools::bad_input;
+}

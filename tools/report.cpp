@@ -1,0 +1,54 @@
+#include <adaptyst/profile.hpp>
+#include <memory>
+
+#include "commands.hpp"
+#include "output.hpp"
+
+namespace adaptyst::tools {
+
+namespace {
+
+struct report_options {
+  std::vector<std::string> files;
+  std::string output;
+  std::string format = "table";
+  bool strict = false;
+};
+
+void report(const report_options& asked) {
+  profile all;
+  std::size_t read = 0;
+  for (const std::string& file : asked.files) {
+    try {
+      const profile one = read_profile(file);
+      // A merge brings rows into canonical order; a single profile keeps that of its file.
+      if (read++ == 0) all = one;
+      else merge(all, one);
+    } catch (const std::runtime_error& wrong) {
+      complain(wrong.what());
+    }
+  }
+  const bool whole = read == asked.files.size();
+  if (read == 0 || (asked.strict && !whole)) end_with(bad_input);
+  if (!asked.output.empty()) write_profile(asked.output, all);
+  print(asked.format == "json" ? to_json(all) : to_table(all));
+  if (!whole) end_with(bad_input);
+}
+
+}  // namespace
+
+void add_report(CLI::App& to) {
+  const auto asked = std::make_shared<report_options>();
+  CLI::App* const command = to.add_subcommand("report", "Print profiles; several are added up, as those of MPI ranks");
+  command->add_option("FILE", asked->files, "A profile that output=FILE.json made")->required()->type_name("");
+  command->add_option("--output", asked->output, "Write the profile, merged where there are several, to this file")
+      ->type_name("FILE.json");
+  add_format(*command, asked->format);
+  command->add_flag("--strict", asked->strict, "Report nothing where one of the files is bad");
+  command->footer(
+      "A file that cannot be read, or is no profile, is named on standard error, and the exit status\n"
+      "is 2. The others are reported all the same, unless `--strict` is given.");
+  command->callback([asked] { report(*asked); });
+}
+
+}  // namespace adaptyst::tools
