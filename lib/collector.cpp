@@ -3,6 +3,7 @@
 
 #include <adaptyst/collector.hpp>
 #include <fmt/format.h>
+#include <signal.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -88,11 +89,26 @@ struct collector::state {
     if (process == nullptr)
       throw lib::error("cannot map memory for the recorder", ENOMEM, "raise the limit on address space (ulimit -v)");
     detail::notice_fork(*process, adaptyst_object_v1);
+    refuse_beside_observer();
     // Before the engine looks for ELF objects: one that is loaded meanwhile waits for the lock, and is adopted then.
     detail::store_release(process->control.object_loaded, &object_loaded);
     start_engine(before);
     running = recording.get();
     running_in = pid;
+  }
+
+  void refuse_beside_observer() const {
+    const std::uint32_t observer = detail::load(process->control.observer);
+    if (observer == 0) return;
+    if (kill(static_cast<pid_t>(observer), 0) == 0 || errno == EPERM)
+      throw lib::error(fmt::format("cannot collect: process {} observes this one from outside", observer), 0,
+                       "see its report; one of the two at a time");
+    // It is dead, and has left the recorders awake.
+    detail::for_each_object([](adaptyst_object& object, const detail::loaded_object&) {
+      detail::store(object.recorder, 0);
+      return true;
+    });
+    detail::store(process->control.observer, 0);
   }
 
   // The engine that was asked for; with auto, the program's own recorder where the kernel's way is barred.

@@ -12,14 +12,14 @@ namespace tools = adaptyst::tools;
 
 // In the order of `--help`. `help` is the last: it knows those before it.
 constexpr void (*commands[])(CLI::App&) = {
-    tools::add_report,
-    tools::add_diff,
-    tools::add_completion,
-    tools::add_help,
+#ifdef ADAPTYST_TOOLS_OBSERVE
+    tools::add_run,    tools::add_attach,
+#endif
+    tools::add_report, tools::add_diff,   tools::add_completion, tools::add_help,
 };
 
 int run(int count, char** arguments) {
-  CLI::App program("Reads and compares what collectors have found", "adaptyst");
+  CLI::App program("Sees where programs with markers spend their time", "adaptyst");
   program.set_version_flag(
       "--version",
       fmt::format("adaptyst {}.{}.{}", ADAPTYST_VERSION_MAJOR, ADAPTYST_VERSION_MINOR, ADAPTYST_VERSION_PATCH),

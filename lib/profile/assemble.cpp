@@ -61,6 +61,18 @@ void add(measured_row& to, const measured_row& from) {
   for (std::size_t at = 0; at != from.attributes.size(); ++at) to.attributes[at].merge(from.attributes[at]);
 }
 
+void add(measured& to, const measured& from) {
+  to.sites.insert(from.sites.begin(), from.sites.end());
+  to.paths.insert(from.paths.begin(), from.paths.end());
+  for (const auto& [id, row] : from.rows) add(to.rows[id], row);
+  to.accounting.begun += from.accounting.begun;
+  to.accounting.ended += from.accounting.ended;
+  to.accounting.open += from.accounting.open;
+  to.accounting.unmatched += from.accounting.unmatched;
+  to.accounting.unnamed += from.accounting.unnamed;
+  for (const auto& [why, count] : from.accounting.lost) to.accounting.lost[why] += count;
+}
+
 std::vector<region> assemble(const measured& from, const std::vector<std::uint32_t>& device_index) {
   std::unordered_map<std::uint64_t, region> regions;
   const auto region_of = [&](std::uint64_t id) -> region& {

@@ -1,0 +1,208 @@
+#include "observed_process.hpp"
+
+#include <fmt/format.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <adaptyst/detail/recorder.hpp>
+#include <algorithm>
+#include <cerrno>
+#include <climits>
+#include <cstddef>
+#include <ctime>
+#include <fstream>
+
+#include "../discover/process_objects.hpp"
+#include "../error.hpp"
+#include "../options.hpp"
+
+namespace adaptyst::lib {
+
+namespace {
+
+std::string command_of(pid_t process) {
+  char path[PATH_MAX];
+  const ssize_t length = readlink(fmt::format("/proc/{}/exe", process).c_str(), path, sizeof path);
+  return length > 0 ? std::string(path, static_cast<std::size_t>(length)) : std::string();
+}
+
+// What tells one program of a process from the next: where its code and its stack begin.
+std::string image_of(pid_t process) {
+  std::ifstream status(fmt::format("/proc/{}/stat", process));
+  std::string text;
+  std::getline(status, text);
+  constexpr int before_code = 24;  // of the fields behind the name, in proc(5)
+  std::size_t at = text.rfind(')');
+  for (int field = 0; field != before_code && at != std::string::npos; ++field) at = text.find(' ', at + 1);
+  if (at == std::string::npos) return {};
+  const std::size_t end = text.find(' ', text.find(' ', text.find(' ', at + 1) + 1) + 1);
+  return text.substr(at, end - at);
+}
+
+// CPU time that it has used; 0 when it is gone.
+std::uint64_t cpu_time_ns(pid_t process) {
+  clockid_t clock;
+  timespec used{};
+  if (clock_getcpuclockid(process, &clock) != 0 || clock_gettime(clock, &used) != 0) return 0;
+  return static_cast<std::uint64_t>(used.tv_sec) * 1'000'000'000U + static_cast<std::uint64_t>(used.tv_nsec);
+}
+
+std::string yama() {
+  std::ifstream scope("/proc/sys/kernel/yama/ptrace_scope");
+  std::string value;
+  std::getline(scope, value);
+  return value;
+}
+
+[[noreturn]] void not_permitted(pid_t process, int number) {
+  const std::string scope = yama();
+  throw error(fmt::format("cannot look into process {}", process), number,
+              scope == "1" || scope == "2"
+                  ? fmt::format("kernel.yama.ptrace_scope is {}: start the program with `adaptyst run`, or be root, or "
+                                "have CAP_SYS_PTRACE",
+                                scope)
+                  : "it must be yours, and not setuid; or be root, or have CAP_SYS_PTRACE");
+}
+
+bool is_alive(std::uint32_t process) { return kill(static_cast<pid_t>(process), 0) == 0 || errno == EPERM; }
+
+}  // namespace
+
+observed_process::observed_process(pid_t process, std::vector<std::uint64_t> objects)
+    : id_(process),
+      descriptor_(static_cast<int>(syscall(SYS_pidfd_open, process, 0))),
+      memory_(process),
+      state_{&memory_, 0, std::move(objects)},
+      image_(image_of(process)),
+      command_(command_of(process)),
+      started_ns_(detail::monotonic_ns()),
+      started_cpu_ns_(cpu_time_ns(process)),
+      devices_(read_devices({&memory_, 0, {}}, 0, 0)) {
+  if (descriptor_ < 0) throw error(fmt::format("cannot observe process {}", process), errno, "it must be running");
+}
+
+observed_process::~observed_process() {
+  release();
+  close(descriptor_);
+}
+
+bool observed_process::is_running() const {
+  pollfd end{descriptor_, POLLIN, 0};
+  return !retired_ && ::poll(&end, 1, 0) == 0;
+}
+
+bool observed_process::is_another_program() const { return image_of(id_) != image_; }
+
+void observed_process::add_object(std::uint64_t control_block) {
+  auto& objects = state_.objects;
+  if (std::find(objects.begin(), objects.end(), control_block) == objects.end()) objects.push_back(control_block);
+}
+
+void observed_process::remove_object(std::uint64_t control_block) {
+  auto& objects = state_.objects;
+  objects.erase(std::remove(objects.begin(), objects.end(), control_block), objects.end());
+}
+
+void observed_process::find_state() {
+  for (const std::uint64_t object : state_.objects) {
+    adaptyst_object block;
+    if (state_.address == 0 && memory_.read(object, block)) state_.address = block.process;
+  }
+}
+
+void observed_process::take_state() {
+  find_state();
+  if (state_.address != 0 && claimed_)
+    write(state_.address + offsetof(detail::control_page, observer), static_cast<std::uint32_t>(getpid()));
+}
+
+void observed_process::claim(const detail::clock_line& clock) {
+  bool records = false;
+  for (const std::uint64_t object : state_.objects) {
+    adaptyst_object block;
+    if (!memory_.read(object, block)) not_permitted(id_, errno);
+    records = records || block.recorder != 0;
+  }
+  find_state();
+  claimed_ = true;
+  if (state_.address == 0) return;  // no marker was awake yet
+  detail::control_page control;
+  if (!memory_.read(state_.address, control)) not_permitted(id_, errno);
+  claimed_ = false;
+  if (control.abi != ADAPTYST_ABI_VERSION || !has_known_layout(state_))
+    throw error(fmt::format("cannot read the recorders of process {}", id_), 0,
+                "it was built with another version of adaptyst: build both with the same");
+  const auto self = static_cast<std::uint32_t>(getpid());
+  if (control.observer != 0 && control.observer != self && is_alive(control.observer))
+    throw error(fmt::format("cannot observe process {}: process {} does", id_, control.observer), 0,
+                "one observer at a time; stop the other");
+  if (control.observer == 0 && (records || control.object_loaded != nullptr))
+    throw error(fmt::format("cannot observe process {}: it collects for itself", id_), 0,
+                "stop its collector, or start it with ADAPTYST=engine=off");
+  const std::uint64_t page = state_.address;
+  std::uint64_t epochs = 0;
+  memory_.read(page + offsetof(detail::process, epochs), epochs);
+  const std::uint64_t epoch = std::max(epochs, control.epoch) + 1;
+  if (control.clock.ns_per_tick == 0) {
+    write(page + offsetof(detail::control_page, clock.base_ticks), clock.base_ticks);
+    write(page + offsetof(detail::control_page, clock.base_ns), clock.base_ns);
+    write(page + offsetof(detail::control_page, clock.ns_per_tick), clock.ns_per_tick);
+  }
+  write(page + offsetof(detail::process, epochs), epoch);
+  if (!write(page + offsetof(detail::control_page, observer), self) ||
+      !write(page + offsetof(detail::control_page, epoch), epoch))
+    not_permitted(id_, errno);
+  claimed_ = true;
+}
+
+void observed_process::wake() {
+  awake_ = true;
+  for (const std::uint64_t object : state_.objects)
+    if (!write(object + offsetof(adaptyst_object, recorder), std::uint16_t{1})) not_permitted(id_, errno);
+  // The first marker makes the state in which we say who looks: soon, in most programs.
+  const timespec a_while{0, 1'000'000};
+  for (int at = 0; at != 20 && state_.address == 0; ++at) {
+    nanosleep(&a_while, nullptr);
+    take_state();
+  }
+}
+
+void observed_process::release() noexcept {
+  if (!claimed_ || !is_running()) return;
+  claimed_ = false;
+  try {
+    if (awake_) {
+      // As it is mapped now: where a library was, there may be something else.
+      for (const process_object& object : find_objects(id_))
+        write(object.control_block + offsetof(adaptyst_object, recorder), std::uint16_t{0});
+    }
+    if (state_.address != 0) write(state_.address + offsetof(detail::control_page, observer), std::uint32_t{0});
+  } catch (const std::exception& failed) {
+    print(failed.what());
+  }
+}
+
+void observed_process::refresh() {
+  if (!is_running()) {
+    if (observed_ns_ == 0) observed_ns_ = detail::monotonic_ns() - started_ns_;
+    return;
+  }
+  const std::uint64_t cpu_ns = cpu_time_ns(id_);
+  observed_ns_ = detail::monotonic_ns() - started_ns_;
+  if (const std::string now = command_of(id_); !now.empty()) command_ = now;
+  if (state_.address == 0 && reads_) take_state();
+  process_state readable = state_;
+  if (!reads_) readable = {&memory_, 0, {}};
+  measured now = read_recorders(readable);
+  device_list list = read_devices(readable, observed_ns_, (cpu_ns - std::min(cpu_ns, started_cpu_ns_)) / usable_cpus());
+  // It may have ended in the meantime, and taken its memory with it.
+  if (!is_running()) return;
+  recorded_ = std::move(now);
+  devices_ = std::move(list);
+}
+
+process_info observed_process::info() const { return {id_, command_, expand("%h"), observed_ns_}; }
+
+}  // namespace adaptyst::lib

@@ -1,0 +1,77 @@
+// Another process whose markers are observed: its recorders, woken or only read.
+#ifndef ADAPTYST_LIB_OBSERVE_OBSERVED_PROCESS_HPP
+#define ADAPTYST_LIB_OBSERVE_OBSERVED_PROCESS_HPP
+
+#include <sys/types.h>
+
+#include <adaptyst/detail/clock.hpp>
+#include <string>
+#include <vector>
+
+#include "../record/device_reader.hpp"
+#include "../record/memory.hpp"
+#include "../record/recorder_reader.hpp"
+
+namespace adaptyst::lib {
+
+class observed_process {
+ public:
+  // Its control blocks stand at `objects`. Throws error when it is not there.
+  observed_process(pid_t process, std::vector<std::uint64_t> objects);
+  ~observed_process();
+  observed_process(const observed_process&) = delete;
+  observed_process& operator=(const observed_process&) = delete;
+
+  pid_t id() const noexcept { return id_; }
+  bool is_running() const;
+  // Whether it has replaced its program by exec() since.
+  bool is_another_program() const;
+  // Its memory is no longer what it was: it counts as ended.
+  void retire() noexcept { retired_ = true; }
+
+  void add_object(std::uint64_t control_block);
+  void remove_object(std::uint64_t control_block);
+
+  // Takes the recorders over from nobody, or from an observer that is dead, and begins an epoch. Throws error when
+  // somebody else reads them, they are of another version, or it is not permitted.
+  void claim(const detail::clock_line& clock);
+  // Markers run through the recorder from now on, or no longer.
+  void wake();
+  void release() noexcept;
+  // Nobody's recorders are to be read: they are somebody else's.
+  void leave_recorders() noexcept { reads_ = false; }
+
+  // Reads the recorders, if the process is still there.
+  void refresh();
+  const measured& recorded() const noexcept { return recorded_; }
+  const device_list& devices() const noexcept { return devices_; }
+  process_info info() const;
+
+ private:
+  void find_state();
+  void take_state();
+  template <class T>
+  bool write(std::uint64_t address, T value) const noexcept {
+    return memory_.write(address, &value, sizeof value);
+  }
+
+  pid_t id_;
+  int descriptor_;
+  other_memory memory_;
+  process_state state_;
+  std::string image_;
+  bool retired_ = false;
+  bool reads_ = true;
+  bool claimed_ = false;
+  bool awake_ = false;
+  std::string command_;
+  std::uint64_t started_ns_;
+  std::uint64_t started_cpu_ns_;
+  std::uint64_t observed_ns_ = 0;
+  measured recorded_;
+  device_list devices_;
+};
+
+}  // namespace adaptyst::lib
+
+#endif

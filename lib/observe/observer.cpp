@@ -1,0 +1,241 @@
+#include <adaptyst/observer.hpp>
+#include <adaptyst/region.hpp>
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cinttypes>
+#include <ctime>
+#include <fstream>
+#include <optional>
+#include <vector>
+
+#include "../discover/process_objects.hpp"
+#include "../error.hpp"
+#include "../options.hpp"
+#include "../record/clock_line.hpp"
+#include "../record/probe_links.hpp"
+#include "../record/reconcile.hpp"
+#include "../record/stopwatch.hpp"
+#include "../report/output_file.hpp"
+#include "channel.hpp"
+#include "observed_process.hpp"
+
+namespace adaptyst { inline namespace v1 {
+
+using lib::engine_choice;
+using lib::measured;
+using lib::observed_process;
+
+struct observer::state {
+  lib::options options;
+  std::string reason;
+  detail::clock_line clock;
+  lib::channel channel;
+  std::optional<lib::probe_links> links;  // empty: recorders
+  double region_cost_ns = 0;
+  std::vector<std::unique_ptr<observed_process>> processes;  // also those that have ended
+  std::optional<profile> result;
+
+  state(std::string_view given, pid_t only) {
+    const lib::clock_pair before = lib::read_clock_pair();
+    lib::apply(options, given, "the observer's options");
+    if (options.engine == engine_choice::off)
+      throw lib::error("cannot observe with engine=off", 0, "choose auto, ebpf or inline");
+    if (options.engine == engine_choice::inlined) {
+      reason = "asked for";
+    } else {
+      try {
+        links.emplace(only, true);
+        links->start();
+        reason = options.engine == engine_choice::ebpf ? "asked for" : "permitted";
+      } catch (const lib::error& failed) {
+        links.reset();
+        if (options.engine == engine_choice::ebpf) throw;
+        const std::string message = failed.what();
+        reason = message.substr(0, message.find('\n'));
+      }
+    }
+    clock = lib::calibrate(before);
+    // What a marker costs here, it costs there.
+    std::uint16_t& awake = links ? adaptyst_object_v1.event : adaptyst_object_v1.recorder;
+    detail::fetch_add(awake, 1);
+    region_cost_ns = lib::median_step_ns(200, [] { ADAPTYST_REGION("adaptyst calibration"); });
+    detail::fetch_add(awake, -1);
+    if (links) region_cost_ns += links->hit_ns();
+  }
+
+  observed_process* find(pid_t process) {
+    for (const auto& one : processes)
+      if (one->id() == process && one->is_running()) return one.get();
+    return nullptr;
+  }
+
+  observed_process& add(pid_t process, std::vector<std::uint64_t> objects) {
+    processes.push_back(std::make_unique<observed_process>(process, std::move(objects)));
+    return *processes.back();
+  }
+
+  void attach(pid_t process) {
+    if (find(process) != nullptr) return;
+    struct stat owner {};
+    if (stat(fmt::format("/proc/{}", process).c_str(), &owner) != 0)
+      throw lib::error(fmt::format("cannot observe process {}", process), ESRCH, "it must be running");
+    if (geteuid() != 0 && owner.st_uid != geteuid())
+      throw lib::error(fmt::format("cannot observe process {}: it belongs to another user", process), EPERM, "be root");
+    const std::vector<lib::process_object> found = lib::find_objects(process);
+    if (found.empty())
+      throw lib::error(fmt::format("cannot observe process {}: there are no markers in it", process), 0,
+                       "put ADAPTYST_REGION into its source");
+    std::vector<std::uint64_t> objects;
+    for (const lib::process_object& one : found) objects.push_back(one.control_block);
+    observed_process& added = add(process, objects);
+    try {
+      if (links) begin_with_probes(added, found);
+      else added.claim(clock), added.wake();
+    } catch (...) {
+      processes.pop_back();
+      throw;
+    }
+  }
+
+  void begin_with_probes(observed_process& added, const std::vector<lib::process_object>& found) {
+    try {
+      added.claim(clock);
+    } catch (const lib::error&) {  // the kernel counts all the same
+      added.leave_recorders();
+    }
+    links->rows().admit(added.id());
+    for (const lib::process_object& one : found) links->attach(one.file);
+  }
+
+  adaptyst_answer answer(pid_t who, const adaptyst_announcement& told) {
+    adaptyst_answer reply{};
+    try {
+      observed_process* known = find(who);
+      if (known != nullptr && known->is_another_program()) {
+        known->retire();
+        known = nullptr;
+      }
+      if (told.what == ADAPTYST_OBJECT_UNLOADING) {
+        if (known == nullptr) return reply;
+        known->refresh();
+        known->remove_object(told.object);
+        return reply;
+      }
+      if (known == nullptr) known = &add(who, {});
+      known->add_object(told.object);
+      const std::vector<lib::process_object> found = lib::find_objects(who);
+      if (told.what == ADAPTYST_PROCESS_FORKED)
+        for (const lib::process_object& one : found) known->add_object(one.control_block);
+      if (links) {
+        links->rows().admit(who);
+        for (const lib::process_object& one : found)
+          if (one.control_block == told.object) links->attach(one.file);
+      }
+      reply = {static_cast<std::uint32_t>(links ? ADAPTYST_OBSERVED_BY_PROBES : ADAPTYST_OBSERVED_BY_RECORDER),
+               static_cast<std::uint32_t>(getpid()), clock.ns_per_tick, clock.base_ticks, clock.base_ns};
+    } catch (const std::exception& failed) {
+      lib::print(failed.what());
+    }
+    return reply;
+  }
+
+  void poll() {
+    for (const auto& one : processes) one->refresh();
+    if (links)
+      for (const auto& one : processes)
+        if (find(one->id()) == nullptr) links->rows().dismiss(one->id());
+  }
+
+  measured recorded() const {
+    measured all;
+    for (const auto& one : processes) lib::add(all, one->recorded());
+    return all;
+  }
+
+  measured read() {
+    poll();
+    if (!links) return recorded();
+    // What had ended before the kernel's rows are read must be in them, but for those that are on their way.
+    const std::uint64_t ended_before = recorded().accounting.ended;
+    const timespec on_their_way{0, 200'000};
+    nanosleep(&on_their_way, nullptr);
+    measured kernel = links->rows().read();
+    poll();
+    measured all = lib::reconcile(std::move(kernel), recorded(), ended_before);
+    // Of a program that was killed, or whose recorders are another's, the kernel knows more than its recorders told.
+    std::uint64_t known = all.accounting.ended + all.accounting.open;
+    for (const auto& [why, count] : all.accounting.lost) known += count;
+    all.accounting.begun = std::max(all.accounting.begun, known);
+    return all;
+  }
+
+  profile snapshot() {
+    const measured all = read();
+    profile made;
+    made.engine = links ? "ebpf" : "inline";
+    made.mechanism = links ? links->mechanism() : "own recorder, from outside";
+    made.reason = reason;
+    // Numbers of devices are those of one process; of several, the one that has most.
+    const observed_process* most = nullptr;
+    for (const auto& one : processes)
+      if (most == nullptr || one->devices().devices.size() > most->devices().devices.size()) most = one.get();
+    if (most != nullptr) {
+      made.devices = most->devices().devices;
+      made.processes.push_back(most->info());
+    }
+    made.regions = lib::assemble(all, most != nullptr ? most->devices().index : std::vector<std::uint32_t>{});
+    made.accounting = all.accounting;
+    for (region& row : made.regions) row.overhead_ns = region_cost_ns * static_cast<double>(row.count);
+    made.accounting.overhead_ns = region_cost_ns * static_cast<double>(made.accounting.ended);
+    for (const auto& one : processes) {
+      if (one.get() == most) continue;
+      profile part;
+      part.engine = made.engine;
+      part.mechanism = made.mechanism;
+      part.reason = made.reason;
+      part.devices = one->devices().devices;
+      part.processes.push_back(one->info());
+      part.accounting.overhead_ns = 0;
+      merge(made, part);
+    }
+    return made;
+  }
+
+  profile stop() {
+    if (result) return *result;
+    result = snapshot();
+    if (links) links->stop();
+    for (const auto& one : processes) one->release();
+    if (options.report == lib::report_choice::table) {
+      const std::string table = to_table(*result);
+      std::fwrite(table.data(), 1, table.size(), stderr);
+    }
+    if (!options.output.empty()) lib::write_file(lib::expand(options.output), to_json(*result));
+    return *result;
+  }
+};
+
+observer::observer(std::string_view options, std::int64_t only)
+    : state_(std::make_unique<state>(options, static_cast<pid_t>(only))) {}
+observer::~observer() = default;
+
+void observer::attach(std::int64_t process) { state_->attach(static_cast<pid_t>(process)); }
+const std::string& observer::socket() const noexcept { return state_->channel.name(); }
+int observer::descriptor() const noexcept { return state_->channel.descriptor(); }
+void observer::handle() {
+  state_->channel.handle([this](pid_t who, const adaptyst_announcement& told) { return state_->answer(who, told); });
+}
+void observer::poll() { state_->poll(); }
+std::size_t observer::running() const {
+  return static_cast<std::size_t>(std::count_if(state_->processes.begin(), state_->processes.end(),
+                                                [](const auto& one) { return one->is_running(); }));
+}
+profile observer::snapshot() { return state_->result ? *state_->result : state_->snapshot(); }
+profile observer::stop() { return state_->stop(); }
+
+}}  // namespace adaptyst::v1

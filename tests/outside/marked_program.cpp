@@ -1,0 +1,57 @@
+// What the tests look at from outside: marked_program COUNT [FORKS [MICROSECONDS [EXECS]]]
+//
+// A thread and the main one pass COUNT regions each, the main one two levels deep, with a pause of MICROSECONDS in each;
+// before that FORKS children pass COUNT regions; at the end the program becomes itself again, EXECS times.
+#include <adaptyst/adaptyst.hpp>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <thread>
+
+namespace {
+
+struct bytes_of {
+  long bytes;
+};
+
+void pause_for(useconds_t microseconds) {
+  if (microseconds != 0) usleep(microseconds);
+}
+
+}  // namespace
+
+int main(int count, char** arguments) {
+  const auto argument = [&](int at) { return count > at ? std::atol(arguments[at]) : 0; };
+  const long times = argument(1);
+  const auto pause = static_cast<useconds_t>(argument(3));
+  for (long child = 0; child != argument(2); ++child) {
+    if (fork() != 0) continue;
+    for (long at = 0; at != times; ++at) {
+      ADAPTYST_REGION("child");
+    }
+    std::_Exit(0);  // without saying goodbye
+  }
+  std::thread other([&] {
+    for (long at = 0; at != times; ++at) {
+      ADAPTYST_REGION("thread", bytes_of{8});
+      pause_for(pause);
+    }
+  });
+  for (long at = 0; at != times; ++at) {
+    ADAPTYST_REGION("outer");
+    ADAPTYST_REGION("inner");
+    pause_for(pause);
+  }
+  other.join();
+  while (wait(nullptr) > 0) {}
+  if (argument(4) != 0) {
+    const std::string left = std::to_string(argument(4) - 1);
+    execl("/proc/self/exe", arguments[0], arguments[1], arguments[2], arguments[3], left.c_str(), nullptr);
+    return 9;
+  }
+  std::puts("done");
+  return 3;
+}

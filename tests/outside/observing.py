@@ -1,0 +1,203 @@
+#!/usr/bin/env python3
+"""Drives `adaptyst run` and `adaptyst attach` on a real program: observing.py ADAPTYST PROGRAM ENGINE [CASE …]"""
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import time
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "support"))
+from compiling import Failures, scratch  # noqa: E402
+
+ADAPTYST, PROGRAM, ENGINE = sys.argv[1:4]
+failures = Failures()
+work = scratch()
+profile_file = work / "profile.json"
+LIMIT = 60  # seconds that nothing here comes near to
+
+
+def command(*arguments):
+    return [ADAPTYST, arguments[0], f"--engine={ENGINE}", "--report=none", f"--output={profile_file}", *arguments[1:]]
+
+
+def load():
+    if not profile_file.exists():
+        failures.add("a profile was written")
+        return {"regions": [], "accounting": {}, "processes": [], "devices": []}
+    profile = json.loads(profile_file.read_text())
+    profile_file.unlink()
+    account = profile["accounting"]
+    failures.equal(account["begun"], account["ended"] + account["open"] + sum(account["lost"].values()), "the account adds up")
+    failures.equal(profile["engine"], ENGINE, "the engine that was asked for")
+    return profile
+
+
+def counts(profile):
+    return {"/".join(region["path"]): region["count"] for region in profile["regions"]}
+
+
+def run(*arguments):
+    return subprocess.run(command("run", "--", PROGRAM, *map(str, arguments)), capture_output=True, text=True, timeout=LIMIT,
+                          check=False)
+
+
+started = []
+
+
+def spawn(words):
+    """Starts a program that does not outlive the test, nor hold its output open."""
+    started.append(subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL))
+    return started[-1]
+
+
+def start(*arguments):
+    return spawn([PROGRAM, *map(str, arguments)])
+
+
+def attach(*arguments):
+    return subprocess.run(command("attach", *map(str, arguments)), capture_output=True, text=True, timeout=LIMIT, check=False)
+
+
+def state_of(pid):
+    return subprocess.run(["ps", "-o", "stat=", "-p", str(pid)], capture_output=True, text=True, check=False).stdout[:1]
+
+
+def case_run():
+    done = run(1000)
+    failures.equal((done.returncode, done.stdout), (3, "done\n"), "status and output are the program's")
+    profile = load()
+    failures.equal(counts(profile), {"outer": 1000, "outer/inner": 1000, "thread": 1000}, "every region is counted")
+    thread = next(region for region in profile["regions"] if region["path"] == ["thread"])
+    failures.equal(thread["attributes"].get("bytes", {}).get("sum"), 8000, "numbers of payloads come through")
+    failures.equal(profile["accounting"]["lost"], {}, "nothing is lost")
+    failures.equal(profile["process"]["command"], os.path.realpath(PROGRAM), "the program is named")
+
+
+def case_children():
+    run(100, 20)
+    profile = load()
+    failures.equal(counts(profile).get("child"), 2000 if ENGINE == "ebpf" else counts(profile).get("child"), "regions of children")
+    failures.check(counts(profile).get("outer") == 100, "regions of the parent")
+    failures.equal(len(profile.get("processes", [])), 21, "processes")
+
+
+def case_exec():
+    run(200, 0, 0, 3)
+    profile = load()
+    # The recorder goes with its program, which tells nobody that it is about to be replaced.
+    expected = 800 if ENGINE == "ebpf" else 200
+    failures.check(counts(profile).get("thread", 0) >= expected, "the program and what it has become", counts(profile))
+    failures.equal(len(profile.get("processes", [])), 4, "programs")
+
+
+def case_not_found():
+    done = subprocess.run([ADAPTYST, "run", f"--engine={ENGINE}", "--", "/no/such/program"], capture_output=True, text=True,
+                          timeout=LIMIT, check=False)
+    failures.equal(done.returncode, 127, "status of a program that is not there")
+    failures.check("/no/such/program" in done.stderr, "and it is named", done.stderr)
+
+
+def case_signals():
+    program = spawn(command("run", "--interval=0.1", "--", PROGRAM, "100000", "0", "100"))
+    time.sleep(0.7)
+    program.send_signal(signal.SIGTERM)
+    failures.equal(program.wait(LIMIT), -signal.SIGTERM, "a signal reaches the program, and ends both alike")
+    failures.check(counts(load()).get("thread", 0) > 100, "what it did before is in the profile")
+
+
+def case_killed():
+    program = spawn(command("run", "--interval=0.1", "--", PROGRAM, "100000", "0", "100"))
+    time.sleep(1.0)
+    children = subprocess.run(["pgrep", "-P", str(program.pid)], capture_output=True, text=True, check=True).stdout.split()
+    os.kill(int(children[0]), signal.SIGKILL)
+    failures.equal(program.wait(LIMIT), -signal.SIGKILL, "it ends as the program does")
+    found = counts(load())
+    failures.check(found.get("thread", 0) > 1000 and found.get("outer/inner", 0) > 1000, "a killed program leaves its profile", found)
+
+
+def case_attach():
+    program = start(100000, 0, 100)
+    time.sleep(0.3)
+    done = attach("--duration=0.7", program.pid)
+    failures.check(done.returncode == 0, "attaching works", done.stderr)
+    first = counts(load())
+    failures.check(1000 < first.get("thread", 0) < 10000, "what happened meanwhile is counted", first)
+    again = attach("--duration=0.4", program.pid)
+    second = counts(load())
+    failures.check(again.returncode == 0 and 500 < second.get("thread", 0) < first.get("thread", 0),
+                   "it can be done again, and begins at nothing", (second, again.stderr))
+    failures.check(state_of(program.pid) in "SR", "the program runs on")
+    program.kill()
+    program.wait()
+
+
+def case_attach_to_its_end():
+    program = start(3000, 0, 100)
+    time.sleep(0.1)
+    failures.equal(attach(program.pid).returncode, 0, "attaching until the end works")
+    failures.equal(program.wait(LIMIT), 3, "the program ends as ever")
+    load()
+
+
+def case_many():
+    """64 processes at once, known by their name."""
+    name = f"many_{os.getpid()}"
+    copy = work / name
+    copy.write_bytes(pathlib.Path(PROGRAM).read_bytes())
+    copy.chmod(0o755)
+    programs = [spawn([copy, "100000", "0", "20000"]) for _ in range(64)]
+    time.sleep(0.5)
+    done = attach("--duration=1", f"--name={name}")
+    failures.check(done.returncode == 0, "64 processes are attached", done.stderr[:500])
+    profile = load()
+    failures.equal(len(profile.get("processes", [])), 64, "processes")
+    failures.check(counts(profile).get("thread", 0) > 64 * 10, "all of them are counted", counts(profile))
+    for program in programs:
+        program.kill()
+        program.wait()
+
+
+def case_observer_killed():
+    program = start(100000, 0, 100)
+    time.sleep(0.2)
+    observer = spawn(command("attach", str(program.pid)))
+    time.sleep(0.7)
+    refused = attach("--duration=0.1", program.pid)
+    if ENGINE == "inline":
+        failures.check(refused.returncode == 2 and f"process {observer.pid} does" in refused.stderr,
+                       "a second observer is refused, and told why", refused.stderr)
+    else:
+        failures.equal(refused.returncode, 0, "a second observer is right as well")
+        load()
+    observer.kill()
+    observer.wait()
+    time.sleep(0.2)
+    failures.check(state_of(program.pid) in "SR", "the program survives its observer")
+    done = attach("--duration=0.4", program.pid)
+    failures.check(done.returncode == 0 and 500 < counts(load()).get("thread", 0) < 10000, "the next one takes over", done.stderr)
+    program.kill()
+    program.wait()
+
+
+def case_nothing_to_see():
+    program = spawn(["sleep", "30"])
+    done = attach(program.pid)
+    failures.check(done.returncode == 2 and "no markers" in done.stderr, "a program without markers", done.stderr)
+    done = attach(999999999)
+    failures.check(done.returncode == 2 and "999999999" in done.stderr, "a process that is not there", done.stderr)
+    program.kill()
+    program.wait()
+
+
+CASES = {name[len("case_"):]: case for name, case in list(globals().items()) if name.startswith("case_")}
+try:
+    for chosen in sys.argv[4:] or CASES:
+        before = failures.count
+        CASES[chosen]()
+        print(f"{chosen}: {'ok' if failures.count == before else 'FAILED'}", flush=True)
+finally:
+    for process in started:
+        process.kill()
+failures.exit(least_checks=3)

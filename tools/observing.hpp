@@ -1,0 +1,40 @@
+// What the subcommands that observe have in common.
+#ifndef ADAPTYST_TOOLS_OBSERVING_HPP
+#define ADAPTYST_TOOLS_OBSERVING_HPP
+
+#include <CLI/CLI.hpp>
+#include <chrono>
+#include <string>
+
+namespace adaptyst::tools {
+
+struct observing_options {
+  std::string engine = "auto";
+  std::string report = "table";
+  std::string output;
+  double seconds = 1;
+
+  // As the library takes them.
+  std::string text() const;
+};
+
+void add_observing(CLI::App& to, observing_options& options);
+
+// A time that comes round.
+class interval {
+ public:
+  explicit interval(double seconds) : length_(seconds), begin_(clock::now()) {}
+
+  int left_ms() const;
+  // Whether it is over; the next one begins then.
+  bool is_over();
+
+ private:
+  using clock = std::chrono::steady_clock;
+  std::chrono::duration<double> length_;
+  clock::time_point begin_;
+};
+
+}  // namespace adaptyst::tools
+
+#endif

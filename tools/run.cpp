@@ -1,0 +1,112 @@
+#include <adaptyst/observer.hpp>
+#include <fmt/format.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+
+#include "commands.hpp"
+#include "observing.hpp"
+#include "output.hpp"
+
+namespace adaptyst::tools {
+
+namespace {
+
+struct run_options {
+  observing_options observing;
+  std::vector<std::string> command;
+};
+
+constexpr int not_executable = 126;
+constexpr int not_found = 127;
+
+pid_t start(const std::vector<std::string>& command, const std::string& socket, const sigset_t& signals_of_command) {
+  std::vector<char*> arguments;
+  for (const std::string& one : command) arguments.push_back(const_cast<char*>(one.c_str()));
+  arguments.push_back(nullptr);
+  const pid_t child = fork();
+  if (child != 0) return child;
+  sigprocmask(SIG_SETMASK, &signals_of_command, nullptr);
+  setenv("ADAPTYST_OBSERVER", socket.c_str(), 1);
+  execvp(arguments[0], arguments.data());
+  const int number = errno;
+  complain(fmt::format("cannot start {}: {}", command[0], std::strerror(number)));
+  _exit(number == ENOENT ? not_found : not_executable);
+}
+
+// As the command ended: with its status, or by its signal.
+[[noreturn]] void end_as(int status) {
+  if (!WIFSIGNALED(status)) _exit(WEXITSTATUS(status));
+  const rlimit no_core{0, 0};  // one of ours would overwrite the command's
+  setrlimit(RLIMIT_CORE, &no_core);
+  sigset_t all;
+  sigemptyset(&all);
+  sigprocmask(SIG_SETMASK, &all, nullptr);
+  signal(WTERMSIG(status), SIG_DFL);
+  raise(WTERMSIG(status));
+  _exit(128 + WTERMSIG(status));
+}
+
+void run(const run_options& asked) {
+  observer watching(asked.observing.text());
+  sigset_t ours;
+  sigset_t before;
+  sigemptyset(&ours);
+  for (const int one : {SIGCHLD, SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2}) sigaddset(&ours, one);
+  sigprocmask(SIG_BLOCK, &ours, &before);
+  const int signals = signalfd(-1, &ours, SFD_CLOEXEC | SFD_NONBLOCK);
+  const pid_t child = start(asked.command, watching.socket(), before);
+  if (signals < 0 || child < 0) {
+    complain(fmt::format("cannot start {}: {}", asked.command[0], std::strerror(errno)));
+    end_with(bad_input);
+  }
+
+  int status = 0;
+  for (interval polling(asked.observing.seconds);;) {
+    pollfd events[] = {{watching.descriptor(), POLLIN, 0}, {signals, POLLIN, 0}};
+    ::poll(events, 2, polling.left_ms());
+    watching.handle();
+    signalfd_siginfo told;
+    while (read(signals, &told, sizeof told) == static_cast<ssize_t>(sizeof told)) {
+      // What the terminal sends goes to the command as well, without us.
+      const bool from_terminal = told.ssi_code == SI_KERNEL;
+      if (told.ssi_signo != SIGCHLD && !from_terminal) kill(child, static_cast<int>(told.ssi_signo));
+    }
+    if (waitpid(child, &status, WNOHANG) == child) break;
+    if (polling.is_over()) watching.poll();
+  }
+  watching.stop();
+  if (!flushed()) end_with(bad_input);
+  end_as(status);
+}
+
+}  // namespace
+
+void add_run(CLI::App& to) {
+  const auto asked = std::make_shared<run_options>();
+  CLI::App* const command = to.add_subcommand("run", "Start a program and observe it and its children until it ends");
+  add_observing(*command, asked->observing);
+  command->add_option("COMMAND", asked->command, "The program and its arguments, after `--`")
+      ->required()
+      ->type_name("");
+  command->positionals_at_end();
+  command->prefix_command(false);
+  command->footer(
+      "The program's input, output and signals are its own; `adaptyst` ends as it does, with the same status or by "
+      "the\n"
+      "same signal. Its environment gains ADAPTYST_OBSERVER, by which markers tell that they are there. A collector "
+      "in\n"
+      "the program itself steps back.");
+  command->callback([asked] { run(*asked); });
+}
+
+}  // namespace adaptyst::tools
