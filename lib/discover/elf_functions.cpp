@@ -75,10 +75,11 @@ struct same_code {
 };
 
 std::string why_indirect(const elf_symbols& in, const std::string& name) {
+  // glibc calls them __strlen_avx2 and the like.
   std::set<std::string> others;
   for (const elf_symbol& one : in.all())
-    if (one.kind == symbol_kind::function && !one.is_imported && one.name != name && !is_cold_part(one.name) &&
-        one.name.find(name) != std::string::npos && others.size() < 4)
+    if (one.kind == symbol_kind::function && !one.is_imported && matches("__" + name + "_*", one.name) &&
+        !matches("*_chk", one.name) && others.size() < 4)
       others.insert(one.name);
   const std::string why = "one of several implementations is chosen for it when the file is loaded; name that";
   return others.empty() ? why : fmt::format("{}, as in {}", why, fmt::join(others, ", "));
