@@ -46,7 +46,9 @@ bool is_cold_part(std::string_view symbol) {
 
 class pattern {
  public:
-  pattern(std::string_view glob, clones wanted) : glob_(glob), wanted_(wanted), cxx_(is_cxx(glob)) {}
+  pattern(const std::vector<std::string>& globs, clones wanted) : globs_(globs), wanted_(wanted) {
+    for (const std::string& glob : globs) any_cxx_ = any_cxx_ || is_cxx(glob);
+  }
 
   bool fits(const std::string& symbol) const {
     if (fits_whole(symbol)) return true;
@@ -56,11 +58,15 @@ class pattern {
   }
 
  private:
-  bool fits_whole(const std::string& symbol) const { return matches(glob_, cxx_ ? demangle(symbol) : symbol); }
+  bool fits_whole(const std::string& symbol) const {
+    const std::string name = any_cxx_ ? demangle(symbol) : std::string();
+    return std::any_of(globs_.begin(), globs_.end(),
+                       [&](const std::string& glob) { return matches(glob, is_cxx(glob) ? name : symbol); });
+  }
 
-  std::string_view glob_;
+  const std::vector<std::string>& globs_;
   clones wanted_;
-  bool cxx_;
+  bool any_cxx_ = false;
 };
 
 // The name that people use comes first: write, not __write or __libc_write.
@@ -161,8 +167,13 @@ std::vector<std::string> nearest(const elf_symbols& in, std::string_view glob) {
 }  // namespace
 
 std::vector<function_place> find_functions(const std::string& file, std::string_view glob, clones wanted) {
+  return find_functions(file, std::vector<std::string>{std::string(glob)}, wanted);
+}
+
+std::vector<function_place> find_functions(const std::string& file, const std::vector<std::string>& globs,
+                                           clones wanted) {
   const elf_symbols in(file);
-  const pattern asked(glob, wanted);
+  const pattern asked(globs, wanted);
   std::map<std::string, function_place> without_code;
   std::map<std::uint64_t, same_code> with_code;
   for (const elf_symbol& one : in.all()) {
@@ -211,7 +222,8 @@ std::vector<function_place> find_functions(const std::string& file, std::string_
 
 std::string explain_no_function(const std::string& file, std::string_view glob) {
   const elf_symbols in(file);
-  const pattern asked(glob, clones::as_spelled);
+  const std::vector<std::string> globs{std::string(glob)};
+  const pattern asked(globs, clones::as_spelled);
   std::string text = fmt::format("no function of {} is called '{}'", file, glob);
   for (const elf_symbol& one : in.all())
     if (!one.is_imported && (one.kind == symbol_kind::other || one.kind == symbol_kind::label) && asked.fits(one.name))

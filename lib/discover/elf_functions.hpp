@@ -35,6 +35,9 @@ enum class clones {
 // file cannot be read or holds no x86-64 code.
 std::vector<function_place> find_functions(const std::string& file, std::string_view glob,
                                            clones wanted = clones::as_spelled);
+// The same for what any of several patterns names.
+std::vector<function_place> find_functions(const std::string& file, const std::vector<std::string>& globs,
+                                           clones wanted = clones::as_spelled);
 
 // For a person, when the above found nothing: why that may be, and which names are near.
 std::string explain_no_function(const std::string& file, std::string_view glob);
