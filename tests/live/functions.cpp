@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "catch.hpp"
+#include "error.hpp"
 #include "record/function_probes.hpp"
 
 namespace {
@@ -219,6 +220,45 @@ TEST_CASE("an exception that is caught below a probe does no harm; a C++ functio
   function_probes daring(options);
   CHECK(daring.attach(unmarked(), {{"unmarked", "passes_on(*)"}}).empty());
   CHECK(daring.attached() == 1);
+}
+
+TEST_CASE("every kind of entry is counted, and the function gets its arguments and returns to its caller") {
+  counts expected;
+  for (const char* const name :
+       {"push", "high_push", "nop1", "nop5", "jump", "long_jump", "call", "protected_push", "protected_nop5"})
+    expected[std::string("entry_") + name] = 20;
+  CHECK(counts_of(observe("entries", {"entry_*"})) == expected);
+
+  program observed("entries");
+  function_options options = of_process(observed);
+  CHECK(function_probes(options).attach(unmarked(), {{"unmarked", "stepped_*"}}).size() == 2);
+  options.single_stepped = true;
+  function_probes all(options);
+  CHECK(all.attach(unmarked(), {{"unmarked", "stepped_*"}}).empty());
+  CHECK(observed.run() == 0);
+  CHECK(counts_of(all.read()) == counts{{"stepped_entry", 20}, {"stepped_protected_entry", 20}});
+}
+
+TEST_CASE("a child that is forked in a function with probes returns from it, unobserved") {
+  CHECK(counts_of(observe("forks", {"forks", "leaf"})) == counts{{"forks", 1}, {"leaf", 1}});
+}
+
+TEST_CASE("what cannot be attached to is told with the system's reason, and what to do") {
+  program gone("nesting");
+  function_probes probes(of_process(gone));
+  CHECK(gone.run() == 0);
+  std::string message;
+  try {
+    probes.attach(unmarked(), {{"unmarked", "root"}});
+  } catch (const error& failed) {
+    message = failed.what();
+  }
+  CHECK(message.find("cannot put probes on 1 functions of " + unmarked()) == 0);
+  CHECK(message.find("ESRCH") != std::string::npos);
+  CHECK(message.find("\nhint: ") != std::string::npos);
+  CHECK(probes.attached() == 0);
+  CHECK_THROWS_AS(probes.attach("/nonexistent/unmarked", {{"unmarked", "root"}}), error);
+  CHECK(probes.attach("/nonexistent/other", {{"unmarked", "root"}}).empty());
 }
 
 TEST_CASE("threads have stacks of their own") {

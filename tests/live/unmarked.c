@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 int catches(int); /* in unmarked_throw.cpp */
@@ -37,6 +38,37 @@ __asm__(
     ".pushsection .text\n.globl tail\n.type tail, %function\n"
     "tail: push %rbp\n pop %rbp\n jmp leaf\n"
     ".size tail, . - tail\n.popsection\n");
+
+/* One for each kind of instruction to probe; all return x + 1. */
+#define ENTRY(name, instructions)                                                                       \
+  int name(int);                                                                                        \
+  __asm__(".pushsection .text\n.globl " #name "\n.type " #name ", %function\n" #name ":\n" instructions \
+          "lea 1(%rdi), %eax\nret\n.size " #name ", . - " #name "\n.popsection\n");
+ENTRY(entry_push, "push %rbp\npop %rbp\n")
+ENTRY(entry_high_push, "push %r15\npop %r15\n")
+ENTRY(entry_nop1, "nop\n")
+ENTRY(entry_nop5, ".byte 0x0f,0x1f,0x44,0,0\n")
+ENTRY(entry_jump, "jmp 1f\n1:\n")
+ENTRY(entry_long_jump, ".byte 0xe9,0,0,0,0\n")
+ENTRY(entry_call, "call 1f\n1: pop %rax\n")
+ENTRY(entry_protected_push, "endbr64\npush %rbp\npop %rbp\n")
+ENTRY(entry_protected_nop5, "endbr64\n.byte 0x0f,0x1f,0x44,0,0\n")
+ENTRY(stepped_entry, "")
+ENTRY(stepped_protected_entry, "endbr64\n")
+
+static int all_entries(int x) {
+  return entry_push(x) + entry_high_push(x) + entry_nop1(x) + entry_nop5(x) + entry_jump(x) + entry_long_jump(x) +
+         entry_call(x) + entry_protected_push(x) + entry_protected_nop5(x) + stepped_entry(x) +
+         stepped_protected_entry(x);
+}
+
+int forks(void) {
+  int status = -1;
+  const pid_t child = fork();
+  if (child == 0) return 7;
+  waitpid(child, &status, 0);
+  return status;
+}
 
 static void* run_thread(void* unused) {
   (void)unused;
@@ -86,6 +118,14 @@ int main(int count, char** arguments) {
     for (int i = 0; i != 10; ++i) sink = tail(i);
   } else if (strcmp(what, "exceptions") == 0) {
     for (int i = 0; i != 30; ++i) sink = catches(i);
+  } else if (strcmp(what, "entries") == 0) {
+    for (int i = 0; i != 20; ++i)
+      if (all_entries(i) != 11 * (i + 1)) return 4;
+  } else if (strcmp(what, "forks") == 0) {
+    const int status = forks();
+    if (status == 7) return leaf(8); /* in the child */
+    if (!WIFEXITED(status) || WEXITSTATUS(status) != 9) return 5;
+    sink = leaf(1);
   } else if (strcmp(what, "threads") == 0) {
     pthread_t threads[4];
     for (int i = 0; i != 4; ++i) pthread_create(&threads[i], NULL, run_thread, NULL);
