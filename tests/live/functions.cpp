@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <map>
@@ -306,6 +307,29 @@ TEST_CASE("attaching and detaching in mid-run harms neither the program nor the 
     for (const adaptyst::region& one : assemble(all, {0})) CHECK(one.max_ns < 10'000'000'000);
   }
   CHECK(ended > 1000);
+  CHECK(observed.finish() == 0);
+}
+
+TEST_CASE("an observer that is killed leaves the program running") {
+  program observed("loop");
+  observed.begin();
+  const pid_t observer = fork();
+  REQUIRE(observer >= 0);
+  if (observer == 0) {
+    function_probes probes(of_process(observed));
+    probes.attach(unmarked(), {{"unmarked", "root"}, {"unmarked", "branch"}, {"unmarked", "leaf"}});
+    usleep(50'000);
+    if (probes.read().accounting.ended > 100) raise(SIGKILL);
+    _exit(1);
+  }
+  int status = 0;
+  REQUIRE(waitpid(observer, &status, 0) == observer);
+  CHECK((WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL));
+  usleep(50'000);
+  function_probes next(of_process(observed));
+  CHECK(next.attach(unmarked(), {{"unmarked", "root"}}).empty());
+  usleep(50'000);
+  CHECK(next.read().accounting.ended > 100);
   CHECK(observed.finish() == 0);
 }
 
