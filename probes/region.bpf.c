@@ -2,9 +2,6 @@
  *
  * Counts what has ended per call path, in the kernel: one trap an event, a row per CPU, no event stream.
  *
- * Atomic additions, although the rows are per CPU: on a preemptible kernel another thread may run this program on the
- * same CPU in the middle of an update, and a plain store would then wipe out all that it had counted meanwhile.
- *
  * No CO-RE: the only kernel structure used is pt_regs, which is user ABI. So neither BTF nor vmlinux.h is needed.
  */
 #include "record.h"
@@ -17,34 +14,11 @@
 #include <bpf/bpf_helpers.h>
 #include <bpf/bpf_tracing.h>
 
+#include "aggregate.bpf.h"
+
 char LICENSE[] SEC("license") = "GPL";
 
 const volatile struct adaptyst_kernel_filter filter = {};
-
-/* Both preallocated: a row must be there at once when a program begins with a burst of new paths, and the kernel hands
- * out memory for CPUs only slowly in this context. Hence histograms apart from rows and in pieces: a whole one would take
- * 4.7 KB of every CPU. */
-struct {
-  __uint(type, BPF_MAP_TYPE_PERCPU_HASH);
-  __uint(max_entries, ADAPTYST_KERNEL_ROWS);
-  __type(key, uint64_t);
-  __type(value, struct adaptyst_kernel_row);
-} rows SEC(".maps");
-
-struct {
-  __uint(type, BPF_MAP_TYPE_PERCPU_HASH);
-  __uint(max_entries, ADAPTYST_KERNEL_GROUPS);
-  __type(key, struct adaptyst_kernel_group_key);
-  __type(value, struct adaptyst_kernel_group);
-} groups SEC(".maps");
-
-struct {
-  __uint(type, BPF_MAP_TYPE_HASH);
-  __uint(map_flags, BPF_F_NO_PREALLOC);
-  __uint(max_entries, ADAPTYST_KERNEL_ROWS);
-  __type(key, uint64_t);
-  __type(value, struct adaptyst_kernel_path);
-} paths SEC(".maps");
 
 struct {
   __uint(type, BPF_MAP_TYPE_HASH);
@@ -53,13 +27,6 @@ struct {
   __type(key, uint64_t);
   __type(value, struct adaptyst_kernel_site);
 } sites SEC(".maps");
-
-struct {
-  __uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-  __uint(max_entries, ADAPTYST_KERNEL_LOSSES);
-  __type(key, uint32_t);
-  __type(value, uint64_t);
-} losses SEC(".maps");
 
 struct {
   __uint(type, BPF_MAP_TYPE_HASH);
@@ -76,11 +43,6 @@ struct {
   __type(key, uint32_t);
   __type(value, struct adaptyst_kernel_site);
 } site_scratch SEC(".maps");
-
-static __always_inline void count_loss(uint32_t why) {
-  uint64_t* count = bpf_map_lookup_elem(&losses, &why);
-  if (count) __sync_fetch_and_add(count, 1);
-}
 
 static __always_inline int is_observed(void) {
   struct bpf_pidns_info task;
@@ -156,36 +118,8 @@ __noinline int make_row(uint64_t id, uint64_t path) {
   return 0;
 }
 
-static __always_inline uint64_t* bucket_of(struct adaptyst_kernel_row* row, uint64_t path, uint64_t duration_ns) {
-  uint32_t bucket = adaptyst_histogram_bucket(duration_ns);
-  uint32_t within = bucket % ADAPTYST_KERNEL_GROUP;
-  struct adaptyst_kernel_group_key key = {path, bucket / ADAPTYST_KERNEL_GROUP};
-  struct adaptyst_kernel_group* group;
-  uint64_t own = row->own_group;
-  if (!own) own = __sync_val_compare_and_swap(&row->own_group, 0, key.number + 1) ?: key.number + 1;
-  if (own == key.number + 1) return &row->group.counts[within];
-  group = bpf_map_lookup_elem(&groups, &key);
-  if (!group) {
-    struct adaptyst_kernel_group empty = {};
-    bpf_map_update_elem(&groups, &key, &empty, BPF_NOEXIST);
-    group = bpf_map_lookup_elem(&groups, &key);
-    if (!group) return 0;
-  }
-  return &group->counts[within];
-}
-
-/* Sets a maximum; whoever preempts us here does the same, so a few tries are enough. */
-static __always_inline void raise(uint64_t* maximum, uint64_t value) {
-  int i;
-  for (i = 0; i < 4; ++i) {
-    uint64_t seen = *(volatile uint64_t*)maximum;
-    if (value <= seen || __sync_val_compare_and_swap(maximum, seen, value) == seen) return;
-  }
-}
-
 static __always_inline int count(uint64_t id, uint64_t duration_ns, uint64_t self_ns, uint64_t path) {
   struct adaptyst_kernel_row* row;
-  uint64_t* bucket;
   if (!is_observed()) return 0;
   row = bpf_map_lookup_elem(&rows, &id);
   if (!row) {
@@ -193,12 +127,7 @@ static __always_inline int count(uint64_t id, uint64_t duration_ns, uint64_t sel
     row = bpf_map_lookup_elem(&rows, &id);
     if (!row) return 0; /* counted by make_row */
   }
-  bucket = bucket_of(row, id, duration_ns);
-  __sync_fetch_and_add(bucket ? bucket : &row->unbucketed, 1);
-  __sync_fetch_and_add(&row->total_ns, duration_ns);
-  if (duration_ns > self_ns) __sync_fetch_and_add(&row->child_ns, duration_ns - self_ns);
-  raise(&row->max_ns, duration_ns);
-  raise(&row->min_complement, ~duration_ns);
+  add_to_row(row, id, duration_ns, self_ns);
   return 0;
 }
 

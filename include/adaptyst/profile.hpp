@@ -60,7 +60,7 @@ struct region {
   std::uint64_t id = 0;           // of the path and device, equal in all processes that run the same code
   std::uint64_t parent = 0;       // the id of the path above, 0 at the root
   source_location site;
-  std::string kind;           // region, offload, kernel, copy_to, copy_from, fill, other, mark
+  std::string kind;           // region, offload, kernel, copy_to, copy_from, fill, other, mark, function
   std::uint32_t device = 0;   // an index into profile::devices
   std::uint32_t threads = 0;  // how many ran it
   std::uint64_t count = 0;

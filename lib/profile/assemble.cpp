@@ -11,6 +11,7 @@ std::string kind_name(std::uint32_t kind) {
   switch (kind) {
     case ADAPTYST_SITE_OFFLOAD: return "offload";
     case ADAPTYST_SITE_MARK: return "mark";
+    case ADAPTYST_SITE_FUNCTION: return "function";
     case ADAPTYST_SITE_KERNEL: return "kernel";
     case ADAPTYST_SITE_COPY_TO: return "copy_to";
     case ADAPTYST_SITE_COPY_FROM: return "copy_from";

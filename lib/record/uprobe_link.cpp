@@ -19,8 +19,12 @@ namespace adaptyst::lib {
 namespace {
 
 // What Debian 12's headers do not know yet, from the kernel's include/uapi/linux/bpf.h.
-constexpr int link_create = 28;      // BPF_LINK_CREATE
-constexpr std::uint32_t multi = 48;  // BPF_TRACE_UPROBE_MULTI
+constexpr int link_create = 28;         // BPF_LINK_CREATE
+constexpr std::uint32_t multi = 48;     // BPF_TRACE_UPROBE_MULTI
+constexpr std::uint32_t session = 57;   // BPF_TRACE_UPROBE_SESSION
+constexpr std::uint32_t at_return = 1;  // BPF_F_UPROBE_MULTI_RETURN
+
+std::uint32_t attach_type(uprobe_moment moment) { return moment == uprobe_moment::session ? session : multi; }
 
 struct multi_request {
   std::uint32_t program, target, attach_type, flags;
@@ -47,8 +51,8 @@ bool kernel_has_uprobe_multi() {
   return major > 6 || (major == 6 && minor >= 10);
 }
 
-void expect_multi(bpf_program* program) {
-  bpf_program__set_expected_attach_type(program, static_cast<bpf_attach_type>(multi));
+void expect_multi(bpf_program* program, uprobe_moment moment) {
+  bpf_program__set_expected_attach_type(program, static_cast<bpf_attach_type>(attach_type(moment)));
 }
 
 uprobe_link::uprobe_link(uprobe_link&& from) noexcept
@@ -66,20 +70,24 @@ uprobe_link::~uprobe_link() {
 }
 
 uprobe_link uprobe_link::attach_multi(bpf_program* program, const std::string& file,
-                                      const std::vector<uprobe_place>& places, pid_t process) {
+                                      const std::vector<uprobe_place>& places, pid_t process, uprobe_moment moment) {
   std::vector<std::uint64_t> offsets;
   std::vector<std::uint64_t> semaphores;
+  std::vector<std::uint64_t> cookies;
   for (const uprobe_place& place : places) {
     offsets.push_back(place.offset);
     semaphores.push_back(place.semaphore_offset);
+    cookies.push_back(place.cookie);
   }
   multi_request request{};
   request.program = static_cast<std::uint32_t>(bpf_program__fd(program));
-  request.attach_type = multi;
+  request.attach_type = attach_type(moment);
   request.path = reinterpret_cast<std::uint64_t>(file.c_str());
   request.offsets = reinterpret_cast<std::uint64_t>(offsets.data());
   request.semaphore_offsets = reinterpret_cast<std::uint64_t>(semaphores.data());
+  request.cookies = reinterpret_cast<std::uint64_t>(cookies.data());
   request.count = static_cast<std::uint32_t>(places.size());
+  request.multi_flags = moment == uprobe_moment::function_return ? at_return : 0;
   request.pid = static_cast<std::uint32_t>(process);
   uprobe_link made;
   made.descriptor_ = static_cast<int>(syscall(SYS_bpf, link_create, &request, sizeof request));

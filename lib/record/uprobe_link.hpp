@@ -16,14 +16,18 @@ namespace adaptyst::lib {
 struct uprobe_place {
   std::uint64_t offset;            // of the instruction, in the file
   std::uint64_t semaphore_offset;  // in the file; 0: none
+  std::uint64_t cookie = 0;        // what bpf_get_attach_cookie() tells the program there
 };
+
+// What a link listens to. A session runs its program at the entry of a function and, if that returned 0, at its return.
+enum class uprobe_moment { instruction, function_return, session };
 
 // Whether a program that is loaded with expect_multi() can be attached by one link to all places of a file, for one
 // process: Linux 6.10 and later. (6.6 has the link, but takes a thread for a process.)
 bool kernel_has_uprobe_multi();
 
 // Must be called before the program is loaded, if it is to be attached by attach_multi().
-void expect_multi(bpf_program* program);
+void expect_multi(bpf_program* program, uprobe_moment moment = uprobe_moment::instruction);
 
 // Detaches when destroyed. Detaching waits for a grace period of the kernel, some 30 ms.
 class uprobe_link {
@@ -35,7 +39,8 @@ class uprobe_link {
 
   // One uprobe_multi link, for one process or, with 0, for all: needs CAP_BPF and CAP_PERFMON. Throws error.
   static uprobe_link attach_multi(bpf_program* program, const std::string& file,
-                                  const std::vector<uprobe_place>& places, pid_t process);
+                                  const std::vector<uprobe_place>& places, pid_t process,
+                                  uprobe_moment moment = uprobe_moment::instruction);
 
   // A perf event for each place and every process: needs CAP_SYS_ADMIN; detaching takes 0.1 s a place. Throws error.
   static uprobe_link attach_perf(bpf_program* program, const std::string& file,

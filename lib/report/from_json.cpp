@@ -91,7 +91,8 @@ region region_of(const json_place& at) {
   const json_place site = at["site"];
   site.require_keys({"file", "line", "function"});
   made.site = {site["file"].text(), small_count(site["line"]), site["function"].text()};
-  made.kind = at["kind"].one_of({"region", "offload", "kernel", "copy_to", "copy_from", "fill", "other", "mark"});
+  made.kind =
+      at["kind"].one_of({"region", "offload", "kernel", "copy_to", "copy_from", "fill", "other", "mark", "function"});
   made.device = small_count(at["device"]);
   made.threads = small_count(at["threads"]);
   made.count = at["count"].count();

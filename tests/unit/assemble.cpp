@@ -99,9 +99,9 @@ TEST_CASE("paths are spelled from the root, with all that is known of their mark
 
 TEST_CASE("every kind of marker has its name") {
   const std::pair<std::uint32_t, const char*> kinds[] = {
-      {ADAPTYST_SITE_REGION, "region"}, {ADAPTYST_SITE_OFFLOAD, "offload"}, {ADAPTYST_SITE_MARK, "mark"},
-      {ADAPTYST_SITE_KERNEL, "kernel"}, {ADAPTYST_SITE_COPY_TO, "copy_to"}, {ADAPTYST_SITE_COPY_FROM, "copy_from"},
-      {ADAPTYST_SITE_FILL, "fill"},     {ADAPTYST_SITE_OTHER, "other"}};
+      {ADAPTYST_SITE_REGION, "region"},       {ADAPTYST_SITE_OFFLOAD, "offload"}, {ADAPTYST_SITE_MARK, "mark"},
+      {ADAPTYST_SITE_FUNCTION, "function"},   {ADAPTYST_SITE_KERNEL, "kernel"},   {ADAPTYST_SITE_COPY_TO, "copy_to"},
+      {ADAPTYST_SITE_COPY_FROM, "copy_from"}, {ADAPTYST_SITE_FILL, "fill"},       {ADAPTYST_SITE_OTHER, "other"}};
   for (const auto& [kind, name] : kinds) {
     measured in;
     in.sites[1].name = "x";

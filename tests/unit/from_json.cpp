@@ -99,6 +99,15 @@ TEST_CASE("every member comes back") {
   CHECK(out.accounting.unnamed == 2);
 }
 
+TEST_CASE("every kind of region comes back") {
+  for (const char* const kind :
+       {"region", "offload", "kernel", "copy_to", "copy_from", "fill", "other", "mark", "function"}) {
+    adaptyst::profile in = whole();
+    in.regions[0].kind = kind;
+    CHECK(adaptyst::from_json(adaptyst::to_json(in)).regions[0].kind == kind);
+  }
+}
+
 TEST_CASE("what was written is written again, to the byte") {
   check_round_trip({});
   check_round_trip(whole());

@@ -1,0 +1,241 @@
+#include "elf_functions.hpp"
+
+#include <cxxabi.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <iterator>
+#include <map>
+#include <memory>
+#include <set>
+#include <tuple>
+#include <utility>
+
+#include "elf_symbols.hpp"
+#include "function_request.hpp"
+
+namespace adaptyst::lib {
+
+namespace {
+
+std::string demangle(const std::string& symbol) {
+  if (symbol.compare(0, 2, "_Z") != 0) return symbol;
+  int failed = 0;
+  const std::unique_ptr<char, void (*)(void*)> text(abi::__cxa_demangle(symbol.c_str(), nullptr, nullptr, &failed),
+                                                    std::free);
+  return failed == 0 && text != nullptr ? text.get() : symbol;
+}
+
+// Where the suffix of a clone begins; npos: it is none. No name in C, C++ or Fortran has a dot.
+std::size_t clone_suffix(std::string_view symbol) {
+  std::size_t first = std::string_view::npos;
+  for (const std::string_view suffix :
+       {".cold", ".part.", ".constprop.", ".isra.", ".lto_priv.", ".llvm.", ".localalias"})
+    first = std::min(first, symbol.find(suffix));
+  return first == 0 ? std::string_view::npos : first;
+}
+
+// Jumped into from the middle of its function: a return probe would take what lies on the stack for a return address.
+bool is_cold_part(std::string_view symbol) {
+  const std::size_t suffix = clone_suffix(symbol);
+  if (suffix == std::string_view::npos) return false;
+  const std::size_t cold = symbol.find(".cold", suffix);
+  return cold != std::string_view::npos && (cold + 5 == symbol.size() || symbol[cold + 5] == '.');
+}
+
+class pattern {
+ public:
+  pattern(const std::vector<std::string>& globs, clones wanted) : globs_(globs), wanted_(wanted) {
+    for (const std::string& glob : globs) any_cxx_ = any_cxx_ || is_cxx(glob);
+  }
+
+  bool fits(const std::string& symbol) const {
+    if (fits_whole(symbol)) return true;
+    const std::size_t suffix = clone_suffix(symbol);
+    return wanted_ == clones::with_their_function && suffix != std::string::npos &&
+           fits_whole(symbol.substr(0, suffix));
+  }
+
+ private:
+  bool fits_whole(const std::string& symbol) const {
+    const std::string name = any_cxx_ ? demangle(symbol) : std::string();
+    return std::any_of(globs_.begin(), globs_.end(),
+                       [&](const std::string& glob) { return matches(glob, is_cxx(glob) ? name : symbol); });
+  }
+
+  const std::vector<std::string>& globs_;
+  clones wanted_;
+  bool any_cxx_ = false;
+};
+
+// The name that people use comes first: write, not __write or __libc_write.
+auto plainness(const elf_symbol& one) {
+  return std::make_tuple(one.name.find_first_not_of('_'), one.name.size(), one.name);
+}
+
+struct same_code {
+  const elf_symbol* best = nullptr;  // the plainest that fits
+  std::set<std::string> names;
+  std::uint64_t bytes = 0;
+};
+
+std::string why_indirect(const elf_symbols& in, const std::string& name) {
+  // glibc calls them __strlen_avx2 and the like.
+  std::set<std::string> others;
+  for (const elf_symbol& one : in.all())
+    if (one.kind == symbol_kind::function && !one.is_imported && matches("__" + name + "_*", one.name) &&
+        !matches("*_chk", one.name) && others.size() < 4)
+      others.insert(one.name);
+  const std::string why = "one of several implementations is chosen for it when the file is loaded; name that";
+  return others.empty() ? why : fmt::format("{}, as in {}", why, fmt::join(others, ", "));
+}
+
+std::string why_imported(const elf_symbol& symbol) {
+  return symbol.library.empty() ? "imported from another file; name the library that defines it"
+                                : fmt::format("imported from {}; name that library", symbol.library);
+}
+
+// The entry, or why there is none.
+void place_probe(function_place& into, const elf_symbols& in, std::uint64_t bytes) {
+  constexpr std::size_t enough = 16;  // the longest instruction has 15 bytes
+  if (is_cold_part(into.symbol)) {
+    into.refused = "a part of another function that is jumped into, not called";
+    return;
+  }
+  const std::optional<std::uint64_t> offset = in.code_offset(into.address);
+  if (!offset) {
+    into.refused = "its address lies outside the code of the file";
+    return;
+  }
+  std::vector<unsigned char> code = in.bytes(*offset, enough);
+  if (bytes != 0 && bytes < code.size()) code.resize(static_cast<std::size_t>(bytes));
+  if (code.empty()) {
+    into.refused = "the file ends before its code";
+    return;
+  }
+  const entry_instruction found = find_entry_instruction(code.data(), code.size());
+  into.entry = found.kind;
+  into.past_entry = found.past_entry;
+  into.offset = *offset + found.past_entry;
+}
+
+std::size_t distance(std::string_view a, std::string_view b) {
+  std::vector<std::size_t> row(b.size() + 1);
+  for (std::size_t at = 0; at != row.size(); ++at) row[at] = at;
+  for (std::size_t i = 0; i != a.size(); ++i) {
+    std::size_t corner = row[0]++;
+    for (std::size_t j = 0; j != b.size(); ++j) {
+      const std::size_t above = row[j + 1];
+      row[j + 1] = std::min({corner + (a[i] == b[j] ? 0 : 1), above + 1, row[j] + 1});
+      corner = above;
+    }
+  }
+  return row.back();
+}
+
+// Without arguments and wildcards.
+std::string stem(std::string_view name) {
+  std::string bare(name.substr(0, name.find('(')));
+  bare.erase(std::remove_if(bare.begin(), bare.end(), [](char c) { return c == '*' || c == '?'; }), bare.end());
+  return bare;
+}
+
+std::vector<std::string> nearest(const elf_symbols& in, std::string_view glob) {
+  constexpr std::size_t shown = 3;
+  constexpr std::size_t longest = 200;  // names of templates may be very long, and are near to nothing
+  const std::string asked = stem(glob).substr(0, longest);
+  std::set<std::pair<std::size_t, std::string>> near;
+  for (const elf_symbol& one : in.all()) {
+    if (one.kind != symbol_kind::function || one.is_imported) continue;
+    const std::string name = demangle(one.name);
+    const std::string bare = stem(name);
+    if (bare.size() > longest || asked.empty()) continue;
+    const std::size_t behind = bare.rfind("::");
+    const std::string_view last = std::string_view(bare).substr(behind == std::string::npos ? 0 : behind + 2);
+    const std::size_t steps = std::min(distance(asked, bare), distance(asked, last));
+    if (steps > std::max<std::size_t>(2, asked.size() / 3)) continue;
+    near.emplace(steps, name);
+    if (near.size() > shown) near.erase(std::prev(near.end()));
+  }
+  std::vector<std::string> names;
+  names.reserve(near.size());
+  for (const auto& [steps, name] : near) names.push_back(name);
+  return names;
+}
+
+}  // namespace
+
+std::vector<function_place> find_functions(const std::string& file, std::string_view glob, clones wanted) {
+  return find_functions(file, std::vector<std::string>{std::string(glob)}, wanted);
+}
+
+std::vector<function_place> find_functions(const std::string& file, const std::vector<std::string>& globs,
+                                           clones wanted) {
+  const elf_symbols in(file);
+  const pattern asked(globs, wanted);
+  std::map<std::string, function_place> without_code;
+  std::map<std::uint64_t, same_code> with_code;
+  for (const elf_symbol& one : in.all()) {
+    if (one.kind == symbol_kind::other || (one.kind == symbol_kind::label && !one.is_imported)) continue;
+    const bool has_code = one.kind == symbol_kind::function && !one.is_imported;
+    if (!asked.fits(one.name)) continue;
+    if (has_code) {
+      same_code& code = with_code[one.address];
+      if (code.best == nullptr || plainness(one) < plainness(*code.best)) code.best = &one;
+    } else {
+      function_place& refused = without_code[one.name + "@" + one.version];
+      if (!refused.refused.empty() && one.library.empty()) continue;
+      refused.symbol = one.name;
+      refused.version = one.version;
+      refused.name = demangle(one.name);
+      refused.refused = one.is_imported ? why_imported(one) : why_indirect(in, one.name);
+    }
+  }
+  for (const elf_symbol& one : in.all()) {
+    if (one.kind != symbol_kind::function || one.is_imported) continue;
+    const auto same = with_code.find(one.address);
+    if (same == with_code.end()) continue;
+    same->second.names.insert(one.name);
+    same->second.bytes = std::max(same->second.bytes, one.bytes);
+    // .symtab and .dynsym have the same symbol; only one of them may tell the version.
+    if (one.name == same->second.best->name && !one.version.empty()) same->second.best = &one;
+  }
+
+  std::vector<function_place> places;
+  places.reserve(without_code.size() + with_code.size());
+  for (auto& [name, refused] : without_code) places.push_back(std::move(refused));
+  for (auto& [address, code] : with_code) {
+    function_place made;
+    made.symbol = code.best->name;
+    made.version = code.best->version;
+    made.name = demangle(made.symbol);
+    made.address = address;
+    code.names.erase(made.symbol);
+    made.aliases.assign(code.names.begin(), code.names.end());
+    place_probe(made, in, code.bytes);
+    places.push_back(std::move(made));
+  }
+  std::stable_partition(places.begin(), places.end(), [](const function_place& one) { return !one.refused.empty(); });
+  return places;
+}
+
+std::string explain_no_function(const std::string& file, std::string_view glob) {
+  const elf_symbols in(file);
+  const std::vector<std::string> globs{std::string(glob)};
+  const pattern asked(globs, clones::as_spelled);
+  std::string text = fmt::format("no function of {} is called '{}'", file, glob);
+  for (const elf_symbol& one : in.all())
+    if (!one.is_imported && (one.kind == symbol_kind::other || one.kind == symbol_kind::label) && asked.fits(one.name))
+      return text + fmt::format(
+                        "; {} is {}", demangle(one.name),
+                        one.kind == symbol_kind::label ? "a label that does not say whether it is a function" : "data");
+  text += in.is_stripped() ? "; the file is stripped, so only what it exports has a name"
+                           : "; it may have been inlined wherever it is called";
+  if (in.has_debugdata()) text += "; its .gnu_debugdata is not read";
+  if (const std::vector<std::string> names = nearest(in, glob); !names.empty())
+    text += fmt::format("\nhint: there is {}", fmt::join(names, ", "));
+  return text;
+}
+
+}  // namespace adaptyst::lib

@@ -1,0 +1,61 @@
+// The symbols of an ELF file (x86-64), of both tables, with their versions; and its machine code.
+#ifndef ADAPTYST_LIB_DISCOVER_ELF_SYMBOLS_HPP
+#define ADAPTYST_LIB_DISCOVER_ELF_SYMBOLS_HPP
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace adaptyst::lib {
+
+enum class symbol_kind { function, indirect_function, label, other };
+
+struct elf_symbol {
+  std::string name;     // without its version
+  std::string version;  // or empty
+  std::string library;  // of an imported one: where the linker found it, or empty
+  std::uint64_t address = 0;
+  std::uint64_t bytes = 0;  // 0: unknown
+  symbol_kind kind = symbol_kind::other;
+  bool is_imported = false;
+};
+
+class elf_symbols {
+ public:
+  // Throws error when the file cannot be read or holds no x86-64 code.
+  explicit elf_symbols(const std::string& file);
+
+  const std::vector<elf_symbol>& all() const { return symbols_; }
+  bool is_stripped() const { return is_stripped_; }      // there is no .symtab
+  bool has_debugdata() const { return has_debugdata_; }  // a compressed table of symbols, which is not read
+
+  // Where in the file the code at an address stands; empty if there is none.
+  std::optional<std::uint64_t> code_offset(std::uint64_t address) const;
+  // Up to `wanted` bytes of the file.
+  std::vector<unsigned char> bytes(std::uint64_t offset, std::size_t wanted) const;
+
+ private:
+  struct segment {
+    std::uint64_t address, offset, bytes;
+  };
+
+  struct file_descriptor {
+    explicit file_descriptor(int opened) : number(opened) {}
+    file_descriptor(const file_descriptor&) = delete;
+    file_descriptor& operator=(const file_descriptor&) = delete;
+    ~file_descriptor();
+    int number;
+  };
+
+  file_descriptor descriptor_;
+  std::vector<elf_symbol> symbols_;
+  std::vector<segment> code_;
+  bool is_stripped_ = true;
+  bool has_debugdata_ = false;
+};
+
+}  // namespace adaptyst::lib
+
+#endif

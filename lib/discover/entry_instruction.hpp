@@ -1,0 +1,34 @@
+// Where at its entry a function of x86-64 is probed, by the bytes that stand there.
+//
+// After the trap the kernel emulates a few instructions and steps over all others with a second trap, which in a virtual
+// machine may cost 19 us, and that within the time that is measured. Compilers put `push` first in most functions that
+// call others; with control-flow protection an `endbr64`, which is stepped, stands before it. So the probe goes behind
+// the `endbr64`. There the stack and the registers are still as the caller left them, since nothing has been pushed when
+// the trap comes: the return address is where a return probe looks for it.
+#ifndef ADAPTYST_LIB_DISCOVER_ENTRY_INSTRUCTION_HPP
+#define ADAPTYST_LIB_DISCOVER_ENTRY_INSTRUCTION_HPP
+
+#include <cstddef>
+#include <cstdint>
+
+namespace adaptyst::lib {
+
+enum class entry_kind {
+  nop1,
+  push,
+  nop5,            // becomes a call on Linux 6.18; stepped on older kernels
+  emulated,        // a jump or a call
+  single_stepped,  // anything else
+};
+
+struct entry_instruction {
+  entry_kind kind = entry_kind::single_stepped;
+  std::uint32_t past_entry = 0;  // bytes
+};
+
+// Looks at one instruction, or at the one behind an `endbr64`; further on nobody knows where instructions begin.
+entry_instruction find_entry_instruction(const unsigned char* code, std::size_t bytes);
+
+}  // namespace adaptyst::lib
+
+#endif

@@ -1,0 +1,78 @@
+#include "function_sets.hpp"
+
+#include <fmt/format.h>
+
+#include <initializer_list>
+#include <string>
+
+#include "../error.hpp"
+
+namespace adaptyst::lib {
+
+namespace {
+
+using names = std::initializer_list<const char*>;
+
+struct part {
+  names files;
+  names globs;
+};
+
+struct named_set {
+  const char* name;
+  std::initializer_list<part> parts;
+};
+
+// What only asks, such as omp_get_thread_num, is called too often and is too quick to be worth a trap.
+const std::initializer_list<named_set>& sets() {
+  static const std::initializer_list<named_set> all = {
+      {"mpi",
+       {{{"libmpi.so", "libmpich.so"}, {"MPI_*"}},
+        {{"libmpi_mpifh.so", "libmpi_usempif08.so", "libmpifort.so", "libmpichfort.so"}, {"mpi_*"}}}},
+      {"opencl", {{{"libOpenCL.so"}, {"cl*"}}}},
+      {"cuda", {{{"libcudart.so"}, {"cuda*"}}, {{"libcuda.so"}, {"cu*"}}}},
+      {"hip", {{{"libamdhip64.so"}, {"hip*"}}}},
+      {"openmp",
+       {{{"libgomp.so"},
+         {"GOMP_parallel*", "GOMP_barrier*", "GOMP_critical_*", "GOMP_task*", "GOMP_loop_*", "GOMP_sections_*",
+          "GOMP_single_*", "GOMP_target*", "GOMP_teams*"}},
+        {{"libomp.so", "libiomp5.so"},
+         {"__kmpc_fork_*", "__kmpc_barrier*", "__kmpc_critical*", "__kmpc_end_critical", "__kmpc_omp_task*",
+          "__kmpc_reduce*", "__kmpc_dispatch_*", "__kmpc_single", "__kmpc_target*"}}}},
+      {"blas",
+       {{{"libblas.so", "libopenblas.so", "libopenblasp*.so", "libblis.so", "libmkl_rt.so", "libatlas.so"},
+         {"cblas_*", "?dot*_", "?nrm2_", "?asum_",  "?axpy_",  "?scal_", "?copy_",  "?swap_",
+          "?gemv_",  "?symv_", "?hemv_", "?trmv_",  "?trsv_",  "?ger*_", "?gemm*_", "?symm_",
+          "?hemm_",  "?syrk_", "?herk_", "?syr2k_", "?her2k_", "?trmm_", "?trsm_"}}}},
+      {"io", {{{"libc.so"}, {"open",   "open64",    "openat",    "openat64", "creat",  "close",  "read",    "write",
+                             "pread",  "pread64",   "pwrite",    "pwrite64", "readv",  "writev", "fopen",   "fopen64",
+                             "fclose", "fread",     "fwrite",    "fflush",   "fgets",  "fputs",  "getline", "fseek",
+                             "fsync",  "fdatasync", "ftruncate", "rename",   "unlink", "stat",   "fstat",   "lstat",
+                             "mkdir",  "opendir",   "readdir",   "sendfile", "msync"}}}},
+      {"malloc",
+       {{{"libc.so", "libjemalloc.so", "libtcmalloc*.so", "libmimalloc.so"},
+         {"malloc", "calloc", "realloc", "reallocarray", "free", "posix_memalign", "aligned_alloc", "memalign",
+          "valloc"}}}},
+  };
+  return all;
+}
+
+}  // namespace
+
+std::vector<function_request> functions_of_set(std::string_view name) {
+  std::string known;
+  for (const named_set& set : sets()) {
+    if (set.name != name) {
+      known += fmt::format("{}{}", known.empty() ? "" : ", ", set.name);
+      continue;
+    }
+    std::vector<function_request> requests;
+    for (const part& one : set.parts)
+      for (const char* const file : one.files)
+        for (const char* const glob : one.globs) requests.push_back({file, glob});
+    return requests;
+  }
+  throw error(fmt::format("no set of functions is called '{}'", name), 0, "known are " + known);
+}
+
+}  // namespace adaptyst::lib

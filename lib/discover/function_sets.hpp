@@ -1,0 +1,18 @@
+// Functions that users ask for by the name of an interface.
+#ifndef ADAPTYST_LIB_DISCOVER_FUNCTION_SETS_HPP
+#define ADAPTYST_LIB_DISCOVER_FUNCTION_SETS_HPP
+
+#include <string_view>
+#include <vector>
+
+#include "function_request.hpp"
+
+namespace adaptyst::lib {
+
+// mpi, opencl, cuda, hip, openmp, blas, io or malloc. Libraries that are not loaded do no harm. Throws error for another
+// name.
+std::vector<function_request> functions_of_set(std::string_view name);
+
+}  // namespace adaptyst::lib
+
+#endif

@@ -1,0 +1,163 @@
+#include "function_probes.hpp"
+
+#include <adaptyst/detail/text.hpp>
+#include <bpf/libbpf.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <string_view>
+#include <utility>
+
+#include "../../probes/function_record.h"
+#include "../error.hpp"
+#include "function.skel.h"
+#include "summed_rows.hpp"
+
+namespace adaptyst::lib {
+
+namespace {
+
+int discard_message(enum libbpf_print_level, const char*, va_list) { return 0; }
+
+std::string_view base_name(std::string_view file) { return file.substr(file.rfind('/') + 1); }
+
+// The same in every process and on every node, wherever the library is installed.
+std::uint64_t site_id(std::string_view file, const function_place& place) {
+  std::uint64_t id = detail::hash(ADAPTYST_SITE_FUNCTION, detail::text_of(place.symbol));
+  id = detail::hash(id, detail::text_of(place.version));
+  return detail::hash(id, detail::text_of(file));
+}
+
+bool is_denied(int number) { return number == EPERM || number == EACCES; }
+
+}  // namespace
+
+std::string why_refused(const function_place& place, const function_options& options) {
+  if (!place.refused.empty()) return place.refused;
+  if (place.entry == entry_kind::single_stepped && !options.single_stepped)
+    return "its first instruction is one that the kernel must step over with a second trap, which would take longer "
+           "than "
+           "most functions do";
+  if (place.name != place.symbol && !options.through_exceptions)
+    return "it is of C++: an exception that passes a return probe terminates the program";
+  return {};
+}
+
+void function_probes::closer::operator()(function_bpf* loaded) const { function_bpf__destroy(loaded); }
+
+function_probes::function_probes(const function_options& options) : options_(options) {
+  if (!kernel_has_uprobe_multi())
+    throw error("cannot put probes on functions: the kernel has no link for many of them at once", 0,
+                "use Linux 6.10 or later, or markers");
+  libbpf_set_print(discard_message);
+  if (options.sessions && load(true)) return;
+  if (load(false)) return;
+  throw error("cannot load the eBPF programs for functions", errno,
+              is_denied(errno) ? "needs CAP_BPF and CAP_PERFMON, or root. See docs/permissions.md"
+                               : "markers work without them; or the kernel was built without BTF, which they need");
+}
+
+function_probes::~function_probes() { stop(); }
+
+// False: not possible, and errno says why. Only the attempt tells whether the kernel has sessions.
+bool function_probes::load(bool sessions) {
+  std::unique_ptr<function_bpf, closer> opened(function_bpf__open());
+  if (opened == nullptr) return false;
+  expect_multi(opened->progs.function_session, uprobe_moment::session);
+  expect_multi(opened->progs.function_entry);
+  expect_multi(opened->progs.function_return, uprobe_moment::function_return);
+  bpf_program__set_autoload(opened->progs.function_session, sessions);
+  bpf_program__set_autoload(opened->progs.function_entry, !sessions);
+  bpf_program__set_autoload(opened->progs.function_return, !sessions);
+  if (const int failed = function_bpf__load(opened.get()); failed != 0) {
+    errno = -failed;
+    return false;
+  }
+  loaded_ = std::move(opened);
+  sessions_ = sessions;
+  return true;
+}
+
+std::string function_probes::mechanism() const {
+  return sessions_ ? "uprobe_multi, sessions" : "uprobe_multi, entry and return";
+}
+
+std::vector<refused_function> function_probes::attach(const std::string& file,
+                                                      const std::vector<function_request>& requests) {
+  std::vector<std::string> globs;
+  for (const function_request& one : requests)
+    if (is_for(one, file)) globs.push_back(one.glob);
+  std::vector<refused_function> refused;
+  if (globs.empty()) return refused;
+
+  std::vector<uprobe_place> places;
+  std::unordered_map<std::uint64_t, measured_site> sites;
+  const std::string name(base_name(file));
+  for (const function_place& one : find_functions(file, globs)) {
+    if (std::string why = why_refused(one, options_); !why.empty()) {
+      refused.push_back({one.name, std::move(why)});
+      continue;
+    }
+    const std::uint64_t id = site_id(name, one);
+    if (sites_.count(id) != 0) continue;
+    measured_site site;
+    site.name = one.name;
+    site.file = name;
+    site.function = one.symbol;
+    site.kind = ADAPTYST_SITE_FUNCTION;
+    sites.emplace(id, std::move(site));
+    places.push_back({one.offset, 0, id});
+  }
+  if (places.empty()) return refused;
+
+  try {
+    std::vector<uprobe_link> made;
+    if (sessions_) {
+      made.push_back(uprobe_link::attach_multi(loaded_->progs.function_session, file, places, options_.pid,
+                                               uprobe_moment::session));
+    } else {
+      // Returns first: one without an entry is told apart, an entry without its return would count as lost.
+      made.push_back(uprobe_link::attach_multi(loaded_->progs.function_return, file, places, options_.pid,
+                                               uprobe_moment::function_return));
+      made.push_back(uprobe_link::attach_multi(loaded_->progs.function_entry, file, places, options_.pid));
+    }
+    for (uprobe_link& one : made) links_.push_back(std::move(one));
+  } catch (const error& failed) {
+    throw error(fmt::format("cannot put probes on {} functions of {}", places.size(), file), failed.number(),
+                is_denied(failed.number()) ? "needs CAP_BPF and CAP_PERFMON, or root. See docs/permissions.md"
+                                           : "the file must be there, and the process alive");
+  }
+  sites_.merge(sites);
+  return refused;
+}
+
+measured function_probes::read() const {
+  measured all;
+  read_summed_rows(all, loaded_->maps.rows, loaded_->maps.groups, loaded_->maps.paths);
+  all.sites = sites_;
+  const std::vector<std::uint64_t> counters = read_kernel_counters(loaded_->maps.losses, ADAPTYST_FUNCTION_COUNTS);
+  account& sum = all.accounting;
+  std::uint64_t lost = 0;
+  const auto lose = [&](const char* why, std::uint32_t counter) {
+    if (counters[counter] == 0) return;
+    sum.lost[why] = counters[counter];
+    lost += counters[counter];
+  };
+  lose("function_too_deep", ADAPTYST_FUNCTION_TOO_DEEP);
+  lose("unmatched", ADAPTYST_FUNCTION_UNMATCHED);
+  lose("no_memory", ADAPTYST_FUNCTION_NO_MEMORY);
+  lose("kernel_rows_full", ADAPTYST_KERNEL_ROWS_FULL);
+  lose("kernel_busy", ADAPTYST_KERNEL_BUSY);
+  sum.unmatched = counters[ADAPTYST_FUNCTION_UNMATCHED] + counters[ADAPTYST_FUNCTION_ORPHANS];
+  sum.unnamed = counters[ADAPTYST_KERNEL_NAMES_FULL];
+  for (const auto& [id, row] : all.rows) sum.ended += row.count;
+  // Entries are read after what has returned, so no return is counted without its entry.
+  sum.begun = std::max(counters[ADAPTYST_FUNCTION_BEGUN], sum.ended + lost);
+  sum.open = sum.begun - sum.ended - lost;
+  return all;
+}
+
+void function_probes::stop() { detach(std::exchange(links_, {})); }
+
+}  // namespace adaptyst::lib

@@ -1,0 +1,80 @@
+// Regions from functions that carry no markers: probes on their entries and returns, summed in the kernel.
+//
+//   function_probes probes({pid});
+//   for (const refused_function& one : probes.attach("/usr/lib/libmpi.so.40", functions_of_set("mpi"))) …
+//   measured now = probes.read();
+//
+// A call costs the program 0.9 us, and what a return probe does to its stack is not harmless: docs/function-probes.md.
+#ifndef ADAPTYST_LIB_RECORD_FUNCTION_PROBES_HPP
+#define ADAPTYST_LIB_RECORD_FUNCTION_PROBES_HPP
+
+#include <sys/types.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "../discover/elf_functions.hpp"
+#include "../discover/function_request.hpp"
+#include "../profile/measured.hpp"
+#include "uprobe_link.hpp"
+
+struct function_bpf;
+
+namespace adaptyst::lib {
+
+struct function_options {
+  pid_t pid = 0;                    // 0: every process
+  bool single_stepped = false;      // also entries that cost a second trap, 19 us in a virtual machine
+  bool through_exceptions = false;  // also C++ functions: a program that throws through them is terminated
+  bool sessions = true;             // where the kernel has them, Linux 6.13; else links for entries and returns apart
+};
+
+struct refused_function {
+  std::string name;  // of the function, demangled
+  std::string reason;
+};
+
+// Why a function gets no probe; empty: it does.
+std::string why_refused(const function_place& place, const function_options& options);
+
+class function_probes {
+ public:
+  // Loads the programs, takes 25 ms. Throws error.
+  explicit function_probes(const function_options& options);
+  function_probes(const function_probes&) = delete;
+  function_probes& operator=(const function_probes&) = delete;
+  ~function_probes();
+
+  // Attaches to what the requests for this file name in it, all at once; a function that has probes already keeps them.
+  // Returns what was named but cannot be probed. Throws error; nothing has changed then.
+  std::vector<refused_function> attach(const std::string& file, const std::vector<function_request>& requests);
+  // How many functions have probes.
+  std::size_t attached() const { return sites_.size(); }
+  std::string mechanism() const;
+
+  // All that has returned so far; still possible after stop().
+  measured read() const;
+  // Detaches, which takes 30 ms. Functions that are open then are not counted.
+  void stop();
+
+ private:
+  struct closer {
+    void operator()(function_bpf* loaded) const;
+  };
+
+  bool load(bool sessions);
+
+  function_options options_;
+  std::unique_ptr<function_bpf, closer> loaded_;
+  bool sessions_ = false;
+  std::vector<uprobe_link> links_;
+  std::unordered_map<std::uint64_t, measured_site> sites_;
+};
+
+}  // namespace adaptyst::lib
+
+#endif

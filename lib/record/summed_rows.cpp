@@ -1,0 +1,82 @@
+#include "summed_rows.hpp"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+
+#include <numeric>
+
+#include "../../probes/record.h"
+#include "../error.hpp"
+
+namespace adaptyst::lib {
+
+namespace {
+
+template <class Key, class Visit>
+void for_each_key(const bpf_map* map, Visit&& visit) {
+  const int descriptor = bpf_map__fd(map);
+  Key key{};
+  Key next{};
+  for (const Key* from = nullptr; bpf_map_get_next_key(descriptor, from, &next) == 0; from = &key) {
+    key = next;
+    visit(descriptor, key);
+  }
+}
+
+void add_group(measured_row& to, std::uint64_t number, const adaptyst_kernel_group& group) {
+  for (unsigned at = 0; at != ADAPTYST_KERNEL_GROUP; ++at) {
+    to.durations.add_bucket(static_cast<unsigned>(number) * ADAPTYST_KERNEL_GROUP + at, group.counts[at]);
+    to.count += group.counts[at];
+  }
+}
+
+measured_row as_row(const adaptyst_kernel_row& part) {
+  measured_row row;
+  row.count = part.unbucketed;
+  if (part.own_group != 0) add_group(row, part.own_group - 1, part.group);
+  row.total_ns = part.total_ns;
+  row.self_ns = part.total_ns - part.child_ns;
+  row.min_ns = ~part.min_complement;
+  row.max_ns = part.max_ns;
+  return row;
+}
+
+}  // namespace
+
+std::size_t possible_processors() {
+  const int possible = libbpf_num_possible_cpus();
+  if (possible < 1)
+    throw error("cannot count the processors in /sys/devices/system/cpu/possible", -possible, "mount /sys");
+  return static_cast<std::size_t>(possible);
+}
+
+void read_summed_rows(measured& into, const bpf_map* rows, const bpf_map* groups, const bpf_map* paths) {
+  const std::size_t processors = possible_processors();
+  std::vector<adaptyst_kernel_row> parts(processors);
+  for_each_key<std::uint64_t>(rows, [&](int map, std::uint64_t id) {
+    if (bpf_map_lookup_elem(map, &id, parts.data()) != 0) return;
+    for (const adaptyst_kernel_row& part : parts)
+      if (part.min_complement != 0) add(into.rows[id], as_row(part));
+  });
+  std::vector<adaptyst_kernel_group> pieces(processors);
+  for_each_key<adaptyst_kernel_group_key>(groups, [&](int map, const adaptyst_kernel_group_key& key) {
+    const auto row = into.rows.find(key.path);
+    if (row == into.rows.end() || bpf_map_lookup_elem(map, &key, pieces.data()) != 0) return;
+    for (const adaptyst_kernel_group& piece : pieces) add_group(row->second, key.number, piece);
+  });
+  for_each_key<std::uint64_t>(paths, [&](int map, std::uint64_t id) {
+    adaptyst_kernel_path path;
+    if (bpf_map_lookup_elem(map, &id, &path) == 0) into.paths[id] = {path.parent, path.site, path.device};
+  });
+}
+
+std::vector<std::uint64_t> read_kernel_counters(const bpf_map* counters, std::uint32_t count) {
+  std::vector<std::uint64_t> sums(count);
+  std::vector<std::uint64_t> parts(possible_processors());
+  for (std::uint32_t at = 0; at != count; ++at)
+    if (bpf_map_lookup_elem(bpf_map__fd(counters), &at, parts.data()) == 0)
+      sums[at] = std::accumulate(parts.begin(), parts.end(), std::uint64_t{0});
+  return sums;
+}
+
+}  // namespace adaptyst::lib

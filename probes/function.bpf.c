@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Apache-2.0
+ *
+ * Regions from the entry and the return of functions that carry no markers.
+ *
+ * Not every entry has its return: longjmp() and exceptions leave functions without one, and the kernel omits return
+ * probes that are nested too deeply. What is left over is recognised by the stack pointer. A stack grows downwards, so
+ * whatever is open was entered at a higher address than where the thread is now; frames below are gone.
+ */
+#include "function_record.h"
+
+#define ADAPTYST_LOSSES ADAPTYST_FUNCTION_COUNTS
+
+#include <linux/types.h>
+
+#include <linux/bpf.h>
+#include <linux/ptrace.h>
+
+#include <bpf/bpf_helpers.h>
+#include <bpf/bpf_tracing.h>
+
+#include "aggregate.bpf.h"
+
+char LICENSE[] SEC("license") = "GPL";
+
+/* Linux 6.13: one probe for both, which can decline the return at the entry. */
+extern _Bool bpf_session_is_return(void) __ksym __weak;
+
+/* With the thread, so that they end with it. */
+struct {
+  __uint(type, BPF_MAP_TYPE_TASK_STORAGE);
+  __uint(map_flags, BPF_F_NO_PREALLOC);
+  __type(key, int);
+  __type(value, struct adaptyst_function_stack);
+} stacks SEC(".maps");
+
+/* The path of the marker that is open on this thread, for functions to nest in; 0: none. So far nobody tells. */
+static __always_inline uint64_t enclosing_marker(void) { return 0; }
+
+static __always_inline uint64_t mix(uint64_t value) {
+  value *= 0x9E3779B97F4A7C15U;
+  return value ^ (value >> 32);
+}
+
+/* As the recorder in the program makes them; on the host's CPU. */
+static __always_inline uint64_t path_id(uint64_t parent, uint64_t site) {
+  return mix(mix(parent ^ 0xA0761D6478BD642FU) ^ site);
+}
+
+/* The stack pointer as it was at the entry. */
+static __always_inline uint64_t entry_stack(struct pt_regs* registers, int is_return) {
+#if defined(__TARGET_ARCH_x86)
+  return PT_REGS_SP(registers) - (is_return ? sizeof(uint64_t) : 0); /* the return address has been popped */
+#else
+  return PT_REGS_SP(registers);
+#endif
+}
+
+/* Whether the function was jumped to by one that is open: then it finds the address of the kernel's page, where returns
+ * are caught, in place of a caller. */
+static __always_inline int is_tail_call(struct pt_regs* registers) {
+  uint64_t to = 0;
+#if defined(__TARGET_ARCH_x86)
+  if (bpf_probe_read_user(&to, sizeof(to), (const void*)PT_REGS_SP(registers))) return 0;
+#else
+  to = ((const struct user_pt_regs*)registers)->regs[30];
+#endif
+  return !(to & 0xfff);
+}
+
+static __always_inline struct adaptyst_function_stack* own_stack(uint64_t flags) {
+  return bpf_task_storage_get(&stacks, bpf_get_current_task_btf(), 0, flags);
+}
+
+static __always_inline struct adaptyst_function_frame* frame_at(struct adaptyst_function_stack* stack, uint64_t depth) {
+  return &stack->frames[(depth - 1) % ADAPTYST_FUNCTION_DEPTH];
+}
+
+/* These two are seldom needed, and global, so that the verifier checks each of them once: loading takes a third of the
+ * time. */
+
+/* Drops the frames whose stack pointer is below `limit`, up to that of `function` right under it. */
+__noinline int drop_left(uint64_t limit, uint64_t function) {
+  struct adaptyst_function_stack* stack = own_stack(0);
+  int i;
+  for (i = 0; stack && i < ADAPTYST_FUNCTION_DEPTH; ++i) {
+    uint64_t depth = stack->depth;
+    struct adaptyst_function_frame* frame = frame_at(stack, depth);
+    if (!depth || frame->stack >= limit || (frame->function == function && frame->stack + 1 == limit)) break;
+    /* What has been counted below it still is no time of the frame above. */
+    if (depth > 1) frame_at(stack, depth - 1)->child_ns += frame->child_ns;
+    stack->depth = depth - 1;
+    count_loss(ADAPTYST_FUNCTION_UNMATCHED);
+  }
+  return 0;
+}
+
+/* Names the path of the innermost frame and those above it, up to the first that is known already. */
+__noinline int name_frames(void) {
+  struct adaptyst_function_stack* stack = own_stack(0);
+  uint64_t depth = stack ? stack->depth : 0;
+  int i;
+  for (i = 0; stack && i < ADAPTYST_FUNCTION_DEPTH && depth; ++i, --depth) {
+    struct adaptyst_function_frame* frame = frame_at(stack, depth);
+    struct adaptyst_kernel_path path = {};
+    uint64_t id = frame->path;
+    if (bpf_map_lookup_elem(&paths, &id)) return 0;
+    path.parent = frame->parent;
+    path.site = frame->function;
+    path.depth = depth - 1;
+    if (bpf_map_update_elem(&paths, &id, &path, BPF_ANY)) {
+      count_loss(ADAPTYST_KERNEL_NAMES_FULL);
+      return 0;
+    }
+  }
+  return 0;
+}
+
+/* 1: a return probe would be of no use. */
+static __always_inline int enter(struct pt_regs* registers) {
+  struct adaptyst_function_stack* stack;
+  struct adaptyst_function_frame* frame;
+  uint64_t here = entry_stack(registers, 0);
+  uint64_t depth;
+  count_loss(ADAPTYST_FUNCTION_BEGUN);
+  stack = own_stack(BPF_LOCAL_STORAGE_GET_F_CREATE);
+  if (!stack) {
+    count_loss(ADAPTYST_FUNCTION_NO_MEMORY);
+    return 1;
+  }
+  if (stack->depth && frame_at(stack, stack->depth)->stack < here) drop_left(here, 0);
+  if (stack->depth && frame_at(stack, stack->depth)->stack == here && !is_tail_call(registers)) drop_left(here + 1, 0);
+  depth = stack->depth;
+  if (depth >= ADAPTYST_FUNCTION_DEPTH) {
+    count_loss(ADAPTYST_FUNCTION_TOO_DEEP);
+    return 1;
+  }
+  frame = frame_at(stack, depth + 1);
+  frame->function = bpf_get_attach_cookie(registers);
+  frame->parent = depth ? frame_at(stack, depth)->path : enclosing_marker();
+  frame->path = path_id(frame->parent, frame->function);
+  frame->stack = here;
+  frame->child_ns = 0;
+  stack->depth = depth + 1;
+  frame->entry_ns = bpf_ktime_get_ns();
+  return 0;
+}
+
+static __always_inline int leave(struct pt_regs* registers) {
+  uint64_t now = bpf_ktime_get_ns();
+  uint64_t here = entry_stack(registers, 1);
+  uint64_t function = bpf_get_attach_cookie(registers);
+  struct adaptyst_function_stack* stack = own_stack(0);
+  struct adaptyst_function_frame* frame;
+  struct adaptyst_kernel_row* row;
+  uint64_t duration_ns, path;
+  if (!stack) goto orphan;
+  frame = frame_at(stack, stack->depth);
+  if (frame->stack != here || frame->function != function) {
+    drop_left(here + 1, function);
+    frame = frame_at(stack, stack->depth);
+  }
+  if (!stack->depth || frame->stack != here || frame->function != function) goto orphan;
+  duration_ns = now - frame->entry_ns;
+  path = frame->path;
+  row = bpf_map_lookup_elem(&rows, &path);
+  if (!row) {
+    struct adaptyst_kernel_row empty = {};
+    long failed = bpf_map_update_elem(&rows, &path, &empty, BPF_NOEXIST);
+    if (!failed) name_frames();
+    else if (failed == -7 /* E2BIG */) count_loss(ADAPTYST_KERNEL_ROWS_FULL);
+    else if (failed != -17 /* EEXIST: another CPU was faster */) count_loss(ADAPTYST_KERNEL_BUSY);
+    row = bpf_map_lookup_elem(&rows, &path);
+  }
+  if (row) add_to_row(row, path, duration_ns, duration_ns - frame->child_ns);
+  --stack->depth;
+  if (stack->depth) frame_at(stack, stack->depth)->child_ns += duration_ns;
+  return 0;
+orphan:
+  count_loss(ADAPTYST_FUNCTION_ORPHANS);
+  return 0;
+}
+
+SEC("uprobe")
+int function_session(struct pt_regs* registers) {
+  if (bpf_session_is_return()) return leave(registers);
+  return enter(registers);
+}
+
+SEC("uprobe")
+int function_entry(struct pt_regs* registers) {
+  enter(registers);
+  return 0;
+}
+
+SEC("uprobe")
+int function_return(struct pt_regs* registers) { return leave(registers); }

@@ -1,0 +1,36 @@
+/* What the program for functions keeps: beside the rows, groups and paths of record.h, a stack for each thread. */
+#ifndef ADAPTYST_PROBES_FUNCTION_RECORD_H
+#define ADAPTYST_PROBES_FUNCTION_RECORD_H
+
+#include "record.h"
+
+enum {
+  ADAPTYST_FUNCTION_DEPTH = 64, /* open functions of a thread; the kernel has no more return probes than that either */
+};
+
+/* Beside the losses of record.h, in the same map. */
+enum adaptyst_function_count {
+  ADAPTYST_FUNCTION_BEGUN = ADAPTYST_KERNEL_LOSSES, /* entries, whatever became of them */
+  ADAPTYST_FUNCTION_TOO_DEEP,                       /* lost: more open functions than a stack holds */
+  ADAPTYST_FUNCTION_UNMATCHED, /* lost: left by longjmp() or an exception, or without a return probe */
+  ADAPTYST_FUNCTION_NO_MEMORY, /* lost: there was none for the thread's stack */
+  ADAPTYST_FUNCTION_ORPHANS,   /* returns without an entry: attached in between, or lost as above */
+  ADAPTYST_FUNCTION_COUNTS
+};
+
+/* A function that is open. */
+struct adaptyst_function_frame {
+  uint64_t function; /* its id, the cookie of its probe */
+  uint64_t parent;   /* path ids */
+  uint64_t path;
+  uint64_t stack; /* stack pointer at its entry */
+  uint64_t child_ns;
+  uint64_t entry_ns;
+};
+
+struct adaptyst_function_stack {
+  uint64_t depth;
+  struct adaptyst_function_frame frames[ADAPTYST_FUNCTION_DEPTH];
+};
+
+#endif

@@ -1,0 +1,30 @@
+// function_list FILE PATTERN [clones]: what the search finds, a line each, for a script to compare.
+#include <cstdio>
+#include <cstring>
+
+#include "discover/elf_functions.hpp"
+#include "error.hpp"
+
+int main(int count, char** arguments) {
+  using namespace adaptyst::lib;
+  if (count < 3) return 2;
+  static const char* const kinds[] = {"nop1", "push", "nop5", "emulated", "single_stepped"};
+  try {
+    const bool with_clones = count > 3 && std::strcmp(arguments[3], "clones") == 0;
+    const auto places =
+        find_functions(arguments[1], arguments[2], with_clones ? clones::with_their_function : clones::as_spelled);
+    for (const function_place& one : places) {
+      std::printf("%s\t%s\t%s\t%llx\t%llx\t%u\t%s\t%s\t", one.symbol.c_str(), one.version.c_str(), one.name.c_str(),
+                  static_cast<unsigned long long>(one.address), static_cast<unsigned long long>(one.offset),
+                  one.past_entry, one.refused.empty() ? kinds[static_cast<int>(one.entry)] : "refused",
+                  one.refused.c_str());
+      for (const std::string& alias : one.aliases) std::printf("%s ", alias.c_str());
+      std::puts("");
+    }
+    if (places.empty()) std::puts(explain_no_function(arguments[1], arguments[2]).c_str());
+  } catch (const error& failed) {
+    print(failed.what());
+    return 1;
+  }
+  return 0;
+}
