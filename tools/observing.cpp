@@ -1,6 +1,10 @@
 #include "observing.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+
+#include "output.hpp"
 
 namespace adaptyst::tools {
 
@@ -20,10 +24,30 @@ void add_observing(CLI::App& to, observing_options& options) {
       ->type_name("");
   to.add_option("--output", options.output, "Write the profile to this file; %p: our process, %r: MPI rank, %h: host")
       ->type_name("FILE.json");
+  to.add_option(
+        "--function", options.functions,
+        "Make regions of these functions as well, which need no markers; may be given several times. Needs ebpf")
+      ->type_name("FILE:PATTERN");
+  to.add_option("--functions", options.sets, "The functions of an interface, as far as the program uses it")
+      ->check(CLI::IsMember({"mpi", "opencl", "cuda", "hip", "openmp", "blas", "io", "malloc"}))
+      ->delimiter(',')
+      ->type_name("SET");
+  to.add_flag("--through-exceptions", options.through_exceptions,
+              "Also C++ functions: a program that throws an exception through one of them is terminated");
   to.add_option("--interval", options.seconds, "How often to read what a killed program would take with it")
       ->capture_default_str()
       ->check(CLI::Range(0.01, 3600.0))
       ->type_name("SECONDS");
+}
+
+void probe_functions(observer& with, const observing_options& options, std::int64_t process) {
+  std::vector<std::string> named = options.functions;
+  named.insert(named.end(), options.sets.begin(), options.sets.end());
+  if (named.empty()) return;
+  const std::vector<std::string> refused = with.probe_functions(named, process, options.through_exceptions);
+  constexpr std::size_t most = 10;
+  for (std::size_t at = 0; at != std::min(refused.size(), most); ++at) complain("not probed: " + refused[at]);
+  if (refused.size() > most) complain(fmt::format("not probed: {} others", refused.size() - most));
 }
 
 int interval::left_ms() const {

@@ -3,8 +3,10 @@
 #define ADAPTYST_TOOLS_OBSERVING_HPP
 
 #include <CLI/CLI.hpp>
+#include <adaptyst/observer.hpp>
 #include <chrono>
 #include <string>
+#include <vector>
 
 namespace adaptyst::tools {
 
@@ -13,12 +15,18 @@ struct observing_options {
   std::string report = "table";
   std::string output;
   double seconds = 1;
+  std::vector<std::string> functions;
+  std::vector<std::string> sets;
+  bool through_exceptions = false;
 
   // As the library takes them.
   std::string text() const;
 };
 
 void add_observing(CLI::App& to, observing_options& options);
+
+// Attaches to the functions that were asked for, and complains of those that cannot be.
+void probe_functions(observer& with, const observing_options& options, std::int64_t process);
 
 // A time that comes round.
 class interval {

@@ -1,4 +1,5 @@
 #include <adaptyst/observer.hpp>
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <poll.h>
 #include <signal.h>
@@ -29,12 +30,18 @@ struct run_options {
 constexpr int not_executable = 126;
 constexpr int not_found = 127;
 
-pid_t start(const std::vector<std::string>& command, const std::string& socket, const sigset_t& signals_of_command) {
+// The command begins when something is written to `gate`.
+pid_t start(const std::vector<std::string>& command, const std::string& socket, const sigset_t& signals_of_command,
+            int (&gate)[2]) {
   std::vector<char*> arguments;
   for (const std::string& one : command) arguments.push_back(const_cast<char*>(one.c_str()));
   arguments.push_back(nullptr);
+  if (pipe2(gate, O_CLOEXEC) != 0) return -1;
   const pid_t child = fork();
   if (child != 0) return child;
+  char opened = 0;
+  close(gate[1]);
+  if (read(gate[0], &opened, 1) != 1) _exit(not_executable);  // the observer is dead, and has told why
   sigprocmask(SIG_SETMASK, &signals_of_command, nullptr);
   setenv("ADAPTYST_OBSERVER", socket.c_str(), 1);
   execvp(arguments[0], arguments.data());
@@ -64,11 +71,23 @@ void run(const run_options& asked) {
   for (const int one : {SIGCHLD, SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2}) sigaddset(&ours, one);
   sigprocmask(SIG_BLOCK, &ours, &before);
   const int signals = signalfd(-1, &ours, SFD_CLOEXEC | SFD_NONBLOCK);
-  const pid_t child = start(asked.command, watching.socket(), before);
+  int gate[2] = {-1, -1};
+  const pid_t child = start(asked.command, watching.socket(), before, gate);
   if (signals < 0 || child < 0) {
     complain(fmt::format("cannot start {}: {}", asked.command[0], std::strerror(errno)));
     end_with(bad_input);
   }
+
+  try {
+    probe_functions(watching, asked.observing, child);
+    watching.expect(child);
+  } catch (...) {  // it has not begun
+    kill(child, SIGKILL);
+    throw;
+  }
+  if (write(gate[1], "", 1) != 1) kill(child, SIGKILL);
+  close(gate[0]);
+  close(gate[1]);
 
   int status = 0;
   for (interval polling(asked.observing.seconds);;) {

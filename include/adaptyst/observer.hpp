@@ -22,6 +22,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "profile.hpp"
 
@@ -37,6 +38,16 @@ class observer {
 
   // Observes a running process from now on; regions that are open belong to nobody.
   void attach(std::int64_t process);
+
+  // A program that is about to be started in this process: even if it has no markers, it belongs to the profile.
+  void expect(std::int64_t process);
+
+  // Makes regions of functions that carry no markers, from entry and return, in one process: "FILE:PATTERN" each, or
+  // the name of a ready set (docs/function-probes.md). FILE is a path, or the beginning of a library's name. Needs
+  // engine=ebpf. Returns what was named and cannot be, with the reason. `through_exceptions`: also C++ functions, which
+  // ends a program that throws through one.
+  std::vector<std::string> probe_functions(const std::vector<std::string>& named, std::int64_t process,
+                                           bool through_exceptions = false);
 
   // For programs to be started: what their environment variable ADAPTYST_OBSERVER must be. They and their children then
   // tell when they load an ELF object with markers, fork or end, and are observed from their first region on.

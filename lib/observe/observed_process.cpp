@@ -94,6 +94,7 @@ bool observed_process::is_running() const {
 }
 
 bool observed_process::is_another_program() const { return image_of(id_) != image_; }
+void observed_process::take_image() { image_ = image_of(id_); }
 
 void observed_process::add_object(std::uint64_t control_block) {
   auto& objects = state_.objects;

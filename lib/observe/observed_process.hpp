@@ -28,6 +28,8 @@ class observed_process {
   bool is_another_program() const;
   // Its memory is no longer what it was: it counts as ended.
   void retire() noexcept { retired_ = true; }
+  bool has_markers() const noexcept { return !state_.objects.empty(); }
+  void take_image();
 
   void add_object(std::uint64_t control_block);
   void remove_object(std::uint64_t control_block);
@@ -59,7 +61,7 @@ class observed_process {
   int descriptor_;
   other_memory memory_;
   process_state state_;
-  std::string image_;
+  std::string image_;  // see is_another_program()
   bool retired_ = false;
   bool reads_ = true;
   bool claimed_ = false;

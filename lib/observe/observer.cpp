@@ -10,13 +10,17 @@
 #include <cinttypes>
 #include <ctime>
 #include <fstream>
+#include <map>
 #include <optional>
 #include <vector>
 
+#include "../discover/function_sets.hpp"
+#include "../discover/library_files.hpp"
 #include "../discover/process_objects.hpp"
 #include "../error.hpp"
 #include "../options.hpp"
 #include "../record/clock_line.hpp"
+#include "../record/function_probes.hpp"
 #include "../record/probe_links.hpp"
 #include "../record/reconcile.hpp"
 #include "../record/stopwatch.hpp"
@@ -36,6 +40,7 @@ struct observer::state {
   detail::clock_line clock;
   lib::channel channel;
   std::optional<lib::probe_links> links;  // empty: recorders
+  std::vector<std::unique_ptr<lib::function_probes>> functions;
   double region_cost_ns = 0;
   std::vector<std::unique_ptr<observed_process>> processes;  // also those that have ended
   std::optional<profile> result;
@@ -87,9 +92,9 @@ struct observer::state {
     if (geteuid() != 0 && owner.st_uid != geteuid())
       throw lib::error(fmt::format("cannot observe process {}: it belongs to another user", process), EPERM, "be root");
     const std::vector<lib::process_object> found = lib::find_objects(process);
-    if (found.empty())
+    if (found.empty() && functions.empty())
       throw lib::error(fmt::format("cannot observe process {}: there are no markers in it", process), 0,
-                       "put ADAPTYST_REGION into its source");
+                       "put ADAPTYST_REGION into its source, or name functions");
     std::vector<std::uint64_t> objects;
     for (const lib::process_object& one : found) objects.push_back(one.control_block);
     observed_process& added = add(process, objects);
@@ -112,13 +117,44 @@ struct observer::state {
     for (const lib::process_object& one : found) links->attach(one.file);
   }
 
+  std::vector<std::string> probe_functions(const std::vector<std::string>& named, pid_t process,
+                                           bool through_exceptions) {
+    if (!links) throw lib::error("cannot probe functions with engine=inline", 0, "they need engine=ebpf");
+    std::map<std::string, std::vector<lib::function_request>> by_file;
+    std::vector<std::string> refused;
+    for (const std::string& text : named) {
+      const bool is_set = text.find(':') == std::string::npos;
+      std::vector<lib::function_request> requests;
+      if (is_set) requests = lib::functions_of_set(text);
+      else requests.push_back(lib::parse_function(text));
+      for (const lib::function_request& one : requests) {
+        const std::vector<std::string> files = lib::files_for(one, process);
+        for (const std::string& file : files) by_file[file].push_back(one);
+        if (files.empty() && !is_set) refused.push_back(text + ": no such file or library");
+      }
+    }
+    lib::function_options how;
+    how.pid = process;
+    how.through_exceptions = through_exceptions;
+    auto probes = std::make_unique<lib::function_probes>(how);
+    for (const auto& [file, requests] : by_file) {
+      const std::size_t before = probes->attached();
+      const std::vector<lib::refused_function> not_probed = probes->attach(file, requests);
+      for (const lib::refused_function& one : not_probed) refused.push_back(one.name + ": " + one.reason);
+      if (not_probed.empty() && probes->attached() == before)
+        for (const lib::function_request& one : requests) refused.push_back(lib::explain_no_function(file, one.glob));
+    }
+    functions.push_back(std::move(probes));
+    return refused;
+  }
+
   adaptyst_answer answer(pid_t who, const adaptyst_announcement& told) {
     adaptyst_answer reply{};
     try {
       observed_process* known = find(who);
       if (known != nullptr && known->is_another_program()) {
-        known->retire();
-        known = nullptr;
+        if (known->has_markers()) known->retire(), known = nullptr;
+        else known->take_image();  // it was expected
       }
       if (told.what == ADAPTYST_OBJECT_UNLOADING) {
         if (known == nullptr) return reply;
@@ -171,6 +207,7 @@ struct observer::state {
     std::uint64_t known = all.accounting.ended + all.accounting.open;
     for (const auto& [why, count] : all.accounting.lost) known += count;
     all.accounting.begun = std::max(all.accounting.begun, known);
+    for (const auto& one : functions) lib::add(all, one->read());
     return all;
   }
 
@@ -190,8 +227,10 @@ struct observer::state {
     }
     made.regions = lib::assemble(all, most != nullptr ? most->devices().index : std::vector<std::uint32_t>{});
     made.accounting = all.accounting;
-    for (region& row : made.regions) row.overhead_ns = region_cost_ns * static_cast<double>(row.count);
-    made.accounting.overhead_ns = region_cost_ns * static_cast<double>(made.accounting.ended);
+    // What a function costs depends on its first instruction, and is not known.
+    for (region& row : made.regions)
+      if (row.kind != "function") row.overhead_ns = region_cost_ns * static_cast<double>(row.count);
+    if (functions.empty()) made.accounting.overhead_ns = region_cost_ns * static_cast<double>(made.accounting.ended);
     for (const auto& one : processes) {
       if (one.get() == most) continue;
       profile part;
@@ -200,7 +239,7 @@ struct observer::state {
       part.reason = made.reason;
       part.devices = one->devices().devices;
       part.processes.push_back(one->info());
-      part.accounting.overhead_ns = 0;
+      if (functions.empty()) part.accounting.overhead_ns = 0;
       merge(made, part);
     }
     return made;
@@ -210,6 +249,7 @@ struct observer::state {
     if (result) return *result;
     result = snapshot();
     if (links) links->stop();
+    for (const auto& one : functions) one->stop();
     for (const auto& one : processes) one->release();
     if (options.report == lib::report_choice::table) {
       const std::string table = to_table(*result);
@@ -224,6 +264,11 @@ observer::observer(std::string_view options, std::int64_t only)
     : state_(std::make_unique<state>(options, static_cast<pid_t>(only))) {}
 observer::~observer() = default;
 
+void observer::expect(std::int64_t process) { state_->add(static_cast<pid_t>(process), {}); }
+std::vector<std::string> observer::probe_functions(const std::vector<std::string>& named, std::int64_t process,
+                                                   bool through_exceptions) {
+  return state_->probe_functions(named, static_cast<pid_t>(process), through_exceptions);
+}
 void observer::attach(std::int64_t process) { state_->attach(static_cast<pid_t>(process)); }
 const std::string& observer::socket() const noexcept { return state_->channel.name(); }
 int observer::descriptor() const noexcept { return state_->channel.descriptor(); }

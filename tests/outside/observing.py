@@ -181,6 +181,26 @@ def case_observer_killed():
     program.wait()
 
 
+def case_functions():
+    """A program that knows nothing of us, and a library of the system's."""
+    if ENGINE != "ebpf":
+        done = subprocess.run(command("run", "--functions=io", "--", PROGRAM, "1"), capture_output=True, text=True,
+                              timeout=LIMIT, check=False)
+        failures.check(done.returncode == 2 and "engine=ebpf" in done.stderr and done.stdout == "", "functions need ebpf", done.stderr)
+        return
+    statements = "create table t(x); insert into t values (1), (2); select sum(x) from t;"
+    done = subprocess.run(command("run", "--function=libsqlite3.so:sqlite3_step", "--function=libsqlite3.so:sqlite3_finalize",
+                                  "--function=libsqlite3.so:sqlite3_stepp", "--", "sqlite3", ":memory:", statements),
+                          capture_output=True, text=True, timeout=LIMIT, check=False)
+    failures.equal((done.returncode, done.stdout), (0, "3\n"), "the program does what it always did")
+    failures.check("sqlite3_stepp" in done.stderr, "what is not there is named", done.stderr)
+    profile = load()
+    found = {region["path"][-1]: region["count"] for region in profile["regions"]}
+    # Three statements, each finished by a step that returns no row, and one row; sqlite3 may step in others of its own.
+    failures.check(found.get("sqlite3_step", 0) >= 4, "calls are counted", found)
+    failures.check(all(region["kind"] == "function" for region in profile["regions"]), "they are functions")
+
+
 def case_nothing_to_see():
     program = spawn(["sleep", "30"])
     done = attach(program.pid)
