@@ -40,7 +40,7 @@ class observer {
   void attach(std::int64_t process);
 
   // A program that is about to be started in this process: even if it has no markers, it belongs to the profile.
-  void expect(std::int64_t process);
+  void expect(std::int64_t process, std::string_view command);
 
   // Makes regions of functions that carry no markers, from entry and return, in one process: "FILE:PATTERN" each, or
   // the name of a ready set (docs/function-probes.md). FILE is a path, or the beginning of a library's name. Needs

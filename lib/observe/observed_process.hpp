@@ -30,6 +30,7 @@ class observed_process {
   void retire() noexcept { retired_ = true; }
   bool has_markers() const noexcept { return !state_.objects.empty(); }
   void take_image();
+  void call(std::string_view command) { command_ = command; }
 
   void add_object(std::uint64_t control_block);
   void remove_object(std::uint64_t control_block);

@@ -130,7 +130,10 @@ struct observer::state {
       for (const lib::function_request& one : requests) {
         const std::vector<std::string> files = lib::files_for(one, process);
         for (const std::string& file : files) by_file[file].push_back(one);
-        if (files.empty() && !is_set) refused.push_back(text + ": no such file or library");
+        if (is_set) continue;  // of an interface, a program uses what it uses
+        if (files.empty()) refused.push_back(text + ": no such file or library");
+        for (const std::string& file : files)
+          if (lib::find_functions(file, one.glob).empty()) refused.push_back(lib::explain_no_function(file, one.glob));
       }
     }
     lib::function_options how;
@@ -138,11 +141,8 @@ struct observer::state {
     how.through_exceptions = through_exceptions;
     auto probes = std::make_unique<lib::function_probes>(how);
     for (const auto& [file, requests] : by_file) {
-      const std::size_t before = probes->attached();
-      const std::vector<lib::refused_function> not_probed = probes->attach(file, requests);
-      for (const lib::refused_function& one : not_probed) refused.push_back(one.name + ": " + one.reason);
-      if (not_probed.empty() && probes->attached() == before)
-        for (const lib::function_request& one : requests) refused.push_back(lib::explain_no_function(file, one.glob));
+      for (const lib::refused_function& one : probes->attach(file, requests))
+        refused.push_back(one.name + ": " + one.reason);
     }
     functions.push_back(std::move(probes));
     return refused;
@@ -264,7 +264,9 @@ observer::observer(std::string_view options, std::int64_t only)
     : state_(std::make_unique<state>(options, static_cast<pid_t>(only))) {}
 observer::~observer() = default;
 
-void observer::expect(std::int64_t process) { state_->add(static_cast<pid_t>(process), {}); }
+void observer::expect(std::int64_t process, std::string_view command) {
+  state_->add(static_cast<pid_t>(process), {}).call(command);
+}
 std::vector<std::string> observer::probe_functions(const std::vector<std::string>& named, std::int64_t process,
                                                    bool through_exceptions) {
   return state_->probe_functions(named, static_cast<pid_t>(process), through_exceptions);
