@@ -76,8 +76,10 @@ struct collector::state {
   void start(std::string_view given) {
     result.engine = "off";
     lib::apply(options, given, "the collector's argument");
-    // Not in a setuid program: it may name a file to be written.
-    if (const char* environment = secure_getenv("ADAPTYST")) lib::apply(options, environment, "$ADAPTYST");
+    // Not in a setuid program: it may name a file to be written. One with capabilities of its own writes as its user.
+    const bool as_its_user = getuid() == geteuid() && getgid() == getegid();
+    if (const char* environment = as_its_user ? std::getenv("ADAPTYST") : nullptr)
+      lib::apply(options, environment, "$ADAPTYST");
     if (options.engine == engine_choice::off) return;
 
     const std::lock_guard lock(running_mutex);
