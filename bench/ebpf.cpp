@@ -54,8 +54,8 @@ class empty_trap {
   empty_trap& operator=(const empty_trap&) = delete;
 
   double hit_ns() {
-    const auto link =
-        adaptyst::lib::uprobe_link::attach_multi(programs_->progs.empty, "/proc/self/exe", {{offset_ + 1, 0}}, getpid());
+    const auto link = adaptyst::lib::uprobe_link::attach_multi(programs_->progs.empty, "/proc/self/exe",
+                                                               {{offset_ + 1, 0}}, getpid());
     const auto hit = [] { adaptyst_probe_mark("", 0, 0, nullptr); };
     step_ns(1000, hit);
     return step_ns(times, hit);

@@ -34,6 +34,7 @@ constexpr int not_found = 127;
 pid_t start(const std::vector<std::string>& command, const std::string& socket, const sigset_t& signals_of_command,
             int (&gate)[2]) {
   std::vector<char*> arguments;
+  arguments.reserve(command.size() + 1);
   for (const std::string& one : command) arguments.push_back(const_cast<char*>(one.c_str()));
   arguments.push_back(nullptr);
   if (pipe2(gate, O_CLOEXEC) != 0) return -1;

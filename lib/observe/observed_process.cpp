@@ -196,11 +196,10 @@ void observed_process::refresh() {
   if (state_.address == 0 && reads_) take_state();
   process_state readable = state_;
   if (!reads_) readable = {&memory_, 0, {}};
-  measured now = read_recorders(readable);
+  reader_.update(readable);
   device_list list = read_devices(readable, observed_ns_, (cpu_ns - std::min(cpu_ns, started_cpu_ns_)) / usable_cpus());
   // It may have ended in the meantime, and taken its memory with it.
   if (!is_running()) return;
-  recorded_ = std::move(now);
   devices_ = std::move(list);
 }
 

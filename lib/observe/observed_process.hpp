@@ -46,7 +46,7 @@ class observed_process {
 
   // Reads the recorders, if the process is still there.
   void refresh();
-  const measured& recorded() const noexcept { return recorded_; }
+  measured recorded() const { return reader_.result(); }
   const device_list& devices() const noexcept { return devices_; }
   process_info info() const;
 
@@ -71,7 +71,7 @@ class observed_process {
   std::uint64_t started_ns_;
   std::uint64_t started_cpu_ns_;
   std::uint64_t observed_ns_ = 0;
-  measured recorded_;
+  recorder_reader reader_;
   device_list devices_;
 };
 

@@ -96,6 +96,7 @@ struct observer::state {
       throw lib::error(fmt::format("cannot observe process {}: there are no markers in it", process), 0,
                        "put ADAPTYST_REGION into its source, or name functions");
     std::vector<std::uint64_t> objects;
+    objects.reserve(found.size());
     for (const lib::process_object& one : found) objects.push_back(one.control_block);
     observed_process& added = add(process, objects);
     try {

@@ -62,16 +62,20 @@ void add(measured_row& to, const measured_row& from) {
   for (std::size_t at = 0; at != from.attributes.size(); ++at) to.attributes[at].merge(from.attributes[at]);
 }
 
+void add(account& to, const account& from) {
+  to.begun += from.begun;
+  to.ended += from.ended;
+  to.open += from.open;
+  to.unmatched += from.unmatched;
+  to.unnamed += from.unnamed;
+  for (const auto& [why, count] : from.lost) to.lost[why] += count;
+}
+
 void add(measured& to, const measured& from) {
   to.sites.insert(from.sites.begin(), from.sites.end());
   to.paths.insert(from.paths.begin(), from.paths.end());
   for (const auto& [id, row] : from.rows) add(to.rows[id], row);
-  to.accounting.begun += from.accounting.begun;
-  to.accounting.ended += from.accounting.ended;
-  to.accounting.open += from.accounting.open;
-  to.accounting.unmatched += from.accounting.unmatched;
-  to.accounting.unnamed += from.accounting.unnamed;
-  for (const auto& [why, count] : from.accounting.lost) to.accounting.lost[why] += count;
+  add(to.accounting, from.accounting);
 }
 
 std::vector<region> assemble(const measured& from, const std::vector<std::uint32_t>& device_index) {

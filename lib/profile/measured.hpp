@@ -46,6 +46,7 @@ constexpr bool is_instant(std::uint32_t kind) { return kind == ADAPTYST_SITE_MET
 
 // Adds the rows' numbers, whatever order they come in.
 void add(measured_row& to, const measured_row& from);
+void add(account& to, const account& from);
 void add(measured& to, const measured& from);
 
 // The regions of a profile, parents before children: paths spelled out, metrics folded into the region above them.

@@ -34,26 +34,32 @@ std::uint64_t address_of(const T* there) {
   return reinterpret_cast<std::uint64_t>(there);
 }
 
-class reader {
- public:
-  explicit reader(const process_state& of) : state_(of), memory_(*of.in) {}
+void lose(account& sum, loss why, std::uint64_t count, bool at_begin) {
+  if (count == 0) return;
+  sum.lost[name_of(why)] += count;
+  if (at_begin) sum.begun += count;
+}
 
-  measured read() {
-    measured all;
-    detail::control_page control;
+}  // namespace
+
+// One reading.
+class recorder_reader::pass {
+ public:
+  pass(recorder_reader& kept, const process_state& of) : kept_(kept), state_(of), memory_(*of.in) {}
+
+  void read() {
+    detail::control_page control{};
     if (state_.address != 0 && has_known_layout(state_) && memory_.read(state_.address, control)) {
+      kept_.epoch_ = control.epoch;
       std::uint64_t at = address_of(control.recorders);
-      for (std::size_t count = 0; at != 0 && count != most_recorders; ++count)
-        at = read_recorder(at, control.epoch, all);
+      for (std::size_t count = 0; at != 0 && count != most_recorders; ++count) at = read_recorder(at);
     }
+    std::uint64_t unrecorded = 0;
     for (const std::uint64_t object : state_.objects) {
-      adaptyst_object block;
-      if (memory_.read(object, block)) lose(all.accounting, loss::no_memory, block.unrecorded, true);
+      adaptyst_object block{};
+      if (memory_.read(object, block)) unrecorded += block.unrecorded;
     }
-    // Recorders are read one after another: a handle may be seen to end on one after its begin was missed on another.
-    if (open_ < 0) all.accounting.begun += static_cast<std::uint64_t>(-open_);
-    all.accounting.open = static_cast<std::uint64_t>(std::max<std::int64_t>(0, open_));
-    return all;
+    kept_.unrecorded_ = std::max(kept_.unrecorded_, unrecorded);
   }
 
  private:
@@ -78,39 +84,46 @@ class reader {
     return true;
   }
 
-  static void lose(account& sum, loss why, std::uint64_t count, bool at_begin) {
-    if (count == 0) return;
-    sum.lost[name_of(why)] += count;
-    if (at_begin) sum.begun += count;
-  }
-
   // Returns the address of the next one.
-  std::uint64_t read_recorder(std::uint64_t address, std::uint64_t epoch, measured& into) {
-    recorder_head now;
+  std::uint64_t read_recorder(std::uint64_t address) {
+    recorder_head now{};
     if (!read_consistently(address, address, now)) return 0;
-    if (now.epoch == epoch) {  // not of an earlier collector
-      account& sum = into.accounting;
-      sum.begun += now.begun + (now.serial - now.first_serial);
-      sum.ended += now.ended;
-      open_ += static_cast<std::int64_t>(now.depth) - static_cast<std::int64_t>(now.base) + now.handles;
-      for (unsigned why = 0; why != static_cast<unsigned>(loss::reasons); ++why)
-        lose(sum, static_cast<loss>(why), now.lost[why], static_cast<loss>(why) != loss::unmatched);
-      lose(sum, loss::in_signal, now.in_signal, true);
-      sum.unmatched += now.orphans + now.lost[static_cast<unsigned>(loss::unmatched)];
-      for (std::uint32_t at = 0; at != std::min(now.rows_used, detail::most_rows); ++at)
-        read_row(address,
-                 address_of(now.chunks[at / detail::rows_per_chunk]) + at % detail::rows_per_chunk * sizeof(row), into);
-    }
+    kept_recorder& kept = kept_.recorders_[address];
+    if (kept.epoch != now.epoch) kept = {};
+    kept.epoch = now.epoch;
+    if (now.epoch != kept_.epoch_) return address_of(now.next);  // of an earlier collector
+    account sum;
+    sum.begun = now.begun + (now.serial - now.first_serial);
+    sum.ended = now.ended;
+    for (unsigned why = 0; why != static_cast<unsigned>(loss::reasons); ++why)
+      lose(sum, static_cast<loss>(why), now.lost[why], static_cast<loss>(why) != loss::unmatched);
+    lose(sum, loss::in_signal, now.in_signal, true);
+    sum.unmatched = now.orphans + now.lost[static_cast<unsigned>(loss::unmatched)];
+    kept.accounting = std::move(sum);
+    kept.open = static_cast<std::int64_t>(now.depth) - static_cast<std::int64_t>(now.base) + now.handles;
+    kept.rows.resize(std::max<std::size_t>(kept.rows.size(), std::min(now.rows_used, detail::most_rows)));
+    for (std::size_t first = 0; first < kept.rows.size(); first += detail::rows_per_chunk)
+      read_chunk(address, address_of(now.chunks[first / detail::rows_per_chunk]), kept, first);
     return address_of(now.next);
   }
 
-  void read_row(std::uint64_t sequence, std::uint64_t address, measured& into) {
-    row from;
-    std::vector<std::uint64_t> histogram(ADAPTYST_HISTOGRAM_BUCKETS);
+  // A look at all rows of a chunk tells which have changed.
+  void read_chunk(std::uint64_t sequence, std::uint64_t chunk, kept_recorder& kept, std::size_t first) {
+    const std::size_t count = std::min<std::size_t>(detail::rows_per_chunk, kept.rows.size() - first);
+    rows_.resize(count);
+    if (!memory_.read(chunk, rows_.data(), count * sizeof(row))) return;
+    for (std::size_t at = 0; at != count; ++at)
+      if (kept_row& known = kept.rows[first + at]; rows_[at].count != known.row.count || !known.named)
+        read_row(sequence, chunk + at * sizeof(row), known);
+  }
+
+  void read_row(std::uint64_t sequence, std::uint64_t address, kept_row& into) {
+    row from{};
+    histogram_.resize(ADAPTYST_HISTOGRAM_BUCKETS);
     if (!read_consistently(sequence, address, from) ||
-        !memory_.read(address_of(from.histogram), histogram.data(), histogram.size() * sizeof histogram[0]))
+        !memory_.read(address_of(from.histogram), histogram_.data(), histogram_.size() * sizeof histogram_[0]))
       return;
-    const measured_site* const site = name_path(into, address_of(from.path), from.id);
+    const measured_site* const site = name_path(address_of(from.path), from.id);
     if (site == nullptr) return;
     measured_row read;
     read.count = from.count;
@@ -120,7 +133,7 @@ class reader {
     read.max_ns = from.max_ns;
     read.threads = from.threads;
     for (unsigned bucket = 0; bucket != ADAPTYST_HISTOGRAM_BUCKETS; ++bucket)
-      read.durations.add_bucket(bucket, histogram[bucket]);
+      read.durations.add_bucket(bucket, histogram_[bucket]);
     const std::size_t used = site->kind == ADAPTYST_SITE_METRIC ? 1 : site->attributes.size();
     for (std::size_t at = 0; at != used; ++at) {
       const detail::attribute_sum& one = from.attributes[at];
@@ -128,20 +141,19 @@ class reader {
       read.attributes.resize(at + 1);
       read.attributes[at] = {read.count, one.sum, one.min, one.max};
     }
-    add(into.rows[from.id], read);
+    into = {from.id, true, std::move(read)};
   }
 
   // Names the path with this id, and those above it; returns its marker, or null when there is no such path.
-  const measured_site* name_path(measured& in, std::uint64_t address, std::uint64_t id) {
+  const measured_site* name_path(std::uint64_t address, std::uint64_t id) {
+    measured& in = kept_.names_;
+    if (const auto known = in.paths.find(id); known != in.paths.end()) return site_of(known->second.site);
     std::uint64_t site_of_first = 0;
     while (address != 0) {
-      adaptyst_path path;
-      adaptyst_site site;
+      adaptyst_path path{};
+      adaptyst_site site{};
       if (!memory_.read(address, path) || (site_of_first == 0 && path.id != id)) break;
-      if (const auto known = in.paths.find(path.id); known != in.paths.end()) {
-        if (site_of_first == 0) site_of_first = known->second.site;
-        break;
-      }
+      if (in.paths.find(path.id) != in.paths.end()) break;
       if (!memory_.read(address_of(path.site), site)) break;
       adaptyst_path parent{};
       if (path.parent != nullptr && !memory_.read(address_of(path.parent), parent)) break;
@@ -150,8 +162,12 @@ class reader {
       if (in.sites.find(site.id) == in.sites.end()) in.sites.emplace(site.id, describe(site));
       address = address_of(path.parent);
     }
-    const auto found = in.sites.find(site_of_first);
-    return site_of_first != 0 && found != in.sites.end() ? &found->second : nullptr;
+    return site_of(site_of_first);
+  }
+
+  const measured_site* site_of(std::uint64_t id) const {
+    const auto found = kept_.names_.sites.find(id);
+    return found != kept_.names_.sites.end() ? &found->second : nullptr;
   }
 
   measured_site describe(const adaptyst_site& site) const {
@@ -175,12 +191,37 @@ class reader {
     return made;
   }
 
+  recorder_reader& kept_;
   const process_state& state_;
   const memory& memory_;
-  std::int64_t open_ = 0;
+  std::vector<row> rows_;
+  std::vector<std::uint64_t> histogram_;
 };
 
-}  // namespace
+void recorder_reader::update(const process_state& of) { pass(*this, of).read(); }
+
+measured recorder_reader::result() const {
+  measured all = names_;
+  std::int64_t open = 0;
+  for (const auto& [address, kept] : recorders_) {
+    if (kept.epoch != epoch_) continue;
+    add(all.accounting, kept.accounting);
+    open += kept.open;
+    for (const kept_row& one : kept.rows)
+      if (one.named) add(all.rows[one.path], one.row);
+  }
+  lose(all.accounting, loss::no_memory, unrecorded_, true);
+  // Recorders are read one after another: a handle may be seen to end on one after its begin was missed on another.
+  if (open < 0) all.accounting.begun += static_cast<std::uint64_t>(-open);
+  all.accounting.open = static_cast<std::uint64_t>(std::max<std::int64_t>(0, open));
+  return all;
+}
+
+measured read_recorders(const process_state& of) {
+  recorder_reader once;
+  once.update(of);
+  return once.result();
+}
 
 process_state own_state(std::uint64_t address) {
   process_state made{&own_memory(), address, {}};
@@ -191,10 +232,8 @@ process_state own_state(std::uint64_t address) {
   return made;
 }
 
-measured read_recorders(const process_state& of) { return reader(of).read(); }
-
 bool has_known_layout(const process_state& of) {
-  detail::control_page control;
+  detail::control_page control{};
   if (of.address == 0) return true;
   return of.in->read(of.address, control) && (control.layout == 0 || control.layout == detail::layout_of_state);
 }

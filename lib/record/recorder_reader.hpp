@@ -3,6 +3,7 @@
 #define ADAPTYST_LIB_RECORD_RECORDER_READER_HPP
 
 #include <cstdint>
+#include <map>
 #include <vector>
 
 #include "../profile/measured.hpp"
@@ -20,8 +21,37 @@ struct process_state {
 // That of this process, as it is now.
 process_state own_state(std::uint64_t address);
 
-// All rows and the account of the current epoch. Each recorder's account is of one moment; rows are read one by one, so
-// beside running threads their sum may be some events ahead of it. Whatever is damaged is left out.
+// Keeps what it has read: reading again costs next to nothing for rows that have not changed, and what was read last is
+// there when the process is not.
+class recorder_reader {
+ public:
+  // Reads what has changed. Each recorder's account is of one moment; rows are read one by one, so beside running
+  // threads their sum may be some events ahead of it. Whatever is damaged is left out.
+  void update(const process_state& of);
+  // All rows and the account of the epoch that was read last.
+  measured result() const;
+
+ private:
+  struct kept_row {
+    std::uint64_t path = 0;
+    bool named = false;
+    measured_row row;
+  };
+  struct kept_recorder {
+    std::uint64_t epoch = 0;
+    account accounting;
+    std::int64_t open = 0;
+    std::vector<kept_row> rows;
+  };
+  class pass;
+
+  measured names_;                                    // sites and paths alone
+  std::map<std::uint64_t, kept_recorder> recorders_;  // by address
+  std::uint64_t epoch_ = 0;
+  std::uint64_t unrecorded_ = 0;
+};
+
+// The same, once.
 measured read_recorders(const process_state& of);
 
 // Whether the state was laid out by headers like those that this was compiled with; so it is where there is none yet.

@@ -1,0 +1,130 @@
+// What observing from outside costs the observer, and functions without markers the program: adaptyst_bench_outside
+#include <adaptyst/observer.hpp>
+#include <adaptyst/region.hpp>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <memory>
+#include <string>
+#include <thread>
+
+#include "../lib/record/function_probes.hpp"
+#include "measure.hpp"
+
+extern "C" int adaptyst_bench_function_0(int);
+
+namespace {
+
+constexpr int rounds = 7;
+
+// A child that does `work` until it is killed.
+template <class Work>
+class program {
+ public:
+  explicit program(Work&& work) : id_(fork()) {
+    if (id_ == 0)
+      for (;;) work();
+  }
+  ~program() {
+    kill(id_, SIGKILL);
+    waitpid(id_, nullptr, 0);
+  }
+  program(const program&) = delete;
+  program& operator=(const program&) = delete;
+  pid_t id() const { return id_; }
+
+ private:
+  pid_t id_;
+};
+
+template <class Step>
+double ms(Step&& step) {
+  return bench::step_ns(1, step) / 1e6;
+}
+
+void attaching(bench::results& to) {
+  const program running([] {
+    ADAPTYST_REGION("running");
+    usleep(100);
+  });
+  std::vector<double> attach;
+  std::vector<double> detach;
+  for (int round = 0; round != rounds; ++round) {
+    std::unique_ptr<adaptyst::observer> watching;
+    attach.push_back(ms([&] {
+      watching = std::make_unique<adaptyst::observer>("engine=ebpf,report=none", running.id());
+      watching->attach(running.id());
+    }));
+    usleep(20'000);
+    detach.push_back(ms([&] { watching->stop(); }));
+  }
+  to["attach_running_ms"] = bench::median(attach);
+  to["detach_running_ms"] = bench::median(detach);
+}
+
+void functions(bench::results& to) {
+  using adaptyst::lib::function_probes;
+  const adaptyst::lib::function_request all = adaptyst::lib::parse_function("/proc/self/exe:adaptyst_bench_function_*");
+  std::vector<double> attach;
+  std::vector<double> detach;
+  for (int round = 0; round != rounds; ++round) {
+    std::unique_ptr<function_probes> probes;
+    attach.push_back(ms([&] {
+      probes = std::make_unique<function_probes>(adaptyst::lib::function_options{getpid()});
+      probes->attach("/proc/self/exe", {all});
+    }));
+    if (probes->attached() < 500) return;
+    detach.push_back(ms([&] { probes->stop(); }));
+  }
+  to["attach_500_functions_ms"] = bench::median(attach);
+  to["detach_500_functions_ms"] = bench::median(detach);
+
+  const adaptyst::lib::function_request one = adaptyst::lib::parse_function("/proc/self/exe:adaptyst_bench_function_0");
+  for (const bool sessions : {true, false}) {
+    adaptyst::lib::function_options how{getpid()};
+    how.sessions = sessions;
+    function_probes probes(how);
+    probes.attach("/proc/self/exe", {one});
+    std::vector<double> call;
+    for (int round = 0; round != rounds; ++round)
+      call.push_back(bench::step_ns(100'000, [] { adaptyst_bench_function_0(1); }));
+    to[sessions ? "function_session_ns" : "function_pair_ns"] = bench::median(call);
+  }
+}
+
+// A program that passes 10,000 call paths, and then rests: the first reading has it all to do, the others nothing.
+void reading(bench::results& to) {
+  constexpr int threads = 4;
+  constexpr int paths = 2'500;
+  const program running([] {
+    std::vector<std::thread> all;
+    for (int thread = 0; thread != threads; ++thread)
+      all.emplace_back([thread] {
+        for (int at = 0;; at = (at + 1) % paths) {
+          { ADAPTYST_REGION(std::to_string(thread) + " " + std::to_string(at)); }
+          if (at == paths - 1) usleep(2'500'000);
+        }
+      });
+    for (std::thread& one : all) one.join();
+  });
+  adaptyst::observer watching("engine=inline,report=none");
+  watching.attach(running.id());
+  usleep(3'000'000);  // it may have been resting
+  to["inline_remote_read_us"] = ms([&] { watching.poll(); }) * 1e3;
+  std::vector<double> again;
+  for (int round = 0; round != rounds; ++round) again.push_back(ms([&] { watching.poll(); }));
+  to["inline_remote_rows"] = static_cast<double>(watching.snapshot().regions.size());
+  to["observer_cpu_percent"] = bench::median(again) / 10;  // at one reading a second
+}
+
+}  // namespace
+
+int main() {
+  bench::results figures;
+  attaching(figures);
+  functions(figures);
+  reading(figures);
+  for (const auto& [key, value] : figures) std::printf("%s %.6g\n", key.c_str(), value);
+}
