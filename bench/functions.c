@@ -1,7 +1,7 @@
-/* Five hundred functions to be probed, each with a frame, so that it begins with a push. */
+/* Five hundred functions to be probed, each of which saves a register first, so that it begins with a push. */
 #define ONE(number)                                                                    \
   __attribute__((noinline, noclone)) int adaptyst_bench_function_##number(int value) { \
-    __asm__ volatile("" : "+r"(value));                                                \
+    __asm__ volatile("" : "+r"(value) : : "rbx");                                      \
     return value;                                                                      \
   }
 #define TEN(tens) \
@@ -10,8 +10,9 @@
 #define HUNDRED(hundreds)                                                                               \
   TEN(hundreds##0)                                                                                      \
   TEN(hundreds##1)                                                                                      \
-  TEN(hundreds##2) TEN(hundreds##3) TEN(hundreds##4) TEN(hundreds##5) TEN(hundreds##6) TEN(hundreds##7) \
-      TEN(hundreds##8) TEN(hundreds##9)
+  TEN(hundreds##2)                                                                                      \
+  TEN(hundreds##3) TEN(hundreds##4) TEN(hundreds##5) TEN(hundreds##6) TEN(hundreds##7) TEN(hundreds##8) \
+      TEN(hundreds##9)
 ONE(0)
 HUNDRED(1)
 HUNDRED(2)

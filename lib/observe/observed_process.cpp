@@ -132,7 +132,9 @@ void observed_process::claim(const detail::clock_line& clock) {
   detail::control_page control;
   if (!memory_.read(state_.address, control)) not_permitted(id_, errno);
   claimed_ = false;
-  if (control.abi != ADAPTYST_ABI_VERSION || !has_known_layout(state_))
+  // A child that has forked, and has not noticed it yet, would go to sleep when it does: it is told by us.
+  const bool forked = control.abi == 0;
+  if ((!forked && control.abi != ADAPTYST_ABI_VERSION) || !has_known_layout(state_))
     throw error(fmt::format("cannot read the recorders of process {}", id_), 0,
                 "it was built with another version of adaptyst: build both with the same");
   const auto self = static_cast<std::uint32_t>(getpid());
@@ -143,6 +145,10 @@ void observed_process::claim(const detail::clock_line& clock) {
     throw error(fmt::format("cannot observe process {}: it collects for itself", id_), 0,
                 "stop its collector, or start it with ADAPTYST=engine=off");
   const std::uint64_t page = state_.address;
+  if (forked) {
+    write(page + offsetof(detail::process, forked), std::uint32_t{1});
+    write(page + offsetof(detail::control_page, abi), std::uint32_t{ADAPTYST_ABI_VERSION});
+  }
   std::uint64_t epochs = 0;
   memory_.read(page + offsetof(detail::process, epochs), epochs);
   const std::uint64_t epoch = std::max(epochs, control.epoch) + 1;
