@@ -5,6 +5,7 @@
 #include <adaptyst/detail/recorder.hpp>
 #include <algorithm>
 #include <cstring>
+#include <set>
 
 namespace adaptyst::lib {
 
@@ -15,7 +16,9 @@ using detail::recorder_head;
 using detail::row;
 
 constexpr unsigned attempts_at_once = 1000;
-constexpr std::size_t most_recorders = 1 << 20;
+// More than a process can have; one that lies cannot keep us busy for ever.
+constexpr std::size_t most_recorders = 1 << 16;
+constexpr std::size_t most_rows_of_process = 1 << 20;
 
 const char* name_of(loss why) {
   switch (why) {
@@ -52,7 +55,9 @@ class recorder_reader::pass {
     if (state_.address != 0 && has_known_layout(state_) && memory_.read(state_.address, control)) {
       kept_.epoch_ = control.epoch;
       std::uint64_t at = address_of(control.recorders);
-      for (std::size_t count = 0; at != 0 && count != most_recorders; ++count) at = read_recorder(at);
+      while (at != 0 && visited_.size() != most_recorders && rows_read_ < most_rows_of_process &&
+             visited_.insert(at).second)
+        at = read_recorder(at);
     }
     std::uint64_t unrecorded = 0;
     for (const std::uint64_t object : state_.objects) {
@@ -110,6 +115,7 @@ class recorder_reader::pass {
   // A look at all rows of a chunk tells which have changed.
   void read_chunk(std::uint64_t sequence, std::uint64_t chunk, kept_recorder& kept, std::size_t first) {
     const std::size_t count = std::min<std::size_t>(detail::rows_per_chunk, kept.rows.size() - first);
+    rows_read_ += count;
     rows_.resize(count);
     if (!memory_.read(chunk, rows_.data(), count * sizeof(row))) return;
     for (std::size_t at = 0; at != count; ++at)
@@ -194,6 +200,8 @@ class recorder_reader::pass {
   recorder_reader& kept_;
   const process_state& state_;
   const memory& memory_;
+  std::set<std::uint64_t> visited_;
+  std::size_t rows_read_ = 0;
   std::vector<row> rows_;
   std::vector<std::uint64_t> histogram_;
 };

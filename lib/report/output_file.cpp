@@ -26,7 +26,7 @@ void write_file(const std::string& name, const std::string& text) {
   int file = in_place ? open(name.c_str(), O_WRONLY | O_CLOEXEC) : -1;
   for (int attempt = 0; !in_place && file < 0; ++attempt) {  // a name that nobody else has, no link to elsewhere either
     partial = fmt::format("{}.{}.{}.partial", name, getpid(), attempt);
-    file = open(partial.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+    file = open(partial.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     if (file < 0 && (errno != EEXIST || attempt == 99)) break;
   }
   if (file < 0) fail(errno, {});

@@ -199,12 +199,12 @@ TEST_CASE("a full disk leaves the older file whole and nothing beside it") {
   }
 }
 
-TEST_CASE("the file may be read by others, as the umask allows") {
+TEST_CASE("the file is its owner's alone") {
   const directory in;
   const mode_t before = umask(027);
   write_file(in / "a.json", "x");
   umask(before);
   struct stat made {};
   REQUIRE(stat((in / "a.json").c_str(), &made) == 0);
-  CHECK((made.st_mode & 0777) == 0640);
+  CHECK((made.st_mode & 0777) == 0600);
 }

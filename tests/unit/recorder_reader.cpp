@@ -1,0 +1,165 @@
+// The reader of recorders beside a process that lies, or is damaged: memory made up for the purpose.
+#include <adaptyst/detail/recorder.hpp>
+
+#include <cstring>
+#include <map>
+#include <random>
+#include <vector>
+
+#include "catch.hpp"
+#include "record/recorder_reader.hpp"
+
+namespace {
+
+namespace detail = adaptyst::detail;
+
+// A few pieces of memory, and nothing else.
+class made_memory final : public adaptyst::lib::memory {
+ public:
+  using memory::read;
+  bool read(std::uint64_t address, void* to, std::size_t bytes) const noexcept override {
+    auto piece = pieces_.upper_bound(address);
+    if (piece == pieces_.begin()) return false;
+    --piece;
+    const std::uint64_t offset = address - piece->first;
+    if (offset > piece->second.size() || bytes > piece->second.size() - offset) return false;
+    std::memcpy(to, piece->second.data() + offset, bytes);
+    return true;
+  }
+  std::string text(std::uint64_t address, std::size_t most) const override {
+    std::string found;
+    for (char one = 0; found.size() < most && read(address + found.size(), &one, 1) && one != '\0';) found += one;
+    return found;
+  }
+  unsigned patience() const noexcept override { return 3; }
+
+  template <class T>
+  void put(std::uint64_t address, const T& what) {
+    std::vector<unsigned char>& piece = pieces_[address];
+    piece.resize(sizeof what);
+    std::memcpy(piece.data(), &what, sizeof what);
+  }
+  std::map<std::uint64_t, std::vector<unsigned char>>& pieces() { return pieces_; }
+
+ private:
+  std::map<std::uint64_t, std::vector<unsigned char>> pieces_;
+};
+
+constexpr std::uint64_t state = 0x10000;
+constexpr std::uint64_t recorder = 0x20000;
+constexpr std::uint64_t chunk = 0x30000;
+constexpr std::uint64_t path = 0x60000;
+constexpr std::uint64_t site = 0x61000;
+constexpr std::uint64_t name = 0x62000;
+
+template <class T>
+T* pointer(std::uint64_t address) {
+  return reinterpret_cast<T*>(address);
+}
+
+// One thread that has passed one region three times.
+made_memory honest() {
+  made_memory made;
+  detail::control_page control{};
+  control.abi = ADAPTYST_ABI_VERSION;
+  control.layout = detail::layout_of_state;
+  control.epoch = 1;
+  control.recorders = pointer<detail::recorder>(recorder);
+  made.put(state, control);
+  auto head = detail::recorder_head{};
+  head.sequence = 8;
+  head.epoch = 1;
+  head.serial = 3;
+  head.ended = 3;
+  head.rows_used = 1;
+  head.chunks[0] = pointer<detail::row_chunk>(chunk);
+  made.put(recorder, head);
+  detail::row_chunk rows{};
+  rows.rows[0].id = 77;
+  rows.rows[0].path = pointer<adaptyst_path>(path);
+  rows.rows[0].count = 3;
+  rows.rows[0].total_ns = 30;
+  rows.rows[0].histogram = pointer<std::uint64_t>(chunk + offsetof(detail::row_chunk, histograms));
+  rows.histograms[0][10] = 3;
+  made.put(chunk, rows);
+  made.put(path, adaptyst_path{77, nullptr, pointer<adaptyst_site>(site), 0, 0});
+  adaptyst_site marker{};
+  marker.id = 5;
+  marker.name = marker.file = marker.function = marker.label = pointer<char>(name);
+  marker.name_bytes = 4;
+  made.put(site, marker);
+  made.put(name, std::uint64_t{0x656d616e});  // "name"
+  return made;
+}
+
+adaptyst::lib::measured read(const made_memory& from) { return adaptyst::lib::read_recorders({&from, state, {}}); }
+
+}  // namespace
+
+TEST_CASE("what is lied about below is true") {
+  const adaptyst::lib::measured found = read(honest());
+  REQUIRE(found.rows.size() == 1);
+  CHECK(found.rows.at(77).count == 3);
+  CHECK(found.rows.at(77).durations.count() == 3);
+  CHECK(found.sites.at(5).name == "name");
+  CHECK(found.accounting.begun == 3);
+}
+
+TEST_CASE("a list of recorders that leads in a circle ends") {
+  made_memory made = honest();
+  auto head = detail::recorder_head{};
+  REQUIRE(made.read(recorder, head));
+  head.next = pointer<detail::recorder>(recorder);
+  made.put(recorder, head);
+  CHECK(read(made).rows.at(77).count == 3);
+}
+
+TEST_CASE("paths that are each other's parents end") {
+  made_memory made = honest();
+  made.put(path, adaptyst_path{77, pointer<adaptyst_path>(path), pointer<adaptyst_site>(site), 0, 0});
+  CHECK(read(made).rows.at(77).count == 3);
+}
+
+TEST_CASE("more rows than there can be are not looked for") {
+  made_memory made = honest();
+  auto head = detail::recorder_head{};
+  REQUIRE(made.read(recorder, head));
+  head.rows_used = ~std::uint32_t{0};
+  made.put(recorder, head);
+  CHECK(read(made).rows.at(77).count == 3);
+}
+
+TEST_CASE("a writer that never finishes does not hold up the reader") {
+  made_memory made = honest();
+  auto head = detail::recorder_head{};
+  REQUIRE(made.read(recorder, head));
+  head.sequence = 9;
+  made.put(recorder, head);
+  CHECK(read(made).rows.at(77).count == 3);
+}
+
+TEST_CASE("recorders of another version are not read") {
+  made_memory made = honest();
+  detail::control_page control{};
+  REQUIRE(made.read(state, control));
+  control.layout ^= 1;
+  made.put(state, control);
+  CHECK(read(made).rows.empty());
+}
+
+TEST_CASE("random damage does no harm") {
+  std::mt19937_64 random(3);
+  for (int round = 0; round != 3000; ++round) {
+    made_memory made = honest();
+    for (std::uint64_t changes = 1 + random() % 4; changes != 0; --changes) {
+      auto piece = made.pieces().begin();
+      std::advance(piece, static_cast<std::ptrdiff_t>(random() % made.pieces().size()));
+      // The beginnings are where the pointers and counts are.
+      const std::size_t at = random() % std::min<std::size_t>(piece->second.size(), 512) & ~std::size_t{7};
+      const std::uint64_t values[] = {random(), ~std::uint64_t{0}, 0, state, recorder, chunk, path, site, name + 1};
+      const std::uint64_t value = values[random() % std::size(values)];
+      std::memcpy(piece->second.data() + at, &value, sizeof value);
+    }
+    CHECK(read(made).rows.size() <= detail::most_rows);
+  }
+}
