@@ -100,7 +100,8 @@ def case_process():
     failures.equal(observer.wait(LIMIT), 0, "the observer ends")
     counted = {one["path"][-1]: one["count"] for one in json.loads(profile.read_text())["regions"]}
     known = {one["name"]: one for one in sites(pid)[1][0]["markers"]}
-    failures.equal(set(known), {"thread", "outer", "inner"}, "the markers that have been awake")
+    if not failures.equal(set(known), {"thread", "outer", "inner"}, "the markers that have been awake"):
+        return
     source = (TESTS / "outside" / "marked_program.cpp").read_text().splitlines()
     for name, one in known.items():
         failures.check(counted[name] > 0, f"{name}: observed", counted)
