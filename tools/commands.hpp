@@ -10,6 +10,8 @@ namespace adaptyst::tools {
 
 void add_run(CLI::App& to);
 void add_attach(CLI::App& to);
+void add_sites(CLI::App& to);
+void add_doctor(CLI::App& to);
 void add_report(CLI::App& to);
 void add_diff(CLI::App& to);
 void add_completion(CLI::App& to);

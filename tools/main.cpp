@@ -13,7 +13,7 @@ namespace tools = adaptyst::tools;
 // In the order of `--help`. `help` is the last: it knows those before it.
 constexpr void (*commands[])(CLI::App&) = {
 #ifdef ADAPTYST_TOOLS_OBSERVE
-    tools::add_run,    tools::add_attach,
+    tools::add_run,    tools::add_attach, tools::add_sites,      tools::add_doctor,
 #endif
     tools::add_report, tools::add_diff,   tools::add_completion, tools::add_help,
 };
@@ -27,7 +27,8 @@ int run(int count, char** arguments) {
   program.require_subcommand(1);
   for (const auto add : commands) add(program);
   // Last, as subcommands would inherit it.
-  program.footer("Exit status: 0 all is well; 1 a comparison failed; 2 wrong usage or bad input.");
+  program.footer(
+      "Exit status: 0 all is well; 1 a comparison failed, or eBPF would not work; 2 wrong usage or bad input.");
   try {
     program.parse(count, arguments);
   } catch (const CLI::RuntimeError& ended) {

@@ -152,8 +152,10 @@ elf_markers find_elf_markers(const std::string& file) {
     elf_probe probe;
     probe.name = name;
     probe.arguments = arguments;
-    probe.offset = file_offset(elf.get(), file, addresses[0] + moved);
-    probe.semaphore_offset = addresses[2] != 0 ? file_offset(elf.get(), file, addresses[2] + moved) : 0;
+    probe.address = addresses[0] + moved;
+    probe.semaphore_address = addresses[2] != 0 ? addresses[2] + moved : 0;
+    probe.offset = file_offset(elf.get(), file, probe.address);
+    probe.semaphore_offset = probe.semaphore_address != 0 ? file_offset(elf.get(), file, probe.semaphore_address) : 0;
     constexpr unsigned char fast[] = {0x90, 0x0f, 0x1f, 0x44, 0x00, 0x00};
     unsigned char code[sizeof fast];
     probe.has_fast_point = pread(descriptor, code, sizeof code, static_cast<off_t>(probe.offset)) == sizeof code &&

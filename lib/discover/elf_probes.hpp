@@ -14,6 +14,8 @@ struct elf_probe {
   std::uint64_t offset;            // of the 1-byte nop, in the file
   std::uint64_t semaphore_offset;  // in the file; 0: none
   bool has_fast_point;             // a 5-byte nop stands behind the 1-byte one
+  std::uint64_t address;           // both once more, as linked
+  std::uint64_t semaphore_address;
 };
 
 // What a file with markers has of ours.

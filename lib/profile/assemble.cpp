@@ -5,9 +5,7 @@
 
 namespace adaptyst::lib {
 
-namespace {
-
-std::string kind_name(std::uint32_t kind) {
+std::string site_kind_name(std::uint32_t kind) {
   switch (kind) {
     case ADAPTYST_SITE_OFFLOAD: return "offload";
     case ADAPTYST_SITE_MARK: return "mark";
@@ -20,6 +18,8 @@ std::string kind_name(std::uint32_t kind) {
     default: return "region";
   }
 }
+
+namespace {
 
 std::string display_name(const measured_site& site) {
   return site.label.empty() ? site.name : site.name + " [" + site.label + "]";
@@ -90,10 +90,10 @@ std::vector<region> assemble(const measured& from, const std::vector<std::uint32
       const measured_site& site = site_of(from, path->second);
       made.parent = path->second.parent;
       made.site = {site.file, site.line, site.function};
-      made.kind = kind_name(site.kind);
+      made.kind = site_kind_name(site.kind);
       if (path->second.device < device_index.size()) made.device = device_index[path->second.device];
     } else {
-      made.kind = kind_name(ADAPTYST_SITE_REGION);
+      made.kind = site_kind_name(ADAPTYST_SITE_REGION);
     }
     return made;
   };

@@ -44,6 +44,9 @@ struct measured {
 
 constexpr bool is_instant(std::uint32_t kind) { return kind == ADAPTYST_SITE_METRIC || kind == ADAPTYST_SITE_MARK; }
 
+// As region::kind says it; a metric has none there.
+std::string site_kind_name(std::uint32_t kind);
+
 // Adds the rows' numbers, whatever order they come in.
 void add(measured_row& to, const measured_row& from);
 void add(account& to, const account& from);

@@ -1,0 +1,51 @@
+#include <fmt/format.h>
+
+#include <adaptyst/inspect.hpp>
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "text.hpp"
+
+namespace adaptyst { inline namespace v1 {
+
+namespace {
+
+using json = nlohmann::ordered_json;
+using lib::fitted, lib::printable, lib::width;
+
+const char* word_of(verdict is) {
+  switch (is) {
+    case verdict::ok: return "ok";
+    case verdict::no: return "no";
+    default: return "unknown";
+  }
+}
+
+}  // namespace
+
+std::string to_json(const diagnosis& of) {
+  json all = {{"ebpf_works", of.ebpf_works}, {"findings", json::array()}};
+  for (const finding& one : of.findings)
+    all["findings"].push_back({{"subject", one.subject},
+                               {"verdict", word_of(one.is)},
+                               {"found", one.found},
+                               {"enables", one.enables},
+                               {"advice", one.advice.empty() ? json(nullptr) : json(one.advice)}});
+  return all.dump(1, ' ', false, json::error_handler_t::replace) + "\n";
+}
+
+std::string to_table(const diagnosis& of) {
+  std::size_t subject_columns = 0;
+  for (const finding& one : of.findings) subject_columns = std::max(subject_columns, width(one.subject));
+  const std::string indent(subject_columns + 11, ' ');
+  std::string text;
+  for (const finding& one : of.findings) {
+    text += fmt::format("{:<9}{}  {}\n", word_of(one.is), fitted(one.subject, subject_columns), printable(one.found));
+    text += fmt::format("{}for: {}\n", indent, one.enables);
+    if (!one.advice.empty()) text += fmt::format("{}do:  {}\n", indent, printable(one.advice));
+  }
+  return text +
+         (of.ebpf_works ? "\nengine=ebpf works here.\n" : "\nengine=ebpf does not work here; engine=inline does.\n");
+}
+
+}}  // namespace adaptyst::v1

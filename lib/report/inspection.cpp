@@ -1,0 +1,99 @@
+#include <fmt/format.h>
+
+#include <adaptyst/inspect.hpp>
+#include <nlohmann/json.hpp>
+
+#include "text.hpp"
+
+namespace adaptyst { inline namespace v1 {
+
+namespace {
+
+using json = nlohmann::ordered_json;
+using lib::fitted, lib::printable, lib::right;
+
+constexpr std::size_t address_columns = 16;
+constexpr std::size_t count_columns = 12;
+
+std::string hex(std::uint64_t number) { return fmt::format("{:#x}", number); }
+std::string hex(const std::optional<std::uint64_t>& number) { return number ? hex(*number) : "—"; }
+json hex_or_null(const std::optional<std::uint64_t>& number) { return number ? json(hex(*number)) : json(nullptr); }
+
+json object_of(const marked_object& one) {
+  json probes = json::array();
+  for (const probe& at : one.probes)
+    probes.push_back({{"name", at.name},
+                      {"arguments", at.arguments},
+                      {"file_offset", hex(at.file_offset)},
+                      {"address", hex(at.address)},
+                      {"semaphore", hex_or_null(at.semaphore)},
+                      {"fast_point", at.has_fast_point}});
+  return {{"file", one.file}, {"control_block", hex_or_null(one.control_block)}, {"probes", std::move(probes)}};
+}
+
+json marker_of(const known_marker& one) {
+  return {{"name", one.name},
+          {"label", one.label},
+          {"kind", one.kind},
+          {"site", {{"file", one.site.file}, {"line", one.site.line}, {"function", one.site.function}}},
+          {"ended", one.ended}};
+}
+
+// Lines are not cut: what is left out of a path or an address cannot be guessed.
+std::string table_of(const marked_object& one) {
+  std::string text = fmt::format("{}\n  control block {}\n", printable(one.file), hex(one.control_block));
+  text += "  " + fitted("probe", 14) + right("file offset", address_columns) + right("address", address_columns) +
+          right("semaphore", address_columns) + "  fast point\n";
+  for (const probe& at : one.probes)
+    text += "  " + fitted(printable(at.name), 14) + right(hex(at.file_offset), address_columns) +
+            right(hex(at.address), address_columns) + right(hex(at.semaphore), address_columns) +
+            (at.has_fast_point ? "  yes\n" : "  no\n");
+  return text;
+}
+
+std::string table_of(const std::vector<known_marker>& markers) {
+  if (markers.empty()) return "no marker has been awake yet\n";
+  std::string text = "markers that have been awake\n  " + right("ended", count_columns) + "  kind       marker\n";
+  for (const known_marker& one : markers) {
+    const std::string label = one.label.empty() ? "" : " [" + one.label + "]";
+    text +=
+        "  " + right(std::to_string(one.ended), count_columns) + "  " + fitted(one.kind, 9) + "  " +
+        printable(fmt::format("{}{}  {}:{}  {}", one.name, label, one.site.file, one.site.line, one.site.function)) +
+        "\n";
+  }
+  return text;
+}
+
+std::string table_of(const inspection& one) {
+  std::string text = one.process != 0 ? fmt::format("process {}\n", one.process) : "";
+  if (one.objects.empty()) text += fmt::format("no markers{}\n", one.process != 0 ? "" : " in " + printable(one.file));
+  for (const marked_object& object : one.objects) text += table_of(object);
+  if (one.process == 0 || one.objects.empty()) return text;
+  return text + (one.markers ? table_of(*one.markers) : "markers: " + printable(one.no_markers_because) + "\n");
+}
+
+}  // namespace
+
+std::string to_json(const std::vector<inspection>& of) {
+  json all = json::array();
+  for (const inspection& one : of) {
+    json made = {{"file", one.process == 0 ? json(one.file) : json(nullptr)},
+                 {"process", one.process != 0 ? json(one.process) : json(nullptr)},
+                 {"objects", json::array()}};
+    for (const marked_object& object : one.objects) made["objects"].push_back(object_of(object));
+    made["markers"] = one.markers ? json::array() : json(nullptr);
+    if (one.markers)
+      for (const known_marker& marker : *one.markers) made["markers"].push_back(marker_of(marker));
+    made["no_markers_because"] = one.no_markers_because.empty() ? json(nullptr) : json(one.no_markers_because);
+    all.push_back(std::move(made));
+  }
+  return all.dump(1, ' ', false, json::error_handler_t::replace) + "\n";
+}
+
+std::string to_table(const std::vector<inspection>& of) {
+  std::string text;
+  for (const inspection& one : of) text += (text.empty() ? "" : "\n") + table_of(one);
+  return text;
+}
+
+}}  // namespace adaptyst::v1

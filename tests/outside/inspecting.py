@@ -1,0 +1,220 @@
+#!/usr/bin/env python3
+"""Drives `adaptyst sites` and `adaptyst doctor`: inspecting.py ADAPTYST PROGRAM [CASE …]
+
+The oracles: readelf for addresses, the list of mappings for where a file lies, the source for lines, a profile for counts,
+and for the doctor's verdict what `adaptyst run --engine=ebpf` does when called in the same way.
+"""
+import ctypes
+import errno
+import json
+import os
+import pathlib
+import platform
+import resource
+import signal
+import struct
+import subprocess
+import sys
+import time
+
+TESTS = pathlib.Path(__file__).resolve().parent.parent
+sys.path[:0] = [str(TESTS / "support"), str(TESTS / "elf_notes")]
+from compiling import Failures, scratch  # noqa: E402
+from elf_file import ElfFile  # noqa: E402
+
+ADAPTYST, PROGRAM = sys.argv[1:3]
+LIMIT = 60  # seconds that nothing here comes near to
+NOBODY = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
+failures = Failures()
+work = scratch()
+elf = ElfFile(PROGRAM)
+started = []
+
+
+def run(*words, **options):
+    return subprocess.run([str(word) for word in words], capture_output=True, text=True, timeout=LIMIT, check=False, **options)
+
+
+def sites(*subjects, **options):
+    done = run(ADAPTYST, "sites", "--format=json", *subjects, **options)
+    return done, json.loads(done.stdout)
+
+
+def start(*arguments):
+    started.append(subprocess.Popen([PROGRAM, *arguments], stdout=subprocess.DEVNULL))
+    time.sleep(0.3)
+    return started[-1].pid
+
+
+def expected(moved=0):
+    """The object of PROGRAM, `moved` from where it was linked."""
+    block = next(symbol.value for symbol in elf.symbols() if symbol.name == "adaptyst_object_v1")
+    probes = [{"name": one.name, "arguments": one.arguments, "file_offset": hex(elf.offset(one.location)),
+               "address": hex(one.location + moved), "semaphore": hex(one.semaphore + moved),
+               "fast_point": elf.at(one.location, 6) == b"\x90\x0f\x1f\x44\0\0"}
+              for one in elf.probes if one.provider == "adaptyst"]
+    failures.check(len(probes) >= 6, "readelf lists the probes", probes)
+    return {"control_block": hex(block + moved), "probes": probes}
+
+
+def moved_in(pid):
+    for line in pathlib.Path(f"/proc/{pid}/maps").read_text().splitlines():
+        words = line.split()
+        if words[-1] == os.path.realpath(PROGRAM) and int(words[2], 16) == 0:
+            return int(words[0].split("-")[0], 16) - min(one.address for one in elf.segments if one.kind == "LOAD")
+    return None
+
+
+def without_name(an_object):
+    return {key: value for key, value in an_object.items() if key != "file"}
+
+
+def case_file():
+    done, found = sites(PROGRAM)
+    failures.equal((done.returncode, done.stderr), (0, ""), "a file is shown")
+    failures.equal((found[0]["file"], found[0]["process"], found[0]["markers"]), (PROGRAM, None, None), "it is no process")
+    failures.equal([without_name(one) for one in found[0]["objects"]], [expected()], "probes, as readelf has them")
+    table = run(ADAPTYST, "sites", PROGRAM).stdout
+    for one in expected()["probes"]:
+        failures.check(any(line.split() == [one["name"], one["file_offset"], one["address"], one["semaphore"],
+                                            "yes" if one["fast_point"] else "no"] for line in table.splitlines()),
+                       "the table has a line for " + one["name"], table)
+
+
+def case_process():
+    pid = start("100000", "0", "500")
+    done, found = sites(pid)
+    failures.equal((done.returncode, done.stderr), (0, ""), "a process is shown")
+    failures.equal(found[0]["markers"], [], "nothing has been awake, and that is known")
+    objects = found[0]["objects"]
+    failures.equal([without_name(one) for one in objects], [expected(moved_in(pid))], "addresses are those in the process")
+    failures.equal([one["file"] for one in objects], [os.path.realpath(PROGRAM)], "the file is named as the process does")
+
+    profile = work / "profile.json"
+    # Stopped, so that nothing happens between the observer's last reading and ours.
+    observer = subprocess.Popen([ADAPTYST, "attach", "--engine=inline", "--report=none", f"--output={profile}", str(pid)])
+    started.append(observer)
+    time.sleep(0.7)
+    os.kill(pid, signal.SIGSTOP)
+    observer.send_signal(signal.SIGINT)
+    failures.equal(observer.wait(LIMIT), 0, "the observer ends")
+    counted = {one["path"][-1]: one["count"] for one in json.loads(profile.read_text())["regions"]}
+    known = {one["name"]: one for one in sites(pid)[1][0]["markers"]}
+    if not failures.equal(set(known), {"thread", "outer", "inner"}, "the markers that have been awake"):
+        return
+    source = (TESTS / "outside" / "marked_program.cpp").read_text().splitlines()
+    for name, one in known.items():
+        failures.check(counted[name] > 0, f"{name}: observed", counted)
+        failures.equal(one["ended"], counted[name], f"{name}: how often")
+        line = next(at for at, text in enumerate(source, 1) if f'ADAPTYST_REGION("{name}"' in text)
+        failures.equal((pathlib.Path(one["site"]["file"]).name, one["site"]["line"], one["kind"]),
+                       ("marked_program.cpp", line, "region"), f"{name}: where")
+    failures.equal((known["outer"]["site"]["function"], known["thread"]["site"]["function"]), ("main", "operator()"), "functions")
+
+
+def refuse_memory():
+    """process_vm_readv answers EPERM from here on, as it does under Yama."""
+    number = {"x86_64": 310, "aarch64": 270}[platform.machine()]
+    steps = [(0x20, 0, 0, 0), (0x15, 0, 1, number), (0x06, 0, 0, 0x00050000 | errno.EPERM), (0x06, 0, 0, 0x7FFF0000)]
+    code = ctypes.create_string_buffer(b"".join(struct.pack("HBBI", *step) for step in steps))
+    filter_of = struct.pack("HxxxxxxQ", len(steps), ctypes.addressof(code))
+    c = ctypes.CDLL(None)
+    if c.prctl(38, 1, 0, 0, 0) != 0 or c.prctl(22, 2, filter_of) != 0:
+        os._exit(99)
+
+
+def case_memory_that_is_refused():
+    pid = start("100000", "0", "500")
+    done, found = sites(pid, preexec_fn=refuse_memory)
+    failures.equal(done.returncode, 0, "what can be seen is shown")
+    failures.equal([without_name(one) for one in found[0]["objects"]], [expected(moved_in(pid))], "the probes")
+    failures.equal(found[0]["markers"], None, "markers are absent, and not none")
+    failures.check("not permitted" in found[0]["no_markers_because"], "and why", found)
+
+
+def case_wrong_subjects():
+    done, found = sites("/etc/passwd", 999999999, "/no/such/file", PROGRAM)
+    failures.equal((done.returncode, len(found)), (2, 1), "the others are shown all the same")
+    for name in ["/etc/passwd", "999999999", "/no/such/file"]:
+        failures.check(name in done.stderr, f"{name} is named", done.stderr)
+    done = run(ADAPTYST, "sites", "/bin/sh")
+    failures.equal((done.returncode, done.stdout), (0, "no markers in /bin/sh\n"), "a file without markers is no error")
+    if os.geteuid() == 0:
+        pid = start("100000", "0", "500")
+        done = run(*NOBODY, "--inh-caps=-all", ADAPTYST, "sites", pid)
+        failures.check(done.returncode == 2 and str(pid) in done.stderr, "a process of somebody else's", done.stderr)
+
+
+def doctor(*before):
+    done = run(*before, ADAPTYST, "doctor", "--format=json")
+    found = json.loads(done.stdout)
+    failures.equal(done.returncode, 0 if found["ebpf_works"] else 1, "the status is the verdict")
+    findings = {one["subject"]: one for one in found["findings"]}
+    for one in findings.values():
+        failures.check(one["verdict"] == "ok" or one["advice"], f"advice on {one['subject']}", one)
+    observed = run(*before, ADAPTYST, "run", "--engine=ebpf", "--report=none", "--", PROGRAM, "1")
+    failures.equal(found["ebpf_works"], observed.returncode == 3, "the verdict is what really happens")
+    table = run(*before, ADAPTYST, "doctor").stdout
+    failures.check(all(f"{one['verdict']:<9}{one['subject']} " in table for one in findings.values()), "the table has all", table)
+    return findings
+
+
+def verdicts(findings, *subjects):
+    return [findings[subject]["verdict"] for subject in subjects]
+
+
+def case_doctor():
+    found = doctor()
+    failures.equal(found["kernel"]["found"], platform.release(), "the kernel")
+    for subject in ["kernel.unprivileged_bpf_disabled", "kernel.perf_event_paranoid", "kernel.yama.ptrace_scope"]:
+        file = pathlib.Path("/proc/sys") / subject.replace(".", "/")
+        value = file.read_text().strip() if file.exists() else "not there"
+        failures.equal(found[subject]["found"].split(",")[0], value, subject)
+    failures.equal(verdicts(found, "BTF"), ["ok" if os.access("/sys/kernel/btf/vmlinux", os.R_OK) else "no"], "BTF")
+    flags = pathlib.Path("/proc/cpuinfo").read_text()
+    if platform.machine() == "x86_64":
+        failures.equal(verdicts(found, "constant counter"), ["ok" if "nonstop_tsc" in flags else "no"], "the counter")
+    low = lambda: resource.setrlimit(resource.RLIMIT_MEMLOCK, (64 * 1024, 64 * 1024))  # noqa: E731
+    done = run(ADAPTYST, "doctor", preexec_fn=low)
+    failures.check("64 KiB" in done.stdout, "the limit on locked memory", done.stdout)
+
+
+def case_doctor_of_nobody():
+    if os.geteuid() != 0:
+        print("(only root can drop privileges one by one)")
+        return
+    if run(*NOBODY, ADAPTYST, "--version").returncode != 0:
+        print("(nobody cannot reach the command)")
+        return
+    capabilities = ["CAP_BPF", "CAP_PERFMON", "CAP_SYS_PTRACE"]
+    found = doctor(*NOBODY, "--inh-caps=-all")
+    failures.equal(verdicts(found, "engine ebpf", *capabilities), ["no"] * 4, "nobody may do nothing")
+    failures.check("EPERM" in found["engine ebpf"]["found"], "and the kernel's reason is given", found["engine ebpf"])
+    for given, expect in [("bpf", ["ok", "no", "no"]), ("perfmon", ["no", "ok", "no"]), ("sys_ptrace", ["no", "no", "ok"]),
+                          ("sys_admin", ["ok", "ok", "no"])]:
+        found = doctor(*NOBODY, f"--inh-caps=+{given}", f"--ambient-caps=+{given}")
+        failures.equal(verdicts(found, *capabilities), expect, f"with {given} alone")
+    both = "+bpf,+perfmon"
+    found = doctor(*NOBODY, f"--inh-caps={both}", f"--ambient-caps={both}")
+    failures.equal(verdicts(found, *capabilities), ["ok", "ok", "no"], "with the two that eBPF needs")
+
+
+def case_doctor_without_sys():
+    hidden = ["unshare", "-m", "sh", "-c", 'umount -R /sys && exec "$@"', "sh"]
+    if run(*hidden, "true").returncode != 0:
+        print("(/sys cannot be hidden here)")
+        return
+    found = doctor(*hidden)
+    failures.equal(verdicts(found, "/sys", "/proc", "BTF", "engine ebpf"), ["no", "ok", "no", "no"], "/sys is missed")
+
+
+CASES = {name[len("case_"):]: case for name, case in list(globals().items()) if name.startswith("case_")}
+try:
+    for chosen in sys.argv[3:] or CASES:
+        before = failures.count
+        CASES[chosen]()
+        print(f"{chosen}: {'ok' if failures.count == before else 'FAILED'}", flush=True)
+finally:
+    for process in started:
+        process.kill()
+failures.exit(least_checks=3)

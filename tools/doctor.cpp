@@ -1,0 +1,25 @@
+#include <adaptyst/inspect.hpp>
+#include <memory>
+
+#include "commands.hpp"
+#include "output.hpp"
+
+namespace adaptyst::tools {
+
+void add_doctor(CLI::App& to) {
+  const auto format = std::make_shared<std::string>("table");
+  CLI::App* const command = to.add_subcommand("doctor", "Find out whether eBPF works here, and what stands in its way");
+  add_format(*command, *format);
+  command->footer(
+      "Each finding is ok, no or unknown; below it stands what it is good for and, where it is missing, what to do. "
+      "The\n"
+      "programs are really loaded, and attached to a function of the command's own: the first finding, and the exit\n"
+      "status, are what came of that. It is 0 if `--engine ebpf` would work for whoever calls this, and 1 if not.");
+  command->callback([format] {
+    const diagnosis found = diagnose();
+    print(*format == "json" ? to_json(found) : to_table(found));
+    if (!found.ebpf_works) end_with(no_ebpf);
+  });
+}
+
+}  // namespace adaptyst::tools

@@ -1,0 +1,64 @@
+#include <adaptyst/inspect.hpp>
+#include <algorithm>
+#include <cctype>
+#include <charconv>
+#include <memory>
+
+#include "commands.hpp"
+#include "output.hpp"
+
+namespace adaptyst::tools {
+
+namespace {
+
+struct sites_options {
+  std::vector<std::string> subjects;
+  std::string format = "table";
+};
+
+bool is_number(const std::string& text) {
+  return std::all_of(text.begin(), text.end(), [](unsigned char c) { return std::isdigit(c) != 0; });
+}
+
+inspection inspect(const std::string& subject) {
+  if (!is_number(subject)) return inspect_file(subject);
+  std::int64_t process = 0;
+  std::from_chars(subject.data(), subject.data() + subject.size(), process);
+  return inspect_process(process);
+}
+
+void sites(const sites_options& asked) {
+  std::vector<inspection> all;
+  for (const std::string& subject : asked.subjects) {
+    try {
+      all.push_back(inspect(subject));
+    } catch (const std::runtime_error& failed) {
+      complain(failed.what());
+    }
+  }
+  print(asked.format == "json" ? to_json(all) : to_table(all));
+  if (all.size() != asked.subjects.size()) end_with(bad_input);
+}
+
+}  // namespace
+
+void add_sites(CLI::App& to) {
+  const auto asked = std::make_shared<sites_options>();
+  CLI::App* const command = to.add_subcommand("sites", "Show the probes of files and processes, and their markers");
+  command->add_option("FILE|PID", asked->subjects, "An ELF file, or the number of a process; `./4711` is a file")
+      ->required()
+      ->type_name("");
+  add_format(*command, asked->format);
+  command->footer(
+      "Of each ELF object with markers: where its probes, their semaphores and its control block are, as linked for a\n"
+      "file, and in its memory for a process; and whether a probe has the 5-byte nop that makes Linux 6.18 fast.\n"
+      "\n"
+      "Of a process also the markers that have been awake, that is, observed at least once, with how often each ended\n"
+      "since the latest observation began. Those that never were cannot be listed: they are plain data in the "
+      "program,\n"
+      "and nothing leads to them. Reading them takes the rights that ptrace asks for; where these are missing, the\n"
+      "reason is given instead.");
+  command->callback([asked] { sites(*asked); });
+}
+
+}  // namespace adaptyst::tools
