@@ -94,7 +94,12 @@ struct collector::state {
     refuse_beside_observer();
     // Before the engine looks for ELF objects: one that is loaded meanwhile waits for the lock, and is adopted then.
     detail::store_release(process->control.object_loaded, &object_loaded);
-    start_engine(before);
+    try {
+      start_engine(before);
+    } catch (...) {
+      detail::store_release(process->control.object_loaded, static_cast<void (*)()>(nullptr));
+      throw;
+    }
     running = recording.get();
     running_in = pid;
   }

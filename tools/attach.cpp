@@ -52,6 +52,12 @@ void attach(attach_options asked) {
     complain("which process? Give its number, or --name");
     end_with(bad_input);
   }
+  // Before anything is woken that would have to be put to sleep.
+  sigset_t ends;
+  sigemptyset(&ends);
+  for (const int one : {SIGINT, SIGTERM, SIGHUP, SIGQUIT}) sigaddset(&ends, one);
+  sigprocmask(SIG_BLOCK, &ends, nullptr);
+  const int signals = signalfd(-1, &ends, SFD_CLOEXEC | SFD_NONBLOCK);
   observer watching(asked.observing.text(), asked.processes.size() == 1 ? asked.processes.front() : 0);
   std::size_t attached = 0;
   for (const std::int64_t process : asked.processes) {
@@ -65,11 +71,6 @@ void attach(attach_options asked) {
   }
   if (attached == 0) end_with(bad_input);
 
-  sigset_t ends;
-  sigemptyset(&ends);
-  for (const int one : {SIGINT, SIGTERM, SIGHUP}) sigaddset(&ends, one);
-  sigprocmask(SIG_BLOCK, &ends, nullptr);
-  const int signals = signalfd(-1, &ends, SFD_CLOEXEC | SFD_NONBLOCK);
   const interval all(asked.duration > 0 ? asked.duration : 1e9);
   for (interval polling(asked.observing.seconds); watching.running() != 0 && !interval(all).is_over();) {
     pollfd event{signals, POLLIN, 0};

@@ -101,11 +101,15 @@ void run(const run_options& asked) {
       const bool from_terminal = told.ssi_code == SI_KERNEL;
       if (told.ssi_signo != SIGCHLD && !from_terminal) kill(child, static_cast<int>(told.ssi_signo));
     }
-    if (waitpid(child, &status, WNOHANG) == child) break;
+    const pid_t ended = waitpid(child, &status, WNOHANG);
+    if (ended == child || (ended < 0 && errno == ECHILD)) break;
     if (polling.is_over()) watching.poll();
   }
-  watching.stop();
-  if (!flushed()) end_with(bad_input);
+  try {
+    watching.stop();
+  } catch (const std::runtime_error& failed) {  // how the command ended is more important than our report
+    complain(failed.what());
+  }
   end_as(status);
 }
 

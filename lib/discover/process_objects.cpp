@@ -3,11 +3,11 @@
 #include <fmt/format.h>
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cinttypes>
 #include <cstdio>
 #include <fstream>
-#include <set>
 #include <utility>
 
 #include "../error.hpp"
@@ -20,14 +20,17 @@ namespace {
 struct mapping {
   std::uint64_t begin, end, offset;
   std::uint64_t inode;
+  bool writable;
   std::string path;
 };
 
 bool parse(const std::string& line, mapping& to) {
   int path_at = 0;
-  if (std::sscanf(line.c_str(), "%" SCNx64 "-%" SCNx64 " %*s %" SCNx64 " %*x:%*x %" SCNu64 " %n", &to.begin, &to.end,
-                  &to.offset, &to.inode, &path_at) != 4)
+  char rights[5] = {};
+  if (std::sscanf(line.c_str(), "%" SCNx64 "-%" SCNx64 " %4s %" SCNx64 " %*x:%*x %" SCNu64 " %n", &to.begin, &to.end,
+                  rights, &to.offset, &to.inode, &path_at) != 5)
     return false;
+  to.writable = rights[1] == 'w';
   to.path = line.substr(static_cast<std::size_t>(path_at));
   return to.inode != 0 && !to.path.empty() && to.path[0] == '/';
 }
@@ -50,20 +53,28 @@ std::vector<process_object> find_objects(pid_t process) {
   if (!maps || !std::getline(maps, line))
     throw error(fmt::format("cannot look at process {}", process), errno != 0 ? errno : ESRCH,
                 "it must be running, and be yours; or be root");
-  std::vector<process_object> found;
-  std::set<std::pair<std::string, std::uint64_t>> seen;
+  std::vector<mapping> mapped;
   do {
-    mapping one;
-    // A file is mapped in pieces; the piece that begins the file tells where all of it is.
-    if (!parse(line, one) || one.offset != 0 || !seen.emplace(one.path, one.begin).second) continue;
+    if (mapping one; parse(line, one)) mapped.push_back(std::move(one));
+  } while (std::getline(maps, line));
+  std::vector<process_object> found;
+  for (const mapping& one : mapped) {
+    // A file is loaded in pieces; the piece that begins the file tells where all of it is.
+    if (one.offset != 0) continue;
     try {
       const std::string file = name_from_here(process, one);
       const elf_markers markers = find_elf_markers(file);
-      if (markers.control_block != 0)
-        found.push_back({file, one.begin + (markers.control_block - markers.first_address)});
+      if (markers.control_block == 0) continue;
+      const std::uint64_t block = one.begin + (markers.control_block - markers.first_address);
+      // A program may have mapped the file as mere data, too: all in one piece.
+      const auto holds = [&](const mapping& piece) {
+        return piece.writable && piece.inode == one.inode && piece.offset != 0 && piece.begin <= block &&
+               block < piece.end;
+      };
+      if (std::any_of(mapped.begin(), mapped.end(), holds)) found.push_back({file, block});
     } catch (const error&) {  // no ELF file, or none that we may read
     }
-  } while (std::getline(maps, line));
+  }
   return found;
 }
 

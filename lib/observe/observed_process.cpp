@@ -13,6 +13,7 @@
 #include <cstddef>
 #include <ctime>
 #include <fstream>
+#include <utility>
 
 #include "../discover/process_objects.hpp"
 #include "../error.hpp"
@@ -85,12 +86,26 @@ observed_process::observed_process(pid_t process, std::vector<std::uint64_t> obj
 
 observed_process::~observed_process() {
   release();
-  close(descriptor_);
+  if (descriptor_ >= 0) close(descriptor_);
 }
 
 bool observed_process::is_running() const {
+  if (descriptor_ < 0 || retired_) return false;
   pollfd end{descriptor_, POLLIN, 0};
-  return !retired_ && ::poll(&end, 1, 0) == 0;
+  if (::poll(&end, 1, 0) == 0) return true;
+  close(std::exchange(descriptor_, -1));  // many may come and go
+  return false;
+}
+
+bool observed_process::is_still_itself() {
+  if (!is_running()) return false;
+  if (!is_another_program()) return true;
+  if (state_.address == 0 && state_.objects.empty()) {  // it was expected
+    take_image();
+    return true;
+  }
+  retire();
+  return false;
 }
 
 bool observed_process::is_another_program() const { return image_of(id_) != image_; }
@@ -114,6 +129,7 @@ void observed_process::find_state() {
 }
 
 void observed_process::take_state() {
+  if (!is_still_itself()) return;
   find_state();
   if (state_.address != 0 && claimed_)
     write(state_.address + offsetof(detail::control_page, observer), static_cast<std::uint32_t>(getpid()));
@@ -177,22 +193,28 @@ void observed_process::wake() {
 }
 
 void observed_process::release() noexcept {
-  if (!claimed_ || !is_running()) return;
+  if (!claimed_) return;
   claimed_ = false;
   try {
+    if (!is_still_itself()) return;
+    find_state();
     if (awake_) {
       // As it is mapped now: where a library was, there may be something else.
       for (const process_object& object : find_objects(id_))
         write(object.control_block + offsetof(adaptyst_object, recorder), std::uint16_t{0});
     }
-    if (state_.address != 0) write(state_.address + offsetof(detail::control_page, observer), std::uint32_t{0});
+    std::uint64_t version_and_observer = 0;
+    const auto self = std::uint64_t{static_cast<std::uint32_t>(getpid())};
+    if (state_.address != 0 && memory_.read(state_.address, version_and_observer) &&
+        version_and_observer == (self << 32 | ADAPTYST_ABI_VERSION))
+      write(state_.address + offsetof(detail::control_page, observer), std::uint32_t{0});
   } catch (const std::exception& failed) {
     print(failed.what());
   }
 }
 
 void observed_process::refresh() {
-  if (!is_running()) {
+  if (!is_still_itself()) {
     if (observed_ns_ == 0) observed_ns_ = detail::monotonic_ns() - started_ns_;
     return;
   }

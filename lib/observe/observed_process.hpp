@@ -41,6 +41,11 @@ class observed_process {
   // Markers run through the recorder from now on, or no longer.
   void wake();
   void release() noexcept;
+  // It has heeded us by itself: with its recorders awake, or not.
+  void adopt(bool awake) noexcept {
+    claimed_ = true;
+    awake_ = awake;
+  }
   // Nobody's recorders are to be read: they are somebody else's.
   void leave_recorders() noexcept { reads_ = false; }
 
@@ -51,6 +56,9 @@ class observed_process {
   process_info info() const;
 
  private:
+  // Whether it is still the program whose addresses we know: one that replaces itself by exec() says nothing. Retires it
+  // if not.
+  bool is_still_itself();
   void find_state();
   void take_state();
   template <class T>
@@ -59,7 +67,7 @@ class observed_process {
   }
 
   pid_t id_;
-  int descriptor_;
+  mutable int descriptor_;  // -1: it is gone
   other_memory memory_;
   process_state state_;
   std::string image_;  // see is_another_program()

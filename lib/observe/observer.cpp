@@ -84,13 +84,18 @@ struct observer::state {
     return *processes.back();
   }
 
-  void attach(pid_t process) {
-    if (find(process) != nullptr) return;
+  // The kernel asks for no right over a process that is probed, so we do.
+  static void require_ours(pid_t process) {
     struct stat owner {};
-    if (stat(fmt::format("/proc/{}", process).c_str(), &owner) != 0)
+    if (process <= 0 || stat(fmt::format("/proc/{}", process).c_str(), &owner) != 0)
       throw lib::error(fmt::format("cannot observe process {}", process), ESRCH, "it must be running");
     if (geteuid() != 0 && owner.st_uid != geteuid())
       throw lib::error(fmt::format("cannot observe process {}: it belongs to another user", process), EPERM, "be root");
+  }
+
+  void attach(pid_t process) {
+    if (find(process) != nullptr) return;
+    require_ours(process);
     const std::vector<lib::process_object> found = lib::find_objects(process);
     if (found.empty() && functions.empty())
       throw lib::error(fmt::format("cannot observe process {}: there are no markers in it", process), 0,
@@ -120,6 +125,7 @@ struct observer::state {
 
   std::vector<std::string> probe_functions(const std::vector<std::string>& named, pid_t process,
                                            bool through_exceptions) {
+    require_ours(process);
     if (!links) throw lib::error("cannot probe functions with engine=inline", 0, "they need engine=ebpf");
     std::map<std::string, std::vector<lib::function_request>> by_file;
     std::vector<std::string> refused;
@@ -165,6 +171,7 @@ struct observer::state {
       }
       if (known == nullptr) known = &add(who, {});
       known->add_object(told.object);
+      known->adopt(!links);
       const std::vector<lib::process_object> found = lib::find_objects(who);
       if (told.what == ADAPTYST_PROCESS_FORKED)
         for (const lib::process_object& one : found) known->add_object(one.control_block);

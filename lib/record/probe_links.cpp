@@ -105,7 +105,12 @@ void probe_links::attach_file(const std::string& file, std::vector<uprobe_place>
   for (const elf_probe& probe : find_elf_markers(file).probes)
     if (probe.name == "region_end")
       places.push_back({probe.offset + (probe.has_fast_point ? point_ : safe_point), probe.semaphore_offset});
-  if (!places.empty()) links_.push_back(rows_.attach(file, places, process));
+  try {
+    if (!places.empty()) links_.push_back(rows_.attach(file, places, process));
+  } catch (...) {
+    files_.erase({identity.st_dev, identity.st_ino});  // it may work for another process
+    throw;
+  }
 }
 
 void probe_links::stop() {

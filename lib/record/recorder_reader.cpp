@@ -155,7 +155,7 @@ class recorder_reader::pass {
     measured& in = kept_.names_;
     if (const auto known = in.paths.find(id); known != in.paths.end()) return site_of(known->second.site);
     std::uint64_t site_of_first = 0;
-    while (address != 0) {
+    for (std::uint32_t step = 0; address != 0 && step <= detail::most_depth; ++step) {
       adaptyst_path path{};
       adaptyst_site site{};
       if (!memory_.read(address, path) || (site_of_first == 0 && path.id != id)) break;

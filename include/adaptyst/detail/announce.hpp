@@ -6,6 +6,7 @@
 #ifndef ADAPTYST_DETAIL_ANNOUNCE_HPP
 #define ADAPTYST_DETAIL_ANNOUNCE_HPP
 
+#include <errno.h>
 #include <sys/syscall.h>
 
 #include "process.hpp"
@@ -23,6 +24,17 @@ struct socket_timeout {
   int64_t seconds, microseconds;
 };
 
+// Although the program's signals interrupt the waiting.
+template <class = void>
+inline bool receive(long socket, adaptyst_answer& answer) noexcept {
+  constexpr int most_interruptions = 1000;
+  for (int at = 0; at != most_interruptions; ++at) {
+    const long received = syscall(SYS_recvfrom, socket, &answer, sizeof answer, 0L, nullptr, nullptr);
+    if (received >= 0 || errno != EINTR) return received == long{sizeof answer};
+  }
+  return false;
+}
+
 // Asks; false when nobody has answered.
 template <class = void>
 ADAPTYST_DETAIL_COLD inline bool announce(uint32_t what, const adaptyst_object& object,
@@ -35,17 +47,18 @@ ADAPTYST_DETAIL_COLD inline bool announce(uint32_t what, const adaptyst_object& 
   const size_t bytes = __builtin_strlen(name);
   if (bytes >= sizeof address.path) return false;
   __builtin_memcpy(address.path + 1, name, bytes);
+  const int errno_before = errno;
   const long socket = syscall(SYS_socket, unix_domain, packets_close_on_exec, 0L);
   if (socket < 0) return false;
   const socket_timeout longest{5, 0};
   const adaptyst_announcement told{ADAPTYST_ABI_VERSION, what, reinterpret_cast<uint64_t>(&object)};
   syscall(SYS_setsockopt, socket, socket_level, receive_timeout, &longest, sizeof longest);
   syscall(SYS_setsockopt, socket, socket_level, send_timeout, &longest, sizeof longest);
-  const bool answered =
-      syscall(SYS_connect, socket, &address, offsetof(socket_address, path) + 1 + bytes) == 0 &&
-      syscall(SYS_sendto, socket, &told, sizeof told, no_signal, nullptr, 0L) == long{sizeof told} &&
-      syscall(SYS_recvfrom, socket, &answer, sizeof answer, 0L, nullptr, nullptr) == long{sizeof answer};
+  const bool answered = syscall(SYS_connect, socket, &address, offsetof(socket_address, path) + 1 + bytes) == 0 &&
+                        syscall(SYS_sendto, socket, &told, sizeof told, no_signal, nullptr, 0L) == long{sizeof told} &&
+                        receive(socket, answer);
   syscall(SYS_close, socket);
+  errno = errno_before;
   return answered;
 }
 
@@ -53,10 +66,11 @@ ADAPTYST_DETAIL_COLD inline bool announce(uint32_t what, const adaptyst_object& 
 template <class = void>
 inline void heed(process& in, const adaptyst_answer& answer) noexcept {
   clock_line& clock = in.control.clock;
-  if (load(clock.ns_per_tick) == 0) {
+  if (load(clock.ns_per_tick) == 0 && answer.ns_per_tick != 0) {
     store(clock.base_ticks, answer.base_ticks);
     store(clock.base_ns, answer.base_ns);
     store_release(clock.ns_per_tick, answer.ns_per_tick);
+    store_release(in.control.epoch, ++in.epochs);  // what was begun by the other clock belongs to nobody
   }
   store(in.control.observer, answer.observer);
 }
@@ -67,11 +81,11 @@ inline void heed(process& in, const adaptyst_answer& answer) noexcept {
 template <class = void>
 ADAPTYST_DETAIL_COLD inline void notice_fork(process& in, const adaptyst_object& self) noexcept {
   if (load(in.control.abi) != 0) return;
-  store_release(in.control.abi, static_cast<uint32_t>(ADAPTYST_ABI_VERSION));
   store(in.forked, 1);
-  store(in.control.epoch, ++in.epochs);
+  store_release(in.control.abi, static_cast<uint32_t>(ADAPTYST_ABI_VERSION));
   adaptyst_answer answer{};
   if (announce(ADAPTYST_PROCESS_FORKED, self, answer)) heed(in, answer);
+  store_release(in.control.epoch, ++in.epochs);
   const bool by_probes = answer.observation == ADAPTYST_OBSERVED_BY_PROBES;
   for_each_object([&](adaptyst_object& object, const loaded_object&) {
     store(object.region_begin, 0);
