@@ -20,6 +20,13 @@ const char* kind_name(std::uint32_t kind) {
 
 // A copy of one moment; after too many tries, of about one.
 bool read_entry(const process_state& of, std::uint64_t address, device_entry& to) {
+  bool locked = false;
+  if (of.in == &own_memory())
+    detail::with_device(*reinterpret_cast<device_entry*>(address), [&](const device_entry& entry) {
+      to = entry;
+      locked = true;
+    });
+  if (locked) return true;
   for (unsigned attempt = 0; attempt != of.in->patience(); ++attempt) {
     device_entry again;
     if (!of.in->read(address, to) || !of.in->read(address, again)) return false;

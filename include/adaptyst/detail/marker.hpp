@@ -100,7 +100,7 @@ ADAPTYST_DETAIL_INLINE uint64_t open_frame(recorder& r, frame& opened, row& wher
   opened.nested_ns = 0;
   opened.stack = stack;
   opened.code = code;
-  r.guess = where.child;
+  store(r.guess, where.child);
   store(r.depth, r.depth + 1);
   return token;
 }
@@ -152,7 +152,7 @@ __attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN inline uint64_t push_frame(site
       return 0;
     }
     // Not below a region of an earlier epoch: all of these bear the root, and their paths differ.
-    if (depth == 0 || depth > r.base) top_frame(r).where->child = where;
+    if (depth == 0 || depth > r.base) store(top_frame(r).where->child, where);
     pushed = &(&top_frame(r))[1];
     open_frame(r, *pushed, *where, stack, code);
     if (payload != nullptr)
@@ -254,7 +254,7 @@ __attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN inline bool unwind_to(recorder&
 template <class = void>
 ADAPTYST_DETAIL_INLINE void close_frame(recorder& r, row& where, uint32_t depth, uint64_t duration_ns) noexcept {
   store(r.depth, depth - 1);
-  r.guess = &where;
+  store(r.guess, &where);
   r.frames[depth - 1].nested_ns += duration_ns;
   bump(r.ended, 1);
   bump(where.count, 1);

@@ -159,14 +159,14 @@ inline void abandon_frames(recorder& r, uint32_t depth) noexcept {
   if (r.depth > counted) bump(r.lost[static_cast<unsigned>(loss::unmatched)], r.depth - counted);
   store(r.depth, depth);
   if (r.base > depth) store(r.base, depth);
-  r.guess = &r.root;
+  store(r.guess, &r.root);
 }
 
 template <class = void>
 inline void enter_epoch(recorder& r) noexcept {
   const control_page& control = r.owner->control;
   const uint64_t epoch = load(control.epoch);
-  r.counting_epoch = load(control.clock.ns_per_tick) != 0 ? epoch : ~uint64_t{0};
+  store(r.counting_epoch, load(control.clock.ns_per_tick) != 0 ? epoch : ~uint64_t{0});
   store_release(r.epoch, epoch);
 }
 
@@ -189,7 +189,8 @@ ADAPTYST_DETAIL_COLD inline void renew(recorder& r) noexcept {
   __builtin_memset(static_cast<void*>(r.slots), 0, sizeof r.slots);
   store(r.rows_used, 0);
   store(r.base, r.depth);
-  r.guess = r.root.child = &r.root;
+  store(r.guess, &r.root);
+  r.root.child = &r.root;
   for (uint32_t at = 1; at <= r.depth; ++at) r.frames[at].where = &r.root;
   store(r.first_serial, r.serial);
   store(r.begun, 0);
@@ -219,14 +220,14 @@ ADAPTYST_DETAIL_COLD inline row* make_row(recorder& r, row*& slot, uint64_t id, 
   if (number < r.rows_touched) {
     for (unsigned at = 0; at != ADAPTYST_HISTOGRAM_BUCKETS; ++at) store(histogram[at], 0);
   } else {
-    r.rows_touched = number + 1;
+    store(r.rows_touched, number + 1);
   }
   store(made.id, id);
   store(made.path, path);
-  made.site = path->site;
-  made.child = &r.root;
-  made.identity = 0;
-  made.extras = path->site->attribute_count | path->device;
+  store(made.site, path->site);
+  store(made.child, &r.root);
+  store(made.identity, 0);
+  store(made.extras, path->site->attribute_count | path->device);
   store(made.count, 0);
   store(made.total_ns, 0);
   store(made.nested_ns, 0);
@@ -268,7 +269,7 @@ ADAPTYST_DETAIL_INLINE row* row_below(recorder& r, const adaptyst_path* parent, 
     if (path == nullptr || (found = make_row(r, *slot, id, path, why)) == nullptr) return nullptr;
   }
   if (ADAPTYST_DETAIL_UNLIKELY(found->identity != identity_of(r, device))) {
-    found->identity = identity_of(r, device);
+    store(found->identity, identity_of(r, device));
     bump(found->threads, 1);
   }
   return found;
@@ -318,7 +319,7 @@ inline recorder* claim_recorder(process& in) noexcept {
     if ((load_acquire(r->sequence) & 1) != 0) bump(r->sequence, 1);  // it died half-way
     const writing now(*r);
     abandon_frames(*r, 0);
-    ++r->generation;
+    store(r->generation, r->generation + 1);
     pthread_setspecific(in.recorder_key, r);
     return r;
   }
