@@ -53,7 +53,7 @@ def main(root, pfr, compiler):
 
     # Nothing but prefixed names is left for the program to trip over.
     unit = work / "unit.cpp"
-    unit.write_text("#include <sys/sdt.h>\n#include <sys/mman.h>\n#include <sys/syscall.h>\n#include <time.h>\n#include <stddef.h>\n"
+    unit.write_text("#include <sys/sdt.h>\n#include <sys/mman.h>\n#include <errno.h>\n#include <sys/syscall.h>\n#include <time.h>\n#include <stddef.h>\n"
                     "#include <stdint.h>\n")
     def macros():
         text = output([compiler, "-std=c++20", *includes.flags, "-dM", "-E", unit])
