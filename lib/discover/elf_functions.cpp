@@ -92,8 +92,8 @@ std::string why_indirect(const elf_symbols& in, const std::string& name) {
 }
 
 std::string why_imported(const elf_symbol& symbol) {
-  return symbol.library.empty() ? "imported from another file; name the library that defines it"
-                                : fmt::format("imported from {}; name that library", symbol.library);
+  return symbol.imported_from.empty() ? "imported from another file; name the library that defines it"
+                                      : fmt::format("imported from {}; name that library", symbol.imported_from);
 }
 
 // The entry, or why there is none.
@@ -185,7 +185,7 @@ std::vector<function_place> find_functions(const std::string& file, const std::v
       if (code.best == nullptr || plainness(one) < plainness(*code.best)) code.best = &one;
     } else {
       function_place& refused = without_code[one.name + "@" + one.version];
-      if (!refused.refused.empty() && one.library.empty()) continue;
+      if (!refused.refused.empty() && one.imported_from.empty()) continue;
       refused.symbol = one.name;
       refused.version = one.version;
       refused.name = demangle(one.name);

@@ -122,7 +122,7 @@ void read_table(std::vector<elf_symbol>& into, Elf* elf, Elf_Scn* section, const
     }
     if (const version* const found = known != nullptr ? known->of_symbol(index) : nullptr; found != nullptr) {
       made.version = found->name;
-      made.library = found->library;
+      made.imported_from = found->library;
     }
     into.push_back(std::move(made));
   }

@@ -13,9 +13,9 @@ namespace adaptyst::lib {
 enum class symbol_kind { function, indirect_function, label, other };
 
 struct elf_symbol {
-  std::string name;     // without its version
-  std::string version;  // or empty
-  std::string library;  // of an imported one: where the linker found it, or empty
+  std::string name;           // without its version
+  std::string version;        // or empty
+  std::string imported_from;  // of an imported one: where the linker found it, or empty
   std::uint64_t address = 0;
   std::uint64_t bytes = 0;  // 0: unknown
   symbol_kind kind = symbol_kind::other;
