@@ -122,7 +122,7 @@ struct collector::state {
   void start_engine(lib::clock_pair before) {
     if (options.engine != engine_choice::inlined) {
       try {
-        start_engine(lib::make_ebpf_engine(*process), before);
+        start_engine(lib::make_ebpf_engine(*process, options), before);
         reason = options.engine == engine_choice::ebpf ? "asked for" : "permitted";
         return;
       } catch (const std::exception& failed) {
@@ -133,6 +133,7 @@ struct collector::state {
     } else {
       reason = "asked for";
     }
+    if (!options.functions.empty()) lib::print("no functions are probed: they need engine=ebpf");
     start_engine(lib::make_inline_engine(*process), before);
   }
 
@@ -170,9 +171,7 @@ struct collector::state {
     made.regions = lib::assemble(all, devices.index);
     made.devices = std::move(devices.devices);
     made.accounting = all.accounting;
-    const double cost = from.region_cost_ns();
-    for (region& row : made.regions) row.overhead_ns = cost * static_cast<double>(row.count);
-    made.accounting.overhead_ns = cost * static_cast<double>(made.accounting.ended);
+    lib::set_overhead(made, from.region_cost_ns());
     made.processes.push_back({pid, command_name(), lib::expand("%h"), elapsed});
     return made;
   }

@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <climits>
 #include <cstdlib>
 
+#include "discover/function_sets.hpp"
 #include "error.hpp"
 
 namespace adaptyst::lib {
@@ -13,7 +15,8 @@ namespace adaptyst::lib {
 namespace {
 
 constexpr std::string_view known =
-    "engine=auto|ebpf|inline|off, report=table|none, output=FILE.json (%p pid, %r rank, %h host)";
+    "engine=auto|ebpf|inline|off, report=table|none, output=FILE.json (%p pid, %r rank, %h host), "
+    "functions=FILE:PATTERN|SET[;…], through_exceptions=no|yes";
 
 [[noreturn]] void refuse(std::string_view what, std::string_view given, std::string_view source) {
   throw error(fmt::format("{} '{}' in {}", what, given, source), 0, fmt::format("known options: {}", known));
@@ -30,12 +33,36 @@ std::string mpi_rank() {
   return "0";
 }
 
+// Whether an option begins here: a key and "=".
+bool begins_option(std::string_view text) {
+  const std::size_t key = text.find_first_not_of("abcdefghijklmnopqrstuvwxyz_");
+  return key != 0 && key != std::string_view::npos && text[key] == '=';
+}
+
+// Up to the comma before the next option. Names of C++ functions have commas of their own.
+std::string_view first_pair(std::string_view text) {
+  std::size_t comma = text.find(',');
+  if (text.substr(0, text.find('=')) == "functions")
+    while (comma != std::string_view::npos && !begins_option(text.substr(comma + 1))) comma = text.find(',', comma + 1);
+  return text.substr(0, comma);
+}
+
+std::vector<std::string> split(std::string_view text) {
+  std::vector<std::string> words;
+  while (!text.empty()) {
+    const std::string_view word = text.substr(0, text.find(';'));
+    text.remove_prefix(std::min(word.size() + 1, text.size()));
+    if (!word.empty()) words.emplace_back(word);
+  }
+  return words;
+}
+
 }  // namespace
 
 void apply(options& to, std::string_view text, std::string_view source) {
   options result = to;
   while (!text.empty()) {
-    const std::string_view pair = text.substr(0, text.find(','));
+    const std::string_view pair = first_pair(text);
     text.remove_prefix(pair.size() < text.size() ? pair.size() + 1 : text.size());
     const std::size_t equals = pair.find('=');
     if (equals == std::string_view::npos) refuse("no '=' in the option", pair, source);
@@ -59,6 +86,12 @@ void apply(options& to, std::string_view text, std::string_view source) {
         if (value[at] == '%' && std::string_view("prh%").find(value[++at]) == std::string_view::npos)
           refuse("unknown placeholder in the output", value, source);
       result.output = value;
+    } else if (key == "functions") {
+      result.functions = split(value);
+      for (const std::string& one : result.functions) requests_of(one);  // complains of what is none
+    } else if (key == "through_exceptions") {
+      if (value != "yes" && value != "no") refuse("yes or no, not", value, source);
+      result.through_exceptions = value == "yes";
     } else {
       refuse("unknown option", key, source);
     }

@@ -4,6 +4,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace adaptyst::lib {
 
@@ -13,7 +14,9 @@ enum class report_choice { table, none };
 struct options {
   engine_choice engine = engine_choice::automatic;
   report_choice report = report_choice::table;
-  std::string output;  // empty: no file
+  std::string output;                  // empty: no file
+  std::vector<std::string> functions;  // without markers: FILE:PATTERN, or the name of a set
+  bool through_exceptions = false;     // also those of C++
 };
 
 // Applies `text` to `to`; `source` says in an error where the text came from. Throws error, leaving `to` as it was.

@@ -19,27 +19,13 @@
 #include <bpf/bpf_tracing.h>
 
 #include "aggregate.bpf.h"
+#include "function_stack.bpf.h"
+#include "marked_thread.bpf.h"
 
 char LICENSE[] SEC("license") = "GPL";
 
 /* Linux 6.13: one probe for both, which can decline the return at the entry. */
 extern _Bool bpf_session_is_return(void) __ksym __weak;
-
-/* With the thread, so that they end with it. */
-struct {
-  __uint(type, BPF_MAP_TYPE_TASK_STORAGE);
-  __uint(map_flags, BPF_F_NO_PREALLOC);
-  __type(key, int);
-  __type(value, struct adaptyst_function_stack);
-} stacks SEC(".maps");
-
-/* The path of the marker that is open on this thread, for functions to nest in; 0: none. So far nobody tells. */
-static __always_inline uint64_t enclosing_marker(void) { return 0; }
-
-static __always_inline uint64_t mix(uint64_t value) {
-  value *= 0x9E3779B97F4A7C15U;
-  return value ^ (value >> 32);
-}
 
 /* As the recorder in the program makes them; on the host's CPU. */
 static __always_inline uint64_t path_id(uint64_t parent, uint64_t site) {
@@ -67,14 +53,6 @@ static __always_inline int is_tail_call(struct pt_regs* registers) {
   return !(to & 0xfff);
 }
 
-static __always_inline struct adaptyst_function_stack* own_stack(uint64_t flags) {
-  return bpf_task_storage_get(&stacks, bpf_get_current_task_btf(), 0, flags);
-}
-
-static __always_inline struct adaptyst_function_frame* frame_at(struct adaptyst_function_stack* stack, uint64_t depth) {
-  return &stack->frames[(depth - 1) % ADAPTYST_FUNCTION_DEPTH];
-}
-
 /* These two are seldom needed, and global, so that the verifier checks each of them once: loading takes a third of the
  * time. */
 
@@ -94,35 +72,36 @@ __noinline int drop_left(uint64_t limit, uint64_t function) {
   return 0;
 }
 
-/* Names the path of the innermost frame and those above it, up to the first that is known already. */
 __noinline int name_frames(void) {
-  struct adaptyst_function_stack* stack = own_stack(0);
-  uint64_t depth = stack ? stack->depth : 0;
-  int i;
-  for (i = 0; stack && i < ADAPTYST_FUNCTION_DEPTH && depth; ++i, --depth) {
-    struct adaptyst_function_frame* frame = frame_at(stack, depth);
-    struct adaptyst_kernel_path path = {};
-    uint64_t id = frame->path;
-    if (bpf_map_lookup_elem(&paths, &id)) return 0;
-    path.parent = frame->parent;
-    path.site = frame->function;
-    path.depth = depth - 1;
-    if (bpf_map_update_elem(&paths, &id, &path, BPF_ANY)) {
-      count_loss(ADAPTYST_KERNEL_NAMES_FULL);
-      return 0;
-    }
-  }
+  name_open_functions();
   return 0;
+}
+
+/* The thread's stack, emptied if it is that of the program before exec(). */
+static __always_inline struct adaptyst_function_stack* stack_of_program(void) {
+  struct task_struct* task = bpf_get_current_task_btf();
+  struct adaptyst_function_stack* stack = own_stack(BPF_LOCAL_STORAGE_GET_F_CREATE);
+  if (stack && stack->image != (uint64_t)task->mm) {
+    uint64_t left;
+    for (left = stack->depth; left && left <= ADAPTYST_FUNCTION_DEPTH; --left) count_loss(ADAPTYST_FUNCTION_UNMATCHED);
+    stack->depth = 0;
+    stack->recorder = 0;
+    stack->owners = 0;
+    stack->image = (uint64_t)task->mm;
+  }
+  return stack;
 }
 
 /* 1: a return probe would be of no use. */
 static __always_inline int enter(struct pt_regs* registers) {
   struct adaptyst_function_stack* stack;
   struct adaptyst_function_frame* frame;
+  struct adaptyst_function_frame* above;
+  struct adaptyst_path marker;
   uint64_t here = entry_stack(registers, 0);
   uint64_t depth;
   count_loss(ADAPTYST_FUNCTION_BEGUN);
-  stack = own_stack(BPF_LOCAL_STORAGE_GET_F_CREATE);
+  stack = stack_of_program();
   if (!stack) {
     count_loss(ADAPTYST_FUNCTION_NO_MEMORY);
     return 1;
@@ -135,8 +114,12 @@ static __always_inline int enter(struct pt_regs* registers) {
     return 1;
   }
   frame = frame_at(stack, depth + 1);
+  above = depth ? frame_at(stack, depth) : 0;
   frame->function = bpf_get_attach_cookie(registers);
-  frame->parent = depth ? frame_at(stack, depth)->path : enclosing_marker();
+  frame->marker = marker_around(stack, here, &marker);
+  frame->markers = frame->marker ? marker.depth + 1 : 0;
+  if (frame->markers > (above ? above->markers : 0)) frame->parent = path_among(above ? above->path : 0, marker.id);
+  else frame->parent = above ? above->path : 0;
   frame->path = path_id(frame->parent, frame->function);
   frame->stack = here;
   frame->child_ns = 0;

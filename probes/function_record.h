@@ -26,11 +26,23 @@ struct adaptyst_function_frame {
   uint64_t stack; /* stack pointer at its entry */
   uint64_t child_ns;
   uint64_t entry_ns;
+  uint64_t marker;  /* address of the path of the innermost marker that was open at its entry, or 0 */
+  uint64_t markers; /* how many were open */
 };
 
 struct adaptyst_function_stack {
   uint64_t depth;
+  uint64_t image;    /* of the program: another one after exec() */
+  uint64_t recorder; /* address of the thread's own, where its open markers are; 0: not found */
+  uint64_t owners;   /* control_page::owners when it was looked for */
   struct adaptyst_function_frame frames[ADAPTYST_FUNCTION_DEPTH];
+};
+
+/* Where things are in a program's own structures: offsets, of which the headers in include/adaptyst/detail/ know. */
+struct adaptyst_recorder_layout {
+  uint32_t owners, recorders;           /* in the process's state */
+  uint32_t next, thread, depth, frames; /* in a recorder */
+  uint32_t frame_bytes, stack, path;    /* of a frame; in it */
 };
 
 #endif

@@ -49,6 +49,7 @@ struct adaptyst_kernel_group_key {
 struct adaptyst_kernel_path {
   uint64_t parent; /* 0 at the root */
   uint64_t site;
+  uint64_t marker; /* of a marker's path: its id in the program, which knows nothing of functions around it */
   uint32_t device;
   uint32_t depth;
 };
@@ -81,7 +82,7 @@ struct adaptyst_kernel_filter {
 #endif
 ADAPTYST_RECORD_CHECK(sizeof(struct adaptyst_kernel_row) == 48 + 8 * ADAPTYST_KERNEL_GROUP, "read by the collector");
 ADAPTYST_RECORD_CHECK(sizeof(struct adaptyst_kernel_group_key) == 16, "read by the collector");
-ADAPTYST_RECORD_CHECK(sizeof(struct adaptyst_kernel_path) == 24, "read by the collector");
+ADAPTYST_RECORD_CHECK(sizeof(struct adaptyst_kernel_path) == 32, "read by the collector");
 ADAPTYST_RECORD_CHECK(sizeof(struct adaptyst_kernel_site) == 16 + 4 * ADAPTYST_TEXT_BYTES, "read by the collector");
 
 #undef ADAPTYST_RECORD_CHECK

@@ -62,7 +62,7 @@ void attach(attach_options asked) {
   std::size_t attached = 0;
   for (const std::int64_t process : asked.processes) {
     try {
-      probe_functions(watching, asked.observing, process);
+      probe_functions(watching, process);
       watching.attach(process);
       ++attached;
     } catch (const std::runtime_error& failed) {

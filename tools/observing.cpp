@@ -9,7 +9,14 @@
 namespace adaptyst::tools {
 
 std::string observing_options::text() const {
-  return "engine=" + engine + ",report=" + report + (output.empty() ? "" : ",output=" + output);
+  std::string all = "engine=" + engine + ",report=" + report;
+  if (!output.empty()) all += ",output=" + output;
+  std::string named;
+  for (const std::vector<std::string>* const some : {&functions, &sets})
+    for (const std::string& one : *some) named += (named.empty() ? "" : ";") + one;
+  if (!named.empty()) all += ",functions=" + named;
+  if (through_exceptions) all += ",through_exceptions=yes";
+  return all;
 }
 
 void add_observing(CLI::App& to, observing_options& options) {
@@ -40,11 +47,8 @@ void add_observing(CLI::App& to, observing_options& options) {
       ->type_name("SECONDS");
 }
 
-void probe_functions(observer& with, const observing_options& options, std::int64_t process) {
-  std::vector<std::string> named = options.functions;
-  named.insert(named.end(), options.sets.begin(), options.sets.end());
-  if (named.empty()) return;
-  const std::vector<std::string> refused = with.probe_functions(named, process, options.through_exceptions);
+void probe_functions(observer& with, std::int64_t process) {
+  const std::vector<std::string> refused = with.probe_functions(process);
   constexpr std::size_t most = 10;
   for (std::size_t at = 0; at != std::min(refused.size(), most); ++at) complain("not probed: " + refused[at]);
   if (refused.size() > most) complain(fmt::format("not probed: {} others", refused.size() - most));

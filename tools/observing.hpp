@@ -26,7 +26,7 @@ struct observing_options {
 void add_observing(CLI::App& to, observing_options& options);
 
 // Attaches to the functions that were asked for, and complains of those that cannot be.
-void probe_functions(observer& with, const observing_options& options, std::int64_t process);
+void probe_functions(observer& with, std::int64_t process);
 
 // A time that comes round.
 class interval {

@@ -11,12 +11,15 @@
 //   engine=auto|ebpf|inline|off    auto: ebpf where it is permitted, else inline, and one line says which and why
 //   report=table|none              the table goes to standard error
 //   output=FILE.json               %p: pid, %r: MPI rank, %h: host
+//   functions=FILE:PATTERN;SET…    regions from functions that carry no markers, in files that are loaded when the
+//                                  collector starts; needs ebpf. Sets: mpi, opencl, cuda, hip, openmp, blas, io, malloc
+//   through_exceptions=no|yes      also functions of C++; a program that throws through one is then terminated
 //
 // Nothing here throws, and nothing stops the program: bad options and missing permissions are told on standard error
 // with what to do about them, and the program runs on, uncollected. One collector at a time; a second one is refused.
 //
 // Cost: tens of milliseconds at start and stop for ebpf, a few for inline; between them, what the events cost
-// (docs/overhead.md). No thread is left running.
+// (docs/overhead.md, docs/function-probes.md). No thread is left running.
 #ifndef ADAPTYST_COLLECTOR_HPP
 #define ADAPTYST_COLLECTOR_HPP
 

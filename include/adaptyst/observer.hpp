@@ -42,12 +42,9 @@ class observer {
   // A program that is about to be started in this process: even if it has no markers, it belongs to the profile.
   void expect(std::int64_t process, std::string_view command);
 
-  // Makes regions of functions that carry no markers, from entry and return, in one process: "FILE:PATTERN" each, or
-  // the name of a ready set (docs/function-probes.md). FILE is a path, or the beginning of a library's name. Needs
-  // engine=ebpf. Returns what was named and cannot be, with the reason. `through_exceptions`: also C++ functions, which
-  // ends a program that throws through one.
-  std::vector<std::string> probe_functions(const std::vector<std::string>& named, std::int64_t process,
-                                           bool through_exceptions = false);
+  // Makes regions of the functions that the option `functions` names, in one process. Needs engine=ebpf. Returns what
+  // was named and cannot be, with the reason.
+  std::vector<std::string> probe_functions(std::int64_t process);
 
   // For programs to be started: what their environment variable ADAPTYST_OBSERVER must be. They and their children then
   // tell when they load an ELF object with markers, fork or end, and are observed from their first region on.

@@ -104,7 +104,7 @@ namespace adaptyst { inline namespace v1 { namespace detail {
 // A region to be ended by hand: an expression of type region_handle.
 #define ADAPTYST_REGION_BEGIN(...)                                                                              \
   ::adaptyst::detail::kept(__extension__({                                                                      \
-    ADAPTYST_DETAIL_SITE(adaptyst_site, ADAPTYST_SITE_REGION, __func__, ADAPTYST_DETAIL_FIRST(__VA_ARGS__, ~)); \
+    ADAPTYST_DETAIL_SITE(adaptyst_site, ADAPTYST_SITE_HANDLE, __func__, ADAPTYST_DETAIL_FIRST(__VA_ARGS__, ~)); \
     ADAPTYST_DETAIL_AWAKE()                                                                                     \
     ? ::adaptyst::region_handle{::adaptyst::detail::begin_handle<ADAPTYST_DETAIL_IS_LITERAL(                    \
           ADAPTYST_DETAIL_FIRST(__VA_ARGS__, ~))>(adaptyst_site, 0U, __VA_ARGS__)}                              \

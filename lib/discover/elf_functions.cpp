@@ -51,6 +51,9 @@ class pattern {
   }
 
   bool fits(const std::string& symbol) const {
+    // Who asks for "solve*" does not mean the parts that the compiler has cut off.
+    if (wanted_ == clones::as_spelled && is_cold_part(symbol))
+      return std::find(globs_.begin(), globs_.end(), symbol) != globs_.end();
     if (fits_whole(symbol)) return true;
     const std::size_t suffix = clone_suffix(symbol);
     return wanted_ == clones::with_their_function && suffix != std::string::npos &&

@@ -72,7 +72,13 @@ std::vector<function_request> functions_of_set(std::string_view name) {
         for (const char* const glob : one.globs) requests.push_back({file, glob});
     return requests;
   }
-  throw error(fmt::format("no set of functions is called '{}'", name), 0, "known are " + known);
+  throw error(fmt::format("no set of functions is called '{}'", name), 0,
+              "known are " + known + "; or write FILE:PATTERN");
+}
+
+std::vector<function_request> requests_of(std::string_view text) {
+  if (text.find(':') == std::string_view::npos) return functions_of_set(text);
+  return {parse_function(text)};
 }
 
 }  // namespace adaptyst::lib

@@ -73,7 +73,7 @@ struct trial {
 trial try_probes() {
   trial made;
   try {
-    lib::probe_links links(0, true);
+    lib::probe_links links(0, true, false);
     links.start();
     made.works = true;
     made.mechanism = links.mechanism();

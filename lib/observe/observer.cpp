@@ -54,7 +54,7 @@ struct observer::state {
       reason = "asked for";
     } else {
       try {
-        links.emplace(only, true);
+        links.emplace(only, true, !options.functions.empty());
         links->start();
         reason = options.engine == engine_choice::ebpf ? "asked for" : "permitted";
       } catch (const lib::error& failed) {
@@ -119,38 +119,20 @@ struct observer::state {
     } catch (const lib::error&) {  // the kernel counts all the same
       added.leave_recorders();
     }
-    links->rows().admit(added.id());
+    links->rows().admit(added.id(), found.empty() ? 0 : found.front().control_block);
     for (const lib::process_object& one : found) links->attach(one.file);
   }
 
-  std::vector<std::string> probe_functions(const std::vector<std::string>& named, pid_t process,
-                                           bool through_exceptions) {
+  std::vector<std::string> probe_functions(pid_t process) {
+    if (options.functions.empty()) return {};
     require_ours(process);
     if (!links) throw lib::error("cannot probe functions with engine=inline", 0, "they need engine=ebpf");
-    std::map<std::string, std::vector<lib::function_request>> by_file;
-    std::vector<std::string> refused;
-    for (const std::string& text : named) {
-      const bool is_set = text.find(':') == std::string::npos;
-      std::vector<lib::function_request> requests;
-      if (is_set) requests = lib::functions_of_set(text);
-      else requests.push_back(lib::parse_function(text));
-      for (const lib::function_request& one : requests) {
-        const std::vector<std::string> files = lib::files_for(one, process);
-        for (const std::string& file : files) by_file[file].push_back(one);
-        if (is_set) continue;  // of an interface, a program uses what it uses
-        if (files.empty()) refused.push_back(text + ": no such file or library");
-        for (const std::string& file : files)
-          if (lib::find_functions(file, one.glob).empty()) refused.push_back(lib::explain_no_function(file, one.glob));
-      }
-    }
     lib::function_options how;
     how.pid = process;
-    how.through_exceptions = through_exceptions;
+    how.through_exceptions = options.through_exceptions;
+    how.among = &links->rows();
     auto probes = std::make_unique<lib::function_probes>(how);
-    for (const auto& [file, requests] : by_file) {
-      for (const lib::refused_function& one : probes->attach(file, requests))
-        refused.push_back(one.name + ": " + one.reason);
-    }
+    std::vector<std::string> refused = probes->attach(options.functions);
     functions.push_back(std::move(probes));
     return refused;
   }
@@ -176,7 +158,7 @@ struct observer::state {
       if (told.what == ADAPTYST_PROCESS_FORKED)
         for (const lib::process_object& one : found) known->add_object(one.control_block);
       if (links) {
-        links->rows().admit(who);
+        links->rows().admit(who, told.object);
         for (const lib::process_object& one : found)
           if (one.control_block == told.object) links->attach(one.file);
       }
@@ -216,6 +198,7 @@ struct observer::state {
     for (const auto& [why, count] : all.accounting.lost) known += count;
     all.accounting.begun = std::max(all.accounting.begun, known);
     for (const auto& one : functions) lib::add(all, one->read());
+    if (!functions.empty()) lib::settle_self_times(all);
     return all;
   }
 
@@ -235,10 +218,7 @@ struct observer::state {
     }
     made.regions = lib::assemble(all, most != nullptr ? most->devices().index : std::vector<std::uint32_t>{});
     made.accounting = all.accounting;
-    // What a function costs depends on its first instruction, and is not known.
-    for (region& row : made.regions)
-      if (row.kind != "function") row.overhead_ns = region_cost_ns * static_cast<double>(row.count);
-    if (functions.empty()) made.accounting.overhead_ns = region_cost_ns * static_cast<double>(made.accounting.ended);
+    lib::set_overhead(made, region_cost_ns);
     for (const auto& one : processes) {
       if (one.get() == most) continue;
       profile part;
@@ -247,7 +227,7 @@ struct observer::state {
       part.reason = made.reason;
       part.devices = one->devices().devices;
       part.processes.push_back(one->info());
-      if (functions.empty()) part.accounting.overhead_ns = 0;
+      if (made.accounting.overhead_ns) part.accounting.overhead_ns = 0;
       merge(made, part);
     }
     return made;
@@ -275,9 +255,8 @@ observer::~observer() = default;
 void observer::expect(std::int64_t process, std::string_view command) {
   state_->add(static_cast<pid_t>(process), {}).call(command);
 }
-std::vector<std::string> observer::probe_functions(const std::vector<std::string>& named, std::int64_t process,
-                                                   bool through_exceptions) {
-  return state_->probe_functions(named, static_cast<pid_t>(process), through_exceptions);
+std::vector<std::string> observer::probe_functions(std::int64_t process) {
+  return state_->probe_functions(static_cast<pid_t>(process));
 }
 void observer::attach(std::int64_t process) { state_->attach(static_cast<pid_t>(process)); }
 const std::string& observer::socket() const noexcept { return state_->channel.name(); }

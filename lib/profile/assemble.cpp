@@ -129,4 +129,14 @@ std::vector<region> assemble(const measured& from, const std::vector<std::uint32
   return sorted;
 }
 
+void set_overhead(profile& in, double region_cost_ns) {
+  const std::string function = site_kind_name(ADAPTYST_SITE_FUNCTION);
+  bool all_known = true;
+  for (region& row : in.regions) {
+    if (row.kind == function) all_known = false;
+    else row.overhead_ns = region_cost_ns * static_cast<double>(row.count);
+  }
+  if (all_known) in.accounting.overhead_ns = region_cost_ns * static_cast<double>(in.accounting.ended);
+}
+
 }  // namespace adaptyst::lib

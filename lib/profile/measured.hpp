@@ -24,6 +24,7 @@ struct measured_path {
   std::uint64_t parent = 0;
   std::uint64_t site = 0;
   std::uint32_t device = 0;
+  std::uint64_t marker = 0;  // from the kernel: the id by which the program knows it, if that is another
 };
 
 struct measured_row {
@@ -52,9 +53,16 @@ void add(measured_row& to, const measured_row& from);
 void add(account& to, const account& from);
 void add(measured& to, const measured& from);
 
+// Functions without markers and markers know nothing of each other's times: sets the self time where they nest.
+void settle_self_times(measured& in);
+
 // The regions of a profile, parents before children: paths spelled out, metrics folded into the region above them.
 // `device_index` leads from a number in the process to a place in profile::devices.
 std::vector<region> assemble(const measured& from, const std::vector<std::uint32_t>& device_index);
+
+// States what the observing has cost the program. What a function without marker costs depends on its first instruction,
+// and is not known.
+void set_overhead(profile& in, double region_cost_ns);
 
 }  // namespace adaptyst::lib
 

@@ -7,11 +7,13 @@
 #include <unistd.h>
 
 #include <ctime>
+#include <optional>
 #include <utility>
 
 #include "../discover/loaded_objects.hpp"
 #include "../error.hpp"
 #include "engine.hpp"
+#include "function_probes.hpp"
 #include "probe_links.hpp"
 #include "reconcile.hpp"
 #include "recorder_reader.hpp"
@@ -23,7 +25,8 @@ namespace {
 
 class ebpf_engine final : public engine {
  public:
-  explicit ebpf_engine(detail::process& in) : in_(in), links_(getpid(), false) {}
+  ebpf_engine(detail::process& in, const options& asked)
+      : in_(in), asked_(asked), links_(getpid(), false, !asked.functions.empty()) {}
   ~ebpf_engine() override { stop(); }
 
   std::string name() const override { return "ebpf"; }
@@ -44,6 +47,7 @@ class ebpf_engine final : public engine {
     in_.traced_process = self;
     links_.start();
     adopt_objects();
+    probe_functions();
   }
 
   void adopt_objects() override {
@@ -66,24 +70,50 @@ class ebpf_engine final : public engine {
     const timespec on_their_way{0, 200'000};
     nanosleep(&on_their_way, nullptr);
     measured kernel = links_.rows().read();
-    return reconcile(std::move(kernel), read_recorders(state()), ended_before);
+    measured all = reconcile(std::move(kernel), read_recorders(state()), ended_before);
+    if (functions_) {
+      add(all, functions_->read());
+      settle_self_times(all);
+    }
+    return all;
   }
 
   void stop() override {
+    functions_.reset();
     links_.stop();
     if (in_.traced_process == static_cast<std::uint32_t>(getpid())) in_.traced_process = 0;
   }
 
  private:
+  void probe_functions() {
+    if (asked_.functions.empty()) return;
+    links_.rows().admit(getpid(), reinterpret_cast<std::uint64_t>(&adaptyst_object_v1));
+    function_options how;
+    how.pid = getpid();
+    how.through_exceptions = asked_.through_exceptions;
+    how.among = &links_.rows();
+    try {
+      functions_.emplace(how);
+      for (const std::string& one : functions_->attach(asked_.functions)) print("not probed: " + one);
+    } catch (const error& failed) {  // the markers can be observed all the same
+      functions_.reset();
+      print(failed.what());
+    }
+  }
+
   process_state state() const { return own_state(reinterpret_cast<std::uint64_t>(&in_)); }
 
   detail::process& in_;
+  const options asked_;
   probe_links links_;
+  std::optional<function_probes> functions_;
   double marker_ns_ = 0;
 };
 
 }  // namespace
 
-std::unique_ptr<engine> make_ebpf_engine(detail::process& in) { return std::make_unique<ebpf_engine>(in); }
+std::unique_ptr<engine> make_ebpf_engine(detail::process& in, const options& asked) {
+  return std::make_unique<ebpf_engine>(in, asked);
+}
 
 }  // namespace adaptyst::lib

@@ -4,7 +4,7 @@
 
 namespace adaptyst::lib {
 
-std::unique_ptr<engine> make_ebpf_engine(detail::process&) {
+std::unique_ptr<engine> make_ebpf_engine(detail::process&, const options&) {
   throw error("cannot use eBPF: this build of adaptyst is without it", 0,
               "build it where CMake finds libbpf, clang and bpftool; engine=inline works here");
 }

@@ -8,6 +8,7 @@
 #include <memory>
 #include <string>
 
+#include "../options.hpp"
 #include "../profile/measured.hpp"
 
 namespace adaptyst::lib {
@@ -36,7 +37,7 @@ class engine {
 
 // Both throw error when the engine cannot work here.
 std::unique_ptr<engine> make_inline_engine(detail::process& in);
-std::unique_ptr<engine> make_ebpf_engine(detail::process& in);
+std::unique_ptr<engine> make_ebpf_engine(detail::process& in, const options& asked);
 
 }  // namespace adaptyst::lib
 

@@ -1,15 +1,17 @@
 #include "function_probes.hpp"
 
-#include <adaptyst/detail/text.hpp>
+#include <adaptyst/detail/recorder.hpp>
 #include <bpf/libbpf.h>
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <cstddef>
 #include <string_view>
 #include <utility>
 
 #include "../../probes/function_record.h"
+#include "../discover/named_functions.hpp"
 #include "../error.hpp"
 #include "function.skel.h"
 #include "summed_rows.hpp"
@@ -27,6 +29,24 @@ std::uint64_t site_id(std::string_view file, const function_place& place) {
   std::uint64_t id = detail::hash(ADAPTYST_SITE_FUNCTION, detail::text_of(place.symbol));
   id = detail::hash(id, detail::text_of(place.version));
   return detail::hash(id, detail::text_of(file));
+}
+
+// In a program that was built with the same headers; who asks has made sure of that.
+adaptyst_recorder_layout layout_of_recorders() {
+  adaptyst_recorder_layout layout{};
+  layout.owners = offsetof(detail::control_page, owners);
+  layout.recorders = offsetof(detail::control_page, recorders);
+  layout.next = offsetof(detail::recorder_head, next);
+  layout.thread = offsetof(detail::recorder_head, thread);
+  layout.depth = offsetof(detail::recorder_head, depth);
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Winvalid-offsetof"  // a plain struct behind a plain struct
+  layout.frames = offsetof(detail::recorder, frames);
+#pragma GCC diagnostic pop
+  layout.frame_bytes = sizeof(detail::frame);
+  layout.stack = offsetof(detail::frame, stack);
+  layout.path = offsetof(detail::frame, path);
+  return layout;
 }
 
 bool is_denied(int number) { return number == EPERM || number == EACCES; }
@@ -70,6 +90,15 @@ bool function_probes::load(bool sessions) {
   bpf_program__set_autoload(opened->progs.function_session, sessions);
   bpf_program__set_autoload(opened->progs.function_entry, !sessions);
   bpf_program__set_autoload(opened->progs.function_return, !sessions);
+  if (options_.among != nullptr) {
+    opened->rodata->filter = options_.among->filter();
+    opened->rodata->layout = layout_of_recorders();
+    if (bpf_map__reuse_fd(opened->maps.processes, options_.among->processes()) != 0 ||
+        bpf_map__reuse_fd(opened->maps.stacks, options_.among->function_stacks()) != 0)
+      return false;
+  } else {
+    bpf_map__set_max_entries(opened->maps.processes, 1);
+  }
   if (const int failed = function_bpf__load(opened.get()); failed != 0) {
     errno = -failed;
     return false;
@@ -132,10 +161,19 @@ std::vector<refused_function> function_probes::attach(const std::string& file,
   return refused;
 }
 
+std::vector<std::string> function_probes::attach(const std::vector<std::string>& named) {
+  named_functions found = find_named(named, options_.pid);
+  std::vector<std::string> refused = std::move(found.not_found);
+  for (const auto& [file, requests] : found.by_file)
+    for (const refused_function& one : attach(file, requests)) refused.push_back(one.name + ": " + one.reason);
+  return refused;
+}
+
 measured function_probes::read() const {
   measured all;
   read_summed_rows(all, loaded_->maps.rows, loaded_->maps.groups, loaded_->maps.paths);
   all.sites = sites_;
+  read_named_sites(all, loaded_->maps.sites);
   const std::vector<std::uint64_t> counters = read_kernel_counters(loaded_->maps.losses, ADAPTYST_FUNCTION_COUNTS);
   account& sum = all.accounting;
   std::uint64_t lost = 0;

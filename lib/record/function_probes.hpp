@@ -20,6 +20,7 @@
 #include "../discover/elf_functions.hpp"
 #include "../discover/function_request.hpp"
 #include "../profile/measured.hpp"
+#include "kernel_rows.hpp"
 #include "uprobe_link.hpp"
 
 struct function_bpf;
@@ -27,10 +28,11 @@ struct function_bpf;
 namespace adaptyst::lib {
 
 struct function_options {
-  pid_t pid = 0;                    // 0: every process
-  bool single_stepped = false;      // also entries that cost a second trap, 19 us in a virtual machine
-  bool through_exceptions = false;  // also C++ functions: a program that throws through them is terminated
-  bool sessions = true;             // where the kernel has them, Linux 6.13; else links for entries and returns apart
+  pid_t pid = 0;                       // 0: every process
+  bool single_stepped = false;         // also entries that cost a second trap, 19 us in a virtual machine
+  bool through_exceptions = false;     // also C++ functions: a program that throws through them is terminated
+  const kernel_rows* among = nullptr;  // of the markers that functions nest in, and they in functions; loaded for that
+  bool sessions = true;  // where the kernel has them, Linux 6.13; else links for entries and returns apart
 };
 
 struct refused_function {
@@ -52,6 +54,8 @@ class function_probes {
   // Attaches to what the requests for this file name in it, all at once; a function that has probes already keeps them.
   // Returns what was named but cannot be probed. Throws error; nothing has changed then.
   std::vector<refused_function> attach(const std::string& file, const std::vector<function_request>& requests);
+  // The same for what a user names, in all files of the process that have it. Returns a line for each that cannot be.
+  std::vector<std::string> attach(const std::vector<std::string>& named);
   // How many functions have probes.
   std::size_t attached() const { return sites_.size(); }
   std::string mechanism() const;

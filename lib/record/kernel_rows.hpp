@@ -11,6 +11,7 @@
 #include "../profile/measured.hpp"
 #include "uprobe_link.hpp"
 
+struct adaptyst_kernel_filter;
 struct region_bpf;
 
 namespace adaptyst::lib {
@@ -24,8 +25,9 @@ enum class audience {
 
 class kernel_rows {
  public:
-  // `multi`: to be attached by uprobe_multi links. Throws error.
-  kernel_rows(bool multi, audience whose);
+  // `multi`: to be attached by uprobe_multi links. `among_functions`: regions may stand below functions that carry no
+  // markers, see function_probes. Throws error.
+  kernel_rows(bool multi, audience whose, bool among_functions);
   kernel_rows(kernel_rows&&) noexcept;
   kernel_rows& operator=(kernel_rows&&) noexcept;
   ~kernel_rows();
@@ -33,13 +35,18 @@ class kernel_rows {
   // Attaches the program of region_end. `process`: 0 for all. Throws error.
   uprobe_link attach(const std::string& file, const std::vector<uprobe_place>& places, pid_t process) const;
 
-  // Lists a process, or takes it off the list.
-  void admit(pid_t process) const;
+  // Lists a process, or takes it off the list. `control_block`: address of one in it, or 0.
+  void admit(pid_t process, std::uint64_t control_block) const;
   void dismiss(pid_t process) const;
 
   // All rows, what is known of their paths, and what was lost in the kernel.
   measured read() const;
   void forget(std::uint64_t path) const;
+
+  // For the programs that observe functions: whom to listen to, and two maps to share.
+  const adaptyst_kernel_filter& filter() const;
+  int processes() const;
+  int function_stacks() const;
 
  private:
   bool multi_;

@@ -30,8 +30,12 @@ void close_links_in_child() {
 
 }  // namespace
 
-probe_links::probe_links(pid_t process, bool listed)
-    : process_(process), listed_(listed), multi_(kernel_has_uprobe_multi()), rows_(load()) {
+probe_links::probe_links(pid_t process, bool listed, bool among_functions)
+    : process_(process),
+      listed_(listed),
+      among_functions_(among_functions),
+      multi_(kernel_has_uprobe_multi()),
+      rows_(load()) {
   static std::once_flag once;
   std::call_once(once, [] { pthread_atfork(nullptr, nullptr, close_links_in_child); });
   links_of_this_process = &links_;
@@ -39,12 +43,12 @@ probe_links::probe_links(pid_t process, bool listed)
 
 probe_links::~probe_links() {
   stop();
-  links_of_this_process = nullptr;
+  if (links_of_this_process == &links_) links_of_this_process = nullptr;
 }
 
 kernel_rows probe_links::load() const {
-  if (listed_) return kernel_rows(multi_, audience::listed);
-  return kernel_rows(multi_, multi_ ? audience::everybody : audience::this_process);
+  if (listed_) return kernel_rows(multi_, audience::listed, among_functions_);
+  return kernel_rows(multi_, multi_ ? audience::everybody : audience::this_process, among_functions_);
 }
 
 std::string probe_links::mechanism() const {
@@ -72,7 +76,7 @@ bool probe_links::try_point(unsigned point) {
   const trial_site site = find_trial_site();
   point_ = point;
   attach_file(site.file, {{site.offset + point, 0}}, getpid());
-  if (listed_) rows_.admit(getpid());
+  if (listed_) rows_.admit(getpid(), 0);
   const trial tried = try_hits(trial_hits, trial_path);
   if (listed_) rows_.dismiss(getpid());
   const bool counted = rows_.read().rows[trial_path].count == std::uint64_t{stopwatch_rounds} * trial_hits;
@@ -80,6 +84,7 @@ bool probe_links::try_point(unsigned point) {
   if (tried.state_kept && counted && (point == safe_point || tried.is_call)) {
     optimised_ = tried.is_call;
     hit_ns_ = tried.hit_ns;
+    if (listed_) files_.clear();  // the trial's link hears nobody but us
     return true;
   }
   detach(std::exchange(links_, {}));

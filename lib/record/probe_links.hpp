@@ -19,8 +19,8 @@ namespace adaptyst::lib {
 class probe_links {
  public:
   // Loads the programs. `process`: whose probes are attached, 0 for everybody's; `listed`: only the processes that
-  // rows().admit() has named count. Throws error.
-  probe_links(pid_t process, bool listed);
+  // rows().admit() has named count. `among_functions`: see kernel_rows. Throws error.
+  probe_links(pid_t process, bool listed, bool among_functions);
   ~probe_links();
   probe_links(const probe_links&) = delete;
   probe_links& operator=(const probe_links&) = delete;
@@ -43,6 +43,7 @@ class probe_links {
 
   pid_t process_;
   bool listed_;
+  bool among_functions_;
   bool multi_;
   kernel_rows rows_;
   std::mutex mutex_;  // of what follows: objects may be loaded on any thread

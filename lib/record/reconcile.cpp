@@ -1,24 +1,44 @@
 #include "reconcile.hpp"
 
 #include <algorithm>
+#include <unordered_map>
 #include <utility>
+#include <vector>
 
 namespace adaptyst::lib {
+
+namespace {
+
+// By the ids that the program knows: which rows are of the same path, but for functions around it.
+std::unordered_map<std::uint64_t, std::vector<std::uint64_t>> kernel_ids(const measured& kernel) {
+  std::unordered_map<std::uint64_t, std::vector<std::uint64_t>> ids;
+  for (const auto& [id, row] : kernel.rows) {
+    const auto path = kernel.paths.find(id);
+    ids[path != kernel.paths.end() && path->second.marker != 0 ? path->second.marker : id].push_back(id);
+  }
+  return ids;
+}
+
+}  // namespace
 
 measured reconcile(measured kernel, measured program, std::uint64_t ended_before) {
   std::uint64_t counted = 0;
   for (auto& [id, row] : kernel.rows) counted += row.count;
+  const auto ids = kernel_ids(kernel);
   for (auto& [id, row] : program.rows) {
     const auto path = program.paths.find(id);
     const auto site = path != program.paths.end() ? program.sites.find(path->second.site) : program.sites.end();
+    const auto same = ids.find(id);
     if (site != program.sites.end() && is_instant(site->second.kind)) {
       counted += row.count;
       kernel.rows[id] = std::move(row);
-    } else if (const auto same = kernel.rows.find(id); same != kernel.rows.end()) {
+      if (const auto parent = ids.find(path->second.parent); parent != ids.end() && parent->second.size() == 1)
+        path->second.parent = parent->second.front();
+    } else if (same != ids.end()) {
       // The kernel cannot add floating-point numbers, and does not know who our threads are.
-      same->second.threads = row.threads;
-      same->second.attributes = std::move(row.attributes);
-      for (attribute& one : same->second.attributes) one.count = same->second.count;
+      for (const std::uint64_t one : same->second) kernel.rows[one].threads = row.threads;
+      if (same->second.size() != 1) continue;  // nobody knows whose numbers these are
+      kernel.rows[same->second.front()].attributes = std::move(row.attributes);
     }
   }
   kernel.paths.insert(program.paths.begin(), program.paths.end());

@@ -3,6 +3,7 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 
+#include <algorithm>
 #include <numeric>
 
 #include "../../probes/record.h"
@@ -41,14 +42,15 @@ measured_row as_row(const adaptyst_kernel_row& part) {
   return row;
 }
 
-}  // namespace
-
+// How many processors a per-CPU map has values for.
 std::size_t possible_processors() {
   const int possible = libbpf_num_possible_cpus();
   if (possible < 1)
     throw error("cannot count the processors in /sys/devices/system/cpu/possible", -possible, "mount /sys");
   return static_cast<std::size_t>(possible);
 }
+
+}  // namespace
 
 void read_summed_rows(measured& into, const bpf_map* rows, const bpf_map* groups, const bpf_map* paths) {
   const std::size_t processors = possible_processors();
@@ -66,8 +68,31 @@ void read_summed_rows(measured& into, const bpf_map* rows, const bpf_map* groups
   });
   for_each_key<std::uint64_t>(paths, [&](int map, std::uint64_t id) {
     adaptyst_kernel_path path;
-    if (bpf_map_lookup_elem(map, &id, &path) == 0) into.paths[id] = {path.parent, path.site, path.device};
+    if (bpf_map_lookup_elem(map, &id, &path) == 0) into.paths[id] = {path.parent, path.site, path.device, path.marker};
   });
+}
+
+void read_named_sites(measured& into, const bpf_map* sites) {
+  for_each_key<std::uint64_t>(sites, [&](int map, std::uint64_t id) {
+    adaptyst_kernel_site site;
+    if (bpf_map_lookup_elem(map, &id, &site) != 0) return;
+    measured_site& made = into.sites[id];
+    made.name.assign(site.name, std::min<std::size_t>(site.name_bytes, sizeof site.name));
+    made.file = site.file;
+    made.function = site.function;
+    made.label = site.label;
+    made.line = site.line;
+    made.kind = site.kind;
+  });
+}
+
+void forget_summed_row(const bpf_map* rows, const bpf_map* groups, std::uint64_t path) {
+  bpf_map_delete_elem(bpf_map__fd(rows), &path);
+  std::vector<adaptyst_kernel_group_key> gone;
+  for_each_key<adaptyst_kernel_group_key>(groups, [&](int, const adaptyst_kernel_group_key& key) {
+    if (key.path == path) gone.push_back(key);
+  });
+  for (const adaptyst_kernel_group_key& key : gone) bpf_map_delete_elem(bpf_map__fd(groups), &key);
 }
 
 std::vector<std::uint64_t> read_kernel_counters(const bpf_map* counters, std::uint32_t count) {

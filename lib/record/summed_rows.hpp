@@ -2,7 +2,6 @@
 #ifndef ADAPTYST_LIB_RECORD_SUMMED_ROWS_HPP
 #define ADAPTYST_LIB_RECORD_SUMMED_ROWS_HPP
 
-#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -12,11 +11,14 @@ struct bpf_map;
 
 namespace adaptyst::lib {
 
-// How many processors a per-CPU map has values for. Throws error.
-std::size_t possible_processors();
-
 // Adds the rows and paths of these maps, all parts together.
 void read_summed_rows(measured& into, const bpf_map* rows, const bpf_map* groups, const bpf_map* paths);
+
+// Adds the markers that have been named.
+void read_named_sites(measured& into, const bpf_map* sites);
+
+// Takes one row away, wherever parts of it are.
+void forget_summed_row(const bpf_map* rows, const bpf_map* groups, std::uint64_t path);
 
 // The counters of a per-CPU array, each summed over the processors.
 std::vector<std::uint64_t> read_kernel_counters(const bpf_map* counters, std::uint32_t count);

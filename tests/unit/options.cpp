@@ -18,14 +18,15 @@ using adaptyst::lib::options;
 using adaptyst::lib::report_choice;
 
 bool same(const options& a, const options& b) {
-  return a.engine == b.engine && a.report == b.report && a.output == b.output;
+  return a.engine == b.engine && a.report == b.report && a.output == b.output && a.functions == b.functions &&
+         a.through_exceptions == b.through_exceptions;
 }
 
 bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
 // What applying `text` is refused with, to options that must stay as they were.
 std::string refusal(const std::string& text) {
-  const options before{engine_choice::inlined, report_choice::none, "kept.json"};
+  const options before{engine_choice::inlined, report_choice::none, "kept.json", {"mpi"}, true};
   options changed = before;
   std::string message;
   try {
@@ -67,7 +68,7 @@ TEST_CASE("every documented value is understood") {
                                                            {"engine=inline", engine_choice::inlined},
                                                            {"engine=off", engine_choice::off}};
   for (const auto& [text, meant] : engines) {
-    options chosen{engine_choice::off, report_choice::none, {}};
+    options chosen{engine_choice::off, report_choice::none, {, {}, false}};
     if (meant == engine_choice::off) chosen.engine = engine_choice::automatic;
     apply(chosen, text, "the test");
     CAPTURE(text);
@@ -180,4 +181,22 @@ TEST_CASE("%r is the rank that the launcher says, and 0 without one") {
     CHECK(expand("%r.json") == "17.json");
     unsetenv(name);
   }
+}
+
+TEST_CASE("functions are a list, and their names may have commas") {
+  using names = std::vector<std::string>;
+  options chosen;
+  apply(chosen, "functions=mpi;./solver:flux(int, double),report=none", "the test");
+  CHECK(chosen.functions == names{"mpi", "./solver:flux(int, double)"});
+  CHECK(chosen.report == report_choice::none);
+  CHECK_FALSE(chosen.through_exceptions);
+  apply(chosen, "report=table,functions=./solver:sum<a, b>(*),through_exceptions=yes", "the test");
+  CHECK(chosen.functions == names{"./solver:sum<a, b>(*)"});
+  CHECK(chosen.through_exceptions);
+  apply(chosen, "functions=", "the test");
+  CHECK(chosen.functions.empty());
+  CHECK(contains(refusal("functions=mpi;fortran"), "no set of functions is called 'fortran'"));
+  CHECK(contains(refusal("functions=fortran"), "known are mpi, opencl"));
+  CHECK(contains(refusal("functions=:MPI_*"), "the file is missing"));
+  CHECK(contains(refusal("through_exceptions=perhaps"), "perhaps"));
 }

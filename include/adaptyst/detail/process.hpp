@@ -123,7 +123,7 @@ struct control_page {
   uint32_t observer;  // the process outside that reads the recorders, or 0
   uint64_t layout;    // of all that it reads there, layout_of_state; 0 until there is a recorder
   uint32_t recorders_made;
-  uint32_t pad;
+  uint32_t owners;      // how often a recorder has got an owner
   uint64_t epoch;       // how many collectors have started; rows of an older epoch are not read
   recorder* recorders;  // all there are; only ever pushed to
   clock_line clock;

@@ -185,6 +185,7 @@ ADAPTYST_DETAIL_COLD inline void renew(recorder& r) noexcept {
   if (load(r.thread) != self) {  // this thread has forked: the child's list of recorders began empty
     store(r.thread, self);
     enlist(r);
+    fetch_add(r.owner->control.owners, 1);
   }
   __builtin_memset(static_cast<void*>(r.slots), 0, sizeof r.slots);
   store(r.rows_used, 0);
@@ -320,6 +321,7 @@ inline recorder* claim_recorder(process& in) noexcept {
     const writing now(*r);
     abandon_frames(*r, 0);
     store(r->generation, r->generation + 1);
+    fetch_add(in.control.owners, 1);
     pthread_setspecific(in.recorder_key, r);
     return r;
   }
@@ -335,6 +337,7 @@ inline recorder* claim_recorder(process& in) noexcept {
   made->guess = made->root.child = made->frames[0].where = &made->root;
   made->frames[0].stack = reinterpret_cast<const void*>(~uintptr_t{0});
   enlist(*made);
+  fetch_add(in.control.owners, 1);
   pthread_setspecific(in.recorder_key, made);
   return made;
 }

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Apache-2.0
+ *
+ * The functions without markers that are open on a thread, as the programs of both kinds of regions need them.
+ */
+#ifndef ADAPTYST_PROBES_FUNCTION_STACK_BPF_H
+#define ADAPTYST_PROBES_FUNCTION_STACK_BPF_H
+
+#include "function_record.h"
+#include "naming.bpf.h"
+
+/* With the thread, so that they end with it. */
+struct {
+  __uint(type, BPF_MAP_TYPE_TASK_STORAGE);
+  __uint(map_flags, BPF_F_NO_PREALLOC);
+  __type(key, int);
+  __type(value, struct adaptyst_function_stack);
+} stacks SEC(".maps");
+
+static __always_inline struct adaptyst_function_stack* own_stack(uint64_t flags) {
+  return bpf_task_storage_get(&stacks, bpf_get_current_task_btf(), 0, flags);
+}
+
+static __always_inline struct adaptyst_function_frame* frame_at(struct adaptyst_function_stack* stack, uint64_t depth) {
+  return &stack->frames[(depth - 1) % ADAPTYST_FUNCTION_DEPTH];
+}
+
+/* Names the path of the innermost frame and those above it, up to the first that is known already. */
+static __always_inline void name_open_functions(void) {
+  struct adaptyst_function_stack* stack = own_stack(0);
+  uint64_t depth = stack ? stack->depth : 0;
+  int i;
+  for (i = 0; stack && i < ADAPTYST_FUNCTION_DEPTH && depth; ++i, --depth) {
+    struct adaptyst_function_frame* frame = frame_at(stack, depth);
+    struct adaptyst_function_frame* above = depth > 1 ? frame_at(stack, depth - 1) : 0;
+    struct adaptyst_kernel_path path = {};
+    uint64_t id = frame->path;
+    if (bpf_map_lookup_elem(&paths, &id)) return;
+    path.parent = frame->parent;
+    path.site = frame->function;
+    path.depth = depth - 1;
+    if (bpf_map_update_elem(&paths, &id, &path, BPF_ANY)) {
+      count_loss(ADAPTYST_KERNEL_NAMES_FULL);
+      return;
+    }
+    if (frame->markers > (above ? above->markers : 0))
+      name_path(frame->marker, above ? above->path : 0, above ? above->markers : 0);
+  }
+}
+
+#endif

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Apache-2.0
+ *
+ * Whose events are summed.
+ */
+#ifndef ADAPTYST_PROBES_PROCESS_BPF_H
+#define ADAPTYST_PROBES_PROCESS_BPF_H
+
+#include "record.h"
+
+const volatile struct adaptyst_kernel_filter filter = {};
+
+/* Where a control block of the process is, or 0. */
+struct {
+  __uint(type, BPF_MAP_TYPE_HASH);
+  __uint(map_flags, BPF_F_NO_PREALLOC);
+  __uint(max_entries, ADAPTYST_KERNEL_PROCESSES);
+  __type(key, uint32_t);
+  __type(value, uint64_t);
+} processes SEC(".maps");
+
+/* The number of the process, as the collector knows it; 0: it is in no PID namespace that the collector sees. */
+static __always_inline uint32_t own_process(void) {
+  struct bpf_pidns_info task;
+  if (!filter.namespace_inode) return bpf_get_current_pid_tgid() >> 32;
+  if (bpf_get_ns_current_pid_tgid(filter.namespace_device, filter.namespace_inode, &task, sizeof(task))) return 0;
+  return task.tgid;
+}
+
+static __always_inline int is_observed(void) {
+  uint32_t process;
+  if (!filter.pid && !filter.listed) return 1;
+  process = own_process();
+  return filter.listed ? !!bpf_map_lookup_elem(&processes, &process) : process == filter.pid;
+}
+
+#endif
