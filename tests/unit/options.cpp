@@ -68,7 +68,8 @@ TEST_CASE("every documented value is understood") {
                                                            {"engine=inline", engine_choice::inlined},
                                                            {"engine=off", engine_choice::off}};
   for (const auto& [text, meant] : engines) {
-    options chosen{engine_choice::off, report_choice::none, {, {}, false}};
+    options chosen;
+    chosen.engine = engine_choice::off;
     if (meant == engine_choice::off) chosen.engine = engine_choice::automatic;
     apply(chosen, text, "the test");
     CAPTURE(text);
