@@ -70,6 +70,7 @@ TEST_CASE("every documented value is understood") {
   for (const auto& [text, meant] : engines) {
     options chosen;
     chosen.engine = engine_choice::off;
+    chosen.report = report_choice::none;
     if (meant == engine_choice::off) chosen.engine = engine_choice::automatic;
     apply(chosen, text, "the test");
     CAPTURE(text);
