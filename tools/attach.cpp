@@ -70,6 +70,7 @@ void attach(attach_options asked) {
     }
   }
   if (attached == 0) end_with(bad_input);
+  watching.drop_capabilities();
 
   const interval all(asked.duration > 0 ? asked.duration : 1e9);
   for (interval polling(asked.observing.seconds); watching.running() != 0 && !interval(all).is_over();) {

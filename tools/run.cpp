@@ -30,9 +30,14 @@ struct run_options {
 constexpr int not_executable = 126;
 constexpr int not_found = 127;
 
+// What the command gets as we got it.
+struct inherited {
+  sigset_t blocked;
+  struct sigaction at_child_end;
+};
+
 // The command begins when something is written to `gate`.
-pid_t start(const std::vector<std::string>& command, const std::string& socket, const sigset_t& signals_of_command,
-            int (&gate)[2]) {
+pid_t start(const std::vector<std::string>& command, const std::string& socket, const inherited& as, int (&gate)[2]) {
   std::vector<char*> arguments;
   arguments.reserve(command.size() + 1);
   for (const std::string& one : command) arguments.push_back(const_cast<char*>(one.c_str()));
@@ -43,7 +48,8 @@ pid_t start(const std::vector<std::string>& command, const std::string& socket, 
   char opened = 0;
   close(gate[1]);
   if (read(gate[0], &opened, 1) != 1) _exit(not_executable);  // the observer is dead, and has told why
-  sigprocmask(SIG_SETMASK, &signals_of_command, nullptr);
+  sigaction(SIGCHLD, &as.at_child_end, nullptr);
+  sigprocmask(SIG_SETMASK, &as.blocked, nullptr);
   setenv("ADAPTYST_OBSERVER", socket.c_str(), 1);
   execvp(arguments[0], arguments.data());
   const int number = errno;
@@ -66,11 +72,15 @@ pid_t start(const std::vector<std::string>& command, const std::string& socket, 
 
 void run(const run_options& asked) {
   observer watching(asked.observing.text());
+  inherited before{};
   sigset_t ours;
-  sigset_t before;
   sigemptyset(&ours);
-  for (const int one : {SIGCHLD, SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2}) sigaddset(&ours, one);
-  sigprocmask(SIG_BLOCK, &ours, &before);
+  for (const int one : {SIGCHLD, SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, SIGALRM, SIGXCPU})
+    sigaddset(&ours, one);
+  sigprocmask(SIG_BLOCK, &ours, &before.blocked);
+  struct sigaction by_default {};
+  by_default.sa_handler = SIG_DFL;  // ignored, it would take the command's status away
+  sigaction(SIGCHLD, &by_default, &before.at_child_end);
   const int signals = signalfd(-1, &ours, SFD_CLOEXEC | SFD_NONBLOCK);
   int gate[2] = {-1, -1};
   const pid_t child = start(asked.command, watching.socket(), before, gate);
@@ -86,6 +96,7 @@ void run(const run_options& asked) {
     kill(child, SIGKILL);
     throw;
   }
+  watching.drop_capabilities();  // the command has its own
   if (write(gate[1], "", 1) != 1) kill(child, SIGKILL);
   close(gate[0]);
   close(gate[1]);

@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <cstddef>
 #include <cstring>
+#include <ctime>
 #include <fstream>
 #include <random>
 
@@ -60,9 +61,14 @@ channel::channel() {
 channel::~channel() { close(descriptor_); }
 
 void channel::handle(const std::function<adaptyst_answer(pid_t, const adaptyst_announcement&)>& answer) {
-  for (;;) {
+  constexpr int most_at_once = 1000;  // the caller has other things to do as well
+  for (int at = 0; at != most_at_once; ++at) {
     const int peer = accept4(descriptor_, nullptr, nullptr, SOCK_CLOEXEC);
-    if (peer < 0) return;
+    if (peer < 0) {
+      const timespec a_while{0, 10'000'000};  // or whoever polls us would come back at once
+      if (errno == EMFILE || errno == ENFILE) nanosleep(&a_while, nullptr);
+      return;
+    }
     const timeval longest{0, 200'000};  // whoever connects has its announcement ready
     setsockopt(peer, SOL_SOCKET, SO_RCVTIMEO, &longest, sizeof longest);
     ucred who{};

@@ -2,6 +2,7 @@
 #include <adaptyst/region.hpp>
 
 #include <fmt/format.h>
+#include <linux/capability.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -10,6 +11,7 @@
 #include <cinttypes>
 #include <ctime>
 #include <fstream>
+#include <limits>
 #include <map>
 #include <optional>
 #include <vector>
@@ -25,6 +27,7 @@
 #include "../record/reconcile.hpp"
 #include "../record/stopwatch.hpp"
 #include "../report/output_file.hpp"
+#include "capabilities.hpp"
 #include "channel.hpp"
 #include "observed_process.hpp"
 
@@ -85,17 +88,19 @@ struct observer::state {
   }
 
   // The kernel asks for no right over a process that is probed, so we do.
-  static void require_ours(pid_t process) {
+  static void require_ours(std::int64_t process) {
     struct stat owner {};
-    if (process <= 0 || stat(fmt::format("/proc/{}", process).c_str(), &owner) != 0)
+    if (process <= 0 || process > std::numeric_limits<pid_t>::max() ||
+        stat(fmt::format("/proc/{}", process).c_str(), &owner) != 0)
       throw lib::error(fmt::format("cannot observe process {}", process), ESRCH, "it must be running");
     if (geteuid() != 0 && owner.st_uid != geteuid())
       throw lib::error(fmt::format("cannot observe process {}: it belongs to another user", process), EPERM, "be root");
   }
 
-  void attach(pid_t process) {
+  void attach(std::int64_t given) {
+    require_ours(given);
+    const auto process = static_cast<pid_t>(given);
     if (find(process) != nullptr) return;
-    require_ours(process);
     const std::vector<lib::process_object> found = lib::find_objects(process);
     if (found.empty() && functions.empty())
       throw lib::error(fmt::format("cannot observe process {}: there are no markers in it", process), 0,
@@ -108,6 +113,7 @@ struct observer::state {
       if (links) begin_with_probes(added, found);
       else added.claim(clock), added.wake();
     } catch (...) {
+      if (links) links->rows().dismiss(process);
       processes.pop_back();
       throw;
     }
@@ -168,6 +174,14 @@ struct observer::state {
       lib::print(failed.what());
     }
     return reply;
+  }
+
+  void drop_capabilities() const {
+    std::vector<unsigned> kept = {CAP_SYS_PTRACE, CAP_DAC_READ_SEARCH, CAP_KILL};
+    if (links) kept.insert(kept.end(), {CAP_BPF, CAP_PERFMON});  // for ELF files that are loaded later
+    if (links && !lib::kernel_has_uprobe_multi()) kept.push_back(CAP_SYS_ADMIN);
+    if (!options.output.empty()) kept.push_back(CAP_DAC_OVERRIDE);
+    lib::keep_capabilities(kept);
   }
 
   void poll() {
@@ -258,12 +272,13 @@ void observer::expect(std::int64_t process, std::string_view command) {
 std::vector<std::string> observer::probe_functions(std::int64_t process) {
   return state_->probe_functions(static_cast<pid_t>(process));
 }
-void observer::attach(std::int64_t process) { state_->attach(static_cast<pid_t>(process)); }
+void observer::attach(std::int64_t process) { state_->attach(process); }
 const std::string& observer::socket() const noexcept { return state_->channel.name(); }
 int observer::descriptor() const noexcept { return state_->channel.descriptor(); }
 void observer::handle() {
   state_->channel.handle([this](pid_t who, const adaptyst_announcement& told) { return state_->answer(who, told); });
 }
+void observer::drop_capabilities() { state_->drop_capabilities(); }
 void observer::poll() { state_->poll(); }
 std::size_t observer::running() const {
   return static_cast<std::size_t>(std::count_if(state_->processes.begin(), state_->processes.end(),

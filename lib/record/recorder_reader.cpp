@@ -62,7 +62,9 @@ class recorder_reader::pass {
     std::uint64_t unrecorded = 0;
     for (const std::uint64_t object : state_.objects) {
       adaptyst_object block{};
-      if (memory_.read(object, block)) unrecorded += block.unrecorded;
+      // Where a library was unloaded there may be something else.
+      if (memory_.read(object, block) && (block.process == 0 || block.process == state_.address))
+        unrecorded += block.unrecorded;
     }
     kept_.unrecorded_ = std::max(kept_.unrecorded_, unrecorded);
   }

@@ -19,7 +19,7 @@ LIMIT = 60  # seconds that nothing here comes near to
 
 
 def command(*arguments):
-    return [ADAPTYST, arguments[0], f"--engine={ENGINE}", "--report=none", f"--output={profile_file}", *arguments[1:]]
+    return [ADAPTYST, arguments[0], f"--engine={ENGINE}", "--report=none", f"--output={profile_file}", *map(str, arguments[1:])]
 
 
 def load():
@@ -141,6 +141,33 @@ def case_attach_to_its_end():
     load()
 
 
+def case_capabilities():
+    """After attaching, an observer that is root has left what observing needs; the command it starts has all."""
+    if os.geteuid() != 0:
+        return failures.check(True, "SKIPPED: only root has capabilities to give up")
+
+    def rights(pid):
+        status = pathlib.Path(f"/proc/{pid}/status").read_text()
+        return int(next(line for line in status.splitlines() if line.startswith("CapPrm")).split()[1], 16)
+
+    kept = {1, 2, 5, 19} | ({38, 39} if ENGINE == "ebpf" else set())  # of <linux/capability.h>
+    program = start(100000, 0, 100)
+    observer = spawn(command("attach", program.pid))
+    whole = rights(os.getpid())
+    time.sleep(1)
+    left = rights(observer.pid)
+    failures.equal({bit for bit in range(64) if left >> bit & 1}, {bit for bit in kept if whole >> bit & 1}, "what is kept")
+    observer.send_signal(signal.SIGINT)
+    failures.equal(observer.wait(LIMIT), 0, "it ends as ever")
+    failures.check(counts(load()).get("thread", 0) > 100, "with its profile")
+    program.kill()
+    program.wait()
+    status = subprocess.run(command("run", "--", "grep", "CapPrm", "/proc/self/status"), capture_output=True, text=True, timeout=LIMIT,
+                            check=False).stdout
+    failures.equal(int(status.split()[1], 16), whole, "rights of the command")
+    load()
+
+
 def case_many():
     """64 processes at once, known by their name."""
     name = f"many_{os.getpid()}"
@@ -207,8 +234,9 @@ def case_nothing_to_see():
     program = spawn(["sleep", "30"])
     done = attach(program.pid)
     failures.check(done.returncode == 2 and "no markers" in done.stderr, "a program without markers", done.stderr)
-    done = attach(999999999)
-    failures.check(done.returncode == 2 and "999999999" in done.stderr, "a process that is not there", done.stderr)
+    for number in 999999999, 2**32 + program.pid:
+        done = attach(number)
+        failures.check(done.returncode == 2 and str(number) in done.stderr, "a process that is not there", done.stderr)
     program.kill()
     program.wait()
 
