@@ -33,6 +33,34 @@ struct {
   __type(value, struct adaptyst_function_stack);
 } stacks SEC(".maps");
 
+/* Nonzero: only tasks of `family` count, where a link reports those of everybody. */
+const volatile uint32_t only_family = 0;
+
+/* Whom the collector has named, and all that they have started since. Tasks, not numbers: those are used again, and
+ * differ between PID namespaces. */
+struct {
+  __uint(type, BPF_MAP_TYPE_TASK_STORAGE);
+  __uint(map_flags, BPF_F_NO_PREALLOC);
+  __type(key, int);
+  __type(value, uint32_t);
+} family SEC(".maps");
+
+static __always_inline int is_observed(void) {
+  return !only_family || bpf_task_storage_get(&family, bpf_get_current_task_btf(), 0, 0);
+}
+
+/* Of processes and threads alike, before the new one runs. */
+SEC("tp_btf/sched_process_fork")
+int inherit(uint64_t* arguments) {
+  struct task_struct* parent = (struct task_struct*)arguments[0];
+  struct task_struct* child = (struct task_struct*)arguments[1];
+  if (!bpf_task_storage_get(&family, parent, 0, 0)) return 0;
+  if (bpf_task_storage_get(&family, child, 0, BPF_LOCAL_STORAGE_GET_F_CREATE)) return 0;
+  count_loss(ADAPTYST_FUNCTION_BEGUN); /* one at least */
+  count_loss(ADAPTYST_FUNCTION_NO_MEMORY);
+  return 0;
+}
+
 /* The path of the marker that is open on this thread, for functions to nest in; 0: none. So far nobody tells. */
 static __always_inline uint64_t enclosing_marker(void) { return 0; }
 
@@ -121,6 +149,7 @@ static __always_inline int enter(struct pt_regs* registers) {
   struct adaptyst_function_frame* frame;
   uint64_t here = entry_stack(registers, 0);
   uint64_t depth;
+  if (!is_observed()) return 1;
   count_loss(ADAPTYST_FUNCTION_BEGUN);
   stack = own_stack(BPF_LOCAL_STORAGE_GET_F_CREATE);
   if (!stack) {

@@ -32,8 +32,11 @@ void add_observing(CLI::App& to, observing_options& options) {
       ->check(CLI::IsMember({"mpi", "opencl", "cuda", "hip", "openmp", "blas", "io", "malloc"}))
       ->delimiter(',')
       ->type_name("SET");
-  to.add_flag("--through-exceptions", options.through_exceptions,
+  to.add_flag("--through-exceptions", options.also.through_exceptions,
               "Also C++ functions: a program that throws an exception through one of them is terminated");
+  to.add_flag(
+      "--single-stepped", options.also.single_stepped,
+      "Also functions whose first instruction takes the kernel a second trap: 19 us a call in a virtual machine");
   to.add_option("--interval", options.seconds, "How often to read what a killed program would take with it")
       ->capture_default_str()
       ->check(CLI::Range(0.01, 3600.0))
@@ -44,7 +47,7 @@ void probe_functions(observer& with, const observing_options& options, std::int6
   std::vector<std::string> named = options.functions;
   named.insert(named.end(), options.sets.begin(), options.sets.end());
   if (named.empty()) return;
-  const std::vector<std::string> refused = with.probe_functions(named, process, options.through_exceptions);
+  const std::vector<std::string> refused = with.probe_functions(named, process, options.also);
   constexpr std::size_t most = 10;
   for (std::size_t at = 0; at != std::min(refused.size(), most); ++at) complain("not probed: " + refused[at]);
   if (refused.size() > most) complain(fmt::format("not probed: {} others", refused.size() - most));

@@ -17,7 +17,7 @@ struct observing_options {
   double seconds = 1;
   std::vector<std::string> functions;
   std::vector<std::string> sets;
-  bool through_exceptions = false;
+  function_choice also;
 
   // As the library takes them.
   std::string text() const;

@@ -80,8 +80,8 @@ void run(const run_options& asked) {
   }
 
   try {
+    watching.expect(child, asked.command);
     probe_functions(watching, asked.observing, child);
-    watching.expect(child, asked.command[0]);
   } catch (...) {  // it has not begun
     kill(child, SIGKILL);
     throw;

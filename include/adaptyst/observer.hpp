@@ -28,6 +28,12 @@
 
 namespace adaptyst { inline namespace v1 {
 
+// Functions that have no probes unless asked for.
+struct function_choice {
+  bool through_exceptions = false;  // of C++: a program that throws through one is terminated
+  bool single_stepped = false;      // begin with what takes a second trap: 19 us a call in a virtual machine
+};
+
 class observer {
  public:
   // `only`: the one process that will be observed, so that the kernel need not even look at others; 0: not known.
@@ -39,15 +45,16 @@ class observer {
   // Observes a running process from now on; regions that are open belong to nobody.
   void attach(std::int64_t process);
 
-  // A program that is about to be started in this process: even if it has no markers, it belongs to the profile.
-  void expect(std::int64_t process, std::string_view command);
+  // A program that is about to be started in this process, which has one thread: even if it has no markers, it belongs
+  // to the profile. `command`: its name and arguments.
+  void expect(std::int64_t process, const std::vector<std::string>& command);
 
-  // Makes regions of functions that carry no markers, from entry and return, in one process: "FILE:PATTERN" each, or
-  // the name of a ready set (docs/function-probes.md). FILE is a path, or the beginning of a library's name. Needs
-  // engine=ebpf. Returns what was named and cannot be, with the reason. `through_exceptions`: also C++ functions, which
-  // ends a program that throws through one.
+  // Makes regions of functions that carry no markers, from entry and return, in one process; in one that is expected,
+  // also in all that it starts. "FILE:PATTERN" each, or the name of a ready set (docs/function-probes.md). FILE is a
+  // path, or the beginning of a library's name. Needs engine=ebpf. Returns what was named and cannot be, with the
+  // reason.
   std::vector<std::string> probe_functions(const std::vector<std::string>& named, std::int64_t process,
-                                           bool through_exceptions = false);
+                                           function_choice also = {});
 
   // For programs to be started: what their environment variable ADAPTYST_OBSERVER must be. They and their children then
   // tell when they load an ELF object with markers, fork or end, and are observed from their first region on.

@@ -12,6 +12,8 @@
 #include <fstream>
 #include <map>
 #include <optional>
+#include <set>
+#include <utility>
 #include <vector>
 
 #include "../discover/function_sets.hpp"
@@ -43,6 +45,7 @@ struct observer::state {
   std::vector<std::unique_ptr<lib::function_probes>> functions;
   double region_cost_ns = 0;
   std::vector<std::unique_ptr<observed_process>> processes;  // also those that have ended
+  std::map<pid_t, std::vector<std::string>> expected;        // what processes are about to become
   std::optional<profile> result;
 
   state(std::string_view given, pid_t only) {
@@ -123,10 +126,20 @@ struct observer::state {
     for (const lib::process_object& one : found) links->attach(one.file);
   }
 
-  std::vector<std::string> probe_functions(const std::vector<std::string>& named, pid_t process,
-                                           bool through_exceptions) {
+  static std::string first_of(const std::set<std::string>& names) {
+    constexpr std::size_t most = 5;
+    std::string list;
+    std::size_t left = most;
+    for (auto one = names.begin(); one != names.end() && left != 0; ++one, --left)
+      list += (list.empty() ? "" : ", ") + *one;
+    return names.size() <= most ? list : fmt::format("{} and {} others", list, names.size() - most);
+  }
+
+  std::vector<std::string> probe_functions(const std::vector<std::string>& named, pid_t process, function_choice also) {
     require_ours(process);
     if (!links) throw lib::error("cannot probe functions with engine=inline", 0, "they need engine=ebpf");
+    const auto command = expected.find(process);
+    const bool begins = command != expected.end();
     std::map<std::string, std::vector<lib::function_request>> by_file;
     std::vector<std::string> refused;
     for (const std::string& text : named) {
@@ -134,23 +147,36 @@ struct observer::state {
       std::vector<lib::function_request> requests;
       if (is_set) requests = lib::functions_of_set(text);
       else requests.push_back(lib::parse_function(text));
+      bool is_there = false;
       for (const lib::function_request& one : requests) {
-        const std::vector<std::string> files = lib::files_for(one, process);
-        for (const std::string& file : files) by_file[file].push_back(one);
+        const std::vector<std::string> files =
+            begins ? lib::files_for(one, command->second) : lib::files_for(one, process);
+        is_there = is_there || !files.empty();
+        // By their own names: what the loader calls libblas.so may be a link to something else.
+        for (const std::string& file : files) by_file[file].push_back({file, one.glob});
         if (is_set) continue;  // of an interface, a program uses what it uses
-        if (files.empty()) refused.push_back(text + ": no such file or library");
         for (const std::string& file : files)
           if (lib::find_functions(file, one.glob).empty()) refused.push_back(lib::explain_no_function(file, one.glob));
       }
+      if (!is_there)
+        refused.push_back(text + (is_set
+                                      ? ": none of its libraries was found; name one, --function /PATH/LIBRARY:PATTERN"
+                                      : ": no such file or library"));
     }
     lib::function_options how;
     how.pid = process;
-    how.through_exceptions = through_exceptions;
+    how.family = begins;
+    how.through_exceptions = also.through_exceptions;
+    how.single_stepped = also.single_stepped;
     auto probes = std::make_unique<lib::function_probes>(how);
-    for (const auto& [file, requests] : by_file) {
-      for (const lib::refused_function& one : probes->attach(file, requests))
-        refused.push_back(one.name + ": " + one.reason);
-    }
+    if (begins && !probes->follows_family())
+      refused.emplace_back(
+          "functions in what the program starts: Linux 6.13 or later can tell them from those of others");
+    std::map<std::string, std::set<std::string>> by_reason;
+    for (const auto& [file, requests] : by_file)
+      for (lib::refused_function& one : probes->attach(file, requests))
+        by_reason[one.reason].insert(std::move(one.name));
+    for (const auto& [why, names] : by_reason) refused.push_back(first_of(names) + ": " + why);
     functions.push_back(std::move(probes));
     return refused;
   }
@@ -272,12 +298,13 @@ observer::observer(std::string_view options, std::int64_t only)
     : state_(std::make_unique<state>(options, static_cast<pid_t>(only))) {}
 observer::~observer() = default;
 
-void observer::expect(std::int64_t process, std::string_view command) {
-  state_->add(static_cast<pid_t>(process), {}).call(command);
+void observer::expect(std::int64_t process, const std::vector<std::string>& command) {
+  state_->add(static_cast<pid_t>(process), {}).call(command.front());
+  state_->expected[static_cast<pid_t>(process)] = command;
 }
 std::vector<std::string> observer::probe_functions(const std::vector<std::string>& named, std::int64_t process,
-                                                   bool through_exceptions) {
-  return state_->probe_functions(named, static_cast<pid_t>(process), through_exceptions);
+                                                   function_choice also) {
+  return state_->probe_functions(named, static_cast<pid_t>(process), also);
 }
 void observer::attach(std::int64_t process) { state_->attach(static_cast<pid_t>(process)); }
 const std::string& observer::socket() const noexcept { return state_->channel.name(); }
