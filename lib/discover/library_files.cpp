@@ -51,8 +51,10 @@ std::string program_called(const std::string& word) {
   if (word.find('/') != std::string::npos) return is_program(word) ? word : std::string();
   const char* const path = std::getenv("PATH");
   std::istringstream folders(path != nullptr ? path : "");
-  for (std::string folder; std::getline(folders, folder, ':');)
-    if (const std::string file = folder + "/" + word; !word.empty() && is_program(file)) return file;
+  for (std::string folder; std::getline(folders, folder, ':') && !word.empty();) {
+    std::string file = (fs::path(folder) / word).string();
+    if (is_program(file)) return file;
+  }
   return {};
 }
 
