@@ -27,10 +27,12 @@ void add_observing(CLI::App& to, observing_options& options) {
   to.add_option(
         "--function", options.functions,
         "Make regions of these functions as well, which need no markers; may be given several times. Needs ebpf")
+      ->allow_extra_args(false)  // a process number may stand behind it
       ->type_name("FILE:PATTERN");
   to.add_option("--functions", options.sets, "The functions of an interface, as far as the program uses it")
       ->check(CLI::IsMember({"mpi", "opencl", "cuda", "hip", "openmp", "blas", "io", "malloc"}))
       ->delimiter(',')
+      ->allow_extra_args(false)
       ->type_name("SET");
   to.add_flag("--through-exceptions", options.also.through_exceptions,
               "Also C++ functions: a program that throws an exception through one of them is terminated");

@@ -209,6 +209,9 @@ def case_nothing_to_see():
     failures.check(done.returncode == 2 and "no markers" in done.stderr, "a program without markers", done.stderr)
     done = attach(999999999)
     failures.check(done.returncode == 2 and "999999999" in done.stderr, "a process that is not there", done.stderr)
+    if ENGINE == "ebpf":
+        done = attach("--function", "libc.so:fclose", "--functions", "mpi", 999999999)
+        failures.check(done.returncode == 2 and "999999999" in done.stderr, "a process stands behind functions", done.stderr)
     program.kill()
     program.wait()
 
