@@ -140,6 +140,7 @@ struct observer::state {
     if (!links) throw lib::error("cannot probe functions with engine=inline", 0, "they need engine=ebpf");
     const auto command = expected.find(process);
     const bool begins = command != expected.end();
+    std::map<std::string, std::vector<std::string>> files_named;
     std::map<std::string, std::vector<lib::function_request>> by_file;
     std::vector<std::string> refused;
     for (const std::string& text : named) {
@@ -149,8 +150,9 @@ struct observer::state {
       else requests.push_back(lib::parse_function(text));
       bool is_there = false;
       for (const lib::function_request& one : requests) {
-        const std::vector<std::string> files =
-            begins ? lib::files_for(one, command->second) : lib::files_for(one, process);
+        const auto [known, is_new] = files_named.try_emplace(one.file);  // sets have many patterns for each
+        std::vector<std::string>& files = known->second;
+        if (is_new) files = begins ? lib::files_for(one, command->second) : lib::files_for(one, process);
         is_there = is_there || !files.empty();
         // By their own names: what the loader calls libblas.so may be a link to something else.
         for (const std::string& file : files) by_file[file].push_back({file, one.glob});
