@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::string_view known =
     "engine=auto|ebpf|inline|off, report=table|none, output=FILE.json (%p pid, %r rank, %h host), "
-    "functions=FILE:PATTERN|SET[;…], through_exceptions=no|yes";
+    "functions=FILE:PATTERN|SET[;…], through_exceptions=no|yes, single_stepped=no|yes";
 
 [[noreturn]] void refuse(std::string_view what, std::string_view given, std::string_view source) {
   throw error(fmt::format("{} '{}' in {}", what, given, source), 0, fmt::format("known options: {}", known));
@@ -89,9 +89,9 @@ void apply(options& to, std::string_view text, std::string_view source) {
     } else if (key == "functions") {
       result.functions = split(value);
       for (const std::string& one : result.functions) requests_of(one);  // complains of what is none
-    } else if (key == "through_exceptions") {
+    } else if (key == "through_exceptions" || key == "single_stepped") {
       if (value != "yes" && value != "no") refuse("yes or no, not", value, source);
-      result.through_exceptions = value == "yes";
+      (key == "single_stepped" ? result.single_stepped : result.through_exceptions) = value == "yes";
     } else {
       refuse("unknown option", key, source);
     }

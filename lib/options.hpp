@@ -17,6 +17,7 @@ struct options {
   std::string output;                  // empty: no file
   std::vector<std::string> functions;  // without markers: FILE:PATTERN, or the name of a set
   bool through_exceptions = false;     // also those of C++
+  bool single_stepped = false;         // also those that cost a second trap a call
 };
 
 // Applies `text` to `to`; `source` says in an error where the text came from. Throws error, leaving `to` as it was.

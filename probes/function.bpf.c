@@ -27,6 +27,34 @@ char LICENSE[] SEC("license") = "GPL";
 /* Linux 6.13: one probe for both, which can decline the return at the entry. */
 extern _Bool bpf_session_is_return(void) __ksym __weak;
 
+/* Nonzero: only tasks of `family` count, where a link reports those of everybody. */
+const volatile uint32_t only_family = 0;
+
+/* Whom the collector has named, and all that they have started since. Tasks, not numbers: those are used again, and
+ * differ between PID namespaces. */
+struct {
+  __uint(type, BPF_MAP_TYPE_TASK_STORAGE);
+  __uint(map_flags, BPF_F_NO_PREALLOC);
+  __type(key, int);
+  __type(value, uint32_t);
+} family SEC(".maps");
+
+static __always_inline int is_of_family(void) {
+  return !only_family || bpf_task_storage_get(&family, bpf_get_current_task_btf(), 0, 0);
+}
+
+/* Of processes and threads alike, before the new one runs. */
+SEC("tp_btf/sched_process_fork")
+int inherit(uint64_t* arguments) {
+  struct task_struct* parent = (struct task_struct*)arguments[0];
+  struct task_struct* child = (struct task_struct*)arguments[1];
+  if (!bpf_task_storage_get(&family, parent, 0, 0)) return 0;
+  if (bpf_task_storage_get(&family, child, 0, BPF_LOCAL_STORAGE_GET_F_CREATE)) return 0;
+  count_loss(ADAPTYST_FUNCTION_BEGUN); /* one at least */
+  count_loss(ADAPTYST_FUNCTION_NO_MEMORY);
+  return 0;
+}
+
 /* As the recorder in the program makes them; on the host's CPU. */
 static __always_inline uint64_t path_id(uint64_t parent, uint64_t site) {
   return mix(mix(parent ^ 0xA0761D6478BD642FU) ^ site);
@@ -100,6 +128,7 @@ static __always_inline int enter(struct pt_regs* registers) {
   struct adaptyst_path marker;
   uint64_t here = entry_stack(registers, 0);
   uint64_t depth;
+  if (!is_of_family()) return 1;
   count_loss(ADAPTYST_FUNCTION_BEGUN);
   stack = stack_of_program();
   if (!stack) {

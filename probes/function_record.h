@@ -13,7 +13,7 @@ enum adaptyst_function_count {
   ADAPTYST_FUNCTION_BEGUN = ADAPTYST_KERNEL_LOSSES, /* entries, whatever became of them */
   ADAPTYST_FUNCTION_TOO_DEEP,                       /* lost: more open functions than a stack holds */
   ADAPTYST_FUNCTION_UNMATCHED, /* lost: left by longjmp() or an exception, or without a return probe */
-  ADAPTYST_FUNCTION_NO_MEMORY, /* lost: there was none for the thread's stack */
+  ADAPTYST_FUNCTION_NO_MEMORY, /* lost: there was none for the thread's stack, or to tell that a new thread is observed */
   ADAPTYST_FUNCTION_ORPHANS,   /* returns without an entry: attached in between, or lost as above */
   ADAPTYST_FUNCTION_COUNTS
 };

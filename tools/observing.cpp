@@ -16,6 +16,7 @@ std::string observing_options::text() const {
     for (const std::string& one : *some) named += (named.empty() ? "" : ";") + one;
   if (!named.empty()) all += ",functions=" + named;
   if (through_exceptions) all += ",through_exceptions=yes";
+  if (single_stepped) all += ",single_stepped=yes";
   return all;
 }
 
@@ -34,13 +35,18 @@ void add_observing(CLI::App& to, observing_options& options) {
   to.add_option(
         "--function", options.functions,
         "Make regions of these functions as well, which need no markers; may be given several times. Needs ebpf")
+      ->allow_extra_args(false)  // a process number may stand behind it
       ->type_name("FILE:PATTERN");
   to.add_option("--functions", options.sets, "The functions of an interface, as far as the program uses it")
       ->check(CLI::IsMember({"mpi", "opencl", "cuda", "hip", "openmp", "blas", "io", "malloc"}))
       ->delimiter(',')
+      ->allow_extra_args(false)
       ->type_name("SET");
   to.add_flag("--through-exceptions", options.through_exceptions,
               "Also C++ functions: a program that throws an exception through one of them is terminated");
+  to.add_flag(
+      "--single-stepped", options.single_stepped,
+      "Also functions whose first instruction takes the kernel a second trap: 19 us a call in a virtual machine");
   to.add_option("--interval", options.seconds, "How often to read what a killed program would take with it")
       ->capture_default_str()
       ->check(CLI::Range(0.01, 3600.0))

@@ -18,6 +18,7 @@ struct observing_options {
   std::vector<std::string> functions;
   std::vector<std::string> sets;
   bool through_exceptions = false;
+  bool single_stepped = false;
 
   // As the library takes them.
   std::string text() const;

@@ -90,8 +90,8 @@ void run(const run_options& asked) {
   }
 
   try {
+    watching.expect(child, asked.command);
     probe_functions(watching, child);
-    watching.expect(child, asked.command[0]);
   } catch (...) {  // it has not begun
     kill(child, SIGKILL);
     throw;

@@ -14,6 +14,7 @@
 //   functions=FILE:PATTERN;SET…    regions from functions that carry no markers, in files that are loaded when the
 //                                  collector starts; needs ebpf. Sets: mpi, opencl, cuda, hip, openmp, blas, io, malloc
 //   through_exceptions=no|yes      also functions of C++; a program that throws through one is then terminated
+//   single_stepped=no|yes          also functions whose entry takes a second trap, 19 us a call in a virtual machine
 //
 // Nothing here throws, and nothing stops the program: bad options and missing permissions are told on standard error
 // with what to do about them, and the program runs on, uncollected. One collector at a time; a second one is refused.

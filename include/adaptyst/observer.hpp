@@ -39,11 +39,12 @@ class observer {
   // Observes a running process from now on; regions that are open belong to nobody.
   void attach(std::int64_t process);
 
-  // A program that is about to be started in this process: even if it has no markers, it belongs to the profile.
-  void expect(std::int64_t process, std::string_view command);
+  // A program that is about to be started in this process, which has one thread: even if it has no markers, it belongs
+  // to the profile. `command`: its name and arguments.
+  void expect(std::int64_t process, const std::vector<std::string>& command);
 
-  // Makes regions of the functions that the option `functions` names, in one process. Needs engine=ebpf. Returns what
-  // was named and cannot be, with the reason.
+  // Makes regions of the functions that the option `functions` names, in one process; in one that is expected, also in
+  // all that it starts. Needs engine=ebpf. Returns what was named and cannot be, with the reason.
   std::vector<std::string> probe_functions(std::int64_t process);
 
   // For programs to be started: what their environment variable ADAPTYST_OBSERVER must be. They and their children then

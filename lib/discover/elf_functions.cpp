@@ -60,6 +60,13 @@ class pattern {
            fits_whole(symbol.substr(0, suffix));
   }
 
+  // Whether a name is asked for in so many words.
+  bool spells(const std::string& symbol) const {
+    const std::string name = any_cxx_ ? demangle(symbol) : std::string();
+    return std::any_of(globs_.begin(), globs_.end(),
+                       [&](const std::string& glob) { return glob == (is_cxx(glob) ? name : symbol); });
+  }
+
  private:
   bool fits_whole(const std::string& symbol) const {
     const std::string name = any_cxx_ ? demangle(symbol) : std::string();
@@ -183,6 +190,7 @@ std::vector<function_place> find_functions(const std::string& file, const std::v
     if (one.kind == symbol_kind::other || (one.kind == symbol_kind::label && !one.is_imported)) continue;
     const bool has_code = one.kind == symbol_kind::function && !one.is_imported;
     if (!asked.fits(one.name)) continue;
+    if (one.is_imported && !asked.spells(one.name)) continue;  // libmpi_mpifh.so calls all that libmpi.so has
     if (has_code) {
       same_code& code = with_code[one.address];
       if (code.best == nullptr || plainness(one) < plainness(*code.best)) code.best = &one;
@@ -233,6 +241,8 @@ std::string explain_no_function(const std::string& file, std::string_view glob) 
       return text + fmt::format(
                         "; {} is {}", demangle(one.name),
                         one.kind == symbol_kind::label ? "a label that does not say whether it is a function" : "data");
+  for (const elf_symbol& one : in.all())
+    if (one.is_imported && asked.fits(one.name)) return text + fmt::format("; {} is {}", one.name, why_imported(one));
   text += in.is_stripped() ? "; the file is stripped, so only what it exports has a name"
                            : "; it may have been inlined wherever it is called";
   if (in.has_debugdata()) text += "; its .gnu_debugdata is not read";

@@ -31,7 +31,8 @@ enum class clones {
   with_their_function  // also where it fits what they are clones of
 };
 
-// Sorted by address; those that cannot be probed come first, with the reason. None is no error. Throws error when the
+// Sorted by address; those that cannot be probed come first, with the reason: imported ones only if they are spelled out.
+// None is no error. Throws error when the
 // file cannot be read or holds no x86-64 code.
 std::vector<function_place> find_functions(const std::string& file, std::string_view glob,
                                            clones wanted = clones::as_spelled);

@@ -19,8 +19,7 @@ entry_kind kind_of(const unsigned char* code, std::size_t bytes) {
   const unsigned char first = code[0];
   if (first == 0x90) return entry_kind::nop1;
   if (is_push(first)) return entry_kind::push;
-  if (first == 0x41 && bytes >= 2 && is_push(code[1])) return entry_kind::push;  // r8 to r15
-  if (begins_with(code, bytes, nop5, sizeof nop5)) return entry_kind::nop5;
+  if (first == 0x41 && bytes >= 2 && is_push(code[1])) return entry_kind::push;              // r8 to r15
   if (first == 0xeb && bytes >= 2) return entry_kind::emulated;                              // jmp, 8 bits
   if ((first == 0xe9 || first == 0xe8) && bytes >= 5) return entry_kind::emulated;           // jmp, call
   if ((first & 0xf0) == 0x70 && bytes >= 2) return entry_kind::emulated;                     // jcc, 8 bits
@@ -31,12 +30,12 @@ entry_kind kind_of(const unsigned char* code, std::size_t bytes) {
 }  // namespace
 
 entry_instruction find_entry_instruction(const unsigned char* code, std::size_t bytes) {
-  if (begins_with(code, bytes, endbr64, sizeof endbr64)) {
-    const entry_kind behind = kind_of(code + sizeof endbr64, bytes - sizeof endbr64);
-    if (behind != entry_kind::single_stepped) return {behind, sizeof endbr64};
-    return {};
-  }
-  return {kind_of(code, bytes), 0};
+  std::uint32_t at = begins_with(code, bytes, endbr64, sizeof endbr64) ? sizeof endbr64 : 0;
+  const bool is_patchable = begins_with(code + at, bytes - at, nop5, sizeof nop5);
+  if (is_patchable) at += sizeof nop5;
+  const entry_kind kind = kind_of(code + at, bytes - at);
+  if (kind == entry_kind::single_stepped && !is_patchable) return {};
+  return {kind, at};
 }
 
 }  // namespace adaptyst::lib

@@ -5,6 +5,9 @@
 // call others; with control-flow protection an `endbr64`, which is stepped, stands before it. So the probe goes behind
 // the `endbr64`. There the stack and the registers are still as the caller left them, since nothing has been pushed when
 // the trap comes: the return address is where a return probe looks for it.
+//
+// A 5-byte nop, which compilers leave for patches, is passed over as well, whatever stands behind it: Linux 6.18 makes a
+// call of it, to a page that a forked child does not get, and a child that comes there dies.
 #ifndef ADAPTYST_LIB_DISCOVER_ENTRY_INSTRUCTION_HPP
 #define ADAPTYST_LIB_DISCOVER_ENTRY_INSTRUCTION_HPP
 
@@ -16,7 +19,6 @@ namespace adaptyst::lib {
 enum class entry_kind {
   nop1,
   push,
-  nop5,            // becomes a call on Linux 6.18; stepped on older kernels
   emulated,        // a jump or a call
   single_stepped,  // anything else
 };
@@ -26,7 +28,7 @@ struct entry_instruction {
   std::uint32_t past_entry = 0;  // bytes
 };
 
-// Looks at one instruction, or at the one behind an `endbr64`; further on nobody knows where instructions begin.
+// Looks at one instruction, behind an `endbr64` and a nop; further on nobody knows where instructions begin.
 entry_instruction find_entry_instruction(const unsigned char* code, std::size_t bytes);
 
 }  // namespace adaptyst::lib

@@ -1,6 +1,7 @@
 #include "library_files.hpp"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <cstdlib>
 #include <filesystem>
@@ -8,27 +9,28 @@
 #include <set>
 #include <sstream>
 
+#include "library_directories.hpp"
+
 namespace adaptyst::lib {
 
 namespace {
 
 namespace fs = std::filesystem;
 
-std::vector<fs::path> library_directories() {
-  std::vector<fs::path> all;
-  if (const char* const first = std::getenv("LD_LIBRARY_PATH")) {
-    std::istringstream parts(first);
-    for (std::string one; std::getline(parts, one, ':');)
-      if (!one.empty()) all.emplace_back(one);
+// Files of which each is wanted once, whatever its names.
+class file_list {
+ public:
+  void add(const fs::path& file) {
+    std::error_code missing;
+    const fs::path real = fs::canonical(file, missing);
+    if (!missing && is_elf(real.string()) && seen_.insert(real).second) files_.push_back(real.string());
   }
-  for (const char* const one : {"/usr/local/lib", "/lib/x86_64-linux-gnu", "/usr/lib/x86_64-linux-gnu", "/lib64",
-                                "/usr/lib64", "/lib", "/usr/lib"})
-    all.emplace_back(one);
-  return all;
-}
+  const std::vector<std::string>& files() const { return files_; }
 
-// Beside libx.so.1 lie libx.a and libx.la.
-bool is_shared(const fs::path& file) { return file.filename().string().find(".so") != std::string::npos; }
+ private:
+  std::set<fs::path> seen_;
+  std::vector<std::string> files_;
+};
 
 std::vector<std::string> mapped_files(pid_t process) {
   std::vector<std::string> found;
@@ -40,27 +42,57 @@ std::vector<std::string> mapped_files(pid_t process) {
   return found;
 }
 
+// As execvp() finds it; empty if it does not.
+std::string program_called(const std::string& word) {
+  const auto is_program = [](const std::string& file) {
+    std::error_code missing;
+    return fs::is_regular_file(file, missing) && access(file.c_str(), X_OK) == 0;
+  };
+  if (word.find('/') != std::string::npos) return is_program(word) ? word : std::string();
+  const char* const path = std::getenv("PATH");
+  std::istringstream folders(path != nullptr ? path : "");
+  for (std::string folder; std::getline(folders, folder, ':') && !word.empty();) {
+    std::string file = (fs::path(folder) / word).string();
+    if (is_program(file)) return file;
+  }
+  return {};
+}
+
+// Not only the first, at which the loader would stop: it may look for another version, or on behalf of another program.
+void add_libraries(file_list& to, const function_request& request, const std::vector<std::string>& programs) {
+  for (const std::string& directory : library_directories(programs)) {
+    std::error_code missing;
+    for (const fs::directory_entry& entry : fs::directory_iterator(directory, missing)) {
+      const std::string name = entry.path().filename().string();
+      // Beside libx.so.1 lie libx.a and libx.la.
+      if (name.find(".so") != std::string::npos && is_for(request, entry.path().string())) to.add(entry.path());
+    }
+  }
+}
+
 }  // namespace
 
 std::vector<std::string> files_for(const function_request& request, pid_t process) {
   if (request.file.find('/') != std::string::npos) return {request.file};
-  std::vector<std::string> found;
-  std::set<fs::path> seen;
-  const auto consider = [&](const fs::path& file) {
-    std::error_code missing;
-    const fs::path real = fs::canonical(file, missing);
-    if (!missing && seen.insert(real).second) found.push_back(real.string());
-  };
+  file_list found;
   for (const std::string& file : mapped_files(process))
-    if (is_for(request, file)) consider(file);
-  if (!found.empty()) return found;
-  for (const fs::path& directory : library_directories()) {
-    std::error_code missing;
-    for (const fs::directory_entry& entry : fs::directory_iterator(directory, missing))
-      if (is_shared(entry.path()) && is_for(request, entry.path().string())) consider(entry.path());
-    if (!found.empty()) break;  // the loader stops at the first directory, too
+    if (is_for(request, file)) found.add(file);
+  if (found.files().empty()) add_libraries(found, request, {});
+  return found.files();
+}
+
+std::vector<std::string> files_for(const function_request& request, const std::vector<std::string>& command) {
+  if (request.file.find('/') != std::string::npos) return {request.file};
+  file_list found;
+  std::vector<std::string> programs;
+  for (const std::string& word : command) {
+    const std::string program = program_called(word);
+    if (program.empty()) continue;
+    programs.push_back(program);
+    if (is_for(request, program)) found.add(program);
   }
-  return found;
+  add_libraries(found, request, programs);
+  return found.files();
 }
 
 }  // namespace adaptyst::lib

@@ -11,9 +11,13 @@
 
 namespace adaptyst::lib {
 
-// The path that the request spells; else what a process has mapped; else libraries with that name where the loader would
-// look for them: LD_LIBRARY_PATH and the system's directories. Each file once.
+// The path that the request spells; else what a process has mapped; else all libraries with that name where the loader
+// would look for them. Each file once.
 std::vector<std::string> files_for(const function_request& request, pid_t process);
+
+// The same for a command that has not begun: the words of it that name programs, and all libraries with that name where
+// the loader would look for those of any of them. `mpirun -n 2 solver` uses no MPI library itself, but its solver does.
+std::vector<std::string> files_for(const function_request& request, const std::vector<std::string>& command);
 
 }  // namespace adaptyst::lib
 

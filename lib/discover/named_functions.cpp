@@ -2,24 +2,33 @@
 
 #include "elf_functions.hpp"
 #include "function_sets.hpp"
-#include "library_files.hpp"
 
 namespace adaptyst::lib {
 
-named_functions find_named(const std::vector<std::string>& named, pid_t process) {
-  named_functions found;
+named_functions find_named(const std::vector<std::string>& named,
+                           const std::function<std::vector<std::string>(const function_request&)>& files) {
+  named_functions all;
+  std::map<std::string, std::vector<std::string>> files_named;
   for (const std::string& text : named) {
     const bool is_set = text.find(':') == std::string::npos;
+    bool is_there = false;
     for (const function_request& one : requests_of(text)) {
-      const std::vector<std::string> files = files_for(one, process);
-      for (const std::string& file : files) found.by_file[file].push_back(one);
-      if (is_set) continue;  // of an interface, a program uses what it uses
-      if (files.empty()) found.not_found.push_back(text + ": no such file or library");
-      for (const std::string& file : files)
-        if (find_functions(file, one.glob).empty()) found.not_found.push_back(explain_no_function(file, one.glob));
+      const auto [known, is_new] = files_named.try_emplace(one.file);  // sets have many patterns for each
+      if (is_new) known->second = files(one);
+      for (const std::string& file : known->second) {
+        is_there = true;
+        // By its own name: what the loader calls libblas.so may be a link to something else.
+        all.by_file[file].push_back({file, one.glob});
+        // Of an interface, a program uses what it uses.
+        if (!is_set && find_functions(file, one.glob).empty())
+          all.not_found.push_back(explain_no_function(file, one.glob));
+      }
     }
+    if (is_there) continue;
+    all.not_found.push_back(
+        text + (is_set ? ": none of its libraries was found; name one by its path" : ": no such file or library"));
   }
-  return found;
+  return all;
 }
 
 }  // namespace adaptyst::lib

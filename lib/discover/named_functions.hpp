@@ -1,9 +1,8 @@
-// From what a user names to what can be probed in a process: which functions in which files.
+// From what a user names to what can be probed: which functions in which files.
 #ifndef ADAPTYST_LIB_DISCOVER_NAMED_FUNCTIONS_HPP
 #define ADAPTYST_LIB_DISCOVER_NAMED_FUNCTIONS_HPP
 
-#include <sys/types.h>
-
+#include <functional>
 #include <map>
 #include <string>
 #include <vector>
@@ -17,8 +16,9 @@ struct named_functions {
   std::vector<std::string> not_found;  // what was named, and why there is none
 };
 
-// `named`: FILE:PATTERN or a set, each. Throws error.
-named_functions find_named(const std::vector<std::string>& named, pid_t process);
+// `named`: FILE:PATTERN or a set, each; `files`: where the file of a request is, see files_for(). Throws error.
+named_functions find_named(const std::vector<std::string>& named,
+                           const std::function<std::vector<std::string>(const function_request&)>& files);
 
 }  // namespace adaptyst::lib
 

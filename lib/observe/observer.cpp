@@ -14,6 +14,7 @@
 #include <limits>
 #include <map>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "../discover/function_sets.hpp"
@@ -46,6 +47,7 @@ struct observer::state {
   std::vector<std::unique_ptr<lib::function_probes>> functions;
   double region_cost_ns = 0;
   std::vector<std::unique_ptr<observed_process>> processes;  // also those that have ended
+  std::map<pid_t, std::vector<std::string>> expected;        // what processes are about to become
   std::optional<profile> result;
 
   state(std::string_view given, pid_t only) {
@@ -133,12 +135,22 @@ struct observer::state {
     if (options.functions.empty()) return {};
     require_ours(process);
     if (!links) throw lib::error("cannot probe functions with engine=inline", 0, "they need engine=ebpf");
+    const auto command = expected.find(process);
+    const bool begins = command != expected.end();
     lib::function_options how;
     how.pid = process;
+    how.family = begins;
     how.through_exceptions = options.through_exceptions;
+    how.single_stepped = options.single_stepped;
     how.among = &links->rows();
     auto probes = std::make_unique<lib::function_probes>(how);
-    std::vector<std::string> refused = probes->attach(options.functions);
+    std::vector<std::string> refused =
+        probes->attach(lib::find_named(options.functions, [&](const lib::function_request& one) {
+          return begins ? lib::files_for(one, command->second) : lib::files_for(one, process);
+        }));
+    if (begins && !probes->follows_family())
+      refused.emplace_back(
+          "functions in what the program starts: Linux 6.13 or later can tell them from those of others");
     functions.push_back(std::move(probes));
     return refused;
   }
@@ -266,8 +278,9 @@ observer::observer(std::string_view options, std::int64_t only)
     : state_(std::make_unique<state>(options, static_cast<pid_t>(only))) {}
 observer::~observer() = default;
 
-void observer::expect(std::int64_t process, std::string_view command) {
-  state_->add(static_cast<pid_t>(process), {}).call(command);
+void observer::expect(std::int64_t process, const std::vector<std::string>& command) {
+  state_->add(static_cast<pid_t>(process), {}).call(command.front());
+  state_->expected[static_cast<pid_t>(process)] = command;
 }
 std::vector<std::string> observer::probe_functions(std::int64_t process) {
   return state_->probe_functions(static_cast<pid_t>(process));

@@ -10,6 +10,7 @@
 #include <optional>
 #include <utility>
 
+#include "../discover/library_files.hpp"
 #include "../discover/loaded_objects.hpp"
 #include "../error.hpp"
 #include "engine.hpp"
@@ -91,10 +92,13 @@ class ebpf_engine final : public engine {
     function_options how;
     how.pid = getpid();
     how.through_exceptions = asked_.through_exceptions;
+    how.single_stepped = asked_.single_stepped;
     how.among = &links_.rows();
     try {
       functions_.emplace(how);
-      for (const std::string& one : functions_->attach(asked_.functions)) print("not probed: " + one);
+      const auto own_files = [](const function_request& one) { return files_for(one, getpid()); };
+      for (const std::string& one : functions_->attach(find_named(asked_.functions, own_files)))
+        print("not probed: " + one);
     } catch (const error& failed) {  // the markers can be observed all the same
       functions_.reset();
       print(failed.what());

@@ -1,17 +1,20 @@
 #include "function_probes.hpp"
 
 #include <adaptyst/detail/recorder.hpp>
+#include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <fmt/format.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <cstddef>
+#include <map>
 #include <string_view>
 #include <utility>
 
 #include "../../probes/function_record.h"
-#include "../discover/named_functions.hpp"
 #include "../error.hpp"
 #include "function.skel.h"
 #include "summed_rows.hpp"
@@ -49,6 +52,15 @@ adaptyst_recorder_layout layout_of_recorders() {
   return layout;
 }
 
+std::string first_of(const std::set<std::string>& names) {
+  constexpr std::size_t most = 5;
+  std::string list;
+  std::size_t left = most;
+  for (auto one = names.begin(); one != names.end() && left != 0; ++one, --left)
+    list += (list.empty() ? "" : ", ") + *one;
+  return names.size() <= most ? list : fmt::format("{} and {} others", list, names.size() - most);
+}
+
 bool is_denied(int number) { return number == EPERM || number == EACCES; }
 
 }  // namespace
@@ -56,23 +68,26 @@ bool is_denied(int number) { return number == EPERM || number == EACCES; }
 std::string why_refused(const function_place& place, const function_options& options) {
   if (!place.refused.empty()) return place.refused;
   if (place.entry == entry_kind::single_stepped && !options.single_stepped)
-    return "its first instruction is one that the kernel must step over with a second trap, which would take longer "
-           "than "
-           "most functions do";
+    return "the first instruction is one that the kernel must step over with a second trap, which would take longer "
+           "than most functions do; single_stepped=yes probes it all the same";
   if (place.name != place.symbol && !options.through_exceptions)
-    return "it is of C++: an exception that passes a return probe terminates the program";
+    return "C++, and an exception that passes a return probe terminates the program; through_exceptions "
+           "probes it all the same";
   return {};
 }
 
 void function_probes::closer::operator()(function_bpf* loaded) const { function_bpf__destroy(loaded); }
+void function_probes::closer::operator()(bpf_link* attached) const { bpf_link__destroy(attached); }
 
 function_probes::function_probes(const function_options& options) : options_(options) {
   if (!kernel_has_uprobe_multi())
     throw error("cannot put probes on functions: the kernel has no link for many of them at once", 0,
                 "use Linux 6.10 or later, or markers");
   libbpf_set_print(discard_message);
-  if (options.sessions && load(true)) return;
-  if (load(false)) return;
+  if ((options.sessions && load(true)) || load(false)) {
+    if (options.family && sessions_) follow_family();
+    return;
+  }
   throw error("cannot load the eBPF programs for functions", errno,
               is_denied(errno) ? "needs CAP_BPF and CAP_PERFMON, or root. See docs/permissions.md"
                                : "markers work without them; or the kernel was built without BTF, which they need");
@@ -90,6 +105,8 @@ bool function_probes::load(bool sessions) {
   bpf_program__set_autoload(opened->progs.function_session, sessions);
   bpf_program__set_autoload(opened->progs.function_entry, !sessions);
   bpf_program__set_autoload(opened->progs.function_return, !sessions);
+  bpf_program__set_autoload(opened->progs.inherit, sessions && options_.family);
+  opened->rodata->only_family = sessions && options_.family ? 1 : 0;
   if (options_.among != nullptr) {
     opened->rodata->filter = options_.among->filter();
     opened->rodata->layout = layout_of_recorders();
@@ -108,6 +125,21 @@ bool function_probes::load(bool sessions) {
   return true;
 }
 
+void function_probes::follow_family() {
+  family_.reset(bpf_program__attach(loaded_->progs.inherit));
+  if (family_ == nullptr)
+    throw error("cannot follow the processes that a program starts", errno,
+                is_denied(errno) ? "needs CAP_BPF and CAP_PERFMON, or root. See docs/permissions.md"
+                                 : "attach to the processes one by one");
+  const int process = static_cast<int>(syscall(SYS_pidfd_open, options_.pid, 0));
+  const std::uint32_t present = 1;
+  const bool listed =
+      process >= 0 && bpf_map_update_elem(bpf_map__fd(loaded_->maps.family), &process, &present, BPF_ANY) == 0;
+  const int number = errno;
+  if (process >= 0) close(process);
+  if (!listed) throw error(fmt::format("cannot observe process {}", options_.pid), number, "it must be running");
+}
+
 std::string function_probes::mechanism() const {
   return sessions_ ? "uprobe_multi, sessions" : "uprobe_multi, entry and return";
 }
@@ -120,6 +152,7 @@ std::vector<refused_function> function_probes::attach(const std::string& file,
   std::vector<refused_function> refused;
   if (globs.empty()) return refused;
 
+  const pid_t filter = follows_family() ? 0 : options_.pid;
   std::vector<uprobe_place> places;
   std::unordered_map<std::uint64_t, measured_site> sites;
   const std::string name(base_name(file));
@@ -129,7 +162,7 @@ std::vector<refused_function> function_probes::attach(const std::string& file,
       continue;
     }
     const std::uint64_t id = site_id(name, one);
-    if (sites_.count(id) != 0) continue;
+    if (probed_.count({file, id}) != 0) continue;
     measured_site site;
     site.name = one.name;
     site.file = name;
@@ -143,13 +176,13 @@ std::vector<refused_function> function_probes::attach(const std::string& file,
   try {
     std::vector<uprobe_link> made;
     if (sessions_) {
-      made.push_back(uprobe_link::attach_multi(loaded_->progs.function_session, file, places, options_.pid,
-                                               uprobe_moment::session));
+      made.push_back(
+          uprobe_link::attach_multi(loaded_->progs.function_session, file, places, filter, uprobe_moment::session));
     } else {
       // Returns first: one without an entry is told apart, an entry without its return would count as lost.
-      made.push_back(uprobe_link::attach_multi(loaded_->progs.function_return, file, places, options_.pid,
+      made.push_back(uprobe_link::attach_multi(loaded_->progs.function_return, file, places, filter,
                                                uprobe_moment::function_return));
-      made.push_back(uprobe_link::attach_multi(loaded_->progs.function_entry, file, places, options_.pid));
+      made.push_back(uprobe_link::attach_multi(loaded_->progs.function_entry, file, places, filter));
     }
     for (uprobe_link& one : made) links_.push_back(std::move(one));
   } catch (const error& failed) {
@@ -157,16 +190,18 @@ std::vector<refused_function> function_probes::attach(const std::string& file,
                 is_denied(failed.number()) ? "needs CAP_BPF and CAP_PERFMON, or root. See docs/permissions.md"
                                            : "the file must be there, and the process alive");
   }
+  for (const auto& [id, site] : sites) probed_.emplace(file, id);
   sites_.merge(sites);
   return refused;
 }
 
-std::vector<std::string> function_probes::attach(const std::vector<std::string>& named) {
-  named_functions found = find_named(named, options_.pid);
-  std::vector<std::string> refused = std::move(found.not_found);
+std::vector<std::string> function_probes::attach(named_functions found) {
+  std::map<std::string, std::set<std::string>> by_reason;
   for (const auto& [file, requests] : found.by_file)
-    for (const refused_function& one : attach(file, requests)) refused.push_back(one.name + ": " + one.reason);
-  return refused;
+    for (refused_function& one : attach(file, requests)) by_reason[one.reason].insert(std::move(one.name));
+  std::vector<std::string> lines = std::move(found.not_found);
+  for (const auto& [why, names] : by_reason) lines.push_back(first_of(names) + ": " + why);
+  return lines;
 }
 
 measured function_probes::read() const {
@@ -196,6 +231,9 @@ measured function_probes::read() const {
   return all;
 }
 
-void function_probes::stop() { detach(std::exchange(links_, {})); }
+void function_probes::stop() {
+  detach(std::exchange(links_, {}));
+  family_.reset();
+}
 
 }  // namespace adaptyst::lib

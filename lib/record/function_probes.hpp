@@ -13,22 +13,27 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <set>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "../discover/elf_functions.hpp"
 #include "../discover/function_request.hpp"
+#include "../discover/named_functions.hpp"
 #include "../profile/measured.hpp"
 #include "kernel_rows.hpp"
 #include "uprobe_link.hpp"
 
+struct bpf_link;
 struct function_bpf;
 
 namespace adaptyst::lib {
 
 struct function_options {
   pid_t pid = 0;                       // 0: every process
+  bool family = false;                 // also all that the process, of one thread yet, will start; see follows_family()
   bool single_stepped = false;         // also entries that cost a second trap, 19 us in a virtual machine
   bool through_exceptions = false;     // also C++ functions: a program that throws through them is terminated
   const kernel_rows* among = nullptr;  // of the markers that functions nest in, and they in functions; loaded for that
@@ -54,10 +59,12 @@ class function_probes {
   // Attaches to what the requests for this file name in it, all at once; a function that has probes already keeps them.
   // Returns what was named but cannot be probed. Throws error; nothing has changed then.
   std::vector<refused_function> attach(const std::string& file, const std::vector<function_request>& requests);
-  // The same for what a user names, in all files of the process that have it. Returns a line for each that cannot be.
-  std::vector<std::string> attach(const std::vector<std::string>& named);
+  // The same for all that was found of what a user names. Returns a line for each reason why something cannot be.
+  std::vector<std::string> attach(named_functions found);
+  // Whether it really is so: it takes sessions. Without, return probes would go to every process that uses the file.
+  bool follows_family() const { return family_ != nullptr; }
   // How many functions have probes.
-  std::size_t attached() const { return sites_.size(); }
+  std::size_t attached() const { return probed_.size(); }
   std::string mechanism() const;
 
   // All that has returned so far; still possible after stop().
@@ -68,15 +75,19 @@ class function_probes {
  private:
   struct closer {
     void operator()(function_bpf* loaded) const;
+    void operator()(bpf_link* attached) const;
   };
 
   bool load(bool sessions);
+  void follow_family();
 
   function_options options_;
   std::unique_ptr<function_bpf, closer> loaded_;
   bool sessions_ = false;
+  std::unique_ptr<bpf_link, closer> family_;
   std::vector<uprobe_link> links_;
   std::unordered_map<std::uint64_t, measured_site> sites_;
+  std::set<std::pair<std::string, std::uint64_t>> probed_;  // file and site: copies of a library share their sites
 };
 
 }  // namespace adaptyst::lib

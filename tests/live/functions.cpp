@@ -278,6 +278,64 @@ TEST_CASE("only the process that is asked for is observed") {
   CHECK(counts_of(probes.read()) == counts{{"root", 10}});
 }
 
+TEST_CASE("all that a process starts is observed with it, and nobody else") {
+  program observed("family");
+  const program other("nesting");
+  function_options options = of_process(observed);
+  options.family = true;
+  function_probes probes(options);
+  CHECK(probes.attach(unmarked(), {{"unmarked", "root"}, {"unmarked", "branch"}, {"unmarked", "leaf"}}).empty());
+  other.begin();
+  CHECK(observed.run() == 0);
+  const measured all = probes.read();
+  check_account(all);
+  CHECK(all.accounting.open == 0);
+  const bool sessions = function_probes(function_options{}).mechanism() == "uprobe_multi, sessions";
+  REQUIRE(probes.follows_family() == sessions);
+  if (!sessions) {
+    std::puts("SKIPPED: the kernel has no sessions");
+    return;
+  }
+  CHECK(
+      counts_of(all) ==
+      counts{{"leaf", 1}, {"branch", 1}, {"branch/leaf", 3}, {"root", 1}, {"root/branch", 2}, {"root/branch/leaf", 6}});
+}
+
+TEST_CASE("without sessions, only the process itself is observed") {
+  program observed("family");
+  function_options options = of_process(observed);
+  options.family = true;
+  options.sessions = false;
+  function_probes probes(options);
+  CHECK(!probes.follows_family());
+  CHECK(probes.attach(unmarked(), {{"unmarked", "root"}, {"unmarked", "leaf"}}).empty());
+  CHECK(observed.run() == 0);
+  CHECK(probes.read().accounting.begun == 0);
+}
+
+TEST_CASE("a stranger that uses the same file may throw through what has probes") {
+  const program observed("nesting");
+  program other("exceptions");
+  function_options options = of_process(observed);
+  options.family = true;
+  options.through_exceptions = true;
+  function_probes probes(options);
+  CHECK(probes.attach(unmarked(), {{"unmarked", "passes_on(*)"}}).empty());
+  CHECK(other.run() == 0);
+  CHECK(probes.read().accounting.begun == 0);
+}
+
+TEST_CASE("a child may call what its parent has called at a 5-byte nop") {
+  program observed("fast_forks");
+  function_options options = of_process(observed);
+  options.family = true;
+  function_probes probes(options);
+  CHECK(probes.attach(unmarked(), {{"unmarked", "entry_*"}}).empty());
+  CHECK(observed.run() == 0);
+  const std::uint64_t calls = probes.follows_family() ? 21 : 20;
+  CHECK(counts_of(probes.read()) == counts{{"entry_nop5", calls}, {"entry_protected_nop5", calls}});
+}
+
 TEST_CASE("every process, if so asked") {
   program one("nesting");
   program two("nesting");

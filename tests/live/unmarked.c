@@ -47,12 +47,12 @@ __asm__(
 ENTRY(entry_push, "push %rbp\npop %rbp\n")
 ENTRY(entry_high_push, "push %r15\npop %r15\n")
 ENTRY(entry_nop1, "nop\n")
-ENTRY(entry_nop5, ".byte 0x0f,0x1f,0x44,0,0\n")
+ENTRY(entry_nop5, ".byte 0x0f,0x1f,0x44,0,0\npush %rbp\npop %rbp\n")
 ENTRY(entry_jump, "jmp 1f\n1:\n")
 ENTRY(entry_long_jump, ".byte 0xe9,0,0,0,0\n")
 ENTRY(entry_call, "call 1f\n1: pop %rax\n")
 ENTRY(entry_protected_push, "endbr64\npush %rbp\npop %rbp\n")
-ENTRY(entry_protected_nop5, "endbr64\n.byte 0x0f,0x1f,0x44,0,0\n")
+ENTRY(entry_protected_nop5, "endbr64\n.byte 0x0f,0x1f,0x44,0,0\npush %rbp\npop %rbp\n")
 ENTRY(stepped_entry, "")
 ENTRY(stepped_protected_entry, "endbr64\n")
 
@@ -68,6 +68,41 @@ int forks(void) {
   if (child == 0) return 7;
   waitpid(child, &status, 0);
   return status;
+}
+
+/* A child, an orphan, a thread of a child, and a program that replaces another: each calls what tells it apart. */
+static void* leaf_in_thread(void* unused) {
+  (void)unused;
+  sink = leaf(1);
+  return NULL;
+}
+static int family(void) {
+  int open_by_orphan[2];
+  char end = 0;
+  int status = -1;
+  pid_t child;
+  if (pipe(open_by_orphan) != 0) return 0;
+  child = fork();
+  if (child == 0) {
+    const pid_t parent = getpid();
+    pthread_t thread;
+    pthread_create(&thread, NULL, leaf_in_thread, NULL);
+    pthread_join(thread, NULL);
+    if (fork() != 0) _exit(0);
+    while (getppid() == parent) usleep(1000);
+    sink = branch(1);
+    _exit(0);
+  }
+  close(open_by_orphan[1]);
+  waitpid(child, &status, 0);
+  if (read(open_by_orphan[0], &end, 1) != 0) return 0;
+  child = vfork();
+  if (child == 0) {
+    execl("/proc/self/exe", "unmarked", "replaced", (char*)NULL);
+    _exit(1);
+  }
+  waitpid(child, &status, 0);
+  return WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
 static void* run_thread(void* unused) {
@@ -95,6 +130,7 @@ static int (*const generated[])(int) = {ALL(ADDRESS)};
 
 int main(int count, char** arguments) {
   const char* const what = count > 1 ? arguments[1] : "";
+  if (strcmp(what, "replaced") == 0) return root(1) == 0;
   puts("ready");
   fflush(stdout);
   if (getchar() == EOF) return 2;
@@ -126,6 +162,14 @@ int main(int count, char** arguments) {
     if (status == 7) return leaf(8); /* in the child */
     if (!WIFEXITED(status) || WEXITSTATUS(status) != 9) return 5;
     sink = leaf(1);
+  } else if (strcmp(what, "family") == 0) {
+    if (!family()) return 6;
+  } else if (strcmp(what, "fast_forks") == 0) {
+    int status = -1;
+    for (int i = 0; i != 20; ++i) sink = entry_nop5(i) + entry_protected_nop5(i);
+    if (fork() == 0) _exit(entry_nop5(1) + entry_protected_nop5(1));
+    wait(&status);
+    if (!WIFEXITED(status) || WEXITSTATUS(status) != 4) return 7;
   } else if (strcmp(what, "threads") == 0) {
     pthread_t threads[4];
     for (int i = 0; i != 4; ++i) pthread_create(&threads[i], NULL, run_thread, NULL);

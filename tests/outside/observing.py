@@ -237,6 +237,9 @@ def case_nothing_to_see():
     for number in 999999999, 2**32 + program.pid:
         done = attach(number)
         failures.check(done.returncode == 2 and str(number) in done.stderr, "a process that is not there", done.stderr)
+    if ENGINE == "ebpf":
+        done = attach("--function", "libc.so:fclose", "--functions", "mpi", 999999999)
+        failures.check(done.returncode == 2 and "999999999" in done.stderr, "a process stands behind functions", done.stderr)
     program.kill()
     program.wait()
 

@@ -86,17 +86,19 @@ def expected_place(code, address):
     if text.startswith("endbr64"):
         past = length
         length, text = code.get(address + past, (0, "?"))
+    patchable = length == 5 and text.startswith("nopl 0x0(%rax,%rax,1)")
+    if patchable:
+        past += length
+        length, text = code.get(address + past, (0, "?"))
     word = text.split()[0]
     if word == "push" and "%r" in text and length <= 2:
         kind = "push"
     elif text == "nop":
         kind = "nop1"
-    elif length == 5 and text.startswith("nopl 0x0(%rax,%rax,1)"):
-        kind = "nop5"
     elif word.startswith("j") and "*" not in text or word == "call" and "*" not in text:
         kind = "emulated"
     else:
-        return "single_stepped", 0
+        return "single_stepped", past if patchable else 0
     return kind, past
 
 
@@ -136,8 +138,8 @@ def check_plain(file, label, stripped=False, static=False):
     visible = only(find(file, "visible"), f"{label}: visible")
     failures.equal(visible.aliases, ["__visible", "also_visible"], f"{label}: one probe, all names")
     failures.equal(only(find(file, "*also_vis*"), f"{label}: by an alias").address, visible.address, f"{label}: same place")
-    for name, kind, past in [("bare_entry", "nop1", 0), ("fast_entry", "nop5", 0), ("slow_entry", "single_stepped", 0),
-                             ("jumping_entry", "emulated", 0), ("patched_entry", "nop5", 4),
+    for name, kind, past in [("bare_entry", "nop1", 0), ("fast_entry", "push", 5), ("slow_entry", "single_stepped", 0),
+                             ("jumping_entry", "emulated", 0), ("patched_entry", "single_stepped", 9),
                              ("high_register_entry", "push", 4)]:
         one = only(find(file, name), f"{label}: {name}")
         failures.equal((one.kind, one.past_entry), (kind, past), f"{label}: {name}")
@@ -146,6 +148,8 @@ def check_plain(file, label, stripped=False, static=False):
     if not static:
         imported = only(find(file, "puts"), f"{label}: puts")
         failures.check(imported.kind == "refused" and "libc.so.6" in imported.why, f"{label}: its library is named", imported)
+        failures.check("puts is imported from libc.so.6" in said(file, "put?"), f"{label}: no pattern finds what is imported",
+                       said(file, "put?"))
     failures.check("is data" in said(file, "datum"), f"{label}: data", said(file, "datum"))
     failures.check("visible" in said(file, "visibel"), f"{label}: a name nearby", said(file, "visibel"))
     failures.check(("stripped" if stripped else "inlined") in said(file, "nothing_like_it_at_all"), f"{label}: absent",

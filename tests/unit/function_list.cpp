@@ -8,7 +8,7 @@
 int main(int count, char** arguments) {
   using namespace adaptyst::lib;
   if (count < 3) return 2;
-  static const char* const kinds[] = {"nop1", "push", "nop5", "emulated", "single_stepped"};
+  static const char* const kinds[] = {"nop1", "push", "emulated", "single_stepped"};
   try {
     const bool with_clones = count > 3 && std::strcmp(arguments[3], "clones") == 0;
     const auto places =

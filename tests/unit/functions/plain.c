@@ -64,7 +64,7 @@ __asm__(
     ".pushsection .text\n"
     ".macro begin name\n .globl \\name\n .type \\name, %function\n\\name:\n.endm\n"
     "begin bare_entry\n nop\n ret\n"
-    "begin fast_entry\n .byte 0x0f,0x1f,0x44,0,0\n ret\n .size fast_entry, . - fast_entry\n"
+    "begin fast_entry\n .byte 0x0f,0x1f,0x44,0,0\n push %rbp\n pop %rbp\n ret\n .size fast_entry, . - fast_entry\n"
     "begin slow_entry\n endbr64\n sub $8, %rsp\n add $8, %rsp\n ret\n .size slow_entry, . - slow_entry\n"
     "begin jumping_entry\n jmp 1f\n1: ret\n .size jumping_entry, . - jumping_entry\n"
     "begin patched_entry\n endbr64\n .byte 0x0f,0x1f,0x44,0,0\n ret\n .size patched_entry, . - patched_entry\n"

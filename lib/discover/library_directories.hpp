@@ -1,0 +1,24 @@
+// Where the loader looks for libraries.
+#ifndef ADAPTYST_LIB_DISCOVER_LIBRARY_DIRECTORIES_HPP
+#define ADAPTYST_LIB_DISCOVER_LIBRARY_DIRECTORIES_HPP
+
+#include <string>
+#include <vector>
+
+namespace adaptyst::lib {
+
+// LD_LIBRARY_PATH, what `programs` say themselves (run_path()), /etc/ld.so.conf, and the system's directories.
+std::vector<std::string> library_directories(const std::vector<std::string>& programs);
+
+// What a file like /etc/ld.so.conf names, and what it includes.
+std::vector<std::string> configured_directories(const std::string& file);
+
+// Where an ELF file for x86-64 says that its libraries are: DT_RUNPATH or DT_RPATH. Empty if it says nothing, or is none.
+std::vector<std::string> run_path(const std::string& file);
+
+// Whether a file is ELF for x86-64: beside libx.so.1 may lie a libx.so for the linker that is a script.
+bool is_elf(const std::string& file);
+
+}  // namespace adaptyst::lib
+
+#endif

@@ -1,0 +1,2 @@
+/* Linked with a run path. */
+int main(void) { return 0; }
