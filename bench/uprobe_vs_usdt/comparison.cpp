@@ -107,9 +107,10 @@ void comparison::turn(compared& of, double slice_ns) {
     const std::uint64_t times = times_in(slice_ns / pieces, rates[at].period_ns + cost_ns);
     usage plain{};
     usage with{};
-    for (unsigned piece = 0; piece != pieces; ++piece) {
-      measure(plain, plain_times, [steps] { plain_event(steps); });
-      measure(with, times, [steps, event = what.event] { event(steps); });
+    for (unsigned piece = 0; piece != 2 * pieces; ++piece) {
+      const bool plain_is_next = piece % 4 == 0 || piece % 4 == 3;  // neither is always the first of two
+      if (plain_is_next) measure(plain, plain_times, [steps] { plain_event(steps); });
+      else measure(with, times, [steps, event = what.event] { event(steps); });
     }
     series& to = of.at[at];
     to.plain_ns.push_back(plain.run_ns / static_cast<double>(pieces * plain_times));
