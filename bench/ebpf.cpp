@@ -14,6 +14,7 @@ double one_ebpf_region_ns() { return 0; }
 #include <adaptyst/collector.hpp>
 #include <adaptyst/region.hpp>
 #include <bpf/libbpf.h>
+#include <unistd.h>
 
 #include "../lib/discover/elf_probes.hpp"
 #include "../lib/record/uprobe_link.hpp"

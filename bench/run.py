@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""Runs every benchmark and writes a flat object of numbers. Usage: run.py BUILD_DIR OUTPUT.json
+"""Runs every benchmark and writes a flat object of numbers. Usage: run.py BUILD_DIR OUTPUT.json [study]
 
-What is compared is measured alternately. A peer that is missing is named and its keys are absent."""
+With `study`, only uprobe_vs_usdt is run; what OUTPUT.json holds of the others stays. The machine's name goes beside it,
+into OUTPUT.txt. What is compared is measured alternately. A peer that is missing is named and its keys are absent."""
 import json
 import os
 import pathlib
@@ -16,6 +17,7 @@ import time
 
 build = pathlib.Path(sys.argv[1]).resolve()
 output = pathlib.Path(sys.argv[2])
+only_study = sys.argv[3:] == ["study"]
 source = pathlib.Path(__file__).resolve().parent.parent
 programs = build / "bench"
 figures = {}
@@ -128,27 +130,42 @@ def against_lttng():
             daemon.wait()
 
 
-figures.update(measure(programs / "adaptyst_bench"))
-if "ebpf_region_ns" in figures:
-    for _ in range(1):
+def study():
+    program = programs / "uprobe_vs_usdt" / "adaptyst_bench_uprobe_vs_usdt"
+    if not program.exists():
+        return missing.append("study_…: written for x86-64 with eBPF")
+    figures.update(measure(program))
+
+
+if only_study:
+    if output.exists():
+        figures.update(json.loads(output.read_text()))
+        for key in [key for key in figures if key.startswith("study_")]:
+            del figures[key]
+    study()
+else:
+    figures.update(measure(programs / "adaptyst_bench"))
+    if "ebpf_region_ns" in figures:
         figures.update(measure(programs / "adaptyst_bench", "attach"))
         figures.update(measure(programs / "adaptyst_bench_10000_sites", "attach"))
-    figures.update(measure(programs / "adaptyst_bench_outside"))
-    figures["usdt_optimised_ns"] = figures["empty_trap_ns"]
-    figures["function_over_entry"] = round(figures["function_session_ns"] / figures["empty_trap_ns"], 3)
-else:
-    missing.append("ebpf_…, attach_…, detach_…: eBPF is not permitted here")
-idle_instructions()
-idle_site_bytes()
-header_compile()
-against_bpftrace()
-against_lttng()
+        figures.update(measure(programs / "adaptyst_bench_outside"))
+        study()
+    else:
+        missing.append("ebpf_…, attach_…, detach_…, study_…: eBPF is not permitted here")
+    idle_instructions()
+    idle_site_bytes()
+    header_compile()
+    against_bpftrace()
+    against_lttng()
 
 output.parent.mkdir(parents=True, exist_ok=True)
 output.write_text(json.dumps(dict(sorted(figures.items())), indent=1) + "\n")
 model = re.search(r"model name\s*:\s*(.*)", pathlib.Path("/proc/cpuinfo").read_text())
-print(f"{model.group(1) if model else platform.machine()}, {os.cpu_count()} CPUs, Linux {platform.release()}, "
-      f"{run('g++', '--version').splitlines()[0]}, {time.strftime('%Y-%m-%d')}")
+is_guest = "hypervisor" in pathlib.Path("/proc/cpuinfo").read_text()
+machine = (f"{model.group(1) if model else platform.machine()}, {os.cpu_count()} CPUs{' (virtual)' if is_guest else ''}, "
+           f"Linux {platform.release()}, {run('g++', '--version').splitlines()[0]}, {time.strftime('%Y-%m-%d')}")
+output.with_suffix(".txt").write_text(machine + "\n")
+print(machine)
 for key, value in sorted(figures.items()):
     print(f"  {key:38} {value:10.4g}")
 for what in missing:

@@ -1,0 +1,79 @@
+// From what was measured to the keys of build/bench.json, which docs/uprobes-and-usdt.md lists.
+#include <algorithm>
+#include <cmath>
+
+#include "comparison.hpp"
+
+namespace study {
+
+namespace {
+
+double interquartile(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  const auto at = [&](double part) {
+    return values[static_cast<std::size_t>(std::lround(part * static_cast<double>(values.size() - 1)))];
+  };
+  return at(0.75) - at(0.25);
+}
+
+// What an event took by round, less what it took in the plain program.
+std::vector<double> cost_ns(const series& of) {
+  std::vector<double> values;
+  for (std::size_t round = 0; round != of.event_ns.size(); ++round)
+    values.push_back(of.event_ns[round] - of.plain_ns[round]);
+  return values;
+}
+
+std::vector<double> ratio(const std::vector<double>& over, const std::vector<double>& under) {
+  std::vector<double> values;
+  for (std::size_t round = 0; round != over.size(); ++round) values.push_back(over[round] / under[round]);
+  return values;
+}
+
+void add(bench::results& to, const compared& of) {
+  const bool bare = of.what.load == measured_with::no_work;
+  const std::string prefix = (bare ? "" : "study_") + of.what.name + "_";
+  const std::vector<double> cost = cost_ns(of.at[only_events]);
+  to[prefix + "ns"] = bench::median(cost);
+  to[prefix + "spread_ns"] = interquartile(cost);
+  for (std::size_t at = 0; !bare && at != rates.size(); ++at) {
+    const std::string key = at == only_events ? prefix : prefix + rates[at].name + "_";
+    const double total_ns = of.at[at].user_ns + of.at[at].system_ns;
+    if (total_ns > 0) to[key + "system_percent"] = 100 * of.at[at].system_ns / total_ns;
+    if (at == only_events) continue;
+    const std::vector<double> slowdown = ratio(of.at[at].event_ns, of.at[at].plain_ns);
+    to[key + "slowdown"] = bench::median(slowdown);
+    to[key + "spread_percent"] = 100 * interquartile(slowdown) / bench::median(slowdown);
+  }
+}
+
+}  // namespace
+
+const compared* comparison::find(const char* name, measured_with load) const {
+  for (const compared& one : methods_)
+    if (one.what.name == name && one.what.load == load && !one.left_out) return &one;
+  return nullptr;
+}
+
+bench::results comparison::figures() const {
+  bench::results to;
+  to["study_uncounted_events"] = uncounted_;
+  for (const compared& one : methods_)
+    if (!one.left_out) add(to, one);
+  const compared& any = methods_.front();  // nothing that a kernel could lack
+  to["study_rounds"] = static_cast<double>(any.at[only_events].event_ns.size());
+  for (std::size_t at = 1; at != rates.size(); ++at)
+    to["study_" + std::string(rates[at].name) + "_events_per_s"] = 1e9 / bench::median(any.at[at].plain_ns);
+
+  // An entry probe on a function is nothing but its site.
+  for (const std::string name : {"uprobe_emulated", "uprobe_single_step"})
+    for (const char* what : {"_ns", "_spread_ns"})
+      if (to.count("study_" + name + what) != 0) to[name + what] = to["study_" + name + what];
+  const compared* const session = find("uprobe_session", measured_with::work);
+  const compared* const entry = find("entry_empty", measured_with::no_work);
+  if (session == nullptr || entry == nullptr) return to;
+  to["function_over_entry"] = bench::median(ratio(session->at[only_events].event_ns, entry->at[only_events].event_ns));
+  return to;
+}
+
+}  // namespace study

@@ -1,0 +1,34 @@
+// Uprobes against USDT probes against markers: adaptyst_bench_uprobe_vs_usdt [ROUNDS [SLICE_MS]]
+// Prints its figures as lines "key value".
+#include <sched.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+
+#include "comparison.hpp"
+
+namespace {
+
+// On one processor, so that caches stay warm.
+void stay_here() {
+  cpu_set_t one;
+  CPU_ZERO(&one);
+  CPU_SET(static_cast<unsigned>(sched_getcpu()), &one);
+  sched_setaffinity(0, sizeof one, &one);
+}
+
+}  // namespace
+
+int main(int count, char* arguments[]) try {
+  const unsigned long rounds = count > 1 ? std::strtoul(arguments[1], nullptr, 10) : 15;
+  const double slice_ms = count > 2 ? std::strtod(arguments[2], nullptr) : 60;
+  stay_here();
+  study::comparison compared(study::make_methods());
+  compared.run(static_cast<unsigned>(std::max(1UL, rounds)), slice_ms * 1e6);
+  for (const auto& [key, value] : compared.figures()) std::printf("%s %.6g\n", key.c_str(), value);
+} catch (const std::exception& failed) {
+  std::fprintf(stderr, "%s\n", failed.what());
+  return 1;
+}

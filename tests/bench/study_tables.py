@@ -1,0 +1,46 @@
+"""The tables of docs/uprobes-and-usdt.md: written where the page has a place for them, again and again."""
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+
+import sample
+from study import lines_of_code
+
+
+def write(bench, page):
+    return subprocess.run([sys.executable, "-B", sample.source / "bench/uprobe_vs_usdt/tables.py", bench, page],
+                          text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+
+
+with tempfile.TemporaryDirectory() as directory:
+    page = pathlib.Path(directory) / "page.md"
+    shutil.copy(sample.source / "docs/uprobes-and-usdt.md", page)
+    words = page.read_text(encoding="utf-8").split("<!-- study: ")[0]
+
+    done = write(sample.written(directory), page)
+    assert done.returncode == 0, done.stderr
+    once = page.read_text(encoding="utf-8")
+    for expected in [words, f"{sample.MACHINE}; 7 rounds; 0 events not counted.",
+                     "| marker, nobody looks | ≈ 0 | 10.0 | 0 |",
+                     "| marker, USDT, 5-byte nop | 2,468 | 10.0 | 18.0 |",
+                     "| 5-byte nop: becomes a call | 300 | 3.00 |",
+                     "| marker, program's own recorder | 2.001 ± 0.040; 5 % |",
+                     "| 1,000 | 10,000 | 100,000 | 1,000,000 |"]:
+        assert expected in once, f"not in the page: {expected}\n{once}"
+    assert write(sample.written(directory), page).returncode == 0
+    assert page.read_text(encoding="utf-8") == once, "writing the same figures again changes the page"
+
+    # A kernel that makes no calls of nops.
+    assert write(sample.written(directory, without=["usdt_optimised"]), page).returncode == 0
+    assert "| marker, USDT, 5-byte nop | — | — | — |" in page.read_text(encoding="utf-8")
+
+    page.write_text("no place\n", encoding="utf-8")
+    done = write(sample.written(directory), page)
+    assert done.returncode == 1 and "no place for the table" in done.stderr, done
+    assert page.read_text(encoding="utf-8") == "no place\n"
+
+    code = pathlib.Path(directory) / "code.c"
+    code.write_text("/* one\n two */\n\nint a; // why\n// only\nint b; /* and\n on */ int c;\n", encoding="utf-8")
+    assert lines_of_code(code) == 3, lines_of_code(code)
