@@ -17,11 +17,13 @@ struct bytes_of {
   long bytes;
 };
 
-void pause_for(useconds_t microseconds) {
+}  // namespace
+
+// Without a marker, and with a first instruction at which a probe is cheap.
+extern "C" __attribute__((noinline, noclone)) void unmarked_pause(useconds_t microseconds) {
+  __asm__ volatile("" : : : "rbx", "memory");
   if (microseconds != 0) usleep(microseconds);
 }
-
-}  // namespace
 
 int main(int count, char** arguments) {
   const auto argument = [&](int at) { return count > at ? std::atol(arguments[at]) : 0; };
@@ -31,19 +33,20 @@ int main(int count, char** arguments) {
     if (fork() != 0) continue;
     for (long at = 0; at != times; ++at) {
       ADAPTYST_REGION("child");
+      unmarked_pause(0);
     }
     std::_Exit(0);  // without saying goodbye
   }
   std::thread other([&] {
     for (long at = 0; at != times; ++at) {
       ADAPTYST_REGION("thread", bytes_of{8});
-      pause_for(pause);
+      unmarked_pause(pause);
     }
   });
   for (long at = 0; at != times; ++at) {
     ADAPTYST_REGION("outer");
     ADAPTYST_REGION("inner");
-    pause_for(pause);
+    unmarked_pause(pause);
   }
   other.join();
   while (wait(nullptr) > 0) {}

@@ -230,6 +230,23 @@ def case_functions():
     failures.check(all(region["kind"] == "function" for region in profile["regions"]), "they are functions")
 
 
+def case_functions_among_markers():
+    if ENGINE != "ebpf":
+        return failures.check(True, "functions need ebpf")
+    expected = {"outer": 100, "outer/inner": 100, "outer/inner/unmarked_pause": 100, "thread": 100, "thread/unmarked_pause": 100,
+                "child": 300, "child/unmarked_pause": 300}
+    subprocess.run(command("run", f"--function={PROGRAM}:unmarked_*", "--", PROGRAM, 100, 3), capture_output=True, timeout=LIMIT,
+                   check=False)
+    failures.equal(counts(load()), expected, "one call tree, in children as well")
+    program = start(100000, 0, 100)
+    attach("--duration=0.5", f"--function={PROGRAM}:unmarked_*", program.pid)
+    found = counts(load())
+    failures.check(found.get("thread/unmarked_pause", 0) > 100 and found.get("outer/inner/unmarked_pause", 0) > 100,
+                   "in a program that runs already", found)
+    program.kill()
+    program.wait()
+
+
 def case_nothing_to_see():
     program = spawn(["sleep", "30"])
     done = attach(program.pid)
