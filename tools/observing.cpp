@@ -4,15 +4,13 @@
 
 #include <algorithm>
 
-#include "output.hpp"
-
 namespace adaptyst::tools {
 
 std::string observing_options::text() const {
   return "engine=" + engine + ",report=" + report + (output.empty() ? "" : ",output=" + output);
 }
 
-void add_observing(CLI::App& to, observing_options& options) {
+void add_observing(CLI::App& to, observing_options& options, const char* meaning_of_interval) {
   to.add_option("--engine", options.engine,
                 "How to observe: in the kernel, by the program's own recorder, or as permitted")
       ->check(CLI::IsMember({"auto", "ebpf", "inline"}))
@@ -34,20 +32,20 @@ void add_observing(CLI::App& to, observing_options& options) {
       ->type_name("SET");
   to.add_flag("--through-exceptions", options.through_exceptions,
               "Also C++ functions: a program that throws an exception through one of them is terminated");
-  to.add_option("--interval", options.seconds, "How often to read what a killed program would take with it")
+  to.add_option("--interval", options.seconds, meaning_of_interval)
       ->capture_default_str()
       ->check(CLI::Range(0.01, 3600.0))
       ->type_name("SECONDS");
 }
 
-void probe_functions(observer& with, const observing_options& options, std::int64_t process) {
+void probe_functions(observer& with, const observing_options& options, std::int64_t process, const listener& tell) {
   std::vector<std::string> named = options.functions;
   named.insert(named.end(), options.sets.begin(), options.sets.end());
   if (named.empty()) return;
   const std::vector<std::string> refused = with.probe_functions(named, process, options.through_exceptions);
   constexpr std::size_t most = 10;
-  for (std::size_t at = 0; at != std::min(refused.size(), most); ++at) complain("not probed: " + refused[at]);
-  if (refused.size() > most) complain(fmt::format("not probed: {} others", refused.size() - most));
+  for (std::size_t at = 0; at != std::min(refused.size(), most); ++at) tell("not probed: " + refused[at]);
+  if (refused.size() > most) tell(fmt::format("not probed: {} others", refused.size() - most));
 }
 
 int interval::left_ms() const {

@@ -80,7 +80,7 @@ void run(const run_options& asked) {
   }
 
   try {
-    probe_functions(watching, asked.observing, child);
+    probe_functions(watching, asked.observing, child, complain);
     watching.expect(child, asked.command[0]);
   } catch (...) {  // it has not begun
     kill(child, SIGKILL);

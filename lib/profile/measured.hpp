@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 namespace adaptyst::lib {
@@ -35,6 +36,8 @@ struct measured_row {
   std::vector<attribute> attributes;  // as the site names them
 };
 
+using path_set = std::unordered_set<std::uint64_t>;  // by their ids
+
 struct measured {
   std::unordered_map<std::uint64_t, measured_site> sites;
   std::unordered_map<std::uint64_t, measured_path> paths;
@@ -51,10 +54,6 @@ std::string site_kind_name(std::uint32_t kind);
 void add(measured_row& to, const measured_row& from);
 void add(account& to, const account& from);
 void add(measured& to, const measured& from);
-
-// The regions of a profile, parents before children: paths spelled out, metrics folded into the region above them.
-// `device_index` leads from a number in the process to a place in profile::devices.
-std::vector<region> assemble(const measured& from, const std::vector<std::uint32_t>& device_index);
 
 }  // namespace adaptyst::lib
 
