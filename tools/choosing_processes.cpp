@@ -3,8 +3,11 @@
 #include <dirent.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <climits>
+#include <cstdlib>
 #include <fstream>
 
 #include "output.hpp"
@@ -34,13 +37,15 @@ bool is_there(std::int64_t process) {
   return stat(fmt::format("/proc/{}", process).c_str(), &its) == 0;
 }
 
-// Observers have markers, too, by which they find out what one costs.
-bool is_observer(std::int64_t process) {
-  struct stat ours {};
-  struct stat its {};
-  return stat("/proc/self/exe", &ours) == 0 && stat(fmt::format("/proc/{}/exe", process).c_str(), &its) == 0 &&
-         ours.st_dev == its.st_dev && ours.st_ino == its.st_ino;
+std::string program_of(const std::string& process) {
+  char path[PATH_MAX];
+  const ssize_t bytes = readlink(fmt::format("/proc/{}/exe", process).c_str(), path, sizeof path);
+  const std::string file(path, bytes > 0 ? static_cast<std::size_t>(bytes) : 0);
+  return file.substr(file.rfind('/') + 1);
 }
+
+// Observers have markers, too, by which they find out what one costs.
+bool is_observer(std::int64_t process) { return program_of(std::to_string(process)) == program_of("self"); }
 
 }  // namespace
 

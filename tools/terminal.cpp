@@ -3,7 +3,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include <cerrno>
+#include <algorithm>
 #include <cstdio>
 #include <cstring>
 
@@ -60,7 +60,7 @@ bool terminal::show(const std::string& text) {
   for (std::size_t at = 0; at < text.size() && left != 0; --left) {
     const std::size_t end = std::min(text.find('\n', at), text.size());
     drawn += text.substr(at, end - at) + clear_rest_of_line;
-    if (left != 1) drawn += "\r\n";
+    if (left != 1) drawn += '\n';
     at = end + 1;
   }
   if (left != 0) drawn += clear_rest;

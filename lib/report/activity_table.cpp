@@ -27,16 +27,22 @@ std::string subject_of(const activity& of) {
   for (std::size_t at = 0; at != std::min(of.processes.size(), most_names); ++at)
     names += (at == 0 ? ": " : ", ") + name_of(of.processes[at]);
   if (of.processes.size() > most_names) names += ", …";
-  return fmt::format("adaptyst: {} process{}{}; engine {}, the last {}", of.processes.size(),
-                     of.processes.size() == 1 ? "" : "es", names, of.engine, duration(of.wall_ns));
+  return fmt::format("adaptyst: {} process{}{}; engine {}{}", of.processes.size(), of.processes.size() == 1 ? "" : "es",
+                     names, of.engine, of.wall_ns > 0 ? ", the last " + duration(of.wall_ns) : "");
+}
+
+// "12.3 k", "12"
+std::string amount(double value) {
+  std::string text = quantity(value, "");
+  if (text.back() == ' ') text.pop_back();
+  return text;
 }
 
 std::string load_of(const activity& of, const std::optional<double>& observer_cpu) {
-  std::string text =
-      fmt::format("{} events/s, {} so far", of.events_per_second ? quantity(*of.events_per_second, "") : "—",
-                  quantity(static_cast<double>(of.events_so_far), ""));
-  if (of.overhead) text += fmt::format("; observing costs about {} of a thread's time", percent(*of.overhead));
-  if (observer_cpu) text += fmt::format("; this observer uses {} of a processor", percent(*observer_cpu));
+  std::string text = fmt::format("{} events/s, {} so far", of.events_per_second ? amount(*of.events_per_second) : "—",
+                                 amount(static_cast<double>(of.events_so_far)));
+  if (of.overhead) text += fmt::format("; observing costs {} of a thread", percent(*of.overhead));
+  if (observer_cpu) text += fmt::format("; this observer, {} of a processor", percent(*observer_cpu));
   return text;
 }
 
