@@ -17,6 +17,7 @@
 
 #include "error.hpp"
 #include "options.hpp"
+#include "profile/region_list.hpp"
 #include "record/clock_line.hpp"
 #include "record/device_reader.hpp"
 #include "record/engine.hpp"

@@ -10,6 +10,7 @@ namespace adaptyst::tools {
 
 void add_run(CLI::App& to);
 void add_attach(CLI::App& to);
+void add_top(CLI::App& to);
 void add_sites(CLI::App& to);
 void add_doctor(CLI::App& to);
 void add_report(CLI::App& to);

@@ -4,8 +4,6 @@
 
 #include <algorithm>
 
-#include "output.hpp"
-
 namespace adaptyst::tools {
 
 std::string observing_options::text() const {
@@ -20,7 +18,7 @@ std::string observing_options::text() const {
   return all;
 }
 
-void add_observing(CLI::App& to, observing_options& options) {
+void add_observing(CLI::App& to, observing_options& options, const char* meaning_of_interval) {
   to.add_option("--engine", options.engine,
                 "How to observe: in the kernel, by the program's own recorder, or as permitted")
       ->check(CLI::IsMember({"auto", "ebpf", "inline"}))
@@ -47,17 +45,17 @@ void add_observing(CLI::App& to, observing_options& options) {
   to.add_flag(
       "--single-stepped", options.single_stepped,
       "Also functions whose first instruction takes the kernel a second trap: 19 us a call in a virtual machine");
-  to.add_option("--interval", options.seconds, "How often to read what a killed program would take with it")
+  to.add_option("--interval", options.seconds, meaning_of_interval)
       ->capture_default_str()
       ->check(CLI::Range(0.01, 3600.0))
       ->type_name("SECONDS");
 }
 
-void probe_functions(observer& with, std::int64_t process) {
+void probe_functions(observer& with, std::int64_t process, const listener& tell) {
   const std::vector<std::string> refused = with.probe_functions(process);
   constexpr std::size_t most = 10;
-  for (std::size_t at = 0; at != std::min(refused.size(), most); ++at) complain("not probed: " + refused[at]);
-  if (refused.size() > most) complain(fmt::format("not probed: {} others", refused.size() - most));
+  for (std::size_t at = 0; at != std::min(refused.size(), most); ++at) tell("not probed: " + refused[at]);
+  if (refused.size() > most) tell(fmt::format("not probed: {} others", refused.size() - most));
 }
 
 int interval::left_ms() const {

@@ -5,6 +5,7 @@
 #include <CLI/CLI.hpp>
 #include <adaptyst/observer.hpp>
 #include <chrono>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -24,10 +25,14 @@ struct observing_options {
   std::string text() const;
 };
 
-void add_observing(CLI::App& to, observing_options& options);
+void add_observing(CLI::App& to, observing_options& options,
+                   const char* meaning_of_interval = "How often to read what a killed program would take with it");
 
-// Attaches to the functions that were asked for, and complains of those that cannot be.
-void probe_functions(observer& with, std::int64_t process);
+// Whoever is to be told of what does not work.
+using listener = std::function<void(const std::string&)>;
+
+// Attaches to the functions that were asked for, and tells of those that cannot be.
+void probe_functions(observer& with, std::int64_t process, const listener& tell);
 
 // A time that comes round.
 class interval {

@@ -91,7 +91,7 @@ void run(const run_options& asked) {
 
   try {
     watching.expect(child, asked.command);
-    probe_functions(watching, child);
+    probe_functions(watching, child, complain);
   } catch (...) {  // it has not begun
     kill(child, SIGKILL);
     throw;

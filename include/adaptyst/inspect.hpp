@@ -11,6 +11,7 @@
 #define ADAPTYST_INSPECT_HPP
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -58,6 +59,24 @@ inspection inspect_file(const std::string& file);
 // Of all that a process has mapped. Markers are read with the rights that ptrace asks for; all else, where its list of
 // mappings can be read.
 inspection inspect_process(std::int64_t process);
+
+// Which running processes carry markers, for whoever asks again and again: find() costs a list of processes, and a look
+// at those that are new. The others are looked at again after ever longer times, a minute at most, since a process may
+// load a library with markers late.
+class process_search {
+ public:
+  process_search();
+  ~process_search();
+  process_search(const process_search&) = delete;
+  process_search& operator=(const process_search&) = delete;
+
+  // Those of our own user, for root of everybody; without this process.
+  std::vector<std::int64_t> find();
+
+ private:
+  struct state;
+  std::unique_ptr<state> state_;
+};
 
 // An array of them, and tables.
 std::string to_json(const std::vector<inspection>& of);

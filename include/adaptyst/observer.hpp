@@ -66,6 +66,9 @@ class observer {
   std::size_t running() const;
   // All that has ended so far.
   profile snapshot();
+  // The same, but of the regions only those that have counted anything since the last call: cheap where little happens,
+  // however many regions there are.
+  profile changes();
   // Ends the observation, reports as the options say, and returns the profile; further calls return it again.
   profile stop();
 

@@ -78,4 +78,31 @@ std::vector<process_object> find_objects(pid_t process) {
   return found;
 }
 
+bool known_files::have_markers(const std::string& file) {
+  struct stat there {};
+  if (stat(file.c_str(), &there) != 0 || !S_ISREG(there.st_mode)) return false;
+  const auto [entry, is_new] =
+      known_.try_emplace({there.st_dev, there.st_ino, there.st_mtim.tv_sec, there.st_mtim.tv_nsec}, false);
+  if (!is_new) return entry->second;
+  try {
+    entry->second = find_elf_markers(file).control_block != 0;
+  } catch (const error&) {  // no ELF file, or none that we may read
+  }
+  return entry->second;
+}
+
+bool has_objects(pid_t process, known_files& files) {
+  std::ifstream maps(fmt::format("/proc/{}/maps", process));
+  for (std::string line; std::getline(maps, line);) {
+    mapping one;
+    if (!parse(line, one) || one.offset != 0 || !files.have_markers(name_from_here(process, one))) continue;
+    try {
+      return !find_objects(process).empty();
+    } catch (const error&) {  // it has ended meanwhile
+      return false;
+    }
+  }
+  return false;
+}
+
 }  // namespace adaptyst::lib

@@ -5,7 +5,9 @@
 #include <sys/types.h>
 
 #include <cstdint>
+#include <map>
 #include <string>
+#include <tuple>
 #include <vector>
 
 namespace adaptyst::lib {
@@ -18,6 +20,20 @@ struct process_object {
 // Those that are mapped now. Files that cannot be read are passed over; throws error when the process is not there, or
 // not ours to look at.
 std::vector<process_object> find_objects(pid_t process);
+
+// Which files have markers, remembered, since processes share most of what they map.
+class known_files {
+ public:
+  bool have_markers(const std::string& file);
+
+ private:
+  // Device, inode and time of the last change: a file may be replaced, and its inode used again.
+  using identity = std::tuple<std::uint64_t, std::uint64_t, std::int64_t, std::int64_t>;
+  std::map<identity, bool> known_;
+};
+
+// Whether find_objects() would find any, for many processes and again and again. False as well where it would throw.
+bool has_objects(pid_t process, known_files& files);
 
 }  // namespace adaptyst::lib
 

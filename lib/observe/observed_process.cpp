@@ -15,6 +15,7 @@
 #include <fstream>
 #include <utility>
 
+#include "../discover/process_image.hpp"
 #include "../discover/process_objects.hpp"
 #include "../error.hpp"
 #include "../options.hpp"
@@ -27,19 +28,6 @@ std::string command_of(pid_t process) {
   char path[PATH_MAX];
   const ssize_t length = readlink(fmt::format("/proc/{}/exe", process).c_str(), path, sizeof path);
   return length > 0 ? std::string(path, static_cast<std::size_t>(length)) : std::string();
-}
-
-// What tells one program of a process from the next: where its code and its stack begin.
-std::string image_of(pid_t process) {
-  std::ifstream status(fmt::format("/proc/{}/stat", process));
-  std::string text;
-  std::getline(status, text);
-  constexpr int before_code = 24;  // of the fields behind the name, in proc(5)
-  std::size_t at = text.rfind(')');
-  for (int field = 0; field != before_code && at != std::string::npos; ++field) at = text.find(' ', at + 1);
-  if (at == std::string::npos) return {};
-  const std::size_t end = text.find(' ', text.find(' ', text.find(' ', at + 1) + 1) + 1);
-  return text.substr(at, end - at);
 }
 
 // CPU time that it has used; 0 when it is gone.

@@ -51,7 +51,8 @@ class observed_process {
 
   // Reads the recorders, if the process is still there.
   void refresh();
-  measured recorded() const { return reader_.result(); }
+  const measured& recorded() const noexcept { return reader_.result(); }
+  path_set take_changed() { return reader_.take_changed(); }  // see recorder_reader
   const device_list& devices() const noexcept { return devices_; }
   process_info info() const;
 

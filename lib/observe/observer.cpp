@@ -14,6 +14,7 @@
 #include <limits>
 #include <map>
 #include <optional>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -22,6 +23,7 @@
 #include "../discover/process_objects.hpp"
 #include "../error.hpp"
 #include "../options.hpp"
+#include "../profile/region_list.hpp"
 #include "../record/clock_line.hpp"
 #include "../record/function_probes.hpp"
 #include "../record/probe_links.hpp"
@@ -31,6 +33,7 @@
 #include "capabilities.hpp"
 #include "channel.hpp"
 #include "observed_process.hpp"
+#include "process_sums.hpp"
 
 namespace adaptyst { inline namespace v1 {
 
@@ -48,6 +51,9 @@ struct observer::state {
   double region_cost_ns = 0;
   std::vector<std::unique_ptr<observed_process>> processes;  // also those that have ended
   std::map<pid_t, std::vector<std::string>> expected;        // what processes are about to become
+  lib::process_sums recorded;
+  lib::region_list regions;
+  std::unordered_map<std::uint64_t, std::uint64_t> reported;  // by changes(): events of each path
   std::optional<profile> result;
 
   state(std::string_view given, pid_t only) {
@@ -203,22 +209,20 @@ struct observer::state {
         if (find(one->id()) == nullptr) links->rows().dismiss(one->id());
   }
 
-  measured recorded() const {
-    measured all;
-    for (const auto& one : processes) lib::add(all, one->recorded());
-    return all;
+  void read_recorders() {
+    poll();
+    recorded.update(processes);
   }
 
-  measured read() {
-    poll();
-    if (!links) return recorded();
+  measured read_kernel() {
+    read_recorders();
     // What had ended before the kernel's rows are read must be in them, but for those that are on their way.
-    const std::uint64_t ended_before = recorded().accounting.ended;
+    const std::uint64_t ended_before = recorded.result().accounting.ended;
     const timespec on_their_way{0, 200'000};
     nanosleep(&on_their_way, nullptr);
     measured kernel = links->rows().read();
-    poll();
-    measured all = lib::reconcile(std::move(kernel), recorded(), ended_before);
+    read_recorders();
+    measured all = lib::reconcile(std::move(kernel), recorded.result(), ended_before);
     // Of a program that was killed, or whose recorders are another's, the kernel knows more than its recorders told.
     std::uint64_t known = all.accounting.ended + all.accounting.open;
     for (const auto& [why, count] : all.accounting.lost) known += count;
@@ -228,35 +232,56 @@ struct observer::state {
     return all;
   }
 
-  profile snapshot() {
-    const measured all = read();
-    profile made;
-    made.engine = links ? "ebpf" : "inline";
-    made.mechanism = links ? links->mechanism() : "own recorder, from outside";
-    made.reason = reason;
-    // Numbers of devices are those of one process; of several, the one that has most.
+  // Numbers of devices are those of one process; of several, the one that has most.
+  const observed_process* first_process() const {
     const observed_process* most = nullptr;
     for (const auto& one : processes)
       if (most == nullptr || one->devices().devices.size() > most->devices().devices.size()) most = one.get();
-    if (most != nullptr) {
-      made.devices = most->devices().devices;
-      made.processes.push_back(most->info());
+    return most;
+  }
+
+  // With those regions that `wanted` says.
+  template <class Wanted>
+  profile make_profile(Wanted&& wanted) {
+    measured kernel;
+    if (links) kernel = read_kernel();
+    else read_recorders();
+    const observed_process* const first = first_process();
+    const std::vector<std::uint32_t> device_index =
+        first != nullptr ? first->devices().index : std::vector<std::uint32_t>{};
+    if (links) regions.update_all(kernel, device_index);
+    else regions.update(recorded.result(), device_index, recorded.take_changed());
+    profile made;
+    made.accounting = (links ? kernel : recorded.result()).accounting;
+    made.engine = links ? "ebpf" : "inline";
+    made.mechanism = links ? links->mechanism() : "own recorder, from outside";
+    made.reason = reason;
+    if (first != nullptr) made.devices = first->devices().devices;
+    if (first != nullptr) made.processes.push_back(first->info());
+    for (const region& row : regions.regions()) {
+      if (wanted(row)) made.regions.push_back(row);
     }
-    made.regions = lib::assemble(all, most != nullptr ? most->devices().index : std::vector<std::uint32_t>{});
-    made.accounting = all.accounting;
     lib::set_overhead(made, region_cost_ns);
+    if (!functions.empty()) made.accounting.overhead_ns.reset();
+    profile others;
     for (const auto& one : processes) {
-      if (one.get() == most) continue;
+      if (one.get() == first) continue;
       profile part;
-      part.engine = made.engine;
-      part.mechanism = made.mechanism;
-      part.reason = made.reason;
       part.devices = one->devices().devices;
-      part.processes.push_back(one->info());
-      if (made.accounting.overhead_ns) part.accounting.overhead_ns = 0;
-      merge(made, part);
+      merge(others, part);
+      others.processes.push_back(one->info());
     }
+    if (functions.empty()) others.accounting.overhead_ns = 0;
+    if (!others.processes.empty()) merge(made, others);
     return made;
+  }
+
+  profile snapshot() {
+    return make_profile([](const region&) { return true; });
+  }
+
+  profile changes() {
+    return make_profile([this](const region& row) { return std::exchange(reported[row.id], row.count) != row.count; });
   }
 
   profile stop() {
@@ -298,6 +323,7 @@ std::size_t observer::running() const {
                                                 [](const auto& one) { return one->is_running(); }));
 }
 profile observer::snapshot() { return state_->result ? *state_->result : state_->snapshot(); }
+profile observer::changes() { return state_->result ? *state_->result : state_->changes(); }
 profile observer::stop() { return state_->stop(); }
 
 }}  // namespace adaptyst::v1

@@ -18,7 +18,9 @@ void histogram::add_bucket(unsigned bucket, std::uint64_t times) {
 }
 
 void histogram::merge(const histogram& other) {
-  for (unsigned bucket = 0; bucket != other.buckets_.size(); ++bucket) add_bucket(bucket, other.buckets_[bucket]);
+  if (buckets_.size() < other.buckets_.size()) buckets_.resize(other.buckets_.size());
+  for (std::size_t bucket = 0; bucket != other.buckets_.size(); ++bucket) buckets_[bucket] += other.buckets_[bucket];
+  count_ += other.count_;
 }
 
 std::optional<std::uint64_t> histogram::quantile(double q) const {

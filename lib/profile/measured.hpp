@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 namespace adaptyst::lib {
@@ -36,6 +37,8 @@ struct measured_row {
   std::vector<attribute> attributes;  // as the site names them
 };
 
+using path_set = std::unordered_set<std::uint64_t>;  // by their ids
+
 struct measured {
   std::unordered_map<std::uint64_t, measured_site> sites;
   std::unordered_map<std::uint64_t, measured_path> paths;
@@ -55,10 +58,6 @@ void add(measured& to, const measured& from);
 
 // Functions without markers and markers know nothing of each other's times: sets the self time where they nest.
 void settle_self_times(measured& in);
-
-// The regions of a profile, parents before children: paths spelled out, metrics folded into the region above them.
-// `device_index` leads from a number in the process to a place in profile::devices.
-std::vector<region> assemble(const measured& from, const std::vector<std::uint32_t>& device_index);
 
 // States what the observing has cost the program. What a function without marker costs depends on its first instruction,
 // and is not known.

@@ -1,6 +1,7 @@
 #include <adaptyst/profile.hpp>
 #include <algorithm>
 #include <tuple>
+#include <utility>
 
 namespace adaptyst { inline namespace v1 {
 
@@ -59,6 +60,13 @@ void add(region& to, const region& from) {
   add(to.overhead_ns, from.overhead_ns);
 }
 
+// In the order of merge(), each known once.
+bool is_canonical(const std::vector<region>& rows) {
+  const auto known_by = [](const region& row) { return std::tie(row.path, row.id, row.device); };
+  return std::adjacent_find(rows.begin(), rows.end(),
+                            [&](const region& a, const region& b) { return known_by(a) >= known_by(b); }) == rows.end();
+}
+
 }  // namespace
 
 void attribute::merge(const attribute& other) {
@@ -105,20 +113,26 @@ void merge(profile& into, const profile& from) {
     return static_cast<std::uint32_t>(found - devices.begin());
   };
 
-  // A row is known by its path's id and device; two programs may differ in the device behind equal numbers.
-  using key = std::tuple<std::vector<std::string>, std::uint64_t, std::uint32_t>;
-  std::map<key, region> rows;
-  for (const profile* const part : {static_cast<const profile*>(&into), &from}) {
-    for (const region& row : part->regions) {
-      region moved = row;
-      if (row.device < part->devices.size()) moved.device = place(part->devices[row.device]);
-      const auto [entry, is_new] = rows.try_emplace(key{row.path, row.id, moved.device}, moved);
-      if (!is_new) add(entry->second, moved);
+  for (region& row : into.regions)
+    if (row.device < into.devices.size()) row.device = place(into.devices[row.device]);
+  if (!from.regions.empty() || !is_canonical(into.regions)) {
+    // A row is known by its path's id and device; two programs may differ in the device behind equal numbers.
+    using key = std::tuple<std::vector<std::string>, std::uint64_t, std::uint32_t>;
+    std::map<key, region> rows;
+    const auto add_row = [&](region row) {
+      key known{row.path, row.id, row.device};
+      const auto [entry, is_new] = rows.try_emplace(std::move(known), std::move(row));
+      if (!is_new) add(entry->second, row);
+    };
+    for (region& row : into.regions) add_row(std::move(row));
+    for (region row : from.regions) {
+      if (row.device < from.devices.size()) row.device = place(from.devices[row.device]);
+      add_row(std::move(row));
     }
+    into.regions.clear();
+    for (auto& [known, row] : rows) into.regions.push_back(std::move(row));
   }
   into.devices = std::move(devices);
-  into.regions.clear();
-  for (auto& [known, row] : rows) into.regions.push_back(std::move(row));
 
   into.accounting.begun += from.accounting.begun;
   into.accounting.ended += from.accounting.ended;

@@ -53,6 +53,7 @@ class recorder_reader::pass {
   void read() {
     detail::control_page control{};
     if (state_.address != 0 && has_known_layout(state_) && memory_.read(state_.address, control)) {
+      is_another_epoch_ = kept_.epoch_ != control.epoch;
       kept_.epoch_ = control.epoch;
       std::uint64_t at = address_of(control.recorders);
       while (at != 0 && visited_.size() != most_recorders && rows_read_ < most_rows_of_process &&
@@ -67,6 +68,8 @@ class recorder_reader::pass {
         unrecorded += block.unrecorded;
     }
     kept_.unrecorded_ = std::max(kept_.unrecorded_, unrecorded);
+    if (is_another_epoch_) kept_.sum_up_all();
+    else kept_.sum_up(changed_);
   }
 
  private:
@@ -96,7 +99,10 @@ class recorder_reader::pass {
     recorder_head now{};
     if (!read_consistently(address, address, now)) return 0;
     kept_recorder& kept = kept_.recorders_[address];
-    if (kept.epoch != now.epoch) kept = {};
+    if (kept.epoch != now.epoch) {
+      is_another_epoch_ = is_another_epoch_ || !kept.rows.empty();
+      kept = {};
+    }
     kept.epoch = now.epoch;
     if (now.epoch != kept_.epoch_) return address_of(now.next);  // of an earlier collector
     account sum;
@@ -122,10 +128,10 @@ class recorder_reader::pass {
     if (!memory_.read(chunk, rows_.data(), count * sizeof(row))) return;
     for (std::size_t at = 0; at != count; ++at)
       if (kept_row& known = kept.rows[first + at]; rows_[at].count != known.row.count || !known.named)
-        read_row(sequence, chunk + at * sizeof(row), known);
+        read_row(sequence, chunk + at * sizeof(row), kept, first + at);
   }
 
-  void read_row(std::uint64_t sequence, std::uint64_t address, kept_row& into) {
+  void read_row(std::uint64_t sequence, std::uint64_t address, kept_recorder& kept, std::size_t number) {
     row from{};
     histogram_.resize(ADAPTYST_HISTOGRAM_BUCKETS);
     if (!read_consistently(sequence, address, from) ||
@@ -149,12 +155,16 @@ class recorder_reader::pass {
       read.attributes.resize(at + 1);
       read.attributes[at] = {read.count, one.sum, one.min, one.max};
     }
+    kept_row& into = kept.rows[number];
+    if (!into.named || into.path != from.id) kept_.places_[from.id].push_back({&kept, number});
+    if (into.named && into.path != from.id) changed_.insert(into.path);
+    changed_.insert(from.id);
     into = {from.id, true, std::move(read)};
   }
 
   // Names the path with this id, and those above it; returns its marker, or null when there is no such path.
   const measured_site* name_path(std::uint64_t address, std::uint64_t id) {
-    measured& in = kept_.names_;
+    measured& in = kept_.sum_;
     if (const auto known = in.paths.find(id); known != in.paths.end()) return site_of(known->second.site);
     std::uint64_t site_of_first = 0;
     for (std::uint32_t step = 0; address != 0 && step <= detail::most_depth; ++step) {
@@ -174,8 +184,8 @@ class recorder_reader::pass {
   }
 
   const measured_site* site_of(std::uint64_t id) const {
-    const auto found = kept_.names_.sites.find(id);
-    return found != kept_.names_.sites.end() ? &found->second : nullptr;
+    const auto found = kept_.sum_.sites.find(id);
+    return found != kept_.sum_.sites.end() ? &found->second : nullptr;
   }
 
   measured_site describe(const adaptyst_site& site) const {
@@ -204,27 +214,52 @@ class recorder_reader::pass {
   const memory& memory_;
   std::set<std::uint64_t> visited_;
   std::size_t rows_read_ = 0;
+  bool is_another_epoch_ = false;
+  path_set changed_;
   std::vector<row> rows_;
   std::vector<std::uint64_t> histogram_;
 };
 
 void recorder_reader::update(const process_state& of) { pass(*this, of).read(); }
 
-measured recorder_reader::result() const {
-  measured all = names_;
+void recorder_reader::sum_up(const path_set& paths) {
+  for (const std::uint64_t path : paths) {
+    measured_row row;
+    bool there = false;
+    for (const place& one : places_[path]) {
+      if (one.in->epoch != epoch_ || one.in->rows[one.at].path != path) continue;
+      add(row, one.in->rows[one.at].row);
+      there = true;
+    }
+    if (there) sum_.rows[path] = std::move(row);
+    else sum_.rows.erase(path);
+  }
+  changed_.insert(paths.begin(), paths.end());
+
+  sum_.accounting = {};
   std::int64_t open = 0;
   for (const auto& [address, kept] : recorders_) {
     if (kept.epoch != epoch_) continue;
-    add(all.accounting, kept.accounting);
+    add(sum_.accounting, kept.accounting);
     open += kept.open;
-    for (const kept_row& one : kept.rows)
-      if (one.named) add(all.rows[one.path], one.row);
   }
-  lose(all.accounting, loss::no_memory, unrecorded_, true);
+  lose(sum_.accounting, loss::no_memory, unrecorded_, true);
   // Recorders are read one after another: a handle may be seen to end on one after its begin was missed on another.
-  if (open < 0) all.accounting.begun += static_cast<std::uint64_t>(-open);
-  all.accounting.open = static_cast<std::uint64_t>(std::max<std::int64_t>(0, open));
-  return all;
+  if (open < 0) sum_.accounting.begun += static_cast<std::uint64_t>(-open);
+  sum_.accounting.open = static_cast<std::uint64_t>(std::max<std::int64_t>(0, open));
+}
+
+void recorder_reader::sum_up_all() {
+  path_set paths;
+  for (const auto& [path, row] : sum_.rows) paths.insert(path);
+  places_.clear();
+  for (const auto& [address, kept] : recorders_)
+    for (std::size_t at = 0; at != kept.rows.size(); ++at)
+      if (kept.rows[at].named) {
+        places_[kept.rows[at].path].push_back({&kept, at});
+        paths.insert(kept.rows[at].path);
+      }
+  sum_up(paths);
 }
 
 measured read_recorders(const process_state& of) {

@@ -4,6 +4,8 @@
 
 #include <cstdint>
 #include <map>
+#include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "../profile/measured.hpp"
@@ -29,7 +31,9 @@ class recorder_reader {
   // threads their sum may be some events ahead of it. Whatever is damaged is left out.
   void update(const process_state& of);
   // All rows and the account of the epoch that was read last.
-  measured result() const;
+  const measured& result() const noexcept { return sum_; }
+  // The paths whose rows are no longer what they were when this was last called; those whose rows are gone are among them.
+  path_set take_changed() { return std::exchange(changed_, {}); }
 
  private:
   struct kept_row {
@@ -44,9 +48,19 @@ class recorder_reader {
     std::vector<kept_row> rows;
   };
   class pass;
+  struct place {
+    const kept_recorder* in;
+    std::size_t at;
+  };
 
-  measured names_;                                    // sites and paths alone
-  std::map<std::uint64_t, kept_recorder> recorders_;  // by address
+  // Of the rows, only these; of the account, all.
+  void sum_up(const path_set& paths);
+  void sum_up_all();
+
+  measured sum_;
+  std::map<std::uint64_t, kept_recorder> recorders_;              // by address
+  std::unordered_map<std::uint64_t, std::vector<place>> places_;  // of a path
+  path_set changed_;
   std::uint64_t epoch_ = 0;
   std::uint64_t unrecorded_ = 0;
 };

@@ -11,25 +11,9 @@ namespace adaptyst { inline namespace v1 {
 
 namespace {
 
-using lib::duration, lib::fitted, lib::line_of, lib::printable, lib::right, lib::width, lib::wrapped;
+using lib::device_label, lib::duration, lib::fitted, lib::line_of, lib::path_label, lib::right, lib::wrapped;
 
 constexpr std::size_t name_columns = 34;
-
-// The inner names tell more than the outer ones, so these are left out first.
-std::string name_of(const std::vector<std::string>& path) {
-  std::string name = printable(path.back());
-  for (std::size_t left = path.size() - 1; left-- != 0;) {
-    const std::string longer = printable(path[left]) + " > " + name;
-    if (width(longer) > name_columns - (left == 0 ? 0 : 4)) return "… > " + name;
-    name = longer;
-  }
-  return name;
-}
-
-std::string device_of(const compared_region& row) {
-  if (row.device_kind == "cpu" && row.device_index == 0) return "cpu";
-  return (row.device_kind == "accelerator" ? "acc" : row.device_kind) + std::to_string(row.device_index);
-}
 
 std::string change_of(const std::optional<double>& fraction) {
   if (!fraction) return "—";
@@ -53,7 +37,8 @@ std::string mean_of(const std::optional<compared_side>& side) {
 
 std::string line_of_region(const compared_region& row) {
   const std::string total = !row.before ? "new" : !row.after ? "gone" : change_of(row.change_of_total());
-  return fitted(name_of(row.path), name_columns) + " " + fitted(device_of(row), 5) + right(total_of(row.before), 9) +
+  return fitted(path_label(row.path, name_columns), name_columns) + " " +
+         fitted(device_label(row.device_kind, row.device_index), 5) + right(total_of(row.before), 9) +
          right(total_of(row.after), 9) + right(total, 8) + right(mean_of(row.before), 9) +
          right(mean_of(row.after), 9) + right(change_of(row.change_of_mean()), 8) + right(p_of(row), 7) +
          (row.significant() ? "*" : "");
@@ -81,8 +66,9 @@ std::string list_slower(const comparison& of, double fraction) {
   std::string lines;
   for (const compared_region& row : of.regions)
     if (row.slower_by(fraction))
-      lines += fmt::format("{}{} on {}: mean {}, now {} ({})", lines.empty() ? "" : "\n", name_of(row.path),
-                           device_of(row), mean_of(row.before), mean_of(row.after), change_of(row.change_of_mean()));
+      lines += fmt::format("{}{} on {}: mean {}, now {} ({})", lines.empty() ? "" : "\n",
+                           path_label(row.path, name_columns), device_label(row.device_kind, row.device_index),
+                           mean_of(row.before), mean_of(row.after), change_of(row.change_of_mean()));
   return lines;
 }
 

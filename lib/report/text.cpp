@@ -89,30 +89,46 @@ std::string fitted(std::string text, std::size_t to) {
   return text + std::string(to - std::min(to, width(text)), ' ');
 }
 
-std::string line_of(const std::string& text) {
-  std::string line = fitted(text, columns);
+std::string line_of(const std::string& text, std::size_t to) {
+  std::string line = fitted(text, to);
   line.erase(line.find_last_not_of(' ') + 1);
   return line + "\n";
 }
 
-std::string wrapped(const std::string& sentence) {
+std::string wrapped(const std::string& sentence, std::size_t to) {
   std::string out;
   std::string line;
   for (std::size_t at = 0; at < sentence.size();) {
     const std::size_t end = std::min(sentence.find(' ', at), sentence.size());
     const std::string word = sentence.substr(at, end - at);
-    if (!line.empty() && width(line) + 1 + width(word) > columns) {
-      out += line_of(line);
+    if (!line.empty() && width(line) + 1 + width(word) > to) {
+      out += line_of(line, to);
       line = "   ";
     }
     line += (line.empty() ? "" : " ") + word;
     at = end + 1;
   }
-  return out + line_of(line);
+  return out + line_of(line, to);
 }
 
 std::string right(const std::string& text, std::size_t to) {
   return std::string(to - std::min(to, width(text)), ' ') + text;
+}
+
+std::string path_label(const std::vector<std::string>& path, std::size_t to) {
+  if (path.empty()) return {};
+  std::string label = printable(path.back());
+  for (std::size_t left = path.size() - 1; left-- != 0;) {
+    const std::string longer = printable(path[left]) + " > " + label;
+    if (width(longer) + (left == 0 ? 0 : 4) > to) return "… > " + label;
+    label = longer;
+  }
+  return label;
+}
+
+std::string device_label(const std::string& kind, std::uint32_t index) {
+  if (kind == "cpu" && index == 0) return "cpu";
+  return (kind == "accelerator" ? "acc" : kind) + std::to_string(index);
 }
 
 }  // namespace adaptyst::lib

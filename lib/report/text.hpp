@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace adaptyst::lib {
 
@@ -27,9 +28,14 @@ std::size_t width(const std::string& text);
 std::string fitted(std::string text, std::size_t to);
 std::string right(const std::string& text, std::size_t to);
 
-std::string line_of(const std::string& text);
+std::string line_of(const std::string& text, std::size_t to = columns);
 // A sentence on as many lines as it takes, broken at spaces.
-std::string wrapped(const std::string& sentence);
+std::string wrapped(const std::string& sentence, std::size_t to = columns);
+
+// "… > outer > inner": the inner names tell more than the outer ones, so these are left out first.
+std::string path_label(const std::vector<std::string>& path, std::size_t to);
+// cpu, gpu0, acc1
+std::string device_label(const std::string& kind, std::uint32_t index);
 
 }  // namespace adaptyst::lib
 

@@ -13,6 +13,7 @@
 
 #include "catch.hpp"
 #include "error.hpp"
+#include "profile/region_list.hpp"
 #include "record/function_probes.hpp"
 
 namespace {

@@ -5,7 +5,7 @@
 #include <cstdio>
 
 #include "catch.hpp"
-#include "profile/measured.hpp"
+#include "profile/region_list.hpp"
 
 namespace {
 
@@ -265,4 +265,36 @@ TEST_CASE("rows of one path add up, whoever wrote them") {
   lib::measured_row nothing;
   lib::add(nothing, a);
   CHECK(nothing.min_ns == 10);
+}
+
+TEST_CASE("a list that is kept up to date is the list made anew") {
+  measured in = with_sites();
+  in.paths[1] = {0, solve, 0};
+  in.paths[2] = {1, sweep, 1};
+  in.paths[3] = {1, residual, 0};
+  in.rows[1] = row(1, 100);
+  lib::region_list kept;
+  const auto check = [&](const lib::path_set& changed, const std::vector<std::uint32_t>& devices) {
+    kept.update(in, devices, changed);
+    const std::vector<region> anew = lib::assemble(in, devices);
+    REQUIRE(kept.regions().size() == anew.size());
+    for (std::size_t at = 0; at != anew.size(); ++at) {
+      const region& one = kept.regions()[at];
+      CHECK(one.path == anew[at].path);
+      CHECK(one.count == anew[at].count);
+      CHECK(one.total_ns == anew[at].total_ns);
+      CHECK(one.device == anew[at].device);
+      CHECK(one.attributes.size() == anew[at].attributes.size());
+    }
+  };
+  check({1}, {0, 1});
+  in.rows[2] = row(2, 50);
+  in.rows[1] = row(3, 100);
+  check({1, 2}, {0, 1});
+  in.rows[3] = row(1, 0, {{1, 7, 7, 7}});  // a metric: it goes into the region above
+  check({3}, {0, 1});
+  CHECK(kept.regions().at(0).attributes.at("residual").sum == 7);
+  check({}, {0, 2});  // a device has come between
+  in.rows.erase(2);
+  check({2}, {0, 2});
 }

@@ -1,0 +1,91 @@
+// What happens while it is observed: rates of the time since the last look, instead of sums since the beginning.
+//
+//   adaptyst::activity_meter meter;
+//   meter.next(observer.changes(), 0);   // from here on
+//   for (;;) {
+//     sleep(1);
+//     std::cout << to_table(meter.next(observer.changes(), 1e9));
+//   }
+//
+// It is what `adaptyst top` shows. A region counts when it ends, with all its duration: one that takes ten looks is not
+// there in nine, and has a share of 1000 % in the tenth. Quantities that could not be had are empty, never 0.
+#ifndef ADAPTYST_ACTIVITY_HPP
+#define ADAPTYST_ACTIVITY_HPP
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "profile.hpp"
+
+namespace adaptyst { inline namespace v1 {
+
+// A call path on a device that has counted something in the interval.
+struct active_region {
+  std::vector<std::string> path;
+  std::string kind;         // as in region::kind
+  std::string device_kind;  // "?" for a device that the profile does not list
+  std::uint32_t device_index = 0;
+  std::uint64_t count = 0;
+  std::optional<double> per_second;
+  std::optional<double> self_share, total_share;  // of the interval; beyond 1 with several threads. Empty: not timed
+  std::optional<double> mean_ns;
+  std::optional<std::uint64_t> p99_ns;
+  std::uint64_t self_ns = 0;
+  std::uint64_t count_so_far = 0, total_so_far_ns = 0;  // since the observation began
+};
+
+struct active_device {
+  std::string kind;
+  std::uint32_t index = 0;
+  std::string name;
+  // What all processes together used of it, at most 1: in the interval, and since the first look.
+  std::optional<double> utilisation, utilisation_so_far;
+};
+
+struct activity {
+  std::string engine;
+  std::vector<process_info> processes;  // also those that have ended
+  double wall_ns = 0;                   // how long the interval was
+  std::vector<active_region> regions;   // by the time in themselves, greatest first
+  std::vector<active_device> devices;
+  std::uint64_t events = 0, events_so_far = 0;
+  std::optional<double> events_per_second;
+  std::map<std::string, std::uint64_t> lost, lost_so_far;  // by reason; reasons that did not occur are absent
+  // What observing cost the programs, as a fraction of the interval; of one thread's time, if all of it was on one.
+  std::optional<double> overhead;
+};
+
+class activity_meter {
+ public:
+  activity_meter();
+  ~activity_meter();
+  activity_meter(const activity_meter&) = delete;
+  activity_meter& operator=(const activity_meter&) = delete;
+
+  // What happened since the last call, `wall_ns` ago; the first call begins. Regions that are missing in `now` have not
+  // counted anything (observer::changes()).
+  activity next(const profile& now, double wall_ns);
+
+ private:
+  struct state;
+  std::unique_ptr<state> state_;
+};
+
+struct activity_view {
+  std::size_t columns = 100;
+  std::size_t lines = 0;               // of all that is shown, at most; 0: as many as it takes
+  std::size_t regions = 20;            // at most
+  std::optional<double> observer_cpu;  // what the observer itself used of a processor, to be shown as well
+};
+
+// For people; names do no harm to a terminal.
+std::string to_table(const activity& of, const activity_view& how = {});
+
+}}  // namespace adaptyst::v1
+
+#endif

@@ -1,0 +1,121 @@
+#include <adaptyst/activity.hpp>
+#include <algorithm>
+#include <tuple>
+
+namespace adaptyst { inline namespace v1 {
+
+namespace {
+
+// A path's id, and the device: two programs may differ in the one behind equal numbers.
+using row_key = std::tuple<std::uint64_t, std::string, std::uint32_t>;
+using device_key = std::tuple<std::string, std::uint32_t, std::string>;
+
+struct row_sums {
+  std::uint64_t count = 0, total_ns = 0, self_ns = 0;
+  histogram durations;
+};
+
+// Readings beside running threads need not be of one moment, so that a sum may seem to shrink.
+std::uint64_t grown(std::uint64_t from, std::uint64_t to) { return to - std::min(from, to); }
+
+histogram grown(const histogram& from, const histogram& to) {
+  histogram made;
+  for (std::size_t at = to.buckets().size(); at-- != 0;) {
+    const std::uint64_t before = at < from.buckets().size() ? from.buckets()[at] : 0;
+    made.add_bucket(static_cast<unsigned>(at), grown(before, to.buckets()[at]));
+  }
+  return made;
+}
+
+std::optional<double> fraction(std::uint64_t part, double of) {
+  if (of <= 0) return std::nullopt;
+  return static_cast<double>(part) / of;
+}
+
+std::optional<double> utilisation(std::uint64_t busy_ns, double wall_ns) {
+  const std::optional<double> used = fraction(busy_ns, wall_ns);
+  return used ? std::optional(std::min(1.0, *used)) : std::nullopt;
+}
+
+}  // namespace
+
+struct activity_meter::state {
+  bool has_begun = false;
+  double wall_ns = 0;
+  std::map<row_key, row_sums> rows;
+  std::map<device_key, std::uint64_t> busy_ns, busy_at_first_ns;
+  account accounting;
+
+  active_region measure(const profile& of, const region& now, double interval_ns) {
+    active_region made;
+    const bool known = now.device < of.devices.size();
+    made.path = now.path;
+    made.kind = now.kind;
+    made.device_kind = known ? of.devices[now.device].kind : "?";
+    made.device_index = known ? of.devices[now.device].index : now.device;
+    made.count_so_far = now.count;
+    made.total_so_far_ns = now.total_ns;
+    row_sums& last = rows[{now.id, made.device_kind, made.device_index}];
+    made.count = grown(last.count, now.count);
+    made.per_second = fraction(made.count, interval_ns * 1e-9);
+    if (now.durations.count() != 0) {
+      const histogram durations = grown(last.durations, now.durations);
+      const std::uint64_t total_ns = grown(last.total_ns, now.total_ns);
+      made.self_ns = grown(last.self_ns, now.self_ns);
+      made.self_share = fraction(made.self_ns, interval_ns);
+      made.total_share = fraction(total_ns, interval_ns);
+      made.mean_ns = fraction(total_ns, static_cast<double>(made.count));
+      if (const std::optional<std::uint64_t> p99 = durations.quantile(0.99))
+        made.p99_ns = std::clamp(*p99, now.min_ns, std::max(now.min_ns, now.max_ns));
+    }
+    last = {now.count, now.total_ns, now.self_ns, now.durations};
+    return made;
+  }
+
+  active_device measure(const device_usage& now, double interval_ns) {
+    active_device made{now.kind, now.index, now.name, std::nullopt, std::nullopt};
+    if (!now.busy_ns) return made;
+    const device_key key{now.kind, now.index, now.name};
+    const auto [first, is_new] = busy_at_first_ns.try_emplace(key, has_begun ? 0 : *now.busy_ns);
+    std::uint64_t& last = is_new ? (busy_ns[key] = first->second) : busy_ns[key];
+    made.utilisation = utilisation(grown(last, *now.busy_ns), interval_ns);
+    made.utilisation_so_far = utilisation(grown(first->second, *now.busy_ns), wall_ns);
+    last = *now.busy_ns;
+    return made;
+  }
+
+  void measure(activity& to, const account& now) {
+    to.events = grown(accounting.ended, now.ended);
+    to.events_so_far = now.ended;
+    to.events_per_second = fraction(to.events, to.wall_ns * 1e-9);
+    to.lost_so_far = now.lost;
+    for (const auto& [reason, count] : now.lost)
+      if (const std::uint64_t more = grown(accounting.lost[reason], count); more != 0) to.lost[reason] = more;
+    if (now.overhead_ns && to.wall_ns > 0)
+      to.overhead = std::max(0.0, *now.overhead_ns - accounting.overhead_ns.value_or(0)) / to.wall_ns;
+    accounting = now;
+  }
+};
+
+activity_meter::activity_meter() : state_(std::make_unique<state>()) {}
+activity_meter::~activity_meter() = default;
+
+activity activity_meter::next(const profile& now, double wall_ns) {
+  activity made;
+  made.engine = now.engine;
+  made.processes = now.processes;
+  made.wall_ns = state_->has_begun ? wall_ns : 0;
+  state_->wall_ns += made.wall_ns;
+  for (const region& row : now.regions)
+    if (active_region one = state_->measure(now, row, made.wall_ns); one.count != 0)
+      made.regions.push_back(std::move(one));
+  for (const device_usage& device : now.devices) made.devices.push_back(state_->measure(device, made.wall_ns));
+  state_->measure(made, now.accounting);
+  state_->has_begun = true;
+  std::sort(made.regions.begin(), made.regions.end(), [](const active_region& a, const active_region& b) {
+    return std::tie(b.self_ns, b.count, a.path) < std::tie(a.self_ns, a.count, b.path);
+  });
+  return made;
+}
+
+}}  // namespace adaptyst::v1

@@ -1,0 +1,119 @@
+#include "region_list.hpp"
+
+#include <algorithm>
+
+namespace adaptyst::lib {
+
+namespace {
+
+std::string display_name(const measured_site& site) {
+  return site.label.empty() ? site.name : site.name + " [" + site.label + "]";
+}
+
+const measured_site& site_of(const measured& in, const measured_path& path) {
+  static const measured_site unknown{"(name unreadable)", {}, {}, {}, 0, ADAPTYST_SITE_REGION, {}};
+  const auto found = in.sites.find(path.site);
+  return found != in.sites.end() ? found->second : unknown;
+}
+
+// Names from the root; a path whose beginning was never seen starts with "(unknown)". What was read from a program's
+// memory may be damaged, and lead in a circle.
+std::vector<std::string> spell(const measured& in, std::uint64_t id) {
+  std::vector<std::string> names;
+  while (id != 0 && names.size() <= in.paths.size()) {
+    const auto path = in.paths.find(id);
+    if (path == in.paths.end()) {
+      names.push_back("(unknown)");
+      break;
+    }
+    names.push_back(display_name(site_of(in, path->second)));
+    id = path->second.parent;
+  }
+  std::reverse(names.begin(), names.end());
+  return names;
+}
+
+}  // namespace
+
+region region_list::make(const measured& from, std::uint64_t id) const {
+  region made;
+  made.id = id;
+  made.path = spell(from, id);
+  made.kind = site_kind_name(ADAPTYST_SITE_REGION);
+  const auto path = from.paths.find(id);
+  const measured_site* const site = path != from.paths.end() ? &site_of(from, path->second) : nullptr;
+  if (site != nullptr) {
+    made.parent = path->second.parent;
+    made.site = {site->file, site->line, site->function};
+    made.kind = site_kind_name(site->kind);
+    if (path->second.device < device_index_.size()) made.device = device_index_[path->second.device];
+  }
+  const bool is_metric = site != nullptr && site->kind == ADAPTYST_SITE_METRIC;
+  if (const auto found = from.rows.find(id); found != from.rows.end() && found->second.count != 0 && !is_metric) {
+    const measured_row& row = found->second;
+    made.threads = row.threads;
+    made.count = row.count;
+    if (site == nullptr || site->kind != ADAPTYST_SITE_MARK) {
+      made.total_ns = row.total_ns;
+      made.self_ns = row.self_ns;
+      made.min_ns = row.min_ns;
+      made.max_ns = row.max_ns;
+      made.durations = row.durations;
+      for (std::size_t at = 0; site != nullptr && at < std::min(row.attributes.size(), site->attributes.size()); ++at)
+        made.attributes[site->attributes[at]].merge(row.attributes[at]);
+    }
+  }
+  if (const auto held = metrics_.find(id); held != metrics_.end())
+    for (const std::uint64_t metric : held->second) {
+      const measured_row& row = from.rows.at(metric);
+      const measured_site& its = site_of(from, from.paths.at(metric));
+      if (!row.attributes.empty()) made.attributes[its.name].merge(row.attributes.front());
+    }
+  return made;
+}
+
+void region_list::update(const measured& from, const std::vector<std::uint32_t>& device_index,
+                         const path_set& changed) {
+  const auto is_gone = [&](std::uint64_t id) { return from.rows.find(id) == from.rows.end(); };
+  if (device_index != device_index_ || std::any_of(changed.begin(), changed.end(), is_gone))
+    return update_all(from, device_index);
+  path_set outdated;
+  for (const std::uint64_t id : changed) {
+    if (from.rows.at(id).count == 0) continue;
+    const auto path = from.paths.find(id);
+    const bool is_metric = path != from.paths.end() && site_of(from, path->second).kind == ADAPTYST_SITE_METRIC;
+    // A number belongs to the region that was open; outside any region it stands for itself.
+    const std::uint64_t holder = is_metric && path->second.parent != 0 ? path->second.parent : id;
+    if (is_metric) metrics_[holder].insert(id);
+    outdated.insert(holder);
+  }
+  const std::size_t known = regions_.size();
+  for (const std::uint64_t id : outdated) {
+    const auto [place, is_new] = places_.try_emplace(id, regions_.size());
+    if (is_new) regions_.push_back(make(from, id));
+    else regions_[place->second] = make(from, id);
+  }
+  if (regions_.size() != known) sort();
+}
+
+void region_list::update_all(const measured& from, const std::vector<std::uint32_t>& device_index) {
+  *this = {};
+  device_index_ = device_index;
+  path_set all;
+  for (const auto& [id, row] : from.rows) all.insert(id);
+  update(from, device_index, all);
+}
+
+void region_list::sort() {
+  std::sort(regions_.begin(), regions_.end(),
+            [](const region& a, const region& b) { return a.path != b.path ? a.path < b.path : a.id < b.id; });
+  for (std::size_t at = 0; at != regions_.size(); ++at) places_[regions_[at].id] = at;
+}
+
+std::vector<region> assemble(const measured& from, const std::vector<std::uint32_t>& device_index) {
+  region_list once;
+  once.update_all(from, device_index);
+  return once.take();
+}
+
+}  // namespace adaptyst::lib

@@ -1,0 +1,38 @@
+// The regions of a profile, made from rows: paths spelled out, metrics folded into the region above them.
+#ifndef ADAPTYST_LIB_PROFILE_REGION_LIST_HPP
+#define ADAPTYST_LIB_PROFILE_REGION_LIST_HPP
+
+#include <utility>
+
+#include "measured.hpp"
+
+namespace adaptyst::lib {
+
+// Kept from one look to the next, so that a look costs what has changed since.
+class region_list {
+ public:
+  // Brings up to date what the rows of these paths go into. `device_index` leads from a number in the process to a place
+  // in profile::devices.
+  void update(const measured& from, const std::vector<std::uint32_t>& device_index, const path_set& changed);
+  void update_all(const measured& from, const std::vector<std::uint32_t>& device_index);
+
+  // Parents before children.
+  const std::vector<region>& regions() const noexcept { return regions_; }
+  std::vector<region> take() { return std::move(regions_); }
+
+ private:
+  region make(const measured& from, std::uint64_t id) const;
+  void sort();
+
+  std::vector<region> regions_;
+  std::unordered_map<std::uint64_t, std::size_t> places_;  // in regions_
+  std::unordered_map<std::uint64_t, path_set> metrics_;    // that a region holds
+  std::vector<std::uint32_t> device_index_;
+};
+
+// The same, once.
+std::vector<region> assemble(const measured& from, const std::vector<std::uint32_t>& device_index);
+
+}  // namespace adaptyst::lib
+
+#endif

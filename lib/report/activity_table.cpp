@@ -1,0 +1,112 @@
+// What happens now, for people: what it costs to look, the hottest regions, the devices.
+#include <fmt/format.h>
+
+#include <adaptyst/activity.hpp>
+#include <algorithm>
+
+#include "text.hpp"
+
+namespace adaptyst { inline namespace v1 {
+
+namespace {
+
+using lib::device_label, lib::duration, lib::fitted, lib::line_of, lib::path_label, lib::percent, lib::printable,
+    lib::quantity, lib::right, lib::width, lib::wrapped;
+
+using lines = std::vector<std::string>;
+
+std::string shown(const std::optional<double>& fraction) { return fraction ? percent(*fraction) : "—"; }
+
+std::string name_of(const process_info& process) {
+  return fmt::format("{} {}", printable(process.command.substr(process.command.rfind('/') + 1)), process.pid);
+}
+
+std::string subject_of(const activity& of) {
+  constexpr std::size_t most_names = 4;
+  std::string names;
+  for (std::size_t at = 0; at != std::min(of.processes.size(), most_names); ++at)
+    names += (at == 0 ? ": " : ", ") + name_of(of.processes[at]);
+  if (of.processes.size() > most_names) names += ", …";
+  return fmt::format("adaptyst: {} process{}{}; engine {}{}", of.processes.size(), of.processes.size() == 1 ? "" : "es",
+                     names, of.engine, of.wall_ns > 0 ? ", the last " + duration(of.wall_ns) : "");
+}
+
+// "12.3 k", "12"
+std::string amount(double value) {
+  std::string text = quantity(value, "");
+  if (text.back() == ' ') text.pop_back();
+  return text;
+}
+
+std::string load_of(const activity& of, const std::optional<double>& observer_cpu) {
+  std::string text = fmt::format("{} events/s, {} so far", of.events_per_second ? amount(*of.events_per_second) : "—",
+                                 amount(static_cast<double>(of.events_so_far)));
+  if (of.overhead) text += fmt::format("; observing costs {} of a thread", percent(*of.overhead));
+  if (observer_cpu) text += fmt::format("; this observer, {} of a processor", percent(*observer_cpu));
+  return text;
+}
+
+std::string losses_of(const activity& of) {
+  std::uint64_t now = 0;
+  for (const auto& [reason, count] : of.lost) now += count;
+  std::string reasons;
+  for (const auto& [reason, count] : of.lost_so_far)
+    reasons += fmt::format("{}{} {}", reasons.empty() ? "" : ", ", count, reason);
+  return fmt::format("{} events lost now; so far {}", now, reasons);
+}
+
+constexpr std::size_t columns_of_numbers = 6 + 9 + 8 + 8 + 9 + 9 + 9;
+
+std::string line_of_region(const active_region& row, std::size_t name_columns) {
+  std::string line = fitted(path_label(row.path, name_columns), name_columns);
+  line += " " + fitted(device_label(row.device_kind, row.device_index), 5);
+  line += right(row.per_second ? quantity(*row.per_second, "") : "—", 9);
+  line += right(shown(row.self_share), 8) + right(shown(row.total_share), 8);
+  line += right(row.mean_ns ? duration(*row.mean_ns) : "—", 9) + right(duration(row.p99_ns), 9);
+  return line + right(row.mean_ns ? duration(static_cast<double>(row.total_so_far_ns)) : "—", 9);
+}
+
+lines regions_of(const activity& of, std::size_t name_columns, std::size_t most) {
+  lines made{fitted("region", name_columns) + " " + fitted("on", 5) + right("per s", 9) + right("self", 8) +
+             right("total", 8) + right("mean", 9) + right("p99", 9) + right("so far", 9)};
+  if (of.regions.empty()) made.emplace_back("(no region ended)");
+  const std::size_t count = std::min(of.regions.size(), most);
+  for (std::size_t at = 0; at != count; ++at) made.push_back(line_of_region(of.regions[at], name_columns));
+  if (count != of.regions.size()) made.push_back(fmt::format("… and {} more", of.regions.size() - count));
+  return made;
+}
+
+lines devices_of(const activity& of, std::size_t name_columns) {
+  lines made{fitted("device", name_columns + 6) + right("used", 9) + right("so far", 8)};
+  for (const active_device& device : of.devices)
+    made.push_back(fitted(device_label(device.kind, device.index) + "  " + printable(device.name), name_columns + 6) +
+                   right(shown(device.utilisation), 9) + right(shown(device.utilisation_so_far), 8));
+  return made;
+}
+
+std::size_t count_lines(const std::string& text) {
+  return static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));
+}
+
+}  // namespace
+
+std::string to_table(const activity& of, const activity_view& how) {
+  constexpr std::size_t least_name = 12;
+  const std::size_t name_columns = std::max(how.columns, columns_of_numbers + least_name) - columns_of_numbers;
+  std::string out = wrapped(subject_of(of), how.columns) + wrapped(load_of(of, how.observer_cpu), how.columns);
+  if (!of.lost_so_far.empty()) out += wrapped(losses_of(of), how.columns);
+  std::string devices = "\n";
+  for (const std::string& line : devices_of(of, name_columns)) devices += line_of(line, how.columns);
+
+  std::size_t most = how.regions;
+  if (how.lines != 0) {
+    constexpr std::size_t around = 3;  // an empty line, what the columns are, how many more there are
+    const std::size_t taken = count_lines(out) + count_lines(devices) + around;
+    most = std::min(most, how.lines - std::min(how.lines, taken));
+  }
+  out += "\n";
+  for (const std::string& line : regions_of(of, name_columns, most)) out += line_of(line, how.columns);
+  return out + devices;
+}
+
+}}  // namespace adaptyst::v1

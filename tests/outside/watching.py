@@ -1,0 +1,265 @@
+#!/usr/bin/env python3
+"""Drives `adaptyst top` and `adaptyst attach --all` on real programs: watching.py ADAPTYST PROGRAM ENGINE [CASE …]
+
+What looks for processes by itself runs in a PID namespace of its own: it would find those of other tests."""
+import fcntl
+import json
+import os
+import pathlib
+import pty
+import re
+import select
+import signal
+import struct
+import subprocess
+import sys
+import termios
+import time
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "support"))
+from compiling import Failures, scratch  # noqa: E402
+
+ADAPTYST, PROGRAM, ENGINE = sys.argv[1:4]
+NAMESPACE = ["unshare", "--pid", "--fork", "--kill-child", "--mount-proc"]
+LIMIT = 60  # seconds that nothing here comes near to
+failures = Failures()
+work = scratch()
+started = []
+
+
+def start(*arguments, program=PROGRAM):
+    started.append(subprocess.Popen([str(word) for word in (program, *arguments)], stdout=subprocess.DEVNULL))
+    return started[-1]
+
+
+def end(program):
+    program.kill()
+    program.wait()
+
+
+def top(*arguments):
+    return [ADAPTYST, "top", f"--engine={ENGINE}", *map(str, arguments)]
+
+
+def run(words):
+    return subprocess.run([str(word) for word in words], capture_output=True, text=True, timeout=LIMIT, check=False)
+
+
+def alone(script, *arguments):
+    return run([*NAMESPACE, "bash", "-c", script, "bash", *arguments])
+
+
+def blocks(text):
+    """What each look has shown."""
+    return ["adaptyst: " + block for block in text.split("adaptyst: ")[1:]]
+
+
+def rate(block, region):
+    found = re.search(rf"^{re.escape(region)} +cpu +([\d.]+) (k?)", block, re.MULTILINE)
+    return float(found[1]) * (1000 if found[2] else 1) if found else 0
+
+
+def case_plain():
+    program = start(100000, 0, 1000)
+    time.sleep(0.3)
+    begin = time.monotonic()
+    done = run(top("--interval=0.5", "--duration=2.2", "--output", work / "profile.json", program.pid))
+    took = time.monotonic() - begin
+    failures.equal((done.returncode, done.stderr), (0, ""), "it ends well")
+    failures.check("\033" not in done.stdout, "without a terminal there are no escape codes", done.stdout)
+    shown = blocks(done.stdout)
+    failures.check(3 <= len(shown) <= 5, "a block for each look", done.stdout)
+    most = 1000  # a pause of 1 ms in each region
+    for block in shown:
+        failures.check(most / 20 < rate(block, "thread") <= most, "the rate is that of the interval", block)
+        failures.check(f"marked_program {program.pid}" in block and f"engine {ENGINE}" in block, "what is observed, and how", block)
+        block = block.replace("\n    ", " ")
+        failures.check(re.search(r"observing costs [\d.]+% of a thread", block), "what it costs", block)
+        failures.check(re.search(r"this observer, [\d.]+% of a processor", block), "and us", block)
+        failures.check(re.search(r"^cpu  host +[\d.]+%", block, re.MULTILINE), "devices", block)
+    counted = {region["path"][-1]: region["count"] for region in json.loads((work / "profile.json").read_text())["regions"]}
+    failures.check(0 < counted.get("thread", 0) <= most * took, "and at the end a profile", counted)
+    few = run(top("--rows=1", "--duration=0.5", "--interval=0.4", program.pid)).stdout
+    failures.check("… and 2 more" in few, "no more regions than asked for", few)
+    failures.check(program.poll() is None, "the program runs on")
+    end(program)
+
+
+def case_end_of_the_program():
+    program = start(300, 0, 1000)
+    time.sleep(0.1)
+    done = run(top("--interval=0.2", program.pid))
+    failures.equal(done.returncode, 0, "it ends with what is watched")
+    last = blocks(done.stdout)[-1]
+    failures.check(re.search(r"[1-9]\d* so far", last), "what has ended stays in the sum", last)
+    failures.check("1 process:" in last, "and is named", last)
+    failures.equal(program.wait(LIMIT), 3, "the program ends as ever")
+
+
+def case_nobody_reads():
+    program = start(100000, 0, 1000)
+    time.sleep(0.3)
+    done = run(["bash", "-c", '"$@" | head -n 3; echo ${PIPESTATUS[0]}', "bash",
+                *top("--interval=0.1", "--duration=20", program.pid)])
+    failures.equal(done.stdout.splitlines()[3:], ["2"], "it notices, and ends by itself")
+    again = run(top("--interval=0.2", "--duration=0.5", program.pid))
+    failures.equal((again.returncode, again.stderr), (0, ""), "the one that was not read has let go of the program")
+    end(program)
+
+
+def case_wrong():
+    gone = start(1)
+    gone.wait()
+    done = run(top("--duration=1", gone.pid))
+    failures.check(done.returncode == 2 and str(gone.pid) in done.stderr, "a process that is not there", done.stderr)
+    done = run(top("--duration=1", "--name=no_such_name"))
+    failures.check(done.returncode == 2 and "no_such_name" in done.stderr, "a name that nobody has", done.stderr)
+
+
+class Screen:
+    """A command on a terminal of its own."""
+
+    def __init__(self, words, lines, columns):
+        pid, self.side = pty.fork()
+        if pid == 0:
+            fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack("HHHH", lines, columns, 0, 0))
+            os.execv(words[0], words)
+        self.pid, self.output = pid, b""
+        self.before = termios.tcgetattr(self.side)
+
+    def read(self, seconds):
+        until = time.monotonic() + seconds
+        while time.monotonic() < until:
+            if select.select([self.side], [], [], 0.05)[0]:
+                try:
+                    self.output += os.read(self.side, 65536)
+                except OSError:
+                    return  # it has ended
+
+    def frames(self):
+        return self.output.decode(errors="replace").split("\033[H")[1:]
+
+    def wait(self):
+        self.read(3)
+        for _ in range(100):
+            pid, status = os.waitpid(self.pid, os.WNOHANG)
+            if pid:
+                return status
+            time.sleep(0.05)
+        os.kill(self.pid, signal.SIGKILL)
+        os.waitpid(self.pid, 0)
+        return None
+
+
+def text_lines(frame):
+    return re.sub(r"\033\[[?0-9]*[A-Za-z]", "", frame).split("\r\n")
+
+
+def case_terminal():
+    program = start(100000, 0, 1000)
+    time.sleep(0.3)
+    for finish in (lambda screen: os.write(screen.side, b"xq"), lambda screen: os.write(screen.side, b"\x03"),
+                   lambda screen: os.kill(screen.pid, signal.SIGTERM)):
+        screen = Screen(top("--interval=0.2", program.pid), 14, 72)
+        screen.read(1.5)
+        during = termios.tcgetattr(screen.side)
+        failures.check(not during[3] & (termios.ICANON | termios.ECHO), "keys come as they are pressed")
+        frames = screen.frames()
+        failures.check(len(frames) >= 3, "it is drawn again and again", frames[-1:])
+        failures.check(rate("\n".join(text_lines(frames[-1])), "thread") > 0, "regions are shown", frames[-1])
+        for frame in frames:
+            lines = text_lines(frame)
+            failures.check(len(lines) <= 14 and all(len(line) <= 72 for line in lines), "it fits the window", lines)
+        fcntl.ioctl(screen.side, termios.TIOCSWINSZ, struct.pack("HHHH", 30, 110, 0, 0))
+        screen.read(0.6)
+        failures.check(max(len(line) for line in text_lines(screen.frames()[-1])) > 72, "and another one", screen.frames()[-1])
+        finish(screen)
+        failures.equal(screen.wait(), 0, "it ends")
+        failures.check(b"\033[?1049h" in screen.output, "it was on the other screen")
+        failures.check(screen.output.rstrip().endswith(b"\033[?1049l"), "and has left it", screen.output[-60:])
+        failures.equal(termios.tcgetattr(screen.side)[:4], screen.before[:4], "the terminal is as it was")
+        os.close(screen.side)
+    failures.check(program.poll() is None, "the program runs on")
+    end(program)
+
+
+COMERS = """
+"$1" 100000 0 1000 >/dev/null & first=$!
+sleep 0.3
+"${@:2}" >"$OUT" 2>"$ERR" & observer=$!
+sleep 1.2
+"$1" 100000 0 1000 >/dev/null & second=$!
+sleep 1.3
+kill $first
+sleep 0.7
+kill -INT $observer; wait $observer; echo "status $?"; kill $second
+"""
+
+
+def all_of(*words):
+    os.environ["OUT"], os.environ["ERR"] = str(work / "out"), str(work / "err")
+    done = alone(COMERS, PROGRAM, *map(str, words))
+    failures.check("status 0" in done.stdout, "it ends well", (done.stdout, done.stderr, (work / "err").read_text()))
+    return (work / "out").read_text()
+
+
+def case_all():
+    shown = blocks(all_of(*top("--interval=0.4")))
+    failures.check("1 process: marked_program" in shown[0], "a program that runs is found", shown[0])
+    failures.check(rate(shown[0], "thread") > 50, "and observed", shown[0])
+    failures.check("2 processes: marked_program" in shown[-1], "so is one that comes; one that ends stays in the sum", shown[-1])
+    failures.check(rate(shown[-1], "thread") > 50, "the other goes on", shown[-1])
+
+
+def case_attach_all():
+    file = work / "all.json"
+    all_of(ADAPTYST, "attach", "--all", f"--engine={ENGINE}", "--report=none", "--interval=0.3", f"--output={file}")
+    profile = json.loads(file.read_text())
+    counts = [region["count"] for region in profile["regions"] if region["path"] == ["thread"]]
+    failures.equal(len(profile.get("processes", [])), 2, "both programs are in the profile")
+    failures.check(sum(counts) > 100, "with their regions", counts)
+
+
+def case_become():
+    """A shell that waits before it becomes a program with markers, and one that is never heard of."""
+    os.environ["OUT"] = str(work / "out")
+    alone("""bash -c 'sleep 0.4; exec "$1" 100000 0 1000 >/dev/null' bash "$1" & sleep 100 &
+             "${@:2}" >"$OUT" """, PROGRAM, *top("--interval=0.3", "--duration=3.5"))
+    last = blocks((work / "out").read_text())[-1]
+    failures.check("1 process: marked_program" in last and rate(last, "thread") > 50, "it is found when it has become one", last)
+
+
+def case_name():
+    name = f"named_{os.getpid()}"
+    copy = work / name
+    copy.write_bytes(pathlib.Path(PROGRAM).read_bytes())
+    copy.chmod(0o755)
+    first = start(100000, 0, 1000, program=copy)
+    time.sleep(0.2)
+    watching = subprocess.Popen(top("--interval=0.4", "--duration=2.5", f"--name={name}"), stdout=subprocess.PIPE, text=True)
+    time.sleep(0.8)
+    second = start(100000, 0, 1000, program=copy)
+    shown = blocks(watching.communicate(timeout=LIMIT)[0])
+    failures.check("1 process:" in shown[0] and str(first.pid) in shown[0], "the one with the name", shown[0])
+    failures.check("2 processes:" in shown[-1] and str(second.pid) in shown[-1], "and another that has come", shown[-1])
+    end(first)
+    end(second)
+
+
+NEEDS_A_NAMESPACE = {"all", "attach_all", "become"}
+CASES = {name[len("case_"):]: case for name, case in list(globals().items()) if name.startswith("case_")}
+if run([*NAMESPACE, "true"]).returncode != 0:
+    NAMESPACE[1:1] = ["--user", "--map-root-user"]
+namespaces = run([*NAMESPACE, "true"]).returncode == 0
+try:
+    for chosen in sys.argv[4:] or CASES:
+        if chosen in NEEDS_A_NAMESPACE and not namespaces:
+            print(f"{chosen}: skipped, there are no PID namespaces to be had")
+            continue
+        before = failures.count
+        CASES[chosen]()
+        print(f"{chosen}: {'ok' if failures.count == before else 'FAILED'}", flush=True)
+finally:
+    for process in started:
+        process.kill()
+failures.exit(least_checks=3)

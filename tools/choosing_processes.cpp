@@ -1,0 +1,91 @@
+#include "choosing_processes.hpp"
+
+#include <dirent.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <climits>
+#include <cstdlib>
+#include <fstream>
+
+#include "output.hpp"
+
+namespace adaptyst::tools {
+
+namespace {
+
+bool is_called(const std::string& process, const std::string& name) {
+  std::ifstream file(fmt::format("/proc/{}/comm", process));
+  std::string comm;
+  return std::getline(file, comm) && comm == name;
+}
+
+std::vector<std::int64_t> processes_called(const std::string& name) {
+  std::vector<std::int64_t> found;
+  DIR* const all = opendir("/proc");
+  if (all == nullptr) return found;
+  while (const dirent* const entry = readdir(all))
+    if (is_called(entry->d_name, name)) found.push_back(std::strtoll(entry->d_name, nullptr, 10));
+  closedir(all);
+  return found;
+}
+
+bool is_there(std::int64_t process) {
+  struct stat its {};
+  return stat(fmt::format("/proc/{}", process).c_str(), &its) == 0;
+}
+
+std::string program_of(const std::string& process) {
+  char path[PATH_MAX];
+  const ssize_t bytes = readlink(fmt::format("/proc/{}/exe", process).c_str(), path, sizeof path);
+  const std::string file(path, bytes > 0 ? static_cast<std::size_t>(bytes) : 0);
+  return file.substr(file.rfind('/') + 1);
+}
+
+// Observers have markers, too, by which they find out what one costs.
+bool is_observer(std::int64_t process) { return program_of(std::to_string(process)) == program_of("self"); }
+
+}  // namespace
+
+void add_choice(CLI::App& to, process_choice& choice) {
+  to.add_option("PID", choice.processes, "Their process numbers")->type_name("");
+  to.add_option("--name", choice.name, "All processes with this name, as `ps -o comm` shows it")->type_name("COMM");
+}
+
+void chosen_processes::attach(std::int64_t process) {
+  if (refused_.count(process) != 0) return;
+  try {
+    if (attached_.count(process) == 0) probe_functions(watching_, process, tell_);
+    watching_.attach(process);
+    attached_.insert(process);
+  } catch (const std::runtime_error& failed) {
+    const bool was_asked_for = std::count(choice_.processes.begin(), choice_.processes.end(), process) != 0;
+    // Many live for a moment only, and to have missed one of these is not worth a word.
+    if (!was_asked_for && !is_there(process)) return;
+    refused_.insert(process);
+    tell_(failed.what());
+  }
+}
+
+void chosen_processes::attach_first() {
+  for (const std::int64_t process : choice_.processes) attach(process);
+  if (!choice_.name.empty()) {
+    const std::vector<std::int64_t> found = processes_called(choice_.name);
+    if (found.empty()) {
+      complain(fmt::format("no process is called {}", choice_.name));
+      end_with(bad_input);
+    }
+    for (const std::int64_t process : found) attach(process);
+  }
+  attach_new();
+}
+
+void chosen_processes::attach_new() {
+  if (!choice_.all && choice_.name.empty()) return;
+  for (const std::int64_t process : search_.find())
+    if (choice_.all ? !is_observer(process) : is_called(std::to_string(process), choice_.name)) attach(process);
+}
+
+}  // namespace adaptyst::tools

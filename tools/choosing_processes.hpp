@@ -1,0 +1,54 @@
+// Which processes the subcommands attach to: those that are named, and with --name and --all also those that come later.
+#ifndef ADAPTYST_TOOLS_CHOOSING_PROCESSES_HPP
+#define ADAPTYST_TOOLS_CHOOSING_PROCESSES_HPP
+
+#include <CLI/CLI.hpp>
+#include <adaptyst/inspect.hpp>
+#include <adaptyst/observer.hpp>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "observing.hpp"
+
+namespace adaptyst::tools {
+
+struct process_choice {
+  std::vector<std::int64_t> processes;
+  std::string name;
+  bool all = false;
+
+  // The one process that it can be; 0: it may be several.
+  std::int64_t only() const { return !all && name.empty() && processes.size() == 1 ? processes.front() : 0; }
+};
+
+// PID… and --name.
+void add_choice(CLI::App& to, process_choice& choice);
+
+class chosen_processes {
+ public:
+  chosen_processes(observer& with, const process_choice& choice, listener tell)
+      : watching_(with), choice_(choice), tell_(std::move(tell)) {}
+
+  // Attaches to those that are there. Ends the program where a name fits none.
+  void attach_first();
+  // And to those with markers that have come since.
+  void attach_new();
+
+  std::size_t attached() const noexcept { return attached_.size(); }
+  // Those that were asked for, and cannot be observed.
+  bool missed() const noexcept { return !choice_.all && !refused_.empty(); }
+
+ private:
+  void attach(std::int64_t process);
+
+  observer& watching_;
+  const process_choice& choice_;
+  listener tell_;
+  process_search search_;
+  std::set<std::int64_t> attached_, refused_;
+};
+
+}  // namespace adaptyst::tools
+
+#endif

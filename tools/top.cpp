@@ -1,0 +1,202 @@
+#include <adaptyst/activity.hpp>
+#include <adaptyst/observer.hpp>
+#include <fmt/format.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <memory>
+#include <optional>
+
+#include "choosing_processes.hpp"
+#include "commands.hpp"
+#include "observing.hpp"
+#include "output.hpp"
+#include "terminal.hpp"
+
+namespace adaptyst::tools {
+
+namespace {
+
+struct top_options {
+  observing_options observing;
+  process_choice choice;
+  double duration = 0;
+  std::size_t rows = 20;
+};
+
+using clock = std::chrono::steady_clock;
+
+double cpu_time_ns() {
+  rusage used{};
+  getrusage(RUSAGE_SELF, &used);
+  const auto ns = [](const timeval& of) {
+    return static_cast<double>(of.tv_sec) * 1e9 + static_cast<double>(of.tv_usec) * 1e3;
+  };
+  return ns(used.ru_utime) + ns(used.ru_stime);
+}
+
+// What comes from outside: signals and keys.
+class commands {
+ public:
+  enum class kind { none, redraw, suspend, end };
+
+  commands() {
+    sigset_t ours;
+    sigemptyset(&ours);
+    for (const int one : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGWINCH}) sigaddset(&ours, one);
+    // A screen must be left before the shell writes on it.
+    if (terminal::is_there()) sigaddset(&ours, SIGTSTP);
+    sigprocmask(SIG_BLOCK, &ours, nullptr);
+    signals_ = signalfd(-1, &ours, SFD_CLOEXEC | SFD_NONBLOCK);
+    signal(SIGPIPE, SIG_IGN);  // markers are to be put to sleep, also where nobody reads
+  }
+  ~commands() { close(signals_); }
+  commands(const commands&) = delete;
+  commands& operator=(const commands&) = delete;
+
+  kind wait(int ms, terminal* screen) const {
+    pollfd events[] = {{signals_, POLLIN, 0}, {screen != nullptr ? screen->keys() : -1, POLLIN, 0}};
+    ::poll(events, 2, ms);
+    if (events[1].revents != 0 && screen->is_q_pressed()) return kind::end;
+    signalfd_siginfo told;
+    if (read(signals_, &told, sizeof told) != static_cast<ssize_t>(sizeof told)) return kind::none;
+    switch (told.ssi_signo) {
+      case SIGWINCH: return kind::redraw;
+      case SIGTSTP: return kind::suspend;
+      default: return kind::end;
+    }
+  }
+
+ private:
+  int signals_;
+};
+
+class live_view {
+ public:
+  explicit live_view(const top_options& asked)
+      : asked_(asked),
+        watching_(asked.observing.text(), asked.choice.only()),
+        chosen_(watching_, asked.choice, [this](const std::string& message) { tell(message); }) {}
+
+  void run() {
+    chosen_.attach_first();
+    if (chosen_.attached() == 0 && !asked_.choice.all) end_with(bad_input);
+    watching_.drop_capabilities();
+    look();
+    if (terminal::is_there()) screen_.emplace();
+    if (screen_) show();
+    const interval all(asked_.duration > 0 ? asked_.duration : 1e9);
+    for (interval refresh(asked_.observing.seconds); !interval(all).is_over();) {
+      const commands::kind told = commands_.wait(std::min({refresh.left_ms(), all.left_ms(), 100}), screen());
+      if (told == commands::kind::end) break;
+      if (told == commands::kind::suspend) suspend();
+      if (told != commands::kind::none && screen_) show();
+      const bool ended = !asked_.choice.all && watching_.running() == 0;
+      if (!ended && !refresh.is_over()) continue;
+      chosen_.attach_new();
+      look();
+      if (!show() || (ended && watching_.running() == 0)) break;
+    }
+    screen_.reset();
+    for (const std::string& message : notes_) complain(message);
+    watching_.stop();
+  }
+
+ private:
+  terminal* screen() { return screen_ ? &*screen_ : nullptr; }
+
+  // On a screen at its lower edge, and once more when it is gone.
+  void tell(const std::string& message) {
+    if (screen_) notes_.push_back(message);
+    else complain(message);
+  }
+
+  void look() {
+    const clock::time_point now = clock::now();
+    const double cpu_ns = cpu_time_ns();
+    const double wall_ns = std::chrono::duration<double, std::nano>(now - last_).count();
+    latest_ = meter_.next(watching_.changes(), wall_ns);
+    if (latest_.wall_ns > 0) own_cpu_ = (cpu_ns - last_cpu_ns_) / wall_ns;
+    last_ = now;
+    last_cpu_ns_ = cpu_ns;
+  }
+
+  bool show() {
+    activity_view how;
+    how.regions = asked_.rows;
+    how.observer_cpu = own_cpu_;
+    if (!screen_) {
+      print(to_table(latest_, how) + "\n");
+      return std::fflush(stdout) == 0;
+    }
+    const terminal::extent size = screen_->size();
+    how.columns = size.columns;
+    how.lines = size.lines - (notes_.empty() ? 0 : 1);
+    how.regions = size.lines;
+    return screen_->show(to_table(latest_, how) +
+                         (notes_.empty() ? "" : notes_.back().substr(0, notes_.back().find('\n'))));
+  }
+
+  void suspend() {
+    screen_->leave();
+    raise(SIGSTOP);
+    screen_->enter();
+  }
+
+  const top_options& asked_;
+  // Before anything is woken that would have to be put to sleep.
+  commands commands_;
+  std::optional<terminal> screen_;
+  std::vector<std::string> notes_;
+  observer watching_;
+  chosen_processes chosen_;
+  activity_meter meter_;
+  activity latest_;
+  std::optional<double> own_cpu_;
+  clock::time_point last_;
+  double last_cpu_ns_ = 0;
+};
+
+void top(top_options& asked) {
+  asked.choice.all = asked.choice.processes.empty() && asked.choice.name.empty();
+  live_view(asked).run();
+}
+
+}  // namespace
+
+void add_top(CLI::App& to) {
+  const auto asked = std::make_shared<top_options>();
+  asked->observing.report = "none";
+  CLI::App* const command = to.add_subcommand("top", "Show what running programs spend their time on, as it happens");
+  add_choice(*command, asked->choice);
+  command
+      ->add_option("--rows", asked->rows, "How many regions to show where that is not a matter of the terminal's size")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 10000))
+      ->type_name("N");
+  command->add_option("--duration", asked->duration, "Stop after so long")
+      ->type_name("SECONDS")
+      ->check(CLI::PositiveNumber);
+  add_observing(*command, asked->observing, "How often to look");
+  command->footer(
+      "Without a process: all with markers that we may observe, our own, for root everybody's; those that come later "
+      "as\n"
+      "well, within the interval, or, if they load what has markers late, within a minute. `q` or ^C ends it. Where\n"
+      "standard output is no terminal, each look is printed as plain text.\n"
+      "\n"
+      "Figures are those of the last interval: how often a region ended in a second; its time in itself, without "
+      "regions\n"
+      "that it called, and in total, as shares of the interval, which may exceed 100 % with several threads; mean and\n"
+      "99th percentile of its durations; `so far` is its total since the beginning. A region counts when it ends, "
+      "with\n"
+      "all its duration. A device's use is that by all the processes together.");
+  command->callback([asked] { top(*asked); });
+}
+
+}  // namespace adaptyst::tools
