@@ -31,14 +31,18 @@ const measured_site& site_of(const measured& in, const measured_path& path) {
   return found != in.sites.end() ? found->second : unknown;
 }
 
-// Names from the root; a path whose beginning was never seen starts with "(unknown)". What was read from a program's
-// memory may be damaged, and lead in a circle.
-std::vector<std::string> spell(const measured& in, std::uint64_t id) {
+constexpr const char* unknown = "(unknown)";
+
+// Names from the root; a path whose beginning was never seen, or that has more than `most`, starts with "(unknown)". What
+// was read from a program's memory may be damaged, and lead in a circle.
+std::vector<std::string> spell(const measured& in, std::uint64_t id, std::size_t most) {
   std::vector<std::string> names;
-  while (id != 0 && names.size() <= in.paths.size()) {
+  most = std::min(most, in.paths.size() + 1);
+  while (id != 0) {
     const auto path = in.paths.find(id);
-    if (path == in.paths.end()) {
-      names.push_back("(unknown)");
+    if (path == in.paths.end() || names.size() == most) {
+      names.resize(std::min(names.size(), most - 1));
+      names.emplace_back(unknown);
       break;
     }
     names.push_back(display_name(site_of(in, path->second)));
@@ -47,6 +51,16 @@ std::vector<std::string> spell(const measured& in, std::uint64_t id) {
   std::reverse(names.begin(), names.end());
   return names;
 }
+
+// How long paths may be, so that all of them find room: as long as they are, unless a program lies.
+class room_for_names {
+ public:
+  std::size_t of_path() const { return left_ < most_names_of_path ? 2 : most_names_of_path; }
+  void take(std::size_t names) { left_ -= std::min(left_, names); }
+
+ private:
+  std::size_t left_ = std::size_t{1} << 24;
+};
 
 }  // namespace
 
@@ -80,12 +94,14 @@ void add(measured& to, const measured& from) {
 
 std::vector<region> assemble(const measured& from, const std::vector<std::uint32_t>& device_index) {
   std::unordered_map<std::uint64_t, region> regions;
+  room_for_names room;
   const auto region_of = [&](std::uint64_t id) -> region& {
     const auto [entry, is_new] = regions.try_emplace(id);
     region& made = entry->second;
     if (!is_new) return made;
     made.id = id;
-    made.path = spell(from, id);
+    made.path = spell(from, id, room.of_path());
+    room.take(made.path.size());
     if (const auto path = from.paths.find(id); path != from.paths.end()) {
       const measured_site& site = site_of(from, path->second);
       made.parent = path->second.parent;

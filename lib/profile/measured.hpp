@@ -6,6 +6,7 @@
 #include <adaptyst/probe_abi.h>
 
 #include <adaptyst/profile.hpp>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <unordered_map>
@@ -34,6 +35,9 @@ struct measured_row {
   histogram durations;
   std::vector<attribute> attributes;  // as the site names them
 };
+
+// 4096 regions may be open on a thread, and one event lies above them.
+constexpr std::size_t most_names_of_path = 4097;
 
 struct measured {
   std::unordered_map<std::uint64_t, measured_site> sites;

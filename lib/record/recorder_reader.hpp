@@ -40,13 +40,14 @@ class recorder_reader {
   struct kept_recorder {
     std::uint64_t epoch = 0;
     account accounting;
-    std::int64_t open = 0;
+    std::uint64_t open = 0;  // begun less ended here, modulo 2^64
     std::vector<kept_row> rows;
   };
   class pass;
 
   measured names_;                                    // sites and paths alone
   std::map<std::uint64_t, kept_recorder> recorders_;  // by address
+  std::size_t rows_kept_ = 0;                         // of all of them
   std::uint64_t epoch_ = 0;
   std::uint64_t unrecorded_ = 0;
 };
