@@ -90,13 +90,24 @@ struct same_code {
   std::uint64_t bytes = 0;
 };
 
-std::string why_indirect(const elf_symbols& in, const std::string& name) {
-  // glibc calls them __strlen_avx2 and the like.
-  std::set<std::string> others;
+// Of what glibc calls __strlen_avx2 and the like, when asked for strlen.
+using inner_names = std::set<std::string_view>;
+
+inner_names inner_names_of(const elf_symbols& in) {
+  inner_names found;
   for (const elf_symbol& one : in.all())
-    if (one.kind == symbol_kind::function && !one.is_imported && matches("__" + name + "_*", one.name) &&
-        !matches("*_chk", one.name) && others.size() < 4)
-      others.insert(one.name);
+    if (one.kind == symbol_kind::function && !one.is_imported && one.name.compare(0, 2, "__") == 0 &&
+        !matches("*_chk", one.name))
+      found.insert(one.name);
+  return found;
+}
+
+std::string why_indirect(const inner_names& known, const std::string& name) {
+  const std::string beginning = "__" + name + "_";
+  std::vector<std::string_view> others;
+  for (auto one = known.lower_bound(beginning);
+       one != known.end() && one->substr(0, beginning.size()) == beginning && others.size() < 4; ++one)
+    others.push_back(*one);
   const std::string why = "one of several implementations is chosen for it when the file is loaded; name that";
   return others.empty() ? why : fmt::format("{}, as in {}", why, fmt::join(others, ", "));
 }
@@ -184,6 +195,7 @@ std::vector<function_place> find_functions(const std::string& file, const std::v
                                            clones wanted) {
   const elf_symbols in(file);
   const pattern asked(globs, wanted);
+  const inner_names known = inner_names_of(in);
   std::map<std::string, function_place> without_code;
   std::map<std::uint64_t, same_code> with_code;
   for (const elf_symbol& one : in.all()) {
@@ -200,7 +212,7 @@ std::vector<function_place> find_functions(const std::string& file, const std::v
       refused.symbol = one.name;
       refused.version = one.version;
       refused.name = demangle(one.name);
-      refused.refused = one.is_imported ? why_imported(one) : why_indirect(in, one.name);
+      refused.refused = one.is_imported ? why_imported(one) : why_indirect(known, one.name);
     }
   }
   for (const elf_symbol& one : in.all()) {

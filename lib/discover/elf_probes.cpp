@@ -1,18 +1,13 @@
 #include "elf_probes.hpp"
 
 #include <adaptyst/probe_abi.h>
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <gelf.h>
-#include <libelf.h>
-#include <unistd.h>
 
-#include <cerrno>
 #include <cstring>
-#include <memory>
 #include <string_view>
 
 #include "../error.hpp"
+#include "elf_handle.hpp"
 
 namespace adaptyst::lib {
 
@@ -20,12 +15,7 @@ namespace {
 
 constexpr std::uint32_t note_type = 3;  // NT_STAPSDT
 
-struct file_closer {
-  int descriptor;
-  ~file_closer() { close(descriptor); }
-};
-
-using elf_handle = std::unique_ptr<Elf, int (*)(Elf*)>;
+constexpr std::uint64_t most_note_bytes = std::uint64_t{64} << 20;  // a probe's has about 80
 
 [[noreturn]] void fail(const std::string& file, std::string_view why) {
   throw error(fmt::format("cannot read the probes of {}: {}", file, why), 0,
@@ -33,28 +23,10 @@ using elf_handle = std::unique_ptr<Elf, int (*)(Elf*)>;
 }
 
 // An address as linked, as an offset in the file.
-std::uint64_t file_offset(Elf* elf, const std::string& file, std::uint64_t address) {
-  std::size_t count = 0;
-  if (elf_getphdrnum(elf, &count) != 0) fail(file, elf_errmsg(-1));
-  for (std::size_t at = 0; at != count; ++at) {
-    GElf_Phdr segment;
-    if (gelf_getphdr(elf, static_cast<int>(at), &segment) == nullptr || segment.p_type != PT_LOAD) continue;
-    if (address >= segment.p_vaddr && address - segment.p_vaddr < segment.p_filesz)
-      return address - segment.p_vaddr + segment.p_offset;
-  }
+std::uint64_t file_offset(const std::vector<elf_segment>& segments, const std::string& file, std::uint64_t address) {
+  for (const elf_segment& one : segments)
+    if (address >= one.address && address - one.address < one.bytes) return address - one.address + one.offset;
   fail(file, fmt::format("no segment holds address {:#x}", address));
-}
-
-// As linked, where the beginning of the file is loaded.
-std::uint64_t first_address(Elf* elf, const std::string& file) {
-  std::size_t count = 0;
-  if (elf_getphdrnum(elf, &count) != 0) fail(file, elf_errmsg(-1));
-  for (std::size_t at = 0; at != count; ++at) {
-    GElf_Phdr segment;
-    if (gelf_getphdr(elf, static_cast<int>(at), &segment) != nullptr && segment.p_type == PT_LOAD)
-      return segment.p_vaddr - segment.p_offset;
-  }
-  fail(file, "nothing of it is loaded");
 }
 
 struct sections {
@@ -72,12 +44,13 @@ sections find_sections(Elf* elf, const std::string& file) {
     GElf_Shdr header;
     if (gelf_getshdr(section, &header) == nullptr) fail(file, elf_errmsg(-1));
     const char* const name = elf_strptr(elf, names, header.sh_name);
-    if (name == nullptr) continue;
-    if (std::strcmp(name, ".note.stapsdt") == 0 && header.sh_type == SHT_NOTE)
-      found.notes = elf_getdata(section, nullptr);
+    // The search for the end of a name that has none would be repeated for every section.
+    if (name == nullptr) fail(file, elf_errmsg(-1));
+    if (std::strcmp(name, ".note.stapsdt") == 0 && header.sh_type == SHT_NOTE && found.notes == nullptr)
+      found.notes = section_data(section, most_note_bytes);
     if (std::strcmp(name, ".stapsdt.base") == 0) found.base = header.sh_addr;
-    if (std::strcmp(name, ".note.adaptyst") == 0 && header.sh_type == SHT_NOTE) {
-      found.control = elf_getdata(section, nullptr);
+    if (std::strcmp(name, ".note.adaptyst") == 0 && header.sh_type == SHT_NOTE && found.control == nullptr) {
+      found.control = section_data(section, most_note_bytes);
       found.control_address = header.sh_addr;
     }
   }
@@ -114,20 +87,19 @@ std::uint64_t control_block(const sections& in) {
 }  // namespace
 
 elf_markers find_elf_markers(const std::string& file) {
-  const int descriptor = open(file.c_str(), O_RDONLY | O_CLOEXEC);
-  if (descriptor < 0)
-    throw error(fmt::format("cannot open {} to find its probes", file), errno,
-                "the file must still be where it was loaded from");
-  const file_closer closer{descriptor};
-  elf_version(EV_CURRENT);
-  const elf_handle elf(elf_begin(descriptor, ELF_C_READ_MMAP, nullptr), elf_end);
-  if (elf == nullptr || elf_kind(elf.get()) != ELF_K_ELF) fail(file, "not an ELF file");
+  const regular_file opened(file, "probes", "the file must still be where it was loaded from");
+  const elf_handle elf = open_elf(opened);
+  if (elf == nullptr) fail(file, "not an ELF file");
   if (gelf_getclass(elf.get()) != ELFCLASS64) fail(file, "not a 64-bit ELF file");
 
+  const std::vector<elf_segment> segments = loaded_segments(elf.get());
   const sections found = find_sections(elf.get(), file);
   elf_markers markers;
   markers.control_block = control_block(found);
-  if (markers.control_block != 0) markers.first_address = first_address(elf.get(), file);
+  if (markers.control_block != 0) {
+    if (segments.empty()) fail(file, "nothing of it is loaded");
+    markers.first_address = segments.front().address - segments.front().offset;
+  }
   if (found.notes == nullptr) return markers;
 
   const char* const bytes = static_cast<const char*>(found.notes->d_buf);
@@ -154,12 +126,12 @@ elf_markers find_elf_markers(const std::string& file) {
     probe.arguments = arguments;
     probe.address = addresses[0] + moved;
     probe.semaphore_address = addresses[2] != 0 ? addresses[2] + moved : 0;
-    probe.offset = file_offset(elf.get(), file, probe.address);
-    probe.semaphore_offset = probe.semaphore_address != 0 ? file_offset(elf.get(), file, probe.semaphore_address) : 0;
+    probe.offset = file_offset(segments, file, probe.address);
+    probe.semaphore_offset = probe.semaphore_address != 0 ? file_offset(segments, file, probe.semaphore_address) : 0;
     constexpr unsigned char fast[] = {0x90, 0x0f, 0x1f, 0x44, 0x00, 0x00};
     unsigned char code[sizeof fast];
-    probe.has_fast_point = pread(descriptor, code, sizeof code, static_cast<off_t>(probe.offset)) == sizeof code &&
-                           std::memcmp(code, fast, sizeof fast) == 0;
+    probe.has_fast_point =
+        opened.read(probe.offset, code, sizeof code) == sizeof code && std::memcmp(code, fast, sizeof fast) == 0;
     markers.probes.push_back(probe);
   }
   return markers;

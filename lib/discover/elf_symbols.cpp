@@ -1,15 +1,11 @@
 #include "elf_symbols.hpp"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <gelf.h>
-#include <libelf.h>
-#include <unistd.h>
 
-#include <cerrno>
+#include <algorithm>
 #include <cstring>
+#include <iterator>
 #include <map>
-#include <memory>
 #include <string_view>
 #include <utility>
 
@@ -19,41 +15,67 @@ namespace adaptyst::lib {
 
 namespace {
 
-using elf_handle = std::unique_ptr<Elf, int (*)(Elf*)>;
+// Debug builds of browsers have some 100 MiB of symbols, and of names.
+constexpr std::uint64_t most_section_bytes = std::uint64_t{1} << 30;
+constexpr std::size_t most_text_bytes = std::size_t{512} << 20;
 
 [[noreturn]] void fail(const std::string& file, std::string_view why) {
   throw error(fmt::format("cannot read the functions of {}: {}", file, why), 0,
               "the file must be an ELF executable or library for x86-64, unmodified");
 }
 
+// The texts of a file. Any number of symbols may share a long one, so that a small file has more than there is memory
+// for: throws error then.
+class texts {
+ public:
+  texts(Elf* elf, const std::string& file) : elf_(elf), file_(file) {}
+
+  // Null: there is none.
+  const char* at(std::size_t section, std::size_t offset) {
+    constexpr std::size_t searched_in_vain = 65536;  // for the end of one, or more, or less
+    const char* const found = elf_strptr(elf_, section, offset);
+    bytes_ += found != nullptr ? std::strlen(found) : searched_in_vain;
+    if (bytes_ > most_text_bytes) fail(file_, "its symbols have longer names than those of any program");
+    return found;
+  }
+
+ private:
+  Elf* elf_;
+  const std::string& file_;
+  std::size_t bytes_ = 0;
+};
+
 struct version {
   std::string name;
   std::string library;  // of an imported symbol
 };
 
-// What a symbol's entry in .gnu.version leads to. libelf keeps every step within the section; steps only lead forward.
+// What a symbol's entry in .gnu.version leads to. libelf keeps every step within the section; steps only lead forward,
+// but many may lead to the same place.
 class versions {
  public:
-  void read_definitions(Elf* elf, Elf_Scn* section, const GElf_Shdr& header) {
-    Elf_Data* const data = elf_getdata(section, nullptr);
+  explicit versions(texts& names) : names_(names) {}
+
+  void read_definitions(Elf_Scn* section, const GElf_Shdr& header) {
+    Elf_Data* const data = section_data(section, most_section_bytes);
     GElf_Verdef definition;
-    for (int at = 0; data != nullptr && gelf_getverdef(data, at, &definition) != nullptr;) {
+    for (int at = 0; has_room() && data != nullptr && gelf_getverdef(data, at, &definition) != nullptr;) {
       GElf_Verdaux name;
       if (gelf_getverdaux(data, next(at, definition.vd_aux), &name) != nullptr)
-        known_[definition.vd_ndx & mask] = {text(elf, header.sh_link, name.vda_name), {}};
+        known_[definition.vd_ndx & mask] = {text(header.sh_link, name.vda_name), {}};
       if (definition.vd_next == 0) break;
       at = next(at, definition.vd_next);
     }
   }
 
-  void read_needs(Elf* elf, Elf_Scn* section, const GElf_Shdr& header) {
-    Elf_Data* const data = elf_getdata(section, nullptr);
+  void read_needs(Elf_Scn* section, const GElf_Shdr& header) {
+    Elf_Data* const data = section_data(section, most_section_bytes);
     GElf_Verneed need;
-    for (int at = 0; data != nullptr && gelf_getverneed(data, at, &need) != nullptr;) {
-      const std::string library = text(elf, header.sh_link, need.vn_file);
+    for (int at = 0; has_room() && data != nullptr && gelf_getverneed(data, at, &need) != nullptr;) {
+      const std::string library = text(header.sh_link, need.vn_file);
       GElf_Vernaux name;
-      for (int inner = next(at, need.vn_aux); gelf_getvernaux(data, inner, &name) != nullptr;) {
-        known_[name.vna_other & mask] = {text(elf, header.sh_link, name.vna_name), library};
+      for (int inner = next(at, need.vn_aux); has_room() && gelf_getvernaux(data, inner, &name) != nullptr;) {
+        known_[name.vna_other & mask] = {text(header.sh_link, name.vna_name), library};
         if (name.vna_next == 0) break;
         inner = next(inner, name.vna_next);
       }
@@ -62,7 +84,7 @@ class versions {
     }
   }
 
-  void read_numbers(Elf_Scn* section) { numbers_ = elf_getdata(section, nullptr); }
+  void read_numbers(Elf_Scn* section) { numbers_ = section_data(section, most_section_bytes); }
 
   const version* of_symbol(int index) const {
     GElf_Versym number = 0;
@@ -82,12 +104,17 @@ class versions {
     return sum < most ? static_cast<int>(sum) : static_cast<int>(most);
   }
 
-  static std::string text(Elf* elf, std::uint32_t strings, std::size_t offset) {
-    const char* const found = elf_strptr(elf, strings, offset);
+  // There are no more numbers than that.
+  bool has_room() { return ++steps_ <= mask; }
+
+  std::string text(std::uint32_t strings, std::size_t offset) {
+    const char* const found = names_.at(strings, offset);
     return found != nullptr ? found : "";
   }
 
+  texts& names_;
   std::map<unsigned, version> known_;
+  unsigned steps_ = 0;
   Elf_Data* numbers_ = nullptr;
 };
 
@@ -100,12 +127,12 @@ symbol_kind kind_of(unsigned char info) {
   }
 }
 
-void read_table(std::vector<elf_symbol>& into, Elf* elf, Elf_Scn* section, const GElf_Shdr& header,
+void read_table(std::vector<elf_symbol>& into, texts& names, Elf_Scn* section, const GElf_Shdr& header,
                 const versions* known) {
-  Elf_Data* const data = elf_getdata(section, nullptr);
+  Elf_Data* const data = section_data(section, most_section_bytes);
   GElf_Sym symbol;
   for (int index = 1; data != nullptr && gelf_getsym(data, index, &symbol) != nullptr; ++index) {
-    const char* const spelled = elf_strptr(elf, header.sh_link, symbol.st_name);
+    const char* const spelled = names.at(header.sh_link, symbol.st_name);
     if (spelled == nullptr || *spelled == '\0' || symbol.st_shndx == SHN_ABS) continue;
     elf_symbol made;
     made.name = spelled;
@@ -130,65 +157,61 @@ void read_table(std::vector<elf_symbol>& into, Elf* elf, Elf_Scn* section, const
 
 }  // namespace
 
-elf_symbols::elf_symbols(const std::string& file) : descriptor_(open(file.c_str(), O_RDONLY | O_CLOEXEC)) {
-  if (descriptor_.number < 0)
-    throw error(fmt::format("cannot open {} to find its functions", file), errno,
-                "name an ELF file that is there and may be read");
-  elf_version(EV_CURRENT);
-  // Read, not mapped: somebody may shorten the file meanwhile.
-  const elf_handle handle(elf_begin(descriptor_.number, ELF_C_READ, nullptr), elf_end);
+elf_symbols::elf_symbols(const std::string& file)
+    : file_(file, "functions", "name an ELF file that is there and may be read") {
+  const elf_handle handle = open_elf(file_);
   Elf* const elf = handle.get();
   GElf_Ehdr head;
-  if (elf == nullptr || elf_kind(elf) != ELF_K_ELF || gelf_getehdr(elf, &head) == nullptr)
-    fail(file, "not an ELF file");
+  if (elf == nullptr || gelf_getehdr(elf, &head) == nullptr) fail(file, "not an ELF file");
   if (gelf_getclass(elf) != ELFCLASS64 || head.e_ident[EI_DATA] != ELFDATA2LSB || head.e_machine != EM_X86_64)
     fail(file, "not for x86-64");
 
-  std::size_t count = 0;
-  if (elf_getphdrnum(elf, &count) != 0) fail(file, elf_errmsg(-1));
-  for (std::size_t at = 0; at != count; ++at) {
-    GElf_Phdr one;
-    if (gelf_getphdr(elf, static_cast<int>(at), &one) == nullptr) fail(file, elf_errmsg(-1));
-    if (one.p_type == PT_LOAD && (one.p_flags & PF_X) != 0) code_.push_back({one.p_vaddr, one.p_offset, one.p_filesz});
-  }
+  const std::vector<elf_segment> segments = loaded_segments(elf);
+  std::copy_if(segments.begin(), segments.end(), std::back_inserter(code_),
+               [](const elf_segment& one) { return one.is_code; });
   if (code_.empty()) fail(file, "no segment of it holds code; an object file must be linked first");
 
-  versions known;
-  std::vector<std::pair<Elf_Scn*, GElf_Shdr>> tables;
+  texts strings(elf, file);
+  versions known(strings);
+  std::map<unsigned, std::pair<Elf_Scn*, GElf_Shdr>> tables;  // by type: a file has one of each
   std::size_t names = 0;
   if (elf_getshdrstrndx(elf, &names) != 0) fail(file, elf_errmsg(-1));
   for (Elf_Scn* section = nullptr; (section = elf_nextscn(elf, section)) != nullptr;) {
     GElf_Shdr header;
     if (gelf_getshdr(section, &header) == nullptr) fail(file, elf_errmsg(-1));
     switch (header.sh_type) {
-      case SHT_GNU_verdef: known.read_definitions(elf, section, header); break;
-      case SHT_GNU_verneed: known.read_needs(elf, section, header); break;
-      case SHT_GNU_versym: known.read_numbers(section); break;
-      case SHT_SYMTAB: is_stripped_ = false; [[fallthrough]];
-      case SHT_DYNSYM: tables.emplace_back(section, header); break;
+      case SHT_GNU_verdef:
+      case SHT_GNU_verneed:
+      case SHT_GNU_versym:
+      case SHT_SYMTAB:
+      case SHT_DYNSYM: tables.emplace(header.sh_type, std::pair{section, header}); break;
       default:
-        const char* const name = elf_strptr(elf, names, header.sh_name);
+        const char* const name = strings.at(names, header.sh_name);
         if (name != nullptr && std::strcmp(name, ".gnu_debugdata") == 0) has_debugdata_ = true;
     }
   }
-  for (const auto& [section, header] : tables)
-    read_table(symbols_, elf, section, header, header.sh_type == SHT_DYNSYM ? &known : nullptr);
-}
-
-elf_symbols::file_descriptor::~file_descriptor() {
-  if (number >= 0) close(number);
+  is_stripped_ = tables.count(SHT_SYMTAB) == 0;
+  const auto read = [&](unsigned type, const auto& how) {
+    if (const auto found = tables.find(type); found != tables.end()) how(found->second.first, found->second.second);
+  };
+  read(SHT_GNU_verdef, [&](Elf_Scn* section, const GElf_Shdr& header) { known.read_definitions(section, header); });
+  read(SHT_GNU_verneed, [&](Elf_Scn* section, const GElf_Shdr& header) { known.read_needs(section, header); });
+  read(SHT_GNU_versym, [&](Elf_Scn* section, const GElf_Shdr&) { known.read_numbers(section); });
+  read(SHT_DYNSYM,
+       [&](Elf_Scn* section, const GElf_Shdr& header) { read_table(symbols_, strings, section, header, &known); });
+  read(SHT_SYMTAB,
+       [&](Elf_Scn* section, const GElf_Shdr& header) { read_table(symbols_, strings, section, header, nullptr); });
 }
 
 std::optional<std::uint64_t> elf_symbols::code_offset(std::uint64_t address) const {
-  for (const segment& one : code_)
+  for (const elf_segment& one : code_)
     if (address >= one.address && address - one.address < one.bytes) return address - one.address + one.offset;
   return std::nullopt;
 }
 
 std::vector<unsigned char> elf_symbols::bytes(std::uint64_t offset, std::size_t wanted) const {
   std::vector<unsigned char> read(wanted);
-  const ssize_t got = pread(descriptor_.number, read.data(), wanted, static_cast<off_t>(offset));
-  read.resize(got > 0 ? static_cast<std::size_t>(got) : 0);
+  read.resize(file_.read(offset, read.data(), wanted));
   return read;
 }
 

@@ -8,6 +8,9 @@
 #include <string>
 #include <vector>
 
+#include "elf_handle.hpp"
+#include "regular_file.hpp"
+
 namespace adaptyst::lib {
 
 enum class symbol_kind { function, indirect_function, label, other };
@@ -37,21 +40,9 @@ class elf_symbols {
   std::vector<unsigned char> bytes(std::uint64_t offset, std::size_t wanted) const;
 
  private:
-  struct segment {
-    std::uint64_t address, offset, bytes;
-  };
-
-  struct file_descriptor {
-    explicit file_descriptor(int opened) : number(opened) {}
-    file_descriptor(const file_descriptor&) = delete;
-    file_descriptor& operator=(const file_descriptor&) = delete;
-    ~file_descriptor();
-    int number;
-  };
-
-  file_descriptor descriptor_;
+  regular_file file_;
   std::vector<elf_symbol> symbols_;
-  std::vector<segment> code_;
+  std::vector<elf_segment> code_;
   bool is_stripped_ = true;
   bool has_debugdata_ = false;
 };

@@ -6,15 +6,19 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <string>
 #include <tuple>
 #include <vector>
+
+#include "elf_probes.hpp"
 
 namespace adaptyst::lib {
 
 struct process_object {
   std::string file;             // by a name that leads there from here
   std::uint64_t control_block;  // its address in the process
+  std::shared_ptr<const elf_markers> markers;
 };
 
 // Those that are mapped now. Files that cannot be read are passed over; throws error when the process is not there, or

@@ -96,10 +96,9 @@ inspection inspect_process(std::int64_t process) {
   const auto id = static_cast<pid_t>(process);
   inspection found;
   found.process = process;
-  for (const lib::process_object& one : lib::find_objects(id)) {
-    const lib::elf_markers markers = lib::find_elf_markers(one.file);
-    found.objects.push_back(object_of(own_name(one.file, id), markers, one.control_block - markers.control_block));
-  }
+  for (const lib::process_object& one : lib::find_objects(id))
+    found.objects.push_back(
+        object_of(own_name(one.file, id), *one.markers, one.control_block - one.markers->control_block));
   read_markers(found, id);
   return found;
 }

@@ -3,6 +3,7 @@
 #include <adaptyst/profile.hpp>
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace adaptyst { inline namespace v1 {
 
@@ -11,6 +12,7 @@ void histogram::add(std::uint64_t value_ns, std::uint64_t times) {
 }
 
 void histogram::add_bucket(unsigned bucket, std::uint64_t times) {
+  times = std::min(times, std::numeric_limits<std::uint64_t>::max() - count_);  // a process may lie
   if (times == 0) return;
   if (buckets_.size() <= bucket) buckets_.resize(bucket + 1);
   buckets_[bucket] += times;
@@ -27,7 +29,9 @@ std::optional<std::uint64_t> histogram::quantile(double q) const {
   if (count_ == 0) return std::nullopt;
   // The smallest value with at least q·count values at or below it (nearest rank).
   const double wanted = std::ceil(std::clamp(q, 0.0, 1.0) * static_cast<double>(count_));
-  const std::uint64_t rank = std::max<std::uint64_t>(1, static_cast<std::uint64_t>(wanted));
+  // Near 2^64 a double is above the count, and above what the cast is defined for.
+  const std::uint64_t rank =
+      wanted >= static_cast<double>(count_) ? count_ : std::max<std::uint64_t>(1, static_cast<std::uint64_t>(wanted));
   std::uint64_t below = 0;
   unsigned bucket = 0;
   for (; bucket != buckets_.size(); ++bucket)

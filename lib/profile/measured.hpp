@@ -6,6 +6,7 @@
 #include <adaptyst/probe_abi.h>
 
 #include <adaptyst/profile.hpp>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <unordered_map>
@@ -36,6 +37,9 @@ struct measured_row {
   histogram durations;
   std::vector<attribute> attributes;  // as the site names them
 };
+
+// 4096 regions may be open on a thread, and one event lies above them.
+constexpr std::size_t most_names_of_path = 4097;
 
 using path_set = std::unordered_set<std::uint64_t>;  // by their ids
 

@@ -16,14 +16,18 @@ const measured_site& site_of(const measured& in, const measured_path& path) {
   return found != in.sites.end() ? found->second : unknown;
 }
 
-// Names from the root; a path whose beginning was never seen starts with "(unknown)". What was read from a program's
-// memory may be damaged, and lead in a circle.
-std::vector<std::string> spell(const measured& in, std::uint64_t id) {
+constexpr const char* unknown_beginning = "(unknown)";
+
+// Names from the root; a path whose beginning was never seen, or that has more than `most`, starts with "(unknown)". What
+// was read from a program's memory may be damaged, and lead in a circle.
+std::vector<std::string> spell(const measured& in, std::uint64_t id, std::size_t most) {
   std::vector<std::string> names;
-  while (id != 0 && names.size() <= in.paths.size()) {
+  most = std::min(most, in.paths.size() + 1);
+  while (id != 0) {
     const auto path = in.paths.find(id);
-    if (path == in.paths.end()) {
-      names.push_back("(unknown)");
+    if (path == in.paths.end() || names.size() == most) {
+      names.resize(std::min(names.size(), most - 1));
+      names.emplace_back(unknown_beginning);
       break;
     }
     names.push_back(display_name(site_of(in, path->second)));
@@ -33,12 +37,16 @@ std::vector<std::string> spell(const measured& in, std::uint64_t id) {
   return names;
 }
 
+// All paths together; a program that lies cannot fill our memory with them.
+constexpr std::size_t most_names = std::size_t{1} << 24;
+
 }  // namespace
 
-region region_list::make(const measured& from, std::uint64_t id) const {
+region region_list::make(const measured& from, std::uint64_t id) {
   region made;
   made.id = id;
-  made.path = spell(from, id);
+  // As long as they are, unless there are too many.
+  made.path = spell(from, id, most_names - names_ < most_names_of_path ? 2 : most_names_of_path);
   made.kind = site_kind_name(ADAPTYST_SITE_REGION);
   const auto path = from.paths.find(id);
   const measured_site* const site = path != from.paths.end() ? &site_of(from, path->second) : nullptr;
@@ -90,8 +98,13 @@ void region_list::update(const measured& from, const std::vector<std::uint32_t>&
   const std::size_t known = regions_.size();
   for (const std::uint64_t id : outdated) {
     const auto [place, is_new] = places_.try_emplace(id, regions_.size());
-    if (is_new) regions_.push_back(make(from, id));
-    else regions_[place->second] = make(from, id);
+    if (is_new) {
+      regions_.push_back(make(from, id));
+    } else {
+      names_ -= regions_[place->second].path.size();
+      regions_[place->second] = make(from, id);
+    }
+    names_ = std::min(most_names, names_ + regions_[place->second].path.size());
   }
   if (regions_.size() != known) sort();
 }

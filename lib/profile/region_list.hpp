@@ -21,10 +21,11 @@ class region_list {
   std::vector<region> take() { return std::move(regions_); }
 
  private:
-  region make(const measured& from, std::uint64_t id) const;
+  region make(const measured& from, std::uint64_t id);
   void sort();
 
   std::vector<region> regions_;
+  std::size_t names_ = 0;                                  // in their paths
   std::unordered_map<std::uint64_t, std::size_t> places_;  // in regions_
   std::unordered_map<std::uint64_t, path_set> metrics_;    // that a region holds
   std::vector<std::uint32_t> device_index_;

@@ -16,9 +16,12 @@ using detail::recorder_head;
 using detail::row;
 
 constexpr unsigned attempts_at_once = 1000;
-// More than a process can have; one that lies cannot keep us busy for ever.
+// More than a process can have; one that lies can neither keep us busy for ever nor fill our memory, not even little by
+// little.
 constexpr std::size_t most_recorders = 1 << 16;
 constexpr std::size_t most_rows_of_process = 1 << 20;
+constexpr std::size_t most_sites = sizeof(detail::process::sites) / sizeof(void*);
+constexpr std::size_t most_paths = sizeof(detail::process::paths) / sizeof(void*);
 
 const char* name_of(loss why) {
   switch (why) {
@@ -98,9 +101,11 @@ class recorder_reader::pass {
   std::uint64_t read_recorder(std::uint64_t address) {
     recorder_head now{};
     if (!read_consistently(address, address, now)) return 0;
+    if (kept_.recorders_.size() == most_recorders && kept_.recorders_.count(address) == 0) return 0;
     kept_recorder& kept = kept_.recorders_[address];
     if (kept.epoch != now.epoch) {
       is_another_epoch_ = is_another_epoch_ || !kept.rows.empty();
+      kept_.rows_kept_ -= kept.rows.size();
       kept = {};
     }
     kept.epoch = now.epoch;
@@ -113,8 +118,13 @@ class recorder_reader::pass {
     lose(sum, loss::in_signal, now.in_signal, true);
     sum.unmatched = now.orphans + now.lost[static_cast<unsigned>(loss::unmatched)];
     kept.accounting = std::move(sum);
-    kept.open = static_cast<std::int64_t>(now.depth) - static_cast<std::int64_t>(now.base) + now.handles;
-    kept.rows.resize(std::max<std::size_t>(kept.rows.size(), std::min(now.rows_used, detail::most_rows)));
+    kept.open = std::uint64_t{now.depth} - now.base + static_cast<std::uint64_t>(now.handles);
+    const std::size_t used = std::min(now.rows_used, detail::most_rows);
+    if (used > kept.rows.size()) {
+      const std::size_t more = std::min(used - kept.rows.size(), most_rows_of_process - kept_.rows_kept_);
+      kept_.rows_kept_ += more;
+      kept.rows.resize(kept.rows.size() + more);
+    }
     for (std::size_t first = 0; first < kept.rows.size(); first += detail::rows_per_chunk)
       read_chunk(address, address_of(now.chunks[first / detail::rows_per_chunk]), kept, first);
     return address_of(now.next);
@@ -148,6 +158,7 @@ class recorder_reader::pass {
     read.threads = from.threads;
     for (unsigned bucket = 0; bucket != ADAPTYST_HISTOGRAM_BUCKETS; ++bucket)
       read.durations.add_bucket(bucket, histogram_[bucket]);
+    if (read.durations.count() != 0 && read.min_ns > read.max_ns) return;
     const std::size_t used = site->kind == ADAPTYST_SITE_METRIC ? 1 : site->attributes.size();
     for (std::size_t at = 0; at != used; ++at) {
       const detail::attribute_sum& one = from.attributes[at];
@@ -170,14 +181,17 @@ class recorder_reader::pass {
     for (std::uint32_t step = 0; address != 0 && step <= detail::most_depth; ++step) {
       adaptyst_path path{};
       adaptyst_site site{};
-      if (!memory_.read(address, path) || (site_of_first == 0 && path.id != id)) break;
-      if (in.paths.find(path.id) != in.paths.end()) break;
-      if (!memory_.read(address_of(path.site), site)) break;
+      // 0 stands for none.
+      if (!memory_.read(address, path) || path.id == 0 || (site_of_first == 0 && path.id != id)) break;
+      if (in.paths.find(path.id) != in.paths.end() || in.paths.size() == most_paths) break;
+      if (!memory_.read(address_of(path.site), site) || site.id == 0) break;
+      const bool is_new = in.sites.find(site.id) == in.sites.end();
+      if (is_new && in.sites.size() == most_sites) break;
       adaptyst_path parent{};
       if (path.parent != nullptr && !memory_.read(address_of(path.parent), parent)) break;
       if (site_of_first == 0) site_of_first = site.id;
       in.paths[path.id] = {parent.id, site.id, path.device};
-      if (in.sites.find(site.id) == in.sites.end()) in.sites.emplace(site.id, describe(site));
+      if (is_new) in.sites.emplace(site.id, describe(site));
       address = address_of(path.parent);
     }
     return site_of(site_of_first);
@@ -237,7 +251,7 @@ void recorder_reader::sum_up(const path_set& paths) {
   changed_.insert(paths.begin(), paths.end());
 
   sum_.accounting = {};
-  std::int64_t open = 0;
+  std::uint64_t open = 0;
   for (const auto& [address, kept] : recorders_) {
     if (kept.epoch != epoch_) continue;
     add(sum_.accounting, kept.accounting);
@@ -245,8 +259,9 @@ void recorder_reader::sum_up(const path_set& paths) {
   }
   lose(sum_.accounting, loss::no_memory, unrecorded_, true);
   // Recorders are read one after another: a handle may be seen to end on one after its begin was missed on another.
-  if (open < 0) sum_.accounting.begun += static_cast<std::uint64_t>(-open);
-  sum_.accounting.open = static_cast<std::uint64_t>(std::max<std::int64_t>(0, open));
+  const bool is_negative = open >> 63 != 0;
+  if (is_negative) sum_.accounting.begun -= open;
+  sum_.accounting.open = is_negative ? 0 : open;
 }
 
 void recorder_reader::sum_up_all() {

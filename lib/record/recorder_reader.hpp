@@ -44,7 +44,7 @@ class recorder_reader {
   struct kept_recorder {
     std::uint64_t epoch = 0;
     account accounting;
-    std::int64_t open = 0;
+    std::uint64_t open = 0;  // begun less ended here, modulo 2^64
     std::vector<kept_row> rows;
   };
   class pass;
@@ -61,6 +61,7 @@ class recorder_reader {
   std::map<std::uint64_t, kept_recorder> recorders_;              // by address
   std::unordered_map<std::uint64_t, std::vector<place>> places_;  // of a path
   path_set changed_;
+  std::size_t rows_kept_ = 0;  // of all of them
   std::uint64_t epoch_ = 0;
   std::uint64_t unrecorded_ = 0;
 };

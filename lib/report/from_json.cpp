@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "../profile/measured.hpp"
 #include "json_place.hpp"
 
 namespace adaptyst { inline namespace v1 {
@@ -15,8 +16,6 @@ namespace {
 using lib::json_place;
 
 constexpr std::uint64_t most_32 = std::numeric_limits<std::uint32_t>::max();
-// 4096 regions may be open on a thread, and one event lies above them.
-constexpr std::size_t most_names = 4097;
 
 std::uint32_t small_count(const json_place& at) { return static_cast<std::uint32_t>(at.count(most_32)); }
 
@@ -84,7 +83,8 @@ region region_of(const json_place& at) {
                    "min_ns", "max_ns", "p50_ns", "p90_ns", "p99_ns", "histogram", "attributes", "overhead_ns"});
   region made;
   const json_place path = at["path"];
-  if (path.size() == 0 || path.size() > most_names) path.fail(fmt::format("from 1 to {} names", most_names));
+  if (path.size() == 0 || path.size() > lib::most_names_of_path)
+    path.fail(fmt::format("from 1 to {} names", lib::most_names_of_path));
   for (std::size_t index = 0; index != path.size(); ++index) made.path.push_back(path[index].text());
   made.id = id_of(at["id"]);
   if (!at["parent"].is_null()) made.parent = id_of(at["parent"]);

@@ -1,19 +1,24 @@
 // Files that are no ELF files, or only half: a clean error, or what is left of the probes, but nothing worse. Worth most
 // under AddressSanitizer.
 #include <elf.h>
+#include <fcntl.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 #include <fstream>
 #include <iterator>
 #include <random>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "catch.hpp"
 #include "discover/elf_probes.hpp"
+#include "discover/process_objects.hpp"
 #include "error.hpp"
 
 namespace {
@@ -268,4 +273,67 @@ TEST_CASE("random bytes behind a right beginning do no harm") {
     put(content, 0, elf);
     read(content);
   }
+}
+
+TEST_CASE("neither a pipe nor a device is opened") {
+  const file pipe("");
+  REQUIRE(unlink(pipe.name().c_str()) == 0);
+  REQUIRE(mkfifo(pipe.name().c_str(), 0600) == 0);
+  alarm(20);  // opened, it would wait for a writer for ever
+  for (const std::string& name : {pipe.name(), std::string("/dev/null"), std::string("/")}) {
+    std::string message;
+    try {
+      find_elf_markers(name);
+    } catch (const adaptyst::lib::error& failed) {
+      message = failed.what();
+    }
+    CHECK(message.find("cannot open " + name + " to find its probes: not a regular file\nhint: ") == 0);
+  }
+  alarm(0);
+}
+
+TEST_CASE("a file may be shortened while it is read") {
+  const file changing(original());
+  std::atomic<bool> done{false};
+  std::thread writer([&] {
+    while (!done) {
+      std::ofstream(changing.name(), std::ios::binary | std::ios::trunc) << original();
+      std::this_thread::yield();
+    }
+  });
+  unsigned whole = 0;
+  for (int round = 0; round != 3000; ++round) {
+    try {
+      whole += find_elf_markers(changing.name()).probes.size() == 6 ? 1 : 0;
+    } catch (const adaptyst::lib::error&) {}
+  }
+  done = true;
+  writer.join();
+  CHECK(whole != 0);
+}
+
+TEST_CASE("a file that is loaded very often is found as often as a loader can") {
+  const file loaded(original());
+  const adaptyst::lib::elf_markers markers = find_elf_markers(loaded.name());
+  const std::uint64_t block = markers.control_block - markers.first_address;
+  const int descriptor = open(loaded.name().c_str(), O_RDONLY | O_CLOEXEC);
+  REQUIRE(descriptor >= 0);
+  const std::uint64_t page = 4096;
+  for (int time = 0; time != 20; ++time) {
+    // As much of a loader's work as the list of mappings shows.
+    auto* const base =
+        static_cast<char*>(mmap(nullptr, block + 2 * page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+    REQUIRE(base != MAP_FAILED);
+    REQUIRE(mmap(base, page, PROT_READ, MAP_PRIVATE | MAP_FIXED, descriptor, 0) == base);
+    char* const data = base + block / page * page;
+    REQUIRE(mmap(data, page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_FIXED, descriptor, page) == data);
+  }
+  close(descriptor);
+  std::size_t found = 0;
+  for (const adaptyst::lib::process_object& one : adaptyst::lib::find_objects(getpid()))
+    if (one.file.find(loaded.name()) != std::string::npos) {
+      CHECK(one.markers->probes.size() == 6);
+      ++found;
+    }
+  CHECK(found == 16);
 }

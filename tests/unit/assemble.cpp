@@ -223,6 +223,19 @@ TEST_CASE("paths that lead to themselves end") {
   CHECK(lib::assemble(in, {0}).size() == 2);
 }
 
+TEST_CASE("a path that is longer than a thread can nest begins with what is not known") {
+  measured in = with_sites();
+  for (std::uint64_t id = 1; id != 6000; ++id) in.paths[id] = {id - 1, solve, 0};
+  in.rows[4097] = row(1, 1);
+  in.rows[4098] = row(1, 1);
+  const std::vector<region> all = lib::assemble(in, {0});
+  REQUIRE(all.size() == 2);
+  for (const region& one : all) {
+    CHECK(one.path.size() == 4097);
+    CHECK(one.path.front() == (one.id == 4097 ? "solve" : "(unknown)"));
+  }
+}
+
 TEST_CASE("rows without events, and attributes that never came, leave no trace") {
   measured in = with_sites();
   in.paths = {{1, {0, sweep, 0}}, {2, {0, solve, 0}}, {3, {2, residual, 0}}};

@@ -1,8 +1,10 @@
 // Naming functions, and reading files that are damaged: an error of ours, or what is left, but nothing worse. Worth most
 // under AddressSanitizer. What compilers make is the concern of check_functions.py.
 #include <elf.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <cstring>
 #include <fstream>
 #include <iterator>
@@ -238,4 +240,124 @@ TEST_CASE("flipped bytes do no harm") {
       }
     search(content);
   }
+}
+
+namespace {
+
+// The library, with another content of its sections of some types.
+class remade_library {
+ public:
+  remade_library() : content_(content_of(ADAPTYST_TEST_LIBRARY)) { std::memcpy(&head_, content_.data(), sizeof head_); }
+
+  template <class T>
+  void replace(unsigned type, const std::vector<T>& with) {
+    put(place(type), {reinterpret_cast<const char*>(with.data()), with.size() * sizeof(T)});
+  }
+  // The texts that it refers to.
+  void replace_texts(unsigned type, const std::string& with) {
+    const std::size_t at = place(type);
+    put(head_.e_shoff + header(at).sh_link * sizeof(Elf64_Shdr), with);
+  }
+  const std::string& content() const { return content_; }
+
+ private:
+  Elf64_Shdr header(std::size_t at) const {
+    Elf64_Shdr one;
+    std::memcpy(&one, content_.data() + at, sizeof one);
+    return one;
+  }
+  std::size_t place(unsigned type) const {
+    for (std::size_t number = 0; number != head_.e_shnum; ++number)
+      if (const std::size_t at = head_.e_shoff + number * sizeof(Elf64_Shdr); header(at).sh_type == type) return at;
+    FAIL("no section of type " << type);
+    return 0;
+  }
+  void put(std::size_t at, std::string_view bytes) {
+    content_.resize((content_.size() + 15) / 16 * 16);
+    Elf64_Shdr one = header(at);
+    one.sh_offset = content_.size();
+    one.sh_size = bytes.size();
+    std::memcpy(content_.data() + at, &one, sizeof one);
+    content_ += bytes;
+  }
+
+  std::string content_;
+  Elf64_Ehdr head_;
+};
+
+Elf64_Sym symbol_of(unsigned char type, std::size_t name) {
+  return {static_cast<Elf64_Word>(name), static_cast<unsigned char>(ELF64_ST_INFO(STB_GLOBAL, type)), 0, 1, 0, 0};
+}
+
+// Far from what honest work takes, and from what it would without a bound.
+class time_limit {
+ public:
+  ~time_limit() { CHECK(std::chrono::steady_clock::now() - started_ < std::chrono::seconds(20)); }
+
+ private:
+  std::chrono::steady_clock::time_point started_ = std::chrono::steady_clock::now();
+};
+
+}  // namespace
+
+TEST_CASE("a small file whose symbols share a long name is refused before it fills the memory") {
+  remade_library made;
+  made.replace_texts(SHT_SYMTAB, std::string(1 << 20, 'a') + std::string(1, '\0'));
+  made.replace(SHT_SYMTAB, std::vector<Elf64_Sym>(1000, symbol_of(STT_FUNC, 0)));
+  CHECK(search(made.content()) == -1);
+}
+
+TEST_CASE("versions that all lead to the same list are read in time") {
+  constexpr unsigned lists = 100'000;
+  constexpr unsigned entries = 100'000;
+  std::vector<Elf64_Verneed> all(lists + entries);
+  static_assert(sizeof(Elf64_Verneed) == sizeof(Elf64_Vernaux));
+  for (unsigned at = 0; at != lists; ++at)
+    all[at] = {1, 1, 0, (lists - at) * static_cast<Elf64_Word>(sizeof all[0]), sizeof all[0]};
+  const Elf64_Vernaux entry{0, 0, 2, 0, sizeof entry};
+  for (unsigned at = lists; at != all.size(); ++at) std::memcpy(&all[at], &entry, sizeof entry);
+  remade_library made;
+  made.replace(SHT_GNU_verdef, all);
+  std::string content = made.content();
+  // The library defines versions, and needs none.
+  Elf64_Ehdr head;
+  std::memcpy(&head, content.data(), sizeof head);
+  for (unsigned number = 0; number != head.e_shnum; ++number) {
+    Elf64_Shdr one;
+    std::memcpy(&one, content.data() + head.e_shoff + number * sizeof one, sizeof one);
+    if (one.sh_type == SHT_GNU_verdef) one.sh_type = SHT_GNU_verneed;
+    std::memcpy(content.data() + head.e_shoff + number * sizeof one, &one, sizeof one);
+  }
+  const time_limit limit;
+  CHECK(search(content) >= 2);
+}
+
+TEST_CASE("many indirect functions are explained in time") {
+  constexpr unsigned many = 60'000;
+  std::string names(1, '\0');
+  std::vector<Elf64_Sym> symbols(1);
+  for (unsigned at = 0; at != many; ++at) {
+    symbols.push_back(symbol_of(STT_GNU_IFUNC, names.size()));
+    names += "f" + std::to_string(at) + '\0';
+    symbols.push_back(symbol_of(STT_FUNC, names.size()));
+    names += "__f" + std::to_string(at) + "_fast" + '\0';
+  }
+  remade_library made;
+  made.replace_texts(SHT_SYMTAB, names);
+  made.replace(SHT_SYMTAB, symbols);
+  const damaged_file file(made.content());
+  const time_limit limit;
+  const std::vector<function_place> found = find_functions(file.name(), "f1?");
+  REQUIRE(found.size() == 10);
+  CHECK(found[0].refused.find("as in __f10_fast") != std::string::npos);
+  CHECK(find_functions(file.name(), "f*").size() == many);
+}
+
+TEST_CASE("a pipe is not opened") {
+  const damaged_file pipe("");
+  REQUIRE(unlink(pipe.name().c_str()) == 0);
+  REQUIRE(mkfifo(pipe.name().c_str(), 0600) == 0);
+  alarm(20);  // opened, it would wait for a writer for ever
+  CHECK_THROWS_AS(find_functions(pipe.name(), "*"), error);
+  alarm(0);
 }

@@ -195,3 +195,12 @@ TEST_CASE("a region's quantile stays between its least and its greatest duration
   for (const double q : {0.0, 0.5, 1.0}) CHECK(row.quantile_ns(q) == 1000U);
   CHECK_FALSE(adaptyst::region{}.quantile_ns(0.5).has_value());
 }
+
+TEST_CASE("a sum that would be beyond 64 bits stays at the most that it can be") {
+  adaptyst::histogram made;
+  const std::uint64_t half = std::uint64_t{1} << 63;
+  for (unsigned bucket = 0; bucket != 3; ++bucket) made.add_bucket(bucket, half);
+  CHECK(made.count() == ~std::uint64_t{0});
+  CHECK(made.buckets()[0] + made.buckets()[1] == made.count());
+  CHECK(made.quantile(1) == 1U);
+}

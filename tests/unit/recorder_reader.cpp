@@ -2,6 +2,8 @@
 #include <adaptyst/detail/recorder.hpp>
 
 #include <cstring>
+#include <iterator>
+#include <limits>
 #include <map>
 #include <random>
 #include <vector>
@@ -145,6 +147,97 @@ TEST_CASE("recorders of another version are not read") {
   control.layout ^= 1;
   made.put(state, control);
   CHECK(read(made).rows.empty());
+}
+
+TEST_CASE("a row whose least time is above its greatest is left out") {
+  made_memory made = honest();
+  auto rows = detail::row_chunk{};
+  REQUIRE(made.read(chunk, &rows, sizeof rows));
+  rows.rows[0].min_ns = rows.rows[0].max_ns + 1;
+  made.put(chunk, rows);
+  CHECK(read(made).rows.empty());
+}
+
+TEST_CASE("a marker or a path whose id is 0 names no row") {
+  made_memory made = honest();
+  adaptyst_site marker{};
+  REQUIRE(made.read(site, marker));
+  marker.id = 0;
+  made.put(site, marker);
+  CHECK(read(made).rows.empty());
+  made = honest();
+  auto rows = detail::row_chunk{};
+  REQUIRE(made.read(chunk, &rows, sizeof rows));
+  rows.rows[0].id = 0;
+  made.put(chunk, rows);
+  made.put(path, adaptyst_path{0, nullptr, pointer<adaptyst_site>(site), 0, 0});
+  CHECK(read(made).rows.empty());
+}
+
+TEST_CASE("sums may overflow") {
+  for (const std::int64_t handles :
+       {std::numeric_limits<std::int64_t>::max(), std::numeric_limits<std::int64_t>::min()}) {
+    made_memory made = honest();
+    auto head = detail::recorder_head{};
+    REQUIRE(made.read(recorder, head));
+    head.handles = handles;
+    head.depth = ~std::uint32_t{0};
+    made.put(recorder + 0x8000, head);
+    head.next = pointer<detail::recorder>(recorder + 0x8000);
+    made.put(recorder, head);
+    CHECK(read(made).rows.at(77).count == 6);
+  }
+}
+
+namespace {
+
+// Of recorders that are all full, each of paths that no other has.
+class endless_memory final : public adaptyst::lib::memory {
+ public:
+  using memory::read;
+  bool read(std::uint64_t address, void* to, std::size_t bytes) const noexcept override {
+    constexpr std::uint64_t each = std::uint64_t{1} << 24;
+    std::memset(to, 0, bytes);
+    if (address == state) {
+      detail::control_page control{};
+      control.epoch = 1;
+      control.recorders = pointer<detail::recorder>(each);
+      std::memcpy(to, &control, std::min(bytes, sizeof control));
+    } else if (address % each == 0 && bytes == sizeof(detail::recorder_head)) {
+      auto head = detail::recorder_head{};
+      head.epoch = 1;
+      head.rows_used = detail::most_rows;
+      if (address != 70 * each) head.next = pointer<detail::recorder>(address + each);
+      for (std::size_t at = 0; at != std::size(head.chunks); ++at)
+        head.chunks[at] = pointer<detail::row_chunk>(address + (at + 1) * each / 256);
+      std::memcpy(to, &head, sizeof head);
+    } else if (bytes % sizeof(detail::row) == 0) {
+      for (std::uint64_t at = 0; at != bytes; at += sizeof(detail::row)) {
+        detail::row one{};
+        one.id = address + at;
+        one.count = 1;
+        one.path = pointer<adaptyst_path>(address + at);
+        std::memcpy(static_cast<char*>(to) + at, &one, sizeof one);
+      }
+    } else if (bytes == sizeof(adaptyst_path)) {
+      const adaptyst_path one{address, nullptr, pointer<adaptyst_site>(address), 0, 0};
+      std::memcpy(to, &one, sizeof one);
+    } else if (bytes == sizeof(adaptyst_site)) {
+      std::memcpy(to, &address, sizeof address);
+    }
+    return true;
+  }
+  std::string text(std::uint64_t, std::size_t) const override { return "x"; }
+  unsigned patience() const noexcept override { return 1; }
+};
+
+}  // namespace
+
+TEST_CASE("more paths and markers than there can be are not remembered") {
+  const endless_memory all;
+  const adaptyst::lib::measured found = adaptyst::lib::read_recorders({&all, state, {}});
+  CHECK(found.sites.size() == std::size_t{1} << 16);
+  CHECK(found.paths.size() == std::size_t{1} << 16);  // each has a marker of its own
 }
 
 TEST_CASE("random damage does no harm") {

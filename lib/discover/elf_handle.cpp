@@ -1,0 +1,33 @@
+#include "elf_handle.hpp"
+
+#include <cstddef>
+
+namespace adaptyst::lib {
+
+elf_handle open_elf(const regular_file& file) {
+  elf_version(EV_CURRENT);
+  elf_handle opened(elf_begin(file.descriptor(), ELF_C_READ, nullptr), elf_end);
+  if (opened != nullptr && elf_kind(opened.get()) != ELF_K_ELF) opened.reset();
+  return opened;
+}
+
+std::vector<elf_segment> loaded_segments(Elf* elf) {
+  constexpr std::size_t most_headers = 65536 / sizeof(Elf64_Phdr);  // Linux runs no program with more
+  std::vector<elf_segment> found;
+  std::size_t count = 0;
+  if (elf_getphdrnum(elf, &count) != 0 || count > most_headers) return found;
+  for (std::size_t at = 0; at != count; ++at) {
+    GElf_Phdr one;
+    if (gelf_getphdr(elf, static_cast<int>(at), &one) != nullptr && one.p_type == PT_LOAD)
+      found.push_back({one.p_vaddr, one.p_offset, one.p_filesz, (one.p_flags & PF_X) != 0});
+  }
+  return found;
+}
+
+Elf_Data* section_data(Elf_Scn* section, std::uint64_t most_bytes) {
+  GElf_Shdr header;
+  if (gelf_getshdr(section, &header) == nullptr || header.sh_size > most_bytes) return nullptr;
+  return elf_getdata(section, nullptr);
+}
+
+}  // namespace adaptyst::lib

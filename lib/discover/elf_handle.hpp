@@ -1,0 +1,34 @@
+// libelf, for files that may be made to deceive: how much of one is looked at, at most.
+#ifndef ADAPTYST_LIB_DISCOVER_ELF_HANDLE_HPP
+#define ADAPTYST_LIB_DISCOVER_ELF_HANDLE_HPP
+
+#include <gelf.h>
+#include <libelf.h>
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "regular_file.hpp"
+
+namespace adaptyst::lib {
+
+using elf_handle = std::unique_ptr<Elf, int (*)(Elf*)>;
+
+// Null: not an ELF file. It is read, not mapped: somebody may shorten the file meanwhile, and a signal would end us.
+elf_handle open_elf(const regular_file& file);
+
+struct elf_segment {
+  std::uint64_t address, offset, bytes;  // as linked, and in the file
+  bool is_code;
+};
+
+// What is loaded, in the order of the file; empty where that cannot be said.
+std::vector<elf_segment> loaded_segments(Elf* elf);
+
+// The bytes of a section, or null: damaged, or larger than what one section of the kind would ever hold.
+Elf_Data* section_data(Elf_Scn* section, std::uint64_t most_bytes);
+
+}  // namespace adaptyst::lib
+
+#endif

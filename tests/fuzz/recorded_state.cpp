@@ -1,0 +1,108 @@
+// Runs markers of all kinds, and writes what the recorder then holds as pokes, for process_memory: recorded_state FILE.
+// To be run again, for a first input of the new kind, when the layout of the recorder changes.
+#include <adaptyst/adaptyst.hpp>
+
+#include <cstdio>
+#include <thread>
+#include <vector>
+
+#include "own_recorder.hpp"
+
+namespace {
+
+namespace detail = adaptyst::detail;
+
+struct sizes {
+  double bytes;
+  long rows;
+};
+
+void work(int depth) {
+  ADAPTYST_REGION("work", sizes{8.0, depth});
+  ADAPTYST_METRIC("residual", 0.5 * depth);
+  if (depth != 0) work(depth - 1);
+  ADAPTYST_MARK("done");
+}
+
+// Addresses of this process, and where they lie in the memory that is written.
+struct range {
+  std::uint64_t from, bytes, to;
+};
+
+class dump {
+ public:
+  explicit dump(std::FILE* to) : to_(to) {}
+
+  void know(const void* from, std::uint64_t bytes, std::uint64_t to) {
+    ranges_.push_back({reinterpret_cast<std::uint64_t>(from), bytes, to});
+  }
+
+  void write(const void* from, std::uint64_t bytes) {
+    for (std::uint64_t at = 0; at + 8 <= bytes; at += 8) {
+      std::uint64_t word = 0;
+      std::memcpy(&word, static_cast<const char*>(from) + at, sizeof word);
+      if (word != 0) poke(moved(reinterpret_cast<std::uint64_t>(from) + at), moved(word));
+    }
+  }
+
+  void poke(std::uint64_t address, std::uint64_t word) {
+    const auto short_address = static_cast<std::uint32_t>(address);
+    std::fwrite(&short_address, sizeof short_address, 1, to_);
+    std::fwrite(&word, sizeof word, 1, to_);
+  }
+
+ private:
+  std::uint64_t moved(std::uint64_t word) const {
+    for (const range& one : ranges_)
+      if (word >= one.from && word - one.from < one.bytes) return word - one.from + one.to;
+    return word;
+  }
+
+  std::FILE* to_;
+  std::vector<range> ranges_;
+};
+
+}  // namespace
+
+int main(int count, char* arguments[]) {
+  if (count != 2) return 2;
+  const support::own_recorder awake;
+  const adaptyst::device gpu(adaptyst::device_kind::gpu, 0, "gpu");
+  {
+    ADAPTYST_REGION("all");
+    work(1);
+    ADAPTYST_OFFLOAD("offload", gpu);
+    std::thread([] { work(0); }).join();
+    const std::uint64_t now = adaptyst::now_ns();
+    adaptyst::submit("copy", gpu, 0, adaptyst::operation_kind::copy_to).complete(now, now + 100);
+  }
+  auto& state = *reinterpret_cast<detail::process*>(adaptyst_object_v1.process);
+  std::FILE* const file = std::fopen(arguments[1], "wb");
+  if (file == nullptr) return 1;
+  dump out(file);
+  constexpr std::uint64_t next = 1 << 20;
+  std::uint64_t place = 0x20000000;
+  out.know(&adaptyst_object_v1, sizeof adaptyst_object_v1, 0x1000);
+  out.know(&state, sizeof state, 0x10000000);
+  for (detail::recorder* r = state.control.recorders; r != nullptr; r = r->next) {
+    out.know(r, sizeof *r, place += next);
+    for (std::uint32_t at = 0; at * detail::rows_per_chunk < r->rows_used; ++at)
+      out.know(r->chunks[at], sizeof *r->chunks[at], place += next);
+  }
+  state.control.layout = 0;  // known to every reader
+  state.control.object_loaded = nullptr;
+  out.write(&adaptyst_object_v1, sizeof adaptyst_object_v1);
+  out.write(&state.control, sizeof state.control);
+  for (const detail::device_entry& one : state.devices)
+    if (one.state != 0) out.write(&one, sizeof one);
+  out.write(state.arena, state.arena_used);
+  for (detail::recorder* r = state.control.recorders; r != nullptr; r = r->next) {
+    out.write(r, sizeof(detail::recorder_head));
+    for (std::uint32_t at = 0; at != r->rows_used; ++at) {
+      const detail::row_chunk& chunk = *r->chunks[at / detail::rows_per_chunk];
+      out.write(&chunk.rows[at % detail::rows_per_chunk], offsetof(detail::row, attributes[2]));  // all that are used
+      out.write(chunk.histograms[at % detail::rows_per_chunk], sizeof chunk.histograms[0]);
+    }
+  }
+  return std::fclose(file) == 0 ? 0 : 1;
+}
