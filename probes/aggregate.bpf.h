@@ -47,10 +47,12 @@ struct {
   __type(value, uint64_t);
 } losses SEC(".maps");
 
-static __always_inline void count_loss(uint32_t why) {
+static __always_inline void count_losses(uint32_t why, uint64_t events) {
   uint64_t* count = bpf_map_lookup_elem(&losses, &why);
-  if (count) __sync_fetch_and_add(count, 1);
+  if (count) __sync_fetch_and_add(count, events);
 }
+
+static __always_inline void count_loss(uint32_t why) { count_losses(why, 1); }
 
 static __always_inline uint64_t* bucket_of(struct adaptyst_kernel_row* row, uint64_t path, uint64_t duration_ns) {
   uint32_t bucket = adaptyst_histogram_bucket(duration_ns);

@@ -110,8 +110,7 @@ static __always_inline struct adaptyst_function_stack* stack_of_program(void) {
   struct task_struct* task = bpf_get_current_task_btf();
   struct adaptyst_function_stack* stack = own_stack(BPF_LOCAL_STORAGE_GET_F_CREATE);
   if (stack && stack->image != (uint64_t)task->mm) {
-    uint64_t left;
-    for (left = stack->depth; left && left <= ADAPTYST_FUNCTION_DEPTH; --left) count_loss(ADAPTYST_FUNCTION_UNMATCHED);
+    if (stack->depth) count_losses(ADAPTYST_FUNCTION_UNMATCHED, stack->depth);
     stack->depth = 0;
     stack->recorder = 0;
     stack->owners = 0;
@@ -125,7 +124,6 @@ static __always_inline int enter(struct pt_regs* registers) {
   struct adaptyst_function_stack* stack;
   struct adaptyst_function_frame* frame;
   struct adaptyst_function_frame* above;
-  struct adaptyst_path marker;
   uint64_t here = entry_stack(registers, 0);
   uint64_t depth;
   if (!is_of_family()) return 1;
@@ -145,9 +143,11 @@ static __always_inline int enter(struct pt_regs* registers) {
   frame = frame_at(stack, depth + 1);
   above = depth ? frame_at(stack, depth) : 0;
   frame->function = bpf_get_attach_cookie(registers);
-  frame->marker = marker_around(stack, here, &marker);
-  frame->markers = frame->marker ? marker.depth + 1 : 0;
-  if (frame->markers > (above ? above->markers : 0)) frame->parent = path_among(above ? above->path : 0, marker.id);
+  find_marker(here);
+  frame->marker = stack->marker;
+  frame->markers = stack->marker ? stack->marker_depth + 1 : 0;
+  if (frame->markers > (above ? above->markers : 0))
+    frame->parent = path_among(above ? above->path : 0, stack->marker_path);
   else frame->parent = above ? above->path : 0;
   frame->path = path_id(frame->parent, frame->function);
   frame->stack = here;

@@ -35,6 +35,9 @@ struct adaptyst_function_stack {
   uint64_t image;    /* of the program: another one after exec() */
   uint64_t recorder; /* address of the thread's own, where its open markers are; 0: not found */
   uint64_t owners;   /* control_page::owners when it was looked for */
+  uint64_t marker;   /* around the function that is being entered: as in its frame, and its path's id and depth */
+  uint64_t marker_path;
+  uint64_t marker_depth;
   struct adaptyst_function_frame frames[ADAPTYST_FUNCTION_DEPTH];
 };
 

@@ -24,27 +24,35 @@ static __always_inline struct adaptyst_function_frame* frame_at(struct adaptyst_
   return &stack->frames[(depth - 1) % ADAPTYST_FUNCTION_DEPTH];
 }
 
+static long name_function(uint64_t step, uint64_t* innermost) {
+  struct adaptyst_function_stack* stack = own_stack(0);
+  uint64_t depth = *innermost - step;
+  struct adaptyst_function_frame* frame;
+  struct adaptyst_function_frame* above;
+  struct adaptyst_kernel_path path = {};
+  uint64_t id;
+  if (!stack) return 1;
+  frame = frame_at(stack, depth);
+  above = depth > 1 ? frame_at(stack, depth - 1) : 0;
+  id = frame->path;
+  if (bpf_map_lookup_elem(&paths, &id)) return 1;
+  path.parent = frame->parent;
+  path.site = frame->function;
+  path.depth = depth - 1;
+  if (bpf_map_update_elem(&paths, &id, &path, BPF_ANY)) {
+    count_loss(ADAPTYST_KERNEL_NAMES_FULL);
+    return 1;
+  }
+  if (frame->markers > (above ? above->markers : 0))
+    name_path_among(frame->marker, above ? above->path : 0, above ? above->markers : 0);
+  return 0;
+}
+
 /* Names the path of the innermost frame and those above it, up to the first that is known already. */
 static __always_inline void name_open_functions(void) {
   struct adaptyst_function_stack* stack = own_stack(0);
-  uint64_t depth = stack ? stack->depth : 0;
-  int i;
-  for (i = 0; stack && i < ADAPTYST_FUNCTION_DEPTH && depth; ++i, --depth) {
-    struct adaptyst_function_frame* frame = frame_at(stack, depth);
-    struct adaptyst_function_frame* above = depth > 1 ? frame_at(stack, depth - 1) : 0;
-    struct adaptyst_kernel_path path = {};
-    uint64_t id = frame->path;
-    if (bpf_map_lookup_elem(&paths, &id)) return;
-    path.parent = frame->parent;
-    path.site = frame->function;
-    path.depth = depth - 1;
-    if (bpf_map_update_elem(&paths, &id, &path, BPF_ANY)) {
-      count_loss(ADAPTYST_KERNEL_NAMES_FULL);
-      return;
-    }
-    if (frame->markers > (above ? above->markers : 0))
-      name_path(frame->marker, above ? above->path : 0, above ? above->markers : 0);
-  }
+  uint64_t innermost = stack ? stack->depth : 0;
+  bpf_loop(innermost, name_function, &innermost, 0);
 }
 
 #endif

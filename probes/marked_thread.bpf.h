@@ -34,24 +34,29 @@ static __always_inline uint32_t own_thread(struct task_struct* task) {
   return number.nr;
 }
 
-/* Looks through the recorders of a process for that of this thread. */
-__noinline int find_recorder(uint64_t process) {
-  struct task_struct* task = bpf_get_current_task_btf();
-  struct adaptyst_function_stack* stack = own_stack(0);
-  uint32_t self = own_thread(task);
-  uint64_t recorder = 0;
-  int i;
-  if (!stack || bpf_probe_read_user(&recorder, sizeof(recorder), (const void*)(process + layout.recorders))) return 0;
-  for (i = 0; i < 1024 && recorder; ++i) {
-    uint32_t thread;
-    if (bpf_probe_read_user(&thread, sizeof(thread), (const void*)(recorder + layout.thread))) return 0;
-    if (thread == self) {
-      stack->recorder = recorder;
-      return 0;
-    }
-    if (bpf_probe_read_user(&recorder, sizeof(recorder), (const void*)(recorder + layout.next))) return 0;
+struct recorder_search {
+  uint64_t at;
+  uint64_t found;
+  uint32_t thread;
+};
+
+static long is_not_ours(uint64_t step, struct recorder_search* search) {
+  uint32_t thread;
+  if (!search->at || bpf_probe_read_user(&thread, sizeof(thread), (const void*)(search->at + layout.thread))) return 1;
+  if (thread == search->thread) {
+    search->found = search->at;
+    return 1;
   }
-  return 0;
+  return bpf_probe_read_user(&search->at, sizeof(search->at), (const void*)(search->at + layout.next)) ? 1 : 0;
+}
+
+/* Looks through the recorders of a process for that of this thread. */
+static __always_inline uint64_t find_recorder(uint64_t process) {
+  struct recorder_search search = {};
+  search.thread = own_thread(bpf_get_current_task_btf());
+  if (bpf_probe_read_user(&search.at, sizeof(search.at), (const void*)(process + layout.recorders))) return 0;
+  bpf_loop(1 << 16, is_not_ours, &search, 0);
+  return search.found;
 }
 
 /* The thread's recorder; 0: it has none, or none is known. Looked for again only if one has got an owner since. */
@@ -68,28 +73,34 @@ static __always_inline uint64_t own_recorder(struct adaptyst_function_stack* sta
       bpf_probe_read_user(&owners, sizeof(owners), (const void*)(process + layout.owners)) || owners == stack->owners)
     return 0;
   stack->owners = owners;
-  find_recorder(process);
-  return stack->recorder;
+  return stack->recorder = find_recorder(process);
 }
 
-/* The path of the innermost marker that is open around a function with this stack pointer: its address, 0 if there is
- * none. Markers below the stack pointer have been left by longjmp(), which the recorder has not noticed yet. */
-static __always_inline uint64_t marker_around(struct adaptyst_function_stack* stack, uint64_t here,
-                                              struct adaptyst_path* path) {
-  uint64_t recorder = own_recorder(stack);
+/* Finds the innermost marker that is open around a function with this stack pointer. Markers below the stack pointer have
+ * been left by longjmp(), which the recorder has not noticed yet. */
+__noinline int find_marker(uint64_t here) {
+  struct adaptyst_function_stack* stack = own_stack(0);
+  uint64_t recorder;
   uint32_t depth;
   int i;
+  if (!stack) return 0;
+  stack->marker = 0;
+  recorder = own_recorder(stack);
   if (!recorder || bpf_probe_read_user(&depth, sizeof(depth), (const void*)(recorder + layout.depth))) return 0;
   for (i = 0; i < 16 && depth; ++i, --depth) {
     uint64_t frame = recorder + layout.frames + (uint64_t)depth * layout.frame_bytes;
-    uint64_t address;
+    struct adaptyst_path path;
     uint64_t marker_stack;
+    uint64_t address;
     if (bpf_probe_read_user(&marker_stack, sizeof(marker_stack), (const void*)(frame + layout.stack))) return 0;
     if (marker_stack < here) continue;
     if (bpf_probe_read_user(&address, sizeof(address), (const void*)(frame + layout.path)) ||
-        bpf_probe_read_user(path, sizeof(*path), (const void*)address))
+        bpf_probe_read_user(&path, sizeof(path), (const void*)address))
       return 0;
-    return address;
+    stack->marker = address;
+    stack->marker_path = path.id;
+    stack->marker_depth = path.depth;
+    return 0;
   }
   return 0;
 }

@@ -62,39 +62,60 @@ static __always_inline uint64_t path_among(uint64_t function, uint64_t path) {
   return function ? mix(mix(function) ^ path) : path;
 }
 
-/* Names a path and those above it, up to the first that is known already; or up to a function at whose entry so many
- * `markers` were open. Deeper ones than the bound are named when they end themselves. */
-__noinline int name_path(uint64_t address, uint64_t function, uint64_t markers) {
-  int i;
-  for (i = 0; i < 64 && address; ++i) {
-    struct adaptyst_path path;
-    struct adaptyst_kernel_path to = {};
-    uint64_t parent = 0;
-    uint64_t id = 0;
-    int why = 0;
-    if (bpf_probe_read_user(&path, sizeof(path), (const void*)address)) why = 1 + ADAPTYST_KERNEL_UNREADABLE;
-    if (!why) id = path_among(function, path.id);
-    if (!why && bpf_map_lookup_elem(&paths, &id)) return 0;
-    if (!why && (bpf_probe_read_user(&to.site, sizeof(to.site), &path.site->id) ||
-                 (path.parent && bpf_probe_read_user(&parent, sizeof(parent), &path.parent->id))))
-      why = 1 + ADAPTYST_KERNEL_UNREADABLE;
-    if (!why) {
-      int below_function = function && path.depth <= markers;
-      to.parent = below_function ? function : path.parent ? path_among(function, parent) : 0;
-      to.marker = path.id;
-      to.device = path.device;
-      to.depth = path.depth;
-      why = name_site((uint64_t)path.site);
-      if (below_function) path.parent = 0;
-    }
-    if (!why && bpf_map_update_elem(&paths, &id, &to, BPF_ANY)) why = 1 + ADAPTYST_KERNEL_NAMES_FULL;
-    if (why) {
-      count_loss(why - 1);
-      return 0;
-    }
-    address = (uint64_t)path.parent;
+/* Names a path, and leads to the one above it; 0: that is known already, or there is none. */
+static __always_inline uint64_t name_one_path(uint64_t address, uint64_t function, uint64_t markers) {
+  struct adaptyst_path path;
+  struct adaptyst_kernel_path to = {};
+  uint64_t id;
+  int why = 1 + ADAPTYST_KERNEL_UNREADABLE;
+  if (bpf_probe_read_user(&path, sizeof(path), (const void*)address)) goto unnamed;
+  id = path_among(function, path.id);
+  if (bpf_map_lookup_elem(&paths, &id)) return 0;
+  if (function && path.depth <= markers) {
+    to.parent = function;
+    path.parent = 0;
   }
+  if (path.parent) {
+    if (bpf_probe_read_user(&to.parent, sizeof(to.parent), &path.parent->id)) goto unnamed;
+    to.parent = path_among(function, to.parent);
+  }
+  if (bpf_probe_read_user(&to.site, sizeof(to.site), &path.site->id)) goto unnamed;
+  to.marker = path.id;
+  to.device = path.device;
+  to.depth = path.depth;
+  why = name_site((uint64_t)path.site);
+  if (why) goto unnamed;
+  why = 1 + ADAPTYST_KERNEL_NAMES_FULL;
+  if (bpf_map_update_elem(&paths, &id, &to, BPF_ANY)) goto unnamed;
+  return (uint64_t)path.parent;
+unnamed:
+  count_loss(why - 1);
   return 0;
+}
+
+/* Names a path and those above it, up to the first that is known already. Deeper ones than the bound are named when they
+ * end themselves. */
+__noinline int name_path(uint64_t address) {
+  int i;
+  for (i = 0; i < 64 && address; ++i) address = name_one_path(address, 0, 0);
+  return 0;
+}
+
+struct path_below_function {
+  uint64_t address;
+  uint64_t function;
+  uint64_t markers;
+};
+
+static long name_path_below(uint64_t step, struct path_below_function* path) {
+  path->address = name_one_path(path->address, path->function, path->markers);
+  return !path->address;
+}
+
+/* The same below a function at whose entry so many `markers` were open. */
+static __always_inline void name_path_among(uint64_t address, uint64_t function, uint64_t markers) {
+  struct path_below_function path = {address, function, markers};
+  if (address) bpf_loop(4096, name_path_below, &path, 0);
 }
 
 #endif

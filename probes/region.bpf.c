@@ -47,8 +47,12 @@ __noinline int make_row(uint64_t id, uint64_t path, uint64_t function, uint64_t 
   struct adaptyst_kernel_row empty = {};
   long failed = bpf_map_update_elem(&rows, &id, &empty, BPF_NOEXIST);
   if (!failed) {
-    name_path(path, function, markers);
-    if (among_functions && function) name_open_functions();
+    if (among_functions && function) {
+      name_path_among(path, function, markers);
+      name_open_functions();
+    } else {
+      name_path(path);
+    }
   } else if (failed == -7 /* E2BIG */) {
     count_loss(ADAPTYST_KERNEL_ROWS_FULL);
   } else if (failed != -17 /* EEXIST: another CPU was faster */) {

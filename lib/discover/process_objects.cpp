@@ -1,5 +1,6 @@
 #include "process_objects.hpp"
 
+#include <adaptyst/detail/text.hpp>
 #include <fmt/format.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
@@ -124,6 +125,16 @@ std::vector<process_object> find_objects(pid_t process) {
     if (file.times_loaded++ < most_times_loaded) found.push_back({file.name, block, file.markers});
   }
   return found;
+}
+
+std::uint64_t state_of_files(pid_t process) {
+  std::ifstream maps(fmt::format("/proc/{}/maps", process));
+  std::uint64_t state = 0;
+  for (std::string line; std::getline(maps, line);) {
+    mapping one;
+    if (parse(line, one) && one.offset == 0) state = detail::mix(state ^ one.begin) ^ one.identity.second;
+  }
+  return state;
 }
 
 bool known_files::have_markers(const std::string& file) {

@@ -25,6 +25,9 @@ struct process_object {
 // not ours to look at.
 std::vector<process_object> find_objects(pid_t process);
 
+// A number that is another when files have been mapped or unmapped since; 0 when the process is not there.
+std::uint64_t state_of_files(pid_t process);
+
 // Which files have markers, remembered, since processes share most of what they map.
 class known_files {
  public:

@@ -109,6 +109,19 @@ void observed_process::remove_object(std::uint64_t control_block) {
   objects.erase(std::remove(objects.begin(), objects.end(), control_block), objects.end());
 }
 
+std::vector<process_object> observed_process::changed_objects() {
+  if (tells_ || !is_still_itself()) return {};
+  const std::uint64_t files = state_of_files(id_);
+  if (std::exchange(files_, files) == files) return {};
+  try {
+    std::vector<process_object> found = find_objects(id_);
+    for (const process_object& one : found) add_object(one.control_block);
+    return found;
+  } catch (const error&) {  // it has just ended
+    return {};
+  }
+}
+
 void observed_process::find_state() {
   for (const std::uint64_t object : state_.objects) {
     adaptyst_object block;

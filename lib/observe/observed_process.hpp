@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "../discover/process_objects.hpp"
 #include "../record/device_reader.hpp"
 #include "../record/memory.hpp"
 #include "../record/recorder_reader.hpp"
@@ -34,6 +35,8 @@ class observed_process {
 
   void add_object(std::uint64_t control_block);
   void remove_object(std::uint64_t control_block);
+  // All that it has, if it has loaded any since the last time and does not tell by itself.
+  std::vector<process_object> changed_objects();
 
   // Takes the recorders over from nobody, or from an observer that is dead, and begins an epoch. Throws error when
   // somebody else reads them, they are of another version, or it is not permitted.
@@ -43,7 +46,7 @@ class observed_process {
   void release() noexcept;
   // It has heeded us by itself: with its recorders awake, or not.
   void adopt(bool awake) noexcept {
-    claimed_ = true;
+    claimed_ = tells_ = true;
     awake_ = awake;
   }
   // Nobody's recorders are to be read: they are somebody else's.
@@ -76,6 +79,8 @@ class observed_process {
   bool reads_ = true;
   bool claimed_ = false;
   bool awake_ = false;
+  bool tells_ = false;       // what it loads
+  std::uint64_t files_ = 0;  // state_of_files()
   std::string command_;
   std::uint64_t started_ns_;
   std::uint64_t started_cpu_ns_;

@@ -204,9 +204,20 @@ struct observer::state {
 
   void poll() {
     for (const auto& one : processes) one->refresh();
-    if (links)
-      for (const auto& one : processes)
-        if (find(one->id()) == nullptr) links->rows().dismiss(one->id());
+    if (!links) return;
+    for (const auto& one : processes) {
+      if (find(one->id()) == nullptr) links->rows().dismiss(one->id());
+      for (const lib::process_object& object : one->changed_objects()) observe(object);
+    }
+  }
+
+  // A library that a program has loaded since we have attached to it.
+  void observe(const lib::process_object& object) {
+    try {
+      links->attach(object.file);
+    } catch (const lib::error& failed) {  // the others can be observed all the same
+      lib::print(failed.what());
+    }
   }
 
   void read_recorders() {

@@ -1,8 +1,10 @@
-// What the tests look at from outside: marked_program COUNT [FORKS [MICROSECONDS [EXECS]]]
+// What the tests look at from outside: marked_program COUNT [FORKS [MICROSECONDS [EXECS [PLUGIN]]]]
 //
 // A thread and the main one pass COUNT regions each, the main one two levels deep, with a pause of MICROSECONDS in each;
-// before that FORKS children pass COUNT regions; at the end the program becomes itself again, EXECS times.
+// before that FORKS children pass COUNT regions; at the end the program becomes itself again, EXECS times. Half-way the main
+// thread loads PLUGIN, and lets it pass regions from then on.
 #include <adaptyst/adaptyst.hpp>
+#include <dlfcn.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -43,7 +45,11 @@ int main(int count, char** arguments) {
       unmarked_pause(pause);
     }
   });
+  void (*run)(int) = nullptr;
   for (long at = 0; at != times; ++at) {
+    if (count > 5 && at == times / 2)
+      run = reinterpret_cast<void (*)(int)>(dlsym(dlopen(arguments[5], RTLD_NOW), "run"));
+    if (run != nullptr) run(1);
     ADAPTYST_REGION("outer");
     ADAPTYST_REGION("inner");
     unmarked_pause(pause);

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Drives `adaptyst run` and `adaptyst attach` on a real program: observing.py ADAPTYST PROGRAM ENGINE [CASE …]"""
+"""Drives `adaptyst run` and `adaptyst attach` on a real program: observing.py ADAPTYST PROGRAM PLUGIN ENGINE [CASE …]"""
 import json
 import os
 import pathlib
@@ -11,7 +11,7 @@ import time
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "support"))
 from compiling import Failures, scratch  # noqa: E402
 
-ADAPTYST, PROGRAM, ENGINE = sys.argv[1:4]
+ADAPTYST, PROGRAM, PLUGIN, ENGINE = sys.argv[1:5]
 failures = Failures()
 work = scratch()
 profile_file = work / "profile.json"
@@ -247,6 +247,16 @@ def case_functions_among_markers():
     program.wait()
 
 
+def case_loaded_later():
+    """A library with markers that comes when we have attached already: from the next look on."""
+    program = start(20000, 0, 100, 0, PLUGIN)  # half of them take more than a second
+    time.sleep(0.2)
+    attach("--interval=0.1", program.pid)
+    found = counts(load())
+    failures.check(found.get("outer", 0) > 10000 and found.get("plugin", 0) > 5000, "its regions are counted", found)
+    program.wait(LIMIT)
+
+
 def case_nothing_to_see():
     program = spawn(["sleep", "30"])
     done = attach(program.pid)
@@ -263,7 +273,7 @@ def case_nothing_to_see():
 
 CASES = {name[len("case_"):]: case for name, case in list(globals().items()) if name.startswith("case_")}
 try:
-    for chosen in sys.argv[4:] or CASES:
+    for chosen in sys.argv[5:] or CASES:
         before = failures.count
         CASES[chosen]()
         print(f"{chosen}: {'ok' if failures.count == before else 'FAILED'}", flush=True)
