@@ -15,8 +15,7 @@
 #ifndef ADAPTYST_OPERATION_HPP
 #define ADAPTYST_OPERATION_HPP
 
-#include <time.h>
-
+#include "detail/clock.hpp"
 #include "device.hpp"
 #include "region.hpp"
 
@@ -27,11 +26,7 @@
 namespace adaptyst { inline namespace v1 {
 
 // CLOCK_MONOTONIC, for those who have no device clock of their own. 20 ns, any thread, signal-safe.
-inline uint64_t now_ns() noexcept {
-  timespec now{};
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return static_cast<uint64_t>(now.tv_sec) * 1000000000U + static_cast<uint64_t>(now.tv_nsec);
-}
+inline uint64_t now_ns() noexcept { return detail::monotonic_ns(); }
 
 enum class operation_kind : uint32_t { kernel, copy_to, copy_from, fill, other };
 

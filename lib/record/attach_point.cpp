@@ -2,6 +2,7 @@
 
 #include <adaptyst/detail/process.hpp>
 #include <cstring>
+#include <link.h>
 
 #include "stopwatch.hpp"
 

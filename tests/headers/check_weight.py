@@ -12,7 +12,7 @@ LIGHT = ["config.hpp", "version.hpp", "probe_abi.h", "histogram.h", "region.hpp"
          "operation.hpp"]
 WITH_REFLECTION = ["payload.hpp", "adaptyst.hpp"]
 STANDARD_AND_HEAVY = ["string", "string_view", "iostream", "ostream", "istream", "sstream", "atomic", "memory", "vector", "map",
-                      "unordered_map", "functional", "thread", "mutex", "chrono", "algorithm", "link.h"]
+                      "unordered_map", "functional", "thread", "mutex", "chrono", "algorithm", "link.h", "time.h", "errno.h", "pthread.h", "mman.h"]
 
 
 def included(compiler, includes, standard, flags, work, header):
@@ -53,8 +53,7 @@ def main(root, pfr, compiler):
 
     # Nothing but prefixed names is left for the program to trip over.
     unit = work / "unit.cpp"
-    unit.write_text("#include <sys/sdt.h>\n#include <sys/mman.h>\n#include <errno.h>\n#include <sys/syscall.h>\n#include <time.h>\n#include <stddef.h>\n"
-                    "#include <stdint.h>\n")
+    unit.write_text("#include <sys/sdt.h>\n#include <asm/unistd.h>\n#include <stddef.h>\n#include <stdint.h>\n")
     def macros():
         text = output([compiler, "-std=c++20", *includes.flags, "-dM", "-E", unit])
         return {line.split()[1].split("(")[0] for line in text.splitlines()}

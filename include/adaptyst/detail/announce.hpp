@@ -6,12 +6,7 @@
 #ifndef ADAPTYST_DETAIL_ANNOUNCE_HPP
 #define ADAPTYST_DETAIL_ANNOUNCE_HPP
 
-#include <errno.h>
-#include <sys/syscall.h>
-
 #include "process.hpp"
-
-extern "C" char* secure_getenv(const char* name) noexcept;
 
 namespace adaptyst { inline namespace v1 { namespace detail {
 
@@ -29,8 +24,8 @@ template <class = void>
 inline bool receive(long socket, adaptyst_answer& answer) noexcept {
   constexpr int most_interruptions = 1000;
   for (int at = 0; at != most_interruptions; ++at) {
-    const long received = syscall(SYS_recvfrom, socket, &answer, sizeof answer, 0L, nullptr, nullptr);
-    if (received >= 0 || errno != EINTR) return received == long{sizeof answer};
+    const long received = system::call(__NR_recvfrom, socket, &answer, sizeof answer, 0L, nullptr, nullptr);
+    if (received >= 0 || *system::error_number() != system::interrupted) return received == long{sizeof answer};
   }
   return false;
 }
@@ -41,24 +36,25 @@ ADAPTYST_DETAIL_COLD inline bool announce(uint32_t what, const adaptyst_object& 
                                           adaptyst_answer& answer) noexcept {
   constexpr long unix_domain = 1, packets_close_on_exec = 5 | 02000000, socket_level = 1;
   constexpr long receive_timeout = 20, send_timeout = 21, no_signal = 0x4000;
-  const char* const name = secure_getenv("ADAPTYST_OBSERVER");
+  const char* const name = system::environment("ADAPTYST_OBSERVER");
   if (name == nullptr) return false;
   socket_address address{unix_domain, {}};
   const size_t bytes = __builtin_strlen(name);
   if (bytes >= sizeof address.path) return false;
   __builtin_memcpy(address.path + 1, name, bytes);
-  const int errno_before = errno;
-  const long socket = syscall(SYS_socket, unix_domain, packets_close_on_exec, 0L);
+  const int error_before = *system::error_number();
+  const long socket = system::call(__NR_socket, unix_domain, packets_close_on_exec, 0L);
   if (socket < 0) return false;
   const socket_timeout longest{5, 0};
   const adaptyst_announcement told{ADAPTYST_ABI_VERSION, what, reinterpret_cast<uint64_t>(&object)};
-  syscall(SYS_setsockopt, socket, socket_level, receive_timeout, &longest, sizeof longest);
-  syscall(SYS_setsockopt, socket, socket_level, send_timeout, &longest, sizeof longest);
-  const bool answered = syscall(SYS_connect, socket, &address, offsetof(socket_address, path) + 1 + bytes) == 0 &&
-                        syscall(SYS_sendto, socket, &told, sizeof told, no_signal, nullptr, 0L) == long{sizeof told} &&
-                        receive(socket, answer);
-  syscall(SYS_close, socket);
-  errno = errno_before;
+  system::call(__NR_setsockopt, socket, socket_level, receive_timeout, &longest, sizeof longest);
+  system::call(__NR_setsockopt, socket, socket_level, send_timeout, &longest, sizeof longest);
+  const bool answered =
+      system::call(__NR_connect, socket, &address, offsetof(socket_address, path) + 1 + bytes) == 0 &&
+      system::call(__NR_sendto, socket, &told, sizeof told, no_signal, nullptr, 0L) == long{sizeof told} &&
+      receive(socket, answer);
+  system::call(__NR_close, socket);
+  *system::error_number() = error_before;
   return answered;
 }
 

@@ -5,10 +5,8 @@
 #ifndef ADAPTYST_DETAIL_CLOCK_HPP
 #define ADAPTYST_DETAIL_CLOCK_HPP
 
-#include <stdint.h>
-#include <time.h>
-
 #include "atomic.hpp"
+#include "system.hpp"
 
 namespace adaptyst { inline namespace v1 { namespace detail {
 
@@ -33,9 +31,9 @@ ADAPTYST_DETAIL_INLINE uint64_t ticks() noexcept {
 
 template <class = void>
 __attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN inline uint64_t monotonic_ns() noexcept {
-  timespec now{};
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return static_cast<uint64_t>(now.tv_sec) * 1000000000U + static_cast<uint64_t>(now.tv_nsec);
+  system::time now{};
+  system::get_time(system::clock_monotonic, &now);
+  return static_cast<uint64_t>(now.seconds) * 1000000000U + static_cast<uint64_t>(now.nanoseconds);
 }
 
 template <class = void>

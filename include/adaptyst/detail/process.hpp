@@ -9,33 +9,12 @@
 #ifndef ADAPTYST_DETAIL_PROCESS_HPP
 #define ADAPTYST_DETAIL_PROCESS_HPP
 
-#include <sys/mman.h>
-#include <sys/syscall.h>
-
-#include <stddef.h>
-#include <stdint.h>
-
 #include "../probe_abi.h"
 #include "atomic.hpp"
 #include "clock.hpp"
 #include "intervals.hpp"
+#include "system.hpp"
 #include "text.hpp"
-
-// As in <link.h>, <pthread.h> and <unistd.h>, which would cost 12 ms of compile time for what else is in them.
-struct dl_phdr_info;
-extern "C" int dl_iterate_phdr(int (*callback)(dl_phdr_info*, size_t, void*), void* data);
-#ifdef __GLIBC__
-extern "C" {
-int pthread_key_create(unsigned int* key, void (*destructor)(void*)) noexcept;
-int pthread_key_delete(unsigned int key) noexcept;
-void* pthread_getspecific(unsigned int key) noexcept;
-int pthread_setspecific(unsigned int key, const void* value) noexcept;
-long int syscall(long int number, ...) noexcept;
-}
-#else
-#include <pthread.h>
-#include <unistd.h>
-#endif
 
 namespace adaptyst { inline namespace v1 { namespace detail {
 
@@ -89,10 +68,10 @@ inline adaptyst_object* control_block(const loaded_object& object) noexcept {
 // false. The loader's lock is held meanwhile: no object comes or goes.
 template <class Visit>
 void for_each_object(Visit&& visit) noexcept {
-  dl_iterate_phdr(
-      [](dl_phdr_info* info, size_t, void* data) {
+  system::for_each_object(
+      [](void* info, size_t, void* data) {
         loaded_object object;
-        __builtin_memcpy(&object, static_cast<const void*>(info), sizeof object);
+        __builtin_memcpy(&object, info, sizeof object);
         adaptyst_object* const control = control_block(object);
         return control != nullptr && !(*static_cast<Visit*>(data))(*control, object) ? 1 : 0;
       },
@@ -167,19 +146,19 @@ static_assert(offsetof(process, devices) == control_bytes, "only the control pag
 
 template <class = void>
 inline void* map_memory(size_t bytes) noexcept {
-  void* const memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  return memory == MAP_FAILED ? nullptr : memory;
+  void* const memory = system::map(nullptr, bytes, system::read_write, system::private_memory, -1, 0);
+  return reinterpret_cast<intptr_t>(memory) == -1 ? nullptr : memory;
 }
 
 template <class = void>
 inline process* make_process() noexcept {
   auto* const made = static_cast<process*>(map_memory(sizeof(process)));
   if (made == nullptr) return nullptr;
-  if (pthread_key_create(&made->recorder_key, nullptr) != 0) {
-    munmap(made, sizeof(process));
+  if (system::make_key(&made->recorder_key, nullptr) != 0) {
+    system::unmap(made, sizeof(process));
     return nullptr;
   }
-  madvise(made, control_bytes, MADV_WIPEONFORK);
+  system::advise(made, control_bytes, system::wipe_on_fork);
   made->control.abi = ADAPTYST_ABI_VERSION;
   made->control.epoch = made->epochs = 1;  // so that a child, where it is 0, sees that it has changed
   return made;
@@ -203,8 +182,8 @@ ADAPTYST_DETAIL_COLD inline process* find_process(adaptyst_object& self) noexcep
       return false;
     });
     if (found != reinterpret_cast<uint64_t>(made)) {
-      pthread_key_delete(made->recorder_key);
-      munmap(made, sizeof(process));
+      system::delete_key(made->recorder_key);
+      system::unmap(made, sizeof(process));
     }
   }
   if (found != 0) store_release(self.process, found);

@@ -181,7 +181,7 @@ void enlist(recorder& r) noexcept {
 template <class = void>
 ADAPTYST_DETAIL_COLD inline void renew(recorder& r) noexcept {
   notice_fork(*r.owner, adaptyst_object_v1);
-  const auto self = static_cast<uint32_t>(syscall(SYS_gettid));
+  const auto self = static_cast<uint32_t>(system::call(__NR_gettid));
   if (load(r.thread) != self) {  // this thread has forked: the child's list of recorders began empty
     store(r.thread, self);
     enlist(r);
@@ -303,15 +303,15 @@ ADAPTYST_DETAIL_INLINE void add_duration(row& to, uint64_t duration_ns, uint64_t
 
 template <class = void>
 inline bool is_alive(uint32_t thread) noexcept {
-  return syscall(SYS_tgkill, syscall(SYS_getpid), static_cast<int>(thread), 0) == 0;
+  return system::call(__NR_tgkill, system::call(__NR_getpid), static_cast<int>(thread), 0) == 0;
 }
 
 // Finds the recorder that this thread has through another ELF object, takes over a dead thread's, or makes one.
 template <class = void>
 inline recorder* claim_recorder(process& in) noexcept {
   notice_fork(in, adaptyst_object_v1);
-  if (void* const known = pthread_getspecific(in.recorder_key)) return static_cast<recorder*>(known);
-  const auto self = static_cast<uint32_t>(syscall(SYS_gettid));
+  if (void* const known = system::get_value(in.recorder_key)) return static_cast<recorder*>(known);
+  const auto self = static_cast<uint32_t>(system::call(__NR_gettid));
   for (recorder* r = load_acquire(in.control.recorders); r != nullptr; r = r->next) {
     uint32_t thread = load_acquire(r->thread);
     // Numbers of threads are used again: one with our number that is not ours belonged to a thread that is gone.
@@ -322,7 +322,7 @@ inline recorder* claim_recorder(process& in) noexcept {
     abandon_frames(*r, 0);
     store(r->generation, r->generation + 1);
     fetch_add(in.control.owners, 1);
-    pthread_setspecific(in.recorder_key, r);
+    system::set_value(in.recorder_key, r);
     return r;
   }
   auto* const made = static_cast<recorder*>(map_memory(sizeof(recorder)));
@@ -338,7 +338,7 @@ inline recorder* claim_recorder(process& in) noexcept {
   made->frames[0].stack = reinterpret_cast<const void*>(~uintptr_t{0});
   enlist(*made);
   fetch_add(in.control.owners, 1);
-  pthread_setspecific(in.recorder_key, made);
+  system::set_value(in.recorder_key, made);
   return made;
 }
 

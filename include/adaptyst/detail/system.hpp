@@ -1,0 +1,41 @@
+// What the recorder asks of the C library and the kernel, declared by hand: <time.h>, <errno.h>, <link.h>, <pthread.h>,
+// <sys/mman.h> and <sys/syscall.h> would take longer to compile than a third of these headers.
+//
+// The names are ours, bound to the library's by their labels, so that a program may include the real declarations before
+// or after. Types and constants are those of 64-bit Linux, with glibc as with musl.
+#ifndef ADAPTYST_DETAIL_SYSTEM_HPP
+#define ADAPTYST_DETAIL_SYSTEM_HPP
+
+#include <asm/unistd.h>
+#include <stddef.h>
+#include <stdint.h>
+
+namespace adaptyst { inline namespace v1 { namespace detail { namespace system {
+
+struct time {  // timespec
+  int64_t seconds, nanoseconds;
+};
+
+constexpr int clock_monotonic = 1;
+constexpr int read_write = 0x1 | 0x2;                 // PROT_
+constexpr int private_memory = 0x02 | 0x20 | 0x4000;  // MAP_PRIVATE, MAP_ANONYMOUS, MAP_NORESERVE
+constexpr int wipe_on_fork = 18;                      // MADV_
+constexpr int interrupted = 4;                        // EINTR
+
+int get_time(int clock, time* now) noexcept __asm__("clock_gettime");
+int* error_number() noexcept __asm__("__errno_location");
+void* map(void* address, size_t bytes, int rights, int flags, int file, int64_t offset) noexcept __asm__("mmap");
+int unmap(void* address, size_t bytes) noexcept __asm__("munmap");
+int advise(void* address, size_t bytes, int advice) noexcept __asm__("madvise");
+int make_key(unsigned* key, void (*destructor)(void*)) noexcept __asm__("pthread_key_create");
+int delete_key(unsigned key) noexcept __asm__("pthread_key_delete");
+void* get_value(unsigned key) noexcept __asm__("pthread_getspecific");
+int set_value(unsigned key, const void* value) noexcept __asm__("pthread_setspecific");
+char* environment(const char* name) noexcept __asm__("secure_getenv");
+long call(long number, ...) noexcept __asm__("syscall");
+// The callback is given a dl_phdr_info.
+int for_each_object(int (*callback)(void*, size_t, void*), void* data) __asm__("dl_iterate_phdr");
+
+}}}}  // namespace adaptyst::v1::detail::system
+
+#endif
