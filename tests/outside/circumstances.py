@@ -1,0 +1,141 @@
+#!/usr/bin/env python3
+"""Programs observed where it is harder: circumstances.py ADAPTYST PROGRAM COLLECTING ENGINE [CASE …]
+
+PROGRAM is marked_program; COLLECTING a program that has a collector of its own."""
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import time
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "support"))
+from compiling import Failures, scratch  # noqa: E402
+
+ADAPTYST, PROGRAM, COLLECTING, ENGINE = sys.argv[1:5]
+failures = Failures()
+work = scratch()
+profile_file = work / "profile.json"
+LIMIT = 60  # seconds that nothing here comes near to
+IS_ROOT = os.geteuid() == 0
+started = []
+
+
+def command(*arguments):
+    return [ADAPTYST, arguments[0], f"--engine={ENGINE}", "--report=none", f"--output={profile_file}", *map(str, arguments[1:])]
+
+
+def observe(*arguments):
+    return subprocess.run(command(*arguments), capture_output=True, text=True, timeout=LIMIT, check=False)
+
+
+def spawn(words):
+    started.append(subprocess.Popen([str(word) for word in words], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL))
+    return started[-1]
+
+
+def counts():
+    if not profile_file.exists():
+        return {}
+    profile = json.loads(profile_file.read_text())
+    profile_file.unlink()
+    account = profile["accounting"]
+    failures.equal(account["begun"], account["ended"] + account["open"] + sum(account["lost"].values()), "the account adds up")
+    return {"/".join(region["path"]): region["count"] for region in profile["regions"]}
+
+
+def child_of(process):
+    """The process that another one has started, when it is there."""
+    for _ in range(100):
+        found = pathlib.Path(f"/proc/{process}/task/{process}/children").read_text().split()
+        if found:
+            return int(found[0])
+        time.sleep(0.02)
+    raise AssertionError("it has started nothing")
+
+
+def only_root(why):
+    if not IS_ROOT:
+        failures.check(True, f"SKIPPED: {why}")
+    return IS_ROOT
+
+
+def case_many_children():
+    """A thousand at once; without goodbye, so that only the kernel knows what they did."""
+    done = observe("run", "--", PROGRAM, 5, 1000)
+    failures.equal(done.returncode, 3, "the program ends as ever")
+    if ENGINE == "ebpf":
+        failures.equal(counts().get("child"), 5000, "regions of a thousand children")
+
+
+def case_stripped():
+    """Probes and recorders are found through ELF notes."""
+    stripped = work / "stripped"
+    subprocess.run(["strip", "--strip-all", "-o", stripped, PROGRAM], check=True)
+    observe("run", "--", stripped, 100)
+    failures.equal(counts(), {"outer": 100, "outer/inner": 100, "thread": 100}, "a stripped program from its start")
+    program = spawn([stripped, 100000, 0, 100])
+    time.sleep(0.2)
+    failures.equal(observe("attach", "--duration=0.4", program.pid).returncode, 0, "attaching to a stripped program")
+    failures.check(counts().get("thread", 0) > 100, "a stripped program that runs")
+
+
+def case_namespaces():
+    """In a PID and a mount namespace of its own, with a file that only it sees."""
+    if not only_root("namespaces are made as root"):
+        return
+    outer = spawn(["unshare", "--pid", "--mount", "--fork", "--kill-child", "--mount-proc", "sh", "-c",
+                   f"mount -t tmpfs none /mnt && cp {PROGRAM} /mnt/program && /mnt/program 100000 0 100; true"])
+    time.sleep(0.5)
+    program = child_of(child_of(outer.pid))
+    done = observe("attach", "--duration=0.5", program)
+    failures.equal(done.returncode, 0, f"attaching: {done.stderr}")
+    found = counts()
+    failures.check(found.get("thread", 0) > 100 and found.get("outer/inner", 0) > 100, "it is counted", found)
+
+
+def case_number_used_again():
+    """A process that gets the number of one that was observed, and has ended."""
+    if not only_root("numbers of processes are chosen as root"):
+        return
+    first = spawn([PROGRAM, 100000, 0, 1000])
+    other = spawn([PROGRAM, 100000, 0, 1000])
+    time.sleep(0.2)
+    observer = spawn(command("attach", "--interval=0.1", first.pid, other.pid))
+    time.sleep(0.5)
+    first.kill()
+    first.wait()
+    time.sleep(0.4)
+    pathlib.Path("/proc/sys/kernel/ns_last_pid").write_text(str(first.pid - 1))
+    again = spawn([PROGRAM, 3000, 0, 0])
+    if again.pid != first.pid:
+        print(f"number_used_again: SKIPPED: {first.pid} was taken by somebody else")
+        return
+    again.wait(LIMIT)
+    observer.send_signal(signal.SIGINT)
+    observer.wait(LIMIT)
+    found = counts()
+    failures.check(0 < found.get("thread", 0) < 3000, "a stranger's regions do not count", found)
+
+
+def case_collector_inside():
+    """The program's own collector, and an observer from outside: each is right, or one is refused with the reason."""
+    environment = dict(os.environ, ADAPTYST="engine=inline,report=none")
+    done = subprocess.run(command("run", "--", COLLECTING), capture_output=True, text=True, timeout=LIMIT, check=False, env=environment)
+    failures.check("sum 500500" in done.stdout and done.returncode == 0, "the program computes what it always did", done.stdout)
+    failures.check("observes this one from outside" in done.stderr, "its collector steps back, and says why", done.stderr)
+    failures.equal(counts().get("add"), 1000, "the observer has it all")
+
+
+CASES = {name[len("case_"):]: case for name, case in list(globals().items()) if name.startswith("case_")}
+try:
+    for chosen in sys.argv[5:] or CASES:
+        before = failures.count
+        CASES[chosen]()
+        print(f"{chosen}: {'ok' if failures.count == before else 'FAILED'}", flush=True)
+finally:
+    for process in started:
+        process.kill()
+        process.wait()
+failures.exit(least_checks=3)
