@@ -5,6 +5,8 @@
 #include <cstdio>
 #include <cstring>
 
+#include "report/text.hpp"
+
 namespace adaptyst::lib {
 
 namespace {
@@ -22,7 +24,7 @@ std::string compose(const std::string& what, int number, const std::string& hint
 }  // namespace
 
 error::error(const std::string& what, int number, const std::string& hint)
-    : std::runtime_error(compose(what, number, hint)), number_(number) {}
+    : std::runtime_error(compose(printable(what), number, printable(hint))), number_(number) {}
 
 void print(const std::string& message) noexcept {
   std::string line = "adaptyst: ";

@@ -59,21 +59,32 @@ static __always_inline uint64_t find_recorder(uint64_t process) {
   return search.found;
 }
 
+/* The state of a process, if it is laid out as we know it; else 0. */
+static __always_inline uint64_t state_of(const struct adaptyst_kernel_process* process) {
+  uint64_t state = process->state;
+  uint64_t found;
+  if (!state && process->object &&
+      bpf_probe_read_user(&state, sizeof(state), &((const struct adaptyst_object*)process->object)->process))
+    return 0;
+  if (!state || bpf_probe_read_user(&found, sizeof(found), (const void*)(state + layout.layout))) return 0;
+  return found == layout.expected ? state : 0;
+}
+
 /* The thread's recorder; 0: it has none, or none is known. Looked for again only if one has got an owner since. */
 static __always_inline uint64_t own_recorder(struct adaptyst_function_stack* stack) {
   uint32_t number;
-  uint64_t* object;
-  uint64_t process;
+  struct adaptyst_kernel_process* process;
+  uint64_t state;
   uint32_t owners;
   if (stack->recorder) return stack->recorder;
   number = own_process();
-  object = bpf_map_lookup_elem(&processes, &number);
-  if (!object || !*object ||
-      bpf_probe_read_user(&process, sizeof(process), &((const struct adaptyst_object*)*object)->process) || !process ||
-      bpf_probe_read_user(&owners, sizeof(owners), (const void*)(process + layout.owners)) || owners == stack->owners)
+  process = bpf_map_lookup_elem(&processes, &number);
+  state = process ? state_of(process) : 0;
+  if (!state || bpf_probe_read_user(&owners, sizeof(owners), (const void*)(state + layout.owners)) ||
+      owners == stack->owners)
     return 0;
   stack->owners = owners;
-  return stack->recorder = find_recorder(process);
+  return stack->recorder = find_recorder(state);
 }
 
 /* Finds the innermost marker that is open around a function with this stack pointer. Markers below the stack pointer have

@@ -9,13 +9,12 @@
 
 const volatile struct adaptyst_kernel_filter filter = {};
 
-/* Where a control block of the process is, or 0. */
 struct {
   __uint(type, BPF_MAP_TYPE_HASH);
   __uint(map_flags, BPF_F_NO_PREALLOC);
   __uint(max_entries, ADAPTYST_KERNEL_PROCESSES);
   __type(key, uint32_t);
-  __type(value, uint64_t);
+  __type(value, struct adaptyst_kernel_process);
 } processes SEC(".maps");
 
 /* The number of the process, as the collector knows it; 0: it is in no PID namespace that the collector sees. */

@@ -66,6 +66,12 @@ struct adaptyst_kernel_site {
   char label[ADAPTYST_TEXT_BYTES];
 };
 
+/* What is known of a process that is observed: where a control block of it is, and its state; each may be 0. */
+struct adaptyst_kernel_process {
+  uint64_t object;
+  uint64_t state;
+};
+
 /* Whom to listen to: everybody, one process, or those that the map `processes` lists; by their numbers in a PID
  * namespace, the first one if the inode is 0. */
 struct adaptyst_kernel_filter {

@@ -2,7 +2,8 @@
  *
  * Counts what has ended per call path, in the kernel: one trap an event, a row per CPU, no event stream.
  *
- * No CO-RE: the only kernel structure used is pt_regs, which is user ABI. So neither BTF nor vmlinux.h is needed.
+ * No CO-RE: the only kernel structure used is pt_regs, which is user ABI. So neither BTF nor vmlinux.h is needed, unless
+ * functions are observed as well.
  */
 #include "record.h"
 

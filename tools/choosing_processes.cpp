@@ -9,6 +9,7 @@
 #include <climits>
 #include <cstdlib>
 #include <fstream>
+#include <iterator>
 
 #include "output.hpp"
 
@@ -84,6 +85,9 @@ void chosen_processes::attach_first() {
 
 void chosen_processes::attach_new() {
   if (!choice_.all && choice_.name.empty()) return;
+  // Numbers of processes are used again.
+  for (std::set<std::int64_t>* const known : {&attached_, &refused_})
+    for (auto one = known->begin(); one != known->end();) one = is_there(*one) ? std::next(one) : known->erase(one);
   for (const std::int64_t process : search_.find())
     if (choice_.all ? !is_observer(process) : is_called(std::to_string(process), choice_.name)) attach(process);
 }

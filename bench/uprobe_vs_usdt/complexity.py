@@ -1,21 +1,39 @@
 """What each method takes to build and to use: lines of this repository by where they run, permissions, kernels."""
-from study import METHODS, lines_of_code
+import pathlib
+import re
+
+from study import METHODS, SOURCE, lines_of_code
+
+
+def with_included(file):
+    """A file of ours and all that it brings of ours, by name."""
+    found, todo = [], [pathlib.Path(file)]
+    while todo:
+        one = todo.pop()
+        if str(one) in found:
+            continue
+        found.append(str(one))
+        for name in re.findall(r'^#include ["<]([^">]+)[">]', (SOURCE / one).read_text(), re.M):
+            beside = pathlib.Path(*one.parts[:-1], name)
+            for place in beside, pathlib.Path("include") / name:
+                if (SOURCE / place).is_file():
+                    todo.append((SOURCE / place).resolve().relative_to(SOURCE))
+    return found
 
 
 def pairs(*names):
     return [f"lib/{name}.{suffix}" for name in names for suffix in ("cpp", "hpp")]
 
 
-HEADERS = ["include/adaptyst/" + name for name in (
-    "region.hpp", "config.hpp", "version.hpp", "probe_abi.h", "histogram.h", "detail/announce.hpp", "detail/atomic.hpp",
-    "detail/clock.hpp", "detail/intervals.hpp", "detail/marker.hpp", "detail/probes.hpp", "detail/process.hpp",
-    "detail/recorder.hpp", "detail/text.hpp")]
-REGION_PROGRAM = ["probes/region.bpf.c", "probes/aggregate.bpf.h", "probes/record.h"]
-FUNCTION_PROGRAM = ["probes/function.bpf.c", "probes/function_record.h", "probes/aggregate.bpf.h", "probes/record.h"]
+HEADERS = with_included("include/adaptyst/region.hpp")
+REGION_PROGRAM = with_included("probes/region.bpf.c")
+FUNCTION_PROGRAM = with_included("probes/function.bpf.c")
 RECORDER = pairs("record/recorder_reader", "record/memory", "record/clock_line")
-SITES = pairs("discover/elf_probes", "record/uprobe_link", "record/kernel_rows")
-FUNCTIONS = pairs("discover/elf_functions", "discover/elf_symbols", "discover/entry_instruction", "record/uprobe_link")
-RETURNS = FUNCTIONS + pairs("discover/function_request", "record/function_probes", "record/summed_rows")
+SITES = pairs("discover/elf_probes", "discover/elf_handle", "discover/regular_file", "record/uprobe_link", "record/kernel_rows",
+              "record/summed_rows")
+FUNCTIONS = pairs("discover/elf_functions", "discover/elf_symbols", "discover/entry_instruction", "discover/elf_handle",
+                  "discover/regular_file", "record/uprobe_link", "record/summed_rows")
+RETURNS = FUNCTIONS + pairs("discover/function_request", "record/function_probes")
 
 CAPABILITIES = "`CAP_BPF`, `CAP_PERFMON`"
 # In the program, in the kernel, in the collector; permissions; first kernel.

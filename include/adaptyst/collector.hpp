@@ -11,8 +11,9 @@
 //   engine=auto|ebpf|inline|off    auto: ebpf where it is permitted, else inline, and one line says which and why
 //   report=table|none              the table goes to standard error
 //   output=FILE.json               %p: pid, %r: MPI rank, %h: host
-//   functions=FILE:PATTERN;SET…    regions from functions that carry no markers, in files that are loaded when the
-//                                  collector starts; needs ebpf. Sets: mpi, opencl, cuda, hip, openmp, blas, io, malloc
+//   functions=FILE:PATTERN;SET…    regions from functions that carry no markers; needs ebpf. In files that are loaded when
+//                                  the collector starts, or else found where the loader would look for them. Sets: mpi,
+//                                  opencl, cuda, hip, openmp, blas, io, malloc
 //   through_exceptions=no|yes      also functions of C++; a program that throws through one is then terminated
 //   single_stepped=no|yes          also functions whose entry takes a second trap, 19 us a call in a virtual machine
 //

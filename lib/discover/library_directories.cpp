@@ -1,16 +1,16 @@
 #include "library_directories.hpp"
 
-#include <fcntl.h>
 #include <gelf.h>
 #include <glob.h>
-#include <libelf.h>
-#include <unistd.h>
 
+#include <cstdint>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <memory>
 #include <sstream>
+
+#include "../error.hpp"
+#include "elf_handle.hpp"
 
 namespace adaptyst::lib {
 
@@ -60,19 +60,22 @@ std::string with_origin(std::string path, const std::string& file) {
   return path;
 }
 
+constexpr std::uint64_t most_dynamic_bytes = std::uint64_t{1} << 20;
+
 // Calls visit(elf) if the file is ELF for x86-64; tells whether it is.
 template <class Visit>
 bool look_into(const std::string& file, Visit&& visit) {
-  const int descriptor = open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);  // it may be a pipe
-  if (descriptor < 0) return false;
-  elf_version(EV_CURRENT);
-  const std::unique_ptr<Elf, int (*)(Elf*)> elf(elf_begin(descriptor, ELF_C_READ, nullptr), elf_end);
-  GElf_Ehdr head;
-  const bool fits = elf != nullptr && elf_kind(elf.get()) == ELF_K_ELF && gelf_getehdr(elf.get(), &head) != nullptr &&
-                    head.e_machine == EM_X86_64 && head.e_ident[EI_CLASS] == ELFCLASS64;
-  if (fits) visit(elf.get());
-  close(descriptor);
-  return fits;
+  try {
+    const regular_file opened(file, "libraries", "");
+    const elf_handle elf = open_elf(opened);
+    GElf_Ehdr head;
+    const bool fits = elf != nullptr && gelf_getehdr(elf.get(), &head) != nullptr && head.e_machine == EM_X86_64 &&
+                      head.e_ident[EI_CLASS] == ELFCLASS64;
+    if (fits) visit(elf.get());
+    return fits;
+  } catch (const error&) {  // it cannot be opened, or is none
+    return false;
+  }
 }
 
 }  // namespace
@@ -90,7 +93,7 @@ std::vector<std::string> run_path(const std::string& file) {
     for (Elf_Scn* section = nullptr; (section = elf_nextscn(elf, section)) != nullptr;) {
       GElf_Shdr header;
       if (gelf_getshdr(section, &header) == nullptr || header.sh_type != SHT_DYNAMIC) continue;
-      Elf_Data* const data = elf_getdata(section, nullptr);
+      Elf_Data* const data = section_data(section, most_dynamic_bytes);
       GElf_Dyn entry;
       for (int at = 0; data != nullptr && gelf_getdyn(data, at, &entry) != nullptr; ++at) {
         if (entry.d_tag != DT_RUNPATH && (entry.d_tag != DT_RPATH || is_final)) continue;

@@ -1,6 +1,6 @@
 #include "library_files.hpp"
 
-#include <fmt/format.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cstdlib>
@@ -8,8 +8,10 @@
 #include <fstream>
 #include <set>
 #include <sstream>
+#include <utility>
 
 #include "library_directories.hpp"
+#include "process_objects.hpp"
 
 namespace adaptyst::lib {
 
@@ -20,27 +22,23 @@ namespace fs = std::filesystem;
 // Files of which each is wanted once, whatever its names.
 class file_list {
  public:
-  void add(const fs::path& file) {
+  void add(const std::string& file) {
+    struct stat identity {};
+    if (stat(file.c_str(), &identity) == 0 && is_elf(file) && seen_.emplace(identity.st_dev, identity.st_ino).second)
+      files_.push_back(file);
+  }
+  // By its own name: what lies there may be a link.
+  void add_resolved(const fs::path& file) {
     std::error_code missing;
     const fs::path real = fs::canonical(file, missing);
-    if (!missing && is_elf(real.string()) && seen_.insert(real).second) files_.push_back(real.string());
+    if (!missing) add(real.string());
   }
   const std::vector<std::string>& files() const { return files_; }
 
  private:
-  std::set<fs::path> seen_;
+  std::set<std::pair<dev_t, ino_t>> seen_;
   std::vector<std::string> files_;
 };
-
-std::vector<std::string> mapped_files(pid_t process) {
-  std::vector<std::string> found;
-  std::ifstream maps(fmt::format("/proc/{}/maps", process));
-  for (std::string line; std::getline(maps, line);) {
-    const std::size_t path = line.find('/');
-    if (path != std::string::npos) found.push_back(line.substr(path));
-  }
-  return found;
-}
 
 // As execvp() finds it; empty if it does not.
 std::string program_called(const std::string& word) {
@@ -65,7 +63,8 @@ void add_libraries(file_list& to, const function_request& request, const std::ve
     for (const fs::directory_entry& entry : fs::directory_iterator(directory, missing)) {
       const std::string name = entry.path().filename().string();
       // Beside libx.so.1 lie libx.a and libx.la.
-      if (name.find(".so") != std::string::npos && is_for(request, entry.path().string())) to.add(entry.path());
+      if (name.find(".so") != std::string::npos && is_for(request, entry.path().string()))
+        to.add_resolved(entry.path());
     }
   }
 }
@@ -75,8 +74,8 @@ void add_libraries(file_list& to, const function_request& request, const std::ve
 std::vector<std::string> files_for(const function_request& request, pid_t process) {
   if (request.file.find('/') != std::string::npos) return {request.file};
   file_list found;
-  for (const std::string& file : mapped_files(process))
-    if (is_for(request, file)) found.add(file);
+  for (const mapped_file& file : mapped_files(process))
+    if (is_for(request, file.path)) found.add(file.here);
   if (found.files().empty()) add_libraries(found, request, {});
   return found.files();
 }
@@ -89,7 +88,7 @@ std::vector<std::string> files_for(const function_request& request, const std::v
     const std::string program = program_called(word);
     if (program.empty()) continue;
     programs.push_back(program);
-    if (is_for(request, program)) found.add(program);
+    if (is_for(request, program)) found.add_resolved(program);
   }
   add_libraries(found, request, programs);
   return found.files();

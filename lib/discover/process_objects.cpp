@@ -13,6 +13,7 @@
 #include <iterator>
 #include <map>
 #include <memory>
+#include <string_view>
 #include <utility>
 
 #include "../error.hpp"
@@ -127,6 +128,23 @@ std::vector<process_object> find_objects(pid_t process) {
   return found;
 }
 
+std::vector<mapped_file> mapped_files(pid_t process) {
+  std::ifstream maps(fmt::format("/proc/{}/maps", process));
+  std::map<file_identity, mapped_file> found;
+  constexpr std::string_view gone = " (deleted)";
+  for (std::string line; std::getline(maps, line);) {
+    mapping one;
+    if (!parse(line, one) || found.count(one.identity) != 0) continue;
+    std::string here = name_from_here(process, one);
+    if (one.path.size() > gone.size() && one.path.compare(one.path.size() - gone.size(), gone.size(), gone) == 0)
+      one.path.resize(one.path.size() - gone.size());
+    found[one.identity] = {std::move(one.path), std::move(here)};
+  }
+  std::vector<mapped_file> all;
+  for (auto& [identity, one] : found) all.push_back(std::move(one));
+  return all;
+}
+
 std::uint64_t state_of_files(pid_t process) {
   std::ifstream maps(fmt::format("/proc/{}/maps", process));
   std::uint64_t state = 0;
@@ -145,7 +163,10 @@ bool known_files::have_markers(const std::string& file) {
   if (!is_new) return entry->second;
   try {
     entry->second = find_elf_markers(file).control_block != 0;
-  } catch (const error&) {  // no ELF file, or none that we may read
+  } catch (const error& failed) {
+    const bool is_passing = failed.number() == EMFILE || failed.number() == ENFILE || failed.number() == ENOMEM;
+    if (is_passing) known_.erase(entry);
+    return false;  // no ELF file, or none that we may read
   }
   return entry->second;
 }

@@ -25,6 +25,14 @@ struct process_object {
 // not ours to look at.
 std::vector<process_object> find_objects(pid_t process);
 
+struct mapped_file {
+  std::string path;  // as the process knows it
+  std::string here;  // by a name that leads there from here
+};
+
+// All files that a process has mapped, each once; none when it is not there, or not ours to look at.
+std::vector<mapped_file> mapped_files(pid_t process);
+
 // A number that is another when files have been mapped or unmapped since; 0 when the process is not there.
 std::uint64_t state_of_files(pid_t process);
 

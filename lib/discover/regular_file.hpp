@@ -20,6 +20,8 @@ class regular_file {
   regular_file& operator=(const regular_file&) = delete;
 
   int descriptor() const noexcept { return descriptor_; }
+  // A name that leads to this very file for as long as it is open, whatever becomes of the one that it was opened by.
+  std::string path() const;
   // How many bytes were there to be read.
   std::size_t read(std::uint64_t offset, void* to, std::size_t bytes) const noexcept;
 

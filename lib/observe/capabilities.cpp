@@ -18,12 +18,14 @@ void keep_capabilities(const std::vector<unsigned>& kept) {
   __user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
   __user_cap_data_struct sets[_LINUX_CAPABILITY_U32S_3] = {};
   bool done = syscall(SYS_capget, &header, sets) == 0;
+  bool has_more = false;
   for (unsigned at = 0; at != _LINUX_CAPABILITY_U32S_3; ++at) {
+    has_more = has_more || ((sets[at].effective | sets[at].permitted | sets[at].inheritable) & ~mask[at]) != 0;
     sets[at].effective &= mask[at];
     sets[at].permitted &= mask[at];
     sets[at].inheritable &= mask[at];
   }
-  done = done && syscall(SYS_capset, &header, sets) == 0;
+  done = done && (!has_more || syscall(SYS_capset, &header, sets) == 0);
   if (!done) throw error("cannot give up capabilities", errno, "allow capset()");
 }
 

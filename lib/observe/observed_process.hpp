@@ -27,8 +27,13 @@ class observed_process {
   bool is_running() const;
   // Whether it has replaced its program by exec() since.
   bool is_another_program() const;
+  // That it has ended has been dealt with.
+  void settle() noexcept { settled_ = true; }
+  bool is_settled() const noexcept { return settled_; }
   // Its memory is no longer what it was: it counts as ended.
   void retire() noexcept { retired_ = true; }
+  // Address of what all its markers share; 0: not known yet.
+  std::uint64_t state() const noexcept { return state_.address; }
   bool has_markers() const noexcept { return !state_.objects.empty(); }
   void take_image();
   void call(std::string_view command) { command_ = command; }
@@ -76,6 +81,7 @@ class observed_process {
   process_state state_;
   std::string image_;  // see is_another_program()
   bool retired_ = false;
+  bool settled_ = false;
   bool reads_ = true;
   bool claimed_ = false;
   bool awake_ = false;

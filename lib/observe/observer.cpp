@@ -47,7 +47,7 @@ struct observer::state {
   detail::clock_line clock;
   lib::channel channel;
   std::optional<lib::probe_links> links;  // empty: recorders
-  std::vector<std::unique_ptr<lib::function_probes>> functions;
+  std::optional<lib::function_probes> functions;
   double region_cost_ns = 0;
   std::vector<std::unique_ptr<observed_process>> processes;  // also those that have ended
   std::map<pid_t, std::vector<std::string>> expected;        // what processes are about to become
@@ -110,7 +110,7 @@ struct observer::state {
     const auto process = static_cast<pid_t>(given);
     if (find(process) != nullptr) return;
     const std::vector<lib::process_object> found = lib::find_objects(process);
-    if (found.empty() && functions.empty())
+    if (found.empty() && !functions)
       throw lib::error(fmt::format("cannot observe process {}: there are no markers in it", process), 0,
                        "put ADAPTYST_REGION into its source, or name functions");
     std::vector<std::uint64_t> objects;
@@ -122,6 +122,7 @@ struct observer::state {
       else added.claim(clock), added.wake();
     } catch (...) {
       if (links) links->rows().dismiss(process);
+      if (functions) functions->release({process});
       processes.pop_back();
       throw;
     }
@@ -133,13 +134,14 @@ struct observer::state {
     } catch (const lib::error&) {  // the kernel counts all the same
       added.leave_recorders();
     }
-    links->rows().admit(added.id(), found.empty() ? 0 : found.front().control_block);
+    links->rows().admit(added.id(), {found.empty() ? 0 : found.front().control_block, added.state()});
     for (const lib::process_object& one : found) links->attach(one.file);
   }
 
-  std::vector<std::string> probe_functions(pid_t process) {
+  std::vector<std::string> probe_functions(std::int64_t given) {
     if (options.functions.empty()) return {};
-    require_ours(process);
+    require_ours(given);
+    const auto process = static_cast<pid_t>(given);
     if (!links) throw lib::error("cannot probe functions with engine=inline", 0, "they need engine=ebpf");
     const auto command = expected.find(process);
     const bool begins = command != expected.end();
@@ -149,15 +151,14 @@ struct observer::state {
     how.through_exceptions = options.through_exceptions;
     how.single_stepped = options.single_stepped;
     how.among = &links->rows();
-    auto probes = std::make_unique<lib::function_probes>(how);
-    std::vector<std::string> refused =
-        probes->attach(lib::find_named(options.functions, [&](const lib::function_request& one) {
-          return begins ? lib::files_for(one, command->second) : lib::files_for(one, process);
-        }));
-    if (begins && !probes->follows_family())
+    if (!functions) functions.emplace(how);
+    const lib::named_functions found = lib::find_named(options.functions, [&](const lib::function_request& one) {
+      return begins ? lib::files_for(one, command->second) : lib::files_for(one, process);
+    });
+    std::vector<std::string> refused = functions->attach(found, process);
+    if (begins && !functions->follows_family())
       refused.emplace_back(
           "functions in what the program starts: Linux 6.13 or later can tell them from those of others");
-    functions.push_back(std::move(probes));
     return refused;
   }
 
@@ -182,7 +183,7 @@ struct observer::state {
       if (told.what == ADAPTYST_PROCESS_FORKED)
         for (const lib::process_object& one : found) known->add_object(one.control_block);
       if (links) {
-        links->rows().admit(who, told.object);
+        links->rows().admit(who, {told.object, known->state()});
         for (const lib::process_object& one : found)
           if (one.control_block == told.object) links->attach(one.file);
       }
@@ -195,7 +196,7 @@ struct observer::state {
   }
 
   void drop_capabilities() const {
-    std::vector<unsigned> kept = {CAP_SYS_PTRACE, CAP_DAC_READ_SEARCH, CAP_KILL};
+    std::vector<unsigned> kept = {CAP_SYS_PTRACE, CAP_DAC_READ_SEARCH, CAP_KILL, CAP_CHECKPOINT_RESTORE};
     if (links) kept.insert(kept.end(), {CAP_BPF, CAP_PERFMON});  // for ELF files that are loaded later
     if (links && !lib::kernel_has_uprobe_multi()) kept.push_back(CAP_SYS_ADMIN);
     if (!options.output.empty()) kept.push_back(CAP_DAC_OVERRIDE);
@@ -205,10 +206,19 @@ struct observer::state {
   void poll() {
     for (const auto& one : processes) one->refresh();
     if (!links) return;
+    std::vector<pid_t> ended;
     for (const auto& one : processes) {
-      if (find(one->id()) == nullptr) links->rows().dismiss(one->id());
-      for (const lib::process_object& object : one->changed_objects()) observe(object);
+      if (one->is_running()) {
+        for (const lib::process_object& object : one->changed_objects()) observe(object);
+        // Objects go, and the first one known may be one whose markers have never been awake.
+        if (functions && one->state() != 0) links->rows().admit(one->id(), {0, one->state()});
+      } else if (!one->is_settled() && find(one->id()) == nullptr) {
+        links->rows().dismiss(one->id());
+        ended.push_back(one->id());
+        one->settle();
+      }
     }
+    if (functions && !ended.empty() && !functions->follows_family()) functions->release(ended);
   }
 
   // A library that a program has loaded since we have attached to it.
@@ -238,8 +248,10 @@ struct observer::state {
     std::uint64_t known = all.accounting.ended + all.accounting.open;
     for (const auto& [why, count] : all.accounting.lost) known += count;
     all.accounting.begun = std::max(all.accounting.begun, known);
-    for (const auto& one : functions) lib::add(all, one->read());
-    if (!functions.empty()) lib::settle_self_times(all);
+    if (functions) {
+      lib::add(all, functions->read());
+      lib::settle_self_times(all);
+    }
     return all;
   }
 
@@ -273,7 +285,7 @@ struct observer::state {
       if (wanted(row)) made.regions.push_back(row);
     }
     lib::set_overhead(made, region_cost_ns);
-    if (!functions.empty()) made.accounting.overhead_ns.reset();
+    if (functions) made.accounting.overhead_ns.reset();
     profile others;
     for (const auto& one : processes) {
       if (one.get() == first) continue;
@@ -282,7 +294,7 @@ struct observer::state {
       merge(others, part);
       others.processes.push_back(one->info());
     }
-    if (functions.empty()) others.accounting.overhead_ns = 0;
+    if (!functions) others.accounting.overhead_ns = 0;
     if (!others.processes.empty()) merge(made, others);
     return made;
   }
@@ -299,7 +311,7 @@ struct observer::state {
     if (result) return *result;
     result = snapshot();
     if (links) links->stop();
-    for (const auto& one : functions) one->stop();
+    if (functions) functions->stop();
     for (const auto& one : processes) one->release();
     if (options.report == lib::report_choice::table) {
       const std::string table = to_table(*result);
@@ -318,9 +330,7 @@ void observer::expect(std::int64_t process, const std::vector<std::string>& comm
   state_->add(static_cast<pid_t>(process), {}).call(command.front());
   state_->expected[static_cast<pid_t>(process)] = command;
 }
-std::vector<std::string> observer::probe_functions(std::int64_t process) {
-  return state_->probe_functions(static_cast<pid_t>(process));
-}
+std::vector<std::string> observer::probe_functions(std::int64_t process) { return state_->probe_functions(process); }
 void observer::attach(std::int64_t process) { state_->attach(process); }
 const std::string& observer::socket() const noexcept { return state_->channel.name(); }
 int observer::descriptor() const noexcept { return state_->channel.descriptor(); }

@@ -88,7 +88,7 @@ class ebpf_engine final : public engine {
  private:
   void probe_functions() {
     if (asked_.functions.empty()) return;
-    links_.rows().admit(getpid(), reinterpret_cast<std::uint64_t>(&adaptyst_object_v1));
+    links_.rows().admit(getpid(), {0, reinterpret_cast<std::uint64_t>(&in_)});
     function_options how;
     how.pid = getpid();
     how.through_exceptions = asked_.through_exceptions;
@@ -97,7 +97,7 @@ class ebpf_engine final : public engine {
     try {
       functions_.emplace(how);
       const auto own_files = [](const function_request& one) { return files_for(one, getpid()); };
-      for (const std::string& one : functions_->attach(find_named(asked_.functions, own_files)))
+      for (const std::string& one : functions_->attach(find_named(asked_.functions, own_files), getpid()))
         print("not probed: " + one);
     } catch (const error& failed) {  // the markers can be observed all the same
       functions_.reset();

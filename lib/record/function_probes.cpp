@@ -15,6 +15,7 @@
 #include <utility>
 
 #include "../../probes/function_record.h"
+#include "../discover/regular_file.hpp"
 #include "../error.hpp"
 #include "function.skel.h"
 #include "summed_rows.hpp"
@@ -34,9 +35,11 @@ std::uint64_t site_id(std::string_view file, const function_place& place) {
   return detail::hash(id, detail::text_of(file));
 }
 
-// In a program that was built with the same headers; who asks has made sure of that.
+// In a program that was built with the same headers, of which the kernel's side makes sure.
 adaptyst_recorder_layout layout_of_recorders() {
   adaptyst_recorder_layout layout{};
+  layout.expected = detail::layout_of_state;
+  layout.layout = offsetof(detail::control_page, layout);
   layout.owners = offsetof(detail::control_page, owners);
   layout.recorders = offsetof(detail::control_page, recorders);
   layout.next = offsetof(detail::recorder_head, next);
@@ -146,23 +149,31 @@ std::string function_probes::mechanism() const {
 
 std::vector<refused_function> function_probes::attach(const std::string& file,
                                                       const std::vector<function_request>& requests) {
+  return attach(file, requests, options_.pid);
+}
+
+std::vector<refused_function> function_probes::attach(const std::string& file,
+                                                      const std::vector<function_request>& requests, pid_t process) {
   std::vector<std::string> globs;
   for (const function_request& one : requests)
     if (is_for(one, file)) globs.push_back(one.glob);
   std::vector<refused_function> refused;
   if (globs.empty()) return refused;
 
-  const pid_t filter = follows_family() ? 0 : options_.pid;
+  const pid_t filter = follows_family() ? 0 : process;
+  // Its owner may let the name lead elsewhere at any moment: what is read here must be what is probed.
+  const regular_file opened(file, "functions", "name the file that the program uses");
+  const uprobe_file to{opened.path(), file};
   std::vector<uprobe_place> places;
   std::unordered_map<std::uint64_t, measured_site> sites;
   const std::string name(base_name(file));
-  for (const function_place& one : find_functions(file, globs)) {
+  for (const function_place& one : find_functions(opened.path(), globs)) {
     if (std::string why = why_refused(one, options_); !why.empty()) {
       refused.push_back({one.name, std::move(why)});
       continue;
     }
     const std::uint64_t id = site_id(name, one);
-    if (probed_.count({file, id}) != 0) continue;
+    if (probed_.count({process, file, id}) != 0) continue;
     measured_site site;
     site.name = one.name;
     site.file = name;
@@ -177,29 +188,29 @@ std::vector<refused_function> function_probes::attach(const std::string& file,
     std::vector<uprobe_link> made;
     if (sessions_) {
       made.push_back(
-          uprobe_link::attach_multi(loaded_->progs.function_session, file, places, filter, uprobe_moment::session));
+          uprobe_link::attach_multi(loaded_->progs.function_session, to, places, filter, uprobe_moment::session));
     } else {
       // Returns first: one without an entry is told apart, an entry without its return would count as lost.
-      made.push_back(uprobe_link::attach_multi(loaded_->progs.function_return, file, places, filter,
+      made.push_back(uprobe_link::attach_multi(loaded_->progs.function_return, to, places, filter,
                                                uprobe_moment::function_return));
-      made.push_back(uprobe_link::attach_multi(loaded_->progs.function_entry, file, places, filter));
+      made.push_back(uprobe_link::attach_multi(loaded_->progs.function_entry, to, places, filter));
     }
-    for (uprobe_link& one : made) links_.push_back(std::move(one));
+    for (uprobe_link& one : made) links_[process].push_back(std::move(one));
   } catch (const error& failed) {
     throw error(fmt::format("cannot put probes on {} functions of {}", places.size(), file), failed.number(),
                 is_denied(failed.number()) ? "needs CAP_BPF and CAP_PERFMON, or root. See docs/permissions.md"
                                            : "the file must be there, and the process alive");
   }
-  for (const auto& [id, site] : sites) probed_.emplace(file, id);
+  for (const auto& [id, site] : sites) probed_.emplace(process, file, id);
   sites_.merge(sites);
   return refused;
 }
 
-std::vector<std::string> function_probes::attach(named_functions found) {
+std::vector<std::string> function_probes::attach(const named_functions& found, pid_t process) {
   std::map<std::string, std::set<std::string>> by_reason;
   for (const auto& [file, requests] : found.by_file)
-    for (refused_function& one : attach(file, requests)) by_reason[one.reason].insert(std::move(one.name));
-  std::vector<std::string> lines = std::move(found.not_found);
+    for (refused_function& one : attach(file, requests, process)) by_reason[one.reason].insert(std::move(one.name));
+  std::vector<std::string> lines = found.not_found;
   for (const auto& [why, names] : by_reason) lines.push_back(first_of(names) + ": " + why);
   return lines;
 }
@@ -223,7 +234,7 @@ measured function_probes::read() const {
   lose("kernel_rows_full", ADAPTYST_KERNEL_ROWS_FULL);
   lose("kernel_busy", ADAPTYST_KERNEL_BUSY);
   sum.unmatched = counters[ADAPTYST_FUNCTION_UNMATCHED] + counters[ADAPTYST_FUNCTION_ORPHANS];
-  sum.unnamed = counters[ADAPTYST_KERNEL_NAMES_FULL];
+  sum.unnamed = counters[ADAPTYST_KERNEL_UNREADABLE] + counters[ADAPTYST_KERNEL_NAMES_FULL];
   for (const auto& [id, row] : all.rows) sum.ended += row.count;
   // Entries are read after what has returned, so no return is counted without its entry.
   sum.begun = std::max(counters[ADAPTYST_FUNCTION_BEGUN], sum.ended + lost);
@@ -231,8 +242,22 @@ measured function_probes::read() const {
   return all;
 }
 
+void function_probes::release(const std::vector<pid_t>& processes) {
+  std::vector<uprobe_link> all;
+  for (const pid_t process : processes) {
+    for (uprobe_link& one : links_[process]) all.push_back(std::move(one));
+    links_.erase(process);
+    probed_.erase(probed_.lower_bound({process, {}, 0}), probed_.lower_bound({process + 1, {}, 0}));
+  }
+  detach(std::move(all));
+}
+
 void function_probes::stop() {
-  detach(std::exchange(links_, {}));
+  std::vector<uprobe_link> all;
+  for (auto& [process, links] : links_)
+    for (uprobe_link& one : links) all.push_back(std::move(one));
+  links_.clear();
+  detach(std::move(all));
   family_.reset();
 }
 

@@ -12,9 +12,11 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <set>
 #include <string>
+#include <tuple>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -59,8 +61,11 @@ class function_probes {
   // Attaches to what the requests for this file name in it, all at once; a function that has probes already keeps them.
   // Returns what was named but cannot be probed. Throws error; nothing has changed then.
   std::vector<refused_function> attach(const std::string& file, const std::vector<function_request>& requests);
-  // The same for all that was found of what a user names. Returns a line for each reason why something cannot be.
-  std::vector<std::string> attach(named_functions found);
+  // The same for all that was found of what a user names, for this process. Returns a line for each reason why something
+  // cannot be.
+  std::vector<std::string> attach(const named_functions& found, pid_t process);
+  // Detaches from these processes, in 30 ms for all of them. What they did is kept.
+  void release(const std::vector<pid_t>& processes);
   // Whether it really is so: it takes sessions. Without, return probes would go to every process that uses the file.
   bool follows_family() const { return family_ != nullptr; }
   // How many functions have probes.
@@ -78,6 +83,11 @@ class function_probes {
     void operator()(bpf_link* attached) const;
   };
 
+  // Of a file and a process; copies of a library share their sites.
+  using probed_function = std::tuple<pid_t, std::string, std::uint64_t>;
+
+  std::vector<refused_function> attach(const std::string& file, const std::vector<function_request>& requests,
+                                       pid_t process);
   bool load(bool sessions);
   void follow_family();
 
@@ -85,9 +95,9 @@ class function_probes {
   std::unique_ptr<function_bpf, closer> loaded_;
   bool sessions_ = false;
   std::unique_ptr<bpf_link, closer> family_;
-  std::vector<uprobe_link> links_;
+  std::map<pid_t, std::vector<uprobe_link>> links_;
   std::unordered_map<std::uint64_t, measured_site> sites_;
-  std::set<std::pair<std::string, std::uint64_t>> probed_;  // file and site: copies of a library share their sites
+  std::set<probed_function> probed_;
 };
 
 }  // namespace adaptyst::lib

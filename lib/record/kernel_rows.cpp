@@ -62,14 +62,14 @@ kernel_rows::kernel_rows(kernel_rows&&) noexcept = default;
 kernel_rows& kernel_rows::operator=(kernel_rows&&) noexcept = default;
 kernel_rows::~kernel_rows() = default;
 
-uprobe_link kernel_rows::attach(const std::string& file, const std::vector<uprobe_place>& places, pid_t process) const {
+uprobe_link kernel_rows::attach(const uprobe_file& file, const std::vector<uprobe_place>& places, pid_t process) const {
   return multi_ ? uprobe_link::attach_multi(programs_->progs.region_end, file, places, process)
                 : uprobe_link::attach_perf(programs_->progs.region_end, file, places);
 }
 
-void kernel_rows::admit(pid_t process, std::uint64_t control_block) const {
+void kernel_rows::admit(pid_t process, const adaptyst_kernel_process& known) const {
   const auto key = static_cast<std::uint32_t>(process);
-  if (bpf_map_update_elem(bpf_map__fd(programs_->maps.processes), &key, &control_block, BPF_ANY) != 0)
+  if (bpf_map_update_elem(bpf_map__fd(programs_->maps.processes), &key, &known, BPF_ANY) != 0)
     throw error("cannot list a process for the eBPF programs", errno, "observe fewer processes at once");
 }
 

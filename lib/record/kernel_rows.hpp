@@ -8,10 +8,10 @@
 #include <memory>
 #include <vector>
 
+#include "../../probes/record.h"
 #include "../profile/measured.hpp"
 #include "uprobe_link.hpp"
 
-struct adaptyst_kernel_filter;
 struct region_bpf;
 
 namespace adaptyst::lib {
@@ -33,10 +33,10 @@ class kernel_rows {
   ~kernel_rows();
 
   // Attaches the program of region_end. `process`: 0 for all. Throws error.
-  uprobe_link attach(const std::string& file, const std::vector<uprobe_place>& places, pid_t process) const;
+  uprobe_link attach(const uprobe_file& file, const std::vector<uprobe_place>& places, pid_t process) const;
 
-  // Lists a process, or takes it off the list. `control_block`: address of one in it, or 0.
-  void admit(pid_t process, std::uint64_t control_block) const;
+  // Lists a process, or takes it off the list.
+  void admit(pid_t process, const adaptyst_kernel_process& known) const;
   void dismiss(pid_t process) const;
 
   // All rows, what is known of their paths, and what was lost in the kernel.

@@ -8,6 +8,7 @@
 #include <cerrno>
 
 #include "../discover/elf_probes.hpp"
+#include "../discover/regular_file.hpp"
 #include "../error.hpp"
 #include "attach_point.hpp"
 #include "stopwatch.hpp"
@@ -22,12 +23,6 @@ constexpr unsigned trial_hits = 100;  // a round
 constexpr unsigned safe_point = 0;  // the 1-byte nop
 constexpr unsigned fast_point = 1;  // the 5-byte nop behind it
 
-// A program that forks would keep our links alive after we close them: the child closes its copies.
-std::vector<uprobe_link>* links_of_this_process = nullptr;
-void close_links_in_child() {
-  if (links_of_this_process != nullptr) links_of_this_process->clear();
-}
-
 }  // namespace
 
 probe_links::probe_links(pid_t process, bool listed, bool among_functions)
@@ -35,16 +30,9 @@ probe_links::probe_links(pid_t process, bool listed, bool among_functions)
       listed_(listed),
       among_functions_(among_functions),
       multi_(kernel_has_uprobe_multi()),
-      rows_(load()) {
-  static std::once_flag once;
-  std::call_once(once, [] { pthread_atfork(nullptr, nullptr, close_links_in_child); });
-  links_of_this_process = &links_;
-}
+      rows_(load()) {}
 
-probe_links::~probe_links() {
-  stop();
-  if (links_of_this_process == &links_) links_of_this_process = nullptr;
-}
+probe_links::~probe_links() { stop(); }
 
 kernel_rows probe_links::load() const {
   if (listed_) return kernel_rows(multi_, audience::listed, among_functions_);
@@ -76,7 +64,7 @@ bool probe_links::try_point(unsigned point) {
   const trial_site site = find_trial_site();
   point_ = point;
   attach_file(site.file, {{site.offset + point, 0}}, getpid());
-  if (listed_) rows_.admit(getpid(), 0);
+  if (listed_) rows_.admit(getpid(), {});
   const trial tried = try_hits(trial_hits, trial_path);
   if (listed_) rows_.dismiss(getpid());
   const bool counted = rows_.read().rows[trial_path].count == std::uint64_t{stopwatch_rounds} * trial_hits;
@@ -101,17 +89,18 @@ bool probe_links::attach(const std::string& file) {
 
 // Attaches to the probes of a file that has not been seen before, and to `more` places in it.
 void probe_links::attach_file(const std::string& file, std::vector<uprobe_place> more, pid_t process) {
+  // Its owner may let the name lead elsewhere at any moment: what is read here must be what is probed.
+  const regular_file opened(file, "probes, which are to be observed",
+                            "the file must still be where it was loaded from");
   struct stat identity {};
-  if (stat(file.c_str(), &identity) != 0)
-    throw error(fmt::format("cannot find {}, whose markers are to be observed", file), errno,
-                "the file must still be where it was loaded from");
+  if (fstat(opened.descriptor(), &identity) != 0) throw error(fmt::format("cannot look at {}", file), errno, "");
   if (!files_.emplace(identity.st_dev, identity.st_ino).second) return;
   std::vector<uprobe_place> places = std::move(more);
-  for (const elf_probe& probe : find_elf_markers(file).probes)
+  for (const elf_probe& probe : find_elf_markers(opened.path()).probes)
     if (probe.name == "region_end")
       places.push_back({probe.offset + (probe.has_fast_point ? point_ : safe_point), probe.semaphore_offset});
   try {
-    if (!places.empty()) links_.push_back(rows_.attach(file, places, process));
+    if (!places.empty()) links_.push_back(rows_.attach({opened.path(), file}, places, process));
   } catch (...) {
     files_.erase({identity.st_dev, identity.st_ino});  // it may work for another process
     throw;

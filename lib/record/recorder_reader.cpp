@@ -168,7 +168,13 @@ class recorder_reader::pass {
     }
     kept_row& into = kept.rows[number];
     if (!into.named || into.path != from.id) kept_.places_[from.id].push_back({&kept, number});
-    if (into.named && into.path != from.id) changed_.insert(into.path);
+    if (into.named && into.path != from.id) {  // it lies: a row keeps its path
+      changed_.insert(into.path);
+      std::vector<place>& left = kept_.places_[into.path];
+      left.erase(std::remove_if(left.begin(), left.end(),
+                                [&](const place& one) { return one.in == &kept && one.at == number; }),
+                 left.end());
+    }
     changed_.insert(from.id);
     into = {from.id, true, std::move(read)};
   }

@@ -3,12 +3,15 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <fmt/format.h>
+#include <pthread.h>
 #include <sys/syscall.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstdio>
+#include <mutex>
+#include <set>
 #include <thread>
 #include <utility>
 
@@ -41,6 +44,39 @@ error cannot_attach(const std::string& file, int number) {
                number == EPERM || number == EACCES ? permission_hint : "engine=inline works without attaching");
 }
 
+// Descriptors of all links. A child closes its copies as soon as it is there.
+class open_links {
+ public:
+  static open_links& all() {
+    static open_links* const links = new open_links;  // never destroyed: links may be
+    return *links;
+  }
+  void add(int descriptor) {
+    const std::lock_guard lock(mutex_);
+    descriptors_.insert(descriptor);
+  }
+  void close(int descriptor) {
+    {
+      const std::lock_guard lock(mutex_);
+      if (descriptors_.erase(descriptor) == 0) return;  // of the parent
+    }
+    ::close(descriptor);
+  }
+
+ private:
+  open_links() {
+    pthread_atfork([] { all().mutex_.lock(); }, [] { all().mutex_.unlock(); },
+                   [] {
+                     for (const int one : all().descriptors_) ::close(one);
+                     all().descriptors_.clear();
+                     all().mutex_.unlock();
+                   });
+  }
+
+  std::mutex mutex_;
+  std::set<int> descriptors_;
+};
+
 }  // namespace
 
 bool kernel_has_uprobe_multi() {
@@ -56,20 +92,24 @@ void expect_multi(bpf_program* program, uprobe_moment moment) {
 }
 
 uprobe_link::uprobe_link(uprobe_link&& from) noexcept
-    : descriptor_(std::exchange(from.descriptor_, -1)), events_(std::exchange(from.events_, {})) {}
+    : descriptor_(std::exchange(from.descriptor_, -1)), events_(std::exchange(from.events_, {})), maker_(from.maker_) {}
 
 uprobe_link& uprobe_link::operator=(uprobe_link&& from) noexcept {
   std::swap(descriptor_, from.descriptor_);
   std::swap(events_, from.events_);
+  std::swap(maker_, from.maker_);
   return *this;
 }
 
 uprobe_link::~uprobe_link() {
-  if (descriptor_ >= 0) close(descriptor_);
-  for (bpf_link* event : events_) bpf_link__destroy(event);
+  if (descriptor_ >= 0) open_links::all().close(descriptor_);
+  for (bpf_link* event : events_) {
+    if (maker_ != getpid()) bpf_link__disconnect(event);
+    bpf_link__destroy(event);
+  }
 }
 
-uprobe_link uprobe_link::attach_multi(bpf_program* program, const std::string& file,
+uprobe_link uprobe_link::attach_multi(bpf_program* program, const uprobe_file& file,
                                       const std::vector<uprobe_place>& places, pid_t process, uprobe_moment moment) {
   std::vector<std::uint64_t> offsets;
   std::vector<std::uint64_t> semaphores;
@@ -82,7 +122,7 @@ uprobe_link uprobe_link::attach_multi(bpf_program* program, const std::string& f
   multi_request request{};
   request.program = static_cast<std::uint32_t>(bpf_program__fd(program));
   request.attach_type = attach_type(moment);
-  request.path = reinterpret_cast<std::uint64_t>(file.c_str());
+  request.path = reinterpret_cast<std::uint64_t>(file.path.c_str());
   request.offsets = reinterpret_cast<std::uint64_t>(offsets.data());
   request.semaphore_offsets = reinterpret_cast<std::uint64_t>(semaphores.data());
   request.cookies = reinterpret_cast<std::uint64_t>(cookies.data());
@@ -91,19 +131,21 @@ uprobe_link uprobe_link::attach_multi(bpf_program* program, const std::string& f
   request.pid = static_cast<std::uint32_t>(process);
   uprobe_link made;
   made.descriptor_ = static_cast<int>(syscall(SYS_bpf, link_create, &request, sizeof request));
-  if (made.descriptor_ < 0) throw cannot_attach(file, errno);
+  if (made.descriptor_ < 0) throw cannot_attach(file.name, errno);
+  open_links::all().add(made.descriptor_);
   return made;
 }
 
-uprobe_link uprobe_link::attach_perf(bpf_program* program, const std::string& file,
+uprobe_link uprobe_link::attach_perf(bpf_program* program, const uprobe_file& file,
                                      const std::vector<uprobe_place>& places) {
   uprobe_link made;
+  made.maker_ = getpid();
   for (const uprobe_place& place : places) {
     bpf_uprobe_opts options{};
     options.sz = sizeof options;
     options.ref_ctr_offset = place.semaphore_offset;
-    bpf_link* const event = bpf_program__attach_uprobe_opts(program, -1, file.c_str(), place.offset, &options);
-    if (event == nullptr) throw cannot_attach(file, errno);
+    bpf_link* const event = bpf_program__attach_uprobe_opts(program, -1, file.path.c_str(), place.offset, &options);
+    if (event == nullptr) throw cannot_attach(file.name, errno);
     made.events_.push_back(event);
   }
   return made;

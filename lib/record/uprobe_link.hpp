@@ -6,12 +6,22 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 struct bpf_link;
 struct bpf_program;
 
 namespace adaptyst::lib {
+
+// What is probed is what `path` leads to at that moment; messages give the name.
+struct uprobe_file {
+  uprobe_file(const std::string& file) : path(file), name(file) {}
+  uprobe_file(const char* file) : path(file), name(file) {}
+  uprobe_file(std::string leads_there, std::string called) : path(std::move(leads_there)), name(std::move(called)) {}
+
+  std::string path, name;
+};
 
 struct uprobe_place {
   std::uint64_t offset;            // of the instruction, in the file
@@ -29,7 +39,8 @@ bool kernel_has_uprobe_multi();
 // Must be called before the program is loaded, if it is to be attached by attach_multi().
 void expect_multi(bpf_program* program, uprobe_moment moment = uprobe_moment::instruction);
 
-// Detaches when destroyed. Detaching waits for a grace period of the kernel, some 30 ms.
+// Detaches when destroyed. Detaching waits for a grace period of the kernel, some 30 ms. In a forked child it is none: a
+// copy would keep the parent's probes attached.
 class uprobe_link {
  public:
   uprobe_link() = default;
@@ -38,17 +49,18 @@ class uprobe_link {
   ~uprobe_link();
 
   // One uprobe_multi link, for one process or, with 0, for all: needs CAP_BPF and CAP_PERFMON. Throws error.
-  static uprobe_link attach_multi(bpf_program* program, const std::string& file,
+  static uprobe_link attach_multi(bpf_program* program, const uprobe_file& file,
                                   const std::vector<uprobe_place>& places, pid_t process,
                                   uprobe_moment moment = uprobe_moment::instruction);
 
   // A perf event for each place and every process: needs CAP_SYS_ADMIN; detaching takes 0.1 s a place. Throws error.
-  static uprobe_link attach_perf(bpf_program* program, const std::string& file,
+  static uprobe_link attach_perf(bpf_program* program, const uprobe_file& file,
                                  const std::vector<uprobe_place>& places);
 
  private:
   int descriptor_ = -1;
   std::vector<bpf_link*> events_;
+  pid_t maker_ = 0;
 };
 
 // Detaches all at once, so that their grace periods overlap.

@@ -150,7 +150,7 @@ def case_capabilities():
         status = pathlib.Path(f"/proc/{pid}/status").read_text()
         return int(next(line for line in status.splitlines() if line.startswith("CapPrm")).split()[1], 16)
 
-    kept = {1, 2, 5, 19} | ({38, 39} if ENGINE == "ebpf" else set())  # of <linux/capability.h>
+    kept = {1, 2, 5, 19, 40} | ({38, 39} if ENGINE == "ebpf" else set())  # of <linux/capability.h>
     program = start(100000, 0, 100)
     observer = spawn(command("attach", program.pid))
     whole = rights(os.getpid())

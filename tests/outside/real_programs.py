@@ -107,7 +107,7 @@ class Oracle:
     def stop(self):
         """{process: {function: count}}"""
         self.tool.send_signal(signal.SIGINT)
-        said, _ = self.tool.communicate(timeout=LIMIT)
+        said, _ = self.tool.communicate(timeout=3 * LIMIT)  # it detaches one by one
         found = collections.defaultdict(dict)
         for line in said.splitlines():
             if '"map"' not in line:

@@ -105,8 +105,10 @@ struct recorder : recorder_head {
 };
 
 // Differs, in all likelihood, where a reader from outside was built with other headers.
-constexpr uint64_t layout_of_state = mix(mix(sizeof(process) ^ (uint64_t{sizeof(recorder)} << 32)) ^ sizeof(row) ^
-                                         (uint64_t{ADAPTYST_HISTOGRAM_BUCKETS} << 16));
+constexpr uint64_t layout_of_state =
+    mix(mix(sizeof(process) ^ (uint64_t{sizeof(recorder)} << 32)) ^ sizeof(row) ^
+        (uint64_t{ADAPTYST_HISTOGRAM_BUCKETS} << 16) ^ (uint64_t{sizeof(frame)} << 32) ^
+        (uint64_t{offsetof(control_page, owners)} << 40) ^ (uint64_t{offsetof(control_page, recorders)} << 48));
 
 // Hidden, one for each ELF object and thread: one pointer of TLS, whatever the program marks.
 ADAPTYST_DETAIL_HIDDEN inline thread_local recorder* this_thread_recorder = nullptr;
