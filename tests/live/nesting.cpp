@@ -3,8 +3,11 @@
 #include <adaptyst/metric.hpp>
 #include <adaptyst/payload.hpp>
 #include <adaptyst/region.hpp>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <csetjmp>
+#include <filesystem>
 #include <map>
 #include <string>
 #include <thread>
@@ -166,6 +169,26 @@ TEST_CASE("a marker that runs in several functions has a row below each") {
         "solve/nested_step 1\n"
         "solve/nested_step/inner 5\n"
         "solve/nested_step/inner/nested_leaf 5\n");
+}
+
+TEST_CASE("a forked child does not keep the probes of its parent") {
+  adaptyst::collector collector(options());
+  const auto links = [] {
+    int count = 0;
+    for (const auto& one : std::filesystem::directory_iterator("/proc/self/fd")) {
+      std::error_code gone;
+      if (std::filesystem::read_symlink(one.path(), gone).string().find("bpf_link") != std::string::npos) ++count;
+    }
+    return count;
+  };
+  CHECK(links() >= 2);  // of markers, of functions
+  const pid_t child = fork();
+  REQUIRE(child >= 0);
+  if (child == 0) _exit(links());
+  int status = -1;
+  REQUIRE(waitpid(child, &status, 0) == child);
+  CHECK(WIFEXITED(status));
+  CHECK(WEXITSTATUS(status) == 0);
 }
 
 TEST_CASE("what is named and not there is said, and the markers are observed all the same") {
