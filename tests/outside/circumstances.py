@@ -11,6 +11,7 @@ import sys
 import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "support"))
+from cases import run_cases  # noqa: E402
 from compiling import Failures, scratch  # noqa: E402
 
 ADAPTYST, PROGRAM, COLLECTING, ENGINE = sys.argv[1:5]
@@ -128,14 +129,4 @@ def case_collector_inside():
     failures.equal(counts().get("add"), 1000, "the observer has it all")
 
 
-CASES = {name[len("case_"):]: case for name, case in list(globals().items()) if name.startswith("case_")}
-try:
-    for chosen in sys.argv[5:] or CASES:
-        before = failures.count
-        CASES[chosen]()
-        print(f"{chosen}: {'ok' if failures.count == before else 'FAILED'}", flush=True)
-finally:
-    for process in started:
-        process.kill()
-        process.wait()
-failures.exit(least_checks=3)
+run_cases(globals(), sys.argv[5:], failures, started)

@@ -19,6 +19,7 @@ import time
 
 TESTS = pathlib.Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(TESTS / "support"), str(TESTS / "elf_notes")]
+from cases import run_cases  # noqa: E402
 from compiling import Failures, scratch  # noqa: E402
 from elf_file import ElfFile  # noqa: E402
 
@@ -208,13 +209,4 @@ def case_doctor_without_sys():
     failures.equal(verdicts(found, "/sys", "/proc", "BTF", "engine ebpf"), ["no", "ok", "no", "no"], "/sys is missed")
 
 
-CASES = {name[len("case_"):]: case for name, case in list(globals().items()) if name.startswith("case_")}
-try:
-    for chosen in sys.argv[3:] or CASES:
-        before = failures.count
-        CASES[chosen]()
-        print(f"{chosen}: {'ok' if failures.count == before else 'FAILED'}", flush=True)
-finally:
-    for process in started:
-        process.kill()
-failures.exit(least_checks=3)
+run_cases(globals(), sys.argv[3:], failures, started)

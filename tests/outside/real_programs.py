@@ -16,6 +16,7 @@ import sys
 import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "support"))
+from cases import Missing, run_cases  # noqa: E402
 from compiling import Failures, scratch, skip  # noqa: E402
 
 ADAPTYST, VECTOR_SUM = sys.argv[1:3]
@@ -34,10 +35,6 @@ MPIRUN = ["mpirun", "--oversubscribe", "-n", "2"]
 failures = Failures()
 work = scratch()
 started = []
-
-
-class Missing(Exception):
-    """What a case needs is not installed."""
 
 
 def need(*programs):
@@ -249,21 +246,4 @@ def case_sqlite():
 
 if os.geteuid() != 0:
     skip("bpftrace needs root")
-CASES = {name[len("case_"):]: case for name, case in list(globals().items()) if name.startswith("case_")}
-made = 0
-try:
-    for chosen in sys.argv[3:] or CASES:
-        before = failures.count
-        try:
-            CASES[chosen]()
-        except Missing as missing:
-            print(f"{chosen}: skipped: {missing}", flush=True)
-            continue
-        made += 1
-        print(f"{chosen}: {'ok' if failures.count == before else 'FAILED'}", flush=True)
-finally:
-    for process in started:
-        process.kill()
-if made == 0:
-    skip("none of the programs is here")
-failures.exit(least_checks=3)
+run_cases(globals(), sys.argv[3:], failures, started)

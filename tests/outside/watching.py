@@ -17,6 +17,7 @@ import termios
 import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "support"))
+from cases import Missing, run_cases  # noqa: E402
 from compiling import Failures, scratch  # noqa: E402
 
 ADAPTYST, PROGRAM, ENGINE = sys.argv[1:4]
@@ -46,7 +47,13 @@ def run(words):
 
 
 def alone(script, *arguments):
-    return run([*NAMESPACE, "bash", "-c", script, "bash", *arguments])
+    """In a PID namespace of its own, or every process with markers of other tests would be observed."""
+    namespace = NAMESPACE
+    if run([*namespace, "true"]).returncode != 0:
+        namespace = [*NAMESPACE[:1], "--user", "--map-root-user", *NAMESPACE[1:]]
+    if run([*namespace, "true"]).returncode != 0:
+        raise Missing("there are no PID namespaces to be had")
+    return run([*namespace, "bash", "-c", script, "bash", *arguments])
 
 
 def blocks(text):
@@ -246,20 +253,4 @@ def case_name():
     end(second)
 
 
-NEEDS_A_NAMESPACE = {"all", "attach_all", "become"}
-CASES = {name[len("case_"):]: case for name, case in list(globals().items()) if name.startswith("case_")}
-if run([*NAMESPACE, "true"]).returncode != 0:
-    NAMESPACE[1:1] = ["--user", "--map-root-user"]
-namespaces = run([*NAMESPACE, "true"]).returncode == 0
-try:
-    for chosen in sys.argv[4:] or CASES:
-        if chosen in NEEDS_A_NAMESPACE and not namespaces:
-            print(f"{chosen}: skipped, there are no PID namespaces to be had")
-            continue
-        before = failures.count
-        CASES[chosen]()
-        print(f"{chosen}: {'ok' if failures.count == before else 'FAILED'}", flush=True)
-finally:
-    for process in started:
-        process.kill()
-failures.exit(least_checks=3)
+run_cases(globals(), sys.argv[4:], failures, started)
