@@ -38,7 +38,6 @@ static long name_function(uint64_t step, uint64_t* innermost) {
   if (bpf_map_lookup_elem(&paths, &id)) return 1;
   path.parent = frame->parent;
   path.site = frame->function;
-  path.depth = depth - 1;
   if (bpf_map_update_elem(&paths, &id, &path, BPF_ANY)) {
     count_loss(ADAPTYST_KERNEL_NAMES_FULL);
     return 1;

@@ -82,7 +82,6 @@ static __always_inline uint64_t name_one_path(uint64_t address, uint64_t functio
   if (bpf_probe_read_user(&to.site, sizeof(to.site), &path.site->id)) goto unnamed;
   to.marker = path.id;
   to.device = path.device;
-  to.depth = path.depth;
   why = name_site((uint64_t)path.site);
   if (why) goto unnamed;
   why = 1 + ADAPTYST_KERNEL_NAMES_FULL;

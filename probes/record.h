@@ -51,7 +51,7 @@ struct adaptyst_kernel_path {
   uint64_t site;
   uint64_t marker; /* of a marker's path: its id in the program, which knows nothing of functions around it */
   uint32_t device;
-  uint32_t depth;
+  uint32_t pad;
 };
 
 /* A marker by its id. */
