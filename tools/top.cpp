@@ -63,7 +63,7 @@ class commands {
   kind wait(int ms, terminal* screen) const {
     pollfd events[] = {{signals_, POLLIN, 0}, {screen != nullptr ? screen->keys() : -1, POLLIN, 0}};
     ::poll(events, 2, ms);
-    if (events[1].revents != 0 && screen->is_q_pressed()) return kind::end;
+    if (screen != nullptr && events[1].revents != 0 && screen->is_q_pressed()) return kind::end;
     signalfd_siginfo told;
     if (read(signals_, &told, sizeof told) != static_cast<ssize_t>(sizeof told)) return kind::none;
     switch (told.ssi_signo) {

@@ -141,6 +141,7 @@ std::vector<mapped_file> mapped_files(pid_t process) {
     found[one.identity] = {std::move(one.path), std::move(here)};
   }
   std::vector<mapped_file> all;
+  all.reserve(found.size());
   for (auto& [identity, one] : found) all.push_back(std::move(one));
   return all;
 }

@@ -119,7 +119,7 @@ void merge(profile& into, const profile& from) {
     // A row is known by its path's id and device; two programs may differ in the device behind equal numbers.
     using key = std::tuple<std::vector<std::string>, std::uint64_t, std::uint32_t>;
     std::map<key, region> rows;
-    const auto add_row = [&](region row) {
+    const auto add_row = [&](region&& row) {
       key known{row.path, row.id, row.device};
       const auto [entry, is_new] = rows.try_emplace(std::move(known), std::move(row));
       if (!is_new) add(entry->second, row);

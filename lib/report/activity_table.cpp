@@ -11,7 +11,7 @@ namespace adaptyst { inline namespace v1 {
 namespace {
 
 using lib::device_label, lib::duration, lib::fitted, lib::line_of, lib::path_label, lib::percent, lib::printable,
-    lib::quantity, lib::right, lib::width, lib::wrapped;
+    lib::quantity, lib::right, lib::wrapped;
 
 using lines = std::vector<std::string>;
 

@@ -16,7 +16,11 @@
 #include "collecting.hpp"
 
 // So that the first instruction is one at which a probe is cheap, with any options of the compiler.
+#ifdef __clang__
+#define PROBED extern "C" __attribute__((noinline, no_sanitize("address", "undefined")))
+#else
 #define PROBED extern "C" __attribute__((noinline, noclone, no_sanitize("address", "undefined")))
+#endif
 #define SAVES_A_REGISTER() __asm__ volatile("" : : : "rbx", "memory")
 
 namespace {

@@ -22,7 +22,12 @@ struct bytes_of {
 }  // namespace
 
 // Without a marker, and with a first instruction at which a probe is cheap.
-extern "C" __attribute__((noinline, noclone)) void unmarked_pause(useconds_t microseconds) {
+#ifdef __clang__
+#define KEPT_WHOLE __attribute__((noinline))
+#else
+#define KEPT_WHOLE __attribute__((noinline, noclone))
+#endif
+extern "C" KEPT_WHOLE void unmarked_pause(useconds_t microseconds) {
   __asm__ volatile("" : : : "rbx", "memory");
   if (microseconds != 0) usleep(microseconds);
 }
