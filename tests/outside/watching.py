@@ -93,7 +93,7 @@ def case_plain():
 
 
 def case_end_of_the_program():
-    program = start(300, 0, 1000)
+    program = start(2000, 0, 1000)
     time.sleep(0.1)
     done = run(top("--interval=0.2", program.pid))
     failures.equal(done.returncode, 0, "it ends with what is watched")
