@@ -98,7 +98,7 @@ def case_end_of_the_program():
     done = run(top("--interval=0.2", program.pid))
     failures.equal(done.returncode, 0, "it ends with what is watched")
     last = blocks(done.stdout)[-1]
-    failures.check(re.search(r"[1-9]\d* so far", last), "what has ended stays in the sum", last)
+    failures.check(re.search(r", [1-9][\d.]*( k)? so far", last), "what has ended stays in the sum", last)
     failures.check("1 process:" in last, "and is named", last)
     failures.equal(program.wait(LIMIT), 3, "the program ends as ever")
 
