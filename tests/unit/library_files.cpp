@@ -35,7 +35,7 @@ class folder {
 
   std::string operator/(const std::string& name) const { return (path_ / name).string(); }
 
-  std::string library(const std::string& name) const {
+  std::string add_library(const std::string& name) const {
     fs::create_directories((path_ / name).parent_path());
     fs::copy_file(ADAPTYST_TEST_LIBRARY, path_ / name);
     return *this / name;
@@ -91,13 +91,13 @@ TEST_CASE("of a running process, what it has mapped") {
 
 TEST_CASE("every library of that name, each file once, and nothing that only looks like one") {
   const folder made;
-  const std::string forty = made.library("a/libadaptyst_probe_me.so.40.1");
-  const std::string twelve = made.library("b/libadaptyst_probe_me.so.12");
+  const std::string forty = made.add_library("a/libadaptyst_probe_me.so.40.1");
+  const std::string twelve = made.add_library("b/libadaptyst_probe_me.so.12");
   fs::create_symlink(forty, made / "a/libadaptyst_probe_me.so.40");
   fs::create_symlink(forty, made / "b/libadaptyst_probe_me.so.40");
   made.text("b/libadaptyst_probe_me.so", "INPUT(libadaptyst_probe_me.so.12)\n");
-  made.library("b/libadaptyst_probe_me_too.so");
-  made.library("b/libadaptyst_probe_me.a");
+  made.add_library("b/libadaptyst_probe_me_too.so");
+  made.add_library("b/libadaptyst_probe_me.a");
   const environment path("LD_LIBRARY_PATH", (made / "no such") + ":" + (made / "a") + "::" + (made / "b"));
   CHECK(sorted(files_for({"libadaptyst_probe_me.so", "*"}, strings{"true"})) == strings{forty, twelve});
   CHECK(sorted(files_for({"libadaptyst_probe_me.so", "*"}, getpid())) == strings{forty, twelve});
@@ -105,7 +105,7 @@ TEST_CASE("every library of that name, each file once, and nothing that only loo
 
 TEST_CASE("a link with another name leads to the file") {
   const folder made;
-  const std::string real = made.library("libadaptyst_vendor.so.3");
+  const std::string real = made.add_library("libadaptyst_vendor.so.3");
   fs::create_symlink(real, made / "libadaptyst_interface.so.3");
   const environment path("LD_LIBRARY_PATH", made / "");
   CHECK(files_for({"libadaptyst_interface.so", "*"}, strings{"true"}) == strings{real});
@@ -118,7 +118,7 @@ TEST_CASE("a program says where its libraries are, also when another starts it")
   CHECK(run_path(__FILE__).empty());
   const folder made;
   fs::copy_file(program, made / "program");
-  const std::string library = made.library("beside/libadaptyst_beside.so.1");
+  const std::string library = made.add_library("beside/libadaptyst_beside.so.1");
   const function_request request{"libadaptyst_beside.so", "*"};
   CHECK(files_for(request, strings{made / "program"}) == strings{library});
   CHECK(files_for(request, strings{"env", "-i", made / "program", "4"}) == strings{library});
