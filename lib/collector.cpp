@@ -148,7 +148,6 @@ struct collector::state {
       detail::store_release(control.clock.ns_per_tick, line.ns_per_tick);
     }
     recording->calibrate();
-    lib::reset_devices(*process);
     detail::for_each_object([](adaptyst_object& object, const detail::loaded_object&) {
       detail::store(object.unrecorded, 0);
       return true;
@@ -162,15 +161,18 @@ struct collector::state {
 
   profile read(engine& from) {
     lib::measured all = from.read();
-    const std::uint64_t elapsed = detail::monotonic_ns() - started_ns;
+    const std::uint64_t now = detail::monotonic_ns();
+    const std::uint64_t elapsed = now - started_ns;
     lib::device_list devices =
-        lib::read_devices(lib::own_state(address()), elapsed, (cpu_time_ns() - started_cpu_ns) / cpus);
+        lib::read_devices(lib::own_state(address()), now, elapsed, (cpu_time_ns() - started_cpu_ns) / cpus);
     profile made;
     made.engine = from.name();
     made.mechanism = from.mechanism();
     made.reason = reason;
     made.regions = lib::assemble(all, devices.index);
+    lib::add_amounts(devices.devices, made.regions);
     made.devices = std::move(devices.devices);
+    made.offload = devices.offload;
     made.accounting = all.accounting;
     lib::set_overhead(made, from.region_cost_ns());
     made.processes.push_back({pid, command_name(), lib::expand("%h"), elapsed});

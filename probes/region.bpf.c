@@ -33,7 +33,8 @@ static __always_inline struct adaptyst_function_frame* function_around(struct pt
   uint32_t kind;
   int i;
   if (!stack || !stack->depth || bpf_probe_read_user(&path, sizeof(path), (const void*)address) ||
-      bpf_probe_read_user(&kind, sizeof(kind), &path.site->kind) || kind > ADAPTYST_SITE_OFFLOAD)
+      bpf_probe_read_user(&kind, sizeof(kind), &path.site->kind) ||
+      (kind > ADAPTYST_SITE_OFFLOAD && kind != ADAPTYST_SITE_WAIT))
     return 0;
   for (i = 0; i < ADAPTYST_FUNCTION_DEPTH && i < stack->depth; ++i) {
     struct adaptyst_function_frame* frame = frame_at(stack, stack->depth - i);

@@ -14,5 +14,6 @@
 #define ADAPTYST_DETAIL_HIDDEN __attribute__((visibility("hidden")))
 #define ADAPTYST_DETAIL_INLINE __attribute__((always_inline)) inline
 #define ADAPTYST_DETAIL_UNLIKELY(condition) __builtin_expect(static_cast<bool>(condition), 0)
+#define ADAPTYST_DETAIL_LIKELY(condition) __builtin_expect(static_cast<bool>(condition), 1)
 
 #endif

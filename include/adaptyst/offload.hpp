@@ -4,7 +4,13 @@
 //   ADAPTYST_OFFLOAD("stencil", gpu, stencil_payload{…});   // with numbers: needs <adaptyst/payload.hpp>
 //
 // A region like any other (region.hpp says what that costs), booked on the device instead of the CPU; the device counts
-// as busy from begin to end, all of it as kernel time. Where the host does not wait, adaptyst::submit() tells more (operation.hpp).
+// as busy from begin to end, all of it as kernel time. Where the host does not wait, adaptyst::submit() tells more
+// (operation.hpp), and where it waits later on:
+//
+//   ADAPTYST_WAIT("wait for the GPU");       // to the end of the scope; also with a payload
+//
+// A region on the CPU in which a thread of the host waits for devices. The report then tells how much of what devices
+// did went on beside the host's own work.
 #ifndef ADAPTYST_OFFLOAD_HPP
 #define ADAPTYST_OFFLOAD_HPP
 
@@ -20,10 +26,12 @@ constexpr int check_offload(const Name& name, const device&, const Payload&...) 
 }
 }}}  // namespace adaptyst::v1::detail
 #define ADAPTYST_OFFLOAD(...) ADAPTYST_DETAIL_CHECK(check_offload(__VA_ARGS__))
+#define ADAPTYST_WAIT(...) ADAPTYST_DETAIL_CHECK(check_region(__VA_ARGS__))
 #else
 #include "detail/device_id.hpp"
 #define ADAPTYST_OFFLOAD(...) \
   ADAPTYST_DETAIL_OFFLOAD_SCOPE(__COUNTER__, ADAPTYST_DETAIL_FIRST(__VA_ARGS__, ~), __VA_ARGS__)
+#define ADAPTYST_WAIT(...) ADAPTYST_DETAIL_WAIT_SCOPE(__COUNTER__, ADAPTYST_DETAIL_FIRST(__VA_ARGS__, ~), __VA_ARGS__)
 #endif
 
 #endif

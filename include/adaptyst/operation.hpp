@@ -1,17 +1,21 @@
 // Tells of work that a device does on its own, while the host goes on.
 //
 //   adaptyst::operation copy = adaptyst::submit("upload", gpu, queue, adaptyst::operation_kind::copy_to,
-//                                               upload_payload{.bytes = n});
+//                                               adaptyst::work{bytes});
 //   ...                                            // any thread, any time later
 //   copy.complete(started_ns, ended_ns);           // CLOCK_MONOTONIC, as of adaptyst::now_ns()
 //
 // The operation belongs to the region that is open when it is submitted, and is booked on the device; what the device
-// does at once is counted once in its busy time. Times must be submitted <= started <= ended, otherwise the operation
-// is counted as lost (bad_times). The device's busy time is exact as long as no operation completes after 64 later,
-// disjoint ones have; what comes later still is counted as late.
+// does at once counts once in its busy time. Times must be submitted <= started <= ended, and none of them 0: otherwise
+// the operation is counted as lost (bad_times). Times in another clock go through a device_clock (device_clock.hpp).
+// An operation may complete out of order: what is said of devices is exact as long as none completes after 512 of the
+// same process that started later; what comes later still is counted as late.
 //
-// Cost while nobody looks: a comparison and a branch, and the arguments: unlike a macro's they are evaluated. Thread-safe; one operation must not be completed
-// by two threads at once. An operation that is never completed stays open in the account.
+// Where the host waits for a device, ADAPTYST_WAIT (offload.hpp) says so.
+//
+// Cost while nobody looks: a comparison and a branch, and the arguments: unlike a macro's they are evaluated. Awake:
+// docs/overhead.md. Thread-safe; one operation must not be completed by two threads at once. An operation that is never
+// completed stays open in the account; there may be any number.
 #ifndef ADAPTYST_OPERATION_HPP
 #define ADAPTYST_OPERATION_HPP
 
@@ -20,7 +24,7 @@
 #include "region.hpp"
 
 #ifndef ADAPTYST_DISABLE
-#include "detail/device_id.hpp"
+#include "detail/operations.hpp"
 #endif
 
 namespace adaptyst { inline namespace v1 {
@@ -30,9 +34,41 @@ inline uint64_t now_ns() noexcept { return detail::monotonic_ns(); }
 
 enum class operation_kind : uint32_t { kernel, copy_to, copy_from, fill, other };
 
+// Why nothing will be known of an operation.
+enum class operation_loss : uint32_t {
+  no_times,       // the device did not tell when it ran
+  unknown_clock,  // it told in a clock that cannot be converted
+  device_lost,    // it will never end, or its handle was released before
+};
+
+// What an operation amounts to, for those who do without <adaptyst/payload.hpp>. 0: does not apply.
+struct work {
+  uint64_t bytes = 0;
+  double flops = 0;
+};
+
 #ifdef ADAPTYST_DISABLE
 inline namespace disabled {  // as in region.hpp
 #endif
+
+// Where and when work was handed over, for those who learn only later what work it was: a launch of many kernels, or one
+// that is told by a library when it is done. 32 bytes, trivially copyable.
+class submission {
+ public:
+  submission() noexcept = default;  // of nothing; operations made from it do nothing
+#ifdef ADAPTYST_DISABLE
+  explicit operator bool() const noexcept { return false; }
+#else
+  explicit operator bool() const noexcept { return where_.submitted_ns != 0; }
+
+  // For submit().
+  explicit submission(const detail::handed_over& where) noexcept : where_(where) {}
+  const detail::handed_over& where() const noexcept { return where_; }
+
+ private:
+  detail::handed_over where_{};
+#endif
+};
 
 // Move-only.
 class [[nodiscard]] operation {
@@ -41,124 +77,138 @@ class [[nodiscard]] operation {
 #ifdef ADAPTYST_DISABLE
   operation(operation&&) noexcept = default;
   operation& operator=(operation&&) noexcept = default;
+  explicit operator bool() const noexcept { return false; }
   template <class = void>
   void complete(uint64_t, uint64_t) noexcept {}
+  template <class = void>
+  void abandon(operation_loss) noexcept {}
 #else
-  operation(const detail::pending& submitted, uint64_t submitted_ns) noexcept
-      : pending_(submitted), submitted_ns_(submitted_ns) {}
-  operation(operation&& from) noexcept : pending_(from.pending_), submitted_ns_(from.submitted_ns_) {
-    from.pending_.path = nullptr;
-  }
+  explicit operation(const detail::pending_operation& submitted) noexcept : pending_(submitted) {}
+  operation(operation&& from) noexcept : pending_(from.pending_) { from.pending_.begun.path = nullptr; }
   operation& operator=(operation&& from) noexcept {
     pending_ = from.pending_;
-    submitted_ns_ = from.submitted_ns_;
-    if (this != &from) from.pending_.path = nullptr;
+    if (this != &from) from.pending_.begun.path = nullptr;
     return *this;
   }
+
+  // Whether it is being observed, and not completed yet.
+  explicit operator bool() const noexcept { return pending_.begun.path != nullptr; }
 
   // When the device began and finished, CLOCK_MONOTONIC. A second call does nothing.
   template <class = void>
   void complete(uint64_t started_ns, uint64_t ended_ns) noexcept;
 
+  // Nothing will be known of it: it is counted as lost, with this reason.
+  template <class = void>
+  void abandon(operation_loss why) noexcept;
+
  private:
-  detail::pending pending_{};
-  uint64_t submitted_ns_ = 0;
+  detail::pending_operation pending_{};
 #endif
 };
 
 #ifdef ADAPTYST_DISABLE
 
+inline submission submitting() noexcept { return {}; }
+
 template <class Name, class Queue, class... Payload>
-operation submit(const Name&, const device&, Queue, operation_kind, const Payload&...) noexcept {
-  return {};
+operation submit(const Name& name, const device&, Queue, operation_kind, const Payload&...) noexcept {
+  return static_cast<void>(detail::text_of(name)), operation{};
+}
+template <class Name, class Queue, class... Payload>
+operation submit(const submission&, const Name& name, const device&, Queue, operation_kind,
+                 const Payload&...) noexcept {
+  return static_cast<void>(detail::text_of(name)), operation{};
 }
 }  // namespace disabled
 
 #else
 
-// `queue` is whatever the program calls its queue or stream, a number or a pointer. No report tells queues apart yet.
+// Of this thread, now.
+inline submission submitting() noexcept { return detail::is_awake() ? submission{detail::hand_over()} : submission{}; }
+
+// `queue` is whatever the program calls its queue or stream, a number or a pointer: operations on one are expected to run
+// one after the other.
 template <class Name, class Queue>
 operation submit(const Name& name, const device& on, Queue queue, operation_kind kind,
                  const char* file = __builtin_FILE(), const char* function = __builtin_FUNCTION(),
                  uint32_t line = static_cast<uint32_t>(__builtin_LINE())) noexcept;
 
-// With a payload: needs <adaptyst/payload.hpp>.
+// With a payload: adaptyst::work, or any aggregate with <adaptyst/payload.hpp>.
 template <class Name, class Queue, class Payload>
 operation submit(const Name& name, const device& on, Queue queue, operation_kind kind, const Payload& payload,
                  const char* file = __builtin_FILE(), const char* function = __builtin_FUNCTION(),
                  uint32_t line = static_cast<uint32_t>(__builtin_LINE())) noexcept;
 
-namespace detail {
+// What has been handed over before, by any thread.
+template <class Name, class Queue, class Payload>
+operation submit(const submission& when, const Name& name, const device& on, Queue queue, operation_kind kind,
+                 const Payload& payload, const char* file = __builtin_FILE(),
+                 const char* function = __builtin_FUNCTION(),
+                 uint32_t line = static_cast<uint32_t>(__builtin_LINE())) noexcept;
 
-template <class = void>
-ADAPTYST_DETAIL_HIDDEN inline operation submit_event(text name, const device& on, operation_kind kind,
-                                                     const payload_values* payload, const char* file,
-                                                     const char* function, uint32_t line) noexcept {
-  site marker{nullptr, 0, file, function, line, ADAPTYST_SITE_KERNEL + static_cast<uint32_t>(kind), nullptr};
-  const pending begun = begin_pending(marker, name, device_access::id_of(on), payload);
-  if (begun.path == nullptr) return {};
-  // Not from the calibrated counter: its line drifts off CLOCK_MONOTONIC, in which the device's times are, by
-  // microseconds a minute, and work may start within less after it was submitted.
-  return {begun, monotonic_ns()};
+template <class>
+void operation::complete(uint64_t started_ns, uint64_t ended_ns) noexcept {
+  if (pending_.begun.path == nullptr) return;
+  detail::complete_operation(pending_, started_ns, ended_ns);
+  pending_.begun.path = nullptr;
 }
 
+template <class>
+void operation::abandon(operation_loss why) noexcept {
+  if (pending_.begun.path == nullptr) return;
+  detail::abandon_operation(pending_.begun, static_cast<detail::loss>(static_cast<uint32_t>(detail::loss::no_times) +
+                                                                      static_cast<uint32_t>(why)));
+  pending_.begun.path = nullptr;
+}
+
+namespace detail {
+
+template <>
+struct payload_reader<work, true> {
+  explicit payload_reader(const work& amount) noexcept
+      : values_{names, 2, {nullptr, 0}, {static_cast<double>(amount.bytes), amount.flops}} {}
+  const payload_values& read() const noexcept { return values_; }
+
+ private:
+  static constexpr const char* names[] = {"bytes", "flops"};
+  payload_values values_;
+};
+
 template <class = void>
-__attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN inline void complete_operation(const pending& done,
-                                                                                uint64_t submitted_ns,
-                                                                                uint64_t started_ns,
-                                                                                uint64_t ended_ns) noexcept {
-  recorder* const opened = open_recorder();
-  if (opened == nullptr) return;
-  recorder& r = *opened;
-  {
-    const writing now(r);
-    if (started_ns < submitted_ns || ended_ns < started_ns) {
-      renew_if_stale(r);
-      if (done.epoch != r.epoch) return;
-      bump(r.handles, -1);
-      bump(r.begun, -1);
-      count_loss(r, loss::bad_times);
-      return;
-    }
-    if (!book_handle(r, done, ended_ns - started_ns)) return;
-    with_device(r.owner->devices[done.path->device - 1], [&](device_entry& entry) {
-      const uint32_t kind = done.path->site->kind;
-      const bool copy = kind == ADAPTYST_SITE_COPY_TO || kind == ADAPTYST_SITE_COPY_FROM;
-      entry.busy.add(started_ns, ended_ns);
-      if (kind == ADAPTYST_SITE_KERNEL) entry.kernels.add(started_ns, ended_ns);
-      if (kind == ADAPTYST_SITE_KERNEL || copy) entry.kernels_and_copies.add(started_ns, ended_ns);
-      if (copy) entry.copies.add(started_ns, ended_ns);
-      entry.queue_wait_ns += started_ns - submitted_ns;
-    });
-  }
-  if (load(adaptyst_object_v1.region_end) != 0)
-    end_probe (*r.owner)(done.path->site->name, done.path->id, started_ns, ended_ns, ended_ns - started_ns, done.path);
-  if (load(adaptyst_object_v1.event) != 0)
-    adaptyst_probe_operation(done.path->site->name, done.path->id, submitted_ns, started_ns, ended_ns, done.path);
+ADAPTYST_DETAIL_INLINE uint32_t site_kind_of(operation_kind kind) noexcept {
+  return ADAPTYST_SITE_KERNEL + static_cast<uint32_t>(kind);
 }
 
 }  // namespace detail
 
-template <class>
-void operation::complete(uint64_t started_ns, uint64_t ended_ns) noexcept {
-  if (pending_.path == nullptr) return;
-  detail::complete_operation(pending_, submitted_ns_, started_ns, ended_ns);
-  pending_.path = nullptr;
-}
-
 template <class Name, class Queue>
-operation submit(const Name& name, const device& on, Queue, operation_kind kind, const char* file, const char* function,
-                 uint32_t line) noexcept {
+operation submit(const Name& name, const device& on, Queue queue, operation_kind kind, const char* file,
+                 const char* function, uint32_t line) noexcept {
   if (!detail::is_awake()) return {};
-  return detail::submit_event(detail::text_of_event(name), on, kind, nullptr, file, function, line);
+  return operation{detail::submit_event(detail::text_of_event(name), device_access::id_of(on),
+                                        detail::site_kind_of(kind), detail::number_of_queue(queue), nullptr, file,
+                                        function, line, nullptr)};
 }
 
 template <class Name, class Queue, class Payload>
-operation submit(const Name& name, const device& on, Queue, operation_kind kind, const Payload& payload,
+operation submit(const Name& name, const device& on, Queue queue, operation_kind kind, const Payload& payload,
                  const char* file, const char* function, uint32_t line) noexcept {
   if (!detail::is_awake()) return {};
   const detail::payload_reader<Payload> values(payload);
-  return detail::submit_event(detail::text_of_event(name), on, kind, &values.read(), file, function, line);
+  return operation{detail::submit_event(detail::text_of_event(name), device_access::id_of(on),
+                                        detail::site_kind_of(kind), detail::number_of_queue(queue), &values.read(),
+                                        file, function, line, nullptr)};
+}
+
+template <class Name, class Queue, class Payload>
+operation submit(const submission& when, const Name& name, const device& on, Queue queue, operation_kind kind,
+                 const Payload& payload, const char* file, const char* function, uint32_t line) noexcept {
+  if (!when || !detail::is_awake()) return {};
+  const detail::payload_reader<Payload> values(payload);
+  return operation{detail::submit_event(detail::text_of_event(name), device_access::id_of(on),
+                                        detail::site_kind_of(kind), detail::number_of_queue(queue), &values.read(),
+                                        file, function, line, &when.where())};
 }
 
 #endif

@@ -68,7 +68,7 @@ observed_process::observed_process(pid_t process, std::vector<std::uint64_t> obj
       command_(command_of(process)),
       started_ns_(detail::monotonic_ns()),
       started_cpu_ns_(cpu_time_ns(process)),
-      devices_(read_devices({&memory_, 0, {}}, 0, 0)) {
+      devices_(read_devices({&memory_, 0, {}}, 0, 0, 0)) {
   if (descriptor_ < 0) throw error(fmt::format("cannot observe process {}", process), errno, "it must be running");
 }
 
@@ -220,13 +220,15 @@ void observed_process::refresh() {
     return;
   }
   const std::uint64_t cpu_ns = cpu_time_ns(id_);
-  observed_ns_ = detail::monotonic_ns() - started_ns_;
+  const std::uint64_t now_ns = detail::monotonic_ns();
+  observed_ns_ = now_ns - started_ns_;
   if (const std::string now = command_of(id_); !now.empty()) command_ = now;
   if (state_.address == 0 && reads_) take_state();
   process_state readable = state_;
   if (!reads_) readable = {&memory_, 0, {}};
   reader_.update(readable);
-  device_list list = read_devices(readable, observed_ns_, (cpu_ns - std::min(cpu_ns, started_cpu_ns_)) / usable_cpus());
+  device_list list =
+      read_devices(readable, now_ns, observed_ns_, (cpu_ns - std::min(cpu_ns, started_cpu_ns_)) / usable_cpus());
   // It may have ended in the meantime, and taken its memory with it.
   if (!is_running()) return;
   devices_ = std::move(list);

@@ -279,11 +279,15 @@ struct observer::state {
     made.engine = links ? "ebpf" : "inline";
     made.mechanism = links ? links->mechanism() : "own recorder, from outside";
     made.reason = reason;
-    if (first != nullptr) made.devices = first->devices().devices;
+    if (first != nullptr) {
+      made.devices = first->devices().devices;
+      made.offload = first->devices().offload;
+    }
     if (first != nullptr) made.processes.push_back(first->info());
     for (const region& row : regions.regions()) {
       if (wanted(row)) made.regions.push_back(row);
     }
+    lib::add_amounts(made.devices, regions.regions());
     lib::set_overhead(made, region_cost_ns);
     if (functions) made.accounting.overhead_ns.reset();
     profile others;
@@ -291,6 +295,7 @@ struct observer::state {
       if (one.get() == first) continue;
       profile part;
       part.devices = one->devices().devices;
+      part.offload = one->devices().offload;
       merge(others, part);
       others.processes.push_back(one->info());
     }

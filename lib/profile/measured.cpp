@@ -7,6 +7,7 @@ namespace adaptyst::lib {
 std::string site_kind_name(std::uint32_t kind) {
   switch (kind) {
     case ADAPTYST_SITE_OFFLOAD: return "offload";
+    case ADAPTYST_SITE_WAIT: return "wait";
     case ADAPTYST_SITE_MARK: return "mark";
     case ADAPTYST_SITE_FUNCTION: return "function";
     case ADAPTYST_SITE_KERNEL: return "kernel";

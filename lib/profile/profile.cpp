@@ -32,7 +32,36 @@ std::string joined(const std::string& a, const std::string& b) {
 }
 
 auto identity(const device_usage& device) {
-  return std::make_tuple(device.kind != "cpu", device.kind, device.index, device.name);
+  const bool is_host = device.kind == "cpu" && device.name == "host";  // others may be CPUs as well
+  return std::make_tuple(!is_host, device.kind, device.index, device.name);
+}
+
+void add(std::optional<latencies>& to, const std::optional<latencies>& from) {
+  if (!from) return;
+  if (!to) to.emplace();
+  to->total_ns += from->total_ns;
+  to->durations.merge(from->durations);
+}
+
+void add(std::optional<amount>& to, const std::optional<amount>& from) {
+  if (!from) return;
+  if (!to) to.emplace();
+  to->sum += from->sum;
+  to->time_ns += from->time_ns;
+}
+
+// Of several processes, that which has been the farthest off: the order of merging leaves no trace.
+void add(std::optional<device_clock_usage>& to, const std::optional<device_clock_usage>& from) {
+  const auto rank = [](const device_clock_usage& one) {
+    return std::tie(one.residual_ns, one.name, one.sync_points, one.offset_ns, one.drift_ppm);
+  };
+  if (from && (!to || rank(*to) < rank(*from))) to = from;
+}
+
+void add(offload_usage& to, const offload_usage& from) {
+  to.observed_ns += from.observed_ns;
+  add(to.waited_ns, from.waited_ns);
+  add(to.busy_ns, from.busy_ns);
 }
 
 void add(device_usage& to, const device_usage& from) {
@@ -41,7 +70,17 @@ void add(device_usage& to, const device_usage& from) {
   add(to.kernel_ns, from.kernel_ns);
   add(to.copy_ns, from.copy_ns);
   add(to.exposed_copy_ns, from.exposed_copy_ns);
-  add(to.queue_wait_ns, from.queue_wait_ns);
+  add(to.launch_idle_ns, from.launch_idle_ns);
+  add(to.awaited_ns, from.awaited_ns);
+  add(to.work_ns, from.work_ns);
+  to.operations += from.operations;
+  to.queues = std::max(to.queues, from.queues);
+  add(to.queue_wait, from.queue_wait);
+  add(to.launch_latency, from.launch_latency);
+  add(to.to_device, from.to_device);
+  add(to.from_device, from.from_device);
+  add(to.flops, from.flops);
+  add(to.clock, from.clock);
   to.late += from.late;
   to.skipped += from.skipped;
 }
@@ -80,16 +119,6 @@ void attribute::merge(const attribute& other) {
 std::optional<std::uint64_t> region::quantile_ns(double q) const {
   const std::optional<std::uint64_t> value = durations.quantile(q);
   return value ? std::optional(std::clamp(*value, min_ns, max_ns)) : std::nullopt;
-}
-
-std::optional<std::uint64_t> device_usage::idle_ns() const {
-  if (!busy_ns) return std::nullopt;
-  return observed_ns > *busy_ns ? observed_ns - *busy_ns : 0;
-}
-
-std::optional<double> device_usage::utilisation() const {
-  if (!busy_ns || observed_ns == 0) return std::nullopt;
-  return std::min(1.0, static_cast<double>(*busy_ns) / static_cast<double>(observed_ns));
 }
 
 void merge(profile& into, const profile& from) {
@@ -133,6 +162,7 @@ void merge(profile& into, const profile& from) {
     for (auto& [known, row] : rows) into.regions.push_back(std::move(row));
   }
   into.devices = std::move(devices);
+  add(into.offload, from.offload);
 
   into.accounting.begun += from.accounting.begun;
   into.accounting.ended += from.accounting.ended;

@@ -31,6 +31,9 @@ const char* name_of(loss why) {
     case loss::no_memory: return "no_memory";
     case loss::in_signal: return "in_signal";
     case loss::bad_times: return "bad_times";
+    case loss::no_times: return "no_times";
+    case loss::unknown_clock: return "unknown_clock";
+    case loss::device_lost: return "device_lost";
     default: return "unmatched";
   }
 }

@@ -91,8 +91,8 @@ region region_of(const json_place& at) {
   const json_place site = at["site"];
   site.require_keys({"file", "line", "function"});
   made.site = {site["file"].text(), small_count(site["line"]), site["function"].text()};
-  made.kind =
-      at["kind"].one_of({"region", "offload", "kernel", "copy_to", "copy_from", "fill", "other", "mark", "function"});
+  made.kind = at["kind"].one_of(
+      {"region", "offload", "wait", "kernel", "copy_to", "copy_from", "fill", "other", "mark", "function"});
   made.device = small_count(at["device"]);
   made.threads = small_count(at["threads"]);
   made.count = at["count"].count();
@@ -113,9 +113,56 @@ region region_of(const json_place& at) {
   return made;
 }
 
+std::optional<latencies> latencies_of(const json_place& at) {
+  if (at.is_null()) return std::nullopt;
+  at.require_keys({"total_ns", "p50_ns", "p99_ns", "histogram"});
+  for (const char* const key : {"p50_ns", "p99_ns"}) count_or_absent(at[key]);
+  return latencies{at["total_ns"].count(), histogram_of(at["histogram"])};
+}
+
+std::optional<amount> amount_of(const json_place& at) {
+  if (at.is_null()) return std::nullopt;
+  at.require_keys({"sum", "time_ns", "per_second"});
+  cost_or_absent(at["per_second"]);
+  return amount{number_or_nan(at["sum"]), at["time_ns"].count()};
+}
+
+std::optional<device_clock_usage> clock_of(const json_place& at) {
+  if (at.is_null()) return std::nullopt;
+  at.require_keys({"name", "sync_points", "offset_ns", "drift_ppm", "residual_ns"});
+  return device_clock_usage{at["name"].text(), small_count(at["sync_points"]), at["offset_ns"].integer(),
+                            number_or_nan(at["drift_ppm"]), at["residual_ns"].count()};
+}
+
+void fraction_or_absent(const json_place& at) {
+  if (cost_or_absent(at).value_or(0) > 1) at.fail("at most 1");
+}
+
+// What the first profiles did not have.
+void read_account(device_usage& to, const json_place& at) {
+  const auto count_if_there = [&](const char* key) { return at.has(key) ? count_or_absent(at[key]) : std::nullopt; };
+  to.launch_idle_ns = count_if_there("launch_idle_ns");
+  to.awaited_ns = count_if_there("awaited_ns");
+  to.work_ns = count_if_there("work_ns");
+  to.operations = count_if_there("operations").value_or(0);
+  if (at.has("queues")) to.queues = small_count(at["queues"]);
+  if (at.has("queue_wait")) to.queue_wait = latencies_of(at["queue_wait"]);
+  if (at.has("launch_latency")) to.launch_latency = latencies_of(at["launch_latency"]);
+  if (at.has("bytes_to")) to.to_device = amount_of(at["bytes_to"]);
+  if (at.has("bytes_from")) to.from_device = amount_of(at["bytes_from"]);
+  if (at.has("flops")) to.flops = amount_of(at["flops"]);
+  if (at.has("clock")) to.clock = clock_of(at["clock"]);
+  count_if_there("other_ns");
+  count_if_there("starved_ns");
+  if (at.has("overlap")) fraction_or_absent(at["overlap"]);
+  if (at.has("concurrency")) cost_or_absent(at["concurrency"]);
+}
+
 device_usage device_of(const json_place& at, std::size_t place) {
   at.require_keys({"id", "kind", "index", "name", "observed_ns", "busy_ns", "kernel_ns", "copy_ns", "exposed_copy_ns",
-                   "idle_ns", "queue_wait_ns", "utilisation", "late", "skipped"});
+                   "idle_ns", "queue_wait_ns", "utilisation", "late", "skipped"},
+                  {"other_ns", "launch_idle_ns", "starved_ns", "awaited_ns", "overlap", "work_ns", "concurrency",
+                   "operations", "queues", "queue_wait", "launch_latency", "bytes_to", "bytes_from", "flops", "clock"});
   if (at["id"].count() != place) at["id"].fail(fmt::format("{}, its place in the list", place));
   device_usage made;
   made.kind = at["kind"].one_of({"cpu", "gpu", "fpga", "accelerator", "other"});
@@ -126,12 +173,18 @@ device_usage device_of(const json_place& at, std::size_t place) {
   made.kernel_ns = count_or_absent(at["kernel_ns"]);
   made.copy_ns = count_or_absent(at["copy_ns"]);
   made.exposed_copy_ns = count_or_absent(at["exposed_copy_ns"]);
-  made.queue_wait_ns = count_or_absent(at["queue_wait_ns"]);
   made.late = at["late"].count();
   made.skipped = at["skipped"].count();
   count_or_absent(at["idle_ns"]);
-  if (cost_or_absent(at["utilisation"]).value_or(0) > 1) at["utilisation"].fail("at most 1");
+  count_or_absent(at["queue_wait_ns"]);
+  fraction_or_absent(at["utilisation"]);
+  read_account(made, at);
   return made;
+}
+
+offload_usage offload_of(const json_place& at) {
+  at.require_keys({"observed_ns", "waited_ns", "busy_ns"});
+  return {at["observed_ns"].count(), count_or_absent(at["waited_ns"]), count_or_absent(at["busy_ns"])};
 }
 
 account account_of(const json_place& at) {
@@ -175,7 +228,7 @@ profile from_json(std::string_view text) {
   // Said before what a later schema may have added is called wrong.
   if (all.has("schema") && all["schema"].count() != 1) all["schema"].fail("1, all that this version reads");
   all.require_keys({"schema", "engine", "mechanism", "reason", "devices", "regions", "accounting", "process"},
-                   {"processes"});
+                   {"processes", "offload", "efficiency"});
   profile made;
   made.engine = engine_of(all["engine"]);
   made.mechanism = all["mechanism"].text();
@@ -183,6 +236,13 @@ profile from_json(std::string_view text) {
   const json_place devices = all["devices"];
   for (std::size_t index = 0; index != devices.size(); ++index)
     made.devices.push_back(device_of(devices[index], index));
+  if (all.has("offload")) made.offload = offload_of(all["offload"]);
+  if (all.has("efficiency")) {
+    const json_place ratios = all["efficiency"];
+    ratios.require_keys(
+        {"device_parallel", "device_load_balance", "device_communication", "device_orchestration", "device_offload"});
+    for (const auto& entry : ratios.value().items()) cost_or_absent(ratios[entry.key()]);
+  }
   const json_place regions = all["regions"];
   for (std::size_t index = 0; index != regions.size(); ++index) made.regions.push_back(region_of(regions[index]));
   made.accounting = account_of(all["accounting"]);

@@ -47,9 +47,9 @@ json attributes_of(const region& row) {
   return all;
 }
 
-json histogram_of(const region& row) {
+json histogram_of(const histogram& durations) {
   json counts = json::array();  // pairs of bucket and count
-  const std::vector<std::uint64_t>& buckets = row.durations.buckets();
+  const std::vector<std::uint64_t>& buckets = durations.buckets();
   for (std::size_t bucket = 0; bucket != buckets.size(); ++bucket)
     if (buckets[bucket] != 0) counts.push_back({bucket, buckets[bucket]});
   return counts;
@@ -73,26 +73,76 @@ json region_of(const region& row) {
           {"p50_ns", absent_or(row.quantile_ns(0.5))},
           {"p90_ns", absent_or(row.quantile_ns(0.9))},
           {"p99_ns", absent_or(row.quantile_ns(0.99))},
-          {"histogram", histogram_of(row)},
+          {"histogram", histogram_of(row.durations)},
           {"attributes", attributes_of(row)},
           {"overhead_ns", absent_or(row.overhead_ns)}};
 }
 
+json latencies_of(const std::optional<latencies>& all) {
+  if (!all) return nullptr;
+  return {{"total_ns", all->total_ns},
+          {"p50_ns", absent_or(all->durations.quantile(0.5))},
+          {"p99_ns", absent_or(all->durations.quantile(0.99))},
+          {"histogram", histogram_of(all->durations)}};
+}
+
+json amount_of(const std::optional<amount>& all) {
+  if (!all) return nullptr;
+  return {{"sum", number(all->sum)}, {"time_ns", all->time_ns}, {"per_second", absent_or(all->per_second())}};
+}
+
+json clock_of(const std::optional<device_clock_usage>& clock) {
+  if (!clock) return nullptr;
+  return {{"name", clock->name},
+          {"sync_points", clock->sync_points},
+          {"offset_ns", clock->offset_ns},
+          {"drift_ppm", number(clock->drift_ppm)},
+          {"residual_ns", clock->residual_ns}};
+}
+
 json device_of(const device_usage& device, std::size_t id) {
-  return {{"id", id},
-          {"kind", device.kind},
-          {"index", device.index},
-          {"name", device.name},
-          {"observed_ns", device.observed_ns},
-          {"busy_ns", absent_or(device.busy_ns)},
-          {"kernel_ns", absent_or(device.kernel_ns)},
-          {"copy_ns", absent_or(device.copy_ns)},
-          {"exposed_copy_ns", absent_or(device.exposed_copy_ns)},
-          {"idle_ns", absent_or(device.idle_ns())},
-          {"queue_wait_ns", absent_or(device.queue_wait_ns)},
-          {"utilisation", absent_or(device.utilisation())},
-          {"late", device.late},
-          {"skipped", device.skipped}};
+  json made = {{"id", id},
+               {"kind", device.kind},
+               {"index", device.index},
+               {"name", device.name},
+               {"observed_ns", device.observed_ns},
+               {"busy_ns", absent_or(device.busy_ns)},
+               {"kernel_ns", absent_or(device.kernel_ns)},
+               {"copy_ns", absent_or(device.copy_ns)},
+               {"exposed_copy_ns", absent_or(device.exposed_copy_ns)},
+               {"other_ns", absent_or(device.other_ns())},
+               {"idle_ns", absent_or(device.idle_ns())},
+               {"launch_idle_ns", absent_or(device.launch_idle_ns)},
+               {"starved_ns", absent_or(device.starved_ns())},
+               {"awaited_ns", absent_or(device.awaited_ns)},
+               {"overlap", absent_or(device.overlap())},
+               {"work_ns", absent_or(device.work_ns)},
+               {"concurrency", absent_or(device.concurrency())},
+               {"operations", device.operations},
+               {"queues", device.queues}};
+  made["queue_wait_ns"] = device.queue_wait ? json(device.queue_wait->total_ns) : json(nullptr);
+  made["queue_wait"] = latencies_of(device.queue_wait);
+  made["launch_latency"] = latencies_of(device.launch_latency);
+  made["bytes_to"] = amount_of(device.to_device);
+  made["bytes_from"] = amount_of(device.from_device);
+  made["flops"] = amount_of(device.flops);
+  made["clock"] = clock_of(device.clock);
+  made["utilisation"] = absent_or(device.utilisation());
+  made["late"] = device.late;
+  made["skipped"] = device.skipped;
+  return made;
+}
+
+json offload_of(const offload_usage& of) {
+  return {{"observed_ns", of.observed_ns}, {"waited_ns", absent_or(of.waited_ns)}, {"busy_ns", absent_or(of.busy_ns)}};
+}
+
+json efficiency_of(const efficiencies& of) {
+  return {{"device_parallel", absent_or(of.device_parallel)},
+          {"device_load_balance", absent_or(of.device_load_balance)},
+          {"device_communication", absent_or(of.device_communication)},
+          {"device_orchestration", absent_or(of.device_orchestration)},
+          {"device_offload", absent_or(of.device_offload)}};
 }
 
 json process_of(const process_info& process) {
@@ -106,6 +156,8 @@ std::string to_json(const profile& of) {
   json all = {{"schema", 1}, {"engine", of.engine}, {"mechanism", of.mechanism}, {"reason", of.reason}};
   all["devices"] = json::array();
   for (std::size_t at = 0; at != of.devices.size(); ++at) all["devices"].push_back(device_of(of.devices[at], at));
+  all["offload"] = offload_of(of.offload);
+  all["efficiency"] = efficiency_of(efficiencies_of(of));
   all["regions"] = json::array();
   for (const region& row : of.regions) all["regions"].push_back(region_of(row));
   all["accounting"] = {{"begun", of.accounting.begun},

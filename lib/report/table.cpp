@@ -108,20 +108,80 @@ void write_tree(std::string& out, const profile& of, const node& root, double wa
   }
 }
 
+std::string tail_of(const std::optional<latencies>& all) {
+  if (!all) return "—";
+  return fmt::format("{} (p99 {})", duration(all->durations.quantile(0.5)), duration(all->durations.quantile(0.99)));
+}
+
+std::string transfer(const std::optional<amount>& all, const char* direction) {
+  if (!all) return "";
+  const std::string rate = all->per_second() ? " at " + quantity(*all->per_second(), "B/s") : "";
+  return fmt::format("; {} {}{}", quantity(all->sum, "B"), direction, rate);
+}
+
+// What the columns have no room for; nothing of a device that has only run offloads.
+void write_operations(std::string& out, const device_usage& device) {
+  if (device.queue_wait) {
+    std::string text =
+        fmt::format("    {} operations on {} queue{}", device.operations, device.queues, device.queues == 1 ? "" : "s");
+    if (const auto at_once = device.concurrency()) text += fmt::format(", {:.3g} at a time", *at_once);
+    text += "; started after " + tail_of(device.queue_wait) + ", launched in " + tail_of(device.launch_latency);
+    text += transfer(device.to_device, "to it") + transfer(device.from_device, "from it");
+    if (device.flops && device.flops->per_second())
+      text += "; kernels " + quantity(*device.flops->per_second(), "FLOP/s");
+    out += wrapped(text);
+  }
+  if (device.clock)
+    out += wrapped(fmt::format("    clock {}: {} sync points, offset {}{}, drift {:.3g} ppm, residual {}",
+                               device.clock->name, device.clock->sync_points, device.clock->offset_ns < 0 ? "-" : "",
+                               duration(std::abs(static_cast<double>(device.clock->offset_ns))),
+                               device.clock->drift_ppm, duration(static_cast<double>(device.clock->residual_ns))));
+  if (device.late + device.skipped != 0)
+    out += wrapped(fmt::format("    {} operations came too late for an exact busy time, {} were not booked",
+                               device.late, device.skipped));
+}
+
+// busy = kernels + exposed copies + other; idle = launching + starved.
 void write_devices(std::string& out, const profile& of) {
-  out += "\n" + fitted("device", name_columns + 6) + right("busy", 9) + right("idle", 9) + right("used", 8) +
-         right("kernel", 9) + right("copy", 9) + right("exposed", 9) + right("queued", 9) + "\n";
+  constexpr std::size_t device_columns = 28;
+  out += "\n" + fitted("device", device_columns);
+  for (const char* const title : {"busy", "used", "kernels", "exposed", "idle", "launching", "starved", "overlap"})
+    out += right(title, title == std::string_view("used") || title == std::string_view("overlap") ? 8 : 9);
+  out += "\n";
   for (std::uint32_t at = 0; at != of.devices.size(); ++at) {
     const device_usage& device = of.devices[at];
-    out += fitted(short_name(of, at) + "  " + printable(device.name), name_columns + 6);
-    out += right(duration(device.busy_ns), 9) + right(duration(device.idle_ns()), 9);
+    out += fitted(short_name(of, at) + "  " + printable(device.name), device_columns);
+    out += right(duration(device.busy_ns), 9);
     out += right(device.utilisation() ? percent(*device.utilisation()) : "—", 8);
-    out += right(duration(device.kernel_ns), 9) + right(duration(device.copy_ns), 9);
-    out += right(duration(device.exposed_copy_ns), 9) + right(duration(device.queue_wait_ns), 9) + "\n";
-    if (device.late + device.skipped != 0)
-      out += wrapped(fmt::format("    {} intervals came too late for an exact busy time, {} were not booked",
-                                 device.late, device.skipped));
+    out += right(duration(device.kernel_ns), 9) + right(duration(device.exposed_copy_ns), 9);
+    out += right(duration(device.idle_ns()), 9) + right(duration(device.launch_idle_ns), 10);
+    out += right(duration(device.starved_ns()), 9);
+    const bool told = of.offload.waited_ns && device.overlap();
+    out += right(told ? percent(*device.overlap()) : "—", 8) + "\n";
+    write_operations(out, device);
   }
+}
+
+void write_efficiency(std::string& out, const profile& of) {
+  const efficiencies all = efficiencies_of(of);
+  std::uint64_t sum = 0;
+  std::size_t devices = 0;
+  for (const device_usage& device : of.devices)
+    if (device.kernel_ns) {
+      sum += device.busy_ns.value_or(0);
+      ++devices;
+    }
+  if (all.device_parallel)
+    out +=
+        wrapped(fmt::format("devices: parallel efficiency {} = load balance {} x communication {} x orchestration {}",
+                            percent(*all.device_parallel), percent(*all.device_load_balance),
+                            percent(*all.device_communication), percent(*all.device_orchestration)));
+  if (devices > 1 && of.offload.busy_ns && sum >= *of.offload.busy_ns)
+    out += wrapped(fmt::format("devices: {} of their work went on at once",
+                               duration(static_cast<double>(sum - *of.offload.busy_ns))));
+  if (all.device_offload)
+    out += wrapped(fmt::format("host: offload efficiency {}, it waited {} for devices", percent(*all.device_offload),
+                               duration(of.offload.waited_ns)));
 }
 
 void write_account(std::string& out, const account& of, double wall_ns) {
@@ -170,6 +230,7 @@ std::string to_table(const profile& of) {
   write_tree(out, of, root, wall_ns);
   if (of.regions.empty()) out += "(no marker ran to its end)\n";
   write_devices(out, of);
+  write_efficiency(out, of);
   write_account(out, of.accounting, wall_ns);
   return out;
 }

@@ -45,7 +45,7 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   reader.update(state);
   measured all = reader.result();
   add(all, before);  // as of a second process
-  const device_list devices = read_devices(state, 1000, 500);
+  const device_list devices = read_devices(state, 2000, 1000, 500);
   check(assemble(all, devices.index), devices.devices.size());
   return 0;
 }

@@ -93,7 +93,7 @@ int main(int count, char* arguments[]) {
   state.control.object_loaded = nullptr;
   out.write(&adaptyst_object_v1, sizeof adaptyst_object_v1);
   out.write(&state.control, sizeof state.control);
-  for (const detail::device_entry& one : state.devices)
+  for (const detail::device_entry& one : state.ledger.devices)
     if (one.state != 0) out.write(&one, sizeof one);
   out.write(state.arena, state.arena_used);
   for (detail::recorder* r = state.control.recorders; r != nullptr; r = r->next) {

@@ -1,9 +1,8 @@
-// From a device's unions to what the profile says of it. The state of a process is made for the purpose; no marker runs.
+// From a process's ledger to what the profile says of its devices. The state is made for the purpose; no marker runs.
 #include <sys/mman.h>
 
 #include <adaptyst/detail/process.hpp>
 #include <memory>
-#include <type_traits>
 
 #include "catch.hpp"
 #include "record/device_reader.hpp"
@@ -11,8 +10,10 @@
 namespace {
 
 namespace detail = adaptyst::detail;
+using adaptyst::lib::read_devices;
+using detail::device_work;
 
-constexpr unsigned intervals_kept = std::extent_v<decltype(detail::device_entry::intervals::open)>;
+constexpr std::uint64_t epoch = 1;  // of a state that has just been made
 
 struct unmapper {
   void operator()(detail::process* made) const { munmap(made, sizeof *made); }
@@ -26,99 +27,139 @@ class made_process {
     return {&adaptyst::lib::own_memory(), reinterpret_cast<std::uint64_t>(state_.get()), {}};
   }
 
-  detail::device_entry& device(std::uint32_t kind, std::uint32_t index, const char (&name)[5]) {
+  std::uint32_t device(std::uint32_t kind, std::uint32_t index, const char (&name)[5]) {
     char padded[detail::name_bytes_of_device] = {};
     std::copy(std::begin(name), std::end(name), padded);
     const std::uint32_t id = detail::find_device(*state_, kind, index, padded);
     REQUIRE(id >= 1);
     REQUIRE(id <= detail::most_devices);
-    return state_->devices[id - 1];
+    return id;
+  }
+
+  void book(std::uint32_t on, device_work what, std::uint64_t begin, std::uint64_t end, std::uint64_t submitted = 0) {
+    REQUIRE(detail::with_ledger(state_->ledger, epoch, [=](detail::device_ledger& all) {
+      all.add({begin, end, submitted, 0, on, what});
+    }));
   }
 
  private:
   std::unique_ptr<detail::process, unmapper> state_;
 };
 
-// As complete_operation() books them.
-void book_kernel(detail::device_entry& on, std::uint64_t begin, std::uint64_t end) {
-  on.busy.add(begin, end);
-  on.kernels.add(begin, end);
-  on.kernels_and_copies.add(begin, end);
-}
-void book_copy(detail::device_entry& on, std::uint64_t begin, std::uint64_t end) {
-  on.busy.add(begin, end);
-  on.copies.add(begin, end);
-  on.kernels_and_copies.add(begin, end);
-}
-
 }  // namespace
 
-TEST_CASE("the CPU is the first device, busy with its share of the process's time") {
+TEST_CASE("the host's CPU is the first device, busy with its share of the process's time") {
   const made_process in;
-  const adaptyst::lib::device_list list = adaptyst::lib::read_devices(in.state(), 1000, 100);
+  const adaptyst::lib::device_list list = read_devices(in.state(), 5000, 1000, 100);
   REQUIRE(list.devices.size() == 1);
   REQUIRE(list.index == std::vector<std::uint32_t>{0});
   const adaptyst::device_usage& cpu = list.devices[0];
   CHECK(cpu.kind == "cpu");
   CHECK(cpu.observed_ns == 1000);
-  REQUIRE(cpu.busy_ns.has_value());
-  CHECK(*cpu.busy_ns <= 100);
-  CHECK(*cpu.busy_ns > 0);
+  CHECK(cpu.busy_ns == 100U);
   CHECK_FALSE(cpu.kernel_ns.has_value());
-  CHECK_FALSE(cpu.queue_wait_ns.has_value());
+  CHECK_FALSE(cpu.queue_wait.has_value());
+  CHECK_FALSE(list.offload.waited_ns.has_value());
+  CHECK_FALSE(list.offload.busy_ns.has_value());
 }
 
-TEST_CASE("a device's times are those of its unions") {
+TEST_CASE("the times of a device add up") {
   made_process in;
-  detail::device_entry& gpu = in.device(1, 7, "H200");
-  book_kernel(gpu, 100, 200);
-  book_copy(gpu, 150, 300);
-  gpu.queue_wait_ns = 17;
-  gpu.skipped = 2;
-  const adaptyst::lib::device_list list = adaptyst::lib::read_devices(in.state(), 1000, 0);
+  const std::uint32_t gpu = in.device(1, 7, "H200");
+  in.book(gpu, device_work::kernel, 1100, 1200, 1050);
+  in.book(gpu, device_work::copy, 1150, 1300, 1140);
+  in.book(gpu, device_work::other, 1300, 1310, 1300);
+  in.book(0, device_work::wait_begin, 1180, 1180);
+  in.book(0, device_work::wait_end, 1250, 1250);
+  (*in).ledger.skipped = 2;
+  const adaptyst::lib::device_list list = read_devices(in.state(), 2000, 1000, 0);
   REQUIRE(list.devices.size() == 2);
   const adaptyst::device_usage& read = list.devices[1];
   CHECK(read.kind == "gpu");
   CHECK(read.index == 7);
   CHECK(read.name == "H200");
-  CHECK(read.busy_ns == 200U);
+  CHECK(read.operations == 3);
+  CHECK(read.busy_ns == 210U);
   CHECK(read.kernel_ns == 100U);
   CHECK(read.copy_ns == 150U);
   CHECK(read.exposed_copy_ns == 100U);
-  CHECK(read.queue_wait_ns == 17U);
+  CHECK(read.other_ns() == 10U);
+  CHECK(read.work_ns == 260U);
+  CHECK(read.launch_idle_ns == 50U);
+  CHECK(read.starved_ns() == 740U);
+  CHECK(read.awaited_ns == 70U);
+  REQUIRE(read.queue_wait.has_value());
+  CHECK(read.queue_wait->total_ns == 60);
+  CHECK(read.launch_latency->total_ns == 50);
   CHECK(read.skipped == 2);
-  CHECK(read.idle_ns() == 800U);
-  CHECK(read.utilisation() == 0.2);
-
-  adaptyst::lib::reset_devices(*in);
-  const adaptyst::device_usage again = adaptyst::lib::read_devices(in.state(), 1000, 0).devices.at(1);
-  CHECK(again.busy_ns == 0U);
-  CHECK(again.queue_wait_ns == 0U);
-  CHECK(again.skipped == 0);
+  CHECK(read.idle_ns() == 790U);
+  CHECK(read.utilisation() == 0.21);
+  CHECK(*read.busy_ns + *read.launch_idle_ns + *read.starved_ns() == read.observed_ns);
+  CHECK(list.offload.waited_ns == 70U);
+  CHECK(list.offload.busy_ns == 210U);
 }
 
-TEST_CASE("what is late for one union and not for another still makes sense together") {
+TEST_CASE("a new collector finds the devices, and nothing that they did before") {
   made_process in;
-  detail::device_entry& gpu = in.device(1, 0, "late");
-  for (std::uint64_t i = 0; i != intervals_kept + 6; ++i) book_copy(gpu, 1000000 + 100 * i, 1000000 + 100 * i + 1);
-  book_kernel(gpu, 0, 900000);  // before all that was folded, but not of its own kind
-  const adaptyst::device_usage read = adaptyst::lib::read_devices(in.state(), 2000000, 0).devices.at(1);
-  CHECK(read.late == 1);
-  REQUIRE(read.exposed_copy_ns.has_value());
-  CHECK(*read.exposed_copy_ns <= *read.copy_ns);
-  CHECK(*read.kernel_ns <= *read.busy_ns);
+  const std::uint32_t gpu = in.device(1, 0, "over");
+  in.book(gpu, device_work::kernel, 100, 200);
+  (*in).control.epoch = 2;
+  const adaptyst::lib::device_list list = read_devices(in.state(), 2000, 1000, 0);
+  REQUIRE(list.devices.size() == 2);
+  CHECK(list.devices[1].busy_ns == 0U);
+  CHECK(list.devices[1].operations == 0);
+  // Nor does what an old one's thread still books enter the new account.
+  CHECK(detail::with_ledger((*in).ledger, 2, [](detail::device_ledger&) {}));
+  in.book(gpu, device_work::kernel, 300, 400);
+  CHECK(read_devices(in.state(), 2000, 1000, 0).devices.at(1).operations == 0);
 }
 
-TEST_CASE("what one union has merged and another has folded still makes sense together") {
+TEST_CASE("a wait that has not ended lasts until now") {
   made_process in;
-  detail::device_entry& gpu = in.device(1, 0, "fill");
-  gpu.busy.add(1000000, 2000000);  // a fill, beside all of the copies: the device was busy in one go
-  for (std::uint64_t i = 0; i != intervals_kept + 6; ++i) book_copy(gpu, 1000000 + 100 * i, 1000000 + 100 * i + 1);
-  book_kernel(gpu, 0, 900000);  // too late beside the copies, in time for the others
-  const adaptyst::device_usage read = adaptyst::lib::read_devices(in.state(), 2000000, 0).devices.at(1);
-  CHECK(read.busy_ns == 1900000U);
-  CHECK(read.kernel_ns == 900000U);
-  CHECK(*read.exposed_copy_ns <= *read.copy_ns);
+  const std::uint32_t gpu = in.device(1, 0, "open");
+  in.book(gpu, device_work::kernel, 1000, 1500);
+  in.book(0, device_work::wait_begin, 1100, 1100);
+  const adaptyst::lib::device_list list = read_devices(in.state(), 1600, 2000, 0);
+  CHECK(list.offload.waited_ns == 500U);
+  CHECK(list.devices.at(1).awaited_ns == 400U);
+}
+
+TEST_CASE("a ledger in which anything may stand does no harm") {
+  made_process in;
+  (void)in.device(1, 0, "liar");
+  auto* const bytes = reinterpret_cast<unsigned char*>(&(*in).ledger);
+  const std::size_t end = offsetof(detail::device_ledger, devices) + offsetof(detail::device_entry, sums);
+  const detail::device_entry honest = (*in).ledger.devices[0];
+  for (unsigned value = 1; value != 256; ++value) {
+    for (std::size_t at = 0; at != end; ++at) bytes[at] = static_cast<unsigned char>(value + 7 * at * (value % 3));
+    (*in).ledger.sequence = 2;
+    (*in).ledger.epoch = epoch;
+    (*in).ledger.devices[0] = honest;
+    (*in).ledger.devices[0].sums.queue_count = value * 1000;
+    const adaptyst::lib::device_list list = read_devices(in.state(), 1600, 2000, 0);
+    CHECK(list.devices.size() == 2);
+  }
+}
+
+TEST_CASE("payloads of a device's regions are its amounts") {
+  std::vector<adaptyst::device_usage> devices(2);
+  devices[1].kernel_ns = 50;
+  std::vector<adaptyst::region> rows(4);
+  const char* const kinds[] = {"copy_to", "copy_from", "kernel", "copy_to"};
+  for (std::size_t at = 0; at != rows.size(); ++at) {
+    rows[at].kind = kinds[at];
+    rows[at].device = at == 3 ? 9 : 1;  // the last one's is unknown
+    rows[at].total_ns = 100;
+    rows[at].attributes["bytes"] = {1, 1000, 1000, 1000};
+    rows[at].attributes["flops"] = {1, 2000, 2000, 2000};
+  }
+  adaptyst::lib::add_amounts(devices, rows);
+  CHECK_FALSE(devices[0].to_device.has_value());
+  REQUIRE(devices[1].to_device.has_value());
+  CHECK(devices[1].to_device->sum == 1000);
+  CHECK(devices[1].to_device->per_second() == 1e10);
+  CHECK(devices[1].from_device->per_second() == 1e10);
+  CHECK(devices[1].flops->per_second() == 4e10);
 }
 
 TEST_CASE("there is room for 63 devices, each once") {
@@ -129,7 +170,7 @@ TEST_CASE("there is room for 63 devices, each once") {
   CHECK(detail::find_device(*in, 1, 63, name) == detail::most_devices + 1);
   CHECK(detail::find_device(*in, 2, 0, name) == detail::most_devices + 1);
   CHECK(detail::find_device(*in, 1, 62, name) == detail::most_devices);
-  CHECK(adaptyst::lib::read_devices(in.state(), 1, 1).devices.size() == 1 + detail::most_devices);
+  CHECK(read_devices(in.state(), 1, 1, 1).devices.size() == 1 + detail::most_devices);
 }
 
 TEST_CASE("utilisation is a fraction, and absent where nothing was observed") {

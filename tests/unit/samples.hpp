@@ -101,11 +101,34 @@ class generator {
       device.kernel_ns = maybe();
       device.copy_ns = maybe();
       device.exposed_copy_ns = maybe();
-      device.queue_wait_ns = maybe();
+      device.launch_idle_ns = maybe();
+      device.awaited_ns = maybe();
+      device.work_ns = maybe();
+      device.operations = below(100);
+      device.queues = static_cast<std::uint32_t>(below(5));
+      if (below(2) == 0) device.queue_wait = waits();
+      if (below(2) == 0) device.launch_latency = waits();
+      if (below(2) == 0) device.to_device = {static_cast<double>(below(1000)), below(1000)};
+      if (below(2) == 0) device.from_device = {static_cast<double>(below(1000)), below(1000)};
+      if (below(2) == 0) device.flops = {static_cast<double>(below(1000)), below(1000)};
+      if (below(2) == 0)
+        device.clock = {"realtime", static_cast<std::uint32_t>(below(9)), -static_cast<std::int64_t>(below(99)),
+                        static_cast<double>(below(100)), below(100)};
       device.late = below(3);
       device.skipped = below(3);
       in.devices.push_back(device);
     }
+    in.offload = {below(1000), maybe(), maybe()};
+  }
+
+  adaptyst::latencies waits() {
+    adaptyst::latencies made;
+    for (std::uint64_t left = 1 + below(5); left != 0; --left) {
+      const std::uint64_t one = below(1000000);
+      made.total_ns += one;
+      made.durations.add(one);
+    }
+    return made;
   }
 
   adaptyst::region region(const known_path& path, std::uint32_t device) {
@@ -193,7 +216,13 @@ inline adaptyst::profile nasty_profile() {
   made.devices[1].name = nasty_names()[5];
   made.devices[1].observed_ns = ~std::uint64_t{0};
   made.devices[1].busy_ns = made.devices[1].kernel_ns = made.devices[1].copy_ns = ~std::uint64_t{0};
-  made.devices[1].exposed_copy_ns = made.devices[1].queue_wait_ns = ~std::uint64_t{0};
+  made.devices[1].exposed_copy_ns = made.devices[1].launch_idle_ns = made.devices[1].awaited_ns = ~std::uint64_t{0};
+  made.devices[1].work_ns = made.devices[1].operations = ~std::uint64_t{0};
+  made.devices[1].queues = 4294967295U;
+  made.devices[1].queue_wait = {~std::uint64_t{0}, {}};
+  made.devices[1].to_device = {1e308, 1};
+  made.devices[1].clock = {"device", 4294967295U, -9223372036854775807LL - 1, 1e300, ~std::uint64_t{0}};
+  made.offload = {~std::uint64_t{0}, ~std::uint64_t{0}, ~std::uint64_t{0}};
   made.devices[1].late = made.devices[1].skipped = ~std::uint64_t{0};
   made.devices[2].kind = "other";
   made.devices[2].name = nasty_names()[3];

@@ -98,7 +98,8 @@ TEST_CASE("a table says who, how, what, where and what it cost") {
 
 TEST_CASE("what could not be had is a dash, not 0") {
   adaptyst::profile in = small();
-  CHECK(count_of(line_of(adaptyst::to_table(in), "cpu  host"), "—") == 4);  // kernel, copy, exposed, queued
+  CHECK(count_of(line_of(adaptyst::to_table(in), "cpu  host"), "—") ==
+        5);  // kernels, exposed, launching, starved, overlap
   in.devices[0].busy_ns.reset();
   CHECK(count_of(line_of(adaptyst::to_table(in), "cpu  host"), "—") == 7);
   in.devices[0].busy_ns = 0;
@@ -206,7 +207,13 @@ TEST_CASE("huge numbers keep the table within its columns") {
       huge.attributes["cells"] = {count, -1.2345e-300, -1.2345e-300, 1e308};
       in.regions.push_back(huge);
       in.devices[1].busy_ns = in.devices[1].kernel_ns = in.devices[1].copy_ns = ns;
-      in.devices[1].exposed_copy_ns = in.devices[1].queue_wait_ns = in.devices[1].observed_ns = ns;
+      in.devices[1].exposed_copy_ns = in.devices[1].launch_idle_ns = in.devices[1].observed_ns = ns;
+      in.devices[1].awaited_ns = in.devices[1].work_ns = in.devices[1].operations = ns;
+      in.devices[1].queue_wait = in.devices[1].launch_latency = adaptyst::latencies{};
+      in.devices[1].queue_wait->durations.add(ns);
+      in.devices[1].to_device = in.devices[1].from_device = in.devices[1].flops = adaptyst::amount{1e308, ns};
+      in.devices[1].clock = {"monotonic_raw", 4294967295U, -9223372036854775807LL - 1, 1e300, ~std::uint64_t{0}};
+      in.offload = {ns, ns, ns};
       in.devices[1].index = 4294967295U;
       in.devices[1].late = in.devices[1].skipped = count;
       in.accounting.begun = in.accounting.ended = in.accounting.open = in.accounting.unmatched = count;

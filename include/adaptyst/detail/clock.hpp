@@ -29,11 +29,16 @@ ADAPTYST_DETAIL_INLINE uint64_t ticks() noexcept {
 #endif
 }
 
+// One of the host's clocks, by its number in <time.h>.
+ADAPTYST_DETAIL_INLINE uint64_t read_clock(int clock) noexcept {
+  system::time now{};
+  system::get_time(clock, &now);
+  return static_cast<uint64_t>(now.seconds) * 1000000000U + static_cast<uint64_t>(now.nanoseconds);
+}
+
 template <class = void>
 __attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN inline uint64_t monotonic_ns() noexcept {
-  system::time now{};
-  system::get_time(system::clock_monotonic, &now);
-  return static_cast<uint64_t>(now.seconds) * 1000000000U + static_cast<uint64_t>(now.nanoseconds);
+  return read_clock(system::clock_monotonic);
 }
 
 template <class = void>

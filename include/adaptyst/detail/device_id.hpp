@@ -30,7 +30,7 @@ template <bool Literal, class Name, class... Payload>
 ADAPTYST_DETAIL_INLINE uint64_t begin_offload(site& marker, const Name& name, const device& on,
                                               const Payload&... payload) noexcept {
   static_assert(sizeof...(Payload) <= 1, "adaptyst: ADAPTYST_OFFLOAD(name, device) or (name, device, payload)");
-  return begin_scope<Literal>(marker, device_access::id_of(on), name, payload...);
+  return begin_wait<Literal>(marker, device_access::id_of(on), name, payload...);
 }
 
 }  // namespace detail
@@ -43,6 +43,14 @@ ADAPTYST_DETAIL_INLINE uint64_t begin_offload(site& marker, const Name& name, co
     ADAPTYST_DETAIL_AWAKE() ? ::adaptyst::detail::begin_offload<ADAPTYST_DETAIL_IS_LITERAL(name)>(            \
                                   ADAPTYST_DETAIL_PASTE(adaptyst_site_, number), __VA_ARGS__)                 \
                             : 0U                                                                              \
+  }
+
+#define ADAPTYST_DETAIL_WAIT_SCOPE(number, name, ...)                                                      \
+  ADAPTYST_DETAIL_SITE(ADAPTYST_DETAIL_PASTE(adaptyst_site_, number), ADAPTYST_SITE_WAIT, __func__, name); \
+  const ::adaptyst::detail::scope ADAPTYST_DETAIL_PASTE(adaptyst_scope_, number) {                         \
+    ADAPTYST_DETAIL_AWAKE() ? ::adaptyst::detail::begin_wait<ADAPTYST_DETAIL_IS_LITERAL(name)>(            \
+                                  ADAPTYST_DETAIL_PASTE(adaptyst_site_, number), 0U, __VA_ARGS__)          \
+                            : 0U                                                                           \
   }
 
 #endif

@@ -195,26 +195,20 @@ __attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN inline uint64_t push_again(site
   return token;
 }
 
-template <class = void>
-ADAPTYST_DETAIL_COLD inline void book_device_time(process& in, uint32_t device, uint64_t begin_ns,
-                                                  uint64_t end_ns) noexcept {
-  with_device(in.devices[device - 1], [=](device_entry& entry) {
-    entry.busy.add(begin_ns, end_ns);
-    entry.kernels.add(begin_ns, end_ns);
-    entry.kernels_and_copies.add(begin_ns, end_ns);
-  });
-}
-
-// What few regions have: numbers, a device.
+// What few regions have: numbers, a device, a wait for one.
 template <class = void>
 __attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN inline void book_extras(recorder& r, row& where, uint32_t depth,
                                                                          uint64_t duration_ns) noexcept {
   for (uint32_t value = 0; value != where.site->attribute_count; ++value)
     add_attribute(where.attributes[value], r.values[depth][value]);
-  const uint32_t device = where.path->device;
-  if (device == 0) return;
+  if (!is_wait(where.site->kind)) return;
   const uint64_t end_ns = monotonic_ns();  // the clock of operations, which the calibrated counter only follows
-  book_device_time(*r.owner, device, end_ns - duration_ns, end_ns);
+  const uint64_t begin_ns = end_ns - duration_ns;
+  const uint32_t device = where.path->device;
+  with_ledger(r.owner->ledger, r.epoch, [=](device_ledger& all) {
+    if (device != 0) all.add({begin_ns, end_ns, 0, 0, device, device_work::kernel});
+    all.add({end_ns, end_ns, 0, 0, 0, device_work::wait_end});
+  });
 }
 
 template <class = void>
@@ -386,6 +380,32 @@ ADAPTYST_DETAIL_INLINE uint64_t begin_scope(site& marker, uint32_t device, const
   return begin_with(marker, name_of<Literal>(marker, name), device, &values.read());
 }
 
+// The same, and the host waits in it.
+template <class = void>
+ADAPTYST_DETAIL_COLD inline uint64_t begin_wait_with(site& marker, text name, uint32_t device,
+                                                     const payload_values* payload) noexcept {
+  const uint64_t token =
+      push_frame(marker, name, device, payload, ADAPTYST_DETAIL_STACK(), __builtin_return_address(0));
+  if (token != 0) {
+    recorder& r = *this_thread_recorder;
+    const writing now(r);
+    book_wait(r, device_work::wait_begin, monotonic_ns());
+  }
+  return token;
+}
+
+template <bool Literal, class Name>
+ADAPTYST_DETAIL_INLINE uint64_t begin_wait(site& marker, uint32_t device, const Name& name) noexcept {
+  return begin_wait_with(marker, name_of<Literal>(marker, name), device, nullptr);
+}
+
+template <bool Literal, class Name, class Payload>
+ADAPTYST_DETAIL_INLINE uint64_t begin_wait(site& marker, uint32_t device, const Name& name,
+                                           const Payload& payload) noexcept {
+  const payload_reader<Payload> values(payload);
+  return begin_wait_with(marker, name_of<Literal>(marker, name), device, &values.read());
+}
+
 template <bool Literal, class Name, class... Payloads>
 uint64_t begin_scope(site&, uint32_t, const Name&, const Payloads&...) noexcept {
   static_assert(sizeof...(Payloads) == 1, "adaptyst: ADAPTYST_REGION(name) or (name, payload)");
@@ -401,6 +421,27 @@ struct pending {
   double numbers[ADAPTYST_ATTRIBUTES];
 };
 
+// Within a stretch of writing; false: it was counted as lost.
+template <class = void>
+ADAPTYST_DETAIL_INLINE bool begin_pending_below(recorder& r, const adaptyst_path* parent, site& marker, text name,
+                                                uint32_t device, const payload_values* payload,
+                                                pending& begun) noexcept {
+  loss why = loss::tables_full;
+  const adaptyst_site* const record = device > most_devices ? nullptr : record_of(*r.owner, marker, name, payload);
+  row* const where = record != nullptr ? row_below(r, parent, record, device, why) : nullptr;
+  if (where == nullptr) {
+    count_loss(r, why);
+    return false;
+  }
+  begun.path = where->path;
+  begun.epoch = r.epoch;
+  if (payload != nullptr)
+    for (uint32_t at = 0; at != payload->count; ++at) begun.numbers[at] = payload->numbers[at];
+  bump(r.begun, 1);
+  bump(r.handles, 1);
+  return true;
+}
+
 template <class = void>
 __attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN inline pending begin_pending(site& marker, text name, uint32_t device,
                                                                               const payload_values* payload) noexcept {
@@ -411,19 +452,7 @@ __attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN inline pending begin_pending(si
   {
     const writing now(r);
     renew_if_stale(r);
-    loss why = loss::tables_full;
-    const adaptyst_site* const record = device > most_devices ? nullptr : record_of(*r.owner, marker, name, payload);
-    row* const where = record != nullptr ? row_below(r, current_path(r), record, device, why) : nullptr;
-    if (where == nullptr) {
-      count_loss(r, why);
-      return begun;
-    }
-    begun.path = where->path;
-    begun.epoch = r.epoch;
-    if (payload != nullptr)
-      for (uint32_t at = 0; at != payload->count; ++at) begun.numbers[at] = payload->numbers[at];
-    bump(r.begun, 1);
-    bump(r.handles, 1);
+    if (!begin_pending_below(r, current_path(r), marker, name, device, payload, begun)) return begun;
   }
   begun.begin = timestamp(r.owner->control.clock);
   return begun;

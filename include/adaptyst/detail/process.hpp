@@ -12,7 +12,7 @@
 #include "../probe_abi.h"
 #include "atomic.hpp"
 #include "clock.hpp"
-#include "intervals.hpp"
+#include "device_ledger.hpp"
 #include "system.hpp"
 #include "text.hpp"
 
@@ -80,23 +80,6 @@ void for_each_object(Visit&& visit) noexcept {
 
 // ---- the shared state -------------------------------------------------------------------------------------------
 
-constexpr size_t name_bytes_of_device = 40;
-
-struct device_entry {
-  uint32_t state;  // 0 free, 1 being written, 2 ready
-  uint32_t kind;
-  uint32_t index;
-  uint32_t lock;  // of all that follows the name
-  char name[name_bytes_of_device];
-  uint64_t skipped;  // intervals not booked because the lock could not be had in bounded time
-  using intervals = interval_union<64>;
-  intervals busy;
-  intervals kernels;
-  intervals kernels_and_copies;
-  intervals copies;
-  uint64_t queue_wait_ns;
-};
-
 struct control_page {
   uint32_t abi;       // ADAPTYST_ABI_VERSION; 0 in a child that has forked
   uint32_t observer;  // the process outside that reads the recorders, or 0
@@ -116,13 +99,12 @@ struct intern_table {
 };
 
 constexpr size_t control_bytes = 4096;
-constexpr size_t most_devices = 63;
 constexpr size_t arena_bytes = size_t{48} << 20;
 
 struct process {
   control_page control;
   char pad[control_bytes - sizeof(control_page)];
-  device_entry devices[most_devices];  // id − 1 is the index: id 0 is the host's CPU
+  device_ledger ledger;
   intern_table<adaptyst_site, size_t{1} << 16> sites;
   intern_table<adaptyst_path, size_t{1} << 18> paths;
   // Each thread's recorder, for the ELF objects in which it has none yet. Without a destructor: the code of one could be
@@ -142,7 +124,7 @@ struct process {
     return at + bytes <= arena_bytes ? arena + at : nullptr;
   }
 };
-static_assert(offsetof(process, devices) == control_bytes, "only the control page is wiped in a child");
+static_assert(offsetof(process, ledger) == control_bytes, "only the control page is wiped in a child");
 
 template <class = void>
 inline void* map_memory(size_t bytes) noexcept {
@@ -294,27 +276,12 @@ inline const adaptyst_path* intern_path(process& in, uint64_t id, const adaptyst
 
 // ---- devices ----------------------------------------------------------------------------------------------------
 
-// Runs `book(entry)` with the device's lock; gives up, and counts it, rather than wait on a holder that sleeps.
-template <class Book>
-void with_device(device_entry& device, Book&& book) noexcept {
-  constexpr unsigned longest_spin = 20000;
-  for (unsigned spin = 0; spin != longest_spin; ++spin) {
-    uint32_t free = 0;
-    if (load(device.lock) == 0 && compare_exchange(device.lock, free, uint32_t{1})) {
-      book(device);
-      store_release(device.lock, 0);
-      return;
-    }
-  }
-  fetch_add(device.skipped, 1);
-}
-
 template <class = void>
 inline uint32_t find_device(process& in, uint32_t kind, uint32_t index,
                             const char (&name)[name_bytes_of_device]) noexcept {
   constexpr unsigned longest_wait = 1U << 28;
   for (uint32_t at = 0; at != most_devices; ++at) {
-    device_entry& entry = in.devices[at];
+    device_entry& entry = in.ledger.devices[at];
     uint32_t state = load_acquire(entry.state);
     if (state == 0 && compare_exchange(entry.state, state, uint32_t{1})) {
       entry.kind = kind;

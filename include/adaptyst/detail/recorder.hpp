@@ -19,15 +19,18 @@
 
 namespace adaptyst { inline namespace v1 { namespace detail {
 
-// Why an event was lost. All but the last two happen when it begins.
+// Why an event was lost.
 enum class loss : unsigned {
-  too_deep,     // more than most_depth regions open on one thread
-  rows_full,    // more than most_rows call paths on one thread
-  tables_full,  // no room for a further marker, call path or device in the process
-  no_memory,    // the recorder could not be made
-  in_signal,    // a signal handler interrupted the recorder of its own thread
-  bad_times,    // an operation that ended before it started, or started before it was submitted
-  unmatched,    // begun, and then left by longjmp() or the end of its thread
+  too_deep,       // more than most_depth regions open on one thread
+  rows_full,      // more than most_rows call paths on one thread
+  tables_full,    // no room for a further marker, call path or device in the process
+  no_memory,      // the recorder could not be made
+  in_signal,      // a signal handler interrupted the recorder of its own thread
+  bad_times,      // an operation that ended before it started, or started before it was submitted
+  no_times,       // an operation whose times its device did not tell
+  unknown_clock,  // an operation whose times cannot be converted
+  device_lost,    // an operation that its device will never finish
+  unmatched,      // begun, and then left by longjmp() or the end of its thread
   reasons
 };
 
@@ -47,7 +50,7 @@ struct alignas(64) row {
   const adaptyst_site* site;
   row* child;         // the last that was found below this one, as a loop finds it again; never null
   uint64_t identity;  // device and generation of the thread, see identity_of()
-  uint64_t extras;    // 0: neither numbers of a payload nor a device
+  uint64_t extras;    // 0: neither numbers of a payload nor a device, nor does the host wait
   uint64_t count, total_ns, nested_ns, min_ns, max_ns;
   uint64_t* histogram;
   uint32_t threads;  // that have had this recorder, and been here
@@ -154,10 +157,23 @@ ADAPTYST_DETAIL_INLINE frame& top_frame(recorder& r) noexcept {
   return r.frames[r.depth];
 }
 
+// Whether the host waits for a device in a region of this kind.
+ADAPTYST_DETAIL_INLINE bool is_wait(uint32_t kind) noexcept {
+  return kind == ADAPTYST_SITE_WAIT || kind == ADAPTYST_SITE_OFFLOAD;
+}
+
+// The host begins or stops to wait.
+template <class = void>
+ADAPTYST_DETAIL_COLD inline void book_wait(recorder& r, device_work what, uint64_t at_ns) noexcept {
+  with_ledger(r.owner->ledger, r.epoch, [=](device_ledger& all) { all.add({at_ns, at_ns, 0, 0, 0, what}); });
+}
+
 // Frames from `depth` on will never be ended.
 template <class = void>
 inline void abandon_frames(recorder& r, uint32_t depth) noexcept {
   const uint32_t counted = depth > r.base ? depth : r.base;
+  for (uint32_t at = r.depth; at > counted; --at)
+    if (is_wait(r.frames[at].path->site->kind)) book_wait(r, device_work::wait_end, monotonic_ns());
   if (r.depth > counted) bump(r.lost[static_cast<unsigned>(loss::unmatched)], r.depth - counted);
   store(r.depth, depth);
   if (r.base > depth) store(r.base, depth);
@@ -230,7 +246,7 @@ ADAPTYST_DETAIL_COLD inline row* make_row(recorder& r, row*& slot, uint64_t id, 
   store(made.site, path->site);
   store(made.child, &r.root);
   store(made.identity, 0);
-  store(made.extras, path->site->attribute_count | path->device);
+  store(made.extras, path->site->attribute_count | path->device | (is_wait(path->site->kind) ? 1U : 0U));
   store(made.count, 0);
   store(made.total_ns, 0);
   store(made.nested_ns, 0);

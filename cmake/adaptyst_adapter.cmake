@@ -1,0 +1,29 @@
+find_package(Threads REQUIRED)
+
+# adaptyst_adapter_option(NAME "what it is"): ADAPTYST_WITH_NAME, ON, OFF or AUTO.
+# adaptyst_adapter_missing(NAME "what is missing"): says so, with an error if the adapter was asked for.
+function(adaptyst_adapter_option name what)
+  set(ADAPTYST_WITH_${name} AUTO CACHE STRING "${what}: ON, OFF, or AUTO (if what it needs is there)")
+  set_property(CACHE ADAPTYST_WITH_${name} PROPERTY STRINGS AUTO ON OFF)
+endfunction()
+
+function(adaptyst_adapter_missing name what)
+  if(ADAPTYST_WITH_${name} STREQUAL AUTO)
+    message(STATUS "adaptyst: ${name} adapter: no (${what})")
+  else()
+    message(FATAL_ERROR "adaptyst: ADAPTYST_WITH_${name}=ON, but ${what}")
+  endif()
+endfunction()
+
+# adaptyst_add_adapter_library(name SOURCES...): lib/libadaptyst-<name>.so, to be preloaded or named in a variable of the
+# environment, not linked with. Only what is exported by name is seen from outside.
+function(adaptyst_add_adapter_library name)
+  add_library(adaptyst_${name} MODULE ${ARGN})
+  set_target_properties(adaptyst_${name} PROPERTIES OUTPUT_NAME adaptyst-${name} PREFIX lib CXX_VISIBILITY_PRESET hidden
+                        VISIBILITY_INLINES_HIDDEN ON LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/adapters)
+  target_link_libraries(adaptyst_${name} PRIVATE adaptyst_headers Threads::Threads)
+  adaptyst_warnings(adaptyst_${name})
+  if(ADAPTYST_INSTALL)
+    install(TARGETS adaptyst_${name} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+  endif()
+endfunction()

@@ -1,0 +1,118 @@
+// What becomes of an operation between submit() and complete().
+#ifndef ADAPTYST_DETAIL_OPERATIONS_HPP
+#define ADAPTYST_DETAIL_OPERATIONS_HPP
+
+#include "device_id.hpp"
+#include "marker.hpp"
+
+namespace adaptyst { inline namespace v1 { namespace detail {
+
+// Where and when a thread gave work to a device.
+struct handed_over {
+  const adaptyst_path* region;  // null: outside all regions
+  uint64_t submitted_ns;        // 0: nobody looked
+  uint64_t epoch;
+  uint64_t thread;
+};
+
+struct pending_operation {
+  pending begun;
+  uint64_t submitted_ns;
+  uint64_t queue;
+  uint64_t thread;  // that submitted it
+};
+
+template <class Queue>
+ADAPTYST_DETAIL_INLINE uint64_t number_of_queue(Queue queue) noexcept {
+  return static_cast<uint64_t>(queue);
+}
+template <class Queue>
+ADAPTYST_DETAIL_INLINE uint64_t number_of_queue(Queue* queue) noexcept {
+  return reinterpret_cast<uintptr_t>(queue);
+}
+ADAPTYST_DETAIL_INLINE uint64_t number_of_queue(decltype(nullptr)) noexcept { return 0; }
+
+template <class = void>
+__attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN inline handed_over hand_over() noexcept {
+  recorder* const opened = open_recorder();
+  if (opened == nullptr) return {};
+  recorder& r = *opened;
+  const writing now(r);
+  renew_if_stale(r);
+  return {current_path(r), monotonic_ns(), r.epoch, r.thread};
+}
+
+// `when`: null for now.
+template <class = void>
+__attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN inline pending_operation submit_event(
+    text name, uint32_t device, uint32_t kind, uint64_t queue, const payload_values* payload, const char* file,
+    const char* function, uint32_t line, const handed_over* when) noexcept {
+  pending_operation made{};
+  recorder* const opened = open_recorder();
+  if (opened == nullptr) return made;
+  recorder& r = *opened;
+  {
+    const writing now(r);
+    renew_if_stale(r);
+    if (when != nullptr && when->epoch != r.epoch) return made;  // of an earlier collector
+    site marker{nullptr, 0, file, function, line, kind, nullptr};
+    if (!begin_pending_below(r, when != nullptr ? when->region : current_path(r), marker, name, device, payload,
+                             made.begun))
+      return made;
+    made.thread = when != nullptr ? when->thread : r.thread;
+    made.queue = queue;
+  }
+  // Not from the calibrated counter: its line drifts off CLOCK_MONOTONIC, in which the device's times are, by
+  // microseconds a minute, and work may start within less after it was submitted.
+  made.submitted_ns = when != nullptr ? when->submitted_ns : monotonic_ns();
+  return made;
+}
+
+// An operation that will not be booked.
+template <class = void>
+ADAPTYST_DETAIL_COLD inline void lose_operation(recorder& r, const pending& begun, loss why) noexcept {
+  renew_if_stale(r);
+  if (begun.epoch != r.epoch) return;
+  bump(r.handles, -1);
+  bump(r.begun, -1);
+  count_loss(r, why);
+}
+
+template <class = void>
+ADAPTYST_DETAIL_COLD inline void abandon_operation(const pending& begun, loss why) noexcept {
+  recorder* const opened = open_recorder();
+  if (opened == nullptr) return;
+  const writing now(*opened);
+  lose_operation(*opened, begun, why);
+}
+
+ADAPTYST_DETAIL_INLINE device_work work_of(uint32_t site_kind) noexcept {
+  if (site_kind == ADAPTYST_SITE_KERNEL) return device_work::kernel;
+  return site_kind == ADAPTYST_SITE_OTHER ? device_work::other : device_work::copy;
+}
+
+template <class = void>
+__attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN inline void complete_operation(const pending_operation& done,
+                                                                                uint64_t started_ns,
+                                                                                uint64_t ended_ns) noexcept {
+  recorder* const opened = open_recorder();
+  if (opened == nullptr) return;
+  recorder& r = *opened;
+  const adaptyst_path* const path = done.begun.path;
+  {
+    const writing now(r);
+    if (started_ns < done.submitted_ns || ended_ns < started_ns) return lose_operation(r, done.begun, loss::bad_times);
+    if (!book_handle(r, done.begun, ended_ns - started_ns)) return;
+    const ledger_entry entry{started_ns, ended_ns,     done.submitted_ns,
+                             done.queue, path->device, work_of(path->site->kind)};
+    with_ledger(r.owner->ledger, r.epoch, [&](device_ledger& all) { all.add(entry); });
+  }
+  if (load(adaptyst_object_v1.region_end) != 0)
+    end_probe (*r.owner)(path->site->name, path->id, started_ns, ended_ns, ended_ns - started_ns, path);
+  if (load(adaptyst_object_v1.event) != 0)
+    adaptyst_probe_operation(path->site->name, path->id, done.submitted_ns, started_ns, ended_ns, path);
+}
+
+}}}  // namespace adaptyst::v1::detail
+
+#endif
