@@ -125,7 +125,10 @@ operation submit(const submission&, const Name& name, const device&, Queue, oper
 #else
 
 // Of this thread, now.
-inline submission submitting() noexcept { return detail::is_awake() ? submission{detail::hand_over()} : submission{}; }
+template <class = void>
+submission submitting() noexcept {
+  return detail::is_awake() ? submission{detail::hand_over()} : submission{};
+}
 
 // `queue` is whatever the program calls its queue or stream, a number or a pointer: operations on one are expected to run
 // one after the other.

@@ -32,8 +32,8 @@ std::string joined(const std::string& a, const std::string& b) {
 }
 
 auto identity(const device_usage& device) {
-  const bool is_host = device.kind == "cpu" && device.name == "host";  // others may be CPUs as well
-  return std::make_tuple(!is_host, device.kind, device.index, device.name);
+  // The host first; others may be CPUs as well.
+  return std::make_tuple(device.kind != "cpu", device.name != "host", device.kind, device.index, device.name);
 }
 
 void add(std::optional<latencies>& to, const std::optional<latencies>& from) {

@@ -101,11 +101,11 @@ TEST_CASE("what could not be had is a dash, not 0") {
   CHECK(count_of(line_of(adaptyst::to_table(in), "cpu  host"), "—") ==
         5);  // kernels, exposed, launching, starved, overlap
   in.devices[0].busy_ns.reset();
-  CHECK(count_of(line_of(adaptyst::to_table(in), "cpu  host"), "—") == 7);
+  CHECK(count_of(line_of(adaptyst::to_table(in), "cpu  host"), "—") == 8);
   in.devices[0].busy_ns = 0;
   in.devices[0].kernel_ns = 0;
   const std::string idle = line_of(adaptyst::to_table(in), "cpu  host");
-  CHECK(count_of(idle, "—") == 3);
+  CHECK(count_of(idle, "—") == 4);
   CHECK(contains(idle, "0 ns"));
   in.processes.clear();
   CHECK(contains(line_of(adaptyst::to_table(in), "solve"), "—"));  // no share without a duration
@@ -145,7 +145,7 @@ TEST_CASE("bytes and flops are shown as rates, other attributes with their sprea
   CHECK(contains(table, "cells mean 4 [1, 7], sum 40"));
 }
 
-TEST_CASE("losses are named, late intervals told") {
+TEST_CASE("losses are named, late operations told") {
   adaptyst::profile in = small();
   in.accounting.lost = {{"too_deep", 3}, {"rows_full", 4}};
   in.devices[1].late = 2;
@@ -154,7 +154,7 @@ TEST_CASE("losses are named, late intervals told") {
   CHECK(contains(table, "7 lost"));
   CHECK(contains(table, "3 too_deep"));
   CHECK(contains(table, "4 rows_full"));
-  CHECK(contains(table, "2 intervals came too late"));
+  CHECK(contains(table, "2 operations came too late"));
 }
 
 TEST_CASE("names of any bytes and length keep the table within its columns") {
