@@ -164,6 +164,16 @@ device_list read_devices(const process_state& of, std::uint64_t now_ns, std::uin
   return list;
 }
 
+std::string device_name(const process_state& of, std::uint32_t device) {
+  device_entry entry{};
+  const std::uint64_t first = of.address + offsetof(detail::process, ledger) + head_bytes;
+  if (device == 0 || device > detail::most_devices ||
+      !of.in->read(first + (device - 1) * sizeof entry, &entry, offsetof(device_entry, sums)))
+    return "device " + std::to_string(device);
+  entry.name[sizeof entry.name - 1] = '\0';
+  return kind_name(entry.kind) + std::to_string(entry.index) + " " + entry.name;
+}
+
 void add_amounts(std::vector<device_usage>& to, const std::vector<region>& from) {
   const auto sum_of = [](const region& row, const char* name) {
     const auto found = row.attributes.find(name);

@@ -12,6 +12,7 @@
 
 #include "../histogram.h"
 #include "atomic.hpp"
+#include "system.hpp"
 
 namespace adaptyst { inline namespace v1 { namespace detail {
 
@@ -211,12 +212,14 @@ struct device_ledger {
   }
 };
 
+// Whoever holds the lock may have lost its processor, perhaps to us: it is given one. Gives up after some milliseconds.
 template <class = void>
 ADAPTYST_DETAIL_COLD inline bool lock_slowly(uint32_t& lock) noexcept {
-  constexpr unsigned longest_spin = 20000;
-  for (unsigned spin = 0; spin != longest_spin; ++spin) {
+  constexpr unsigned spins = 200, yields = 2000;
+  for (unsigned attempt = 0; attempt != spins + yields; ++attempt) {
     uint32_t free = 0;
     if (load(lock) == 0 && compare_exchange(lock, free, uint32_t{1})) return true;
+    if (attempt >= spins) system::call(__NR_sched_yield);
   }
   return false;
 }
