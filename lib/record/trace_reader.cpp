@@ -19,6 +19,7 @@ using detail::traced;
 // More than any process has, so that one that lies does not keep us busy for ever.
 constexpr std::size_t most_recorders = 1 << 16;
 constexpr std::size_t most_sites = 1 << 18;
+constexpr std::uint64_t entries_at_once = 4096;
 constexpr std::uint64_t most_entries = std::uint64_t{1} << 24;
 
 template <class T>
@@ -28,15 +29,12 @@ std::uint64_t address_of(const T* there) {
 
 }  // namespace
 
-const std::vector<traced_event>& trace_reader::read() {
-  found_.clear();
+void trace_reader::read(const taker& to) {
   detail::control_page control{};
-  if (of_.address == 0 || !of_.in->read(of_.address, control)) return found_;
+  if (of_.address == 0 || !of_.in->read(of_.address, control)) return;
   clock_ = control.clock;
   std::uint64_t at = address_of(control.recorders);
-  for (std::size_t step = 0; at != 0 && step != most_recorders; ++step) at = read_recorder(at, control.epoch);
-  events_ += found_.size();
-  return found_;
+  for (std::size_t step = 0; at != 0 && step != most_recorders; ++step) at = read_recorder(at, control.epoch, to);
 }
 
 std::uint64_t trace_reader::lost() const {
@@ -45,7 +43,7 @@ std::uint64_t trace_reader::lost() const {
   return sum;
 }
 
-std::uint64_t trace_reader::read_recorder(std::uint64_t address, std::uint64_t epoch) {
+std::uint64_t trace_reader::read_recorder(std::uint64_t address, std::uint64_t epoch, const taker& to) {
   std::uint64_t its_epoch = 0;
   std::uint64_t ring = 0;
   std::uint64_t next = 0;
@@ -53,11 +51,11 @@ std::uint64_t trace_reader::read_recorder(std::uint64_t address, std::uint64_t e
       !of_.in->read(address + offsetof(detail::recorder_head, ring), ring) ||
       !of_.in->read(address + offsetof(detail::recorder_head, next), next))
     return 0;
-  if (its_epoch == epoch && ring != 0) read_ring(ring, rings_[address]);
+  if (its_epoch == epoch && ring != 0) read_ring(ring, rings_[address], to);
   return next;
 }
 
-void trace_reader::read_ring(std::uint64_t address, known_ring& known) {
+void trace_reader::read_ring(std::uint64_t address, known_ring& known, const taker& to) {
   std::uint64_t head = 0;
   std::uint64_t tail = 0;
   std::uint64_t capacity = 0;
@@ -72,18 +70,18 @@ void trace_reader::read_ring(std::uint64_t address, known_ring& known) {
   if (capacity == 0 || (capacity & (capacity - 1)) != 0 || capacity > most_entries || head - tail > capacity) return;
   while (tail != head) {
     const std::uint64_t place = tail & (capacity - 1);
-    const std::uint64_t count = std::min(head - tail, capacity - place);
+    const std::uint64_t count = std::min({head - tail, capacity - place, entries_at_once});
     entries_.resize(count);
     if (!of_.in->read(address + offsetof(trace_ring, entries) + place * sizeof(trace_entry), entries_.data(),
                       count * sizeof(trace_entry)))
       return;
-    for (const trace_entry& entry : entries_) take(entry, known);
+    for (const trace_entry& entry : entries_) take(entry, known, to);
     tail += count;
+    of_.in->write(address + offsetof(trace_ring, tail), tail);
   }
-  of_.in->write(address + offsetof(trace_ring, tail), tail);
 }
 
-void trace_reader::take(const trace_entry& entry, known_ring& from) {
+void trace_reader::take(const trace_entry& entry, known_ring& from, const taker& to) {
   const auto what = static_cast<traced>(entry.path_and_what & detail::traced_bits);
   const auto& numbers = entry.numbers;
   if (what == traced::thread) {
@@ -94,7 +92,8 @@ void trace_reader::take(const trace_entry& entry, known_ring& from) {
     if (!std::exchange(from.has_operation, false)) return;
     from.operation.queue = numbers[0];
     from.operation.thread = static_cast<std::uint32_t>(numbers[1]);
-    found_.push_back(from.operation);
+    ++events_;
+    to(from.operation);
     return;
   }
   traced_event made;
@@ -121,7 +120,8 @@ void trace_reader::take(const trace_entry& entry, known_ring& from) {
   made.end_ns = made.as == traced_as::scope || made.as == traced_as::handle
                     ? std::max(made.begin_ns, monotonic_ns(numbers[1]))
                     : made.begin_ns;
-  found_.push_back(made);
+  ++events_;
+  to(made);
 }
 
 const traced_site* trace_reader::site_of(std::uint64_t address) {

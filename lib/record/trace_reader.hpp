@@ -4,6 +4,7 @@
 
 #include <adaptyst/detail/recorder.hpp>
 #include <cstdint>
+#include <functional>
 #include <unordered_map>
 #include <vector>
 
@@ -17,9 +18,10 @@ class trace_reader {
  public:
   explicit trace_reader(const process_state& of) : of_(of) {}
 
-  // All that has come since the last look, of each thread in the order in which it ended. The result is good until the
-  // next call.
-  const std::vector<traced_event>& read();
+  using taker = std::function<void(const traced_event&)>;
+
+  // Hands over all that has come since the last look, of each thread in the order in which it ended.
+  void read(const taker& to);
 
   std::uint64_t events() const noexcept { return events_; }
   // For which there was no room in a ring, or no memory for one.
@@ -34,9 +36,9 @@ class trace_reader {
   };
 
   // Returns the next recorder's address.
-  std::uint64_t read_recorder(std::uint64_t address, std::uint64_t epoch);
-  void read_ring(std::uint64_t address, known_ring& known);
-  void take(const detail::trace_entry& entry, known_ring& from);
+  std::uint64_t read_recorder(std::uint64_t address, std::uint64_t epoch, const taker& to);
+  void read_ring(std::uint64_t address, known_ring& known, const taker& to);
+  void take(const detail::trace_entry& entry, known_ring& from, const taker& to);
   const traced_site* site_of(std::uint64_t path);
   std::uint64_t monotonic_ns(std::uint64_t timestamp) const;
 
@@ -44,7 +46,6 @@ class trace_reader {
   detail::clock_line clock_{};
   std::unordered_map<std::uint64_t, known_ring> rings_;
   std::unordered_map<std::uint64_t, traced_site> sites_;  // by their paths; never moved
-  std::vector<traced_event> found_;
   std::vector<detail::trace_entry> entries_;
   std::uint64_t events_ = 0;
 };
