@@ -124,6 +124,8 @@ def against_lttng():
             theirs = lambda: read_figures(run(program, env=environment))["lttng_pair_ns"]
             alternately("lttng_pair_ns", lambda: measure(programs / "adaptyst_bench", "inline")["inline_region_ns"], theirs,
                         "inline_over_lttng", "inline_region_ns")
+            alternately("lttng_pair_ns", lambda: measure(programs / "adaptyst_bench", "trace")["trace_event_ns"], theirs,
+                        "trace_over_lttng", "trace_event_ns")
             lttng("destroy", "bench")
         finally:
             daemon.terminate()

@@ -45,6 +45,8 @@ timeline_usage timeline::usage() const {
     sum.events += reader->events();
     sum.lost += reader->lost();
   }
+  sum.events -= file_.lost();
+  sum.lost += file_.lost();
   return sum;
 }
 

@@ -140,7 +140,7 @@ struct offload_usage {
 // What went into the file of a timeline.
 struct timeline_usage {
   std::uint64_t events = 0;
-  std::uint64_t lost = 0;  // for which there was no room in a thread's ring
+  std::uint64_t lost = 0;  // for which there was no room in a thread's ring, or in the file
 };
 
 // begun = ended + open + the sum of lost, always.

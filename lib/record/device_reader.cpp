@@ -59,8 +59,12 @@ void make_safe(device_ledger& in) {
 }
 
 // A copy of one moment; after too many tries, of about one.
-bool read_ledger(const process_state& of, std::uint64_t address, device_ledger& to) {
-  for (unsigned attempt = 0; attempt != of.in->patience(); ++attempt) {
+bool read_ledger(const process_state& of, std::uint64_t address, std::uint64_t epoch, device_ledger& to) {
+  bool copied = false;
+  if (of.in == &own_memory())
+    detail::with_ledger(*reinterpret_cast<device_ledger*>(address), epoch,
+                        [&](const device_ledger&) { copied = copy(*of.in, address, to); });
+  for (unsigned attempt = 0; !copied && attempt != of.in->patience(); ++attempt) {
     std::uint64_t before = 0;
     std::uint64_t after = 0;
     const std::uint64_t sequence = address + offsetof(device_ledger, sequence);
@@ -148,7 +152,7 @@ device_list read_devices(const process_state& of, std::uint64_t now_ns, std::uin
   // Most programs have no devices, and need no copy of what they would have done.
   if (first.state != 2 && waits == 0) return list;
   const auto ledger = std::make_unique<device_ledger>();
-  if (!read_ledger(of, address, *ledger)) return list;
+  if (!read_ledger(of, address, epoch, *ledger)) return list;
   if (ledger->epoch != epoch) ledger->begin(epoch);  // of an earlier collector
   ledger->settle(now_ns);
   for (const device_entry& entry : ledger->devices) {

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <iterator>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "../error.hpp"
 
@@ -44,8 +45,10 @@ void chrome_trace::begin_event() {
 }
 
 void chrome_trace::flush() {
+  const std::uint64_t events = std::exchange(buffered_, 0);
   if (descriptor_ < 0) {
     buffer_.clear();
+    lost_ += events;
     return;
   }
   std::size_t done = 0;
@@ -56,6 +59,7 @@ void chrome_trace::flush() {
       const int why = errno;
       close(std::exchange(descriptor_, -1));
       buffer_.clear();
+      lost_ += events;
       throw error(fmt::format("cannot write the timeline to {}", file_), why, "it ends there; the rest goes on");
     }
     done += static_cast<std::size_t>(written);
@@ -152,6 +156,7 @@ void chrome_trace::add_operation(std::int64_t process, const traced_event& event
 }
 
 void chrome_trace::add(std::int64_t process, const traced_event& event) {
+  ++buffered_;
   const std::string& name = quoted(*event.site);
   const std::string& kind = event.site->kind;
   switch (event.as) {

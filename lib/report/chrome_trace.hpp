@@ -34,6 +34,8 @@ class chrome_trace {
   bool knows_device(std::int64_t process, std::uint32_t device) const;
 
   void add(std::int64_t process, const traced_event& event);
+  // Events that did not reach the file because it could not be written.
+  std::uint64_t lost() const noexcept { return lost_; }
 
   // What is buffered goes to the file. Throws error, once: after that, nothing is written any more.
   void flush();
@@ -69,6 +71,8 @@ class chrome_trace {
   std::map<std::pair<std::int64_t, std::uint32_t>, bool> threads_;
   std::map<std::pair<std::int64_t, std::uint32_t>, device_tracks> devices_;
   std::uint64_t arrows_ = 0;
+  std::uint64_t buffered_ = 0;  // events
+  std::uint64_t lost_ = 0;
 };
 
 }  // namespace adaptyst::lib

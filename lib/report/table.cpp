@@ -234,8 +234,9 @@ std::string to_table(const profile& of) {
   write_efficiency(out, of);
   write_account(out, of.accounting, wall_ns);
   if (of.timeline)
-    out += wrapped(fmt::format("timeline: {} events written, {} lost{}", of.timeline->events, of.timeline->lost,
-                               of.timeline->lost != 0 ? ": a thread's ring was full, see trace_events=" : ""));
+    out += wrapped(fmt::format(
+        "timeline: {} events written, {} lost{}", of.timeline->events, of.timeline->lost,
+        of.timeline->lost != 0 ? ": rings were full (trace_events=), or the file could not be written" : ""));
   return out;
 }
 
