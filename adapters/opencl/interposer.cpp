@@ -1,0 +1,1 @@
+extern "C" __attribute__((visibility("default"))) const int adaptyst_opencl_interposer = 1;
