@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""libadaptyst-opencl.so on programs that know nothing of it: interposing.py ADAPTYST LIBRARY VECTOR_SUM UNMODIFIED ENGINE"""
+"""libadaptyst-opencl.so on programs that know nothing of it: interposing.py ADAPTYST LIBRARY VECTOR_SUM UNMODIFIED
+SAXPY ENGINE [CASE …]"""
 import json
 import pathlib
 import subprocess
@@ -9,7 +10,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent.parent / "
 from cases import run_cases  # noqa: E402
 from compiling import Failures, scratch  # noqa: E402
 
-ADAPTYST, LIBRARY, VECTOR_SUM, UNMODIFIED, ENGINE = sys.argv[1:6]
+ADAPTYST, LIBRARY, VECTOR_SUM, UNMODIFIED, SAXPY, ENGINE = sys.argv[1:7]
 failures = Failures()
 work = scratch()
 PRELOADED = ["env", f"LD_PRELOAD={LIBRARY}"]
@@ -19,9 +20,10 @@ def run(*command):
     return subprocess.run(list(map(str, command)), capture_output=True, text=True, timeout=120, check=False)
 
 
-def observe(*command):
+def observe(*command, preloaded=True):
     file = work / "profile.json"
-    done = run(ADAPTYST, "run", f"--engine={ENGINE}", "--report=none", f"--output={file}", "--", *PRELOADED, *command)
+    done = run(ADAPTYST, "run", f"--engine={ENGINE}", "--report=none", f"--output={file}", "--",
+               *(PRELOADED if preloaded else []), *command)
     failures.equal(done.returncode, 0, "the program succeeds")
     if not file.exists():
         failures.add("a profile was written", done.stdout + done.stderr)
@@ -76,6 +78,19 @@ def case_every_command():
     failures.equal(profile["accounting"]["lost"], {}, "nothing is lost")
 
 
+def case_example():
+    done, profile = observe(SAXPY, preloaded=False)
+    failures.equal(done.stdout, "21\n", "the result")
+    failures.equal({path: (region["kind"], region["count"]) for path, region in regions(profile).items()},
+                   {"upload": ("region", 1), "upload/x": ("copy_to", 1), "upload/y": ("copy_to", 1), "step": ("region", 10),
+                    "step/saxpy": ("kernel", 10), "download": ("copy_from", 1), "wait for the result": ("wait", 1)}, "by itself")
+    failures.equal(regions(profile)["step/saxpy"]["attributes"]["flops"]["sum"], 10 * 2 * 2**20, "flops")
+    done, profile = observe(SAXPY)
+    kernels = [(path, region["count"]) for path, region in regions(profile).items() if region["kind"] == "kernel"]
+    failures.equal(kernels, [("step/saxpy", 10)], "what tracks itself is not tracked twice")
+    failures.equal(profile["devices"][1]["operations"], 13, "operations of the device")
+
+
 def case_nobody_looks():
     failures.equal(run(*PRELOADED, VECTOR_SUM, 10).stdout, "524800\n", "the result is the program's")
     failures.equal(run(*PRELOADED, UNMODIFIED).returncode, 0, "every command works")
@@ -91,4 +106,4 @@ def case_without_profiling():
     failures.equal(regions(profile).get("clFinish", {}).get("count"), 10, "waits are seen")
 
 
-run_cases(globals(), sys.argv[6:], failures)
+run_cases(globals(), sys.argv[7:], failures)
