@@ -132,6 +132,16 @@ def against_lttng():
             daemon.wait()
 
 
+def opencl():
+    program = programs / "adaptyst_bench_opencl"
+    if not program.exists():
+        return missing.append("opencl_…: ocl-icd-opencl-dev")
+    try:
+        figures.update(measure(program))
+    except subprocess.CalledProcessError:
+        missing.append("opencl_…: no OpenCL device (Debian: pocl-opencl-icd)")
+
+
 def study():
     program = programs / "uprobe_vs_usdt" / "adaptyst_bench_uprobe_vs_usdt"
     if not program.exists():
@@ -159,6 +169,7 @@ else:
     header_compile()
     against_bpftrace()
     against_lttng()
+    opencl()
 
 output.parent.mkdir(parents=True, exist_ok=True)
 output.write_text(json.dumps(dict(sorted(figures.items())), indent=1) + "\n")
