@@ -55,6 +55,10 @@ class callback_region {
     return begin(name);
   }
   template <class = void>
+  bool is_open_here() const noexcept {
+    return false;
+  }
+  template <class = void>
   void end() noexcept {}
   template <class = void>
   void abandon() noexcept {}
@@ -73,6 +77,10 @@ class callback_region {
   static callback_region begin_wait(const Name& name, const source_place& where = {}) noexcept;
   template <class Name>
   static callback_region begin_offload(const Name& name, const device& on, const source_place& where = {}) noexcept;
+
+  // Whether this thread began it, and it has not been ended.
+  template <class = void>
+  bool is_open_here() const noexcept;
 
   template <class = void>
   void end() noexcept;
@@ -138,14 +146,22 @@ __attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN inline void pop_called_back(uin
   if (open_recorder() != nullptr) pop_again(token);
 }
 
+ADAPTYST_DETAIL_INLINE uint32_t depth_of(uint64_t token) noexcept {
+  return 1 + static_cast<uint32_t>(token & (most_depth - 1));
+}
+
+template <class = void>
+ADAPTYST_DETAIL_INLINE bool is_frame_of(const recorder& r, uint64_t token) noexcept {
+  return depth_of(token) <= r.depth && r.frames[depth_of(token)].token == token;
+}
+
 template <class = void>
 ADAPTYST_DETAIL_COLD inline void abandon_called_back(uint64_t token) noexcept {
   recorder* const opened = open_recorder();
   if (opened == nullptr) return;
   recorder& r = *opened;
   const writing now(r);
-  const uint32_t depth = 1 + static_cast<uint32_t>(token & (most_depth - 1));
-  if (depth <= r.depth && r.frames[depth].token == token) abandon_frames(r, depth - 1);
+  if (is_frame_of(r, token)) abandon_frames(r, depth_of(token) - 1);
 }
 
 template <class = void>
@@ -184,6 +200,12 @@ callback_region callback_region::begin_offload(const Name& name, const device& o
   if (!detail::is_awake()) return {};
   return of(detail::push_called_back(detail::text_of_event(name), ADAPTYST_SITE_OFFLOAD, device_access::id_of(on),
                                      nullptr, where));
+}
+
+template <class>
+bool callback_region::is_open_here() const noexcept {
+  const detail::recorder* const r = detail::this_thread_recorder;
+  return number_ != 0 && reinterpret_cast<uintptr_t>(r) > 1 && detail::is_frame_of(*r, number_);
 }
 
 template <class>

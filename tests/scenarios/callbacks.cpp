@@ -95,7 +95,11 @@ TEST_CASE("ends that do not fit are counted, and harm no other") {
   end(0);
   callback_region::count_unmatched_end();
   const std::uint64_t elsewhere = begin("elsewhere");
-  std::thread([&] { end(elsewhere); }).join();
+  std::thread([&] {
+    CHECK(!callback_region::of(elsewhere).is_open_here());
+    end(elsewhere);
+  }).join();
+  CHECK(callback_region::of(elsewhere).is_open_here());
   callback_region::of(elsewhere).abandon();
   callback_region::of(elsewhere).abandon();
   { ADAPTYST_REGION("after"); }
