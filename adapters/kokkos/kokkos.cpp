@@ -14,6 +14,7 @@
 #include <string_view>
 
 #include "../open_operations.hpp"
+#include "../open_regions.hpp"
 #include "execution.hpp"
 #include "memory_in_use.hpp"
 #include "tools_interface.h"
@@ -101,28 +102,7 @@ class ended_elsewhere {
 
 ended_elsewhere strays;
 
-// Regions of this thread that only an order tells apart. Kept while nobody looks as well, so that a collector that comes
-// later does not take their ends for too many.
-class region_stack {
- public:
-  void push(std::string_view name) noexcept {
-    callback_region begun = callback_region::begin(name, {"", "Kokkos::Profiling::pushRegion", 0});
-    if (depth_ < most) open_[depth_] = begun;
-    else begun.abandon();
-    ++depth_;
-  }
-  void pop() noexcept {
-    if (depth_ == 0) return callback_region::count_unmatched_end();
-    if (--depth_ < most) open_[depth_].end();
-  }
-
- private:
-  static constexpr std::size_t most = 256;
-  callback_region open_[most]{};
-  std::size_t depth_ = 0;
-};
-
-thread_local region_stack regions;
+thread_local adapters::open_regions regions;
 thread_local adapters::open_operations copies;
 thread_local callback_region host_copy;  // from host to host: a region, no device is in it
 
@@ -218,7 +198,8 @@ KOKKOS_TOOL void kokkosp_end_fence(uint64_t fence) { end_region(fence); }
 
 KOKKOS_TOOL void kokkosp_push_profile_region(const char* name) {
   strays.abandon();
-  regions.push(text_of(name, "unnamed region"));
+  regions.push(
+      adaptyst::callback_region::begin(text_of(name, "unnamed region"), {"", "Kokkos::Profiling::pushRegion", 0}));
 }
 KOKKOS_TOOL void kokkosp_pop_profile_region() { regions.pop(); }
 
