@@ -90,15 +90,14 @@ void on_implicit_task(ompt_scope_endpoint_t endpoint, ompt_data_t* parallel, omp
   }
 }
 
+// LLVM 14 ends loops as what they are not ("distribute"): an end belongs to the last begin, whatever it says.
 void on_work(ompt_work_t what, ompt_scope_endpoint_t endpoint, ompt_data_t*, ompt_data_t*, uint64_t, const void* code) {
+  adapters::open_regions& open = self().open;
+  if (endpoint != ompt_scope_begin) return open.pop();
   const int kind = static_cast<int>(what);
   const bool is_loop = kind == work_loop || (kind >= work_loop_static && kind <= work_loop_other);
-  if (!is_loop && kind != work_sections) return;
-  adapters::open_regions& open = self().open;
-  if (endpoint == ompt_scope_begin)
-    open.push(is_awake() ? callback_region::begin(name_of(is_loop ? construct::loop : construct::sections, code), place)
-                         : callback_region{});
-  else open.pop();
+  if (!is_awake() || (!is_loop && kind != work_sections)) return open.push({});
+  open.push(callback_region::begin(name_of(is_loop ? construct::loop : construct::sections, code), place));
 }
 
 // Older runtimes have one kind for all implicit barriers; the closing one stands nowhere, or where the region begins.
