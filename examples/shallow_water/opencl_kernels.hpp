@@ -1,12 +1,8 @@
-// What flux.hpp and update.cpp say, in OpenCL C: a work item a cell. Each cell computes all four of its faces, so what
-// leaves one is what enters the next to the last bit, and no volume is lost.
+// What flux.hpp and update.cpp say, in OpenCL C: velocities, fluxes and new values each by a kernel, a work item a cell.
 #ifndef SHALLOW_WATER_OPENCL_KERNELS_HPP
 #define SHALLOW_WATER_OPENCL_KERNELS_HPP
 
 namespace shallow_water {
-
-// As written there: four faces, velocities of nine cells along both axes, three sums.
-constexpr double flops_per_opencl_update = 4 * 95 + 9 * 2 * 7 + 3 * 9;
 
 constexpr const char* opencl_kernels = R"(
 #pragma OPENCL EXTENSION cl_khr_fp64 : enable
@@ -44,39 +40,51 @@ triple flux(triple left, triple right, double gravity) {
   return through;
 }
 
-// Through the near face of a cell; `step` leads across it, and `across` is the plane of that momentum.
-triple near_face(global const double* at, long step, long plane, long across, long along, double gravity, double dry) {
-  double h[4], u[4], v[4];
-  for (int cell = 0; cell != 4; ++cell) {
-    global const double* const one = at + (cell - 2) * step;
-    h[cell] = one[0];
-    u[cell] = velocity(one[0], one[across * plane], dry);
-    v[cell] = velocity(one[0], one[along * plane], dry);
-  }
-#define NEAR(x) (x[1] + 0.5 * minmod(x[1] - x[0], x[2] - x[1]))
-#define FAR(x) (x[2] - 0.5 * minmod(x[2] - x[1], x[3] - x[2]))
-  const triple near = {NEAR(h), NEAR(u), NEAR(v)};
-  const triple far = {FAR(h), FAR(u), FAR(v)};
+#define NEAR(at) ((at)[-step] + 0.5 * minmod((at)[-step] - (at)[-2 * step], (at)[0] - (at)[-step]))
+#define FAR(at) ((at)[0] - 0.5 * minmod((at)[0] - (at)[-step], (at)[step] - (at)[0]))
+
+// Planes of depth, x and y momentum lie one behind the other; so do those of the velocities, and of what flows through
+// the west faces and through the south faces. All kernels begin at the row `first` of the block's memory.
+
+kernel void velocities(global const double* of, global double* moving, long first, long pitch, long plane, double dry) {
+  const long cell = (first + (long)get_global_id(1)) * pitch + (long)get_global_id(0);
+  moving[cell] = velocity(of[cell], of[cell + plane], dry);
+  moving[cell + plane] = velocity(of[cell], of[cell + 2 * plane], dry);
+}
+
+triple near_face(global const double* h, global const double* across, global const double* along, long step,
+                 double gravity) {
+  const triple near = {NEAR(h), NEAR(across), NEAR(along)};
+  const triple far = {FAR(h), FAR(across), FAR(along)};
   return flux(near, far, gravity);
 }
 
-// Of the rows from `first` of the block's memory on. Planes of depth, x and y momentum lie one behind the other.
-kernel void update(global const double* from, global const double* base, global double* to, long first, long pitch,
-                   long plane, double dt_over_dx, double dt_over_dy, double keep, double gravity, double dry) {
+kernel void fluxes(global const double* of, global const double* moving, global double* through, long first, long pitch,
+                   long plane, double gravity) {
   const long cell = (first + (long)get_global_id(1)) * pitch + 2 + (long)get_global_id(0);
-  const triple west = near_face(from + cell, 1, plane, 1, 2, gravity, dry);
-  const triple east = near_face(from + cell + 1, 1, plane, 1, 2, gravity, dry);
-  const triple south = near_face(from + cell, pitch, plane, 2, 1, gravity, dry);
-  const triple north = near_face(from + cell + pitch, pitch, plane, 2, 1, gravity, dry);
-#define MOVE(which, in_x, in_y)                                                                        \
-  {                                                                                                    \
-    const long at = cell + which * plane;                                                              \
-    const double moved = from[at] - (dt_over_dx * (east.in_x - west.in_x) + dt_over_dy * (north.in_y - south.in_y)); \
-    to[at] = keep * base[at] + (1 - keep) * moved;                                                     \
+  global const double* const x = moving + cell;
+  global const double* const y = moving + plane + cell;
+  const triple west = near_face(of + cell, x, y, 1, gravity);
+  const triple south = near_face(of + cell, y, x, pitch, gravity);
+  through[cell] = west.depth;
+  through[cell + plane] = west.across;
+  through[cell + 2 * plane] = west.along;
+  through[cell + 3 * plane] = south.depth;
+  through[cell + 4 * plane] = south.along;
+  through[cell + 5 * plane] = south.across;
+}
+
+kernel void update(global const double* from, global const double* base, global double* to,
+                   global const double* through, long first, long pitch, long plane, double dt_over_dx,
+                   double dt_over_dy, double keep) {
+  const long cell = (first + (long)get_global_id(1)) * pitch + 2 + (long)get_global_id(0);
+  for (long which = 0; which != 3; ++which) {
+    const long at = cell + which * plane;
+    global const double* const west = through + at;
+    global const double* const south = through + 3 * plane + at;
+    const double moved = from[at] - (dt_over_dx * (west[1] - west[0]) + dt_over_dy * (south[pitch] - south[0]));
+    to[at] = keep * base[at] + (1 - keep) * moved;
   }
-  MOVE(0, depth, depth)
-  MOVE(1, across, along)
-  MOVE(2, along, across)
 }
 
 // The halo columns of a row and quantity: a mirror image at a wall, else the other end.

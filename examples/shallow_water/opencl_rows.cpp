@@ -82,13 +82,16 @@ class opencl_rows : public row_device {
     program_.take(clCreateProgramWithSource(context_.get(), 1, &source, nullptr, &status), status,
                   "clCreateProgramWithSource");
     build(device);
-    for (auto [one, name] : {std::pair{&update_, "update"}, {&fill_sides_, "fill_sides"}, {&sum_rows_, "sum_rows"}})
+    for (auto [one, name] : {std::pair{&velocities_, "velocities"},
+                             {&fluxes_, "fluxes"},
+                             {&update_, "update"},
+                             {&fill_sides_, "fill_sides"},
+                             {&sum_rows_, "sum_rows"}})
       one->take(clCreateKernel(program_.get(), name, &status), status, "clCreateKernel");
-    for (buffer* const one : {&now_, &predicted_, &next_})
-      one->take(
-          clCreateBuffer(context_.get(), CL_MEM_READ_WRITE,
-                         std::size(quantities) * static_cast<std::size_t>(plane_) * sizeof(double), nullptr, &status),
-          status, "clCreateBuffer");
+    for (auto [one, planes] : {std::pair{&now_, 3}, {&predicted_, 3}, {&next_, 3}, {&moving_, 2}, {&through_, 6}})
+      one->take(clCreateBuffer(context_.get(), CL_MEM_READ_WRITE,
+                               static_cast<std::size_t>(planes * plane_) * sizeof(double), nullptr, &status),
+                status, "clCreateBuffer");
     row_sums_.take(clCreateBuffer(context_.get(), CL_MEM_WRITE_ONLY, sums_.size() * sizeof(double), nullptr, &status),
                    status, "clCreateBuffer");
   }
@@ -181,11 +184,23 @@ class opencl_rows : public row_device {
 
   void update(const char* what, const buffer& from, const buffer& base, const buffer& to, row_range rows,
               const stage& by) {
-    const double cells = static_cast<double>(rows.size()) * block_.columns;
-    set_arguments(update_, from.get(), base.get(), to.get(), row_of(rows.first), cl_long{pitch_}, cl_long{plane_},
-                  by.dt_over_dx, by.dt_over_dy, by.keep, block_.water.gravity, block_.water.dry);
-    run(what, update_, static_cast<std::size_t>(block_.columns), rows,
-        {static_cast<std::uint64_t>(cells * bytes_per_update), cells * flops_per_opencl_update});
+    const auto columns = static_cast<std::size_t>(block_.columns);
+    const row_range around = widened(rows, stencil), with_far_faces{rows.first, rows.last + 1};
+    set_arguments(velocities_, from.get(), moving_.get(), row_of(around.first), cl_long{pitch_}, cl_long{plane_},
+                  block_.water.dry);
+    run("velocities", velocities_, static_cast<std::size_t>(pitch_), around,
+        work_in(around, 5 * sizeof(double), flops_per_velocities));
+    set_arguments(fluxes_, from.get(), moving_.get(), through_.get(), row_of(rows.first), cl_long{pitch_},
+                  cl_long{plane_}, block_.water.gravity);
+    run("fluxes", fluxes_, columns + 1, with_far_faces, work_in(rows, 9 * sizeof(double), flops_per_fluxes));
+    set_arguments(update_, from.get(), base.get(), to.get(), through_.get(), row_of(rows.first), cl_long{pitch_},
+                  cl_long{plane_}, by.dt_over_dx, by.dt_over_dy, by.keep);
+    run(what, update_, columns, rows, work_in(rows, 15 * sizeof(double), flops_per_sums));
+  }
+
+  adaptyst::work work_in(row_range rows, std::size_t bytes_per_cell, double flops_per_cell) const {
+    const auto cells = static_cast<std::size_t>(rows.size()) * static_cast<std::size_t>(block_.columns);
+    return {cells * bytes_per_cell, static_cast<double>(cells) * flops_per_cell};
   }
 
   void fill_sides(row_range rows) {
@@ -202,8 +217,10 @@ class opencl_rows : public row_device {
   owned<cl_context, clReleaseContext> context_;
   owned<cl_command_queue, clReleaseCommandQueue> queue_;
   owned<cl_program, clReleaseProgram> program_;
-  kernel update_, fill_sides_, sum_rows_;
-  buffer now_, predicted_, next_, row_sums_;
+  kernel velocities_, fluxes_, update_, fill_sides_, sum_rows_;
+  buffer now_, predicted_, next_;
+  buffer moving_, through_;  // velocities, and fluxes through the west and the south faces
+  buffer row_sums_;
 };
 
 }  // namespace
