@@ -52,7 +52,7 @@ void on_parallel_begin(ompt_data_t*, const ompt_frame_t*, ompt_data_t* parallel,
   of_thread& here = self();
   const unsigned at = here.depth++;
   if (!is_awake()) return;
-  const bool is_league = (flags & ompt_parallel_league) != 0;
+  const bool is_league = (static_cast<unsigned>(flags) & ompt_parallel_league) != 0;
   callback_region begun =
       callback_region::begin(name_of(is_league ? construct::teams : construct::parallel, code), place);
   if (at >= of_thread::most_teams) return begun.abandon();
@@ -77,7 +77,7 @@ void on_parallel_end(ompt_data_t* parallel, ompt_data_t*, int, const void*) {
 
 void on_implicit_task(ompt_scope_endpoint_t endpoint, ompt_data_t* parallel, ompt_data_t* task, unsigned threads,
                       unsigned, int flags) {
-  if ((flags & ompt_task_initial) != 0) return;
+  if ((static_cast<unsigned>(flags) & ompt_task_initial) != 0) return;
   if (endpoint == ompt_scope_begin) {
     task->value = 0;
     auto* const of = parallel != nullptr ? static_cast<team*>(parallel->ptr) : nullptr;

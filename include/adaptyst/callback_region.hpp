@@ -105,8 +105,22 @@ class callback_region {
 
 namespace detail {
 
-// As push_frame(). The frame stands where the one below it stands: nobody returns from the call that begins it into what
-// it encloses, so its own place on the stack says nothing. No marker is ever there twice, hence `code`.
+ADAPTYST_DETAIL_INLINE bool is_same_text(const char* kept, const char* given) noexcept {
+  return kept == given || __builtin_strcmp(kept, given) == 0;
+}
+
+// Whether a record is of what a callback tells; else a new one is made or found, at a price.
+template <class = void>
+ADAPTYST_DETAIL_INLINE bool is_record_of(const adaptyst_site& record, text name, uint32_t kind,
+                                         const source_place& place) noexcept {
+  return record.name_bytes == name.bytes && record.kind == kind && record.line == place.line &&
+         __builtin_memcmp(record.name, name.data, name.bytes) == 0 && is_same_text(record.file, place.file) &&
+         is_same_text(record.function, place.function);
+}
+
+// As push_frame(), and as there what began last below this region is expected first. The frame stands where the one below
+// it stands: nobody returns from the call that begins it into what it encloses, so its own place on the stack says
+// nothing. No marker is ever there twice, hence `code`.
 template <class = void>
 __attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN inline uint64_t push_called_back(text name, uint32_t kind,
                                                                                   uint32_t device,
@@ -119,20 +133,27 @@ __attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN inline uint64_t push_called_bac
   {
     const writing now(r);
     renew_if_stale(r);
-    site marker{nullptr, 0, place.file, place.function, place.line, kind, nullptr};
-    const adaptyst_site* const record = record_of(*r.owner, marker, name, nullptr);
-    loss why = loss::tables_full;
-    if (r.depth == most_depth) why = loss::too_deep;
     const adaptyst_path* const parent = below != nullptr && below->epoch == r.epoch ? below->region : current_path(r);
-    row* const where = record == nullptr || r.depth == most_depth || device > most_devices
-                           ? nullptr
-                           : row_below(r, parent, record, device, why);
+    loss why = loss::too_deep;
+    row* where = nullptr;
+    if (r.depth != most_depth) {
+      where = r.guess;
+      // The root, which stands for "no guess", has an identity that no thread and device have.
+      if (where->identity != identity_of(r, device) || where->path->parent != parent ||
+          !is_record_of(*where->site, name, kind, place)) {
+        site marker{nullptr, 0, place.file, place.function, place.line, kind, nullptr};
+        const adaptyst_site* const record = record_of(*r.owner, marker, name, nullptr);
+        why = loss::tables_full;
+        where = record != nullptr && device <= most_devices ? row_below(r, parent, record, device, why) : nullptr;
+      }
+    }
     if (where == nullptr) {
       count_loss(r, why);
       return 0;
     }
-    const frame& top = top_frame(r);
-    pushed = &(&top_frame(r))[1];
+    frame& top = top_frame(r);
+    if (r.depth == 0 || r.depth > r.base) store(top.where->child, where);
+    pushed = &(&top)[1];
     const auto nowhere = reinterpret_cast<const void*>(static_cast<uintptr_t>((r.serial + 1) | (uint64_t{1} << 63)));
     open_frame(r, *pushed, *where, top.stack, nowhere);
     if (is_wait(kind)) book_wait(r, device_work::wait_begin, monotonic_ns());
