@@ -191,6 +191,7 @@ STUB bool cupti_stub_call(int domain, const char* name, std::uint32_t correlatio
 
 STUB void cupti_stub_record(const void* record, std::uint64_t bytes) {
   std::unique_lock<std::mutex> held(lock);
+  if (request == nullptr) return;  // no tool
   if (buffer != nullptr && used + sizeof bytes + bytes > buffer_bytes) hand_over(held);
   if (buffer == nullptr) {
     std::size_t most_records = 0;
