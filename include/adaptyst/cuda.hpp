@@ -37,11 +37,11 @@ struct cuda_runtime {
   // While it lives, our calls neither break a capture of another thread, nor leave an error that the program did not make.
   class undisturbed {
    public:
-    undisturbed() noexcept : sound_(cudaPeekAtLastError() == cudaSuccess) {
-      cudaThreadExchangeStreamCaptureMode(&mode_);
-    }
+    undisturbed() noexcept
+        : sound_(cudaPeekAtLastError() == cudaSuccess),
+          exchanged_(cudaThreadExchangeStreamCaptureMode(&mode_) == cudaSuccess) {}
     ~undisturbed() {
-      cudaThreadExchangeStreamCaptureMode(&mode_);
+      if (exchanged_) static_cast<void>(cudaThreadExchangeStreamCaptureMode(&mode_));
       if (sound_) static_cast<void>(cudaGetLastError());
     }
     undisturbed(const undisturbed&) = delete;
@@ -49,8 +49,9 @@ struct cuda_runtime {
     bool is_sound() const noexcept { return sound_; }
 
    private:
+    cudaStreamCaptureMode mode_ = cudaStreamCaptureModeRelaxed;  // before it is exchanged
     bool sound_;
-    cudaStreamCaptureMode mode_ = cudaStreamCaptureModeRelaxed;
+    bool exchanged_;
   };
 
   static int current_device() noexcept {
