@@ -94,17 +94,17 @@ using tracked = detail::tracked_work<detail::cuda_runtime>;
 
 // For work that is given to `stream` from now until end(). Without a payload.
 template <class Name>
-tracked track(const Name& name, cudaStream_t stream, operation_kind kind = operation_kind::kernel,
-              const char* file = __builtin_FILE(), const char* function = __builtin_FUNCTION(),
-              uint32_t line = static_cast<uint32_t>(__builtin_LINE())) noexcept {
+[[nodiscard]] tracked track(const Name& name, cudaStream_t stream, operation_kind kind = operation_kind::kernel,
+                            const char* file = __builtin_FILE(), const char* function = __builtin_FUNCTION(),
+                            uint32_t line = static_cast<uint32_t>(__builtin_LINE())) noexcept {
   return detail::track_work<detail::cuda_runtime>(stream, name, kind, file, function, line);
 }
 
 // With one: adaptyst::work, or any aggregate with <adaptyst/payload.hpp>.
 template <class Name, class Payload>
-tracked track(const Name& name, cudaStream_t stream, operation_kind kind, const Payload& payload,
-              const char* file = __builtin_FILE(), const char* function = __builtin_FUNCTION(),
-              uint32_t line = static_cast<uint32_t>(__builtin_LINE())) noexcept {
+[[nodiscard]] tracked track(const Name& name, cudaStream_t stream, operation_kind kind, const Payload& payload,
+                            const char* file = __builtin_FILE(), const char* function = __builtin_FUNCTION(),
+                            uint32_t line = static_cast<uint32_t>(__builtin_LINE())) noexcept {
   return detail::track_work<detail::cuda_runtime>(stream, name, kind, file, function, line, payload);
 }
 

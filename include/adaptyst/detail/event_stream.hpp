@@ -25,7 +25,7 @@ namespace adaptyst { inline namespace v1 { namespace detail {
 
 inline namespace disabled {
 template <class Runtime>
-class [[nodiscard]] tracked_work {
+class tracked_work {
  public:
   tracked_work() noexcept = default;
   tracked_work(tracked_work&&) noexcept = default;
@@ -204,7 +204,7 @@ class event_device {
 
   void release(work_item& item) noexcept {
     --item.from->users;
-    item.tracked = operation{};
+    static_cast<void>(item.tracked = operation{});  // nvcc takes an assignment for a value that must be used
     item.next = free_;
     free_ = &item;
   }
@@ -277,7 +277,7 @@ class event_device {
 
 // What lies between track() and end(). Move-only; ends with its scope if not before.
 template <class Runtime>
-class [[nodiscard]] tracked_work {
+class tracked_work {
  public:
   tracked_work() noexcept = default;
   tracked_work(tracked_work&& from) noexcept : on_(from.on_), item_(from.item_) { from.item_ = nullptr; }
@@ -329,7 +329,7 @@ class [[nodiscard]] tracked_work {
       item->on = in;
       item->handed_over_ns = now_ns();
       if (Runtime::record(item->begin, in)) {
-        item->tracked = static_cast<operation&&>(submitted);
+        static_cast<void>(item->tracked = static_cast<operation&&>(submitted));
         begun.on_ = on;
         begun.item_ = item;
         return begun;

@@ -8,7 +8,10 @@
 #include <atomic>
 #include <cmath>
 #include <cstdio>
+#include <list>
 #include <mutex>
+#include <thread>
+#include <vector>
 
 struct CUstream_st {
   std::uint64_t busy_until = 0;
@@ -108,6 +111,33 @@ cudaError_t cudaEventQuery(cudaEvent_t event) {
 cudaError_t cudaEventElapsedTime(float* ms, cudaEvent_t from, cudaEvent_t to) {
   const std::lock_guard<std::recursive_mutex> held(lock);
   *ms = static_cast<float>((on_device(to->at) - on_device(from->at)) / 1e6);
+  return answer_of_device();
+}
+
+const char* cudaGetErrorString(cudaError_t) { return "an error of the stub's"; }
+cudaError_t cudaGetDeviceCount(int* count) {
+  *count = 2;
+  return answer(cudaSuccess);
+}
+cudaError_t cudaMallocHost(void** memory, size_t bytes) {
+  static std::list<std::vector<char>> kept;
+  const std::lock_guard<std::recursive_mutex> held(lock);
+  *memory = kept.emplace_back(bytes).data();
+  return answer(cudaSuccess);
+}
+cudaError_t cudaMalloc(void** memory, size_t bytes) { return cudaMallocHost(memory, bytes); }
+// At 10 GB/s, by the device's clock; nothing is copied.
+cudaError_t cudaMemcpyAsync(void*, const void*, size_t bytes, cudaMemcpyKind, cudaStream_t stream) {
+  cudart_stub::launch(stream, bytes / 10);
+  return answer_of_device();
+}
+cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
+  std::uint64_t until;
+  {
+    const std::lock_guard<std::recursive_mutex> held(lock);
+    until = stream_of(stream).busy_until + 10'000;  // the events behind
+  }
+  while (now() < until) std::this_thread::yield();
   return answer_of_device();
 }
 
