@@ -38,19 +38,22 @@ role role_of(const char* function) noexcept {
   return static_cast<role>(gives_work | waits);
 }
 
-cupti::result calls::subscribe() noexcept { return in_.subscribe(&subscriber_, &calls::on_call, this); }
-
-void calls::listen(bool on) noexcept {
+cupti::result calls::subscribe() noexcept {
   for (const int domain : {cupti::domain_driver, cupti::domain_runtime}) {
     for (std::uint32_t function = 1; function != most_functions; ++function) {
       const char* name = nullptr;
-      if (in_.get_callback_name(domain, function, &name) != cupti::success || name == nullptr) continue;
-      const role what = role_of(name);
-      if (what == nothing) continue;
-      roles_[domain - cupti::domain_driver][function] = what;
-      in_.enable_callback(on ? 1 : 0, subscriber_, domain, function);
+      if (in_.get_callback_name(domain, function, &name) == cupti::success && name != nullptr)
+        roles_[domain - cupti::domain_driver][function] = role_of(name);
     }
   }
+  return in_.subscribe(&subscriber_, &calls::on_call, this);
+}
+
+void calls::listen(bool on) noexcept {
+  for (const int domain : {cupti::domain_driver, cupti::domain_runtime})
+    for (std::uint32_t function = 1; function != most_functions; ++function)
+      if (roles_[domain - cupti::domain_driver][function] != nothing)
+        in_.enable_callback(on ? 1 : 0, subscriber_, domain, function);
 }
 
 void calls::enter(role what, int domain, const cupti::call& call) noexcept {

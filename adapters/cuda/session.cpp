@@ -9,7 +9,6 @@
 #include <pthread.h>
 #include <unistd.h>
 
-#include <chrono>
 #include <climits>
 #include <csignal>
 #include <cstdio>
@@ -25,7 +24,7 @@ constexpr cupti::activity kinds[] = {cupti::activity::concurrent_kernel, cupti::
 
 struct session {
   const pid_t process = getpid();
-  std::timed_mutex changing;  // listening_, and flushes
+  std::mutex changing;  // listening_, and flushes
   bool listening = false;
   bool failed = false;
   bool opened = false;
@@ -44,6 +43,16 @@ struct session {
 
 session* the_session = nullptr;  // never freed: CUPTI's threads may call until the very end
 
+// Whoever has the lock may be waiting in CUPTI for something that never comes. Not timed_mutex, whose way to wait
+// ThreadSanitizer does not know.
+bool lock_in_time(std::mutex& lock) noexcept {
+  for (int tries = 0; tries != 2000; ++tries) {
+    if (lock.try_lock()) return true;
+    usleep(1000);
+  }
+  return false;
+}
+
 std::uint64_t monotonic() { return adaptyst::now_ns(); }
 void request(std::uint8_t** buffer, std::size_t* bytes, std::size_t* most_records) {
   *most_records = 0;
@@ -54,10 +63,9 @@ void complete(void*, std::uint32_t, std::uint8_t* buffer, std::size_t, std::size
 }
 
 void session::flush_now() noexcept {
-  if (the_session->changing.try_lock_for(std::chrono::seconds(2))) {
-    the_session->flush(0);
-    the_session->changing.unlock();
-  }
+  if (!lock_in_time(the_session->changing)) return;
+  the_session->flush(0);
+  the_session->changing.unlock();
 }
 
 std::string session::open() noexcept {
@@ -117,7 +125,7 @@ void session::follow() noexcept {
 void* run(void*) {
   for (;;) {
     usleep(100'000);
-    const std::lock_guard<std::timed_mutex> changing(the_session->changing);
+    const std::lock_guard<std::mutex> changing(the_session->changing);
     the_session->follow();
     if (the_session->failed) return nullptr;
   }
@@ -125,7 +133,7 @@ void* run(void*) {
 
 void at_exit() {
   if (the_session->process != getpid()) return;  // a forked child has neither CUDA nor our thread
-  if (!the_session->changing.try_lock_for(std::chrono::seconds(2))) return;
+  if (!lock_in_time(the_session->changing)) return;
   the_session->flush(cupti::flush_forced);
   // For ever locked: what follows in the program's end must not be disturbed.
 }
@@ -133,7 +141,7 @@ void at_exit() {
 void begin() noexcept {
   the_session = new session;
   {
-    const std::lock_guard<std::timed_mutex> changing(the_session->changing);
+    const std::lock_guard<std::mutex> changing(the_session->changing);
     if (adaptyst::detail::is_awake()) the_session->follow();
   }
   std::atexit(at_exit);

@@ -58,12 +58,13 @@ int answer(const char* function) {
 // With the lock held; the buffer goes to the tool without it.
 void hand_over(std::unique_lock<std::mutex>& held) {
   std::uint8_t* const full = buffer;
+  const std::size_t whole_bytes = buffer_bytes;
   const std::size_t bytes = used;
   buffer = nullptr;
   used = 0;
   if (full == nullptr) return;
   held.unlock();
-  complete(nullptr, 0, full, buffer_bytes, bytes);
+  complete(nullptr, 0, full, whole_bytes, bytes);
   held.lock();
 }
 
