@@ -34,23 +34,32 @@ struct cuda_runtime {
   using stream = cudaStream_t;
 
 #ifndef ADAPTYST_DISABLE
-  // While it lives, our calls neither break a capture of another thread, nor leave an error that the program did not make.
-  class undisturbed {
+  // While it lives: an error of ours is forgotten, one that the program has not asked for yet stays.
+  class own_errors {
    public:
-    undisturbed() noexcept
-        : sound_(cudaPeekAtLastError() == cudaSuccess),
-          exchanged_(cudaThreadExchangeStreamCaptureMode(&mode_) == cudaSuccess) {}
-    ~undisturbed() {
-      if (exchanged_) static_cast<void>(cudaThreadExchangeStreamCaptureMode(&mode_));
+    own_errors() noexcept : sound_(cudaPeekAtLastError() == cudaSuccess) {}
+    ~own_errors() {
       if (sound_) static_cast<void>(cudaGetLastError());
     }
-    undisturbed(const undisturbed&) = delete;
-    undisturbed& operator=(const undisturbed&) = delete;
+    own_errors(const own_errors&) = delete;
+    own_errors& operator=(const own_errors&) = delete;
     bool is_sound() const noexcept { return sound_; }
 
    private:
-    cudaStreamCaptureMode mode_ = cudaStreamCaptureModeRelaxed;  // before it is exchanged
     bool sound_;
+  };
+  // While it lives, asking for events does not break a capture that another thread is at.
+  class beside_captures {
+   public:
+    beside_captures() noexcept : exchanged_(cudaThreadExchangeStreamCaptureMode(&mode_) == cudaSuccess) {}
+    ~beside_captures() {
+      if (exchanged_) static_cast<void>(cudaThreadExchangeStreamCaptureMode(&mode_));
+    }
+    beside_captures(const beside_captures&) = delete;
+    beside_captures& operator=(const beside_captures&) = delete;
+
+   private:
+    cudaStreamCaptureMode mode_ = cudaStreamCaptureModeRelaxed;  // before it is exchanged
     bool exchanged_;
   };
 

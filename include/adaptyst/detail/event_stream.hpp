@@ -297,7 +297,7 @@ class tracked_work {
   // What comes into the stream from now on does not belong to it. A second call does nothing.
   void end() noexcept {
     if (item_ == nullptr) return;
-    const typename Runtime::undisturbed program;
+    const typename Runtime::own_errors program;
     if (Runtime::record(item_->end, item_->on)) {
       on_->fly(*item_);
     } else {
@@ -311,10 +311,11 @@ class tracked_work {
   template <class Submit>
   static tracked_work begin(typename Runtime::stream in, Submit&& submit_on) noexcept {
     tracked_work begun;
-    const typename Runtime::undisturbed program;
+    const typename Runtime::own_errors program;
     event_device<Runtime>* const on = event_device<Runtime>::current();
     if (on == nullptr) return begun;
     if (program.is_sound()) {
+      const typename Runtime::beside_captures asking;
       on->synchronise(false);
       on->collect(few_pending);
     }
@@ -342,7 +343,7 @@ class tracked_work {
   }
 
  private:
-  static constexpr uint32_t few_pending = 4;
+  static constexpr uint32_t few_pending = 2;
 
   event_device<Runtime>* on_ = nullptr;
   typename event_device<Runtime>::work_item* item_ = nullptr;
@@ -359,8 +360,9 @@ tracked_work<Runtime> track_work(typename Runtime::stream in, const Name& name, 
 template <class Runtime>
 void collect_tracked() noexcept {
   if (!is_awake()) return;
-  const typename Runtime::undisturbed program;
+  const typename Runtime::own_errors program;
   if (!program.is_sound()) return;
+  const typename Runtime::beside_captures asking;
   event_device<Runtime>::for_each([](event_device<Runtime>& one) {
     one.synchronise(true);
     one.collect(event_device<Runtime>::most_in_flight);

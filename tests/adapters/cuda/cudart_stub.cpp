@@ -44,10 +44,11 @@ cudaError_t answer(cudaError_t error) {
   if (error != cudaSuccess) last_error = error;
   return error;
 }
-// Of calls that ask something of a device, and that another thread's capture does not bear unless told to.
-cudaError_t answer_of_device() {
+cudaError_t answer_of_device() { return answer(lost ? cudaErrorLaunchFailure : cudaSuccess); }
+// Of calls that another thread's capture does not bear unless told to.
+cudaError_t answer_beside_captures() {
   if (captures != 0 && mode_of_thread != cudaStreamCaptureModeRelaxed) return answer(cudaErrorStreamCaptureUnsupported);
-  return answer(lost ? cudaErrorLaunchFailure : cudaSuccess);
+  return answer_of_device();
 }
 
 CUstream_st& stream_of(cudaStream_t stream) { return stream != nullptr ? *stream : default_stream; }
@@ -86,7 +87,7 @@ cudaError_t cudaThreadExchangeStreamCaptureMode(cudaStreamCaptureMode* mode) {
 }
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned) {
   *stream = new CUstream_st;
-  return answer_of_device();
+  return answer_beside_captures();
 }
 cudaError_t cudaStreamIsCapturing(cudaStream_t stream, cudaStreamCaptureStatus* status) {
   const std::lock_guard<std::recursive_mutex> held(lock);
@@ -104,7 +105,7 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
 }
 cudaError_t cudaEventQuery(cudaEvent_t event) {
   const std::lock_guard<std::recursive_mutex> held(lock);
-  const cudaError_t error = answer_of_device();
+  const cudaError_t error = answer_beside_captures();
   if (error != cudaSuccess) return error;
   return answer(now() >= event->at ? cudaSuccess : cudaErrorNotReady);
 }
