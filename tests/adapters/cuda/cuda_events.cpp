@@ -200,10 +200,10 @@ TEST_CASE("so many in flight and no more") {
   adaptyst::collector collector(support::options());
   {
     const adaptyst::cuda::tracked first = adaptyst::cuda::track("work", stream);
-    cudart_stub::launch(stream, 400'000'000);
+    cudart_stub::launch(stream, 1'500'000'000);
   }
   for (int at = 1; at != 6000; ++at) const adaptyst::cuda::tracked t = adaptyst::cuda::track("work", stream);
-  sleep_ms(500);
+  sleep_ms(1600);
   adaptyst::cuda::collect();
   const adaptyst::profile profile = stop(collector);
   // Of what other tests have left in flight, one may still be.
