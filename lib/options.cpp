@@ -108,6 +108,7 @@ void apply(options& to, std::string_view text, std::string_view source) {
     } else if (key == "output") {
       result.output.clear();
       result.timeline.clear();
+      if (split(value).empty()) refuse("output must end in .json:", value, source);
       for (const std::string& file : split(value)) set_output(result, file, source);
     } else if (key == "trace_events") {
       result.trace_events = entries_of_ring(value, source);
