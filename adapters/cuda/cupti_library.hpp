@@ -11,7 +11,7 @@ namespace cupti {
 struct library {
   result (*get_version)(std::uint32_t* version) = nullptr;
   result (*get_result_string)(result what, const char** text) = nullptr;
-  result (*register_timestamp)(timestamp_function* clock) = nullptr;  // may be missing: since CUDA 11.7
+  result (*register_timestamp)(timestamp_function* clock) = nullptr;  // older ones lack it
   result (*register_buffers)(request_function* request, complete_function* complete) = nullptr;
   result (*subscribe)(void** subscriber, call_function* callback, void* data) = nullptr;
   result (*enable_callback)(std::uint32_t on, void* subscriber, int domain, std::uint32_t function) = nullptr;

@@ -1,5 +1,6 @@
 #include "records.hpp"
 
+#include <adaptyst/detail/gpu_name.hpp>
 #include <cxxabi.h>
 #include <dlfcn.h>
 
@@ -38,21 +39,6 @@ std::uint64_t queue_of(const Record& one) noexcept {
   return (std::uint64_t{one.context} << 32) | one.stream;
 }
 
-// The driver's name for a device and its place on the bus, since ordinals differ from process to process.
-std::string name_of_device(std::uint32_t ordinal) {
-  void* const driver = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
-  if (driver == nullptr) return "CUDA";
-  const auto get_name = reinterpret_cast<int (*)(char*, int, int)>(dlsym(driver, "cuDeviceGetName"));
-  const auto get_place = reinterpret_cast<int (*)(char*, int, int)>(dlsym(driver, "cuDeviceGetPCIBusId"));
-  char text[128] = "";
-  std::string name = "CUDA";
-  if (get_name != nullptr && get_name(text, sizeof text, static_cast<int>(ordinal)) == 0) name = text;
-  if (get_place != nullptr && get_place(text, sizeof text, static_cast<int>(ordinal)) == 0)
-    name.resize(std::min<std::size_t>(name.size(), 26)), name.append(" ").append(text);
-  dlclose(driver);
-  return name;
-}
-
 // CUPTI's conversion from the device's clock is not exact, and a kernel may seem to start before its call. Beyond this, it
 // is counted as bad_times.
 constexpr std::uint64_t most_early_ns = 100'000;
@@ -86,15 +72,10 @@ void records::complete(std::uint8_t* buffer, std::size_t valid_bytes) noexcept {
   while (valid_bytes != 0 && in_.next_record(buffer, valid_bytes, &record) == cupti::success) read(record, found);
   std::size_t dropped = 0;
   if (in_.get_dropped(nullptr, 0, &dropped) != cupti::success) dropped = 0;
-  bool many;
-  {
-    const std::lock_guard<std::mutex> handing_over(handing_over_);
-    waiting_.insert(waiting_.end(), found.begin(), found.end());
-    dropped_ += dropped;
-    if (buffer != nullptr) free_buffers_.push_back(buffer);
-    many = waiting_.size() >= most_waiting;
-  }
-  if (many) book();
+  const std::lock_guard<std::mutex> handing_over(handing_over_);
+  waiting_.insert(waiting_.end(), found.begin(), found.end());
+  dropped_ += dropped;
+  if (buffer != nullptr) free_buffers_.push_back(buffer);
 }
 
 void records::read(const void* record, std::vector<finished>& into) {
@@ -141,12 +122,34 @@ const std::string& records::name_of_kernel(const char* symbol) {
   return found->second;
 }
 
+void records::learn_devices() noexcept {
+  if (learned_) return;
+  void* const driver = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
+  if (driver == nullptr) return;
+  const auto get_count = reinterpret_cast<int (*)(int*)>(dlsym(driver, "cuDeviceGetCount"));
+  const auto get_name = reinterpret_cast<int (*)(char*, int, int)>(dlsym(driver, "cuDeviceGetName"));
+  const auto get_place = reinterpret_cast<int (*)(char*, int, int)>(dlsym(driver, "cuDeviceGetPCIBusId"));
+  int count = 0;
+  if (get_count != nullptr && get_name != nullptr && get_place != nullptr && get_count(&count) == 0) {
+    const std::lock_guard<std::mutex> booking(booking_);
+    for (int at = 0; at < count && static_cast<std::size_t>(at) < devices_.size(); ++at) {
+      char name[128] = "";
+      char place[32] = "";
+      std::unique_ptr<adaptyst::device>& known = devices_[static_cast<std::size_t>(at)];
+      if (known == nullptr && get_name(name, sizeof name, at) == 0 && get_place(place, sizeof place, at) == 0)
+        known = std::make_unique<adaptyst::device>(adaptyst::detail::gpu_at(at, "CUDA", name, place));
+    }
+    learned_ = count > 0;
+  }
+  dlclose(driver);
+}
+
 const adaptyst::device& records::device(std::uint32_t ordinal) noexcept {
   static const adaptyst::device none{adaptyst::device_kind::gpu, ~0U, "CUDA, of an unknown number"};
   if (ordinal >= devices_.size()) return none;
   std::unique_ptr<adaptyst::device>& known = devices_[ordinal];
-  if (known == nullptr)
-    known = std::make_unique<adaptyst::device>(adaptyst::device_kind::gpu, ordinal, name_of_device(ordinal).c_str());
+  if (known == nullptr) known = std::make_unique<adaptyst::device>(adaptyst::device_kind::gpu, ordinal, "CUDA");
+  used_[ordinal] = true;
   return *known;
 }
 
@@ -163,8 +166,9 @@ void records::book() noexcept {
   std::sort(all.begin(), all.end(), [](const finished& a, const finished& b) { return a.started < b.started; });
   for (const finished& one : all) book(one);
   book_unknown(dropped, "(records that CUPTI dropped)");
-  for (const std::unique_ptr<adaptyst::device>& known : devices_)
-    if (known != nullptr) adaptyst::report_clock(*known, clock_);
+  if (all.empty()) return;
+  for (std::size_t at = 0; at != devices_.size(); ++at)
+    if (used_[at]) adaptyst::report_clock(*devices_[at], clock_);
 }
 
 void records::book(const finished& one) noexcept {

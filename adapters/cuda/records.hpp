@@ -24,7 +24,6 @@ class records {
  public:
   static constexpr std::size_t buffer_bytes = 1U << 20;
   static constexpr std::size_t most_buffers = 64;  // beyond, CUPTI drops records, and says how many
-  static constexpr std::size_t most_waiting = 1U << 15;
 
   records(const cupti::library& in, const launches& launched) noexcept : in_(in), launched_(launched) {}
 
@@ -33,6 +32,10 @@ class records {
 
   void request(std::uint8_t** buffer, std::size_t* bytes) noexcept;
   void complete(std::uint8_t* buffer, std::size_t valid_bytes) noexcept;
+
+  // Asks the driver what devices are called: not in a callback of CUPTI's, where the driver must not be called. A device
+  // that is booked before is called CUDA.
+  void learn_devices() noexcept;
 
   // Books all that has been handed over.
   void book() noexcept;
@@ -67,6 +70,8 @@ class records {
   std::mutex booking_;
   adaptyst::device_clock clock_{adaptyst::clock_id::monotonic};
   std::array<std::unique_ptr<adaptyst::device>, 64> devices_;
+  std::array<bool, 64> used_{};  // the others are none of the profile's
+  bool learned_ = false;
   const adaptyst::device* last_device_ = nullptr;  // stands for what did the work of which there is no record
 };
 

@@ -126,7 +126,9 @@ void* run(void*) {
   for (;;) {
     usleep(100'000);
     const std::lock_guard<std::mutex> changing(the_session->changing);
+    if (the_session->listening) the_session->done.learn_devices();
     the_session->follow();
+    if (the_session->listening) the_session->done.learn_devices();
     if (the_session->failed) return nullptr;
   }
 }
@@ -134,6 +136,7 @@ void* run(void*) {
 void at_exit() {
   if (the_session->process != getpid()) return;  // a forked child has neither CUDA nor our thread
   if (!lock_in_time(the_session->changing)) return;
+  if (the_session->listening) the_session->done.learn_devices();
   the_session->flush(cupti::flush_forced);
   // For ever locked: what follows in the program's end must not be disturbed.
 }

@@ -72,7 +72,7 @@ struct cuda_runtime {
     char place[32] = "";
     if (cudaGetDeviceProperties(&properties, ordinal) != cudaSuccess) properties.name[0] = '\0';
     if (cudaDeviceGetPCIBusId(place, sizeof place, ordinal) != cudaSuccess) place[0] = '\0';
-    return device_at(ordinal, "CUDA", properties.name, place);
+    return gpu_at(ordinal, "CUDA", properties.name, place);
   }
   static bool create_stream(stream& made) noexcept {
     return cudaStreamCreateWithFlags(&made, cudaStreamNonBlocking) == cudaSuccess;

@@ -63,7 +63,7 @@ struct hip_runtime {
     char place[32] = "";
     if (hipGetDeviceProperties(&properties, ordinal) != hipSuccess) properties.name[0] = '\0';
     if (hipDeviceGetPCIBusId(place, sizeof place, ordinal) != hipSuccess) place[0] = '\0';
-    return device_at(ordinal, "HIP", properties.name, place);
+    return gpu_at(ordinal, "HIP", properties.name, place);
   }
   static bool create_stream(stream& made) noexcept {
     return hipStreamCreateWithFlags(&made, hipStreamNonBlocking) == hipSuccess;

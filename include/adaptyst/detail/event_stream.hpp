@@ -17,6 +17,7 @@
 #include <new>
 
 #include "../device_clock.hpp"
+#include "gpu_name.hpp"
 #endif
 
 namespace adaptyst { inline namespace v1 { namespace detail {
@@ -45,20 +46,6 @@ void collect_tracked() noexcept {}
 }  // namespace disabled
 
 #else
-
-// The first 26 characters of its name, and its place on the bus, since ordinals differ from process to process.
-inline device device_at(int ordinal, const char* kind, const char* name, const char* place) noexcept {
-  char text[40];
-  size_t length = 0;
-  const auto append = [&](const char* what, size_t most) {
-    for (; length != most && *what != '\0'; ++what) text[length++] = *what;
-  };
-  append(*name != '\0' ? name : kind, 26);
-  if (*place != '\0') append(" ", 27);
-  append(place, sizeof text - 1);
-  text[length] = '\0';
-  return device{device_kind::gpu, static_cast<uint32_t>(ordinal), text};
-}
 
 enum class event_state { reached, pending, lost };
 

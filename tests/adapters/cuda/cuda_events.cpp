@@ -91,7 +91,12 @@ TEST_CASE("a program that is done before the clock could be compared twice waits
     cudart_stub::launch(stream, 100'000);
   }
   sleep_ms(1);
+  const auto begin = clock_of_test::now();
   adaptyst::cuda::collect();
+  CHECK(clock_of_test::now() - begin > std::chrono::milliseconds(10));
+  const auto again = clock_of_test::now();
+  adaptyst::cuda::collect();
+  CHECK(clock_of_test::now() - again < std::chrono::milliseconds(10));
   cudart_stub::use_device(0);
   const adaptyst::profile profile = stop(collector);
   CHECK(support::find(profile, {"short"}).count == 1);

@@ -134,6 +134,8 @@ TEST_CASE("streams that overlap keep their device busy once, and devices are kep
   CHECK(*usage(profile, 0).busy_ns == 13000);
   CHECK(usage(profile, 0).queues == 2);
   CHECK(*usage(profile, 1).busy_ns == 3000);
+  CHECK(usage(profile, 0).name == "stub of a GPU with a very  0000:1B:00.0");
+  CHECK(usage(profile, 1).name == "stub of a GPU with a very  0000:1C:00.0");
 }
 
 TEST_CASE("every kernel of a graph belongs to the launch of the graph") {
@@ -248,6 +250,22 @@ TEST_CASE("many kernels of two streams, buffer by buffer: all are there, and non
   CHECK(usage(profile, 0).late == 0);
   CHECK(*usage(profile, 0).busy_ns <= sum);
   CHECK(profile.accounting.lost.empty());
+}
+
+TEST_CASE("a long kernel whose record comes behind those of a thousand short ones is not late") {
+  looking look;
+  std::uint64_t t;
+  {
+    scripted::call launch("cudaGraphLaunch", 900);
+    t = cupti_stub_now();
+  }
+  constexpr std::uint64_t count = 1000;
+  for (std::uint64_t at = 1; at <= count; ++at)
+    scripted::kernel(900, "short", {t + 1000 * at, t + 1000 * at + 500, 0, 8});
+  scripted::kernel(900, "long", {t + 500, t + 1000 * count + 2000});
+  const adaptyst::profile profile = look.stop();
+  CHECK(usage(profile, 0).late == 0);
+  CHECK(*usage(profile, 0).busy_ns == 1000 * count + 1500);
 }
 
 TEST_CASE("where the host waits is a region of that kind") {

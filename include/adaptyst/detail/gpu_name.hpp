@@ -1,0 +1,25 @@
+// What a GPU is called in profiles, whichever way it is observed: the same device must not get two names.
+#ifndef ADAPTYST_DETAIL_GPU_NAME_HPP
+#define ADAPTYST_DETAIL_GPU_NAME_HPP
+
+#include "../device.hpp"
+
+namespace adaptyst { inline namespace v1 { namespace detail {
+
+// The first 26 characters of its name, and its place on the bus, since ordinals differ from process to process.
+inline device gpu_at(int ordinal, const char* kind, const char* name, const char* place) noexcept {
+  char text[40];
+  size_t length = 0;
+  const auto append = [&](const char* what, size_t most) {
+    for (; length != most && *what != '\0'; ++what) text[length++] = *what;
+  };
+  append(*name != '\0' ? name : kind, 26);
+  if (*place != '\0') append(" ", 27);
+  append(place, sizeof text - 1);
+  text[length] = '\0';
+  return device{device_kind::gpu, static_cast<uint32_t>(ordinal), text};
+}
+
+}}}  // namespace adaptyst::v1::detail
+
+#endif
