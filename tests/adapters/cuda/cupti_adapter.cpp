@@ -280,7 +280,7 @@ TEST_CASE("where the host waits is a region of that kind") {
     }
     scripted::memcpy(901, from_device, 8, {t + 1, t + 2});
     scripted::call wait("cudaDeviceSynchronize", 902);
-    scripted::call inner("cuCtxSynchronize", 902, 1);
+    scripted::call("cuCtxSynchronize", 902, 1);
     std::this_thread::sleep_for(std::chrono::milliseconds(3));
   }
   std::thread([] { scripted::call wait("cuCtxSynchronize", 903, 1); }).join();

@@ -21,6 +21,7 @@ using request_function = void(std::uint8_t**, std::size_t*, std::size_t*);
 using complete_function = void(void*, std::uint32_t, std::uint8_t*, std::size_t, std::size_t);
 using call_function = void(void*, int, std::uint32_t, const void*);
 
+const pid_t process = getpid();
 std::mutex lock;
 std::uint64_t (*clock_of_tool)() = nullptr;
 request_function* request = nullptr;
@@ -126,7 +127,6 @@ STUB int cuptiActivityDisable(int kind) {
   return 0;
 }
 STUB int cuptiActivityFlushAll(std::uint32_t) {
-  static const pid_t process = getpid();
   if (process != getpid()) std::fputs("the stub of CUPTI was called in a forked child\n", stderr);
   std::unique_lock<std::mutex> held(lock);
   ++flushes;
