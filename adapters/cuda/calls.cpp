@@ -1,6 +1,6 @@
 #include "calls.hpp"
 
-#include <adaptyst/offload.hpp>
+#include <adaptyst/callback_region.hpp>
 #include <string_view>
 
 namespace cuda_adapter {
@@ -10,17 +10,12 @@ namespace {
 struct open_call {
   int domain;  // 0: none
   std::uint32_t correlation;
-  std::uint64_t wait;  // a scope; 0: none
+  adaptyst::callback_region wait;
   adaptyst::submission submitted;
 };
 thread_local open_call current{};
 
 bool has(std::string_view text, std::string_view part) noexcept { return text.find(part) != text.npos; }
-
-std::uint64_t begin_wait(const char* function) noexcept {
-  static adaptyst::detail::site marker{nullptr, 0, nullptr, nullptr, 0, ADAPTYST_SITE_WAIT, nullptr};
-  return adaptyst::detail::begin_wait<false>(marker, 0U, function);
-}
 
 }  // namespace
 
@@ -63,14 +58,14 @@ void calls::enter(role what, int domain, const cupti::call& call) noexcept {
       launched_.note(call.correlation, current.submitted);
     return;
   }
-  current = {domain, call.correlation, 0, adaptyst::submitting()};
+  current = {domain, call.correlation, {}, adaptyst::submitting()};
   if ((what & gives_work) != 0 && current.submitted) launched_.note(call.correlation, current.submitted);
-  if ((what & waits) != 0 && adaptyst::detail::is_awake()) current.wait = begin_wait(call.function);
+  if ((what & waits) != 0) current.wait = adaptyst::callback_region::begin_wait(call.function);
 }
 
 void calls::leave(int domain, const cupti::call& call) noexcept {
   if (current.domain != domain || current.correlation != call.correlation) return;
-  if (current.wait != 0) adaptyst::detail::leave_scope(current.wait);
+  current.wait.end();
   current = {};
 }
 
