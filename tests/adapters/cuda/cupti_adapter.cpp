@@ -296,10 +296,10 @@ TEST_CASE("where the host waits is a region of that kind") {
 TEST_CASE("threads that launch at once do not mix up their kernels") {
   looking look;
   constexpr std::uint32_t each = 2000;
-  constexpr const char* names[] = {"thread 0", "thread 1", "thread 2", "thread 3"};
+  static constexpr const char* names[] = {"thread 0", "thread 1", "thread 2", "thread 3"};
   std::vector<std::thread> threads;
   for (std::uint32_t thread = 0; thread != 4; ++thread) {
-    threads.emplace_back([&names, thread] {
+    threads.emplace_back([thread] {
       const char* const name = names[thread];
       for (std::uint32_t at = 0; at != each; ++at) {
         const std::uint32_t correlation = 100'000 + at * 4 + thread;
