@@ -80,7 +80,6 @@ struct collector::state {
   std::uint64_t started_cpu_ns = 0;
   profile result;
   std::unique_ptr<lib::timeline> timeline;  // null: none was asked for
-  std::mutex timeline_mutex;
   std::unique_ptr<lib::periodic> draining;
 
   void start(std::string_view given) {
@@ -166,11 +165,7 @@ struct collector::state {
     detail::store(control.trace_entries, timeline != nullptr ? options.trace_events : 0);
     detail::store_release(control.epoch, ++process->epochs);
     recording->start();
-    if (timeline != nullptr)
-      draining = std::make_unique<lib::periodic>(between_looks, [this] {
-        const std::lock_guard lock(timeline_mutex);
-        drain();
-      });
+    if (timeline != nullptr) draining = std::make_unique<lib::periodic>(between_looks, [this] { drain(); });
     cpus = lib::usable_cpus();
     started_cpu_ns = cpu_time_ns();
     started_ns = detail::monotonic_ns();
@@ -225,9 +220,16 @@ struct collector::state {
     {
       const std::lock_guard lock(running_mutex);
       detail::store_release(process->control.object_loaded, static_cast<void (*)()>(nullptr));
-      running = nullptr;
     }
     const std::unique_ptr<engine> ended = std::move(recording);
+    // Not before all is read: the next collector's threads begin anew.
+    struct at_end {
+      ~at_end() {
+        const std::lock_guard lock(running_mutex);
+        running = nullptr;
+      }
+    };
+    const at_end no_longer_running;
     result = read(*ended);
     ended->stop();
     finish_timeline();

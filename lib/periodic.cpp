@@ -4,20 +4,31 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <condition_variable>
+#include <mutex>
+#include <thread>
 #include <utility>
 
 namespace adaptyst::lib {
 
-periodic::periodic(std::chrono::milliseconds interval, std::function<void()> work) : process_(getpid()) {
+struct periodic::state {
+  std::mutex mutex;
+  std::condition_variable ends;
+  bool ending = false;
+  std::thread thread;
+};
+
+periodic::periodic(std::chrono::milliseconds interval, std::function<void()> work)
+    : process_(getpid()), state_(std::make_unique<state>()) {
   sigset_t all;
   sigset_t before;
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);  // as the thread inherits it
   try {
-    thread_ = std::thread([this, interval, work = std::move(work)] {
+    state_->thread = std::thread([interval, work = std::move(work), &in = *state_] {
       pthread_setname_np(pthread_self(), "adaptyst");
-      std::unique_lock lock(mutex_);
-      while (!ends_.wait_for(lock, interval, [this] { return ending_; })) {
+      std::unique_lock lock(in.mutex);
+      while (!in.ends.wait_for(lock, interval, [&in] { return in.ending; })) {
         lock.unlock();
         work();
         lock.lock();
@@ -32,18 +43,16 @@ periodic::periodic(std::chrono::milliseconds interval, std::function<void()> wor
 
 periodic::~periodic() {
   if (process_ != getpid()) {
-    thread_.detach();
-    // Whoever held the mutex or waited is not in this process.
-    new (&mutex_) std::mutex;
-    new (&ends_) std::condition_variable;
+    // Never freed: its thread's number may be another's here, and whoever held the mutex is not here to let it go.
+    static_cast<void>(state_.release());
     return;
   }
   {
-    const std::lock_guard lock(mutex_);
-    ending_ = true;
+    const std::lock_guard lock(state_->mutex);
+    state_->ending = true;
   }
-  ends_.notify_all();
-  thread_.join();
+  state_->ends.notify_all();
+  state_->thread.join();
 }
 
 }  // namespace adaptyst::lib

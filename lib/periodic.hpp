@@ -5,10 +5,8 @@
 #include <sys/types.h>
 
 #include <chrono>
-#include <condition_variable>
 #include <functional>
-#include <mutex>
-#include <thread>
+#include <memory>
 
 namespace adaptyst::lib {
 
@@ -16,17 +14,15 @@ class periodic {
  public:
   // `work` must not throw. The thread takes none of the program's signals. Throws std::system_error.
   periodic(std::chrono::milliseconds interval, std::function<void()> work);
-  // Waits until the work under way is done. In a forked child, where there is no such thread, it only lets go.
+  // Waits until the work under way is done. In a forked child, where there is no such thread, it touches nothing of it.
   ~periodic();
   periodic(const periodic&) = delete;
   periodic& operator=(const periodic&) = delete;
 
  private:
+  struct state;
   pid_t process_;
-  std::mutex mutex_;
-  std::condition_variable ends_;
-  bool ending_ = false;
-  std::thread thread_;
+  std::unique_ptr<state> state_;
 };
 
 }  // namespace adaptyst::lib

@@ -45,7 +45,7 @@ class device_clock {
       const point& last = points_[count_ - 1];
       if (device_ns == last.device_ns || host_ns == last.host_ns) return;
       const double rate = difference(host_ns, last.host_ns) / difference(device_ns, last.device_ns);
-      if (!(rate > 0.99 && rate < 1.01)) {
+      if (!(rate > 0.99 && rate < 1.01) || host_ns < last.host_ns) {
         ++jumps_;
         count_ = 0;
       }
@@ -88,7 +88,7 @@ class device_clock {
     return true;
   }
 
-  // False: the clock is unknown, has fewer than two sync points, or `device_ns` is 0.
+  // False: the clock is unknown, has fewer than two sync points, or `device_ns` is 0, or 104 days from the last of them.
   bool to_monotonic(uint64_t device_ns, uint64_t& monotonic_ns) const noexcept {
     if (device_ns == 0) return false;
     if (id_ == clock_id::monotonic) {
@@ -96,6 +96,8 @@ class device_clock {
       return true;
     }
     if (count_ < 2) return false;
+    const double away = difference(device_ns, points_[count_ - 1].device_ns);
+    if (!(away > -longest_ns && away < longest_ns)) return false;
     monotonic_ns = converted(device_ns);
     return true;
   }
@@ -114,6 +116,7 @@ class device_clock {
   struct point {
     uint64_t device_ns, host_ns;
   };
+  static constexpr double longest_ns = 9e15;  // 104 days: what a double holds to the nanosecond
 
   static double difference(uint64_t a, uint64_t b) noexcept { return static_cast<double>(static_cast<int64_t>(a - b)); }
 

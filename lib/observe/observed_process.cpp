@@ -132,8 +132,29 @@ void observed_process::find_state() {
 void observed_process::take_state() {
   if (!is_still_itself()) return;
   find_state();
-  if (state_.address != 0 && claimed_)
-    write(state_.address + offsetof(detail::control_page, observer), static_cast<std::uint32_t>(getpid()));
+  if (state_.address == 0 || !claimed_) return;
+  write(state_.address + offsetof(detail::control_page, observer), static_cast<std::uint32_t>(getpid()));
+  ask_for_timeline();
+}
+
+// Of a program whose first marker has just made its state: it begins anew, with rings.
+void observed_process::ask_for_timeline() {
+  const std::uint64_t page = state_.address;
+  detail::control_page control{};
+  if (trace_entries_ == 0 || !has_known_layout(state_) || !memory_.read(page, control) || control.trace_entries != 0)
+    return;
+  write(page + offsetof(detail::control_page, trace_entries), trace_entries_);
+  write(page + offsetof(detail::process, epochs), control.epoch + 1);
+  write(page + offsetof(detail::control_page, epoch), control.epoch + 1);
+}
+
+// As notice_fork(): in a child, whoever held it is not there.
+void observed_process::unlock_ledger() {
+  const std::uint64_t ledger = state_.address + offsetof(detail::process, ledger);
+  std::uint64_t sequence = 0;
+  if (memory_.read(ledger + offsetof(detail::device_ledger, sequence), sequence) && sequence % 2 != 0)
+    write(ledger + offsetof(detail::device_ledger, sequence), sequence + 1);
+  write(ledger + offsetof(detail::device_ledger, lock), std::uint32_t{0});
 }
 
 void observed_process::claim(const detail::clock_line& clock, std::uint64_t trace_entries) {
@@ -145,6 +166,7 @@ void observed_process::claim(const detail::clock_line& clock, std::uint64_t trac
   }
   find_state();
   claimed_ = true;
+  trace_entries_ = trace_entries;
   if (state_.address == 0) return;  // no marker was awake yet
   detail::control_page control;
   if (!memory_.read(state_.address, control)) not_permitted(id_, errno);
@@ -165,6 +187,7 @@ void observed_process::claim(const detail::clock_line& clock, std::uint64_t trac
   if (forked) {
     write(page + offsetof(detail::process, forked), std::uint32_t{1});
     write(page + offsetof(detail::control_page, abi), std::uint32_t{ADAPTYST_ABI_VERSION});
+    unlock_ledger();
   }
   std::uint64_t epochs = 0;
   memory_.read(page + offsetof(detail::process, epochs), epochs);
@@ -236,7 +259,7 @@ void observed_process::refresh() {
 }
 
 void observed_process::trace_to(timeline& to) {
-  if (!reads_ || !claimed_ || !is_still_itself()) return;
+  if (!reads_ || !is_still_itself()) return;
   if (state_.address == 0) take_state();
   if (state_.address != 0) to.take(id_, command_, state_);
 }

@@ -74,6 +74,8 @@ class observed_process {
   bool is_still_itself();
   void find_state();
   void take_state();
+  void ask_for_timeline();
+  void unlock_ledger();
   template <class T>
   bool write(std::uint64_t address, T value) const noexcept {
     return memory_.write(address, &value, sizeof value);
@@ -87,6 +89,7 @@ class observed_process {
   bool retired_ = false;
   bool settled_ = false;
   bool reads_ = true;
+  std::uint64_t trace_entries_ = 0;  // to be asked for, as soon as there is somebody to ask
   bool claimed_ = false;
   bool awake_ = false;
   bool tells_ = false;       // what it loads

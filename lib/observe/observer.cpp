@@ -229,6 +229,18 @@ struct observer::state {
     }
   }
 
+  // When nothing comes any more.
+  void finish_timeline() {
+    if (!timeline) return;
+    for (const auto& one : processes) trace(*one);
+    try {
+      timeline->finish();
+    } catch (const lib::error& failed) {  // the profile is there all the same
+      lib::print(failed.what());
+    }
+    result->timeline = timeline->usage();
+  }
+
   void poll() {
     for (const auto& one : processes) trace(*one);
     // Rings fill in milliseconds, and are looked at as often; all else is read as often as without a timeline.
@@ -349,15 +361,11 @@ struct observer::state {
 
   profile stop() {
     if (result) return *result;
-    for (const auto& one : processes) trace(*one);
     result = snapshot();
     if (links) links->stop();
     if (functions) functions->stop();
     for (const auto& one : processes) one->release();
-    if (timeline) {
-      result->timeline = timeline->usage();
-      timeline->finish();
-    }
+    finish_timeline();
     if (options.report == lib::report_choice::table) {
       const std::string table = to_table(*result);
       std::fwrite(table.data(), 1, table.size(), stderr);

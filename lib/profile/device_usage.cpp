@@ -51,12 +51,14 @@ efficiencies efficiencies_of(const profile& of) {
   double count = 0, useful = 0, most_useful = 0, most_active = 0, observed = 0;
   for (const device_usage& device : of.devices) {
     if (!device.kernel_ns || !device.exposed_copy_ns) continue;
-    const auto kernels = static_cast<double>(*device.kernel_ns);
+    // A device is read a moment after the clock.
+    const auto total = static_cast<double>(device.observed_ns);
+    const double kernels = std::min(total, static_cast<double>(*device.kernel_ns));
     count += 1;
     useful += kernels;
-    observed += static_cast<double>(device.observed_ns);
+    observed += total;
     most_useful = std::max(most_useful, kernels);
-    most_active = std::max(most_active, kernels + static_cast<double>(*device.exposed_copy_ns));
+    most_active = std::max(most_active, std::min(total, kernels + static_cast<double>(*device.exposed_copy_ns)));
   }
   if (count != 0 && most_active != 0) {
     made.device_parallel = ratio(useful, observed);

@@ -98,7 +98,7 @@ device_usage usage_of(const device_entry& entry) {
   made.copy_ns = sum_of(sums.copies, busy);
   made.exposed_copy_ns = std::max(kernels, sum_of(sums.kernels_and_copies, busy)) - kernels;
   made.launch_idle_ns = sums.launch_idle_ns;
-  made.awaited_ns = std::min(busy, sums.awaited_ns);
+  if (sums.unplaced == 0) made.awaited_ns = std::min(busy, sums.awaited_ns);
   made.work_ns = sums.work_ns;
   made.operations = sums.operations;
   made.queues = static_cast<std::uint32_t>(sums.queue_count);
@@ -145,12 +145,14 @@ device_list read_devices(const process_state& of, std::uint64_t now_ns, std::uin
   device_entry first{};
   std::uint64_t epoch = 0;
   std::uint64_t waits = 0;
+  std::uint64_t first_and_count = 0;
   if (!of.in->read(address + head_bytes, &first, offsetof(device_entry, sums)) ||
       !of.in->read(address + offsetof(device_ledger, waits), waits) ||
+      !of.in->read(address + offsetof(device_ledger, first), first_and_count) ||
       !of.in->read(of.address + offsetof(detail::control_page, epoch), epoch))
     return list;
   // Most programs have no devices, and need no copy of what they would have done.
-  if (first.state != 2 && waits == 0) return list;
+  if (first.state != 2 && waits == 0 && first_and_count == 0) return list;
   const auto ledger = std::make_unique<device_ledger>();
   if (!read_ledger(of, address, epoch, *ledger)) return list;
   if (ledger->epoch != epoch) ledger->begin(epoch);  // of an earlier collector
@@ -164,7 +166,7 @@ device_list read_devices(const process_state& of, std::uint64_t now_ns, std::uin
     list.devices.push_back(std::move(usage));
   }
   if (ledger->waits != 0) list.offload.waited_ns = std::min(observed_ns, ledger->waited_ns);
-  if (list.devices.size() > 1) list.offload.busy_ns = ledger->busy.total_ns;
+  if (list.devices.size() > 1 && ledger->unplaced == 0) list.offload.busy_ns = ledger->busy.total_ns;
   return list;
 }
 

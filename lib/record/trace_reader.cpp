@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstring>
+#include <unordered_set>
 #include <utility>
 
 #include "../profile/measured.hpp"
@@ -20,6 +21,7 @@ using detail::traced;
 constexpr std::size_t most_recorders = 1 << 16;
 constexpr std::size_t most_sites = 1 << 18;
 constexpr std::uint64_t entries_at_once = 4096;
+constexpr std::uint64_t most_entries_of_look = std::uint64_t{1} << 25;
 constexpr std::uint64_t most_entries = std::uint64_t{1} << 24;
 
 template <class T>
@@ -31,10 +33,13 @@ std::uint64_t address_of(const T* there) {
 
 void trace_reader::read(const taker& to) {
   detail::control_page control{};
-  if (of_.address == 0 || !of_.in->read(of_.address, control)) return;
+  if (of_.address == 0 || !of_.in->read(of_.address, control) || control.layout != detail::layout_of_state) return;
   clock_ = control.clock;
+  left_ = most_entries_of_look;
+  std::unordered_set<std::uint64_t> visited;
   std::uint64_t at = address_of(control.recorders);
-  for (std::size_t step = 0; at != 0 && step != most_recorders; ++step) at = read_recorder(at, control.epoch, to);
+  while (at != 0 && visited.size() != most_recorders && visited.insert(at).second)
+    at = read_recorder(at, control.epoch, to);
 }
 
 std::uint64_t trace_reader::lost() const {
@@ -51,7 +56,8 @@ std::uint64_t trace_reader::read_recorder(std::uint64_t address, std::uint64_t e
       !of_.in->read(address + offsetof(detail::recorder_head, ring), ring) ||
       !of_.in->read(address + offsetof(detail::recorder_head, next), next))
     return 0;
-  if (its_epoch == epoch && ring != 0) read_ring(ring, rings_[address], to);
+  if (its_epoch == epoch && ring != 0 && (rings_.size() != most_recorders || rings_.count(address) != 0))
+    read_ring(ring, rings_[address], to);
   return next;
 }
 
@@ -68,37 +74,34 @@ void trace_reader::read_ring(std::uint64_t address, known_ring& known, const tak
     return;
   known.lost = lost;
   if (capacity == 0 || (capacity & (capacity - 1)) != 0 || capacity > most_entries || head - tail > capacity) return;
-  while (tail != head) {
+  while (tail != head && left_ != 0) {
     const std::uint64_t place = tail & (capacity - 1);
-    const std::uint64_t count = std::min({head - tail, capacity - place, entries_at_once});
+    const std::uint64_t count = std::min({head - tail, capacity - place, entries_at_once, left_});
     entries_.resize(count);
     if (!of_.in->read(address + offsetof(trace_ring, entries) + place * sizeof(trace_entry), entries_.data(),
                       count * sizeof(trace_entry)))
       return;
-    for (const trace_entry& entry : entries_) take(entry, known, to);
     tail += count;
+    left_ -= count;
     of_.in->write(address + offsetof(trace_ring, tail), tail);
+    for (const trace_entry& entry : entries_) take(entry, known, to);
   }
 }
 
 void trace_reader::take(const trace_entry& entry, known_ring& from, const taker& to) {
   const auto what = static_cast<traced>(entry.path_and_what & detail::traced_bits);
   const auto& numbers = entry.numbers;
-  if (what == traced::thread) {
-    from.thread = static_cast<std::uint32_t>(numbers[0]);
-    return;
-  }
   if (what == traced::queue) {
     if (!std::exchange(from.has_operation, false)) return;
     from.operation.queue = numbers[0];
-    from.operation.thread = static_cast<std::uint32_t>(numbers[1]);
+    from.operation.thread = static_cast<std::uint32_t>(numbers[2]);
     ++events_;
     to(from.operation);
     return;
   }
   traced_event made;
   made.site = site_of(entry.path_and_what & ~detail::traced_bits);
-  made.thread = from.thread;
+  made.thread = static_cast<std::uint32_t>(numbers[2]);
   switch (what) {
     case traced::operation:
       made.as = traced_as::operation;

@@ -29,7 +29,6 @@ class trace_reader {
 
  private:
   struct known_ring {
-    std::uint32_t thread = 0;
     std::uint64_t lost = 0;
     bool has_operation = false;  // the last entry was one, and its other half is still to come
     traced_event operation;
@@ -48,6 +47,7 @@ class trace_reader {
   std::unordered_map<std::uint64_t, traced_site> sites_;  // by their paths; never moved
   std::vector<detail::trace_entry> entries_;
   std::uint64_t events_ = 0;
+  std::uint64_t left_ = 0;  // entries that this look may still read
 };
 
 }  // namespace adaptyst::lib

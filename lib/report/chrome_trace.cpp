@@ -17,6 +17,10 @@ namespace adaptyst::lib {
 namespace {
 
 constexpr std::size_t buffered_bytes = std::size_t{1} << 20;
+// What is above goes without a name, a queue, or a track of its own: a program may be at odds with all that is usual.
+constexpr std::size_t most_threads = 65536;
+constexpr std::size_t most_queues = 1024;
+constexpr std::size_t most_tracks_of_queue = 64;
 constexpr std::int64_t beyond_all_processes = std::int64_t{1} << 22;  // the kernel numbers them below
 
 std::string as_json(const std::string& text) {
@@ -39,32 +43,32 @@ chrome_trace::~chrome_trace() {
 }
 
 void chrome_trace::begin_event() {
+  if (buffer_.size() > buffered_bytes) write_out();
   buffer_ += is_empty_ ? "\n" : ",\n";
   is_empty_ = false;
-  if (buffer_.size() > buffered_bytes) flush();
 }
 
-void chrome_trace::flush() {
+void chrome_trace::write_out() noexcept {
   const std::uint64_t events = std::exchange(buffered_, 0);
-  if (descriptor_ < 0) {
-    buffer_.clear();
-    lost_ += events;
-    return;
-  }
   std::size_t done = 0;
-  while (done != buffer_.size()) {
+  while (descriptor_ >= 0 && done != buffer_.size()) {
     const ssize_t written = ::write(descriptor_, buffer_.data() + done, buffer_.size() - done);
     if (written < 0 && errno == EINTR) continue;
     if (written <= 0) {
-      const int why = errno;
+      failure_ = errno;
       close(std::exchange(descriptor_, -1));
-      buffer_.clear();
-      lost_ += events;
-      throw error(fmt::format("cannot write the timeline to {}", file_), why, "it ends there; the rest goes on");
+      break;
     }
     done += static_cast<std::size_t>(written);
   }
+  if (descriptor_ < 0) lost_ += events;
   buffer_.clear();
+}
+
+void chrome_trace::flush() {
+  write_out();
+  if (const int why = std::exchange(failure_, 0); why != 0)
+    throw error(fmt::format("cannot write the timeline to {}", file_), why, "it ends there; the rest goes on");
 }
 
 void chrome_trace::finish() {
@@ -103,12 +107,12 @@ void chrome_trace::name_process(std::int64_t process, const std::string& name) {
 }
 
 void chrome_trace::name_thread(std::int64_t process, std::uint32_t thread, const std::string& name) {
-  threads_[{process, thread}] = true;
+  threads_.insert({process, thread});
   write_metadata("thread_name", process, thread, name);
 }
 
 bool chrome_trace::knows_thread(std::int64_t process, std::uint32_t thread) const {
-  return threads_.count({process, thread}) != 0;
+  return threads_.size() == most_threads || threads_.count({process, thread}) != 0;
 }
 
 void chrome_trace::name_device(std::int64_t process, std::uint32_t device, const std::string& name) {
@@ -132,6 +136,7 @@ std::uint32_t chrome_trace::track_for(device_tracks& device, const traced_event&
     end_ns = operation.end_ns;
     return track;
   }
+  if (queue.tracks.size() == most_tracks_of_queue) return 0;
   const std::uint32_t made = ++device.tracks;
   queue.tracks.emplace_back(made, operation.end_ns);
   std::string name =
@@ -141,10 +146,20 @@ std::uint32_t chrome_trace::track_for(device_tracks& device, const traced_event&
   return made;
 }
 
+void chrome_trace::add_pair(std::string_view name, std::string_view kind, std::int64_t process, std::uint32_t track,
+                            const traced_event& event) {
+  const std::uint64_t pair = ++arrows_;
+  write(name, kind, 'b', process, track, event.begin_ns);
+  fmt::format_to(std::back_inserter(buffer_), R"(,"id":{}}})", pair);
+  write(name, kind, 'e', process, track, event.end_ns);
+  fmt::format_to(std::back_inserter(buffer_), R"(,"id":{}}})", pair);
+}
+
 void chrome_trace::add_operation(std::int64_t process, const traced_event& event) {
   device_tracks& device = devices_[{process, event.site->device}];
   const std::uint32_t track = track_for(device, event);
   const std::string& name = quoted(*event.site);
+  if (track == 0) return add_pair(name, event.site->kind, device.process, track, event);
   write(name, event.site->kind, 'X', device.process, track, event.begin_ns);
   fmt::format_to(std::back_inserter(buffer_), R"(,"dur":{}}})", time_of(origin_ns_ + event.end_ns - event.begin_ns));
   if (event.submitted_ns == 0) return;
@@ -167,16 +182,13 @@ void chrome_trace::add(std::int64_t process, const traced_event& event) {
                      time_of(origin_ns_ + event.end_ns - event.begin_ns));
       if (event.site->device != 0) add_operation(process, event);  // an offload: the device is busy meanwhile
       return;
-    case traced_as::handle: {
-      const std::uint64_t pair = ++arrows_;
-      write(name, kind, 'b', process, event.thread, event.begin_ns);
-      fmt::format_to(std::back_inserter(buffer_), R"(,"id":{}}})", pair);
-      write(name, kind, 'e', process, event.thread, event.end_ns);
-      fmt::format_to(std::back_inserter(buffer_), R"(,"id":{}}})", pair);
-      return;
-    }
+    case traced_as::handle: add_pair(name, kind, process, event.thread, event); return;
     case traced_as::metric:
-      if (!std::isfinite(event.value)) return;  // JSON has no such numbers
+      if (!std::isfinite(event.value)) {  // JSON has no such numbers
+        --buffered_;
+        ++lost_;
+        return;
+      }
       write(name, kind, 'C', process, event.thread, event.begin_ns);
       fmt::format_to(std::back_inserter(buffer_), R"(,"args":{{"value":{}}}}})", event.value);
       return;

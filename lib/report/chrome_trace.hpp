@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
 #include <unordered_map>
 #include <utility>
@@ -37,7 +38,8 @@ class chrome_trace {
   // Events that did not reach the file because it could not be written.
   std::uint64_t lost() const noexcept { return lost_; }
 
-  // What is buffered goes to the file. Throws error, once: after that, nothing is written any more.
+  // What is buffered goes to the file. Throws error if anything since the last call could not be written: after that,
+  // nothing is any more.
   void flush();
   // Closes the array. Throws error.
   void finish();
@@ -47,19 +49,25 @@ class chrome_trace {
     std::vector<std::pair<std::uint32_t, std::uint64_t>> tracks;  // number on the device, end of its last operation
     std::uint32_t number = 0;                                     // of the queue on the device
   };
+  using queue_key =
+      std::pair<bool, std::uint64_t>;  // whether it stands for a thread that waits for offloads; its number
   struct device_tracks {
     std::int64_t process = 0;  // that stands for it in the file
     std::uint32_t tracks = 0;
-    std::map<std::pair<bool, std::uint64_t>, queue_tracks> queues;
+    std::map<queue_key, queue_tracks> queues;
   };
 
   void begin_event();
+  void write_out() noexcept;  // and keeps for flush() why it failed
   void write(std::string_view name, std::string_view kind, char phase, std::int64_t process, std::uint32_t track,
              std::uint64_t time_ns);
   void write_metadata(const char* what, std::int64_t process, std::uint32_t track, const std::string& name);
   std::string time_of(std::uint64_t ns) const;
   const std::string& quoted(const traced_site& site);
   std::uint32_t track_for(device_tracks& device, const traced_event& operation);
+  // What cannot be a slice, which must nest.
+  void add_pair(std::string_view name, std::string_view kind, std::int64_t process, std::uint32_t track,
+                const traced_event& event);
   void add_operation(std::int64_t process, const traced_event& event);
 
   std::string file_;
@@ -68,9 +76,10 @@ class chrome_trace {
   std::string buffer_;
   bool is_empty_ = true;
   std::unordered_map<const traced_site*, std::string> names_;  // as JSON
-  std::map<std::pair<std::int64_t, std::uint32_t>, bool> threads_;
+  std::set<std::pair<std::int64_t, std::uint32_t>> threads_;
   std::map<std::pair<std::int64_t, std::uint32_t>, device_tracks> devices_;
   std::uint64_t arrows_ = 0;
+  int failure_ = 0;
   std::uint64_t buffered_ = 0;  // events
   std::uint64_t lost_ = 0;
 };

@@ -130,8 +130,10 @@ std::optional<amount> amount_of(const json_place& at) {
 std::optional<device_clock_usage> clock_of(const json_place& at) {
   if (at.is_null()) return std::nullopt;
   at.require_keys({"name", "sync_points", "offset_ns", "drift_ppm", "residual_ns"});
-  return device_clock_usage{at["name"].text(), small_count(at["sync_points"]), at["offset_ns"].integer(),
-                            number_or_nan(at["drift_ppm"]), at["residual_ns"].count()};
+  return device_clock_usage{
+      at["name"].one_of({"unknown", "monotonic", "monotonic_raw", "realtime", "boottime", "device"}),
+      small_count(at["sync_points"]), at["offset_ns"].integer(), number_or_nan(at["drift_ppm"]),
+      at["residual_ns"].count()};
 }
 
 void fraction_or_absent(const json_place& at) {

@@ -183,6 +183,21 @@ def case_memory_does_not_grow_with_events():
     failures.check(used[1] - used[0] < 16 * 1024, "a million events more take no memory", used)
 
 
+def case_everything_of_a_running_program():
+    timeline_file.unlink(missing_ok=True)
+    process = subprocess.Popen([PROGRAM, "outside", "endless"])
+    try:
+        done = subprocess.run([ADAPTYST, "attach", f"--engine={ENGINE}", f"--timeline={timeline_file}", "--duration=0.3", str(process.pid)],
+                              capture_output=True, text=True, timeout=LIMIT, check=False)
+    finally:
+        process.kill()
+        process.wait()
+    failures.equal(done.returncode, 0, "attach ends well")
+    events = load()
+    check_nesting(events)
+    failures.check(sum(event["ph"] == "X" for event in events) > 1000, "its regions are there", len(events))
+
+
 def case_a_killed_program_leaves_what_loads():
     timeline_file.unlink(missing_ok=True)
     process = subprocess.Popen([PROGRAM, "inside", "endless"], env=environment(report="none"))

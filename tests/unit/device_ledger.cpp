@@ -159,6 +159,11 @@ TEST_CASE("what lasts long on one device is exact, however much another does mea
   CHECK(ledger->devices[0].sums.busy.total_ns == 250 * device_ledger::window);
   CHECK(ledger->devices[0].sums.awaited_ns == 250 * device_ledger::window);
   CHECK(ledger->waited_ns == end - 1000);
+  CHECK(sums.unplaced == 0);
+  CHECK(ledger->unplaced == 1);  // what both did at once is not known
+  // The same, but it was submitted: whether the host waited for it is not known.
+  ledger->add({1000, end, 900, 0, 2, device_work::kernel});
+  CHECK(sums.unplaced == 1);
 }
 
 TEST_CASE("more queues than have an account share the last one") {

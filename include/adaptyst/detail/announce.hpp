@@ -79,7 +79,9 @@ template <class = void>
 ADAPTYST_DETAIL_COLD inline void notice_fork(process& in, const adaptyst_object& self) noexcept {
   if (load(in.control.abi) != 0) return;
   store(in.forked, 1);
-  store(in.ledger.lock, 0);  // a thread that is not in this process may have held it
+  // A thread that is not in this process may have held it, in the middle of writing.
+  if ((load(in.ledger.sequence) & 1) != 0) bump(in.ledger.sequence, 1);
+  store(in.ledger.lock, 0);
   store_release(in.control.abi, static_cast<uint32_t>(ADAPTYST_ABI_VERSION));
   adaptyst_answer answer{};
   if (announce(ADAPTYST_PROCESS_FORKED, self, answer)) heed(in, answer);

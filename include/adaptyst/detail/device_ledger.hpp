@@ -68,6 +68,7 @@ struct device_sums {
   uint64_t settled_ns;         // up to where awaited_ns has been summed
   uint64_t horizon_ns;         // what begins before this comes late
   uint64_t late;
+  uint64_t unplaced;  // of which it is not known what of them the host waited for
   clock_account clock;
   uint64_t queue_count;
   queue_account queues[most_queues];
@@ -89,8 +90,8 @@ struct device_ledger {
   static constexpr uint32_t window = 512;
 
   uint32_t lock;
-  uint32_t first, count;  // of the window, a ring sorted by begin_ns
   uint32_t waiting;       // how many threads of the host wait for a device
+  uint32_t first, count;  // of the window, a ring sorted by begin_ns
   uint64_t sequence;      // odd while it is being written, for readers outside
   uint64_t epoch;         // of the collector for which it is kept
   uint64_t skipped;       // entries not booked because the lock could not be had in bounded time
@@ -99,6 +100,7 @@ struct device_ledger {
   uint64_t waited_ns;  // while any thread of the host waited
   uint64_t waits;
   interval_union busy;  // any device
+  uint64_t unplaced;    // operations that are not wholly in it
   ledger_entry entries[window];
   device_entry devices[most_devices];  // by number less 1
 
@@ -123,7 +125,7 @@ struct device_ledger {
     for (size_t at = 0; at != most_devices && load_acquire(devices[at].state) == 2; ++at)
       __builtin_memset(static_cast<void*>(&devices[at].sums), 0, sizeof devices[at].sums);
     first = count = waiting = 0;
-    skipped = horizon_ns = waiting_since_ns = waited_ns = waits = 0;
+    skipped = horizon_ns = waiting_since_ns = waited_ns = waits = unplaced = 0;
     busy = {};
     epoch = new_epoch;
   }
@@ -154,8 +156,12 @@ struct device_ledger {
       if (one.submitted_ns != 0) one.submitted_ns = one.begin_ns;
     }
     // Waits have been settled beyond its beginning. In an offload, the host waits all the time.
-    if (one.submitted_ns == 0 && on.settled_ns > one.begin_ns && one.begin_ns >= on.busy.until_ns)
-      on.awaited_ns += (one.end_ns < on.settled_ns ? one.end_ns : on.settled_ns) - one.begin_ns;
+    const uint64_t settled_ns = one.end_ns < on.settled_ns ? one.end_ns : on.settled_ns;
+    if (settled_ns > one.begin_ns) {
+      if (one.submitted_ns == 0 && one.begin_ns >= on.busy.until_ns) on.awaited_ns += settled_ns - one.begin_ns;
+      else ++on.unplaced;
+    }
+    if (one.begin_ns < busy.until_ns) ++unplaced;
     book(on, one);
     busy.add(one.begin_ns, one.end_ns);
   }

@@ -196,18 +196,16 @@ inline void abandon_frames(recorder& r, uint32_t depth) noexcept {
 template <class = void>
 ADAPTYST_DETAIL_COLD inline trace_ring* make_ring(recorder& r, uint64_t capacity) noexcept {
   if (capacity == 0) return nullptr;
-  if (r.kept_ring != nullptr && r.kept_ring->capacity != capacity) {
-    system::unmap(r.kept_ring, bytes_of_ring(r.kept_ring->capacity));
-    r.kept_ring = nullptr;
+  // Never unmapped: somebody may still read it.
+  if (r.kept_ring == nullptr || r.kept_ring->capacity < capacity) {
+    r.kept_ring = static_cast<trace_ring*>(map_memory(bytes_of_ring(capacity)));
+    if (r.kept_ring != nullptr) store(r.kept_ring->capacity, capacity);
   }
-  if (r.kept_ring == nullptr) r.kept_ring = static_cast<trace_ring*>(map_memory(bytes_of_ring(capacity)));
   trace_ring& ring = r.kept_ring != nullptr ? *r.kept_ring : r.no_ring;
   store(ring.head, 0);
   store(ring.tail_seen, 0);
   store(ring.tail, 0);
   store(ring.lost, 0);
-  store(ring.capacity, &ring == &r.no_ring ? 0 : capacity);
-  trace(ring, traced::thread, nullptr, r.thread);
   return &ring;
 }
 
@@ -374,7 +372,6 @@ inline recorder* claim_recorder(process& in) noexcept {
     abandon_frames(*r, 0);
     store(r->generation, r->generation + 1);
     fetch_add(in.control.owners, 1);
-    if (r->ring != nullptr) trace(*r->ring, traced::thread, nullptr, self);
     system::set_value(in.recorder_key, r);
     return r;
   }

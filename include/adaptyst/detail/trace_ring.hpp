@@ -12,13 +12,12 @@ namespace adaptyst { inline namespace v1 { namespace detail {
 
 // What the numbers of an entry are. It stands in the lowest bits of the path's address.
 enum class traced : uint64_t {
-  scope,      // begin, end: timestamps; what is bound to scopes nests
-  handle,     // begin, end: timestamps
+  scope,      // begin, end: timestamps; thread. What is bound to scopes nests
+  handle,     // begin, end: timestamps; thread that ended it
   operation,  // submitted, started, ended: CLOCK_MONOTONIC; the next entry is its `queue`
-  queue,      // number of the queue, thread that submitted
-  metric,     // timestamp, bits of the value
-  mark,       // timestamp
-  thread,     // from here on, the ring is this thread's; no path
+  queue,      // number of the queue, nothing, thread that submitted
+  metric,     // timestamp, bits of the value, thread
+  mark,       // timestamp, nothing, thread
 };
 constexpr uint64_t traced_bits = 7;
 
@@ -65,11 +64,11 @@ ADAPTYST_DETAIL_INLINE void set_entry(trace_entry& to, traced what, const adapty
 }
 
 template <class = void>
-ADAPTYST_DETAIL_INLINE void trace(trace_ring& ring, traced what, const adaptyst_path* path, uint64_t first,
-                                  uint64_t second = 0) noexcept {
+ADAPTYST_DETAIL_INLINE void trace(trace_ring& ring, uint32_t thread, traced what, const adaptyst_path* path,
+                                  uint64_t first, uint64_t second) noexcept {
   trace_entry* const entry = room_in(ring, 1);
   if (entry == nullptr) return;
-  set_entry(*entry, what, path, first, second, 0);
+  set_entry(*entry, what, path, first, second, thread);
   store_release(ring.head, ring.head + 1);
 }
 
@@ -79,7 +78,7 @@ inline void trace_operation(trace_ring& ring, const adaptyst_path* path, uint64_
   trace_entry* const entry = room_in(ring, 2);
   if (entry == nullptr) return;
   set_entry(*entry, traced::operation, path, submitted_ns, started_ns, ended_ns);
-  set_entry(ring.entries[(ring.head + 1) & (ring.capacity - 1)], traced::queue, nullptr, queue, thread, 0);
+  set_entry(ring.entries[(ring.head + 1) & (ring.capacity - 1)], traced::queue, nullptr, queue, 0, thread);
   store_release(ring.head, ring.head + 2);
 }
 
