@@ -12,7 +12,7 @@
 
 namespace {
 
-enum class oddity { own_clock, readable_clock, no_clock, unavailable, zero, backwards, failed, busy };
+enum class oddity { own_clock, readable_clock, no_clock, unavailable, zero, backwards, failed };
 std::atomic<oddity> now{oddity::own_clock};
 
 constexpr cl_ulong ahead_ns = 210'000'000'000;
@@ -24,8 +24,6 @@ template <class Function>
 Function* real(const char* name) {
   return reinterpret_cast<Function*>(dlsym(RTLD_NEXT, name));
 }
-
-std::atomic<bool> has_waited{false};
 
 }  // namespace
 
@@ -45,8 +43,7 @@ cl_int CL_API_CALL clGetEventProfilingInfo(cl_event event, cl_profiling_info wha
     case oddity::backwards:
       if (what == CL_PROFILING_COMMAND_END) time -= 1'000'000'000;
       break;
-    case oddity::failed:
-    case oddity::busy: break;
+    case oddity::failed: break;
   }
   return status;
 }
@@ -57,12 +54,6 @@ cl_int CL_API_CALL clGetDeviceAndHostTimer(cl_device_id, cl_ulong* of_device, cl
   *of_host = adaptyst::now_ns();
   *of_device = by_own_clock(adaptyst::detail::read_clock(4));
   return CL_SUCCESS;
-}
-
-// The first wait is for what kept the device busy.
-cl_int CL_API_CALL clWaitForEvents(cl_uint count, const cl_event* events) {
-  if (now == oddity::busy && !has_waited.exchange(true)) usleep(1'000);
-  return real<decltype(clWaitForEvents)>(__func__)(count, events);
 }
 
 // PoCL 3.1 does not tell of commands that fail.
@@ -80,7 +71,8 @@ namespace {
 constexpr std::uint64_t each = 200;
 
 adaptyst::profile run_with(oddity one, std::vector<support::device_times>* times = nullptr) {
-  adaptyst::detail::opencl::known_devices = nullptr;  // another device, as it were
+  static auto& forgotten = *new std::vector<adaptyst::detail::opencl::known_device*>;  // no leaks
+  forgotten.push_back(adaptyst::detail::opencl::known_devices.exchange(nullptr));      // another device, as it were
   now = one;
   support::commands on;
   adaptyst::collector collector(support::options());
@@ -140,21 +132,3 @@ TEST_CASE("commands whose times the driver does not tell are counted, and no tim
 TEST_CASE("a command that ends before it starts has bad times") { check_lost(oddity::backwards, "bad_times"); }
 
 TEST_CASE("a command that fails is lost with its device") { check_lost(oddity::failed, "device_lost"); }
-
-TEST_CASE("a device that is busy while its clock is looked for loses no command") {
-  constexpr std::uint64_t devices = 50;
-  now = oddity::busy;
-  support::commands on;
-  adaptyst::collector collector(support::options());
-  for (std::uint64_t at = 0; at != devices; ++at) {
-    adaptyst::detail::opencl::known_devices = nullptr;
-    has_waited = false;
-    const cl_event event = on.spin(1);
-    clFinish(on.queue);
-    adaptyst::opencl::track(event, "done already");  // its times are read before this returns
-    clReleaseEvent(event);
-  }
-  const adaptyst::profile p = collector.stop();
-  CHECK(p.accounting.lost.empty());
-  CHECK(p.accounting.ended == devices);
-}
