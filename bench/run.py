@@ -124,6 +124,8 @@ def against_lttng():
             theirs = lambda: read_figures(run(program, env=environment))["lttng_pair_ns"]
             alternately("lttng_pair_ns", lambda: measure(programs / "adaptyst_bench", "inline")["inline_region_ns"], theirs,
                         "inline_over_lttng", "inline_region_ns")
+            alternately("lttng_pair_ns", lambda: measure(programs / "adaptyst_bench", "trace")["trace_event_ns"], theirs,
+                        "trace_over_lttng", "trace_event_ns")
             lttng("destroy", "bench")
         finally:
             daemon.terminate()
@@ -138,6 +140,33 @@ def opencl():
         figures.update(measure(program))
     except subprocess.CalledProcessError:
         missing.append("opencl_…: no OpenCL device (Debian: pocl-opencl-icd)")
+
+
+def kokkos():
+    program = programs / "adaptyst_bench_kokkos"
+    if not program.exists():
+        return missing.append("kokkos_…: the adapter was not built")
+    figures.update(measure(program))
+
+
+def openmp():
+    """What the adapter adds to a parallel loop of 100 us, and to nothing else: one process with it, one without, in turns."""
+    observed = build / "tools" / "adaptyst"
+    if not shutil.which("clang++") or not (build / "adapters" / "libadaptyst-ompt.so").exists() or not observed.exists():
+        return missing.append("ompt_parallel_overhead_percent: clang, libomp-dev and libcli11-dev")
+    with tempfile.TemporaryDirectory() as scratch:
+        program = pathlib.Path(scratch) / "parallel_loop"
+        run("clang++", "-std=c++17", "-O2", "-fopenmp", source / "bench/adapters/parallel_loop.cpp", "-o", program)
+        environment = dict(os.environ, OMP_NUM_THREADS=str(os.cpu_count()), OMP_PROC_BIND="true", OMP_WAIT_POLICY="active")
+        loop = lambda *words: read_figures(run(*words, env=environment, stderr=subprocess.DEVNULL))
+        steps = int(loop(program)["steps"])
+        with_it = lambda: loop(observed, "run", "--engine", "inline", "--report", "none", "--with", "openmp", "--", program,
+                               steps)["loop_ns"]
+        without = lambda: loop(program, steps)["loop_ns"]
+        pairs = [(with_it(), without()) for _ in range(3 * ROUNDS)]
+        figures["ompt_parallel_overhead_percent"] = 100 * (statistics.median(a / b for a, b in pairs) - 1)
+        print("  loop with / without the OpenMP adapter, us: " + ", ".join(f"{a / 1e3:.2f}/{b / 1e3:.2f}" for a, b in pairs),
+              file=sys.stderr)
 
 
 def study():
@@ -168,6 +197,8 @@ else:
     against_bpftrace()
     against_lttng()
     opencl()
+    kokkos()
+    openmp()
 
 output.parent.mkdir(parents=True, exist_ok=True)
 output.write_text(json.dumps(dict(sorted(figures.items())), indent=1) + "\n")

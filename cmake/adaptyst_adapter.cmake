@@ -22,6 +22,8 @@ function(adaptyst_add_adapter_library name)
   set_target_properties(adaptyst_${name} PROPERTIES OUTPUT_NAME adaptyst-${name} PREFIX lib CXX_VISIBILITY_PRESET hidden
                         VISIBILITY_INLINES_HIDDEN ON LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/adapters)
   target_link_libraries(adaptyst_${name} PRIVATE adaptyst_headers Threads::Threads)
+  # A path of the machine that built it would say nothing to the users of a profile.
+  target_compile_options(adaptyst_${name} PRIVATE -fmacro-prefix-map=${PROJECT_SOURCE_DIR}/=)
   adaptyst_warnings(adaptyst_${name})
   if(ADAPTYST_INSTALL)
     install(TARGETS adaptyst_${name} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})

@@ -14,6 +14,7 @@
 #include <cstring>
 #include <memory>
 
+#include "adapters.hpp"
 #include "commands.hpp"
 #include "observing.hpp"
 #include "output.hpp"
@@ -24,8 +25,11 @@ namespace {
 
 struct run_options {
   observing_options observing;
+  std::vector<std::string> adapters;
   std::vector<std::string> command;
 };
+
+using environment = std::vector<std::pair<std::string, std::string>>;
 
 constexpr int not_executable = 126;
 constexpr int not_found = 127;
@@ -37,7 +41,7 @@ struct inherited {
 };
 
 // The command begins when something is written to `gate`.
-pid_t start(const std::vector<std::string>& command, const std::string& socket, const inherited& as, int (&gate)[2]) {
+pid_t start(const std::vector<std::string>& command, const environment& gained, const inherited& as, int (&gate)[2]) {
   std::vector<char*> arguments;
   arguments.reserve(command.size() + 1);
   for (const std::string& one : command) arguments.push_back(const_cast<char*>(one.c_str()));
@@ -50,7 +54,7 @@ pid_t start(const std::vector<std::string>& command, const std::string& socket, 
   if (read(gate[0], &opened, 1) != 1) _exit(not_executable);  // the observer is dead, and has told why
   sigaction(SIGCHLD, &as.at_child_end, nullptr);
   sigprocmask(SIG_SETMASK, &as.blocked, nullptr);
-  setenv("ADAPTYST_OBSERVER", socket.c_str(), 1);
+  for (const auto& [name, value] : gained) setenv(name.c_str(), value.c_str(), 1);
   execvp(arguments[0], arguments.data());
   const int number = errno;
   complain(fmt::format("cannot start {}: {}", command[0], std::strerror(number)));
@@ -71,7 +75,9 @@ pid_t start(const std::vector<std::string>& command, const std::string& socket, 
 }
 
 void run(const run_options& asked) {
+  environment gained = environment_of_adapters(asked.adapters, asked.command);
   observer watching(asked.observing.text());
+  gained.emplace_back("ADAPTYST_OBSERVER", watching.socket());
   inherited before{};
   sigset_t ours;
   sigemptyset(&ours);
@@ -83,7 +89,7 @@ void run(const run_options& asked) {
   sigaction(SIGCHLD, &by_default, &before.at_child_end);
   const int signals = signalfd(-1, &ours, SFD_CLOEXEC | SFD_NONBLOCK);
   int gate[2] = {-1, -1};
-  const pid_t child = start(asked.command, watching.socket(), before, gate);
+  const pid_t child = start(asked.command, gained, before, gate);
   if (signals < 0 || child < 0) {
     complain(fmt::format("cannot start {}: {}", asked.command[0], std::strerror(errno)));
     end_with(bad_input);
@@ -102,7 +108,7 @@ void run(const run_options& asked) {
   close(gate[1]);
 
   int status = 0;
-  for (interval polling(asked.observing.seconds);;) {
+  for (interval polling(asked.observing.polling_seconds());;) {
     pollfd events[] = {{watching.descriptor(), POLLIN, 0}, {signals, POLLIN, 0}};
     ::poll(events, 2, polling.left_ms());
     watching.handle();
@@ -130,6 +136,11 @@ void add_run(CLI::App& to) {
   const auto asked = std::make_shared<run_options>();
   CLI::App* const command = to.add_subcommand("run", "Start a program and observe it and its children until it ends");
   add_observing(*command, asked->observing);
+  command->add_option("--with", asked->adapters, "Load what tells of this interface, without a change to the program")
+      ->check(CLI::IsMember(adapter_names()))
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->type_name("ADAPTER");
   command->add_option("COMMAND", asked->command, "The program and its arguments, after `--`")
       ->required()
       ->type_name("");
@@ -138,9 +149,9 @@ void add_run(CLI::App& to) {
   command->footer(
       "The program's input, output and signals are its own; `adaptyst` ends as it does, with the same status or by "
       "the\n"
-      "same signal. Its environment gains ADAPTYST_OBSERVER, by which markers tell that they are there. A collector "
-      "in\n"
-      "the program itself steps back.");
+      "same signal. Its environment gains ADAPTYST_OBSERVER, by which markers tell that they are there, "
+      "and what\n"
+      "--with needs. A collector in the program itself steps back.");
   command->callback([asked] { run(*asked); });
 }
 

@@ -6,7 +6,7 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "measure.hpp"
+#include "../measure.hpp"
 
 namespace {
 

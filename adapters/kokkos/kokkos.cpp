@@ -1,0 +1,297 @@
+// libadaptyst-kokkos.so: what Kokkos tells a tool, as regions, operations and metrics. docs/kokkos.md
+//
+// Kokkos calls from the thread that works, with names that are gone afterwards. On a device it says only when a kernel
+// has been handed over, unless it was asked to wait for each, which changes how the program runs: it is never asked
+// unless the user does.
+#include <adaptyst/callback_region.hpp>
+#include <adaptyst/metric.hpp>
+#include <atomic>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <mutex>
+#include <new>
+#include <string_view>
+
+#include "../open_operations.hpp"
+#include "../open_regions.hpp"
+#include "execution.hpp"
+#include "memory_in_use.hpp"
+#include "tools_interface.h"
+
+namespace adaptyst::kokkos { namespace {
+
+std::string_view text_of(const char* name, std::string_view otherwise) noexcept {
+  return name != nullptr && *name != '\0' ? std::string_view{name} : otherwise;
+}
+
+std::string_view name_of(const kokkos_space& space) noexcept {
+  return {space.name, strnlen(space.name, sizeof space.name)};
+}
+
+bool is_awake() noexcept { return detail::is_awake(); }
+
+bool fencing_is_asked_for() noexcept {
+  static const bool asked = [] {
+    const char* const value = std::getenv("ADAPTYST_KOKKOS_FENCE");
+    return value != nullptr && (std::strcmp(value, "yes") == 0 || std::strcmp(value, "1") == 0);
+  }();
+  return asked;
+}
+
+// Kokkos has been told, and will do it. Without, an end on a device means only that the kernel was handed over.
+std::atomic<bool> is_fencing{false};
+
+// A process uses one device of a type as a rule; names of memory spaces say nothing of its number.
+std::atomic<std::uint32_t> last_number[256];
+
+device device_of_space(const space& of, std::string_view name) noexcept {
+  if (of.is_known) return device_of(of.type, last_number[of.type].load(std::memory_order_relaxed));
+  char named[40];
+  std::snprintf(named, sizeof named, "Kokkos space %.*s", static_cast<int>(name.size()), name.data());
+  return {device_kind::other, 0, named};
+}
+
+void say_what_times_mean(const device& on) noexcept {
+  static std::atomic_flag said = ATOMIC_FLAG_INIT;
+  if (said.test_and_set()) return;
+  if (is_fencing.load(std::memory_order_relaxed))
+    std::fprintf(stderr,
+                 "adaptyst: %s, device %u: Kokkos waits for each kernel (ADAPTYST_KOKKOS_FENCE); nothing overlaps\n",
+                 on.name(), on.index());
+  else
+    std::fprintf(stderr,
+                 "adaptyst: %s, device %u: kernels are seen being handed over, how long they run is not known; "
+                 "ADAPTYST_KOKKOS_FENCE=yes makes Kokkos wait for each\n",
+                 on.name(), on.index());
+}
+
+// Regions that were ended by a thread that had not begun them, for that which had: it would put all that follows below
+// them.
+class ended_elsewhere {
+ public:
+  void add(std::uint64_t number) noexcept {
+    const std::lock_guard<std::mutex> now(busy_);
+    numbers_[next_++ % most] = number;
+    any_.store(true, std::memory_order_release);
+  }
+
+  // Of this thread.
+  void abandon() noexcept {
+    if (!any_.load(std::memory_order_acquire)) return;
+    const std::lock_guard<std::mutex> now(busy_);
+    bool left = false;
+    for (std::uint64_t& number : numbers_) {
+      callback_region open = callback_region::of(number);
+      if (open.is_open_here()) {
+        open.abandon();
+        number = 0;
+      }
+      left = left || number != 0;
+    }
+    any_.store(left, std::memory_order_release);
+  }
+
+ private:
+  static constexpr unsigned most = 16;
+  std::uint64_t numbers_[most]{};
+  unsigned next_ = 0;
+  std::atomic<bool> any_{false};
+  std::mutex busy_;
+};
+
+ended_elsewhere strays;
+
+thread_local adapters::open_regions regions;
+thread_local adapters::open_operations copies;
+thread_local callback_region host_copy;  // from host to host: a region, no device is in it
+
+std::uint64_t begin_kernel(const char* name, const char* function, std::uint32_t id) noexcept {
+  if (!is_awake()) return 0;
+  strays.abandon();
+  const execution on = execution::of(id);
+  const source_place where{"", function, 0};
+  if (on.is_host()) return callback_region::begin(text_of(name, "unnamed kernel"), where).number();
+  last_number[on.type].store(on.number, std::memory_order_relaxed);
+  const device runs_on = device_of(on.type, on.number);
+  say_what_times_mean(runs_on);
+  if (!is_fencing.load(std::memory_order_relaxed))
+    return callback_region::begin(text_of(name, "unnamed kernel"), where).number();
+  return callback_region::begin_offload(text_of(name, "unnamed kernel"), runs_on, where).number();
+}
+
+void end_region(std::uint64_t number) noexcept {
+  callback_region ended = callback_region::of(number);
+  if (number != 0 && !ended.is_open_here()) strays.add(number);
+  ended.end();
+}
+
+// A profile section may overlap others, and may be stopped by another thread.
+struct section {
+  char name[128];
+  region_handle open;
+  bool is_open;
+  bool is_used;
+};
+
+constexpr std::uint32_t most_sections = 1024;
+section* sections[most_sections];
+std::mutex sections_busy;
+
+// With sections_busy held; null where there is none.
+section* section_of(std::uint32_t number) noexcept {
+  section* const found = number < most_sections ? sections[number] : nullptr;
+  return found != nullptr && found->is_used ? found : nullptr;
+}
+
+}}  // namespace adaptyst::kokkos
+
+using namespace adaptyst::kokkos;
+
+#define KOKKOS_TOOL extern "C" __attribute__((visibility("default")))
+
+KOKKOS_TOOL void kokkosp_init_library(int, uint64_t, uint32_t, void*) {}
+
+KOKKOS_TOOL void kokkosp_finalize_library() {}
+
+KOKKOS_TOOL void kokkosp_print_help(char*) {
+  std::fputs(
+      "adaptyst: ADAPTYST_KOKKOS_FENCE=yes waits for each kernel, so that devices' times are known; see "
+      "docs/kokkos.md\n",
+      stderr);
+}
+
+KOKKOS_TOOL void kokkosp_request_tool_settings(uint32_t known, kokkos_settings* settings) {
+  if (known == 0 || settings == nullptr) return;
+  settings->requires_global_fencing = fencing_is_asked_for();
+  is_fencing = fencing_is_asked_for();
+}
+
+KOKKOS_TOOL void kokkosp_begin_parallel_for(const char* name, uint32_t device, uint64_t* kernel) {
+  *kernel = begin_kernel(name, "Kokkos::parallel_for", device);
+}
+KOKKOS_TOOL void kokkosp_begin_parallel_reduce(const char* name, uint32_t device, uint64_t* kernel) {
+  *kernel = begin_kernel(name, "Kokkos::parallel_reduce", device);
+}
+KOKKOS_TOOL void kokkosp_begin_parallel_scan(const char* name, uint32_t device, uint64_t* kernel) {
+  *kernel = begin_kernel(name, "Kokkos::parallel_scan", device);
+}
+KOKKOS_TOOL void kokkosp_end_parallel_for(uint64_t kernel) { end_region(kernel); }
+KOKKOS_TOOL void kokkosp_end_parallel_reduce(uint64_t kernel) { end_region(kernel); }
+KOKKOS_TOOL void kokkosp_end_parallel_scan(uint64_t kernel) { end_region(kernel); }
+
+KOKKOS_TOOL void kokkosp_begin_fence(const char* name, uint32_t device, uint64_t* fence) {
+  *fence = 0;
+  if (!is_awake()) return;
+  strays.abandon();
+  const execution on = execution::of(device);
+  const adaptyst::source_place where{"", "Kokkos::fence", 0};
+  // What a host backend waits for is the host.
+  if (on.is_host()) {
+    *fence = adaptyst::callback_region::begin(text_of(name, "unnamed fence"), where).number();
+    return;
+  }
+  last_number[on.type].store(on.number, std::memory_order_relaxed);
+  *fence = adaptyst::callback_region::begin_wait(text_of(name, "unnamed fence"), where).number();
+}
+KOKKOS_TOOL void kokkosp_end_fence(uint64_t fence) { end_region(fence); }
+
+KOKKOS_TOOL void kokkosp_push_profile_region(const char* name) {
+  strays.abandon();
+  regions.push(
+      adaptyst::callback_region::begin(text_of(name, "unnamed region"), {"", "Kokkos::Profiling::pushRegion", 0}));
+}
+KOKKOS_TOOL void kokkosp_pop_profile_region() { regions.pop(); }
+
+KOKKOS_TOOL void kokkosp_create_profile_section(const char* name, uint32_t* number) {
+  *number = ~uint32_t{0};
+  const std::lock_guard<std::mutex> now(sections_busy);
+  for (uint32_t at = 0; at != most_sections; ++at) {
+    if (section_of(at) != nullptr) continue;
+    if (sections[at] == nullptr) sections[at] = new (std::nothrow) section{};
+    if (sections[at] == nullptr) return;
+    const std::string_view given = text_of(name, "unnamed section");
+    const std::size_t bytes =
+        given.size() < sizeof sections[at]->name - 1 ? given.size() : sizeof sections[at]->name - 1;
+    std::memcpy(sections[at]->name, given.data(), bytes);
+    sections[at]->name[bytes] = '\0';
+    sections[at]->is_open = false;
+    sections[at]->is_used = true;
+    *number = at;
+    return;
+  }
+}
+
+KOKKOS_TOOL void kokkosp_start_profile_section(uint32_t number) {
+  const std::lock_guard<std::mutex> now(sections_busy);
+  section* const started = section_of(number);
+  if (started == nullptr || started->is_open) return;
+  started->open = ADAPTYST_REGION_BEGIN(started->name);
+  started->is_open = true;
+}
+
+KOKKOS_TOOL void kokkosp_stop_profile_section(uint32_t number) {
+  const std::lock_guard<std::mutex> now(sections_busy);
+  section* const stopped = section_of(number);
+  if (stopped == nullptr || !stopped->is_open) return adaptyst::callback_region::count_unmatched_end();
+  stopped->open.end();
+  stopped->is_open = false;
+}
+
+KOKKOS_TOOL void kokkosp_destroy_profile_section(uint32_t number) {
+  const std::lock_guard<std::mutex> now(sections_busy);
+  if (section* const destroyed = section_of(number)) destroyed->is_used = false;
+}
+
+KOKKOS_TOOL void kokkosp_profile_event(const char* name) {
+  const std::string_view event = text_of(name, "unnamed event");
+  ADAPTYST_MARK(event);
+}
+
+KOKKOS_TOOL void kokkosp_allocate_data(kokkos_space space, const char*, const void*, uint64_t bytes) {
+  const change_of_memory now = change_memory_in_use(name_of(space), static_cast<int64_t>(bytes));
+  if (!is_awake()) return;
+  char name[96];
+  std::snprintf(name, sizeof name, "bytes allocated in %.64s", space.name);
+  ADAPTYST_METRIC(name, bytes);
+  if (!now.known) return;
+  std::snprintf(name, sizeof name, "bytes in use in %.64s", space.name);
+  ADAPTYST_METRIC(name, now.bytes);
+}
+
+KOKKOS_TOOL void kokkosp_deallocate_data(kokkos_space space, const char*, const void*, uint64_t bytes) {
+  change_memory_in_use(name_of(space), -static_cast<int64_t>(bytes));
+}
+
+KOKKOS_TOOL void kokkosp_begin_deep_copy(kokkos_space to, const char* to_label, const void*, kokkos_space from,
+                                         const char* from_label, const void*, uint64_t bytes) {
+  if (!is_awake()) return;
+  strays.abandon();
+  const std::string_view source = text_of(from_label, "unnamed");
+  const std::string_view target = text_of(to_label, "unnamed");
+  char name[128];
+  std::snprintf(name, sizeof name, "copy %.*s to %.*s", static_cast<int>(source.size() < 57 ? source.size() : 57),
+                source.data(), static_cast<int>(target.size()), target.data());
+  const struct space source_space = space::of(name_of(from));
+  const struct space target_space = space::of(name_of(to));
+  if (source_space.is_host && target_space.is_host) {
+    host_copy = adaptyst::callback_region::begin(name, {"", "Kokkos::deep_copy", 0});
+    ADAPTYST_METRIC("bytes", bytes);
+    return;
+  }
+  const adaptyst::device on =
+      target_space.is_host ? device_of_space(source_space, name_of(from)) : device_of_space(target_space, name_of(to));
+  const adaptyst::operation_kind kind = source_space.is_host   ? adaptyst::operation_kind::copy_to
+                                        : target_space.is_host ? adaptyst::operation_kind::copy_from
+                                                               : adaptyst::operation_kind::other;
+  copies.begin(adaptyst::submit(name, on, 0, kind, adaptyst::work{bytes}, "", "Kokkos::deep_copy", 0));
+}
+
+KOKKOS_TOOL void kokkosp_end_deep_copy() {
+  if (host_copy.is_open_here()) {
+    host_copy.end();
+    host_copy = {};
+  } else {
+    copies.end();
+  }
+}

@@ -1,0 +1,266 @@
+// libadaptyst-ompt.so: what an OpenMP runtime tells a tool, as regions, operations and metrics. docs/openmp.md
+//
+// A parallel region is a region of the thread that met it. Each thread of its team has a region "thread" below it, from
+// when it begins to when it comes to the closing barrier; loops, inner barriers and the program's own markers stand below
+// that one, on whichever thread they are.
+#include <adaptyst/metric.hpp>
+#include <cstdio>
+#include <cstring>
+#include <omp-tools.h>
+
+#include "../open_operations.hpp"
+#include "../open_regions.hpp"
+#include "devices.hpp"
+#include "names.hpp"
+#include "team.hpp"
+
+namespace adaptyst::ompt { namespace {
+
+// Of OpenMP 5.2, which older headers do not name.
+constexpr int barrier_implicit = 2, taskwait = 5, taskgroup = 6, reduction = 7, barrier_implicit_parallel = 9;
+constexpr int work_loop = 1, work_sections = 2, work_loop_static = 10, work_loop_other = 13;
+constexpr int first_nowait = 9;
+
+char runtime[96] = "this runtime";
+device_list devices;
+
+struct of_thread {
+  static constexpr unsigned most_teams = 16;
+  team teams[most_teams];
+  unsigned depth;                   // of parallel regions that this thread has met
+  adapters::open_regions open;      // loops and barriers
+  adapters::open_operations tasks;  // of devices
+  std::uint64_t waiting_since_ns;
+  const void* target_code;
+  int target_device;
+};
+
+of_thread& self() noexcept {
+  thread_local of_thread state{};
+  return state;
+}
+
+bool is_awake() noexcept { return detail::is_awake(); }
+
+constexpr source_place place{"", "OpenMP", 0};
+
+// ---- parallel regions ---------------------------------------------------------------------------------------------
+
+void on_parallel_begin(ompt_data_t*, const ompt_frame_t*, ompt_data_t* parallel, unsigned, int flags,
+                       const void* code) {
+  parallel->ptr = nullptr;
+  of_thread& here = self();
+  const unsigned at = here.depth++;
+  if (!is_awake()) return;
+  const bool is_league = (static_cast<unsigned>(flags) & ompt_parallel_league) != 0;
+  callback_region begun =
+      callback_region::begin(name_of(is_league ? construct::teams : construct::parallel, code), place);
+  if (at >= of_thread::most_teams) return begun.abandon();
+  here.teams[at].begin(begun, code);
+  parallel->ptr = &here.teams[at];
+}
+
+void on_parallel_end(ompt_data_t* parallel, ompt_data_t*, int, const void*) {
+  of_thread& here = self();
+  if (here.depth != 0) --here.depth;
+  auto* const ended = static_cast<team*>(parallel->ptr);
+  if (ended == nullptr) return;
+  if (ended->where) {
+    ADAPTYST_METRIC("threads", ended->threads.load(std::memory_order_relaxed));
+    if (ended->arrivals.load(std::memory_order_relaxed) != 0) ADAPTYST_METRIC("imbalance_ns", ended->imbalance_ns());
+    if (const std::uint64_t waited = ended->in_barriers_ns.load(std::memory_order_relaxed))
+      ADAPTYST_METRIC("barrier_ns", waited);
+  }
+  ended->region.end();
+  parallel->ptr = nullptr;
+}
+
+void on_implicit_task(ompt_scope_endpoint_t endpoint, ompt_data_t* parallel, ompt_data_t* task, unsigned threads,
+                      unsigned, int flags) {
+  if ((static_cast<unsigned>(flags) & ompt_task_initial) != 0) return;
+  if (endpoint == ompt_scope_begin) {
+    task->value = 0;
+    auto* const of = parallel != nullptr ? static_cast<team*>(parallel->ptr) : nullptr;
+    if (of == nullptr || !of->where) return;
+    of->threads.store(threads, std::memory_order_relaxed);
+    task->value = callback_region::begin_below(of->where, "thread", place).number();
+  } else {  // told late, if there was a barrier: it has been ended there
+    callback_region::of(task->value).end();
+    task->value = 0;
+  }
+}
+
+// LLVM 14 ends loops as what they are not ("distribute"): an end belongs to the last begin, whatever it says.
+void on_work(ompt_work_t what, ompt_scope_endpoint_t endpoint, ompt_data_t*, ompt_data_t*, uint64_t, const void* code) {
+  adapters::open_regions& open = self().open;
+  if (endpoint != ompt_scope_begin) return open.pop();
+  const int kind = static_cast<int>(what);
+  const bool is_loop = kind == work_loop || (kind >= work_loop_static && kind <= work_loop_other);
+  if (!is_awake() || (!is_loop && kind != work_sections)) return open.push({});
+  open.push(callback_region::begin(name_of(is_loop ? construct::loop : construct::sections, code), place));
+}
+
+// Older runtimes have one kind for all implicit barriers; the closing one stands nowhere, or where the region begins.
+bool is_closing(int kind, const team& of, const void* code) noexcept {
+  return kind == barrier_implicit_parallel || (kind == barrier_implicit && (code == nullptr || code == of.code));
+}
+
+void on_sync_region(ompt_sync_region_t what, ompt_scope_endpoint_t endpoint, ompt_data_t* parallel, ompt_data_t* task,
+                    const void* code) {
+  const int kind = static_cast<int>(what);
+  if (kind == reduction || parallel == nullptr) return;  // the end of a closing barrier, told late
+  auto* const of = static_cast<team*>(parallel->ptr);
+  of_thread& here = self();
+  const bool is_barrier = kind != taskwait && kind != taskgroup;
+  if (endpoint != ompt_scope_begin) {
+    here.open.pop();
+    if (is_barrier && of != nullptr && here.waiting_since_ns != 0)
+      of->in_barriers_ns.fetch_add(now_ns() - here.waiting_since_ns, std::memory_order_relaxed);
+    here.waiting_since_ns = 0;
+    return;
+  }
+  if (of != nullptr && is_closing(kind, *of, code)) {
+    if (task != nullptr) {
+      callback_region::of(task->value).end();
+      task->value = 0;
+    }
+    if (of->where) of->arrive();
+    return;
+  }
+  const char* const name = is_barrier ? "barrier" : kind == taskwait ? "taskwait" : "taskgroup";
+  here.open.push(is_awake() ? callback_region::begin(name, place) : callback_region{});
+  here.waiting_since_ns = is_barrier && is_awake() ? now_ns() : 0;
+}
+
+// ---- devices ------------------------------------------------------------------------------------------------------
+
+void on_device_initialize(int number, const char* type, ompt_device_t*, ompt_function_lookup_t, const char*) {
+  static std::atomic_flag said = ATOMIC_FLAG_INIT;
+  devices.add(number, type);
+  if (!said.test_and_set())
+    std::fprintf(stderr,
+                 "adaptyst: OpenMP devices (%s): kernels and copies are timed by the host, from call to return of the "
+                 "runtime\n",
+                 type != nullptr ? type : "unnamed");
+}
+
+void on_target(ompt_target_t what, ompt_scope_endpoint_t endpoint, int number, ompt_data_t*, ompt_data_t*,
+               ompt_data_t* target, const void* code) {
+  if (target == nullptr) return;
+  if (endpoint != ompt_scope_begin) {
+    callback_region::of(target->value).end();
+    target->value = 0;
+    return;
+  }
+  target->value = 0;
+  of_thread& here = self();
+  here.target_code = code;
+  here.target_device = number;
+  if (!is_awake()) return;
+  const int kind = static_cast<int>(what);
+  const bool may_go_on = kind >= first_nowait;
+  construct is = construct::target;
+  switch (may_go_on ? kind - 8 : kind) {
+    case 2: is = construct::enter_data; break;
+    case 3: is = construct::exit_data; break;
+    case 4: is = construct::update; break;
+    default: break;
+  }
+  const std::string_view name = name_of(is, code);
+  target->value = (may_go_on ? callback_region::begin(name, place) : callback_region::begin_wait(name, place)).number();
+}
+
+// What the host hands to a device stands between two calls on one thread.
+void end_operation(const ompt_id_t* number) noexcept {
+  if (number != nullptr && *number != 0) self().tasks.end(*number);
+}
+
+void on_target_submit(ompt_scope_endpoint_t endpoint, ompt_data_t*, ompt_id_t* number, unsigned) {
+  if (number == nullptr) return;
+  if (endpoint != ompt_scope_begin) return end_operation(number);
+  *number = 0;  // it may hold an older one
+  if (!is_awake()) return;
+  of_thread& here = self();
+  *number = here.tasks.begin(submit(name_of(construct::kernel, here.target_code), devices.at(here.target_device), 0,
+                                    operation_kind::kernel, place.file, place.function, place.line));
+}
+
+void on_target_data_op(ompt_scope_endpoint_t endpoint, ompt_data_t*, ompt_data_t*, ompt_id_t* number,
+                       ompt_target_data_op_t what, void*, int from, void*, int to, std::size_t bytes, const void*) {
+  if (number == nullptr) return;
+  if (endpoint != ompt_scope_begin) return end_operation(number);
+  *number = 0;
+  if (!is_awake()) return;
+  const int kind = static_cast<int>(what) & 15;  // 16 more: asynchronous
+  const char* name = "other data operation";
+  operation_kind as = operation_kind::other;
+  int on = devices.knows(to) ? to : from;
+  switch (kind) {
+    case 1: name = "allocate"; break;
+    case 2: name = "copy to device", as = operation_kind::copy_to, on = to; break;
+    case 3: name = "copy from device", as = operation_kind::copy_from, on = from; break;
+    case 4: name = "free", on = from; break;
+    case 5:
+    case 6: return;  // no work: the program says where its memory is
+    default: break;
+  }
+  *number =
+      self().tasks.begin(submit(name, devices.at(on), 0, as, work{bytes}, place.file, place.function, place.line));
+}
+
+// ---- beginning ----------------------------------------------------------------------------------------------------
+
+// What the runtime answers, in the interface's words; null: it will call.
+const char* refusal(ompt_set_result_t answer) noexcept {
+  switch (static_cast<int>(answer)) {
+    case 0: return "error";
+    case 1: return "never";
+    case 2: return "impossible";
+    default: return nullptr;
+  }
+}
+
+int begin(ompt_function_lookup_t look_up, int, ompt_data_t*) {
+  const auto set = reinterpret_cast<ompt_set_callback_t>(look_up("ompt_set_callback"));
+  if (set == nullptr) {
+    std::fprintf(stderr, "adaptyst: OMPT: unavailable (%s has no ompt_set_callback)\n", runtime);
+    return 0;
+  }
+  const struct {
+    ompt_callbacks_t event;
+    ompt_callback_t call;
+    bool is_of_targets;
+  } all[] = {
+      {ompt_callback_parallel_begin, reinterpret_cast<ompt_callback_t>(on_parallel_begin), false},
+      {ompt_callback_parallel_end, reinterpret_cast<ompt_callback_t>(on_parallel_end), false},
+      {ompt_callback_implicit_task, reinterpret_cast<ompt_callback_t>(on_implicit_task), false},
+      {ompt_callback_work, reinterpret_cast<ompt_callback_t>(on_work), false},
+      {ompt_callback_sync_region, reinterpret_cast<ompt_callback_t>(on_sync_region), false},
+      {ompt_callback_device_initialize, reinterpret_cast<ompt_callback_t>(on_device_initialize), true},
+      {ompt_callback_target_emi, reinterpret_cast<ompt_callback_t>(on_target), true},
+      {ompt_callback_target_submit_emi, reinterpret_cast<ompt_callback_t>(on_target_submit), true},
+      {ompt_callback_target_data_op_emi, reinterpret_cast<ompt_callback_t>(on_target_data_op), true},
+  };
+  bool said[2] = {false, false};
+  for (const auto& one : all) {
+    const char* const why = refusal(set(one.event, one.call));
+    if (why == nullptr || said[one.is_of_targets]) continue;
+    said[one.is_of_targets] = true;
+    std::fprintf(stderr, "adaptyst: OMPT %s callbacks: unavailable (%s answers \"%s\")%s\n",
+                 one.is_of_targets ? "target" : "parallel", runtime, why,
+                 one.is_of_targets ? "; what is offloaded is not seen" : "");
+  }
+  return 1;
+}
+
+void end(ompt_data_t*) {}
+
+}}  // namespace adaptyst::ompt
+
+extern "C" __attribute__((visibility("default"))) ompt_start_tool_result_t* ompt_start_tool(unsigned,
+                                                                                            const char* version) {
+  using namespace adaptyst::ompt;
+  if (version != nullptr) std::snprintf(runtime, sizeof runtime, "%s", version);
+  static ompt_start_tool_result_t started{begin, end, {0}};
+  return &started;
+}

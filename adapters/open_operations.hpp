@@ -1,0 +1,58 @@
+// Operations that one call of an interface begins and another ends, on the same thread: the host's times are all that is
+// known of them. For adapters; one object a thread.
+#ifndef ADAPTYST_ADAPTERS_OPEN_OPERATIONS_HPP
+#define ADAPTYST_ADAPTERS_OPEN_OPERATIONS_HPP
+
+#include <adaptyst/operation.hpp>
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+
+namespace adaptyst::adapters {
+
+class open_operations {
+ public:
+  // A number to end it by. One that is too many at once is counted as lost, and has no number: 0.
+  std::uint64_t begin(operation&& begun) noexcept {
+    if (!begun) return 0;
+    if (count_ == most) {
+      begun.abandon(operation_loss::no_times);
+      return 0;
+    }
+    open_[count_] = {std::move(begun), now_ns(), ++last_};
+    return open_[count_++].number;
+  }
+
+  // The innermost.
+  void end() noexcept {
+    if (count_ != 0) open_[--count_].complete();
+  }
+
+  // Those begun after it will not be ended any more. False: it is none of this thread's.
+  bool end(std::uint64_t number) noexcept {
+    std::size_t at = count_;
+    while (at != 0 && open_[at - 1].number != number) --at;
+    if (at == 0) return false;
+    while (count_ != at) open_[--count_].begun.abandon(operation_loss::no_times);
+    end();
+    return true;
+  }
+
+ private:
+  struct entry {
+    operation begun;
+    std::uint64_t started_ns = 0;
+    std::uint64_t number = 0;
+
+    void complete() noexcept { begun.complete(started_ns, now_ns()); }
+  };
+
+  static constexpr std::size_t most = 8;
+  entry open_[most]{};
+  std::size_t count_ = 0;
+  std::uint64_t last_ = 0;
+};
+
+}  // namespace adaptyst::adapters
+
+#endif

@@ -1,0 +1,33 @@
+// Regions of a thread that an interface begins and ends without a number to tell them apart. For adapters; one object a
+// thread. Kept while nobody looks as well, so that whoever comes later does not take their ends for too many.
+#ifndef ADAPTYST_ADAPTERS_OPEN_REGIONS_HPP
+#define ADAPTYST_ADAPTERS_OPEN_REGIONS_HPP
+
+#include <adaptyst/callback_region.hpp>
+#include <cstddef>
+
+namespace adaptyst::adapters {
+
+class open_regions {
+ public:
+  // One that is too deep is counted as lost.
+  void push(callback_region begun) noexcept {
+    if (depth_ < most) open_[depth_] = begun;
+    else begun.abandon();
+    ++depth_;
+  }
+
+  void pop() noexcept {
+    if (depth_ == 0) return callback_region::count_unmatched_end();
+    if (--depth_ < most) open_[depth_].end();
+  }
+
+ private:
+  static constexpr std::size_t most = 256;
+  callback_region open_[most]{};
+  std::size_t depth_ = 0;
+};
+
+}  // namespace adaptyst::adapters
+
+#endif

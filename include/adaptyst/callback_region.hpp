@@ -1,0 +1,251 @@
+// Marks a stretch of work that one call begins and another ends, on the same thread: for libraries that others call back.
+//
+//   std::uint64_t begin(const char* name) { return adaptyst::callback_region::begin(name).number(); }
+//   void end(std::uint64_t number) { adaptyst::callback_region::of(number).end(); }
+//
+// What the thread begins meanwhile stands below it, as below a scope, and unlike below a region_handle, which any thread
+// may end. Regions must be ended innermost first: one that is ended after a region around it, or by another thread, is
+// counted as unmatched and harms no other; one that is never ended is, when a region around it ends.
+//
+// Cost while nobody looks: a comparison and a branch, and the arguments: unlike a macro's they are evaluated. Awake: that
+// of a region whose name is not a literal, docs/overhead.md. Names are copied, up to 127 bytes.
+#ifndef ADAPTYST_CALLBACK_REGION_HPP
+#define ADAPTYST_CALLBACK_REGION_HPP
+
+#include "offload.hpp"
+#include "operation.hpp"
+
+namespace adaptyst { inline namespace v1 {
+
+// Where a region is said to be: of the program that is observed, not of the library that tells of it.
+struct source_place {
+  const char* file = "";
+  const char* function = "";
+  uint32_t line = 0;
+};
+
+#ifdef ADAPTYST_DISABLE
+inline namespace disabled {  // as in region.hpp
+#endif
+
+// A number, and trivially copyable.
+class callback_region {
+ public:
+  constexpr callback_region() noexcept = default;  // of no region; end() does nothing
+
+  // The number of what was begun in another call, as number() told it; 0 is no region.
+  static constexpr callback_region of(uint64_t number) noexcept { return callback_region{number}; }
+  constexpr uint64_t number() const noexcept { return number_; }
+
+#ifdef ADAPTYST_DISABLE
+  template <class Name>
+  static callback_region begin(const Name& name, const source_place& = {}) noexcept {
+    return static_cast<void>(detail::text_of(name)), callback_region{};
+  }
+  template <class Name>
+  static callback_region begin_below(const submission&, const Name& name, const source_place& = {}) noexcept {
+    return begin(name);
+  }
+  template <class Name>
+  static callback_region begin_wait(const Name& name, const source_place& = {}) noexcept {
+    return begin(name);
+  }
+  template <class Name>
+  static callback_region begin_offload(const Name& name, const device&, const source_place& = {}) noexcept {
+    return begin(name);
+  }
+  template <class = void>
+  bool is_open_here() const noexcept {
+    return false;
+  }
+  template <class = void>
+  void end() noexcept {}
+  template <class = void>
+  void abandon() noexcept {}
+  template <class = void>
+  static void count_unmatched_end() noexcept {}
+#else
+  template <class Name>
+  static callback_region begin(const Name& name, const source_place& where = {}) noexcept;
+
+  // On a thread that works for another one: below the region in which `when` was taken, so that both are one tree.
+  template <class Name>
+  static callback_region begin_below(const submission& when, const Name& name, const source_place& where = {}) noexcept;
+
+  // As ADAPTYST_WAIT and ADAPTYST_OFFLOAD.
+  template <class Name>
+  static callback_region begin_wait(const Name& name, const source_place& where = {}) noexcept;
+  template <class Name>
+  static callback_region begin_offload(const Name& name, const device& on, const source_place& where = {}) noexcept;
+
+  // Whether this thread began it, and it has not been ended.
+  template <class = void>
+  bool is_open_here() const noexcept;
+
+  template <class = void>
+  void end() noexcept;
+
+  // It will not be ended: it, and what is open below it, is counted as lost (unmatched). On the thread that began it.
+  template <class = void>
+  void abandon() noexcept;
+
+  // An end was told of, and nothing had begun.
+  template <class = void>
+  static void count_unmatched_end() noexcept;
+#endif
+
+ private:
+  constexpr explicit callback_region(uint64_t number) noexcept : number_(number) {}
+  uint64_t number_ = 0;
+};
+
+#ifdef ADAPTYST_DISABLE
+}
+#else
+
+namespace detail {
+
+ADAPTYST_DETAIL_INLINE bool is_same_text(const char* kept, const char* given) noexcept {
+  return kept == given || __builtin_strcmp(kept, given) == 0;
+}
+
+// Whether a record is of what a callback tells; else a new one is made or found, at a price.
+template <class = void>
+ADAPTYST_DETAIL_INLINE bool is_record_of(const adaptyst_site& record, text name, uint32_t kind,
+                                         const source_place& place) noexcept {
+  return record.name_bytes == name.bytes && record.kind == kind && record.line == place.line &&
+         __builtin_memcmp(record.name, name.data, name.bytes) == 0 && is_same_text(record.file, place.file) &&
+         is_same_text(record.function, place.function);
+}
+
+// As push_frame(), and as there what began last below this region is expected first. The frame stands where the one below
+// it stands: nobody returns from the call that begins it into what it encloses, so its own place on the stack says
+// nothing. No marker is ever there twice, hence `code`.
+template <class = void>
+__attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN inline uint64_t push_called_back(text name, uint32_t kind,
+                                                                                  uint32_t device,
+                                                                                  const handed_over* below,
+                                                                                  const source_place& place) noexcept {
+  recorder* const opened = open_recorder();
+  if (opened == nullptr) return 0;
+  recorder& r = *opened;
+  frame* pushed;
+  {
+    const writing now(r);
+    renew_if_stale(r);
+    const adaptyst_path* const parent = below != nullptr && below->epoch == r.epoch ? below->region : current_path(r);
+    loss why = loss::too_deep;
+    row* where = nullptr;
+    if (r.depth != most_depth) {
+      where = r.guess;
+      // The root, which stands for "no guess", has an identity that no thread and device have.
+      if (where->identity != identity_of(r, device) || where->path->parent != parent ||
+          !is_record_of(*where->site, name, kind, place)) {
+        site marker{nullptr, 0, place.file, place.function, place.line, kind, nullptr};
+        const adaptyst_site* const record = record_of(*r.owner, marker, name, nullptr);
+        why = loss::tables_full;
+        where = record != nullptr && device <= most_devices ? row_below(r, parent, record, device, why) : nullptr;
+      }
+    }
+    if (where == nullptr) {
+      count_loss(r, why);
+      return 0;
+    }
+    frame& top = top_frame(r);
+    if (r.depth == 0 || r.depth > r.base) store(top.where->child, where);
+    pushed = &(&top)[1];
+    const auto nowhere = reinterpret_cast<const void*>(static_cast<uintptr_t>((r.serial + 1) | (uint64_t{1} << 63)));
+    open_frame(r, *pushed, *where, top.stack, nowhere);
+    if (is_wait(kind)) book_wait(r, device_work::wait_begin, monotonic_ns());
+  }
+  return start_frame(r, *pushed);
+}
+
+// Finds the recorder first: the end may be the first that this thread hears of us.
+template <class = void>
+__attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN inline void pop_called_back(uint64_t token) noexcept {
+  if (open_recorder() != nullptr) pop_again(token);
+}
+
+ADAPTYST_DETAIL_INLINE uint32_t depth_of(uint64_t token) noexcept {
+  return 1 + static_cast<uint32_t>(token & (most_depth - 1));
+}
+
+template <class = void>
+ADAPTYST_DETAIL_INLINE bool is_frame_of(const recorder& r, uint64_t token) noexcept {
+  return depth_of(token) <= r.depth && r.frames[depth_of(token)].token == token;
+}
+
+template <class = void>
+ADAPTYST_DETAIL_COLD inline void abandon_called_back(uint64_t token) noexcept {
+  recorder* const opened = open_recorder();
+  if (opened == nullptr) return;
+  recorder& r = *opened;
+  const writing now(r);
+  if (is_frame_of(r, token)) abandon_frames(r, depth_of(token) - 1);
+}
+
+template <class = void>
+ADAPTYST_DETAIL_COLD inline void count_orphan() noexcept {
+  recorder* const opened = open_recorder();
+  if (opened == nullptr) return;
+  const writing now(*opened);
+  renew_if_stale(*opened);
+  bump(opened->orphans, 1);
+}
+
+}  // namespace detail
+
+template <class Name>
+callback_region callback_region::begin(const Name& name, const source_place& where) noexcept {
+  if (!detail::is_awake()) return {};
+  return of(detail::push_called_back(detail::text_of_event(name), ADAPTYST_SITE_REGION, 0, nullptr, where));
+}
+
+template <class Name>
+callback_region callback_region::begin_below(const submission& when, const Name& name,
+                                             const source_place& where) noexcept {
+  if (!detail::is_awake()) return {};
+  return of(detail::push_called_back(detail::text_of_event(name), ADAPTYST_SITE_REGION, 0,
+                                     when ? &when.where() : nullptr, where));
+}
+
+template <class Name>
+callback_region callback_region::begin_wait(const Name& name, const source_place& where) noexcept {
+  if (!detail::is_awake()) return {};
+  return of(detail::push_called_back(detail::text_of_event(name), ADAPTYST_SITE_WAIT, 0, nullptr, where));
+}
+
+template <class Name>
+callback_region callback_region::begin_offload(const Name& name, const device& on, const source_place& where) noexcept {
+  if (!detail::is_awake()) return {};
+  return of(detail::push_called_back(detail::text_of_event(name), ADAPTYST_SITE_OFFLOAD, device_access::id_of(on),
+                                     nullptr, where));
+}
+
+template <class>
+bool callback_region::is_open_here() const noexcept {
+  const detail::recorder* const r = detail::this_thread_recorder;
+  return number_ != 0 && reinterpret_cast<uintptr_t>(r) > 1 && detail::is_frame_of(*r, number_);
+}
+
+template <class>
+void callback_region::end() noexcept {
+  if (number_ != 0) detail::pop_called_back(number_);
+}
+
+template <class>
+void callback_region::abandon() noexcept {
+  if (number_ != 0) detail::abandon_called_back(number_);
+}
+
+template <class>
+void callback_region::count_unmatched_end() noexcept {
+  if (detail::is_awake()) detail::count_orphan();
+}
+
+#endif
+
+}}  // namespace adaptyst::v1
+
+#endif

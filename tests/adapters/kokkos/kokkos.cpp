@@ -1,0 +1,229 @@
+#include <adaptyst/region.hpp>
+#include <chrono>
+#include <thread>
+
+#include "collecting.hpp"
+#include "kokkos_stand_in.hpp"
+
+namespace {
+
+using support::device_id;
+
+constexpr std::uint32_t serial = 0, openmp = 1, cuda = 2, sycl = 7, nobody_knows = 42;
+
+void work() { std::this_thread::sleep_for(std::chrono::milliseconds(1)); }
+
+const adaptyst::device_usage* device(const adaptyst::profile& in, const std::string& name) {
+  for (const adaptyst::device_usage& one : in.devices)
+    if (one.name == name) return &one;
+  return nullptr;
+}
+
+}  // namespace
+
+TEST_CASE("nobody asks for fences") {
+  const support::kokkos_stand_in kokkos;
+  CHECK(!kokkos.fences);
+}
+
+TEST_CASE("kernels, regions and the program's own markers are one tree") {
+  const support::kokkos_stand_in kokkos;
+  adaptyst::collector collector(support::options());
+  for (int i = 0; i != 5; ++i) {
+    kokkos.push("step");
+    {
+      ADAPTYST_REGION("own");
+      const std::uint64_t loop = kokkos.begin("parallel_for", "axpy", device_id(openmp, 0, 1));
+      { ADAPTYST_REGION("in the kernel"); }
+      kokkos.end("parallel_for", loop);
+    }
+    const std::uint64_t sum = kokkos.begin("parallel_reduce", "dot", device_id(serial, 0, 1));
+    const std::uint64_t scan = kokkos.begin("parallel_scan", "dot", device_id(serial, 0, 1));
+    kokkos.end("parallel_scan", scan);
+    kokkos.end("parallel_reduce", sum);
+    kokkos.pop();
+  }
+  const adaptyst::profile profile = collector.stop();
+  support::check_account(profile);
+  CHECK(profile.regions.size() == 6);
+  CHECK(support::find(profile, {"step"}).count == 5);
+  CHECK(support::find(profile, {"step", "own", "axpy", "in the kernel"}).count == 5);
+  CHECK(support::find(profile, {"step", "dot"}).site.function == "Kokkos::parallel_reduce");
+  CHECK(support::find(profile, {"step", "dot", "dot"}).site.function == "Kokkos::parallel_scan");
+  for (const adaptyst::region& one : profile.regions) CHECK(one.kind == "region");
+  CHECK(profile.accounting.open == 0);
+  CHECK(profile.accounting.unmatched == 0);
+  CHECK(profile.devices.size() == 1);  // the host
+}
+
+TEST_CASE("without fences a device's kernels are what the host does for them") {
+  const support::kokkos_stand_in kokkos;
+  adaptyst::collector collector(support::options());
+  kokkos.end("parallel_for", kokkos.begin("parallel_for", "launched", device_id(cuda, 3, 1)));
+  kokkos.end("parallel_for", kokkos.begin("parallel_for", "launched", device_id(nobody_knows, 0, 1)));
+  const std::uint64_t fence = kokkos.begin("fence", "until done", device_id(cuda, 3, 0));
+  work();
+  kokkos.end("fence", fence);
+  kokkos.end("fence", kokkos.begin("fence", "of the host", device_id(openmp, 0, 0)));
+  const adaptyst::profile profile = collector.stop();
+  support::check_account(profile);
+  const adaptyst::region& launched = support::find(profile, {"launched"});
+  CHECK(launched.kind == "region");
+  CHECK(launched.count == 2);
+  CHECK(profile.devices.size() == 1);
+  const adaptyst::region& waited = support::find(profile, {"until done"});
+  CHECK(waited.kind == "wait");
+  CHECK(waited.total_ns >= 1000000);
+  CHECK(support::find(profile, {"of the host"}).kind == "region");
+}
+
+TEST_CASE("deep copies are operations of the device, with their bytes") {
+  const support::kokkos_stand_in kokkos;
+  adaptyst::collector collector(support::options());
+  kokkos.end("fence", kokkos.begin("fence", "", device_id(cuda, 3, 0)));  // tells the device's number
+  kokkos.push("exchange");
+  for (int i = 0; i != 4; ++i) {
+    kokkos.begin_copy("Cuda", "x", "Host", "x_host", 1000);
+    work();
+    kokkos.end_copy();
+    kokkos.begin_copy("CudaHostPinned", "y_host", "CudaUVM", "y", 200);
+    kokkos.end_copy();
+    kokkos.begin_copy("Cuda", "b", "Cuda", "a", 30);
+    kokkos.end_copy();
+    kokkos.begin_copy("Host", "d", "Host", "c", 4);
+    kokkos.end_copy();
+    kokkos.begin_copy("Host", "d", "Nobody's", "c", 4);
+    kokkos.end_copy();
+  }
+  kokkos.pop();
+  kokkos.end_copy();  // of nothing
+  const adaptyst::profile profile = collector.stop();
+  support::check_identity(profile);
+  CHECK(profile.accounting.open == 0);
+  const adaptyst::device_usage* const gpu = device(profile, "Kokkos Cuda");
+  REQUIRE(gpu != nullptr);
+  CHECK(gpu->index == 3);
+  CHECK(gpu->kind == "gpu");
+  const adaptyst::region& up = support::find(profile, {"exchange", "copy x_host to x"});
+  CHECK(up.kind == "copy_to");
+  CHECK(up.count == 4);
+  CHECK(up.attributes.at("bytes").sum == 4000);
+  CHECK(up.min_ns >= 1000000);
+  CHECK(profile.devices.at(up.device).name == "Kokkos Cuda");
+  CHECK(*gpu->copy_ns >= up.total_ns);
+  CHECK(support::find(profile, {"exchange", "copy y to y_host"}).kind == "copy_from");
+  CHECK(support::find(profile, {"exchange", "copy y to y_host"}).attributes.at("bytes").sum == 800);
+  CHECK(support::find(profile, {"exchange", "copy a to b"}).kind == "other");
+  std::size_t others = 0;
+  for (const adaptyst::region& one : profile.regions) {
+    if (one.path != std::vector<std::string>{"exchange", "copy c to d"}) continue;
+    ++others;
+    CHECK(one.attributes.at("bytes").sum == 16);
+    CHECK(one.kind == (one.device == 0 ? "region" : "copy_from"));
+  }
+  CHECK(others == 2);
+  CHECK(device(profile, "Kokkos space Nobody's") != nullptr);
+}
+
+TEST_CASE("pops without a push are counted, and change nothing") {
+  const support::kokkos_stand_in kokkos;
+  kokkos.push("before anybody looked");
+  adaptyst::collector collector(support::options());
+  kokkos.pop();
+  kokkos.pop();
+  kokkos.pop();
+  kokkos.push("region");
+  kokkos.pop();
+  for (int i = 0; i != 300; ++i) kokkos.push("deep");
+  for (int i = 0; i != 300; ++i) kokkos.pop();
+  kokkos.push("left open");
+  const adaptyst::profile profile = collector.stop();
+  kokkos.pop();
+  CHECK(support::find(profile, {"region"}).count == 1);
+  CHECK(profile.accounting.open == 1);
+  CHECK(support::lost(profile, "unmatched") == 300 - 256);
+  CHECK(profile.accounting.unmatched == 2 + 300 - 256);
+  support::check_account(profile);
+}
+
+TEST_CASE("a kernel that another thread ends is counted, and nothing stays below it") {
+  const support::kokkos_stand_in kokkos;
+  adaptyst::collector collector(support::options());
+  for (int i = 0; i != 3; ++i) {
+    const std::uint64_t kernel = kokkos.begin("parallel_for", "moves", device_id(openmp, 0, 1));
+    std::thread([&] { kokkos.end("parallel_for", kernel); }).join();
+    kokkos.end("parallel_for", kokkos.begin("parallel_for", "after", device_id(openmp, 0, 1)));
+  }
+  for (int i = 0; i != 40; ++i) kokkos.end("parallel_for", 0x123456789abc000 + static_cast<std::uint64_t>(i));
+  const adaptyst::profile profile = collector.stop();
+  support::check_account(profile);
+  CHECK(support::find(profile, {"after"}).count == 3);
+  CHECK(support::lost(profile, "unmatched") == 3);
+  CHECK(profile.accounting.unmatched == 3 + 3 + 40);
+  CHECK(profile.accounting.open == 0);
+}
+
+TEST_CASE("sections may overlap, and end on another thread") {
+  const support::kokkos_stand_in kokkos;
+  adaptyst::collector collector(support::options());
+  const std::uint32_t first = kokkos.create_section("first");
+  const std::uint32_t second = kokkos.create_section("second");
+  REQUIRE(first != second);
+  for (int i = 0; i != 2; ++i) {
+    kokkos.section("start", first);
+    kokkos.section("start", second);
+    kokkos.section("start", second);  // runs already
+    kokkos.section("stop", first);
+    std::thread([&] { kokkos.section("stop", second); }).join();
+  }
+  kokkos.section("stop", second);
+  kokkos.section("destroy", first);
+  kokkos.section("start", first);
+  kokkos.section("stop", ~std::uint32_t{0});
+  kokkos.event("checkpoint");
+  CHECK(kokkos.create_section("third") == first);
+  const adaptyst::profile profile = collector.stop();
+  support::check_account(profile);
+  CHECK(support::find(profile, {"first"}).count == 2);
+  CHECK(support::find(profile, {"second"}).count == 2);
+  CHECK(support::find(profile, {"checkpoint"}).kind == "mark");
+  CHECK(profile.accounting.open == 0);
+  CHECK(profile.accounting.unmatched == 2);
+}
+
+TEST_CASE("allocations are counted by space, with the most that was in use") {
+  const support::kokkos_stand_in kokkos;
+  const std::string longest(63, 's');
+  const std::string unended(64, 'u');
+  kokkos.allocate("HIP", 100);  // before anybody looks
+  adaptyst::collector collector(support::options());
+  kokkos.push("setup");
+  kokkos.allocate("HIP", 1000);
+  kokkos.deallocate("HIP", 1000);
+  kokkos.allocate("HIP", 300);
+  kokkos.deallocate("HIP", 400);
+  kokkos.deallocate("HIP", 5);  // of nothing
+  kokkos.allocate(longest.c_str(), 7);
+  kokkos.allocate(unended.c_str(), 8);
+  kokkos.pop();
+  const adaptyst::profile profile = collector.stop();
+  const auto& numbers = support::find(profile, {"setup"}).attributes;
+  CHECK(numbers.at("bytes allocated in HIP").sum == 1300);
+  CHECK(numbers.at("bytes allocated in HIP").count == 2);
+  CHECK(numbers.at("bytes in use in HIP").max == 1100);
+  CHECK(numbers.at("bytes allocated in " + longest).sum == 7);
+  CHECK(numbers.at("bytes in use in " + unended).max == 8);
+}
+
+TEST_CASE("while nobody looks nothing is kept") {
+  const support::kokkos_stand_in kokkos;
+  const std::uint64_t kernel = kokkos.begin("parallel_for", "before", device_id(sycl, 0, 1));
+  CHECK(kernel == 0);
+  kokkos.begin_copy("Cuda", "x", "Host", "x_host", 1000);
+  adaptyst::collector collector(support::options());
+  kokkos.end("parallel_for", kernel);
+  kokkos.end_copy();
+  const adaptyst::profile profile = collector.stop();
+  CHECK(profile.regions.empty());
+  CHECK(profile.accounting.begun == 0);
+}

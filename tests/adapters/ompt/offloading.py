@@ -1,0 +1,56 @@
+"""Target regions, kernels and copies of a program that offloads, against what the program says that it did."""
+from openmp_programs import Runtime, attribute, check_account, failures, regions, total
+
+
+def of_kind(profile, kind):
+    return [one for one in profile["regions"] if one["kind"] == kind]
+
+
+def check(runtime):
+    (targets, kernels, to, came_back, devices), said, profile = runtime.observed(
+        runtime.program("offloaded.c", "-fopenmp-targets=x86_64-pc-linux-gnu"))
+    check_account(profile, "LLVM 19")
+    failures.equal(devices, 4, "the runtime has devices")
+    failures.check("timed by the host" in said and said.count("adaptyst:") == 1, "whose times these are is said, once", said)
+
+    seen = [one for one in profile["regions"] if one["path"][-1].startswith("target")]
+    failures.equal(total(seen, "count"), targets, "target regions")
+    waits = [one for one in seen if one["kind"] == "wait"]
+    failures.equal(total(waits, "count"), targets, "they are waits; LLVM 19 tells nothing of `nowait`")
+    names = {one["path"][-1].split(" offloaded")[0] for one in seen}
+    failures.equal(names, {"target", "target enter data", "target exit data", "target update"}, "what they are called")
+
+    failures.equal(total(of_kind(profile, "kernel"), "count"), kernels, "kernels")
+    failures.equal(attribute(of_kind(profile, "copy_to"), "bytes"), to, "bytes to devices")
+    failures.equal(attribute(of_kind(profile, "copy_from"), "bytes"), came_back, "bytes from devices")
+    allocated, freed = ([one for one in profile["regions"] if one["path"][-1] == name] for name in ("allocate", "free"))
+    failures.check(total(allocated, "count") > 0, "allocations")
+    failures.equal(total(allocated, "count"), total(freed, "count"), "what is allocated is freed")
+    for one in of_kind(profile, "kernel") + of_kind(profile, "copy_to") + allocated:
+        failures.check(one["path"][-2].startswith("target"), f"{one['path']} is below its target region")
+
+    found = {one["index"]: one for one in profile["devices"] if one["name"] == "OpenMP generic-64bit"}
+    failures.equal(set(found), {0, 1}, "devices that were used")
+    failures.equal({one["kind"] for one in found.values()}, {"accelerator"}, "their kind")
+    failures.equal(len(profile["devices"]), 3, "no device of an unknown number")
+    by_id = {one["id"]: one for one in profile["devices"]}
+    second = [one for one in of_kind(profile, "copy_to") if by_id[one["device"]]["index"] == 1]
+    failures.equal(attribute(second, "bytes"), 5 * 8000, "bytes to the second device")
+
+
+def check_silent(runtime):
+    """LLVM 14 offloads, and tells no tool of it."""
+    numbers, said, profile = runtime.observed(runtime.program("offloaded.c", "-fopenmp-targets=x86_64-pc-linux-gnu"))
+    failures.equal(len(numbers), 5, "LLVM 14: the program runs")
+    failures.check('OMPT target callbacks: unavailable' in said and '"never"' in said, "LLVM 14: that is said", said)
+    failures.equal(of_kind(profile, "kernel") + of_kind(profile, "copy_to"), [], "LLVM 14: nothing is made up")
+    check_account(profile, "LLVM 14")
+
+
+check_silent(Runtime(14))
+latest = Runtime(19)
+if latest.is_there:
+    check(latest)
+else:
+    print("skipped: LLVM 19's OpenMP is not there (scripts/install-dependencies test)")
+failures.exit(least_checks=5)

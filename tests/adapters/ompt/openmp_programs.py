@@ -1,0 +1,73 @@
+"""For tests of the OpenMP adapter: programs made by Clang, observed by the command.
+
+usage of the tests: TEST.py ADAPTYST SOURCES
+"""
+import json
+import os
+import pathlib
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent.parent / "support"))
+from compiling import Failures, output, run, scratch, tool
+
+command, sources = (pathlib.Path(word).resolve() for word in sys.argv[1:3])
+here = pathlib.Path(__file__).resolve().parent
+work = scratch()
+failures = Failures()
+
+
+class Runtime:
+    """LLVM's OpenMP of one version: how to compile for it, and where it is when programs run."""
+
+    def __init__(self, version):
+        self.version = version
+        self.flags = ["-O1", "-fopenmp"]
+        self.environment = dict(os.environ, OMP_NUM_THREADS="2", OMP_DYNAMIC="false")
+        for name in ("OMP_TOOL", "OMP_TOOL_LIBRARIES"):
+            self.environment.pop(name, None)
+        unpacked = sources / "build/openmp-19/usr/lib/llvm-19"
+        self.is_there = True
+        if version == 19:
+            self.is_there = (unpacked / "lib/libomptarget.so").exists() and (unpacked / "bin/clang-linker-wrapper").exists()
+            self.flags += ["-isystem", unpacked / "lib/clang/19/include", "-L", unpacked / "lib"]
+            self.environment["LD_LIBRARY_PATH"] = str(unpacked / "lib")
+            # The programs that link look for clang beside themselves, then here.
+            self.environment["PATH"] = f"{unpacked / 'bin'}:/usr/lib/llvm-19/bin:{os.environ['PATH']}"
+
+    def program(self, source, *flags):
+        compiler = tool(f"clang++-{self.version}" if source.endswith("cpp") else f"clang-{self.version}")
+        made = work / f"{source}-{self.version}"
+        output([compiler, *self.flags, *flags, "-I", sources / "include", here / source, "-o", made], env=self.environment)
+        return made
+
+    def observed(self, program, *words):
+        """What the program says, what the command says, and the profile."""
+        profile = work / "profile.json"
+        done = run([command, "run", "--engine", "inline", "--report", "none", f"--output={profile}", "--with", "openmp", "--",
+                    program, *words], env=self.environment, timeout=120)
+        failures.equal(done.returncode, 0, f"{done.line} ends well: {done.stderr}")
+        return [int(word) for word in done.stdout.split()], done.stderr, json.loads(profile.read_text())
+
+
+def check_account(profile, what):
+    account = profile["accounting"]
+    failures.equal((account["open"], account["unmatched"], sum(account["lost"].values())), (0, 0, 0),
+                   f"{what}: every begin has an end")
+    failures.equal(account["begun"], account["ended"], f"{what}: what began ended")
+
+
+def shape(path):
+    """Names of constructs without where they stand."""
+    return tuple(name.split(" ")[0] if name.startswith(("parallel", "loop", "sections", "teams")) else name for name in path)
+
+
+def regions(profile, *path):
+    return [one for one in profile["regions"] if shape(one["path"]) == path]
+
+
+def total(rows, key):
+    return sum(one[key] for one in rows)
+
+
+def attribute(rows, name):
+    return sum(one["attributes"][name]["sum"] for one in rows if name in one["attributes"])

@@ -1,0 +1,65 @@
+"""Parallel regions: one call tree over all threads, and how long threads wait for one another, against the program's own
+clock. With each of the runtimes, and with one that knows nothing of tools."""
+import shutil
+
+from openmp_programs import Runtime, attribute, check_account, command, failures, here, regions, run, sources, total, work
+
+REPEATS = 10
+
+
+def near(found, expected, what):
+    failures.check(abs(found - expected) <= 0.1 * expected, f"{what}: {found / 1e6:.2f} ms, by the program {expected / 1e6:.2f} ms")
+
+
+def check(runtime):
+    (imbalance, in_barriers), said, profile = runtime.observed(runtime.program("uneven.cpp"))
+    what = f"LLVM {runtime.version}"
+    check_account(profile, what)
+    failures.equal("target callbacks: unavailable" in said and '"never"' in said, runtime.version == 14,
+                   f"{what}: whether targets are seen is said")
+
+    loops = regions(profile, "loops", "parallel")
+    failures.equal((len(loops), total(loops, "count")), (1, REPEATS), f"{what}: the region of the loop")
+    failures.equal(attribute(loops, "threads"), 2 * REPEATS, f"{what}: its threads")
+    near(attribute(loops, "imbalance_ns"), imbalance, f"{what}: imbalance")
+    failures.check(attribute(loops, "imbalance_ns") > 0.9 * REPEATS * 5e6, f"{what}: 5 ms of imbalance in each")
+    failures.equal(attribute(loops, "barrier_ns"), 0, f"{what}: no inner barrier")
+    # What the threads do stands below what the first of them met.
+    for path in [("thread",), ("thread", "loop"), ("thread", "loop", "share")]:
+        found = regions(profile, "loops", "parallel", *path)
+        failures.equal([(one["count"], one["threads"]) for one in found], [(2 * REPEATS, 2)], f"{what}: {path}")
+    loop = regions(profile, "loops", "parallel", "thread", "loop")[0]
+    failures.check(loop["max_ns"] >= 6e6 and 1e6 <= loop["min_ns"] < 6e6, f"{what}: a loop is as long as the thread's share")
+
+    barriers = regions(profile, "barriers", "parallel")
+    near(attribute(barriers, "barrier_ns"), in_barriers, f"{what}: inner barriers")
+    inner = regions(profile, "barriers", "parallel", "thread", "barrier")
+    failures.equal(total(inner, "count"), 2 * 2 * REPEATS, f"{what}: inner barriers are regions")
+    near(total(inner, "total_ns"), in_barriers, f"{what}: time in them")
+
+    alone = regions(profile, "alone", "parallel")
+    failures.equal((attribute(alone, "threads"), "imbalance_ns" in alone[0]["attributes"]), (1, False),
+                   f"{what}: one thread waits for nobody")
+    nested = regions(profile, "nested", "parallel", "thread", "parallel", "thread", "innermost")
+    failures.equal(total(nested, "count"), 4, f"{what}: nested regions")
+    failures.equal(attribute(regions(profile, "nested", "parallel", "thread", "parallel"), "threads"), 4,
+                   f"{what}: threads of nested regions")
+
+
+for version in (14, 19):
+    runtime = Runtime(version)
+    if runtime.is_there:
+        check(runtime)
+    else:
+        print(f"skipped: LLVM {version}'s OpenMP is not there (scripts/install-dependencies test)")
+
+# GCC's runtime never loads the library; the command says so, and the program runs as ever.
+if shutil.which("g++"):
+    program = work / "libgomp"
+    done = run(["g++", "-std=c++17", "-O1", "-fopenmp", "-I", sources / "include", here / "uneven.cpp", "-o", program])
+    failures.equal(done.returncode, 0, done.said)
+    done = run([command, "run", "--engine", "inline", "--report", "none", "--with", "openmp", "--", program])
+    failures.equal((done.returncode, len(done.stdout.split())), (0, 2), "with libgomp the program runs")
+    failures.check("libgomp" in done.stderr and "OMPT" in done.stderr, "that libgomp is of no use is said", done.stderr)
+
+failures.exit(least_checks=20)

@@ -1,0 +1,187 @@
+#include <adaptyst/callback_region.hpp>
+#include <adaptyst/metric.hpp>
+#include <array>
+#include <csetjmp>
+#include <cstring>
+#include <thread>
+
+#include "collecting.hpp"
+
+namespace {
+
+using adaptyst::callback_region;
+
+const adaptyst::device gpu{adaptyst::device_kind::gpu, 0, "callback GPU"};
+
+// As a library hears of it: names that are gone when the call is over, and a number to remember the rest by.
+__attribute__((noinline)) std::uint64_t begin(const std::string& name) {
+  std::string passing = name;
+  const std::uint64_t number = callback_region::begin(passing).number();
+  std::memset(passing.data(), 'x', passing.size());
+  return number;
+}
+__attribute__((noinline)) void end(std::uint64_t number) { callback_region::of(number).end(); }
+
+// NOLINTNEXTLINE(misc-no-recursion)
+void nest(int levels) {
+  const std::uint64_t opened = begin("level");
+  if (levels > 1) nest(levels - 1);
+  end(opened);
+}
+
+std::jmp_buf out;
+
+void jump_out() {
+  ADAPTYST_REGION("left");
+  begin("never ended");
+  std::longjmp(out, 1);
+}
+
+// The second time it finds its own marker where it stands already.
+__attribute__((noinline)) void may_be_left(bool leave) {
+  ADAPTYST_REGION("around");
+  if (leave) jump_out();
+}
+
+}  // namespace
+
+TEST_CASE("regions that other calls begin and end nest with scopes, either way round") {
+  adaptyst::collector collector(support::options());
+  for (int i = 0; i != 10; ++i) {
+    const std::uint64_t step = begin("step");
+    {
+      ADAPTYST_REGION("scope");
+      const std::uint64_t kernel = begin("kernel");
+      { ADAPTYST_REGION("innermost"); }
+      ADAPTYST_METRIC("metric of items", 2);
+      end(kernel);
+    }
+    end(step);
+  }
+  const adaptyst::profile profile = collector.stop();
+  support::check_account(profile);
+  CHECK(profile.accounting.open == 0);
+  CHECK(profile.accounting.unmatched == 0);
+  REQUIRE(profile.regions.size() == 4);
+  const adaptyst::region& step = support::find(profile, {"step"});
+  const adaptyst::region& scope = support::find(profile, {"step", "scope"});
+  const adaptyst::region& kernel = support::find(profile, {"step", "scope", "kernel"});
+  const adaptyst::region& innermost = support::find(profile, {"step", "scope", "kernel", "innermost"});
+  for (const adaptyst::region* one : {&step, &scope, &kernel, &innermost}) CHECK(one->count == 10);
+  CHECK(step.self_ns == step.total_ns - scope.total_ns);
+  CHECK(scope.self_ns == scope.total_ns - kernel.total_ns);
+  CHECK(kernel.self_ns == kernel.total_ns - innermost.total_ns);
+  CHECK(kernel.kind == "region");
+  CHECK(kernel.attributes.at("metric of items").sum == 20);
+}
+
+TEST_CASE("a region that another call began may hold its like") {
+  adaptyst::collector collector(support::options());
+  for (int i = 0; i != 3; ++i) nest(5);
+  const adaptyst::profile profile = collector.stop();
+  support::check_account(profile);
+  REQUIRE(profile.regions.size() == 5);
+  CHECK(support::find(profile, {"level", "level", "level", "level", "level"}).count == 3);
+  CHECK(support::lost(profile, "unmatched") == 0);
+}
+
+TEST_CASE("ends that do not fit are counted, and harm no other") {
+  adaptyst::collector collector(support::options());
+  const std::uint64_t outer = begin("outer");
+  const std::uint64_t inner = begin("inner");
+  end(outer);  // takes the inner with it
+  end(inner);
+  end(inner);
+  end(0);
+  callback_region::count_unmatched_end();
+  const std::uint64_t elsewhere = begin("elsewhere");
+  std::thread([&] {
+    CHECK(!callback_region::of(elsewhere).is_open_here());
+    end(elsewhere);
+  }).join();
+  CHECK(callback_region::of(elsewhere).is_open_here());
+  callback_region::of(elsewhere).abandon();
+  callback_region::of(elsewhere).abandon();
+  { ADAPTYST_REGION("after"); }
+  const adaptyst::profile profile = collector.stop();
+  support::check_account(profile);
+  CHECK(support::find(profile, {"outer"}).count == 1);
+  CHECK(support::find(profile, {"after"}).count == 1);
+  CHECK(support::lost(profile, "unmatched") == 2);
+  CHECK(profile.accounting.unmatched == 2 + 4);  // of these, ends that met no begin
+  CHECK(profile.accounting.open == 0);
+}
+
+TEST_CASE("what longjmp() leaves heals with callbacks in between") {
+  adaptyst::collector collector(support::options());
+  for (int i = 0; i != 10; ++i) {
+    if (setjmp(out) == 0) may_be_left(true);
+    // NOLINTNEXTLINE(bugprone-branch-clone)
+    may_be_left(false);
+  }
+  const adaptyst::profile profile = collector.stop();
+  support::check_account(profile);
+  CHECK(profile.accounting.open == 0);
+  CHECK(support::lost(profile, "unmatched") == 30);
+  CHECK(support::find(profile, {"around"}).count == 10);
+}
+
+TEST_CASE("threads that work for another one stand below the region in which it handed over") {
+  adaptyst::collector collector(support::options());
+  {
+    ADAPTYST_REGION("solve");
+    const adaptyst::submission where = adaptyst::submitting();
+    std::array<std::thread, 4> team;
+    for (std::thread& one : team)
+      one = std::thread([&] {
+        callback_region share = callback_region::begin_below(where, "share", {"here", "there", 3});
+        { ADAPTYST_REGION("work"); }
+        share.end();
+        ADAPTYST_REGION("alone");
+      });
+    for (std::thread& one : team) one.join();
+  }
+  const adaptyst::profile profile = collector.stop();
+  support::check_account(profile);
+  const adaptyst::region& share = support::find(profile, {"solve", "share"});
+  CHECK(share.count == 4);
+  CHECK(share.threads == 4);
+  CHECK(share.site.file == "here");
+  CHECK(share.site.function == "there");
+  CHECK(share.site.line == 3);
+  CHECK(support::find(profile, {"solve", "share", "work"}).count == 4);
+  CHECK(support::find(profile, {"alone"}).count == 4);
+  const adaptyst::region& solve = support::find(profile, {"solve"});
+  CHECK(solve.self_ns == solve.total_ns);  // others' time is none of its own
+}
+
+TEST_CASE("the host waits, or works a device, from one call to another") {
+  adaptyst::collector collector(support::options());
+  for (int i = 0; i != 3; ++i) {
+    callback_region kernel = callback_region::begin_offload("kernel", gpu);
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    kernel.end();
+    callback_region fence = callback_region::begin_wait("fence");
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    fence.end();
+  }
+  const adaptyst::profile profile = collector.stop();
+  support::check_account(profile);
+  const adaptyst::region& kernel = support::find(profile, {"kernel"});
+  CHECK(kernel.kind == "offload");
+  CHECK(profile.devices.at(kernel.device).name == "callback GPU");
+  CHECK(*profile.devices.at(kernel.device).busy_ns == kernel.total_ns);
+  CHECK(support::find(profile, {"fence"}).kind == "wait");
+}
+
+TEST_CASE("a region that was begun while nobody looked is nobody's") {
+  const std::uint64_t before = begin("before");
+  CHECK(before == 0);
+  adaptyst::collector collector(support::options());
+  end(before);
+  const std::uint64_t during = begin("during");
+  const adaptyst::profile profile = collector.stop();
+  end(during);
+  CHECK(profile.accounting.unmatched == 0);
+  CHECK(profile.accounting.open == 1);
+}

@@ -1,0 +1,91 @@
+"""`adaptyst run --with`: which variable of the environment gains what, and what is said where that cannot help."""
+import os
+import shutil
+import subprocess
+
+import command
+from command import adaptyst, require, require_equal, run_all
+
+build = command.command.parent.parent
+KOKKOS = str(build / "adapters" / "libadaptyst-kokkos.so")
+
+
+def environment(*words, by=None, **variables):
+    """What a command gets, as it says itself."""
+    done = subprocess.run([by or command.command, "run", "--engine", "inline", "--report", "none", *words, "--", "env"],
+                          env={**os.environ, **variables}, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                          check=False)
+    require_equal(done.returncode, 0)
+    return dict(line.split("=", 1) for line in done.stdout.splitlines() if "=" in line), done.stderr
+
+
+def test_an_adapter_is_named_in_its_variable():
+    found, said = environment("--with", "kokkos")
+    require_equal((found.get("KOKKOS_TOOLS_LIBS"), said), (KOKKOS, ""))
+    found, said = environment("--with", "kokkos", "--with", "kokkos", KOKKOS_TOOLS_LIBS="")
+    require_equal((found.get("KOKKOS_TOOLS_LIBS"), said), (KOKKOS, ""))
+    require("KOKKOS_TOOLS_LIBS" not in environment()[0], "it is set without being asked for")
+
+
+def test_what_the_user_has_stays_behind_ours_and_this_is_said():
+    found, said = environment("--with", "kokkos", KOKKOS_TOOLS_LIBS="theirs.so")
+    require_equal(found.get("KOKKOS_TOOLS_LIBS"), KOKKOS + ";theirs.so")
+    require("KOKKOS_TOOLS_LIBS is set already, to theirs.so" in said, said)
+
+
+def test_installed_beside_the_command():
+    prefix = command.directory / "prefix"
+    (prefix / "bin").mkdir(parents=True)
+    installed = shutil.copy(command.command, prefix / "bin")
+    libraries = [folder for folder in ("lib", "lib64", "lib/x86_64-linux-gnu", "lib/aarch64-linux-gnu")]
+    for folder in libraries:
+        (prefix / folder).mkdir(parents=True, exist_ok=True)
+        shutil.copy(KOKKOS, prefix / folder)
+    found, _ = environment("--with", "kokkos", by=installed)
+    require(found["KOKKOS_TOOLS_LIBS"] in [str(prefix.resolve() / folder / "libadaptyst-kokkos.so") for folder in libraries],
+            found["KOKKOS_TOOLS_LIBS"])
+
+
+def test_one_that_is_not_there_is_an_error_and_the_command_is_not_started():
+    alone = shutil.copy(command.command, command.directory)
+    mark = command.directory / "started"
+    done = subprocess.run([alone, "run", "--with", "openmp", "--", "touch", mark], text=True, stderr=subprocess.PIPE,
+                          check=False)
+    require_equal(done.returncode, 2)
+    for word in ("--with openmp", "libadaptyst-ompt.so", "ADAPTYST_WITH_OMPT"):
+        require(word in done.stderr, done.stderr)
+    require(not mark.exists(), "the command was started")
+    done = adaptyst("run", "--with", "nonsense", "--", "touch", mark)
+    require_equal(done.status, 2)
+    require("kokkos" in done.err and not mark.exists(), done.err)
+
+
+def test_a_program_of_gccs_openmp_is_told_of():
+    if shutil.which("gcc") is None or not (build / "adapters" / "libadaptyst-ompt.so").exists():
+        return
+    source = command.directory / "program.c"
+    source.write_text("int main(void) {\n#pragma omp parallel\n  {}\n  return 0;\n}\n")
+    for name, flags, told in [("with", ["-fopenmp"], True), ("without", [], False)]:
+        program = command.directory / name
+        subprocess.run(["gcc", *flags, source, "-o", program], check=True)
+        done = subprocess.run([command.command, "run", "--engine", "inline", "--report", "none", "--with", "openmp", "--",
+                               program], text=True, stderr=subprocess.PIPE, check=False)
+        require_equal(done.returncode, 0)
+        require_equal((name, "libgomp" in done.stderr and "OMPT" in done.stderr), (name, told))
+
+
+def test_files_that_are_no_programs_are_passed_over():
+    folder = command.directory
+    header = bytearray(open(command.command, "rb").read(64))
+    for name, content in {"empty": b"", "script": b"#!/bin/sh\nexit 0\n", "short": bytes(header[:20]), "cut": bytes(header),
+                          "wild": bytes(header[:32]) + b"\xff" * 32}.items():
+        (folder / name).write_bytes(content)
+        os.mkfifo(folder / (name + ".pipe"))
+        done = subprocess.run([command.command, "run", "--engine", "inline", "--report", "none", "--with", "openmp", "--",
+                               "true", folder / name, folder / (name + ".pipe"), folder], text=True, stderr=subprocess.PIPE,
+                              check=False, timeout=30)
+        if "no libadaptyst-ompt.so" not in done.stderr:
+            require_equal((name, done.returncode, done.stderr), (name, 0, ""))
+
+
+run_all(dict(globals()))

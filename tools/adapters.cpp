@@ -1,0 +1,95 @@
+#include "adapters.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <stdexcept>
+
+#include "needed_libraries.hpp"
+#include "output.hpp"
+
+namespace adaptyst::tools {
+
+namespace {
+
+struct adapter {
+  const char* name;
+  const char* library;
+  const char* option;  // that builds it
+  const char* variable;
+  // Between several libraries. All of LD_PRELOAD are loaded, so ours comes last; of others' only the first that is
+  // willing counts, so ours comes first. None: there can be only one.
+  const char* separator;
+  bool all_are_used;
+};
+
+constexpr adapter adapters[] = {
+    {"opencl", "libadaptyst-opencl.so", "ADAPTYST_WITH_OPENCL", "LD_PRELOAD", ":", true},
+    {"cuda", "libadaptyst-cuda.so", "ADAPTYST_WITH_CUDA", "CUDA_INJECTION64_PATH", nullptr, false},
+    {"openmp", "libadaptyst-ompt.so", "ADAPTYST_WITH_OMPT", "OMP_TOOL_LIBRARIES", ":", false},
+    {"kokkos", "libadaptyst-kokkos.so", "ADAPTYST_WITH_KOKKOS", "KOKKOS_TOOLS_LIBS", ";", false},
+};
+
+// Beside this command: installed, or in the build tree.
+std::string find_library(const adapter& of) {
+  const std::filesystem::path here = std::filesystem::read_symlink("/proc/self/exe").parent_path();
+  const std::filesystem::path folders[] = {here / ADAPTYST_TOOLS_LIBRARIES, here / ".." / "adapters"};
+  for (const std::filesystem::path& folder : folders) {
+    std::error_code failed;
+    const std::filesystem::path found = std::filesystem::canonical(folder / of.library, failed);
+    if (!failed) return found.string();
+  }
+  throw std::runtime_error(fmt::format("--with {}: no {} in {} or {}; cmake -D{}=ON tells what building it takes",
+                                       of.name, of.library, folders[0].lexically_normal().string(),
+                                       folders[1].lexically_normal().string(), of.option));
+}
+
+// GCC's OpenMP never asks for a tool.
+void warn_of_libgomp(const std::vector<std::string>& command) {
+  for (const std::string& word : command) {
+    const std::vector<std::string> needed = needed_libraries(word, &word == &command.front());
+    const auto needs = [&](const char* name) {
+      return std::any_of(needed.begin(), needed.end(), [&](const std::string& one) { return one.rfind(name, 0) == 0; });
+    };
+    if (needs("libgomp.so") && !needs("libomp.so") && !needs("libiomp5.so"))
+      complain(
+          fmt::format("--with openmp: {} uses libgomp, GCC's OpenMP, which has no interface for tools (OMPT): nothing "
+                      "will be seen of it; LLVM's libomp has (clang -fopenmp)",
+                      word));
+  }
+}
+
+}  // namespace
+
+std::vector<std::string> adapter_names() {
+  std::vector<std::string> names;
+  for (const adapter& one : adapters) names.emplace_back(one.name);
+  return names;
+}
+
+std::vector<std::pair<std::string, std::string>> environment_of_adapters(const std::vector<std::string>& chosen,
+                                                                         const std::vector<std::string>& command) {
+  std::vector<std::pair<std::string, std::string>> gained;
+  for (const adapter& one : adapters) {
+    if (std::find(chosen.begin(), chosen.end(), one.name) == chosen.end()) continue;
+    const std::string library = find_library(one);
+    if (std::string_view{one.name} == "openmp") warn_of_libgomp(command);
+    const char* const set = std::getenv(one.variable);
+    const std::string before = set != nullptr ? set : "";
+    if (before.empty()) {
+      gained.emplace_back(one.variable, library);
+      continue;
+    }
+    if (!one.all_are_used)
+      complain(fmt::format("--with {}: {} is set already, to {}; only one can be used, and that is ours", one.name,
+                           one.variable, before));
+    if (one.separator == nullptr) gained.emplace_back(one.variable, library);
+    else if (one.all_are_used) gained.emplace_back(one.variable, before + one.separator + library);
+    else gained.emplace_back(one.variable, library + one.separator + before);
+  }
+  return gained;
+}
+
+}  // namespace adaptyst::tools
