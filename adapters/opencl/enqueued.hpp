@@ -23,6 +23,7 @@ inline bool is_observed() noexcept { return detail::is_awake() && !is_ours; }
 
 struct command {
   const char* function;
+  cl_command_type type;
   const char* name;  // or the kernel's
   size_t bytes;
   cl_kernel kernel = nullptr;
@@ -33,18 +34,8 @@ inline size_t volume(const size_t* region) noexcept {
   return region == nullptr ? 0 : region[0] * region[1] * region[2];
 }
 
-// Before the command, which may keep the device busy for long.
-inline void prepare(cl_command_queue queue) noexcept {
-  const ours now;
-  const auto flags =
-      detail::opencl::ask<cl_command_queue_properties>(clGetCommandQueueInfo, queue, CL_QUEUE_PROPERTIES, 0);
-  const auto id = detail::opencl::ask<cl_device_id>(clGetCommandQueueInfo, queue, CL_QUEUE_DEVICE, nullptr);
-  if ((flags & CL_QUEUE_PROFILING_ENABLE) == 0 || id == nullptr) return;
-  if (detail::opencl::known_device* const on = detail::opencl::device_of(id))
-    detail::opencl::prepare_clock(*on, queue, now_ns());
-}
-
-inline void track(const submission& when, cl_event made, const command& what) noexcept {
+inline void track(const submission& when, cl_event made, const detail::opencl::observed_queue& in,
+                  const command& what) noexcept {
   const ours now;
   char kernel[256] = "kernel";
   detail::text name = detail::text_of(what.name);
@@ -55,14 +46,18 @@ inline void track(const submission& when, cl_event made, const command& what) no
   }
   size_t bytes = what.bytes;
   if (what.image != nullptr) bytes *= detail::opencl::ask<size_t>(clGetImageInfo, what.image, CL_IMAGE_ELEMENT_SIZE, 0);
-  detail::opencl::track_command(when, made, name, work{bytes}, {"", what.function, 0});
+  detail::opencl::track_command(when, made, what.type, in, name, work{bytes}, {"", what.function, 0});
 }
 
 // `call(event)` enqueues, and says whether it could.
 template <class Call>
 cl_int enqueue(cl_command_queue queue, const command& what, cl_bool blocking, cl_event* wanted, Call&& call) {
   if (!is_observed()) return call(wanted);
-  prepare(queue);
+  const detail::opencl::observed_queue in = detail::opencl::look_up(queue);
+  if (in.on != nullptr && in.tells_times) {
+    const ours now;  // before the command, which may keep the device busy for long
+    detail::opencl::prepare_clock(*in.on, queue, now_ns());
+  }
   cl_event own = nullptr;
   cl_event* const made = wanted != nullptr ? wanted : &own;
   const submission when = submitting();
@@ -74,7 +69,7 @@ cl_int enqueue(cl_command_queue queue, const command& what, cl_bool blocking, cl
     status = call(made);
   }
   if (status != CL_SUCCESS) return status;
-  track(when, *made, what);
+  track(when, *made, in, what);
   if (wanted == nullptr) clReleaseEvent(own);
   return status;
 }

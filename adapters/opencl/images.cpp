@@ -7,18 +7,19 @@ ADAPTYST_STANDS_FOR cl_int CL_API_CALL clEnqueueReadImage(cl_command_queue queue
                                                           const size_t* origin, const size_t* region, size_t row,
                                                           size_t slice, void* host, cl_uint count,
                                                           const cl_event* after, cl_event* event) {
-  return enqueue(queue, {__func__, "read image", volume(region), nullptr, image}, blocking, event, [&](cl_event* made) {
-    return ADAPTYST_NEXT(clEnqueueReadImage)(queue, image, blocking, origin, region, row, slice, host, count, after,
-                                             made);
-  });
+  return enqueue(queue, {__func__, CL_COMMAND_READ_IMAGE, "read image", volume(region), nullptr, image}, blocking,
+                 event, [&](cl_event* made) {
+                   return ADAPTYST_NEXT(clEnqueueReadImage)(queue, image, blocking, origin, region, row, slice, host,
+                                                            count, after, made);
+                 });
 }
 
 ADAPTYST_STANDS_FOR cl_int CL_API_CALL clEnqueueWriteImage(cl_command_queue queue, cl_mem image, cl_bool blocking,
                                                            const size_t* origin, const size_t* region, size_t row,
                                                            size_t slice, const void* host, cl_uint count,
                                                            const cl_event* after, cl_event* event) {
-  return enqueue(queue, {__func__, "write image", volume(region), nullptr, image}, blocking, event,
-                 [&](cl_event* made) {
+  return enqueue(queue, {__func__, CL_COMMAND_WRITE_IMAGE, "write image", volume(region), nullptr, image}, blocking,
+                 event, [&](cl_event* made) {
                    return ADAPTYST_NEXT(clEnqueueWriteImage)(queue, image, blocking, origin, region, row, slice, host,
                                                              count, after, made);
                  });
@@ -27,18 +28,21 @@ ADAPTYST_STANDS_FOR cl_int CL_API_CALL clEnqueueWriteImage(cl_command_queue queu
 ADAPTYST_STANDS_FOR cl_int CL_API_CALL clEnqueueFillImage(cl_command_queue queue, cl_mem image, const void* color,
                                                           const size_t* origin, const size_t* region, cl_uint count,
                                                           const cl_event* after, cl_event* event) {
-  return enqueue(queue, {__func__, "fill image", volume(region), nullptr, image}, CL_FALSE, event, [&](cl_event* made) {
-    return ADAPTYST_NEXT(clEnqueueFillImage)(queue, image, color, origin, region, count, after, made);
-  });
+  return enqueue(queue, {__func__, CL_COMMAND_FILL_IMAGE, "fill image", volume(region), nullptr, image}, CL_FALSE,
+                 event, [&](cl_event* made) {
+                   return ADAPTYST_NEXT(clEnqueueFillImage)(queue, image, color, origin, region, count, after, made);
+                 });
 }
 
 ADAPTYST_STANDS_FOR cl_int CL_API_CALL clEnqueueCopyImage(cl_command_queue queue, cl_mem from, cl_mem to,
                                                           const size_t* from_origin, const size_t* to_origin,
                                                           const size_t* region, cl_uint count, const cl_event* after,
                                                           cl_event* event) {
-  return enqueue(queue, {__func__, "copy image", volume(region), nullptr, from}, CL_FALSE, event, [&](cl_event* made) {
-    return ADAPTYST_NEXT(clEnqueueCopyImage)(queue, from, to, from_origin, to_origin, region, count, after, made);
-  });
+  return enqueue(queue, {__func__, CL_COMMAND_COPY_IMAGE, "copy image", volume(region), nullptr, from}, CL_FALSE, event,
+                 [&](cl_event* made) {
+                   return ADAPTYST_NEXT(clEnqueueCopyImage)(queue, from, to, from_origin, to_origin, region, count,
+                                                            after, made);
+                 });
 }
 
 ADAPTYST_STANDS_FOR cl_int CL_API_CALL clEnqueueCopyImageToBuffer(cl_command_queue queue, cl_mem from, cl_mem to,
@@ -46,7 +50,8 @@ ADAPTYST_STANDS_FOR cl_int CL_API_CALL clEnqueueCopyImageToBuffer(cl_command_que
                                                                   size_t offset, cl_uint count, const cl_event* after,
                                                                   cl_event* event) {
   return enqueue(
-      queue, {__func__, "copy image to buffer", volume(region), nullptr, from}, CL_FALSE, event, [&](cl_event* made) {
+      queue, {__func__, CL_COMMAND_COPY_IMAGE_TO_BUFFER, "copy image to buffer", volume(region), nullptr, from},
+      CL_FALSE, event, [&](cl_event* made) {
         return ADAPTYST_NEXT(clEnqueueCopyImageToBuffer)(queue, from, to, origin, region, offset, count, after, made);
       });
 }
@@ -56,7 +61,8 @@ ADAPTYST_STANDS_FOR cl_int CL_API_CALL clEnqueueCopyBufferToImage(cl_command_que
                                                                   const size_t* region, cl_uint count,
                                                                   const cl_event* after, cl_event* event) {
   return enqueue(
-      queue, {__func__, "copy buffer to image", volume(region), nullptr, to}, CL_FALSE, event, [&](cl_event* made) {
+      queue, {__func__, CL_COMMAND_COPY_BUFFER_TO_IMAGE, "copy buffer to image", volume(region), nullptr, to}, CL_FALSE,
+      event, [&](cl_event* made) {
         return ADAPTYST_NEXT(clEnqueueCopyBufferToImage)(queue, from, to, offset, origin, region, count, after, made);
       });
 }
@@ -67,12 +73,12 @@ ADAPTYST_STANDS_FOR void* CL_API_CALL clEnqueueMapImage(cl_command_queue queue, 
                                                         const cl_event* after, cl_event* event, cl_int* status) {
   void* mapped = nullptr;
   cl_int own_status = CL_SUCCESS;
-  own_status =
-      enqueue(queue, {__func__, "map image", volume(region), nullptr, image}, blocking, event, [&](cl_event* made) {
-        mapped = ADAPTYST_NEXT(clEnqueueMapImage)(queue, image, blocking, flags, origin, region, row, slice, count,
-                                                  after, made, &own_status);
-        return own_status;
-      });
+  own_status = enqueue(queue, {__func__, CL_COMMAND_MAP_IMAGE, "map image", volume(region), nullptr, image}, blocking,
+                       event, [&](cl_event* made) {
+                         mapped = ADAPTYST_NEXT(clEnqueueMapImage)(queue, image, blocking, flags, origin, region, row,
+                                                                   slice, count, after, made, &own_status);
+                         return own_status;
+                       });
   if (status != nullptr) *status = own_status;
   return mapped;
 }

@@ -43,12 +43,17 @@ class fitted_clock {
       first_ns_ = last_ns_ = 0;
       keep_synchronised(after.of[0]);
     }
-    if (fits == clock_id::device && is_point && (last_ns_ == 0 || before.of[0] - last_ns_ > shortest_device_gap_ns))
-      set_point(queued_ns, before.of[0] + (after.of[0] - before.of[0]) / 2);
+    const uint64_t width_ns = after.of[0] - before.of[0];
+    if (width_ns < narrowest_ns_) narrowest_ns_ = width_ns;
+    const bool is_narrow = width_ns <= 2 * narrowest_ns_ + 20'000;  // the thread was not put aside in between
+    const bool is_time = last_ns_ == 0 || before.of[0] - last_ns_ > shortest_device_gap_ns;
+    if (fits == clock_id::device && is_point && is_narrow && is_time) set_point(queued_ns, before.of[0] + width_ns / 2);
   }
 
   // Whether a later bracket might tell more: clocks that agree today may drift apart.
   bool is_ambiguous() const noexcept { return (fitting_ & (fitting_ - 1)) != 0; }
+  // Whether times can be converted by now.
+  bool is_ready() const noexcept { return clock_.id() == clock_id::monotonic || clock_.sync_points() >= 2; }
   bool is_of_host() const noexcept { return clock_.id() != clock_id::unknown && clock_.id() != clock_id::device; }
 
   // For a clock that is none of the host's: at the device's `device_ns` it was `host_ns`.
@@ -82,6 +87,7 @@ class fitted_clock {
   unsigned fitting_ = (1U << host_times::clocks) - 1;
   uint64_t first_ns_ = 0;
   uint64_t last_ns_ = 0;
+  uint64_t narrowest_ns_ = ~uint64_t{0} / 4;
   device_clock clock_{clock_id::unknown};
 };
 

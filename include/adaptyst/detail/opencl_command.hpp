@@ -109,35 +109,52 @@ void say_no_profiling(const device& on) noexcept {
         on.name());
 }
 
+struct observed_queue {
+  cl_command_queue queue;
+  known_device* on;  // null: no memory
+  bool tells_times;
+};
+
 template <class = void>
-__attribute__((noinline)) void track_command(const submission& when, cl_event command, text name, const work& amount,
+observed_queue look_up(cl_command_queue queue) noexcept {
+  const auto flags = ask<cl_command_queue_properties>(clGetCommandQueueInfo, queue, CL_QUEUE_PROPERTIES, 0);
+  return {queue, device_of(ask<cl_device_id>(clGetCommandQueueInfo, queue, CL_QUEUE_DEVICE, nullptr)),
+          (flags & CL_QUEUE_PROFILING_ENABLE) != 0};
+}
+
+template <class = void>
+__attribute__((noinline)) void track_command(const submission& when, cl_event command, cl_command_type type,
+                                             const observed_queue& in, text name, const work& amount,
                                              const place& from) noexcept {
-  if (!when || command == nullptr) return;
-  const cl_command_queue queue = ask<cl_command_queue>(clGetEventInfo, command, CL_EVENT_COMMAND_QUEUE, nullptr);
-  if (queue == nullptr) return;  // an event that the program sets itself
-  known_device* const on = device_of(ask<cl_device_id>(clGetCommandQueueInfo, queue, CL_QUEUE_DEVICE, nullptr));
-  if (on == nullptr) return;
-  const auto kind = kind_of(ask<cl_command_type>(clGetEventInfo, command, CL_EVENT_COMMAND_TYPE, 0));
+  if (!when || command == nullptr || in.on == nullptr) return;
   const payload_reader<work> values(amount);
   const bool has_amount = amount.bytes != 0 || amount.flops > 0;
   const pending_operation submitted =
-      submit_event(name, device_access::id_of(on->named), site_kind_of(kind), number_of_queue(queue),
+      submit_event(name, device_access::id_of(in.on->named), site_kind_of(kind_of(type)), number_of_queue(in.queue),
                    has_amount ? &values.read() : nullptr, from.file, from.function, from.line, &when.where());
   if (submitted.begun.path == nullptr) return;
-  const auto flags =
-      ask<cl_command_queue_properties>(clGetCommandQueueInfo, queue, CL_QUEUE_PROPERTIES, CL_QUEUE_PROFILING_ENABLE);
-  if ((flags & CL_QUEUE_PROFILING_ENABLE) == 0) {
-    say_no_profiling(on->named);
+  if (!in.tells_times) {
+    say_no_profiling(in.on->named);
     return operation{submitted}.abandon(operation_loss::no_times);
   }
-  prepare_clock(*on, queue, when.where().submitted_ns);
-  tracked_command* const tracked = new (std::nothrow) tracked_command{command, on, submitted};
+  prepare_clock(*in.on, in.queue, when.where().submitted_ns);
+  tracked_command* const tracked = new (std::nothrow) tracked_command{command, in.on, submitted};
   if (tracked == nullptr) return operation{submitted}.abandon(operation_loss::no_times);
   clRetainEvent(command);
   if (clSetEventCallback(command, CL_COMPLETE, &command_ended<>, tracked) == CL_SUCCESS) return;
   clReleaseEvent(command);
   delete tracked;
   operation{submitted}.abandon(operation_loss::no_times);
+}
+
+template <class = void>
+void track_command(const submission& when, cl_event command, text name, const work& amount,
+                   const place& from) noexcept {
+  if (command == nullptr) return;
+  const cl_command_queue queue = ask<cl_command_queue>(clGetEventInfo, command, CL_EVENT_COMMAND_QUEUE, nullptr);
+  if (queue == nullptr) return;  // an event that the program sets itself
+  const auto type = ask<cl_command_type>(clGetEventInfo, command, CL_EVENT_COMMAND_TYPE, 0);
+  track_command(when, command, type, look_up(queue), name, amount, from);
 }
 
 }}}}  // namespace adaptyst::v1::detail::opencl

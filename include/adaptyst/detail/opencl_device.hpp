@@ -135,40 +135,58 @@ bool enqueue_bracketed(known_device& on, cl_context in, bracket& made) noexcept 
 }
 
 template <class = void>
-void evaluate(const bracket& done) noexcept {
+void evaluate(const bracket& done, bool is_point) noexcept {
   const uint64_t queued_ns = profiling_time(done.marker, CL_PROFILING_COMMAND_QUEUED);
   clReleaseEvent(done.marker);
   if (queued_ns == 0) return;
   const std::lock_guard<std::mutex> alone(done.of->lock);
-  done.of->clock.bracket(done.before, done.after, queued_ns, done.of->resolution_ns, done.of->timer == nullptr);
+  done.of->clock.bracket(done.before, done.after, queued_ns, done.of->resolution_ns, is_point);
 }
 
 template <class = void>
 void CL_CALLBACK evaluate_later(cl_event, cl_int, void* made) noexcept {
   bracket* const done = static_cast<bracket*>(made);
-  evaluate(*done);
+  evaluate(*done, done->of->timer == nullptr);
   delete done;
 }
 
 template <class = void>
-void evaluate_now(known_device& on, cl_context in) noexcept {
+void evaluate_now(known_device& on, cl_context in, bool is_point) noexcept {
   bracket made{};
   if (!enqueue_bracketed(on, in, made)) return;
   clWaitForEvents(1, &made.marker);
-  evaluate(made);
+  evaluate(made, is_point);
 }
 
 template <class = void>
 bool read_timer(known_device& on) noexcept {
   if (on.timer == nullptr) return false;
-  cl_ulong of_device = 0;
-  cl_ulong of_host = 0;
-  const uint64_t before = monotonic_ns();
-  if (on.timer(on.id, &of_device, &of_host) != CL_SUCCESS) return false;
-  const uint64_t after = monotonic_ns();
+  uint64_t narrowest_ns = ~uint64_t{0};
+  uint64_t device_ns = 0;
+  uint64_t host_ns = 0;
+  for (unsigned attempt = 0; attempt != 3; ++attempt) {
+    cl_ulong of_device = 0;
+    cl_ulong of_host = 0;
+    const uint64_t before = monotonic_ns();
+    if (on.timer(on.id, &of_device, &of_host) != CL_SUCCESS) return false;
+    const uint64_t after = monotonic_ns();
+    if (after - before >= narrowest_ns) continue;
+    narrowest_ns = after - before;
+    device_ns = of_device;
+    host_ns = before + narrowest_ns / 2;
+  }
   const std::lock_guard<std::mutex> alone(on.lock);
-  on.clock.set_point(of_device, before + (after - before) / 2);
+  on.clock.set_point(device_ns, host_ns);
   return true;
+}
+
+// A sync point of a clock that is none of the host's; few attempts fail.
+template <class = void>
+void take_point(known_device& on, cl_context in) noexcept {
+  if (read_timer(on)) return;
+  const unsigned before = on.clock.clock().sync_points();
+  for (unsigned attempt = 0; attempt != 10 && on.clock.clock().sync_points() == before; ++attempt)
+    evaluate_now(on, in, true);
 }
 
 // What has to be looked at again from time to time, without waiting for the device.
@@ -191,23 +209,28 @@ void look_again(known_device& on, cl_command_queue like, uint64_t now_ns) noexce
 }
 
 template <class = void>
+bool is_ready(known_device& on) noexcept {
+  const std::lock_guard<std::mutex> alone(on.lock);
+  on.clock.keep_synchronised(monotonic_ns());
+  return on.clock.is_ready();
+}
+
+template <class = void>
 void find_clock(known_device& on, cl_command_queue like) noexcept {
   const std::lock_guard<std::mutex> alone(on.finding);
   if (on.has_clock.load(std::memory_order_relaxed)) return;
   const cl_context in = ask<cl_context>(clGetCommandQueueInfo, like, CL_QUEUE_CONTEXT, nullptr);
-  const uint64_t begin_ns = monotonic_ns();
   on.timer = timer_of(on.id);
-  for (unsigned attempt = 0; attempt != 3; ++attempt) evaluate_now(on, in);
+  for (unsigned attempt = 0; attempt != 3; ++attempt) evaluate_now(on, in, false);
   if (on.clock.is_of_host()) {
-    while (monotonic_ns() - begin_ns < 2 * fitted_clock::shortest_span_ns) {}
-    const std::lock_guard<std::mutex> alone_with_clock(on.lock);
-    on.clock.keep_synchronised(monotonic_ns());
+    while (!is_ready(on)) {  // for as long as two points must be apart
+    }
   } else {
-    // Two points that are far enough apart for the few microseconds by which each may be off.
-    constexpr timespec pause{0, 5'000'000};
-    read_timer(on);
+    // Far enough apart for the few microseconds by which each may be off.
+    constexpr timespec pause{0, 10'000'000};
+    take_point(on, in);
     nanosleep(&pause, nullptr);
-    if (!read_timer(on)) evaluate_now(on, in);
+    take_point(on, in);
   }
   on.look_again_ns.store(monotonic_ns() + 100'000'000, std::memory_order_relaxed);
   on.has_clock.store(true, std::memory_order_release);

@@ -76,6 +76,17 @@ TEST_CASE("a clock that is none of the host's is known by where its commands wer
   CHECK(converted == begin + 5'000'000);
 }
 
+TEST_CASE("a bracket in which the thread was put aside is no sync point") {
+  fitted_clock found;
+  constexpr std::uint64_t ahead = 210'000'000'000;
+  look(found, begin, begin + ahead + 10'000);
+  found.bracket(apart(begin + 10'000'000), apart(begin + 14'000'000), begin + 10'000'000 + ahead, 1, true);
+  CHECK(found.clock().sync_points() == 1);
+  look(found, begin + 20'000'000, begin + 20'000'000 + ahead + 10'000);
+  CHECK(found.clock().sync_points() == 2);
+  CHECK(found.clock().jumps() == 0);
+}
+
 TEST_CASE("where the device's clock can be read, brackets are no sync points") {
   fitted_clock found;
   look(found, begin, 5, false);

@@ -2,6 +2,7 @@
 """libadaptyst-opencl.so on programs that know nothing of it: interposing.py ADAPTYST LIBRARY VECTOR_SUM UNMODIFIED
 SAXPY ENGINE [CASE …]"""
 import json
+import os
 import pathlib
 import subprocess
 import sys
@@ -13,7 +14,8 @@ from compiling import Failures, scratch  # noqa: E402
 ADAPTYST, LIBRARY, VECTOR_SUM, UNMODIFIED, SAXPY, ENGINE = sys.argv[1:7]
 failures = Failures()
 work = scratch()
-PRELOADED = ["env", f"LD_PRELOAD={LIBRARY}"]
+# A sanitizer's runtime wants to be the first of all libraries.
+PRELOADED = ["env", f"LD_PRELOAD={LIBRARY}", f"ASAN_OPTIONS={os.environ.get('ASAN_OPTIONS', '')}:verify_asan_link_order=0"]
 
 
 def run(*command):
