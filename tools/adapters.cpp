@@ -86,8 +86,8 @@ std::vector<std::pair<std::string, std::string>> environment_of_adapters(const s
       complain(fmt::format("--with {}: {} is set already, to {}; only one can be used, and that is ours", one.name,
                            one.variable, before));
     if (one.separator == nullptr) gained.emplace_back(one.variable, library);
-    else if (one.all_are_used) gained.emplace_back(one.variable, before + one.separator + library);
-    else gained.emplace_back(one.variable, library + one.separator + before);
+    else if (one.all_are_used) gained.emplace_back(one.variable, fmt::format("{}{}{}", before, one.separator, library));
+    else gained.emplace_back(one.variable, fmt::format("{}{}{}", library, one.separator, before));
   }
   return gained;
 }
