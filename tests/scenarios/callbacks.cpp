@@ -12,6 +12,7 @@ namespace {
 using adaptyst::callback_region;
 
 const adaptyst::device gpu{adaptyst::device_kind::gpu, 0, "callback GPU"};
+const adaptyst::device other_gpu{adaptyst::device_kind::gpu, 1, "callback GPU"};
 
 // As a library hears of it: names that are gone when the call is over, and a number to remember the rest by.
 __attribute__((noinline)) std::uint64_t begin(const std::string& name) {
@@ -88,17 +89,18 @@ TEST_CASE("a region that another call began may hold its like") {
 TEST_CASE("what differs in one thing only is kept apart") {
   adaptyst::collector collector(support::options());
   const std::uint64_t around = begin("around");
-  const adaptyst::source_place places[] = {{"f", "g", 1}, {"F", "g", 1}, {"f", "G", 1}, {"f", "g", 2}};
+  const adaptyst::source_place places[] = {{"f", "g", 1}, {"f", "G", 1}, {"F", "G", 1}, {"F", "G", 2}};
   for (int i = 0; i != 3; ++i) {
     for (const char* const name : {"one", "two", "one", "on"}) end(begin(name));
     for (const adaptyst::source_place& place : places) callback_region::begin("placed", place).end();
     callback_region::begin_wait("one").end();
     callback_region::begin_offload("one", gpu).end();
+    callback_region::begin_offload("one", other_gpu).end();
   }
   end(around);
   const adaptyst::profile profile = collector.stop();
   support::check_account(profile);
-  REQUIRE(profile.regions.size() == 1 + 3 + 4 + 2);
+  REQUIRE(profile.regions.size() == 1 + 3 + 4 + 3);
   CHECK(support::find(profile, {"around", "two"}).count == 3);
   CHECK(support::find(profile, {"around", "on"}).count == 3);
   for (const adaptyst::region& one : profile.regions)
