@@ -16,7 +16,7 @@ namespace {
 
 struct adapter {
   const char* name;
-  const char* library;
+  const char* file;
   const char* option;  // that builds it
   const char* variable;
   // Between several libraries. All of LD_PRELOAD are loaded, so ours comes last; of others' only the first that is
@@ -40,11 +40,11 @@ std::string find_library(const adapter& of) {
   const std::filesystem::path folders[] = {here / ADAPTYST_TOOLS_LIBRARIES, here / ".." / "adapters"};
   for (const std::filesystem::path& folder : folders) {
     std::error_code failed;
-    const std::filesystem::path found = std::filesystem::canonical(folder / of.library, failed);
+    const std::filesystem::path found = std::filesystem::canonical(folder / of.file, failed);
     if (!failed) return found.string();
   }
   throw std::runtime_error(fmt::format("--with {}: no {} in {} or {}; cmake -D{}=ON tells what building it takes",
-                                       of.name, of.library, folders[0].lexically_normal().string(),
+                                       of.name, of.file, folders[0].lexically_normal().string(),
                                        folders[1].lexically_normal().string(), of.option));
 }
 
