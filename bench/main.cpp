@@ -1,4 +1,4 @@
-// adaptyst_bench [idle N | plain N | inline | ebpf | attach]: prints its figures as lines "key value"; without an argument
+// adaptyst_bench [idle N | plain N | inline | ebpf | trace | attach]: prints its figures as lines "key value"; without an argument
 // all but attach.
 #include <cstdio>
 #include <cstdlib>
@@ -12,10 +12,13 @@ int main(int count, char* arguments[]) {
   bench::results figures;
   if (what == "inline") figures["inline_region_ns"] = bench::one_inline_region_ns();
   if (what == "ebpf") figures["ebpf_region_ns"] = bench::one_ebpf_region_ns();
+  if (what == "trace") figures["trace_event_ns"] = bench::one_trace_event_ns();
   if (what == "attach") bench::attach(figures);
   if (what == "all") {
     bench::idle(figures);
     bench::inline_engine(figures);
+    bench::devices(figures);
+    figures["trace_event_ns"] = bench::one_trace_event_ns();
     bench::ebpf_engine(figures);
     bench::perturbation(figures);
   }

@@ -55,11 +55,13 @@ pair alternately(unsigned rounds, First&& first, Second&& second) {
 // Each adds its keys. `quick` in the callgrind run of idle: that many steps, with or without a marker.
 void idle(results& to);
 void inline_engine(results& to);
+void devices(results& to);
 void ebpf_engine(results& to);
 void attach(results& to);
 void perturbation(results& to);
 int only_idle_steps(bool with_marker, std::uint64_t times);
 double one_inline_region_ns();
+double one_trace_event_ns();
 double one_ebpf_region_ns();
 std::size_t touch_many_sites();
 

@@ -124,10 +124,22 @@ def against_lttng():
             theirs = lambda: read_figures(run(program, env=environment))["lttng_pair_ns"]
             alternately("lttng_pair_ns", lambda: measure(programs / "adaptyst_bench", "inline")["inline_region_ns"], theirs,
                         "inline_over_lttng", "inline_region_ns")
+            alternately("lttng_pair_ns", lambda: measure(programs / "adaptyst_bench", "trace")["trace_event_ns"], theirs,
+                        "trace_over_lttng", "trace_event_ns")
             lttng("destroy", "bench")
         finally:
             daemon.terminate()
             daemon.wait()
+
+
+def opencl():
+    program = programs / "adaptyst_bench_opencl"
+    if not program.exists():
+        return missing.append("opencl_…: ocl-icd-opencl-dev")
+    try:
+        figures.update(measure(program))
+    except subprocess.CalledProcessError:
+        missing.append("opencl_…: no OpenCL device (Debian: pocl-opencl-icd)")
 
 
 def kokkos():
@@ -184,6 +196,7 @@ else:
     header_compile()
     against_bpftrace()
     against_lttng()
+    opencl()
     kokkos()
     openmp()
 

@@ -8,6 +8,7 @@
 
 #include <atomic>
 #include <cerrno>
+#include <chrono>
 #include <climits>
 #include <cstdio>
 #include <cstdlib>
@@ -17,11 +18,13 @@
 
 #include "error.hpp"
 #include "options.hpp"
+#include "periodic.hpp"
 #include "profile/region_list.hpp"
 #include "record/clock_line.hpp"
 #include "record/device_reader.hpp"
 #include "record/engine.hpp"
 #include "report/output_file.hpp"
+#include "timeline.hpp"
 
 namespace adaptyst { inline namespace v1 {
 
@@ -41,6 +44,9 @@ std::string command_name() {
   const ssize_t length = readlink("/proc/self/exe", path, sizeof path);
   return length > 0 ? std::string(path, static_cast<std::size_t>(length)) : std::string();
 }
+
+// Often enough that a ring of 65,536 does not fill between two looks at ten million events a second.
+constexpr std::chrono::milliseconds between_looks{5};
 
 std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
 
@@ -73,6 +79,9 @@ struct collector::state {
   std::uint64_t started_ns = 0;
   std::uint64_t started_cpu_ns = 0;
   profile result;
+  std::unique_ptr<lib::timeline> timeline;  // null: none was asked for
+  std::mutex timeline_mutex;
+  std::unique_ptr<lib::periodic> draining;
 
   void start(std::string_view given) {
     result.engine = "off";
@@ -152,11 +161,41 @@ struct collector::state {
       detail::store(object.unrecorded, 0);
       return true;
     });
+    if (timeline == nullptr && !options.timeline.empty())
+      timeline = std::make_unique<lib::timeline>(lib::expand(options.timeline), detail::monotonic_ns());
+    detail::store(control.trace_entries, timeline != nullptr ? options.trace_events : 0);
     detail::store_release(control.epoch, ++process->epochs);
     recording->start();
+    if (timeline != nullptr)
+      draining = std::make_unique<lib::periodic>(between_looks, [this] {
+        const std::lock_guard lock(timeline_mutex);
+        drain();
+      });
     cpus = lib::usable_cpus();
     started_cpu_ns = cpu_time_ns();
     started_ns = detail::monotonic_ns();
+  }
+
+  // Complains of a file that cannot be written, once.
+  void drain() noexcept {
+    try {
+      timeline->take(pid, command_name(), lib::own_state(address()));
+      timeline->flush();
+    } catch (const std::exception& failed) {
+      lib::print(failed.what());
+    }
+  }
+
+  void finish_timeline() {
+    if (timeline == nullptr) return;
+    draining.reset();
+    drain();
+    try {
+      timeline->finish();
+    } catch (const std::exception& failed) {
+      lib::print(failed.what());
+    }
+    result.timeline = timeline->usage();
   }
 
   profile read(engine& from) {
@@ -191,6 +230,7 @@ struct collector::state {
     const std::unique_ptr<engine> ended = std::move(recording);
     result = read(*ended);
     ended->stop();
+    finish_timeline();
     if (options.report == lib::report_choice::table) {
       const std::string table = to_table(result);
       std::fwrite(table.data(), 1, table.size(), stderr);

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <charconv>
 #include <climits>
 #include <cstdlib>
 
@@ -15,8 +16,8 @@ namespace adaptyst::lib {
 namespace {
 
 constexpr std::string_view known =
-    "engine=auto|ebpf|inline|off, report=table|none, output=FILE.json (%p pid, %r rank, %h host), "
-    "functions=FILE:PATTERN|SET[;…], through_exceptions=no|yes, single_stepped=no|yes";
+    "engine=auto|ebpf|inline|off, report=table|none, output=FILE.json|FILE.trace.json[;…] (%p pid, %r rank, %h host), "
+    "trace_events=64…16777216, functions=FILE:PATTERN|SET[;…], through_exceptions=no|yes, single_stepped=no|yes";
 
 [[noreturn]] void refuse(std::string_view what, std::string_view given, std::string_view source) {
   throw error(fmt::format("{} '{}' in {}", what, given, source), 0, fmt::format("known options: {}", known));
@@ -57,6 +58,32 @@ std::vector<std::string> split(std::string_view text) {
   return words;
 }
 
+bool ends_with(std::string_view text, std::string_view end) {
+  return text.size() > end.size() && text.substr(text.size() - end.size()) == end;
+}
+
+void set_output(options& to, const std::string& file, std::string_view source) {
+  if (!ends_with(file, ".json")) refuse("output must end in .json:", file, source);
+  for (std::size_t at = 0; at < file.size(); ++at)
+    if (file[at] == '%' && std::string_view("prh%").find(file[++at]) == std::string_view::npos)
+      refuse("unknown placeholder in the output", file, source);
+  std::string& target = ends_with(file, ".trace.json") ? to.timeline : to.output;
+  if (!target.empty()) refuse("a second output of the same sort:", file, source);
+  target = file;
+}
+
+// Rounded up to a power of two.
+std::uint64_t entries_of_ring(std::string_view value, std::string_view source) {
+  constexpr std::uint64_t most = std::uint64_t{1} << 24;
+  std::uint64_t number = 0;
+  const auto [end, wrong] = std::from_chars(value.data(), value.data() + value.size(), number);
+  if (wrong != std::errc() || end != value.data() + value.size() || number < 64 || number > most)
+    refuse("trace_events must be a number from 64 to 16777216, not", value, source);
+  std::uint64_t made = 64;
+  while (made < number) made *= 2;
+  return made;
+}
+
 }  // namespace
 
 void apply(options& to, std::string_view text, std::string_view source) {
@@ -79,13 +106,12 @@ void apply(options& to, std::string_view text, std::string_view source) {
       else if (value == "none") result.report = report_choice::none;
       else refuse("unknown report", value, source);
     } else if (key == "output") {
-      constexpr std::string_view extension = ".json";
-      if (value.size() <= extension.size() || value.substr(value.size() - extension.size()) != extension)
-        refuse("output must end in .json:", value, source);
-      for (std::size_t at = 0; at < value.size(); ++at)
-        if (value[at] == '%' && std::string_view("prh%").find(value[++at]) == std::string_view::npos)
-          refuse("unknown placeholder in the output", value, source);
-      result.output = value;
+      result.output.clear();
+      result.timeline.clear();
+      if (split(value).empty()) refuse("output must end in .json:", value, source);
+      for (const std::string& file : split(value)) set_output(result, file, source);
+    } else if (key == "trace_events") {
+      result.trace_events = entries_of_ring(value, source);
     } else if (key == "functions") {
       result.functions = split(value);
       for (const std::string& one : result.functions) requests_of(one);  // complains of what is none

@@ -2,6 +2,7 @@
 #ifndef ADAPTYST_LIB_OPTIONS_HPP
 #define ADAPTYST_LIB_OPTIONS_HPP
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -14,7 +15,9 @@ enum class report_choice { table, none };
 struct options {
   engine_choice engine = engine_choice::automatic;
   report_choice report = report_choice::table;
-  std::string output;                  // empty: no file
+  std::string output;                  // the profile; empty: no file
+  std::string timeline;                // empty: no file
+  std::uint64_t trace_events = 65536;  // of a thread, between two looks at them
   std::vector<std::string> functions;  // without markers: FILE:PATTERN, or the name of a set
   bool through_exceptions = false;     // also those of C++
   bool single_stepped = false;         // also those that cost a second trap a call

@@ -8,7 +8,9 @@ namespace adaptyst::tools {
 
 std::string observing_options::text() const {
   std::string all = "engine=" + engine + ",report=" + report;
-  if (!output.empty()) all += ",output=" + output;
+  if (!output.empty() || !timeline.empty())
+    all += ",output=" + output + (output.empty() || timeline.empty() ? "" : ";") + timeline;
+  if (!trace_events.empty()) all += ",trace_events=" + trace_events;
   std::string named;
   for (const std::vector<std::string>* const some : {&functions, &sets})
     for (const std::string& one : *some) named += (named.empty() ? "" : ";") + one;
@@ -16,6 +18,11 @@ std::string observing_options::text() const {
   if (through_exceptions) all += ",through_exceptions=yes";
   if (single_stepped) all += ",single_stepped=yes";
   return all;
+}
+
+double observing_options::polling_seconds() const {
+  constexpr double of_timeline = 0.005;
+  return timeline.empty() ? seconds : std::min(seconds, of_timeline);
 }
 
 void add_observing(CLI::App& to, observing_options& options, const char* meaning_of_interval) {
@@ -30,6 +37,12 @@ void add_observing(CLI::App& to, observing_options& options, const char* meaning
       ->type_name("");
   to.add_option("--output", options.output, "Write the profile to this file; %p: our process, %r: MPI rank, %h: host")
       ->type_name("FILE.json");
+  to.add_option("--timeline", options.timeline,
+                "Write what happened when to this file, for Perfetto or chrome://tracing; %p, %r and %h as above")
+      ->type_name("FILE.trace.json");
+  to.add_option("--trace-events", options.trace_events,
+                "For the timeline: events that a thread may be ahead of us; what is more is counted as lost")
+      ->type_name("COUNT");
   to.add_option(
         "--function", options.functions,
         "Make regions of these functions as well, which need no markers; may be given several times. Needs ebpf")

@@ -15,6 +15,8 @@ struct observing_options {
   std::string engine = "auto";
   std::string report = "table";
   std::string output;
+  std::string timeline;
+  std::string trace_events;
   double seconds = 1;
   std::vector<std::string> functions;
   std::vector<std::string> sets;
@@ -23,6 +25,8 @@ struct observing_options {
 
   // As the library takes them.
   std::string text() const;
+  // Between two calls of observer::poll().
+  double polling_seconds() const;
 };
 
 void add_observing(CLI::App& to, observing_options& options,

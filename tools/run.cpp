@@ -108,7 +108,7 @@ void run(const run_options& asked) {
   close(gate[1]);
 
   int status = 0;
-  for (interval polling(asked.observing.seconds);;) {
+  for (interval polling(asked.observing.polling_seconds());;) {
     pollfd events[] = {{watching.descriptor(), POLLIN, 0}, {signals, POLLIN, 0}};
     ::poll(events, 2, polling.left_ms());
     watching.handle();

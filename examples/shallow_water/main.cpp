@@ -19,15 +19,18 @@
 namespace {
 
 constexpr const char* usage =
-    "usage: shallow_water FILE [--threads N] [--offload PERCENT]\n"
+    "usage: shallow_water FILE [--threads N] [--offload PERCENT] [--device opencl|thread|none]\n"
     "  FILE        what to simulate, e.g. dam_break.txt\n"
-    "  --threads   OpenMP threads on the host; default: all cores but one, which is the accelerator's\n"
-    "  --offload   share of the rows that goes to the accelerator; default: as much as to each thread\n";
+    "  --threads   OpenMP threads on the host; default: all cores but one, which is the device's\n"
+    "  --offload   share of the rows that goes to the device; default: as much as to each thread\n"
+    "  --device    what computes them: OpenCL's first device, a thread that stands in for one, or the host itself;\n"
+    "              default: opencl where there is a device, else thread\n";
 
 struct arguments {
   std::string file;
   int threads = std::max(1, shallow_water::available_threads() - 1);
   double offload_percent = -1;  // not given
+  shallow_water::offload_device device = shallow_water::offload_device::any;
 };
 
 // A number in [least, most] that follows an option; otherwise ends the program.
@@ -47,6 +50,17 @@ arguments parse(int count, char** values) {
       parsed.threads = static_cast<int>(value_of(word, at + 1 < count ? values[++at] : nullptr, 1, 1024));
     } else if (word == "--offload") {
       parsed.offload_percent = value_of(word, at + 1 < count ? values[++at] : nullptr, 0, 100);
+    } else if (word == "--device") {
+      const std::string which = at + 1 < count ? values[++at] : "";
+      if (which == "none") {
+        parsed.offload_percent = 0;
+      } else if (which == "opencl" || which == "thread") {
+        parsed.device =
+            which == "opencl" ? shallow_water::offload_device::opencl : shallow_water::offload_device::thread;
+      } else {
+        std::fprintf(stderr, "shallow_water: --device needs opencl, thread or none\n%s", usage);
+        std::exit(2);
+      }
     } else if (parsed.file.empty() && word.rfind("--", 0) != 0) {
       parsed.file = word;
     } else {
@@ -65,7 +79,7 @@ arguments parse(int count, char** values) {
 void simulate(const arguments& how) {
   const shallow_water::setup setup = shallow_water::read_setup(how.file);
   const auto start = std::chrono::steady_clock::now();
-  shallow_water::solver basin(setup, {how.threads, how.offload_percent / 100});
+  shallow_water::solver basin(setup, {how.threads, how.offload_percent / 100, how.device});
 
   const shallow_water::row_range block = basin.offloaded().rows();
   std::printf("%s: %d x %d cells, %g s\n", how.file.c_str(), setup.columns, setup.rows, setup.end_time);

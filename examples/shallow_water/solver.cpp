@@ -8,6 +8,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "accelerator.hpp"
 #include "parallel.hpp"
 
 namespace shallow_water {
@@ -53,7 +54,7 @@ solver::solver(const setup& of, const execution& how)
       now_(initial_water(of)),
       predicted_(of.columns, {0, of.rows}, stencil),
       next_(of.columns, {0, of.rows}, stencil),
-      offloaded_(of.columns, of.rows, how.offloaded, of.edges, water_) {}
+      offloaded_(of.columns, of.rows, how.offloaded, of.edges, water_, how.device) {}
 
 void solver::step(double until) {
   ADAPTYST_REGION("step");

@@ -3,8 +3,8 @@
 //   shallow_water::solver basin(shallow_water::read_setup("dam_break.txt"), {threads, share});
 //   while (basin.time() < end) basin.step(end);
 //
-// The host's rows are shared among OpenMP threads, the others go to the accelerator. The result is the same to the last
-// bit for any number of threads and any share.
+// The host's rows are shared among OpenMP threads, the others go to a device. The result is the same to the last bit
+// for any number of threads and any share, unless the device is one that rounds differently.
 #ifndef SHALLOW_WATER_SOLVER_HPP
 #define SHALLOW_WATER_SOLVER_HPP
 
@@ -17,7 +17,8 @@ namespace shallow_water {
 
 struct execution {
   int threads = 1;
-  double offloaded = 0;  // share of the rows that goes to the accelerator, 0 … 1
+  double offloaded = 0;  // share of the rows that goes to the device, 0 … 1
+  offload_device device = offload_device::thread;
 };
 
 class solver {

@@ -28,7 +28,8 @@ pace pace_of(const field& in, row_range rows, double dx, double dy, const fluid&
 
 // What updating a cell costs: arithmetic as written in the source, with roots, divisions and comparisons as one each
 // (two velocities, two faces, three sums), and three values read from two fields and written to a third.
-constexpr double flops_per_update = 2 * 7 + 2 * 95 + 3 * 9;
+constexpr double flops_per_velocities = 2 * 7, flops_per_fluxes = 2 * 95, flops_per_sums = 3 * 9;
+constexpr double flops_per_update = flops_per_velocities + flops_per_fluxes + flops_per_sums;
 constexpr double bytes_per_update = 3 * 3 * sizeof(double);
 
 }  // namespace shallow_water

@@ -4,6 +4,7 @@
 #define ADAPTYST_ADAPTYST_HPP
 
 #include "device.hpp"
+#include "device_clock.hpp"
 #include "metric.hpp"
 #include "offload.hpp"
 #include "operation.hpp"

@@ -10,7 +10,10 @@
 //
 //   engine=auto|ebpf|inline|off    auto: ebpf where it is permitted, else inline, and one line says which and why
 //   report=table|none              the table goes to standard error
-//   output=FILE.json               %p: pid, %r: MPI rank, %h: host
+//   output=FILE.json               the profile. %p: pid, %r: MPI rank, %h: host
+//   output=FILE.trace.json         a timeline for Perfetto or chrome://tracing; both: output=FILE.json;FILE.trace.json
+//   trace_events=65536             for the timeline: events that a thread may be ahead of the file (32 bytes each, 64 to
+//                                  16,777,216); what is more is counted as lost, and in the profile all the same
 //   functions=FILE:PATTERN;SET…    regions from functions that carry no markers; needs ebpf. In files that are loaded when
 //                                  the collector starts, or else found where the loader would look for them. Sets: mpi,
 //                                  opencl, cuda, hip, openmp, blas, io, malloc
@@ -21,7 +24,7 @@
 // with what to do about them, and the program runs on, uncollected. One collector at a time; a second one is refused.
 //
 // Cost: tens of milliseconds at start and stop for ebpf, a few for inline; between them, what the events cost
-// (docs/overhead.md, docs/function-probes.md). No thread is left running.
+// (docs/overhead.md, docs/function-probes.md). No thread is left running; with a timeline, one writes the file meanwhile.
 #ifndef ADAPTYST_COLLECTOR_HPP
 #define ADAPTYST_COLLECTOR_HPP
 

@@ -19,6 +19,12 @@
 
 namespace adaptyst { inline namespace v1 { namespace detail {
 
+ADAPTYST_DETAIL_INLINE uint64_t bits_of(double value) noexcept {
+  uint64_t bits;
+  __builtin_memcpy(&bits, &value, sizeof bits);
+  return bits;
+}
+
 template <class = void>
 __attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN inline void record_instant(site& marker, text name,
                                                                             double value) noexcept {
@@ -40,13 +46,14 @@ __attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN inline void record_instant(site
     bump(r.ended, 1);
     bump(where->count, 1);
     if (marker.kind == ADAPTYST_SITE_METRIC) add_attribute(where->attributes[0], value);
+    if (r.ring != nullptr)
+      trace(*r.ring, marker.kind == ADAPTYST_SITE_METRIC ? traced::metric : traced::mark, where->path,
+            timestamp(r.owner->control.clock), bits_of(value));
   }
   if (load(adaptyst_object_v1.event) == 0) return;
   const adaptyst_path* const path = where->path;
   if (marker.kind == ADAPTYST_SITE_METRIC) {
-    uint64_t bits;
-    __builtin_memcpy(&bits, &value, sizeof bits);
-    adaptyst_probe_metric(path->site->name, path->id, bits, path);
+    adaptyst_probe_metric(path->site->name, path->id, bits_of(value), path);
   } else {
     const clock_line& clock = r.owner->control.clock;
     adaptyst_probe_mark(path->site->name, path->id, to_monotonic_ns(clock, timestamp(clock)), path);

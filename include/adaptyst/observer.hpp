@@ -59,7 +59,8 @@ class observer {
   // and those that it starts: not before a program has been started that is to have them.
   void drop_capabilities();
 
-  // Reads what is lost if a process dies now. Cheap where little has changed.
+  // Reads what is lost if a process dies now. Cheap where little has changed. With a timeline, to be called every few
+  // milliseconds, as the rings of busy threads fill: it then reads all else once a second.
   void poll();
 
   // How many of the observed processes are still there.

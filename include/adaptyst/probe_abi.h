@@ -90,6 +90,7 @@ struct adaptyst_answer {
   uint64_t ns_per_tick; /* how to read the processor's counter: see clock_line */
   uint64_t base_ticks;
   uint64_t base_ns;
+  uint64_t trace_entries; /* of each thread's ring for a timeline, a power of two; 0: none is wanted */
 };
 
 /* A marker, copied out of its ELF object when it is first awake, and never freed: it survives dlclose(). */

@@ -137,6 +137,12 @@ struct offload_usage {
   std::optional<std::uint64_t> busy_ns;    // in which any device was busy
 };
 
+// What went into the file of a timeline.
+struct timeline_usage {
+  std::uint64_t events = 0;
+  std::uint64_t lost = 0;  // for which there was no room in a thread's ring, or in the file
+};
+
 // begun = ended + open + the sum of lost, always.
 struct account {
   std::uint64_t begun = 0;
@@ -163,6 +169,7 @@ struct profile {
   offload_usage offload;
   std::vector<region> regions;  // parents before children
   account accounting;
+  std::optional<timeline_usage> timeline;  // absent: none was asked for
   std::vector<process_info> processes;
 };
 

@@ -136,7 +136,7 @@ void observed_process::take_state() {
     write(state_.address + offsetof(detail::control_page, observer), static_cast<std::uint32_t>(getpid()));
 }
 
-void observed_process::claim(const detail::clock_line& clock) {
+void observed_process::claim(const detail::clock_line& clock, std::uint64_t trace_entries) {
   bool records = false;
   for (const std::uint64_t object : state_.objects) {
     adaptyst_object block;
@@ -175,6 +175,7 @@ void observed_process::claim(const detail::clock_line& clock) {
     write(page + offsetof(detail::control_page, clock.ns_per_tick), clock.ns_per_tick);
   }
   write(page + offsetof(detail::process, epochs), epoch);
+  write(page + offsetof(detail::control_page, trace_entries), trace_entries);
   if (!write(page + offsetof(detail::control_page, observer), self) ||
       !write(page + offsetof(detail::control_page, epoch), epoch))
     not_permitted(id_, errno);
@@ -232,6 +233,12 @@ void observed_process::refresh() {
   // It may have ended in the meantime, and taken its memory with it.
   if (!is_running()) return;
   devices_ = std::move(list);
+}
+
+void observed_process::trace_to(timeline& to) {
+  if (!reads_ || !claimed_ || !is_still_itself()) return;
+  if (state_.address == 0) take_state();
+  if (state_.address != 0) to.take(id_, command_, state_);
 }
 
 process_info observed_process::info() const { return {id_, command_, expand("%h"), observed_ns_}; }

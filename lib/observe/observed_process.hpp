@@ -12,6 +12,7 @@
 #include "../record/device_reader.hpp"
 #include "../record/memory.hpp"
 #include "../record/recorder_reader.hpp"
+#include "../timeline.hpp"
 
 namespace adaptyst::lib {
 
@@ -44,8 +45,9 @@ class observed_process {
   std::vector<process_object> changed_objects();
 
   // Takes the recorders over from nobody, or from an observer that is dead, and begins an epoch. Throws error when
-  // somebody else reads them, they are of another version, or it is not permitted.
-  void claim(const detail::clock_line& clock);
+  // somebody else reads them, they are of another version, or it is not permitted. `trace_entries`: of each thread's ring
+  // for a timeline; 0: none is wanted.
+  void claim(const detail::clock_line& clock, std::uint64_t trace_entries);
   // Markers run through the recorder from now on, or no longer.
   void wake();
   void release() noexcept;
@@ -59,6 +61,8 @@ class observed_process {
 
   // Reads the recorders, if the process is still there.
   void refresh();
+  // Takes up what its threads have left for a timeline, if it is still there.
+  void trace_to(timeline& to);
   const measured& recorded() const noexcept { return reader_.result(); }
   path_set take_changed() { return reader_.take_changed(); }  // see recorder_reader
   const device_list& devices() const noexcept { return devices_; }

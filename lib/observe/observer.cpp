@@ -41,6 +41,12 @@ using lib::engine_choice;
 using lib::measured;
 using lib::observed_process;
 
+namespace {
+
+constexpr std::uint64_t refresh_interval_ns = 1'000'000'000;
+
+}  // namespace
+
 struct observer::state {
   lib::options options;
   std::string reason;
@@ -54,6 +60,8 @@ struct observer::state {
   lib::process_sums recorded;
   lib::region_list regions;
   std::unordered_map<std::uint64_t, std::uint64_t> reported;  // by changes(): events of each path
+  std::optional<lib::timeline> timeline;
+  std::uint64_t refreshed_ns = 0;
   std::optional<profile> result;
 
   state(std::string_view given, pid_t only) {
@@ -76,6 +84,7 @@ struct observer::state {
       }
     }
     clock = lib::calibrate(before);
+    if (!options.timeline.empty()) timeline.emplace(lib::expand(options.timeline), detail::monotonic_ns());
     // What a marker costs here, it costs there.
     std::uint16_t& awake = links ? adaptyst_object_v1.event : adaptyst_object_v1.recorder;
     detail::fetch_add(awake, 1);
@@ -119,7 +128,7 @@ struct observer::state {
     observed_process& added = add(process, objects);
     try {
       if (links) begin_with_probes(added, found);
-      else added.claim(clock), added.wake();
+      else added.claim(clock, trace_entries()), added.wake();
     } catch (...) {
       if (links) links->rows().dismiss(process);
       if (functions) functions->release({process});
@@ -130,7 +139,7 @@ struct observer::state {
 
   void begin_with_probes(observed_process& added, const std::vector<lib::process_object>& found) {
     try {
-      added.claim(clock);
+      added.claim(clock, trace_entries());
     } catch (const lib::error&) {  // the kernel counts all the same
       added.leave_recorders();
     }
@@ -173,6 +182,7 @@ struct observer::state {
       if (told.what == ADAPTYST_OBJECT_UNLOADING) {
         if (known == nullptr) return reply;
         known->refresh();
+        trace(*known);
         known->remove_object(told.object);
         return reply;
       }
@@ -188,7 +198,11 @@ struct observer::state {
           if (one.control_block == told.object) links->attach(one.file);
       }
       reply = {static_cast<std::uint32_t>(links ? ADAPTYST_OBSERVED_BY_PROBES : ADAPTYST_OBSERVED_BY_RECORDER),
-               static_cast<std::uint32_t>(getpid()), clock.ns_per_tick, clock.base_ticks, clock.base_ns};
+               static_cast<std::uint32_t>(getpid()),
+               clock.ns_per_tick,
+               clock.base_ticks,
+               clock.base_ns,
+               trace_entries()};
     } catch (const std::exception& failed) {
       lib::print(failed.what());
     }
@@ -203,7 +217,28 @@ struct observer::state {
     lib::keep_capabilities(kept);
   }
 
+  std::uint64_t trace_entries() const { return timeline ? options.trace_events : 0; }
+
+  void trace(observed_process& from) {
+    if (!timeline) return;
+    try {
+      from.trace_to(*timeline);
+      timeline->flush();
+    } catch (const lib::error& failed) {
+      lib::print(failed.what());
+    }
+  }
+
   void poll() {
+    for (const auto& one : processes) trace(*one);
+    // Rings fill in milliseconds, and are looked at as often; all else is read as often as without a timeline.
+    const std::uint64_t now_ns = detail::monotonic_ns();
+    if (timeline && now_ns - refreshed_ns < refresh_interval_ns) return;
+    refreshed_ns = now_ns;
+    refresh();
+  }
+
+  void refresh() {
     for (const auto& one : processes) one->refresh();
     if (!links) return;
     std::vector<pid_t> ended;
@@ -231,7 +266,7 @@ struct observer::state {
   }
 
   void read_recorders() {
-    poll();
+    refresh();
     recorded.update(processes);
   }
 
@@ -314,10 +349,15 @@ struct observer::state {
 
   profile stop() {
     if (result) return *result;
+    for (const auto& one : processes) trace(*one);
     result = snapshot();
     if (links) links->stop();
     if (functions) functions->stop();
     for (const auto& one : processes) one->release();
+    if (timeline) {
+      result->timeline = timeline->usage();
+      timeline->finish();
+    }
     if (options.report == lib::report_choice::table) {
       const std::string table = to_table(*result);
       std::fwrite(table.data(), 1, table.size(), stderr);

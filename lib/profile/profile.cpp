@@ -172,6 +172,12 @@ void merge(profile& into, const profile& from) {
   for (const auto& [reason, count] : from.accounting.lost) into.accounting.lost[reason] += count;
   add(into.accounting.overhead_ns, from.accounting.overhead_ns);
 
+  if (from.timeline) {
+    if (!into.timeline) into.timeline.emplace();
+    into.timeline->events += from.timeline->events;
+    into.timeline->lost += from.timeline->lost;
+  }
+
   into.processes.insert(into.processes.end(), from.processes.begin(), from.processes.end());
   std::sort(into.processes.begin(), into.processes.end(), [](const process_info& a, const process_info& b) {
     return std::tie(a.host, a.pid, a.command, a.duration_ns) < std::tie(b.host, b.pid, b.command, b.duration_ns);

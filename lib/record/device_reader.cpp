@@ -59,8 +59,12 @@ void make_safe(device_ledger& in) {
 }
 
 // A copy of one moment; after too many tries, of about one.
-bool read_ledger(const process_state& of, std::uint64_t address, device_ledger& to) {
-  for (unsigned attempt = 0; attempt != of.in->patience(); ++attempt) {
+bool read_ledger(const process_state& of, std::uint64_t address, std::uint64_t epoch, device_ledger& to) {
+  bool copied = false;
+  if (of.in == &own_memory())
+    detail::with_ledger(*reinterpret_cast<device_ledger*>(address), epoch,
+                        [&](const device_ledger&) { copied = copy(*of.in, address, to); });
+  for (unsigned attempt = 0; !copied && attempt != of.in->patience(); ++attempt) {
     std::uint64_t before = 0;
     std::uint64_t after = 0;
     const std::uint64_t sequence = address + offsetof(device_ledger, sequence);
@@ -148,7 +152,7 @@ device_list read_devices(const process_state& of, std::uint64_t now_ns, std::uin
   // Most programs have no devices, and need no copy of what they would have done.
   if (first.state != 2 && waits == 0) return list;
   const auto ledger = std::make_unique<device_ledger>();
-  if (!read_ledger(of, address, *ledger)) return list;
+  if (!read_ledger(of, address, epoch, *ledger)) return list;
   if (ledger->epoch != epoch) ledger->begin(epoch);  // of an earlier collector
   ledger->settle(now_ns);
   for (const device_entry& entry : ledger->devices) {
@@ -162,6 +166,16 @@ device_list read_devices(const process_state& of, std::uint64_t now_ns, std::uin
   if (ledger->waits != 0) list.offload.waited_ns = std::min(observed_ns, ledger->waited_ns);
   if (list.devices.size() > 1) list.offload.busy_ns = ledger->busy.total_ns;
   return list;
+}
+
+std::string device_name(const process_state& of, std::uint32_t device) {
+  device_entry entry{};
+  const std::uint64_t first = of.address + offsetof(detail::process, ledger) + head_bytes;
+  if (device == 0 || device > detail::most_devices ||
+      !of.in->read(first + (device - 1) * sizeof entry, &entry, offsetof(device_entry, sums)))
+    return "device " + std::to_string(device);
+  entry.name[sizeof entry.name - 1] = '\0';
+  return kind_name(entry.kind) + std::to_string(entry.index) + " " + entry.name;
 }
 
 void add_amounts(std::vector<device_usage>& to, const std::vector<region>& from) {

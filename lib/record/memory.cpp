@@ -20,6 +20,16 @@ class this_memory final : public memory {
     }
     return true;
   }
+  bool write(std::uint64_t address, const void* from, std::size_t bytes) const noexcept override {
+    auto* const to = reinterpret_cast<std::uint64_t*>(address);
+    const auto* const words = static_cast<const unsigned char*>(from);
+    for (std::size_t at = 0; at != bytes / sizeof *to; ++at) {
+      std::uint64_t word;
+      std::memcpy(&word, words + at * sizeof word, sizeof word);
+      __atomic_store_n(to + at, word, __ATOMIC_RELEASE);
+    }
+    return true;
+  }
   std::string text(std::uint64_t address, std::size_t most) const override {
     const char* const from = reinterpret_cast<const char*>(address);
     return std::string(from, strnlen(from, most));

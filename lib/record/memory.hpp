@@ -14,8 +14,11 @@ class memory {
  public:
   virtual ~memory() = default;
 
-  // Copies from an address that is a multiple of 8, word by word, each of them at once; false: not readable.
+  // Copies from an address that is a multiple of 8, word by word, each of them at once; false: not readable. Writes in
+  // the same way, each word behind what was read before.
   virtual bool read(std::uint64_t address, void* to, std::size_t bytes) const noexcept = 0;
+  // False, with errno: not permitted, or no such memory.
+  virtual bool write(std::uint64_t address, const void* from, std::size_t bytes) const noexcept = 0;
   // The text there, without its NUL, at most `most` bytes; empty when not readable.
   virtual std::string text(std::uint64_t address, std::size_t most) const = 0;
   // How often it is worth while to try again where a writer has come between.
@@ -25,6 +28,10 @@ class memory {
   bool read(std::uint64_t address, T& to) const noexcept {
     static_assert(sizeof(T) % 8 == 0);
     return read(address, static_cast<void*>(&to), sizeof to);
+  }
+  template <class T>
+  bool write(std::uint64_t address, const T& from) const noexcept {
+    return write(address, static_cast<const void*>(&from), sizeof from);
   }
 };
 
@@ -38,12 +45,12 @@ class other_memory final : public memory {
   explicit other_memory(pid_t process) : process_(process) {}
 
   using memory::read;
+  using memory::write;
   bool read(std::uint64_t address, void* to, std::size_t bytes) const noexcept override;
   std::string text(std::uint64_t address, std::size_t most) const override;
   unsigned patience() const noexcept override { return 3; }
 
-  // False, with errno: not permitted, or no such memory.
-  bool write(std::uint64_t address, const void* from, std::size_t bytes) const noexcept;
+  bool write(std::uint64_t address, const void* from, std::size_t bytes) const noexcept override;
 
  private:
   pid_t process_;

@@ -228,7 +228,7 @@ profile from_json(std::string_view text) {
   // Said before what a later schema may have added is called wrong.
   if (all.has("schema") && all["schema"].count() != 1) all["schema"].fail("1, all that this version reads");
   all.require_keys({"schema", "engine", "mechanism", "reason", "devices", "regions", "accounting", "process"},
-                   {"processes", "offload", "efficiency"});
+                   {"processes", "offload", "efficiency", "timeline"});
   profile made;
   made.engine = engine_of(all["engine"]);
   made.mechanism = all["mechanism"].text();
@@ -246,6 +246,11 @@ profile from_json(std::string_view text) {
   const json_place regions = all["regions"];
   for (std::size_t index = 0; index != regions.size(); ++index) made.regions.push_back(region_of(regions[index]));
   made.accounting = account_of(all["accounting"]);
+  if (all.has("timeline")) {
+    const json_place timeline = all["timeline"];
+    timeline.require_keys({"events", "lost"});
+    made.timeline = {timeline["events"].count(), timeline["lost"].count()};
+  }
   made.processes = processes_of(all);
   return made;
 }

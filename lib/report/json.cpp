@@ -168,6 +168,7 @@ std::string to_json(const profile& of) {
                        {"unnamed", of.accounting.unnamed},
                        {"overhead_ns", absent_or(of.accounting.overhead_ns)}};
   if (all["accounting"]["lost"].is_null()) all["accounting"]["lost"] = json::object();
+  if (of.timeline) all["timeline"] = {{"events", of.timeline->events}, {"lost", of.timeline->lost}};
   all["process"] = of.processes.empty() ? json(nullptr) : process_of(of.processes.front());
   if (of.processes.size() > 1)
     for (const process_info& process : of.processes) all["processes"].push_back(process_of(process));

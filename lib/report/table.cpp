@@ -123,38 +123,39 @@ std::string transfer(const std::optional<amount>& all, const char* direction) {
 void write_operations(std::string& out, const device_usage& device) {
   if (device.queue_wait) {
     std::string text =
-        fmt::format("    {} operations on {} queue{}", device.operations, device.queues, device.queues == 1 ? "" : "s");
+        fmt::format("{} operations on {} queue{}", device.operations, device.queues, device.queues == 1 ? "" : "s");
     if (const auto at_once = device.concurrency()) text += fmt::format(", {:.3g} at a time", *at_once);
     text += "; started after " + tail_of(device.queue_wait) + ", launched in " + tail_of(device.launch_latency);
     text += transfer(device.to_device, "to it") + transfer(device.from_device, "from it");
     if (device.flops && device.flops->per_second())
       text += "; kernels " + quantity(*device.flops->per_second(), "FLOP/s");
-    out += wrapped(text);
+    out += wrapped(text, columns, 4);
   }
   if (device.clock)
-    out += wrapped(fmt::format("    clock {}: {} sync points, offset {}{}, drift {:.3g} ppm, residual {}",
+    out += wrapped(fmt::format("clock {}: {} sync points, offset {}{}, drift {:.3g} ppm, residual {}",
                                device.clock->name, device.clock->sync_points, device.clock->offset_ns < 0 ? "-" : "",
                                duration(std::abs(static_cast<double>(device.clock->offset_ns))),
-                               device.clock->drift_ppm, duration(static_cast<double>(device.clock->residual_ns))));
+                               device.clock->drift_ppm, duration(static_cast<double>(device.clock->residual_ns))),
+                   columns, 4);
   if (device.late + device.skipped != 0)
-    out += wrapped(fmt::format("    {} operations came too late for an exact busy time, {} were not booked",
-                               device.late, device.skipped));
+    out += wrapped(fmt::format("{} operations came too late for an exact busy time, {} were not booked", device.late,
+                               device.skipped),
+                   columns, 4);
 }
 
 // busy = kernels + exposed copies + other; idle = launching + starved.
 void write_devices(std::string& out, const profile& of) {
   constexpr std::size_t device_columns = 28;
   out += "\n" + fitted("device", device_columns);
-  for (const char* const title : {"busy", "used", "kernels", "exposed", "idle", "launching", "starved", "overlap"})
-    out += right(title, title == std::string_view("used") || title == std::string_view("overlap") ? 8 : 9);
-  out += "\n";
+  out += right("busy", 9) + right("used", 8) + right("kernels", 9) + right("exposed", 9) + right("idle", 9) +
+         right("launching", 11) + right("starved", 9) + right("overlap", 8) + "\n";
   for (std::uint32_t at = 0; at != of.devices.size(); ++at) {
     const device_usage& device = of.devices[at];
     out += fitted(short_name(of, at) + "  " + printable(device.name), device_columns);
     out += right(duration(device.busy_ns), 9);
     out += right(device.utilisation() ? percent(*device.utilisation()) : "—", 8);
     out += right(duration(device.kernel_ns), 9) + right(duration(device.exposed_copy_ns), 9);
-    out += right(duration(device.idle_ns()), 9) + right(duration(device.launch_idle_ns), 10);
+    out += right(duration(device.idle_ns()), 9) + right(duration(device.launch_idle_ns), 11);
     out += right(duration(device.starved_ns()), 9);
     const bool told = of.offload.waited_ns && device.overlap();
     out += right(told ? percent(*device.overlap()) : "—", 8) + "\n";
@@ -232,6 +233,10 @@ std::string to_table(const profile& of) {
   write_devices(out, of);
   write_efficiency(out, of);
   write_account(out, of.accounting, wall_ns);
+  if (of.timeline)
+    out += wrapped(fmt::format(
+        "timeline: {} events written, {} lost{}", of.timeline->events, of.timeline->lost,
+        of.timeline->lost != 0 ? ": rings were full (trace_events=), or the file could not be written" : ""));
   return out;
 }
 

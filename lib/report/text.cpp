@@ -95,17 +95,19 @@ std::string line_of(const std::string& text, std::size_t to) {
   return line + "\n";
 }
 
-std::string wrapped(const std::string& sentence, std::size_t to) {
+std::string wrapped(const std::string& sentence, std::size_t to, std::size_t indent) {
   std::string out;
-  std::string line;
+  std::string line(indent, ' ');
+  bool begins = true;  // the line
   for (std::size_t at = 0; at < sentence.size();) {
     const std::size_t end = std::min(sentence.find(' ', at), sentence.size());
     const std::string word = sentence.substr(at, end - at);
-    if (!line.empty() && width(line) + 1 + width(word) > to) {
+    if (!begins && width(line) + 1 + width(word) > to) {
       out += line_of(line, to);
-      line = "   ";
+      line = std::string(indent + 3, ' ');
     }
-    line += (line.empty() ? "" : " ") + word;
+    line += (begins ? "" : " ") + word;
+    begins = false;
     at = end + 1;
   }
   return out + line_of(line, to);

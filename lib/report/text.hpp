@@ -29,8 +29,8 @@ std::string fitted(std::string text, std::size_t to);
 std::string right(const std::string& text, std::size_t to);
 
 std::string line_of(const std::string& text, std::size_t to = columns);
-// A sentence on as many lines as it takes, broken at spaces.
-std::string wrapped(const std::string& sentence, std::size_t to = columns);
+// A sentence on as many lines as it takes, broken at spaces; all but the first stand 4 columns further in.
+std::string wrapped(const std::string& sentence, std::size_t to = columns, std::size_t indent = 0);
 
 // "… > outer > inner": the inner names tell more than the outer ones, so these are left out first.
 std::string path_label(const std::vector<std::string>& path, std::size_t to);

@@ -50,6 +50,8 @@ class poked_memory final : public adaptyst::lib::memory {
   }
 
   using memory::read;
+  using memory::write;
+  bool write(std::uint64_t, const void*, std::size_t) const noexcept override { return true; }
   bool read(std::uint64_t address, void* to, std::size_t bytes) const noexcept override {
     go_on();
     return copy(address, static_cast<unsigned char*>(to), bytes);

@@ -7,6 +7,7 @@
 #include "profile/region_list.hpp"
 #include "record/device_reader.hpp"
 #include "record/recorder_reader.hpp"
+#include "record/trace_reader.hpp"
 #include "target.hpp"
 
 namespace {
@@ -46,6 +47,11 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   measured all = reader.result();
   add(all, before);  // as of a second process
   const device_list devices = read_devices(state, 2000, 1000, 500);
+  trace_reader timeline(state);
+  for (int look = 0; look != 2; ++look)
+    timeline.read([](const traced_event& event) {
+      if (event.site == nullptr || event.end_ns < event.begin_ns) std::abort();
+    });
   check(assemble(all, devices.index), devices.devices.size());
   return 0;
 }

@@ -1,4 +1,5 @@
 #include <adaptyst/detail/clock.hpp>
+#include <adaptyst/device_clock.hpp>
 #include <adaptyst/offload.hpp>
 #include <adaptyst/operation.hpp>
 #include <adaptyst/payload.hpp>
@@ -102,4 +103,159 @@ TEST_CASE("a device that does several operations at once is busy once") {
   CHECK(device.queues == 2);
   CHECK(support::lost(profile, "bad_times") == 1);
   CHECK(profile.accounting.open == 0);
+}
+
+TEST_CASE("work that is learned of later belongs to the region that handed it over") {
+  adaptyst::collector collector(support::options());
+  adaptyst::submission launch;
+  {
+    ADAPTYST_REGION("launcher");
+    launch = adaptyst::submitting();
+  }
+  REQUIRE(launch);
+  std::thread([&] {
+    ADAPTYST_REGION("elsewhere");
+    for (const char* const name : {"first of a graph", "second of a graph"}) {
+      adaptyst::operation one =
+          adaptyst::submit(launch, name, gpu, 3, adaptyst::operation_kind::kernel, adaptyst::work{0, 1000});
+      CHECK(one);
+      const std::uint64_t now = adaptyst::now_ns();
+      one.complete(now, now + 500);
+      CHECK_FALSE(one);
+    }
+  }).join();
+  const adaptyst::profile profile = collector.stop();
+  support::check_account(profile);
+  CHECK(support::find(profile, {"launcher", "first of a graph"}).count == 1);
+  CHECK(support::find(profile, {"launcher", "second of a graph"}).total_ns == 500);
+  const adaptyst::device_usage& device = usage(profile, "test GPU");
+  CHECK(device.flops->sum == 2000);
+  CHECK(device.flops->time_ns == *device.kernel_ns);
+}
+
+TEST_CASE("what was handed over to an earlier collector is nothing to the next") {
+  adaptyst::submission launch;
+  {
+    adaptyst::collector collector(support::options());
+    launch = adaptyst::submitting();
+  }
+  adaptyst::collector collector(support::options());
+  CHECK_FALSE(adaptyst::submit(launch, "late", gpu, 0, adaptyst::operation_kind::kernel, adaptyst::work{}));
+  const adaptyst::profile profile = collector.stop();
+  CHECK(profile.regions.empty());
+  support::check_account(profile);
+}
+
+TEST_CASE("operations of which nothing will be known are lost under the reason's name") {
+  adaptyst::collector collector(support::options());
+  const auto submitted = [] { return adaptyst::submit("gone", gpu, 0, adaptyst::operation_kind::other); };
+  submitted().abandon(adaptyst::operation_loss::device_lost);
+  submitted().abandon(adaptyst::operation_loss::device_lost);
+  submitted().abandon(adaptyst::operation_loss::no_times);
+  adaptyst::operation once = submitted();
+  once.abandon(adaptyst::operation_loss::unknown_clock);
+  once.abandon(adaptyst::operation_loss::unknown_clock);  // does nothing
+  once.complete(1, 2);                                    // nor does this
+  const std::uint64_t now = adaptyst::now_ns();
+  submitted().complete(0, 0);                // no times
+  submitted().complete(now + 500, now + 1);  // ends before it starts
+  submitted().complete(now - 1'000'000'000, now);
+  submitted().complete(~std::uint64_t{0}, ~std::uint64_t{0} - 1);
+  const adaptyst::profile profile = collector.stop();
+  support::check_account(profile);
+  CHECK(support::lost(profile, "device_lost") == 2);
+  CHECK(support::lost(profile, "no_times") == 1);
+  CHECK(support::lost(profile, "unknown_clock") == 1);
+  CHECK(support::lost(profile, "bad_times") == 4);
+  CHECK(profile.accounting.ended == 0);
+  CHECK(*usage(profile, "test GPU").busy_ns == 0);
+}
+
+TEST_CASE("ten million operations in flight take no memory, and are open") {
+  adaptyst::collector collector(support::options());
+  constexpr std::uint64_t many = 10'000'000;
+  adaptyst::operation last;
+  for (std::uint64_t at = 0; at != many; ++at)
+    last = adaptyst::submit("in flight", gpu, at % 1000, adaptyst::operation_kind::kernel);
+  const std::uint64_t now = adaptyst::now_ns();
+  last.complete(now, now + 10);
+  const adaptyst::profile profile = collector.stop();
+  support::check_account(profile);
+  CHECK(profile.accounting.open == many - 1);
+  CHECK(support::find(profile, {"in flight"}).count == 1);
+}
+
+TEST_CASE("more devices than there is room for are counted, not confused") {
+  adaptyst::collector collector(support::options());
+  for (std::uint32_t index = 0; index != 80; ++index) {
+    const adaptyst::device one{adaptyst::device_kind::accelerator, index, "one of many"};
+    adaptyst::operation op = adaptyst::submit("spread", one, 0, adaptyst::operation_kind::kernel);
+    const std::uint64_t now = adaptyst::now_ns();
+    op.complete(now, now + 10);
+  }
+  const adaptyst::profile profile = collector.stop();
+  support::check_account(profile);
+  CHECK(support::lost(profile, "tables_full") >= 17);  // tests before this one may have used some of the 63
+  for (const adaptyst::device_usage& one : profile.devices)
+    if (one.name == "one of many") CHECK(*one.busy_ns == 10);
+}
+
+TEST_CASE("the report tells how much a device did while the host waited, and while it did not") {
+  adaptyst::collector collector(support::options());
+  adaptyst::operation beside = adaptyst::submit("beside", gpu, 0, adaptyst::operation_kind::kernel);
+  adaptyst::operation awaited = adaptyst::submit("awaited", gpu, 0, adaptyst::operation_kind::kernel);
+  const std::uint64_t begin = adaptyst::now_ns();
+  std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  const std::uint64_t middle = adaptyst::now_ns();
+  {
+    ADAPTYST_WAIT("wait for both");
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+  const std::uint64_t end = adaptyst::now_ns();
+  beside.complete(begin, middle);
+  awaited.complete(middle, end);
+  const adaptyst::profile profile = collector.stop();
+  support::check_account(profile);
+  const adaptyst::region& wait = support::find(profile, {"wait for both"});
+  CHECK(wait.kind == "wait");
+  CHECK(wait.device == 0);
+  const adaptyst::device_usage& device = usage(profile, "test GPU");
+  const auto near = [](std::uint64_t found, std::uint64_t wanted) {  // between the clock readings lie microseconds
+    return found <= wanted + 1'000'000 && found + 1'000'000 >= wanted;
+  };
+  CHECK(near(*profile.offload.waited_ns, wait.total_ns));
+  CHECK(near(*device.awaited_ns, end - middle));
+  CHECK(*device.busy_ns == end - begin);
+  CHECK(*device.busy_ns + *device.launch_idle_ns + *device.starved_ns() == device.observed_ns);
+  CHECK(*adaptyst::efficiencies_of(profile).device_offload < 1);
+}
+
+TEST_CASE("a wait that is left by an exception, or never, waits no longer") {
+  adaptyst::collector collector(support::options());
+  try {
+    ADAPTYST_WAIT("thrown out of");
+    throw 1;
+  } catch (int) {}
+  std::thread([] {
+    ADAPTYST_REGION("thread");
+    ADAPTYST_WAIT("inner");
+  }).join();
+  const std::uint64_t waited = *collector.snapshot().offload.waited_ns;
+  std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  CHECK(*collector.stop().offload.waited_ns == waited);
+}
+
+TEST_CASE("a device's clock and what became of it stand in the report") {
+  adaptyst::collector collector(support::options());
+  adaptyst::device_clock clock{adaptyst::clock_id::monotonic_raw};
+  clock.synchronise();
+  std::this_thread::sleep_for(std::chrono::milliseconds(2));
+  clock.synchronise();
+  adaptyst::report_clock(gpu, clock);
+  const adaptyst::profile profile = collector.stop();
+  const adaptyst::device_usage& device = usage(profile, "test GPU");
+  REQUIRE(device.clock.has_value());
+  CHECK(device.clock->name == "monotonic_raw");
+  CHECK(device.clock->sync_points == 2);
+  CHECK(device.clock->offset_ns == clock.offset_ns());
 }

@@ -1,4 +1,5 @@
 // Ways of leaving a region that no destructor sees.
+#include <adaptyst/offload.hpp>
 #include <adaptyst/region.hpp>
 #include <csetjmp>
 #include <csignal>
@@ -48,6 +49,23 @@ TEST_CASE("regions left by longjmp are counted as unmatched and disturb no other
   CHECK(support::lost(profile, "unmatched") + profile.accounting.open == 2 * (jumps + 1));
   CHECK(support::lost(profile, "unmatched") >= 2 * jumps);
   CHECK(profile.accounting.unmatched == support::lost(profile, "unmatched"));
+}
+
+TEST_CASE("a wait left by longjmp ends when its region is found abandoned") {
+  adaptyst::collector collector(support::options());
+  std::thread([] {
+    ADAPTYST_REGION("outer");
+    if (setjmp(back) == 0) {
+      ADAPTYST_WAIT("abandoned wait");
+      std::longjmp(back, 1);
+    }
+  }).join();
+  const std::uint64_t waited = *collector.snapshot().offload.waited_ns;
+  std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  const adaptyst::profile profile = collector.stop();
+  support::check_identity(profile);
+  CHECK(support::lost(profile, "unmatched") == 1);
+  CHECK(*profile.offload.waited_ns == waited);
 }
 
 TEST_CASE("a scope that ends on another thread is an end without a begin") {

@@ -143,6 +143,24 @@ TEST_CASE("what comes after the window is counted, and enters with what lies aft
   CHECK(sums.queue_wait_ns == 0);
 }
 
+TEST_CASE("what lasts long on one device is exact, however much another does meanwhile") {
+  const auto ledger = ledger_with(2);
+  ledger->add({1000, 1000, 0, 0, 0, device_work::wait_begin});
+  for (std::uint64_t at = 0; at != 5 * device_ledger::window; ++at)
+    ledger->add({2000 + 100 * at, 2000 + 100 * at + 50, 2000 + 100 * at, 0, 1, device_work::kernel});
+  const std::uint64_t end = 2000 + 500 * device_ledger::window;
+  ledger->add({1000, end, 0, 0, 2, device_work::kernel});  // an offload, told when it ends
+  ledger->add({end, end, 0, 0, 0, device_work::wait_end});
+  ledger->settle(end + 1000);
+  const device_sums& sums = ledger->devices[1].sums;
+  CHECK(sums.late == 0);
+  CHECK(sums.busy.total_ns == end - 1000);
+  CHECK(sums.awaited_ns == end - 1000);
+  CHECK(ledger->devices[0].sums.busy.total_ns == 250 * device_ledger::window);
+  CHECK(ledger->devices[0].sums.awaited_ns == 250 * device_ledger::window);
+  CHECK(ledger->waited_ns == end - 1000);
+}
+
 TEST_CASE("more queues than have an account share the last one") {
   const auto ledger = ledger_with(1);
   for (std::uint64_t at = 0; at != 200; ++at) ledger->add({10 + at, 11 + at, 10 + at, at * 4096, 1, device_work::copy});

@@ -19,14 +19,21 @@ using adaptyst::lib::report_choice;
 
 bool same(const options& a, const options& b) {
   return a.engine == b.engine && a.report == b.report && a.output == b.output && a.functions == b.functions &&
-         a.through_exceptions == b.through_exceptions;
+         a.through_exceptions == b.through_exceptions && a.timeline == b.timeline && a.trace_events == b.trace_events;
 }
 
 bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
 // What applying `text` is refused with, to options that must stay as they were.
 std::string refusal(const std::string& text) {
-  const options before{engine_choice::inlined, report_choice::none, "kept.json", {"mpi"}, true};
+  options before;
+  before.engine = engine_choice::inlined;
+  before.report = report_choice::none;
+  before.output = "kept.json";
+  before.timeline = "kept.trace.json";
+  before.trace_events = 128;
+  before.functions = {"mpi"};
+  before.through_exceptions = true;
   options changed = before;
   std::string message;
   try {
@@ -201,4 +208,21 @@ TEST_CASE("functions are a list, and their names may have commas") {
   CHECK(contains(refusal("functions=fortran"), "known are mpi, opencl"));
   CHECK(contains(refusal("functions=:MPI_*"), "the file is missing"));
   CHECK(contains(refusal("through_exceptions=perhaps"), "perhaps"));
+}
+
+TEST_CASE("a timeline is an output of its own, beside the profile's") {
+  options chosen;
+  CHECK(chosen.timeline.empty());
+  apply(chosen, "output=a.json;run%p.trace.json,trace_events=1000", "the test");
+  CHECK(chosen.output == "a.json");
+  CHECK(chosen.timeline == "run%p.trace.json");
+  CHECK(chosen.trace_events == 1024);
+  apply(chosen, "output=b.trace.json", "the test");  // what is said later holds
+  CHECK(chosen.output.empty());
+  CHECK(chosen.timeline == "b.trace.json");
+  CHECK(contains(refusal("output=a.json;b.json"), "second output"));
+  CHECK(contains(refusal("output=a.json;b.txt"), "b.txt"));
+  CHECK(contains(refusal("output=%q.trace.json"), "placeholder"));
+  for (const char* const wrong : {"63", "16777217", "many", "", "1e3", "-1", "100 "})
+    CHECK(contains(refusal(std::string("trace_events=") + wrong), "from 64 to 16777216"));
 }

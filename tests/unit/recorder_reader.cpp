@@ -19,6 +19,7 @@ namespace detail = adaptyst::detail;
 class made_memory final : public adaptyst::lib::memory {
  public:
   using memory::read;
+  bool write(std::uint64_t, const void*, std::size_t) const noexcept override { return false; }
   bool read(std::uint64_t address, void* to, std::size_t bytes) const noexcept override {
     auto piece = pieces_.upper_bound(address);
     if (piece == pieces_.begin()) return false;
@@ -195,6 +196,7 @@ namespace {
 class endless_memory final : public adaptyst::lib::memory {
  public:
   using memory::read;
+  bool write(std::uint64_t, const void*, std::size_t) const noexcept override { return false; }
   bool read(std::uint64_t address, void* to, std::size_t bytes) const noexcept override {
     constexpr std::uint64_t each = std::uint64_t{1} << 24;
     std::memset(to, 0, bytes);

@@ -119,6 +119,7 @@ class generator {
       in.devices.push_back(device);
     }
     in.offload = {below(1000), maybe(), maybe()};
+    if (below(2) == 0) in.timeline = adaptyst::timeline_usage{below(1000), below(1000)};
   }
 
   adaptyst::latencies waits() {

@@ -58,10 +58,11 @@ ADAPTYST_DETAIL_COLD inline bool announce(uint32_t what, const adaptyst_object& 
   return answered;
 }
 
-// Takes over the clock that the answer brings, if there is none yet, and notes whose process this is.
+// Takes over the clock that the answer brings, if there is none yet, and notes whose process this is and what is wanted.
 template <class = void>
 inline void heed(process& in, const adaptyst_answer& answer) noexcept {
   clock_line& clock = in.control.clock;
+  store(in.control.trace_entries, answer.trace_entries);
   if (load(clock.ns_per_tick) == 0 && answer.ns_per_tick != 0) {
     store(clock.base_ticks, answer.base_ticks);
     store(clock.base_ns, answer.base_ns);

@@ -12,6 +12,7 @@
 
 #include "../histogram.h"
 #include "atomic.hpp"
+#include "system.hpp"
 
 namespace adaptyst { inline namespace v1 { namespace detail {
 
@@ -65,6 +66,7 @@ struct device_sums {
   uint64_t launch_idle_ns;     // nothing ran, though something had been submitted
   uint64_t awaited_ns;         // busy while the host waited
   uint64_t settled_ns;         // up to where awaited_ns has been summed
+  uint64_t horizon_ns;         // what begins before this comes late
   uint64_t late;
   clock_account clock;
   uint64_t queue_count;
@@ -92,7 +94,7 @@ struct device_ledger {
   uint64_t sequence;      // odd while it is being written, for readers outside
   uint64_t epoch;         // of the collector for which it is kept
   uint64_t skipped;       // entries not booked because the lock could not be had in bounded time
-  uint64_t horizon_ns;    // what begins before this comes late
+  uint64_t horizon_ns;    // up to where the window has been swept
   uint64_t waiting_since_ns;
   uint64_t waited_ns;  // while any thread of the host waited
   uint64_t waits;
@@ -102,13 +104,7 @@ struct device_ledger {
 
   template <class = void>
   void add(ledger_entry one) noexcept {
-    if (ADAPTYST_DETAIL_UNLIKELY(one.begin_ns < horizon_ns)) {
-      if (one.device != 0) ++devices[one.device - 1].sums.late;
-      one.begin_ns = horizon_ns;
-      if (one.end_ns < one.begin_ns) one.end_ns = one.begin_ns;
-      if (one.submitted_ns != 0) one.submitted_ns = one.begin_ns;
-      return sweep(one);
-    }
+    if (ADAPTYST_DETAIL_UNLIKELY(one.begin_ns < horizon_ns)) return add_late(one);
     if (count == window) {
       if (one.begin_ns < entries[first].begin_ns) return sweep(one);
       sweep(entries[first]);
@@ -142,6 +138,28 @@ struct device_ledger {
   }
 
  private:
+  // What lasted long on one device, while others did much, is in order there. In a device's own order, only what lies
+  // after the sweep counts.
+  template <class = void>
+  ADAPTYST_DETAIL_COLD void add_late(ledger_entry one) noexcept {
+    if (one.device == 0) {
+      one.begin_ns = horizon_ns;
+      return sweep(one);
+    }
+    device_sums& on = devices[one.device - 1].sums;
+    if (one.begin_ns < on.horizon_ns) {
+      ++on.late;
+      one.begin_ns = on.horizon_ns;
+      if (one.end_ns < one.begin_ns) one.end_ns = one.begin_ns;
+      if (one.submitted_ns != 0) one.submitted_ns = one.begin_ns;
+    }
+    // Waits have been settled beyond its beginning. In an offload, the host waits all the time.
+    if (one.submitted_ns == 0 && on.settled_ns > one.begin_ns && one.begin_ns >= on.busy.until_ns)
+      on.awaited_ns += (one.end_ns < on.settled_ns ? one.end_ns : on.settled_ns) - one.begin_ns;
+    book(on, one);
+    busy.add(one.begin_ns, one.end_ns);
+  }
+
   template <class = void>
   void sweep(const ledger_entry& one) noexcept {
     horizon_ns = one.begin_ns;
@@ -162,6 +180,7 @@ struct device_ledger {
   template <class = void>
   void book(device_sums& on, const ledger_entry& one) noexcept {
     settle_device(on, one.begin_ns);
+    on.horizon_ns = one.begin_ns;
     if (one.submitted_ns != 0) {
       const uint64_t wait_ns = one.begin_ns - one.submitted_ns;
       on.queue_wait_ns += wait_ns;
@@ -211,12 +230,14 @@ struct device_ledger {
   }
 };
 
+// Whoever holds the lock may have lost its processor, perhaps to us: it is given one. Gives up after some milliseconds.
 template <class = void>
 ADAPTYST_DETAIL_COLD inline bool lock_slowly(uint32_t& lock) noexcept {
-  constexpr unsigned longest_spin = 20000;
-  for (unsigned spin = 0; spin != longest_spin; ++spin) {
+  constexpr unsigned spins = 200, yields = 2000;
+  for (unsigned attempt = 0; attempt != spins + yields; ++attempt) {
     uint32_t free = 0;
     if (load(lock) == 0 && compare_exchange(lock, free, uint32_t{1})) return true;
+    if (attempt >= spins) system::call(__NR_sched_yield);
   }
   return false;
 }

@@ -195,20 +195,22 @@ __attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN inline uint64_t push_again(site
   return token;
 }
 
-// What few regions have: numbers, a device, a wait for one.
+// What few regions have: numbers, a place in a timeline, a device, a wait for one.
 template <class = void>
 __attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN inline void book_extras(recorder& r, row& where, uint32_t depth,
-                                                                         uint64_t duration_ns) noexcept {
+                                                                         uint64_t end, uint64_t duration_ns) noexcept {
+  if (r.ring != nullptr) trace(*r.ring, traced::scope, where.path, r.frames[depth].begin, end);
   for (uint32_t value = 0; value != where.site->attribute_count; ++value)
     add_attribute(where.attributes[value], r.values[depth][value]);
   if (!is_wait(where.site->kind)) return;
   const uint64_t end_ns = monotonic_ns();  // the clock of operations, which the calibrated counter only follows
   const uint64_t begin_ns = end_ns - duration_ns;
   const uint32_t device = where.path->device;
-  with_ledger(r.owner->ledger, r.epoch, [=](device_ledger& all) {
-    if (device != 0) all.add({begin_ns, end_ns, 0, 0, device, device_work::kernel});
-    all.add({end_ns, end_ns, 0, 0, 0, device_work::wait_end});
-  });
+  if (device != 0)
+    with_ledger(r.owner->ledger, r.epoch, [=](device_ledger& all) {
+      all.add({begin_ns, end_ns, 0, 0, device, device_work::kernel});
+    });
+  book_wait(r, device_work::wait_end, end_ns);
 }
 
 template <class = void>
@@ -276,7 +278,7 @@ __attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN inline void pop_frame(recorder&
     row& where = *closed.where;
     close_frame(r, where, depth, duration_ns);
     if (load(adaptyst_object_v1.recorder) != 0) add_duration(where, duration_ns, closed.nested_ns);
-    if (where.extras != 0) book_extras(r, where, depth, duration_ns);
+    if (where.extras != 0) book_extras(r, where, depth, end, duration_ns);
   }
   if (load(adaptyst_object_v1.region_end) != 0) tell_end(*r.owner, begin, duration_ns, self_ns, path);
 }
@@ -497,10 +499,12 @@ __attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN inline void end_handle(const pe
   if (opened == nullptr) return;
   recorder& r = *opened;
   const clock_line& clock = r.owner->control.clock;
-  const uint64_t duration_ns = to_duration_ns(clock, timestamp(clock) - done.begin);
+  const uint64_t end = timestamp(clock);
+  const uint64_t duration_ns = to_duration_ns(clock, end - done.begin);
   {
     const writing now(r);
     if (!book_handle(r, done, duration_ns)) return;
+    if (r.ring != nullptr) trace(*r.ring, traced::handle, done.path, done.begin, end);
   }
   if (load(adaptyst_object_v1.region_end) != 0) tell_end(*r.owner, done.begin, duration_ns, duration_ns, done.path);
 }

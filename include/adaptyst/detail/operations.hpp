@@ -106,6 +106,8 @@ __attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN inline void complete_operation(
     const ledger_entry entry{started_ns, ended_ns,     done.submitted_ns,
                              done.queue, path->device, work_of(path->site->kind)};
     with_ledger(r.owner->ledger, r.epoch, [&](device_ledger& all) { all.add(entry); });
+    if (r.ring != nullptr)
+      trace_operation(*r.ring, path, done.submitted_ns, started_ns, ended_ns, done.queue, done.thread);
   }
   if (load(adaptyst_object_v1.region_end) != 0)
     end_probe (*r.owner)(path->site->name, path->id, started_ns, ended_ns, ended_ns - started_ns, path);

@@ -90,6 +90,7 @@ struct control_page {
   recorder* recorders;  // all there are; only ever pushed to
   clock_line clock;
   void (*object_loaded)();  // the collector's, called when an ELF object with markers appears
+  uint64_t trace_entries;   // of each thread's ring for a timeline, a power of two; 0: none is asked for
 };
 
 template <class T, size_t Slots>

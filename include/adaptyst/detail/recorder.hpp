@@ -16,6 +16,7 @@
 #include "announce.hpp"
 #include "probes.hpp"
 #include "process.hpp"
+#include "trace_ring.hpp"
 
 namespace adaptyst { inline namespace v1 { namespace detail {
 
@@ -50,7 +51,7 @@ struct alignas(64) row {
   const adaptyst_site* site;
   row* child;         // the last that was found below this one, as a loop finds it again; never null
   uint64_t identity;  // device and generation of the thread, see identity_of()
-  uint64_t extras;    // 0: neither numbers of a payload nor a device, nor does the host wait
+  uint64_t extras;    // 0: neither numbers of a payload nor a device, nor does the host wait, nor is there a timeline
   uint64_t count, total_ns, nested_ns, min_ns, max_ns;
   uint64_t* histogram;
   uint32_t threads;  // that have had this recorder, and been here
@@ -96,10 +97,15 @@ struct recorder_head {
   uint32_t thread;  // kernel thread id of the owner, dead or alive
   uint32_t generation;
   uint32_t rows_used, rows_touched;  // now; and ever, so that untouched memory need not be cleared
+  trace_ring* ring;                  // null: no timeline
   row_chunk* chunks[most_rows / rows_per_chunk];
 };
 
 struct recorder : recorder_head {
+  int64_t owed_waits;     // see book_wait()
+  trace_ring* kept_ring;  // of an earlier epoch, perhaps
+  trace_ring no_ring;     // where there was no memory: it counts what it loses
+
   row* slots[row_slots];
 
   row root;                                            // no path's: above all others
@@ -162,10 +168,17 @@ ADAPTYST_DETAIL_INLINE bool is_wait(uint32_t kind) noexcept {
   return kind == ADAPTYST_SITE_WAIT || kind == ADAPTYST_SITE_OFFLOAD;
 }
 
-// The host begins or stops to wait.
+// The host begins or stops to wait. A beginning that cannot be booked takes its end with it; an end that cannot be waits
+// for this thread's next beginning, which is then left out as well.
 template <class = void>
 ADAPTYST_DETAIL_COLD inline void book_wait(recorder& r, device_work what, uint64_t at_ns) noexcept {
-  with_ledger(r.owner->ledger, r.epoch, [=](device_ledger& all) { all.add({at_ns, at_ns, 0, 0, 0, what}); });
+  const int change = what == device_work::wait_end ? 1 : -1;
+  if (r.owed_waits * change < 0) {
+    r.owed_waits += change;
+    return;
+  }
+  if (!with_ledger(r.owner->ledger, r.epoch, [=](device_ledger& all) { all.add({at_ns, at_ns, 0, 0, 0, what}); }))
+    r.owed_waits += change;
 }
 
 // Frames from `depth` on will never be ended.
@@ -181,8 +194,28 @@ inline void abandon_frames(recorder& r, uint32_t depth) noexcept {
 }
 
 template <class = void>
+ADAPTYST_DETAIL_COLD inline trace_ring* make_ring(recorder& r, uint64_t capacity) noexcept {
+  if (capacity == 0) return nullptr;
+  if (r.kept_ring != nullptr && r.kept_ring->capacity != capacity) {
+    system::unmap(r.kept_ring, bytes_of_ring(r.kept_ring->capacity));
+    r.kept_ring = nullptr;
+  }
+  if (r.kept_ring == nullptr) r.kept_ring = static_cast<trace_ring*>(map_memory(bytes_of_ring(capacity)));
+  trace_ring& ring = r.kept_ring != nullptr ? *r.kept_ring : r.no_ring;
+  store(ring.head, 0);
+  store(ring.tail_seen, 0);
+  store(ring.tail, 0);
+  store(ring.lost, 0);
+  store(ring.capacity, &ring == &r.no_ring ? 0 : capacity);
+  trace(ring, traced::thread, nullptr, r.thread);
+  return &ring;
+}
+
+template <class = void>
 inline void enter_epoch(recorder& r) noexcept {
   const control_page& control = r.owner->control;
+  r.owed_waits = 0;
+  store(r.ring, make_ring(r, load(control.trace_entries)));
   const uint64_t epoch = load(control.epoch);
   store(r.counting_epoch, load(control.clock.ns_per_tick) != 0 ? epoch : ~uint64_t{0});
   store_release(r.epoch, epoch);
@@ -246,7 +279,8 @@ ADAPTYST_DETAIL_COLD inline row* make_row(recorder& r, row*& slot, uint64_t id, 
   store(made.site, path->site);
   store(made.child, &r.root);
   store(made.identity, 0);
-  store(made.extras, path->site->attribute_count | path->device | (is_wait(path->site->kind) ? 1U : 0U));
+  store(made.extras,
+        path->site->attribute_count | path->device | (is_wait(path->site->kind) || r.ring != nullptr ? 1U : 0U));
   store(made.count, 0);
   store(made.total_ns, 0);
   store(made.nested_ns, 0);
@@ -340,6 +374,7 @@ inline recorder* claim_recorder(process& in) noexcept {
     abandon_frames(*r, 0);
     store(r->generation, r->generation + 1);
     fetch_add(in.control.owners, 1);
+    if (r->ring != nullptr) trace(*r->ring, traced::thread, nullptr, self);
     system::set_value(in.recorder_key, r);
     return r;
   }

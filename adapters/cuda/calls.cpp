@@ -1,0 +1,89 @@
+#include "calls.hpp"
+
+#include <adaptyst/offload.hpp>
+#include <string_view>
+
+namespace cuda_adapter {
+namespace {
+
+// The runtime's functions call the driver's: the outermost that we listen to counts.
+struct open_call {
+  int domain;  // 0: none
+  std::uint32_t correlation;
+  std::uint64_t wait;  // a scope; 0: none
+  adaptyst::submission submitted;
+};
+thread_local open_call current{};
+
+bool has(std::string_view text, std::string_view part) noexcept { return text.find(part) != text.npos; }
+
+std::uint64_t begin_wait(const char* function) noexcept {
+  static adaptyst::detail::site marker{nullptr, 0, nullptr, nullptr, 0, ADAPTYST_SITE_WAIT, nullptr};
+  return adaptyst::detail::begin_wait<false>(marker, 0U, function);
+}
+
+}  // namespace
+
+role role_of(const char* function) noexcept {
+  const std::string_view name(function);
+  if (has(name, "ProfilerStop") || has(name, "DeviceReset") || has(name, "CtxReset") || has(name, "CtxDestroy"))
+    return ends_profile;
+  if (has(name, "Synchronize")) return waits;
+  if (has(name, "Graph")) return has(name, "GraphLaunch") ? gives_work : nothing;
+  if (has(name, "Launch")) return has(name, "HostFunc") ? nothing : gives_work;
+  if (has(name, "Memset")) return gives_work;
+  if (!has(name, "Memcpy")) return nothing;
+  for (const char* const goes_on : {"Async", "Peer", "Batch", "DtoD", "DtoA", "AtoD", "AtoA", "ArrayToArray"})
+    if (has(name, goes_on)) return gives_work;
+  return static_cast<role>(gives_work | waits);
+}
+
+cupti::result calls::subscribe() noexcept {
+  for (const int domain : {cupti::domain_driver, cupti::domain_runtime}) {
+    for (std::uint32_t function = 1; function != most_functions; ++function) {
+      const char* name = nullptr;
+      if (in_.get_callback_name(domain, function, &name) == cupti::success && name != nullptr)
+        roles_[domain - cupti::domain_driver][function] = role_of(name);
+    }
+  }
+  return in_.subscribe(&subscriber_, &calls::on_call, this);
+}
+
+void calls::listen(bool on) noexcept {
+  for (const int domain : {cupti::domain_driver, cupti::domain_runtime})
+    for (std::uint32_t function = 1; function != most_functions; ++function)
+      if (roles_[domain - cupti::domain_driver][function] != nothing)
+        in_.enable_callback(on ? 1 : 0, subscriber_, domain, function);
+}
+
+void calls::enter(role what, int domain, const cupti::call& call) noexcept {
+  if ((what & ends_profile) != 0) return end_profile_();
+  if (current.domain == cupti::domain_runtime && domain == cupti::domain_driver) {
+    if ((what & gives_work) != 0 && call.correlation != current.correlation && current.submitted)
+      launched_.note(call.correlation, current.submitted);
+    return;
+  }
+  current = {domain, call.correlation, 0, adaptyst::submitting()};
+  if ((what & gives_work) != 0 && current.submitted) launched_.note(call.correlation, current.submitted);
+  if ((what & waits) != 0 && adaptyst::detail::is_awake()) current.wait = begin_wait(call.function);
+}
+
+void calls::leave(int domain, const cupti::call& call) noexcept {
+  if (current.domain != domain || current.correlation != call.correlation) return;
+  if (current.wait != 0) adaptyst::detail::leave_scope(current.wait);
+  current = {};
+}
+
+void calls::on_call(void* self, int domain, std::uint32_t function, const cupti::call* what) noexcept {
+  if (domain < cupti::domain_driver || domain > cupti::domain_runtime || function >= most_functions) return;
+  calls& all = *static_cast<calls*>(self);
+  const role known = all.roles_[domain - cupti::domain_driver][function];
+  if (known == nothing) return;
+  if (what->site == cupti::site_enter) {
+    all.enter(known, domain, *what);
+  } else {
+    all.leave(domain, *what);
+  }
+}
+
+}  // namespace cuda_adapter

@@ -1,0 +1,45 @@
+// The program's calls of CUDA, as CUPTI tells of them when they are entered and left.
+//
+// Those that give work to a device are noted, so that the work lands below the region that is open then. Those in which
+// the host waits become regions of that kind. CUPTI's callbacks cost time: no others are asked for.
+#ifndef ADAPTYST_ADAPTERS_CUDA_CALLS_HPP
+#define ADAPTYST_ADAPTERS_CUDA_CALLS_HPP
+
+#include "cupti_library.hpp"
+#include "launches.hpp"
+
+namespace cuda_adapter {
+
+// What a call is to us. Several may hold.
+enum role : std::uint8_t { nothing = 0, gives_work = 1, waits = 2, ends_profile = 4 };
+
+// By its name, as the runtime and the driver call it, with or without a version behind it.
+role role_of(const char* function) noexcept;
+
+class calls {
+ public:
+  // `on_end_of_profile` is called when the program says that a profile ends, or destroys what is on a device.
+  calls(const cupti::library& in, void (*on_end_of_profile)()) noexcept : in_(in), end_profile_(on_end_of_profile) {}
+
+  cupti::result subscribe() noexcept;
+  void listen(bool on) noexcept;
+
+  const launches& launched() const noexcept { return launched_; }
+
+ private:
+  static constexpr std::uint32_t most_functions = 2048;  // of a domain; CUDA 13 has 806
+
+  static void on_call(void* self, int domain, std::uint32_t function, const cupti::call* what) noexcept;
+  void enter(role what, int domain, const cupti::call& call) noexcept;
+  void leave(int domain, const cupti::call& call) noexcept;
+
+  const cupti::library& in_;
+  void (*end_profile_)();
+  void* subscriber_ = nullptr;
+  role roles_[2][most_functions]{};  // of the driver's, of the runtime's
+  launches launched_{};
+};
+
+}  // namespace cuda_adapter
+
+#endif

@@ -1,0 +1,105 @@
+// What is used of CUPTI, NVIDIA's interface for tools, declared by hand: its headers come with the CUDA toolkit alone, and
+// this library is built without. Where they are there, tests/adapters/cuda/layouts.cpp holds these against them.
+//
+// Of a record only its beginning is declared. Newer versions of CUPTI have appended members, and left these where they
+// are, from CUDA 9 (Kernel4) to CUDA 13 (Kernel10), so that one declaration reads all.
+#ifndef ADAPTYST_ADAPTERS_CUDA_CUPTI_ABI_HPP
+#define ADAPTYST_ADAPTERS_CUDA_CUPTI_ABI_HPP
+
+#include <cstddef>
+#include <cstdint>
+
+namespace cupti {
+
+using result = int;
+constexpr result success = 0;
+constexpr std::uint32_t oldest_version = 12;  // since CUDA 9.2
+
+enum class activity : int { memcpy = 1, memset = 2, concurrent_kernel = 10, peer_memcpy = 22 };
+constexpr int domain_driver = 1;
+constexpr int domain_runtime = 2;
+constexpr int site_enter = 0;
+constexpr int site_exit = 1;
+constexpr std::uint32_t flush_forced = 1;
+
+enum class copy : std::uint8_t {
+  unknown,
+  h_to_d,
+  d_to_h,
+  h_to_a,
+  a_to_h,
+  a_to_a,
+  a_to_d,
+  d_to_a,
+  d_to_d,
+  h_to_h,
+  peer
+};
+
+// All records begin with their kind.
+struct kernel_record {
+  int kind;
+  std::uint32_t before_times[3];
+  std::uint64_t start, end, completed;
+  std::uint32_t device, context, stream;
+  std::uint32_t sizes[10];
+  std::uint32_t correlation;
+  std::int64_t grid;
+  const char* name;
+};
+
+struct memcpy_record {
+  int kind;
+  copy direction;
+  std::uint8_t between[3];
+  std::uint64_t bytes, start, end;
+  std::uint32_t device, context, stream, correlation;
+};
+
+struct peer_memcpy_record {
+  int kind;
+  copy direction;
+  std::uint8_t between[3];
+  std::uint64_t bytes, start, end;
+  std::uint32_t device, context, stream;
+  std::uint32_t from_device, from_context, to_device, to_context;
+  std::uint32_t correlation;
+};
+
+struct memset_record {
+  int kind;
+  std::uint32_t value;
+  std::uint64_t bytes, start, end;
+  std::uint32_t device, context, stream, correlation;
+};
+
+// A call of the runtime's or the driver's interface, as it is entered or left.
+struct call {
+  int site;
+  const char* function;
+  const void* parameters;
+  void* returned;
+  const char* kernel;
+  void* context;
+  std::uint32_t context_id;
+  std::uint64_t* shared;
+  std::uint32_t correlation;
+};
+
+static_assert(offsetof(kernel_record, start) == 16 && offsetof(kernel_record, correlation) == 92 &&
+              offsetof(kernel_record, name) == 104);
+static_assert(offsetof(memcpy_record, correlation) == 44 && offsetof(peer_memcpy_record, correlation) == 60 &&
+              offsetof(memset_record, correlation) == 44);
+static_assert(offsetof(call, correlation) == 64);
+
+extern "C" {
+using timestamp_function = std::uint64_t();
+using request_function = void(std::uint8_t** buffer, std::size_t* bytes, std::size_t* most_records);
+using complete_function = void(void* context, std::uint32_t stream, std::uint8_t* buffer, std::size_t bytes,
+                               std::size_t valid_bytes);
+using call_function = void(void* data, int domain, std::uint32_t function, const call* what);
+}
+
+}  // namespace cupti
+
+#endif

@@ -1,0 +1,56 @@
+// Which call gave which work to a device: CUPTI numbers calls, and writes the number into the records of what they caused,
+// which come later, many of them for a launch of a graph. So nothing is taken out: what is new overwrites what is old.
+#ifndef ADAPTYST_ADAPTERS_CUDA_LAUNCHES_HPP
+#define ADAPTYST_ADAPTERS_CUDA_LAUNCHES_HPP
+
+#include <adaptyst/operation.hpp>
+#include <atomic>
+#include <cstring>
+
+namespace cuda_adapter {
+
+class launches {
+ public:
+  // Calls whose records may still come: all that CUPTI has numbered last, whether they launched anything or not.
+  static constexpr std::uint32_t most = 1U << 16;
+
+  void note(std::uint32_t correlation, const adaptyst::submission& when) noexcept {
+    slot& to = slots_[correlation % most];
+    std::uint64_t state = to.state.load(std::memory_order_relaxed);
+    // Written by another thread at this moment, a whole round of numbers away: one of the two is lost, and counted as such
+    // when its record comes.
+    if ((state & 1) != 0 || !to.state.compare_exchange_strong(state, state | 1, std::memory_order_acquire)) return;
+    std::uint64_t words[words_of_submission];
+    std::memcpy(words, &when, sizeof when);
+    for (std::size_t at = 0; at != words_of_submission; ++at) to.words[at].store(words[at], std::memory_order_release);
+    const auto times_written = static_cast<std::uint32_t>(state) + 2;
+    to.state.store((std::uint64_t{correlation} << 32) | (times_written != 0 ? times_written : 2),
+                   std::memory_order_release);
+  }
+
+  // False: it was not seen, or overwritten since.
+  bool find(std::uint32_t correlation, adaptyst::submission& when) const noexcept {
+    const slot& in = slots_[correlation % most];
+    const std::uint64_t state = in.state.load(std::memory_order_acquire);
+    if (state == 0 || (state & 1) != 0 || state >> 32 != correlation) return false;
+    std::uint64_t words[words_of_submission];
+    for (std::size_t at = 0; at != words_of_submission; ++at) words[at] = in.words[at].load(std::memory_order_acquire);
+    std::memcpy(static_cast<void*>(&when), words, sizeof when);
+    return in.state.load(std::memory_order_relaxed) == state;
+  }
+
+ private:
+  static constexpr std::size_t words_of_submission = sizeof(adaptyst::submission) / sizeof(std::uint64_t);
+  static_assert(sizeof(adaptyst::submission) % sizeof(std::uint64_t) == 0);
+
+  struct slot {
+    std::atomic<std::uint64_t> state;  // the number, and how often it was written; odd while it is; 0: never
+    std::atomic<std::uint64_t> words[words_of_submission];
+  };
+
+  slot slots_[most];
+};
+
+}  // namespace cuda_adapter
+
+#endif

@@ -1,0 +1,197 @@
+#include "records.hpp"
+
+#include <cxxabi.h>
+#include <dlfcn.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <utility>
+
+namespace cuda_adapter {
+namespace {
+
+using adaptyst::operation_kind;
+
+const std::string& name_of_copy(cupti::copy direction) {
+  static const std::array<std::string, 11> names{"memcpy",      "memcpy HtoD", "memcpy DtoH", "memcpy HtoA",
+                                                 "memcpy AtoH", "memcpy AtoA", "memcpy AtoD", "memcpy DtoA",
+                                                 "memcpy DtoD", "memcpy HtoH", "memcpy PtoP"};
+  const auto at = static_cast<std::size_t>(direction);
+  return names[at < names.size() ? at : 0];
+}
+
+// What stays on devices goes in neither direction, and is a copy all the same.
+operation_kind kind_of_copy(cupti::copy direction) noexcept {
+  switch (direction) {
+    case cupti::copy::h_to_d:
+    case cupti::copy::h_to_a: return operation_kind::copy_to;
+    case cupti::copy::d_to_h:
+    case cupti::copy::a_to_h: return operation_kind::copy_from;
+    default: return operation_kind::fill;
+  }
+}
+
+// Numbers of streams are unique in their context.
+template <class Record>
+std::uint64_t queue_of(const Record& one) noexcept {
+  return (std::uint64_t{one.context} << 32) | one.stream;
+}
+
+// The driver's name for a device and its place on the bus, since ordinals differ from process to process.
+std::string name_of_device(std::uint32_t ordinal) {
+  void* const driver = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
+  if (driver == nullptr) return "CUDA";
+  const auto get_name = reinterpret_cast<int (*)(char*, int, int)>(dlsym(driver, "cuDeviceGetName"));
+  const auto get_place = reinterpret_cast<int (*)(char*, int, int)>(dlsym(driver, "cuDeviceGetPCIBusId"));
+  char text[128] = "";
+  std::string name = "CUDA";
+  if (get_name != nullptr && get_name(text, sizeof text, static_cast<int>(ordinal)) == 0) name = text;
+  if (get_place != nullptr && get_place(text, sizeof text, static_cast<int>(ordinal)) == 0)
+    name.resize(std::min<std::size_t>(name.size(), 26)), name.append(" ").append(text);
+  dlclose(driver);
+  return name;
+}
+
+// CUPTI's conversion from the device's clock is not exact, and a kernel may seem to start before its call. Beyond this, it
+// is counted as bad_times.
+constexpr std::uint64_t most_early_ns = 100'000;
+
+}  // namespace
+
+void records::told_in(adaptyst::clock_id clock) noexcept {
+  const std::lock_guard<std::mutex> booking(booking_);
+  clock_ = adaptyst::device_clock{clock};
+  clock_.synchronise();
+}
+
+void records::request(std::uint8_t** buffer, std::size_t* bytes) noexcept {
+  *buffer = nullptr;
+  *bytes = 0;
+  const std::lock_guard<std::mutex> handing_over(handing_over_);
+  if (!free_buffers_.empty()) {
+    *buffer = free_buffers_.back();
+    free_buffers_.pop_back();
+  } else if (buffers_ != most_buffers) {
+    *buffer = static_cast<std::uint8_t*>(std::aligned_alloc(64, buffer_bytes));
+    if (*buffer != nullptr) ++buffers_;
+  }
+  if (*buffer != nullptr) *bytes = buffer_bytes;
+}
+
+// Calls CUPTI only without a lock: CUPTI may hold one of its own while it asks for a buffer.
+void records::complete(std::uint8_t* buffer, std::size_t valid_bytes) noexcept {
+  std::vector<finished> found;
+  void* record = nullptr;
+  while (valid_bytes != 0 && in_.next_record(buffer, valid_bytes, &record) == cupti::success) read(record, found);
+  std::size_t dropped = 0;
+  if (in_.get_dropped(nullptr, 0, &dropped) != cupti::success) dropped = 0;
+  bool many;
+  {
+    const std::lock_guard<std::mutex> handing_over(handing_over_);
+    waiting_.insert(waiting_.end(), found.begin(), found.end());
+    dropped_ += dropped;
+    if (buffer != nullptr) free_buffers_.push_back(buffer);
+    many = waiting_.size() >= most_waiting;
+  }
+  if (many) book();
+}
+
+void records::read(const void* record, std::vector<finished>& into) {
+  const auto copy = [&](const cupti::memcpy_record& one, std::uint32_t correlation) {
+    into.push_back({one.start, one.end, one.bytes, queue_of(one), one.device, correlation, kind_of_copy(one.direction),
+                    &name_of_copy(one.direction)});
+  };
+  int kind;
+  std::memcpy(&kind, record, sizeof kind);
+  switch (static_cast<cupti::activity>(kind)) {
+    case cupti::activity::concurrent_kernel: {
+      const auto& one = *static_cast<const cupti::kernel_record*>(record);
+      into.push_back({one.start, one.end, 0, queue_of(one), one.device, one.correlation, operation_kind::kernel,
+                      &name_of_kernel(one.name)});
+      return;
+    }
+    case cupti::activity::memcpy: {
+      const auto& one = *static_cast<const cupti::memcpy_record*>(record);
+      return copy(one, one.correlation);
+    }
+    case cupti::activity::peer_memcpy:  // begins in the same way
+      return copy(*static_cast<const cupti::memcpy_record*>(record),
+                  static_cast<const cupti::peer_memcpy_record*>(record)->correlation);
+    case cupti::activity::memset: {
+      static const std::string name = "memset";
+      const auto& one = *static_cast<const cupti::memset_record*>(record);
+      into.push_back(
+          {one.start, one.end, one.bytes, queue_of(one), one.device, one.correlation, operation_kind::fill, &name});
+      return;
+    }
+  }
+}
+
+// By its text: what CUPTI points to goes with the kernel's module, and something else may be there later.
+const std::string& records::name_of_kernel(const char* symbol) {
+  if (symbol == nullptr) symbol = "(kernel without a name)";
+  const std::lock_guard<std::mutex> handing_over(handing_over_);
+  const auto [found, is_new] = kernels_.try_emplace(symbol, symbol);
+  // Without _Z in front, a function of C called `a` would be taken for the type that has this code.
+  char* const written =
+      is_new && std::strncmp(symbol, "_Z", 2) == 0 ? abi::__cxa_demangle(symbol, nullptr, nullptr, nullptr) : nullptr;
+  if (written != nullptr) found->second = written;
+  std::free(written);
+  return found->second;
+}
+
+const adaptyst::device& records::device(std::uint32_t ordinal) noexcept {
+  static const adaptyst::device none{adaptyst::device_kind::gpu, ~0U, "CUDA, of an unknown number"};
+  if (ordinal >= devices_.size()) return none;
+  std::unique_ptr<adaptyst::device>& known = devices_[ordinal];
+  if (known == nullptr)
+    known = std::make_unique<adaptyst::device>(adaptyst::device_kind::gpu, ordinal, name_of_device(ordinal).c_str());
+  return *known;
+}
+
+void records::book() noexcept {
+  const std::lock_guard<std::mutex> booking(booking_);
+  std::vector<finished> all;
+  std::size_t dropped;
+  {
+    const std::lock_guard<std::mutex> handing_over(handing_over_);
+    all.swap(waiting_);
+    dropped = std::exchange(dropped_, 0);
+  }
+  clock_.synchronise();
+  std::sort(all.begin(), all.end(), [](const finished& a, const finished& b) { return a.started < b.started; });
+  for (const finished& one : all) book(one);
+  book_unknown(dropped, "(records that CUPTI dropped)");
+  for (const std::unique_ptr<adaptyst::device>& known : devices_)
+    if (known != nullptr) adaptyst::report_clock(*known, clock_);
+}
+
+void records::book(const finished& one) noexcept {
+  adaptyst::submission when;
+  last_device_ = &device(one.device);
+  if (!launched_.find(one.correlation, when)) return book_unknown(1, one.name->c_str());
+  adaptyst::operation done =
+      adaptyst::submit(when, *one.name, *last_device_, one.queue, one.kind, adaptyst::work{one.bytes}, "", "", 0);
+  if (one.started == 0 || one.ended == 0) return done.abandon(adaptyst::operation_loss::no_times);
+  std::uint64_t started;
+  std::uint64_t ended;
+  if (!clock_.to_monotonic(one.started, started) || !clock_.to_monotonic(one.ended, ended))
+    return done.abandon(adaptyst::operation_loss::unknown_clock);
+  const std::uint64_t submitted = when.where().submitted_ns;
+  if (started < submitted && submitted - started <= most_early_ns) {
+    ended += submitted - started;
+    started = submitted;
+  }
+  done.complete(started, ended);
+}
+
+// Work of which it is known that there was some, and not when it was handed over, or not even when it was done.
+void records::book_unknown(std::size_t count, const char* name) noexcept {
+  const adaptyst::device& on = last_device_ != nullptr ? *last_device_ : device(0);
+  for (; count != 0; --count)
+    adaptyst::submit(name, on, 0, operation_kind::other, adaptyst::work{}, "", "", 0)
+        .abandon(adaptyst::operation_loss::no_times);
+}
+
+}  // namespace cuda_adapter

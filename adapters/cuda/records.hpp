@@ -1,0 +1,75 @@
+// From CUPTI's records of what devices did to operations.
+//
+// CUPTI hands them over by the buffer, in the order in which work ended, on a thread of its own. They are kept until they
+// are booked together, in the order in which it began, as the account of devices wants it.
+#ifndef ADAPTYST_ADAPTERS_CUDA_RECORDS_HPP
+#define ADAPTYST_ADAPTERS_CUDA_RECORDS_HPP
+
+#include <adaptyst/device_clock.hpp>
+#include <adaptyst/operation.hpp>
+#include <array>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "cupti_library.hpp"
+#include "launches.hpp"
+
+namespace cuda_adapter {
+
+// CUPTI's worker thread and those that flush may call at once.
+class records {
+ public:
+  static constexpr std::size_t buffer_bytes = 1U << 20;
+  static constexpr std::size_t most_buffers = 64;  // beyond, CUPTI drops records, and says how many
+  static constexpr std::size_t most_waiting = 1U << 15;
+
+  records(const cupti::library& in, const launches& launched) noexcept : in_(in), launched_(launched) {}
+
+  // In which clock the times are.
+  void told_in(adaptyst::clock_id clock) noexcept;
+
+  void request(std::uint8_t** buffer, std::size_t* bytes) noexcept;
+  void complete(std::uint8_t* buffer, std::size_t valid_bytes) noexcept;
+
+  // Books all that has been handed over.
+  void book() noexcept;
+
+ private:
+  struct finished {
+    std::uint64_t started, ended;
+    std::uint64_t bytes;
+    std::uint64_t queue;
+    std::uint32_t device;
+    std::uint32_t correlation;
+    adaptyst::operation_kind kind;
+    const std::string* name;
+  };
+
+  void read(const void* record, std::vector<finished>& into);
+  const std::string& name_of_kernel(const char* symbol);
+  void book(const finished& one) noexcept;
+  void book_unknown(std::size_t count, const char* name) noexcept;
+  const adaptyst::device& device(std::uint32_t ordinal) noexcept;
+
+  const cupti::library& in_;
+  const launches& launched_;
+
+  std::mutex handing_over_;
+  std::vector<std::uint8_t*> free_buffers_;
+  std::size_t buffers_ = 0;
+  std::vector<finished> waiting_;
+  std::size_t dropped_ = 0;
+  std::unordered_map<std::string, std::string> kernels_;  // as linked, as written
+
+  std::mutex booking_;
+  adaptyst::device_clock clock_{adaptyst::clock_id::monotonic};
+  std::array<std::unique_ptr<adaptyst::device>, 64> devices_;
+  const adaptyst::device* last_device_ = nullptr;  // stands for what did the work of which there is no record
+};
+
+}  // namespace cuda_adapter
+
+#endif

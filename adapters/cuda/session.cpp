@@ -1,0 +1,171 @@
+// Entry, life and end of libadaptyst-cuda.so.
+//
+// The driver calls InitializeInjection() of the library in CUDA_INJECTION64_PATH when a program first uses CUDA. Preloaded,
+// this library puts itself there, so that programs without CUDA, shells and launchers among them, never load CUPTI.
+//
+// CUPTI slows a program down as a whole: it is opened when somebody first looks, and its records and callbacks are switched
+// off when nobody does. A thread sees to that ten times a second, and hands over what is done.
+#include <dlfcn.h>
+#include <pthread.h>
+#include <unistd.h>
+
+#include <climits>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+
+#include "calls.hpp"
+#include "records.hpp"
+
+namespace cuda_adapter { namespace {
+
+constexpr cupti::activity kinds[] = {cupti::activity::concurrent_kernel, cupti::activity::memcpy,
+                                     cupti::activity::peer_memcpy, cupti::activity::memset};
+
+struct session {
+  const pid_t process = getpid();
+  std::mutex changing;  // listening_, and flushes
+  bool listening = false;
+  bool failed = false;
+  bool opened = false;
+  cupti::library library;
+  calls launches_and_waits{library, [] { flush_now(); }};
+  records done{library, launches_and_waits.launched()};
+
+  static void flush_now() noexcept;
+
+  // What failed, in words; empty: nothing did.
+  std::string open() noexcept;
+  std::string start() noexcept;
+  void follow() noexcept;
+  void flush(std::uint32_t flags) noexcept;
+};
+
+session* the_session = nullptr;  // never freed: CUPTI's threads may call until the very end
+
+// Whoever has the lock may be waiting in CUPTI for something that never comes. Not timed_mutex, whose way to wait
+// ThreadSanitizer does not know.
+bool lock_in_time(std::mutex& lock) noexcept {
+  for (int tries = 0; tries != 2000; ++tries) {
+    if (lock.try_lock()) return true;
+    usleep(1000);
+  }
+  return false;
+}
+
+std::uint64_t monotonic() { return adaptyst::now_ns(); }
+void request(std::uint8_t** buffer, std::size_t* bytes, std::size_t* most_records) {
+  *most_records = 0;
+  the_session->done.request(buffer, bytes);
+}
+void complete(void*, std::uint32_t, std::uint8_t* buffer, std::size_t, std::size_t valid_bytes) {
+  the_session->done.complete(buffer, valid_bytes);
+}
+
+void session::flush_now() noexcept {
+  if (!lock_in_time(the_session->changing)) return;
+  the_session->flush(0);
+  the_session->changing.unlock();
+}
+
+std::string session::open() noexcept {
+  std::string missing = cupti::open(library);
+  if (!missing.empty()) return missing;
+  const auto failed_in = [&](const char* what, cupti::result how) {
+    return std::string(what) + ": " + cupti::text_of(library, how) +
+           (how == 39 ? "; another tool listens to CUDA" : "; is there a driver, and a device?");
+  };
+  // Before anything is enabled, or its times are in the other clock.
+  const bool ours = library.register_timestamp != nullptr && library.register_timestamp(monotonic) == cupti::success;
+  done.told_in(ours ? adaptyst::clock_id::monotonic : adaptyst::clock_id::realtime);
+  if (const cupti::result how = library.register_buffers(request, complete); how != cupti::success)
+    return failed_in("cuptiActivityRegisterCallbacks", how);
+  if (const cupti::result how = launches_and_waits.subscribe(); how != cupti::success)
+    return failed_in("cuptiSubscribe", how);
+  opened = true;
+  return {};
+}
+
+std::string session::start() noexcept {
+  if (!opened)
+    if (std::string why = open(); !why.empty()) return why;
+  launches_and_waits.listen(true);
+  for (const cupti::activity kind : kinds) {
+    const cupti::result how = library.enable(kind);
+    if (how == cupti::success) continue;
+    launches_and_waits.listen(false);
+    return "cuptiActivityEnable: " + cupti::text_of(library, how) + "; is there a driver, and a device?";
+  }
+  listening = true;
+  return {};
+}
+
+void session::flush(std::uint32_t flags) noexcept {
+  if (!listening) return;
+  library.flush_all(flags);
+  done.book();
+}
+
+// Listens while somebody looks.
+void session::follow() noexcept {
+  if (failed) return;
+  if (adaptyst::detail::is_awake() == listening) return flush(0);
+  if (listening) {
+    flush(0);
+    for (const cupti::activity kind : kinds) library.disable(kind);
+    launches_and_waits.listen(false);
+    listening = false;
+    return;
+  }
+  const std::string why = start();
+  failed = !why.empty();
+  if (failed) std::fprintf(stderr, "adaptyst: nothing of CUDA will be seen: %s\n", why.c_str());
+}
+
+void* run(void*) {
+  for (;;) {
+    usleep(100'000);
+    const std::lock_guard<std::mutex> changing(the_session->changing);
+    the_session->follow();
+    if (the_session->failed) return nullptr;
+  }
+}
+
+void at_exit() {
+  if (the_session->process != getpid()) return;  // a forked child has neither CUDA nor our thread
+  if (!lock_in_time(the_session->changing)) return;
+  the_session->flush(cupti::flush_forced);
+  // For ever locked: what follows in the program's end must not be disturbed.
+}
+
+void begin() noexcept {
+  the_session = new session;
+  {
+    const std::lock_guard<std::mutex> changing(the_session->changing);
+    if (adaptyst::detail::is_awake()) the_session->follow();
+  }
+  std::atexit(at_exit);
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);  // the program's signals are not for our thread
+  pthread_t thread;
+  if (pthread_create(&thread, nullptr, run, nullptr) == 0) {
+    pthread_setname_np(thread, "adaptyst-cuda");
+    pthread_detach(thread);
+  }
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+}
+
+__attribute__((constructor)) void put_in_the_drivers_way() noexcept {
+  Dl_info self{};
+  char path[PATH_MAX];
+  if (dladdr(reinterpret_cast<void*>(&begin), &self) != 0 && realpath(self.dli_fname, path) != nullptr)
+    setenv("CUDA_INJECTION64_PATH", path, 0);
+}
+
+}}  // namespace cuda_adapter
+
+extern "C" __attribute__((visibility("default"))) int InitializeInjection() {
+  static const bool once = (cuda_adapter::begin(), true);
+  return once ? 1 : 0;
+}

@@ -1,0 +1,62 @@
+// Queues are made with profiling, also while nobody looks: somebody may later. ADAPTYST_OPENCL_PROFILING=no leaves them
+// as the program wants them.
+#include <stdlib.h>
+#include <string.h>
+
+#include "enqueued.hpp"
+
+using namespace adaptyst::interposer;
+
+namespace {
+
+bool wants_profiling() noexcept {
+  const char* const answer = getenv("ADAPTYST_OPENCL_PROFILING");
+  return answer == nullptr || strcmp(answer, "no") != 0;
+}
+
+// The list with profiling; false: it is too long, or the queue is the device's own.
+constexpr size_t most_properties = 64;
+bool add_profiling(const cl_queue_properties* from, cl_queue_properties (&to)[most_properties]) noexcept {
+  size_t count = 0;
+  bool has_flags = false;
+  for (; from != nullptr && from[count] != 0; count += 2) {
+    if (count + 5 > most_properties) return false;
+    to[count] = from[count];
+    to[count + 1] = from[count + 1];
+    if (from[count] != CL_QUEUE_PROPERTIES) continue;
+    if ((from[count + 1] & CL_QUEUE_ON_DEVICE) != 0) return false;
+    to[count + 1] |= CL_QUEUE_PROFILING_ENABLE;
+    has_flags = true;
+  }
+  if (!has_flags) {
+    to[count++] = CL_QUEUE_PROPERTIES;
+    to[count++] = CL_QUEUE_PROFILING_ENABLE;
+  }
+  to[count] = 0;
+  return true;
+}
+
+}  // namespace
+
+// By this, adaptyst::opencl::track() in the program knows that all is tracked already.
+ADAPTYST_STANDS_FOR const int adaptyst_opencl_interposer;
+const int adaptyst_opencl_interposer = 1;
+
+ADAPTYST_STANDS_FOR cl_command_queue CL_API_CALL clCreateCommandQueue(cl_context context, cl_device_id device,
+                                                                      cl_command_queue_properties properties,
+                                                                      cl_int* status) {
+  const auto next = ADAPTYST_NEXT(clCreateCommandQueue);
+  if (wants_profiling() && (properties & CL_QUEUE_PROFILING_ENABLE) == 0)
+    if (const cl_command_queue made = next(context, device, properties | CL_QUEUE_PROFILING_ENABLE, status))
+      return made;
+  return next(context, device, properties, status);
+}
+
+ADAPTYST_STANDS_FOR cl_command_queue CL_API_CALL clCreateCommandQueueWithProperties(
+    cl_context context, cl_device_id device, const cl_queue_properties* properties, cl_int* status) {
+  const auto next = ADAPTYST_NEXT(clCreateCommandQueueWithProperties);
+  cl_queue_properties with_profiling[most_properties];
+  if (wants_profiling() && add_profiling(properties, with_profiling))
+    if (const cl_command_queue made = next(context, device, with_profiling, status)) return made;
+  return next(context, device, properties, status);
+}

@@ -1,0 +1,376 @@
+// Work on a stream, timed by two events that the device stamps as it comes by: what cuda.hpp and hip.hpp are made of.
+//
+// Nothing here waits for the device. What has ended is found by asking, when something else is tracked or when the program
+// asks for all. Events tell only how far apart they are, in a float of milliseconds: so each is measured from an anchor, an
+// event on a stream of our own whose time is known from both sides, taken anew so often that the float is fine enough.
+//
+// `Runtime` says how its events are made, recorded and asked; cuda.hpp shows what it needs.
+#ifndef ADAPTYST_DETAIL_EVENT_STREAM_HPP
+#define ADAPTYST_DETAIL_EVENT_STREAM_HPP
+
+#include "../operation.hpp"
+
+#ifndef ADAPTYST_DISABLE
+#include <time.h>
+
+#include <mutex>
+#include <new>
+
+#include "../device_clock.hpp"
+#endif
+
+namespace adaptyst { inline namespace v1 { namespace detail {
+
+#ifdef ADAPTYST_DISABLE
+
+inline namespace disabled {
+template <class Runtime>
+class tracked_work {
+ public:
+  tracked_work() noexcept = default;
+  tracked_work(tracked_work&&) noexcept = default;
+  tracked_work& operator=(tracked_work&&) noexcept = default;
+  ~tracked_work() {}  // as with markers: a scope that ends is a use
+  explicit operator bool() const noexcept { return false; }
+  void end() noexcept {}
+};
+
+template <class Runtime, class Name, class... Payload>
+tracked_work<Runtime> track_work(typename Runtime::stream, const Name& name, operation_kind, const char*, const char*,
+                                 uint32_t, const Payload&...) noexcept {
+  return static_cast<void>(text_of(name)), tracked_work<Runtime>{};
+}
+template <class Runtime>
+void collect_tracked() noexcept {}
+}  // namespace disabled
+
+#else
+
+// The first 26 characters of its name, and its place on the bus, since ordinals differ from process to process.
+inline device device_at(int ordinal, const char* kind, const char* name, const char* place) noexcept {
+  char text[40];
+  size_t length = 0;
+  const auto append = [&](const char* what, size_t most) {
+    for (; length != most && *what != '\0'; ++what) text[length++] = *what;
+  };
+  append(*name != '\0' ? name : kind, 26);
+  if (*place != '\0') append(" ", 27);
+  append(place, sizeof text - 1);
+  text[length] = '\0';
+  return device{device_kind::gpu, static_cast<uint32_t>(ordinal), text};
+}
+
+enum class event_state { reached, pending, lost };
+
+// What is known of one device. Never freed, since work may outlive every object of the program.
+template <class Runtime>
+class event_device {
+ public:
+  using event = typename Runtime::event;
+  using stream = typename Runtime::stream;
+
+  static constexpr uint32_t most_in_flight = 4096;
+  static constexpr uint32_t most_anchors = 16;
+
+  struct anchor {
+    event at;
+    uint64_t device_ns;
+    uint32_t users;  // work that is measured from it; it stays where it is for so long
+    bool made;
+  };
+
+  struct work_item {
+    event begin, end;
+    stream on;
+    operation tracked;
+    anchor* from;
+    uint64_t handed_over_ns;
+    work_item* next;
+  };
+
+  // The current one; null if there is none, or no memory.
+  static event_device* current() noexcept {
+    const int ordinal = Runtime::current_device();
+    if (ordinal < 0 || ordinal >= most_ordinals) return nullptr;
+    event_device*& known = all()[ordinal];
+    event_device* found = load_acquire(known);
+    if (found != nullptr) return found;
+    auto* const made = new (std::nothrow) event_device(ordinal);
+    if (made == nullptr || compare_exchange(known, found, made)) return made;
+    delete made;
+    return found;
+  }
+
+  template <class Change>
+  static void for_each(Change&& change) noexcept {
+    for (int ordinal = 0; ordinal != most_ordinals; ++ordinal)
+      if (event_device* const one = load_acquire(all()[ordinal])) change(*one);
+  }
+
+  const device& identity() const noexcept { return identity_; }
+
+  // Ready to be recorded; null when there are too many already, or none can be made.
+  work_item* take() noexcept {
+    const std::lock_guard<std::mutex> held(lock_);
+    if (current_ == nullptr) return nullptr;
+    work_item* item = free_;
+    if (item != nullptr) {
+      free_ = item->next;
+    } else {
+      if (items_ == most_in_flight || (item = new (std::nothrow) work_item{}) == nullptr) return nullptr;
+      ++items_;
+      if (!Runtime::create(item->begin) || !Runtime::create(item->end))
+        return nullptr;  // lost with its memory, counted
+    }
+    item->from = current_;
+    ++item->from->users;
+    return item;
+  }
+
+  void give_back(work_item& item) noexcept {
+    const std::lock_guard<std::mutex> held(lock_);
+    release(item);
+  }
+
+  void fly(work_item& item) noexcept {
+    const std::lock_guard<std::mutex> held(lock_);
+    item.next = nullptr;
+    (last_ != nullptr ? last_->next : first_) = &item;
+    last_ = &item;
+  }
+
+  // Books what has ended; gives up after that many that have not, or at once where another thread is at it.
+  void collect(uint32_t most_pending) noexcept {
+    const std::unique_lock<std::mutex> held(lock_, std::try_to_lock);
+    if (!held || clock_.sync_points() < 2) return;
+    work_item* before = nullptr;
+    for (work_item* item = first_; item != nullptr && most_pending != 0;) {
+      work_item* const next = item->next;
+      const event_state state = Runtime::state(item->end);
+      if (state == event_state::pending) {
+        --most_pending;
+        before = item;
+      } else {
+        (before != nullptr ? before->next : first_) = next;
+        if (next == nullptr) last_ = before;
+        if (state == event_state::reached) {
+          finish(*item);
+        } else {
+          item->tracked.abandon(operation_loss::device_lost);
+        }
+        release(*item);
+      }
+      item = next;
+    }
+  }
+
+  // Takes a sync point where one is due: often at first, once a second later on, so that what lies beyond the last one is
+  // never far. `wait`: if there is but one, until the second can be taken.
+  void synchronise(bool wait) noexcept {
+    const std::unique_lock<std::mutex> held(lock_, std::try_to_lock);
+    if (!held) return;
+    const uint64_t since_first = now_ns() - first_sync_ns_;
+    if (clock_.sync_points() == 1 && wait && since_first < shortest_span_ns) {
+      const timespec left{0, static_cast<long>(shortest_span_ns - since_first)};
+      nanosleep(&left, nullptr);
+    } else if (!wait && now_ns() < next_sync_ns_) {
+      return;
+    }
+    take_anchor();
+    const uint64_t now = now_ns();
+    const uint64_t span = now - first_sync_ns_;
+    next_sync_ns_ = now + (span / 2 < shortest_span_ns  ? shortest_span_ns
+                           : span / 2 > longest_wait_ns ? longest_wait_ns
+                                                        : span / 2);
+  }
+
+ private:
+  static constexpr int most_ordinals = 63;
+  static constexpr uint64_t shortest_span_ns = 20'000'000;
+  static constexpr uint64_t longest_wait_ns = 1'000'000'000;
+  // How long an event on an empty stream may take for its time to be known well enough, and for it to be of any use.
+  static constexpr uint64_t good_bracket_ns = 30'000, widest_bracket_ns = 200'000;
+  // By how much a sync point may be off: work that seems to start that much before it was handed over did so at once.
+  static constexpr uint64_t most_early_ns = 2 * widest_bracket_ns;
+
+  explicit event_device(int ordinal) noexcept : identity_(Runtime::describe(ordinal)) {}
+
+  ADAPTYST_DETAIL_HIDDEN static event_device** all() noexcept {
+    static event_device* every[most_ordinals] = {};
+    return every;
+  }
+
+  // With the lock held, from here on.
+
+  void release(work_item& item) noexcept {
+    --item.from->users;
+    static_cast<void>(item.tracked = operation{});  // nvcc takes an assignment for a value that must be used
+    item.next = free_;
+    free_ = &item;
+  }
+
+  void finish(work_item& item) noexcept {
+    float since_ms = 0, length_ms = 0;
+    uint64_t started_ns = 0;
+    if (!Runtime::elapsed_ms(since_ms, item.from->at, item.begin) ||
+        !Runtime::elapsed_ms(length_ms, item.begin, item.end) || !(since_ms >= 0) || !(length_ms >= 0))
+      return item.tracked.abandon(operation_loss::no_times);
+    if (!clock_.to_monotonic(item.from->device_ns + in_whole_ns(since_ms), started_ns))
+      return item.tracked.abandon(operation_loss::unknown_clock);
+    if (started_ns < item.handed_over_ns && item.handed_over_ns - started_ns <= most_early_ns)
+      started_ns = item.handed_over_ns;
+    item.tracked.complete(started_ns, started_ns + in_whole_ns(length_ms));
+  }
+
+  static uint64_t in_whole_ns(float ms) noexcept { return static_cast<uint64_t>(static_cast<double>(ms) * 1e6 + 0.5); }
+
+  anchor* free_anchor() noexcept {
+    for (anchor& one : anchors_) {
+      if (&one == current_ || one.users != 0) continue;
+      if (!one.made) one.made = Runtime::create(one.at);
+      return one.made ? &one : nullptr;
+    }
+    return nullptr;
+  }
+
+  void take_anchor() noexcept {
+    if (!own_made_) own_made_ = Runtime::create_stream(own_);
+    anchor* const next = own_made_ ? free_anchor() : nullptr;
+    if (next == nullptr) return;
+    uint64_t before = 0, after = 0;
+    for (int attempt = 0; attempt != 5 && (attempt == 0 || after - before > good_bracket_ns); ++attempt) {
+      before = now_ns();
+      if (!Runtime::record(next->at, own_)) return;
+      event_state state;
+      do {
+        state = Runtime::state(next->at);
+        after = now_ns();
+      } while (state == event_state::pending && after - before <= widest_bracket_ns);
+      if (state != event_state::reached) return;  // a busy device: another time
+    }
+    if (after - before > widest_bracket_ns) return;
+    float since_ms = 0;
+    if (current_ != nullptr && !(Runtime::elapsed_ms(since_ms, current_->at, next->at) && since_ms >= 0)) return;
+    next->device_ns = (current_ != nullptr ? current_->device_ns : first_device_ns) + in_whole_ns(since_ms);
+    const uint64_t host_ns = before + (after - before) / 2;
+    if (current_ == nullptr) first_sync_ns_ = host_ns;
+    clock_.synchronise(next->device_ns, host_ns);
+    current_ = next;
+    report_clock(identity_, clock_);
+  }
+
+  static constexpr uint64_t first_device_ns = 1'000'000'000;  // what our count of the device's time begins with
+
+  const device identity_;
+  std::mutex lock_;
+  device_clock clock_{clock_id::device};
+  uint64_t first_sync_ns_ = 0, next_sync_ns_ = 0;
+  stream own_{};
+  bool own_made_ = false;
+  anchor anchors_[most_anchors]{};
+  anchor* current_ = nullptr;
+  work_item* free_ = nullptr;
+  work_item* first_ = nullptr;  // in flight, as they were handed over
+  work_item* last_ = nullptr;
+  uint32_t items_ = 0;
+};
+
+// What lies between track() and end(). Move-only; ends with its scope if not before.
+template <class Runtime>
+class tracked_work {
+ public:
+  tracked_work() noexcept = default;
+  tracked_work(tracked_work&& from) noexcept : on_(from.on_), item_(from.item_) { from.item_ = nullptr; }
+  tracked_work& operator=(tracked_work&& from) noexcept {
+    if (this == &from) return *this;
+    end();
+    on_ = from.on_;
+    item_ = from.item_;
+    from.item_ = nullptr;
+    return *this;
+  }
+  ~tracked_work() { end(); }
+
+  // Whether it is being observed, and not ended yet.
+  explicit operator bool() const noexcept { return item_ != nullptr; }
+
+  // What comes into the stream from now on does not belong to it. A second call does nothing.
+  void end() noexcept {
+    if (item_ == nullptr) return;
+    const typename Runtime::own_errors program;
+    if (Runtime::record(item_->end, item_->on)) {
+      on_->fly(*item_);
+    } else {
+      item_->tracked.abandon(operation_loss::device_lost);
+      on_->give_back(*item_);
+    }
+    item_ = nullptr;
+  }
+
+  // For track().
+  template <class Submit>
+  static tracked_work begin(typename Runtime::stream in, Submit&& submit_on) noexcept {
+    tracked_work begun;
+    const typename Runtime::own_errors program;
+    event_device<Runtime>* const on = event_device<Runtime>::current();
+    if (on == nullptr) return begun;
+    if (program.is_sound()) {
+      const typename Runtime::beside_captures asking;
+      on->synchronise(false);
+      on->collect(few_pending);
+    }
+    operation_loss why = operation_loss::device_lost;
+    typename event_device<Runtime>::work_item* item = nullptr;
+    operation submitted = submit_on(on->identity());
+    if (program.is_sound() && submitted) {
+      why = operation_loss::no_times;
+      if (!Runtime::is_capturing(in)) item = on->take();
+    }
+    if (item != nullptr) {
+      item->on = in;
+      item->handed_over_ns = now_ns();
+      if (Runtime::record(item->begin, in)) {
+        static_cast<void>(item->tracked = static_cast<operation&&>(submitted));
+        begun.on_ = on;
+        begun.item_ = item;
+        return begun;
+      }
+      why = operation_loss::device_lost;
+      on->give_back(*item);
+    }
+    submitted.abandon(why);
+    return begun;
+  }
+
+ private:
+  static constexpr uint32_t few_pending = 2;
+
+  event_device<Runtime>* on_ = nullptr;
+  typename event_device<Runtime>::work_item* item_ = nullptr;
+};
+
+template <class Runtime, class Name, class... Payload>
+tracked_work<Runtime> track_work(typename Runtime::stream in, const Name& name, operation_kind kind, const char* file,
+                                 const char* function, uint32_t line, const Payload&... payload) noexcept {
+  if (!is_awake()) return {};
+  return tracked_work<Runtime>::begin(
+      in, [&](const device& on) { return submit(name, on, in, kind, payload..., file, function, line); });
+}
+
+template <class Runtime>
+void collect_tracked() noexcept {
+  if (!is_awake()) return;
+  const typename Runtime::own_errors program;
+  if (!program.is_sound()) return;
+  const typename Runtime::beside_captures asking;
+  event_device<Runtime>::for_each([](event_device<Runtime>& one) {
+    one.synchronise(true);
+    one.collect(event_device<Runtime>::most_in_flight);
+  });
+}
+
+#endif
+
+}}}  // namespace adaptyst::v1::detail
+
+#endif

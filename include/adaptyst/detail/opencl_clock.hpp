@@ -1,0 +1,90 @@
+// Which clock an OpenCL device's profiling times are in, which OpenCL does not tell: the one of the host that fits.
+#ifndef ADAPTYST_DETAIL_OPENCL_CLOCK_HPP
+#define ADAPTYST_DETAIL_OPENCL_CLOCK_HPP
+
+#include "../device_clock.hpp"
+
+namespace adaptyst { inline namespace v1 { namespace detail { namespace opencl {
+
+// All clocks of the host that may be meant, as near to each other as can be had; in the order of clock_id, from monotonic.
+struct host_times {
+  static constexpr unsigned clocks = 4;
+  uint64_t of[clocks];
+};
+
+template <class = void>
+host_times read_host_times() noexcept {
+  return {{monotonic_ns(), read_clock(4), read_clock(0), read_clock(7)}};  // as in <time.h>
+}
+
+// Not thread-safe.
+class fitted_clock {
+ public:
+  static constexpr uint64_t shortest_span_ns = 200'000;   // below it, a slope says little
+  static constexpr uint64_t longest_gap_ns = 10'000'000;  // between sync points
+  // A bracket is wider than a reading of a clock, some 30 us.
+  static constexpr uint64_t shortest_device_gap_ns = 4'000'000;
+
+  // A command was enqueued between two readings of the host, and the device says when. `is_point`: if the clock is none of
+  // the host's, this is how it is known.
+  template <class = void>
+  void bracket(const host_times& before, const host_times& after, uint64_t queued_ns, uint64_t resolution_ns,
+               bool is_point) noexcept {
+    for (unsigned at = 0; at != host_times::clocks; ++at)
+      if (queued_ns + resolution_ns < before.of[at] || queued_ns > after.of[at] + resolution_ns)
+        fitting_ &= ~(1U << at);
+    unsigned best = 0;
+    while (best != host_times::clocks && (fitting_ & (1U << best)) == 0) ++best;
+    const clock_id fits = best == host_times::clocks
+                              ? clock_id::device
+                              : static_cast<clock_id>(static_cast<uint32_t>(clock_id::monotonic) + best);
+    if (fits != clock_.id()) {
+      clock_ = device_clock{fits};
+      first_ns_ = last_ns_ = 0;
+      keep_synchronised(after.of[0]);
+    }
+    if (fits == clock_id::device && is_point && (last_ns_ == 0 || before.of[0] - last_ns_ > shortest_device_gap_ns))
+      set_point(queued_ns, before.of[0] + (after.of[0] - before.of[0]) / 2);
+  }
+
+  // Whether a later bracket might tell more: clocks that agree today may drift apart.
+  bool is_ambiguous() const noexcept { return (fitting_ & (fitting_ - 1)) != 0; }
+  bool is_of_host() const noexcept { return clock_.id() != clock_id::unknown && clock_.id() != clock_id::device; }
+
+  // For a clock that is none of the host's: at the device's `device_ns` it was `host_ns`.
+  void set_point(uint64_t device_ns, uint64_t host_ns) noexcept {
+    clock_.synchronise(device_ns, host_ns);
+    note_point(host_ns);
+  }
+
+  // Takes a sync point if it is time for one: after as long as there are points for, so that what is converted beyond the
+  // last is never off by more than the readings are. True: it did.
+  template <class = void>
+  bool keep_synchronised(uint64_t now_ns) noexcept {
+    if (!is_of_host() || clock_.id() == clock_id::monotonic) return false;
+    uint64_t gap = last_ns_ - first_ns_;
+    if (gap < shortest_span_ns) gap = shortest_span_ns;
+    if (gap > longest_gap_ns) gap = longest_gap_ns;
+    if (first_ns_ != 0 && now_ns - last_ns_ < gap) return false;
+    clock_.synchronise();
+    note_point(now_ns);
+    return true;
+  }
+
+  const device_clock& clock() const noexcept { return clock_; }
+
+ private:
+  void note_point(uint64_t now_ns) noexcept {
+    if (first_ns_ == 0) first_ns_ = now_ns;
+    last_ns_ = now_ns;
+  }
+
+  unsigned fitting_ = (1U << host_times::clocks) - 1;
+  uint64_t first_ns_ = 0;
+  uint64_t last_ns_ = 0;
+  device_clock clock_{clock_id::unknown};
+};
+
+}}}}  // namespace adaptyst::v1::detail::opencl
+
+#endif

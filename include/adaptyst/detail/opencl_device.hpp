@@ -1,0 +1,228 @@
+// The OpenCL devices of this process: what they are called, and how their times are converted.
+#ifndef ADAPTYST_DETAIL_OPENCL_DEVICE_HPP
+#define ADAPTYST_DETAIL_OPENCL_DEVICE_HPP
+
+#ifndef CL_TARGET_OPENCL_VERSION
+#define CL_TARGET_OPENCL_VERSION 300  // what <CL/cl.h> takes by itself, and says so in each compilation
+#endif
+#include <CL/cl.h>
+#include <dlfcn.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include <atomic>
+#include <mutex>
+#include <new>
+
+#include "../device_clock.hpp"
+#include "opencl_clock.hpp"
+
+namespace adaptyst { inline namespace v1 { namespace detail { namespace opencl {
+
+// What a query answers, or `otherwise`.
+template <class Value, class Query, class Of>
+Value ask(Query query, Of of, cl_uint what, Value otherwise) noexcept {
+  Value answer{};
+  return query(of, what, sizeof answer, &answer, nullptr) == CL_SUCCESS ? answer : otherwise;
+}
+
+template <class = void>
+uint64_t profiling_time(cl_event of, cl_profiling_info which) noexcept {
+  return ask<cl_ulong>(clGetEventProfilingInfo, of, which, 0);
+}
+
+// Its number among the devices of its kind on its platform; that of its parent for a part of a device.
+template <class = void>
+uint32_t index_of(cl_device_id id, cl_device_type type) noexcept {
+  while (const cl_device_id parent = ask<cl_device_id>(clGetDeviceInfo, id, CL_DEVICE_PARENT_DEVICE, nullptr))
+    id = parent;
+  const cl_platform_id platform = ask<cl_platform_id>(clGetDeviceInfo, id, CL_DEVICE_PLATFORM, nullptr);
+  cl_device_id all[64];
+  cl_uint count = 0;
+  if (clGetDeviceIDs(platform, type, 64, all, &count) != CL_SUCCESS) return 0;
+  for (cl_uint at = 0; at != count && at != 64; ++at)
+    if (all[at] == id) return at;
+  return 0;
+}
+
+template <class = void>
+device describe(cl_device_id id) noexcept {
+  char name[256] = "OpenCL device";
+  if (clGetDeviceInfo(id, CL_DEVICE_NAME, sizeof name, name, nullptr) != CL_SUCCESS) name[sizeof name - 1] = '\0';
+  const cl_device_type types = ask<cl_device_type>(clGetDeviceInfo, id, CL_DEVICE_TYPE, 0);
+  if ((types & CL_DEVICE_TYPE_GPU) != 0) return {device_kind::gpu, index_of(id, CL_DEVICE_TYPE_GPU), name};
+  if ((types & CL_DEVICE_TYPE_CPU) != 0) return {device_kind::cpu, index_of(id, CL_DEVICE_TYPE_CPU), name};
+  if ((types & CL_DEVICE_TYPE_ACCELERATOR) != 0)
+    return {device_kind::accelerator, index_of(id, CL_DEVICE_TYPE_ACCELERATOR), name};
+  return {device_kind::other, index_of(id, CL_DEVICE_TYPE_ALL), name};
+}
+
+// Reads the device's clock, where it can: clGetDeviceAndHostTimer() of OpenCL 2.1, which older headers do not declare and
+// older drivers must not be asked for.
+using device_timer = cl_int(CL_API_CALL*)(cl_device_id, cl_ulong*, cl_ulong*);
+template <class = void>
+device_timer timer_of(cl_device_id id) noexcept {
+  char version[128] = "";  // "OpenCL 3.0 …"
+  if (clGetDeviceInfo(id, CL_DEVICE_VERSION, sizeof version, version, nullptr) != CL_SUCCESS) return nullptr;
+  if (strtod(version + 7, nullptr) < 2.1) return nullptr;
+  void* const found = dlsym(RTLD_DEFAULT, "clGetDeviceAndHostTimer");
+  device_timer timer = nullptr;
+  __builtin_memcpy(&timer, &found, sizeof timer);
+  cl_ulong of_device = 0;
+  cl_ulong of_host = 0;
+  return timer != nullptr && timer(id, &of_device, &of_host) == CL_SUCCESS ? timer : nullptr;
+}
+
+struct known_device {
+  explicit known_device(cl_device_id what) noexcept
+      : id(what),
+        named(describe(what)),
+        resolution_ns(ask<size_t>(clGetDeviceInfo, what, CL_DEVICE_PROFILING_TIMER_RESOLUTION, 1)) {}
+
+  const cl_device_id id;
+  const device named;
+  const uint64_t resolution_ns;
+  device_timer timer = nullptr;
+  std::atomic<bool> has_clock{false};
+  std::atomic<uint64_t> look_again_ns{~uint64_t{0}};  // at its clock
+  std::mutex finding;                                 // held by whoever makes `has_clock` true
+  std::mutex lock;                                    // of what follows; no call that waits for the device under it
+  fitted_clock clock;
+  uint64_t reported_epoch = 0;
+  known_device* next = nullptr;
+};
+
+inline std::atomic<known_device*> known_devices{nullptr};
+inline std::mutex making_known;
+
+// Null without memory. Never freed: callbacks may come until the process is gone.
+template <class = void>
+known_device* device_of(cl_device_id id) noexcept {
+  for (known_device* at = known_devices.load(std::memory_order_acquire); at != nullptr; at = at->next)
+    if (at->id == id) return at;
+  const std::lock_guard<std::mutex> alone(making_known);
+  for (known_device* at = known_devices.load(std::memory_order_acquire); at != nullptr; at = at->next)
+    if (at->id == id) return at;
+  known_device* const made = new (std::nothrow) known_device(id);
+  if (made == nullptr) return nullptr;
+  made->next = known_devices.load(std::memory_order_relaxed);
+  known_devices.store(made, std::memory_order_release);
+  return made;
+}
+
+// A marker in a queue of its own, between readings of the host's clocks.
+struct bracket {
+  known_device* of;
+  host_times before, after;
+  cl_event marker;
+};
+
+template <class = void>
+bool enqueue_bracketed(known_device& on, cl_context in, bracket& made) noexcept {
+  cl_int status = CL_SUCCESS;
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"  // OpenCL 2.0 has another; all still have this one
+  const cl_command_queue queue = clCreateCommandQueue(in, on.id, CL_QUEUE_PROFILING_ENABLE, &status);
+#pragma GCC diagnostic pop
+  if (queue == nullptr || status != CL_SUCCESS) return false;
+  made.of = &on;
+  made.before = read_host_times();
+  status = clEnqueueMarkerWithWaitList(queue, 0, nullptr, &made.marker);
+  made.after = read_host_times();
+  if (status == CL_SUCCESS) clFlush(queue);
+  clReleaseCommandQueue(queue);  // goes when the marker is done
+  return status == CL_SUCCESS;
+}
+
+template <class = void>
+void evaluate(const bracket& done) noexcept {
+  const uint64_t queued_ns = profiling_time(done.marker, CL_PROFILING_COMMAND_QUEUED);
+  clReleaseEvent(done.marker);
+  if (queued_ns == 0) return;
+  const std::lock_guard<std::mutex> alone(done.of->lock);
+  done.of->clock.bracket(done.before, done.after, queued_ns, done.of->resolution_ns, done.of->timer == nullptr);
+}
+
+template <class = void>
+void CL_CALLBACK evaluate_later(cl_event, cl_int, void* made) noexcept {
+  bracket* const done = static_cast<bracket*>(made);
+  evaluate(*done);
+  delete done;
+}
+
+template <class = void>
+void evaluate_now(known_device& on, cl_context in) noexcept {
+  bracket made{};
+  if (!enqueue_bracketed(on, in, made)) return;
+  clWaitForEvents(1, &made.marker);
+  evaluate(made);
+}
+
+template <class = void>
+bool read_timer(known_device& on) noexcept {
+  if (on.timer == nullptr) return false;
+  cl_ulong of_device = 0;
+  cl_ulong of_host = 0;
+  const uint64_t before = monotonic_ns();
+  if (on.timer(on.id, &of_device, &of_host) != CL_SUCCESS) return false;
+  const uint64_t after = monotonic_ns();
+  const std::lock_guard<std::mutex> alone(on.lock);
+  on.clock.set_point(of_device, before + (after - before) / 2);
+  return true;
+}
+
+// What has to be looked at again from time to time, without waiting for the device.
+template <class = void>
+void look_again(known_device& on, cl_command_queue like, uint64_t now_ns) noexcept {
+  bool of_host;
+  {
+    const std::lock_guard<std::mutex> alone(on.lock);
+    of_host = on.clock.is_of_host();
+    if (of_host && !on.clock.is_ambiguous()) return;
+  }
+  on.look_again_ns.store(now_ns + (of_host ? 1'000'000'000 : 100'000'000), std::memory_order_relaxed);
+  if (!of_host && read_timer(on)) return;
+  bracket* const made = new (std::nothrow) bracket{};
+  const cl_context in = ask<cl_context>(clGetCommandQueueInfo, like, CL_QUEUE_CONTEXT, nullptr);
+  if (made == nullptr || !enqueue_bracketed(on, in, *made)) return delete made;
+  if (clSetEventCallback(made->marker, CL_COMPLETE, &evaluate_later<>, made) == CL_SUCCESS) return;
+  clReleaseEvent(made->marker);
+  delete made;
+}
+
+template <class = void>
+void find_clock(known_device& on, cl_command_queue like) noexcept {
+  const std::lock_guard<std::mutex> alone(on.finding);
+  if (on.has_clock.load(std::memory_order_relaxed)) return;
+  const cl_context in = ask<cl_context>(clGetCommandQueueInfo, like, CL_QUEUE_CONTEXT, nullptr);
+  const uint64_t begin_ns = monotonic_ns();
+  on.timer = timer_of(on.id);
+  for (unsigned attempt = 0; attempt != 3; ++attempt) evaluate_now(on, in);
+  if (on.clock.is_of_host()) {
+    while (monotonic_ns() - begin_ns < 2 * fitted_clock::shortest_span_ns) {}
+    const std::lock_guard<std::mutex> alone_with_clock(on.lock);
+    on.clock.keep_synchronised(monotonic_ns());
+  } else {
+    // Two points that are far enough apart for the few microseconds by which each may be off.
+    constexpr timespec pause{0, 5'000'000};
+    read_timer(on);
+    nanosleep(&pause, nullptr);
+    if (!read_timer(on)) evaluate_now(on, in);
+  }
+  on.look_again_ns.store(monotonic_ns() + 100'000'000, std::memory_order_relaxed);
+  on.has_clock.store(true, std::memory_order_release);
+}
+
+// Before the times of a command of this queue are converted; by threads of the program only. The first time for a device
+// it waits for three markers in a queue of its own.
+template <class = void>
+void prepare_clock(known_device& on, cl_command_queue queue, uint64_t now_ns) noexcept {
+  if (!on.has_clock.load(std::memory_order_acquire)) return find_clock(on, queue);
+  uint64_t due_ns = on.look_again_ns.load(std::memory_order_relaxed);
+  if (now_ns < due_ns) return;
+  if (on.look_again_ns.compare_exchange_strong(due_ns, ~uint64_t{0})) look_again(on, queue, now_ns);
+}
+
+}}}}  // namespace adaptyst::v1::detail::opencl
+
+#endif

@@ -1,0 +1,36 @@
+// What happened when, as a timeline shows it.
+#ifndef ADAPTYST_LIB_PROFILE_TRACED_EVENT_HPP
+#define ADAPTYST_LIB_PROFILE_TRACED_EVENT_HPP
+
+#include <cstdint>
+#include <string>
+
+namespace adaptyst::lib {
+
+struct traced_site {
+  std::string name;  // with the payload's texts in brackets
+  std::string kind;  // as region::kind
+  std::uint32_t device = 0;
+};
+
+enum class traced_as {
+  scope,      // nests with others of its thread
+  handle,     // may end on another thread, and overlap anything
+  operation,  // of a device
+  metric,
+  mark,
+};
+
+struct traced_event {
+  traced_as as = traced_as::scope;
+  const traced_site* site = nullptr;  // never null; outlives the reader's next look
+  std::uint32_t thread = 0;           // that it happened on; of an operation, that submitted it
+  std::uint64_t submitted_ns = 0;     // CLOCK_MONOTONIC, as the next two
+  std::uint64_t begin_ns = 0, end_ns = 0;
+  std::uint64_t queue = 0;
+  double value = 0;
+};
+
+}  // namespace adaptyst::lib
+
+#endif

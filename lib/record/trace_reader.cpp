@@ -1,0 +1,148 @@
+#include "trace_reader.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <cstddef>
+#include <cstring>
+#include <utility>
+
+#include "../profile/measured.hpp"
+
+namespace adaptyst::lib {
+
+namespace {
+
+using detail::trace_entry;
+using detail::trace_ring;
+using detail::traced;
+
+// More than any process has, so that one that lies does not keep us busy for ever.
+constexpr std::size_t most_recorders = 1 << 16;
+constexpr std::size_t most_sites = 1 << 18;
+constexpr std::uint64_t entries_at_once = 4096;
+constexpr std::uint64_t most_entries = std::uint64_t{1} << 24;
+
+template <class T>
+std::uint64_t address_of(const T* there) {
+  return reinterpret_cast<std::uint64_t>(there);
+}
+
+}  // namespace
+
+void trace_reader::read(const taker& to) {
+  detail::control_page control{};
+  if (of_.address == 0 || !of_.in->read(of_.address, control)) return;
+  clock_ = control.clock;
+  std::uint64_t at = address_of(control.recorders);
+  for (std::size_t step = 0; at != 0 && step != most_recorders; ++step) at = read_recorder(at, control.epoch, to);
+}
+
+std::uint64_t trace_reader::lost() const {
+  std::uint64_t sum = 0;
+  for (const auto& [address, ring] : rings_) sum += ring.lost;
+  return sum;
+}
+
+std::uint64_t trace_reader::read_recorder(std::uint64_t address, std::uint64_t epoch, const taker& to) {
+  std::uint64_t its_epoch = 0;
+  std::uint64_t ring = 0;
+  std::uint64_t next = 0;
+  if (!of_.in->read(address + offsetof(detail::recorder_head, epoch), its_epoch) ||
+      !of_.in->read(address + offsetof(detail::recorder_head, ring), ring) ||
+      !of_.in->read(address + offsetof(detail::recorder_head, next), next))
+    return 0;
+  if (its_epoch == epoch && ring != 0) read_ring(ring, rings_[address], to);
+  return next;
+}
+
+void trace_reader::read_ring(std::uint64_t address, known_ring& known, const taker& to) {
+  std::uint64_t head = 0;
+  std::uint64_t tail = 0;
+  std::uint64_t capacity = 0;
+  std::uint64_t lost = 0;
+  if (!of_.in->read(address + offsetof(trace_ring, head), head)) return;
+  std::atomic_thread_fence(std::memory_order_acquire);
+  if (!of_.in->read(address + offsetof(trace_ring, tail), tail) ||
+      !of_.in->read(address + offsetof(trace_ring, capacity), capacity) ||
+      !of_.in->read(address + offsetof(trace_ring, lost), lost))
+    return;
+  known.lost = lost;
+  if (capacity == 0 || (capacity & (capacity - 1)) != 0 || capacity > most_entries || head - tail > capacity) return;
+  while (tail != head) {
+    const std::uint64_t place = tail & (capacity - 1);
+    const std::uint64_t count = std::min({head - tail, capacity - place, entries_at_once});
+    entries_.resize(count);
+    if (!of_.in->read(address + offsetof(trace_ring, entries) + place * sizeof(trace_entry), entries_.data(),
+                      count * sizeof(trace_entry)))
+      return;
+    for (const trace_entry& entry : entries_) take(entry, known, to);
+    tail += count;
+    of_.in->write(address + offsetof(trace_ring, tail), tail);
+  }
+}
+
+void trace_reader::take(const trace_entry& entry, known_ring& from, const taker& to) {
+  const auto what = static_cast<traced>(entry.path_and_what & detail::traced_bits);
+  const auto& numbers = entry.numbers;
+  if (what == traced::thread) {
+    from.thread = static_cast<std::uint32_t>(numbers[0]);
+    return;
+  }
+  if (what == traced::queue) {
+    if (!std::exchange(from.has_operation, false)) return;
+    from.operation.queue = numbers[0];
+    from.operation.thread = static_cast<std::uint32_t>(numbers[1]);
+    ++events_;
+    to(from.operation);
+    return;
+  }
+  traced_event made;
+  made.site = site_of(entry.path_and_what & ~detail::traced_bits);
+  made.thread = from.thread;
+  switch (what) {
+    case traced::operation:
+      made.as = traced_as::operation;
+      made.submitted_ns = numbers[0];
+      made.begin_ns = numbers[1];
+      made.end_ns = std::max(numbers[1], numbers[2]);
+      from.operation = made;
+      from.has_operation = true;
+      return;
+    case traced::metric:
+      made.as = traced_as::metric;
+      std::memcpy(&made.value, &numbers[1], sizeof made.value);
+      break;
+    case traced::mark: made.as = traced_as::mark; break;
+    case traced::handle: made.as = traced_as::handle; break;
+    default: made.as = traced_as::scope;
+  }
+  made.begin_ns = monotonic_ns(numbers[0]);
+  made.end_ns = made.as == traced_as::scope || made.as == traced_as::handle
+                    ? std::max(made.begin_ns, monotonic_ns(numbers[1]))
+                    : made.begin_ns;
+  ++events_;
+  to(made);
+}
+
+const traced_site* trace_reader::site_of(std::uint64_t address) {
+  static const traced_site unknown{"?", "region", 0};
+  if (const auto known = sites_.find(address); known != sites_.end()) return &known->second;
+  adaptyst_path path{};
+  adaptyst_site site{};
+  if (sites_.size() == most_sites || address == 0 || !of_.in->read(address, path) ||
+      !of_.in->read(address_of(path.site), site))
+    return &unknown;
+  traced_site made;
+  made.name = of_.in->text(address_of(site.name), ADAPTYST_TEXT_BYTES - 1);
+  if (const std::string label = of_.in->text(address_of(site.label), ADAPTYST_TEXT_BYTES - 1); !label.empty())
+    made.name += " [" + label + "]";
+  made.kind = site.kind == ADAPTYST_SITE_METRIC ? "metric" : site_kind_name(site.kind);
+  made.device = path.device;
+  return &sites_.emplace(address, std::move(made)).first->second;
+}
+
+std::uint64_t trace_reader::monotonic_ns(std::uint64_t timestamp) const {
+  return detail::to_monotonic_ns(clock_, timestamp);
+}
+
+}  // namespace adaptyst::lib

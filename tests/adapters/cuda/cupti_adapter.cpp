@@ -1,0 +1,299 @@
+// libadaptyst-cuda.so against the stub of CUPTI: what is booked where, and what is counted as lost.
+#include <adaptyst/adaptyst.hpp>
+#include <dlfcn.h>
+
+#include <chrono>
+#include <cstdlib>
+#include <thread>
+
+#include "collecting.hpp"
+#include "scripted.hpp"
+
+namespace {
+
+constexpr int kernels = 10;
+constexpr std::uint8_t to_device = 1, from_device = 2, on_device = 8;
+
+// Loaded as the driver does it, once.
+void load_adapter() {
+  static const int initialised = [] {
+    setenv("ADAPTYST_CUPTI", ADAPTYST_TEST_CUPTI_STUB, 1);
+    void* const adapter = dlopen(ADAPTYST_TEST_ADAPTER, RTLD_NOW);
+    REQUIRE(adapter != nullptr);
+    return reinterpret_cast<int (*)()>(dlsym(adapter, "InitializeInjection"))();
+  }();
+  REQUIRE(initialised == 1);
+}
+
+bool soon(bool expected) {
+  for (int tenths = 0; tenths != 100 && cupti_stub_enabled(kernels) != expected; ++tenths)
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  return cupti_stub_enabled(kernels) == expected;
+}
+
+// Somebody looks, and the adapter listens.
+struct looking {
+  adaptyst::collector collector{support::options()};
+  looking() {
+    load_adapter();
+    REQUIRE(soon(true));
+  }
+  adaptyst::profile stop() {
+    scripted::call end("cudaProfilerStop", 4'000'000'000U);
+    adaptyst::profile all = collector.stop();
+    support::check_account(all);
+    return all;
+  }
+};
+
+const adaptyst::device_usage& usage(const adaptyst::profile& in, std::uint32_t index) {
+  for (const adaptyst::device_usage& one : in.devices)
+    if (one.kind == "gpu" && one.index == index) return one;
+  FAIL("no GPU " << index);
+  return in.devices.front();
+}
+
+}  // namespace
+
+TEST_CASE("nothing is listened to while nobody looks, nor any more when nobody does") {
+  load_adapter();
+  CHECK_FALSE(cupti_stub_enabled(kernels));
+  looking look;
+  for (const int kind : {1, 2, 10, 22}) CHECK(cupti_stub_enabled(kind));
+  CHECK_FALSE(cupti_stub_enabled(3));  // would let kernels run one at a time only
+  CHECK_FALSE(cupti_stub_call(2, "cudaGetLastError", 1, true));
+  look.stop();
+  CHECK(soon(false));
+  CHECK_FALSE(cupti_stub_call(2, "cudaLaunchKernel", 1, true));
+}
+
+TEST_CASE("a kernel is booked below the region that launched it, although its record comes after the region ended") {
+  looking look;
+  std::uint64_t before;
+  {
+    ADAPTYST_REGION("step");
+    scripted::call launch("cudaLaunchKernel", 101);
+    scripted::call inner("cuLaunchKernel", 101, 1);
+    before = cupti_stub_now();
+  }
+  scripted::kernel(101, "_Z6advectIdEvPKT_PS0_i", {before + 5000, before + 25000});
+  const adaptyst::profile profile = look.stop();
+  const adaptyst::region& kernel = support::find(profile, {"step", "void advect<double>(double const*, double*, int)"});
+  CHECK(kernel.count == 1);
+  CHECK(kernel.total_ns == 20000);
+  CHECK(kernel.kind == "kernel");
+  CHECK(*usage(profile, 0).kernel_ns == 20000);
+  CHECK(usage(profile, 0).queue_wait->total_ns >= 5000);
+  CHECK(usage(profile, 0).queue_wait->total_ns < 1'000'000);
+  CHECK(profile.accounting.lost.empty());
+}
+
+TEST_CASE("copies and fills know their bytes and their direction") {
+  looking look;
+  std::uint64_t t = 0;
+  {
+    ADAPTYST_REGION("io");
+    for (const std::uint32_t correlation : {200U, 201U, 202U, 203U, 204U}) {
+      scripted::call launch(correlation == 204 ? "cudaMemset" : "cudaMemcpyAsync", correlation);
+      t = cupti_stub_now();
+    }
+  }
+  scripted::memcpy(200, to_device, 1000, {t + 1000, t + 2000});
+  scripted::memcpy(201, from_device, 3000, {t + 2000, t + 3000});
+  scripted::memcpy(202, on_device, 500, {t + 3000, t + 4000});
+  scripted::peer_memcpy(203, 700, {t + 4000, t + 5000});
+  scripted::memset(204, 64, {t + 5000, t + 6000});
+  const adaptyst::profile profile = look.stop();
+  const auto check = [&](const char* name, const char* kind, double bytes) {
+    const adaptyst::region& one = support::find(profile, {"io", name});
+    CHECK(one.kind == kind);
+    CHECK(one.count == 1);
+    CHECK(one.attributes.at("bytes").sum == bytes);
+  };
+  check("memcpy HtoD", "copy_to", 1000);
+  check("memcpy DtoH", "copy_from", 3000);
+  check("memcpy DtoD", "fill", 500);
+  check("memcpy PtoP", "fill", 700);
+  check("memset", "fill", 64);
+  CHECK(*usage(profile, 0).copy_ns == 5000);
+  CHECK(profile.accounting.lost.empty());
+}
+
+TEST_CASE("streams that overlap keep their device busy once, and devices are kept apart") {
+  looking look;
+  std::uint64_t t = 0;
+  for (const std::uint32_t correlation : {300U, 301U, 302U}) {
+    scripted::call launch("cudaLaunchKernel", correlation);
+    t = cupti_stub_now();
+  }
+  scripted::kernel(301, "b", {t + 6000, t + 14000, 0, 8});
+  scripted::kernel(302, "c", {t + 1000, t + 4000, 1, 7});
+  scripted::kernel(300, "a", {t + 1000, t + 9000, 0, 7});
+  const adaptyst::profile profile = look.stop();
+  CHECK(support::find(profile, {"a"}).total_ns + support::find(profile, {"b"}).total_ns == 16000);
+  CHECK(*usage(profile, 0).busy_ns == 13000);
+  CHECK(usage(profile, 0).queues == 2);
+  CHECK(*usage(profile, 1).busy_ns == 3000);
+}
+
+TEST_CASE("every kernel of a graph belongs to the launch of the graph") {
+  looking look;
+  std::uint64_t t;
+  {
+    ADAPTYST_REGION("graph");
+    scripted::call launch("cudaGraphLaunch", 400);
+    scripted::call inner("cuGraphLaunch", 400, 1);
+    t = cupti_stub_now();
+  }
+  for (std::uint64_t node = 0; node != 50; ++node)
+    scripted::kernel(400, node % 2 == 0 ? "even" : "odd", {t + 1000 * (node + 1), t + 1000 * (node + 1) + 800});
+  const adaptyst::profile profile = look.stop();
+  CHECK(support::find(profile, {"graph", "even"}).count == 25);
+  CHECK(support::find(profile, {"graph", "odd"}).count == 25);
+  CHECK(profile.accounting.lost.empty());
+}
+
+TEST_CASE("a number that is used again means the newer call, and numbers may wrap") {
+  looking look;
+  const auto launch = [](const char* region, std::uint32_t correlation) {
+    ADAPTYST_REGION(region);
+    scripted::call one("cudaLaunchKernel", correlation);
+    return cupti_stub_now();
+  };
+  std::uint64_t t = launch("first", 500);
+  scripted::kernel(500, "k", {t + 100, t + 200});
+  scripted::call("cudaProfilerStop", 501);
+  t = launch("second", 500);
+  scripted::kernel(500, "k", {t + 100, t + 200});
+  for (const std::uint32_t correlation : {0xFFFFFFFEU, 0xFFFFFFFFU, 0U, 1U}) {
+    t = launch("wrap", correlation);
+    scripted::kernel(correlation, "k", {t + 100, t + 200});
+  }
+  const adaptyst::profile profile = look.stop();
+  CHECK(support::find(profile, {"first", "k"}).count == 1);
+  CHECK(support::find(profile, {"second", "k"}).count == 1);
+  CHECK(support::find(profile, {"wrap", "k"}).count == 4);
+}
+
+TEST_CASE("what is not known is counted, and why") {
+  looking look;
+  std::uint64_t t = 0;
+  for (std::uint32_t correlation = 600; correlation != 606; ++correlation) {
+    scripted::call launch("cudaLaunchKernel", correlation);
+    t = cupti_stub_now();
+  }
+  scripted::kernel(600, "untimed", {0, 0});
+  scripted::kernel(601, "unended", {t + 1000, 0});
+  scripted::kernel(602, "backwards", {t + 2000, t + 1000});
+  scripted::kernel(603, "from the past", {t - 5'000'000, t});
+  scripted::kernel(604, "slightly early", {t - 20'000, t + 10'000});
+  scripted::kernel(605, nullptr, {t + 1000, t + 2000});
+  scripted::kernel(666, "nobody launched it", {t + 1000, t + 2000});
+  scripted::record(51, 64).deliver();  // of a kind that nobody asked for
+  cupti_stub_drop(7);
+  const adaptyst::profile profile = look.stop();
+  CHECK(support::lost(profile, "no_times") == 2 + 1 + 7);
+  CHECK(support::lost(profile, "bad_times") == 2);
+  CHECK(support::find(profile, {"slightly early"}).total_ns == 30'000);
+  CHECK(support::find(profile, {"(kernel without a name)"}).count == 1);
+  CHECK(profile.accounting.open == 0);
+}
+
+TEST_CASE("records that are longer than the ones we know are read the same") {
+  looking look;
+  std::uint64_t t;
+  {
+    scripted::call launch("cudaLaunchKernel", 700);
+    t = cupti_stub_now();
+  }
+  for (std::uint64_t at = 0; at != 3; ++at) scripted::kernel(700, "longer", {t + 1000 * at, t + 1000 * at + 500}, 472);
+  const adaptyst::profile profile = look.stop();
+  CHECK(support::find(profile, {"longer"}).total_ns == 1500);
+}
+
+TEST_CASE("a launch that was overwritten by a later one is counted, not put elsewhere") {
+  looking look;
+  constexpr std::uint32_t slots = 1U << 16;
+  std::uint64_t t = 0;
+  for (const std::uint32_t correlation : {800U, 800U + slots}) {
+    scripted::call launch("cudaLaunchKernel", correlation);
+    t = cupti_stub_now();
+  }
+  scripted::kernel(800, "forgotten", {t + 1000, t + 2000});
+  scripted::kernel(800 + slots, "remembered", {t + 2000, t + 3000});
+  const adaptyst::profile profile = look.stop();
+  CHECK(support::find(profile, {"remembered"}).count == 1);
+  CHECK(support::lost(profile, "no_times") == 1);
+}
+
+TEST_CASE("many kernels of two streams, buffer by buffer: all are there, and none comes late") {
+  looking look;
+  constexpr std::uint32_t count = 20'000;  // several buffers
+  std::uint64_t last_end[2] = {};
+  std::uint64_t sum = 0;
+  for (std::uint32_t at = 0; at != count; ++at) {
+    {
+      ADAPTYST_REGION("launcher");
+      scripted::call launch("cudaLaunchKernel", 10'000 + at);
+    }
+    const std::uint32_t stream = at % 2;
+    const std::uint64_t start = std::max(cupti_stub_now(), last_end[stream]) + 100;
+    last_end[stream] = start + 400;
+    sum += 400;
+    scripted::kernel(10'000 + at, "k", {start, start + 400, 0, stream});
+  }
+  const adaptyst::profile profile = look.stop();
+  CHECK(support::find(profile, {"launcher", "k"}).count == count);
+  CHECK(support::find(profile, {"launcher", "k"}).total_ns == sum);
+  CHECK(usage(profile, 0).late == 0);
+  CHECK(*usage(profile, 0).busy_ns <= sum);
+  CHECK(profile.accounting.lost.empty());
+}
+
+TEST_CASE("where the host waits is a region of that kind") {
+  looking look;
+  {
+    ADAPTYST_REGION("step");
+    std::uint64_t t = 0;
+    {
+      scripted::call copy("cudaMemcpy", 901);
+      scripted::call inner("cuMemcpyDtoH_v2", 901, 1);
+      t = cupti_stub_now();
+    }
+    scripted::memcpy(901, from_device, 8, {t + 1, t + 2});
+    scripted::call wait("cudaDeviceSynchronize", 902);
+    scripted::call inner("cuCtxSynchronize", 902, 1);
+    std::this_thread::sleep_for(std::chrono::milliseconds(3));
+  }
+  std::thread([] { scripted::call wait("cuCtxSynchronize", 903, 1); }).join();
+  const adaptyst::profile profile = look.stop();
+  CHECK(support::find(profile, {"step", "cudaDeviceSynchronize"}).kind == "wait");
+  CHECK(support::find(profile, {"step", "cudaDeviceSynchronize"}).total_ns >= 3'000'000);
+  CHECK(support::find(profile, {"step", "cudaMemcpy"}).count == 1);
+  CHECK(support::find(profile, {"step", "memcpy DtoH"}).count == 1);
+  CHECK(support::find(profile, {"cuCtxSynchronize"}).count == 1);
+  CHECK(profile.accounting.lost.empty());
+}
+
+TEST_CASE("threads that launch at once do not mix up their kernels") {
+  looking look;
+  constexpr std::uint32_t each = 2000;
+  constexpr const char* names[] = {"thread 0", "thread 1", "thread 2", "thread 3"};
+  std::vector<std::thread> threads;
+  for (std::uint32_t thread = 0; thread != 4; ++thread) {
+    threads.emplace_back([&names, thread] {
+      const char* const name = names[thread];
+      for (std::uint32_t at = 0; at != each; ++at) {
+        const std::uint32_t correlation = 100'000 + at * 4 + thread;
+        ADAPTYST_REGION(name);
+        scripted::call launch("cudaLaunchKernel", correlation);
+        const std::uint64_t t = cupti_stub_now();
+        scripted::kernel(correlation, name, {t + 10, t + 20, 0, thread});
+      }
+    });
+  }
+  for (std::thread& one : threads) one.join();
+  const adaptyst::profile profile = look.stop();
+  for (const char* const name : names) CHECK(support::find(profile, {name, name}).count == each);
+  CHECK(profile.accounting.lost.empty());
+}

@@ -1,0 +1,116 @@
+#!/usr/bin/env python3
+"""libadaptyst-cuda.so in programs of their own: cupti_processes.py ADAPTYST PROGRAM ADAPTER STUB [CASE …]
+
+The program uses a stub of CUPTI, and no device."""
+import json
+import os
+import pathlib
+import subprocess
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "support"))
+from cases import Missing, run_cases  # noqa: E402
+from compiling import Failures, scratch  # noqa: E402
+
+ADAPTYST, PROGRAM, ADAPTER, STUB = sys.argv[1:5]
+failures = Failures()
+work = scratch()
+LIMIT = 60
+TAIL = "adaptyst: nothing of CUDA will be seen: "
+
+
+def start(words, **environment):
+    everything = {**os.environ, **environment}
+    for name in ("CUDA_INJECTION64_PATH", "ADAPTYST_CUPTI", "LD_PRELOAD"):
+        if name not in environment:
+            everything.pop(name, None)
+    return subprocess.run(words, env=everything, capture_output=True, text=True, timeout=LIMIT, check=False)
+
+
+def observed(*words, **environment):
+    """The program under `adaptyst run`, and its profile."""
+    file = work / "profile.json"
+    file.unlink(missing_ok=True)
+    done = start([ADAPTYST, "run", "--engine=inline", "--report=none", f"--output={file}", "--", PROGRAM, *words], **environment)
+    return done, json.loads(file.read_text()) if file.exists() else {"regions": [], "accounting": {}, "devices": []}
+
+
+def counts(profile):
+    return {"/".join(region["path"]): region["count"] for region in profile["regions"]}
+
+
+def case_what_is_done_at_the_end_is_in_the_profile():
+    done, profile = observed("calls", CUDA_INJECTION64_PATH=ADAPTER, ADAPTYST_CUPTI=STUB)
+    failures.equal((done.returncode, done.stdout), (0, "injected: 1\ndone\n"), "the program runs as ever")
+    failures.equal(done.stderr, "", "and nothing is said")
+    failures.equal(counts(profile), {"step": 100, "step/stencil(double*, double*)": 100}, "every kernel, below its launcher")
+    failures.equal(profile["accounting"]["lost"], {}, "nothing is lost")
+    kernel = next(region for region in profile["regions"] if region["kind"] == "kernel")
+    failures.equal(kernel["total_ns"], 100 * 500, "as long as the device said")
+    gpu = next(device for device in profile["devices"] if device["kind"] == "gpu")
+    failures.equal(gpu["kernel_ns"], 100 * 500, "and the device was busy for as long")
+    failures.equal(gpu["clock"], None, "in our clock")
+
+
+def case_preloaded_it_is_what_the_driver_will_call():
+    done, profile = observed("calls", LD_PRELOAD=ADAPTER, ADAPTYST_CUPTI=STUB)
+    failures.equal(done.stdout, "injected: 1\ndone\n", "the driver finds it")
+    failures.equal(counts(profile).get("step/stencil(double*, double*)"), 100, "every kernel")
+    other = start([PROGRAM], LD_PRELOAD=ADAPTER, CUDA_INJECTION64_PATH="/no/such/tool")
+    failures.equal(other.stdout, "cannot open /no/such/tool\n", "another tool is left where it is")
+
+
+def case_a_clock_that_cupti_insists_on_is_converted():
+    done, profile = observed("calls", CUDA_INJECTION64_PATH=ADAPTER, ADAPTYST_CUPTI=STUB, CUPTI_STUB_WITHOUT_CLOCK="1")
+    failures.equal(done.stderr, "", "nothing is said")
+    failures.equal(counts(profile).get("step/stencil(double*, double*)"), 100, "every kernel")
+    kernel = next(region for region in profile["regions"] if region["kind"] == "kernel")
+    gpu = next(device for device in profile["devices"] if device["kind"] == "gpu")
+    failures.equal((gpu["clock"] or {}).get("name"), "realtime", "which clock is told")
+    failures.check(abs(kernel["total_ns"] - 100 * 500) < 100 * 50, "as long as the device said", kernel["total_ns"])
+    failures.equal(profile["accounting"]["lost"], {}, "nothing is lost")
+
+
+def case_without_cupti():
+    done, profile = observed("calls", CUDA_INJECTION64_PATH=ADAPTER, ADAPTYST_CUPTI="/no/such/libcupti.so")
+    failures.equal((done.returncode, done.stdout), (0, "injected: 1\ndone\n"), "the program runs as ever")
+    failures.equal(done.stderr, TAIL + "cannot open /no/such/libcupti.so; ADAPTYST_CUPTI=FILE names another\n", "one line")
+    failures.equal(counts(profile), {"step": 100}, "its own regions are there")
+    done, _ = observed("calls", CUDA_INJECTION64_PATH=ADAPTER, ADAPTYST_CUPTI="libc.so.6")
+    failures.check(done.stderr.startswith(TAIL + "this libcupti.so lacks functions"), "a library that is not CUPTI", done.stderr)
+    done, _ = observed("calls", CUDA_INJECTION64_PATH=ADAPTER, ADAPTYST_CUPTI=STUB, CUPTI_STUB_VERSION="8")
+    failures.check("is of version 8, which is too old" in done.stderr, "an old CUPTI", done.stderr)
+
+
+def case_without_a_driver():
+    for function, result in (("cuptiActivityEnable", 999), ("cuptiSubscribe", 999), ("cuptiSubscribe", 39),
+                             ("cuptiActivityRegisterCallbacks", 1)):
+        done, profile = observed("calls", CUDA_INJECTION64_PATH=ADAPTER, ADAPTYST_CUPTI=STUB,
+                                 CUPTI_STUB_FAILS=f"{function}:{result}")
+        why = "another tool listens to CUDA" if result == 39 else "is there a driver, and a device?"
+        failures.equal((done.returncode, done.stdout), (0, "injected: 1\ndone\n"), f"{function}: the program runs as ever")
+        failures.equal(done.stderr, f"{TAIL}{function}: RESULT_OF_THE_STUB ({result}); {why}\n", f"{function}: one line")
+        failures.equal(counts(profile), {"step": 100}, f"{function}: its own regions are there")
+
+
+def case_nobody_looks():
+    done = start([PROGRAM, "calls"], CUDA_INJECTION64_PATH=ADAPTER, ADAPTYST_CUPTI="/no/such/libcupti.so")
+    failures.equal((done.returncode, done.stdout, done.stderr), (0, "injected: 1\ndone\n", ""), "CUPTI is not even opened")
+
+
+def case_real_cupti_without_a_device():
+    real = next((path for path in (pathlib.Path("/usr/local/cuda/lib64/libcupti.so.13"),
+                                   pathlib.Path("/usr/local/cuda/extras/CUPTI/lib64/libcupti.so")) if path.exists()), None)
+    if real is None:
+        raise Missing("no CUPTI of NVIDIA's")
+    if pathlib.Path("/dev/nvidiactl").exists():
+        raise Missing("there is a device")
+    # What it leaves behind or does not lock is not ours to judge.
+    done, profile = observed(CUDA_INJECTION64_PATH=ADAPTER, ADAPTYST_CUPTI=str(real), ASAN_OPTIONS="detect_leaks=0",
+                             TSAN_OPTIONS="report_bugs=0")
+    failures.equal((done.returncode, done.stdout), (0, "injected: 1\ndone\n"), "the program runs as ever")
+    failures.equal(done.stderr, TAIL + "cuptiSubscribe: CUPTI_ERROR_UNKNOWN (999); is there a driver, and a device?\n", "one line")
+    failures.equal(profile["regions"], [], "nothing is made up")
+
+
+run_cases(globals(), sys.argv[5:], failures)

@@ -1,0 +1,35 @@
+// A program that "uses CUDA", as far as a tool can see: it does what the driver does when it is initialised, and calls the
+// stub of CUPTI where there is one. Nothing in it is measured on a device.
+#include <adaptyst/region.hpp>
+#include <dlfcn.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+#include "scripted.hpp"
+
+int main(int count, char** words) {
+  const bool calls = count > 1 && std::strcmp(words[1], "calls") == 0;
+  // The driver's own way to its tools.
+  const char* const tool = std::getenv("CUDA_INJECTION64_PATH");
+  if (tool == nullptr) return std::puts("no tool"), 0;
+  void* const injected = dlopen(tool, RTLD_NOW);
+  if (injected == nullptr) return std::printf("cannot open %s\n", tool), 1;
+  const int answer = reinterpret_cast<int (*)()>(dlsym(injected, "InitializeInjection"))();
+  std::printf("injected: %d\n", answer);
+  for (std::uint32_t at = 1; calls && at <= 100; ++at) {
+    std::uint64_t t;
+    {
+      ADAPTYST_REGION("step");
+      scripted::call launch("cudaLaunchKernel", at);
+      t = cupti_stub_now();
+    }
+    scripted::kernel(at, "_Z7stencilPdS_", {t + 1000, t + 1500});
+    usleep(200);
+  }
+  std::fflush(stdout);
+  if (calls && fork() == 0) std::exit(0);  // a child that leaves as its parent does, without CUDA
+  std::puts("done");
+}

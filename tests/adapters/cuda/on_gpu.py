@@ -1,0 +1,105 @@
+#!/usr/bin/env python3
+"""The CUDA adapters on a real GPU, and what they cost: on_gpu.py ADAPTYST PROGRAM ADAPTER [OUTPUT.json] [CASE …]
+
+Prints, and writes to OUTPUT.json, cuda_launch_overhead_ns and cuda_duration_error_percent. Skipped without a GPU."""
+import json
+import os
+import pathlib
+import statistics
+import subprocess
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "support"))
+from cases import run_cases  # noqa: E402
+from compiling import Failures, scratch, skip  # noqa: E402
+
+ADAPTYST, PROGRAM, ADAPTER = sys.argv[1:4]
+OUTPUT = next((word for word in sys.argv[4:] if word.endswith(".json")), None)
+failures = Failures()
+figures = {}
+work = scratch()
+
+
+def plain(*words):
+    done = subprocess.run([PROGRAM, *map(str, words)], capture_output=True, text=True, timeout=120, check=False)
+    if done.returncode == 77:
+        skip("no GPU: " + done.stderr.strip())
+    return figure_of(done)
+
+
+def observed(*words, adapter="CUDA_INJECTION64_PATH"):
+    file = work / "profile.json"
+    environment = dict(os.environ) if adapter is None else {**os.environ, adapter: ADAPTER}
+    done = subprocess.run([ADAPTYST, "run", "--engine=inline", "--report=none", f"--output={file}", "--", PROGRAM,
+                           *map(str, words)], env=environment, capture_output=True, text=True, timeout=120, check=False)
+    failures.equal((done.returncode, done.stderr), (0, ""), f"{words}: runs, and nothing is said")
+    return figure_of(done), json.loads(file.read_text())
+
+
+def figure_of(done):
+    return {line.split()[0]: float(line.split()[1]) for line in done.stdout.splitlines()}
+
+
+def kernels(profile, below="launcher"):
+    return [row for row in profile["regions"] if row["kind"] == "kernel" and row["path"][0] == below]
+
+
+def gpu(profile):
+    return next(device for device in profile["devices"] if device["kind"] == "gpu")
+
+
+def case_kernels_last_as_long_as_events_say():
+    count = 200
+    events, profile = observed("spin", count)
+    rows = kernels(profile)
+    failures.equal(sum(row["count"] for row in rows), count, "every kernel is below the region that launched it")
+    failures.equal(profile["accounting"]["lost"], {}, "nothing is lost")
+    ours = sum(row["total_ns"] for row in rows)
+    # Two events have some 2 us between them even with nothing inside; of 200 us that is 1 %.
+    error = 100 * (ours - events["events_ns"]) / events["events_ns"]
+    figures["cuda_duration_error_percent"] = round(abs(error), 3)
+    failures.check(abs(error) <= 2, "within 2 % of cudaEvent's", (ours, events["events_ns"]))
+
+
+def case_tracked_by_events():
+    count = 200
+    events, profile = observed("tracked", count, adapter=None)
+    rows = kernels(profile)
+    failures.equal(sum(row["count"] for row in rows), count, "every piece of work")
+    failures.equal(profile["accounting"]["lost"], {}, "nothing is lost")
+    ours = sum(row["total_ns"] for row in rows)
+    failures.check(abs(ours - events["events_ns"]) <= 0.02 * events["events_ns"], "within 2 % of cudaEvent's",
+                   (ours, events["events_ns"]))
+    failures.check(gpu(profile)["clock"]["sync_points"] >= 2, "its clock was compared", gpu(profile)["clock"])
+
+
+def case_preloaded():
+    _, profile = observed("spin", 20, adapter="LD_PRELOAD")
+    failures.equal(sum(row["count"] for row in kernels(profile)), 20, "the driver calls a preloaded library")
+
+
+def case_streams_overlap():
+    _, profile = observed("streams")
+    total = sum(row["total_ns"] for row in kernels(profile))
+    failures.check(gpu(profile)["busy_ns"] < 0.75 * total, "the union is less than the sum", (gpu(profile)["busy_ns"], total))
+
+
+def case_graphs():
+    _, profile = observed("graph", 50)
+    failures.equal(sum(row["count"] for row in kernels(profile)), 50, "every kernel of the graph is below its launch")
+
+
+def case_launch_overhead():
+    rounds = [(plain("launches", 5000)["launch_ns"], observed("launches", 5000)[0]["launch_ns"]) for _ in range(5)]
+    figures["cuda_launch_overhead_ns"] = round(statistics.median(with_us - without for without, with_us in rounds), 1)
+    failures.check(True, "measured")
+    print("launch, ns, alone and observed: " + ", ".join(f"{a:.0f}/{b:.0f}" for a, b in rounds))
+
+
+plain("launches", 1)
+try:
+    run_cases(globals(), [word for word in sys.argv[4:] if word != OUTPUT], failures)
+finally:
+    print(json.dumps(figures))
+    if OUTPUT:
+        pathlib.Path(OUTPUT).write_text(json.dumps(figures))

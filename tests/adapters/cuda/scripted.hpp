@@ -1,0 +1,82 @@
+// Records as CUPTI 13 lays them out, written by offset, not through the adapter's own declarations.
+#ifndef ADAPTYST_TESTS_ADAPTERS_CUDA_SCRIPTED_HPP
+#define ADAPTYST_TESTS_ADAPTERS_CUDA_SCRIPTED_HPP
+
+#include <cstring>
+#include <vector>
+
+#include "cupti_stub.hpp"
+
+namespace scripted {
+
+struct when_and_where {
+  std::uint64_t start, end;
+  std::uint32_t device = 0, stream = 7, context = 1;
+};
+
+class record {
+ public:
+  record(std::uint32_t kind, std::size_t bytes) : bytes_(bytes, 0xA5) { put(0, kind); }
+  template <class T>
+  record& put(std::size_t offset, T value) {
+    std::memcpy(bytes_.data() + offset, &value, sizeof value);
+    return *this;
+  }
+  void deliver() const { cupti_stub_record(bytes_.data(), bytes_.size()); }
+
+ private:
+  std::vector<unsigned char> bytes_;
+};
+
+inline void kernel(std::uint32_t correlation, const char* name, when_and_where at, std::size_t bytes = 216) {
+  record(10, bytes)
+      .put(16, at.start)
+      .put(24, at.end)
+      .put(40, at.device)
+      .put(44, at.context)
+      .put(48, at.stream)
+      .put(92, correlation)
+      .put(104, name)
+      .deliver();
+}
+
+inline record transfer(std::uint32_t kind, std::size_t bytes, std::uint64_t amount, when_and_where at) {
+  return record(kind, bytes)
+      .put(8, amount)
+      .put(16, at.start)
+      .put(24, at.end)
+      .put(32, at.device)
+      .put(36, at.context)
+      .put(40, at.stream);
+}
+
+inline void memcpy(std::uint32_t correlation, std::uint8_t direction, std::uint64_t amount, when_and_where at) {
+  transfer(1, 96, amount, at).put(4, direction).put(44, correlation).deliver();
+}
+inline void peer_memcpy(std::uint32_t correlation, std::uint64_t amount, when_and_where at) {
+  transfer(22, 96, amount, at).put(4, std::uint8_t{10}).put(60, correlation).deliver();
+}
+inline void memset(std::uint32_t correlation, std::uint64_t amount, when_and_where at) {
+  transfer(2, 88, amount, at).put(44, correlation).deliver();
+}
+
+// A call from its beginning to its end; its number.
+class call {
+ public:
+  call(const char* name, std::uint32_t correlation, int domain = 2)
+      : name_(name), correlation_(correlation), domain_(domain) {
+    cupti_stub_call(domain_, name_, correlation_, true);
+  }
+  ~call() { cupti_stub_call(domain_, name_, correlation_, false); }
+  call(const call&) = delete;
+  call& operator=(const call&) = delete;
+
+ private:
+  const char* name_;
+  std::uint32_t correlation_;
+  int domain_;
+};
+
+}  // namespace scripted
+
+#endif

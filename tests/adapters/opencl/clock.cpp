@@ -1,0 +1,87 @@
+// Which clock fits a device's times: made-up readings, no device.
+#include <adaptyst/detail/opencl_clock.hpp>
+
+#include "catch.hpp"
+
+namespace {
+
+using adaptyst::clock_id;
+using adaptyst::detail::opencl::fitted_clock;
+using adaptyst::detail::opencl::host_times;
+
+// Clocks a second apart, so that only one fits.
+host_times apart(std::uint64_t monotonic_ns) {
+  return {{monotonic_ns, monotonic_ns + 1'000'000'000, monotonic_ns + 2'000'000'000, monotonic_ns + 3'000'000'000}};
+}
+
+constexpr std::uint64_t begin = 100'000'000'000;
+
+void look(fitted_clock& with, std::uint64_t monotonic_ns, std::uint64_t queued_ns, bool is_point = true) {
+  with.bracket(apart(monotonic_ns), apart(monotonic_ns + 20'000), queued_ns, 1, is_point);
+}
+
+}  // namespace
+
+TEST_CASE("the clock that was read around a command is the device's") {
+  const clock_id ids[] = {clock_id::monotonic, clock_id::monotonic_raw, clock_id::realtime, clock_id::boottime};
+  for (unsigned at = 0; at != 4; ++at) {
+    fitted_clock found;
+    CHECK(found.clock().id() == clock_id::unknown);
+    look(found, begin, apart(begin + 10'000).of[at]);
+    CHECK(found.clock().id() == ids[at]);
+    CHECK(found.is_of_host());
+    CHECK_FALSE(found.is_ambiguous());
+  }
+}
+
+TEST_CASE("a time just outside of the readings is another clock's, within the timer's resolution it is not") {
+  fitted_clock found;
+  found.bracket(apart(begin), apart(begin + 20'000), begin - 80, 80, true);
+  CHECK(found.clock().id() == clock_id::monotonic);
+  found.bracket(apart(begin), apart(begin + 20'000), begin - 81, 80, true);
+  CHECK(found.clock().id() == clock_id::device);
+}
+
+TEST_CASE("clocks that agree at first are told apart later") {
+  fitted_clock found;
+  host_times same = {{begin, begin, 0, begin}};
+  host_times after = {{begin + 20'000, begin + 20'000, 1, begin + 20'000}};
+  found.bracket(same, after, begin + 10'000, 1, true);
+  CHECK(found.clock().id() == clock_id::monotonic);
+  CHECK(found.is_ambiguous());
+  // A minute later, MONOTONIC_RAW has lost a millisecond.
+  constexpr std::uint64_t minute = 60'000'000'000;
+  constexpr std::uint64_t lost = 1'000'000;
+  for (host_times* one : {&same, &after}) {
+    for (std::uint64_t& time : one->of) time += minute;
+    one->of[1] -= lost;
+  }
+  found.bracket(same, after, begin + minute - lost + 10'000, 1, true);
+  CHECK(found.clock().id() == clock_id::monotonic_raw);
+  CHECK_FALSE(found.is_ambiguous());
+}
+
+TEST_CASE("a clock that is none of the host's is known by where its commands were enqueued") {
+  fitted_clock found;
+  constexpr std::uint64_t ahead = 210'000'000'000;
+  look(found, begin, begin + ahead + 10'000);
+  CHECK(found.clock().id() == clock_id::device);
+  std::uint64_t converted = 0;
+  CHECK_FALSE(found.clock().to_monotonic(begin + ahead, converted));   // one point is none
+  look(found, begin + 1'000'000, begin + 1'000'000 + ahead + 19'000);  // too near to say how fast it runs
+  CHECK(found.clock().sync_points() == 1);
+  look(found, begin + 10'000'000, begin + 10'000'000 + ahead + 10'000);
+  CHECK(found.clock().sync_points() == 2);
+  REQUIRE(found.clock().to_monotonic(begin + ahead + 5'000'000, converted));
+  CHECK(converted == begin + 5'000'000);
+}
+
+TEST_CASE("where the device's clock can be read, brackets are no sync points") {
+  fitted_clock found;
+  look(found, begin, 5, false);
+  CHECK(found.clock().id() == clock_id::device);
+  CHECK(found.clock().sync_points() == 0);
+  found.set_point(5, begin);
+  found.set_point(10'000'005, begin + 10'000'000);
+  CHECK(found.clock().sync_points() == 2);
+}

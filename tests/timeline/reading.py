@@ -1,0 +1,224 @@
+#!/usr/bin/env python3
+"""Reads timelines with a reader that is not ours: reading.py ADAPTYST PROGRAM ENGINE [CASE …]"""
+import collections
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import time
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "support"))
+from cases import run_cases  # noqa: E402
+from compiling import Failures, scratch  # noqa: E402
+
+ADAPTYST, PROGRAM, ENGINE = sys.argv[1:4]
+failures = Failures()
+work = scratch()
+timeline_file = work / "run.trace.json"
+profile_file = work / "run.json"
+LIMIT = 60
+
+
+def environment(**more):
+    outputs = f"{profile_file};{timeline_file}"
+    options = ",".join([f"engine={ENGINE}", f"output={outputs}"] + [f"{key}={value}" for key, value in more.items()])
+    return {**os.environ, "ADAPTYST": options}
+
+
+def run_inside(*words, **options):
+    return subprocess.run([PROGRAM, "inside", *map(str, words)], env=environment(**options), capture_output=True, text=True,
+                          timeout=LIMIT, check=False)
+
+
+def exact_ns(text):
+    """Nanoseconds, from a number of microseconds as it stands in the file."""
+    whole, _, part = text.partition(".")
+    failures.equal(len(part), 3, f"decimals of {text}")
+    return int(whole) * 1000 + int(part)
+
+
+def load(text=None):
+    events = json.loads(text if text is not None else timeline_file.read_text(), parse_float=str)
+    for event in events:
+        for key in ["ts", "dur"]:
+            if key in event:
+                event[key] = exact_ns(event[key])
+    return events
+
+
+def tracks(events):
+    slices = collections.defaultdict(list)
+    for event in events:
+        if event["ph"] == "X":
+            slices[event["pid"], event["tid"]].append((event["ts"], event["ts"] + event["dur"], event["name"]))
+    return slices
+
+
+def check_nesting(events):
+    for track, slices in tracks(events).items():
+        open_until = []
+        for begin, end, name in sorted(slices, key=lambda one: (one[0], -one[1])):
+            while open_until and open_until[-1] <= begin:
+                open_until.pop()
+            if open_until and end > open_until[-1]:
+                failures.add(f"{name} at {begin} on {track} nests")
+                return
+            open_until.append(end)
+
+
+def named(events, what):
+    return {(event["pid"], event["tid"]): event["args"]["name"] for event in events if event["ph"] == "M" and event["name"] == what}
+
+
+def device_process(events):
+    found = [pid for (pid, _), name in named(events, "process_name").items() if name.startswith("gpu0 simulated GPU")]
+    failures.equal(len(found), 1, "processes that stand for the device")
+    return found[0] if found else None
+
+
+def check_all(events):
+    """What `traced_program … all` does."""
+    check_nesting(events)
+    device = device_process(events)
+    on_host = collections.Counter(event["name"] for event in events if event["ph"] == "X" and event["pid"] != device)
+    failures.equal(on_host, {"step \"quoted\"\n\ufffd": 200, "nested": 600, "wait": 200, "submitter": 100, "offload": 1}, "slices of the host")
+    on_device = collections.Counter(event["name"] for event in events if event["ph"] == "X" and event["pid"] == device)
+    failures.equal(on_device, {"upload": 100, "kernel": 100, "offload": 1}, "slices of the device")
+    failures.equal(sum(event["ph"] == "i" for event in events), 20, "marks")
+    values = [float(event["args"]["value"]) for event in events if event["ph"] == "C"]
+    failures.equal(len(values), 200, "values of the metric")
+    failures.check(abs(sum(values) - sum(1.0 / (1 + at) for at in range(200))) < 1e-9, "the sum of the metric")
+    check_handles(events)
+    check_arrows(events, device)
+    names = named(events, "thread_name")
+    queues = sorted(name for (pid, _), name in names.items() if pid == device)
+    failures.check(len([name for name in queues if name.startswith("queue 1")]) >= 1, "the first queue has a track", queues)
+    failures.check(len([name for name in queues if name.startswith("queue 2 (")]) >= 1 or
+                   len([name for name in queues if name.startswith("queue 1 (")]) >= 1, "what overlaps has tracks of its own", queues)
+    for event in events:
+        if event["ph"] == "X" and (event["pid"], event["tid"]) not in names:
+            failures.add(f"the track of {event['name']} has a name")
+            break
+
+
+def check_handles(events):
+    pairs = collections.defaultdict(list)
+    for event in events:
+        if event["ph"] in "be":
+            pairs[event["id"]].append(event)
+    failures.equal(len(pairs), 2, "handles")
+    for begin, end in pairs.values():
+        failures.equal((begin["ph"], end["ph"]), ("b", "e"), "a handle begins, then ends")
+        failures.check(begin["ts"] <= end["ts"], "a handle ends after it begins")
+
+
+def check_arrows(events, device):
+    starts = {event["id"]: event for event in events if event["ph"] == "s"}
+    ends = {event["id"]: event for event in events if event["ph"] == "f"}
+    failures.equal(len(starts), 200, "arrows")
+    failures.equal(set(starts), set(ends), "arrows that begin and end")
+    slices = tracks(events)
+    for number, begin in starts.items():
+        end = ends[number]
+        failures.check(begin["ts"] <= end["ts"], "an arrow points forward")
+        failures.check(any(one[0] == end["ts"] and one[2] == end["name"] for one in slices[end["pid"], end["tid"]]),
+                       "an arrow ends where an operation starts")
+        failures.equal(end["pid"], device, "an arrow ends on the device")
+        failures.check(any(one[0] <= begin["ts"] <= one[1] and one[2] == "submitter" for one in slices[begin["pid"], begin["tid"]]),
+                       "an arrow begins in the region that submitted")
+
+
+def check_profile(events_in_file=None):
+    profile = json.loads(profile_file.read_text())
+    timeline = profile["timeline"]
+    failures.equal(timeline["events"] + timeline["lost"], profile["accounting"]["ended"], "every event is in the file or counted")
+    if events_in_file is not None:
+        failures.equal(timeline["events"], events_in_file, "events in the file")
+    return profile
+
+
+def events_of(events):
+    """As the profile counts them: a handle is two in the file, an offload is one of the device as well."""
+    return sum(event["ph"] in "XCib" for event in events) - sum(event["ph"] == "X" and event["name"] == "offload" for event in events) // 2
+
+
+def case_everything_from_inside():
+    done = run_inside("all")
+    failures.equal(done.returncode, 0, "the program ends well")
+    events = load()
+    check_all(events)
+    profile = check_profile(events_of(events))
+    failures.equal(profile["timeline"]["lost"], 0, "nothing was lost")
+    failures.check("timeline: " in done.stderr, "the table tells of the timeline", done.stderr)
+
+
+def case_everything_from_outside():
+    done = subprocess.run([ADAPTYST, "run", f"--engine={ENGINE}", f"--timeline={timeline_file}", f"--output={profile_file}", "--",
+                           PROGRAM, "outside", "all"], capture_output=True, text=True, timeout=LIMIT, check=False)
+    failures.equal(done.returncode, 0, "the program ends well")
+    events = load()
+    check_all(events)
+    check_profile(events_of(events))
+
+
+def case_a_small_ring_loses_and_counts():
+    done = run_inside("bursts", 100000, trace_events=64)
+    profile = check_profile(events_of(load()))
+    failures.check(profile["timeline"]["lost"] > 0, "a ring of 64 loses", profile["timeline"])
+    failures.equal(profile["accounting"]["lost"], {}, "the profile itself loses nothing")
+    failures.check("trace_events=" in done.stderr, "it is said what to do", done.stderr)
+
+
+def case_memory_does_not_grow_with_events():
+    used = []
+    for count in [1000000, 2000000]:
+        done = run_inside("bursts", count, trace_events=1 << 20)
+        used.append(int(done.stdout.split()[-1]))
+        failures.equal(check_profile()["timeline"]["lost"], 0, f"nothing of {count} is lost")
+        # One event a line, so that this reader needs no memory either.
+        with open(timeline_file, encoding="utf-8") as lines:
+            failures.equal(sum('"ph":"X"' in line for line in lines), count, "slices")
+    failures.check(used[1] - used[0] < 16 * 1024, "a million events more take no memory", used)
+
+
+def case_a_killed_program_leaves_what_loads():
+    timeline_file.unlink(missing_ok=True)
+    process = subprocess.Popen([PROGRAM, "inside", "endless"], env=environment(report="none"))
+    deadline = time.monotonic() + LIMIT
+    while time.monotonic() < deadline and (not timeline_file.exists() or timeline_file.stat().st_size < 200000):
+        time.sleep(0.01)
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    # Readers of this format take an array without its end.
+    events = load(timeline_file.read_text() + "]")
+    failures.check(len(events) > 1000, "what was written is there", len(events))
+    check_nesting(events)
+
+
+def case_a_file_that_cannot_be_written():
+    env = environment(report="none")
+    env["ADAPTYST"] = f"engine={ENGINE},report=none,output=/nowhere/run.trace.json"
+    done = subprocess.run([PROGRAM, "inside", "all"], env=env, capture_output=True, text=True, timeout=LIMIT, check=False)
+    failures.equal(done.returncode, 0, "the program runs on")
+    failures.check("/nowhere/run.trace.json" in done.stderr and "nothing is collected" in done.stderr, "it says so", done.stderr)
+    full = work / "full.trace.json"
+    full.symlink_to("/dev/full")
+    env["ADAPTYST"] = f"engine={ENGINE},report=none,output={profile_file};{full}"
+    done = subprocess.run([PROGRAM, "inside", "all"], env=env, capture_output=True, text=True, timeout=LIMIT, check=False)
+    failures.equal(done.returncode, 0, "the program runs on")
+    failures.equal(done.stderr.count("cannot write the timeline"), 1, "it says so once")
+    profile = check_profile()
+    failures.equal(profile["timeline"]["events"], 0, "no event is in a full file")
+
+
+def case_a_child_does_not_write_into_its_parents_file():
+    done = run_inside("fork")
+    failures.equal(done.returncode, 0, "parent and child end well")
+    events = load()
+    check_nesting(events)
+    failures.equal(sum(event["ph"] == "X" and event["name"] == "wait" for event in events), 200, "the parent's waits, and no others")
+
+
+run_cases(globals(), sys.argv[4:], failures)
