@@ -16,20 +16,22 @@ namespace {
 
 struct adapter {
   const char* name;
-  const char* library;
+  const char* file;
   const char* option;  // that builds it
   const char* variable;
   // Between several libraries. All of LD_PRELOAD are loaded, so ours comes last; of others' only the first that is
   // willing counts, so ours comes first. None: there can be only one.
   const char* separator;
   bool all_are_used;
+  const char* older_variable = nullptr;  // of earlier versions; later ones want the two to be equal
 };
 
 constexpr adapter adapters[] = {
     {"opencl", "libadaptyst-opencl.so", "ADAPTYST_WITH_OPENCL", "LD_PRELOAD", ":", true},
     {"cuda", "libadaptyst-cuda.so", "ADAPTYST_WITH_CUDA", "CUDA_INJECTION64_PATH", nullptr, false},
     {"openmp", "libadaptyst-ompt.so", "ADAPTYST_WITH_OMPT", "OMP_TOOL_LIBRARIES", ":", false},
-    {"kokkos", "libadaptyst-kokkos.so", "ADAPTYST_WITH_KOKKOS", "KOKKOS_TOOLS_LIBS", ";", false},
+    {"kokkos", "libadaptyst-kokkos.so", "ADAPTYST_WITH_KOKKOS", "KOKKOS_TOOLS_LIBS", ";", false,
+     "KOKKOS_PROFILE_LIBRARY"},
 };
 
 // Beside this command: installed, or in the build tree.
@@ -38,11 +40,11 @@ std::string find_library(const adapter& of) {
   const std::filesystem::path folders[] = {here / ADAPTYST_TOOLS_LIBRARIES, here / ".." / "adapters"};
   for (const std::filesystem::path& folder : folders) {
     std::error_code failed;
-    const std::filesystem::path found = std::filesystem::canonical(folder / of.library, failed);
+    const std::filesystem::path found = std::filesystem::canonical(folder / of.file, failed);
     if (!failed) return found.string();
   }
   throw std::runtime_error(fmt::format("--with {}: no {} in {} or {}; cmake -D{}=ON tells what building it takes",
-                                       of.name, of.library, folders[0].lexically_normal().string(),
+                                       of.name, of.file, folders[0].lexically_normal().string(),
                                        folders[1].lexically_normal().string(), of.option));
 }
 
@@ -76,18 +78,20 @@ std::vector<std::pair<std::string, std::string>> environment_of_adapters(const s
     if (std::find(chosen.begin(), chosen.end(), one.name) == chosen.end()) continue;
     const std::string library = find_library(one);
     if (std::string_view{one.name} == "openmp") warn_of_libgomp(command);
-    const char* const set = std::getenv(one.variable);
+    const char* set = std::getenv(one.variable);
+    if (set == nullptr && one.older_variable != nullptr) set = std::getenv(one.older_variable);
     const std::string before = set != nullptr ? set : "";
-    if (before.empty()) {
-      gained.emplace_back(one.variable, library);
-      continue;
+    std::string value = library;
+    if (!before.empty()) {
+      if (!one.all_are_used)
+        complain(fmt::format("--with {}: {} is set already, to {}; only one can be used, and that is ours", one.name,
+                             one.variable, before));
+      if (one.separator != nullptr)
+        value = one.all_are_used ? fmt::format("{}{}{}", before, one.separator, library)
+                                 : fmt::format("{}{}{}", library, one.separator, before);
     }
-    if (!one.all_are_used)
-      complain(fmt::format("--with {}: {} is set already, to {}; only one can be used, and that is ours", one.name,
-                           one.variable, before));
-    if (one.separator == nullptr) gained.emplace_back(one.variable, library);
-    else if (one.all_are_used) gained.emplace_back(one.variable, before + one.separator + library);
-    else gained.emplace_back(one.variable, library + one.separator + before);
+    gained.emplace_back(one.variable, value);
+    if (one.older_variable != nullptr) gained.emplace_back(one.older_variable, value);
   }
   return gained;
 }

@@ -20,8 +20,10 @@ std::string path_of(const std::string& program, bool is_command) {
   if (!is_command || program.find('/') != program.npos) return program;
   const char* const path = std::getenv("PATH");
   std::istringstream folders(path != nullptr ? path : "");
-  for (std::string folder; std::getline(folders, folder, ':');)
-    if (const std::string file = folder + "/" + program; access(file.c_str(), X_OK) == 0) return file;
+  for (std::string file; std::getline(folders, file, ':');) {
+    file.append("/").append(program);
+    if (access(file.c_str(), X_OK) == 0) return file;
+  }
   return program;
 }
 

@@ -34,7 +34,10 @@ bool is_awake() noexcept { return detail::is_awake(); }
 bool fencing_is_asked_for() noexcept {
   static const bool asked = [] {
     const char* const value = std::getenv("ADAPTYST_KOKKOS_FENCE");
-    return value != nullptr && (std::strcmp(value, "yes") == 0 || std::strcmp(value, "1") == 0);
+    if (value == nullptr || std::strcmp(value, "no") == 0) return false;
+    if (std::strcmp(value, "yes") == 0) return true;
+    std::fprintf(stderr, "adaptyst: ADAPTYST_KOKKOS_FENCE=%s is not known, taken as no; known: yes, no\n", value);
+    return false;
   }();
   return asked;
 }

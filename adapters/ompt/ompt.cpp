@@ -20,6 +20,8 @@ namespace adaptyst::ompt { namespace {
 constexpr int barrier_implicit = 2, taskwait = 5, taskgroup = 6, reduction = 7, barrier_implicit_parallel = 9;
 constexpr int work_loop = 1, work_sections = 2, work_loop_static = 10, work_loop_other = 13;
 constexpr int first_nowait = 9;
+constexpr int data_allocate = 1, data_copy_to = 2, data_copy_from = 3, data_free = 4, data_associate = 5,
+              data_disassociate = 6;
 
 char runtime[96] = "this runtime";
 device_list devices;
@@ -192,20 +194,25 @@ void on_target_data_op(ompt_scope_endpoint_t endpoint, ompt_data_t*, ompt_data_t
   *number = 0;
   if (!is_awake()) return;
   const int kind = static_cast<int>(what) & 15;  // 16 more: asynchronous
+  const bool is_copy = kind == data_copy_to || kind == data_copy_from;
   const char* name = "other data operation";
   operation_kind as = operation_kind::other;
   int on = devices.knows(to) ? to : from;
   switch (kind) {
-    case 1: name = "allocate"; break;
-    case 2: name = "copy to device", as = operation_kind::copy_to, on = to; break;
-    case 3: name = "copy from device", as = operation_kind::copy_from, on = from; break;
-    case 4: name = "free", on = from; break;
-    case 5:
-    case 6: return;  // no work: the program says where its memory is
+    case data_allocate:
+      name = "allocate";
+      ADAPTYST_METRIC("allocated_bytes", bytes);
+      break;
+    case data_copy_to: name = "copy to device", as = operation_kind::copy_to, on = to; break;
+    case data_copy_from: name = "copy from device", as = operation_kind::copy_from, on = from; break;
+    case data_free: name = "free", on = from; break;
+    case data_associate:
+    case data_disassociate: return;  // no work: the program says where its memory is
     default: break;
   }
-  *number =
-      self().tasks.begin(submit(name, devices.at(on), 0, as, work{bytes}, place.file, place.function, place.line));
+  operation begun = is_copy ? submit(name, devices.at(on), 0, as, work{bytes}, place.file, place.function, place.line)
+                            : submit(name, devices.at(on), 0, as, place.file, place.function, place.line);
+  *number = self().tasks.begin(static_cast<operation&&>(begun));
 }
 
 // ---- beginning ----------------------------------------------------------------------------------------------------

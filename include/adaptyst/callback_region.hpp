@@ -120,7 +120,7 @@ ADAPTYST_DETAIL_INLINE bool is_record_of(const adaptyst_site& record, text name,
 
 // As push_frame(), and as there what began last below this region is expected first. The frame stands where the one below
 // it stands: nobody returns from the call that begins it into what it encloses, so its own place on the stack says
-// nothing. No marker is ever there twice, hence `code`.
+// nothing; no marker has its code.
 template <class = void>
 __attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN inline uint64_t push_called_back(text name, uint32_t kind,
                                                                                   uint32_t device,
@@ -154,8 +154,7 @@ __attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN inline uint64_t push_called_bac
     frame& top = top_frame(r);
     if (r.depth == 0 || r.depth > r.base) store(top.where->child, where);
     pushed = &(&top)[1];
-    const auto nowhere = reinterpret_cast<const void*>(static_cast<uintptr_t>((r.serial + 1) | (uint64_t{1} << 63)));
-    open_frame(r, *pushed, *where, top.stack, nowhere);
+    open_frame(r, *pushed, *where, top.stack, nullptr);
     if (is_wait(kind)) book_wait(r, device_work::wait_begin, monotonic_ns());
   }
   return start_frame(r, *pushed);

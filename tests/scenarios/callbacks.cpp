@@ -12,6 +12,7 @@ namespace {
 using adaptyst::callback_region;
 
 const adaptyst::device gpu{adaptyst::device_kind::gpu, 0, "callback GPU"};
+const adaptyst::device other_gpu{adaptyst::device_kind::gpu, 1, "callback GPU"};
 
 // As a library hears of it: names that are gone when the call is over, and a number to remember the rest by.
 __attribute__((noinline)) std::uint64_t begin(const std::string& name) {
@@ -85,6 +86,27 @@ TEST_CASE("a region that another call began may hold its like") {
   CHECK(support::lost(profile, "unmatched") == 0);
 }
 
+TEST_CASE("what differs in one thing only is kept apart") {
+  adaptyst::collector collector(support::options());
+  const std::uint64_t around = begin("around");
+  const adaptyst::source_place places[] = {{"f", "g", 1}, {"f", "G", 1}, {"F", "G", 1}, {"F", "G", 2}};
+  for (int i = 0; i != 3; ++i) {
+    for (const char* const name : {"one", "two", "one", "on"}) end(begin(name));
+    for (const adaptyst::source_place& place : places) callback_region::begin("placed", place).end();
+    callback_region::begin_wait("one").end();
+    callback_region::begin_offload("one", gpu).end();
+    callback_region::begin_offload("one", other_gpu).end();
+  }
+  end(around);
+  const adaptyst::profile profile = collector.stop();
+  support::check_account(profile);
+  REQUIRE(profile.regions.size() == 1 + 3 + 4 + 3);
+  CHECK(support::find(profile, {"around", "two"}).count == 3);
+  CHECK(support::find(profile, {"around", "on"}).count == 3);
+  for (const adaptyst::region& one : profile.regions)
+    if (one.path.back() == "one") CHECK(one.count == (one.kind == "region" ? 6 : 3));
+}
+
 TEST_CASE("ends that do not fit are counted, and harm no other") {
   adaptyst::collector collector(support::options());
   const std::uint64_t outer = begin("outer");
@@ -153,6 +175,25 @@ TEST_CASE("threads that work for another one stand below the region in which it 
   CHECK(support::find(profile, {"alone"}).count == 4);
   const adaptyst::region& solve = support::find(profile, {"solve"});
   CHECK(solve.self_ns == solve.total_ns);  // others' time is none of its own
+}
+
+TEST_CASE("a thread may work for one region after another") {
+  adaptyst::collector collector(support::options());
+  for (int i = 0; i != 3; ++i) {
+    for (const char* const name : {"first", "second"}) {
+      const std::uint64_t region = begin(name);
+      const adaptyst::submission where = adaptyst::submitting();
+      end(region);
+      callback_region::begin_below(where, "share").end();
+    }
+    callback_region::begin_below({}, "share").end();
+  }
+  const adaptyst::profile profile = collector.stop();
+  support::check_account(profile);
+  REQUIRE(profile.regions.size() == 5);
+  CHECK(support::find(profile, {"first", "share"}).count == 3);
+  CHECK(support::find(profile, {"second", "share"}).count == 3);
+  CHECK(support::find(profile, {"share"}).count == 3);
 }
 
 TEST_CASE("the host waits, or works a device, from one call to another") {

@@ -21,7 +21,7 @@ def environment(*words, by=None, **variables):
 
 def test_an_adapter_is_named_in_its_variable():
     found, said = environment("--with", "kokkos")
-    require_equal((found.get("KOKKOS_TOOLS_LIBS"), said), (KOKKOS, ""))
+    require_equal((found.get("KOKKOS_TOOLS_LIBS"), found.get("KOKKOS_PROFILE_LIBRARY"), said), (KOKKOS, KOKKOS, ""))
     found, said = environment("--with", "kokkos", "--with", "kokkos", KOKKOS_TOOLS_LIBS="")
     require_equal((found.get("KOKKOS_TOOLS_LIBS"), said), (KOKKOS, ""))
     require("KOKKOS_TOOLS_LIBS" not in environment()[0], "it is set without being asked for")
@@ -30,6 +30,7 @@ def test_an_adapter_is_named_in_its_variable():
 def test_what_the_user_has_stays_behind_ours_and_this_is_said():
     found, said = environment("--with", "kokkos", KOKKOS_TOOLS_LIBS="theirs.so")
     require_equal(found.get("KOKKOS_TOOLS_LIBS"), KOKKOS + ";theirs.so")
+    require_equal(found.get("KOKKOS_PROFILE_LIBRARY"), KOKKOS + ";theirs.so")
     require("KOKKOS_TOOLS_LIBS is set already, to theirs.so" in said, said)
 
 

@@ -29,9 +29,9 @@ constexpr std::uint32_t device_id(std::uint32_t type, std::uint32_t number, std:
   return (type << 24) | (number << 17) | instance;
 }
 
-inline kokkos_space space(const char* name) {
+inline kokkos_space space(const std::string& name) {
   kokkos_space made{};
-  std::memcpy(made.name, name, strnlen(name, sizeof made.name));  // all 64 bytes may be used
+  name.copy(made.name, sizeof made.name);  // all 64 bytes may be used
   return made;
 }
 

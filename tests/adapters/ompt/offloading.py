@@ -1,5 +1,7 @@
 """Target regions, kernels and copies of a program that offloads, against what the program says that it did."""
-from openmp_programs import Runtime, attribute, check_account, failures, regions, total
+from openmp_programs import Runtime, attribute, check_account, failures, sources, total
+
+TO_HOST = "-fopenmp-targets=x86_64-pc-linux-gnu"
 
 
 def of_kind(profile, kind):
@@ -7,8 +9,8 @@ def of_kind(profile, kind):
 
 
 def check(runtime):
-    (targets, kernels, to, came_back, devices), said, profile = runtime.observed(
-        runtime.program("offloaded.c", "-fopenmp-targets=x86_64-pc-linux-gnu"))
+    printed, said, profile = runtime.observed(runtime.program("offloaded.c", TO_HOST))
+    targets, kernels, to, came_back, devices = map(int, printed)
     check_account(profile, "LLVM 19")
     failures.equal(devices, 4, "the runtime has devices")
     failures.check("timed by the host" in said and said.count("adaptyst:") == 1, "whose times these are is said, once", said)
@@ -25,6 +27,7 @@ def check(runtime):
     failures.equal(attribute(of_kind(profile, "copy_from"), "bytes"), came_back, "bytes from devices")
     allocated, freed = ([one for one in profile["regions"] if one["path"][-1] == name] for name in ("allocate", "free"))
     failures.check(total(allocated, "count") > 0, "allocations")
+    failures.check(attribute(profile["regions"], "allocated_bytes") > 0, "bytes allocated")
     failures.equal(total(allocated, "count"), total(freed, "count"), "what is allocated is freed")
     for one in of_kind(profile, "kernel") + of_kind(profile, "copy_to") + allocated:
         failures.check(one["path"][-2].startswith("target"), f"{one['path']} is below its target region")
@@ -40,17 +43,27 @@ def check(runtime):
 
 def check_silent(runtime):
     """LLVM 14 offloads, and tells no tool of it."""
-    numbers, said, profile = runtime.observed(runtime.program("offloaded.c", "-fopenmp-targets=x86_64-pc-linux-gnu"))
-    failures.equal(len(numbers), 5, "LLVM 14: the program runs")
-    failures.check('OMPT target callbacks: unavailable' in said and '"never"' in said, "LLVM 14: that is said", said)
+    printed, said, profile = runtime.observed(runtime.program("offloaded.c", TO_HOST))
+    failures.equal(len(printed), 5, "LLVM 14: the program runs")
+    failures.check("OMPT target callbacks: unavailable" in said and '"never"' in said, "LLVM 14: that is said", said)
     failures.equal(of_kind(profile, "kernel") + of_kind(profile, "copy_to"), [], "LLVM 14: nothing is made up")
     check_account(profile, "LLVM 14")
+
+
+def check_example(runtime):
+    printed, _, profile = runtime.observed(runtime.program(sources / "examples/openmp_heat/main.cpp", TO_HOST))
+    failures.equal(printed[:2], ["heat", "1.000000000000,"], "openmp_heat: no heat is lost")
+    failures.equal(total(of_kind(profile, "kernel"), "count"), 100, "openmp_heat: a kernel a step")
+    for kind in ("copy_to", "copy_from"):
+        failures.equal(attribute(of_kind(profile, kind), "bytes"), 2 * 200000 * 8, f"openmp_heat: the rod, {kind}")
+    check_account(profile, "openmp_heat")
 
 
 check_silent(Runtime(14))
 latest = Runtime(19)
 if latest.is_there:
     check(latest)
+    check_example(latest)
 else:
     print("skipped: LLVM 19's OpenMP is not there (scripts/install-dependencies test)")
 failures.exit(least_checks=5)

@@ -35,18 +35,19 @@ class Runtime:
             self.environment["PATH"] = f"{unpacked / 'bin'}:/usr/lib/llvm-19/bin:{os.environ['PATH']}"
 
     def program(self, source, *flags):
-        compiler = tool(f"clang++-{self.version}" if source.endswith("cpp") else f"clang-{self.version}")
-        made = work / f"{source}-{self.version}"
+        """Made of a source beside this file, or of one elsewhere."""
+        compiler = tool(f"clang++-{self.version}" if str(source).endswith("cpp") else f"clang-{self.version}")
+        made = work / f"{pathlib.Path(source).name}-{self.version}"
         output([compiler, *self.flags, *flags, "-I", sources / "include", here / source, "-o", made], env=self.environment)
         return made
 
     def observed(self, program, *words):
-        """What the program says, what the command says, and the profile."""
+        """The words that the program says, what the command says, and the profile."""
         profile = work / "profile.json"
         done = run([command, "run", "--engine", "inline", "--report", "none", f"--output={profile}", "--with", "openmp", "--",
                     program, *words], env=self.environment, timeout=120)
         failures.equal(done.returncode, 0, f"{done.line} ends well: {done.stderr}")
-        return [int(word) for word in done.stdout.split()], done.stderr, json.loads(profile.read_text())
+        return done.stdout.split(), done.stderr, json.loads(profile.read_text())
 
 
 def check_account(profile, what):

@@ -1,0 +1,49 @@
+"""Kokkos itself, Debian's 3.4 on the host: what a program of it does is what is reported.
+
+usage: itself.py ADAPTYST SOURCES
+"""
+import json
+import os
+import pathlib
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent.parent / "support"))
+from compiling import Failures, output, run, scratch, skip, tool
+
+KOKKOS = pathlib.Path("/usr/include/trilinos")
+STEPS, CELLS = 10, 1000
+
+
+def main(command, sources):
+    if not (KOKKOS / "Kokkos_Core.hpp").exists():
+        skip("no Kokkos (Debian: libtrilinos-kokkos-dev)")
+    failures = Failures()
+    work = scratch()
+    program, file = work / "program", work / "profile.json"
+    output([tool("g++"), "-std=c++17", "-O1", "-fopenmp", "-isystem", KOKKOS, "-I", pathlib.Path(sources) / "include",
+            pathlib.Path(__file__).parent / "program.cpp", "-o", program, "-ltrilinos_kokkoscore", "-ldl"])
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("KOKKOS_")}
+    done = run([command, "run", "--engine", "inline", "--report", "none", f"--output={file}", "--with", "kokkos", "--", program],
+               env=environment, timeout=60)
+    failures.equal((done.returncode, done.stdout, done.stderr), (0, "499500\n", ""), "the program runs as ever")
+    profile = json.loads(file.read_text())
+    rows = {tuple(one["path"]): one for one in profile["regions"]}
+
+    def count(*path):
+        return rows[path]["count"] if path in rows else None
+
+    for path in [("step", "fill"), ("step", "sum"), ("step", "copy from to to"), ("step",)]:
+        failures.equal(count(*path), STEPS, f"{path}")
+    failures.equal(rows[("step", "fill")]["site"]["function"], "Kokkos::parallel_for", "what a kernel is")
+    failures.equal(rows[("step", "sum")]["site"]["function"], "Kokkos::parallel_reduce", "what a reduction is")
+    failures.equal(rows[("step", "copy from to to")]["attributes"]["bytes"]["sum"], STEPS * CELLS * 8, "bytes copied")
+    failures.equal((count("setup"), count("steps"), rows[("done",)]["kind"]), (1, 1, "mark"), "region, section, mark")
+    allocated = rows[("setup",)]["attributes"]["bytes allocated in Host"]
+    failures.check(2 * CELLS * 8 <= allocated["sum"] < 2 * CELLS * 8 + 1024, "bytes allocated", allocated)
+    failures.equal([one["kind"] for one in profile["devices"]], ["cpu"], "no other device")
+    account = profile["accounting"]
+    failures.equal((account["open"], account["unmatched"], account["begun"]), (0, 0, account["ended"]), "every begin has an end")
+    failures.exit(least_checks=10)
+
+
+main(*sys.argv[1:])

@@ -1,0 +1,140 @@
+// What no runtime at hand does: a stand-in for one that answers as it likes, uses device numbers that it never told of,
+// and ends what it did not begin.
+#include <dlfcn.h>
+#include <omp-tools.h>
+#include <unistd.h>
+
+#include <cstring>
+#include <map>
+
+#include "collecting.hpp"
+
+namespace {
+
+std::map<int, ompt_callback_t> called;
+int answer_to_targets = 5;
+
+ompt_set_result_t set_callback(ompt_callbacks_t event, ompt_callback_t call) {
+  const bool is_of_targets = event == ompt_callback_target_emi || event == ompt_callback_target_submit_emi ||
+                             event == ompt_callback_target_data_op_emi || event == ompt_callback_device_initialize;
+  called[event] = call;
+  return static_cast<ompt_set_result_t>(is_of_targets ? answer_to_targets : 5);
+}
+
+ompt_interface_fn_t look_up(const char* name) {
+  return std::strcmp(name, "ompt_set_callback") == 0 ? reinterpret_cast<ompt_interface_fn_t>(set_callback) : nullptr;
+}
+
+// What is said on standard error while the library begins.
+std::string begin(int answer) {
+  void* const library = dlopen(ADAPTYST_TEST_OMPT, RTLD_NOW);
+  REQUIRE(library != nullptr);
+  const auto start =
+      reinterpret_cast<ompt_start_tool_result_t* (*)(unsigned, const char*)>(dlsym(library, "ompt_start_tool"));
+  REQUIRE(start != nullptr);
+  ompt_start_tool_result_t* const tool = start(201811, "a stand-in");
+  REQUIRE(tool != nullptr);
+  answer_to_targets = answer;
+  std::fflush(stderr);
+  std::FILE* const kept = std::tmpfile();
+  const int before = dup(2);
+  dup2(fileno(kept), 2);
+  const int goes_on = tool->initialize(look_up, 0, &tool->tool_data);
+  std::fflush(stderr);
+  dup2(before, 2);
+  close(before);
+  CHECK(goes_on == 1);
+  std::rewind(kept);
+  char text[512]{};
+  const std::size_t bytes = std::fread(text, 1, sizeof text - 1, kept);
+  std::fclose(kept);
+  return {text, bytes};
+}
+
+template <class Callback>
+Callback callback(ompt_callbacks_t event) {
+  return reinterpret_cast<Callback>(called.at(event));
+}
+
+void data_operation(ompt_scope_endpoint_t endpoint, ompt_id_t& number, int what, int from, int to, std::size_t bytes) {
+  callback<ompt_callback_target_data_op_emi_t>(ompt_callback_target_data_op_emi)(
+      endpoint, nullptr, nullptr, &number, static_cast<ompt_target_data_op_t>(what), nullptr, from, nullptr, to, bytes,
+      nullptr);
+}
+
+}  // namespace
+
+TEST_CASE("an answer of up to 2 means that nothing will come") {
+  for (const auto& [answer, word] : std::map<int, std::string>{{0, "error"}, {1, "never"}, {2, "impossible"}}) {
+    const std::string said = begin(answer);
+    CHECK(said.find("adaptyst: OMPT target callbacks: unavailable (a stand-in answers \"" + word + "\")") == 0);
+    CHECK(said.find('\n') == said.size() - 1);
+  }
+  for (const int answer : {3, 4, 5}) CHECK(begin(answer).empty());
+}
+
+TEST_CASE("devices with numbers that were never told of are of unknown kind") {
+  begin(5);
+  callback<ompt_callback_device_initialize_t>(ompt_callback_device_initialize)(2, "sm_90", nullptr, nullptr, nullptr);
+  callback<ompt_callback_device_initialize_t>(ompt_callback_device_initialize)(-1, "wrong", nullptr, nullptr, nullptr);
+  callback<ompt_callback_device_initialize_t>(ompt_callback_device_initialize)(1000, "far", nullptr, nullptr, nullptr);
+  adaptyst::collector collector(support::options());
+  for (const int to : {2, 77, -1, 1000}) {
+    ompt_id_t number = 0;
+    data_operation(ompt_scope_begin, number, 18, 5, to, 100);  // asynchronous
+    data_operation(ompt_scope_end, number, 18, 5, to, 100);
+  }
+  const adaptyst::profile profile = collector.stop();
+  support::check_identity(profile);
+  std::map<std::string, std::string> kinds;
+  for (const adaptyst::device_usage& one : profile.devices)
+    if (one.kind != "cpu") kinds[one.name + " " + std::to_string(one.index)] = one.kind;
+  CHECK(kinds == std::map<std::string, std::string>{{"OpenMP sm_90 2", "gpu"},
+                                                    {"OpenMP, unknown device 77", "other"},
+                                                    {"OpenMP, unknown device 1000", "other"},
+                                                    {"OpenMP, unknown device 4294967295", "other"}});
+  for (const adaptyst::region& one : profile.regions) {
+    CHECK(one.kind == "copy_to");
+    CHECK(one.attributes.at("bytes").sum == 100);
+  }
+  CHECK(profile.regions.size() == 4);
+}
+
+TEST_CASE("ends that do not fit are counted, and harm no other") {
+  begin(5);
+  adaptyst::collector collector(support::options());
+  ompt_id_t outer = 0;
+  ompt_id_t inner = 0;
+  ompt_id_t never_begun = 12345;
+  data_operation(ompt_scope_begin, outer, 1, 0, 2, 8);
+  data_operation(ompt_scope_begin, inner, 2, 0, 2, 8);
+  data_operation(ompt_scope_end, never_begun, 2, 0, 2, 8);
+  data_operation(ompt_scope_end, outer, 1, 0, 2, 8);
+  data_operation(ompt_scope_end, inner, 2, 0, 2, 8);
+  ompt_id_t numbers[20]{};
+  for (ompt_id_t& number : numbers) data_operation(ompt_scope_begin, number, 3, 2, 0, 1);
+  for (int at = 19; at >= 0; --at) data_operation(ompt_scope_end, numbers[at], 3, 2, 0, 1);
+  data_operation(ompt_scope_begin, inner, 5, 0, 2, 8);  // no work
+  CHECK(inner == 0);
+
+  const auto work = callback<ompt_callback_work_t>(ompt_callback_work);
+  work(ompt_work_loop, ompt_scope_end, nullptr, nullptr, 0, nullptr);
+  const auto parallel_end = callback<ompt_callback_parallel_end_t>(ompt_callback_parallel_end);
+  ompt_data_t nothing{};
+  parallel_end(&nothing, nullptr, 0, nullptr);
+  const auto target = callback<ompt_callback_target_emi_t>(ompt_callback_target_emi);
+  target(ompt_target, ompt_scope_end, 2, nullptr, nullptr, &nothing, nullptr);
+
+  const auto parallel_begin = callback<ompt_callback_parallel_begin_t>(ompt_callback_parallel_begin);
+  ompt_data_t regions[20]{};
+  for (ompt_data_t& one : regions) parallel_begin(nullptr, nullptr, &one, 1, 0, nullptr);
+  for (int at = 19; at >= 0; --at) parallel_end(&regions[at], nullptr, 0, nullptr);
+
+  const adaptyst::profile profile = collector.stop();
+  support::check_identity(profile);
+  CHECK(profile.accounting.open == 0);
+  CHECK(support::lost(profile, "no_times") == 1 + 20 - 8);  // the inner; what is more than 8 deep
+  CHECK(support::lost(profile, "unmatched") == 20 - 16);    // parallel regions
+  CHECK(profile.accounting.unmatched == 20 - 16 + 1);       // and the end of a loop
+  CHECK(support::find(profile, {"copy from device"}).count == 8);
+}
