@@ -163,6 +163,15 @@ def case_everything_from_outside():
     check_profile(events_of(events))
 
 
+def case_more_at_once_than_a_queue_has_tracks():
+    run_inside("crowd")
+    events = load()
+    check_nesting(events)
+    phases = collections.Counter(event["ph"] for event in events if event["name"] == "crowded" and event["cat"] == "kernel")
+    failures.equal(phases, {"X": 64, "b": 36, "e": 36}, "slices, and pairs for the others")
+    check_profile()
+
+
 def case_a_small_ring_loses_and_counts():
     done = run_inside("bursts", 100000, trace_events=64)
     profile = check_profile(events_of(load()))

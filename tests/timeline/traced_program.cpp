@@ -1,4 +1,4 @@
-// Does a little of everything that a timeline shows: traced_program inside|outside all|bursts N|endless|fork
+// Does a little of everything that a timeline shows: traced_program inside|outside all|crowd|bursts N|endless|fork
 //
 // inside: with a collector of its own, which the environment tells what to do. What its device does is made up.
 #include <sys/wait.h>
@@ -14,6 +14,7 @@
 #include <memory>
 #include <string>
 #include <thread>
+#include <vector>
 
 namespace {
 
@@ -47,10 +48,20 @@ void operations() {
       kernel = adaptyst::submit("kernel", gpu, 2, adaptyst::operation_kind::kernel);
     }
     const std::uint64_t now = adaptyst::now_ns();
-    kernel.complete(now, now + 100'000);
+    kernel.complete(now, now + 20'000);
     copy.complete(now, now + 10);
+    while (adaptyst::now_ns() < now + 5'000) {}
   }
   ADAPTYST_OFFLOAD("offload", gpu);
+}
+
+// More at once than a queue has tracks.
+void crowd() {
+  std::vector<adaptyst::operation> all;
+  for (int at = 0; at != 100; ++at)
+    all.push_back(adaptyst::submit("crowded", gpu, 1, adaptyst::operation_kind::kernel));
+  const std::uint64_t now = adaptyst::now_ns();
+  for (adaptyst::operation& one : all) one.complete(now, now + 1'000'000);
 }
 
 void handles() {
@@ -71,7 +82,7 @@ void all() {
 void bursts(long count) {
   for (long at = 0; at != count; ++at) {
     ADAPTYST_REGION("burst");
-    if (at % 20000 == 19999) nap(10);
+    if (at % 10000 == 9999) nap(20);
   }
 }
 
@@ -89,6 +100,7 @@ int main(int, char** words) {
     if (std::strcmp(words[1], "inside") == 0) collector = std::make_unique<adaptyst::collector>();
     const std::string what = words[2];
     if (what == "all") all();
+    if (what == "crowd") crowd();
     if (what == "bursts") bursts(std::strtol(words[3], nullptr, 10));
     if (what == "fork") {
       regions();
