@@ -82,13 +82,13 @@ def install_shared():
 
 def install_headers():
     # Nothing that only the collector needs is there.
-    install("headers", "-DADAPTYST_BUILD_COLLECTOR=OFF", "-DCMAKE_DISABLE_FIND_PACKAGE_fmt=ON",
+    install("headers", "-DADAPTYST_BUILD_COLLECTOR=OFF", "-DADAPTYST_BUILD_ADAPTERS=OFF", "-DCMAKE_DISABLE_FIND_PACKAGE_fmt=ON",
             "-DCMAKE_DISABLE_FIND_PACKAGE_nlohmann_json=ON", "-DCMAKE_DISABLE_FIND_PACKAGE_PkgConfig=ON")
     require(not list(prefix("headers").rglob("libadaptyst*")), "a library came with the headers")
 
 
 def install_inline():
-    said = install("inline", "-DADAPTYST_WITH_EBPF=OFF", "-DCMAKE_DISABLE_FIND_PACKAGE_PkgConfig=ON",
+    said = install("inline", "-DADAPTYST_WITH_EBPF=OFF", "-DADAPTYST_BUILD_ADAPTERS=OFF", "-DCMAKE_DISABLE_FIND_PACKAGE_PkgConfig=ON",
                    "-DCMAKE_DISABLE_FIND_PACKAGE_CLI11=ON")
     require("command       none: CLI11 not found" in said, "the configuration summary does not tell:\n" + said)
     require("inline (no ebpf: ADAPTYST_WITH_EBPF=OFF)" in said, "the configuration summary does not tell:\n" + said)
