@@ -1,7 +1,6 @@
 #include "trace_reader.hpp"
 
 #include <algorithm>
-#include <atomic>
 #include <cstddef>
 #include <cstring>
 #include <unordered_set>
@@ -67,7 +66,7 @@ void trace_reader::read_ring(std::uint64_t address, known_ring& known, const tak
   std::uint64_t capacity = 0;
   std::uint64_t lost = 0;
   if (!of_.in->read(address + offsetof(trace_ring, head), head)) return;
-  std::atomic_thread_fence(std::memory_order_acquire);
+  detail::fence_acquire();
   if (!of_.in->read(address + offsetof(trace_ring, tail), tail) ||
       !of_.in->read(address + offsetof(trace_ring, capacity), capacity) ||
       !of_.in->read(address + offsetof(trace_ring, lost), lost))
