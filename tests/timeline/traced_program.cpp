@@ -82,7 +82,7 @@ void all() {
 void bursts(long count) {
   for (long at = 0; at != count; ++at) {
     ADAPTYST_REGION("burst");
-    if (at % 10000 == 9999) nap(20);
+    if (at % 20000 == 19999) nap(10);
   }
 }
 

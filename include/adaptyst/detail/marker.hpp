@@ -304,13 +304,13 @@ __attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN inline void pop_again(uint64_t 
   {
     const writing now(r);
     const frame& closed = r.frames[depth];
-    row& where = *closed.where;
-    as_always = closed.token == token && r.depth == depth && where.extras == 0 &&
+    row* const where = closed.where;  // null if there never was a frame: this end belongs to another thread
+    as_always = closed.token == token && r.depth == depth && where->extras == 0 &&
                 load(adaptyst_object_v1.region_end) == 0 && load(adaptyst_object_v1.recorder) != 0;
     if (as_always) {
       const uint64_t duration_ns = in_ns(slope, end - closed.begin);
-      close_frame(r, where, depth, duration_ns);
-      add_duration(where, duration_ns, closed.nested_ns);
+      close_frame(r, *where, depth, duration_ns);
+      add_duration(*where, duration_ns, closed.nested_ns);
     }
   }
   if (ADAPTYST_DETAIL_UNLIKELY(!as_always)) pop_frame(r, token, depth, end);

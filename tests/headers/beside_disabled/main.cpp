@@ -35,7 +35,7 @@ int main() {
     one.handle.end();
     guarded_operation two;
     two.operation = adaptyst::submit("kernel", gpu, 0, adaptyst::operation_kind::kernel);
-    two.operation.complete(~0ULL - 1, ~0ULL);
+    two.operation.complete(adaptyst::now_ns() + 1'000'000, adaptyst::now_ns() + 2'000'000);
     expect.equal("memory behind a handle", one.after, one.before);
     expect.equal("memory behind an operation", two.after, two.before);
   }
