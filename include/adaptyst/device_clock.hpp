@@ -12,8 +12,8 @@
 // A clock that jumps (its rate differs from the host's by more than 1 %, or it runs backwards) is begun anew at the
 // jump, and counted.
 //
-// Not thread-safe. No cost while nobody uses it; a conversion is some 10 ns, synchronise() with a clock of the host five
-// readings of two clocks, 0.3 us.
+// Not thread-safe. No cost while nobody uses it; a conversion is some 20 ns, synchronise() with a clock of the host five
+// readings of two clocks, 0.5 us.
 #ifndef ADAPTYST_DEVICE_CLOCK_HPP
 #define ADAPTYST_DEVICE_CLOCK_HPP
 
