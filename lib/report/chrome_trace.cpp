@@ -17,9 +17,8 @@ namespace adaptyst::lib {
 namespace {
 
 constexpr std::size_t buffered_bytes = std::size_t{1} << 20;
-// What is above goes without a name, a queue, or a track of its own: a program may be at odds with all that is usual.
+// What is above goes without a name or a track of its own: a program may be at odds with all that is usual.
 constexpr std::size_t most_threads = 65536;
-constexpr std::size_t most_queues = 1024;
 constexpr std::size_t most_tracks_of_queue = 64;
 constexpr std::int64_t beyond_all_processes = std::int64_t{1} << 22;  // the kernel numbers them below
 
