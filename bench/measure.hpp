@@ -59,6 +59,7 @@ void devices(results& to);
 void ebpf_engine(results& to);
 void attach(results& to);
 void perturbation(results& to);
+void budget(results& to);
 int only_idle_steps(bool with_marker, std::uint64_t times);
 double one_inline_region_ns();
 double one_trace_event_ns();

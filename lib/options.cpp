@@ -17,7 +17,8 @@ namespace {
 
 constexpr std::string_view known =
     "engine=auto|ebpf|inline|off, report=table|none, output=FILE.json|FILE.trace.json[;…] (%p pid, %r rank, %h host), "
-    "trace_events=64…16777216, functions=FILE:PATTERN|SET[;…], through_exceptions=no|yes, single_stepped=no|yes";
+    "overhead=PERCENT%|none, trace_events=64…16777216, functions=FILE:PATTERN|SET[;…], through_exceptions=no|yes, "
+    "single_stepped=no|yes";
 
 [[noreturn]] void refuse(std::string_view what, std::string_view given, std::string_view source) {
   throw error(fmt::format("{} '{}' in {}", what, given, source), 0, fmt::format("known options: {}", known));
@@ -72,6 +73,17 @@ void set_output(options& to, const std::string& file, std::string_view source) {
   target = file;
 }
 
+double share_of_percent(std::string_view value, std::string_view source) {
+  if (value == "none") return 0;
+  double percent = 0;
+  const auto [end, wrong] = std::from_chars(value.data(), value.data() + value.size(), percent);
+  if (wrong != std::errc() ||
+      std::string_view(end, static_cast<std::size_t>(value.data() + value.size() - end)) != "%" || !(percent >= 0.1) ||
+      !(percent <= 100))
+    refuse("overhead must be none, or from 0.1% to 100%, not", value, source);
+  return percent / 100;
+}
+
 // Rounded up to a power of two.
 std::uint64_t entries_of_ring(std::string_view value, std::string_view source) {
   constexpr std::uint64_t most = std::uint64_t{1} << 24;
@@ -110,6 +122,8 @@ void apply(options& to, std::string_view text, std::string_view source) {
       result.timeline.clear();
       if (split(value).empty()) refuse("output must end in .json:", value, source);
       for (const std::string& file : split(value)) set_output(result, file, source);
+    } else if (key == "overhead") {
+      result.overhead = share_of_percent(value, source);
     } else if (key == "trace_events") {
       result.trace_events = entries_of_ring(value, source);
     } else if (key == "functions") {

@@ -17,6 +17,7 @@ struct observing_options {
   std::string output;
   std::string timeline;
   std::string trace_events;
+  std::string overhead = "2%";
   double seconds = 1;
   std::vector<std::string> functions;
   std::vector<std::string> sets;
@@ -27,6 +28,8 @@ struct observing_options {
   std::string text() const;
   // Between two calls of observer::poll().
   double polling_seconds() const;
+  // Between two of observer::keep_budget().
+  double keeping_seconds() const;
 };
 
 void add_observing(CLI::App& to, observing_options& options,

@@ -17,7 +17,8 @@ inline std::string engine() {
   return chosen != nullptr ? chosen : "inline";
 }
 
-inline std::string options() { return "report=none,engine=" + engine(); }
+// Every event counts.
+inline std::string options() { return "report=none,overhead=none,engine=" + engine(); }
 
 // The region with this path; fails the test when there is none, or more than one.
 inline const adaptyst::region& find(const adaptyst::profile& in, const std::vector<std::string>& path) {

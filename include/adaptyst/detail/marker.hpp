@@ -75,8 +75,9 @@ ADAPTYST_DETAIL_INLINE bool is_left_out(const site& marker) noexcept {
   recorder* const r = this_thread_recorder;
   if (record == nullptr || reinterpret_cast<uintptr_t>(r) <= 1) return false;
   uint32_t& gap = r->left_out.gap[load(record->step)];
-  if (gap <= 1) return false;
-  --gap;
+  const uint32_t left = load(gap);
+  if (left <= 1) return false;
+  store(gap, left - 1);
   return true;
 }
 

@@ -7,8 +7,8 @@
 #ifndef ADAPTYST_DETAIL_SAMPLING_HPP
 #define ADAPTYST_DETAIL_SAMPLING_HPP
 
-#include "../config.hpp"
 #include "../probe_abi.h"
+#include "atomic.hpp"
 
 namespace adaptyst { inline namespace v1 { namespace detail {
 
@@ -20,7 +20,7 @@ struct gaps {
 
 template <class = void>
 inline void begin_gaps(gaps& of, uint64_t seed) noexcept {
-  for (uint32_t& one : of.gap) one = 0;
+  for (uint32_t& one : of.gap) store(one, 0);
   of.random = seed | 1;
 }
 
@@ -63,10 +63,10 @@ inline uint64_t weight_of_next(gaps& of, uint32_t step) noexcept {
   if (step == ADAPTYST_STEP_RECORDER || step > ADAPTYST_STEP_LAST) return 1;
   const uint32_t k = step - ADAPTYST_STEP_RECORDER;
   uint32_t& gap = of.gap[step];
-  if (gap == 0) gap = next_gap(of, k);
-  if (--gap != 0) return 0;
-  gap = next_gap(of, k);
-  return uint64_t{1} << k;
+  // Atomic, as the thread that had this recorder before may have written it last, outside any stretch of writing.
+  const uint32_t left = (load(gap) != 0 ? load(gap) : next_gap(of, k)) - 1;
+  store(gap, left != 0 ? left : next_gap(of, k));
+  return left != 0 ? 0 : uint64_t{1} << k;
 }
 
 }}}  // namespace adaptyst::v1::detail
