@@ -17,23 +17,29 @@ constexpr double least_share_of_recorded = 1.0 / 8;
 
 }  // namespace
 
-// The first on which the marker costs no more than `cap`, or the cheapest that it may be on.
-std::uint32_t overhead_budget::step_under(const asked& one, double cap) const {
+std::uint32_t overhead_budget::cheapest_step(const asked& one) const {
   std::uint32_t cheapest = ADAPTYST_STEP_ENGINE;
-  for (std::uint32_t step = 0; step <= one.highest; ++step) {
-    if (cost_of(one, step) <= cap) return step;
+  for (std::uint32_t step = 0; step <= one.highest; ++step)
     if (costs_.on(step) < costs_.on(cheapest)) cheapest = step;
-  }
+  return cheapest;
+}
+
+// The first on which the marker costs at most `cap` more than it must.
+std::uint32_t overhead_budget::step_under(const asked& one, double cap) const {
+  const std::uint32_t cheapest = cheapest_step(one);
+  for (std::uint32_t step = 0; step <= one.highest; ++step)
+    if (cost_of(one, step) - cost_of(one, cheapest) <= cap) return step;
   return cheapest;
 }
 
 double overhead_budget::attainable(const std::vector<asked>& all, double share) const {
   double least = 0;
-  for (const asked& one : all) least += cost_of(one, step_under(one, 0));
+  for (const asked& one : all) least += cost_of(one, cheapest_step(one));
   return std::max(share, least + share * least_share_of_recorded);
 }
 
-// No marker may cost more than a cap, which is as high as the share allows.
+// All have the same to spend beyond what they cost anyway, as much as the share allows: so they get as many events
+// recorded, whatever their rates.
 std::vector<std::uint32_t> overhead_budget::steps_within(const std::vector<asked>& all, double share) const {
   double most = 0;
   double dearest = 0;

@@ -47,6 +47,7 @@ class overhead_budget {
   };
 
   double cost_of(const asked& one, std::uint32_t step) const { return one.rate * costs_.on(step); }
+  std::uint32_t cheapest_step(const asked& one) const;
   std::uint32_t step_under(const asked& one, double cap) const;
   // The share, or more where even the cheapest steps cost it.
   double attainable(const std::vector<asked>& all, double share) const;

@@ -35,7 +35,7 @@ class made_up {
         load.events += static_cast<std::uint64_t>(rates_[marker] * 0.1 * noise_(random_));
         all.push_back(load);
       }
-      for (const auto& change : budget_.decide(now_ns_, now_ns_, all)) {
+      for (const auto& change : budget_.decide(now_ns_, now_ns_ - 5 * second, all)) {
         loads_[change.marker].step = change.step;
         ++changes;
       }
@@ -105,6 +105,19 @@ TEST_CASE("leaving out may cost the budget by itself: the rest is still recorded
   CHECK(program.cost() < 0.0426);
   CHECK(program.step(1) > ADAPTYST_STEP_RECORDER);
   CHECK(program.step(1) < ADAPTYST_STEP_LAST);
+}
+
+TEST_CASE("whoever cannot do with less does not take what the others need") {
+  made_up program(in_program);
+  program.runs(1, 5'000'000, ADAPTYST_STEP_ENGINE);  // 11 %, as it has events inside its own
+  program.runs(2, 5'000'000);
+  program.runs(3, 4'000'000);
+  program.make_noise(0.05);
+  program.pass(10);
+  for (const std::uint64_t marker : {2U, 3U}) {
+    CHECK(program.step(marker) >= ADAPTYST_STEP_RECORDER + 6);
+    CHECK(program.step(marker) <= ADAPTYST_STEP_RECORDER + 9);
+  }
 }
 
 TEST_CASE("a marker with events inside its own is never left out, and goes back where this shows late") {
