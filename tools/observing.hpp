@@ -17,6 +17,7 @@ struct observing_options {
   std::string output;
   std::string timeline;
   std::string trace_events;
+  std::string context;
   double seconds = 1;
   std::vector<std::string> functions;
   std::vector<std::string> sets;
