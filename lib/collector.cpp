@@ -187,7 +187,7 @@ struct collector::state {
     const lib::context_choice& asked = options.context;
     if (!asked.cpu || (!asked.asked && recording->name() != "ebpf")) return;
     try {
-      context = lib::make_own_context(asked.faults);
+      context = recording->ask_for_context(asked.faults);
       context->adopt_objects();
     } catch (const std::exception& failed) {  // the regions can be had all the same
       context.reset();
