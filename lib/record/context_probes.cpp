@@ -202,6 +202,9 @@ void context_probes::stop() {
   detach(std::move(links));
 }
 
+int context_probes::function_stacks() const {
+  return loaded_->rodata->among_functions != 0 ? bpf_map__fd(loaded_->maps.stacks) : -1;
+}
 int context_probes::threads() const { return bpf_map__fd(loaded_->maps.threads); }
 
 }  // namespace adaptyst::lib

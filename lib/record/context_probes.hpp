@@ -46,6 +46,7 @@ class context_probes {
 
   // The map of threads that have announced themselves, for programs that ask which region one is in, or add to it.
   int threads() const;
+  int function_stacks() const;  // -1: functions without markers are no regions
 
  private:
   struct closer {
