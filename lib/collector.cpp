@@ -14,7 +14,10 @@
 #include <cstdlib>
 #include <ctime>
 #include <exception>
+#include <future>
 #include <mutex>
+#include <optional>
+#include <system_error>
 
 #include "budget_keeper.hpp"
 #include "error.hpp"
@@ -24,6 +27,8 @@
 #include "record/clock_line.hpp"
 #include "record/device_reader.hpp"
 #include "record/engine.hpp"
+#include "record/open_regions.hpp"
+#include "record/own_context.hpp"
 #include "report/output_file.hpp"
 #include "timeline.hpp"
 
@@ -54,12 +59,14 @@ std::string first_line(const std::string& text) { return text.substr(0, text.fin
 // The collector that runs. The loader's threads come here through the hook of the process.
 std::mutex running_mutex;
 engine* running = nullptr;
+lib::own_context* running_context = nullptr;
 pid_t running_in = 0;  // a forked child inherits the pointer, but not the collection
 
 void object_loaded() {
   const std::lock_guard lock(running_mutex);
   if (running == nullptr || running_in != getpid()) return;
   try {
+    if (running_context != nullptr) running_context->adopt_objects();
     running->adopt_objects();
   } catch (const std::exception& failed) {
     lib::print(failed.what());
@@ -75,7 +82,8 @@ struct collector::state {
   std::string reason;
   pid_t pid = getpid();
   detail::process* process = nullptr;
-  std::unique_ptr<engine> recording;  // null: nothing is collected (any more)
+  std::unique_ptr<engine> recording;          // null: nothing is collected (any more)
+  std::unique_ptr<lib::own_context> context;  // null: the kernel is not asked
   unsigned cpus = 1;
   std::uint64_t started_ns = 0;
   std::uint64_t started_cpu_ns = 0;
@@ -115,6 +123,7 @@ struct collector::state {
       throw;
     }
     running = recording.get();
+    running_context = context.get();
     running_in = pid;
   }
 
@@ -141,6 +150,7 @@ struct collector::state {
         return;
       } catch (const std::exception& failed) {
         recording.reset();
+        context.reset();
         if (options.engine == engine_choice::ebpf) throw;
         reason = first_line(failed.what());
       }
@@ -171,6 +181,7 @@ struct collector::state {
     if (timeline == nullptr && !options.timeline.empty())
       timeline = std::make_unique<lib::timeline>(lib::expand(options.timeline), detail::monotonic_ns());
     detail::store(control.trace_entries, timeline != nullptr ? options.trace_events : 0);
+    start_context();
     detail::store_release(control.epoch, ++process->epochs);
     lib::reset_steps(lib::own_state(address()));
     recording->start();
@@ -212,6 +223,19 @@ struct collector::state {
         row.measured_on = budget->times_of(path->second.site, now, elapsed);
   }
 
+  // Before the epoch in which threads announce themselves.
+  void start_context() {
+    const lib::context_choice& asked = options.context;
+    if (!asked.cpu || (!asked.asked && recording->name() != "ebpf")) return;
+    try {
+      context = recording->ask_for_context(asked.faults);
+      context->adopt_objects();
+    } catch (const std::exception& failed) {  // the regions can be had all the same
+      context.reset();
+      if (asked.asked) lib::print(failed.what());
+    }
+  }
+
   // Complains of a file that cannot be written, once.
   void drain() noexcept {
     try {
@@ -234,8 +258,12 @@ struct collector::state {
     result.timeline = timeline->usage();
   }
 
-  profile read(engine& from) {
+  profile read(engine& from, lib::own_context* asked) {
+    // Before the regions' times, which are to hold what was booked on them.
+    std::optional<lib::context_sums> known;
+    if (asked != nullptr) known = asked->read();
     lib::measured all = from.read();
+    if (known) lib::add_context(all, *known, lib::read_open_regions(lib::own_state(address())));
     const std::uint64_t now = detail::monotonic_ns();
     const std::uint64_t elapsed = now - started_ns;
     lib::device_list devices =
@@ -248,6 +276,10 @@ struct collector::state {
     lib::add_amounts(devices.devices, made.regions);
     made.devices = std::move(devices.devices);
     made.offload = devices.offload;
+    if (known) {
+      made.devices.front().context = lib::sum_of(*known);
+      made.context = std::move(known->account);
+    }
     made.accounting = all.accounting;
     lib::set_overhead(made, all, costs);
     set_steps(made, all, now, elapsed);
@@ -257,6 +289,16 @@ struct collector::state {
 
   std::uint64_t address() const { return reinterpret_cast<std::uint64_t>(process); }
 
+  // At once, since each waits for the kernel.
+  static void stop_both(engine& of, std::unique_ptr<lib::own_context>& asked) {
+    std::future<void> other;
+    try {
+      if (asked != nullptr) other = std::async(std::launch::async, [&asked] { asked.reset(); });
+    } catch (const std::system_error&) {  // no further thread: one after the other
+    }
+    of.stop();
+  }
+
   void finish() {
     if (recording == nullptr) return;
     {
@@ -264,17 +306,19 @@ struct collector::state {
       detail::store_release(process->control.object_loaded, static_cast<void (*)()>(nullptr));
     }
     const std::unique_ptr<engine> ended = std::move(recording);
+    std::unique_ptr<lib::own_context> asked = std::move(context);
     // Not before all is read: the next collector's threads begin anew.
     struct at_end {
       ~at_end() {
         const std::lock_guard lock(running_mutex);
         running = nullptr;
+        running_context = nullptr;
       }
     };
     const at_end no_longer_running;
     keeping.reset();
-    result = read(*ended);
-    ended->stop();
+    result = read(*ended, asked.get());
+    stop_both(*ended, asked);
     if (budget != nullptr) budget->release(lib::own_state(address()));
     finish_timeline();
     if (options.report == lib::report_choice::table) {
@@ -293,6 +337,7 @@ collector::collector(std::string_view options) noexcept {
     lib::print(failed.what() + std::string("\nthe program runs on, nothing is collected"));
     if (state_) {
       state_->recording.reset();
+      state_->context.reset();
       try {
         state_->error = failed.what();
       } catch (...) {}
@@ -306,7 +351,8 @@ profile collector::snapshot() const noexcept {
   try {
     if (!state_) return {};
     const std::lock_guard lock(state_->mutex);
-    return state_->recording && state_->pid == getpid() ? state_->read(*state_->recording) : state_->result;
+    return state_->recording && state_->pid == getpid() ? state_->read(*state_->recording, state_->context.get())
+                                                        : state_->result;
   } catch (const std::exception& failed) {
     lib::print(failed.what());
     return {};

@@ -9,6 +9,7 @@
 
 #include "function_stack.bpf.h"
 #include "process.bpf.h"
+#include "recorder_layout.h"
 
 /* What is used of the kernel's own structures; the offsets are those of the kernel that runs. */
 struct upid {
@@ -22,6 +23,7 @@ struct pid {
 struct task_struct {
   struct mm_struct* mm;
   struct pid* thread_pid;
+  unsigned long maj_flt;
 } __attribute__((preserve_access_index));
 
 const volatile struct adaptyst_recorder_layout layout = {};

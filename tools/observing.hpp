@@ -18,6 +18,7 @@ struct observing_options {
   std::string timeline;
   std::string trace_events;
   std::string overhead = "2%";
+  std::string context;
   double seconds = 1;
   std::vector<std::string> functions;
   std::vector<std::string> sets;

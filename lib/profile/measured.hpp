@@ -8,6 +8,7 @@
 #include <adaptyst/profile.hpp>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <unordered_set>
@@ -44,6 +45,7 @@ struct measured_row {
       0;  // nested, and not yet taken off self_ns: more than the row's own time, in one part of it
 
   std::uint64_t timed() const { return count - left_out; }
+  std::optional<kernel_context> context, self_context;
 };
 
 // 4096 regions may be open on a thread, and one event lies above them.

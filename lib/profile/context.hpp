@@ -1,0 +1,35 @@
+// What the kernel knows of call paths, and how it comes to the rows.
+#ifndef ADAPTYST_LIB_PROFILE_CONTEXT_HPP
+#define ADAPTYST_LIB_PROFILE_CONTEXT_HPP
+
+#include <adaptyst/profile.hpp>
+#include <array>
+#include <cstdint>
+#include <unordered_map>
+
+#include "../../probes/counter_record.h"
+#include "measured.hpp"
+
+namespace adaptyst::lib {
+
+// By the ids of paths; 0 outside all regions.
+struct context_sums {
+  std::unordered_map<std::uint64_t, kernel_context> by_path;
+  bool with_faults = false;
+  std::array<bool, ADAPTYST_COUNTERS> counts{};  // which of the processor's counters were read
+  context_account account;
+};
+
+// How many regions of a path are open.
+using open_counts = std::unordered_map<std::uint64_t, std::uint64_t>;
+
+// Gives the rows of scopes and functions what happened in them, themselves and with all below; those that are open and
+// have no row get one. What happened on a path that nobody has named goes into the sum alone.
+void add_context(measured& to, const context_sums& from, const open_counts& open);
+
+// All of it together.
+kernel_context sum_of(const context_sums& all);
+
+}  // namespace adaptyst::lib
+
+#endif

@@ -1,0 +1,27 @@
+// What the kernel knows of this process's threads.
+#ifndef ADAPTYST_LIB_RECORD_OWN_CONTEXT_HPP
+#define ADAPTYST_LIB_RECORD_OWN_CONTEXT_HPP
+
+#include <memory>
+
+#include "../profile/context.hpp"
+
+namespace adaptyst::lib {
+
+class own_context {
+ public:
+  virtual ~own_context() = default;
+
+  // ELF objects with markers have been loaded; the first time, all that there are. Thread-safe.
+  virtual void adopt_objects() = 0;
+  virtual context_sums read() = 0;
+  virtual int threads() const = 0;  // see context_probes
+};
+
+// To be made before an epoch begins. `among`: see context_probes. Throws error where it cannot work.
+class kernel_rows;
+std::unique_ptr<own_context> make_own_context(bool with_faults, const kernel_rows* among);
+
+}  // namespace adaptyst::lib
+
+#endif

@@ -1,0 +1,38 @@
+#include <unistd.h>
+
+#include "../discover/loaded_objects.hpp"
+#include "../error.hpp"
+#include "context_probes.hpp"
+#include "own_context.hpp"
+
+namespace adaptyst::lib {
+
+namespace {
+
+class probed_context final : public own_context {
+ public:
+  probed_context(bool with_faults, const kernel_rows* among) : probes_(with_faults, getpid(), false, among) {}
+
+  void adopt_objects() override {
+    for (const std::string& file : files_with_markers()) {
+      try {
+        probes_.attach(file);
+      } catch (const error& failed) {  // the others can be observed all the same
+        print(failed.what());
+      }
+    }
+  }
+  context_sums read() override { return probes_.read(); }
+  int threads() const override { return probes_.threads(); }
+
+ private:
+  context_probes probes_;
+};
+
+}  // namespace
+
+std::unique_ptr<own_context> make_own_context(bool with_faults, const kernel_rows* among) {
+  return std::make_unique<probed_context>(with_faults, among);
+}
+
+}  // namespace adaptyst::lib
