@@ -73,7 +73,7 @@ TEST_CASE("a hot region is sampled, its count is an estimate that says so, and t
   check_estimate(row, times);
   CHECK(row.total_error_ns().value_or(0) > 0);
   // 2 %, and the first look, and what leaving out costs on a machine that is slower than this one at it.
-  CHECK(*row.overhead_ns < 0.3 * static_cast<double>(found.processes.front().duration_ns));
+  CHECK(*row.overhead_ns < 0.5 * static_cast<double>(found.processes.front().duration_ns));
   CHECK(sampled_ns(row) > found.processes.front().duration_ns / 2);
   std::uint64_t sum = 0;
   for (const auto& [step, time_ns] : row.measured_on) sum += time_ns;
@@ -138,7 +138,7 @@ TEST_CASE("when the rate falls every event is recorded again") {
     std::uint64_t times = 0;
     for (; std::chrono::steady_clock::now() < end; ++times) {
       hot();
-      for (const auto next = std::chrono::steady_clock::now() + 100us; std::chrono::steady_clock::now() < next;) rest();
+      for (const auto next = std::chrono::steady_clock::now() + 500us; std::chrono::steady_clock::now() < next;) rest();
     }
     return times;
   };
