@@ -378,7 +378,7 @@ struct observer::state {
       if (wanted(row)) made.regions.push_back(row);
     }
     if (known && first != nullptr) {
-      measured all = links ? std::move(kernel) : recorded.result();
+      measured all = links ? kernel : recorded.result();
       lib::add_context(all, *known, open_regions());
       made.regions = lib::assemble(all, device_index);
       made.devices.front().context = lib::sum_of(*known);
