@@ -22,7 +22,7 @@ constexpr unsigned rounds = 9;
 }
 
 double region_ns(const char* context) {
-  const adaptyst::collector collector(std::string("engine=inline,report=none,") + context);
+  const adaptyst::collector collector(std::string("engine=inline,overhead=none,report=none,") + context);
   step_ns(regions / 10, region);
   return step_ns(regions, region);
 }
@@ -34,7 +34,7 @@ bool pass(int from, int to) {
 
 // Two threads on one core hand a byte to and fro, each in a region: two switches an exchange.
 double switch_ns(const char* context) {
-  const adaptyst::collector collector(std::string("engine=inline,report=none,") + context);
+  const adaptyst::collector collector(std::string("engine=inline,overhead=none,report=none,") + context);
   int there[2];
   int back[2];
   if (pipe(there) != 0 || pipe(back) != 0) return 0;
@@ -68,7 +68,8 @@ double switch_ns(const char* context) {
 }  // namespace
 
 void context(results& to) {
-  if (!adaptyst::collector("engine=inline,report=none,context=cpu").snapshot().context) return;  // not permitted
+  if (!adaptyst::collector("engine=inline,overhead=none,report=none,context=cpu").snapshot().context)
+    return;  // not permitted
   const pair of_region = alternately(
       rounds, [] { return region_ns("context=cpu"); }, [] { return region_ns("context=none"); });
   to["context_region_ns"] = of_region.first;

@@ -35,7 +35,7 @@ TEST_CASE("A counter's events are booked on the regions in which they happen") {
   context_probes beside(false, getpid(), false, nullptr);
   for (const std::string& file : adaptyst::lib::files_with_markers()) beside.attach(file);
   counter_probes counters(beside, {core_time, none, core_time});
-  adaptyst::collector collector("engine=inline,context=none,report=none");
+  adaptyst::collector collector("engine=inline,overhead=none,context=none,report=none");
   {
     ADAPTYST_REGION("long");
     spin(300ms);

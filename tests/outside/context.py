@@ -21,7 +21,7 @@ BLOCKED = ("sleep_ns", "lock_ns", "io_ns", "other_ns")
 
 
 def observe(what, *words):
-    done = subprocess.run([ADAPTYST, what, f"--engine={ENGINE}", "--context=cpu,faults", "--report=none",
+    done = subprocess.run([ADAPTYST, what, f"--engine={ENGINE}", "--context=cpu,faults", "--report=none", "--overhead=none",
                            f"--output={profile_file}", *map(str, words)], capture_output=True, text=True, timeout=LIMIT,
                           check=False)
     if not failures.check(profile_file.exists(), "a profile was written", done.stderr):
