@@ -15,6 +15,7 @@
 #include <ctime>
 #include <exception>
 #include <mutex>
+#include <optional>
 
 #include "error.hpp"
 #include "options.hpp"
@@ -23,6 +24,8 @@
 #include "record/clock_line.hpp"
 #include "record/device_reader.hpp"
 #include "record/engine.hpp"
+#include "record/open_regions.hpp"
+#include "record/own_context.hpp"
 #include "report/output_file.hpp"
 #include "timeline.hpp"
 
@@ -53,12 +56,14 @@ std::string first_line(const std::string& text) { return text.substr(0, text.fin
 // The collector that runs. The loader's threads come here through the hook of the process.
 std::mutex running_mutex;
 engine* running = nullptr;
+lib::own_context* running_context = nullptr;
 pid_t running_in = 0;  // a forked child inherits the pointer, but not the collection
 
 void object_loaded() {
   const std::lock_guard lock(running_mutex);
   if (running == nullptr || running_in != getpid()) return;
   try {
+    if (running_context != nullptr) running_context->adopt_objects();
     running->adopt_objects();
   } catch (const std::exception& failed) {
     lib::print(failed.what());
@@ -74,7 +79,8 @@ struct collector::state {
   std::string reason;
   pid_t pid = getpid();
   detail::process* process = nullptr;
-  std::unique_ptr<engine> recording;  // null: nothing is collected (any more)
+  std::unique_ptr<engine> recording;          // null: nothing is collected (any more)
+  std::unique_ptr<lib::own_context> context;  // null: the kernel is not asked
   unsigned cpus = 1;
   std::uint64_t started_ns = 0;
   std::uint64_t started_cpu_ns = 0;
@@ -110,6 +116,7 @@ struct collector::state {
       throw;
     }
     running = recording.get();
+    running_context = context.get();
     running_in = pid;
   }
 
@@ -136,6 +143,7 @@ struct collector::state {
         return;
       } catch (const std::exception& failed) {
         recording.reset();
+        context.reset();
         if (options.engine == engine_choice::ebpf) throw;
         reason = first_line(failed.what());
       }
@@ -163,12 +171,26 @@ struct collector::state {
     if (timeline == nullptr && !options.timeline.empty())
       timeline = std::make_unique<lib::timeline>(lib::expand(options.timeline), detail::monotonic_ns());
     detail::store(control.trace_entries, timeline != nullptr ? options.trace_events : 0);
+    start_context();
     detail::store_release(control.epoch, ++process->epochs);
     recording->start();
     if (timeline != nullptr) draining = std::make_unique<lib::periodic>(between_looks, [this] { drain(); });
     cpus = lib::usable_cpus();
     started_cpu_ns = cpu_time_ns();
     started_ns = detail::monotonic_ns();
+  }
+
+  // Before the epoch in which threads announce themselves.
+  void start_context() {
+    const lib::context_choice& asked = options.context;
+    if (!asked.cpu || (!asked.asked && recording->name() != "ebpf")) return;
+    try {
+      context = lib::make_own_context(asked.faults);
+      context->adopt_objects();
+    } catch (const std::exception& failed) {  // the regions can be had all the same
+      context.reset();
+      if (asked.asked) lib::print(failed.what());
+    }
   }
 
   // Complains of a file that cannot be written, once.
@@ -193,8 +215,12 @@ struct collector::state {
     result.timeline = timeline->usage();
   }
 
-  profile read(engine& from) {
+  profile read(engine& from, lib::own_context* asked) {
+    // Before the regions' times, which are to hold what was booked on them.
+    std::optional<lib::context_sums> known;
+    if (asked != nullptr) known = asked->read();
     lib::measured all = from.read();
+    if (known) lib::add_context(all, *known, lib::read_open_regions(lib::own_state(address())));
     const std::uint64_t now = detail::monotonic_ns();
     const std::uint64_t elapsed = now - started_ns;
     lib::device_list devices =
@@ -207,6 +233,10 @@ struct collector::state {
     lib::add_amounts(devices.devices, made.regions);
     made.devices = std::move(devices.devices);
     made.offload = devices.offload;
+    if (known) {
+      made.devices.front().context = lib::sum_of(*known);
+      made.context = std::move(known->account);
+    }
     made.accounting = all.accounting;
     lib::set_overhead(made, from.region_cost_ns());
     made.processes.push_back({pid, command_name(), lib::expand("%h"), elapsed});
@@ -222,15 +252,17 @@ struct collector::state {
       detail::store_release(process->control.object_loaded, static_cast<void (*)()>(nullptr));
     }
     const std::unique_ptr<engine> ended = std::move(recording);
+    const std::unique_ptr<lib::own_context> asked = std::move(context);
     // Not before all is read: the next collector's threads begin anew.
     struct at_end {
       ~at_end() {
         const std::lock_guard lock(running_mutex);
         running = nullptr;
+        running_context = nullptr;
       }
     };
     const at_end no_longer_running;
-    result = read(*ended);
+    result = read(*ended, asked.get());
     ended->stop();
     finish_timeline();
     if (options.report == lib::report_choice::table) {
@@ -249,6 +281,7 @@ collector::collector(std::string_view options) noexcept {
     lib::print(failed.what() + std::string("\nthe program runs on, nothing is collected"));
     if (state_) {
       state_->recording.reset();
+      state_->context.reset();
       try {
         state_->error = failed.what();
       } catch (...) {}
@@ -262,7 +295,8 @@ profile collector::snapshot() const noexcept {
   try {
     if (!state_) return {};
     const std::lock_guard lock(state_->mutex);
-    return state_->recording && state_->pid == getpid() ? state_->read(*state_->recording) : state_->result;
+    return state_->recording && state_->pid == getpid() ? state_->read(*state_->recording, state_->context.get())
+                                                        : state_->result;
   } catch (const std::exception& failed) {
     lib::print(failed.what());
     return {};

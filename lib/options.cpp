@@ -17,7 +17,8 @@ namespace {
 
 constexpr std::string_view known =
     "engine=auto|ebpf|inline|off, report=table|none, output=FILE.json|FILE.trace.json[;…] (%p pid, %r rank, %h host), "
-    "trace_events=64…16777216, functions=FILE:PATTERN|SET[;…], through_exceptions=no|yes, single_stepped=no|yes";
+    "trace_events=64…16777216, context=cpu,faults|none, functions=FILE:PATTERN|SET[;…], through_exceptions=no|yes, "
+    "single_stepped=no|yes";
 
 [[noreturn]] void refuse(std::string_view what, std::string_view given, std::string_view source) {
   throw error(fmt::format("{} '{}' in {}", what, given, source), 0, fmt::format("known options: {}", known));
@@ -40,18 +41,19 @@ bool begins_option(std::string_view text) {
   return key != 0 && key != std::string_view::npos && text[key] == '=';
 }
 
-// Up to the comma before the next option. Names of C++ functions have commas of their own.
+// Up to the comma before the next option: names of C++ functions have commas of their own, and so has a list.
 std::string_view first_pair(std::string_view text) {
   std::size_t comma = text.find(',');
-  if (text.substr(0, text.find('=')) == "functions")
+  const std::string_view key = text.substr(0, text.find('='));
+  if (key == "functions" || key == "context")
     while (comma != std::string_view::npos && !begins_option(text.substr(comma + 1))) comma = text.find(',', comma + 1);
   return text.substr(0, comma);
 }
 
-std::vector<std::string> split(std::string_view text) {
+std::vector<std::string> split(std::string_view text, const char* separators = ";") {
   std::vector<std::string> words;
   while (!text.empty()) {
-    const std::string_view word = text.substr(0, text.find(';'));
+    const std::string_view word = text.substr(0, text.find_first_of(separators));
     text.remove_prefix(std::min(word.size() + 1, text.size()));
     if (!word.empty()) words.emplace_back(word);
   }
@@ -70,6 +72,19 @@ void set_output(options& to, const std::string& file, std::string_view source) {
   std::string& target = ends_with(file, ".trace.json") ? to.timeline : to.output;
   if (!target.empty()) refuse("a second output of the same sort:", file, source);
   target = file;
+}
+
+context_choice context_of(std::string_view value, std::string_view source) {
+  context_choice made{false, false, false, false, true};
+  if (value == "none") return made;
+  const std::vector<std::string> words = split(value, ",;");
+  if (words.empty()) refuse("context must be a list of cpu, faults, or none, not", value, source);
+  for (const std::string& word : words) {
+    if (word == "cpu") made.cpu = true;
+    else if (word == "faults") made.faults = made.cpu = true;
+    else refuse("unknown context", word, source);
+  }
+  return made;
 }
 
 // Rounded up to a power of two.
@@ -110,6 +125,8 @@ void apply(options& to, std::string_view text, std::string_view source) {
       result.timeline.clear();
       if (split(value).empty()) refuse("output must end in .json:", value, source);
       for (const std::string& file : split(value)) set_output(result, file, source);
+    } else if (key == "context") {
+      result.context = context_of(value, source);
     } else if (key == "trace_events") {
       result.trace_events = entries_of_ring(value, source);
     } else if (key == "functions") {

@@ -12,6 +12,15 @@ namespace adaptyst::lib {
 enum class engine_choice { automatic, ebpf, inlined, off };
 enum class report_choice { table, none };
 
+// What the kernel is asked about threads in regions, beside the regions themselves.
+struct context_choice {
+  bool cpu = true;     // waiting for a core, blocked, switches, migrations
+  bool faults = true;  // of pages
+  bool samples = false;
+  bool counters = false;
+  bool asked = false;  // false: only where the kernel counts regions as well, and without a word where it cannot be had
+};
+
 struct options {
   engine_choice engine = engine_choice::automatic;
   report_choice report = report_choice::table;
@@ -19,6 +28,7 @@ struct options {
   std::string timeline;                // empty: no file
   std::uint64_t trace_events = 65536;  // of a thread, between two looks at them
   std::vector<std::string> functions;  // without markers: FILE:PATTERN, or the name of a set
+  context_choice context;
   bool through_exceptions = false;     // also those of C++
   bool single_stepped = false;         // also those that cost a second trap a call
 };

@@ -41,12 +41,4 @@ struct adaptyst_function_stack {
   struct adaptyst_function_frame frames[ADAPTYST_FUNCTION_DEPTH];
 };
 
-/* Where things are in a program's own structures: offsets, of which the headers in include/adaptyst/detail/ know. */
-struct adaptyst_recorder_layout {
-  uint64_t expected;                    /* value of control_page::layout where all of this is so */
-  uint32_t layout, owners, recorders;   /* in the process's state */
-  uint32_t next, thread, depth, frames; /* in a recorder */
-  uint32_t frame_bytes, stack, path;    /* of a frame; in it */
-};
-
 #endif

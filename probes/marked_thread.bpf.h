@@ -9,6 +9,7 @@
 
 #include "function_stack.bpf.h"
 #include "process.bpf.h"
+#include "recorder_layout.h"
 
 /* What is used of the kernel's own structures; the offsets are those of the kernel that runs. */
 struct upid {

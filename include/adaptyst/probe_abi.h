@@ -10,12 +10,14 @@
  *   metric      (name, path_id, value, path)                      value: the bits of an IEEE 754 double
  *   mark        (name, path_id, time_ns, path)                    an instant
  *   operation   (name, path_id, submitted_ns, started_ns, ended_ns, path)    beside the operation's region_end
+ *   thread      (recorder, layout)  once for each thread and collector; without a semaphore
  *
  *   name        const char *, NUL-terminated, the marker's name
  *   path_id     the call path as a number: equal paths are equal in every thread and process
  *   …_ns        CLOCK_MONOTONIC
  *   self_ns     duration less the time spent in nested regions of the same thread
  *   path        const struct adaptyst_path *
+ *   recorder    what the thread knows of itself, in the layout that the number `layout` stands for: for our own collector
  */
 #ifndef ADAPTYST_PROBE_ABI_H
 #define ADAPTYST_PROBE_ABI_H

@@ -54,6 +54,28 @@ struct source_location {
   std::string function;
 };
 
+// What the kernel did with the threads that were in a region: times off the core are exact, as a thread stays in its
+// region meanwhile; the time on it is what is left. Nanoseconds, summed over threads.
+struct kernel_context {
+  std::uint64_t wall_ns = 0;      // of the regions that have ended
+  std::uint64_t open = 0;         // regions that have not, and are part of what follows
+  std::uint64_t runnable_ns = 0;  // waiting for a core
+  std::uint64_t sleep_ns = 0, lock_ns = 0, io_ns = 0, other_ns = 0;  // blocked: until a time, on a futex, on files
+  std::uint64_t voluntary_switches = 0, involuntary_switches = 0;    // to wait; while it could have run on
+  std::uint64_t migrations = 0;                                      // to another core
+  std::optional<std::uint64_t> minor_faults, major_faults;           // of pages; major: read from a disk
+
+  std::uint64_t blocked_ns() const { return sleep_ns + lock_ns + io_ns + other_ns; }
+  std::optional<std::uint64_t> on_cpu_ns() const;  // wall - runnable - blocked; empty while regions are open
+  void merge(const kernel_context& other);
+};
+
+// How much of that there is to know.
+struct context_account {
+  std::uint64_t threads = 0;                  // that have announced themselves to the kernel
+  std::map<std::string, std::uint64_t> lost;  // stretches off the core, page faults, or threads, by reason
+};
+
 // One call path on one device.
 struct region {
   std::vector<std::string> path;  // names from the root of the thread; a payload's texts in brackets behind the name
@@ -70,6 +92,8 @@ struct region {
   histogram durations;
   std::map<std::string, attribute> attributes;
   std::optional<double> overhead_ns;  // what observing it cost: count × the cost of an event
+  // Absent for what is bound to no scope, and where the kernel was not asked. With nested regions; without.
+  std::optional<kernel_context> context, self_context;
 
   // A quantile of the durations, within [min_ns, max_ns]; empty when nothing was counted.
   std::optional<std::uint64_t> quantile_ns(double q) const;
@@ -121,6 +145,7 @@ struct device_usage {
   std::optional<device_clock_usage> clock;       // absent: times came in CLOCK_MONOTONIC
   std::uint64_t late = 0;                        // operations that came too late to be placed exactly
   std::uint64_t skipped = 0;                     // operations and waits of the process that could not be booked
+  std::optional<kernel_context> context;  // of the host: all threads that announced themselves, in and out of regions
 
   std::optional<std::uint64_t> idle_ns() const;
   std::optional<std::uint64_t> other_ns() const;    // busy with neither kernels nor copies
@@ -170,6 +195,7 @@ struct profile {
   std::vector<region> regions;  // parents before children
   account accounting;
   std::optional<timeline_usage> timeline;  // absent: none was asked for
+  std::optional<context_account> context;  // absent: the kernel was not asked
   std::vector<process_info> processes;
 };
 

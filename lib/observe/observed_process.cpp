@@ -238,7 +238,7 @@ void observed_process::release() noexcept {
   }
 }
 
-void observed_process::refresh() {
+void observed_process::refresh(bool also_open) {
   if (!is_still_itself()) {
     if (observed_ns_ == 0) observed_ns_ = detail::monotonic_ns() - started_ns_;
     return;
@@ -253,9 +253,12 @@ void observed_process::refresh() {
   reader_.update(readable);
   device_list list =
       read_devices(readable, now_ns, observed_ns_, (cpu_ns - std::min(cpu_ns, started_cpu_ns_)) / usable_cpus());
+  open_counts open;
+  if (also_open) open = read_open_regions(readable);
   // It may have ended in the meantime, and taken its memory with it.
   if (!is_running()) return;
   devices_ = std::move(list);
+  open_ = std::move(open);
 }
 
 void observed_process::trace_to(timeline& to) {

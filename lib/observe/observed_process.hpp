@@ -11,6 +11,7 @@
 #include "../discover/process_objects.hpp"
 #include "../record/device_reader.hpp"
 #include "../record/memory.hpp"
+#include "../record/open_regions.hpp"
 #include "../record/recorder_reader.hpp"
 #include "../timeline.hpp"
 
@@ -59,13 +60,14 @@ class observed_process {
   // Nobody's recorders are to be read: they are somebody else's.
   void leave_recorders() noexcept { reads_ = false; }
 
-  // Reads the recorders, if the process is still there.
-  void refresh();
+  // Reads the recorders, if the process is still there; and, if `also_open`, what regions are open.
+  void refresh(bool also_open);
   // Takes up what its threads have left for a timeline, if it is still there.
   void trace_to(timeline& to);
   const measured& recorded() const noexcept { return reader_.result(); }
   path_set take_changed() { return reader_.take_changed(); }  // see recorder_reader
   const device_list& devices() const noexcept { return devices_; }
+  const open_counts& open_regions() const noexcept { return open_; }
   process_info info() const;
 
  private:
@@ -100,6 +102,7 @@ class observed_process {
   std::uint64_t observed_ns_ = 0;
   recorder_reader reader_;
   device_list devices_;
+  open_counts open_;
 };
 
 }  // namespace adaptyst::lib

@@ -25,6 +25,7 @@
 #include "../options.hpp"
 #include "../profile/region_list.hpp"
 #include "../record/clock_line.hpp"
+#include "../record/context_probes.hpp"
 #include "../record/function_probes.hpp"
 #include "../record/probe_links.hpp"
 #include "../record/reconcile.hpp"
@@ -52,7 +53,8 @@ struct observer::state {
   std::string reason;
   detail::clock_line clock;
   lib::channel channel;
-  std::optional<lib::probe_links> links;  // empty: recorders
+  std::optional<lib::probe_links> links;       // empty: recorders
+  std::optional<lib::context_probes> context;  // empty: the kernel is not asked
   std::optional<lib::function_probes> functions;
   double region_cost_ns = 0;
   std::vector<std::unique_ptr<observed_process>> processes;  // also those that have ended
@@ -83,6 +85,7 @@ struct observer::state {
         reason = message.substr(0, message.find('\n'));
       }
     }
+    ask_for_context(only);
     clock = lib::calibrate(before);
     if (!options.timeline.empty()) timeline.emplace(lib::expand(options.timeline), detail::monotonic_ns());
     // What a marker costs here, it costs there.
@@ -91,6 +94,31 @@ struct observer::state {
     region_cost_ns = lib::median_step_ns(200, [] { ADAPTYST_REGION("adaptyst calibration"); });
     detail::fetch_add(awake, -1);
     if (links) region_cost_ns += links->hit_ns();
+  }
+
+  void ask_for_context(pid_t only) {
+    if (!options.context.cpu || (!options.context.asked && !links)) return;
+    try {
+      context.emplace(options.context.faults, only, true);
+    } catch (const lib::error& failed) {  // the regions can be had all the same
+      if (options.context.asked) lib::print(failed.what());
+    }
+  }
+
+  // Before its threads are in a new epoch, in which they announce themselves.
+  void ask_for_context_of(pid_t process, const std::vector<lib::process_object>& objects) {
+    if (!context) return;
+    context->admit(process);
+    for (const lib::process_object& one : objects) attach_context(one.file);
+  }
+
+  void attach_context(const std::string& file) {
+    if (!context) return;
+    try {
+      context->attach(file);
+    } catch (const lib::error& failed) {  // the others can be observed all the same
+      lib::print(failed.what());
+    }
   }
 
   observed_process* find(pid_t process) {
@@ -127,10 +155,12 @@ struct observer::state {
     for (const lib::process_object& one : found) objects.push_back(one.control_block);
     observed_process& added = add(process, objects);
     try {
+      ask_for_context_of(process, found);
       if (links) begin_with_probes(added, found);
       else added.claim(clock, trace_entries()), added.wake();
     } catch (...) {
       if (links) links->rows().dismiss(process);
+      if (context) context->dismiss(process);
       if (functions) functions->release({process});
       processes.pop_back();
       throw;
@@ -181,7 +211,7 @@ struct observer::state {
       }
       if (told.what == ADAPTYST_OBJECT_UNLOADING) {
         if (known == nullptr) return reply;
-        known->refresh();
+        known->refresh(context.has_value());
         trace(*known);
         known->remove_object(told.object);
         return reply;
@@ -192,6 +222,7 @@ struct observer::state {
       const std::vector<lib::process_object> found = lib::find_objects(who);
       if (told.what == ADAPTYST_PROCESS_FORKED)
         for (const lib::process_object& one : found) known->add_object(one.control_block);
+      ask_for_context_of(who, found);
       if (links) {
         links->rows().admit(who, {told.object, known->state()});
         for (const lib::process_object& one : found)
@@ -211,7 +242,7 @@ struct observer::state {
 
   void drop_capabilities() const {
     std::vector<unsigned> kept = {CAP_SYS_PTRACE, CAP_DAC_READ_SEARCH, CAP_KILL, CAP_CHECKPOINT_RESTORE};
-    if (links) kept.insert(kept.end(), {CAP_BPF, CAP_PERFMON});  // for ELF files that are loaded later
+    if (links || context) kept.insert(kept.end(), {CAP_BPF, CAP_PERFMON});  // for ELF files that are loaded later
     if (links && !lib::kernel_has_uprobe_multi()) kept.push_back(CAP_SYS_ADMIN);
     if (!options.output.empty()) kept.push_back(CAP_DAC_OVERRIDE);
     lib::keep_capabilities(kept);
@@ -251,8 +282,8 @@ struct observer::state {
   }
 
   void refresh() {
-    for (const auto& one : processes) one->refresh();
-    if (!links) return;
+    for (const auto& one : processes) one->refresh(context.has_value());
+    if (!links && !context) return;
     std::vector<pid_t> ended;
     for (const auto& one : processes) {
       if (one->is_running()) {
@@ -260,7 +291,8 @@ struct observer::state {
         // Objects go, and the first one known may be one whose markers have never been awake.
         if (functions && one->state() != 0) links->rows().admit(one->id(), {0, one->state()});
       } else if (!one->is_settled() && find(one->id()) == nullptr) {
-        links->rows().dismiss(one->id());
+        if (links) links->rows().dismiss(one->id());
+        if (context) context->dismiss(one->id());
         ended.push_back(one->id());
         one->settle();
       }
@@ -270,6 +302,8 @@ struct observer::state {
 
   // A library that a program has loaded since we have attached to it.
   void observe(const lib::process_object& object) {
+    attach_context(object.file);
+    if (!links) return;
     try {
       links->attach(object.file);
     } catch (const lib::error& failed) {  // the others can be observed all the same
@@ -310,9 +344,16 @@ struct observer::state {
     return most;
   }
 
-  // With those regions that `wanted` says.
+  lib::open_counts open_regions() const {
+    lib::open_counts all;
+    for (const auto& one : processes)
+      for (const auto& [path, count] : one->open_regions()) all[path] += count;
+    return all;
+  }
+
+  // With those regions that `wanted` says; and what the kernel knows of them.
   template <class Wanted>
-  profile make_profile(Wanted&& wanted) {
+  profile make_profile(Wanted&& wanted, const std::optional<lib::context_sums>& known = {}) {
     measured kernel;
     if (links) kernel = read_kernel();
     else read_recorders();
@@ -334,6 +375,13 @@ struct observer::state {
     for (const region& row : regions.regions()) {
       if (wanted(row)) made.regions.push_back(row);
     }
+    if (known && first != nullptr) {
+      measured all = links ? std::move(kernel) : recorded.result();
+      lib::add_context(all, *known, open_regions());
+      made.regions = lib::assemble(all, device_index);
+      made.devices.front().context = lib::sum_of(*known);
+      made.context = known->account;
+    }
     lib::add_amounts(made.devices, regions.regions());
     lib::set_overhead(made, region_cost_ns);
     if (functions) made.accounting.overhead_ns.reset();
@@ -352,7 +400,10 @@ struct observer::state {
   }
 
   profile snapshot() {
-    return make_profile([](const region&) { return true; });
+    // Before the regions' times, which are to hold what was booked on them.
+    std::optional<lib::context_sums> known;
+    if (context) known = context->read();
+    return make_profile([](const region&) { return true; }, known);
   }
 
   profile changes() {

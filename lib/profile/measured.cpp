@@ -27,6 +27,11 @@ void add(measured_row& to, const measured_row& from) {
   to.max_ns = std::max(to.max_ns, from.max_ns);
   to.threads += from.threads;
   to.durations.merge(from.durations);
+  for (const auto member : {&measured_row::context, &measured_row::self_context})
+    if (from.*member) {
+      if (!(to.*member)) (to.*member).emplace();
+      (to.*member)->merge(*(from.*member));
+    }
   if (to.attributes.size() < from.attributes.size()) to.attributes.resize(from.attributes.size());
   for (std::size_t at = 0; at != from.attributes.size(); ++at) to.attributes[at].merge(from.attributes[at]);
 }

@@ -8,6 +8,7 @@
 #include <adaptyst/profile.hpp>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <unordered_set>
@@ -36,6 +37,7 @@ struct measured_row {
   std::uint32_t threads = 0;
   histogram durations;
   std::vector<attribute> attributes;  // as the site names them
+  std::optional<kernel_context> context, self_context;
 };
 
 // 4096 regions may be open on a thread, and one event lies above them.

@@ -58,6 +58,12 @@ void add(std::optional<device_clock_usage>& to, const std::optional<device_clock
   if (from && (!to || rank(*to) < rank(*from))) to = from;
 }
 
+void add(std::optional<kernel_context>& to, const std::optional<kernel_context>& from) {
+  if (!from) return;
+  if (!to) to.emplace();
+  to->merge(*from);
+}
+
 void add(offload_usage& to, const offload_usage& from) {
   to.observed_ns += from.observed_ns;
   add(to.waited_ns, from.waited_ns);
@@ -83,6 +89,7 @@ void add(device_usage& to, const device_usage& from) {
   add(to.clock, from.clock);
   to.late += from.late;
   to.skipped += from.skipped;
+  add(to.context, from.context);
 }
 
 void add(region& to, const region& from) {
@@ -97,6 +104,8 @@ void add(region& to, const region& from) {
   to.durations.merge(from.durations);
   for (const auto& [name, values] : from.attributes) to.attributes[name].merge(values);
   add(to.overhead_ns, from.overhead_ns);
+  add(to.context, from.context);
+  add(to.self_context, from.self_context);
 }
 
 // In the order of merge(), each known once.
@@ -176,6 +185,12 @@ void merge(profile& into, const profile& from) {
     if (!into.timeline) into.timeline.emplace();
     into.timeline->events += from.timeline->events;
     into.timeline->lost += from.timeline->lost;
+  }
+
+  if (from.context) {
+    if (!into.context) into.context.emplace();
+    into.context->threads += from.context->threads;
+    for (const auto& [reason, count] : from.context->lost) into.context->lost[reason] += count;
   }
 
   into.processes.insert(into.processes.end(), from.processes.begin(), from.processes.end());

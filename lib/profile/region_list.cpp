@@ -77,6 +77,10 @@ region region_list::make(const measured& from, std::uint64_t id) {
       const measured_site& its = site_of(from, from.paths.at(metric));
       if (!row.attributes.empty()) made.attributes[its.name].merge(row.attributes.front());
     }
+  if (const auto found = from.rows.find(id); found != from.rows.end()) {
+    made.context = found->second.context;
+    made.self_context = found->second.self_context;
+  }
   return made;
 }
 
@@ -87,7 +91,7 @@ void region_list::update(const measured& from, const std::vector<std::uint32_t>&
     return update_all(from, device_index);
   path_set outdated;
   for (const std::uint64_t id : changed) {
-    if (from.rows.at(id).count == 0) continue;
+    if (from.rows.at(id).count == 0 && !from.rows.at(id).context) continue;
     const auto path = from.paths.find(id);
     const bool is_metric = path != from.paths.end() && site_of(from, path->second).kind == ADAPTYST_SITE_METRIC;
     // A number belongs to the region that was open; outside any region it stands for itself.

@@ -1,6 +1,6 @@
 #include "function_probes.hpp"
 
-#include <adaptyst/detail/recorder.hpp>
+#include <adaptyst/detail/process.hpp>
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <fmt/format.h>
@@ -15,16 +15,17 @@
 #include <utility>
 
 #include "../../probes/function_record.h"
+#include "../../probes/recorder_layout.h"
 #include "../discover/regular_file.hpp"
 #include "../error.hpp"
 #include "function.skel.h"
+#include "libbpf_messages.hpp"
+#include "recorder_layout.hpp"
 #include "summed_rows.hpp"
 
 namespace adaptyst::lib {
 
 namespace {
-
-int discard_message(enum libbpf_print_level, const char*, va_list) { return 0; }
 
 std::string_view base_name(std::string_view file) { return file.substr(file.rfind('/') + 1); }
 
@@ -33,26 +34,6 @@ std::uint64_t site_id(std::string_view file, const function_place& place) {
   std::uint64_t id = detail::hash(ADAPTYST_SITE_FUNCTION, detail::text_of(place.symbol));
   id = detail::hash(id, detail::text_of(place.version));
   return detail::hash(id, detail::text_of(file));
-}
-
-// In a program that was built with the same headers, of which the kernel's side makes sure.
-adaptyst_recorder_layout layout_of_recorders() {
-  adaptyst_recorder_layout layout{};
-  layout.expected = detail::layout_of_state;
-  layout.layout = offsetof(detail::control_page, layout);
-  layout.owners = offsetof(detail::control_page, owners);
-  layout.recorders = offsetof(detail::control_page, recorders);
-  layout.next = offsetof(detail::recorder_head, next);
-  layout.thread = offsetof(detail::recorder_head, thread);
-  layout.depth = offsetof(detail::recorder_head, depth);
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Winvalid-offsetof"  // a plain struct behind a plain struct
-  layout.frames = offsetof(detail::recorder, frames);
-#pragma GCC diagnostic pop
-  layout.frame_bytes = sizeof(detail::frame);
-  layout.stack = offsetof(detail::frame, stack);
-  layout.path = offsetof(detail::frame, path);
-  return layout;
 }
 
 std::string first_of(const std::set<std::string>& names) {
@@ -86,7 +67,7 @@ function_probes::function_probes(const function_options& options) : options_(opt
   if (!kernel_has_uprobe_multi())
     throw error("cannot put probes on functions: the kernel has no link for many of them at once", 0,
                 "use Linux 6.10 or later, or markers");
-  libbpf_set_print(discard_message);
+  silence_libbpf();
   if ((options.sessions && load(true)) || load(false)) {
     if (options.family && sessions_) follow_family();
     return;

@@ -2,23 +2,17 @@
 
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <cerrno>
 
 #include "../../probes/record.h"
 #include "../error.hpp"
+#include "libbpf_messages.hpp"
 #include "region.skel.h"
 #include "summed_rows.hpp"
 
 namespace adaptyst::lib {
 
 namespace {
-
-constexpr ino_t first_pid_namespace = 0xEFFFFFFC;  // PROC_PID_INIT_INO
-
-int discard_message(enum libbpf_print_level, const char*, va_list) { return 0; }
 
 [[noreturn]] void fail_to_load(int number) {
   throw error(
@@ -28,26 +22,11 @@ int discard_message(enum libbpf_print_level, const char*, va_list) { return 0; }
           : "engine=inline works without eBPF");
 }
 
-// Processes are known by the numbers that they have in our own PID namespace.
-adaptyst_kernel_filter filter_for(audience whose) {
-  adaptyst_kernel_filter filter{};
-  if (whose == audience::listed) filter.listed = 1;
-  if (whose == audience::this_process) filter.pid = static_cast<std::uint32_t>(getpid());
-  struct stat space {};
-  if (stat("/proc/self/ns/pid", &space) != 0)
-    throw error("cannot find the PID namespace in /proc/self/ns/pid", errno, "mount /proc");
-  if (space.st_ino != first_pid_namespace) {
-    filter.namespace_device = space.st_dev;
-    filter.namespace_inode = space.st_ino;
-  }
-  return filter;
-}
-
 }  // namespace
 
 kernel_rows::kernel_rows(bool multi, audience whose, bool among_functions)
     : multi_(multi), programs_(nullptr, region_bpf__destroy) {
-  libbpf_set_print(discard_message);
+  silence_libbpf();
   programs_.reset(region_bpf__open());
   if (programs_ == nullptr) fail_to_load(errno);
   if (multi) expect_multi(programs_->progs.region_end);

@@ -10,18 +10,12 @@
 
 #include "../../probes/record.h"
 #include "../profile/measured.hpp"
+#include "audience.hpp"
 #include "uprobe_link.hpp"
 
 struct region_bpf;
 
 namespace adaptyst::lib {
-
-// Whose events are summed, where a link reports those of everybody.
-enum class audience {
-  everybody,     // the link itself tells processes apart
-  this_process,  // it cannot
-  listed,        // those that admit() has named
-};
 
 class kernel_rows {
  public:

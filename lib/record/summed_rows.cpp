@@ -1,28 +1,14 @@
 #include "summed_rows.hpp"
 
-#include <bpf/bpf.h>
-#include <bpf/libbpf.h>
-
 #include <algorithm>
 #include <numeric>
 
 #include "../../probes/record.h"
-#include "../error.hpp"
+#include "kernel_maps.hpp"
 
 namespace adaptyst::lib {
 
 namespace {
-
-template <class Key, class Visit>
-void for_each_key(const bpf_map* map, Visit&& visit) {
-  const int descriptor = bpf_map__fd(map);
-  Key key{};
-  Key next{};
-  for (const Key* from = nullptr; bpf_map_get_next_key(descriptor, from, &next) == 0; from = &key) {
-    key = next;
-    visit(descriptor, key);
-  }
-}
 
 void add_group(measured_row& to, std::uint64_t number, const adaptyst_kernel_group& group) {
   for (unsigned at = 0; at != ADAPTYST_KERNEL_GROUP; ++at) {
@@ -42,30 +28,20 @@ measured_row as_row(const adaptyst_kernel_row& part) {
   return row;
 }
 
-// How many processors a per-CPU map has values for.
-std::size_t possible_processors() {
-  const int possible = libbpf_num_possible_cpus();
-  if (possible < 1)
-    throw error("cannot count the processors in /sys/devices/system/cpu/possible", -possible, "mount /sys");
-  return static_cast<std::size_t>(possible);
-}
-
 }  // namespace
 
 void read_summed_rows(measured& into, const bpf_map* rows, const bpf_map* groups, const bpf_map* paths) {
-  const std::size_t processors = possible_processors();
-  std::vector<adaptyst_kernel_row> parts(processors);
-  for_each_key<std::uint64_t>(rows, [&](int map, std::uint64_t id) {
-    if (bpf_map_lookup_elem(map, &id, parts.data()) != 0) return;
-    for (const adaptyst_kernel_row& part : parts)
-      if (part.min_complement != 0) add(into.rows[id], as_row(part));
-  });
-  std::vector<adaptyst_kernel_group> pieces(processors);
-  for_each_key<adaptyst_kernel_group_key>(groups, [&](int map, const adaptyst_kernel_group_key& key) {
-    const auto row = into.rows.find(key.path);
-    if (row == into.rows.end() || bpf_map_lookup_elem(map, &key, pieces.data()) != 0) return;
-    for (const adaptyst_kernel_group& piece : pieces) add_group(row->second, key.number, piece);
-  });
+  for_each_value<std::uint64_t, adaptyst_kernel_row>(
+      rows, [&](std::uint64_t id, const std::vector<adaptyst_kernel_row>& parts) {
+        for (const adaptyst_kernel_row& part : parts)
+          if (part.min_complement != 0) add(into.rows[id], as_row(part));
+      });
+  for_each_value<adaptyst_kernel_group_key, adaptyst_kernel_group>(
+      groups, [&](const adaptyst_kernel_group_key& key, const std::vector<adaptyst_kernel_group>& pieces) {
+        const auto row = into.rows.find(key.path);
+        if (row == into.rows.end()) return;
+        for (const adaptyst_kernel_group& piece : pieces) add_group(row->second, key.number, piece);
+      });
   for_each_key<std::uint64_t>(paths, [&](int map, std::uint64_t id) {
     adaptyst_kernel_path path;
     if (bpf_map_lookup_elem(map, &id, &path) == 0) into.paths[id] = {path.parent, path.site, path.device, path.marker};

@@ -78,9 +78,38 @@ attribute attribute_of(const json_place& at) {
   return {at["count"].count(), number_or_nan(at["sum"]), number_or_nan(at["min"]), number_or_nan(at["max"])};
 }
 
+std::optional<kernel_context> context_of(const json_place& at) {
+  if (at.is_null()) return std::nullopt;
+  at.require_keys({"wall_ns", "open", "on_cpu_ns", "runnable_ns", "sleep_ns", "lock_ns", "io_ns", "other_ns",
+                   "voluntary_switches", "involuntary_switches", "migrations", "minor_faults", "major_faults"});
+  count_or_absent(at["on_cpu_ns"]);
+  kernel_context made;
+  made.wall_ns = at["wall_ns"].count();
+  made.open = at["open"].count();
+  made.runnable_ns = at["runnable_ns"].count();
+  made.sleep_ns = at["sleep_ns"].count();
+  made.lock_ns = at["lock_ns"].count();
+  made.io_ns = at["io_ns"].count();
+  made.other_ns = at["other_ns"].count();
+  made.voluntary_switches = at["voluntary_switches"].count();
+  made.involuntary_switches = at["involuntary_switches"].count();
+  made.migrations = at["migrations"].count();
+  made.minor_faults = count_or_absent(at["minor_faults"]);
+  made.major_faults = count_or_absent(at["major_faults"]);
+  return made;
+}
+
+std::map<std::string, std::uint64_t> lost_of(const json_place& at) {
+  at.require_object();
+  std::map<std::string, std::uint64_t> made;
+  for (const auto& entry : at.value().items()) made[entry.key()] = at[entry.key()].count();
+  return made;
+}
+
 region region_of(const json_place& at) {
   at.require_keys({"path", "id", "parent", "site", "kind", "device", "threads", "count", "total_ns", "self_ns",
-                   "min_ns", "max_ns", "p50_ns", "p90_ns", "p99_ns", "histogram", "attributes", "overhead_ns"});
+                   "min_ns", "max_ns", "p50_ns", "p90_ns", "p99_ns", "histogram", "attributes", "overhead_ns"},
+                  {"context", "self_context"});
   region made;
   const json_place path = at["path"];
   if (path.size() == 0 || path.size() > lib::most_names_of_path)
@@ -110,6 +139,8 @@ region region_of(const json_place& at) {
   for (const auto& entry : attributes.value().items())
     made.attributes[entry.key()] = attribute_of(attributes[entry.key()]);
   made.overhead_ns = cost_or_absent(at["overhead_ns"]);
+  if (at.has("context")) made.context = context_of(at["context"]);
+  if (at.has("self_context")) made.self_context = context_of(at["self_context"]);
   return made;
 }
 
@@ -154,6 +185,7 @@ void read_account(device_usage& to, const json_place& at) {
   if (at.has("bytes_from")) to.from_device = amount_of(at["bytes_from"]);
   if (at.has("flops")) to.flops = amount_of(at["flops"]);
   if (at.has("clock")) to.clock = clock_of(at["clock"]);
+  if (at.has("context")) to.context = context_of(at["context"]);
   count_if_there("other_ns");
   count_if_there("starved_ns");
   if (at.has("overlap")) fraction_or_absent(at["overlap"]);
@@ -164,7 +196,8 @@ device_usage device_of(const json_place& at, std::size_t place) {
   at.require_keys({"id", "kind", "index", "name", "observed_ns", "busy_ns", "kernel_ns", "copy_ns", "exposed_copy_ns",
                    "idle_ns", "queue_wait_ns", "utilisation", "late", "skipped"},
                   {"other_ns", "launch_idle_ns", "starved_ns", "awaited_ns", "overlap", "work_ns", "concurrency",
-                   "operations", "queues", "queue_wait", "launch_latency", "bytes_to", "bytes_from", "flops", "clock"});
+                   "operations", "queues", "queue_wait", "launch_latency", "bytes_to", "bytes_from", "flops", "clock",
+                   "context"});
   if (at["id"].count() != place) at["id"].fail(fmt::format("{}, its place in the list", place));
   device_usage made;
   made.kind = at["kind"].one_of({"cpu", "gpu", "fpga", "accelerator", "other"});
@@ -195,9 +228,7 @@ account account_of(const json_place& at) {
   made.begun = at["begun"].count();
   made.ended = at["ended"].count();
   made.open = at["open"].count();
-  const json_place lost = at["lost"];
-  lost.require_object();
-  for (const auto& entry : lost.value().items()) made.lost[entry.key()] = lost[entry.key()].count();
+  made.lost = lost_of(at["lost"]);
   made.unmatched = at["unmatched"].count();
   made.unnamed = at["unnamed"].count();
   made.overhead_ns = cost_or_absent(at["overhead_ns"]);
@@ -230,7 +261,7 @@ profile from_json(std::string_view text) {
   // Said before what a later schema may have added is called wrong.
   if (all.has("schema") && all["schema"].count() != 1) all["schema"].fail("1, all that this version reads");
   all.require_keys({"schema", "engine", "mechanism", "reason", "devices", "regions", "accounting", "process"},
-                   {"processes", "offload", "efficiency", "timeline"});
+                   {"processes", "offload", "efficiency", "context", "timeline"});
   profile made;
   made.engine = engine_of(all["engine"]);
   made.mechanism = all["mechanism"].text();
@@ -248,6 +279,11 @@ profile from_json(std::string_view text) {
   const json_place regions = all["regions"];
   for (std::size_t index = 0; index != regions.size(); ++index) made.regions.push_back(region_of(regions[index]));
   made.accounting = account_of(all["accounting"]);
+  if (all.has("context")) {
+    const json_place context = all["context"];
+    context.require_keys({"threads", "lost"});
+    made.context = {context["threads"].count(), lost_of(context["lost"])};
+  }
   if (all.has("timeline")) {
     const json_place timeline = all["timeline"];
     timeline.require_keys({"events", "lost"});

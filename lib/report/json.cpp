@@ -55,6 +55,23 @@ json histogram_of(const histogram& durations) {
   return counts;
 }
 
+json context_of(const std::optional<kernel_context>& context) {
+  if (!context) return nullptr;
+  return {{"wall_ns", context->wall_ns},
+          {"open", context->open},
+          {"on_cpu_ns", absent_or(context->on_cpu_ns())},
+          {"runnable_ns", context->runnable_ns},
+          {"sleep_ns", context->sleep_ns},
+          {"lock_ns", context->lock_ns},
+          {"io_ns", context->io_ns},
+          {"other_ns", context->other_ns},
+          {"voluntary_switches", context->voluntary_switches},
+          {"involuntary_switches", context->involuntary_switches},
+          {"migrations", context->migrations},
+          {"minor_faults", absent_or(context->minor_faults)},
+          {"major_faults", absent_or(context->major_faults)}};
+}
+
 json region_of(const region& row) {
   const bool timed = row.durations.count() != 0;
   const auto only_timed = [&](std::uint64_t value) { return timed ? json(value) : json(nullptr); };
@@ -75,7 +92,9 @@ json region_of(const region& row) {
           {"p99_ns", absent_or(row.quantile_ns(0.99))},
           {"histogram", histogram_of(row.durations)},
           {"attributes", attributes_of(row)},
-          {"overhead_ns", absent_or(row.overhead_ns)}};
+          {"overhead_ns", absent_or(row.overhead_ns)},
+          {"context", context_of(row.context)},
+          {"self_context", context_of(row.self_context)}};
 }
 
 json latencies_of(const std::optional<latencies>& all) {
@@ -130,6 +149,7 @@ json device_of(const device_usage& device, std::size_t id) {
   made["utilisation"] = absent_or(device.utilisation());
   made["late"] = device.late;
   made["skipped"] = device.skipped;
+  made["context"] = context_of(device.context);
   return made;
 }
 
@@ -143,6 +163,12 @@ json efficiency_of(const efficiencies& of) {
           {"device_communication", absent_or(of.device_communication)},
           {"device_orchestration", absent_or(of.device_orchestration)},
           {"device_offload", absent_or(of.device_offload)}};
+}
+
+json lost_of(const std::map<std::string, std::uint64_t>& by_reason) {
+  json all = json::object();
+  for (const auto& [reason, count] : by_reason) all[reason] = count;
+  return all;
 }
 
 json process_of(const process_info& process) {
@@ -163,11 +189,11 @@ std::string to_json(const profile& of) {
   all["accounting"] = {{"begun", of.accounting.begun},
                        {"ended", of.accounting.ended},
                        {"open", of.accounting.open},
-                       {"lost", json(of.accounting.lost)},
+                       {"lost", lost_of(of.accounting.lost)},
                        {"unmatched", of.accounting.unmatched},
                        {"unnamed", of.accounting.unnamed},
                        {"overhead_ns", absent_or(of.accounting.overhead_ns)}};
-  if (all["accounting"]["lost"].is_null()) all["accounting"]["lost"] = json::object();
+  if (of.context) all["context"] = {{"threads", of.context->threads}, {"lost", lost_of(of.context->lost)}};
   if (of.timeline) all["timeline"] = {{"events", of.timeline->events}, {"lost", of.timeline->lost}};
   all["process"] = of.processes.empty() ? json(nullptr) : process_of(of.processes.front());
   if (of.processes.size() > 1)

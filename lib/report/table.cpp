@@ -14,7 +14,8 @@ namespace {
 using lib::columns, lib::duration, lib::fitted, lib::line_of, lib::percent, lib::printable, lib::quantity, lib::right,
     lib::width, lib::wrapped;
 
-constexpr std::size_t name_columns = 31;
+// Where the kernel was asked, what it knows takes the place of mean and median, and of some of the names.
+std::size_t name_columns(const profile& of) { return of.context ? 26 : 31; }
 
 std::string short_name(const profile& of, std::uint32_t device) {
   if (device >= of.devices.size()) return "?";
@@ -23,13 +24,28 @@ std::string short_name(const profile& of, std::uint32_t device) {
   return known.kind == "cpu" && device == 0 ? kind : kind + std::to_string(known.index);
 }
 
+// The parts of a region's time that its threads were on a core, waited for one, or were blocked. Not of one that is open:
+// its time is not known yet.
+std::string parts_of(const std::optional<kernel_context>& context) {
+  constexpr std::size_t part_columns = 5;
+  const auto part = [&](std::uint64_t ns) {
+    return right(fmt::format("{:.0f}%", 100 * static_cast<double>(ns) / static_cast<double>(context->wall_ns)),
+                 part_columns);
+  };
+  const std::optional<std::uint64_t> on_ns = context ? context->on_cpu_ns() : std::nullopt;
+  if (!on_ns || context->wall_ns == 0)
+    return right("—", part_columns) + right("—", part_columns) + right("—", part_columns);
+  return part(*on_ns) + part(context->runnable_ns) + part(context->blocked_ns());
+}
+
 std::string row_of(const profile& of, const region& row, const std::string& name, double wall_ns) {
-  std::string line = fitted(name, name_columns) + " " + fitted(short_name(of, row.device), 5);
+  std::string line = fitted(name, name_columns(of)) + " " + fitted(short_name(of, row.device), 5);
   line += right(row.count < 10'000'000 ? std::to_string(row.count) : quantity(static_cast<double>(row.count), ""), 8);
   if (row.durations.count() == 0) return line;
   const auto total = static_cast<double>(row.total_ns);
   line += right(duration(total), 9) + right(duration(static_cast<double>(row.self_ns)), 9);
   line += right(wall_ns > 0 ? percent(total / wall_ns) : "—", 8);
+  if (of.context) return line + right(duration(row.quantile_ns(0.99)), 9) + parts_of(row.context);
   line += right(duration(total / static_cast<double>(row.count)), 9);
   line += right(duration(row.quantile_ns(0.5)), 9) + right(duration(row.quantile_ns(0.99)), 9);
   return line;
@@ -89,8 +105,12 @@ void push_below(std::vector<pending_node>& stack, const node& of, std::size_t de
 
 void write_node(std::string& out, const profile& of, const pending_node& one, double wall_ns) {
   const std::string indent(2 * std::min<std::size_t>(one.depth, 8), ' ');
-  if (one.at->rows.empty()) out += fitted(indent + printable(*one.name), name_columns) + " (open)\n";
+  if (one.at->rows.empty()) out += fitted(indent + printable(*one.name), name_columns(of)) + " (open)\n";
   for (const region* row : one.at->rows) {
+    if (row->count == 0) {
+      out += fitted(indent + printable(*one.name), name_columns(of)) + " (open)\n";
+      continue;
+    }
     out += row_of(of, *row, indent + printable(*one.name), wall_ns) + "\n";
     write_attributes(out, *row, indent + "    ");
   }
@@ -143,6 +163,55 @@ void write_operations(std::string& out, const device_usage& device) {
                    columns, 4);
 }
 
+// Which of the reasons to block took most.
+std::string main_reason(const kernel_context& of) {
+  const std::pair<std::uint64_t, const char*> reasons[] = {
+      {of.sleep_ns, "sleep"}, {of.lock_ns, "futex"}, {of.io_ns, "I/O"}, {of.other_ns, "other reasons"}};
+  const auto& most = *std::max_element(std::begin(reasons), std::end(reasons));
+  return 2 * most.first > of.blocked_ns() ? std::string("mostly ") + most.second : "for several reasons";
+}
+
+// A sentence for regions in which a good part of the run was spent off the cores: `least` of it.
+void write_waits(std::string& out, const profile& of, double wall_ns) {
+  constexpr double least = 0.02;
+  constexpr std::size_t most_sentences = 4;
+  std::vector<const region*> all;
+  const auto off_ns = [](const region& row) { return row.self_context->runnable_ns + row.self_context->blocked_ns(); };
+  for (const region& row : of.regions)
+    if (row.self_context && row.self_context->on_cpu_ns() && static_cast<double>(off_ns(row)) > least * wall_ns)
+      all.push_back(&row);
+  std::stable_sort(all.begin(), all.end(), [&](const region* a, const region* b) { return off_ns(*a) > off_ns(*b); });
+  if (all.size() > most_sentences) all.resize(most_sentences);
+  for (const region* const row : all) {
+    const kernel_context& own = *row->self_context;
+    const auto part = [&](std::uint64_t ns) {
+      return static_cast<double>(ns) / static_cast<double>(std::max<std::uint64_t>(own.wall_ns, 1));
+    };
+    std::string text;
+    if (part(own.blocked_ns()) >= 0.2)
+      text = fmt::format("{} blocked, {}", percent(part(own.blocked_ns())), main_reason(own));
+    if (part(own.runnable_ns) >= 0.2)
+      text += fmt::format("{}{} waiting for a core", text.empty() ? "" : "; ", percent(part(own.runnable_ns)));
+    if (!text.empty()) out += wrapped(printable(row->path.back()) + ": " + text);
+  }
+}
+
+void write_context(std::string& out, const kernel_context& of) {
+  const auto time = [](std::uint64_t ns) { return duration(static_cast<double>(ns)); };
+  std::string text =
+      fmt::format("its threads waited {} for a core, and were blocked {}", time(of.runnable_ns), time(of.blocked_ns()));
+  std::string reasons;
+  for (const auto& [ns, name] : {std::pair{of.sleep_ns, "sleep"}, std::pair{of.lock_ns, "futex"},
+                                 std::pair{of.io_ns, "I/O"}, std::pair{of.other_ns, "other"}})
+    if (ns != 0) reasons += fmt::format("{}{} {}", reasons.empty() ? "" : ", ", name, time(ns));
+  if (!reasons.empty()) text += " (" + reasons + ")";
+  text += fmt::format("; {} switches, {} of them involuntary; {} migrations",
+                      of.voluntary_switches + of.involuntary_switches, of.involuntary_switches, of.migrations);
+  if (of.minor_faults && of.major_faults)
+    text += fmt::format("; {} page faults, {} major", *of.minor_faults + *of.major_faults, *of.major_faults);
+  out += wrapped(text, columns, 4);
+}
+
 // busy = kernels + exposed copies + other; idle = launching + starved.
 void write_devices(std::string& out, const profile& of) {
   constexpr std::size_t device_columns = 28;
@@ -159,6 +228,7 @@ void write_devices(std::string& out, const profile& of) {
     out += right(duration(device.starved_ns()), 9);
     const bool told = of.offload.waited_ns && device.overlap();
     out += right(told ? percent(*device.overlap()) : "—", 8) + "\n";
+    if (device.context) write_context(out, *device.context);
     write_operations(out, device);
   }
 }
@@ -183,6 +253,13 @@ void write_efficiency(std::string& out, const profile& of) {
   if (all.device_offload)
     out += wrapped(fmt::format("host: offload efficiency {}, it waited {} for devices", percent(*all.device_offload),
                                duration(of.offload.waited_ns)));
+}
+
+void write_lost_context(std::string& out, const context_account& of) {
+  std::string reasons;
+  for (const auto& [reason, count] : of.lost)
+    reasons += fmt::format("{}{} {}", reasons.empty() ? "" : ", ", count, reason);
+  out += wrapped(fmt::format("of what the kernel knows of {} threads is missing: {}", of.threads, reasons));
 }
 
 void write_account(std::string& out, const account& of, double wall_ns) {
@@ -226,13 +303,17 @@ std::string to_table(const profile& of) {
     at->rows.push_back(&row);
   }
   const auto wall_ns = static_cast<double>(wall);
-  out += fitted("region", name_columns) + " " + fitted("on", 5) + right("count", 8) + right("total", 9) +
-         right("self", 9) + right("share", 8) + right("mean", 9) + right("p50", 9) + right("p99", 9) + "\n";
+  out += fitted("region", name_columns(of)) + " " + fitted("on", 5) + right("count", 8) + right("total", 9) +
+         right("self", 9) + right("share", 8);
+  out += of.context ? right("p99", 9) + right("on", 5) + right("run", 5) + right("blk", 5) + "\n"
+                    : right("mean", 9) + right("p50", 9) + right("p99", 9) + "\n";
   write_tree(out, of, root, wall_ns);
   if (of.regions.empty()) out += "(no marker ran to its end)\n";
+  write_waits(out, of, wall_ns);
   write_devices(out, of);
   write_efficiency(out, of);
   write_account(out, of.accounting, wall_ns);
+  if (of.context && !of.context->lost.empty()) write_lost_context(out, *of.context);
   if (of.timeline)
     out += wrapped(fmt::format(
         "timeline: {} events written, {} lost{}", of.timeline->events, of.timeline->lost,

@@ -100,8 +100,9 @@ ADAPTYST_DETAIL_INLINE uint64_t open_frame(recorder& r, frame& opened, row& wher
   opened.nested_ns = 0;
   opened.stack = stack;
   opened.code = code;
+  store(opened.begin, 0);
   store(r.guess, where.child);
-  store(r.depth, r.depth + 1);
+  store_release(r.depth, r.depth + 1);  // the kernel may look at the frame from here on
   return token;
 }
 

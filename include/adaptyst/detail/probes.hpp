@@ -14,7 +14,7 @@
 //   - Semaphores are hidden: an interposed one would live in another object, where the kernel does not count.
 //   - They are defined here and not in C++, because with GCC's -flto a C++ definition that only assembly names is lost.
 //   - region_end has a second place, without the 5-byte nop, for forked children: what the kernel makes of that nop is a
-//     call into a page that a child does not get.
+//     call into a page that a child does not get. For the same reason `thread`, which fires once, has only that.
 //   - `naked` functions would do for x86-64, but GCC has no such attribute for aarch64.
 #ifndef ADAPTYST_DETAIL_PROBES_HPP
 #define ADAPTYST_DETAIL_PROBES_HPP
@@ -40,18 +40,21 @@ ADAPTYST_DETAIL_HIDDEN void adaptyst_probe_mark(const char* name, uint64_t path_
                                                 const adaptyst_path* path);
 ADAPTYST_DETAIL_HIDDEN void adaptyst_probe_operation(const char* name, uint64_t path_id, uint64_t submitted_ns,
                                                      uint64_t started_ns, uint64_t ended_ns, const adaptyst_path* path);
+ADAPTYST_DETAIL_HIDDEN void adaptyst_probe_thread(const void* recorder, uint64_t layout);
 }
 
 // It would take operands apart, and assembly out of its lines.
 // clang-format off
 #if defined(__x86_64__)
 #define ADAPTYST_DETAIL_PROBE_TAIL ".byte 0x0f,0x1f,0x44,0x00,0x00\nret\n"
-#define ADAPTYST_DETAIL_OPERANDS_4 "8@%rdi 8@%rsi 8@%rdx 8@%rcx"
+#define ADAPTYST_DETAIL_OPERANDS_2 "8@%rdi 8@%rsi"
+#define ADAPTYST_DETAIL_OPERANDS_4 ADAPTYST_DETAIL_OPERANDS_2 " 8@%rdx 8@%rcx"
 #define ADAPTYST_DETAIL_OPERANDS_5 ADAPTYST_DETAIL_OPERANDS_4 " 8@%r8"
 #define ADAPTYST_DETAIL_OPERANDS_6 ADAPTYST_DETAIL_OPERANDS_5 " 8@%r9"
 #elif defined(__aarch64__)
 #define ADAPTYST_DETAIL_PROBE_TAIL "ret\n"
-#define ADAPTYST_DETAIL_OPERANDS_4 "8@x0 8@x1 8@x2 8@x3"
+#define ADAPTYST_DETAIL_OPERANDS_2 "8@x0 8@x1"
+#define ADAPTYST_DETAIL_OPERANDS_4 ADAPTYST_DETAIL_OPERANDS_2 " 8@x2 8@x3"
 #define ADAPTYST_DETAIL_OPERANDS_5 ADAPTYST_DETAIL_OPERANDS_4 " 8@x4"
 #define ADAPTYST_DETAIL_OPERANDS_6 ADAPTYST_DETAIL_OPERANDS_5 " 8@x5"
 #else
@@ -60,14 +63,14 @@ ADAPTYST_DETAIL_HIDDEN void adaptyst_probe_operation(const char* name, uint64_t 
 
 // The function, and its note: owner "stapsdt", type 3; the nop's address, the base's as linked, the semaphore's; provider,
 // name and operands (https://sourceware.org/systemtap/wiki/UserSpaceProbeImplementation).
-#define ADAPTYST_DETAIL_PROBE(function, tail, name, operands) \
+#define ADAPTYST_DETAIL_PROBE(function, tail, name, semaphore, operands) \
   ".balign 16\n.hidden adaptyst_probe_" #function "\n.weak adaptyst_probe_" #function "\n" \
   ".type adaptyst_probe_" #function ", %function\nadaptyst_probe_" #function ":\n" \
   "990: nop\n" tail \
   ".size adaptyst_probe_" #function ", . - adaptyst_probe_" #function "\n" \
   ".pushsection .note.stapsdt,\"?\",%note\n" \
   ".balign 4\n.4byte 992f-991f, 994f-993f, 3\n991: .asciz \"stapsdt\"\n992: .balign 4\n" \
-  "993: .8byte 990b\n.8byte _.stapsdt.base\n.8byte adaptyst_" #name "_semaphore\n" \
+  "993: .8byte 990b\n.8byte _.stapsdt.base\n.8byte " semaphore "\n" \
   ".asciz \"adaptyst\"\n.asciz \"" #name "\"\n.asciz \"" operands "\"\n994: .balign 4\n" \
   ".popsection\n"
 
@@ -124,12 +127,18 @@ ADAPTYST_DETAIL_COLD inline void define_object() noexcept {
     ".popsection\n"
 
     ".pushsection .text.unlikely.adaptyst,\"axG\",%progbits,adaptyst_object_v1,comdat\n"
-    ADAPTYST_DETAIL_PROBE(region_begin, ADAPTYST_DETAIL_PROBE_TAIL, region_begin, ADAPTYST_DETAIL_OPERANDS_5)
-    ADAPTYST_DETAIL_PROBE(region_end, ADAPTYST_DETAIL_PROBE_TAIL, region_end, ADAPTYST_DETAIL_OPERANDS_6)
-    ADAPTYST_DETAIL_PROBE(region_end_of_child, "ret\n", region_end, ADAPTYST_DETAIL_OPERANDS_6)
-    ADAPTYST_DETAIL_PROBE(metric, ADAPTYST_DETAIL_PROBE_TAIL, metric, ADAPTYST_DETAIL_OPERANDS_4)
-    ADAPTYST_DETAIL_PROBE(mark, ADAPTYST_DETAIL_PROBE_TAIL, mark, ADAPTYST_DETAIL_OPERANDS_4)
-    ADAPTYST_DETAIL_PROBE(operation, ADAPTYST_DETAIL_PROBE_TAIL, operation, ADAPTYST_DETAIL_OPERANDS_6)
+    ADAPTYST_DETAIL_PROBE(region_begin, ADAPTYST_DETAIL_PROBE_TAIL, region_begin, "adaptyst_region_begin_semaphore",
+                          ADAPTYST_DETAIL_OPERANDS_5)
+    ADAPTYST_DETAIL_PROBE(region_end, ADAPTYST_DETAIL_PROBE_TAIL, region_end, "adaptyst_region_end_semaphore",
+                          ADAPTYST_DETAIL_OPERANDS_6)
+    ADAPTYST_DETAIL_PROBE(region_end_of_child, "ret\n", region_end, "adaptyst_region_end_semaphore",
+                          ADAPTYST_DETAIL_OPERANDS_6)
+    ADAPTYST_DETAIL_PROBE(metric, ADAPTYST_DETAIL_PROBE_TAIL, metric, "adaptyst_metric_semaphore",
+                          ADAPTYST_DETAIL_OPERANDS_4)
+    ADAPTYST_DETAIL_PROBE(mark, ADAPTYST_DETAIL_PROBE_TAIL, mark, "adaptyst_mark_semaphore", ADAPTYST_DETAIL_OPERANDS_4)
+    ADAPTYST_DETAIL_PROBE(operation, ADAPTYST_DETAIL_PROBE_TAIL, operation, "adaptyst_operation_semaphore",
+                          ADAPTYST_DETAIL_OPERANDS_6)
+    ADAPTYST_DETAIL_PROBE(thread, "ret\n", thread, "0", ADAPTYST_DETAIL_OPERANDS_2)
     ".popsection\n"
 
     // What tells a reader of the notes by how much prelink has moved the file; <sys/sdt.h> has the same.
@@ -147,6 +156,7 @@ ADAPTYST_DETAIL_COLD inline void define_object() noexcept {
 #undef ADAPTYST_DETAIL_PROBE
 #undef ADAPTYST_DETAIL_PROBE_TAIL
 #undef ADAPTYST_DETAIL_SEMAPHORE
+#undef ADAPTYST_DETAIL_OPERANDS_2
 #undef ADAPTYST_DETAIL_OPERANDS_4
 #undef ADAPTYST_DETAIL_OPERANDS_5
 #undef ADAPTYST_DETAIL_OPERANDS_6

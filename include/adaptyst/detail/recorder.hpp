@@ -70,7 +70,7 @@ struct frame {
   row* where;      // the recorder's root if the region was begun in an earlier epoch
   uint64_t nested_ns;
   const void* stack;  // where its marker stands: stack frame and code
-  uint64_t begin;     // timestamp
+  uint64_t begin;     // timestamp; 0: not taken yet, and the thread's time still is that of the frame below
   const void* code;
   const adaptyst_path* path;
   uint64_t pad;
@@ -209,6 +209,12 @@ ADAPTYST_DETAIL_COLD inline trace_ring* make_ring(recorder& r, uint64_t capacity
   return &ring;
 }
 
+// Tells the kernel's side, if it listens, whose recorder this is.
+template <class = void>
+inline void announce_thread(const recorder& r) noexcept {
+  adaptyst_probe_thread(&r, layout_of_state);
+}
+
 template <class = void>
 inline void enter_epoch(recorder& r) noexcept {
   const control_page& control = r.owner->control;
@@ -217,6 +223,7 @@ inline void enter_epoch(recorder& r) noexcept {
   const uint64_t epoch = load(control.epoch);
   store(r.counting_epoch, load(control.clock.ns_per_tick) != 0 ? epoch : ~uint64_t{0});
   store_release(r.epoch, epoch);
+  announce_thread(r);
 }
 
 template <class = void>
@@ -373,6 +380,7 @@ inline recorder* claim_recorder(process& in) noexcept {
     store(r->generation, r->generation + 1);
     fetch_add(in.control.owners, 1);
     system::set_value(in.recorder_key, r);
+    announce_thread(*r);
     return r;
   }
   auto* const made = static_cast<recorder*>(map_memory(sizeof(recorder)));

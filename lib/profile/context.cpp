@@ -1,0 +1,107 @@
+#include "context.hpp"
+
+#include <optional>
+
+namespace adaptyst::lib { namespace {
+
+bool is_scope(const measured& in, std::uint64_t path) {
+  const auto known = in.paths.find(path);
+  if (known == in.paths.end()) return true;  // its name will come when it ends
+  const auto site = in.sites.find(known->second.site);
+  if (site == in.sites.end()) return true;
+  const std::uint32_t kind = site->second.kind;
+  return kind == ADAPTYST_SITE_REGION || kind == ADAPTYST_SITE_OFFLOAD || kind == ADAPTYST_SITE_WAIT;
+}
+
+kernel_context nothing_in(const context_sums& sums) {
+  kernel_context none;
+  if (sums.with_faults) none.minor_faults = none.major_faults = 0;
+  return none;
+}
+
+// With what is below each path. A damaged program's paths may lead in a circle.
+std::unordered_map<std::uint64_t, kernel_context> inclusive(const measured& in, const context_sums& from) {
+  std::unordered_map<std::uint64_t, kernel_context> all;
+  for (const auto& [path, own] : from.by_path) {
+    std::uint64_t at = path;
+    for (std::size_t step = 0; at != 0 && step != most_names_of_path; ++step) {
+      all[at].merge(own);
+      const auto known = in.paths.find(at);
+      at = known != in.paths.end() ? known->second.parent : 0;
+    }
+  }
+  return all;
+}
+
+// Whose rows are of a path that the program knows by this id.
+std::unordered_map<std::uint64_t, std::vector<std::uint64_t>> rows_of_markers(const measured& in) {
+  std::unordered_map<std::uint64_t, std::vector<std::uint64_t>> rows;
+  for (const auto& [id, row] : in.rows) {
+    const auto path = in.paths.find(id);
+    const bool renamed = path != in.paths.end() && path->second.marker != 0;
+    rows[renamed ? path->second.marker : id].push_back(id);
+  }
+  return rows;
+}
+
+}}  // namespace adaptyst::lib
+
+namespace adaptyst { inline namespace v1 {
+
+std::optional<std::uint64_t> kernel_context::on_cpu_ns() const {
+  const std::uint64_t off_ns = runnable_ns + blocked_ns();
+  return open == 0 && off_ns <= wall_ns ? std::optional(wall_ns - off_ns) : std::nullopt;
+}
+
+void kernel_context::merge(const kernel_context& other) {
+  const auto add_present = [](std::optional<std::uint64_t>& to, const std::optional<std::uint64_t>& from) {
+    if (from) to = to.value_or(0) + *from;
+  };
+  wall_ns += other.wall_ns;
+  open += other.open;
+  runnable_ns += other.runnable_ns;
+  sleep_ns += other.sleep_ns;
+  lock_ns += other.lock_ns;
+  io_ns += other.io_ns;
+  other_ns += other.other_ns;
+  voluntary_switches += other.voluntary_switches;
+  involuntary_switches += other.involuntary_switches;
+  migrations += other.migrations;
+  add_present(minor_faults, other.minor_faults);
+  add_present(major_faults, other.major_faults);
+}
+
+}}  // namespace adaptyst::v1
+
+namespace adaptyst::lib {
+
+void add_context(measured& to, const context_sums& from, const open_counts& open) {
+  const auto with_below = inclusive(to, from);
+  const auto rows = rows_of_markers(to);
+  for (const auto& [path, all] : with_below)
+    if (rows.find(path) == rows.end()) to.rows[path];
+  for (auto& [id, row] : to.rows) {
+    const auto path = to.paths.find(id);
+    const std::uint64_t marker = path != to.paths.end() && path->second.marker != 0 ? path->second.marker : id;
+    const auto same = rows.find(marker);
+    if (!is_scope(to, id) || (same != rows.end() && same->second.size() != 1)) continue;
+    const auto opened = open.find(marker);
+    const auto given = [&](const std::unordered_map<std::uint64_t, kernel_context>& by_path, std::uint64_t wall_ns) {
+      const auto found = by_path.find(marker);
+      kernel_context made = found != by_path.end() ? found->second : nothing_in(from);
+      made.wall_ns = wall_ns;
+      made.open = opened != open.end() ? opened->second : 0;
+      return made;
+    };
+    row.context = given(with_below, row.total_ns);
+    row.self_context = given(from.by_path, row.self_ns);
+  }
+}
+
+kernel_context sum_of(const context_sums& all) {
+  kernel_context sum = nothing_in(all);
+  for (const auto& [path, one] : all.by_path) sum.merge(one);
+  return sum;
+}
+
+}  // namespace adaptyst::lib

@@ -1,0 +1,32 @@
+// What the kernel knows of call paths, and how it comes to the rows.
+#ifndef ADAPTYST_LIB_PROFILE_CONTEXT_HPP
+#define ADAPTYST_LIB_PROFILE_CONTEXT_HPP
+
+#include <adaptyst/profile.hpp>
+#include <cstdint>
+#include <unordered_map>
+
+#include "measured.hpp"
+
+namespace adaptyst::lib {
+
+// By the ids of paths as the program knows them; 0 outside all regions.
+struct context_sums {
+  std::unordered_map<std::uint64_t, kernel_context> by_path;
+  bool with_faults = false;
+  context_account account;
+};
+
+// How many regions of a path are open.
+using open_counts = std::unordered_map<std::uint64_t, std::uint64_t>;
+
+// Gives the rows of scopes what happened in them, themselves and with all below; those that are open and have no row get
+// one. Where functions without markers split a path into several rows, nobody knows whose it was, and they get none.
+void add_context(measured& to, const context_sums& from, const open_counts& open);
+
+// All of it together.
+kernel_context sum_of(const context_sums& all);
+
+}  // namespace adaptyst::lib
+
+#endif

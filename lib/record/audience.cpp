@@ -1,0 +1,32 @@
+#include "audience.hpp"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+#include "../error.hpp"
+
+namespace adaptyst::lib {
+
+namespace {
+
+constexpr ino_t first_pid_namespace = 0xEFFFFFFC;  // PROC_PID_INIT_INO
+
+}  // namespace
+
+adaptyst_kernel_filter filter_for(audience whose) {
+  adaptyst_kernel_filter filter{};
+  if (whose == audience::listed) filter.listed = 1;
+  if (whose == audience::this_process) filter.pid = static_cast<std::uint32_t>(getpid());
+  struct stat space {};
+  if (stat("/proc/self/ns/pid", &space) != 0)
+    throw error("cannot find the PID namespace in /proc/self/ns/pid", errno, "mount /proc");
+  if (space.st_ino != first_pid_namespace) {
+    filter.namespace_device = space.st_dev;
+    filter.namespace_inode = space.st_ino;
+  }
+  return filter;
+}
+
+}  // namespace adaptyst::lib

@@ -1,0 +1,25 @@
+// What the kernel knows of this process's threads.
+#ifndef ADAPTYST_LIB_RECORD_OWN_CONTEXT_HPP
+#define ADAPTYST_LIB_RECORD_OWN_CONTEXT_HPP
+
+#include <memory>
+
+#include "../profile/context.hpp"
+
+namespace adaptyst::lib {
+
+class own_context {
+ public:
+  virtual ~own_context() = default;
+
+  // ELF objects with markers have been loaded; the first time, all that there are. Thread-safe.
+  virtual void adopt_objects() = 0;
+  virtual context_sums read() = 0;
+};
+
+// To be made before an epoch begins. Throws error where it cannot work.
+std::unique_ptr<own_context> make_own_context(bool with_faults);
+
+}  // namespace adaptyst::lib
+
+#endif

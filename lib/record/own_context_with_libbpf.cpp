@@ -1,0 +1,37 @@
+#include <unistd.h>
+
+#include "../discover/loaded_objects.hpp"
+#include "../error.hpp"
+#include "context_probes.hpp"
+#include "own_context.hpp"
+
+namespace adaptyst::lib {
+
+namespace {
+
+class probed_context final : public own_context {
+ public:
+  explicit probed_context(bool with_faults) : probes_(with_faults, getpid(), false) {}
+
+  void adopt_objects() override {
+    for (const std::string& file : files_with_markers()) {
+      try {
+        probes_.attach(file);
+      } catch (const error& failed) {  // the others can be observed all the same
+        print(failed.what());
+      }
+    }
+  }
+  context_sums read() override { return probes_.read(); }
+
+ private:
+  context_probes probes_;
+};
+
+}  // namespace
+
+std::unique_ptr<own_context> make_own_context(bool with_faults) {
+  return std::make_unique<probed_context>(with_faults);
+}
+
+}  // namespace adaptyst::lib

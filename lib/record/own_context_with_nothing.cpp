@@ -1,0 +1,10 @@
+#include "../error.hpp"
+#include "own_context.hpp"
+
+namespace adaptyst::lib {
+
+std::unique_ptr<own_context> make_own_context(bool) {
+  throw error("cannot ask the kernel for context", 0, "this collector was built without libbpf");
+}
+
+}  // namespace adaptyst::lib

@@ -1,0 +1,31 @@
+#include "recorder_layout.hpp"
+
+#include <adaptyst/detail/recorder.hpp>
+#include <cstddef>
+
+namespace adaptyst::lib {
+
+adaptyst_recorder_layout layout_of_recorders() {
+  static_assert(offsetof(detail::recorder_head, base) ==
+                    offsetof(detail::recorder_head, depth) + sizeof(detail::recorder_head::depth),
+                "the kernel's side reads both at once");
+  adaptyst_recorder_layout layout{};
+  layout.expected = detail::layout_of_state;
+  layout.layout = offsetof(detail::control_page, layout);
+  layout.owners = offsetof(detail::control_page, owners);
+  layout.recorders = offsetof(detail::control_page, recorders);
+  layout.next = offsetof(detail::recorder_head, next);
+  layout.thread = offsetof(detail::recorder_head, thread);
+  layout.depth = offsetof(detail::recorder_head, depth);
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Winvalid-offsetof"  // a plain struct behind a plain struct
+  layout.frames = offsetof(detail::recorder, frames);
+#pragma GCC diagnostic pop
+  layout.frame_bytes = sizeof(detail::frame);
+  layout.stack = offsetof(detail::frame, stack);
+  layout.begin = offsetof(detail::frame, begin);
+  layout.path = offsetof(detail::frame, path);
+  return layout;
+}
+
+}  // namespace adaptyst::lib

@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Apache-2.0
+ *
+ * What the scheduler and the memory management do to threads with markers, summed per call path: no trap a region.
+ *
+ * Only the time off the core is booked, on the region that the thread left it in: there it stays until the thread is
+ * back. What a thread does on its core spans regions, and follows: wall time less waiting less blocked.
+ */
+#include "context_record.h"
+
+#include <linux/types.h>
+
+#include <linux/bpf.h>
+#include <linux/ptrace.h>
+
+#include <bpf/bpf_helpers.h>
+#include <bpf/bpf_tracing.h>
+
+#include "process.bpf.h"
+#include "thread.bpf.h"
+
+char LICENSE[] SEC("license") = "GPL";
+
+/* Why a system call blocks, by its number. */
+const volatile uint8_t reasons[ADAPTYST_CONTEXT_SYSCALLS] = {};
+
+struct {
+  __uint(type, BPF_MAP_TYPE_PERCPU_HASH);
+  __uint(max_entries, ADAPTYST_CONTEXT_ROWS);
+  __type(key, uint64_t);
+  __type(value, struct adaptyst_context_row);
+} context SEC(".maps");
+
+struct {
+  __uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+  __uint(max_entries, ADAPTYST_CONTEXT_COUNTS);
+  __type(key, uint32_t);
+  __type(value, uint64_t);
+} counts SEC(".maps");
+
+static __always_inline void count(uint32_t what) {
+  uint64_t* counter = bpf_map_lookup_elem(&counts, &what);
+  if (counter) __sync_fetch_and_add(counter, 1);
+}
+
+__noinline int make_row(uint64_t path) {
+  struct adaptyst_context_row empty = {};
+  bpf_map_update_elem(&context, &path, &empty, BPF_NOEXIST);
+  return 0;
+}
+
+static __always_inline struct adaptyst_context_row* row_of(uint64_t path) {
+  struct adaptyst_context_row* row = 0;
+  if (path == 1) {
+    count(ADAPTYST_CONTEXT_UNREADABLE);
+    return 0;
+  }
+  row = bpf_map_lookup_elem(&context, &path);
+  if (row) return row;
+  make_row(path);
+  row = bpf_map_lookup_elem(&context, &path);
+  if (!row) count(ADAPTYST_CONTEXT_ROWS_FULL);
+  return row;
+}
+
+/* Before its first region is timed, and again for each collector. */
+SEC("uprobe")
+int announce(struct pt_regs* registers) {
+  struct task_struct* task = bpf_get_current_task_btf();
+  struct adaptyst_context_thread* thread;
+  if (!is_observed()) return 0;
+  if (PT_REGS_PARM2(registers) != layout.expected) {
+    count(ADAPTYST_CONTEXT_LAYOUT);
+    return 0;
+  }
+  thread = bpf_task_storage_get(&threads, task, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
+  if (!thread) {
+    count(ADAPTYST_CONTEXT_NO_MEMORY);
+    return 0;
+  }
+  if (thread->image != (uint64_t)task->mm) count(ADAPTYST_CONTEXT_THREADS);
+  thread->recorder = PT_REGS_PARM1(registers);
+  thread->major_faults = task->maj_flt;
+  thread->left_ns = 0;
+  thread->image = (uint64_t)task->mm;
+  return 0;
+}
+
+/* A major fault is told by the task's counter, after it has been served: it was the last one. */
+static __always_inline void book_major_faults(struct adaptyst_context_thread* thread, struct task_struct* task) {
+  uint64_t major = task->maj_flt;
+  struct adaptyst_context_row* row;
+  if (major == thread->major_faults) return;
+  row = row_of(thread->faulted);
+  if (row) __sync_fetch_and_add(&row->major_faults, major - thread->major_faults);
+  thread->major_faults = major;
+}
+
+static __always_inline uint32_t reason_of_blocking(struct task_struct* task) {
+  uint64_t call = ADAPTYST_CONTEXT_SYSCALLS;
+  if (BPF_CORE_READ_BITFIELD_PROBED(task, in_iowait)) return ADAPTYST_BLOCKED_IO;
+#if defined(__TARGET_ARCH_x86)
+  struct pt_regs* registers = (struct pt_regs*)bpf_task_pt_regs(task);
+  if (bpf_probe_read_kernel(&call, sizeof(call), &registers->orig_rax)) return ADAPTYST_BLOCKED_OTHER;
+#endif
+  return call < ADAPTYST_CONTEXT_SYSCALLS ? reasons[call] : ADAPTYST_BLOCKED_OTHER;
+}
+
+static __always_inline void leave(struct adaptyst_context_thread* thread, struct task_struct* task, int can_run) {
+  uint64_t now;
+  if (task->maj_flt != thread->major_faults) book_major_faults(thread, task);
+  thread->path = region_of_current(thread);
+  thread->core = bpf_get_smp_processor_id();
+  if (!can_run) thread->reason = reason_of_blocking(task);
+  now = bpf_ktime_get_ns();
+  thread->woken_ns = can_run ? now : 0;
+  thread->left_ns = now;
+}
+
+static __always_inline void come_back(struct adaptyst_context_thread* thread) {
+  uint64_t now = bpf_ktime_get_ns();
+  uint64_t woken = thread->woken_ns;
+  uint64_t left = thread->left_ns;
+  struct adaptyst_context_row* row;
+  if (!left) return;
+  thread->left_ns = 0;
+  row = row_of(thread->path);
+  if (!row) return;
+  if (!woken) {
+    woken = now;
+    count(ADAPTYST_CONTEXT_NO_WAKEUP);
+  }
+  /* Nothing else on this CPU changes these fields, and nothing comes between: the scheduler has interrupts off. */
+  row->runnable_ns += now - woken;
+  if (woken == left) {
+    ++row->involuntary;
+  } else {
+    row->blocked_ns[thread->reason % ADAPTYST_BLOCKED_REASONS] += woken - left;
+    ++row->voluntary;
+  }
+  if (thread->core != bpf_get_smp_processor_id()) ++row->migrations;
+}
+
+/* preempt, previous, next, state of the previous */
+SEC("tp_btf/sched_switch")
+int switched(uint64_t* arguments) {
+  struct task_struct* previous = (struct task_struct*)arguments[1];
+  struct task_struct* next = (struct task_struct*)arguments[2];
+  struct adaptyst_context_thread* thread = announced(previous);
+  if (thread) leave(thread, previous, arguments[0] || !(uint32_t)arguments[3]);
+  thread = announced(next);
+  if (thread) come_back(thread);
+  return 0;
+}
+
+SEC("tp_btf/sched_wakeup")
+int woken(uint64_t* arguments) {
+  struct adaptyst_context_thread* thread = bpf_task_storage_get(&threads, (struct task_struct*)arguments[0], 0, 0);
+  if (thread && thread->left_ns && !thread->woken_ns) thread->woken_ns = bpf_ktime_get_ns();
+  return 0;
+}
+
+static __always_inline int book_fault(uint64_t address) {
+  struct task_struct* task = bpf_get_current_task_btf();
+  struct adaptyst_context_thread* thread = announced(task);
+  struct adaptyst_context_row* row;
+  /* One of the kernel's own memory, or of a reader that takes no for an answer. */
+  if (!thread || address >> 63 || task->pagefault_disabled) return 0;
+  if (task->maj_flt != thread->major_faults) book_major_faults(thread, task);
+  thread->faulted = region_of_current(thread);
+  row = row_of(thread->faulted);
+  if (row) __sync_fetch_and_add(&row->faults, 1);
+  return 0;
+}
+
+SEC("raw_tp/page_fault_user")
+int faulted(uint64_t* arguments) { return book_fault(arguments[0]); }
+
+/* By the kernel, on the program's behalf. */
+SEC("raw_tp/page_fault_kernel")
+int faulted_in_kernel(uint64_t* arguments) { return book_fault(arguments[0]); }
