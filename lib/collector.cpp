@@ -183,13 +183,23 @@ struct collector::state {
   // Before the epoch in which threads announce themselves.
   void start_context() {
     const lib::context_choice& asked = options.context;
-    if (!asked.cpu || (!asked.asked && recording->name() != "ebpf")) return;
+    const bool samples = options.wants_samples();
+    if (!samples && (!asked.cpu || (!asked.asked && recording->name() != "ebpf"))) return;
     try {
       context = lib::make_own_context(asked.faults);
       context->adopt_objects();
+      if (samples) start_samples();
     } catch (const std::exception& failed) {  // the regions can be had all the same
       context.reset();
-      if (asked.asked) lib::print(failed.what());
+      if (asked.asked || samples) lib::print(failed.what());
+    }
+  }
+
+  void start_samples() {
+    try {
+      context->sample(options);
+    } catch (const std::exception& failed) {  // the rest can be had all the same
+      lib::print(failed.what());
     }
   }
 
@@ -218,9 +228,15 @@ struct collector::state {
   profile read(engine& from, lib::own_context* asked) {
     // Before the regions' times, which are to hold what was booked on them.
     std::optional<lib::context_sums> known;
+    lib::sampling* const samples = asked != nullptr ? asked->samples() : nullptr;
+    if (samples != nullptr) {
+      samples->look_at(pid, command_name());
+      samples->read();
+    }
     if (asked != nullptr) known = asked->read();
     lib::measured all = from.read();
     if (known) lib::add_context(all, *known, lib::read_open_regions(lib::own_state(address())));
+    if (samples != nullptr) samples->add_to(all);
     const std::uint64_t now = detail::monotonic_ns();
     const std::uint64_t elapsed = now - started_ns;
     lib::device_list devices =
@@ -237,6 +253,7 @@ struct collector::state {
       made.devices.front().context = lib::sum_of(*known);
       made.context = std::move(known->account);
     }
+    if (samples != nullptr) made.samples = samples->usage();
     made.accounting = all.accounting;
     lib::set_overhead(made, from.region_cost_ns());
     made.processes.push_back({pid, command_name(), lib::expand("%h"), elapsed});
@@ -265,6 +282,7 @@ struct collector::state {
     result = read(*ended, asked.get());
     ended->stop();
     finish_timeline();
+    if (asked != nullptr && asked->samples() != nullptr) asked->samples()->write(options);
     if (options.report == lib::report_choice::table) {
       const std::string table = to_table(result);
       std::fwrite(table.data(), 1, table.size(), stderr);

@@ -8,8 +8,12 @@ namespace adaptyst::tools {
 
 std::string observing_options::text() const {
   std::string all = "engine=" + engine + ",report=" + report;
-  if (!output.empty() || !timeline.empty())
-    all += ",output=" + output + (output.empty() || timeline.empty() ? "" : ";") + timeline;
+  std::string files;
+  for (const std::string& one : {output, timeline})
+    if (!one.empty()) files += (files.empty() ? "" : ";") + one;
+  for (const std::string& one : stacks) files += (files.empty() ? "" : ";") + one;
+  if (!files.empty()) all += ",output=" + files;
+  if (!sample_frequency.empty()) all += ",sample_frequency=" + sample_frequency;
   if (!trace_events.empty()) all += ",trace_events=" + trace_events;
   std::string named;
   for (const std::vector<std::string>* const some : {&functions, &sets})
@@ -43,6 +47,20 @@ void add_observing(CLI::App& to, observing_options& options, const char* meaning
   to.add_option("--trace-events", options.trace_events,
                 "For the timeline: events that a thread may be ahead of us; what is more is counted as lost")
       ->type_name("COUNT");
+  to.add_option("--stacks", options.stacks,
+                "Sample threads and write their stacks to this file, for a flame graph: FILE.folded or "
+                "FILE.speedscope.json; may be given twice. Needs eBPF")
+      ->allow_extra_args(false)
+      ->check([](const std::string& file) {
+        for (const std::string end : {".folded", ".speedscope.json"})
+          if (file.size() > end.size() && file.compare(file.size() - end.size(), end.size(), end) == 0)
+            return std::string();
+        return "must end in .folded or .speedscope.json: " + file;
+      })
+      ->type_name("FILE");
+  to.add_option("--sample-frequency", options.sample_frequency,
+                "For the stacks: samples a second on each processor, on average; 997 if not given")
+      ->type_name("HZ");
   to.add_option(
         "--function", options.functions,
         "Make regions of these functions as well, which need no markers; may be given several times. Needs ebpf")

@@ -17,6 +17,8 @@ struct observing_options {
   std::string output;
   std::string timeline;
   std::string trace_events;
+  std::vector<std::string> stacks;
+  std::string sample_frequency;
   double seconds = 1;
   std::vector<std::string> functions;
   std::vector<std::string> sets;

@@ -31,6 +31,7 @@
 #include "../record/reconcile.hpp"
 #include "../record/stopwatch.hpp"
 #include "../report/output_file.hpp"
+#include "../sampling.hpp"
 #include "capabilities.hpp"
 #include "channel.hpp"
 #include "observed_process.hpp"
@@ -55,6 +56,7 @@ struct observer::state {
   lib::channel channel;
   std::optional<lib::probe_links> links;       // empty: recorders
   std::optional<lib::context_probes> context;  // empty: the kernel is not asked
+  std::unique_ptr<lib::sampling> sampling;     // null: no samples are taken
   std::optional<lib::function_probes> functions;
   double region_cost_ns = 0;
   std::vector<std::unique_ptr<observed_process>> processes;  // also those that have ended
@@ -97,11 +99,13 @@ struct observer::state {
   }
 
   void ask_for_context(pid_t only) {
-    if (!options.context.cpu || (!options.context.asked && !links)) return;
+    const bool samples = options.wants_samples();
+    if (!samples && (!options.context.cpu || (!options.context.asked && !links))) return;
     try {
       context.emplace(options.context.faults, only, true);
+      if (samples) sampling = lib::make_sampling(options, *context, lib::audience::listed);
     } catch (const lib::error& failed) {  // the regions can be had all the same
-      if (options.context.asked) lib::print(failed.what());
+      if (options.context.asked || samples) lib::print(failed.what());
     }
   }
 
@@ -109,7 +113,15 @@ struct observer::state {
   void ask_for_context_of(pid_t process, const std::vector<lib::process_object>& objects) {
     if (!context) return;
     context->admit(process);
+    look_at(process);
     for (const lib::process_object& one : objects) attach_context(one.file);
+  }
+
+  // What its stacks are made of, while it can be told.
+  void look_at(pid_t process) {
+    if (!sampling) return;
+    const observed_process* const known = find(process);
+    sampling->look_at(process, known != nullptr ? known->info().command : std::string());
   }
 
   void attach_context(const std::string& file) {
@@ -212,6 +224,7 @@ struct observer::state {
       if (told.what == ADAPTYST_OBJECT_UNLOADING) {
         if (known == nullptr) return reply;
         known->refresh(context.has_value());
+        look_at(who);
         trace(*known);
         known->remove_object(told.object);
         return reply;
@@ -244,7 +257,8 @@ struct observer::state {
     std::vector<unsigned> kept = {CAP_SYS_PTRACE, CAP_DAC_READ_SEARCH, CAP_KILL, CAP_CHECKPOINT_RESTORE};
     if (links || context) kept.insert(kept.end(), {CAP_BPF, CAP_PERFMON});  // for ELF files that are loaded later
     if (links && !lib::kernel_has_uprobe_multi()) kept.push_back(CAP_SYS_ADMIN);
-    if (!options.output.empty()) kept.push_back(CAP_DAC_OVERRIDE);
+    if (!options.output.empty() || !options.folded.empty() || !options.speedscope.empty())
+      kept.push_back(CAP_DAC_OVERRIDE);
     lib::keep_capabilities(kept);
   }
 
@@ -287,6 +301,7 @@ struct observer::state {
     std::vector<pid_t> ended;
     for (const auto& one : processes) {
       if (one->is_running()) {
+        look_at(one->id());
         for (const lib::process_object& object : one->changed_objects()) observe(object);
         // Objects go, and the first one known may be one whose markers have never been awake.
         if (functions && one->state() != 0) links->rows().admit(one->id(), {0, one->state()});
@@ -378,6 +393,7 @@ struct observer::state {
     if (known && first != nullptr) {
       measured all = links ? std::move(kernel) : recorded.result();
       lib::add_context(all, *known, open_regions());
+      if (sampling) sampling->add_to(all), made.samples = sampling->usage();
       made.regions = lib::assemble(all, device_index);
       made.devices.front().context = lib::sum_of(*known);
       made.context = known->account;
@@ -402,6 +418,7 @@ struct observer::state {
   profile snapshot() {
     // Before the regions' times, which are to hold what was booked on them.
     std::optional<lib::context_sums> known;
+    if (sampling) sampling->read();
     if (context) known = context->read();
     return make_profile([](const region&) { return true; }, known);
   }
@@ -417,6 +434,7 @@ struct observer::state {
     if (functions) functions->stop();
     for (const auto& one : processes) one->release();
     finish_timeline();
+    if (sampling) sampling->write(options);
     if (options.report == lib::report_choice::table) {
       const std::string table = to_table(*result);
       std::fwrite(table.data(), 1, table.size(), stderr);

@@ -38,6 +38,7 @@ struct measured_row {
   histogram durations;
   std::vector<attribute> attributes;  // as the site names them
   std::optional<kernel_context> context, self_context;
+  std::optional<std::uint64_t> samples;
 };
 
 // 4096 regions may be open on a thread, and one event lies above them.

@@ -200,4 +200,6 @@ void context_probes::stop() {
 
 int context_probes::threads() const { return bpf_map__fd(loaded_->maps.threads); }
 
+int context_probes::processes() const { return bpf_map__fd(loaded_->maps.processes); }
+
 }  // namespace adaptyst::lib

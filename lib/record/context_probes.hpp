@@ -45,6 +45,8 @@ class context_probes {
 
   // The map of threads that have announced themselves, for programs that ask which region they are in.
   int threads() const;
+  // The map of processes that admit() has named.
+  int processes() const;
 
  private:
   struct closer {

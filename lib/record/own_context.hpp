@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "../profile/context.hpp"
+#include "../sampling.hpp"
 
 namespace adaptyst::lib {
 
@@ -15,6 +16,9 @@ class own_context {
   // ELF objects with markers have been loaded; the first time, all that there are. Thread-safe.
   virtual void adopt_objects() = 0;
   virtual context_sums read() = 0;
+  // Takes samples as well from now on. Throws error where it cannot work.
+  virtual void sample(const options& asked) = 0;
+  virtual sampling* samples() = 0;  // null: none are taken
 };
 
 // To be made before an epoch begins. Throws error where it cannot work.

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <fstream>
 #include <string_view>
 
 #include "../error.hpp"
@@ -78,7 +77,7 @@ const std::string& symboliser::name_of(pid_t process, std::uint64_t address) {
 
 const std::string& symboliser::name_of_kernel(std::uint64_t address) {
   static const std::string unnamed = "[kernel]";
-  if (!kernel_) kernel_.emplace(std::ifstream("/proc/kallsyms"));
+  if (!kernel_) kernel_.emplace(std::move(kernel_list_));
   const std::string& name = kernel_->function_at(address);
   return !name.empty() ? name : unnamed;
 }

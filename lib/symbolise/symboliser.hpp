@@ -10,6 +10,7 @@
 #include <sys/types.h>
 
 #include <cstdint>
+#include <fstream>
 #include <map>
 #include <memory>
 #include <optional>
@@ -60,6 +61,7 @@ class symboliser {
 
   std::map<std::pair<std::uint64_t, std::uint64_t>, std::unique_ptr<code_file>> files_;  // by device and inode
   std::map<pid_t, process_code> processes_;
+  std::ifstream kernel_list_{"/proc/kallsyms"};  // opened while it is permitted
   std::optional<kernel_symbols> kernel_;
 };
 

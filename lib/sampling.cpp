@@ -1,0 +1,138 @@
+#include "sampling.hpp"
+
+#include <algorithm>
+#include <map>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+
+#include "error.hpp"
+#include "profile/region_list.hpp"
+#include "profile/samples.hpp"
+#include "record/sampler.hpp"
+#include "report/folded.hpp"
+#include "report/output_file.hpp"
+#include "report/speedscope.hpp"
+#include "symbolise/symboliser.hpp"
+
+namespace adaptyst::lib {
+
+namespace {
+
+bool begins(std::string_view text, std::string_view beginning) { return text.substr(0, beginning.size()) == beginning; }
+
+// Where a clock's interrupt has entered the kernel; what is inside of it is the clock's own.
+bool is_interrupt(std::string_view function) {
+  return begins(function, "asm_sysvec_") || begins(function, "asm_common_interrupt") || begins(function, "el1h_64_irq");
+}
+
+bool is_switch(std::string_view function) { return function == "__schedule"; }
+
+class sampled_processes final : public sampling {
+ public:
+  sampled_processes(const options& asked, const context_probes& of, audience whose)
+      : sampler_(of, {whose, asked.sample_frequency, 0}) {}
+
+  void look_at(pid_t process, const std::string& command) override {
+    names_.look_at(process);
+    if (!command.empty()) programs_[process] = command.substr(command.rfind('/') + 1);
+  }
+
+  void read() override { sums_ = sampler_.read(); }
+
+  void add_to(measured& rows) override {
+    add_samples(rows, sums_);
+    std::unordered_map<std::uint64_t, std::uint64_t> renamed;  // where functions without markers stand between
+    for (const auto& [id, path] : rows.paths)
+      if (path.marker != 0 && path.marker != id) renamed.emplace(path.marker, id);
+    for (const sample_row& one : sums_.rows) {
+      if (one.path == 0) continue;
+      const auto other = renamed.find(one.path);
+      const bool is_known = rows.paths.count(one.path) != 0 || other == renamed.end();
+      paths_[one.path] = names_of_path(rows, is_known ? one.path : other->second);
+    }
+  }
+
+  sample_usage usage() const override { return sums_.usage; }
+
+  void write(const options& asked) override {
+    sampler_.stop();
+    if (asked.folded.empty() && asked.speedscope.empty()) return;
+    const std::vector<sampled_stack> stacks = named();
+    if (!asked.folded.empty()) write_one(expand(asked.folded), to_folded(stacks));
+    if (!asked.speedscope.empty())
+      write_one(expand(asked.speedscope), to_speedscope(stacks, programs_.empty() ? "" : programs_.begin()->second));
+    for (const std::string& line : names_.remarks()) print(line);
+  }
+
+ private:
+  static void write_one(const std::string& file, const std::string& text) {
+    try {
+      write_file(file, text);
+    } catch (const error& failed) {  // the others can be had all the same
+      print(failed.what());
+    }
+  }
+
+  std::vector<sampled_stack> named() {
+    const sample_usage& usage = sums_.usage;
+    const double period_ns =
+        usage.samples != 0 ? static_cast<double>(usage.observed_ns) / static_cast<double>(usage.samples) : 0;
+    std::vector<sampled_stack> stacks;
+    for (const sample_row& row : sums_.rows) {
+      sampled_stack one;
+      const auto process = static_cast<pid_t>(row.process);
+      const auto program = programs_.find(process);
+      one.program = program != programs_.end() ? program->second : "(process " + std::to_string(process) + ")";
+      if (const auto path = paths_.find(row.path); path != paths_.end()) one.region = path->second;
+      one.state = row.state;
+      add_user_frames(one.frames, process, row.user);
+      add_kernel_frames(one.frames, row);
+      one.weight_ns = row.state == thread_state::on_cpu
+                          ? static_cast<std::uint64_t>(static_cast<double>(row.count) * period_ns)
+                          : row.ns;
+      stacks.push_back(std::move(one));
+    }
+    return stacks;
+  }
+
+  void add_user_frames(std::vector<std::string>& to, pid_t process, std::uint64_t id) {
+    const auto found = sums_.stacks.find(id);
+    if (found == sums_.stacks.end()) return;
+    const std::vector<std::uint64_t>& addresses = found->second;
+    for (std::size_t at = addresses.size(); at != 0; --at) {
+      // All but the innermost lead behind the call.
+      const std::uint64_t address = addresses[at - 1];
+      to.push_back(names_.name_of(process, at == 1 || address == 0 ? address : address - 1));
+    }
+  }
+
+  void add_kernel_frames(std::vector<std::string>& to, const sample_row& row) {
+    const auto found = sums_.stacks.find(row.kernel);
+    if (found == sums_.stacks.end()) return;
+    const std::vector<std::uint64_t>& addresses = found->second;  // innermost first
+    std::vector<std::string> frames;
+    for (std::size_t at = 0; at != addresses.size(); ++at)
+      frames.push_back(names_.name_of_kernel(at == 0 ? addresses[at] : addresses[at] - 1));
+    const auto outside = row.state == thread_state::on_cpu ? is_interrupt : is_switch;
+    if (const auto end = std::find_if(frames.begin(), frames.end(), outside); end != frames.end())
+      frames.erase(frames.begin(), end + 1);
+    frames.erase(std::unique(frames.begin(), frames.end()), frames.end());  // "[kernel]", if there are no names
+    // As other tools mark them.
+    for (auto one = frames.rbegin(); one != frames.rend(); ++one) to.push_back(*one + "_[k]");
+  }
+
+  symboliser names_;
+  sampler sampler_;
+  sample_sums sums_;
+  std::map<pid_t, std::string> programs_;
+  std::unordered_map<std::uint64_t, std::vector<std::string>> paths_;
+};
+
+}  // namespace
+
+std::unique_ptr<sampling> make_sampling(const options& asked, const context_probes& of, audience whose) {
+  return std::make_unique<sampled_processes>(asked, of, whose);
+}
+
+}  // namespace adaptyst::lib
