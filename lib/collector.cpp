@@ -230,7 +230,8 @@ struct collector::state {
     std::optional<lib::context_sums> known;
     lib::sampling* const samples = asked != nullptr ? asked->samples() : nullptr;
     if (samples != nullptr) {
-      samples->look_at(pid, command_name());
+      samples->look_at(pid);
+      samples->call(pid, command_name());
       samples->read();
     }
     if (asked != nullptr) known = asked->read();

@@ -26,15 +26,22 @@ bool is_interrupt(std::string_view function) {
   return begins(function, "asm_sysvec_") || begins(function, "asm_common_interrupt") || begins(function, "el1h_64_irq");
 }
 
-bool is_switch(std::string_view function) { return function == "__schedule"; }
+// Where a thread leaves its core; what is inside of it has looked at it.
+bool is_switch(std::string_view function) { return begins(function, "__traceiter_") || function == "__schedule"; }
+
+// Innermost first.
+void drop_inside(std::vector<std::string>& frames, bool (*of)(std::string_view)) {
+  const auto found = std::find_if(frames.begin(), frames.end(), of);
+  if (found != frames.end()) frames.erase(frames.begin(), found + 1);
+}
 
 class sampled_processes final : public sampling {
  public:
   sampled_processes(const options& asked, const context_probes& of, audience whose)
       : sampler_(of, {whose, asked.sample_frequency, 0}) {}
 
-  void look_at(pid_t process, const std::string& command) override {
-    names_.look_at(process);
+  void look_at(pid_t process) override { names_.look_at(process); }
+  void call(pid_t process, const std::string& command) override {
     if (!command.empty()) programs_[process] = command.substr(command.rfind('/') + 1);
   }
 
@@ -99,12 +106,14 @@ class sampled_processes final : public sampling {
   void add_user_frames(std::vector<std::string>& to, pid_t process, std::uint64_t id) {
     const auto found = sums_.stacks.find(id);
     if (found == sums_.stacks.end()) return;
-    const std::vector<std::uint64_t>& addresses = found->second;
-    for (std::size_t at = addresses.size(); at != 0; --at) {
+    const std::vector<std::uint64_t>& addresses = found->second;  // innermost first
+    for (std::size_t at = 0; at != addresses.size(); ++at) {
       // All but the innermost lead behind the call.
-      const std::uint64_t address = addresses[at - 1];
-      to.push_back(names_.name_of(process, at == 1 || address == 0 ? address : address - 1));
+      to.push_back(names_.name_of(process, at == 0 || addresses[at] == 0 ? addresses[at] : addresses[at] - 1));
+      // What was followed there was no frame pointer, and whatever lies beyond has called nobody.
+      if (to.back() == symboliser::unknown) break;
     }
+    std::reverse(to.begin(), to.end());
   }
 
   void add_kernel_frames(std::vector<std::string>& to, const sample_row& row) {
@@ -114,9 +123,8 @@ class sampled_processes final : public sampling {
     std::vector<std::string> frames;
     for (std::size_t at = 0; at != addresses.size(); ++at)
       frames.push_back(names_.name_of_kernel(at == 0 ? addresses[at] : addresses[at] - 1));
-    const auto outside = row.state == thread_state::on_cpu ? is_interrupt : is_switch;
-    if (const auto end = std::find_if(frames.begin(), frames.end(), outside); end != frames.end())
-      frames.erase(frames.begin(), end + 1);
+    if (row.state != thread_state::on_cpu) drop_inside(frames, is_switch);
+    if (row.state != thread_state::blocked) drop_inside(frames, is_interrupt);  // it would have run on
     frames.erase(std::unique(frames.begin(), frames.end()), frames.end());  // "[kernel]", if there are no names
     // As other tools mark them.
     for (auto one = frames.rbegin(); one != frames.rend(); ++one) to.push_back(*one + "_[k]");

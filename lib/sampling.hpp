@@ -1,6 +1,6 @@
 // Samples from the kernel to the files of flame graphs: takes them, gives regions their share, and writes the stacks.
 //
-//   sampling->look_at(pid, "solver");        while the process lives, so that its stacks can be named
+//   sampling->look_at(pid);                  while the process lives, so that its stacks can be named
 //   sampling->read();                        before the regions' rows
 //   sampling->add_to(rows);                  after their context
 //   sampling->write(asked);                  at the end
@@ -25,7 +25,8 @@ class sampling {
   virtual ~sampling() = default;
 
   // Of a process that is new, or may have loaded something.
-  virtual void look_at(pid_t process, const std::string& command) = 0;
+  virtual void look_at(pid_t process) = 0;
+  virtual void call(pid_t process, const std::string& command) = 0;
   virtual void read() = 0;
   virtual void add_to(measured& rows) = 0;
   virtual sample_usage usage() const = 0;

@@ -26,7 +26,9 @@ std::string observing_options::text() const {
 
 double observing_options::polling_seconds() const {
   constexpr double of_timeline = 0.005;
-  return timeline.empty() ? seconds : std::min(seconds, of_timeline);
+  constexpr double of_stacks = 0.1;
+  if (!timeline.empty()) return std::min(seconds, of_timeline);
+  return stacks.empty() ? seconds : std::min(seconds, of_stacks);
 }
 
 void add_observing(CLI::App& to, observing_options& options, const char* meaning_of_interval) {

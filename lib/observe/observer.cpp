@@ -46,6 +46,7 @@ using lib::observed_process;
 namespace {
 
 constexpr std::uint64_t refresh_interval_ns = 1'000'000'000;
+constexpr std::uint64_t look_interval_ns = 100'000'000;  // a program may end before it has been looked at
 
 }  // namespace
 
@@ -65,7 +66,7 @@ struct observer::state {
   lib::region_list regions;
   std::unordered_map<std::uint64_t, std::uint64_t> reported;  // by changes(): events of each path
   std::optional<lib::timeline> timeline;
-  std::uint64_t refreshed_ns = 0;
+  std::uint64_t refreshed_ns = 0, looked_ns = 0;
   std::optional<profile> result;
 
   state(std::string_view given, pid_t only) {
@@ -120,8 +121,9 @@ struct observer::state {
   // What its stacks are made of, while it can be told.
   void look_at(pid_t process) {
     if (!sampling) return;
-    const observed_process* const known = find(process);
-    sampling->look_at(process, known != nullptr ? known->info().command : std::string());
+    sampling->look_at(process);
+    if (const observed_process* const known = find(process); known != nullptr)
+      sampling->call(process, known->info().command);
   }
 
   void attach_context(const std::string& file) {
@@ -290,7 +292,12 @@ struct observer::state {
     for (const auto& one : processes) trace(*one);
     // Rings fill in milliseconds, and are looked at as often; all else is read as often as without a timeline.
     const std::uint64_t now_ns = detail::monotonic_ns();
-    if (timeline && now_ns - refreshed_ns < refresh_interval_ns) return;
+    if (sampling && now_ns - looked_ns >= look_interval_ns) {
+      looked_ns = now_ns;
+      for (const auto& one : processes)
+        if (one->is_running()) look_at(one->id());
+    }
+    if ((timeline || sampling) && now_ns - refreshed_ns < refresh_interval_ns) return;
     refreshed_ns = now_ns;
     refresh();
   }
@@ -301,7 +308,6 @@ struct observer::state {
     std::vector<pid_t> ended;
     for (const auto& one : processes) {
       if (one->is_running()) {
-        look_at(one->id());
         for (const lib::process_object& object : one->changed_objects()) observe(object);
         // Objects go, and the first one known may be one whose markers have never been awake.
         if (functions && one->state() != 0) links->rows().admit(one->id(), {0, one->state()});
@@ -451,6 +457,9 @@ observer::~observer() = default;
 void observer::expect(std::int64_t process, const std::vector<std::string>& command) {
   state_->add(static_cast<pid_t>(process), {}).call(command.front());
   state_->expected[static_cast<pid_t>(process)] = command;
+  if (!state_->sampling) return;
+  state_->context->admit(static_cast<pid_t>(process));  // it may have no markers
+  state_->sampling->call(static_cast<pid_t>(process), command.front());
 }
 std::vector<std::string> observer::probe_functions(std::int64_t process) { return state_->probe_functions(process); }
 void observer::attach(std::int64_t process) { state_->attach(process); }

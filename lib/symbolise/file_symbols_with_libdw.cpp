@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <cstdlib>
+#include <cstring>
 
 #include "file_symbols.hpp"
 
@@ -23,7 +24,7 @@ Dwfl_Callbacks offline_callbacks() {
 }
 
 std::string demangled(const char* symbol) {
-  if (symbol[0] != '_' || symbol[1] != 'Z') return symbol;
+  if (symbol[0] != '_' || symbol[1] != 'Z') return std::string(symbol, std::strcspn(symbol, "@"));  // a version follows
   int failed = 0;
   const std::unique_ptr<char, void (*)(void*)> text(abi::__cxa_demangle(symbol, nullptr, nullptr, &failed), std::free);
   return text != nullptr && failed == 0 ? text.get() : symbol;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <string_view>
 
+#include "../discover/process_image.hpp"
 #include "../error.hpp"
 
 namespace adaptyst::lib {
@@ -43,7 +44,10 @@ symboliser::code_file* symboliser::file_of(const mapped_code& piece) {
 }
 
 void symboliser::look_at(pid_t process) {
+  std::string image = image_of(process);
+  if (image.empty()) return;
   process_code& known = processes_[process];
+  if (known.image != image) known = {std::move(image), {}, {}};
   for (const mapped_code& piece : mapped_codes(process)) {
     code one{piece.begin, piece.end, piece.offset, piece.inode != 0 ? file_of(piece) : nullptr,
              piece.inode != 0 ? std::string() : name_without_file(piece.path)};
@@ -58,7 +62,7 @@ void symboliser::look_at(pid_t process) {
 std::string symboliser::describe(const process_code& process, std::uint64_t address) {
   const auto holds = [&](const code& one) { return address >= one.begin && address < one.end; };
   const auto piece = std::find_if(process.pieces.rbegin(), process.pieces.rend(), holds);
-  if (piece == process.pieces.rend()) return "[unknown]";
+  if (piece == process.pieces.rend()) return unknown;
   if (piece->file == nullptr) return piece->name;
   code_file& file = *piece->file;
   const std::uint64_t offset = address - piece->begin + piece->offset;

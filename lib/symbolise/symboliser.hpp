@@ -28,6 +28,8 @@ namespace adaptyst::lib {
 
 class symboliser {
  public:
+  static constexpr const char* unknown = "[unknown]";  // no code is mapped there
+
   // Notes what code the process has mapped now, and opens its files. Nothing that goes wrong is an error: what cannot be
   // read stays unnamed.
   void look_at(pid_t process);
@@ -52,6 +54,7 @@ class symboliser {
     std::string name;  // of memory without a file
   };
   struct process_code {
+    std::string image;  // of the program: another one after exec()
     std::vector<code> pieces;  // the latest last: an older one may have been unmapped
     std::unordered_map<std::uint64_t, std::string> names;
   };

@@ -1,7 +1,7 @@
 // A program with known shares and a known chain of calls, for the tests of samples: sampled COMMAND SECONDS.
 //
 //   fixed, random   loops of 70 and 30 microseconds, the same ones each time or anew at random; prints the wall shares
-//   chain           computes in outer > middle > inner, sleeps in rest
+//   chain           computes in outer > middle > inner, sleeps in rest > doze
 #include <adaptyst/region.hpp>
 
 #include <chrono>
@@ -62,9 +62,14 @@ __attribute__((noinline)) void outer(double seconds) {
   middle(seconds);
   sink = sink + 1;
 }
+// The caller of a function without frame pointer, as the C library's are, is not in the stack: so there is one between.
+__attribute__((noinline)) void doze(double seconds) {
+  std::this_thread::sleep_for(duration<double>(seconds));
+  sink = sink + 1;
+}
 __attribute__((noinline)) void rest(double seconds) {
   ADAPTYST_REGION("sleeps");
-  for (int round = 0; round != 20; ++round) std::this_thread::sleep_for(duration<double>(seconds / 20));
+  for (int round = 0; round != 20; ++round) doze(seconds / 20);
   sink = sink + 1;
 }
 
