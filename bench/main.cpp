@@ -1,5 +1,5 @@
-// adaptyst_bench [idle N | plain N | inline | ebpf | trace | attach]: prints its figures as lines "key value"; without an argument
-// all but attach.
+// adaptyst_bench [idle N | plain N | inline | ebpf | trace | context | attach]: prints its figures as lines "key value";
+// without an argument all but the last two.
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -13,6 +13,7 @@ int main(int count, char* arguments[]) {
   if (what == "inline") figures["inline_region_ns"] = bench::one_inline_region_ns();
   if (what == "ebpf") figures["ebpf_region_ns"] = bench::one_ebpf_region_ns();
   if (what == "trace") figures["trace_event_ns"] = bench::one_trace_event_ns();
+  if (what == "context") bench::context(figures);
   if (what == "attach") bench::attach(figures);
   if (what == "all") {
     bench::idle(figures);

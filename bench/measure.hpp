@@ -57,6 +57,7 @@ void idle(results& to);
 void inline_engine(results& to);
 void devices(results& to);
 void ebpf_engine(results& to);
+void context(results& to);
 void attach(results& to);
 void perturbation(results& to);
 int only_idle_steps(bool with_marker, std::uint64_t times);

@@ -14,8 +14,10 @@
 #include <cstdlib>
 #include <ctime>
 #include <exception>
+#include <future>
 #include <mutex>
 #include <optional>
+#include <system_error>
 
 #include "error.hpp"
 #include "options.hpp"
@@ -263,6 +265,16 @@ struct collector::state {
 
   std::uint64_t address() const { return reinterpret_cast<std::uint64_t>(process); }
 
+  // At once, since each waits for the kernel.
+  static void stop_both(engine& of, std::unique_ptr<lib::own_context>& asked) {
+    std::future<void> other;
+    try {
+      if (asked != nullptr) other = std::async(std::launch::async, [&asked] { asked.reset(); });
+    } catch (const std::system_error&) {  // no further thread: one after the other
+    }
+    of.stop();
+  }
+
   void finish() {
     if (recording == nullptr) return;
     {
@@ -270,7 +282,7 @@ struct collector::state {
       detail::store_release(process->control.object_loaded, static_cast<void (*)()>(nullptr));
     }
     const std::unique_ptr<engine> ended = std::move(recording);
-    const std::unique_ptr<lib::own_context> asked = std::move(context);
+    std::unique_ptr<lib::own_context> asked = std::move(context);
     // Not before all is read: the next collector's threads begin anew.
     struct at_end {
       ~at_end() {
@@ -281,7 +293,7 @@ struct collector::state {
     };
     const at_end no_longer_running;
     result = read(*ended, asked.get());
-    ended->stop();
+    stop_both(*ended, asked);
     finish_timeline();
     if (asked != nullptr && asked->samples() != nullptr) asked->samples()->write(options);
     if (options.report == lib::report_choice::table) {

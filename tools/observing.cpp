@@ -15,6 +15,7 @@ std::string observing_options::text() const {
   if (!files.empty()) all += ",output=" + files;
   if (!sample_frequency.empty()) all += ",sample_frequency=" + sample_frequency;
   if (!trace_events.empty()) all += ",trace_events=" + trace_events;
+  if (!context.empty()) all += ",context=" + context;
   std::string named;
   for (const std::vector<std::string>* const some : {&functions, &sets})
     for (const std::string& one : *some) named += (named.empty() ? "" : ";") + one;
@@ -49,6 +50,10 @@ void add_observing(CLI::App& to, observing_options& options, const char* meaning
   to.add_option("--trace-events", options.trace_events,
                 "For the timeline: events that a thread may be ahead of us; what is more is counted as lost")
       ->type_name("COUNT");
+  to.add_option("--context", options.context,
+                "What to ask the kernel about threads in regions: cpu,faults or cpu (waiting, blocked, switches; page "
+                "faults), with samples or without, none. Both, where the kernel counts the regions")
+      ->type_name("LIST");
   to.add_option("--stacks", options.stacks,
                 "Sample threads and write their stacks to this file, for a flame graph: FILE.folded or "
                 "FILE.speedscope.json; may be given twice. Needs eBPF")

@@ -17,6 +17,7 @@ struct observing_options {
   std::string output;
   std::string timeline;
   std::string trace_events;
+  std::string context;
   std::vector<std::string> stacks;
   std::string sample_frequency;
   double seconds = 1;

@@ -226,3 +226,23 @@ TEST_CASE("a timeline is an output of its own, beside the profile's") {
   for (const char* const wrong : {"63", "16777217", "many", "", "1e3", "-1", "100 "})
     CHECK(contains(refusal(std::string("trace_events=") + wrong), "from 64 to 16777216"));
 }
+
+TEST_CASE("context is a list with commas, or none") {
+  const auto after = [](const char* text) {
+    options chosen;
+    apply(chosen, text, "the test");
+    return chosen;
+  };
+  CHECK(after("").context.cpu);
+  CHECK_FALSE(after("").context.asked);
+  const options both = after("context=cpu,faults,engine=inline");
+  CHECK(both.context.cpu);
+  CHECK(both.context.faults);
+  CHECK(both.context.asked);
+  CHECK(both.engine == engine_choice::inlined);
+  CHECK_FALSE(after("context=cpu").context.faults);
+  CHECK(after("context=faults").context.cpu);
+  CHECK_FALSE(after("context=none").context.cpu);
+  CHECK(contains(refusal("context=cpu,weather"), "unknown context 'weather'"));
+  CHECK(contains(refusal("context="), "cpu, faults"));
+}

@@ -120,6 +120,24 @@ class generator {
     }
     in.offload = {below(1000), maybe(), maybe()};
     if (below(2) == 0) in.timeline = adaptyst::timeline_usage{below(1000), below(1000)};
+    if (below(2) == 0) in.context = adaptyst::context_account{below(100), {}};
+    if (in.context && below(2) == 0) in.context->lost["no_wakeup"] = below(10);
+    if (in.context) in.devices.front().context = context();
+  }
+
+  adaptyst::kernel_context context() {
+    adaptyst::kernel_context made;
+    for (std::uint64_t adaptyst::kernel_context::*const member :
+         {&adaptyst::kernel_context::wall_ns, &adaptyst::kernel_context::runnable_ns,
+          &adaptyst::kernel_context::sleep_ns, &adaptyst::kernel_context::lock_ns, &adaptyst::kernel_context::io_ns,
+          &adaptyst::kernel_context::other_ns, &adaptyst::kernel_context::voluntary_switches,
+          &adaptyst::kernel_context::involuntary_switches, &adaptyst::kernel_context::migrations})
+      made.*member = below(1000);
+    made.wall_ns += below(5000);
+    made.open = below(2);
+    made.minor_faults = maybe();
+    made.major_faults = maybe();
+    return made;
   }
 
   adaptyst::latencies waits() {
@@ -142,6 +160,8 @@ class generator {
     made.device = device;
     made.threads = static_cast<std::uint32_t>(below(4));
     made.overhead_ns = maybe_number();
+    if (below(2) == 0) made.context = context();
+    if (below(2) == 0) made.self_context = context();
     for (std::uint64_t left = below(5); left != 0; --left) {
       const std::uint64_t duration = random_() >> (20 + below(40));
       made.min_ns = made.count == 0 ? duration : std::min(made.min_ns, duration);

@@ -249,6 +249,29 @@ TEST_CASE("the engine's line fits with every reason that a collector gives") {
 
 TEST_CASE("everything nasty at once") { check_table(adaptyst::to_table(samples::nasty_profile())); }
 
+TEST_CASE("where the kernel was asked, a region shows on a core, waiting for one, blocked, and a sentence says so") {
+  adaptyst::profile of = small();
+  of.context.emplace();
+  of.processes = {{1, "solver", "host", 1'000'000}};
+  adaptyst::region halo = region({"exchange_halo"}, 10, 50'000);
+  halo.context.emplace();
+  halo.context->wall_ns = halo.total_ns;
+  halo.context->runnable_ns = 35'000;
+  halo.context->lock_ns = 300'000;
+  halo.context->io_ns = 115'000;
+  halo.self_context = halo.context;
+  of.regions = {halo};
+  of.devices.front().context = halo.context;
+  const std::string table = adaptyst::to_table(of);
+  check_table(table);
+  CHECK(contains(line_of(table, "region"), "   on  run  blk"));
+  CHECK(contains(line_of(table, "exchange_halo "), "  10%   7%  83%"));
+  CHECK(line_of(table, "exchange_halo:") == "exchange_halo: 83.0% blocked, mostly futex");
+  CHECK(contains(table, "waited 35.0 us for a core, and were blocked 415 us (futex 300 us, I/O 115 us)"));
+  of.regions.front().context->open = 1;
+  CHECK(contains(line_of(adaptyst::to_table(of), "exchange_halo "), "    —    —    —"));
+}
+
 TEST_CASE("random profiles") {
   for (std::uint64_t seed = 0; seed != 100; ++seed) {
     CAPTURE(seed);

@@ -1,0 +1,84 @@
+// What the kernel's context costs: of a region, which should not notice, and of a switch between threads.
+#include <adaptyst/collector.hpp>
+#include <adaptyst/region.hpp>
+#include <sched.h>
+#include <unistd.h>
+
+#include <thread>
+
+#include "measure.hpp"
+
+namespace bench {
+
+namespace {
+
+constexpr std::uint64_t regions = 5'000'000;
+constexpr std::uint64_t exchanges = 50'000;
+constexpr unsigned rounds = 9;
+
+[[gnu::noinline]] void region() {
+  ADAPTYST_REGION("context");
+  __asm__ volatile("");
+}
+
+double region_ns(const char* context) {
+  const adaptyst::collector collector(std::string("engine=inline,report=none,") + context);
+  step_ns(regions / 10, region);
+  return step_ns(regions, region);
+}
+
+bool pass(int from, int to) {
+  char byte = 0;
+  return read(from, &byte, 1) == 1 && write(to, &byte, 1) == 1;
+}
+
+// Two threads on one core hand a byte to and fro, each in a region: two switches an exchange.
+double switch_ns(const char* context) {
+  const adaptyst::collector collector(std::string("engine=inline,report=none,") + context);
+  int there[2];
+  int back[2];
+  if (pipe(there) != 0 || pipe(back) != 0) return 0;
+  double each = 0;
+  const auto on_one_core = [] {
+    cpu_set_t one;
+    CPU_ZERO(&one);
+    CPU_SET(1 % std::thread::hardware_concurrency(), &one);
+    sched_setaffinity(0, sizeof one, &one);
+  };
+  std::thread other([&] {
+    on_one_core();
+    ADAPTYST_REGION("echo");
+    while (pass(there[0], back[1])) {}
+  });
+  std::thread first([&] {
+    on_one_core();
+    ADAPTYST_REGION("call");
+    char byte = 0;
+    if (write(there[1], &byte, 1) != 1) return;
+    step_ns(exchanges / 10, [&] { pass(back[0], there[1]); });
+    each = step_ns(exchanges, [&] { pass(back[0], there[1]); }) / 2;
+    close(there[1]);
+  });
+  first.join();
+  other.join();
+  for (const int end : {there[0], back[0], back[1]}) close(end);
+  return each;
+}
+
+}  // namespace
+
+void context(results& to) {
+  if (!adaptyst::collector("engine=inline,report=none,context=cpu").snapshot().context) return;  // not permitted
+  const pair of_region = alternately(
+      rounds, [] { return region_ns("context=cpu"); }, [] { return region_ns("context=none"); });
+  to["context_region_ns"] = of_region.first;
+  to["context_over_inline"] = of_region.ratio;
+
+  const pair of_switch = alternately(
+      rounds, [] { return switch_ns("context=cpu"); }, [] { return switch_ns("context=none"); });
+  to["switch_with_context_ns"] = of_switch.first;
+  to["switch_ns"] = of_switch.second;
+  to["switch_overhead_ns"] = of_switch.first - of_switch.second;
+}
+
+}  // namespace bench

@@ -1,0 +1,365 @@
+// What the kernel says of regions, held against programs whose answers are known, the thread's own CPU clock, getrusage()
+// and /proc/thread-self/schedstat. Where two spinners are to share a core they are bound to one.
+#include <adaptyst/region.hpp>
+#include <pthread.h>
+#include <sched.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <chrono>
+#include <cstdio>
+#include <ctime>
+#include <mutex>
+#include <thread>
+
+#include "collecting.hpp"
+
+namespace {
+
+using namespace std::chrono_literals;
+using clock_type = std::chrono::steady_clock;
+
+constexpr double ms = 1e6;
+
+void spin(std::chrono::milliseconds time) {
+  const auto end = clock_type::now() + time;
+  while (clock_type::now() < end) {}
+}
+
+// Binds the thread to the last core that it may use, until the end of the scope.
+class bound {
+ public:
+  bound() {
+    sched_getaffinity(0, sizeof before_, &before_);
+    int last = 0;
+    for (int core = 0; core != CPU_SETSIZE; ++core)
+      if (CPU_ISSET(core, &before_)) last = core;
+    cpu_set_t one;
+    CPU_ZERO(&one);
+    CPU_SET(last, &one);
+    sched_setaffinity(0, sizeof one, &one);
+  }
+  ~bound() { sched_setaffinity(0, sizeof before_, &before_); }
+  bound(const bound&) = delete;
+  bound& operator=(const bound&) = delete;
+
+ private:
+  cpu_set_t before_{};
+};
+
+double cpu_ns() {
+  timespec used{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
+  return static_cast<double>(used.tv_sec) * 1e9 + static_cast<double>(used.tv_nsec);
+}
+
+// On a run queue, of this thread.
+double waited_ns() {
+  std::FILE* const file = std::fopen("/proc/thread-self/schedstat", "r");
+  REQUIRE(file != nullptr);
+  unsigned long long ran = 0;
+  unsigned long long waited = 0;
+  const int read = std::fscanf(file, "%llu %llu", &ran, &waited);
+  std::fclose(file);
+  REQUIRE(read == 2);
+  return static_cast<double>(waited);
+}
+
+rusage usage() {
+  rusage now{};
+  getrusage(RUSAGE_THREAD, &now);
+  return now;
+}
+
+std::string options(const std::string& engine) { return "report=none,context=cpu,faults,engine=" + engine; }
+
+const adaptyst::kernel_context& context_of(const adaptyst::profile& in, const std::vector<std::string>& path) {
+  const adaptyst::region& row = support::find(in, path);
+  REQUIRE(row.context);
+  REQUIRE(row.self_context);
+  return *row.context;
+}
+
+// Other work on this machine may take the core at any moment: then it was waiting, and not on it.
+void check_on_cpu(const adaptyst::kernel_context& of, double cpu, double tolerance) {
+  REQUIRE(of.on_cpu_ns());
+  INFO("on its core " << *of.on_cpu_ns() << " ns, by its own clock " << cpu << " ns");
+  CHECK(std::abs(static_cast<double>(*of.on_cpu_ns()) - cpu) < tolerance);
+}
+
+}  // namespace
+
+TEST_CASE("A region computes, sleeps, waits for a lock, a pipe, a core, and the kernel tells which") {
+  const std::string engine = GENERATE("ebpf", "inline");
+  adaptyst::collector collector(options(engine));
+  REQUIRE(collector.error().empty());
+  double spun_ns = 0;
+  double shared_ns = 0;
+  double waited = 0;
+  {
+    ADAPTYST_REGION("spin");
+    const double before = cpu_ns();
+    spin(100ms);
+    spun_ns = cpu_ns() - before;
+  }
+  {
+    ADAPTYST_REGION("sleep");
+    std::this_thread::sleep_for(80ms);
+  }
+  std::mutex mutex;
+  mutex.lock();
+  std::thread other([&] {
+    ADAPTYST_REGION("lock");
+    mutex.lock();
+    mutex.unlock();
+  });
+  std::this_thread::sleep_for(60ms);
+  mutex.unlock();
+  other.join();
+  int ends[2];
+  REQUIRE(pipe(ends) == 0);
+  std::thread writer([&] {
+    std::this_thread::sleep_for(50ms);
+    CHECK(write(ends[1], "x", 1) == 1);
+  });
+  {
+    ADAPTYST_REGION("pipe");
+    char byte;
+    CHECK(read(ends[0], &byte, 1) == 1);
+  }
+  writer.join();
+  close(ends[0]);
+  close(ends[1]);
+  {
+    const bound here;
+    std::atomic<bool> begun{false};
+    std::thread competitor([&] {  // inherits the binding
+      begun = true;
+      spin(250ms);
+    });
+    while (!begun) std::this_thread::sleep_for(1ms);
+    ADAPTYST_REGION("shared core");
+    const double before = cpu_ns();
+    const double waited_before = waited_ns();
+    spin(200ms);
+    waited = waited_ns() - waited_before;
+    shared_ns = cpu_ns() - before;
+    competitor.join();
+  }
+  const adaptyst::profile profile = collector.stop();
+  REQUIRE(profile.engine == engine);
+  REQUIRE(profile.context);
+  CHECK(profile.context->threads >= 2);
+
+  const adaptyst::kernel_context& spin_context = context_of(profile, {"spin"});
+  check_on_cpu(spin_context, spun_ns, 2 * ms);
+  CHECK(static_cast<double>(spin_context.blocked_ns()) < 2 * ms);
+
+  const adaptyst::kernel_context& sleep_context = context_of(profile, {"sleep"});
+  CHECK(static_cast<double>(sleep_context.sleep_ns) >= 79 * ms);
+  CHECK(sleep_context.blocked_ns() + sleep_context.runnable_ns <= sleep_context.wall_ns);
+  CHECK(sleep_context.lock_ns + sleep_context.io_ns == 0);
+  CHECK(sleep_context.voluntary_switches >= 1);
+
+  const adaptyst::kernel_context& lock_context = context_of(profile, {"lock"});
+  CHECK(static_cast<double>(lock_context.lock_ns) >= 40 * ms);
+  CHECK(lock_context.sleep_ns + lock_context.io_ns == 0);
+
+  const adaptyst::kernel_context& pipe_context = context_of(profile, {"pipe"});
+  CHECK(static_cast<double>(pipe_context.io_ns) >= 35 * ms);
+  CHECK(pipe_context.sleep_ns + pipe_context.lock_ns == 0);
+
+  const adaptyst::kernel_context& shared = context_of(profile, {"shared core"});
+  INFO("waiting by the kernel's own count " << waited << " ns, by ours " << shared.runnable_ns);
+  CHECK(std::abs(static_cast<double>(shared.runnable_ns) - waited) < 0.1 * waited + 10 * ms);
+  CHECK(static_cast<double>(shared.runnable_ns) > 50 * ms);
+  CHECK(shared.involuntary_switches >= 3);
+  check_on_cpu(shared, shared_ns, 0.1 * shared_ns + 10 * ms);
+
+  const adaptyst::device_usage& host = profile.devices.front();
+  REQUIRE(host.context);
+  CHECK(host.context->sleep_ns >= sleep_context.sleep_ns);
+  CHECK(host.context->runnable_ns >= shared.runnable_ns);
+}
+
+TEST_CASE("Nested regions have their own part and that of what is below") {
+  const std::string engine = GENERATE("ebpf", "inline");
+  adaptyst::collector collector(options(engine));
+  {
+    ADAPTYST_REGION("outer");
+    std::this_thread::sleep_for(20ms);
+    for (int i = 0; i != 3; ++i) {
+      ADAPTYST_REGION("inner");
+      std::this_thread::sleep_for(10ms);
+    }
+    {
+      ADAPTYST_REGION("busy");
+      spin(10ms);
+    }
+  }
+  std::this_thread::sleep_for(30ms);  // of no region
+  const adaptyst::profile profile = collector.stop();
+  const adaptyst::region& outer = support::find(profile, {"outer"});
+  const adaptyst::region& inner = support::find(profile, {"outer", "inner"});
+  REQUIRE((outer.context && inner.context && outer.self_context));
+  CHECK(static_cast<double>(outer.context->sleep_ns) >= 49 * ms);
+  CHECK(static_cast<double>(outer.self_context->sleep_ns) >= 19 * ms);
+  CHECK(outer.context->sleep_ns == outer.self_context->sleep_ns + inner.context->sleep_ns);
+  CHECK(inner.context->sleep_ns == inner.self_context->sleep_ns);
+  CHECK(outer.context->wall_ns == outer.total_ns);
+  CHECK(outer.self_context->wall_ns == outer.self_ns);
+  CHECK(support::find(profile, {"outer", "busy"}).context->sleep_ns == 0);
+  CHECK(static_cast<double>(profile.devices.front().context->sleep_ns - outer.context->sleep_ns) >= 29 * ms);
+}
+
+TEST_CASE("Page faults are counted one by one") {
+  adaptyst::collector collector(options("ebpf"));
+  constexpr std::size_t page = 4096;
+  constexpr std::size_t pages = 500;
+  void* const memory = mmap(nullptr, pages * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  REQUIRE(memory != MAP_FAILED);
+  madvise(memory, pages * page, MADV_NOHUGEPAGE);
+  rusage before{};
+  rusage after{};
+  for (int round = 0; round != 2; ++round) {
+    ADAPTYST_REGION("touch");  // the first round also touches pages of its own
+    if (round == 1) before = usage();
+    if (round == 1)
+      for (std::size_t at = 0; at != pages; ++at) static_cast<volatile char*>(memory)[at * page] = 1;
+    if (round == 1) after = usage();
+  }
+  {
+    ADAPTYST_REGION("no page");
+    spin(2ms);
+  }
+  const adaptyst::profile profile = collector.stop();
+  munmap(memory, pages * page);
+  const adaptyst::kernel_context& touched = context_of(profile, {"touch"});
+  REQUIRE((touched.minor_faults && touched.major_faults));
+  const auto by_the_kernel = static_cast<std::uint64_t>(after.ru_minflt - before.ru_minflt);
+  CHECK(by_the_kernel >= pages);
+  CHECK(*touched.minor_faults + *touched.major_faults >= by_the_kernel);
+  CHECK(*touched.minor_faults + *touched.major_faults <= by_the_kernel + 20);
+  CHECK(*context_of(profile, {"no page"}).minor_faults <= 5);
+}
+
+TEST_CASE("Switches are those that getrusage() counts") {
+  adaptyst::collector collector(options("inline"));
+  rusage before{};
+  rusage after{};
+  {
+    ADAPTYST_REGION("switch");
+    before = usage();
+    for (int i = 0; i != 50; ++i) std::this_thread::sleep_for(100us);
+    after = usage();
+  }
+  const adaptyst::profile profile = collector.stop();
+  const adaptyst::kernel_context& switched = context_of(profile, {"switch"});
+  const auto voluntary = static_cast<std::uint64_t>(after.ru_nvcsw - before.ru_nvcsw);
+  CHECK(voluntary >= 50);
+  CHECK(switched.voluntary_switches >= voluntary);
+  CHECK(switched.voluntary_switches <= voluntary + 5);
+}
+
+TEST_CASE("Threads that ran before the collector are known from their next region on") {
+  std::atomic<bool> end{false};
+  std::atomic<int> rounds{0};
+  std::thread worker([&] {
+    while (!end) {
+      ADAPTYST_REGION("round");
+      std::this_thread::sleep_for(2ms);
+      ++rounds;
+    }
+  });
+  while (rounds < 3) std::this_thread::sleep_for(1ms);
+  for (const char* const engine : {"ebpf", "inline", "ebpf"}) {
+    adaptyst::collector collector(options(engine));
+    const int before = rounds;
+    while (rounds < before + 10) std::this_thread::sleep_for(1ms);
+    const adaptyst::profile profile = collector.stop();
+    const adaptyst::region& row = support::find(profile, {"round"});
+    REQUIRE(row.context);
+    // One that is open has been blocked already; one that was at the beginning is not counted.
+    CHECK(static_cast<double>(row.context->sleep_ns) >= 0.9 * 2 * ms * static_cast<double>(row.count - 1));
+    CHECK(row.context->sleep_ns <= row.total_ns + 20'000'000);
+  }
+  end = true;
+  worker.join();
+}
+
+TEST_CASE("A region that is open has its waits, and no time on a core yet") {
+  adaptyst::collector collector(options("ebpf"));
+  {
+    ADAPTYST_REGION("open");
+    {
+      ADAPTYST_REGION("below");
+      std::this_thread::sleep_for(10ms);
+    }
+    std::this_thread::sleep_for(10ms);
+    const adaptyst::profile now = collector.snapshot();
+    const adaptyst::region& open = support::find(now, {"open"});
+    CHECK(open.count == 0);
+    REQUIRE(open.context);
+    CHECK(open.context->open == 1);
+    CHECK(static_cast<double>(open.context->sleep_ns) >= 19 * ms);
+    CHECK_FALSE(open.context->on_cpu_ns());
+    CHECK(context_of(now, {"open", "below"}).on_cpu_ns());
+  }
+  const adaptyst::profile all = collector.stop();
+  CHECK(context_of(all, {"open"}).open == 0);
+  CHECK(context_of(all, {"open"}).on_cpu_ns());
+}
+
+TEST_CASE("Threads that end in a region, children and other programs leave nothing behind") {
+  adaptyst::collector collector(options("ebpf"));
+  for (int i = 0; i != 20; ++i) {
+    pthread_t thread;
+    REQUIRE(pthread_create(
+                &thread, nullptr,
+                [](void*) -> void* {
+                  ADAPTYST_REGION("left");
+                  std::this_thread::sleep_for(1ms);
+                  pthread_exit(nullptr);
+                },
+                nullptr) == 0);
+    pthread_join(thread, nullptr);
+  }
+  {
+    ADAPTYST_REGION("parent");
+    const pid_t child = fork();
+    if (child == 0) {
+      ADAPTYST_REGION("of a child");
+      usleep(20000);
+      execl("/bin/sleep", "sleep", "0.02", nullptr);  // whose memory is another
+      _exit(1);
+    }
+    int status = 0;
+    waitpid(child, &status, 0);
+    CHECK(status == 0);
+  }
+  const adaptyst::profile profile = collector.stop();
+  CHECK(support::find(profile, {"parent"}).context->other_ns > 0);  // wait4()
+  CHECK(static_cast<double>(context_of(profile, {"left"}).sleep_ns) >= 18 * ms);
+  for (const adaptyst::region& one : profile.regions) CHECK(one.path.back() != "of a child");
+  for (const auto& [why, count] : profile.context->lost) {
+    INFO(why << ' ' << count);
+    CHECK(why == "no_wakeup");
+  }
+}
+
+TEST_CASE("What is not asked for is not there") {
+  adaptyst::collector collector("report=none,engine=ebpf,context=none");
+  { ADAPTYST_REGION("plain"); }
+  const adaptyst::profile profile = collector.stop();
+  CHECK_FALSE(profile.context);
+  CHECK_FALSE(support::find(profile, {"plain"}).context);
+  CHECK_FALSE(profile.devices.front().context);
+
+  adaptyst::collector without_faults("report=none,engine=ebpf,context=cpu");
+  { ADAPTYST_REGION("plain"); }
+  const adaptyst::profile of_cpu = without_faults.stop();
+  CHECK_FALSE(context_of(of_cpu, {"plain"}).minor_faults);
+}

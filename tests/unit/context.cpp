@@ -1,0 +1,126 @@
+// How what the kernel knows of call paths comes to rows: by hand.
+#include "profile/context.hpp"
+
+#include "catch.hpp"
+
+namespace {
+
+using adaptyst::kernel_context;
+using adaptyst::lib::add_context;
+using adaptyst::lib::context_sums;
+using adaptyst::lib::measured;
+
+constexpr std::uint64_t main_path = 1, advect = 2, kernel = 3, exchange = 4;
+
+// main > (advect > an operation, exchange)
+measured program() {
+  measured made;
+  for (const std::uint32_t kind : {ADAPTYST_SITE_REGION, ADAPTYST_SITE_KERNEL}) made.sites[kind].kind = kind;
+  made.paths[main_path] = {0, ADAPTYST_SITE_REGION, 0};
+  made.paths[advect] = {main_path, ADAPTYST_SITE_REGION, 0};
+  made.paths[kernel] = {advect, ADAPTYST_SITE_KERNEL, 1};
+  made.paths[exchange] = {main_path, ADAPTYST_SITE_REGION, 0};
+  const auto row = [&](std::uint64_t path, std::uint64_t total_ns, std::uint64_t self_ns) {
+    made.rows[path].count = 1;
+    made.rows[path].total_ns = total_ns;
+    made.rows[path].self_ns = self_ns;
+  };
+  row(main_path, 1000, 300);
+  row(advect, 400, 400);
+  row(kernel, 50, 50);
+  row(exchange, 300, 300);
+  return made;
+}
+
+kernel_context waits(std::uint64_t runnable_ns, std::uint64_t lock_ns) {
+  kernel_context made;
+  made.runnable_ns = runnable_ns;
+  made.lock_ns = lock_ns;
+  return made;
+}
+
+context_sums sums() {
+  context_sums made;
+  made.by_path[main_path] = waits(10, 0);
+  made.by_path[exchange] = waits(20, 200);
+  made.by_path[0] = waits(1, 2);
+  return made;
+}
+
+}  // namespace
+
+TEST_CASE("a path has what happened in it, and in those below it") {
+  measured all = program();
+  add_context(all, sums(), {});
+  const auto& of_main = all.rows[main_path];
+  REQUIRE((of_main.context && of_main.self_context));
+  CHECK(of_main.context->runnable_ns == 30);
+  CHECK(of_main.context->lock_ns == 200);
+  CHECK(of_main.context->on_cpu_ns() == 770);
+  CHECK(of_main.self_context->runnable_ns == 10);
+  CHECK(of_main.self_context->on_cpu_ns() == 290);
+  CHECK(all.rows[exchange].context->on_cpu_ns() == 80);
+  CHECK(all.rows[advect].context->on_cpu_ns() == 400);
+  CHECK_FALSE(all.rows[kernel].context);
+  CHECK(all.rows.size() == 4);
+  CHECK(adaptyst::lib::sum_of(sums()).lock_ns == 202);
+}
+
+TEST_CASE("a path that has not ended yet gets a row, and no time on a core") {
+  measured all = program();
+  all.rows.erase(main_path);
+  all.rows.erase(exchange);
+  add_context(all, sums(), {{main_path, 1}, {exchange, 1}});
+  REQUIRE(all.rows.count(main_path) == 1);
+  CHECK(all.rows[main_path].count == 0);
+  CHECK(all.rows[main_path].context->lock_ns == 200);
+  CHECK(all.rows[main_path].context->open == 1);
+  CHECK_FALSE(all.rows[main_path].context->on_cpu_ns());
+  CHECK(all.rows[advect].context->on_cpu_ns() == 400);
+}
+
+TEST_CASE("more waiting than there was time is no time on a core, not a huge one") {
+  measured all = program();
+  context_sums too_much = sums();
+  too_much.by_path[exchange].lock_ns = 301;
+  add_context(all, too_much, {});
+  CHECK_FALSE(all.rows[exchange].context->on_cpu_ns());
+}
+
+TEST_CASE("faults are absent where nobody asked for them, and none where there were none") {
+  measured all = program();
+  add_context(all, sums(), {});
+  CHECK_FALSE(all.rows[advect].context->minor_faults);
+  all = program();
+  context_sums with_faults = sums();
+  with_faults.with_faults = true;
+  add_context(all, with_faults, {});
+  CHECK(all.rows[advect].context->minor_faults == 0U);
+  CHECK(all.rows[advect].context->major_faults == 0U);
+}
+
+TEST_CASE("where functions split a marker's path, its waits go to its only row, or to none") {
+  measured all = program();
+  constexpr std::uint64_t below_function = 77;
+  all.paths[below_function] = {main_path, ADAPTYST_SITE_REGION, 0, exchange};
+  all.rows[below_function] = all.rows[exchange];
+  all.rows.erase(exchange);
+  measured once = all;
+  add_context(once, sums(), {});
+  CHECK(once.rows[below_function].context->lock_ns == 200);
+  CHECK(once.rows[main_path].context->lock_ns == 200);
+  constexpr std::uint64_t below_another = 78;
+  all.paths[below_another] = all.paths[below_function];
+  all.rows[below_another] = all.rows[below_function];
+  add_context(all, sums(), {});
+  CHECK_FALSE(all.rows[below_function].context);
+  CHECK_FALSE(all.rows[below_another].context);
+  CHECK(all.rows[main_path].context->lock_ns == 200);
+}
+
+TEST_CASE("paths in a circle come to an end") {
+  measured all = program();
+  all.paths[main_path].parent = exchange;
+  add_context(all, sums(), {});
+  CHECK(all.rows[main_path].context);
+}
