@@ -293,9 +293,9 @@ struct collector::state {
     };
     const at_end no_longer_running;
     result = read(*ended, asked.get());
+    if (asked != nullptr && asked->samples() != nullptr) asked->samples()->write(options);
     stop_both(*ended, asked);
     finish_timeline();
-    if (asked != nullptr && asked->samples() != nullptr) asked->samples()->write(options);
     if (options.report == lib::report_choice::table) {
       const std::string table = to_table(result);
       std::fwrite(table.data(), 1, table.size(), stderr);
