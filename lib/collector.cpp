@@ -188,7 +188,7 @@ struct collector::state {
     const bool samples = options.wants_samples();
     if (!samples && (!asked.cpu || (!asked.asked && recording->name() != "ebpf"))) return;
     try {
-      context = lib::make_own_context(asked.faults);
+      context = recording->ask_for_context(asked.faults);
       context->adopt_objects();
       if (samples) start_samples();
     } catch (const std::exception& failed) {  // the regions can be had all the same

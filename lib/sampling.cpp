@@ -49,15 +49,8 @@ class sampled_processes final : public sampling {
 
   void add_to(measured& rows) override {
     add_samples(rows, sums_);
-    std::unordered_map<std::uint64_t, std::uint64_t> renamed;  // where functions without markers stand between
-    for (const auto& [id, path] : rows.paths)
-      if (path.marker != 0 && path.marker != id) renamed.emplace(path.marker, id);
-    for (const sample_row& one : sums_.rows) {
-      if (one.path == 0) continue;
-      const auto other = renamed.find(one.path);
-      const bool is_known = rows.paths.count(one.path) != 0 || other == renamed.end();
-      paths_[one.path] = names_of_path(rows, is_known ? one.path : other->second);
-    }
+    for (const sample_row& one : sums_.rows)
+      if (one.path != 0) paths_[one.path] = names_of_path(rows, one.path);
   }
 
   sample_usage usage() const override { return sums_.usage; }
@@ -125,7 +118,7 @@ class sampled_processes final : public sampling {
       frames.push_back(names_.name_of_kernel(at == 0 ? addresses[at] : addresses[at] - 1));
     if (row.state != thread_state::on_cpu) drop_inside(frames, is_switch);
     if (row.state != thread_state::blocked) drop_inside(frames, is_interrupt);  // it would have run on
-    frames.erase(std::unique(frames.begin(), frames.end()), frames.end());  // "[kernel]", if there are no names
+    frames.erase(std::unique(frames.begin(), frames.end()), frames.end());      // "[kernel]", if there are no names
     // As other tools mark them.
     for (auto one = frames.rbegin(); one != frames.rend(); ++one) to.push_back(*one + "_[k]");
   }

@@ -37,7 +37,7 @@ struct adaptyst_context_row {
 /* A thread that has announced itself. */
 struct adaptyst_context_thread {
   uint64_t image;    /* of the program: another one after exec() */
-  uint64_t recorder; /* address of its own */
+  uint64_t recorder; /* address of its own; 0: it has had no marker yet */
   uint64_t left_ns;  /* when it left its core; 0: it is on one */
   uint64_t woken_ns; /* since when it has waited for a core; 0: it is blocked */
   uint64_t path;     /* that it was in when it left */

@@ -19,6 +19,7 @@
 #include <bpf/bpf_tracing.h>
 
 #include "aggregate.bpf.h"
+#include "announced_threads.bpf.h"
 #include "function_stack.bpf.h"
 #include "marked_thread.bpf.h"
 
@@ -29,6 +30,9 @@ extern _Bool bpf_session_is_return(void) __ksym __weak;
 
 /* Nonzero: only tasks of `family` count, where a link reports those of everybody. */
 const volatile uint32_t only_family = 0;
+
+/* Whether the scheduler's programs keep what happens to threads. */
+const volatile uint32_t with_context = 0;
 
 /* Whom the collector has named, and all that they have started since. Tasks, not numbers: those are used again, and
  * differ between PID namespaces. */
@@ -119,6 +123,19 @@ static __always_inline struct adaptyst_function_stack* stack_of_program(void) {
   return stack;
 }
 
+/* A thread may never come to a marker. */
+static __always_inline void announce_without_markers(void) {
+  struct task_struct* task = bpf_get_current_task_btf();
+  struct adaptyst_context_thread* thread = bpf_task_storage_get(&threads, task, 0, 0);
+  if (thread && thread->image == (uint64_t)task->mm) return;
+  thread = bpf_task_storage_get(&threads, task, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
+  if (!thread) return;
+  thread->recorder = 0;
+  thread->major_faults = task->maj_flt;
+  thread->left_ns = 0;
+  thread->image = (uint64_t)task->mm;
+}
+
 /* 1: a return probe would be of no use. */
 static __always_inline int enter(struct pt_regs* registers) {
   struct adaptyst_function_stack* stack;
@@ -133,6 +150,7 @@ static __always_inline int enter(struct pt_regs* registers) {
     count_loss(ADAPTYST_FUNCTION_NO_MEMORY);
     return 1;
   }
+  if (with_context) announce_without_markers();
   if (stack->depth && frame_at(stack, stack->depth)->stack < here) drop_left(here, 0);
   if (stack->depth && frame_at(stack, stack->depth)->stack == here && !is_tail_call(registers)) drop_left(here + 1, 0);
   depth = stack->depth;

@@ -1,28 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Apache-2.0
  *
- * The functions without markers that are open on a thread, as the programs of both kinds of regions need them.
+ * Names for the paths of functions without markers that are open on a thread.
  */
 #ifndef ADAPTYST_PROBES_FUNCTION_STACK_BPF_H
 #define ADAPTYST_PROBES_FUNCTION_STACK_BPF_H
 
-#include "function_record.h"
 #include "naming.bpf.h"
-
-/* With the thread, so that they end with it. */
-struct {
-  __uint(type, BPF_MAP_TYPE_TASK_STORAGE);
-  __uint(map_flags, BPF_F_NO_PREALLOC);
-  __type(key, int);
-  __type(value, struct adaptyst_function_stack);
-} stacks SEC(".maps");
-
-static __always_inline struct adaptyst_function_stack* own_stack(uint64_t flags) {
-  return bpf_task_storage_get(&stacks, bpf_get_current_task_btf(), 0, flags);
-}
-
-static __always_inline struct adaptyst_function_frame* frame_at(struct adaptyst_function_stack* stack, uint64_t depth) {
-  return &stack->frames[(depth - 1) % ADAPTYST_FUNCTION_DEPTH];
-}
+#include "open_functions.bpf.h"
 
 static long name_function(uint64_t step, uint64_t* innermost) {
   struct adaptyst_function_stack* stack = own_stack(0);

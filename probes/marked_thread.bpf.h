@@ -23,6 +23,7 @@ struct pid {
 struct task_struct {
   struct mm_struct* mm;
   struct pid* thread_pid;
+  unsigned long maj_flt;
 } __attribute__((preserve_access_index));
 
 const volatile struct adaptyst_recorder_layout layout = {};

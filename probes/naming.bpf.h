@@ -6,6 +6,7 @@
 #define ADAPTYST_PROBES_NAMING_BPF_H
 
 #include "aggregate.bpf.h"
+#include "path_id.bpf.h"
 
 struct {
   __uint(type, BPF_MAP_TYPE_HASH);
@@ -49,17 +50,6 @@ __noinline int name_site(uint64_t address) {
   to->kind = site.kind;
   if (bpf_map_update_elem(&sites, &site.id, to, BPF_ANY)) return 1 + ADAPTYST_KERNEL_NAMES_FULL;
   return 0;
-}
-
-static __always_inline uint64_t mix(uint64_t value) {
-  value *= 0x9E3779B97F4A7C15U;
-  return value ^ (value >> 32);
-}
-
-/* The id of a marker's path where functions that carry no markers are open around it: `function` is the path of the
- * innermost of these, 0 if there is none. */
-static __always_inline uint64_t path_among(uint64_t function, uint64_t path) {
-  return function ? mix(mix(function) ^ path) : path;
 }
 
 /* Names a path, and leads to the one above it; 0: that is known already, or there is none. */

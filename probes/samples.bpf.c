@@ -54,7 +54,7 @@ struct {
   __uint(max_entries, ADAPTYST_SAMPLE_STACKS);
   __type(key, uint64_t);
   __type(value, struct adaptyst_sample_stack);
-} stacks SEC(".maps");
+} kept_stacks SEC(".maps");
 
 /* Too large for the stack. Nobody interrupts its user: the clocks run where nothing is scheduled. */
 struct {
@@ -90,11 +90,6 @@ static __always_inline void count(uint32_t what) {
   if (counter) __sync_fetch_and_add(counter, 1);
 }
 
-static __always_inline uint64_t mix(uint64_t value) {
-  value *= 0x9E3779B97F4A7C15U;
-  return value ^ (value >> 32);
-}
-
 /* Global functions with numbers for arguments: the verifier checks each once. */
 
 /* The id of the current thread's stack, of the program or of the kernel; 0: there is none. */
@@ -111,8 +106,8 @@ __noinline uint64_t keep_stack(uint64_t flags) {
   if (stack->depth >= ADAPTYST_SAMPLE_FRAMES) count(ADAPTYST_SAMPLE_TRUNCATED);
   for (i = 0; i < ADAPTYST_SAMPLE_FRAMES && i < stack->depth; ++i) id = mix(id ^ stack->frames[i]) + i;
   if (!id) id = 1;
-  if (bpf_map_lookup_elem(&stacks, &id)) return id;
-  failed = bpf_map_update_elem(&stacks, &id, stack, BPF_NOEXIST);
+  if (bpf_map_lookup_elem(&kept_stacks, &id)) return id;
+  failed = bpf_map_update_elem(&kept_stacks, &id, stack, BPF_NOEXIST);
   if (!failed || failed == -17 /* EEXIST: another processor was faster */) return id;
   count(ADAPTYST_SAMPLE_STACKS_FULL);
   return 0;

@@ -7,7 +7,9 @@
 
 #include <bpf/bpf_core_read.h>
 
-#include "context_record.h"
+#include "announced_threads.bpf.h"
+#include "open_functions.bpf.h"
+#include "path_id.bpf.h"
 
 /* What is used of the kernel's own structure; the offsets are those of the kernel that runs. */
 struct task_struct {
@@ -17,15 +19,10 @@ struct task_struct {
   unsigned in_iowait : 1;
 } __attribute__((preserve_access_index));
 
-/* With the thread, so that they end with it. */
-struct {
-  __uint(type, BPF_MAP_TYPE_TASK_STORAGE);
-  __uint(map_flags, BPF_F_NO_PREALLOC);
-  __type(key, int);
-  __type(value, struct adaptyst_context_thread);
-} threads SEC(".maps");
-
 const volatile struct adaptyst_recorder_layout layout = {};
+
+/* Whether functions that carry no markers are regions as well. */
+const volatile uint32_t among_functions = 0;
 
 /* What is known of a task; null for one that has not announced itself, or runs another program since. */
 static __always_inline struct adaptyst_context_thread* announced(struct task_struct* task) {
@@ -37,23 +34,44 @@ struct open_frames {
   uint32_t depth, base; /* those up to the base were begun for an earlier collector */
 };
 
-/* The id of the call path that the current thread is in, 0 outside all regions; 1: its recorder cannot be read. The
- * innermost frame counts from its timestamp on: before, the thread's time is still that of the region around it. */
-static __always_inline uint64_t region_of_current(const struct adaptyst_context_thread* thread) {
+/* Reads the path of the innermost marker that the current thread is in; all zeros outside. Nonzero: its recorder cannot
+ * be read. A frame counts from its timestamp on: before, the thread's time is still that of the region around it. */
+static __always_inline long innermost_marker(const struct adaptyst_context_thread* thread, struct adaptyst_path* path) {
   struct open_frames open;
   int i;
+  __builtin_memset(path, 0, sizeof(*path));
+  if (!thread->recorder) return 0;
   if (bpf_probe_read_user(&open, sizeof(open), (const void*)(thread->recorder + layout.depth))) return 1;
   for (i = 0; i < 2 && open.depth > open.base; ++i, --open.depth) {
     uint64_t frame = thread->recorder + layout.frames + (uint64_t)open.depth * layout.frame_bytes;
-    uint64_t begin, path, id;
+    uint64_t begin, address;
     if (bpf_probe_read_user(&begin, sizeof(begin), (const void*)(frame + layout.begin))) return 1;
     if (!begin) continue;
-    if (bpf_probe_read_user(&path, sizeof(path), (const void*)(frame + layout.path)) ||
-        bpf_probe_read_user(&id, sizeof(id), &((const struct adaptyst_path*)path)->id))
-      return 1;
-    return id;
+    return bpf_probe_read_user(&address, sizeof(address), (const void*)(frame + layout.path)) ||
+           bpf_probe_read_user(path, sizeof(*path), (const void*)address);
   }
   return 0;
+}
+
+/* The same where functions may be open around the marker, or in it. */
+static __always_inline uint64_t path_with_functions(const struct adaptyst_path* path) {
+  struct adaptyst_function_stack* stack = own_stack(0);
+  uint64_t markers = path->id ? path->depth + 1 : 0;
+  int i;
+  if (!stack) return path->id;
+  for (i = 0; i < ADAPTYST_FUNCTION_DEPTH && i < stack->depth; ++i) {
+    struct adaptyst_function_frame* frame = frame_at(stack, stack->depth - i);
+    if (frame->markers == markers) return frame->path;
+    if (frame->markers < markers) return path_among(frame->path, path->id);
+  }
+  return path->id;
+}
+
+/* The id of the call path that the current thread is in, 0 outside all regions; 1: its recorder cannot be read. */
+static __always_inline uint64_t region_of_current(const struct adaptyst_context_thread* thread) {
+  struct adaptyst_path path;
+  if (innermost_marker(thread, &path)) return 1;
+  return among_functions ? path_with_functions(&path) : path.id;
 }
 
 #endif

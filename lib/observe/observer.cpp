@@ -103,7 +103,8 @@ struct observer::state {
     const bool samples = options.wants_samples();
     if (!samples && (!options.context.cpu || (!options.context.asked && !links))) return;
     try {
-      context.emplace(options.context.faults, only, true);
+      const bool among_functions = links && !options.functions.empty();
+      context.emplace(options.context.faults, only, true, among_functions ? &links->rows() : nullptr);
       if (samples) sampling = lib::make_sampling(options, *context, lib::audience::listed);
     } catch (const lib::error& failed) {  // the regions can be had all the same
       if (options.context.asked || samples) lib::print(failed.what());
@@ -204,6 +205,7 @@ struct observer::state {
     how.through_exceptions = options.through_exceptions;
     how.single_stepped = options.single_stepped;
     how.among = &links->rows();
+    if (context) how.threads = context->threads();
     if (!functions) functions.emplace(how);
     const lib::named_functions found = lib::find_named(options.functions, [&](const lib::function_request& one) {
       return begins ? lib::files_for(one, command->second) : lib::files_for(one, process);

@@ -6,11 +6,12 @@ namespace adaptyst::lib { namespace {
 
 bool is_scope(const measured& in, std::uint64_t path) {
   const auto known = in.paths.find(path);
-  if (known == in.paths.end()) return true;  // its name will come when it ends
+  if (known == in.paths.end()) return false;
   const auto site = in.sites.find(known->second.site);
-  if (site == in.sites.end()) return true;
+  if (site == in.sites.end()) return false;
   const std::uint32_t kind = site->second.kind;
-  return kind == ADAPTYST_SITE_REGION || kind == ADAPTYST_SITE_OFFLOAD || kind == ADAPTYST_SITE_WAIT;
+  return kind == ADAPTYST_SITE_REGION || kind == ADAPTYST_SITE_OFFLOAD || kind == ADAPTYST_SITE_WAIT ||
+         kind == ADAPTYST_SITE_FUNCTION;
 }
 
 kernel_context nothing_in(const context_sums& sums) {
@@ -31,17 +32,6 @@ std::unordered_map<std::uint64_t, kernel_context> inclusive(const measured& in, 
     }
   }
   return all;
-}
-
-// Whose rows are of a path that the program knows by this id.
-std::unordered_map<std::uint64_t, std::vector<std::uint64_t>> rows_of_markers(const measured& in) {
-  std::unordered_map<std::uint64_t, std::vector<std::uint64_t>> rows;
-  for (const auto& [id, row] : in.rows) {
-    const auto path = in.paths.find(id);
-    const bool renamed = path != in.paths.end() && path->second.marker != 0;
-    rows[renamed ? path->second.marker : id].push_back(id);
-  }
-  return rows;
 }
 
 }}  // namespace adaptyst::lib
@@ -77,17 +67,14 @@ namespace adaptyst::lib {
 
 void add_context(measured& to, const context_sums& from, const open_counts& open) {
   const auto with_below = inclusive(to, from);
-  const auto rows = rows_of_markers(to);
   for (const auto& [path, all] : with_below)
-    if (rows.find(path) == rows.end()) to.rows[path];
+    if (is_scope(to, path)) to.rows[path];
   for (auto& [id, row] : to.rows) {
-    const auto path = to.paths.find(id);
-    const std::uint64_t marker = path != to.paths.end() && path->second.marker != 0 ? path->second.marker : id;
-    const auto same = rows.find(marker);
-    if (!is_scope(to, id) || (same != rows.end() && same->second.size() != 1)) continue;
-    const auto opened = open.find(marker);
-    const auto given = [&](const std::unordered_map<std::uint64_t, kernel_context>& by_path, std::uint64_t wall_ns) {
-      const auto found = by_path.find(marker);
+    if (!is_scope(to, id)) continue;
+    const auto opened = open.find(id);
+    const auto given = [&, path = id](const std::unordered_map<std::uint64_t, kernel_context>& by_path,
+                                      std::uint64_t wall_ns) {
+      const auto found = by_path.find(path);
       kernel_context made = found != by_path.end() ? found->second : nothing_in(from);
       made.wall_ns = wall_ns;
       made.open = opened != open.end() ? opened->second : 0;

@@ -10,7 +10,7 @@
 
 namespace adaptyst::lib {
 
-// By the ids of paths as the program knows them; 0 outside all regions.
+// By the ids of paths; 0 outside all regions.
 struct context_sums {
   std::unordered_map<std::uint64_t, kernel_context> by_path;
   bool with_faults = false;
@@ -20,8 +20,8 @@ struct context_sums {
 // How many regions of a path are open.
 using open_counts = std::unordered_map<std::uint64_t, std::uint64_t>;
 
-// Gives the rows of scopes what happened in them, themselves and with all below; those that are open and have no row get
-// one. Where functions without markers split a path into several rows, nobody knows whose it was, and they get none.
+// Gives the rows of scopes and functions what happened in them, themselves and with all below; those that are open and
+// have no row get one. What happened on a path that nobody has named goes into the sum alone.
 void add_context(measured& to, const context_sums& from, const open_counts& open);
 
 // All of it together.

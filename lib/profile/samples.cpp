@@ -16,8 +16,7 @@ void add_samples(measured& to, const sample_sums& from) {
     if (one.state == thread_state::on_cpu && one.path != 0) by_path[one.path] += one.count;
   for (auto& [id, row] : to.rows) {
     if (!row.context) continue;
-    const auto path = to.paths.find(id);
-    const auto found = by_path.find(path != to.paths.end() && path->second.marker != 0 ? path->second.marker : id);
+    const auto found = by_path.find(id);
     row.samples = found != by_path.end() ? found->second : 0;
   }
 }

@@ -15,7 +15,7 @@ namespace adaptyst::lib {
 // One stack of one call path; stacks by their ids, 0: none.
 struct sample_row {
   std::int64_t process = 0;
-  std::uint64_t path = 0;  // its id as the program knows it; 0: outside all regions
+  std::uint64_t path = 0;  // its id; 0: outside all regions
   thread_state state = thread_state::on_cpu;
   std::uint64_t user = 0, kernel = 0;
   std::uint64_t count = 0;

@@ -104,8 +104,8 @@ void add(kernel_context& to, const adaptyst_context_row& part, bool with_faults)
 void context_probes::closer::operator()(context_bpf* loaded) const { context_bpf__destroy(loaded); }
 void context_probes::closer::operator()(bpf_link* attached) const { bpf_link__destroy(attached); }
 
-context_probes::context_probes(bool with_faults, pid_t process, bool listed)
-    : process_(process), with_faults_(with_faults) {
+context_probes::context_probes(bool with_faults, pid_t process, bool listed, const kernel_rows* among)
+    : process_(process), with_faults_(with_faults), among_(among) {
   if (!kernel_has_uprobe_multi())
     throw error("cannot ask the kernel for context: it has no link for many probes at once", 0,
                 "use Linux 6.10 or later, or context=none");
@@ -118,6 +118,10 @@ context_probes::context_probes(bool with_faults, pid_t process, bool listed)
   for (const auto& [call, reason] : reasons_of_calls)
     if (call < ADAPTYST_CONTEXT_SYSCALLS) loaded_->rodata->reasons[call] = static_cast<std::uint8_t>(reason);
   if (!listed) bpf_map__set_max_entries(loaded_->maps.processes, 1);
+  loaded_->rodata->among_functions = among != nullptr ? 1 : 0;
+  if (among == nullptr) bpf_map__set_autocreate(loaded_->maps.stacks, false);
+  else if (bpf_map__reuse_fd(loaded_->maps.stacks, among->function_stacks()) != 0)
+    fail("cannot load the eBPF programs for context", errno);
   bpf_program__set_autoload(loaded_->progs.faulted, with_faults);
   bpf_program__set_autoload(loaded_->progs.faulted_in_kernel, with_faults);
   if (const int failed = context_bpf__load(loaded_.get()); failed != 0)

@@ -1,7 +1,7 @@
 // What the kernel knows of threads with markers: programs at the scheduler's switches and wake-ups and at page faults,
 // which read from a thread's recorder what region it is in. Beside either engine; no trap a region.
 //
-//   context_probes context({.faults = true}, getpid(), audience::everybody);
+//   context_probes context(true, getpid(), false, nullptr);
 //   context.attach("/usr/bin/solver");     // before a new epoch begins: its threads announce themselves once
 //   context_sums now = context.read();
 #ifndef ADAPTYST_LIB_RECORD_CONTEXT_PROBES_HPP
@@ -17,7 +17,7 @@
 #include <vector>
 
 #include "../profile/context.hpp"
-#include "audience.hpp"
+#include "kernel_rows.hpp"
 #include "uprobe_link.hpp"
 
 struct bpf_link;
@@ -28,8 +28,9 @@ namespace adaptyst::lib {
 class context_probes {
  public:
   // Loads the programs and attaches them to the kernel. `process`: whose threads may announce themselves, 0: everybody's;
-  // `listed`: only those of the processes that admit() has named. Throws error.
-  context_probes(bool with_faults, pid_t process, bool listed);
+  // `listed`: only those of the processes that admit() has named. `among`: where functions without markers are regions as
+  // well, the rows of the markers; else null. Throws error.
+  context_probes(bool with_faults, pid_t process, bool listed, const kernel_rows* among);
   ~context_probes();
   context_probes(const context_probes&) = delete;
   context_probes& operator=(const context_probes&) = delete;
@@ -43,10 +44,12 @@ class context_probes {
   context_sums read() const;
   void stop();
 
-  // The map of threads that have announced themselves, for programs that ask which region they are in.
+  // The map of threads that have announced themselves, for programs that ask which region one is in, or add to it.
   int threads() const;
   // The map of processes that admit() has named.
   int processes() const;
+  // The rows of the markers that functions are among, or null.
+  const kernel_rows* among() const { return among_; }
 
  private:
   struct closer {
@@ -56,6 +59,7 @@ class context_probes {
 
   pid_t process_;
   bool with_faults_;
+  const kernel_rows* among_;
   std::unique_ptr<context_bpf, closer> loaded_;
   std::vector<std::unique_ptr<bpf_link, closer>> tracepoints_;
   std::mutex mutex_;  // of what follows: objects may be loaded on any thread

@@ -40,6 +40,12 @@ class ebpf_engine final : public engine {
     detail::fetch_add(adaptyst_object_v1.event, -1);
   }
 
+  std::unique_ptr<own_context> ask_for_context(bool with_faults) override {
+    auto made = make_own_context(with_faults, asked_.functions.empty() ? nullptr : &links_.rows());
+    threads_ = made->threads();
+    return made;
+  }
+
   void start() override {
     const auto self = static_cast<std::uint32_t>(getpid());
     if (in_.traced_process != 0 && in_.traced_process != self)
@@ -94,6 +100,7 @@ class ebpf_engine final : public engine {
     how.through_exceptions = asked_.through_exceptions;
     how.single_stepped = asked_.single_stepped;
     how.among = &links_.rows();
+    how.threads = threads_;
     try {
       functions_.emplace(how);
       const auto own_files = [](const function_request& one) { return files_for(one, getpid()); };
@@ -112,6 +119,7 @@ class ebpf_engine final : public engine {
   probe_links links_;
   std::optional<function_probes> functions_;
   double marker_ns_ = 0;
+  int threads_ = -1;  // see function_options
 };
 
 }  // namespace

@@ -10,6 +10,7 @@
 
 #include "../options.hpp"
 #include "../profile/measured.hpp"
+#include "own_context.hpp"
 
 namespace adaptyst::lib {
 
@@ -25,6 +26,8 @@ class engine {
   // Measures the program's part of that cost, with markers whose events belong to no collection: to be called when the
   // clock is calibrated and before the new epoch begins.
   virtual void calibrate() = 0;
+  // Asks the kernel about threads as well: to be called before the new epoch begins. Throws error.
+  virtual std::unique_ptr<own_context> ask_for_context(bool with_faults) = 0;
   // Begins to listen, in a new epoch.
   virtual void start() = 0;
   // An ELF object with markers has been loaded.

@@ -100,6 +100,9 @@ bool function_probes::load(bool sessions) {
   } else {
     bpf_map__set_max_entries(opened->maps.processes, 1);
   }
+  opened->rodata->with_context = options_.threads >= 0 ? 1 : 0;
+  if (options_.threads < 0) bpf_map__set_autocreate(opened->maps.threads, false);
+  else if (bpf_map__reuse_fd(opened->maps.threads, options_.threads) != 0) return false;
   if (const int failed = function_bpf__load(opened.get()); failed != 0) {
     errno = -failed;
     return false;

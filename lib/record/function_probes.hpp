@@ -39,6 +39,7 @@ struct function_options {
   bool single_stepped = false;         // also entries that cost a second trap, 19 us in a virtual machine
   bool through_exceptions = false;     // also C++ functions: a program that throws through them is terminated
   const kernel_rows* among = nullptr;  // of the markers that functions nest in, and they in functions; loaded for that
+  int threads = -1;                    // map of context_probes, to which threads without markers are added
   bool sessions = true;  // where the kernel has them, Linux 6.13; else links for entries and returns apart
 };
 

@@ -28,6 +28,9 @@ class inline_engine final : public engine {
     cost_ns_ = median_step_ns(200, [] { ADAPTYST_REGION("adaptyst calibration"); });
     detail::fetch_add(adaptyst_object_v1.recorder, -1);
   }
+  std::unique_ptr<own_context> ask_for_context(bool with_faults) override {
+    return make_own_context(with_faults, nullptr);
+  }
   void start() override {
     awake_ = true;
     detail::for_each_object([this](adaptyst_object& object, const detail::loaded_object&) {

@@ -16,13 +16,15 @@ class own_context {
   // ELF objects with markers have been loaded; the first time, all that there are. Thread-safe.
   virtual void adopt_objects() = 0;
   virtual context_sums read() = 0;
+  virtual int threads() const = 0;  // see context_probes
   // Takes samples as well from now on. Throws error where it cannot work.
   virtual void sample(const options& asked) = 0;
   virtual sampling* samples() = 0;  // null: none are taken
 };
 
-// To be made before an epoch begins. Throws error where it cannot work.
-std::unique_ptr<own_context> make_own_context(bool with_faults);
+// To be made before an epoch begins. `among`: see context_probes. Throws error where it cannot work.
+class kernel_rows;
+std::unique_ptr<own_context> make_own_context(bool with_faults, const kernel_rows* among);
 
 }  // namespace adaptyst::lib
 

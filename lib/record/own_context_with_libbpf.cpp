@@ -11,7 +11,7 @@ namespace {
 
 class probed_context final : public own_context {
  public:
-  explicit probed_context(bool with_faults) : probes_(with_faults, getpid(), false) {}
+  probed_context(bool with_faults, const kernel_rows* among) : probes_(with_faults, getpid(), false, among) {}
 
   void adopt_objects() override {
     for (const std::string& file : files_with_markers()) {
@@ -23,6 +23,7 @@ class probed_context final : public own_context {
     }
   }
   context_sums read() override { return probes_.read(); }
+  int threads() const override { return probes_.threads(); }
   void sample(const options& asked) override { sampling_ = make_sampling(asked, probes_, audience::this_process); }
   sampling* samples() override { return sampling_.get(); }
 
@@ -33,8 +34,8 @@ class probed_context final : public own_context {
 
 }  // namespace
 
-std::unique_ptr<own_context> make_own_context(bool with_faults) {
-  return std::make_unique<probed_context>(with_faults);
+std::unique_ptr<own_context> make_own_context(bool with_faults, const kernel_rows* among) {
+  return std::make_unique<probed_context>(with_faults, among);
 }
 
 }  // namespace adaptyst::lib

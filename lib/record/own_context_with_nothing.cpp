@@ -3,7 +3,7 @@
 
 namespace adaptyst::lib {
 
-std::unique_ptr<own_context> make_own_context(bool) {
+std::unique_ptr<own_context> make_own_context(bool, const kernel_rows*) {
   throw error("cannot ask the kernel for context", 0, "this collector was built without libbpf");
 }
 

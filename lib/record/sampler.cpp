@@ -69,8 +69,12 @@ sampler::sampler(const context_probes& of, const sampler_options& options) {
   loaded_->rodata->filter = filter_for(options.whose);
   loaded_->rodata->layout = layout_of_recorders();
   loaded_->rodata->period_ns = 1'000'000'000 / options.frequency;
-  if (options.most_stacks != 0) bpf_map__set_max_entries(loaded_->maps.stacks, options.most_stacks);
+  if (options.most_stacks != 0) bpf_map__set_max_entries(loaded_->maps.kept_stacks, options.most_stacks);
+  loaded_->rodata->among_functions = of.among() != nullptr ? 1 : 0;
   int failed = bpf_map__reuse_fd(loaded_->maps.threads, of.threads());
+  if (failed == 0 && of.among() != nullptr)
+    failed = bpf_map__reuse_fd(loaded_->maps.stacks, of.among()->function_stacks());
+  else if (failed == 0) failed = bpf_map__set_autocreate(loaded_->maps.stacks, false);
   if (failed == 0 && options.whose == audience::listed)
     failed = bpf_map__reuse_fd(loaded_->maps.processes, of.processes());
   else if (failed == 0) failed = bpf_map__set_max_entries(loaded_->maps.processes, 1);
@@ -119,7 +123,7 @@ sample_sums sampler::read() const {
     if (bpf_map_lookup_elem(map, &key, &row) == 0)
       sums.rows.push_back({key.process, key.path, state_of(key.state), key.user, key.kernel, row.count, row.ns});
   });
-  for_each_key<std::uint64_t>(loaded_->maps.stacks, [&](int map, std::uint64_t id) {
+  for_each_key<std::uint64_t>(loaded_->maps.kept_stacks, [&](int map, std::uint64_t id) {
     adaptyst_sample_stack stack;
     if (bpf_map_lookup_elem(map, &id, &stack) != 0) return;
     const std::size_t depth = std::min<std::size_t>(stack.depth, ADAPTYST_SAMPLE_FRAMES);

@@ -179,6 +179,8 @@ TEST_CASE("A region computes, sleeps, waits for a lock, a pipe, a core, and the 
   CHECK(shared.involuntary_switches >= 3);
   check_on_cpu(shared, shared_ns, 0.1 * shared_ns + 10 * ms);
 
+  for (const auto& [why, count] : profile.context->lost) FAIL(count << " lost: " << why);
+
   const adaptyst::device_usage& host = profile.devices.front();
   REQUIRE(host.context);
   CHECK(host.context->sleep_ns >= sleep_context.sleep_ns);
@@ -348,6 +350,26 @@ TEST_CASE("Threads that end in a region, children and other programs leave nothi
     INFO(why << ' ' << count);
     CHECK(why == "no_wakeup");
   }
+}
+
+TEST_CASE("A recorder that is nowhere, or another's, is counted, and nothing is made of it") {
+  adaptyst::collector collector(options("ebpf"));
+  std::thread nowhere([] {
+    adaptyst_probe_thread(reinterpret_cast<const void*>(std::uintptr_t{4096}), adaptyst::detail::layout_of_state);
+    for (int i = 0; i != 3; ++i) std::this_thread::sleep_for(1ms);
+  });
+  nowhere.join();
+  static const std::uint64_t nonsense[1024] = {~std::uint64_t{0}, 1, 2, 3};
+  std::thread other([] {
+    adaptyst_probe_thread(nonsense, 1);
+    std::this_thread::sleep_for(1ms);
+  });
+  other.join();
+  const adaptyst::profile profile = collector.stop();
+  REQUIRE(profile.context);
+  CHECK(profile.context->lost.at("unreadable") >= 3);
+  CHECK(profile.context->lost.at("other_layout") == 1);
+  CHECK(profile.regions.empty());
 }
 
 TEST_CASE("What is not asked for is not there") {

@@ -99,23 +99,13 @@ TEST_CASE("faults are absent where nobody asked for them, and none where there w
   CHECK(all.rows[advect].context->major_faults == 0U);
 }
 
-TEST_CASE("where functions split a marker's path, its waits go to its only row, or to none") {
+TEST_CASE("what happened on a path without a name is in the sum alone") {
   measured all = program();
-  constexpr std::uint64_t below_function = 77;
-  all.paths[below_function] = {main_path, ADAPTYST_SITE_REGION, 0, exchange};
-  all.rows[below_function] = all.rows[exchange];
-  all.rows.erase(exchange);
-  measured once = all;
-  add_context(once, sums(), {});
-  CHECK(once.rows[below_function].context->lock_ns == 200);
-  CHECK(once.rows[main_path].context->lock_ns == 200);
-  constexpr std::uint64_t below_another = 78;
-  all.paths[below_another] = all.paths[below_function];
-  all.rows[below_another] = all.rows[below_function];
-  add_context(all, sums(), {});
-  CHECK_FALSE(all.rows[below_function].context);
-  CHECK_FALSE(all.rows[below_another].context);
-  CHECK(all.rows[main_path].context->lock_ns == 200);
+  context_sums more = sums();
+  more.by_path[99] = waits(1000, 1000);
+  add_context(all, more, {});
+  CHECK(all.rows.size() == 4);
+  CHECK(adaptyst::lib::sum_of(more).lock_ns == 1202);
 }
 
 TEST_CASE("paths in a circle come to an end") {

@@ -1,0 +1,116 @@
+#!/usr/bin/env python3
+"""What the kernel says of regions, asked from outside: context.py ADAPTYST PROGRAM ENGINE [CASE …]
+
+The program's regions sleep for a time that is known; the markers are counted by either engine."""
+import json
+import pathlib
+import subprocess
+import sys
+import time
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "support"))
+from cases import run_cases  # noqa: E402
+from compiling import Failures, scratch  # noqa: E402
+
+ADAPTYST, PROGRAM, ENGINE = sys.argv[1:4]
+failures = Failures()
+profile_file = scratch() / "profile.json"
+LIMIT = 60  # seconds that nothing here comes near to
+TIMES, PAUSE_US = 100, 1000
+BLOCKED = ("sleep_ns", "lock_ns", "io_ns", "other_ns")
+
+
+def observe(what, *words):
+    done = subprocess.run([ADAPTYST, what, f"--engine={ENGINE}", "--context=cpu,faults", "--report=none",
+                           f"--output={profile_file}", *map(str, words)], capture_output=True, text=True, timeout=LIMIT,
+                          check=False)
+    if not failures.check(profile_file.exists(), "a profile was written", done.stderr):
+        return {"regions": [], "context": {"threads": 0, "lost": {}}}
+    profile = json.loads(profile_file.read_text())
+    profile_file.unlink()
+    return profile
+
+
+def run(*words):
+    return observe("run", "--", PROGRAM, *words)
+
+
+def region(profile, *path):
+    found = [one for one in profile["regions"] if one["path"] == list(path)]
+    failures.equal(len(found), 1, f"{'/'.join(path)} is there once")
+    return found[0]
+
+
+def check_sleep(row, times, what):
+    """That it has slept as often as it said; a busy machine only makes it longer, and then it waited for a core."""
+    context = row["context"]
+    if not failures.check(context is not None, what + ": the kernel knows of it"):
+        return
+    least = times * PAUSE_US * 1000
+    failures.check(least <= context["sleep_ns"] <= row["total_ns"], what + ": it slept", (least, context, row["total_ns"]))
+    off = context["runnable_ns"] + sum(context[reason] for reason in BLOCKED)
+    failures.equal(context["on_cpu_ns"], row["total_ns"] - off, what + ": the parts are the whole")
+    failures.check(context["voluntary_switches"] >= times, what + ": it left its core each time", context)
+
+
+def case_run():
+    profile = run(TIMES, 0, PAUSE_US)
+    for path in [("thread",), ("outer",), ("outer", "inner")]:
+        row = region(profile, *path)
+        failures.equal(row["count"], TIMES, f"{path[-1]} is counted")
+        check_sleep(row, TIMES, path[-1])
+    failures.equal(profile["context"], {"threads": 2, "lost": {}}, "both threads have announced themselves, nothing is lost")
+    outer, inner = region(profile, "outer"), region(profile, "outer", "inner")
+    failures.equal(outer["context"]["sleep_ns"] - outer["self_context"]["sleep_ns"], inner["context"]["sleep_ns"],
+                   "what is below is not in itself")
+    host = profile["devices"][0]["context"]
+    failures.check(host["sleep_ns"] >= outer["context"]["sleep_ns"] + region(profile, "thread")["context"]["sleep_ns"],
+                   "the host has it all", host)
+
+
+def case_children_and_exec():
+    profile = run(TIMES, 2, PAUSE_US, 1)
+    if ENGINE != "ebpf":  # recorders go with the program before the last look at them; then there is more off the core than wall
+        context = region(profile, "outer")["context"]
+        failures.check(context["on_cpu_ns"] is None or context["on_cpu_ns"] >= 0, "never less than nothing", context)
+        return
+    check_sleep(region(profile, "outer"), 2 * TIMES, "before and after exec()")
+    child = region(profile, "child")
+    failures.equal(child["count"], 4 * TIMES, "children are counted")
+    failures.check(child["context"] is not None and child["context"]["sleep_ns"] == 0, "children did not sleep", child["context"])
+    failures.equal(profile["context"]["lost"], {}, "nothing is lost")
+
+
+def case_attach():
+    """Threads that run already are known from their next region on."""
+    running = subprocess.Popen([PROGRAM, "1000000", "0", str(PAUSE_US)], stdout=subprocess.DEVNULL)
+    try:
+        time.sleep(0.3)
+        profile = observe("attach", "--duration", "1", running.pid)
+    finally:
+        running.kill()
+        running.wait()
+    row = region(profile, "thread")
+    failures.check(row["count"] >= 50, "it went on", row["count"])
+    if failures.check(row["context"] is not None, "the kernel knows of it"):
+        context = row["context"]
+        # One may be open, and has slept; one was open when we came, and is not counted.
+        least = (row["count"] - 1) * PAUSE_US * 1000
+        failures.check(least <= context["sleep_ns"] <= row["total_ns"] + 10**8, "it slept", (least, context))
+    failures.equal(profile["context"]["threads"], 2, "both threads have announced themselves")
+
+
+def case_functions():
+    if ENGINE != "ebpf":
+        return
+    profile = observe("run", "--function", f"{PROGRAM}:unmarked_pause", "--", PROGRAM, TIMES, 0, PAUSE_US)
+    for above in [("thread",), ("outer", "inner")]:
+        pause = region(profile, *above, "unmarked_pause")
+        check_sleep(pause, TIMES, "a function below " + above[-1])
+        around = region(profile, *above)
+        failures.check(around["self_context"]["sleep_ns"] < pause["context"]["sleep_ns"] / 10,
+                       "and not the region around it", around["self_context"])
+        check_sleep(around, TIMES, "the region around a function")
+
+
+run_cases(globals(), sys.argv[4:], failures)
