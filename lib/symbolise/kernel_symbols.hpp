@@ -16,7 +16,7 @@ class kernel_symbols {
 
   // Empty: not known.
   const std::string& function_at(std::uint64_t address) const;
-  // Whether the kernel told no addresses (kptr_restrict).
+  // Whether the kernel told no addresses (kptr_restrict, perf_event_paranoid).
   bool are_hidden() const noexcept { return functions_.empty(); }
 
  private:

@@ -92,7 +92,8 @@ std::vector<std::string> symboliser::remarks() const {
     lines.emplace_back("functions of stacks are not named: built without libdw (Debian: libdw-dev)");
   if (kernel_ && kernel_->are_hidden())
     lines.emplace_back(
-        "functions of the kernel are not named: /proc/sys/kernel/kptr_restrict hides them from this user");
+        "functions of the kernel are not named: it hides them from this user (kernel.kptr_restrict, "
+        "kernel.perf_event_paranoid)");
   return lines;
 }
 

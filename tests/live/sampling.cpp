@@ -92,7 +92,7 @@ std::uint64_t lost(const adaptyst::lib::sample_sums& in, const char* why) {
 
 TEST_CASE("samples fall into regions as the time on a core does") {
   for (const bool random : {false, true}) {
-    const shares found = measure(support::options(), 100, random, 4);
+    const shares found = measure(support::options(), 100, random, 3);
     CAPTURE(random, found.of_samples, found.of_core);
     CHECK(std::abs(found.of_samples - found.of_core) < 0.03);
   }
@@ -102,7 +102,7 @@ TEST_CASE("samples fall into regions as the time on a core does") {
 // multiple of the loop's, samples meet it always at the same place, and shares are off by up to 0.13.
 TEST_CASE("samples do not lock on to a loop that works by the clock") {
   for (const double length_us : {109.5, 110.0, 110.5, 111.0}) {
-    const shares found = measure("report=none,engine=inline", length_us, false, 1.5);
+    const shares found = measure("report=none,engine=inline", length_us, false, 1.2);
     CAPTURE(length_us, found.of_samples, found.of_core);
     CHECK(std::abs(found.of_samples - found.of_core) < 0.04);
   }
