@@ -64,6 +64,8 @@ struct kernel_context {
   std::uint64_t voluntary_switches = 0, involuntary_switches = 0;    // to wait; while it could have run on
   std::uint64_t migrations = 0;                                      // to another core
   std::optional<std::uint64_t> minor_faults, major_faults;           // of pages; major: read from a disk
+  // Of the processor, on its cores: estimates from some 1000 interrupts a second; absent where the machine does not tell.
+  std::optional<std::uint64_t> cycles, instructions, cache_misses;
 
   std::uint64_t blocked_ns() const { return sleep_ns + lock_ns + io_ns + other_ns; }
   std::optional<std::uint64_t> on_cpu_ns() const;  // wall - runnable - blocked; empty while regions are open

@@ -17,6 +17,9 @@ bool is_scope(const measured& in, std::uint64_t path) {
 kernel_context nothing_in(const context_sums& sums) {
   kernel_context none;
   if (sums.with_faults) none.minor_faults = none.major_faults = 0;
+  if (sums.counts[ADAPTYST_COUNTER_CYCLES]) none.cycles = 0;
+  if (sums.counts[ADAPTYST_COUNTER_INSTRUCTIONS]) none.instructions = 0;
+  if (sums.counts[ADAPTYST_COUNTER_CACHE_MISSES]) none.cache_misses = 0;
   return none;
 }
 
@@ -59,6 +62,9 @@ void kernel_context::merge(const kernel_context& other) {
   migrations += other.migrations;
   add_present(minor_faults, other.minor_faults);
   add_present(major_faults, other.major_faults);
+  add_present(cycles, other.cycles);
+  add_present(instructions, other.instructions);
+  add_present(cache_misses, other.cache_misses);
 }
 
 }}  // namespace adaptyst::v1

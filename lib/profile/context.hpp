@@ -3,9 +3,11 @@
 #define ADAPTYST_LIB_PROFILE_CONTEXT_HPP
 
 #include <adaptyst/profile.hpp>
+#include <array>
 #include <cstdint>
 #include <unordered_map>
 
+#include "../../probes/counter_record.h"
 #include "measured.hpp"
 
 namespace adaptyst::lib {
@@ -14,6 +16,7 @@ namespace adaptyst::lib {
 struct context_sums {
   std::unordered_map<std::uint64_t, kernel_context> by_path;
   bool with_faults = false;
+  std::array<bool, ADAPTYST_COUNTERS> counts{};  // which of the processor's counters were read
   context_account account;
 };
 

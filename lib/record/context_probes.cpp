@@ -105,7 +105,7 @@ void context_probes::closer::operator()(context_bpf* loaded) const { context_bpf
 void context_probes::closer::operator()(bpf_link* attached) const { bpf_link__destroy(attached); }
 
 context_probes::context_probes(bool with_faults, pid_t process, bool listed, const kernel_rows* among)
-    : process_(process), with_faults_(with_faults), among_(among) {
+    : process_(process), with_faults_(with_faults) {
   if (!kernel_has_uprobe_multi())
     throw error("cannot ask the kernel for context: it has no link for many probes at once", 0,
                 "use Linux 6.10 or later, or context=none");
@@ -202,6 +202,9 @@ void context_probes::stop() {
   detach(std::move(links));
 }
 
+int context_probes::function_stacks() const {
+  return loaded_->rodata->among_functions != 0 ? bpf_map__fd(loaded_->maps.stacks) : -1;
+}
 int context_probes::threads() const { return bpf_map__fd(loaded_->maps.threads); }
 
 int context_probes::processes() const { return bpf_map__fd(loaded_->maps.processes); }

@@ -46,10 +46,9 @@ class context_probes {
 
   // The map of threads that have announced themselves, for programs that ask which region one is in, or add to it.
   int threads() const;
+  int function_stacks() const;  // -1: functions without markers are no regions
   // The map of processes that admit() has named.
   int processes() const;
-  // The rows of the markers that functions are among, or null.
-  const kernel_rows* among() const { return among_; }
 
  private:
   struct closer {
@@ -59,7 +58,6 @@ class context_probes {
 
   pid_t process_;
   bool with_faults_;
-  const kernel_rows* among_;
   std::unique_ptr<context_bpf, closer> loaded_;
   std::vector<std::unique_ptr<bpf_link, closer>> tracepoints_;
   std::mutex mutex_;  // of what follows: objects may be loaded on any thread

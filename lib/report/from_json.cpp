@@ -81,7 +81,8 @@ attribute attribute_of(const json_place& at) {
 std::optional<kernel_context> context_of(const json_place& at) {
   if (at.is_null()) return std::nullopt;
   at.require_keys({"wall_ns", "open", "on_cpu_ns", "runnable_ns", "sleep_ns", "lock_ns", "io_ns", "other_ns",
-                   "voluntary_switches", "involuntary_switches", "migrations", "minor_faults", "major_faults"});
+                   "voluntary_switches", "involuntary_switches", "migrations", "minor_faults", "major_faults", "cycles",
+                   "instructions", "cache_misses"});
   count_or_absent(at["on_cpu_ns"]);
   kernel_context made;
   made.wall_ns = at["wall_ns"].count();
@@ -96,6 +97,9 @@ std::optional<kernel_context> context_of(const json_place& at) {
   made.migrations = at["migrations"].count();
   made.minor_faults = count_or_absent(at["minor_faults"]);
   made.major_faults = count_or_absent(at["major_faults"]);
+  made.cycles = count_or_absent(at["cycles"]);
+  made.instructions = count_or_absent(at["instructions"]);
+  made.cache_misses = count_or_absent(at["cache_misses"]);
   return made;
 }
 

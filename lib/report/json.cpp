@@ -69,7 +69,10 @@ json context_of(const std::optional<kernel_context>& context) {
           {"involuntary_switches", context->involuntary_switches},
           {"migrations", context->migrations},
           {"minor_faults", absent_or(context->minor_faults)},
-          {"major_faults", absent_or(context->major_faults)}};
+          {"major_faults", absent_or(context->major_faults)},
+          {"cycles", absent_or(context->cycles)},
+          {"instructions", absent_or(context->instructions)},
+          {"cache_misses", absent_or(context->cache_misses)}};
 }
 
 json region_of(const region& row) {

@@ -76,6 +76,20 @@ void write_attributes(std::string& out, const region& row, const std::string& in
   flush();
 }
 
+// Of the processor, as far as it told.
+std::string counters_of(const kernel_context& of) {
+  std::string text;
+  const auto add = [&](const std::optional<std::uint64_t>& count, const char* what) {
+    if (count) text += (text.empty() ? "" : ", ") + quantity(static_cast<double>(*count), "") + what;
+  };
+  add(of.cycles, " cycles");
+  add(of.instructions, " instructions");
+  if (of.cycles && of.instructions && *of.cycles != 0)
+    text += fmt::format(" ({:.2f} a cycle)", static_cast<double>(*of.instructions) / static_cast<double>(*of.cycles));
+  add(of.cache_misses, " cache misses");
+  return text;
+}
+
 struct node {
   std::vector<const region*> rows;  // same path, other sites or devices
   std::map<std::string, node> below;
@@ -113,6 +127,8 @@ void write_node(std::string& out, const profile& of, const pending_node& one, do
     }
     out += row_of(of, *row, indent + printable(*one.name), wall_ns) + "\n";
     write_attributes(out, *row, indent + "    ");
+    if (row->context && row->context->cycles.value_or(0) != 0)
+      out += wrapped(counters_of(*row->context), columns, indent.size() + 4);
   }
 }
 
@@ -209,6 +225,7 @@ void write_context(std::string& out, const kernel_context& of) {
                       of.voluntary_switches + of.involuntary_switches, of.involuntary_switches, of.migrations);
   if (of.minor_faults && of.major_faults)
     text += fmt::format("; {} page faults, {} major", *of.minor_faults + *of.major_faults, *of.major_faults);
+  if (of.cycles || of.instructions || of.cache_misses) text += "; " + counters_of(of);
   out += wrapped(text, columns, 4);
 }
 

@@ -138,6 +138,9 @@ class generator {
     made.open = below(2);
     made.minor_faults = maybe();
     made.major_faults = maybe();
+    made.cycles = maybe();
+    made.instructions = maybe();
+    made.cache_misses = maybe();
     return made;
   }
 

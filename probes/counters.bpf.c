@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Apache-2.0
+ *
+ * Counters of the processor, per call path: each interrupts when so many events have happened, and these are booked on the
+ * region that the thread is in then. Regions get what is theirs on average, however short they are.
+ */
+#include "counter_record.h"
+
+#include <linux/types.h>
+
+#include <linux/bpf.h>
+#include <linux/bpf_perf_event.h>
+
+#include <bpf/bpf_helpers.h>
+
+#include "thread.bpf.h"
+
+char LICENSE[] SEC("license") = "GPL";
+
+struct {
+  __uint(type, BPF_MAP_TYPE_PERCPU_HASH);
+  __uint(max_entries, ADAPTYST_CONTEXT_ROWS);
+  __type(key, uint64_t);
+  __type(value, struct adaptyst_counter_row);
+} counters SEC(".maps");
+
+struct {
+  __uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+  __uint(max_entries, 1);
+  __type(key, uint32_t);
+  __type(value, uint64_t);
+} lost SEC(".maps");
+
+/* The cookie says which counter it is. */
+SEC("perf_event")
+int overflowed(struct bpf_perf_event_data* at) {
+  struct adaptyst_context_thread* thread = announced(bpf_get_current_task_btf());
+  uint64_t which = bpf_get_attach_cookie(at);
+  struct adaptyst_counter_row* row = 0;
+  uint64_t path;
+  if (!thread || which >= ADAPTYST_COUNTERS) return 0;
+  path = region_of_current(thread);
+  if (path != 1) row = bpf_map_lookup_elem(&counters, &path);
+  if (path != 1 && !row) {
+    struct adaptyst_counter_row empty = {};
+    bpf_map_update_elem(&counters, &path, &empty, BPF_NOEXIST);
+    row = bpf_map_lookup_elem(&counters, &path);
+  }
+  if (row) {
+    __sync_fetch_and_add(&row->events[which], at->sample_period);
+  } else {
+    uint32_t zero = 0;
+    uint64_t* count = bpf_map_lookup_elem(&lost, &zero);
+    if (count) __sync_fetch_and_add(count, 1);
+  }
+  return 0;
+}

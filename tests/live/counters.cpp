@@ -1,0 +1,78 @@
+// How counters of the processor come to regions, with counters of the kernel in their place, which every machine has:
+// what they count, nanoseconds on a core, is known from elsewhere.
+#include <adaptyst/collector.hpp>
+#include <adaptyst/region.hpp>
+#include <linux/perf_event.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <thread>
+
+#include "catch.hpp"
+#include "discover/loaded_objects.hpp"
+#include "error.hpp"
+#include "record/counter_probes.hpp"
+#include "record/recorder_reader.hpp"
+
+namespace {
+
+using namespace std::chrono_literals;
+using adaptyst::lib::context_probes;
+using adaptyst::lib::context_sums;
+using adaptyst::lib::counter_probes;
+
+constexpr adaptyst::lib::counted_event core_time{PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK};
+constexpr adaptyst::lib::counted_event none{PERF_TYPE_HARDWARE, 0xffff};
+
+void spin(std::chrono::milliseconds time) {
+  const auto end = std::chrono::steady_clock::now() + time;
+  while (std::chrono::steady_clock::now() < end) {}
+}
+
+}  // namespace
+
+TEST_CASE("A counter's events are booked on the regions in which they happen") {
+  context_probes beside(false, getpid(), false, nullptr);
+  for (const std::string& file : adaptyst::lib::files_with_markers()) beside.attach(file);
+  counter_probes counters(beside, {core_time, none, core_time});
+  adaptyst::collector collector("engine=inline,context=none,report=none");
+  {
+    ADAPTYST_REGION("long");
+    spin(300ms);
+    ADAPTYST_REGION("in it");
+    spin(100ms);
+  }
+  {
+    ADAPTYST_REGION("asleep");
+    std::this_thread::sleep_for(100ms);
+  }
+  context_sums sums = beside.read();
+  counters.read(sums);
+  const adaptyst::profile profile = collector.stop();
+  CHECK(sums.counts[0]);
+  CHECK_FALSE(sums.counts[1]);  // such a counter is nowhere
+  const auto of = [&](const char* name) {
+    for (const adaptyst::region& one : profile.regions)
+      if (one.path.back() == name) return sums.by_path[one.id];
+    return adaptyst::kernel_context{};
+  };
+  const auto ms = [](const std::optional<std::uint64_t>& ns) { return static_cast<double>(ns.value_or(0)) * 1e-6; };
+  INFO("long " << ms(of("long").cycles) << ", in it " << ms(of("in it").cycles));
+  CHECK(ms(of("long").cycles) > 100);  // other work may have the core as well
+  CHECK(ms(of("long").cycles) < 310);
+  CHECK(ms(of("in it").cycles) > 30);
+  CHECK(ms(of("in it").cycles) < 110);
+  CHECK(ms(of("asleep").cycles) < 10);
+  CHECK_FALSE(of("long").instructions);
+  CHECK(of("long").cache_misses);
+}
+
+TEST_CASE("Where nothing can be counted, that is an error which says so") {
+  context_probes beside(false, getpid(), false, nullptr);
+  try {
+    const counter_probes counters(beside, {none, none, none});
+    FAIL("counted what is nowhere");
+  } catch (const adaptyst::lib::error& refused) {
+    CHECK(std::string(refused.what()).find("cannot use the processor's counters") != std::string::npos);
+  }
+}
