@@ -201,7 +201,7 @@ __noinline int leave(uint64_t can_run) {
   absence->key.path = path;
   absence->key.process = own_process();
   absence->key.user = keep_stack(BPF_F_USER_STACK);
-  absence->key.kernel = keep_stack(0);
+  absence->key.kernel = !can_run || is_in_kernel() ? keep_stack(0) : 0;
   absence->left_ns = bpf_ktime_get_ns();
   absence->woken_ns = can_run ? absence->left_ns : 0;
   return 0;

@@ -72,8 +72,7 @@ sampler::sampler(const context_probes& of, const sampler_options& options) {
   if (options.most_stacks != 0) bpf_map__set_max_entries(loaded_->maps.kept_stacks, options.most_stacks);
   loaded_->rodata->among_functions = of.function_stacks() >= 0 ? 1 : 0;
   int failed = bpf_map__reuse_fd(loaded_->maps.threads, of.threads());
-  if (failed == 0 && of.function_stacks() >= 0)
-    failed = bpf_map__reuse_fd(loaded_->maps.stacks, of.function_stacks());
+  if (failed == 0 && of.function_stacks() >= 0) failed = bpf_map__reuse_fd(loaded_->maps.stacks, of.function_stacks());
   else if (failed == 0) failed = bpf_map__set_autocreate(loaded_->maps.stacks, false);
   if (failed == 0 && options.whose == audience::listed)
     failed = bpf_map__reuse_fd(loaded_->maps.processes, of.processes());

@@ -54,7 +54,7 @@ class symboliser {
     std::string name;  // of memory without a file
   };
   struct process_code {
-    std::string image;  // of the program: another one after exec()
+    std::string image;         // of the program: another one after exec()
     std::vector<code> pieces;  // the latest last: an older one may have been unmapped
     std::unordered_map<std::uint64_t, std::string> names;
   };
