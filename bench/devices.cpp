@@ -44,7 +44,7 @@ class operations {
 
 void devices(results& to) {
   constexpr std::uint64_t times = 500'000;
-  adaptyst::collector collector("engine=inline,report=none");
+  adaptyst::collector collector("engine=inline,overhead=none,report=none");
   operations all;
   const pair found = alternately(
       15, [&] { return step_ns(times, [&] { all.one(); }); }, [] { return step_ns(times, four_timestamps); });
@@ -59,7 +59,7 @@ double one_trace_event_ns() {
   const std::string file = "/tmp/adaptyst-bench-" + std::to_string(getpid()) + ".trace.json";
   std::vector<double> rounds;
   {
-    adaptyst::collector collector("engine=inline,report=none,trace_events=65536,output=" + file);
+    adaptyst::collector collector("engine=inline,overhead=none,report=none,trace_events=65536,output=" + file);
     for (int round = 0; round != 21; ++round) {
       rounds.push_back(step_ns(in_a_ring - 64, traced_region));
       std::this_thread::sleep_for(std::chrono::milliseconds(150));

@@ -26,7 +26,7 @@ namespace bench {
 namespace {
 
 constexpr std::uint64_t times = 300'000;
-constexpr const char* quiet = "engine=ebpf,context=none,report=none";
+constexpr const char* quiet = "engine=ebpf,overhead=none,context=none,report=none";
 
 [[gnu::noinline]] void region() {
   ADAPTYST_REGION("ebpf");

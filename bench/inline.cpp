@@ -14,7 +14,7 @@ namespace bench {
 namespace {
 
 constexpr std::uint64_t times = 2'000'000;
-constexpr const char* quiet = "engine=inline,report=none";
+constexpr const char* quiet = "engine=inline,overhead=none,report=none";
 
 [[gnu::noinline]] void region() {
   ADAPTYST_REGION("inline");
@@ -86,7 +86,7 @@ void perturbation(results& to) {
   for (const std::string engine : {"inline", "ebpf"}) {
     if (engine == "ebpf" && to.count("ebpf_region_ns") == 0) continue;
     const double without = loop();
-    adaptyst::collector collector("report=none,context=none,engine=" + engine);
+    adaptyst::collector collector("report=none,overhead=none,context=none,engine=" + engine);
     const double with = loop();
     const double stated_ns = *collector.stop().accounting.overhead_ns / static_cast<double>(regions);
     to["perturbation_" + engine + "_stated_ns"] = stated_ns;

@@ -1,5 +1,5 @@
-// adaptyst_bench [idle N | plain N | inline | ebpf | trace | context | samples | attach]: prints its figures as lines "key value";
-// without an argument all but the last three.
+// adaptyst_bench [idle N | plain N | inline | ebpf | trace | context | samples | attach | budget]: prints its figures as
+// lines "key value"; without an argument all but the last four.
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -16,6 +16,7 @@ int main(int count, char* arguments[]) {
   if (what == "context") bench::context(figures);
   if (what == "samples") bench::samples(figures);
   if (what == "attach") bench::attach(figures);
+  if (what == "budget") bench::budget(figures);
   if (what == "all") {
     bench::idle(figures);
     bench::inline_engine(figures);

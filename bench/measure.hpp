@@ -61,6 +61,7 @@ void context(results& to);
 void samples(results& to);
 void attach(results& to);
 void perturbation(results& to);
+void budget(results& to);
 int only_idle_steps(bool with_marker, std::uint64_t times);
 double one_inline_region_ns();
 double one_trace_event_ns();

@@ -55,7 +55,7 @@ void attaching(bench::results& to) {
   for (int round = 0; round != rounds; ++round) {
     std::unique_ptr<adaptyst::observer> watching;
     attach.push_back(ms([&] {
-      watching = std::make_unique<adaptyst::observer>("engine=ebpf,context=none,report=none", running.id());
+      watching = std::make_unique<adaptyst::observer>("engine=ebpf,overhead=none,context=none,report=none", running.id());
       watching->attach(running.id());
     }));
     usleep(20'000);
@@ -110,7 +110,7 @@ void reading(bench::results& to) {
       });
     for (std::thread& one : all) one.join();
   });
-  adaptyst::observer watching("engine=inline,report=none");
+  adaptyst::observer watching("engine=inline,overhead=none,report=none");
   watching.attach(running.id());
   usleep(3'000'000);  // it may have been resting
   to["inline_remote_read_us"] = ms([&] { watching.poll(); }) * 1e3;

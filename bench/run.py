@@ -184,6 +184,7 @@ if only_study:
     study()
 else:
     figures.update(measure(programs / "adaptyst_bench"))
+    figures.update(measure(programs / "adaptyst_bench", "budget"))
     if "ebpf_region_ns" in figures:
         figures.update(measure(programs / "adaptyst_bench", "context"))
         figures.update(measure(programs / "adaptyst_bench", "samples"))

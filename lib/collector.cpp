@@ -19,6 +19,7 @@
 #include <optional>
 #include <system_error>
 
+#include "budget_keeper.hpp"
 #include "error.hpp"
 #include "options.hpp"
 #include "periodic.hpp"
@@ -89,6 +90,10 @@ struct collector::state {
   profile result;
   std::unique_ptr<lib::timeline> timeline;  // null: none was asked for
   std::unique_ptr<lib::periodic> draining;
+  lib::event_costs costs;
+  std::unique_ptr<lib::budget_keeper> budget;  // null: whatever it costs
+  mutable std::mutex budget_mutex;
+  std::unique_ptr<lib::periodic> keeping;
 
   void start(std::string_view given) {
     result.engine = "off";
@@ -166,6 +171,9 @@ struct collector::state {
       detail::store_release(control.clock.ns_per_tick, line.ns_per_tick);
     }
     recording->calibrate();
+    detail::fetch_add(adaptyst_object_v1.event, 1);  // awake, and nothing else
+    costs = lib::measure_event_costs(0);
+    detail::fetch_add(adaptyst_object_v1.event, -1);
     detail::for_each_object([](adaptyst_object& object, const detail::loaded_object&) {
       detail::store(object.unrecorded, 0);
       return true;
@@ -175,11 +183,44 @@ struct collector::state {
     detail::store(control.trace_entries, timeline != nullptr ? options.trace_events : 0);
     start_context();
     detail::store_release(control.epoch, ++process->epochs);
+    lib::reset_steps(lib::own_state(address()));
     recording->start();
+    costs.engine_ns = recording->region_cost_ns();
     if (timeline != nullptr) draining = std::make_unique<lib::periodic>(between_looks, [this] { drain(); });
     cpus = lib::usable_cpus();
     started_cpu_ns = cpu_time_ns();
     started_ns = detail::monotonic_ns();
+    keep_budget();
+  }
+
+  // Not where regions stand below functions: the program does not know of these.
+  void keep_budget() {
+    if (options.overhead == 0 || !options.functions.empty()) return;
+    budget = std::make_unique<lib::budget_keeper>(
+        lib::budget_rules{options.overhead, costs, recording->name() == "ebpf", timeline != nullptr});
+    try {
+      keeping = std::make_unique<lib::periodic>(std::chrono::milliseconds(lib::budget_look_ms), [this] { look(); });
+    } catch (const std::exception& failed) {
+      budget.reset();
+      lib::print(std::string("the overhead budget is not kept: ") + failed.what());
+    }
+  }
+
+  void look() noexcept {
+    try {
+      const std::lock_guard lock(budget_mutex);
+      budget->look(lib::own_state(address()), detail::monotonic_ns(), cpu_time_ns() - started_cpu_ns);
+    } catch (const std::exception& failed) {
+      lib::print(failed.what());
+    }
+  }
+
+  void set_steps(profile& in, const lib::measured& from, std::uint64_t now, std::uint64_t elapsed) const {
+    if (budget == nullptr) return;
+    const std::lock_guard lock(budget_mutex);
+    for (region& row : in.regions)
+      if (const auto path = from.paths.find(row.id); path != from.paths.end())
+        row.measured_on = budget->times_of(path->second.site, now, elapsed);
   }
 
   // Before the epoch in which threads announce themselves.
@@ -258,7 +299,8 @@ struct collector::state {
     }
     if (samples != nullptr) made.samples = samples->usage();
     made.accounting = all.accounting;
-    lib::set_overhead(made, from.region_cost_ns());
+    lib::set_overhead(made, all, costs);
+    set_steps(made, all, now, elapsed);
     made.processes.push_back({pid, command_name(), lib::expand("%h"), elapsed});
     return made;
   }
@@ -292,9 +334,11 @@ struct collector::state {
       }
     };
     const at_end no_longer_running;
+    keeping.reset();
     result = read(*ended, asked.get());
     if (asked != nullptr && asked->samples() != nullptr) asked->samples()->write(options);
     stop_both(*ended, asked);
+    if (budget != nullptr) budget->release(lib::own_state(address()));
     finish_timeline();
     if (options.report == lib::report_choice::table) {
       const std::string table = to_table(result);

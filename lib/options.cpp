@@ -17,10 +17,9 @@ namespace {
 
 constexpr std::string_view known =
     "engine=auto|ebpf|inline|off, report=table|none, output=FILE.json|.trace.json|.folded|.speedscope.json[;…] (%p "
-    "pid, %r rank, %h host), "
-    "trace_events=64…16777216, context=cpu,faults,samples|none, sample_frequency=1…10000, "
-    "functions=FILE:PATTERN|SET[;…], through_exceptions=no|yes, "
-    "single_stepped=no|yes";
+    "pid, %r rank, %h host), overhead=PERCENT%|none, trace_events=64…16777216, "
+    "context=cpu,faults,samples,counters|none, "
+    "sample_frequency=1…10000, functions=FILE:PATTERN|SET[;…], through_exceptions=no|yes, single_stepped=no|yes";
 
 [[noreturn]] void refuse(std::string_view what, std::string_view given, std::string_view source) {
   throw error(fmt::format("{} '{}' in {}", what, given, source), 0, fmt::format("known options: {}", known));
@@ -78,6 +77,17 @@ void set_output(options& to, const std::string& file, std::string_view source) {
                                                               : to.output;
   if (!target.empty()) refuse("a second output of the same sort:", file, source);
   target = file;
+}
+
+double share_of_percent(std::string_view value, std::string_view source) {
+  if (value == "none") return 0;
+  double percent = 0;
+  const auto [end, wrong] = std::from_chars(value.data(), value.data() + value.size(), percent);
+  if (wrong != std::errc() ||
+      std::string_view(end, static_cast<std::size_t>(value.data() + value.size() - end)) != "%" || !(percent >= 0.1) ||
+      !(percent <= 100))
+    refuse("overhead must be none, or from 0.1% to 100%, not", value, source);
+  return percent / 100;
 }
 
 context_choice context_of(std::string_view value, std::string_view source) {
@@ -139,6 +149,8 @@ void apply(options& to, std::string_view text, std::string_view source) {
       result.speedscope.clear();
       if (split(value).empty()) refuse("output must end in .json or .folded:", value, source);
       for (const std::string& file : split(value)) set_output(result, file, source);
+    } else if (key == "overhead") {
+      result.overhead = share_of_percent(value, source);
     } else if (key == "context") {
       result.context = context_of(value, source);
     } else if (key == "sample_frequency") {

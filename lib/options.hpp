@@ -27,6 +27,7 @@ struct options {
   std::string output;                  // the profile; empty: no file
   std::string timeline;                // empty: no file
   std::string folded, speedscope;      // stacks; empty: no file
+  double overhead = 0.02;              // of the CPU time, that observing may cost; 0: as much as it does
   std::uint64_t trace_events = 65536;  // of a thread, between two looks at them
   std::vector<std::string> functions;  // without markers: FILE:PATTERN, or the name of a set
   context_choice context;

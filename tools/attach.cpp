@@ -40,10 +40,12 @@ void attach(const attach_options& asked) {
   watching.drop_capabilities();
 
   const interval all(asked.duration > 0 ? asked.duration : 1e9);
+  interval keeping(asked.observing.keeping_seconds());
   for (interval polling(asked.observing.polling_seconds());
        (asked.choice.all || watching.running() != 0) && !interval(all).is_over();) {
     pollfd event{signals, POLLIN, 0};
-    if (::poll(&event, 1, std::min({polling.left_ms(), all.left_ms(), 100})) > 0) break;
+    if (::poll(&event, 1, std::min({polling.left_ms(), keeping.left_ms(), all.left_ms(), 100})) > 0) break;
+    if (keeping.is_over()) watching.keep_budget();
     if (!polling.is_over()) continue;
     watching.poll();
     chosen.attach_new();

@@ -7,7 +7,7 @@
 namespace adaptyst::tools {
 
 std::string observing_options::text() const {
-  std::string all = "engine=" + engine + ",report=" + report;
+  std::string all = "engine=" + engine + ",report=" + report + ",overhead=" + overhead;
   std::string files;
   for (const std::string& one : {output, timeline})
     if (!one.empty()) files += (files.empty() ? "" : ";") + one;
@@ -32,6 +32,12 @@ double observing_options::polling_seconds() const {
   return stacks.empty() ? seconds : std::min(seconds, of_stacks);
 }
 
+double observing_options::keeping_seconds() const {
+  constexpr double of_budget = 0.02;
+  constexpr double never = 1e9;
+  return overhead == "none" ? never : of_budget;
+}
+
 void add_observing(CLI::App& to, observing_options& options, const char* meaning_of_interval) {
   to.add_option("--engine", options.engine,
                 "How to observe: in the kernel, by the program's own recorder, or as permitted")
@@ -47,6 +53,12 @@ void add_observing(CLI::App& to, observing_options& options, const char* meaning
   to.add_option("--timeline", options.timeline,
                 "Write what happened when to this file, for Perfetto or chrome://tracing; %p, %r and %h as above")
       ->type_name("FILE.trace.json");
+  to.add_option(
+        "--overhead", options.overhead,
+        "CPU time that observing may cost a program: the busiest of its short regions are then sampled; none: as "
+        "much as it does")
+      ->capture_default_str()
+      ->type_name("PERCENT%");
   to.add_option("--trace-events", options.trace_events,
                 "For the timeline: events that a thread may be ahead of us; what is more is counted as lost")
       ->type_name("COUNT");

@@ -17,6 +17,7 @@ struct observing_options {
   std::string output;
   std::string timeline;
   std::string trace_events;
+  std::string overhead = "2%";
   std::string context;
   std::vector<std::string> stacks;
   std::string sample_frequency;
@@ -30,6 +31,8 @@ struct observing_options {
   std::string text() const;
   // Between two calls of observer::poll().
   double polling_seconds() const;
+  // Between two of observer::keep_budget().
+  double keeping_seconds() const;
 };
 
 void add_observing(CLI::App& to, observing_options& options,

@@ -9,6 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
@@ -108,9 +109,10 @@ void run(const run_options& asked) {
   close(gate[1]);
 
   int status = 0;
+  interval keeping(asked.observing.keeping_seconds());
   for (interval polling(asked.observing.polling_seconds());;) {
     pollfd events[] = {{watching.descriptor(), POLLIN, 0}, {signals, POLLIN, 0}};
-    ::poll(events, 2, polling.left_ms());
+    ::poll(events, 2, std::min(polling.left_ms(), keeping.left_ms()));
     watching.handle();
     signalfd_siginfo told;
     while (read(signals, &told, sizeof told) == static_cast<ssize_t>(sizeof told)) {
@@ -121,6 +123,7 @@ void run(const run_options& asked) {
     const pid_t ended = waitpid(child, &status, WNOHANG);
     if (ended == child || (ended < 0 && errno == ECHILD)) break;
     if (polling.is_over()) watching.poll();
+    if (keeping.is_over()) watching.keep_budget();
   }
   try {
     watching.stop();

@@ -92,8 +92,11 @@ class live_view {
     if (terminal::is_there()) screen_.emplace();
     if (screen_) show();
     const interval all(asked_.duration > 0 ? asked_.duration : 1e9);
+    interval keeping(asked_.observing.keeping_seconds());
     for (interval refresh(asked_.observing.seconds); !interval(all).is_over();) {
-      const commands::kind told = commands_.wait(std::min({refresh.left_ms(), all.left_ms(), 100}), screen());
+      const commands::kind told =
+          commands_.wait(std::min({refresh.left_ms(), keeping.left_ms(), all.left_ms(), 100}), screen());
+      if (keeping.is_over()) watching_.keep_budget();
       if (told == commands::kind::end) break;
       if (told == commands::kind::suspend) suspend();
       if (told != commands::kind::none && screen_) show();

@@ -20,7 +20,7 @@ int main() {
   std::vector<double> awake;
   for (unsigned round = 0; round != 25; ++round) {
     asleep.push_back(bench::step_ns(200'000, region));
-    adaptyst::collector collector("engine=inline,report=none");
+    adaptyst::collector collector("engine=inline,overhead=none,report=none");
     bench::step_ns(1000, region);
     awake.push_back(bench::step_ns(200'000, region));
   }

@@ -99,7 +99,7 @@ int main() {
   constexpr int rounds = 15;
   constexpr int launches = 1000;
   spinner device;
-  const adaptyst::collector collector("engine=inline,report=none");
+  const adaptyst::collector collector("engine=inline,overhead=none,report=none");
   std::vector<double> percent;
   std::vector<double> kernel;
   std::vector<double> extra;

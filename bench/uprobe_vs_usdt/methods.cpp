@@ -47,7 +47,7 @@ class in_the_program final : public attachment {
   std::optional<std::uint64_t> counted() const override { return collector_.snapshot().accounting.ended; }
 
  private:
-  adaptyst::collector collector_{"engine=inline,report=none"};
+  adaptyst::collector collector_{"engine=inline,overhead=none,report=none"};
 };
 
 // The program of region_end, wherever it is attached.

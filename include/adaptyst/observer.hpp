@@ -63,6 +63,10 @@ class observer {
   // milliseconds, as the rings of busy threads fill: it then reads all else once a second.
   void poll();
 
+  // Moves markers whose observation costs more than the option `overhead` allows to cheaper steps, and back; cheap. To be
+  // called some 50 times a second.
+  void keep_budget();
+
   // How many of the observed processes are still there.
   std::size_t running() const;
   // All that has ended so far.

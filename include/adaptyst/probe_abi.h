@@ -54,6 +54,13 @@ enum adaptyst_site_kind {
   ADAPTYST_SITE_OTHER = 12,
 };
 
+/* Where a marker's events go, for the sake of what observing costs. */
+enum adaptyst_site_step {
+  ADAPTYST_STEP_ENGINE = 0,   /* wherever the engine takes them */
+  ADAPTYST_STEP_RECORDER = 1, /* to the program's own recorder, and to no probe */
+  ADAPTYST_STEP_LAST = 17,    /* ADAPTYST_STEP_RECORDER + k: one of 2^k, likewise; the others nowhere */
+};
+
 /* One per ELF object, in its section .probes. The first four words count who looks, each raised and lowered by the
  * kernel (semaphores of the probes) or, `recorder`, by whoever reads the program's own recorder. A marker runs its cold
  * path while any of the four is not 0, hence one 8-byte comparison. */
@@ -107,6 +114,8 @@ struct adaptyst_site {
   uint32_t line;
   uint32_t kind; /* enum adaptyst_site_kind */
   uint32_t attribute_count;
+  uint32_t step; /* how its events are recorded, enum adaptyst_site_step; set by whoever looks, see sampling.hpp */
+  uint32_t pad;
 };
 
 /* A call path: a marker below another path, on a device. Never freed. */

@@ -102,13 +102,23 @@ struct region {
   std::uint64_t min_ns = 0, max_ns = 0;
   histogram durations;
   std::map<std::string, attribute> attributes;
-  std::optional<double> overhead_ns;  // what observing it cost: count × the cost of an event
+  std::optional<double> overhead_ns;  // what observing it cost: events × what one costs
+  // Of a row on which an overhead budget has left events out, so that count, total_ns, self_ns, durations and attributes
+  // are estimates: how many were timed, and the variances of count and total_ns. Absent where all were.
+  std::optional<std::uint64_t> sampled;
+  std::optional<double> count_variance, total_variance;
+  // How long its marker was recorded how, in ns of each process: kernel (a trap an event), recorder (the program's own), 1
+  // of N (of the events, likewise). Empty without an overhead budget.
+  std::map<std::string, std::uint64_t> measured_on;
   // Absent for what is bound to no scope, and where the kernel was not asked. With nested regions; without.
   std::optional<kernel_context> context, self_context;
   std::optional<std::uint64_t> samples;  // on a core, without nested regions; absent: none were asked for
 
   // A quantile of the durations, within [min_ns, max_ns]; empty when nothing was counted.
   std::optional<std::uint64_t> quantile_ns(double q) const;
+  // Standard errors of count and total_ns; empty where neither is an estimate.
+  std::optional<double> count_error() const;
+  std::optional<double> total_error_ns() const;
 };
 
 // What clock a device's times were taken in, and how it was converted to CLOCK_MONOTONIC.

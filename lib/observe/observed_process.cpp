@@ -59,7 +59,8 @@ bool is_alive(std::uint32_t process) { return kill(static_cast<pid_t>(process), 
 
 }  // namespace
 
-observed_process::observed_process(pid_t process, std::vector<std::uint64_t> objects)
+observed_process::observed_process(pid_t process, std::vector<std::uint64_t> objects,
+                                   const std::optional<budget_rules>& budget)
     : id_(process),
       descriptor_(static_cast<int>(syscall(SYS_pidfd_open, process, 0))),
       memory_(process),
@@ -70,6 +71,7 @@ observed_process::observed_process(pid_t process, std::vector<std::uint64_t> obj
       started_cpu_ns_(cpu_time_ns(process)),
       devices_(read_devices({&memory_, 0, {}}, 0, 0, 0)) {
   if (descriptor_ < 0) throw error(fmt::format("cannot observe process {}", process), errno, "it must be running");
+  if (budget) budget_.emplace(*budget);
 }
 
 observed_process::~observed_process() {
@@ -203,6 +205,7 @@ void observed_process::claim(const detail::clock_line& clock, std::uint64_t trac
       !write(page + offsetof(detail::control_page, epoch), epoch))
     not_permitted(id_, errno);
   claimed_ = true;
+  reset_steps(state_);
 }
 
 void observed_process::wake() {
@@ -230,6 +233,7 @@ void observed_process::release() noexcept {
     }
     std::uint64_t version_and_observer = 0;
     const auto self = std::uint64_t{static_cast<std::uint32_t>(getpid())};
+    if (budget_ && reads_) budget_->release(state_);
     if (state_.address != 0 && memory_.read(state_.address, version_and_observer) &&
         version_and_observer == (self << 32 | ADAPTYST_ABI_VERSION))
       write(state_.address + offsetof(detail::control_page, observer), std::uint32_t{0});
@@ -265,6 +269,20 @@ void observed_process::trace_to(timeline& to) {
   if (!reads_ || !is_still_itself()) return;
   if (state_.address == 0) take_state();
   if (state_.address != 0) to.take(id_, command_, state_);
+}
+
+void observed_process::keep_budget() {
+  if (!budget_ || !reads_ || !is_still_itself()) return;
+  if (state_.address == 0) take_state();
+  const std::uint64_t cpu_ns = cpu_time_ns(id_);
+  if (state_.address != 0) budget_->look(state_, detail::monotonic_ns(), cpu_ns - std::min(cpu_ns, started_cpu_ns_));
+}
+
+std::map<std::string, std::uint64_t> observed_process::steps_of(std::uint64_t path) const {
+  const measured& all = reader_.result();
+  const auto found = all.paths.find(path);
+  if (!budget_ || found == all.paths.end() || all.rows.find(path) == all.rows.end()) return {};
+  return budget_->times_of(found->second.site, started_ns_ + observed_ns_, observed_ns_);
 }
 
 process_info observed_process::info() const { return {id_, command_, expand("%h"), observed_ns_}; }

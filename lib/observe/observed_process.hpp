@@ -5,9 +5,12 @@
 #include <sys/types.h>
 
 #include <adaptyst/detail/clock.hpp>
+#include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "../budget_keeper.hpp"
 #include "../discover/process_objects.hpp"
 #include "../record/device_reader.hpp"
 #include "../record/memory.hpp"
@@ -20,7 +23,7 @@ namespace adaptyst::lib {
 class observed_process {
  public:
   // Its control blocks stand at `objects`. Throws error when it is not there.
-  observed_process(pid_t process, std::vector<std::uint64_t> objects);
+  observed_process(pid_t process, std::vector<std::uint64_t> objects, const std::optional<budget_rules>& budget);
   ~observed_process();
   observed_process(const observed_process&) = delete;
   observed_process& operator=(const observed_process&) = delete;
@@ -70,6 +73,11 @@ class observed_process {
   const open_counts& open_regions() const noexcept { return open_; }
   process_info info() const;
 
+  // If it has an overhead budget.
+  void keep_budget();
+  // How long the marker of a path was on which step of it; empty where there is none, or no such path.
+  std::map<std::string, std::uint64_t> steps_of(std::uint64_t path) const;
+
  private:
   // Whether it is still the program whose addresses we know: one that replaces itself by exec() says nothing. Retires it
   // if not.
@@ -102,6 +110,7 @@ class observed_process {
   std::uint64_t observed_ns_ = 0;
   recorder_reader reader_;
   device_list devices_;
+  std::optional<budget_keeper> budget_;
   open_counts open_;
 };
 

@@ -59,7 +59,7 @@ struct observer::state {
   std::optional<lib::context_probes> context;  // empty: the kernel is not asked
   std::unique_ptr<lib::sampling> sampling;     // null: no samples are taken
   std::optional<lib::function_probes> functions;
-  double region_cost_ns = 0;
+  lib::event_costs costs;
   std::vector<std::unique_ptr<observed_process>> processes;  // also those that have ended
   std::map<pid_t, std::vector<std::string>> expected;        // what processes are about to become
   lib::process_sums recorded;
@@ -94,9 +94,9 @@ struct observer::state {
     // What a marker costs here, it costs there.
     std::uint16_t& awake = links ? adaptyst_object_v1.event : adaptyst_object_v1.recorder;
     detail::fetch_add(awake, 1);
-    region_cost_ns = lib::median_step_ns(200, [] { ADAPTYST_REGION("adaptyst calibration"); });
+    const double region_ns = lib::median_step_ns(200, [] { ADAPTYST_REGION("adaptyst calibration"); });
+    costs = lib::measure_event_costs(region_ns + (links ? links->hit_ns() : 0));
     detail::fetch_add(awake, -1);
-    if (links) region_cost_ns += links->hit_ns();
   }
 
   void ask_for_context(pid_t only) {
@@ -143,7 +143,7 @@ struct observer::state {
   }
 
   observed_process& add(pid_t process, std::vector<std::uint64_t> objects) {
-    processes.push_back(std::make_unique<observed_process>(process, std::move(objects)));
+    processes.push_back(std::make_unique<observed_process>(process, std::move(objects), budget()));
     return *processes.back();
   }
 
@@ -407,7 +407,8 @@ struct observer::state {
       made.context = known->account;
     }
     lib::add_amounts(made.devices, regions.regions());
-    lib::set_overhead(made, region_cost_ns);
+    lib::set_overhead(made, links ? kernel : recorded.result(), costs);
+    for (region& row : made.regions) set_steps(row);
     if (functions) made.accounting.overhead_ns.reset();
     profile others;
     for (const auto& one : processes) {
@@ -421,6 +422,17 @@ struct observer::state {
     if (!functions) others.accounting.overhead_ns = 0;
     if (!others.processes.empty()) merge(made, others);
     return made;
+  }
+
+  void set_steps(region& row) const {
+    for (const auto& one : processes)
+      for (const auto& [step, time_ns] : one->steps_of(row.id)) row.measured_on[step] += time_ns;
+  }
+
+  // Not where regions stand below functions: the program does not know of these.
+  std::optional<lib::budget_rules> budget() const {
+    if (options.overhead == 0 || !options.functions.empty()) return std::nullopt;
+    return lib::budget_rules{options.overhead, costs, links.has_value(), timeline.has_value()};
   }
 
   profile snapshot() {
@@ -472,6 +484,9 @@ void observer::handle() {
 }
 void observer::drop_capabilities() { state_->drop_capabilities(); }
 void observer::poll() { state_->poll(); }
+void observer::keep_budget() {
+  for (const auto& one : state_->processes) one->keep_budget();
+}
 std::size_t observer::running() const {
   return static_cast<std::size_t>(std::count_if(state_->processes.begin(), state_->processes.end(),
                                                 [](const auto& one) { return one->is_running(); }));

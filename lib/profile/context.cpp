@@ -76,7 +76,8 @@ void add_context(measured& to, const context_sums& from, const open_counts& open
   for (const auto& [path, all] : with_below)
     if (is_scope(to, path)) to.rows[path];
   for (auto& [id, row] : to.rows) {
-    if (!is_scope(to, id)) continue;
+    // Of a sampled row the kernel knows the events that were timed: in the others the thread was in the region around.
+    if (!is_scope(to, id) || row.left_out != 0) continue;
     const auto opened = open.find(id);
     const auto given = [&, path = id](const std::unordered_map<std::uint64_t, kernel_context>& by_path,
                                       std::uint64_t wall_ns) {

@@ -27,6 +27,11 @@ void add(measured_row& to, const measured_row& from) {
   to.max_ns = std::max(to.max_ns, from.max_ns);
   to.threads += from.threads;
   to.durations.merge(from.durations);
+  to.left_out += from.left_out;
+  to.count_variance += from.count_variance;
+  to.total_variance += from.total_variance;
+  to.without_trap += from.without_trap;
+  to.excess_ns += from.excess_ns;
   for (const auto member : {&measured_row::context, &measured_row::self_context})
     if (from.*member) {
       if (!(to.*member)) (to.*member).emplace();
@@ -52,14 +57,31 @@ void add(measured& to, const measured& from) {
   add(to.accounting, from.accounting);
 }
 
-void set_overhead(profile& in, double region_cost_ns) {
+double event_costs::on(std::uint32_t step) const {
+  if (step == ADAPTYST_STEP_ENGINE) return engine_ns;
+  if (step == ADAPTYST_STEP_RECORDER) return recorder_ns;
+  return left_out_ns + recorder_ns / static_cast<double>(std::uint64_t{1} << (step - ADAPTYST_STEP_RECORDER));
+}
+
+void set_overhead(profile& in, const measured& from, const event_costs& costs) {
   const std::string function = site_kind_name(ADAPTYST_SITE_FUNCTION);
   bool all_known = true;
+  double saved_ns = 0;
   for (region& row : in.regions) {
-    if (row.kind == function) all_known = false;
-    else row.overhead_ns = region_cost_ns * static_cast<double>(row.count);
+    if (row.kind == function) {
+      all_known = false;
+      continue;
+    }
+    double cost_ns = costs.engine_ns * static_cast<double>(row.count);
+    if (const auto found = from.rows.find(row.id); found != from.rows.end() && row.count != 0) {
+      const double less_ns = (costs.engine_ns - costs.recorder_ns) * static_cast<double>(found->second.without_trap) +
+                             (costs.engine_ns - costs.left_out_ns) * static_cast<double>(found->second.left_out);
+      cost_ns -= less_ns;
+      saved_ns += less_ns;
+    }
+    row.overhead_ns = cost_ns;
   }
-  if (all_known) in.accounting.overhead_ns = region_cost_ns * static_cast<double>(in.accounting.ended);
+  if (all_known) in.accounting.overhead_ns = costs.engine_ns * static_cast<double>(in.accounting.ended) - saved_ns;
 }
 
 }  // namespace adaptyst::lib

@@ -37,6 +37,14 @@ struct measured_row {
   std::uint32_t threads = 0;
   histogram durations;
   std::vector<attribute> attributes;  // as the site names them
+  // Of a row on which an overhead budget has left events out: how many; the variances of count and total.
+  std::uint64_t left_out = 0;
+  double count_variance = 0, total_variance = 0;
+  std::uint64_t without_trap = 0;  // of those that were timed, the program has recorded so many beside the kernel
+  std::uint64_t excess_ns =
+      0;  // nested, and not yet taken off self_ns: more than the row's own time, in one part of it
+
+  std::uint64_t timed() const { return count - left_out; }
   std::optional<kernel_context> context, self_context;
   std::optional<std::uint64_t> samples;
 };
@@ -53,6 +61,15 @@ struct measured {
   account accounting;
 };
 
+// What one event costs the program.
+struct event_costs {
+  double engine_ns = 0;    // on the engine's own way
+  double recorder_ns = 0;  // in the program's own recorder, for the sake of a budget
+  double left_out_ns = 0;
+
+  double on(std::uint32_t step) const;
+};
+
 constexpr bool is_instant(std::uint32_t kind) { return kind == ADAPTYST_SITE_METRIC || kind == ADAPTYST_SITE_MARK; }
 
 // As region::kind says it; a metric has none there.
@@ -66,9 +83,9 @@ void add(measured& to, const measured& from);
 // Functions without markers and markers know nothing of each other's times: sets the self time where they nest.
 void settle_self_times(measured& in);
 
-// States what the observing has cost the program. What a function without marker costs depends on its first instruction,
-// and is not known.
-void set_overhead(profile& in, double region_cost_ns);
+// States what the observing has cost the program: `in` was made from `from`. What a function without marker costs depends
+// on its first instruction, and is not known.
+void set_overhead(profile& in, const measured& from, const event_costs& costs);
 
 }  // namespace adaptyst::lib
 

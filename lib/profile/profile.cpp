@@ -1,5 +1,6 @@
 #include <adaptyst/profile.hpp>
 #include <algorithm>
+#include <cmath>
 #include <tuple>
 #include <utility>
 
@@ -98,6 +99,10 @@ void add(region& to, const region& from) {
     to.max_ns = std::max(to.max_ns, from.max_ns);
   }
   to.threads += from.threads;
+  if (to.sampled || from.sampled) to.sampled = to.sampled.value_or(to.count) + from.sampled.value_or(from.count);
+  add(to.count_variance, from.count_variance);  // the estimates are independent
+  add(to.total_variance, from.total_variance);
+  for (const auto& [step, time_ns] : from.measured_on) to.measured_on[step] += time_ns;
   to.count += from.count;
   to.total_ns += from.total_ns;
   to.self_ns += from.self_ns;
@@ -129,6 +134,13 @@ void attribute::merge(const attribute& other) {
 std::optional<std::uint64_t> region::quantile_ns(double q) const {
   const std::optional<std::uint64_t> value = durations.quantile(q);
   return value ? std::optional(std::clamp(*value, min_ns, max_ns)) : std::nullopt;
+}
+
+std::optional<double> region::count_error() const {
+  return count_variance ? std::optional(std::sqrt(*count_variance)) : std::nullopt;
+}
+std::optional<double> region::total_error_ns() const {
+  return total_variance ? std::optional(std::sqrt(*total_variance)) : std::nullopt;
 }
 
 void merge(profile& into, const profile& from) {

@@ -63,7 +63,12 @@ region region_list::make(const measured& from, std::uint64_t id) {
     made.count = row.count;
     if (site == nullptr || site->kind != ADAPTYST_SITE_MARK) {
       made.total_ns = row.total_ns;
-      made.self_ns = row.self_ns;
+      made.self_ns = row.self_ns - std::min(row.self_ns, row.excess_ns);
+      if (row.left_out != 0) {
+        made.sampled = row.timed();
+        made.count_variance = row.count_variance;
+        made.total_variance = row.total_variance;
+      }
       made.min_ns = row.min_ns;
       made.max_ns = row.max_ns;
       made.durations = row.durations;

@@ -34,11 +34,24 @@ measured reconcile(measured kernel, measured program, std::uint64_t ended_before
       kernel.rows[id] = std::move(row);
       if (const auto parent = ids.find(path->second.parent); parent != ids.end() && parent->second.size() == 1)
         path->second.parent = parent->second.front();
+      continue;
+    }
+    // What it has recorded itself, for the sake of a budget: counted by the histogram, and by no probe.
+    measured_row own = std::move(row);
+    own.count = own.durations.count();
+    own.without_trap = own.timed();
+    counted += own.count;
+    if (own.count != 0 && (same == ids.end() || same->second.size() != 1)) {
+      kernel.rows[id] = std::move(own);
     } else if (same != ids.end()) {
       // The kernel cannot add floating-point numbers, and does not know who our threads are.
-      for (const std::uint64_t one : same->second) kernel.rows[one].threads = row.threads;
+      for (const std::uint64_t one : same->second) kernel.rows[one].threads = own.threads;
       if (same->second.size() != 1) continue;  // nobody knows whose numbers these are
-      kernel.rows[same->second.front()].attributes = std::move(row.attributes);
+      measured_row& of_kernel = kernel.rows[same->second.front()];
+      of_kernel.attributes = std::move(own.attributes);
+      own.attributes.clear();
+      own.threads = 0;
+      add(of_kernel, own);
     }
   }
   kernel.paths.insert(program.paths.begin(), program.paths.end());

@@ -156,6 +156,10 @@ class recorder_reader::pass {
     read.count = from.count;
     read.total_ns = from.total_ns;
     read.self_ns = from.total_ns - std::min(from.total_ns, from.nested_ns);
+    read.excess_ns = from.nested_ns - std::min(from.total_ns, from.nested_ns);
+    read.left_out = std::min(from.left_out, from.count);
+    read.count_variance = static_cast<double>(from.count_variance);
+    read.total_variance = from.total_variance;
     read.min_ns = from.min_ns;
     read.max_ns = from.max_ns;
     read.threads = from.threads;

@@ -78,6 +78,23 @@ attribute attribute_of(const json_place& at) {
   return {at["count"].count(), number_or_nan(at["sum"]), number_or_nan(at["min"]), number_or_nan(at["max"])};
 }
 
+// What is there only where an overhead budget was kept.
+void read_sampling(region& to, const json_place& at) {
+  if (at.has("sampled")) {
+    to.sampled = at["sampled"].count(to.count);
+    const auto square_of = [&](const char* key) {
+      const std::optional<double> error = at.has(key) ? cost_or_absent(at[key]) : std::nullopt;
+      return error ? std::optional(*error * *error) : std::nullopt;  // its root is the same number again
+    };
+    to.count_variance = square_of("count_error");
+    to.total_variance = square_of("total_error_ns");
+  }
+  if (!at.has("measured_on")) return;
+  const json_place times = at["measured_on"];
+  times.require_object();
+  for (const auto& entry : times.value().items()) to.measured_on[entry.key()] = times[entry.key()].count();
+}
+
 std::optional<kernel_context> context_of(const json_place& at) {
   if (at.is_null()) return std::nullopt;
   at.require_keys({"wall_ns", "open", "on_cpu_ns", "runnable_ns", "sleep_ns", "lock_ns", "io_ns", "other_ns",
@@ -113,7 +130,7 @@ std::map<std::string, std::uint64_t> lost_of(const json_place& at) {
 region region_of(const json_place& at) {
   at.require_keys({"path", "id", "parent", "site", "kind", "device", "threads", "count", "total_ns", "self_ns",
                    "min_ns", "max_ns", "p50_ns", "p90_ns", "p99_ns", "histogram", "attributes", "overhead_ns"},
-                  {"context", "self_context", "samples"});
+                  {"sampled", "count_error", "total_error_ns", "measured_on", "context", "self_context", "samples"});
   region made;
   const json_place path = at["path"];
   if (path.size() == 0 || path.size() > lib::most_names_of_path)
@@ -143,6 +160,7 @@ region region_of(const json_place& at) {
   for (const auto& entry : attributes.value().items())
     made.attributes[entry.key()] = attribute_of(attributes[entry.key()]);
   made.overhead_ns = cost_or_absent(at["overhead_ns"]);
+  read_sampling(made, at);
   if (at.has("context")) made.context = context_of(at["context"]);
   if (at.has("self_context")) made.self_context = context_of(at["self_context"]);
   if (at.has("samples")) made.samples = count_or_absent(at["samples"]);

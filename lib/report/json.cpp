@@ -78,27 +78,34 @@ json context_of(const std::optional<kernel_context>& context) {
 json region_of(const region& row) {
   const bool timed = row.durations.count() != 0;
   const auto only_timed = [&](std::uint64_t value) { return timed ? json(value) : json(nullptr); };
-  return {{"path", row.path},
-          {"id", id_of(row.id)},
-          {"parent", row.parent != 0 ? id_of(row.parent) : json(nullptr)},
-          {"site", {{"file", row.site.file}, {"line", row.site.line}, {"function", row.site.function}}},
-          {"kind", row.kind},
-          {"device", row.device},
-          {"threads", row.threads},
-          {"count", row.count},
-          {"total_ns", only_timed(row.total_ns)},
-          {"self_ns", only_timed(row.self_ns)},
-          {"min_ns", only_timed(row.min_ns)},
-          {"max_ns", only_timed(row.max_ns)},
-          {"p50_ns", absent_or(row.quantile_ns(0.5))},
-          {"p90_ns", absent_or(row.quantile_ns(0.9))},
-          {"p99_ns", absent_or(row.quantile_ns(0.99))},
-          {"histogram", histogram_of(row.durations)},
-          {"attributes", attributes_of(row)},
-          {"overhead_ns", absent_or(row.overhead_ns)},
-          {"context", context_of(row.context)},
-          {"self_context", context_of(row.self_context)},
-          {"samples", absent_or(row.samples)}};
+  json made = {{"path", row.path},
+               {"id", id_of(row.id)},
+               {"parent", row.parent != 0 ? id_of(row.parent) : json(nullptr)},
+               {"site", {{"file", row.site.file}, {"line", row.site.line}, {"function", row.site.function}}},
+               {"kind", row.kind},
+               {"device", row.device},
+               {"threads", row.threads},
+               {"count", row.count},
+               {"total_ns", only_timed(row.total_ns)},
+               {"self_ns", only_timed(row.self_ns)},
+               {"min_ns", only_timed(row.min_ns)},
+               {"max_ns", only_timed(row.max_ns)},
+               {"p50_ns", absent_or(row.quantile_ns(0.5))},
+               {"p90_ns", absent_or(row.quantile_ns(0.9))},
+               {"p99_ns", absent_or(row.quantile_ns(0.99))},
+               {"histogram", histogram_of(row.durations)},
+               {"attributes", attributes_of(row)},
+               {"overhead_ns", absent_or(row.overhead_ns)},
+               {"context", context_of(row.context)},
+               {"self_context", context_of(row.self_context)},
+               {"samples", absent_or(row.samples)}};
+  if (row.sampled) {
+    made["sampled"] = *row.sampled;
+    made["count_error"] = row.count_variance ? number(*row.count_error()) : json(nullptr);
+    made["total_error_ns"] = row.total_variance ? number(*row.total_error_ns()) : json(nullptr);
+  }
+  if (!row.measured_on.empty()) made["measured_on"] = row.measured_on;
+  return made;
 }
 
 json latencies_of(const std::optional<latencies>& all) {

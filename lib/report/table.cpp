@@ -4,6 +4,7 @@
 #include <adaptyst/profile.hpp>
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 
 #include "text.hpp"
 
@@ -40,7 +41,9 @@ std::string parts_of(const std::optional<kernel_context>& context) {
 
 std::string row_of(const profile& of, const region& row, const std::string& name, double wall_ns) {
   std::string line = fitted(name, name_columns(of)) + " " + fitted(short_name(of, row.device), 5);
-  line += right(row.count < 10'000'000 ? std::to_string(row.count) : quantity(static_cast<double>(row.count), ""), 8);
+  const bool fits = row.count < (row.sampled ? 1'000'000 : 10'000'000);
+  const std::string count = fits ? std::to_string(row.count) : quantity(static_cast<double>(row.count), "");
+  line += right(row.sampled ? "~" + count : count, 8);
   if (row.durations.count() == 0) return line;
   const auto total = static_cast<double>(row.total_ns);
   line += right(duration(total), 9) + right(duration(static_cast<double>(row.self_ns)), 9);
@@ -305,6 +308,27 @@ void write_account(std::string& out, const account& of, double wall_ns) {
         wall_ns > 0 ? fmt::format(", {} of the run if on one thread", percent(*of.overhead_ns / wall_ns)) : ""));
 }
 
+// What an overhead budget has done.
+void write_budget(std::string& out, const profile& of) {
+  std::size_t sampled = 0;
+  std::uint64_t coarsest = 0;
+  double worst = 0;
+  for (const region& row : of.regions) {
+    if (!row.sampled || row.count == 0) continue;
+    ++sampled;
+    worst = std::max(worst, row.count_error().value_or(0) / static_cast<double>(row.count));
+    for (const auto& [step, time_ns] : row.measured_on)
+      if (step.rfind("1 of ", 0) == 0)
+        coarsest = std::max<std::uint64_t>(coarsest, std::strtoull(&step[5], nullptr, 10));
+  }
+  if (sampled == 0) return;
+  out += wrapped(
+      fmt::format("overhead budget: {} region{} sampled (~){}, counts within {} (standard error); overhead=none "
+                  "records every event",
+                  sampled, sampled == 1 ? "" : "s",
+                  coarsest != 0 ? fmt::format(", down to 1 event of {}", coarsest) : "", percent(worst)));
+}
+
 }  // namespace
 
 std::string to_table(const profile& of) {
@@ -338,6 +362,7 @@ std::string to_table(const profile& of) {
   write_devices(out, of);
   write_efficiency(out, of);
   write_account(out, of.accounting, wall_ns);
+  write_budget(out, of);
   if (of.context && !of.context->lost.empty()) write_lost_context(out, *of.context);
   if (of.samples) write_samples(out, *of.samples);
   if (of.timeline)

@@ -42,7 +42,7 @@ code code_of(void (*probe)(const char*, std::uint64_t, std::uint64_t, std::uint6
 constexpr std::chrono::microseconds inner_time{200};
 
 adaptyst::profile deterministic(const std::string& engine) {
-  adaptyst::collector collector("report=none,engine=" + engine);
+  adaptyst::collector collector("report=none,overhead=none,engine=" + engine);
   std::vector<std::thread> threads;
   for (int t = 0; t != 3; ++t)
     threads.emplace_back([] {

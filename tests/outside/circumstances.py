@@ -24,7 +24,7 @@ started = []
 
 
 def command(*arguments):
-    return [ADAPTYST, arguments[0], f"--engine={ENGINE}", "--report=none", f"--output={profile_file}", *map(str, arguments[1:])]
+    return [ADAPTYST, arguments[0], f"--engine={ENGINE}", "--report=none", "--overhead=none", f"--output={profile_file}", *map(str, arguments[1:])]
 
 
 def observe(*arguments):

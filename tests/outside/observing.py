@@ -20,7 +20,7 @@ LIMIT = 60  # seconds that nothing here comes near to
 
 
 def command(*arguments):
-    return [ADAPTYST, arguments[0], f"--engine={ENGINE}", "--report=none", f"--output={profile_file}", *map(str, arguments[1:])]
+    return [ADAPTYST, arguments[0], f"--engine={ENGINE}", "--report=none", "--overhead=none", f"--output={profile_file}", *map(str, arguments[1:])]
 
 
 def load():

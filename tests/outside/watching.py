@@ -39,7 +39,7 @@ def end(program):
 
 
 def top(*arguments):
-    return [ADAPTYST, "top", f"--engine={ENGINE}", *map(str, arguments)]
+    return [ADAPTYST, "top", f"--engine={ENGINE}", "--overhead=none", *map(str, arguments)]
 
 
 def run(words):
@@ -220,7 +220,7 @@ def case_all():
 
 def case_attach_all():
     file = work / "all.json"
-    all_of(ADAPTYST, "attach", "--all", f"--engine={ENGINE}", "--report=none", "--interval=0.3", f"--output={file}")
+    all_of(ADAPTYST, "attach", "--all", f"--engine={ENGINE}", "--report=none", "--overhead=none", "--interval=0.3", f"--output={file}")
     profile = json.loads(file.read_text())
     counts = [region["count"] for region in profile["regions"] if region["path"] == ["thread"]]
     failures.equal(len(profile.get("processes", [])), 2, "both programs are in the profile")

@@ -17,8 +17,8 @@ inline std::string engine() {
   return chosen != nullptr ? chosen : "inline";
 }
 
-// Of the kernel's context there are tests of its own: it takes 0.1 s to start and to stop.
-inline std::string options() { return "report=none,context=none,engine=" + engine(); }
+// Every event counts. Of the kernel's context there are tests of its own: it takes 0.1 s to start and to stop.
+inline std::string options() { return "report=none,overhead=none,context=none,engine=" + engine(); }
 
 // The region with this path; fails the test when there is none, or more than one.
 inline const adaptyst::region& find(const adaptyst::profile& in, const std::vector<std::string>& path) {

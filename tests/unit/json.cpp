@@ -63,6 +63,24 @@ TEST_CASE("a region's row holds what was measured, and p50 and its like within i
   CHECK_FALSE(all.contains("processes"));
 }
 
+TEST_CASE("an estimate says how many events it is made of, and how far it may be off; others say nothing") {
+  adaptyst::profile made;
+  made.regions.resize(2);
+  made.regions[0].path = {"exact"};
+  made.regions[1].path = {"sampled"};
+  made.regions[1].count = 64;
+  made.regions[1].sampled = 1;
+  made.regions[1].count_variance = 64 * 63;
+  made.regions[1].measured_on = {{"1 of 64", 1000}, {"recorder", 7}};
+  const json all = json::parse(adaptyst::to_json(made))["regions"];
+  for (const char* const key : {"sampled", "count_error", "total_error_ns", "measured_on"})
+    CHECK(!all[0].contains(key));
+  CHECK(all[1]["sampled"] == 1);
+  CHECK(all[1]["count_error"].get<double>() == Approx(63.498));
+  CHECK(all[1]["total_error_ns"].is_null());
+  CHECK(all[1]["measured_on"] == json{{"1 of 64", 1000}, {"recorder", 7}});
+}
+
 TEST_CASE("what could not be had is null, and never 0") {
   adaptyst::profile in = with_one_region();
   adaptyst::region mark;

@@ -20,7 +20,8 @@ using adaptyst::lib::report_choice;
 bool same(const options& a, const options& b) {
   return a.engine == b.engine && a.report == b.report && a.output == b.output && a.functions == b.functions &&
          a.through_exceptions == b.through_exceptions && a.timeline == b.timeline && a.trace_events == b.trace_events &&
-         a.folded == b.folded && a.speedscope == b.speedscope && a.sample_frequency == b.sample_frequency;
+         a.folded == b.folded && a.speedscope == b.speedscope && a.sample_frequency == b.sample_frequency &&
+         a.overhead == b.overhead;
 }
 
 bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
@@ -33,6 +34,7 @@ std::string refusal(const std::string& text) {
   before.output = "kept.json";
   before.timeline = "kept.trace.json";
   before.trace_events = 128;
+  before.overhead = 0.3;
   before.functions = {"mpi"};
   before.through_exceptions = true;
   options changed = before;
@@ -92,6 +94,20 @@ TEST_CASE("every documented value is understood") {
   CHECK(chosen.report == report_choice::table);
   apply(chosen, "output=/some/where/%h.%p.%r.%%.json", "the test");
   CHECK(chosen.output == "/some/where/%h.%p.%r.%%.json");
+}
+
+TEST_CASE("an overhead is a percentage, or none") {
+  options chosen;
+  CHECK(chosen.overhead == Approx(0.02));
+  const std::pair<const char*, double> shares[] = {
+      {"2%", 0.02}, {"0.5%", 0.005}, {"100%", 1}, {"0.1%", 0.001}, {"none", 0}};
+  for (const auto& [text, share] : shares) {
+    apply(chosen, std::string("overhead=") + text, "the test");
+    CHECK(chosen.overhead == Approx(share));
+  }
+  for (const char* const wrong :
+       {"", "2", "%", "-1%", "0%", "0.05%", "101%", "nan%", "inf%", "2%%", "2 %", "1e400%", "None", "two%"})
+    CHECK(contains(refusal(std::string("overhead=") + wrong), "from 0.1% to 100%"));
 }
 
 TEST_CASE("pairs are joined by commas, and the last word counts") {

@@ -176,6 +176,13 @@ class generator {
       made.durations.add(duration);
       ++made.count;
     }
+    if (made.count != 0 && below(3) == 0) {
+      made.sampled = below(made.count);
+      made.count_variance = static_cast<double>(below(1000));
+      made.total_variance = maybe_number();
+    }
+    for (const char* const step : {"kernel", "recorder", "1 of 64"})
+      if (below(3) == 0) made.measured_on[step] = below(1000);
     for (const char* const name : {"bytes", "flops", "residual"}) {
       if (below(2) == 0) continue;
       const double low = static_cast<double>(below(100)) - 50;

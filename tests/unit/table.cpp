@@ -122,6 +122,21 @@ TEST_CASE("nothing measured is said to be so") {
   check_table(adaptyst::to_table({}));
 }
 
+TEST_CASE("a count that is an estimate is marked, and the budget told") {
+  adaptyst::profile made = small();
+  CHECK(!contains(adaptyst::to_table(made), "~"));
+  CHECK(!contains(adaptyst::to_table(made), "budget"));
+  adaptyst::region sampled = region({"hot"}, 640000, 50);
+  sampled.sampled = 10000;
+  sampled.count_variance = 64.0 * 63 * 10000;
+  sampled.measured_on = {{"recorder", 1000}, {"1 of 8", 5}, {"1 of 64", 2000000}};
+  made.regions.push_back(sampled);
+  const std::string table = adaptyst::to_table(made);
+  check_table(table);
+  CHECK(contains(line_of(table, "hot"), " ~640000 "));
+  CHECK(contains(table, "overhead budget: 1 region sampled (~), down to 1 event of 64, counts within 1.0%"));
+}
+
 TEST_CASE("children stand below their parents, the longest first") {
   adaptyst::profile in = small();
   in.regions = {region({"a"}, 1, 100), region({"a", "short"}, 1, 10), region({"a", "short", "deep"}, 1, 5),

@@ -28,6 +28,10 @@ ADAPTYST_DETAIL_INLINE void store_release(T& to, V value) noexcept {
   __atomic_store_n(&to, static_cast<T>(value), __ATOMIC_RELEASE);
 }
 
+ADAPTYST_DETAIL_INLINE void store_number(double& to, double value) noexcept {
+  __atomic_store(&to, &value, __ATOMIC_RELAXED);
+}
+
 // Adds where only this thread writes: a load, an addition and a store, no lock prefix. GCC makes three instructions of
 // these, since it does not join atomics; one does as well.
 template <class T, class V>

@@ -68,6 +68,19 @@ ADAPTYST_DETAIL_INLINE const adaptyst_site* record_of(process& in, site& marker,
   return record;
 }
 
+// Whether the overhead budget wants this event left out. Counts it down, if so; whatever is unclear is for the long way.
+template <class = void>
+ADAPTYST_DETAIL_INLINE bool is_left_out(const site& marker) noexcept {
+  const adaptyst_site* const record = load_acquire(marker.record);
+  recorder* const r = this_thread_recorder;
+  if (record == nullptr || reinterpret_cast<uintptr_t>(r) <= 1) return false;
+  uint32_t& gap = r->left_out.gap[load(record->step)];
+  const uint32_t left = load(gap);
+  if (left <= 1) return false;
+  store(gap, left - 1);
+  return true;
+}
+
 // ---- regions bound to a scope -----------------------------------------------------------------------------------
 //
 // A region whose name is a literal, and which follows its like on this thread, takes the short way: push_again() and
@@ -127,6 +140,7 @@ __attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN inline uint64_t push_frame(site
                                                                             const payload_values* payload,
                                                                             const void* stack,
                                                                             const void* code) noexcept {
+  if (is_left_out(marker)) return 0;
   recorder* const opened = open_recorder();
   if (ADAPTYST_DETAIL_UNLIKELY(opened == nullptr)) return 0;
   recorder& r = *opened;
@@ -141,21 +155,26 @@ __attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN inline uint64_t push_frame(site
       count_loss(r, why);
       return 0;
     }
+    const uint32_t step = load(record->step);
+    const uint64_t weight = step == ADAPTYST_STEP_ENGINE ? 1 : weight_of_next(r.left_out, step);
+    if (weight == 0) return 0;
     heal(r, record, stack, code);
     const uint32_t depth = r.depth;
-    if (ADAPTYST_DETAIL_UNLIKELY(depth == most_depth)) {
-      count_loss(r, loss::too_deep);
-      return 0;
-    }
+    const auto lose = [&](loss reason) {
+      count_loss(r, reason, weight);
+      return uint64_t{0};
+    };
+    if (ADAPTYST_DETAIL_UNLIKELY(depth == most_depth)) return lose(loss::too_deep);
     where = device > most_devices ? nullptr : row_below(r, current_path(r), record, device, why);
-    if (ADAPTYST_DETAIL_UNLIKELY(where == nullptr)) {
-      count_loss(r, why);
-      return 0;
-    }
+    if (ADAPTYST_DETAIL_UNLIKELY(where == nullptr)) return lose(why);
     // Not below a region of an earlier epoch: all of these bear the root, and their paths differ.
     if (depth == 0 || depth > r.base) store(top_frame(r).where->child, where);
     pushed = &(&top_frame(r))[1];
     open_frame(r, *pushed, *where, stack, code);
+    if (step != ADAPTYST_STEP_ENGINE) {
+      pushed->weight = weight;
+      store(where->extras, where->extras | weighed);
+    }
     if (payload != nullptr)
       for (uint32_t at = 0; at != payload->count; ++at) r.values[depth + 1][at] = payload->numbers[at];
   }
@@ -185,7 +204,9 @@ __attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN inline uint64_t push_again(site
     const frame& top = top_frame(r);
     row& where = *r.guess;
     // The root, which stands for "no guess", has an identity that no thread and device have.
-    const bool as_always = where.site == load_acquire(marker.record) && where.identity == identity_of(r, device) &&
+    const adaptyst_site* const record = load_acquire(marker.record);
+    const bool as_always = where.site == record && where.identity == identity_of(r, device) &&
+                           load(record->step) == ADAPTYST_STEP_ENGINE &&
                            (top.stack > stack || (top.stack == stack && top.code != code)) && r.depth < most_depth &&
                            r.counting_epoch == load(r.owner->control.epoch) &&
                            load(adaptyst_object_v1.region_begin) == 0;
@@ -199,10 +220,11 @@ __attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN inline uint64_t push_again(site
 // What few regions have: numbers, a place in a timeline, a device, a wait for one.
 template <class = void>
 __attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN inline void book_extras(recorder& r, row& where, uint32_t depth,
-                                                                         uint64_t end, uint64_t duration_ns) noexcept {
+                                                                         uint64_t end, uint64_t duration_ns,
+                                                                         uint64_t weight) noexcept {
   if (r.ring != nullptr) trace(*r.ring, r.thread, traced::scope, where.path, r.frames[depth].begin, end);
   for (uint32_t value = 0; value != where.site->attribute_count; ++value)
-    add_attribute(where.attributes[value], r.values[depth][value]);
+    add_attribute(where.attributes[value], r.values[depth][value], static_cast<double>(weight));
   if (!is_wait(where.site->kind)) return;
   const uint64_t end_ns = monotonic_ns();  // the clock of operations, which the calibrated counter only follows
   const uint64_t begin_ns = end_ns - duration_ns;
@@ -249,12 +271,26 @@ __attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN inline bool unwind_to(recorder&
 
 // The frame is the innermost.
 template <class = void>
-ADAPTYST_DETAIL_INLINE void close_frame(recorder& r, row& where, uint32_t depth, uint64_t duration_ns) noexcept {
+ADAPTYST_DETAIL_INLINE void close_frame(recorder& r, row& where, uint32_t depth, uint64_t duration_ns,
+                                        uint64_t weight) noexcept {
   store(r.depth, depth - 1);
   store(r.guess, &where);
-  r.frames[depth - 1].nested_ns += duration_ns;
-  bump(r.ended, 1);
-  bump(where.count, 1);
+  r.frames[depth - 1].nested_ns += duration_ns * weight;
+  bump(r.ended, weight);
+  bump(where.count, weight);
+}
+
+// An event that has a weight: booked here, and told to nobody. The frame counted as one begun.
+template <class = void>
+__attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN inline void close_weighed(recorder& r, row& where, uint32_t depth,
+                                                                           uint64_t end,
+                                                                           uint64_t duration_ns) noexcept {
+  const frame& closed = r.frames[depth];
+  store(where.extras, where.extras & ~weighed);
+  bump(r.begun, closed.weight - 1);
+  close_frame(r, where, depth, duration_ns, closed.weight);
+  add_weighed_duration(where, duration_ns, closed.nested_ns, closed.weight);
+  if (where.extras != 0) book_extras(r, where, depth, end, duration_ns, closed.weight);
 }
 
 // The long way out.
@@ -275,11 +311,15 @@ __attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN inline void pop_frame(recorder&
     begin = closed.begin;
     path = closed.path;
     duration_ns = to_duration_ns(clock, end - begin);
-    self_ns = duration_ns > closed.nested_ns ? duration_ns - closed.nested_ns : 0;
     row& where = *closed.where;
-    close_frame(r, where, depth, duration_ns);
+    if ((where.extras & weighed) != 0) return close_weighed(r, where, depth, end, duration_ns);
+    self_ns = duration_ns > closed.nested_ns ? duration_ns - closed.nested_ns : 0;
+    close_frame(r, where, depth, duration_ns, 1);
     if (load(adaptyst_object_v1.recorder) != 0) add_duration(where, duration_ns, closed.nested_ns);
-    if (where.extras != 0) book_extras(r, where, depth, end, duration_ns);
+    // What is nested has a weight, and stands for what lies in other events of this row as well.
+    else if (ADAPTYST_DETAIL_UNLIKELY(closed.nested_ns > duration_ns))
+      bump(where.nested_ns, closed.nested_ns - duration_ns);
+    if (where.extras != 0) book_extras(r, where, depth, end, duration_ns, 1);
   }
   if (load(adaptyst_object_v1.region_end) != 0) tell_end(*r.owner, begin, duration_ns, self_ns, path);
 }
@@ -310,7 +350,7 @@ __attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN inline void pop_again(uint64_t 
                 load(adaptyst_object_v1.region_end) == 0 && load(adaptyst_object_v1.recorder) != 0;
     if (as_always) {
       const uint64_t duration_ns = in_ns(slope, end - closed.begin);
-      close_frame(r, *where, depth, duration_ns);
+      close_frame(r, *where, depth, duration_ns, 1);
       add_duration(*where, duration_ns, closed.nested_ns);
     }
   }
@@ -346,6 +386,12 @@ ADAPTYST_DETAIL_COLD inline uint64_t begin_named(site& marker, uint32_t device) 
   return push_again(marker, device, ADAPTYST_DETAIL_STACK(), __builtin_return_address(0));
 }
 
+// In the cold part of the site itself: a call would cost more than all that an event that is left out may cost.
+template <class = void>
+ADAPTYST_DETAIL_INLINE uint64_t begin_if_chosen(site& marker, uint32_t device) noexcept {
+  return is_left_out(marker) ? 0 : begin_named(marker, device);
+}
+
 template <class = void>
 ADAPTYST_DETAIL_COLD inline uint64_t begin_with(site& marker, text name, uint32_t device,
                                                 const payload_values* payload) noexcept {
@@ -372,7 +418,7 @@ ADAPTYST_DETAIL_INLINE text name_of(const site& marker, const Name& name) noexce
 
 template <bool Literal, class Name>
 ADAPTYST_DETAIL_INLINE uint64_t begin_scope(site& marker, uint32_t device, const Name& name) noexcept {
-  if constexpr (Literal) return begin_named(marker, device);
+  if constexpr (Literal) return begin_if_chosen(marker, device);
   return begin_with(marker, text_of_event(name), device, nullptr);
 }
 
@@ -578,7 +624,7 @@ void object_loading<T>::unloading() noexcept {
       nullptr};                                                                                                  \
   const ::adaptyst::detail::scope<> ADAPTYST_DETAIL_PASTE(adaptyst_scope_, number) {                             \
     ADAPTYST_DETAIL_AWAKE()                                                                                      \
-    ? ::adaptyst::detail::begin_named(ADAPTYST_DETAIL_PASTE(adaptyst_site_, number), 0U) : 0U                    \
+    ? ::adaptyst::detail::begin_if_chosen(ADAPTYST_DETAIL_PASTE(adaptyst_site_, number), 0U) : 0U                \
   }
 
 #endif

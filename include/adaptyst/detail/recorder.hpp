@@ -16,6 +16,7 @@
 #include "announce.hpp"
 #include "probes.hpp"
 #include "process.hpp"
+#include "sampling.hpp"
 #include "trace_ring.hpp"
 
 namespace adaptyst { inline namespace v1 { namespace detail {
@@ -51,12 +52,16 @@ struct alignas(64) row {
   const adaptyst_site* site;
   row* child;         // the last that was found below this one, as a loop finds it again; never null
   uint64_t identity;  // device and generation of the thread, see identity_of()
-  uint64_t extras;    // 0: neither numbers of a payload nor a device, nor does the host wait, nor is there a timeline
+  uint64_t extras;    // 0: no numbers of a payload, no device, no wait of the host, no timeline, no weight
   uint64_t count, total_ns, nested_ns, min_ns, max_ns;
   uint64_t* histogram;
   uint32_t threads;  // that have had this recorder, and been here
   uint32_t pad;
   attribute_sum attributes[ADAPTYST_ATTRIBUTES];
+  // Of the events that were booked with a weight N > 1: the sums of N - 1, of N (N - 1), and of the latter times the
+  // square of the duration, which are the estimates' variances.
+  uint64_t left_out, count_variance;
+  double total_variance;
 };
 
 struct row_chunk {
@@ -73,8 +78,11 @@ struct frame {
   uint64_t begin;     // timestamp; 0: not taken yet, and the thread's time still is that of the frame below
   const void* code;
   const adaptyst_path* path;
-  uint64_t pad;
+  uint64_t weight;  // of its event, if its row has `weighed` among its extras
 };
+
+// In the extras of a row whose open frame has a weight: it is booked here, whatever the engine.
+constexpr uint64_t weighed = uint64_t{1} << 32;
 
 // What others read of a recorder.
 struct recorder_head {
@@ -105,6 +113,7 @@ struct recorder : recorder_head {
   int64_t owed_waits;     // see book_wait()
   trace_ring* kept_ring;  // of an earlier epoch, perhaps
   trace_ring no_ring;     // where there was no memory: it counts what it loses
+  gaps left_out;
 
   row* slots[row_slots];
 
@@ -114,10 +123,10 @@ struct recorder : recorder_head {
 };
 
 // Differs, in all likelihood, where a reader from outside was built with other headers.
-constexpr uint64_t layout_of_state =
-    mix(mix(sizeof(process) ^ (uint64_t{sizeof(recorder)} << 32)) ^ sizeof(row) ^
-        (uint64_t{ADAPTYST_HISTOGRAM_BUCKETS} << 16) ^ (uint64_t{sizeof(frame)} << 32) ^
-        (uint64_t{offsetof(control_page, owners)} << 40) ^ (uint64_t{offsetof(control_page, recorders)} << 48));
+constexpr uint64_t layout_of_state = mix(
+    mix(sizeof(process) ^ (uint64_t{sizeof(recorder)} << 32)) ^ sizeof(row) ^ (uint64_t{sizeof(adaptyst_site)} << 8) ^
+    (uint64_t{ADAPTYST_HISTOGRAM_BUCKETS} << 16) ^ (uint64_t{sizeof(frame)} << 32) ^
+    (uint64_t{offsetof(control_page, owners)} << 40) ^ (uint64_t{offsetof(control_page, recorders)} << 48));
 
 // Hidden, one for each ELF object and thread: one pointer of TLS, whatever the program marks.
 ADAPTYST_DETAIL_HIDDEN inline thread_local recorder* this_thread_recorder = nullptr;
@@ -148,8 +157,8 @@ ADAPTYST_DETAIL_INLINE bool is_being_written(const recorder& r) noexcept {
 }
 
 template <class = void>
-ADAPTYST_DETAIL_INLINE void count_loss(recorder& r, loss why) noexcept {
-  bump(r.lost[static_cast<unsigned>(why)], 1);
+ADAPTYST_DETAIL_INLINE void count_loss(recorder& r, loss why, uint64_t times = 1) noexcept {
+  bump(r.lost[static_cast<unsigned>(why)], times);
 }
 
 template <class = void>
@@ -185,8 +194,14 @@ ADAPTYST_DETAIL_COLD inline void book_wait(recorder& r, device_work what, uint64
 template <class = void>
 inline void abandon_frames(recorder& r, uint32_t depth) noexcept {
   const uint32_t counted = depth > r.base ? depth : r.base;
-  for (uint32_t at = r.depth; at > counted; --at)
-    if (is_wait(r.frames[at].path->site->kind)) book_wait(r, device_work::wait_end, monotonic_ns());
+  for (uint32_t at = r.depth; at > counted; --at) {
+    const frame& open = r.frames[at];
+    if (is_wait(open.path->site->kind)) book_wait(r, device_work::wait_end, monotonic_ns());
+    if ((open.where->extras & weighed) == 0) continue;
+    store(open.where->extras, open.where->extras & ~weighed);
+    bump(r.begun, open.weight - 1);
+    count_loss(r, loss::unmatched, open.weight - 1);
+  }
   if (r.depth > counted) bump(r.lost[static_cast<unsigned>(loss::unmatched)], r.depth - counted);
   store(r.depth, depth);
   if (r.base > depth) store(r.base, depth);
@@ -222,6 +237,7 @@ inline void enter_epoch(recorder& r) noexcept {
   store(r.ring, make_ring(r, load(control.trace_entries)));
   const uint64_t epoch = load(control.epoch);
   store(r.counting_epoch, load(control.clock.ns_per_tick) != 0 ? epoch : ~uint64_t{0});
+  begin_gaps(r.left_out, mix(r.thread ^ mix(reinterpret_cast<uintptr_t>(&r)) ^ monotonic_ns()));
   store_release(r.epoch, epoch);
   announce_thread(r);
 }
@@ -292,12 +308,14 @@ ADAPTYST_DETAIL_COLD inline row* make_row(recorder& r, row*& slot, uint64_t id, 
   store(made.min_ns, ~uint64_t{0});
   store(made.max_ns, 0);
   store(made.threads, 0);
+  store(made.left_out, 0);
+  store(made.count_variance, 0);
+  store_number(made.total_variance, 0);
   store(made.histogram, histogram);
   for (attribute_sum& attribute : made.attributes) {
-    double zero = 0, least = __builtin_huge_val(), most = -__builtin_huge_val();
-    __atomic_store(&attribute.sum, &zero, __ATOMIC_RELAXED);
-    __atomic_store(&attribute.min, &least, __ATOMIC_RELAXED);
-    __atomic_store(&attribute.max, &most, __ATOMIC_RELAXED);
+    store_number(attribute.sum, 0);
+    store_number(attribute.min, __builtin_huge_val());
+    store_number(attribute.max, -__builtin_huge_val());
   }
   slot = &made;
   store_release(r.rows_used, number + 1);
@@ -340,20 +358,30 @@ inline row* row_of(recorder& r, const adaptyst_path* path, loss& why) noexcept {
 }
 
 template <class = void>
-ADAPTYST_DETAIL_INLINE void add_attribute(attribute_sum& to, double value) noexcept {
-  double sum = to.sum + value;  // only this thread writes: plain reads are its own
-  __atomic_store(&to.sum, &sum, __ATOMIC_RELAXED);
-  if (value < to.min) __atomic_store(&to.min, &value, __ATOMIC_RELAXED);
-  if (value > to.max) __atomic_store(&to.max, &value, __ATOMIC_RELAXED);
+ADAPTYST_DETAIL_INLINE void add_attribute(attribute_sum& to, double value, double weight = 1) noexcept {
+  store_number(to.sum, to.sum + weight * value);  // only this thread writes: plain reads are its own
+  if (value < to.min) store_number(to.min, value);
+  if (value > to.max) store_number(to.max, value);
 }
 
 template <class = void>
-ADAPTYST_DETAIL_INLINE void add_duration(row& to, uint64_t duration_ns, uint64_t nested_ns) noexcept {
-  bump(to.total_ns, duration_ns);
-  bump(to.nested_ns, nested_ns);
+ADAPTYST_DETAIL_INLINE void add_duration(row& to, uint64_t duration_ns, uint64_t nested_ns,
+                                         uint64_t weight = 1) noexcept {
+  bump(to.total_ns, duration_ns * weight);
+  bump(to.nested_ns, nested_ns * weight);
   if (duration_ns < to.min_ns) store(to.min_ns, duration_ns);
   if (duration_ns > to.max_ns) store(to.max_ns, duration_ns);
-  bump(to.histogram[adaptyst_histogram_bucket(duration_ns)], 1);
+  bump(to.histogram[adaptyst_histogram_bucket(duration_ns)], weight);
+}
+
+// The event stands for `weight`, of which the others were left out.
+template <class = void>
+inline void add_weighed_duration(row& to, uint64_t duration_ns, uint64_t nested_ns, uint64_t weight) noexcept {
+  add_duration(to, duration_ns, nested_ns, weight);
+  const auto duration = static_cast<double>(duration_ns);
+  bump(to.left_out, weight - 1);
+  bump(to.count_variance, weight * (weight - 1));
+  store_number(to.total_variance, to.total_variance + static_cast<double>(weight * (weight - 1)) * duration * duration);
 }
 
 // ---- having one ---------------------------------------------------------------------------------------------------

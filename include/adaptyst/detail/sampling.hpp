@@ -1,0 +1,74 @@
+// Which events are recorded where an overhead budget leaves some of them out: one of 2^k, each drawn by itself, so that no
+// period of the program can meet a period of ours.
+//
+// What is drawn is the gap to the next event that is taken, so one that is left out costs a decrement. Gaps are geometric:
+// how long one has lasted says nothing about its rest, and so markers on the same step share one, markers come and go, and
+// steps change, and every event still has had the same chance. It is booked with a weight of 2^k.
+#ifndef ADAPTYST_DETAIL_SAMPLING_HPP
+#define ADAPTYST_DETAIL_SAMPLING_HPP
+
+#include "../probe_abi.h"
+#include "atomic.hpp"
+
+namespace adaptyst { inline namespace v1 { namespace detail {
+
+// Of one thread.
+struct gaps {
+  uint32_t gap[ADAPTYST_STEP_LAST + 1];  // the how-manieth event on this step is the next to be taken; 0: not drawn yet
+  uint64_t random;                       // never 0
+};
+
+template <class = void>
+inline void begin_gaps(gaps& of, uint64_t seed) noexcept {
+  for (uint32_t& one : of.gap) store(one, 0);
+  of.random = seed | 1;
+}
+
+// The natural logarithm of a normal positive number, to 1e-12: <cmath> is too dear for a header.
+template <class = void>
+inline double natural_log(double of) noexcept {
+  constexpr double ln_2 = 0.69314718055994530942;
+  constexpr double root_2 = 1.41421356237309504880;
+  uint64_t bits;
+  __builtin_memcpy(&bits, &of, sizeof bits);
+  int exponent = static_cast<int>(bits >> 52) - 1023;
+  bits = (bits & ((uint64_t{1} << 52) - 1)) | (uint64_t{1023} << 52);
+  double mantissa;  // 1 … 2
+  __builtin_memcpy(&mantissa, &bits, sizeof mantissa);
+  if (mantissa > root_2) {
+    mantissa /= 2;
+    ++exponent;
+  }
+  const double s = (mantissa - 1) / (mantissa + 1);  // the inverse hyperbolic tangent's series
+  double sum = 0;
+  for (int power = 15; power > 0; power -= 2) sum = sum * s * s + 1.0 / power;
+  return exponent * ln_2 + 2 * s * sum;
+}
+
+// Geometric with mean 2^k, from 1 on.
+template <class = void>
+inline uint32_t next_gap(gaps& of, uint32_t k) noexcept {
+  of.random ^= of.random << 13;
+  of.random ^= of.random >> 7;
+  of.random ^= of.random << 17;
+  const uint64_t scrambled = of.random * 0x2545F4914F6CDD1D;
+  const double uniform = (static_cast<double>(scrambled >> 11) + 0.5) / 9007199254740992.0;  // 2^53; never 0 nor 1
+  const double chance = 1.0 / static_cast<double>(uint64_t{1} << k);
+  return 1 + static_cast<uint32_t>(natural_log(uniform) / natural_log(1 - chance));
+}
+
+// What the event that has come stands for on this step; 0: it is left out.
+template <class = void>
+inline uint64_t weight_of_next(gaps& of, uint32_t step) noexcept {
+  if (step == ADAPTYST_STEP_RECORDER || step > ADAPTYST_STEP_LAST) return 1;
+  const uint32_t k = step - ADAPTYST_STEP_RECORDER;
+  uint32_t& gap = of.gap[step];
+  // Atomic, as the thread that had this recorder before may have written it last, outside any stretch of writing.
+  const uint32_t left = (load(gap) != 0 ? load(gap) : next_gap(of, k)) - 1;
+  store(gap, left != 0 ? left : next_gap(of, k));
+  return left != 0 ? 0 : uint64_t{1} << k;
+}
+
+}}}  // namespace adaptyst::v1::detail
+
+#endif

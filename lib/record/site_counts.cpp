@@ -1,0 +1,99 @@
+#include "site_counts.hpp"
+
+#include <adaptyst/detail/recorder.hpp>
+#include <algorithm>
+#include <cstddef>
+#include <unordered_set>
+
+namespace adaptyst::lib {
+
+namespace {
+
+// What is read may be damaged, and lead in a circle.
+constexpr std::size_t most_recorders = 1 << 12;
+constexpr std::size_t most_sites = 1 << 16;
+constexpr std::size_t most_paths = 1 << 18;
+
+template <class T>
+std::uint64_t address_of(const T* there) {
+  return reinterpret_cast<std::uint64_t>(there);
+}
+
+}  // namespace
+
+bool site_counts::know_site(const memory& in, std::uint64_t address) {
+  if (sites_.find(address) != sites_.end()) return true;
+  adaptyst_site site{};
+  if (sites_.size() == most_sites || !in.read(address, site) || site.id == 0) return false;
+  site_count made;
+  made.id = site.id;
+  made.kind = site.kind;
+  made.step = site.step;
+  sites_.emplace(address, made);
+  return true;
+}
+
+bool site_counts::know_path(const memory& in, std::uint64_t address, std::uint64_t site) {
+  if (const auto known = paths_.find(address); known != paths_.end()) return known->second == site;
+  adaptyst_path path{};
+  if (paths_.size() == most_paths || !in.read(address, path) || address_of(path.site) != site || !know_site(in, site))
+    return false;
+  if (path.parent != nullptr) {
+    adaptyst_path parent{};
+    if (!in.read(address_of(path.parent), parent) || !know_site(in, address_of(parent.site))) return false;
+    sites_[address_of(parent.site)].has_nested = true;
+  }
+  paths_.emplace(address, site);
+  return true;
+}
+
+// Returns the address of the next one.
+std::uint64_t site_counts::read_recorder(const memory& in, std::uint64_t address, std::uint64_t epoch) {
+  detail::recorder_head head{};
+  if (!in.read(address, head)) return 0;
+  const std::uint64_t next = address_of(head.next);
+  if (head.epoch != epoch) return next;
+  const std::size_t used = std::min(head.rows_used, detail::most_rows);
+  for (std::size_t first = 0; first < used; first += detail::rows_per_chunk) {
+    const std::size_t count = std::min<std::size_t>(detail::rows_per_chunk, used - first);
+    rows_.resize(count);
+    if (!in.read(address_of(head.chunks[first / detail::rows_per_chunk]), rows_.data(), count * sizeof(detail::row)))
+      return next;
+    for (const detail::row& one : rows_)
+      if (know_path(in, address_of(one.path), address_of(one.site))) sites_[address_of(one.site)].events += one.count;
+  }
+  return next;
+}
+
+void site_counts::update(const process_state& of) {
+  detail::control_page control{};
+  if (of.address == 0 || !has_known_layout(of) || !of.in->read(of.address, control)) return;
+  for (auto& [address, site] : sites_) site.events = 0;
+  std::unordered_set<std::uint64_t> visited;
+  std::uint64_t at = address_of(control.recorders);
+  while (at != 0 && visited.size() != most_recorders && visited.insert(at).second)
+    at = read_recorder(*of.in, at, control.epoch);
+}
+
+bool set_step(const process_state& of, std::uint64_t site, std::uint32_t step) {
+  static_assert(offsetof(adaptyst_site, step) % 8 == 0 &&
+                offsetof(adaptyst_site, pad) == offsetof(adaptyst_site, step) + 4);
+  return of.in->write(site + offsetof(adaptyst_site, step), std::uint64_t{step});
+}
+
+void reset_steps(const process_state& of) {
+  if (of.address == 0 || !has_known_layout(of)) return;
+  constexpr std::size_t at_once = 4096;
+  constexpr std::size_t slots = sizeof(detail::process::sites) / sizeof(std::uint64_t);
+  std::vector<std::uint64_t> addresses(at_once);
+  for (std::size_t first = 0; first < slots; first += at_once) {
+    const std::uint64_t from = of.address + offsetof(detail::process, sites) + first * sizeof(std::uint64_t);
+    if (!of.in->read(from, addresses.data(), at_once * sizeof(std::uint64_t))) return;
+    for (const std::uint64_t address : addresses) {
+      adaptyst_site site{};
+      if (address != 0 && of.in->read(address, site) && site.step != 0) set_step(of, address, 0);
+    }
+  }
+}
+
+}  // namespace adaptyst::lib

@@ -1,0 +1,102 @@
+#!/usr/bin/env python3
+"""`adaptyst run` and `attach` with an overhead budget, on a program of short regions: budget.py ADAPTYST PROGRAM ENGINE [CASE …]"""
+import json
+import pathlib
+import signal
+import subprocess
+import sys
+import time
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "support"))
+from cases import run_cases  # noqa: E402
+from compiling import Failures, scratch  # noqa: E402
+
+ADAPTYST, PROGRAM, ENGINE = sys.argv[1:4]
+failures = Failures()
+work = scratch()
+profile_file = work / "profile.json"
+LIMIT = 60  # seconds that nothing here comes near to
+FOREVER = 10**12
+started = []
+
+
+def command(*arguments):
+    return [ADAPTYST, arguments[0], f"--engine={ENGINE}", f"--output={profile_file}", *map(str, arguments[1:])]
+
+
+def load(at_rest=True):
+    profile = json.loads(profile_file.read_text())
+    profile_file.unlink()
+    account = profile["accounting"]
+    if at_rest:
+        failures.equal(account["begun"], account["ended"] + account["open"] + sum(account["lost"].values()), "the account adds up")
+        failures.equal(sum(row["count"] for row in profile["regions"]), account["ended"], "every event is in a row")
+    failures.equal(account["lost"], {}, "nothing is lost")
+    return {"/".join(region["path"]): region for region in profile["regions"]}
+
+
+def near(row, truth, what):
+    """Within six standard errors: never by chance."""
+    failures.check(abs(row["count"] - truth) <= 6 * row.get("count_error", 0), what, f"{row['count']} for {truth}")
+
+
+def steps(row):
+    return [step for step in row["measured_on"] if step.startswith("1 of ")]
+
+
+def attach(*arguments):
+    return subprocess.run(command("attach", *arguments), capture_output=True, text=True, timeout=LIMIT, check=False)
+
+
+def case_estimates_of_a_program_with_threads_and_children():
+    times, children = 2_000_000, 2
+    done = subprocess.run(command("run", "--", PROGRAM, times, children), capture_output=True, text=True, timeout=LIMIT, check=False)
+    failures.equal(done.returncode, 0, "the program's status")
+    rows = load()
+    near(rows["thread"], times, "regions with a payload, on a thread")
+    near(rows["outer/inner"], times, "regions in others")
+    near(rows["child"], children * times, "regions of children")
+    failures.equal(rows["outer"]["count"], times, "regions around others are all recorded")
+    failures.check("sampled" not in rows["outer"], "and say so", rows["outer"])
+    for name in ("thread", "outer/inner", "child"):
+        failures.check(rows[name].get("sampled", times) < times and steps(rows[name]), f"{name} is sampled", rows[name])
+    attribute = rows["thread"]["attributes"]["bytes"]
+    failures.check(abs(attribute["sum"] / rows["thread"]["count"] - 8) < 1e-6, "sums of payloads are weighed", attribute)
+    failures.check("overhead budget: 3 regions sampled (~)" in done.stderr and "~" in done.stderr, "the table says so", done.stderr)
+
+
+def case_no_budget():
+    times = 300_000
+    done = subprocess.run(command("run", "--overhead=none", "--", PROGRAM, times), capture_output=True, text=True, timeout=LIMIT,
+                          check=False)
+    rows = load()
+    failures.equal({name: row["count"] for name, row in rows.items()},
+                   {"thread": times, "outer": times, "outer/inner": times}, "every event")
+    failures.check(not any("sampled" in row or "measured_on" in row for row in rows.values()), "no word of sampling", rows)
+    failures.check("~" not in done.stderr, "nor in the table", done.stderr)
+
+
+def case_bad_budgets():
+    for wrong in ("2", "-1%", "0%", "101%", "nan%", "", "%", "2 %"):
+        done = subprocess.run([ADAPTYST, "run", f"--overhead={wrong}", "--", "true"], capture_output=True, text=True, timeout=LIMIT,
+                              check=False)
+        failures.check(done.returncode == 2 and "0.1%" in done.stderr, f"'{wrong}' is refused", done.stderr)
+
+
+def case_markers_are_left_as_they_were():
+    program = subprocess.Popen([PROGRAM, str(FOREVER)], stdout=subprocess.DEVNULL)
+    started.append(program)
+    time.sleep(0.1)
+    attach("--duration=1", "--report=none", program.pid)
+    failures.check("sampled" in load(at_rest=False)["outer/inner"], "sampled while attached")
+    attach("--duration=0.2", "--report=none", "--overhead=none", program.pid)
+    failures.check("sampled" not in load(at_rest=False)["outer/inner"], "every event for the next one")
+    killed = subprocess.Popen(command("attach", program.pid), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    time.sleep(1)
+    killed.send_signal(signal.SIGKILL)
+    killed.wait()
+    attach("--duration=0.2", "--report=none", "--overhead=none", program.pid)
+    failures.check("sampled" not in load(at_rest=False)["outer/inner"], "nor does an observer that was killed leave anything")
+
+
+run_cases(globals(), sys.argv[4:], failures, started)

@@ -1,0 +1,198 @@
+// What an overhead budget does to a program that is full of short regions, and to what is told of it.
+#include <adaptyst/detail/recorder.hpp>
+#include <adaptyst/region.hpp>
+
+#include <chrono>
+#include <cmath>
+#include <cstring>
+#include <thread>
+#include <vector>
+
+#include "collecting.hpp"
+
+namespace {
+
+using adaptyst::profile;
+using adaptyst::region;
+using namespace std::chrono_literals;
+
+std::string with_budget() { return "report=none,overhead=2%,engine=" + support::engine(); }
+
+[[gnu::noinline]] void rest() {
+  for (int turn = 0; turn != 40; ++turn) __asm__ volatile("");
+}
+
+[[gnu::noinline]] void hot() {
+  ADAPTYST_REGION("hot");
+  rest();
+}
+
+// Until the time is over; returns how often.
+template <class Step>
+std::uint64_t repeat(std::chrono::milliseconds time, Step&& step) {
+  const auto end = std::chrono::steady_clock::now() + time;
+  std::uint64_t times = 0;
+  while (std::chrono::steady_clock::now() < end) {
+    for (int at = 0; at != 1000; ++at) step();
+    times += 1000;
+  }
+  return times;
+}
+
+// Six standard errors: never by chance.
+void check_estimate(const region& of, std::uint64_t truth) {
+  INFO(of.path.back() << ": " << of.count << " for " << truth);
+  CHECK(std::abs(static_cast<double>(of.count) - static_cast<double>(truth)) <= 6 * of.count_error().value_or(0));
+}
+
+std::uint64_t sampled_ns(const region& of) {
+  std::uint64_t sum = 0;
+  for (const auto& [step, time_ns] : of.measured_on)
+    if (step.rfind("1 of ", 0) == 0) sum += time_ns;
+  return sum;
+}
+
+// By its name, wherever it is.
+void set_step(const char* name, std::uint32_t step) {
+  for (const adaptyst_site* const site : adaptyst::detail::process_of(adaptyst_object_v1)->sites.slots)
+    if (site != nullptr && std::strcmp(site->name, name) == 0)
+      adaptyst::detail::store(const_cast<adaptyst_site*>(site)->step, step);
+}
+
+}  // namespace
+
+TEST_CASE("a hot region is sampled, its count is an estimate that says so, and the account adds up") {
+  adaptyst::collector collector(with_budget());
+  const std::uint64_t times = repeat(1000ms, hot);
+  const profile found = collector.stop();
+  support::check_account(found);
+  const region& row = support::find(found, {"hot"});
+  REQUIRE(row.sampled);
+  CHECK(*row.sampled < times / 2);
+  CHECK(row.count_error().value_or(0) > 0);
+  check_estimate(row, times);
+  CHECK(row.total_error_ns().value_or(0) > 0);
+  // 2 %, and the first look, and what leaving out costs on a machine that is slower than this one at it.
+  CHECK(*row.overhead_ns < 0.3 * static_cast<double>(found.processes.front().duration_ns));
+  CHECK(sampled_ns(row) > found.processes.front().duration_ns / 2);
+  std::uint64_t sum = 0;
+  for (const auto& [step, time_ns] : row.measured_on) sum += time_ns;
+  CHECK(sum == found.processes.front().duration_ns);
+}
+
+TEST_CASE("without a budget every event is recorded") {
+  adaptyst::collector collector(support::options());
+  const std::uint64_t times = repeat(300ms, hot);
+  const profile found = collector.stop();
+  const region& row = support::find(found, {"hot"});
+  CHECK(row.count == times);
+  CHECK_FALSE(row.sampled);
+  CHECK(row.measured_on.empty());
+}
+
+TEST_CASE("markers that take turns in a fixed order get what each is due, on all threads") {
+  adaptyst::collector collector(with_budget());
+  std::uint64_t times[3] = {};
+  std::vector<std::thread> running;
+  for (std::uint64_t& mine : times)
+    running.emplace_back([&mine] {
+      mine = repeat(700ms, [] {
+        for (int at = 0; at != 3; ++at) {
+          ADAPTYST_REGION("one of four");
+          rest();
+        }
+        ADAPTYST_REGION("the fourth");
+        rest();
+      });
+    });
+  for (std::thread& one : running) one.join();
+  const profile found = collector.stop();
+  support::check_account(found);
+  const std::uint64_t sum = times[0] + times[1] + times[2];
+  check_estimate(support::find(found, {"one of four"}), 3 * sum);
+  check_estimate(support::find(found, {"the fourth"}), sum);
+  CHECK(support::find(found, {"one of four"}).sampled);
+  CHECK(support::find(found, {"one of four"}).threads == 3);
+}
+
+TEST_CASE("regions around others keep every event, and the paths of these") {
+  adaptyst::collector collector(with_budget());
+  const std::uint64_t times = repeat(700ms, [] {
+    ADAPTYST_REGION("outer");
+    hot();
+  });
+  const profile found = collector.stop();
+  support::check_account(found);
+  CHECK(support::find(found, {"outer"}).count == times);
+  CHECK_FALSE(support::find(found, {"outer"}).sampled);
+  check_estimate(support::find(found, {"outer", "hot"}), times);
+  for (const region& one : found.regions) CHECK(one.path.front() == "outer");
+}
+
+TEST_CASE("when the rate falls every event is recorded again") {
+  adaptyst::collector collector(with_budget());
+  repeat(400ms, hot);
+  // Slowly, on a busy processor.
+  const auto slowly = [](std::chrono::milliseconds time) {
+    const auto end = std::chrono::steady_clock::now() + time;
+    std::uint64_t times = 0;
+    for (; std::chrono::steady_clock::now() < end; ++times) {
+      hot();
+      for (const auto next = std::chrono::steady_clock::now() + 100us; std::chrono::steady_clock::now() < next;) rest();
+    }
+    return times;
+  };
+  slowly(2500ms);
+  const region before = support::find(collector.snapshot(), {"hot"});
+  REQUIRE(before.sampled);
+  const std::uint64_t times = slowly(300ms);
+  const region after = support::find(collector.stop(), {"hot"});
+  CHECK(after.count - before.count == times);
+  CHECK(*after.sampled - *before.sampled == times);
+  CHECK(after.count_variance == before.count_variance);
+}
+
+TEST_CASE("of many intervals of 95 % the markers' counts lie in 95 %") {
+  constexpr int repetitions = 200;
+  constexpr std::uint64_t times = 20000;
+  adaptyst::collector collector(support::options());
+  hot();
+  set_step("hot", ADAPTYST_STEP_RECORDER + 6);
+  region before = support::find(collector.snapshot(), {"hot"});
+  CHECK(before.count == 1);
+  int covered = 0;
+  for (int repetition = 0; repetition != repetitions; ++repetition) {
+    for (std::uint64_t at = 0; at != times; ++at) hot();
+    const region after = support::find(collector.snapshot(), {"hot"});
+    const double variance = after.count_variance.value_or(0) - before.count_variance.value_or(0);
+    const double error = static_cast<double>(after.count - before.count) - static_cast<double>(times);
+    covered += std::abs(error) <= 1.96 * std::sqrt(variance) ? 1 : 0;
+    before = after;
+  }
+  set_step("hot", ADAPTYST_STEP_ENGINE);
+  CHECK(covered >= 0.90 * repetitions);
+  CHECK(covered <= 0.99 * repetitions);
+  const profile found = collector.stop();
+  support::check_account(found);
+  check_estimate(support::find(found, {"hot"}), repetitions * times + 1);
+}
+
+TEST_CASE("a region that a jump leaves is lost with its weight") {
+  adaptyst::collector collector(support::options());
+  hot();
+  { ADAPTYST_REGION("left"); }
+  set_step("left", ADAPTYST_STEP_RECORDER + 2);
+  for (int at = 0; at != 4000; ++at) {
+    ADAPTYST_REGION("around");
+    const auto token = [] {  // a scope that nobody ends
+      ADAPTYST_DETAIL_SITE(site, ADAPTYST_SITE_REGION, "function", "left behind");
+      return adaptyst::detail::begin_if_chosen(site, 0U);
+    };
+    token();
+    set_step("left behind", ADAPTYST_STEP_RECORDER + 2);
+  }
+  const profile found = collector.stop();
+  support::check_account(found);
+  const double error = std::sqrt(3.0 * 4000);
+  CHECK(std::abs(static_cast<double>(support::lost(found, "unmatched")) - 4000) < 6 * error);
+}

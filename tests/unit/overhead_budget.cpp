@@ -1,0 +1,179 @@
+// The arithmetic of the overhead budget: on programs that are made up, second by second.
+#include "overhead_budget.hpp"
+
+#include <cstdint>
+#include <map>
+#include <random>
+
+#include "catch.hpp"
+
+namespace {
+
+using adaptyst::lib::event_costs;
+using adaptyst::lib::marker_load;
+using adaptyst::lib::overhead_budget;
+
+constexpr event_costs in_kernel{280, 40, 1};
+constexpr event_costs in_program{22, 40, 1};
+constexpr std::uint64_t second = 1'000'000'000;
+
+// A process that uses one processor, looked at ten times a second.
+class made_up {
+ public:
+  explicit made_up(const event_costs& costs, double share = 0.02) : costs_(costs), budget_(share, costs) {}
+
+  void runs(std::uint64_t marker, double per_second, std::uint32_t highest = ADAPTYST_STEP_LAST) {
+    rates_[marker] = per_second;
+    loads_[marker].marker = marker;
+    loads_[marker].highest = highest;
+  }
+  void pass(double seconds) {
+    for (double left = seconds; left > 0.05; left -= 0.1) {
+      now_ns_ += second / 10;
+      std::vector<marker_load> all;
+      for (auto& [marker, load] : loads_) {
+        load.events += static_cast<std::uint64_t>(rates_[marker] * 0.1 * noise_(random_));
+        all.push_back(load);
+      }
+      for (const auto& change : budget_.decide(now_ns_, now_ns_ - 5 * second, all)) {
+        loads_[change.marker].step = change.step;
+        ++changes;
+      }
+    }
+  }
+  void make_noise(double share) { noise_ = std::uniform_real_distribution<double>(1 - share, 1 + share); }
+  std::uint32_t step(std::uint64_t marker) { return loads_[marker].step; }
+  double cost() {
+    double sum = 0;
+    for (const auto& [marker, load] : loads_) sum += rates_[marker] * costs_.on(load.step) * 1e-9;
+    return sum;
+  }
+
+  int changes = 0;
+
+ private:
+  event_costs costs_;
+  overhead_budget budget_;
+  std::map<std::uint64_t, marker_load> loads_;
+  std::map<std::uint64_t, double> rates_;
+  std::uint64_t now_ns_ = 5 * second;
+  std::mt19937_64 random_{1};
+  std::uniform_real_distribution<double> noise_{1, 1.0000001};
+};
+
+}  // namespace
+
+TEST_CASE("what costs less than the budget stays where it is") {
+  made_up program(in_kernel);
+  program.runs(1, 50'000);  // 1.4 %
+  program.pass(20);
+  CHECK(program.changes == 0);
+}
+
+TEST_CASE("what costs more goes down at the first look, and no farther than it must") {
+  made_up program(in_kernel);
+  program.runs(1, 200'000);  // 5.6 % in the kernel, 0.8 % in the program's recorder
+  program.pass(0.1);
+  CHECK(program.step(1) == ADAPTYST_STEP_RECORDER);
+  made_up faster(in_program);
+  faster.runs(1, 5'000'000);  // 11 %; 0.5 % for leaving out
+  faster.pass(0.1);
+  CHECK(faster.step(1) == ADAPTYST_STEP_RECORDER + 4);
+  CHECK(faster.cost() < 0.02);
+  CHECK(faster.cost() > 0.01);
+}
+
+TEST_CASE("the hottest pay") {
+  made_up program(in_kernel);
+  program.runs(1, 10'000'000);
+  program.runs(2, 1'000'000);
+  program.runs(3, 1'000);
+  program.runs(4, 10);
+  program.pass(0.5);
+  CHECK(program.step(1) > program.step(2));
+  CHECK(program.step(2) > ADAPTYST_STEP_RECORDER);
+  CHECK(program.step(3) == ADAPTYST_STEP_ENGINE);
+  CHECK(program.step(4) == ADAPTYST_STEP_ENGINE);
+  CHECK(program.cost() < 0.02);
+}
+
+TEST_CASE("leaving out may cost the budget by itself: the rest is still recorded often enough") {
+  made_up program(in_program);
+  program.runs(1, 40'000'000);  // 4 %
+  program.pass(3);
+  CHECK(program.cost() > 0.04);
+  CHECK(program.cost() < 0.0426);
+  CHECK(program.step(1) > ADAPTYST_STEP_RECORDER);
+  CHECK(program.step(1) < ADAPTYST_STEP_LAST);
+}
+
+TEST_CASE("whoever cannot do with less does not take what the others need") {
+  made_up program(in_program);
+  program.runs(1, 5'000'000, ADAPTYST_STEP_ENGINE);  // 11 %, as it has events inside its own
+  program.runs(2, 20'000'000);
+  program.runs(3, 5'000'000);
+  program.make_noise(0.05);
+  program.pass(10);
+  for (const std::uint64_t marker : {2U, 3U}) {
+    CHECK(program.step(marker) >= ADAPTYST_STEP_RECORDER + 7);
+    CHECK(program.step(marker) <= ADAPTYST_STEP_RECORDER + 12);
+  }
+}
+
+TEST_CASE("a marker with events inside its own is never left out, and goes back where this shows late") {
+  made_up program(in_kernel);
+  program.runs(1, 5'000'000, ADAPTYST_STEP_RECORDER);
+  program.runs(2, 5'000'000);
+  program.pass(1);
+  CHECK(program.step(1) == ADAPTYST_STEP_RECORDER);
+  CHECK(program.step(2) > ADAPTYST_STEP_RECORDER);
+  program.runs(2, 5'000'000, ADAPTYST_STEP_RECORDER);
+  program.pass(0.1);
+  CHECK(program.step(2) == ADAPTYST_STEP_RECORDER);
+}
+
+TEST_CASE("steps go up again when half the budget would do for a second") {
+  made_up program(in_kernel);
+  program.runs(1, 3'000'000);
+  program.pass(2);
+  const std::uint32_t down = program.step(1);
+  REQUIRE(down > ADAPTYST_STEP_RECORDER);
+  program.runs(1, 20'000);  // 0.56 %
+  program.pass(0.9);
+  CHECK(program.step(1) == down);
+  program.pass(0.3);
+  CHECK(program.step(1) == ADAPTYST_STEP_ENGINE);
+  // Not while it is only a little less.
+  program.runs(1, 3'000'000);
+  program.pass(0.1);
+  CHECK(program.step(1) == down);
+  program.runs(1, 2'000'000);
+  program.pass(10);
+  CHECK(program.step(1) == down);
+}
+
+TEST_CASE("rates that vary move nobody up and down") {
+  made_up program(in_kernel);
+  program.make_noise(0.3);
+  program.runs(1, 2'000'000);
+  program.runs(2, 1'900'000);
+  program.runs(3, 40'000);
+  program.pass(2);
+  const int settled = program.changes;
+  program.pass(120);
+  CHECK(program.changes - settled <= 6);
+}
+
+TEST_CASE("bursts shorter than a second leave a marker down") {
+  made_up program(in_kernel);
+  program.runs(1, 2'000'000);
+  program.pass(1);
+  const int settled = program.changes;
+  for (int burst = 0; burst != 30; ++burst) {
+    program.runs(1, 1000);
+    program.pass(0.5);
+    program.runs(1, 2'000'000);
+    program.pass(0.3);
+  }
+  CHECK(program.changes - settled <= 1);
+}
