@@ -80,6 +80,11 @@ void context(results& to) {
   to["switch_with_context_ns"] = of_switch.first;
   to["switch_ns"] = of_switch.second;
   to["switch_overhead_ns"] = of_switch.first - of_switch.second;
+
+  const pair of_stacks = alternately(
+      rounds, [] { return switch_ns("context=cpu,samples"); }, [] { return switch_ns("context=cpu"); });
+  to["switch_with_stacks_ns"] = of_stacks.first;
+  to["stacks_of_switch_ns"] = of_stacks.first - of_stacks.second;
 }
 
 }  // namespace bench

@@ -1,5 +1,5 @@
-// adaptyst_bench [idle N | plain N | inline | ebpf | trace | context | attach | budget]: prints its figures as lines
-// "key value"; without an argument all but the last three.
+// adaptyst_bench [idle N | plain N | inline | ebpf | trace | context | samples | attach | budget]: prints its figures as
+// lines "key value"; without an argument all but the last four.
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -14,6 +14,7 @@ int main(int count, char* arguments[]) {
   if (what == "ebpf") figures["ebpf_region_ns"] = bench::one_ebpf_region_ns();
   if (what == "trace") figures["trace_event_ns"] = bench::one_trace_event_ns();
   if (what == "context") bench::context(figures);
+  if (what == "samples") bench::samples(figures);
   if (what == "attach") bench::attach(figures);
   if (what == "budget") bench::budget(figures);
   if (what == "all") {

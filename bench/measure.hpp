@@ -58,6 +58,7 @@ void inline_engine(results& to);
 void devices(results& to);
 void ebpf_engine(results& to);
 void context(results& to);
+void samples(results& to);
 void attach(results& to);
 void perturbation(results& to);
 void budget(results& to);

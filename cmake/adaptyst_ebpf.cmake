@@ -3,6 +3,7 @@ find_package(PkgConfig QUIET)
 if(PkgConfig_FOUND)
   pkg_check_modules(ADAPTYST_LIBBPF QUIET IMPORTED_TARGET libbpf>=1.0)
   pkg_check_modules(ADAPTYST_LIBELF QUIET IMPORTED_TARGET libelf)
+  pkg_check_modules(ADAPTYST_LIBDW QUIET IMPORTED_TARGET libdw)  # optional: names of functions in stacks
 endif()
 find_program(ADAPTYST_BPF_CLANG NAMES clang clang-19 clang-18 clang-17 clang-16 clang-15 clang-14)
 find_program(ADAPTYST_BPFTOOL NAMES bpftool PATHS /usr/sbin /sbin)

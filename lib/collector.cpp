@@ -226,13 +226,23 @@ struct collector::state {
   // Before the epoch in which threads announce themselves.
   void start_context() {
     const lib::context_choice& asked = options.context;
-    if (!asked.cpu || (!asked.asked && recording->name() != "ebpf")) return;
+    const bool samples = options.wants_samples();
+    if (!samples && (!asked.cpu || (!asked.asked && recording->name() != "ebpf"))) return;
     try {
       context = recording->ask_for_context(asked.faults);
       context->adopt_objects();
+      if (samples) start_samples();
     } catch (const std::exception& failed) {  // the regions can be had all the same
       context.reset();
-      if (asked.asked) lib::print(failed.what());
+      if (asked.asked || samples) lib::print(failed.what());
+    }
+  }
+
+  void start_samples() {
+    try {
+      context->sample(options);
+    } catch (const std::exception& failed) {  // the rest can be had all the same
+      lib::print(failed.what());
     }
   }
 
@@ -261,9 +271,16 @@ struct collector::state {
   profile read(engine& from, lib::own_context* asked) {
     // Before the regions' times, which are to hold what was booked on them.
     std::optional<lib::context_sums> known;
+    lib::sampling* const samples = asked != nullptr ? asked->samples() : nullptr;
+    if (samples != nullptr) {
+      samples->look_at(pid);
+      samples->call(pid, command_name());
+      samples->read();
+    }
     if (asked != nullptr) known = asked->read();
     lib::measured all = from.read();
     if (known) lib::add_context(all, *known, lib::read_open_regions(lib::own_state(address())));
+    if (samples != nullptr) samples->add_to(all);
     const std::uint64_t now = detail::monotonic_ns();
     const std::uint64_t elapsed = now - started_ns;
     lib::device_list devices =
@@ -280,6 +297,7 @@ struct collector::state {
       made.devices.front().context = lib::sum_of(*known);
       made.context = std::move(known->account);
     }
+    if (samples != nullptr) made.samples = samples->usage();
     made.accounting = all.accounting;
     lib::set_overhead(made, all, costs);
     set_steps(made, all, now, elapsed);
@@ -318,6 +336,7 @@ struct collector::state {
     const at_end no_longer_running;
     keeping.reset();
     result = read(*ended, asked.get());
+    if (asked != nullptr && asked->samples() != nullptr) asked->samples()->write(options);
     stop_both(*ended, asked);
     if (budget != nullptr) budget->release(lib::own_state(address()));
     finish_timeline();

@@ -16,9 +16,10 @@ namespace adaptyst::lib {
 namespace {
 
 constexpr std::string_view known =
-    "engine=auto|ebpf|inline|off, report=table|none, output=FILE.json|FILE.trace.json[;…] (%p pid, %r rank, %h host), "
-    "overhead=PERCENT%|none, trace_events=64…16777216, context=cpu,faults|none, functions=FILE:PATTERN|SET[;…], "
-    "through_exceptions=no|yes, single_stepped=no|yes";
+    "engine=auto|ebpf|inline|off, report=table|none, output=FILE.json|.trace.json|.folded|.speedscope.json[;…] (%p "
+    "pid, %r rank, %h host), overhead=PERCENT%|none, trace_events=64…16777216, "
+    "context=cpu,faults,samples,counters|none, "
+    "sample_frequency=1…10000, functions=FILE:PATTERN|SET[;…], through_exceptions=no|yes, single_stepped=no|yes";
 
 [[noreturn]] void refuse(std::string_view what, std::string_view given, std::string_view source) {
   throw error(fmt::format("{} '{}' in {}", what, given, source), 0, fmt::format("known options: {}", known));
@@ -65,11 +66,15 @@ bool ends_with(std::string_view text, std::string_view end) {
 }
 
 void set_output(options& to, const std::string& file, std::string_view source) {
-  if (!ends_with(file, ".json")) refuse("output must end in .json:", file, source);
+  const bool is_folded = ends_with(file, ".folded");
+  if (!is_folded && !ends_with(file, ".json")) refuse("output must end in .json or .folded:", file, source);
   for (std::size_t at = 0; at < file.size(); ++at)
     if (file[at] == '%' && std::string_view("prh%").find(file[++at]) == std::string_view::npos)
       refuse("unknown placeholder in the output", file, source);
-  std::string& target = ends_with(file, ".trace.json") ? to.timeline : to.output;
+  std::string& target = is_folded                             ? to.folded
+                        : ends_with(file, ".speedscope.json") ? to.speedscope
+                        : ends_with(file, ".trace.json")      ? to.timeline
+                                                              : to.output;
   if (!target.empty()) refuse("a second output of the same sort:", file, source);
   target = file;
 }
@@ -89,22 +94,28 @@ context_choice context_of(std::string_view value, std::string_view source) {
   context_choice made{false, false, false, false, true};
   if (value == "none") return made;
   const std::vector<std::string> words = split(value, ",;");
-  if (words.empty()) refuse("context must be a list of cpu, faults, or none, not", value, source);
+  if (words.empty()) refuse("context must be a list of cpu, faults, samples, or none, not", value, source);
   for (const std::string& word : words) {
     if (word == "cpu") made.cpu = true;
     else if (word == "faults") made.faults = made.cpu = true;
+    else if (word == "samples") made.samples = made.cpu = true;
     else refuse("unknown context", word, source);
   }
   return made;
 }
 
-// Rounded up to a power of two.
-std::uint64_t entries_of_ring(std::string_view value, std::string_view source) {
-  constexpr std::uint64_t most = std::uint64_t{1} << 24;
+std::uint64_t number_within(std::uint64_t least, std::uint64_t most, std::string_view key, std::string_view value,
+                            std::string_view source) {
   std::uint64_t number = 0;
   const auto [end, wrong] = std::from_chars(value.data(), value.data() + value.size(), number);
-  if (wrong != std::errc() || end != value.data() + value.size() || number < 64 || number > most)
-    refuse("trace_events must be a number from 64 to 16777216, not", value, source);
+  if (wrong != std::errc() || end != value.data() + value.size() || number < least || number > most)
+    refuse(fmt::format("{} must be a number from {} to {}, not", key, least, most), value, source);
+  return number;
+}
+
+// Rounded up to a power of two.
+std::uint64_t entries_of_ring(std::string_view value, std::string_view source) {
+  const std::uint64_t number = number_within(64, std::uint64_t{1} << 24, "trace_events", value, source);
   std::uint64_t made = 64;
   while (made < number) made *= 2;
   return made;
@@ -134,12 +145,16 @@ void apply(options& to, std::string_view text, std::string_view source) {
     } else if (key == "output") {
       result.output.clear();
       result.timeline.clear();
-      if (split(value).empty()) refuse("output must end in .json:", value, source);
+      result.folded.clear();
+      result.speedscope.clear();
+      if (split(value).empty()) refuse("output must end in .json or .folded:", value, source);
       for (const std::string& file : split(value)) set_output(result, file, source);
     } else if (key == "overhead") {
       result.overhead = share_of_percent(value, source);
     } else if (key == "context") {
       result.context = context_of(value, source);
+    } else if (key == "sample_frequency") {
+      result.sample_frequency = number_within(1, 10000, key, value, source);
     } else if (key == "trace_events") {
       result.trace_events = entries_of_ring(value, source);
     } else if (key == "functions") {

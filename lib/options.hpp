@@ -26,12 +26,16 @@ struct options {
   report_choice report = report_choice::table;
   std::string output;                  // the profile; empty: no file
   std::string timeline;                // empty: no file
+  std::string folded, speedscope;      // stacks; empty: no file
   double overhead = 0.02;              // of the CPU time, that observing may cost; 0: as much as it does
   std::uint64_t trace_events = 65536;  // of a thread, between two looks at them
   std::vector<std::string> functions;  // without markers: FILE:PATTERN, or the name of a set
   context_choice context;
-  bool through_exceptions = false;     // also those of C++
-  bool single_stepped = false;         // also those that cost a second trap a call
+  std::uint64_t sample_frequency = 997;  // mean, in Hz on each processor
+  bool through_exceptions = false;       // also those of C++
+  bool single_stepped = false;           // also those that cost a second trap a call
+
+  bool wants_samples() const { return context.samples || !folded.empty() || !speedscope.empty(); }
 };
 
 // Applies `text` to `to`; `source` says in an error where the text came from. Throws error, leaving `to` as it was.

@@ -8,8 +8,12 @@ namespace adaptyst::tools {
 
 std::string observing_options::text() const {
   std::string all = "engine=" + engine + ",report=" + report + ",overhead=" + overhead;
-  if (!output.empty() || !timeline.empty())
-    all += ",output=" + output + (output.empty() || timeline.empty() ? "" : ";") + timeline;
+  std::string files;
+  for (const std::string& one : {output, timeline})
+    if (!one.empty()) files += (files.empty() ? "" : ";") + one;
+  for (const std::string& one : stacks) files += (files.empty() ? "" : ";") + one;
+  if (!files.empty()) all += ",output=" + files;
+  if (!sample_frequency.empty()) all += ",sample_frequency=" + sample_frequency;
   if (!trace_events.empty()) all += ",trace_events=" + trace_events;
   if (!context.empty()) all += ",context=" + context;
   std::string named;
@@ -23,7 +27,9 @@ std::string observing_options::text() const {
 
 double observing_options::polling_seconds() const {
   constexpr double of_timeline = 0.005;
-  return timeline.empty() ? seconds : std::min(seconds, of_timeline);
+  constexpr double of_stacks = 0.1;
+  if (!timeline.empty()) return std::min(seconds, of_timeline);
+  return stacks.empty() ? seconds : std::min(seconds, of_stacks);
 }
 
 double observing_options::keeping_seconds() const {
@@ -58,8 +64,22 @@ void add_observing(CLI::App& to, observing_options& options, const char* meaning
       ->type_name("COUNT");
   to.add_option("--context", options.context,
                 "What to ask the kernel about threads in regions: cpu,faults or cpu (waiting, blocked, switches; page "
-                "faults), none. Both, where the kernel counts the regions")
+                "faults), with samples or without, none. Both, where the kernel counts the regions")
       ->type_name("LIST");
+  to.add_option("--stacks", options.stacks,
+                "Sample threads and write their stacks to this file, for a flame graph: FILE.folded or "
+                "FILE.speedscope.json; may be given twice. Needs eBPF")
+      ->allow_extra_args(false)
+      ->check([](const std::string& file) {
+        for (const std::string end : {".folded", ".speedscope.json"})
+          if (file.size() > end.size() && file.compare(file.size() - end.size(), end.size(), end) == 0)
+            return std::string();
+        return "must end in .folded or .speedscope.json: " + file;
+      })
+      ->type_name("FILE");
+  to.add_option("--sample-frequency", options.sample_frequency,
+                "For the stacks: samples a second on each processor, on average; 997 if not given")
+      ->type_name("HZ");
   to.add_option(
         "--function", options.functions,
         "Make regions of these functions as well, which need no markers; may be given several times. Needs ebpf")

@@ -19,6 +19,8 @@ struct observing_options {
   std::string trace_events;
   std::string overhead = "2%";
   std::string context;
+  std::vector<std::string> stacks;
+  std::string sample_frequency;
   double seconds = 1;
   std::vector<std::string> functions;
   std::vector<std::string> sets;

@@ -78,6 +78,15 @@ struct context_account {
   std::map<std::string, std::uint64_t> lost;  // stretches off the core, page faults, or threads, by reason
 };
 
+// Samples of threads on their cores, taken by a clock on each.
+struct sample_usage {
+  std::uint64_t samples = 0;                  // in regions and outside
+  std::uint64_t observed_ns = 0;              // what they stand for, nanoseconds: samples × mean time between two
+  std::map<std::string, std::uint64_t> lost;  // samples, stretches off the core, or stacks, by reason
+
+  std::optional<std::uint64_t> period_ns() const;  // what one stands for; empty when there are none
+};
+
 // One call path on one device.
 struct region {
   std::vector<std::string> path;  // names from the root of the thread; a payload's texts in brackets behind the name
@@ -103,6 +112,7 @@ struct region {
   std::map<std::string, std::uint64_t> measured_on;
   // Absent for what is bound to no scope, and where the kernel was not asked. With nested regions; without.
   std::optional<kernel_context> context, self_context;
+  std::optional<std::uint64_t> samples;  // on a core, without nested regions; absent: none were asked for
 
   // A quantile of the durations, within [min_ns, max_ns]; empty when nothing was counted.
   std::optional<std::uint64_t> quantile_ns(double q) const;
@@ -208,6 +218,7 @@ struct profile {
   account accounting;
   std::optional<timeline_usage> timeline;  // absent: none was asked for
   std::optional<context_account> context;  // absent: the kernel was not asked
+  std::optional<sample_usage> samples;     // absent: none were asked for
   std::vector<process_info> processes;
 };
 

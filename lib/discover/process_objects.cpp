@@ -29,10 +29,11 @@ using file_identity = std::pair<dev_t, std::uint64_t>;  // device and inode
 struct mapping {
   std::uint64_t begin, end, offset;
   file_identity identity;
-  bool writable;
+  bool writable, executable;
   std::string path;
 };
 
+// False: it is no mapping of a file, if it is one at all.
 bool parse(const std::string& line, mapping& to) {
   int path_at = 0;
   char rights[5] = {};
@@ -43,6 +44,7 @@ bool parse(const std::string& line, mapping& to) {
     return false;
   to.identity.first = makedev(major, minor);
   to.writable = rights[1] == 'w';
+  to.executable = rights[2] == 'x';
   to.path = line.substr(static_cast<std::size_t>(path_at));
   return to.identity.second != 0 && !to.path.empty() && to.path[0] == '/';
 }
@@ -124,6 +126,20 @@ std::vector<process_object> find_objects(pid_t process) {
     const mapping* const piece = holder(mapped, block);
     if (piece == nullptr || !piece->writable || piece->identity != one.identity || piece->offset == 0) continue;
     if (file.times_loaded++ < most_times_loaded) found.push_back({file.name, block, file.markers});
+  }
+  return found;
+}
+
+std::vector<mapped_code> mapped_codes(pid_t process) {
+  std::ifstream maps(fmt::format("/proc/{}/maps", process));
+  std::vector<mapped_code> found;
+  for (std::string line; std::getline(maps, line);) {
+    mapping one{};
+    const bool is_of_file = parse(line, one);
+    if (!one.executable) continue;
+    std::string here = is_of_file ? name_from_here(process, one) : std::string();
+    const std::uint64_t inode = is_of_file ? one.identity.second : 0;
+    found.push_back({one.begin, one.end, one.offset, one.identity.first, inode, std::move(one.path), std::move(here)});
   }
   return found;
 }

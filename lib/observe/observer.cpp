@@ -31,6 +31,7 @@
 #include "../record/reconcile.hpp"
 #include "../record/stopwatch.hpp"
 #include "../report/output_file.hpp"
+#include "../sampling.hpp"
 #include "capabilities.hpp"
 #include "channel.hpp"
 #include "observed_process.hpp"
@@ -45,6 +46,7 @@ using lib::observed_process;
 namespace {
 
 constexpr std::uint64_t refresh_interval_ns = 1'000'000'000;
+constexpr std::uint64_t look_interval_ns = 100'000'000;  // a program may end before it has been looked at
 
 }  // namespace
 
@@ -55,6 +57,7 @@ struct observer::state {
   lib::channel channel;
   std::optional<lib::probe_links> links;       // empty: recorders
   std::optional<lib::context_probes> context;  // empty: the kernel is not asked
+  std::unique_ptr<lib::sampling> sampling;     // null: no samples are taken
   std::optional<lib::function_probes> functions;
   lib::event_costs costs;
   std::vector<std::unique_ptr<observed_process>> processes;  // also those that have ended
@@ -63,7 +66,7 @@ struct observer::state {
   lib::region_list regions;
   std::unordered_map<std::uint64_t, std::uint64_t> reported;  // by changes(): events of each path
   std::optional<lib::timeline> timeline;
-  std::uint64_t refreshed_ns = 0;
+  std::uint64_t refreshed_ns = 0, looked_ns = 0;
   std::optional<profile> result;
 
   state(std::string_view given, pid_t only) {
@@ -97,12 +100,14 @@ struct observer::state {
   }
 
   void ask_for_context(pid_t only) {
-    if (!options.context.cpu || (!options.context.asked && !links)) return;
+    const bool samples = options.wants_samples();
+    if (!samples && (!options.context.cpu || (!options.context.asked && !links))) return;
     try {
       const bool among_functions = links && !options.functions.empty();
       context.emplace(options.context.faults, only, true, among_functions ? &links->rows() : nullptr);
+      if (samples) sampling = lib::make_sampling(options, *context, lib::audience::listed);
     } catch (const lib::error& failed) {  // the regions can be had all the same
-      if (options.context.asked) lib::print(failed.what());
+      if (options.context.asked || samples) lib::print(failed.what());
     }
   }
 
@@ -110,7 +115,16 @@ struct observer::state {
   void ask_for_context_of(pid_t process, const std::vector<lib::process_object>& objects) {
     if (!context) return;
     context->admit(process);
+    look_at(process);
     for (const lib::process_object& one : objects) attach_context(one.file);
+  }
+
+  // What its stacks are made of, while it can be told.
+  void look_at(pid_t process) {
+    if (!sampling) return;
+    sampling->look_at(process);
+    if (const observed_process* const known = find(process); known != nullptr)
+      sampling->call(process, known->info().command);
   }
 
   void attach_context(const std::string& file) {
@@ -214,6 +228,7 @@ struct observer::state {
       if (told.what == ADAPTYST_OBJECT_UNLOADING) {
         if (known == nullptr) return reply;
         known->refresh(context.has_value());
+        look_at(who);
         trace(*known);
         known->remove_object(told.object);
         return reply;
@@ -246,7 +261,8 @@ struct observer::state {
     std::vector<unsigned> kept = {CAP_SYS_PTRACE, CAP_DAC_READ_SEARCH, CAP_KILL, CAP_CHECKPOINT_RESTORE};
     if (links || context) kept.insert(kept.end(), {CAP_BPF, CAP_PERFMON});  // for ELF files that are loaded later
     if (links && !lib::kernel_has_uprobe_multi()) kept.push_back(CAP_SYS_ADMIN);
-    if (!options.output.empty()) kept.push_back(CAP_DAC_OVERRIDE);
+    if (!options.output.empty() || !options.folded.empty() || !options.speedscope.empty())
+      kept.push_back(CAP_DAC_OVERRIDE);
     lib::keep_capabilities(kept);
   }
 
@@ -278,7 +294,12 @@ struct observer::state {
     for (const auto& one : processes) trace(*one);
     // Rings fill in milliseconds, and are looked at as often; all else is read as often as without a timeline.
     const std::uint64_t now_ns = detail::monotonic_ns();
-    if (timeline && now_ns - refreshed_ns < refresh_interval_ns) return;
+    if (sampling && now_ns - looked_ns >= look_interval_ns) {
+      looked_ns = now_ns;
+      for (const auto& one : processes)
+        if (one->is_running()) look_at(one->id());
+    }
+    if ((timeline || sampling) && now_ns - refreshed_ns < refresh_interval_ns) return;
     refreshed_ns = now_ns;
     refresh();
   }
@@ -380,6 +401,7 @@ struct observer::state {
     if (known && first != nullptr) {
       measured all = links ? kernel : recorded.result();
       lib::add_context(all, *known, open_regions());
+      if (sampling) sampling->add_to(all), made.samples = sampling->usage();
       made.regions = lib::assemble(all, device_index);
       made.devices.front().context = lib::sum_of(*known);
       made.context = known->account;
@@ -416,6 +438,7 @@ struct observer::state {
   profile snapshot() {
     // Before the regions' times, which are to hold what was booked on them.
     std::optional<lib::context_sums> known;
+    if (sampling) sampling->read();
     if (context) known = context->read();
     return make_profile([](const region&) { return true; }, known);
   }
@@ -431,6 +454,7 @@ struct observer::state {
     if (functions) functions->stop();
     for (const auto& one : processes) one->release();
     finish_timeline();
+    if (sampling) sampling->write(options);
     if (options.report == lib::report_choice::table) {
       const std::string table = to_table(*result);
       std::fwrite(table.data(), 1, table.size(), stderr);
@@ -447,6 +471,9 @@ observer::~observer() = default;
 void observer::expect(std::int64_t process, const std::vector<std::string>& command) {
   state_->add(static_cast<pid_t>(process), {}).call(command.front());
   state_->expected[static_cast<pid_t>(process)] = command;
+  if (!state_->sampling) return;
+  state_->context->admit(static_cast<pid_t>(process));  // it may have no markers
+  state_->sampling->call(static_cast<pid_t>(process), command.front());
 }
 std::vector<std::string> observer::probe_functions(std::int64_t process) { return state_->probe_functions(process); }
 void observer::attach(std::int64_t process) { state_->attach(process); }

@@ -111,6 +111,7 @@ void add(region& to, const region& from) {
   add(to.overhead_ns, from.overhead_ns);
   add(to.context, from.context);
   add(to.self_context, from.self_context);
+  add(to.samples, from.samples);
 }
 
 // In the order of merge(), each known once.
@@ -199,6 +200,12 @@ void merge(profile& into, const profile& from) {
     into.timeline->lost += from.timeline->lost;
   }
 
+  if (from.samples) {
+    if (!into.samples) into.samples.emplace();
+    into.samples->samples += from.samples->samples;
+    into.samples->observed_ns += from.samples->observed_ns;
+    for (const auto& [reason, count] : from.samples->lost) into.samples->lost[reason] += count;
+  }
   if (from.context) {
     if (!into.context) into.context.emplace();
     into.context->threads += from.context->threads;

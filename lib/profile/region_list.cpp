@@ -85,6 +85,7 @@ region region_list::make(const measured& from, std::uint64_t id) {
   if (const auto found = from.rows.find(id); found != from.rows.end()) {
     made.context = found->second.context;
     made.self_context = found->second.self_context;
+    made.samples = found->second.samples;
   }
   return made;
 }
@@ -130,6 +131,10 @@ void region_list::sort() {
   std::sort(regions_.begin(), regions_.end(),
             [](const region& a, const region& b) { return a.path != b.path ? a.path < b.path : a.id < b.id; });
   for (std::size_t at = 0; at != regions_.size(); ++at) places_[regions_[at].id] = at;
+}
+
+std::vector<std::string> names_of_path(const measured& in, std::uint64_t id) {
+  return spell(in, id, most_names_of_path);
 }
 
 std::vector<region> assemble(const measured& from, const std::vector<std::uint32_t>& device_index) {

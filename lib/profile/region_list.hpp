@@ -34,6 +34,9 @@ class region_list {
 // The same, once.
 std::vector<region> assemble(const measured& from, const std::vector<std::uint32_t>& device_index);
 
+// The names of a path from its root, as region::path has them.
+std::vector<std::string> names_of_path(const measured& in, std::uint64_t id);
+
 }  // namespace adaptyst::lib
 
 #endif

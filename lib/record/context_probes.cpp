@@ -207,4 +207,6 @@ int context_probes::function_stacks() const {
 }
 int context_probes::threads() const { return bpf_map__fd(loaded_->maps.threads); }
 
+int context_probes::processes() const { return bpf_map__fd(loaded_->maps.processes); }
+
 }  // namespace adaptyst::lib

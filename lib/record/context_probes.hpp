@@ -47,6 +47,8 @@ class context_probes {
   // The map of threads that have announced themselves, for programs that ask which region one is in, or add to it.
   int threads() const;
   int function_stacks() const;  // -1: functions without markers are no regions
+  // The map of processes that admit() has named.
+  int processes() const;
 
  private:
   struct closer {

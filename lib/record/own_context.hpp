@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "../profile/context.hpp"
+#include "../sampling.hpp"
 
 namespace adaptyst::lib {
 
@@ -16,6 +17,9 @@ class own_context {
   virtual void adopt_objects() = 0;
   virtual context_sums read() = 0;
   virtual int threads() const = 0;  // see context_probes
+  // Takes samples as well from now on. Throws error where it cannot work.
+  virtual void sample(const options& asked) = 0;
+  virtual sampling* samples() = 0;  // null: none are taken
 };
 
 // To be made before an epoch begins. `among`: see context_probes. Throws error where it cannot work.

@@ -24,9 +24,12 @@ class probed_context final : public own_context {
   }
   context_sums read() override { return probes_.read(); }
   int threads() const override { return probes_.threads(); }
+  void sample(const options& asked) override { sampling_ = make_sampling(asked, probes_, audience::this_process); }
+  sampling* samples() override { return sampling_.get(); }
 
  private:
   context_probes probes_;
+  std::unique_ptr<sampling> sampling_;
 };
 
 }  // namespace

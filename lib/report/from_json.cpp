@@ -130,7 +130,7 @@ std::map<std::string, std::uint64_t> lost_of(const json_place& at) {
 region region_of(const json_place& at) {
   at.require_keys({"path", "id", "parent", "site", "kind", "device", "threads", "count", "total_ns", "self_ns",
                    "min_ns", "max_ns", "p50_ns", "p90_ns", "p99_ns", "histogram", "attributes", "overhead_ns"},
-                  {"sampled", "count_error", "total_error_ns", "measured_on", "context", "self_context"});
+                  {"sampled", "count_error", "total_error_ns", "measured_on", "context", "self_context", "samples"});
   region made;
   const json_place path = at["path"];
   if (path.size() == 0 || path.size() > lib::most_names_of_path)
@@ -163,6 +163,7 @@ region region_of(const json_place& at) {
   read_sampling(made, at);
   if (at.has("context")) made.context = context_of(at["context"]);
   if (at.has("self_context")) made.self_context = context_of(at["self_context"]);
+  if (at.has("samples")) made.samples = count_or_absent(at["samples"]);
   return made;
 }
 
@@ -283,7 +284,7 @@ profile from_json(std::string_view text) {
   // Said before what a later schema may have added is called wrong.
   if (all.has("schema") && all["schema"].count() != 1) all["schema"].fail("1, all that this version reads");
   all.require_keys({"schema", "engine", "mechanism", "reason", "devices", "regions", "accounting", "process"},
-                   {"processes", "offload", "efficiency", "context", "timeline"});
+                   {"processes", "offload", "efficiency", "context", "samples", "timeline"});
   profile made;
   made.engine = engine_of(all["engine"]);
   made.mechanism = all["mechanism"].text();
@@ -305,6 +306,11 @@ profile from_json(std::string_view text) {
     const json_place context = all["context"];
     context.require_keys({"threads", "lost"});
     made.context = {context["threads"].count(), lost_of(context["lost"])};
+  }
+  if (all.has("samples")) {
+    const json_place samples = all["samples"];
+    samples.require_keys({"samples", "observed_ns", "lost"});
+    made.samples = {samples["samples"].count(), samples["observed_ns"].count(), lost_of(samples["lost"])};
   }
   if (all.has("timeline")) {
     const json_place timeline = all["timeline"];

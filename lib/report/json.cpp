@@ -97,7 +97,8 @@ json region_of(const region& row) {
                {"attributes", attributes_of(row)},
                {"overhead_ns", absent_or(row.overhead_ns)},
                {"context", context_of(row.context)},
-               {"self_context", context_of(row.self_context)}};
+               {"self_context", context_of(row.self_context)},
+               {"samples", absent_or(row.samples)}};
   if (row.sampled) {
     made["sampled"] = *row.sampled;
     made["count_error"] = row.count_variance ? number(*row.count_error()) : json(nullptr);
@@ -204,6 +205,10 @@ std::string to_json(const profile& of) {
                        {"unnamed", of.accounting.unnamed},
                        {"overhead_ns", absent_or(of.accounting.overhead_ns)}};
   if (of.context) all["context"] = {{"threads", of.context->threads}, {"lost", lost_of(of.context->lost)}};
+  if (of.samples)
+    all["samples"] = {{"samples", of.samples->samples},
+                      {"observed_ns", of.samples->observed_ns},
+                      {"lost", lost_of(of.samples->lost)}};
   if (of.timeline) all["timeline"] = {{"events", of.timeline->events}, {"lost", of.timeline->lost}};
   all["process"] = of.processes.empty() ? json(nullptr) : process_of(of.processes.front());
   if (of.processes.size() > 1)

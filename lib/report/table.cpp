@@ -282,6 +282,14 @@ void write_lost_context(std::string& out, const context_account& of) {
   out += wrapped(fmt::format("of what the kernel knows of {} threads is missing: {}", of.threads, reasons));
 }
 
+void write_samples(std::string& out, const sample_usage& of) {
+  std::string reasons;
+  for (const auto& [reason, count] : of.lost)
+    reasons += fmt::format("{}{} {}", reasons.empty() ? "; lost: " : ", ", count, reason);
+  out +=
+      wrapped(fmt::format("samples: {} on a core, one for each {}{}", of.samples, duration(of.period_ns()), reasons));
+}
+
 void write_account(std::string& out, const account& of, double wall_ns) {
   std::uint64_t lost = 0;
   std::string reasons;
@@ -356,6 +364,7 @@ std::string to_table(const profile& of) {
   write_account(out, of.accounting, wall_ns);
   write_budget(out, of);
   if (of.context && !of.context->lost.empty()) write_lost_context(out, *of.context);
+  if (of.samples) write_samples(out, *of.samples);
   if (of.timeline)
     out += wrapped(fmt::format(
         "timeline: {} events written, {} lost{}", of.timeline->events, of.timeline->lost,

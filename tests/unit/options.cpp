@@ -20,6 +20,7 @@ using adaptyst::lib::report_choice;
 bool same(const options& a, const options& b) {
   return a.engine == b.engine && a.report == b.report && a.output == b.output && a.functions == b.functions &&
          a.through_exceptions == b.through_exceptions && a.timeline == b.timeline && a.trace_events == b.trace_events &&
+         a.folded == b.folded && a.speedscope == b.speedscope && a.sample_frequency == b.sample_frequency &&
          a.overhead == b.overhead;
 }
 
@@ -241,6 +242,30 @@ TEST_CASE("a timeline is an output of its own, beside the profile's") {
   CHECK(contains(refusal("output=%q.trace.json"), "placeholder"));
   for (const char* const wrong : {"63", "16777217", "many", "", "1e3", "-1", "100 "})
     CHECK(contains(refusal(std::string("trace_events=") + wrong), "from 64 to 16777216"));
+}
+
+TEST_CASE("stacks are outputs of their own, and turn samples on") {
+  options chosen;
+  CHECK_FALSE(chosen.wants_samples());
+  CHECK(chosen.sample_frequency == 997);
+  apply(chosen, "output=a.json;run%p.folded,sample_frequency=10000", "the test");
+  CHECK(chosen.output == "a.json");
+  CHECK(chosen.folded == "run%p.folded");
+  CHECK(chosen.wants_samples());
+  CHECK(chosen.sample_frequency == 10000);
+  apply(chosen, "output=b.speedscope.json", "the test");  // what is said later holds
+  CHECK(chosen.folded.empty());
+  CHECK(chosen.output.empty());
+  CHECK(chosen.speedscope == "b.speedscope.json");
+  CHECK(chosen.wants_samples());
+  options other;
+  apply(other, "context=samples", "the test");
+  CHECK(other.wants_samples());
+  CHECK(other.context.cpu);
+  CHECK(contains(refusal("output=a.folded;b.folded"), "second output"));
+  CHECK(contains(refusal("output=.folded"), "must end in"));
+  for (const char* const wrong : {"0", "10001", "many", "", "-1", "9.5"})
+    CHECK(contains(refusal(std::string("sample_frequency=") + wrong), "from 1 to 10000"));
 }
 
 TEST_CASE("context is a list with commas, or none") {

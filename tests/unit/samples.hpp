@@ -123,6 +123,7 @@ class generator {
     if (below(2) == 0) in.context = adaptyst::context_account{below(100), {}};
     if (in.context && below(2) == 0) in.context->lost["no_wakeup"] = below(10);
     if (in.context) in.devices.front().context = context();
+    if (below(2) == 0) in.samples = adaptyst::sample_usage{below(100), below(1000), {{"truncated", below(9)}}};
   }
 
   adaptyst::kernel_context context() {
@@ -165,6 +166,7 @@ class generator {
     made.overhead_ns = maybe_number();
     if (below(2) == 0) made.context = context();
     if (below(2) == 0) made.self_context = context();
+    made.samples = maybe();
     for (std::uint64_t left = below(5); left != 0; --left) {
       const std::uint64_t duration = random_() >> (20 + below(40));
       made.min_ns = made.count == 0 ? duration : std::min(made.min_ns, duration);

@@ -1,0 +1,24 @@
+#include "samples.hpp"
+
+namespace adaptyst { inline namespace v1 {
+
+std::optional<std::uint64_t> sample_usage::period_ns() const {
+  return samples != 0 ? std::optional(observed_ns / samples) : std::nullopt;
+}
+
+}}  // namespace adaptyst::v1
+
+namespace adaptyst::lib {
+
+void add_samples(measured& to, const sample_sums& from) {
+  std::unordered_map<std::uint64_t, std::uint64_t> by_path;
+  for (const sample_row& one : from.rows)
+    if (one.state == thread_state::on_cpu && one.path != 0) by_path[one.path] += one.count;
+  for (auto& [id, row] : to.rows) {
+    if (!row.context) continue;
+    const auto found = by_path.find(id);
+    row.samples = found != by_path.end() ? found->second : 0;
+  }
+}
+
+}  // namespace adaptyst::lib

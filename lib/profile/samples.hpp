@@ -1,0 +1,36 @@
+// Samples as they come from the kernel, and how they come to the rows.
+#ifndef ADAPTYST_LIB_PROFILE_SAMPLES_HPP
+#define ADAPTYST_LIB_PROFILE_SAMPLES_HPP
+
+#include <adaptyst/profile.hpp>
+#include <cstdint>
+#include <unordered_map>
+#include <vector>
+
+#include "measured.hpp"
+#include "sampled_stack.hpp"
+
+namespace adaptyst::lib {
+
+// One stack of one call path; stacks by their ids, 0: none.
+struct sample_row {
+  std::int64_t process = 0;
+  std::uint64_t path = 0;  // its id; 0: outside all regions
+  thread_state state = thread_state::on_cpu;
+  std::uint64_t user = 0, kernel = 0;
+  std::uint64_t count = 0;
+  std::uint64_t ns = 0;  // on a core: 0
+};
+
+struct sample_sums {
+  std::vector<sample_row> rows;
+  std::unordered_map<std::uint64_t, std::vector<std::uint64_t>> stacks;  // addresses, innermost first
+  sample_usage usage;
+};
+
+// Gives the rows that have context what was sampled in them. To be called after add_context().
+void add_samples(measured& to, const sample_sums& from);
+
+}  // namespace adaptyst::lib
+
+#endif

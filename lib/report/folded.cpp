@@ -1,0 +1,47 @@
+#include "folded.hpp"
+
+#include <algorithm>
+#include <map>
+
+namespace adaptyst::lib {
+
+namespace {
+
+// A name must neither end a frame nor a line; the readers take what follows the last space for the number.
+void append(std::string& line, std::string_view name) {
+  if (!line.empty()) line += ';';
+  const std::size_t begin = line.size();
+  line += name.empty() ? std::string_view("(no name)") : name;
+  const auto breaks_line = [](char one) { return one == ';' || static_cast<unsigned char>(one) < ' '; };
+  std::replace_if(line.begin() + static_cast<std::ptrdiff_t>(begin), line.end(), breaks_line, '_');
+}
+
+}  // namespace
+
+std::string_view label_of(thread_state state) {
+  switch (state) {
+    case thread_state::blocked: return "[blocked]";
+    case thread_state::waiting: return "[waiting]";
+    default: return "[on-cpu]";
+  }
+}
+
+std::string to_folded(const std::vector<sampled_stack>& stacks) {
+  std::map<std::string, std::uint64_t> lines;
+  for (const sampled_stack& one : stacks) {
+    std::string line;
+    append(line, one.program);
+    for (const std::string& name : one.region) append(line, name);
+    if (one.region.empty()) append(line, "(outside)");
+    append(line, label_of(one.state));
+    for (const std::string& name : one.frames) append(line, name);
+    lines[line] += one.weight_ns;
+  }
+  std::string text;
+  for (const auto& [line, weight_ns] : lines)
+    if (const std::uint64_t weight_us = (weight_ns + 500) / 1000; weight_us != 0)
+      text += line + ' ' + std::to_string(weight_us) + '\n';
+  return text;
+}
+
+}  // namespace adaptyst::lib

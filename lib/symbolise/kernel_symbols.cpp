@@ -1,0 +1,28 @@
+#include "kernel_symbols.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <sstream>
+
+namespace adaptyst::lib {
+
+kernel_symbols::kernel_symbols(std::istream&& list) {
+  for (std::string line; std::getline(list, line);) {
+    std::istringstream words(line);
+    function one{};
+    char kind = 0;
+    if (!(words >> std::hex >> one.address >> kind >> one.name) || one.address == 0) continue;
+    if (kind == 't' || kind == 'T' || kind == 'w' || kind == 'W') functions_.push_back(std::move(one));
+  }
+  std::stable_sort(functions_.begin(), functions_.end(),
+                   [](const function& a, const function& b) { return a.address < b.address; });
+}
+
+const std::string& kernel_symbols::function_at(std::uint64_t address) const {
+  static const std::string unknown;
+  const auto above = std::upper_bound(functions_.begin(), functions_.end(), address,
+                                      [](std::uint64_t wanted, const function& one) { return wanted < one.address; });
+  return above != functions_.begin() ? std::prev(above)->name : unknown;
+}
+
+}  // namespace adaptyst::lib

@@ -1,0 +1,100 @@
+#include "symboliser.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string_view>
+
+#include "../discover/process_image.hpp"
+#include "../error.hpp"
+
+namespace adaptyst::lib {
+
+namespace {
+
+// Open at once: a program may map any number of files, and our descriptors are the user's.
+constexpr std::size_t most_files = 400;
+constexpr std::size_t most_pieces = 65536;
+
+std::string base_name(std::string_view path) {
+  constexpr std::string_view gone = " (deleted)";
+  if (path.size() > gone.size() && path.substr(path.size() - gone.size()) == gone) path.remove_suffix(gone.size());
+  return std::string(path.substr(path.rfind('/') + 1));
+}
+
+// "[vdso]" and the like say themselves what they are; all else was made while the program ran, for instance by a JIT.
+std::string name_without_file(const std::string& path) {
+  return !path.empty() && path[0] == '[' ? path : "[anonymous code]";
+}
+
+}  // namespace
+
+symboliser::code_file* symboliser::file_of(const mapped_code& piece) {
+  std::unique_ptr<code_file>& file = files_[{piece.device, piece.inode}];
+  if (file != nullptr) return file.get();
+  file = std::make_unique<code_file>();
+  file->name = base_name(piece.path);
+  if (files_.size() <= most_files) {
+    try {
+      file->opened = std::make_unique<const regular_file>(piece.here, "symbols", "");
+    } catch (const error&) {  // gone, or not ours to read
+    }
+  }
+  return file.get();
+}
+
+void symboliser::look_at(pid_t process) {
+  std::string image = image_of(process);
+  if (image.empty()) return;
+  process_code& known = processes_[process];
+  if (known.image != image) known = {std::move(image), {}, {}};
+  for (const mapped_code& piece : mapped_codes(process)) {
+    code one{piece.begin, piece.end, piece.offset, piece.inode != 0 ? file_of(piece) : nullptr,
+             piece.inode != 0 ? std::string() : name_without_file(piece.path)};
+    const auto same = [&](const code& other) {
+      return other.begin == one.begin && other.end == one.end && other.offset == one.offset && other.file == one.file;
+    };
+    if (known.pieces.size() < most_pieces && std::none_of(known.pieces.rbegin(), known.pieces.rend(), same))
+      known.pieces.push_back(std::move(one));
+  }
+}
+
+std::string symboliser::describe(const process_code& process, std::uint64_t address) {
+  const auto holds = [&](const code& one) { return address >= one.begin && address < one.end; };
+  const auto piece = std::find_if(process.pieces.rbegin(), process.pieces.rend(), holds);
+  if (piece == process.pieces.rend()) return unknown;
+  if (piece->file == nullptr) return piece->name;
+  code_file& file = *piece->file;
+  const std::uint64_t offset = address - piece->begin + piece->offset;
+  if (file.opened != nullptr && file.symbols == nullptr)
+    file.symbols = std::make_unique<const file_symbols>(file.opened->descriptor());
+  std::string name = file.symbols != nullptr ? file.symbols->function_at(offset) : std::string();
+  return !name.empty() ? name : fmt::format("{}+{:#x}", file.name, offset);
+}
+
+const std::string& symboliser::name_of(pid_t process, std::uint64_t address) {
+  process_code& known = processes_[process];
+  const auto [entry, is_new] = known.names.try_emplace(address);
+  if (is_new) entry->second = describe(known, address);
+  return entry->second;
+}
+
+const std::string& symboliser::name_of_kernel(std::uint64_t address) {
+  static const std::string unnamed = "[kernel]";
+  if (!kernel_) kernel_.emplace(std::move(kernel_list_));
+  const std::string& name = kernel_->function_at(address);
+  return !name.empty() ? name : unnamed;
+}
+
+std::vector<std::string> symboliser::remarks() const {
+  std::vector<std::string> lines;
+  if (!file_symbols::are_read())
+    lines.emplace_back("functions of stacks are not named: built without libdw (Debian: libdw-dev)");
+  if (kernel_ && kernel_->are_hidden())
+    lines.emplace_back(
+        "functions of the kernel are not named: it hides them from this user (kernel.kptr_restrict, "
+        "kernel.perf_event_paranoid)");
+  return lines;
+}
+
+}  // namespace adaptyst::lib

@@ -1,0 +1,73 @@
+// What stands at an address of a process, as a person reads it: also after the process has ended, from what was mapped
+// while it lived.
+//
+//   symboliser names;
+//   names.look_at(pid);                              // again whenever it may have loaded something
+//   names.name_of(pid, address)                      "solve(grid&)", "libm.so.6+0x1234", "[vdso]", "[anonymous code]"
+#ifndef ADAPTYST_LIB_SYMBOLISE_SYMBOLISER_HPP
+#define ADAPTYST_LIB_SYMBOLISE_SYMBOLISER_HPP
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <fstream>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "../discover/process_objects.hpp"
+#include "../discover/regular_file.hpp"
+#include "file_symbols.hpp"
+#include "kernel_symbols.hpp"
+
+namespace adaptyst::lib {
+
+class symboliser {
+ public:
+  static constexpr const char* unknown = "[unknown]";  // no code is mapped there
+
+  // Notes what code the process has mapped now, and opens its files. Nothing that goes wrong is an error: what cannot be
+  // read stays unnamed.
+  void look_at(pid_t process);
+
+  // A function's name; where no symbol tells it, FILE+0xOFFSET; of memory without a file what it is. `address`: in the
+  // instruction itself, so one less than what a call returns to.
+  const std::string& name_of(pid_t process, std::uint64_t address);
+  const std::string& name_of_kernel(std::uint64_t address);
+
+  // Why names are missing, if they are, each a line for people.
+  std::vector<std::string> remarks() const;
+
+ private:
+  struct code_file {
+    std::string name;  // without directories
+    std::unique_ptr<const regular_file> opened;
+    std::unique_ptr<const file_symbols> symbols;
+  };
+  struct code {
+    std::uint64_t begin, end, offset;
+    code_file* file;   // null: none
+    std::string name;  // of memory without a file
+  };
+  struct process_code {
+    std::string image;         // of the program: another one after exec()
+    std::vector<code> pieces;  // the latest last: an older one may have been unmapped
+    std::unordered_map<std::uint64_t, std::string> names;
+  };
+
+  code_file* file_of(const mapped_code& piece);
+  std::string describe(const process_code& process, std::uint64_t address);
+
+  std::map<std::pair<std::uint64_t, std::uint64_t>, std::unique_ptr<code_file>> files_;  // by device and inode
+  std::map<pid_t, process_code> processes_;
+  std::ifstream kernel_list_{"/proc/kallsyms"};  // opened while it is permitted
+  std::optional<kernel_symbols> kernel_;
+};
+
+}  // namespace adaptyst::lib
+
+#endif

@@ -1,0 +1,89 @@
+// A program with known shares and a known chain of calls, for the tests of samples: sampled COMMAND SECONDS.
+//
+//   fixed, random   loops of 70 and 30 microseconds, the same ones each time or anew at random; prints the wall shares
+//   chain           computes in outer > middle > inner, sleeps in rest > doze
+#include <adaptyst/region.hpp>
+
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <random>
+#include <string>
+#include <thread>
+
+namespace {
+
+using clock_type = std::chrono::steady_clock;
+using std::chrono::duration;
+using std::chrono::microseconds;
+
+volatile unsigned long sink = 0;
+
+__attribute__((noinline)) void spin_until(clock_type::time_point end) {
+  while (clock_type::now() < end) sink = sink + 1;
+}
+
+// The end of each is the beginning of the next: what a loop does that works by the clock.
+void alternate(bool random, double seconds) {
+  std::minstd_rand numbers(7);
+  std::uniform_real_distribution<double> factor(0.5, 1.5);
+  clock_type::time_point at = clock_type::now();
+  const clock_type::time_point end = at + std::chrono::duration_cast<clock_type::duration>(duration<double>(seconds));
+  while (at < end) {
+    const auto length = [&](double us) {
+      return std::chrono::duration_cast<clock_type::duration>(
+          duration<double, std::micro>(us * (random ? factor(numbers) : 1)));
+    };
+    {
+      ADAPTYST_REGION("seventy");
+      spin_until(at + length(70));
+    }
+    at = clock_type::now();
+    {
+      ADAPTYST_REGION("thirty");
+      spin_until(at + length(30));
+    }
+    at = clock_type::now();
+  }
+}
+
+}  // namespace
+
+__attribute__((noinline)) void inner(double seconds) {
+  const auto end = clock_type::now() + std::chrono::duration_cast<clock_type::duration>(duration<double>(seconds));
+  for (unsigned step = 0; step % 4096 != 0 || clock_type::now() < end; ++step) sink = sink * 3 + 1;
+}
+__attribute__((noinline)) void middle(double seconds) {
+  inner(seconds);
+  sink = sink + 1;  // no tail call
+}
+__attribute__((noinline)) void outer(double seconds) {
+  ADAPTYST_REGION("computes");
+  middle(seconds);
+  sink = sink + 1;
+}
+// The caller of a function without frame pointer, as the C library's are, is not in the stack: so there is one between.
+__attribute__((noinline)) void doze(double seconds) {
+  std::this_thread::sleep_for(duration<double>(seconds));
+  sink = sink + 1;
+}
+__attribute__((noinline)) void rest(double seconds) {
+  ADAPTYST_REGION("sleeps");
+  for (int round = 0; round != 20; ++round) doze(seconds / 20);
+  sink = sink + 1;
+}
+
+int main(int count, char** given) {
+  const std::string what = count > 1 ? given[1] : "";
+  const double seconds = count > 2 ? std::atof(given[2]) : 1;
+  if (what == "fixed" || what == "random") {
+    alternate(what == "random", seconds);
+  } else if (what == "chain") {
+    ADAPTYST_REGION("all");
+    outer(seconds / 2);
+    rest(seconds / 2);
+  } else {
+    std::fprintf(stderr, "usage: sampled fixed|random|chain SECONDS\n");
+    return 2;
+  }
+}

@@ -1,0 +1,180 @@
+#!/usr/bin/env python3
+"""Flame graphs of programs observed from outside: sampling.py ADAPTYST SAMPLED [CASE …]
+
+SAMPLED: tests/live/sampled.cpp, with frame pointers.
+"""
+import json
+import pathlib
+import shutil
+import signal
+import subprocess
+import sys
+import time
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "support"))
+from cases import Missing, run_cases  # noqa: E402
+from compiling import Failures, scratch  # noqa: E402
+
+ADAPTYST, SAMPLED = sys.argv[1:3]
+failures = Failures()
+work = scratch()
+started = []
+
+
+def observe(*command, engine="ebpf", wait=True):
+    words = [ADAPTYST, "run", "--report=none", f"--engine={engine}", f"--output={work}/p.json",
+             f"--stacks={work}/p.folded", f"--stacks={work}/p.speedscope.json", "--", *map(str, command)]
+    if wait:
+        done = subprocess.run(words, capture_output=True, text=True, timeout=60, check=False)
+        failures.check(done.returncode == 0, "the program ran", done.stderr)
+        return done
+    running = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    started.append(running)
+    return running
+
+
+def lines():
+    """Of the folded file: (frames, weight in us)."""
+    made = []
+    for line in (work / "p.folded").read_text().splitlines():
+        frames, _, weight = line.rpartition(" ")
+        made.append((frames.split(";"), int(weight)))
+    return made
+
+
+def weight_of(stacks, *wanted):
+    """Of those that have these frames in this order, right behind one another."""
+    wanted = list(wanted)
+    return sum(weight for frames, weight in stacks
+               if any(frames[at:at + len(wanted)] == wanted for at in range(len(frames))))
+
+
+def plain(stacks):
+    """Without what compilers add when they split a function."""
+    return [([frame.split(" [clone")[0].split(".cold")[0].split(".part")[0] for frame in frames], weight)
+            for frames, weight in stacks]
+
+
+def context_of(path):
+    profile = json.loads((work / "p.json").read_text())
+    return next(row for row in profile["regions"] if row["path"] == path)
+
+
+def blocked_ns(context):
+    return sum(context[key] for key in ("sleep_ns", "lock_ns", "io_ns", "other_ns"))
+
+
+def close(a, b, share):
+    return abs(a - b) <= share * max(a, b)
+
+
+def case_chain():
+    for engine in ("ebpf", "inline"):
+        observe(SAMPLED, "chain", 2, engine=engine)
+        stacks = plain(lines())
+        computing = weight_of(stacks, "all", "computes", "[on-cpu]")
+        chain = weight_of([one for one in stacks if "[on-cpu]" in one[0]], "outer(double)", "middle(double)",
+                          "inner(double)")
+        failures.check(chain > 0.9 * computing > 0, f"{engine}: the chain of calls is named", f"{chain} of {computing}")
+        on_core = context_of(["all", "computes"])["self_context"]["on_cpu_ns"]
+        failures.check(close(computing * 1e3, on_core, 0.1), f"{engine}: samples stand for the time on a core",
+                       f"{computing} us, {on_core} ns")
+        sleeping = weight_of([one for one in stacks if "[blocked]" in one[0]], "rest(double)")
+        blocked = blocked_ns(context_of(["all", "sleeps"])["self_context"])
+        failures.check(close(sleeping * 1e3, blocked, 0.05), f"{engine}: what sleeps is named, for as long as it slept",
+                       f"{sleeping} us, {blocked} ns")
+        unknown = sum(weight for frames, weight in stacks if frames[0] != pathlib.Path(SAMPLED).name)
+        failures.check(unknown == 0, f"{engine}: every line begins with the program's name")
+
+
+def case_shares():
+    for rhythm in ("fixed", "random"):
+        for _ in range(2):  # the machine may be busy with something else at first
+            observe(SAMPLED, rhythm, 4)
+            rows = [context_of([name]) for name in ("seventy", "thirty")]
+            samples = [row["samples"] for row in rows]
+            on_core = [row["self_context"]["on_cpu_ns"] for row in rows]
+            share, expected = samples[0] / sum(samples), on_core[0] / sum(on_core)
+            if abs(share - expected) < 0.03:
+                break
+        failures.check(abs(share - expected) < 0.03, f"{rhythm}: shares of samples are those of time",
+                       f"{share:.4f}, not {expected:.4f}, of {sum(samples)} samples")
+
+
+def case_speedscope():
+    """By the rules at https://www.speedscope.app/file-format-schema.json."""
+    observe(SAMPLED, "chain", 1)
+    made = json.loads((work / "p.speedscope.json").read_text())
+    failures.check(made["$schema"] == "https://www.speedscope.app/file-format-schema.json", "the schema is named")
+    frames = made["shared"]["frames"]
+    failures.check(all(isinstance(frame["name"], str) for frame in frames), "each frame has a name")
+    failures.check(len({frame["name"] for frame in frames}) == len(frames), "no frame stands there twice")
+    folded = lines()
+    states = {"on CPU": "[on-cpu]", "blocked": "[blocked]", "waiting for a core": "[waiting]"}
+    failures.check([one["name"] for one in made["profiles"]] == list(states), "a profile for each state")
+    for profile in made["profiles"]:
+        failures.check(set(profile) == {"type", "name", "unit", "startValue", "endValue", "samples", "weights"} and
+                       profile["type"] == "sampled" and profile["unit"] == "nanoseconds" and profile["startValue"] == 0,
+                       f"{profile['name']}: the keys of a sampled profile")
+        failures.check(len(profile["samples"]) == len(profile["weights"]), "a weight for each sample")
+        failures.check(all(0 <= frame < len(frames) for sample in profile["samples"] for frame in sample),
+                       "frames are numbers of frames")
+        failures.check(profile["endValue"] == sum(profile["weights"]), "the end is the sum of the weights")
+        same = sum(weight for one, weight in folded if states[profile["name"]] in one) * 1e3
+        failures.check(close(profile["endValue"], same, 0.02) or profile["endValue"] < 1e6,
+                       f"{profile['name']}: as much as in the folded file", f"{profile['endValue']}, {same}")
+
+
+def case_stripped():
+    if shutil.which("strip") is None:
+        raise Missing("no strip")
+    stripped = work / "stripped"
+    shutil.copy(SAMPLED, stripped)
+    subprocess.run(["strip", stripped], check=True)
+    observe(stripped, "chain", 1)
+    names = {frame for frames, _ in lines() for frame in frames}
+    failures.check(any(name.startswith("stripped+0x") for name in names), "places in a stripped file are named so", names)
+    failures.check(not any("inner" in name or "outer" in name for name in names), "and not as functions")
+
+
+def case_deleted():
+    copy = work / "deleted"
+    shutil.copy(SAMPLED, copy)
+    running = observe(copy, "chain", 2, wait=False)
+    time.sleep(0.7)
+    copy.unlink()
+    failures.check(running.wait(30) == 0, "the program ran")
+    stacks = plain(lines())
+    failures.check(weight_of(stacks, "middle(double)", "inner(double)") > 0,
+                   "functions of a file that was deleted meanwhile are named")
+
+
+def case_killed():
+    running = observe(SAMPLED, "chain", 20, wait=False)
+    time.sleep(1.5)
+    children = subprocess.run(["pgrep", "-P", str(running.pid)], capture_output=True, text=True, check=False).stdout.split()
+    for child in children:
+        subprocess.run(["kill", "-KILL", child], check=False)
+    failures.check(running.wait(30) == -signal.SIGKILL, "the program was killed")
+    stacks = plain(lines())
+    failures.check(weight_of(stacks, "middle(double)", "inner(double)") > 0, "what was killed is named all the same")
+
+
+def case_unmarked():
+    """One that has no markers, and so no regions: all of it is outside."""
+    program = ["python3", "-c", "import time\nend = time.monotonic() + 1\nwhile time.monotonic() < end: pass"]
+    observe(*program)
+    stacks = lines()
+    outside = weight_of([one for one in stacks if one[0][0].startswith("python3")], "(outside)", "[on-cpu]")
+    failures.check(outside > 200_000, "a program without markers is sampled", f"{outside} us")
+    failures.check(any(any("python3" in frame or "Py" in frame for frame in frames[3:]) for frames, _ in stacks),
+                   "and its code named")
+
+
+def case_refused():
+    done = subprocess.run([ADAPTYST, "run", "--stacks=x.svg", "--", "true"], capture_output=True, text=True, check=False)
+    failures.check(done.returncode != 0 and "must end in .folded or .speedscope.json" in done.stderr,
+                   "another sort of file is refused", done.stderr)
+
+
+run_cases(globals(), sys.argv[3:], failures, started)

@@ -1,0 +1,144 @@
+// Names for addresses: against what the linker says of this very program, and of programs that have lost their names.
+#include <dlfcn.h>
+#include <signal.h>
+#include <sys/auxv.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <sstream>
+#include <string>
+
+#include "catch.hpp"
+#include "symbolise/symboliser.hpp"
+
+using adaptyst::lib::file_symbols;
+using adaptyst::lib::kernel_symbols;
+using adaptyst::lib::symboliser;
+
+namespace wave {
+__attribute__((noinline)) int flux(int x) { return x * 3 + 1; }
+static __attribute__((noinline)) int hidden(int x) { return flux(x) * 5; }
+}  // namespace wave
+
+namespace {
+
+std::uint64_t address_of(int (*function)(int)) { return reinterpret_cast<std::uint64_t>(function); }
+
+// A program that is started, says where its functions are, and waits to be ended.
+class child {
+ public:
+  explicit child(const std::string& program) {
+    int ends[2];
+    REQUIRE(pipe(ends) == 0);
+    pid_ = fork();
+    if (pid_ == 0) {
+      dup2(ends[1], 1);
+      execl(program.c_str(), program.c_str(), nullptr);
+      _exit(127);
+    }
+    close(ends[1]);
+    std::string text;
+    char one = 0;
+    while (read(ends[0], &one, 1) == 1 && one != '\n') text += one;
+    close(ends[0]);
+    std::istringstream(text) >> std::hex >> open_function >> hidden_function;
+  }
+  child(const child&) = delete;
+  child& operator=(const child&) = delete;
+  ~child() { end(); }
+  void end() {
+    if (pid_ > 0) {
+      kill(pid_, SIGKILL);
+      waitpid(pid_, nullptr, 0);
+    }
+    pid_ = -pid_;
+  }
+  pid_t id() const { return pid_ > 0 ? pid_ : -pid_; }
+
+  std::uint64_t open_function = 0, hidden_function = 0;
+
+ private:
+  pid_t pid_ = -1;
+};
+
+std::string copy_of(const std::string& program, const std::string& command) {
+  std::string name = "/tmp/adaptyst-symbolise-" + std::to_string(getpid());
+  REQUIRE(std::system((command + " " + program + " " + name).c_str()) == 0);
+  return name;
+}
+
+}  // namespace
+
+TEST_CASE("functions of this program and its libraries have their names") {
+  if (!file_symbols::are_read()) return;
+  CHECK(wave::hidden(2) == 35);
+  symboliser names;
+  names.look_at(getpid());
+  CHECK(names.name_of(getpid(), address_of(&wave::flux)) == "wave::flux(int)");
+  CHECK(names.name_of(getpid(), address_of(&wave::flux) + 1) == "wave::flux(int)");
+  CHECK(names.name_of(getpid(), address_of(&wave::hidden)) == "wave::hidden(int)");
+  void* const found = dlsym(RTLD_DEFAULT, "qsort");
+  REQUIRE(found != nullptr);
+  CHECK(names.name_of(getpid(), reinterpret_cast<std::uint64_t>(found)).find("qsort") != std::string::npos);
+}
+
+TEST_CASE("what is no file says what it is") {
+  void* const made = mmap(nullptr, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  REQUIRE(made != MAP_FAILED);
+  symboliser names;
+  names.look_at(getpid());
+  CHECK(names.name_of(getpid(), reinterpret_cast<std::uint64_t>(made) + 8) == "[anonymous code]");
+  CHECK(names.name_of(getpid(), getauxval(AT_SYSINFO_EHDR) + 1024) == "[vdso]");
+  CHECK(names.name_of(getpid(), 64) == "[unknown]");
+  munmap(made, 4096);
+  CHECK(names.name_of(getpid(), reinterpret_cast<std::uint64_t>(made) + 16) == "[anonymous code]");
+  symboliser empty;
+  empty.look_at(-1);
+  CHECK(empty.name_of(-1, address_of(&wave::flux)) == "[unknown]");
+}
+
+TEST_CASE("a process that has ended still has its names, and so has a file that was deleted meanwhile") {
+  if (!file_symbols::are_read()) return;
+  const std::string program = copy_of(ADAPTYST_TEST_PROGRAM, "cp");
+  child one(program);
+  REQUIRE(one.open_function != 0);
+  symboliser names;
+  names.look_at(one.id());
+  std::remove(program.c_str());
+  one.end();
+  CHECK(names.name_of(one.id(), one.open_function) == "open_function");
+  CHECK(names.name_of(one.id(), one.hidden_function) == "hidden_function");
+}
+
+TEST_CASE("in a stripped file only what it exports has a name: never that of a neighbour") {
+  if (!file_symbols::are_read()) return;
+  const std::string program = copy_of(ADAPTYST_TEST_PROGRAM, "cp");
+  REQUIRE(std::system(("strip " + program).c_str()) == 0);
+  child one(program);
+  REQUIRE(one.open_function != 0);
+  symboliser names;
+  names.look_at(one.id());
+  CHECK(names.name_of(one.id(), one.open_function) == "open_function");
+  const std::string& hidden = names.name_of(one.id(), one.hidden_function);
+  CHECK(hidden.find("adaptyst-symbolise-") == 0);
+  CHECK(hidden.find("+0x") != std::string::npos);
+  std::remove(program.c_str());
+}
+
+TEST_CASE("names of the kernel come from its list, if it shows its addresses") {
+  const kernel_symbols known(
+      std::istringstream("ffffffff81000000 T _stext\nffffffff81000100 t do_futex\n"
+                         "ffffffff81000180 d some_data\nffffffffc0000000 t hook\t[module]\n"));
+  CHECK(known.function_at(0xffffffff81000100) == "do_futex");
+  CHECK(known.function_at(0xffffffff81000190) == "do_futex");
+  CHECK(known.function_at(0xffffffff810000ff) == "_stext");
+  CHECK(known.function_at(0xffffffffc0000010) == "hook");
+  CHECK(known.function_at(0x1000).empty());
+  CHECK(!known.are_hidden());
+  CHECK(kernel_symbols(std::istringstream("0000000000000000 T _stext\n")).are_hidden());
+}
