@@ -231,16 +231,18 @@ struct collector::state {
     try {
       context = recording->ask_for_context(asked.faults);
       context->adopt_objects();
-      if (samples) start_samples();
+      if (samples) beside([&] { context->sample(options); });
+      if (asked.counters) beside([&] { context->count(); });
     } catch (const std::exception& failed) {  // the regions can be had all the same
       context.reset();
       if (asked.asked || samples) lib::print(failed.what());
     }
   }
 
-  void start_samples() {
+  template <class Start>
+  static void beside(Start&& start) {
     try {
-      context->sample(options);
+      start();
     } catch (const std::exception& failed) {  // the rest can be had all the same
       lib::print(failed.what());
     }

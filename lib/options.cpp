@@ -94,11 +94,12 @@ context_choice context_of(std::string_view value, std::string_view source) {
   context_choice made{false, false, false, false, true};
   if (value == "none") return made;
   const std::vector<std::string> words = split(value, ",;");
-  if (words.empty()) refuse("context must be a list of cpu, faults, samples, or none, not", value, source);
+  if (words.empty()) refuse("context must be a list of cpu, faults, samples, counters, or none, not", value, source);
   for (const std::string& word : words) {
     if (word == "cpu") made.cpu = true;
     else if (word == "faults") made.faults = made.cpu = true;
     else if (word == "samples") made.samples = made.cpu = true;
+    else if (word == "counters") made.counters = made.cpu = true;
     else refuse("unknown context", word, source);
   }
   return made;

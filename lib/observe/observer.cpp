@@ -26,6 +26,7 @@
 #include "../profile/region_list.hpp"
 #include "../record/clock_line.hpp"
 #include "../record/context_probes.hpp"
+#include "../record/counter_probes.hpp"
 #include "../record/function_probes.hpp"
 #include "../record/probe_links.hpp"
 #include "../record/reconcile.hpp"
@@ -55,9 +56,10 @@ struct observer::state {
   std::string reason;
   detail::clock_line clock;
   lib::channel channel;
-  std::optional<lib::probe_links> links;       // empty: recorders
-  std::optional<lib::context_probes> context;  // empty: the kernel is not asked
-  std::unique_ptr<lib::sampling> sampling;     // null: no samples are taken
+  std::optional<lib::probe_links> links;        // empty: recorders
+  std::optional<lib::context_probes> context;   // empty: the kernel is not asked
+  std::optional<lib::counter_probes> counters;  // empty: the processor's are not read
+  std::unique_ptr<lib::sampling> sampling;      // null: no samples are taken
   std::optional<lib::function_probes> functions;
   lib::event_costs costs;
   std::vector<std::unique_ptr<observed_process>> processes;  // also those that have ended
@@ -106,6 +108,7 @@ struct observer::state {
       const bool among_functions = links && !options.functions.empty();
       context.emplace(options.context.faults, only, true, among_functions ? &links->rows() : nullptr);
       if (samples) sampling = lib::make_sampling(options, *context, lib::audience::listed);
+      if (options.context.counters) counters.emplace(*context, lib::hardware_events());
     } catch (const lib::error& failed) {  // the regions can be had all the same
       if (options.context.asked || samples) lib::print(failed.what());
     }
@@ -440,6 +443,7 @@ struct observer::state {
     std::optional<lib::context_sums> known;
     if (sampling) sampling->read();
     if (context) known = context->read();
+    if (counters) counters->read(*known);
     return make_profile([](const region&) { return true; }, known);
   }
 

@@ -23,6 +23,16 @@ kernel_context nothing_in(const context_sums& sums) {
   return none;
 }
 
+// An event that the overhead budget leaves out is not on the stack: what happens in it is booked around it. So nobody knows
+// what belongs to the rows that were sampled, and to those around them without nested ones.
+path_set parents_of_left_out(const measured& in) {
+  path_set parents;
+  for (const auto& [id, row] : in.rows)
+    if (const auto path = in.paths.find(id); row.left_out != 0 && path != in.paths.end())
+      parents.insert(path->second.parent);
+  return parents;
+}
+
 // With what is below each path. A damaged program's paths may lead in a circle.
 std::unordered_map<std::uint64_t, kernel_context> inclusive(const measured& in, const context_sums& from) {
   std::unordered_map<std::uint64_t, kernel_context> all;
@@ -75,8 +85,8 @@ void add_context(measured& to, const context_sums& from, const open_counts& open
   const auto with_below = inclusive(to, from);
   for (const auto& [path, all] : with_below)
     if (is_scope(to, path)) to.rows[path];
+  const path_set above_left_out = parents_of_left_out(to);
   for (auto& [id, row] : to.rows) {
-    // Of a sampled row the kernel knows the events that were timed: in the others the thread was in the region around.
     if (!is_scope(to, id) || row.left_out != 0) continue;
     const auto opened = open.find(id);
     const auto given = [&, path = id](const std::unordered_map<std::uint64_t, kernel_context>& by_path,
@@ -88,7 +98,7 @@ void add_context(measured& to, const context_sums& from, const open_counts& open
       return made;
     };
     row.context = given(with_below, row.total_ns);
-    row.self_context = given(from.by_path, row.self_ns);
+    if (above_left_out.count(id) == 0) row.self_context = given(from.by_path, row.self_ns);
   }
 }
 

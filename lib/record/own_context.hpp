@@ -17,6 +17,8 @@ class own_context {
   virtual void adopt_objects() = 0;
   virtual context_sums read() = 0;
   virtual int threads() const = 0;  // see context_probes
+  // Reads the processor's counters as well from now on. Throws error where there are none.
+  virtual void count() = 0;
   // Takes samples as well from now on. Throws error where it cannot work.
   virtual void sample(const options& asked) = 0;
   virtual sampling* samples() = 0;  // null: none are taken

@@ -1,8 +1,11 @@
 #include <unistd.h>
 
+#include <optional>
+
 #include "../discover/loaded_objects.hpp"
 #include "../error.hpp"
 #include "context_probes.hpp"
+#include "counter_probes.hpp"
 #include "own_context.hpp"
 
 namespace adaptyst::lib {
@@ -22,13 +25,19 @@ class probed_context final : public own_context {
       }
     }
   }
-  context_sums read() override { return probes_.read(); }
+  context_sums read() override {
+    context_sums sums = probes_.read();
+    if (counters_) counters_->read(sums);
+    return sums;
+  }
+  void count() override { counters_.emplace(probes_, hardware_events()); }
   int threads() const override { return probes_.threads(); }
   void sample(const options& asked) override { sampling_ = make_sampling(asked, probes_, audience::this_process); }
   sampling* samples() override { return sampling_.get(); }
 
  private:
   context_probes probes_;
+  std::optional<counter_probes> counters_;
   std::unique_ptr<sampling> sampling_;
 };
 

@@ -108,6 +108,17 @@ TEST_CASE("what happened on a path without a name is in the sum alone") {
   CHECK(adaptyst::lib::sum_of(more).lock_ns == 1202);
 }
 
+TEST_CASE("of rows that were sampled nobody knows, nor of those around them without nested ones") {
+  measured all = program();
+  all.rows[exchange].left_out = 1;
+  add_context(all, sums(), {});
+  CHECK_FALSE(all.rows[exchange].context);
+  CHECK_FALSE(all.rows[exchange].self_context);
+  CHECK(all.rows[main_path].context->lock_ns == 200);
+  CHECK_FALSE(all.rows[main_path].self_context);
+  CHECK(all.rows[advect].self_context);
+}
+
 TEST_CASE("paths in a circle come to an end") {
   measured all = program();
   all.paths[main_path].parent = exchange;

@@ -284,6 +284,8 @@ TEST_CASE("context is a list with commas, or none") {
   CHECK_FALSE(after("context=cpu").context.faults);
   CHECK(after("context=faults").context.cpu);
   CHECK_FALSE(after("context=none").context.cpu);
+  CHECK(after("context=counters").context.counters);
+  CHECK(after("context=counters").context.cpu);
   CHECK(contains(refusal("context=cpu,weather"), "unknown context 'weather'"));
   CHECK(contains(refusal("context="), "cpu, faults"));
 }

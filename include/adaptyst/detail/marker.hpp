@@ -74,7 +74,7 @@ ADAPTYST_DETAIL_INLINE bool is_left_out(const site& marker) noexcept {
   const adaptyst_site* const record = load_acquire(marker.record);
   recorder* const r = this_thread_recorder;
   if (record == nullptr || reinterpret_cast<uintptr_t>(r) <= 1) return false;
-  uint32_t& gap = r->left_out.gap[load(record->step)];
+  uint32_t& gap = r->left_out.gap[load(record->step) % steps_with_room];  // whatever an observer has written there
   const uint32_t left = load(gap);
   if (left <= 1) return false;
   store(gap, left - 1);

@@ -12,10 +12,13 @@
 
 namespace adaptyst { inline namespace v1 { namespace detail {
 
+constexpr uint32_t steps_with_room = 32;
+static_assert(ADAPTYST_STEP_LAST < steps_with_room, "each has its gap");
+
 // Of one thread.
 struct gaps {
-  uint32_t gap[ADAPTYST_STEP_LAST + 1];  // the how-manieth event on this step is the next to be taken; 0: not drawn yet
-  uint64_t random;                       // never 0
+  uint32_t gap[steps_with_room];  // the how-manieth event on this step is the next to be taken; 0: not drawn yet
+  uint64_t random;                // never 0
 };
 
 template <class = void>
