@@ -15,6 +15,7 @@ enum adaptyst_sample_state { ADAPTYST_SAMPLE_ON_CPU, ADAPTYST_SAMPLE_BLOCKED, AD
 
 enum adaptyst_sample_count {
   ADAPTYST_SAMPLE_TAKEN,       /* no loss: all that met an observed thread on its core, whatever became of them */
+  ADAPTYST_SAMPLE_OBSERVED_NS, /* no loss: what these stand for, each the time since the clock went off before */
   ADAPTYST_SAMPLE_ROWS_FULL,   /* a sample, or a stretch off the core: no row for its stack */
   ADAPTYST_SAMPLE_UNREADABLE,  /* the same: the thread's recorder could not be read */
   ADAPTYST_SAMPLE_STACKS_FULL, /* its stack: no room; it counts without frames */

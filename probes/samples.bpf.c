@@ -31,7 +31,7 @@ uint32_t stopped = 0;
 
 struct sample_clock {
   struct bpf_timer timer;
-  uint64_t fired;
+  uint64_t last_ns; /* when it went off */
 };
 
 struct {
@@ -85,10 +85,12 @@ struct {
   __type(value, struct absence);
 } absences SEC(".maps");
 
-static __always_inline void count(uint32_t what) {
+static __always_inline void count_more(uint32_t what, uint64_t by) {
   uint64_t* counter = bpf_map_lookup_elem(&counts, &what);
-  if (counter) __sync_fetch_and_add(counter, 1);
+  if (counter) __sync_fetch_and_add(counter, by);
 }
+
+static __always_inline void count(uint32_t what) { count_more(what, 1); }
 
 /* Global functions with numbers for arguments: the verifier checks each once. */
 
@@ -140,11 +142,12 @@ static __always_inline int is_in_kernel(void) {
 #endif
 }
 
-__noinline int take_sample(void) {
+__noinline int take_sample(uint64_t interval_ns) {
   struct adaptyst_context_thread* thread;
   struct adaptyst_sample_key key = {};
   if (!(bpf_get_current_pid_tgid() >> 32) || !is_observed()) return 0;
   count(ADAPTYST_SAMPLE_TAKEN);
+  count_more(ADAPTYST_SAMPLE_OBSERVED_NS, interval_ns);
   thread = announced(bpf_get_current_task_btf());
   key.path = thread ? region_of_current(thread) : 0;
   if (key.path == 1) {
@@ -164,10 +167,12 @@ static __always_inline long set(struct sample_clock* clock) {
 }
 
 static int tick(void* map, uint32_t* cpu, struct sample_clock* clock) {
+  uint64_t now = bpf_ktime_get_ns();
+  uint64_t interval_ns = now - clock->last_ns;
   if (stopped) return 0;
-  ++clock->fired;
+  clock->last_ns = now;
   if (set(clock)) count(ADAPTYST_SAMPLE_NO_CLOCK);
-  take_sample();
+  take_sample(interval_ns);
   return 0;
 }
 
@@ -178,6 +183,7 @@ int start_clock(void* nothing) {
   struct sample_clock* clock = bpf_map_lookup_elem(&clocks, &cpu);
   if (!clock || bpf_timer_init(&clock->timer, &clocks, 1 /* CLOCK_MONOTONIC */)) return 1;
   bpf_timer_set_callback(&clock->timer, tick);
+  clock->last_ns = bpf_ktime_get_ns();
   return set(clock) ? 2 : 0;
 }
 

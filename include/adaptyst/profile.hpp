@@ -80,8 +80,8 @@ struct context_account {
 
 // Samples of threads on their cores, taken by a clock on each.
 struct sample_usage {
-  std::uint64_t samples = 0;                  // in regions and outside
-  std::uint64_t observed_ns = 0;              // what they stand for, nanoseconds: samples × mean time between two
+  std::uint64_t samples = 0;      // in regions and outside
+  std::uint64_t observed_ns = 0;  // what they stand for, nanoseconds: of each, the time since its clock went off before
   std::map<std::string, std::uint64_t> lost;  // samples, stretches off the core, or stacks, by reason
 
   std::optional<std::uint64_t> period_ns() const;  // what one stands for; empty when there are none

@@ -1,6 +1,5 @@
 #include "sampler.hpp"
 
-#include <adaptyst/detail/clock.hpp>
 #include <fmt/format.h>
 #include <sched.h>
 #include <signal.h>
@@ -29,12 +28,6 @@ namespace {
                                                   : "needs Linux 6.7 or later, built with BTF. See docs/samples.md");
 }
 
-// The value of the map: a timer, which nobody but the kernel reads, and how often it has fired.
-struct clock_value {
-  std::uint64_t timer[2];
-  std::uint64_t fired;
-};
-
 // Runs `work` with this thread on each processor in turn; those where it may not be are left out.
 template <class Work>
 void on_each_processor(Work&& work) {
@@ -48,7 +41,7 @@ void on_each_processor(Work&& work) {
        ++processor) {
     CPU_ZERO_S(bytes, set.get());
     CPU_SET_S(processor, bytes, set.get());
-    work(processor, sched_setaffinity(0, bytes, set.get()) == 0);
+    work(sched_setaffinity(0, bytes, set.get()) == 0);
   }
 }
 
@@ -92,11 +85,12 @@ sampler::~sampler() { stop(); }
 // nobody else's.
 void sampler::start_clocks() {
   int failed = 0;
+  unsigned sampled = 0;
   sigset_t all, before;
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
   std::thread visitor([&] {
-    on_each_processor([&](std::uint32_t processor, bool is_there) {
+    on_each_processor([&](bool is_there) {
       if (!is_there) {
         ++unsampled_;
         return;
@@ -106,13 +100,12 @@ void sampler::start_clocks() {
       const int refused = bpf_prog_test_run_opts(bpf_program__fd(loaded_->progs.start_clock), &run);
       if (refused != 0) failed = -refused;
       else if (run.retval != 0) failed = EOPNOTSUPP;
-      else processors_.push_back(processor);
+      else ++sampled;
     });
   });
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
   visitor.join();
-  if (processors_.empty() || failed != 0) fail("cannot set a clock for samples", failed != 0 ? failed : EPERM);
-  started_ns_ = detail::monotonic_ns();
+  if (sampled == 0 || failed != 0) fail("cannot set a clock for samples", failed != 0 ? failed : EPERM);
 }
 
 sample_sums sampler::read() const {
@@ -128,20 +121,10 @@ sample_sums sampler::read() const {
     const std::size_t depth = std::min<std::size_t>(stack.depth, ADAPTYST_SAMPLE_FRAMES);
     sums.stacks[id].assign(stack.frames, stack.frames + depth);
   });
-  std::uint64_t fired = 0;
-  for (const std::uint32_t processor : processors_) {
-    clock_value clock{};
-    if (bpf_map_lookup_elem(bpf_map__fd(loaded_->maps.clocks), &processor, &clock) == 0) fired += clock.fired;
-  }
   const std::vector<std::uint64_t> counts = read_kernel_counters(loaded_->maps.counts, ADAPTYST_SAMPLE_COUNTS);
-  const std::uint64_t elapsed_ns = (stopped_ns_ != 0 ? stopped_ns_ : detail::monotonic_ns()) - started_ns_;
   sample_usage& usage = sums.usage;
   usage.samples = counts[ADAPTYST_SAMPLE_TAKEN];
-  // By how often the clocks really went off: a busy machine delays them.
-  if (fired != 0)
-    usage.observed_ns =
-        static_cast<std::uint64_t>(static_cast<double>(usage.samples) *
-                                   static_cast<double>(elapsed_ns * processors_.size()) / static_cast<double>(fired));
+  usage.observed_ns = counts[ADAPTYST_SAMPLE_OBSERVED_NS];
   const auto lose = [&](const char* why, std::uint64_t count) {
     if (count != 0) usage.lost[why] = count;
   };
@@ -156,9 +139,9 @@ sample_sums sampler::read() const {
 }
 
 void sampler::stop() {
-  if (loaded_ == nullptr || stopped_ns_ != 0) return;
+  if (loaded_ == nullptr || stopped_) return;
   loaded_->bss->stopped = 1;
-  stopped_ns_ = detail::monotonic_ns();
+  stopped_ = true;
   tracepoints_.clear();
 }
 

@@ -46,9 +46,8 @@ class sampler {
 
   std::unique_ptr<samples_bpf, closer> loaded_;
   std::vector<std::unique_ptr<bpf_link, closer>> tracepoints_;
-  std::vector<std::uint32_t> processors_;  // that have a clock
-  std::uint64_t unsampled_ = 0;            // processors that have none
-  std::uint64_t started_ns_ = 0, stopped_ns_ = 0;
+  std::uint64_t unsampled_ = 0;  // processors that have no clock
+  bool stopped_ = false;
 };
 
 }  // namespace adaptyst::lib
