@@ -81,6 +81,20 @@ void context(results& to) {
   to["switch_ns"] = of_switch.second;
   to["switch_overhead_ns"] = of_switch.first - of_switch.second;
 
+  std::vector<double> starting;
+  std::vector<double> stopping;
+  for (unsigned round = 0; round != rounds; ++round) {
+    const double begin = now_ns();
+    adaptyst::collector collector("engine=ebpf,report=none,context=cpu,faults");
+    starting.push_back((now_ns() - begin) * 1e-6);
+    region();
+    const double end = now_ns();
+    collector.stop();
+    stopping.push_back((now_ns() - end) * 1e-6);
+  }
+  to["attach_with_context_ms"] = median(starting);
+  to["detach_with_context_ms"] = median(stopping);
+
   const pair of_stacks = alternately(
       rounds, [] { return switch_ns("context=cpu,samples"); }, [] { return switch_ns("context=cpu"); });
   to["switch_with_stacks_ns"] = of_stacks.first;
