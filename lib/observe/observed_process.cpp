@@ -72,6 +72,7 @@ observed_process::observed_process(pid_t process, std::vector<std::uint64_t> obj
       devices_(read_devices({&memory_, 0, {}}, 0, 0, 0)) {
   if (descriptor_ < 0) throw error(fmt::format("cannot observe process {}", process), errno, "it must be running");
   if (budget) budget_.emplace(*budget);
+  devices_.devices.front().busy_ns.reset();  // until it has been looked at
 }
 
 observed_process::~observed_process() {
