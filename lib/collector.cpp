@@ -324,6 +324,7 @@ struct collector::state {
     {
       const std::lock_guard lock(running_mutex);
       detail::store_release(process->control.object_loaded, static_cast<void (*)()>(nullptr));
+      running_context = nullptr;  // it goes before the engine
     }
     const std::unique_ptr<engine> ended = std::move(recording);
     std::unique_ptr<lib::own_context> asked = std::move(context);
@@ -332,7 +333,6 @@ struct collector::state {
       ~at_end() {
         const std::lock_guard lock(running_mutex);
         running = nullptr;
-        running_context = nullptr;
       }
     };
     const at_end no_longer_running;

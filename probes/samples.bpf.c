@@ -170,6 +170,11 @@ static int tick(void* map, uint32_t* cpu, struct sample_clock* clock) {
   uint64_t now = bpf_ktime_get_ns();
   uint64_t interval_ns = now - clock->last_ns;
   if (stopped) return 0;
+  /* Its processor has gone, and it would be another's second clock. */
+  if (bpf_get_smp_processor_id() != *cpu) {
+    count(ADAPTYST_SAMPLE_NO_CLOCK);
+    return 0;
+  }
   clock->last_ns = now;
   if (set(clock)) count(ADAPTYST_SAMPLE_NO_CLOCK);
   take_sample(interval_ns);

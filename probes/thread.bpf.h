@@ -53,14 +53,27 @@ static __always_inline long innermost_marker(const struct adaptyst_context_threa
   return 0;
 }
 
-/* The same where functions may be open around the marker, or in it. */
+/* Where the current thread's stack ends, as it was when it entered the kernel; 0: not known. */
+static __always_inline uint64_t end_of_stack(void) {
+  uint64_t end = 0;
+#if defined(__TARGET_ARCH_x86)
+  struct pt_regs* registers = (struct pt_regs*)bpf_task_pt_regs(bpf_get_current_task_btf());
+  bpf_probe_read_kernel(&end, sizeof(end), &registers->rsp);
+#endif
+  return end;
+}
+
+/* The same where functions may be open around the marker, or in it. Those below the end of the stack have been left by
+ * longjmp() or an exception. */
 static __always_inline uint64_t path_with_functions(const struct adaptyst_path* path) {
   struct adaptyst_function_stack* stack = own_stack(0);
   uint64_t markers = path->id ? path->depth + 1 : 0;
+  uint64_t end = end_of_stack();
   int i;
   if (!stack) return path->id;
   for (i = 0; i < ADAPTYST_FUNCTION_DEPTH && i < stack->depth; ++i) {
     struct adaptyst_function_frame* frame = frame_at(stack, stack->depth - i);
+    if (frame->stack < end) continue;
     if (frame->markers == markers) return frame->path;
     if (frame->markers < markers) return path_among(frame->path, path->id);
   }

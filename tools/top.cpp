@@ -176,6 +176,7 @@ void top(top_options& asked) {
 void add_top(CLI::App& to) {
   const auto asked = std::make_shared<top_options>();
   asked->observing.report = "none";
+  asked->observing.context = "none";  // there is no column for it
   CLI::App* const command = to.add_subcommand("top", "Show what running programs spend their time on, as it happens");
   add_choice(*command, asked->choice);
   command

@@ -107,10 +107,22 @@ struct observer::state {
     try {
       const bool among_functions = links && !options.functions.empty();
       context.emplace(options.context.faults, only, true, among_functions ? &links->rows() : nullptr);
-      if (samples) sampling = lib::make_sampling(options, *context, lib::audience::listed);
-      if (options.context.counters) counters.emplace(*context, lib::hardware_events());
-    } catch (const lib::error& failed) {  // the regions can be had all the same
+    } catch (const std::exception& failed) {  // the regions can be had all the same
+      context.reset();
       if (options.context.asked || samples) lib::print(failed.what());
+      return;
+    }
+    if (samples) beside([&] { sampling = lib::make_sampling(options, *context, lib::audience::listed); });
+    if (options.context.counters) beside([&] { counters.emplace(*context, lib::hardware_events()); });
+  }
+
+  // The rest can be had all the same.
+  template <class Start>
+  static void beside(Start&& start) {
+    try {
+      start();
+    } catch (const std::exception& failed) {
+      lib::print(failed.what());
     }
   }
 

@@ -1,5 +1,6 @@
 #include "context.hpp"
 
+#include <algorithm>
 #include <optional>
 
 namespace adaptyst::lib { namespace {
@@ -86,8 +87,12 @@ void add_context(measured& to, const context_sums& from, const open_counts& open
   for (const auto& [path, all] : with_below)
     if (is_scope(to, path)) to.rows[path];
   const path_set above_left_out = parents_of_left_out(to);
+  // Where something is missing, a path without anything may be one of those that it is missing of.
+  const bool is_incomplete = std::any_of(from.account.lost.begin(), from.account.lost.end(),
+                                         [](const auto& one) { return one.first != "no_wakeup"; });
   for (auto& [id, row] : to.rows) {
     if (!is_scope(to, id) || row.left_out != 0) continue;
+    if (is_incomplete && with_below.find(id) == with_below.end()) continue;
     const auto opened = open.find(id);
     const auto given = [&, path = id](const std::unordered_map<std::uint64_t, kernel_context>& by_path,
                                       std::uint64_t wall_ns) {

@@ -15,7 +15,7 @@ void add_samples(measured& to, const sample_sums& from) {
   for (const sample_row& one : from.rows)
     if (one.state == thread_state::on_cpu && one.path != 0) by_path[one.path] += one.count;
   for (auto& [id, row] : to.rows) {
-    if (!row.context) continue;
+    if (!row.self_context) continue;
     const auto found = by_path.find(id);
     row.samples = found != by_path.end() ? found->second : 0;
   }

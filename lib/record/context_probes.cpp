@@ -84,6 +84,17 @@ constexpr reason_of_call reasons_of_calls[] = {
                   : "context=none does without; the kernel must have been built with BTF");
 }
 
+void add(adaptyst_context_row& to, const adaptyst_context_row& part) {
+  to.runnable_ns += part.runnable_ns;
+  for (unsigned reason = 0; reason != ADAPTYST_BLOCKED_REASONS; ++reason)
+    to.blocked_ns[reason] += part.blocked_ns[reason];
+  to.involuntary += part.involuntary;
+  to.voluntary += part.voluntary;
+  to.migrations += part.migrations;
+  to.faults += part.faults;
+  to.major_faults += part.major_faults;
+}
+
 void add(kernel_context& to, const adaptyst_context_row& part, bool with_faults) {
   to.runnable_ns += part.runnable_ns;
   to.sleep_ns += part.blocked_ns[ADAPTYST_BLOCKED_SLEEP];
@@ -177,7 +188,9 @@ context_sums context_probes::read() const {
   sums.with_faults = with_faults_;
   for_each_value<std::uint64_t, adaptyst_context_row>(
       loaded_->maps.context, [&](std::uint64_t path, const std::vector<adaptyst_context_row>& parts) {
-        for (const adaptyst_context_row& part : parts) add(sums.by_path[path], part, with_faults_);
+        adaptyst_context_row whole{};  // a fault may begin on one processor, and its sort be known on another
+        for (const adaptyst_context_row& part : parts) add(whole, part);
+        add(sums.by_path[path], whole, with_faults_);
       });
   const std::vector<std::uint64_t> counts = read_kernel_counters(loaded_->maps.counts, ADAPTYST_CONTEXT_COUNTS);
   sums.account.threads = counts[ADAPTYST_CONTEXT_THREADS];

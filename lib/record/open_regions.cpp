@@ -3,6 +3,7 @@
 #include <adaptyst/detail/recorder.hpp>
 #include <algorithm>
 #include <cstddef>
+#include <unordered_set>
 #include <vector>
 
 #include "recorder_layout.hpp"
@@ -11,7 +12,9 @@ namespace adaptyst::lib {
 
 namespace {
 
-constexpr std::size_t most_recorders = 1 << 16;  // a program that lies may have them in a circle
+// A program that lies may have its recorders in a circle, and all of them full.
+constexpr std::size_t most_recorders = 1 << 16;
+constexpr std::size_t most_frames = 1 << 20;
 
 }  // namespace
 
@@ -22,11 +25,14 @@ open_counts read_open_regions(const process_state& of) {
   const std::uint64_t first_frame = layout_of_recorders().frames;
   std::uint64_t at = reinterpret_cast<std::uint64_t>(control.recorders);
   std::vector<detail::frame> frames;
-  for (std::size_t count = 0; at != 0 && count != most_recorders; ++count) {
+  std::unordered_set<std::uint64_t> visited;
+  std::size_t frames_read = 0;
+  while (at != 0 && visited.size() != most_recorders && frames_read < most_frames && visited.insert(at).second) {
     detail::recorder_head head{};
     if (!of.in->read(at, head)) break;
     if (head.epoch == control.epoch && head.depth > head.base && head.depth <= detail::most_depth) {
       frames.resize(head.depth - head.base);
+      frames_read += frames.size();
       if (of.in->read(at + first_frame + (head.base + std::size_t{1}) * sizeof(detail::frame), frames.data(),
                       frames.size() * sizeof(detail::frame)))
         for (const detail::frame& one : frames) {

@@ -50,12 +50,27 @@ thread_state state_of(std::uint32_t state) {
   return state == ADAPTYST_SAMPLE_WAITING ? thread_state::waiting : thread_state::on_cpu;
 }
 
+class all_signals_blocked {
+ public:
+  all_signals_blocked() {
+    sigset_t all;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before_);
+  }
+  ~all_signals_blocked() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+  all_signals_blocked(const all_signals_blocked&) = delete;
+  all_signals_blocked& operator=(const all_signals_blocked&) = delete;
+
+ private:
+  sigset_t before_{};
+};
+
 }  // namespace
 
 void sampler::closer::operator()(samples_bpf* loaded) const { samples_bpf__destroy(loaded); }
 void sampler::closer::operator()(bpf_link* attached) const { bpf_link__destroy(attached); }
 
-sampler::sampler(const context_probes& of, const sampler_options& options) {
+sampler::sampler(const context_probes& of, const sampler_options& options) : maker_(getpid()) {
   silence_libbpf();
   loaded_.reset(samples_bpf__open());
   if (loaded_ == nullptr) fail("cannot load the eBPF programs for samples", errno);
@@ -86,9 +101,7 @@ sampler::~sampler() { stop(); }
 void sampler::start_clocks() {
   int failed = 0;
   unsigned sampled = 0;
-  sigset_t all, before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
+  const all_signals_blocked meanwhile;  // the thread inherits that
   std::thread visitor([&] {
     on_each_processor([&](bool is_there) {
       if (!is_there) {
@@ -103,7 +116,6 @@ void sampler::start_clocks() {
       else ++sampled;
     });
   });
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
   visitor.join();
   if (sampled == 0 || failed != 0) fail("cannot set a clock for samples", failed != 0 ? failed : EPERM);
 }
@@ -139,7 +151,7 @@ sample_sums sampler::read() const {
 }
 
 void sampler::stop() {
-  if (loaded_ == nullptr || stopped_) return;
+  if (loaded_ == nullptr || stopped_ || getpid() != maker_) return;
   loaded_->bss->stopped = 1;
   stopped_ = true;
   tracepoints_.clear();

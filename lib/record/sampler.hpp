@@ -47,6 +47,7 @@ class sampler {
   std::unique_ptr<samples_bpf, closer> loaded_;
   std::vector<std::unique_ptr<bpf_link, closer>> tracepoints_;
   std::uint64_t unsampled_ = 0;  // processors that have no clock
+  pid_t maker_;                  // a forked child shares the programs' memory, and must not stop them
   bool stopped_ = false;
 };
 

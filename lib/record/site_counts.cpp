@@ -10,7 +10,8 @@ namespace adaptyst::lib {
 namespace {
 
 // What is read may be damaged, and lead in a circle.
-constexpr std::size_t most_recorders = 1 << 12;
+constexpr std::size_t most_recorders = 1 << 16;
+constexpr std::size_t most_rows = 1 << 20;  // of a look
 constexpr std::size_t most_sites = 1 << 16;
 constexpr std::size_t most_paths = 1 << 18;
 
@@ -54,6 +55,7 @@ std::uint64_t site_counts::read_recorder(const memory& in, std::uint64_t address
   const std::uint64_t next = address_of(head.next);
   if (head.epoch != epoch) return next;
   const std::size_t used = std::min(head.rows_used, detail::most_rows);
+  rows_read_ += used;
   for (std::size_t first = 0; first < used; first += detail::rows_per_chunk) {
     const std::size_t count = std::min<std::size_t>(detail::rows_per_chunk, used - first);
     rows_.resize(count);
@@ -71,7 +73,8 @@ void site_counts::update(const process_state& of) {
   for (auto& [address, site] : sites_) site.events = 0;
   std::unordered_set<std::uint64_t> visited;
   std::uint64_t at = address_of(control.recorders);
-  while (at != 0 && visited.size() != most_recorders && visited.insert(at).second)
+  rows_read_ = 0;
+  while (at != 0 && visited.size() != most_recorders && rows_read_ < most_rows && visited.insert(at).second)
     at = read_recorder(*of.in, at, control.epoch);
 }
 

@@ -35,6 +35,7 @@ class site_counts {
   std::unordered_map<std::uint64_t, site_count> sites_;
   std::unordered_map<std::uint64_t, std::uint64_t> paths_;  // address to that of the marker
   std::vector<detail::row> rows_;
+  std::size_t rows_read_ = 0;  // at this look
 };
 
 // Puts a marker on a step; false: it is not there any more.

@@ -47,14 +47,11 @@ void symboliser::look_at(pid_t process) {
   std::string image = image_of(process);
   if (image.empty()) return;
   process_code& known = processes_[process];
-  if (known.image != image) known = {std::move(image), {}, {}};
+  if (known.image != image) known = {std::move(image), {}, {}, {}};
   for (const mapped_code& piece : mapped_codes(process)) {
     code one{piece.begin, piece.end, piece.offset, piece.inode != 0 ? file_of(piece) : nullptr,
              piece.inode != 0 ? std::string() : name_without_file(piece.path)};
-    const auto same = [&](const code& other) {
-      return other.begin == one.begin && other.end == one.end && other.offset == one.offset && other.file == one.file;
-    };
-    if (known.pieces.size() < most_pieces && std::none_of(known.pieces.rbegin(), known.pieces.rend(), same))
+    if (known.pieces.size() < most_pieces && known.seen.emplace(one.begin, one.end, one.offset, one.file).second)
       known.pieces.push_back(std::move(one));
   }
 }

@@ -14,7 +14,9 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
+#include <tuple>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -57,6 +59,7 @@ class symboliser {
     std::string image;         // of the program: another one after exec()
     std::vector<code> pieces;  // the latest last: an older one may have been unmapped
     std::unordered_map<std::uint64_t, std::string> names;
+    std::set<std::tuple<std::uint64_t, std::uint64_t, std::uint64_t, const code_file*>> seen;  // of the pieces
   };
 
   code_file* file_of(const mapped_code& piece);

@@ -119,6 +119,15 @@ TEST_CASE("of rows that were sampled nobody knows, nor of those around them with
   CHECK(all.rows[advect].self_context);
 }
 
+TEST_CASE("where something is missing, nothing is not taken for none") {
+  measured all = program();
+  context_sums incomplete = sums();
+  incomplete.account.lost["rows_full"] = 1;
+  add_context(all, incomplete, {});
+  CHECK_FALSE(all.rows[advect].context);
+  CHECK(all.rows[exchange].context);
+}
+
 TEST_CASE("paths in a circle come to an end") {
   measured all = program();
   all.paths[main_path].parent = exchange;
