@@ -182,8 +182,8 @@ struct collector::state {
       timeline = std::make_unique<lib::timeline>(lib::expand(options.timeline), detail::monotonic_ns());
     detail::store(control.trace_entries, timeline != nullptr ? options.trace_events : 0);
     start_context();
-    detail::store_release(control.epoch, ++process->epochs);
     lib::reset_steps(lib::own_state(address()));
+    detail::store_release(control.epoch, ++process->epochs);
     recording->start();
     costs.engine_ns = recording->region_cost_ns();
     if (timeline != nullptr) draining = std::make_unique<lib::periodic>(between_looks, [this] { drain(); });

@@ -202,11 +202,11 @@ void observed_process::claim(const detail::clock_line& clock, std::uint64_t trac
   }
   write(page + offsetof(detail::process, epochs), epoch);
   write(page + offsetof(detail::control_page, trace_entries), trace_entries);
+  reset_steps(state_);  // before the epoch, which is to have no event on the steps of an observer that was killed
   if (!write(page + offsetof(detail::control_page, observer), self) ||
       !write(page + offsetof(detail::control_page, epoch), epoch))
     not_permitted(id_, errno);
   claimed_ = true;
-  reset_steps(state_);
 }
 
 void observed_process::wake() {
