@@ -17,7 +17,7 @@ constexpr std::uint64_t between_looks_ns = 100'000'000;
 
 event_costs measure_event_costs(double engine_ns) {
   ADAPTYST_DETAIL_SITE(marker, ADAPTYST_SITE_REGION, __func__, "adaptyst calibration");
-  const auto one = [] { const detail::scope<> region(detail::begin_if_chosen(marker, 0U)); };
+  const auto one = [] { const detail::scope<> region(detail::begin_named(marker, 0U)); };
   event_costs costs;
   costs.engine_ns = engine_ns;
   one();

@@ -34,6 +34,11 @@ struct open_frames {
   uint32_t depth, base; /* those up to the base were begun for an earlier collector */
 };
 
+/* Of a frame, from layout.begin on. */
+struct frame_start {
+  uint64_t begin, code, path;
+};
+
 /* Reads the path of the innermost marker that the current thread is in; all zeros outside. Nonzero: its recorder cannot
  * be read. A frame counts from its timestamp on: before, the thread's time is still that of the region around it. */
 static __always_inline long innermost_marker(const struct adaptyst_context_thread* thread, struct adaptyst_path* path) {
@@ -44,11 +49,10 @@ static __always_inline long innermost_marker(const struct adaptyst_context_threa
   if (bpf_probe_read_user(&open, sizeof(open), (const void*)(thread->recorder + layout.depth))) return 1;
   for (i = 0; i < 2 && open.depth > open.base; ++i, --open.depth) {
     uint64_t frame = thread->recorder + layout.frames + (uint64_t)open.depth * layout.frame_bytes;
-    uint64_t begin, address;
-    if (bpf_probe_read_user(&begin, sizeof(begin), (const void*)(frame + layout.begin))) return 1;
-    if (!begin) continue;
-    return bpf_probe_read_user(&address, sizeof(address), (const void*)(frame + layout.path)) ||
-           bpf_probe_read_user(path, sizeof(*path), (const void*)address);
+    struct frame_start start;
+    if (bpf_probe_read_user(&start, sizeof(start), (const void*)(frame + layout.begin))) return 1;
+    if (!start.begin) continue;
+    return bpf_probe_read_user(path, sizeof(*path), (const void*)start.path);
   }
   return 0;
 }

@@ -9,6 +9,7 @@ adaptyst_recorder_layout layout_of_recorders() {
   static_assert(offsetof(detail::recorder_head, base) ==
                     offsetof(detail::recorder_head, depth) + sizeof(detail::recorder_head::depth),
                 "the kernel's side reads both at once");
+  static_assert(offsetof(detail::frame, path) == offsetof(detail::frame, begin) + 16, "likewise");
   adaptyst_recorder_layout layout{};
   layout.expected = detail::layout_of_state;
   layout.layout = offsetof(detail::control_page, layout);

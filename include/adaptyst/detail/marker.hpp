@@ -383,13 +383,8 @@ class scope {
 
 template <class = void>
 ADAPTYST_DETAIL_COLD inline uint64_t begin_named(site& marker, uint32_t device) noexcept {
+  if (is_left_out(marker)) return 0;
   return push_again(marker, device, ADAPTYST_DETAIL_STACK(), __builtin_return_address(0));
-}
-
-// In the cold part of the site itself: a call would cost more than all that an event that is left out may cost.
-template <class = void>
-ADAPTYST_DETAIL_INLINE uint64_t begin_if_chosen(site& marker, uint32_t device) noexcept {
-  return is_left_out(marker) ? 0 : begin_named(marker, device);
 }
 
 template <class = void>
@@ -418,7 +413,7 @@ ADAPTYST_DETAIL_INLINE text name_of(const site& marker, const Name& name) noexce
 
 template <bool Literal, class Name>
 ADAPTYST_DETAIL_INLINE uint64_t begin_scope(site& marker, uint32_t device, const Name& name) noexcept {
-  if constexpr (Literal) return begin_if_chosen(marker, device);
+  if constexpr (Literal) return begin_named(marker, device);
   return begin_with(marker, text_of_event(name), device, nullptr);
 }
 
@@ -624,7 +619,7 @@ void object_loading<T>::unloading() noexcept {
       nullptr};                                                                                                  \
   const ::adaptyst::detail::scope<> ADAPTYST_DETAIL_PASTE(adaptyst_scope_, number) {                             \
     ADAPTYST_DETAIL_AWAKE()                                                                                      \
-    ? ::adaptyst::detail::begin_if_chosen(ADAPTYST_DETAIL_PASTE(adaptyst_site_, number), 0U) : 0U                \
+    ? ::adaptyst::detail::begin_named(ADAPTYST_DETAIL_PASTE(adaptyst_site_, number), 0U) : 0U                    \
   }
 
 #endif
