@@ -186,7 +186,7 @@ TEST_CASE("a region that a jump leaves is lost with its weight") {
     ADAPTYST_REGION("around");
     const auto token = [] {  // a scope that nobody ends
       ADAPTYST_DETAIL_SITE(site, ADAPTYST_SITE_REGION, "function", "left behind");
-      return adaptyst::detail::begin_if_chosen(site, 0U);
+      return adaptyst::detail::begin_named(site, 0U);
     };
     token();
     set_step("left behind", ADAPTYST_STEP_RECORDER + 2);
