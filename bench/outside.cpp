@@ -55,7 +55,8 @@ void attaching(bench::results& to) {
   for (int round = 0; round != rounds; ++round) {
     std::unique_ptr<adaptyst::observer> watching;
     attach.push_back(ms([&] {
-      watching = std::make_unique<adaptyst::observer>("engine=ebpf,overhead=none,context=none,report=none", running.id());
+      watching =
+          std::make_unique<adaptyst::observer>("engine=ebpf,overhead=none,context=none,report=none", running.id());
       watching->attach(running.id());
     }));
     usleep(20'000);

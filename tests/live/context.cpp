@@ -74,7 +74,9 @@ rusage usage() {
   return now;
 }
 
-std::string options(const std::string& engine) { return "report=none,overhead=none,context=cpu,faults,engine=" + engine; }
+std::string options(const std::string& engine) {
+  return "report=none,overhead=none,context=cpu,faults,engine=" + engine;
+}
 
 const adaptyst::kernel_context& context_of(const adaptyst::profile& in, const std::vector<std::string>& path) {
   const adaptyst::region& row = support::find(in, path);
