@@ -95,12 +95,18 @@ static __always_inline void book_major_faults(struct adaptyst_context_thread* th
   thread->major_faults = major;
 }
 
+#if defined(__TARGET_ARCH_x86)
+/* As the kernel's own type information calls it. */
+struct pt_regs___of_kernel {
+  unsigned long orig_ax;
+} __attribute__((preserve_access_index));
+#endif
+
 static __always_inline uint32_t reason_of_blocking(struct task_struct* task) {
   uint64_t call = ADAPTYST_CONTEXT_SYSCALLS;
-  if (BPF_CORE_READ_BITFIELD_PROBED(task, in_iowait)) return ADAPTYST_BLOCKED_IO;
+  if (BPF_CORE_READ_BITFIELD(task, in_iowait)) return ADAPTYST_BLOCKED_IO;
 #if defined(__TARGET_ARCH_x86)
-  struct pt_regs* registers = (struct pt_regs*)bpf_task_pt_regs(task);
-  if (bpf_probe_read_kernel(&call, sizeof(call), &registers->orig_rax)) return ADAPTYST_BLOCKED_OTHER;
+  call = ((struct pt_regs___of_kernel*)bpf_task_pt_regs(task))->orig_ax;
 #endif
   return call < ADAPTYST_CONTEXT_SYSCALLS ? reasons[call] : ADAPTYST_BLOCKED_OTHER;
 }
