@@ -47,7 +47,7 @@ __attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN inline void record_instant(site
     bump(where->count, 1);
     if (marker.kind == ADAPTYST_SITE_METRIC) add_attribute(where->attributes[0], value);
     if (r.ring != nullptr)
-      trace(*r.ring, r.thread, marker.kind == ADAPTYST_SITE_METRIC ? traced::metric : traced::mark, where->path,
+      trace(*r.ring, load(r.thread), marker.kind == ADAPTYST_SITE_METRIC ? traced::metric : traced::mark, where->path,
             timestamp(r.owner->control.clock), bits_of(value));
   }
   if (load(adaptyst_object_v1.event) == 0) return;

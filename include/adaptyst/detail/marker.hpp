@@ -222,7 +222,7 @@ template <class = void>
 __attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN inline void book_extras(recorder& r, row& where, uint32_t depth,
                                                                          uint64_t end, uint64_t duration_ns,
                                                                          uint64_t weight) noexcept {
-  if (r.ring != nullptr) trace(*r.ring, r.thread, traced::scope, where.path, r.frames[depth].begin, end);
+  if (r.ring != nullptr) trace(*r.ring, load(r.thread), traced::scope, where.path, r.frames[depth].begin, end);
   for (uint32_t value = 0; value != where.site->attribute_count; ++value)
     add_attribute(where.attributes[value], r.values[depth][value], static_cast<double>(weight));
   if (!is_wait(where.site->kind)) return;
@@ -546,7 +546,7 @@ __attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN inline void end_handle(const pe
   {
     const writing now(r);
     if (!book_handle(r, done, duration_ns)) return;
-    if (r.ring != nullptr) trace(*r.ring, r.thread, traced::handle, done.path, done.begin, end);
+    if (r.ring != nullptr) trace(*r.ring, load(r.thread), traced::handle, done.path, done.begin, end);
   }
   if (load(adaptyst_object_v1.region_end) != 0) tell_end(*r.owner, done.begin, duration_ns, duration_ns, done.path);
 }

@@ -42,7 +42,7 @@ __attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN inline handed_over hand_over() 
   recorder& r = *opened;
   const writing now(r);
   renew_if_stale(r);
-  return {current_path(r), monotonic_ns(), r.epoch, r.thread};
+  return {current_path(r), monotonic_ns(), r.epoch, load(r.thread)};
 }
 
 // `when`: null for now.
@@ -63,7 +63,7 @@ __attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN inline pending_operation submit
     if (!begin_pending_below(r, when != nullptr ? when->region : current_path(r), marker, name, device, payload,
                              made.begun))
       return made;
-    made.thread = when != nullptr ? when->thread : r.thread;
+    made.thread = when != nullptr ? when->thread : load(r.thread);
     made.queue = queue;
   }
   // Not from the calibrated counter: its line drifts off CLOCK_MONOTONIC, in which the device's times are, by

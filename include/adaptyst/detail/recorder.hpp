@@ -237,7 +237,7 @@ inline void enter_epoch(recorder& r) noexcept {
   store(r.ring, make_ring(r, load(control.trace_entries)));
   const uint64_t epoch = load(control.epoch);
   store(r.counting_epoch, load(control.clock.ns_per_tick) != 0 ? epoch : ~uint64_t{0});
-  begin_gaps(r.left_out, mix(r.thread ^ mix(reinterpret_cast<uintptr_t>(&r)) ^ monotonic_ns()));
+  begin_gaps(r.left_out, mix(load(r.thread) ^ mix(reinterpret_cast<uintptr_t>(&r)) ^ monotonic_ns()));
   store_release(r.epoch, epoch);
   announce_thread(r);
 }
