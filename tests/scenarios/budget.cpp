@@ -19,7 +19,7 @@ using namespace std::chrono_literals;
 std::string with_budget() { return "report=none,overhead=2%,engine=" + support::engine(); }
 
 [[gnu::noinline]] void rest() {
-  for (int turn = 0; turn != 40; ++turn) __asm__ volatile("");
+  for (int turn = 0; turn != 40; ++turn) __asm__ volatile("" : "+r"(turn));  // no compiler knows when it is over
 }
 
 [[gnu::noinline]] void hot() {
@@ -53,11 +53,25 @@ std::uint64_t sampled_ns(const region& of) {
 }
 
 // By its name, wherever it is.
-void set_step(const char* name, std::uint32_t step) {
+template <class Use>
+void use_step(const char* name, Use&& use) {
   for (const adaptyst_site* const site : adaptyst::detail::process_of(adaptyst_object_v1)->sites.slots)
-    if (site != nullptr && std::strcmp(site->name, name) == 0)
-      adaptyst::detail::store(const_cast<adaptyst_site*>(site)->step, step);
+    if (site != nullptr && std::strcmp(site->name, name) == 0) use(const_cast<adaptyst_site*>(site)->step);
 }
+
+void set_step(const char* name, std::uint32_t step) {
+  use_step(name, [step](std::uint32_t& of_site) { adaptyst::detail::store(of_site, step); });
+}
+
+bool is_sampled(const char* name) {
+  bool any = false;
+  use_step(name, [&any](const std::uint32_t& of_site) {
+    any = any || adaptyst::detail::load(of_site) > ADAPTYST_STEP_RECORDER;
+  });
+  return any;
+}
+
+double overhead_of_one(const region& of) { return *of.overhead_ns / static_cast<double>(of.count); }
 
 }  // namespace
 
@@ -72,8 +86,6 @@ TEST_CASE("a hot region is sampled, its count is an estimate that says so, and t
   CHECK(row.count_error().value_or(0) > 0);
   check_estimate(row, times);
   CHECK(row.total_error_ns().value_or(0) > 0);
-  // 2 %, and the first look, and what leaving out costs on a machine that is slower than this one at it.
-  CHECK(*row.overhead_ns < 0.5 * static_cast<double>(found.processes.front().duration_ns));
   CHECK(sampled_ns(row) > found.processes.front().duration_ns / 2);
   std::uint64_t sum = 0;
   for (const auto& [step, time_ns] : row.measured_on) sum += time_ns;
@@ -126,26 +138,24 @@ TEST_CASE("regions around others keep every event, and the paths of these") {
   CHECK(support::find(found, {"outer"}).count == times);
   CHECK_FALSE(support::find(found, {"outer"}).sampled);
   check_estimate(support::find(found, {"outer", "hot"}), times);
+  CHECK(overhead_of_one(support::find(found, {"outer", "hot"})) < overhead_of_one(support::find(found, {"outer"})));
   for (const region& one : found.regions) CHECK(one.path.front() == "outer");
 }
 
 TEST_CASE("when the rate falls every event is recorded again") {
   adaptyst::collector collector(with_budget());
   repeat(400ms, hot);
-  // Slowly, on a busy processor.
-  const auto slowly = [](std::chrono::milliseconds time) {
-    const auto end = std::chrono::steady_clock::now() + time;
-    std::uint64_t times = 0;
-    for (; std::chrono::steady_clock::now() < end; ++times) {
-      hot();
-      for (const auto next = std::chrono::steady_clock::now() + 500us; std::chrono::steady_clock::now() < next;) rest();
-    }
-    return times;
+  REQUIRE(is_sampled("hot"));
+  const auto on_a_busy_processor = [] {
+    hot();
+    for (const auto next = std::chrono::steady_clock::now() + 5ms; std::chrono::steady_clock::now() < next;) rest();
   };
-  slowly(2500ms);
+  const auto deadline = std::chrono::steady_clock::now() + 30s;  // a second is needed
+  while (is_sampled("hot") && std::chrono::steady_clock::now() < deadline) on_a_busy_processor();
   const region before = support::find(collector.snapshot(), {"hot"});
   REQUIRE(before.sampled);
-  const std::uint64_t times = slowly(300ms);
+  constexpr std::uint64_t times = 60;
+  for (std::uint64_t at = 0; at != times; ++at) on_a_busy_processor();
   const region after = support::find(collector.stop(), {"hot"});
   CHECK(after.count - before.count == times);
   CHECK(*after.sampled - *before.sampled == times);
