@@ -118,7 +118,7 @@ class recorder_reader::pass {
     sum.ended = now.ended;
     for (unsigned why = 0; why != static_cast<unsigned>(loss::reasons); ++why)
       lose(sum, static_cast<loss>(why), now.lost[why], static_cast<loss>(why) != loss::unmatched);
-    lose(sum, loss::in_signal, now.in_signal, true);
+    if (now.in_signal_epoch == now.epoch) lose(sum, loss::in_signal, now.in_signal, true);
     sum.unmatched = now.orphans + now.lost[static_cast<unsigned>(loss::unmatched)];
     kept.accounting = std::move(sum);
     kept.open = std::uint64_t{now.depth} - now.base + static_cast<std::uint64_t>(now.handles);

@@ -97,9 +97,10 @@ struct recorder_head {
   uint64_t first_serial;    // when the epoch began: each frame since counts as begun
   uint64_t begun;           // without frames
   uint64_t ended;
-  int64_t handles;   // regions and operations begun here less those ended here
-  uint64_t orphans;  // ends that met no begin
-  uint64_t in_signal;
+  int64_t handles;           // regions and operations begun here less those ended here
+  uint64_t orphans;          // ends that met no begin
+  uint64_t in_signal;        // lost by signal handlers
+  uint64_t in_signal_epoch;  // in which they were
   uint64_t lost[static_cast<unsigned>(loss::reasons)];
   recorder* next;
   uint32_t thread;  // kernel thread id of the owner, dead or alive
@@ -270,7 +271,6 @@ ADAPTYST_DETAIL_COLD inline void renew(recorder& r) noexcept {
   store(r.ended, 0);
   store(r.handles, 0);
   store(r.orphans, 0);
-  store(r.in_signal, 0);
   for (uint64_t& reason : r.lost) store(reason, 0);
   enter_epoch(r);
 }
@@ -442,13 +442,25 @@ ADAPTYST_DETAIL_COLD inline recorder* find_recorder() noexcept {
   return found;
 }
 
+// An event of a handler that has interrupted the recorder. What it has interrupted may be renew(), on its way into a new
+// epoch: so this has an epoch of its own, and nobody resets it meanwhile.
+template <class = void>
+ADAPTYST_DETAIL_COLD inline void lose_in_signal(recorder& r) noexcept {
+  const uint64_t epoch = load(r.owner->control.epoch);
+  if (r.in_signal_epoch != epoch) {
+    store(r.in_signal, 0);
+    store(r.in_signal_epoch, epoch);
+  }
+  bump(r.in_signal, 1);
+}
+
 // The recorder of this thread, ready to be written; null, and the loss counted, when it cannot be had.
 template <class = void>
 ADAPTYST_DETAIL_INLINE recorder* open_recorder() noexcept {
   recorder* r = this_thread_recorder;
   if (ADAPTYST_DETAIL_UNLIKELY(reinterpret_cast<uintptr_t>(r) <= 1) && (r = find_recorder()) == nullptr) return nullptr;
   if (ADAPTYST_DETAIL_UNLIKELY(is_being_written(*r))) {
-    bump(r->in_signal, 1);
+    lose_in_signal(*r);
     return nullptr;
   }
   return r;
