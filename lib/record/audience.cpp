@@ -1,5 +1,6 @@
 #include "audience.hpp"
 
+#include <bpf/bpf.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -27,6 +28,17 @@ adaptyst_kernel_filter filter_for(audience whose) {
     filter.namespace_inode = space.st_ino;
   }
   return filter;
+}
+
+void admit(int map, pid_t process, const adaptyst_kernel_process& known) {
+  const auto key = static_cast<std::uint32_t>(process);
+  if (bpf_map_update_elem(map, &key, &known, BPF_ANY) != 0)
+    throw error("cannot list a process for the eBPF programs", errno, "observe fewer processes at once");
+}
+
+void dismiss(int map, pid_t process) {
+  const auto key = static_cast<std::uint32_t>(process);
+  bpf_map_delete_elem(map, &key);
 }
 
 }  // namespace adaptyst::lib

@@ -2,6 +2,8 @@
 #ifndef ADAPTYST_LIB_RECORD_AUDIENCE_HPP
 #define ADAPTYST_LIB_RECORD_AUDIENCE_HPP
 
+#include <sys/types.h>
+
 #include "../../probes/record.h"
 
 namespace adaptyst::lib {
@@ -15,6 +17,10 @@ enum class audience {
 
 // Processes are known by the numbers that they have in our own PID namespace. Throws error.
 adaptyst_kernel_filter filter_for(audience whose);
+
+// Puts a process into the map of those that are listed, or takes it out. Throws error.
+void admit(int map, pid_t process, const adaptyst_kernel_process& known);
+void dismiss(int map, pid_t process);
 
 }  // namespace adaptyst::lib
 

@@ -171,17 +171,8 @@ void context_probes::attach(const std::string& file) {
   }
 }
 
-void context_probes::admit(pid_t process) const {
-  const auto key = static_cast<std::uint32_t>(process);
-  const adaptyst_kernel_process known{};
-  if (bpf_map_update_elem(bpf_map__fd(loaded_->maps.processes), &key, &known, BPF_ANY) != 0)
-    throw error("cannot list a process for the eBPF programs", errno, "observe fewer processes at once");
-}
-
-void context_probes::dismiss(pid_t process) const {
-  const auto key = static_cast<std::uint32_t>(process);
-  bpf_map_delete_elem(bpf_map__fd(loaded_->maps.processes), &key);
-}
+void context_probes::admit(pid_t process) const { lib::admit(processes(), process, {}); }
+void context_probes::dismiss(pid_t process) const { lib::dismiss(processes(), process); }
 
 context_sums context_probes::read() const {
   context_sums sums;

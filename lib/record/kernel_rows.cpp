@@ -47,15 +47,9 @@ uprobe_link kernel_rows::attach(const uprobe_file& file, const std::vector<uprob
 }
 
 void kernel_rows::admit(pid_t process, const adaptyst_kernel_process& known) const {
-  const auto key = static_cast<std::uint32_t>(process);
-  if (bpf_map_update_elem(bpf_map__fd(programs_->maps.processes), &key, &known, BPF_ANY) != 0)
-    throw error("cannot list a process for the eBPF programs", errno, "observe fewer processes at once");
+  lib::admit(processes(), process, known);
 }
-
-void kernel_rows::dismiss(pid_t process) const {
-  const auto key = static_cast<std::uint32_t>(process);
-  bpf_map_delete_elem(bpf_map__fd(programs_->maps.processes), &key);
-}
+void kernel_rows::dismiss(pid_t process) const { lib::dismiss(processes(), process); }
 
 measured kernel_rows::read() const {
   measured all;
