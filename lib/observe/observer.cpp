@@ -25,16 +25,14 @@
 #include "../options.hpp"
 #include "../profile/region_list.hpp"
 #include "../record/clock_line.hpp"
-#include "../record/context_probes.hpp"
-#include "../record/counter_probes.hpp"
 #include "../record/function_probes.hpp"
 #include "../record/probe_links.hpp"
 #include "../record/reconcile.hpp"
 #include "../record/stopwatch.hpp"
 #include "../report/output_file.hpp"
-#include "../sampling.hpp"
 #include "capabilities.hpp"
 #include "channel.hpp"
+#include "observed_context.hpp"
 #include "observed_process.hpp"
 #include "process_sums.hpp"
 
@@ -56,10 +54,8 @@ struct observer::state {
   std::string reason;
   detail::clock_line clock;
   lib::channel channel;
-  std::optional<lib::probe_links> links;        // empty: recorders
-  std::optional<lib::context_probes> context;   // empty: the kernel is not asked
-  std::optional<lib::counter_probes> counters;  // empty: the processor's are not read
-  std::unique_ptr<lib::sampling> sampling;      // null: no samples are taken
+  std::optional<lib::probe_links> links;         // empty: recorders
+  std::optional<lib::observed_context> context;  // empty: the kernel is not asked
   std::optional<lib::function_probes> functions;
   lib::event_costs costs;
   std::vector<std::unique_ptr<observed_process>> processes;  // also those that have ended
@@ -106,23 +102,9 @@ struct observer::state {
     if (!samples && (!options.context.cpu || (!options.context.asked && !links))) return;
     try {
       const bool among_functions = links && !options.functions.empty();
-      context.emplace(options.context.faults, only, true, among_functions ? &links->rows() : nullptr);
+      context.emplace(options, only, among_functions ? &links->rows() : nullptr);
     } catch (const std::exception& failed) {  // the regions can be had all the same
-      context.reset();
       if (options.context.asked || samples) lib::print(failed.what());
-      return;
-    }
-    if (samples) beside([&] { sampling = lib::make_sampling(options, *context, lib::audience::listed); });
-    if (options.context.counters) beside([&] { counters.emplace(*context, lib::hardware_events()); });
-  }
-
-  // The rest can be had all the same.
-  template <class Start>
-  static void beside(Start&& start) {
-    try {
-      start();
-    } catch (const std::exception& failed) {
-      lib::print(failed.what());
     }
   }
 
@@ -131,24 +113,14 @@ struct observer::state {
     if (!context) return;
     context->admit(process);
     look_at(process);
-    for (const lib::process_object& one : objects) attach_context(one.file);
+    for (const lib::process_object& one : objects) context->attach(one.file);
   }
 
-  // What its stacks are made of, while it can be told.
   void look_at(pid_t process) {
-    if (!sampling) return;
-    sampling->look_at(process);
-    if (const observed_process* const known = find(process); known != nullptr)
-      sampling->call(process, known->info().command);
-  }
-
-  void attach_context(const std::string& file) {
     if (!context) return;
-    try {
-      context->attach(file);
-    } catch (const lib::error& failed) {  // the others can be observed all the same
-      lib::print(failed.what());
-    }
+    context->look_at(process);
+    if (const observed_process* const known = find(process); known != nullptr)
+      context->call(process, known->info().command);
   }
 
   observed_process* find(pid_t process) {
@@ -309,12 +281,13 @@ struct observer::state {
     for (const auto& one : processes) trace(*one);
     // Rings fill in milliseconds, and are looked at as often; all else is read as often as without a timeline.
     const std::uint64_t now_ns = detail::monotonic_ns();
-    if (sampling && now_ns - looked_ns >= look_interval_ns) {
+    const bool samples = context && context->takes_samples();
+    if (samples && now_ns - looked_ns >= look_interval_ns) {
       looked_ns = now_ns;
       for (const auto& one : processes)
         if (one->is_running()) look_at(one->id());
     }
-    if ((timeline || sampling) && now_ns - refreshed_ns < refresh_interval_ns) return;
+    if ((timeline || samples) && now_ns - refreshed_ns < refresh_interval_ns) return;
     refreshed_ns = now_ns;
     refresh();
   }
@@ -340,7 +313,7 @@ struct observer::state {
 
   // A library that a program has loaded since we have attached to it.
   void observe(const lib::process_object& object) {
-    attach_context(object.file);
+    if (context) context->attach(object.file);
     if (!links) return;
     try {
       links->attach(object.file);
@@ -415,8 +388,8 @@ struct observer::state {
     }
     if (known && first != nullptr) {
       measured all = links ? kernel : recorded.result();
-      lib::add_context(all, *known, open_regions());
-      if (sampling) sampling->add_to(all), made.samples = sampling->usage();
+      context->add_to(all, *known, open_regions());
+      made.samples = context->samples();
       made.regions = lib::assemble(all, device_index);
       made.devices.front().context = lib::sum_of(*known);
       made.context = known->account;
@@ -451,11 +424,8 @@ struct observer::state {
   }
 
   profile snapshot() {
-    // Before the regions' times, which are to hold what was booked on them.
     std::optional<lib::context_sums> known;
-    if (sampling) sampling->read();
     if (context) known = context->read();
-    if (counters) counters->read(*known);
     return make_profile([](const region&) { return true; }, known);
   }
 
@@ -470,7 +440,7 @@ struct observer::state {
     if (functions) functions->stop();
     for (const auto& one : processes) one->release();
     finish_timeline();
-    if (sampling) sampling->write(options);
+    if (context) context->write_stacks(options);
     if (options.report == lib::report_choice::table) {
       const std::string table = to_table(*result);
       std::fwrite(table.data(), 1, table.size(), stderr);
@@ -487,9 +457,9 @@ observer::~observer() = default;
 void observer::expect(std::int64_t process, const std::vector<std::string>& command) {
   state_->add(static_cast<pid_t>(process), {}).call(command.front());
   state_->expected[static_cast<pid_t>(process)] = command;
-  if (!state_->sampling) return;
+  if (!state_->context || !state_->context->takes_samples()) return;
   state_->context->admit(static_cast<pid_t>(process));  // it may have no markers
-  state_->sampling->call(static_cast<pid_t>(process), command.front());
+  state_->context->call(static_cast<pid_t>(process), command.front());
 }
 std::vector<std::string> observer::probe_functions(std::int64_t process) { return state_->probe_functions(process); }
 void observer::attach(std::int64_t process) { state_->attach(process); }

@@ -49,7 +49,7 @@ def attach(*arguments):
 
 
 def case_estimates_of_a_program_with_threads_and_children():
-    times, children = 2_000_000, 2
+    times, children = 5_000_000, 2  # seconds, if none were left out
     done = subprocess.run(command("run", "--", PROGRAM, times, children), capture_output=True, text=True, timeout=LIMIT, check=False)
     failures.equal(done.returncode, 0, "the program's status")
     rows = load()
