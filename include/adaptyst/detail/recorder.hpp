@@ -447,7 +447,7 @@ ADAPTYST_DETAIL_COLD inline recorder* find_recorder() noexcept {
 template <class = void>
 ADAPTYST_DETAIL_COLD inline void lose_in_signal(recorder& r) noexcept {
   const uint64_t epoch = load(r.owner->control.epoch);
-  if (r.in_signal_epoch != epoch) {
+  if (load(r.in_signal_epoch) != epoch) {
     store(r.in_signal, 0);
     store(r.in_signal_epoch, epoch);
   }
