@@ -18,10 +18,9 @@ BESIDE = {
 
 MODES = {
     "plain": [],
-    "optimised": ["-O2"],
+    "optimised, position-independent": ["-O2", "-fPIC", "-fvisibility=hidden"],
     "without exceptions and RTTI": ["-fno-exceptions", "-fno-rtti"],
     "disabled": ["-DADAPTYST_DISABLE"],
-    "position-independent": ["-O2", "-fPIC", "-fvisibility=hidden"],
 }
 
 
