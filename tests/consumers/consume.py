@@ -98,8 +98,8 @@ def install_inline():
 def configure(project, kind, *options, name=None, **how):
     build = fresh(arguments.work / "outside" / (name or f"{project}_{kind}"))
     tree = [f"-DCMAKE_PREFIX_PATH={prefix(kind)}"] if kind else [f"-DADAPTYST_SOURCE={arguments.source}"]
-    said = run("cmake", "-S", here / project, "-B", build, "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Debug", *tree, *compilers(),
-               *options, **how)
+    said = run("cmake", "-S", here / project, "-B", build, "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Debug", "-DCMAKE_CXX_FLAGS_DEBUG=",
+               *tree, *compilers(), *options, **how)
     return build, said
 
 
