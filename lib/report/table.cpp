@@ -211,7 +211,9 @@ void write_waits(std::string& out, const profile& of, double wall_ns) {
       text = fmt::format("{} blocked, {}", percent(part(own.blocked_ns())), main_reason(own));
     if (part(own.runnable_ns) >= 0.2)
       text += fmt::format("{}{} waiting for a core", text.empty() ? "" : "; ", percent(part(own.runnable_ns)));
-    if (!text.empty()) out += wrapped(printable(row->path.back()) + ": " + text);
+    const bool has_nested = row->context && row->context->wall_ns > own.wall_ns;
+    if (!text.empty())
+      out += wrapped(fmt::format("{}{}: {}", printable(row->path.back()), has_nested ? " by itself" : "", text));
   }
 }
 
