@@ -33,6 +33,7 @@ void attach(const attach_options& asked) {
   for (const int one : {SIGINT, SIGTERM, SIGHUP, SIGQUIT}) sigaddset(&ends, one);
   sigprocmask(SIG_BLOCK, &ends, nullptr);
   const int signals = signalfd(-1, &ends, SFD_CLOEXEC | SFD_NONBLOCK);
+  allow_many_files();
   observer watching(asked.observing.text(), asked.choice.only());
   chosen_processes chosen(watching, asked.choice, complain);
   chosen.attach_first();

@@ -1,6 +1,7 @@
 #include "observing.hpp"
 
 #include <fmt/format.h>
+#include <sys/resource.h>
 
 #include <algorithm>
 
@@ -106,6 +107,13 @@ void probe_functions(observer& with, std::int64_t process, const listener& tell)
   constexpr std::size_t most = 10;
   for (std::size_t at = 0; at != std::min(refused.size(), most); ++at) tell("not probed: " + refused[at]);
   if (refused.size() > most) tell(fmt::format("not probed: {} others", refused.size() - most));
+}
+
+void allow_many_files() {
+  rlimit limit{};
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+  limit.rlim_cur = limit.rlim_max;
+  setrlimit(RLIMIT_NOFILE, &limit);
 }
 
 int interval::left_ms() const {

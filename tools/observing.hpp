@@ -44,6 +44,9 @@ using listener = std::function<void(const std::string&)>;
 // Attaches to the functions that were asked for, and tells of those that cannot be.
 void probe_functions(observer& with, std::int64_t process, const listener& tell);
 
+// An observed process takes two descriptors. Not before a program has been started, which is to have the limit of ours.
+void allow_many_files();
+
 // A time that comes round.
 class interval {
  public:

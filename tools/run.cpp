@@ -91,6 +91,7 @@ void run(const run_options& asked) {
   const int signals = signalfd(-1, &ours, SFD_CLOEXEC | SFD_NONBLOCK);
   int gate[2] = {-1, -1};
   const pid_t child = start(asked.command, gained, before, gate);
+  allow_many_files();
   if (signals < 0 || child < 0) {
     complain(fmt::format("cannot start {}: {}", asked.command[0], std::strerror(errno)));
     end_with(bad_input);

@@ -85,6 +85,7 @@ class live_view {
         chosen_(watching_, asked.choice, [this](const std::string& message) { tell(message); }) {}
 
   void run() {
+    allow_many_files();
     chosen_.attach_first();
     if (chosen_.attached() == 0 && !asked_.choice.all) end_with(bad_input);
     watching_.drop_capabilities();

@@ -54,9 +54,8 @@ class observer {
   int descriptor() const noexcept;
   void handle();
 
-  // Gives up every capability that observing does not need from here on: those for eBPF, for looking into processes and
-  // reading files of others, and, where a file is to be written, for that, are kept if they are there. For this thread
-  // and those that it starts: not before a program has been started that is to have them.
+  // Gives up every capability that observing does not need from here on: those for eBPF, and for looking into processes
+  // and files of others, are kept if they are there. For this thread and those that it starts: not before a program has been started that is to have them.
   void drop_capabilities();
 
   // Reads what is lost if a process dies now. Cheap where little has changed. With a timeline, to be called every few

@@ -14,7 +14,7 @@
 #include "../discover/elf_probes.hpp"
 #include "../discover/process_objects.hpp"
 #include "../error.hpp"
-#include "../record/memory.hpp"
+#include "../record/other_memory.hpp"
 #include "../record/recorder_reader.hpp"
 
 namespace adaptyst { inline namespace v1 {

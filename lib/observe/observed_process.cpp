@@ -47,30 +47,31 @@ std::string yama() {
 
 [[noreturn]] void not_permitted(pid_t process, int number) {
   const std::string scope = yama();
-  throw error(fmt::format("cannot look into process {}", process), number,
-              scope == "1" || scope == "2"
-                  ? fmt::format("kernel.yama.ptrace_scope is {}: start the program with `adaptyst run`, or be root, or "
-                                "have CAP_SYS_PTRACE",
-                                scope)
-                  : "it must be yours, and not setuid; or be root, or have CAP_SYS_PTRACE");
+  std::string hint = "it must be yours, and not setuid; or be root, or have CAP_SYS_PTRACE";
+  if (geteuid() == 0) hint = "it must not be setuid or setgid; CAP_SYS_PTRACE and CAP_DAC_OVERRIDE are needed";
+  else if (scope == "1" || scope == "2")
+    hint = fmt::format(
+        "kernel.yama.ptrace_scope is {}: start the program with `adaptyst run`, or be root, or have CAP_SYS_PTRACE",
+        scope);
+  throw error(fmt::format("cannot look into process {}", process), number, hint);
 }
 
 bool is_alive(std::uint32_t process) { return kill(static_cast<pid_t>(process), 0) == 0 || errno == EPERM; }
 
 }  // namespace
 
-observed_process::observed_process(pid_t process, std::vector<std::uint64_t> objects,
-                                   const std::optional<budget_rules>& budget)
+observed_process::observed_process(pid_t process, const std::optional<budget_rules>& budget)
     : id_(process),
       descriptor_(static_cast<int>(syscall(SYS_pidfd_open, process, 0))),
       memory_(process),
-      state_{&memory_, 0, std::move(objects)},
+      state_{&memory_, 0, {}},
       image_(image_of(process)),
       command_(command_of(process)),
       started_ns_(detail::monotonic_ns()),
       started_cpu_ns_(cpu_time_ns(process)),
       devices_(read_devices({&memory_, 0, {}}, 0, 0, 0)) {
   if (descriptor_ < 0) throw error(fmt::format("cannot observe process {}", process), errno, "it must be running");
+  if (!is_running()) memory_.close();  // its number may have been another's already
   if (budget) budget_.emplace(*budget);
   devices_.devices.front().busy_ns.reset();  // until it has been looked at
 }
@@ -85,6 +86,7 @@ bool observed_process::is_running() const {
   pollfd end{descriptor_, POLLIN, 0};
   if (::poll(&end, 1, 0) == 0) return true;
   close(std::exchange(descriptor_, -1));  // many may come and go
+  memory_.close();
   return false;
 }
 
@@ -99,8 +101,14 @@ bool observed_process::is_still_itself() {
   return false;
 }
 
-bool observed_process::is_another_program() const { return image_of(id_) != image_; }
-void observed_process::take_image() { image_ = image_of(id_); }
+// A vfork() child has its parent's memory, which remains.
+bool observed_process::is_another_program() const { return memory_.is_gone() || image_of(id_) != image_; }
+
+void observed_process::take_image() {
+  memory_.open();
+  if (!is_running()) memory_.close();
+  image_ = image_of(id_);
+}
 
 void observed_process::add_object(std::uint64_t control_block) {
   auto& objects = state_.objects;

@@ -13,8 +13,8 @@
 #include "../budget_keeper.hpp"
 #include "../discover/process_objects.hpp"
 #include "../record/device_reader.hpp"
-#include "../record/memory.hpp"
 #include "../record/open_regions.hpp"
+#include "../record/other_memory.hpp"
 #include "../record/recorder_reader.hpp"
 #include "../timeline.hpp"
 
@@ -22,8 +22,8 @@ namespace adaptyst::lib {
 
 class observed_process {
  public:
-  // Its control blocks stand at `objects`. Throws error when it is not there.
-  observed_process(pid_t process, std::vector<std::uint64_t> objects, const std::optional<budget_rules>& budget);
+  // Throws error when it is not there.
+  observed_process(pid_t process, const std::optional<budget_rules>& budget);
   ~observed_process();
   observed_process(const observed_process&) = delete;
   observed_process& operator=(const observed_process&) = delete;
@@ -40,9 +40,12 @@ class observed_process {
   // Address of what all its markers share; 0: not known yet.
   std::uint64_t state() const noexcept { return state_.address; }
   bool has_markers() const noexcept { return !state_.objects.empty(); }
+  // Of the program that it has become, which was expected.
   void take_image();
   void call(std::string_view command) { command_ = command; }
 
+  // An address that somebody has told is to be believed only of those who can do everything that we can.
+  bool is_of_our_user() const noexcept { return memory_.is_of_our_user(); }
   void add_object(std::uint64_t control_block);
   void remove_object(std::uint64_t control_block);
   // All that it has, if it has loaded any since the last time and does not tell by itself.
@@ -93,7 +96,7 @@ class observed_process {
 
   pid_t id_;
   mutable int descriptor_;  // -1: it is gone
-  other_memory memory_;
+  mutable other_memory memory_;  // likewise
   process_state state_;
   std::string image_;  // see is_another_program()
   bool retired_ = false;

@@ -129,8 +129,8 @@ struct observer::state {
     return nullptr;
   }
 
-  observed_process& add(pid_t process, std::vector<std::uint64_t> objects) {
-    processes.push_back(std::make_unique<observed_process>(process, std::move(objects), budget()));
+  observed_process& add(pid_t process) {
+    processes.push_back(std::make_unique<observed_process>(process, budget()));
     return *processes.back();
   }
 
@@ -148,15 +148,14 @@ struct observer::state {
     require_ours(given);
     const auto process = static_cast<pid_t>(given);
     if (find(process) != nullptr) return;
-    const std::vector<lib::process_object> found = lib::find_objects(process);
-    if (found.empty() && !functions)
-      throw lib::error(fmt::format("cannot observe process {}: there are no markers in it", process), 0,
-                       "put ADAPTYST_REGION into its source, or name functions");
-    std::vector<std::uint64_t> objects;
-    objects.reserve(found.size());
-    for (const lib::process_object& one : found) objects.push_back(one.control_block);
-    observed_process& added = add(process, objects);
+    observed_process& added = add(process);
     try {
+      // Behind its memory, or they could be those of the program that it was before.
+      const std::vector<lib::process_object> found = lib::find_objects(process);
+      if (found.empty() && !functions)
+        throw lib::error(fmt::format("cannot observe process {}: there are no markers in it", process), 0,
+                         "put ADAPTYST_REGION into its source, or name functions");
+      for (const lib::process_object& one : found) added.add_object(one.control_block);
       ask_for_context_of(process, found);
       if (links) begin_with_probes(added, found);
       else added.claim(clock, trace_entries()), added.wake();
@@ -220,10 +219,14 @@ struct observer::state {
         known->remove_object(told.object);
         return reply;
       }
-      if (known == nullptr) known = &add(who, {});
+      if (known == nullptr) known = &add(who);
+      const std::vector<lib::process_object> found = lib::find_objects(who);
+      // Whoever has told it may have become a setuid program since.
+      const bool is_there = std::any_of(
+          found.begin(), found.end(), [&](const lib::process_object& one) { return one.control_block == told.object; });
+      if (!is_there && !known->is_of_our_user()) return reply;
       known->add_object(told.object);
       known->adopt(!links);
-      const std::vector<lib::process_object> found = lib::find_objects(who);
       if (told.what == ADAPTYST_PROCESS_FORKED)
         for (const lib::process_object& one : found) known->add_object(one.control_block);
       ask_for_context_of(who, found);
@@ -245,11 +248,10 @@ struct observer::state {
   }
 
   void drop_capabilities() const {
-    std::vector<unsigned> kept = {CAP_SYS_PTRACE, CAP_DAC_READ_SEARCH, CAP_KILL, CAP_CHECKPOINT_RESTORE};
+    std::vector<unsigned> kept = {CAP_SYS_PTRACE, CAP_DAC_READ_SEARCH, CAP_KILL, CAP_CHECKPOINT_RESTORE,
+                                  CAP_DAC_OVERRIDE};  // the last for memory of processes of others
     if (links || context) kept.insert(kept.end(), {CAP_BPF, CAP_PERFMON});  // for ELF files that are loaded later
     if (links && !lib::kernel_has_uprobe_multi()) kept.push_back(CAP_SYS_ADMIN);
-    if (!options.output.empty() || !options.folded.empty() || !options.speedscope.empty())
-      kept.push_back(CAP_DAC_OVERRIDE);
     lib::keep_capabilities(kept);
   }
 
@@ -455,7 +457,7 @@ observer::observer(std::string_view options, std::int64_t only)
 observer::~observer() = default;
 
 void observer::expect(std::int64_t process, const std::vector<std::string>& command) {
-  state_->add(static_cast<pid_t>(process), {}).call(command.front());
+  state_->add(static_cast<pid_t>(process)).call(command.front());
   state_->expected[static_cast<pid_t>(process)] = command;
   if (!state_->context || !state_->context->takes_samples()) return;
   state_->context->admit(static_cast<pid_t>(process));  // it may have no markers

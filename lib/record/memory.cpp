@@ -1,8 +1,5 @@
 #include "memory.hpp"
 
-#include <sys/uio.h>
-
-#include <algorithm>
 #include <cstring>
 
 namespace adaptyst::lib {
@@ -42,32 +39,6 @@ class this_memory final : public memory {
 const memory& own_memory() {
   static const this_memory only;
   return only;
-}
-
-bool other_memory::read(std::uint64_t address, void* to, std::size_t bytes) const noexcept {
-  const iovec here{to, bytes};
-  const iovec there{reinterpret_cast<void*>(address), bytes};
-  return process_vm_readv(process_, &here, 1, &there, 1, 0) == static_cast<ssize_t>(bytes);
-}
-
-std::string other_memory::text(std::uint64_t address, std::size_t most) const {
-  constexpr std::uint64_t page = 4096;
-  std::string read(most, '\0');
-  std::size_t done = 0;
-  while (done < most) {  // a page at a time: the next one may not be there, nor be needed
-    const std::size_t part = std::min<std::uint64_t>(most - done, page - (address + done) % page);
-    if (!this->read(address + done, read.data() + done, part)) break;
-    done += part;
-    if (std::memchr(read.data() + done - part, 0, part) != nullptr) break;
-  }
-  read.resize(strnlen(read.data(), done));
-  return read;
-}
-
-bool other_memory::write(std::uint64_t address, const void* from, std::size_t bytes) const noexcept {
-  const iovec here{const_cast<void*>(from), bytes};
-  const iovec there{reinterpret_cast<void*>(address), bytes};
-  return process_vm_writev(process_, &here, 1, &there, 1, 0) == static_cast<ssize_t>(bytes);
 }
 
 }  // namespace adaptyst::lib

@@ -2,8 +2,6 @@
 #ifndef ADAPTYST_LIB_RECORD_MEMORY_HPP
 #define ADAPTYST_LIB_RECORD_MEMORY_HPP
 
-#include <sys/types.h>
-
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -37,24 +35,6 @@ class memory {
 
 // This process. An address that is not readable ends it.
 const memory& own_memory();
-
-// Another one, as far as ptrace permits (process_vm_readv). Nothing that is read there can be relied upon: whoever follows
-// an address or believes a count must bear that it is wrong.
-class other_memory final : public memory {
- public:
-  explicit other_memory(pid_t process) : process_(process) {}
-
-  using memory::read;
-  using memory::write;
-  bool read(std::uint64_t address, void* to, std::size_t bytes) const noexcept override;
-  std::string text(std::uint64_t address, std::size_t most) const override;
-  unsigned patience() const noexcept override { return 3; }
-
-  bool write(std::uint64_t address, const void* from, std::size_t bytes) const noexcept override;
-
- private:
-  pid_t process_;
-};
 
 }  // namespace adaptyst::lib
 

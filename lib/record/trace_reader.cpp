@@ -82,7 +82,7 @@ void trace_reader::read_ring(std::uint64_t address, known_ring& known, const tak
       return;
     tail += count;
     left_ -= count;
-    of_.in->write(address + offsetof(trace_ring, tail), tail);
+    if (!of_.in->write(address + offsetof(trace_ring, tail), tail)) return;  // they would come again
     for (const trace_entry& entry : entries_) take(entry, known, to);
   }
 }

@@ -1,5 +1,4 @@
 // expect: markers need 64-bit Linux
-// alone
 #ifdef MISUSE
 #undef __linux__
 #endif

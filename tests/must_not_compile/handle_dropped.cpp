@@ -1,4 +1,5 @@
 // expect: nodiscard|unused-result
+// flags: -Werror=unused-result
 #include <adaptyst/region.hpp>
 
 void f() {

@@ -1,4 +1,5 @@
 // expect: nodiscard|unused-result
+// flags: -Werror=unused-result
 #include <adaptyst/operation.hpp>
 
 void f(const adaptyst::device& gpu) {

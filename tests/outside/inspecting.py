@@ -114,9 +114,10 @@ def case_process():
 
 
 def refuse_memory():
-    """process_vm_readv answers EPERM from here on, as it does under Yama."""
-    number = {"x86_64": 310, "aarch64": 270}[platform.machine()]
-    steps = [(0x20, 0, 0, 0), (0x15, 0, 1, number), (0x06, 0, 0, 0x00050000 | errno.EPERM), (0x06, 0, 0, 0x7FFF0000)]
+    """Nothing can be opened to be read and written from here on, as memory of others cannot under Yama."""
+    number = {"x86_64": 257, "aarch64": 56}[platform.machine()]  # openat
+    steps = [(0x20, 0, 0, 0), (0x15, 0, 4, number), (0x20, 0, 0, 32), (0x54, 0, 0, os.O_ACCMODE), (0x15, 0, 1, os.O_RDWR),
+             (0x06, 0, 0, 0x00050000 | errno.EACCES), (0x06, 0, 0, 0x7FFF0000)]
     code = ctypes.create_string_buffer(b"".join(struct.pack("HBBI", *step) for step in steps))
     filter_of = struct.pack("HxxxxxxQ", len(steps), ctypes.addressof(code))
     c = ctypes.CDLL(None)
@@ -130,7 +131,7 @@ def case_memory_that_is_refused():
     failures.equal(done.returncode, 0, "what can be seen is shown")
     failures.equal([without_name(one) for one in found[0]["objects"]], [expected(moved_in(pid))], "the probes")
     failures.equal(found[0]["markers"], None, "markers are absent, and not none")
-    failures.check("not permitted" in found[0]["no_markers_because"], "and why", found)
+    failures.check("Permission denied" in (found[0]["no_markers_because"] or ""), "and why", found)
 
 
 def case_wrong_subjects():

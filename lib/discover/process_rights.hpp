@@ -1,0 +1,29 @@
+// On whose behalf a process acts, which an exec() of a setuid program changes.
+#ifndef ADAPTYST_LIB_DISCOVER_PROCESS_RIGHTS_HPP
+#define ADAPTYST_LIB_DISCOVER_PROCESS_RIGHTS_HPP
+
+#include <sys/types.h>
+
+#include <array>
+#include <cstdint>
+#include <optional>
+
+namespace adaptyst::lib {
+
+struct process_rights {
+  std::array<uid_t, 4> users{};  // real, effective, saved, of the file system
+  std::array<gid_t, 4> groups{};
+  std::uint64_t capabilities = 0;  // that it may use
+
+  // Not setuid, nor setgid.
+  bool are_of_one_user() const noexcept;
+  // Whether whoever had those `before` could have given these to a program of his: the same ones, or fewer.
+  bool follow(const process_rights& before) const noexcept;
+};
+
+// None when it is gone.
+std::optional<process_rights> rights_of(pid_t process);
+
+}  // namespace adaptyst::lib
+
+#endif

@@ -1,0 +1,117 @@
+#include "other_memory.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <adaptyst/detail/clock.hpp>
+#include <algorithm>
+#include <cerrno>
+#include <cinttypes>
+#include <cstdio>
+#include <cstring>
+#include <exception>
+#include <fstream>
+#include <iterator>
+#include <utility>
+
+namespace adaptyst::lib {
+
+void other_memory::open() {
+  close();
+  descriptor_ = ::open(fmt::format("/proc/{}/mem", process_).c_str(), O_RDWR | O_CLOEXEC);
+  why_not_ = descriptor_ < 0 ? errno : 0;
+  // Asked for now: of a setuid program that has come before the descriptor, not of one that comes behind it.
+  const std::optional<process_rights> rights = rights_of(process_);
+  may_write_ = rights && rights->are_of_one_user() && (!rights_ || rights->follow(*rights_));
+  if (!rights_ || may_write_) rights_ = rights;
+}
+
+void other_memory::close() noexcept {
+  if (descriptor_ >= 0) ::close(std::exchange(descriptor_, -1));
+  why_not_ = ESRCH;
+  writable_.clear();
+  missed_ns_ = 0;
+}
+
+bool other_memory::is_gone() const noexcept {
+  char byte;
+  return descriptor_ >= 0 && pread(descriptor_, &byte, 1, 0) == 0;  // of one that is there, an error
+}
+
+bool other_memory::is_of_our_user() const noexcept {
+  return may_write_ && rights_->users[0] == geteuid() && rights_->users[0] != 0;
+}
+
+bool other_memory::read(std::uint64_t address, void* to, std::size_t bytes) const noexcept {
+  const ssize_t done = descriptor_ >= 0 ? pread(descriptor_, to, bytes, static_cast<off_t>(address)) : -1;
+  if (descriptor_ < 0) errno = why_not_;
+  else if (done == 0) errno = ESRCH;
+  return done == static_cast<ssize_t>(bytes);
+}
+
+// Neighbours as one, in the order of their addresses.
+std::vector<other_memory::range> other_memory::writable_ranges() const {
+  std::ifstream maps(fmt::format("/proc/{}/maps", process_));
+  std::vector<range> found;
+  for (std::string line; std::getline(maps, line);) {
+    range one{};
+    char rights[5] = {};
+    if (std::sscanf(line.c_str(), "%" SCNx64 "-%" SCNx64 " %4s", &one.begin, &one.end, rights) != 3) continue;
+    if (rights[0] != 'r' || rights[1] != 'w' || rights[3] != 'p') continue;
+    if (!found.empty() && found.back().end == one.begin) found.back().end = one.end;
+    else found.push_back(one);
+  }
+  return found;
+}
+
+// The descriptor would write also where the process itself cannot.
+bool other_memory::is_writable(std::uint64_t address, std::size_t bytes) const {
+  const auto is_among = [&] {
+    const auto above = std::upper_bound(writable_.begin(), writable_.end(), address,
+                                        [](std::uint64_t wanted, const range& one) { return wanted < one.begin; });
+    return above != writable_.begin() && bytes <= std::prev(above)->end - std::min(address, std::prev(above)->end);
+  };
+  if (is_among()) return true;
+  // One that makes us ask for addresses which it has not is not to keep us busy.
+  constexpr std::uint64_t between_misses_ns = 100'000'000;
+  const std::uint64_t now_ns = detail::monotonic_ns();
+  if (missed_ns_ != 0 && now_ns - missed_ns_ < between_misses_ns) return false;
+  writable_ = writable_ranges();
+  const bool found = is_among();
+  missed_ns_ = found ? 0 : now_ns;
+  return found;
+}
+
+bool other_memory::write(std::uint64_t address, const void* from, std::size_t bytes) const noexcept {
+  errno = descriptor_ < 0 ? why_not_ : EPERM;
+  if (descriptor_ < 0 || !may_write_) return false;
+  try {
+    if (!is_writable(address, bytes)) {
+      errno = EFAULT;
+      return false;
+    }
+  } catch (const std::exception&) {  // no memory for the list
+    errno = ENOMEM;
+    return false;
+  }
+  const ssize_t done = pwrite(descriptor_, from, bytes, static_cast<off_t>(address));
+  if (done == 0) errno = ESRCH;
+  return done == static_cast<ssize_t>(bytes);
+}
+
+std::string other_memory::text(std::uint64_t address, std::size_t most) const {
+  constexpr std::uint64_t page = 4096;
+  std::string read(most, '\0');
+  std::size_t done = 0;
+  while (done < most) {  // a page at a time: the next one may not be there, nor be needed
+    const std::size_t part = std::min<std::uint64_t>(most - done, page - (address + done) % page);
+    if (!this->read(address + done, read.data() + done, part)) break;
+    done += part;
+    if (std::memchr(read.data() + done - part, 0, part) != nullptr) break;
+  }
+  read.resize(strnlen(read.data(), done));
+  return read;
+}
+
+}  // namespace adaptyst::lib
