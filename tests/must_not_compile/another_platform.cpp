@@ -1,4 +1,5 @@
 // expect: markers need 64-bit Linux
+// alone
 #ifdef MISUSE
 #undef __linux__
 #endif

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Drives `adaptyst run` and `adaptyst attach` on a real program: observing.py ADAPTYST PROGRAM PLUGIN ENGINE [CASE …]"""
+"""Drives `adaptyst run` and `adaptyst attach` on a real program: observing.py ADAPTYST PROGRAM PLUGIN HOT_LOOP ENGINE
+[CASE …]"""
 import json
 import os
 import pathlib
@@ -12,7 +13,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "support
 from cases import run_cases  # noqa: E402
 from compiling import Failures, scratch  # noqa: E402
 
-ADAPTYST, PROGRAM, PLUGIN, ENGINE = sys.argv[1:5]
+ADAPTYST, PROGRAM, PLUGIN, HOT_LOOP, ENGINE = sys.argv[1:6]
 failures = Failures()
 work = scratch()
 profile_file = work / "profile.json"
@@ -130,6 +131,17 @@ def case_attach():
     failures.check(again.returncode == 0 and 500 < second.get("thread", 0) < first.get("thread", 0),
                    "it can be done again, and begins at nothing", (second, again.stderr))
     failures.check(state_of(program.pid) in "SR", "the program runs on")
+    program.kill()
+    program.wait()
+
+
+def case_attach_in_mid_loop():
+    """A loop that does nothing but compute, and was optimised as if nobody ever looked."""
+    program = spawn([HOT_LOOP])
+    time.sleep(0.2)
+    failures.equal(attach("--duration=0.3", program.pid).returncode, 0, "attaching works")
+    found = counts(load())
+    failures.check(found.get("step", 0) > 1000, "the loop wakes", found)
     program.kill()
     program.wait()
 
@@ -272,4 +284,4 @@ def case_nothing_to_see():
     program.wait()
 
 
-run_cases(globals(), sys.argv[5:], failures, started)
+run_cases(globals(), sys.argv[6:], failures, started)

@@ -33,11 +33,18 @@ struct payload_reader {
   static_assert(sizeof(Payload) == 0, "adaptyst: a marker with a payload needs #include <adaptyst/payload.hpp>");
 };
 
-// Whether anybody looks: all four counters of the control block in one comparison.
+// Whether anybody looks: all four counters of the control block in one comparison. Asked anew each time, whatever the
+// compiler knows: who comes while a loop runs must be seen by the loop, and a loop that was made twice, with and without
+// what is behind this, would stand among the cold code in the case that matters.
 ADAPTYST_DETAIL_INLINE bool is_awake() noexcept {
-  uint64_t all;
-  __builtin_memcpy(&all, &adaptyst_object_v1, sizeof all);
-  return __builtin_expect_with_probability(all != 0, 0, 1.0) != 0;
+#if defined(__x86_64__) && defined(__GCC_ASM_FLAG_OUTPUTS__)
+  bool awake;
+  __asm__ volatile("cmpq $0, %1" : "=@ccne"(awake) : "m"(adaptyst_object_v1));
+#else
+  using all_four __attribute__((may_alias)) = const volatile uint64_t;
+  const bool awake = *reinterpret_cast<all_four*>(&adaptyst_object_v1) != 0;
+#endif
+  return __builtin_expect_with_probability(awake, 0, 1.0) != 0;
 }
 
 template <class = void>

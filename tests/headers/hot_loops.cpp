@@ -1,0 +1,96 @@
+// hot_loops KIND: a loop with a marker of this kind runs already when somebody comes to look. It holds no call that the
+// compiler cannot see through, and what wakes it is another thread. Exit status 0 when an event of it was seen.
+#include <adaptyst/callback_region.hpp>
+#include <adaptyst/metric.hpp>
+#include <adaptyst/offload.hpp>
+
+#include <atomic>
+#include <chrono>
+#include <cstdlib>
+#include <cstring>
+#include <thread>
+
+#include "own_recorder.hpp"
+
+#ifdef __clang__
+#define KEPT_WHOLE __attribute__((noinline, used))
+#else
+#define KEPT_WHOLE __attribute__((noinline, noclone, used))
+#endif
+
+namespace {
+
+constexpr double numbers[64] = {1, 2, 3, 4};
+
+}  // namespace
+
+// The check knows the user's work by its multiplication.
+#define LOOP(name, marker)                                       \
+  extern "C" KEPT_WHOLE double loop_##name(unsigned long times); \
+  double loop_##name(unsigned long times) {                      \
+    double sum = 1;                                              \
+    for (unsigned long at = 0; at != times; ++at) {              \
+      marker;                                                    \
+      sum = sum * 0.5 + numbers[at % 64];                        \
+    }                                                            \
+    return sum;                                                  \
+  }
+
+// clang-format off
+LOOP(region, ADAPTYST_REGION("region"))
+LOOP(function, ADAPTYST_FUNCTION())
+LOOP(wait, ADAPTYST_WAIT("wait"))
+LOOP(metric, ADAPTYST_METRIC("metric", sum))
+LOOP(mark, ADAPTYST_MARK("mark"))
+LOOP(handle, ADAPTYST_REGION_BEGIN("handle").end())
+LOOP(callback, adaptyst::callback_region::begin("callback").end())
+// clang-format on
+
+// What is within one region is compiled as if there were none.
+extern "C" KEPT_WHOLE void one_region(double* __restrict to, const double* __restrict from, unsigned long count);
+void one_region(double* __restrict to, const double* __restrict from, unsigned long count) {
+  ADAPTYST_REGION("one");
+  for (unsigned long at = 0; at != count; ++at) to[at] = to[at] * 0.5 + from[at];
+}
+
+namespace {
+
+struct kind {
+  const char* name;
+  double (*loop)(unsigned long);
+  const char* region;
+};
+constexpr kind kinds[] = {{"region", loop_region, "region"},
+                          {"function", loop_function, "loop_function"},
+                          {"wait", loop_wait, "wait"},
+                          {"metric", loop_metric, "metric"},
+                          {"mark", loop_mark, "mark"},
+                          {"handle", loop_handle, "handle"},
+                          {"callback", loop_callback, "callback"}};
+
+[[noreturn]] void wake(const kind& one) {
+  using namespace std::chrono;
+  std::atomic<bool> started{false};
+  std::thread runner([&] {
+    volatile unsigned long for_years = ~0UL;
+    started = true;
+    volatile double sum = one.loop(for_years);
+    static_cast<void>(sum);
+  });
+  while (!started) std::this_thread::yield();
+  std::this_thread::sleep_for(milliseconds(20));
+  const support::own_recorder looking;
+  const auto begin = steady_clock::now();
+  while (looking.count({one.region}) == 0)
+    if (steady_clock::now() - begin > seconds(5)) std::_Exit(1);
+    else std::this_thread::sleep_for(milliseconds(1));
+  std::_Exit(0);  // and the loop with us
+}
+
+}  // namespace
+
+int main(int count, char* arguments[]) {
+  for (const kind& one : kinds)
+    if (count > 1 && std::strcmp(arguments[1], one.name) == 0) wake(one);
+  return 2;
+}
