@@ -17,7 +17,7 @@ double one_ebpf_region_ns() { return 0; }
 #include <unistd.h>
 
 #include "../lib/discover/elf_probes.hpp"
-#include "../lib/record/uprobe_link.hpp"
+#include "../lib/kernel/uprobe_link.hpp"
 #include "../probes/record.h"
 #include "region.skel.h"
 

@@ -11,7 +11,7 @@
 #include <string>
 #include <thread>
 
-#include "../lib/record/function_probes.hpp"
+#include "../lib/kernel/function_probes.hpp"
 #include "measure.hpp"
 
 extern "C" int adaptyst_bench_function_0(int);

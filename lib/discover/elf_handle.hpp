@@ -9,7 +9,7 @@
 #include <memory>
 #include <vector>
 
-#include "regular_file.hpp"
+#include "../support/regular_file.hpp"
 
 namespace adaptyst::lib {
 

@@ -6,7 +6,7 @@
 #include <cstring>
 #include <string_view>
 
-#include "../error.hpp"
+#include "../support/error.hpp"
 #include "elf_handle.hpp"
 
 namespace adaptyst::lib {

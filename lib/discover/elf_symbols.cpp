@@ -9,7 +9,7 @@
 #include <string_view>
 #include <utility>
 
-#include "../error.hpp"
+#include "../support/error.hpp"
 
 namespace adaptyst::lib {
 

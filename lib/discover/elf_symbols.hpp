@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "../support/regular_file.hpp"
 #include "elf_handle.hpp"
-#include "regular_file.hpp"
 
 namespace adaptyst::lib {
 

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 #include <sys/stat.h>
 
-#include "../error.hpp"
+#include "../support/error.hpp"
 
 namespace adaptyst::lib {
 

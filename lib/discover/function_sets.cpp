@@ -5,7 +5,7 @@
 #include <initializer_list>
 #include <string>
 
-#include "../error.hpp"
+#include "../support/error.hpp"
 
 namespace adaptyst::lib {
 

@@ -9,7 +9,7 @@
 #include <fstream>
 #include <sstream>
 
-#include "../error.hpp"
+#include "../support/error.hpp"
 #include "elf_handle.hpp"
 
 namespace adaptyst::lib {

@@ -13,7 +13,7 @@
 #include <map>
 #include <utility>
 
-#include "../error.hpp"
+#include "../support/error.hpp"
 #include "process_image.hpp"
 #include "process_objects.hpp"
 

@@ -4,7 +4,7 @@
 #include <adaptyst/activity.hpp>
 #include <algorithm>
 
-#include "text.hpp"
+#include "../support/text.hpp"
 
 namespace adaptyst { inline namespace v1 {
 

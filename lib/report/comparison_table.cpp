@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "text.hpp"
+#include "../support/text.hpp"
 
 namespace adaptyst { inline namespace v1 {
 

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "text.hpp"
+#include "../support/text.hpp"
 
 namespace adaptyst { inline namespace v1 {
 

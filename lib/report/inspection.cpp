@@ -3,7 +3,7 @@
 #include <adaptyst/inspect.hpp>
 #include <nlohmann/json.hpp>
 
-#include "text.hpp"
+#include "../support/text.hpp"
 
 namespace adaptyst { inline namespace v1 {
 

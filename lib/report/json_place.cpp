@@ -7,7 +7,7 @@
 #include <set>
 #include <vector>
 
-#include "../error.hpp"
+#include "../support/error.hpp"
 
 namespace adaptyst::lib {
 

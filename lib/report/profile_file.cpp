@@ -5,8 +5,8 @@
 #include <cstdio>
 #include <memory>
 
-#include "../error.hpp"
-#include "output_file.hpp"
+#include "../support/error.hpp"
+#include "../support/output_file.hpp"
 
 namespace adaptyst { inline namespace v1 {
 

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <cstdlib>
 
-#include "text.hpp"
+#include "../support/text.hpp"
 
 namespace adaptyst { inline namespace v1 {
 

@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "../discover/process_image.hpp"
-#include "../error.hpp"
+#include "../support/error.hpp"
 
 namespace adaptyst::lib {
 

@@ -22,7 +22,7 @@
 #include <vector>
 
 #include "../discover/process_objects.hpp"
-#include "../discover/regular_file.hpp"
+#include "../support/regular_file.hpp"
 #include "file_symbols.hpp"
 #include "kernel_symbols.hpp"
 

@@ -19,7 +19,7 @@
 #include "catch.hpp"
 #include "discover/elf_probes.hpp"
 #include "discover/process_objects.hpp"
-#include "error.hpp"
+#include "support/error.hpp"
 
 namespace {
 

@@ -7,7 +7,7 @@
 
 #include "discover/elf_functions.hpp"
 #include "discover/elf_probes.hpp"
-#include "error.hpp"
+#include "support/error.hpp"
 #include "target.hpp"
 
 namespace {

@@ -3,7 +3,7 @@
 #include <string_view>
 
 #include "discover/function_request.hpp"
-#include "error.hpp"
+#include "support/error.hpp"
 #include "target.hpp"
 
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "record/memory.hpp"
+#include "recorder/memory.hpp"
 
 namespace fuzz {
 

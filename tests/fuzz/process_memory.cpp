@@ -5,9 +5,9 @@
 
 #include "poked_memory.hpp"
 #include "profile/region_list.hpp"
-#include "record/device_reader.hpp"
-#include "record/recorder_reader.hpp"
-#include "record/trace_reader.hpp"
+#include "recorder/device_reader.hpp"
+#include "recorder/recorder_reader.hpp"
+#include "recorder/trace_reader.hpp"
 #include "target.hpp"
 
 namespace {

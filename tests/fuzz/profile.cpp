@@ -4,7 +4,7 @@
 #include <adaptyst/profile.hpp>
 #include <string_view>
 
-#include "error.hpp"
+#include "support/error.hpp"
 #include "target.hpp"
 
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

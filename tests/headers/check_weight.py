@@ -44,7 +44,7 @@ def main(root, pfr, compiler):
                         for name in STANDARD_AND_HEAVY:
                             failures.check(not is_standard(path, name), what)
                     failures.check(not is_standard(path, "iostream"), what)
-                    for library in ["/bpf/", "/fmt/", "/nlohmann/", "/lib/record/", "/lib/report/", "/probes/"]:
+                    for library in ["/bpf/", "/fmt/", "/nlohmann/", "/lib/kernel/", "/lib/recorder/", "/lib/report/", "/probes/"]:
                         failures.check(library not in path, what)
             # The weakest of these is only worth something if the heavy one is recognised where it is.
             if not flags:

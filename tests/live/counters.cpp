@@ -10,9 +10,9 @@
 
 #include "catch.hpp"
 #include "discover/loaded_objects.hpp"
-#include "error.hpp"
-#include "record/counter_probes.hpp"
-#include "record/recorder_reader.hpp"
+#include "kernel/counter_probes.hpp"
+#include "recorder/recorder_reader.hpp"
+#include "support/error.hpp"
 
 namespace {
 

@@ -12,9 +12,9 @@
 #include <vector>
 
 #include "catch.hpp"
-#include "error.hpp"
+#include "kernel/function_probes.hpp"
 #include "profile/region_list.hpp"
-#include "record/function_probes.hpp"
+#include "support/error.hpp"
 
 namespace {
 

@@ -11,8 +11,8 @@
 
 #include "collecting.hpp"
 #include "discover/loaded_objects.hpp"
-#include "record/context_probes.hpp"
-#include "record/sampler.hpp"
+#include "kernel/context_probes.hpp"
+#include "kernel/sampler.hpp"
 
 namespace {
 

@@ -5,7 +5,7 @@
 #include <memory>
 
 #include "catch.hpp"
-#include "record/device_reader.hpp"
+#include "recorder/device_reader.hpp"
 
 namespace {
 

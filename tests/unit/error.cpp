@@ -1,5 +1,5 @@
 // How errors read: what, why, and what to do about it.
-#include "error.hpp"
+#include "support/error.hpp"
 
 #include <unistd.h>
 

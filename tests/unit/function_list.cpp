@@ -3,7 +3,7 @@
 #include <cstring>
 
 #include "discover/elf_functions.hpp"
-#include "error.hpp"
+#include "support/error.hpp"
 
 int main(int count, char** arguments) {
   using namespace adaptyst::lib;

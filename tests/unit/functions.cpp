@@ -17,7 +17,7 @@
 #include "discover/elf_functions.hpp"
 #include "discover/function_request.hpp"
 #include "discover/function_sets.hpp"
-#include "error.hpp"
+#include "support/error.hpp"
 
 namespace {
 

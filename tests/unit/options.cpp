@@ -1,5 +1,5 @@
 // The option string: what it may say, what is refused, and how file names are made.
-#include "options.hpp"
+#include "support/options.hpp"
 
 #include <unistd.h>
 
@@ -7,7 +7,7 @@
 #include <cstdlib>
 
 #include "catch.hpp"
-#include "error.hpp"
+#include "support/error.hpp"
 
 namespace {
 

@@ -1,4 +1,4 @@
-#include "record/other_memory.hpp"
+#include "recorder/other_memory.hpp"
 
 #include <signal.h>
 #include <sys/mman.h>

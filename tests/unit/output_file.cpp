@@ -1,5 +1,5 @@
 // A report reaches its file whole, or not at all and with a reason.
-#include "report/output_file.hpp"
+#include "support/output_file.hpp"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -17,7 +17,7 @@
 #include <sstream>
 
 #include "catch.hpp"
-#include "error.hpp"
+#include "support/error.hpp"
 
 namespace {
 

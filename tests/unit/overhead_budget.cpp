@@ -1,5 +1,5 @@
 // The arithmetic of the overhead budget: on programs that are made up, second by second.
-#include "overhead_budget.hpp"
+#include "session/overhead_budget.hpp"
 
 #include <cstdint>
 #include <map>

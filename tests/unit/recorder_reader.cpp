@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "catch.hpp"
-#include "record/recorder_reader.hpp"
+#include "recorder/recorder_reader.hpp"
 
 namespace {
 

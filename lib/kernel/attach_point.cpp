@@ -1,0 +1,145 @@
+#include "attach_point.hpp"
+
+#include <adaptyst/detail/process.hpp>
+#include <cstring>
+#include <link.h>
+
+#include "../support/stopwatch.hpp"
+
+extern "C" {
+void adaptyst_trial_site(const char* name, std::uint64_t path_id, std::uint64_t begin_ns, std::uint64_t end_ns,
+                         std::uint64_t self_ns, const void* path);
+// Calls the trial site with a pattern in every register that a callee must keep and on the stack right above the return
+// address; 0: all was there afterwards.
+int adaptyst_trial_call(std::uint64_t path_id);
+}
+
+#if defined(__x86_64__)
+__asm__(R"(
+  .pushsection .text.adaptyst_trial,"ax",%progbits
+  .balign 16
+  .globl adaptyst_trial_site
+  .hidden adaptyst_trial_site
+  .type adaptyst_trial_site, %function
+adaptyst_trial_site:
+  nop
+  .byte 0x0f,0x1f,0x44,0x00,0x00
+  ret
+  .size adaptyst_trial_site, . - adaptyst_trial_site
+
+  .globl adaptyst_trial_call
+  .hidden adaptyst_trial_call
+  .type adaptyst_trial_call, %function
+adaptyst_trial_call:
+  push %rbx
+  push %rbp
+  push %r12
+  push %r13
+  push %r14
+  push %r15
+  mov $0x5151515151515151, %rbx
+  mov %rbx, %rbp
+  mov %rbx, %r12
+  mov %rbx, %r13
+  mov %rbx, %r14
+  mov %rbx, %r15
+  mov $32, %eax
+0:
+  push %rbx
+  dec %eax
+  jnz 0b
+  sub $8, %rsp
+  mov %rbx, (%rsp)
+  mov %rdi, %rsi
+  xor %edi, %edi
+  xor %edx, %edx
+  mov $1, %ecx
+  xor %r8d, %r8d
+  xor %r9d, %r9d
+  call adaptyst_trial_site
+  xor %eax, %eax
+  mov $33, %ecx
+1:
+  pop %rdx
+  xor %rbx, %rdx
+  or %rdx, %rax
+  dec %ecx
+  jnz 1b
+  mov $0x5151515151515151, %rdx
+  xor %rdx, %rbx
+  xor %rdx, %rbp
+  xor %rdx, %r12
+  xor %rdx, %r13
+  xor %rdx, %r14
+  xor %rdx, %r15
+  or %rbx, %rax
+  or %rbp, %rax
+  or %r12, %rax
+  or %r13, %rax
+  or %r14, %rax
+  or %r15, %rax
+  neg %rax
+  sbb %eax, %eax
+  pop %r15
+  pop %r14
+  pop %r13
+  pop %r12
+  pop %rbp
+  pop %rbx
+  ret
+  .size adaptyst_trial_call, . - adaptyst_trial_call
+  .popsection
+)");
+#else
+extern "C" __attribute__((noinline)) void adaptyst_trial_site(const char*, std::uint64_t, std::uint64_t, std::uint64_t,
+                                                              std::uint64_t, const void*) {
+  __asm__ volatile("nop");
+}
+extern "C" int adaptyst_trial_call(std::uint64_t path_id) {
+  volatile std::uint64_t pattern[33];
+  for (volatile std::uint64_t& word : pattern) word = path_id;
+  adaptyst_trial_site(nullptr, path_id, 0, 1, 0, nullptr);
+  for (volatile std::uint64_t& word : pattern)
+    if (word != path_id) return 1;
+  return 0;
+}
+#endif
+
+namespace adaptyst::lib {
+
+trial_site find_trial_site() {
+  struct search {
+    std::uint64_t address;
+    trial_site found;
+  } in{reinterpret_cast<std::uint64_t>(&adaptyst_trial_site), {}};
+  dl_iterate_phdr(
+      [](dl_phdr_info* info, std::size_t, void* data) {
+        detail::loaded_object object;
+        std::memcpy(&object, static_cast<const void*>(info), sizeof object);
+        search& to = *static_cast<search*>(data);
+        for (unsigned at = 0; at != object.header_count; ++at) {
+          constexpr std::uint32_t load_segment = 1;  // PT_LOAD
+          const detail::program_header& segment = object.headers[at];
+          const std::uint64_t begin = object.base + segment.address;
+          if (segment.type != load_segment || to.address < begin || to.address - begin >= segment.file_bytes) continue;
+          to.found = {*object.path != '\0' ? object.path : "/proc/self/exe", to.address - begin + segment.offset};
+          return 1;
+        }
+        return 0;
+      },
+      &in);
+  return in.found;
+}
+
+trial try_hits(unsigned hits, std::uint64_t path_id) {
+  trial result{true, false, 0};
+  result.hit_ns = median_step_ns(hits, [&] {
+    if (adaptyst_trial_call(path_id) != 0) result.state_kept = false;
+  });
+  constexpr unsigned char call = 0xe8;
+  const auto* const code = reinterpret_cast<const volatile unsigned char*>(&adaptyst_trial_site);
+  result.is_call = code[1] == call;
+  return result;
+}
+
+}  // namespace adaptyst::lib

@@ -1,0 +1,28 @@
+// Where in a probe function to attach: found by trying on a function of our own.
+#ifndef ADAPTYST_LIB_KERNEL_ATTACH_POINT_HPP
+#define ADAPTYST_LIB_KERNEL_ATTACH_POINT_HPP
+
+#include <cstdint>
+#include <string>
+
+namespace adaptyst::lib {
+
+// A function made like a probe, for trying. Its arguments are those of region_end.
+struct trial_site {
+  std::string file;      // that holds it
+  std::uint64_t offset;  // of its 1-byte nop, in the file
+};
+trial_site find_trial_site();
+
+struct trial {
+  bool state_kept;  // registers, and the caller's stack down to its very end, were as before after every hit
+  bool is_call;     // the kernel has replaced the nop by a call
+  double hit_ns;
+};
+
+// Hits the trial site `hits` times, with `path_id` as its path.
+trial try_hits(unsigned hits, std::uint64_t path_id);
+
+}  // namespace adaptyst::lib
+
+#endif

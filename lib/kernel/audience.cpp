@@ -1,0 +1,44 @@
+#include "audience.hpp"
+
+#include <bpf/bpf.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+#include "../support/error.hpp"
+
+namespace adaptyst::lib {
+
+namespace {
+
+constexpr ino_t first_pid_namespace = 0xEFFFFFFC;  // PROC_PID_INIT_INO
+
+}  // namespace
+
+adaptyst_kernel_filter filter_for(audience whose) {
+  adaptyst_kernel_filter filter{};
+  if (whose == audience::listed) filter.listed = 1;
+  if (whose == audience::this_process) filter.pid = static_cast<std::uint32_t>(getpid());
+  struct stat space {};
+  if (stat("/proc/self/ns/pid", &space) != 0)
+    throw error("cannot find the PID namespace in /proc/self/ns/pid", errno, "mount /proc");
+  if (space.st_ino != first_pid_namespace) {
+    filter.namespace_device = space.st_dev;
+    filter.namespace_inode = space.st_ino;
+  }
+  return filter;
+}
+
+void admit(int map, pid_t process, const adaptyst_kernel_process& known) {
+  const auto key = static_cast<std::uint32_t>(process);
+  if (bpf_map_update_elem(map, &key, &known, BPF_ANY) != 0)
+    throw error("cannot list a process for the eBPF programs", errno, "observe fewer processes at once");
+}
+
+void dismiss(int map, pid_t process) {
+  const auto key = static_cast<std::uint32_t>(process);
+  bpf_map_delete_elem(map, &key);
+}
+
+}  // namespace adaptyst::lib

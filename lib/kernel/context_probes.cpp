@@ -1,0 +1,216 @@
+#include "context_probes.hpp"
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+
+#include <algorithm>
+#include <cerrno>
+
+#include "../../probes/context_record.h"
+#include "../discover/elf_probes.hpp"
+#include "../support/error.hpp"
+#include "../support/regular_file.hpp"
+#include "context.skel.h"
+#include "kernel_maps.hpp"
+#include "libbpf_messages.hpp"
+#include "recorder_layout.hpp"
+#include "summed_rows.hpp"
+
+namespace adaptyst::lib {
+
+namespace {
+
+struct reason_of_call {
+  long call;
+  adaptyst_blocked reason;
+};
+
+// Calls that wait for events of files count as I/O, whatever a program uses them for.
+constexpr reason_of_call reasons_of_calls[] = {
+    {SYS_nanosleep, ADAPTYST_BLOCKED_SLEEP},
+    {SYS_clock_nanosleep, ADAPTYST_BLOCKED_SLEEP},
+    {SYS_futex, ADAPTYST_BLOCKED_LOCK},
+#ifdef SYS_futex_waitv
+    {SYS_futex_waitv, ADAPTYST_BLOCKED_LOCK},
+#endif
+    {454, ADAPTYST_BLOCKED_LOCK},  // futex_wake, _wait, _requeue of Linux 6.7, one number on all platforms
+    {455, ADAPTYST_BLOCKED_LOCK},
+    {456, ADAPTYST_BLOCKED_LOCK},
+    {SYS_read, ADAPTYST_BLOCKED_IO},
+    {SYS_write, ADAPTYST_BLOCKED_IO},
+    {SYS_readv, ADAPTYST_BLOCKED_IO},
+    {SYS_writev, ADAPTYST_BLOCKED_IO},
+    {SYS_pread64, ADAPTYST_BLOCKED_IO},
+    {SYS_pwrite64, ADAPTYST_BLOCKED_IO},
+    {SYS_preadv, ADAPTYST_BLOCKED_IO},
+    {SYS_pwritev, ADAPTYST_BLOCKED_IO},
+    {SYS_preadv2, ADAPTYST_BLOCKED_IO},
+    {SYS_pwritev2, ADAPTYST_BLOCKED_IO},
+    {SYS_sendfile, ADAPTYST_BLOCKED_IO},
+    {SYS_splice, ADAPTYST_BLOCKED_IO},
+    {SYS_copy_file_range, ADAPTYST_BLOCKED_IO},
+    {SYS_fsync, ADAPTYST_BLOCKED_IO},
+    {SYS_fdatasync, ADAPTYST_BLOCKED_IO},
+    {SYS_sync_file_range, ADAPTYST_BLOCKED_IO},
+    {SYS_msync, ADAPTYST_BLOCKED_IO},
+    {SYS_openat, ADAPTYST_BLOCKED_IO},
+    {SYS_close, ADAPTYST_BLOCKED_IO},
+    {SYS_connect, ADAPTYST_BLOCKED_IO},
+    {SYS_accept, ADAPTYST_BLOCKED_IO},
+    {SYS_accept4, ADAPTYST_BLOCKED_IO},
+    {SYS_recvfrom, ADAPTYST_BLOCKED_IO},
+    {SYS_recvmsg, ADAPTYST_BLOCKED_IO},
+    {SYS_recvmmsg, ADAPTYST_BLOCKED_IO},
+    {SYS_sendto, ADAPTYST_BLOCKED_IO},
+    {SYS_sendmsg, ADAPTYST_BLOCKED_IO},
+    {SYS_ppoll, ADAPTYST_BLOCKED_IO},
+    {SYS_pselect6, ADAPTYST_BLOCKED_IO},
+    {SYS_epoll_pwait, ADAPTYST_BLOCKED_IO},
+#ifdef SYS_poll  // the older calls, which newer platforms have not
+    {SYS_poll, ADAPTYST_BLOCKED_IO},
+    {SYS_select, ADAPTYST_BLOCKED_IO},
+    {SYS_epoll_wait, ADAPTYST_BLOCKED_IO},
+    {SYS_open, ADAPTYST_BLOCKED_IO},
+#endif
+    {SYS_io_getevents, ADAPTYST_BLOCKED_IO},
+    {426, ADAPTYST_BLOCKED_IO},  // io_uring_enter, likewise
+};
+
+[[noreturn]] void fail(const std::string& what, int number) {
+  throw error(what, number,
+              number == EPERM || number == EACCES
+                  ? "needs CAP_BPF and CAP_PERFMON, or root; context=none does without. See docs/permissions.md"
+                  : "context=none does without; the kernel must have been built with BTF");
+}
+
+void add(adaptyst_context_row& to, const adaptyst_context_row& part) {
+  to.runnable_ns += part.runnable_ns;
+  for (unsigned reason = 0; reason != ADAPTYST_BLOCKED_REASONS; ++reason)
+    to.blocked_ns[reason] += part.blocked_ns[reason];
+  to.involuntary += part.involuntary;
+  to.voluntary += part.voluntary;
+  to.migrations += part.migrations;
+  to.faults += part.faults;
+  to.major_faults += part.major_faults;
+}
+
+void add(kernel_context& to, const adaptyst_context_row& part, bool with_faults) {
+  to.runnable_ns += part.runnable_ns;
+  to.sleep_ns += part.blocked_ns[ADAPTYST_BLOCKED_SLEEP];
+  to.lock_ns += part.blocked_ns[ADAPTYST_BLOCKED_LOCK];
+  to.io_ns += part.blocked_ns[ADAPTYST_BLOCKED_IO];
+  to.other_ns += part.blocked_ns[ADAPTYST_BLOCKED_OTHER];
+  to.voluntary_switches += part.voluntary;
+  to.involuntary_switches += part.involuntary;
+  to.migrations += part.migrations;
+  if (!with_faults) return;
+  // A fault that is being served has been counted, and its sort has not.
+  to.major_faults = to.major_faults.value_or(0) + part.major_faults;
+  to.minor_faults = to.minor_faults.value_or(0) + part.faults - std::min(part.faults, part.major_faults);
+}
+
+}  // namespace
+
+void context_probes::closer::operator()(context_bpf* loaded) const { context_bpf__destroy(loaded); }
+void context_probes::closer::operator()(bpf_link* attached) const { bpf_link__destroy(attached); }
+
+context_probes::context_probes(bool with_faults, pid_t process, bool listed, const kernel_rows* among)
+    : process_(process), with_faults_(with_faults) {
+  if (!kernel_has_uprobe_multi())
+    throw error("cannot ask the kernel for context: it has no link for many probes at once", 0,
+                "use Linux 6.10 or later, or context=none");
+  silence_libbpf();
+  loaded_.reset(context_bpf__open());
+  if (loaded_ == nullptr) fail("cannot load the eBPF programs for context", errno);
+  expect_multi(loaded_->progs.announce);
+  loaded_->rodata->filter = filter_for(listed ? audience::listed : audience::everybody);
+  loaded_->rodata->layout = layout_of_recorders();
+  for (const auto& [call, reason] : reasons_of_calls)
+    if (call < ADAPTYST_CONTEXT_SYSCALLS) loaded_->rodata->reasons[call] = static_cast<std::uint8_t>(reason);
+  if (!listed) bpf_map__set_max_entries(loaded_->maps.processes, 1);
+  loaded_->rodata->among_functions = among != nullptr ? 1 : 0;
+  if (among == nullptr) bpf_map__set_autocreate(loaded_->maps.stacks, false);
+  else if (bpf_map__reuse_fd(loaded_->maps.stacks, among->function_stacks()) != 0)
+    fail("cannot load the eBPF programs for context", errno);
+  bpf_program__set_autoload(loaded_->progs.faulted, with_faults);
+  bpf_program__set_autoload(loaded_->progs.faulted_in_kernel, with_faults);
+  if (const int failed = context_bpf__load(loaded_.get()); failed != 0)
+    fail("cannot load the eBPF programs for context", -failed);
+  for (bpf_program* const one :
+       {loaded_->progs.switched, loaded_->progs.woken, loaded_->progs.faulted, loaded_->progs.faulted_in_kernel}) {
+    if (bpf_program__fd(one) < 0) continue;
+    tracepoints_.emplace_back(bpf_program__attach(one));
+    if (tracepoints_.back() != nullptr) continue;
+    const bool of_faults = one == loaded_->progs.faulted || one == loaded_->progs.faulted_in_kernel;
+    // Not every platform has tracepoints there.
+    if (!of_faults || errno != ENOENT) fail("cannot attach to the kernel's scheduler", errno);
+    tracepoints_.pop_back();
+    with_faults_ = false;
+  }
+}
+
+context_probes::~context_probes() { stop(); }
+
+void context_probes::attach(const std::string& file) {
+  const std::lock_guard lock(mutex_);
+  const regular_file opened(file, "probes, which are to be observed",
+                            "the file must still be where it was loaded from");
+  struct stat identity {};
+  if (fstat(opened.descriptor(), &identity) != 0) throw error(fmt::format("cannot look at {}", file), errno, "");
+  if (!files_.emplace(identity.st_dev, identity.st_ino).second) return;
+  std::vector<uprobe_place> places;
+  for (const elf_probe& probe : find_elf_markers(opened.path()).probes)
+    if (probe.name == "thread") places.push_back({probe.offset, 0});
+  if (places.empty()) return;
+  try {
+    links_.push_back(uprobe_link::attach_multi(loaded_->progs.announce, {opened.path(), file}, places, process_));
+  } catch (...) {
+    files_.erase({identity.st_dev, identity.st_ino});
+    throw;
+  }
+}
+
+void context_probes::admit(pid_t process) const { lib::admit(processes(), process, {}); }
+void context_probes::dismiss(pid_t process) const { lib::dismiss(processes(), process); }
+
+context_sums context_probes::read() const {
+  context_sums sums;
+  sums.with_faults = with_faults_;
+  for_each_value<std::uint64_t, adaptyst_context_row>(
+      loaded_->maps.context, [&](std::uint64_t path, const std::vector<adaptyst_context_row>& parts) {
+        adaptyst_context_row whole{};  // a fault may begin on one processor, and its sort be known on another
+        for (const adaptyst_context_row& part : parts) add(whole, part);
+        add(sums.by_path[path], whole, with_faults_);
+      });
+  const std::vector<std::uint64_t> counts = read_kernel_counters(loaded_->maps.counts, ADAPTYST_CONTEXT_COUNTS);
+  sums.account.threads = counts[ADAPTYST_CONTEXT_THREADS];
+  const auto lose = [&](const char* why, std::uint32_t counter) {
+    if (counts[counter] != 0) sums.account.lost[why] = counts[counter];
+  };
+  lose("rows_full", ADAPTYST_CONTEXT_ROWS_FULL);
+  lose("unreadable", ADAPTYST_CONTEXT_UNREADABLE);
+  lose("other_layout", ADAPTYST_CONTEXT_LAYOUT);
+  lose("no_memory", ADAPTYST_CONTEXT_NO_MEMORY);
+  lose("no_wakeup", ADAPTYST_CONTEXT_NO_WAKEUP);
+  return sums;
+}
+
+void context_probes::stop() {
+  tracepoints_.clear();
+  std::vector<uprobe_link> links;
+  {
+    const std::lock_guard lock(mutex_);
+    links.swap(links_);
+  }
+  detach(std::move(links));
+}
+
+int context_probes::function_stacks() const {
+  return loaded_->rodata->among_functions != 0 ? bpf_map__fd(loaded_->maps.stacks) : -1;
+}
+int context_probes::threads() const { return bpf_map__fd(loaded_->maps.threads); }
+
+int context_probes::processes() const { return bpf_map__fd(loaded_->maps.processes); }
+
+}  // namespace adaptyst::lib

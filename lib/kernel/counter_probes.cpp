@@ -1,0 +1,117 @@
+#include "counter_probes.hpp"
+
+#include <linux/perf_event.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+#include "../../probes/context_record.h"
+#include "../support/error.hpp"
+#include "counters.skel.h"
+#include "kernel_maps.hpp"
+#include "libbpf_messages.hpp"
+#include "recorder_layout.hpp"
+#include "summed_rows.hpp"
+
+namespace adaptyst::lib {
+
+namespace {
+
+constexpr std::uint64_t interrupts_a_second = 1000;
+
+int open_event(const counted_event& event, int processor) {
+  perf_event_attr asked{};
+  asked.size = sizeof asked;
+  asked.type = event.type;
+  asked.config = event.config;
+  asked.freq = 1;
+  asked.sample_freq = interrupts_a_second;
+  return static_cast<int>(syscall(SYS_perf_event_open, &asked, -1, processor, -1, PERF_FLAG_FD_CLOEXEC));
+}
+
+[[noreturn]] void fail(int number) {
+  throw error("cannot use the processor's counters", number,
+              number == EPERM || number == EACCES
+                  ? "needs CAP_BPF and CAP_PERFMON, or root. See docs/permissions.md"
+                  : "there are none, or a hypervisor hides them; the rest of the context works without");
+}
+
+}  // namespace
+
+counted_events hardware_events() {
+  return {{{PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES},
+           {PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS},
+           {PERF_TYPE_HARDWARE, PERF_COUNT_HW_CACHE_MISSES}}};
+}
+
+void counter_probes::closer::operator()(counters_bpf* loaded) const { counters_bpf__destroy(loaded); }
+void counter_probes::closer::operator()(bpf_link* attached) const { bpf_link__destroy(attached); }
+
+counter_probes::counter_probes(const context_probes& beside, const counted_events& what) {
+  silence_libbpf();
+  loaded_.reset(counters_bpf__open());
+  if (loaded_ == nullptr) fail(errno);
+  loaded_->rodata->layout = layout_of_recorders();
+  loaded_->rodata->among_functions = beside.function_stacks() >= 0 ? 1 : 0;
+  if (beside.function_stacks() < 0) bpf_map__set_autocreate(loaded_->maps.stacks, false);
+  else if (bpf_map__reuse_fd(loaded_->maps.stacks, beside.function_stacks()) != 0) fail(errno);
+  if (bpf_map__reuse_fd(loaded_->maps.threads, beside.threads()) != 0) fail(errno);
+  if (const int failed = counters_bpf__load(loaded_.get()); failed != 0) fail(-failed);
+  int refused = 0;
+  for (std::size_t at = 0; at != what.size(); ++at) {
+    const int number = attach(what[at], at);
+    if (number != 0) refused = number;
+    counts_[at] = number == 0;
+  }
+  if (links_.empty()) fail(refused);
+}
+
+counter_probes::~counter_probes() = default;
+
+// On all processors that are there; 0, or why not.
+int counter_probes::attach(const counted_event& event, std::uint64_t which) {
+  const std::size_t before = links_.size();
+  int number = ENODEV;
+  for (std::size_t processor = 0; processor != possible_processors(); ++processor) {
+    const int opened = open_event(event, static_cast<int>(processor));
+    if (opened < 0 && errno == ENODEV) continue;  // it is off
+    if (opened < 0) {
+      number = errno;
+      break;
+    }
+    bpf_perf_event_opts cookie{};
+    cookie.sz = sizeof cookie;
+    cookie.bpf_cookie = which;
+    bpf_link* const link = bpf_program__attach_perf_event_opts(loaded_->progs.overflowed, opened, &cookie);
+    if (link == nullptr) {
+      number = errno;
+      close(opened);
+      break;
+    }
+    links_.emplace_back(link);
+    number = 0;
+  }
+  if (number != 0 && number != ENODEV) links_.resize(before);
+  return number;
+}
+
+void counter_probes::read(context_sums& into) const {
+  into.counts = counts_;
+  for_each_value<std::uint64_t, adaptyst_counter_row>(
+      loaded_->maps.counters, [&](std::uint64_t path, const std::vector<adaptyst_counter_row>& parts) {
+        kernel_context& of = into.by_path[path];
+        const auto add = [&](std::optional<std::uint64_t>& to, adaptyst_counter which) {
+          if (!counts_[which]) return;
+          to = to.value_or(0);
+          for (const adaptyst_counter_row& part : parts) *to += part.events[which];
+        };
+        add(of.cycles, ADAPTYST_COUNTER_CYCLES);
+        add(of.instructions, ADAPTYST_COUNTER_INSTRUCTIONS);
+        add(of.cache_misses, ADAPTYST_COUNTER_CACHE_MISSES);
+      });
+  const std::uint64_t lost = read_kernel_counters(loaded_->maps.lost, 1).front();
+  if (lost != 0) into.account.lost["counter_interrupts"] = lost;
+}
+
+}  // namespace adaptyst::lib

@@ -1,0 +1,55 @@
+// Counters of the processor, per region: cycles, instructions, cache misses, where the machine has them and lets us see.
+#ifndef ADAPTYST_LIB_KERNEL_COUNTER_PROBES_HPP
+#define ADAPTYST_LIB_KERNEL_COUNTER_PROBES_HPP
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "../../probes/counter_record.h"
+#include "context_probes.hpp"
+
+struct bpf_link;
+struct counters_bpf;
+
+namespace adaptyst::lib {
+
+// As perf_event_open() knows it.
+struct counted_event {
+  std::uint32_t type;
+  std::uint64_t config;
+};
+using counted_events = std::array<counted_event, ADAPTYST_COUNTERS>;
+
+counted_events hardware_events();
+
+class counter_probes {
+ public:
+  // Begins to count on all processors, for the threads that `beside` knows. Throws error where nothing can be counted.
+  counter_probes(const context_probes& beside, const counted_events& what);
+  ~counter_probes();
+  counter_probes(const counter_probes&) = delete;
+  counter_probes& operator=(const counter_probes&) = delete;
+
+  // Adds what has been counted; what the machine refused to count stays absent.
+  void read(context_sums& into) const;
+
+ private:
+  struct closer {
+    void operator()(counters_bpf* loaded) const;
+    void operator()(bpf_link* attached) const;
+  };
+
+  int attach(const counted_event& event, std::uint64_t which);
+
+  std::unique_ptr<counters_bpf, closer> loaded_;
+  std::vector<std::unique_ptr<bpf_link, closer>> links_;
+  std::array<bool, ADAPTYST_COUNTERS> counts_{};
+};
+
+}  // namespace adaptyst::lib
+
+#endif

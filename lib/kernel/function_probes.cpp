@@ -1,0 +1,248 @@
+#include "function_probes.hpp"
+
+#include <adaptyst/detail/process.hpp>
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <fmt/format.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstddef>
+#include <map>
+#include <string_view>
+#include <utility>
+
+#include "../../probes/function_record.h"
+#include "../../probes/recorder_layout.h"
+#include "../support/error.hpp"
+#include "../support/regular_file.hpp"
+#include "function.skel.h"
+#include "libbpf_messages.hpp"
+#include "recorder_layout.hpp"
+#include "summed_rows.hpp"
+
+namespace adaptyst::lib {
+
+namespace {
+
+std::string_view base_name(std::string_view file) { return file.substr(file.rfind('/') + 1); }
+
+// The same in every process and on every node, wherever the library is installed.
+std::uint64_t site_id(std::string_view file, const function_place& place) {
+  std::uint64_t id = detail::hash(ADAPTYST_SITE_FUNCTION, detail::text_of(place.symbol));
+  id = detail::hash(id, detail::text_of(place.version));
+  return detail::hash(id, detail::text_of(file));
+}
+
+std::string first_of(const std::set<std::string>& names) {
+  constexpr std::size_t most = 5;
+  std::string list;
+  std::size_t left = most;
+  for (auto one = names.begin(); one != names.end() && left != 0; ++one, --left)
+    list += (list.empty() ? "" : ", ") + *one;
+  return names.size() <= most ? list : fmt::format("{} and {} others", list, names.size() - most);
+}
+
+bool is_denied(int number) { return number == EPERM || number == EACCES; }
+
+}  // namespace
+
+std::string why_refused(const function_place& place, const function_options& options) {
+  if (!place.refused.empty()) return place.refused;
+  if (place.entry == entry_kind::single_stepped && !options.single_stepped)
+    return "the first instruction is one that the kernel must step over with a second trap, which would take longer "
+           "than most functions do; single_stepped=yes probes it all the same";
+  if (place.name != place.symbol && !options.through_exceptions)
+    return "C++, and an exception that passes a return probe terminates the program; through_exceptions "
+           "probes it all the same";
+  return {};
+}
+
+void function_probes::closer::operator()(function_bpf* loaded) const { function_bpf__destroy(loaded); }
+void function_probes::closer::operator()(bpf_link* attached) const { bpf_link__destroy(attached); }
+
+function_probes::function_probes(const function_options& options) : options_(options) {
+  if (!kernel_has_uprobe_multi())
+    throw error("cannot put probes on functions: the kernel has no link for many of them at once", 0,
+                "use Linux 6.10 or later, or markers");
+  silence_libbpf();
+  if ((options.sessions && load(true)) || load(false)) {
+    if (options.family && sessions_) follow_family();
+    return;
+  }
+  throw error("cannot load the eBPF programs for functions", errno,
+              is_denied(errno) ? "needs CAP_BPF and CAP_PERFMON, or root. See docs/permissions.md"
+                               : "markers work without them; or the kernel was built without BTF, which they need");
+}
+
+function_probes::~function_probes() { stop(); }
+
+// False: not possible, and errno says why. Only the attempt tells whether the kernel has sessions.
+bool function_probes::load(bool sessions) {
+  std::unique_ptr<function_bpf, closer> opened(function_bpf__open());
+  if (opened == nullptr) return false;
+  expect_multi(opened->progs.function_session, uprobe_moment::session);
+  expect_multi(opened->progs.function_entry);
+  expect_multi(opened->progs.function_return, uprobe_moment::function_return);
+  bpf_program__set_autoload(opened->progs.function_session, sessions);
+  bpf_program__set_autoload(opened->progs.function_entry, !sessions);
+  bpf_program__set_autoload(opened->progs.function_return, !sessions);
+  bpf_program__set_autoload(opened->progs.inherit, sessions && options_.family);
+  opened->rodata->only_family = sessions && options_.family ? 1 : 0;
+  if (options_.among != nullptr) {
+    opened->rodata->filter = options_.among->filter();
+    opened->rodata->layout = layout_of_recorders();
+    if (bpf_map__reuse_fd(opened->maps.processes, options_.among->processes()) != 0 ||
+        bpf_map__reuse_fd(opened->maps.stacks, options_.among->function_stacks()) != 0)
+      return false;
+  } else {
+    bpf_map__set_max_entries(opened->maps.processes, 1);
+  }
+  opened->rodata->with_context = options_.threads >= 0 ? 1 : 0;
+  if (options_.threads < 0) bpf_map__set_autocreate(opened->maps.threads, false);
+  else if (bpf_map__reuse_fd(opened->maps.threads, options_.threads) != 0) return false;
+  if (const int failed = function_bpf__load(opened.get()); failed != 0) {
+    errno = -failed;
+    return false;
+  }
+  loaded_ = std::move(opened);
+  sessions_ = sessions;
+  return true;
+}
+
+void function_probes::follow_family() {
+  family_.reset(bpf_program__attach(loaded_->progs.inherit));
+  if (family_ == nullptr)
+    throw error("cannot follow the processes that a program starts", errno,
+                is_denied(errno) ? "needs CAP_BPF and CAP_PERFMON, or root. See docs/permissions.md"
+                                 : "attach to the processes one by one");
+  const int process = static_cast<int>(syscall(SYS_pidfd_open, options_.pid, 0));
+  const std::uint32_t present = 1;
+  const bool listed =
+      process >= 0 && bpf_map_update_elem(bpf_map__fd(loaded_->maps.family), &process, &present, BPF_ANY) == 0;
+  const int number = errno;
+  if (process >= 0) close(process);
+  if (!listed) throw error(fmt::format("cannot observe process {}", options_.pid), number, "it must be running");
+}
+
+std::string function_probes::mechanism() const {
+  return sessions_ ? "uprobe_multi, sessions" : "uprobe_multi, entry and return";
+}
+
+std::vector<refused_function> function_probes::attach(const std::string& file,
+                                                      const std::vector<function_request>& requests) {
+  return attach(file, requests, options_.pid);
+}
+
+std::vector<refused_function> function_probes::attach(const std::string& file,
+                                                      const std::vector<function_request>& requests, pid_t process) {
+  std::vector<std::string> globs;
+  for (const function_request& one : requests)
+    if (is_for(one, file)) globs.push_back(one.glob);
+  std::vector<refused_function> refused;
+  if (globs.empty()) return refused;
+
+  const pid_t filter = follows_family() ? 0 : process;
+  // Its owner may let the name lead elsewhere at any moment: what is read here must be what is probed.
+  const regular_file opened(file, "functions", "name the file that the program uses");
+  const uprobe_file to{opened.path(), file};
+  std::vector<uprobe_place> places;
+  std::unordered_map<std::uint64_t, measured_site> sites;
+  const std::string name(base_name(file));
+  for (const function_place& one : find_functions(opened.path(), globs)) {
+    if (std::string why = why_refused(one, options_); !why.empty()) {
+      refused.push_back({one.name, std::move(why)});
+      continue;
+    }
+    const std::uint64_t id = site_id(name, one);
+    if (probed_.count({process, file, id}) != 0) continue;
+    measured_site site;
+    site.name = one.name;
+    site.file = name;
+    site.function = one.symbol;
+    site.kind = ADAPTYST_SITE_FUNCTION;
+    sites.emplace(id, std::move(site));
+    places.push_back({one.offset, 0, id});
+  }
+  if (places.empty()) return refused;
+
+  try {
+    std::vector<uprobe_link> made;
+    if (sessions_) {
+      made.push_back(
+          uprobe_link::attach_multi(loaded_->progs.function_session, to, places, filter, uprobe_moment::session));
+    } else {
+      // Returns first: one without an entry is told apart, an entry without its return would count as lost.
+      made.push_back(uprobe_link::attach_multi(loaded_->progs.function_return, to, places, filter,
+                                               uprobe_moment::function_return));
+      made.push_back(uprobe_link::attach_multi(loaded_->progs.function_entry, to, places, filter));
+    }
+    for (uprobe_link& one : made) links_[process].push_back(std::move(one));
+  } catch (const error& failed) {
+    throw error(fmt::format("cannot put probes on {} functions of {}", places.size(), file), failed.number(),
+                is_denied(failed.number()) ? "needs CAP_BPF and CAP_PERFMON, or root. See docs/permissions.md"
+                                           : "the file must be there, and the process alive");
+  }
+  for (const auto& [id, site] : sites) probed_.emplace(process, file, id);
+  sites_.merge(sites);
+  return refused;
+}
+
+std::vector<std::string> function_probes::attach(const named_functions& found, pid_t process) {
+  std::map<std::string, std::set<std::string>> by_reason;
+  for (const auto& [file, requests] : found.by_file)
+    for (refused_function& one : attach(file, requests, process)) by_reason[one.reason].insert(std::move(one.name));
+  std::vector<std::string> lines = found.not_found;
+  for (const auto& [why, names] : by_reason) lines.push_back(first_of(names) + ": " + why);
+  return lines;
+}
+
+measured function_probes::read() const {
+  measured all;
+  read_summed_rows(all, loaded_->maps.rows, loaded_->maps.groups, loaded_->maps.paths);
+  all.sites = sites_;
+  read_named_sites(all, loaded_->maps.sites);
+  const std::vector<std::uint64_t> counters = read_kernel_counters(loaded_->maps.losses, ADAPTYST_FUNCTION_COUNTS);
+  account& sum = all.accounting;
+  std::uint64_t lost = 0;
+  const auto lose = [&](const char* why, std::uint32_t counter) {
+    if (counters[counter] == 0) return;
+    sum.lost[why] = counters[counter];
+    lost += counters[counter];
+  };
+  lose("function_too_deep", ADAPTYST_FUNCTION_TOO_DEEP);
+  lose("unmatched", ADAPTYST_FUNCTION_UNMATCHED);
+  lose("no_memory", ADAPTYST_FUNCTION_NO_MEMORY);
+  lose("kernel_rows_full", ADAPTYST_KERNEL_ROWS_FULL);
+  lose("kernel_busy", ADAPTYST_KERNEL_BUSY);
+  sum.unmatched = counters[ADAPTYST_FUNCTION_UNMATCHED] + counters[ADAPTYST_FUNCTION_ORPHANS];
+  sum.unnamed = counters[ADAPTYST_KERNEL_UNREADABLE] + counters[ADAPTYST_KERNEL_NAMES_FULL];
+  for (const auto& [id, row] : all.rows) sum.ended += row.count;
+  // Entries are read after what has returned, so no return is counted without its entry.
+  sum.begun = std::max(counters[ADAPTYST_FUNCTION_BEGUN], sum.ended + lost);
+  sum.open = sum.begun - sum.ended - lost;
+  return all;
+}
+
+void function_probes::release(const std::vector<pid_t>& processes) {
+  std::vector<uprobe_link> all;
+  for (const pid_t process : processes) {
+    for (uprobe_link& one : links_[process]) all.push_back(std::move(one));
+    links_.erase(process);
+    probed_.erase(probed_.lower_bound({process, {}, 0}), probed_.lower_bound({process + 1, {}, 0}));
+  }
+  detach(std::move(all));
+}
+
+void function_probes::stop() {
+  std::vector<uprobe_link> all;
+  for (auto& [process, links] : links_)
+    for (uprobe_link& one : links) all.push_back(std::move(one));
+  links_.clear();
+  detach(std::move(all));
+  family_.reset();
+}
+
+}  // namespace adaptyst::lib

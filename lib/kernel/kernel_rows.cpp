@@ -1,0 +1,76 @@
+#include "kernel_rows.hpp"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <cerrno>
+
+#include "../../probes/record.h"
+#include "../support/error.hpp"
+#include "libbpf_messages.hpp"
+#include "region.skel.h"
+#include "summed_rows.hpp"
+
+namespace adaptyst::lib {
+
+namespace {
+
+[[noreturn]] void fail_to_load(int number) {
+  throw error(
+      "cannot load the eBPF programs", number,
+      number == EPERM || number == EACCES
+          ? "needs CAP_BPF and CAP_PERFMON, or root; without, engine=inline measures the same. See docs/permissions.md"
+          : "engine=inline works without eBPF");
+}
+
+}  // namespace
+
+kernel_rows::kernel_rows(bool multi, audience whose, bool among_functions)
+    : multi_(multi), programs_(nullptr, region_bpf__destroy) {
+  silence_libbpf();
+  programs_.reset(region_bpf__open());
+  if (programs_ == nullptr) fail_to_load(errno);
+  if (multi) expect_multi(programs_->progs.region_end);
+  programs_->rodata->filter = filter_for(whose);
+  programs_->rodata->among_functions = among_functions ? 1 : 0;
+  bpf_program__set_autoload(programs_->progs.empty, false);
+  if (!among_functions) bpf_map__set_autocreate(programs_->maps.stacks, false);
+  if (whose != audience::listed) bpf_map__set_max_entries(programs_->maps.processes, 1);
+  if (const int failed = region_bpf__load(programs_.get()); failed != 0) fail_to_load(-failed);
+}
+kernel_rows::kernel_rows(kernel_rows&&) noexcept = default;
+kernel_rows& kernel_rows::operator=(kernel_rows&&) noexcept = default;
+kernel_rows::~kernel_rows() = default;
+
+uprobe_link kernel_rows::attach(const uprobe_file& file, const std::vector<uprobe_place>& places, pid_t process) const {
+  return multi_ ? uprobe_link::attach_multi(programs_->progs.region_end, file, places, process)
+                : uprobe_link::attach_perf(programs_->progs.region_end, file, places);
+}
+
+void kernel_rows::admit(pid_t process, const adaptyst_kernel_process& known) const {
+  lib::admit(processes(), process, known);
+}
+void kernel_rows::dismiss(pid_t process) const { lib::dismiss(processes(), process); }
+
+measured kernel_rows::read() const {
+  measured all;
+  read_summed_rows(all, programs_->maps.rows, programs_->maps.groups, programs_->maps.paths);
+  read_named_sites(all, programs_->maps.sites);
+  const std::vector<std::uint64_t> counts = read_kernel_counters(programs_->maps.losses, ADAPTYST_KERNEL_LOSSES);
+  account& sum = all.accounting;
+  if (counts[ADAPTYST_KERNEL_ROWS_FULL] != 0) sum.lost["kernel_rows_full"] = counts[ADAPTYST_KERNEL_ROWS_FULL];
+  if (counts[ADAPTYST_KERNEL_BUSY] != 0) sum.lost["kernel_busy"] = counts[ADAPTYST_KERNEL_BUSY];
+  sum.unnamed = counts[ADAPTYST_KERNEL_UNREADABLE] + counts[ADAPTYST_KERNEL_NAMES_FULL];
+  return all;
+}
+
+void kernel_rows::forget(std::uint64_t path) const {
+  forget_summed_row(programs_->maps.rows, programs_->maps.groups, path);
+}
+
+const adaptyst_kernel_filter& kernel_rows::filter() const {
+  return const_cast<const adaptyst_kernel_filter&>(programs_->rodata->filter);
+}
+int kernel_rows::processes() const { return bpf_map__fd(programs_->maps.processes); }
+int kernel_rows::function_stacks() const { return bpf_map__fd(programs_->maps.stacks); }
+
+}  // namespace adaptyst::lib

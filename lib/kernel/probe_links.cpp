@@ -1,0 +1,120 @@
+#include "probe_links.hpp"
+
+#include <fmt/format.h>
+#include <pthread.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+#include "../discover/elf_probes.hpp"
+#include "../support/error.hpp"
+#include "../support/regular_file.hpp"
+#include "../support/stopwatch.hpp"
+#include "attach_point.hpp"
+
+namespace adaptyst::lib {
+
+namespace {
+
+constexpr std::uint64_t trial_path = 0x7472'6961'6c00'0001;
+constexpr unsigned trial_hits = 100;  // a round
+
+constexpr unsigned safe_point = 0;  // the 1-byte nop
+constexpr unsigned fast_point = 1;  // the 5-byte nop behind it
+
+}  // namespace
+
+probe_links::probe_links(pid_t process, bool listed, bool among_functions)
+    : process_(process),
+      listed_(listed),
+      among_functions_(among_functions),
+      multi_(kernel_has_uprobe_multi()),
+      rows_(load()) {}
+
+probe_links::~probe_links() { stop(); }
+
+kernel_rows probe_links::load() const {
+  if (listed_) return kernel_rows(multi_, audience::listed, among_functions_);
+  return kernel_rows(multi_, multi_ ? audience::everybody : audience::this_process, among_functions_);
+}
+
+std::string probe_links::mechanism() const {
+  return fmt::format("{}, {}", multi_ ? "uprobe_multi" : "perf uprobes", optimised_ ? "nop5 optimised" : "breakpoint");
+}
+
+void probe_links::start() {
+  const std::lock_guard lock(mutex_);
+  try {
+    if (try_point(fast_point) || try_point(safe_point)) return;
+  } catch (const error& failed) {
+    // A kernel that is not what its version says.
+    if (!multi_ || (failed.number() != EINVAL && failed.number() != EOPNOTSUPP)) throw;
+    detach(std::exchange(links_, {}));
+    files_.clear();
+    multi_ = false;
+    rows_ = load();
+    if (try_point(fast_point) || try_point(safe_point)) return;
+  }
+  throw error("cannot use probes here: the kernel does not deliver them faithfully", 0,
+              "engine=inline does not need them");
+}
+
+bool probe_links::try_point(unsigned point) {
+  const trial_site site = find_trial_site();
+  point_ = point;
+  attach_file(site.file, {{site.offset + point, 0}}, getpid());
+  if (listed_) rows_.admit(getpid(), {});
+  const trial tried = try_hits(trial_hits, trial_path);
+  if (listed_) rows_.dismiss(getpid());
+  const bool counted = rows_.read().rows[trial_path].count == std::uint64_t{stopwatch_rounds} * trial_hits;
+  rows_.forget(trial_path);
+  if (tried.state_kept && counted && (point == safe_point || tried.is_call)) {
+    optimised_ = tried.is_call;
+    hit_ns_ = tried.hit_ns;
+    if (listed_) files_.clear();  // the trial's link hears nobody but us
+    return true;
+  }
+  detach(std::exchange(links_, {}));
+  files_.clear();
+  return false;
+}
+
+bool probe_links::attach(const std::string& file) {
+  const std::lock_guard lock(mutex_);
+  if (stopped_) return false;
+  attach_file(file, {}, process_);
+  return true;
+}
+
+// Attaches to the probes of a file that has not been seen before, and to `more` places in it.
+void probe_links::attach_file(const std::string& file, std::vector<uprobe_place> more, pid_t process) {
+  // Its owner may let the name lead elsewhere at any moment: what is read here must be what is probed.
+  const regular_file opened(file, "probes, which are to be observed",
+                            "the file must still be where it was loaded from");
+  struct stat identity {};
+  if (fstat(opened.descriptor(), &identity) != 0) throw error(fmt::format("cannot look at {}", file), errno, "");
+  if (!files_.emplace(identity.st_dev, identity.st_ino).second) return;
+  std::vector<uprobe_place> places = std::move(more);
+  for (const elf_probe& probe : find_elf_markers(opened.path()).probes)
+    if (probe.name == "region_end")
+      places.push_back({probe.offset + (probe.has_fast_point ? point_ : safe_point), probe.semaphore_offset});
+  try {
+    if (!places.empty()) links_.push_back(rows_.attach({opened.path(), file}, places, process));
+  } catch (...) {
+    files_.erase({identity.st_dev, identity.st_ino});  // it may work for another process
+    throw;
+  }
+}
+
+void probe_links::stop() {
+  std::vector<uprobe_link> links;
+  {
+    const std::lock_guard lock(mutex_);
+    stopped_ = true;
+    links.swap(links_);
+  }
+  detach(std::move(links));
+}
+
+}  // namespace adaptyst::lib

@@ -1,0 +1,160 @@
+#include "sampler.hpp"
+
+#include <fmt/format.h>
+#include <sched.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <thread>
+
+#include "../../probes/sample_record.h"
+#include "../support/error.hpp"
+#include "context_probes.hpp"
+#include "kernel_maps.hpp"
+#include "libbpf_messages.hpp"
+#include "recorder_layout.hpp"
+#include "samples.skel.h"
+#include "summed_rows.hpp"
+
+namespace adaptyst::lib {
+
+namespace {
+
+[[noreturn]] void fail(const char* what, int number) {
+  throw error(what, number,
+              number == EPERM || number == EACCES ? "needs CAP_BPF and CAP_PERFMON, or root. See docs/permissions.md"
+                                                  : "needs Linux 6.7 or later, built with BTF. See docs/samples.md");
+}
+
+// Runs `work` with this thread on each processor in turn; those where it may not be are left out.
+template <class Work>
+void on_each_processor(Work&& work) {
+  const long present = sysconf(_SC_NPROCESSORS_CONF);
+  const std::unique_ptr<cpu_set_t, void (*)(cpu_set_t*)> set(CPU_ALLOC(ADAPTYST_SAMPLE_CPUS),
+                                                             [](cpu_set_t* made) { CPU_FREE(made); });
+  const std::size_t bytes = CPU_ALLOC_SIZE(ADAPTYST_SAMPLE_CPUS);
+  if (set == nullptr) return;
+  for (std::uint32_t processor = 0;
+       processor != std::min<std::uint32_t>(static_cast<std::uint32_t>(std::max(present, 1L)), ADAPTYST_SAMPLE_CPUS);
+       ++processor) {
+    CPU_ZERO_S(bytes, set.get());
+    CPU_SET_S(processor, bytes, set.get());
+    work(sched_setaffinity(0, bytes, set.get()) == 0);
+  }
+}
+
+thread_state state_of(std::uint32_t state) {
+  if (state == ADAPTYST_SAMPLE_BLOCKED) return thread_state::blocked;
+  return state == ADAPTYST_SAMPLE_WAITING ? thread_state::waiting : thread_state::on_cpu;
+}
+
+class all_signals_blocked {
+ public:
+  all_signals_blocked() {
+    sigset_t all;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before_);
+  }
+  ~all_signals_blocked() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+  all_signals_blocked(const all_signals_blocked&) = delete;
+  all_signals_blocked& operator=(const all_signals_blocked&) = delete;
+
+ private:
+  sigset_t before_{};
+};
+
+}  // namespace
+
+void sampler::closer::operator()(samples_bpf* loaded) const { samples_bpf__destroy(loaded); }
+void sampler::closer::operator()(bpf_link* attached) const { bpf_link__destroy(attached); }
+
+sampler::sampler(const context_probes& of, const sampler_options& options) : maker_(getpid()) {
+  silence_libbpf();
+  loaded_.reset(samples_bpf__open());
+  if (loaded_ == nullptr) fail("cannot load the eBPF programs for samples", errno);
+  loaded_->rodata->filter = filter_for(options.whose);
+  loaded_->rodata->layout = layout_of_recorders();
+  loaded_->rodata->period_ns = 1'000'000'000 / options.frequency;
+  if (options.most_stacks != 0) bpf_map__set_max_entries(loaded_->maps.kept_stacks, options.most_stacks);
+  loaded_->rodata->among_functions = of.function_stacks() >= 0 ? 1 : 0;
+  int failed = bpf_map__reuse_fd(loaded_->maps.threads, of.threads());
+  if (failed == 0 && of.function_stacks() >= 0) failed = bpf_map__reuse_fd(loaded_->maps.stacks, of.function_stacks());
+  else if (failed == 0) failed = bpf_map__set_autocreate(loaded_->maps.stacks, false);
+  if (failed == 0 && options.whose == audience::listed)
+    failed = bpf_map__reuse_fd(loaded_->maps.processes, of.processes());
+  else if (failed == 0) failed = bpf_map__set_max_entries(loaded_->maps.processes, 1);
+  if (failed == 0) failed = samples_bpf__load(loaded_.get());
+  if (failed != 0) fail("cannot load the eBPF programs for samples", -failed);
+  for (bpf_program* const one : {loaded_->progs.switched, loaded_->progs.woken}) {
+    tracepoints_.emplace_back(bpf_program__attach(one));
+    if (tracepoints_.back() == nullptr) fail("cannot attach to the kernel's scheduler", errno);
+  }
+  start_clocks();
+}
+
+sampler::~sampler() { stop(); }
+
+// A clock runs on the processor that starts it, so somebody has to go there: a thread of its own, whose affinity is
+// nobody else's.
+void sampler::start_clocks() {
+  int failed = 0;
+  unsigned sampled = 0;
+  const all_signals_blocked meanwhile;  // the thread inherits that
+  std::thread visitor([&] {
+    on_each_processor([&](bool is_there) {
+      if (!is_there) {
+        ++unsampled_;
+        return;
+      }
+      bpf_test_run_opts run{};
+      run.sz = sizeof run;
+      const int refused = bpf_prog_test_run_opts(bpf_program__fd(loaded_->progs.start_clock), &run);
+      if (refused != 0) failed = -refused;
+      else if (run.retval != 0) failed = EOPNOTSUPP;
+      else ++sampled;
+    });
+  });
+  visitor.join();
+  if (sampled == 0 || failed != 0) fail("cannot set a clock for samples", failed != 0 ? failed : EPERM);
+}
+
+sample_sums sampler::read() const {
+  sample_sums sums;
+  for_each_key<adaptyst_sample_key>(loaded_->maps.samples, [&](int map, const adaptyst_sample_key& key) {
+    adaptyst_sample_row row{};
+    if (bpf_map_lookup_elem(map, &key, &row) == 0)
+      sums.rows.push_back({key.process, key.path, state_of(key.state), key.user, key.kernel, row.count, row.ns});
+  });
+  for_each_key<std::uint64_t>(loaded_->maps.kept_stacks, [&](int map, std::uint64_t id) {
+    adaptyst_sample_stack stack;
+    if (bpf_map_lookup_elem(map, &id, &stack) != 0) return;
+    const std::size_t depth = std::min<std::size_t>(stack.depth, ADAPTYST_SAMPLE_FRAMES);
+    sums.stacks[id].assign(stack.frames, stack.frames + depth);
+  });
+  const std::vector<std::uint64_t> counts = read_kernel_counters(loaded_->maps.counts, ADAPTYST_SAMPLE_COUNTS);
+  sample_usage& usage = sums.usage;
+  usage.samples = counts[ADAPTYST_SAMPLE_TAKEN];
+  usage.observed_ns = counts[ADAPTYST_SAMPLE_OBSERVED_NS];
+  const auto lose = [&](const char* why, std::uint64_t count) {
+    if (count != 0) usage.lost[why] = count;
+  };
+  lose("rows_full", counts[ADAPTYST_SAMPLE_ROWS_FULL]);
+  lose("unreadable", counts[ADAPTYST_SAMPLE_UNREADABLE]);
+  lose("stacks_full", counts[ADAPTYST_SAMPLE_STACKS_FULL]);
+  lose("truncated", counts[ADAPTYST_SAMPLE_TRUNCATED]);
+  lose("no_memory", counts[ADAPTYST_SAMPLE_NO_MEMORY]);
+  lose("clock_stopped", counts[ADAPTYST_SAMPLE_NO_CLOCK]);
+  lose("processors", unsampled_);
+  return sums;
+}
+
+void sampler::stop() {
+  if (loaded_ == nullptr || stopped_ || getpid() != maker_) return;
+  loaded_->bss->stopped = 1;
+  stopped_ = true;
+  tracepoints_.clear();
+}
+
+}  // namespace adaptyst::lib

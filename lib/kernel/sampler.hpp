@@ -1,0 +1,56 @@
+// Takes stacks of the threads of observed processes: on their cores by a clock whose time is random, and when they leave
+// them. Beside context_probes, which knows the regions that threads are in.
+#ifndef ADAPTYST_LIB_KERNEL_SAMPLER_HPP
+#define ADAPTYST_LIB_KERNEL_SAMPLER_HPP
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "../profile/samples.hpp"
+#include "audience.hpp"
+
+struct bpf_link;
+struct samples_bpf;
+
+namespace adaptyst::lib {
+
+class context_probes;
+
+struct sampler_options {
+  audience whose = audience::this_process;
+  std::uint64_t frequency = 997;  // mean, in Hz on each processor
+  std::uint32_t most_stacks = 0;  // that are kept; 0: as many as usual
+};
+
+class sampler {
+ public:
+  // Loads the programs and starts the clocks, in some 10 ms. Throws error.
+  sampler(const context_probes& of, const sampler_options& options);
+  ~sampler();
+  sampler(const sampler&) = delete;
+  sampler& operator=(const sampler&) = delete;
+
+  // All that has been seen so far, of stretches off a core those that are over.
+  sample_sums read() const;
+  // Nothing is seen any more; read() still works.
+  void stop();
+
+ private:
+  struct closer {
+    void operator()(samples_bpf* loaded) const;
+    void operator()(bpf_link* attached) const;
+  };
+
+  void start_clocks();
+
+  std::unique_ptr<samples_bpf, closer> loaded_;
+  std::vector<std::unique_ptr<bpf_link, closer>> tracepoints_;
+  std::uint64_t unsampled_ = 0;  // processors that have no clock
+  pid_t maker_;                  // a forked child shares the programs' memory, and must not stop them
+  bool stopped_ = false;
+};
+
+}  // namespace adaptyst::lib
+
+#endif

@@ -1,0 +1,162 @@
+#include "uprobe_link.hpp"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <fmt/format.h>
+#include <pthread.h>
+#include <sys/syscall.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <mutex>
+#include <set>
+#include <thread>
+#include <utility>
+
+#include "../support/error.hpp"
+
+namespace adaptyst::lib {
+
+namespace {
+
+// What Debian 12's headers do not know yet, from the kernel's include/uapi/linux/bpf.h.
+constexpr int link_create = 28;         // BPF_LINK_CREATE
+constexpr std::uint32_t multi = 48;     // BPF_TRACE_UPROBE_MULTI
+constexpr std::uint32_t session = 57;   // BPF_TRACE_UPROBE_SESSION
+constexpr std::uint32_t at_return = 1;  // BPF_F_UPROBE_MULTI_RETURN
+
+std::uint32_t attach_type(uprobe_moment moment) { return moment == uprobe_moment::session ? session : multi; }
+
+struct multi_request {
+  std::uint32_t program, target, attach_type, flags;
+  std::uint64_t path, offsets, semaphore_offsets, cookies;
+  std::uint32_t count, multi_flags, pid, pad;
+};
+
+constexpr const char* permission_hint =
+    "needs CAP_BPF and CAP_PERFMON (Linux 6.10 and later) or CAP_SYS_ADMIN; without, use engine=inline. See "
+    "docs/permissions.md";
+
+error cannot_attach(const std::string& file, int number) {
+  return error(fmt::format("cannot attach to the probes of {}", file), number,
+               number == EPERM || number == EACCES ? permission_hint : "engine=inline works without attaching");
+}
+
+// Descriptors of all links. A child closes its copies as soon as it is there.
+class open_links {
+ public:
+  static open_links& all() {
+    static open_links* const links = new open_links;  // never destroyed: links may be
+    return *links;
+  }
+  void add(int descriptor) {
+    const std::lock_guard lock(mutex_);
+    descriptors_.insert(descriptor);
+  }
+  void close(int descriptor) {
+    {
+      const std::lock_guard lock(mutex_);
+      if (descriptors_.erase(descriptor) == 0) return;  // of the parent
+    }
+    ::close(descriptor);
+  }
+
+ private:
+  open_links() {
+    pthread_atfork([] { all().mutex_.lock(); }, [] { all().mutex_.unlock(); },
+                   [] {
+                     for (const int one : all().descriptors_) ::close(one);
+                     all().descriptors_.clear();
+                     all().mutex_.unlock();
+                   });
+  }
+
+  std::mutex mutex_;
+  std::set<int> descriptors_;
+};
+
+}  // namespace
+
+bool kernel_has_uprobe_multi() {
+  utsname names{};
+  int major = 0;
+  int minor = 0;
+  if (uname(&names) != 0 || std::sscanf(names.release, "%d.%d", &major, &minor) != 2) return false;
+  return major > 6 || (major == 6 && minor >= 10);
+}
+
+void expect_multi(bpf_program* program, uprobe_moment moment) {
+  bpf_program__set_expected_attach_type(program, static_cast<bpf_attach_type>(attach_type(moment)));
+}
+
+uprobe_link::uprobe_link(uprobe_link&& from) noexcept
+    : descriptor_(std::exchange(from.descriptor_, -1)), events_(std::exchange(from.events_, {})), maker_(from.maker_) {}
+
+uprobe_link& uprobe_link::operator=(uprobe_link&& from) noexcept {
+  std::swap(descriptor_, from.descriptor_);
+  std::swap(events_, from.events_);
+  std::swap(maker_, from.maker_);
+  return *this;
+}
+
+uprobe_link::~uprobe_link() {
+  if (descriptor_ >= 0) open_links::all().close(descriptor_);
+  for (bpf_link* event : events_) {
+    if (maker_ != getpid()) bpf_link__disconnect(event);
+    bpf_link__destroy(event);
+  }
+}
+
+uprobe_link uprobe_link::attach_multi(bpf_program* program, const uprobe_file& file,
+                                      const std::vector<uprobe_place>& places, pid_t process, uprobe_moment moment) {
+  std::vector<std::uint64_t> offsets;
+  std::vector<std::uint64_t> semaphores;
+  std::vector<std::uint64_t> cookies;
+  for (const uprobe_place& place : places) {
+    offsets.push_back(place.offset);
+    semaphores.push_back(place.semaphore_offset);
+    cookies.push_back(place.cookie);
+  }
+  multi_request request{};
+  request.program = static_cast<std::uint32_t>(bpf_program__fd(program));
+  request.attach_type = attach_type(moment);
+  request.path = reinterpret_cast<std::uint64_t>(file.path.c_str());
+  request.offsets = reinterpret_cast<std::uint64_t>(offsets.data());
+  request.semaphore_offsets = reinterpret_cast<std::uint64_t>(semaphores.data());
+  request.cookies = reinterpret_cast<std::uint64_t>(cookies.data());
+  request.count = static_cast<std::uint32_t>(places.size());
+  request.multi_flags = moment == uprobe_moment::function_return ? at_return : 0;
+  request.pid = static_cast<std::uint32_t>(process);
+  uprobe_link made;
+  made.descriptor_ = static_cast<int>(syscall(SYS_bpf, link_create, &request, sizeof request));
+  if (made.descriptor_ < 0) throw cannot_attach(file.name, errno);
+  open_links::all().add(made.descriptor_);
+  return made;
+}
+
+uprobe_link uprobe_link::attach_perf(bpf_program* program, const uprobe_file& file,
+                                     const std::vector<uprobe_place>& places) {
+  uprobe_link made;
+  made.maker_ = getpid();
+  for (const uprobe_place& place : places) {
+    bpf_uprobe_opts options{};
+    options.sz = sizeof options;
+    options.ref_ctr_offset = place.semaphore_offset;
+    bpf_link* const event = bpf_program__attach_uprobe_opts(program, -1, file.path.c_str(), place.offset, &options);
+    if (event == nullptr) throw cannot_attach(file.name, errno);
+    made.events_.push_back(event);
+  }
+  return made;
+}
+
+void detach(std::vector<uprobe_link> links) {
+  std::vector<std::thread> closing;
+  for (std::size_t at = 1; at < links.size(); ++at)
+    closing.emplace_back([link = std::move(links[at])]() mutable { const uprobe_link gone = std::move(link); });
+  links.clear();
+  for (std::thread& one : closing) one.join();
+}
+
+}  // namespace adaptyst::lib

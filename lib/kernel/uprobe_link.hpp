@@ -1,0 +1,71 @@
+// One attachment of a BPF program to places in a file.
+#ifndef ADAPTYST_LIB_KERNEL_UPROBE_LINK_HPP
+#define ADAPTYST_LIB_KERNEL_UPROBE_LINK_HPP
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+struct bpf_link;
+struct bpf_program;
+
+namespace adaptyst::lib {
+
+// What is probed is what `path` leads to at that moment; messages give the name.
+struct uprobe_file {
+  uprobe_file(const std::string& file) : path(file), name(file) {}
+  uprobe_file(const char* file) : path(file), name(file) {}
+  uprobe_file(std::string leads_there, std::string called) : path(std::move(leads_there)), name(std::move(called)) {}
+
+  std::string path, name;
+};
+
+struct uprobe_place {
+  std::uint64_t offset;            // of the instruction, in the file
+  std::uint64_t semaphore_offset;  // in the file; 0: none
+  std::uint64_t cookie = 0;        // what bpf_get_attach_cookie() tells the program there
+};
+
+// What a link listens to. A session runs its program at the entry of a function and, if that returned 0, at its return.
+enum class uprobe_moment { instruction, function_return, session };
+
+// Whether a program that is loaded with expect_multi() can be attached by one link to all places of a file, for one
+// process: Linux 6.10 and later. (6.6 has the link, but takes a thread for a process.)
+bool kernel_has_uprobe_multi();
+
+// Must be called before the program is loaded, if it is to be attached by attach_multi().
+void expect_multi(bpf_program* program, uprobe_moment moment = uprobe_moment::instruction);
+
+// Detaches when destroyed. Detaching waits for a grace period of the kernel, some 30 ms. In a forked child it is none: a
+// copy would keep the parent's probes attached.
+class uprobe_link {
+ public:
+  uprobe_link() = default;
+  uprobe_link(uprobe_link&& from) noexcept;
+  uprobe_link& operator=(uprobe_link&& from) noexcept;
+  ~uprobe_link();
+
+  // One uprobe_multi link, for one process or, with 0, for all: needs CAP_BPF and CAP_PERFMON. Throws error.
+  static uprobe_link attach_multi(bpf_program* program, const uprobe_file& file,
+                                  const std::vector<uprobe_place>& places, pid_t process,
+                                  uprobe_moment moment = uprobe_moment::instruction);
+
+  // A perf event for each place and every process: needs CAP_SYS_ADMIN; detaching takes 0.1 s a place. Throws error.
+  static uprobe_link attach_perf(bpf_program* program, const uprobe_file& file,
+                                 const std::vector<uprobe_place>& places);
+
+ private:
+  int descriptor_ = -1;
+  std::vector<bpf_link*> events_;
+  pid_t maker_ = 0;
+};
+
+// Detaches all at once, so that their grace periods overlap.
+void detach(std::vector<uprobe_link> links);
+
+}  // namespace adaptyst::lib
+
+#endif

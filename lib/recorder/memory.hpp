@@ -1,0 +1,41 @@
+// Memory of a process, this one or another: what the readers of recorders read, so that one reader does for both.
+#ifndef ADAPTYST_LIB_RECORDER_MEMORY_HPP
+#define ADAPTYST_LIB_RECORDER_MEMORY_HPP
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+namespace adaptyst::lib {
+
+class memory {
+ public:
+  virtual ~memory() = default;
+
+  // Copies from an address that is a multiple of 8, word by word, each of them at once; false: not readable. Writes in
+  // the same way, each word behind what was read before.
+  virtual bool read(std::uint64_t address, void* to, std::size_t bytes) const noexcept = 0;
+  // False, with errno: not permitted, or no such memory.
+  virtual bool write(std::uint64_t address, const void* from, std::size_t bytes) const noexcept = 0;
+  // The text there, without its NUL, at most `most` bytes; empty when not readable.
+  virtual std::string text(std::uint64_t address, std::size_t most) const = 0;
+  // How often it is worth while to try again where a writer has come between.
+  virtual unsigned patience() const noexcept = 0;
+
+  template <class T>
+  bool read(std::uint64_t address, T& to) const noexcept {
+    static_assert(sizeof(T) % 8 == 0);
+    return read(address, static_cast<void*>(&to), sizeof to);
+  }
+  template <class T>
+  bool write(std::uint64_t address, const T& from) const noexcept {
+    return write(address, static_cast<const void*>(&from), sizeof from);
+  }
+};
+
+// This process. An address that is not readable ends it.
+const memory& own_memory();
+
+}  // namespace adaptyst::lib
+
+#endif

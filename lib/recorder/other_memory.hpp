@@ -1,0 +1,63 @@
+// Memory of another process, bound to the program that it runs.
+#ifndef ADAPTYST_LIB_RECORDER_OTHER_MEMORY_HPP
+#define ADAPTYST_LIB_RECORDER_OTHER_MEMORY_HPP
+
+#include <sys/types.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "../discover/process_rights.hpp"
+#include "memory.hpp"
+
+namespace adaptyst::lib {
+
+// Another one, as far as ptrace permits: the address space of the program that it ran when this was made, whatever it has
+// become since. After an exec() nothing is there to be read or written. Nothing that is read can be relied upon: whoever
+// follows an address or believes a count must bear that it is wrong.
+class other_memory final : public memory {
+ public:
+  explicit other_memory(pid_t process) : process_(process) { open(); }
+  ~other_memory() override { close(); }
+  other_memory(const other_memory&) = delete;
+  other_memory& operator=(const other_memory&) = delete;
+
+  // That of the program that the process runs now. Not to be written if it has rights that the one before had not.
+  void open();
+  void close() noexcept;
+  // The process has ended, or runs another program.
+  bool is_gone() const noexcept;
+  // Its user is ours, and has no rights over others: what it says can only harm itself.
+  bool is_of_our_user() const noexcept;
+
+  using memory::read;
+  using memory::write;
+  bool read(std::uint64_t address, void* to, std::size_t bytes) const noexcept override;
+  // Only of a process of one user, and what it has mapped for itself to write.
+  bool write(std::uint64_t address, const void* from, std::size_t bytes) const noexcept override;
+  std::string text(std::uint64_t address, std::size_t most) const override;
+  unsigned patience() const noexcept override { return 3; }
+
+ private:
+  struct range {
+    std::uint64_t begin, end;
+  };
+
+  bool is_writable(std::uint64_t address, std::size_t bytes) const;
+  std::vector<range> writable_ranges() const;
+
+  pid_t process_;
+  int descriptor_ = -1;
+  int why_not_ = 0;  // errno, where there is no descriptor
+  std::optional<process_rights> rights_;
+  bool may_write_ = false;
+  mutable std::vector<range> writable_;  // as it was when it was last looked up
+  mutable std::uint64_t missed_ns_ = 0;  // when something was not among them even then
+};
+
+}  // namespace adaptyst::lib
+
+#endif

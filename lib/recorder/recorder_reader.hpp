@@ -1,0 +1,77 @@
+// Reads the recorders of a process while their threads write them.
+#ifndef ADAPTYST_LIB_RECORDER_RECORDER_READER_HPP
+#define ADAPTYST_LIB_RECORDER_RECORDER_READER_HPP
+
+#include <cstdint>
+#include <map>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "../profile/measured.hpp"
+#include "memory.hpp"
+
+namespace adaptyst::lib {
+
+// Where in the memory of a process its recorders are.
+struct process_state {
+  const memory* in;
+  std::uint64_t address;               // of detail::process; 0: no marker was awake yet
+  std::vector<std::uint64_t> objects;  // addresses of the control blocks
+};
+
+// That of this process, as it is now.
+process_state own_state(std::uint64_t address);
+
+// Keeps what it has read: reading again costs next to nothing for rows that have not changed, and what was read last is
+// there when the process is not.
+class recorder_reader {
+ public:
+  // Reads what has changed. Each recorder's account is of one moment; rows are read one by one, so beside running
+  // threads their sum may be some events ahead of it. Whatever is damaged is left out.
+  void update(const process_state& of);
+  // All rows and the account of the epoch that was read last.
+  const measured& result() const noexcept { return sum_; }
+  // The paths whose rows are no longer what they were when this was last called; those whose rows are gone are among them.
+  path_set take_changed() { return std::exchange(changed_, {}); }
+
+ private:
+  struct kept_row {
+    std::uint64_t path = 0;
+    bool named = false;
+    measured_row row;
+  };
+  struct kept_recorder {
+    std::uint64_t epoch = 0;
+    account accounting;
+    std::uint64_t open = 0;  // begun less ended here, modulo 2^64
+    std::vector<kept_row> rows;
+  };
+  class pass;
+  struct place {
+    const kept_recorder* in;
+    std::size_t at;
+  };
+
+  // Of the rows, only these; of the account, all.
+  void sum_up(const path_set& paths);
+  void sum_up_all();
+
+  measured sum_;
+  std::map<std::uint64_t, kept_recorder> recorders_;              // by address
+  std::unordered_map<std::uint64_t, std::vector<place>> places_;  // of a path
+  path_set changed_;
+  std::size_t rows_kept_ = 0;  // of all of them
+  std::uint64_t epoch_ = 0;
+  std::uint64_t unrecorded_ = 0;
+};
+
+// The same, once.
+measured read_recorders(const process_state& of);
+
+// Whether the state was laid out by headers like those that this was compiled with; so it is where there is none yet.
+bool has_known_layout(const process_state& of);
+
+}  // namespace adaptyst::lib
+
+#endif

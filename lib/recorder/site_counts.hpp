@@ -1,0 +1,48 @@
+// How often the markers of a process have run, and on which step of the overhead budget each is: what can be read ten
+// times a second without being felt, beside the threads that count.
+#ifndef ADAPTYST_LIB_RECORDER_SITE_COUNTS_HPP
+#define ADAPTYST_LIB_RECORDER_SITE_COUNTS_HPP
+
+#include <adaptyst/detail/recorder.hpp>
+#include <cstdint>
+#include <unordered_map>
+#include <vector>
+
+#include "recorder_reader.hpp"
+
+namespace adaptyst::lib {
+
+struct site_count {
+  std::uint64_t id = 0;      // of the marker, as a profile knows it
+  std::uint64_t events = 0;  // that have ended
+  std::uint32_t kind = 0;
+  std::uint32_t step = 0;   // when it was seen first
+  bool has_nested = false;  // events have been seen inside its own
+};
+
+class site_counts {
+ public:
+  // Reads the epoch that runs now.
+  void update(const process_state& of);
+  // By the addresses of the markers' records.
+  const std::unordered_map<std::uint64_t, site_count>& all() const noexcept { return sites_; }
+
+ private:
+  std::uint64_t read_recorder(const memory& in, std::uint64_t address, std::uint64_t epoch);
+  bool know_path(const memory& in, std::uint64_t address, std::uint64_t site);
+  bool know_site(const memory& in, std::uint64_t address);
+
+  std::unordered_map<std::uint64_t, site_count> sites_;
+  std::unordered_map<std::uint64_t, std::uint64_t> paths_;  // address to that of the marker
+  std::vector<detail::row> rows_;
+  std::size_t rows_read_ = 0;  // at this look
+};
+
+// Puts a marker on a step; false: it is not there any more.
+bool set_step(const process_state& of, std::uint64_t site, std::uint32_t step);
+// Puts all markers on that of the engine, whoever left them elsewhere.
+void reset_steps(const process_state& of);
+
+}  // namespace adaptyst::lib
+
+#endif

@@ -1,0 +1,55 @@
+// Reads the rings in which the threads of a process keep what happened when, and makes room in them.
+#ifndef ADAPTYST_LIB_RECORDER_TRACE_READER_HPP
+#define ADAPTYST_LIB_RECORDER_TRACE_READER_HPP
+
+#include <adaptyst/detail/recorder.hpp>
+#include <cstdint>
+#include <functional>
+#include <unordered_map>
+#include <vector>
+
+#include "../profile/traced_event.hpp"
+#include "memory.hpp"
+#include "recorder_reader.hpp"
+
+namespace adaptyst::lib {
+
+class trace_reader {
+ public:
+  explicit trace_reader(const process_state& of) : of_(of) {}
+
+  using taker = std::function<void(const traced_event&)>;
+
+  // Hands over all that has come since the last look, of each thread in the order in which it ended.
+  void read(const taker& to);
+
+  std::uint64_t events() const noexcept { return events_; }
+  // For which there was no room in a ring, or no memory for one.
+  std::uint64_t lost() const;
+
+ private:
+  struct known_ring {
+    std::uint64_t lost = 0;
+    bool has_operation = false;  // the last entry was one, and its other half is still to come
+    traced_event operation;
+  };
+
+  // Returns the next recorder's address.
+  std::uint64_t read_recorder(std::uint64_t address, std::uint64_t epoch, const taker& to);
+  void read_ring(std::uint64_t address, known_ring& known, const taker& to);
+  void take(const detail::trace_entry& entry, known_ring& from, const taker& to);
+  const traced_site* site_of(std::uint64_t path);
+  std::uint64_t monotonic_ns(std::uint64_t timestamp) const;
+
+  process_state of_;
+  detail::clock_line clock_{};
+  std::unordered_map<std::uint64_t, known_ring> rings_;
+  std::unordered_map<std::uint64_t, traced_site> sites_;  // by their paths; never moved
+  std::vector<detail::trace_entry> entries_;
+  std::uint64_t events_ = 0;
+  std::uint64_t left_ = 0;  // entries that this look may still read
+};
+
+}  // namespace adaptyst::lib
+
+#endif

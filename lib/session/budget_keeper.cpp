@@ -1,0 +1,95 @@
+#include "budget_keeper.hpp"
+
+#include <adaptyst/region.hpp>
+
+#include <algorithm>
+
+#include "../support/stopwatch.hpp"
+
+namespace adaptyst::lib {
+
+namespace {
+
+constexpr std::uint64_t before_first_look_ns = 20'000'000;
+constexpr std::uint64_t between_looks_ns = 100'000'000;
+
+}  // namespace
+
+event_costs measure_event_costs(double engine_ns) {
+  ADAPTYST_DETAIL_SITE(marker, ADAPTYST_SITE_REGION, __func__, "adaptyst calibration");
+  const auto one = [] { const detail::scope<> region(detail::begin_named(marker, 0U)); };
+  event_costs costs;
+  costs.engine_ns = engine_ns;
+  one();
+  auto* const record = const_cast<adaptyst_site*>(marker.record);
+  if (record == nullptr) return costs;
+  detail::store(record->step, std::uint32_t{ADAPTYST_STEP_RECORDER});
+  costs.recorder_ns = median_step_ns(200, one);
+  detail::store(record->step, std::uint32_t{ADAPTYST_STEP_LAST});
+  costs.left_out_ns = median_step_ns(2000, one);
+  detail::store(record->step, std::uint32_t{ADAPTYST_STEP_ENGINE});
+  return costs;
+}
+
+std::string step_name(std::uint32_t step, bool in_kernel) {
+  if (step == ADAPTYST_STEP_ENGINE) return in_kernel ? "kernel" : "recorder";
+  if (step == ADAPTYST_STEP_RECORDER) return "recorder";
+  return "1 of " + std::to_string(std::uint64_t{1} << (step - ADAPTYST_STEP_RECORDER));
+}
+
+std::uint32_t budget_keeper::highest_step(const site_count& of) const {
+  const bool in_scope =
+      of.kind == ADAPTYST_SITE_REGION || of.kind == ADAPTYST_SITE_OFFLOAD || of.kind == ADAPTYST_SITE_WAIT;
+  // Without a trap nothing is gained on the recorder's step.
+  const std::uint32_t all_recorded = in_scope && rules_.in_kernel ? ADAPTYST_STEP_RECORDER : ADAPTYST_STEP_ENGINE;
+  // What is nested in an event that is left out would belong to the region around it; waits are parts of a union.
+  const bool may_be_left_out = of.kind == ADAPTYST_SITE_REGION && !of.has_nested && !rules_.every_event;
+  return may_be_left_out ? std::uint32_t{ADAPTYST_STEP_LAST} : all_recorded;
+}
+
+void budget_keeper::look(const process_state& of, std::uint64_t now_ns, std::uint64_t cpu_ns) {
+  if (first_look_ns_ == 0) {
+    first_look_ns_ = now_ns;
+    next_look_ns_ = now_ns + before_first_look_ns;
+  }
+  if (now_ns < next_look_ns_) return;
+  next_look_ns_ = now_ns + between_looks_ns;
+  counts_.update(of);
+  std::vector<marker_load> loads;
+  loads.reserve(counts_.all().size());
+  for (const auto& [address, site] : counts_.all()) {
+    if (site.step != ADAPTYST_STEP_ENGINE) stays_.try_emplace(site.id, stay{first_look_ns_, site.step, {}});
+    loads.push_back({address, site.events, highest_step(site), site.step});
+  }
+  for (const step_change& change : budget_.decide(now_ns, cpu_ns, loads)) {
+    if (!set_step(of, change.marker, change.step)) continue;
+    stay& known = stays_[counts_.all().at(change.marker).id];
+    if (known.since_ns != 0) known.before_ns[known.step] += now_ns - known.since_ns;
+    known.since_ns = now_ns;
+    known.step = change.step;
+  }
+}
+
+void budget_keeper::release(const process_state& of) {
+  for (const auto& [address, site] : counts_.all())
+    if (stays_.find(site.id) != stays_.end()) set_step(of, address, ADAPTYST_STEP_ENGINE);
+}
+
+std::map<std::string, std::uint64_t> budget_keeper::times_of(std::uint64_t site, std::uint64_t now_ns,
+                                                             std::uint64_t elapsed_ns) const {
+  std::map<std::string, std::uint64_t> times;
+  std::uint64_t elsewhere_ns = 0;
+  const auto add = [&](std::uint32_t step, std::uint64_t time_ns) {
+    times[step_name(step, rules_.in_kernel)] += time_ns;
+    elsewhere_ns += time_ns;
+  };
+  if (const auto found = stays_.find(site); found != stays_.end()) {
+    for (const auto& [step, time_ns] : found->second.before_ns) add(step, time_ns);
+    add(found->second.step, now_ns - std::min(now_ns, found->second.since_ns));
+  }
+  const std::uint64_t at_first_ns = elapsed_ns - std::min(elapsed_ns, elsewhere_ns);
+  if (at_first_ns != 0) times[step_name(ADAPTYST_STEP_ENGINE, rules_.in_kernel)] += at_first_ns;
+  return times;
+}
+
+}  // namespace adaptyst::lib

@@ -1,0 +1,62 @@
+// Keeps one process within its overhead budget while it is observed: looks at the rates of its markers, moves them from
+// step to step, and remembers how long each was on which.
+#ifndef ADAPTYST_LIB_SESSION_BUDGET_KEEPER_HPP
+#define ADAPTYST_LIB_SESSION_BUDGET_KEEPER_HPP
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <unordered_map>
+
+#include "../recorder/site_counts.hpp"
+#include "overhead_budget.hpp"
+
+namespace adaptyst::lib {
+
+// How often look() is to be called; it does nothing where it is too early.
+constexpr unsigned budget_look_ms = 20;
+
+// Measured here, with a marker whose events belong to no collection: to be called while markers are awake.
+event_costs measure_event_costs(double engine_ns);
+
+// As a report says it: kernel, recorder, 1 of N.
+std::string step_name(std::uint32_t step, bool in_kernel);
+
+struct budget_rules {
+  double share = 0;  // of the CPU time
+  event_costs costs;
+  bool in_kernel = false;    // the engine's way is a trap
+  bool every_event = false;  // is wanted, for a timeline: none may be left out
+};
+
+class budget_keeper {
+ public:
+  explicit budget_keeper(const budget_rules& rules) : rules_(rules), budget_(rules.share, rules.costs) {}
+
+  // `cpu_ns`: that the process has used since it is observed.
+  void look(const process_state& of, std::uint64_t now_ns, std::uint64_t cpu_ns);
+  // Puts all markers back where the engine takes them.
+  void release(const process_state& of);
+  // How long a marker was on each step that it has been on, of `elapsed_ns`; by its id.
+  std::map<std::string, std::uint64_t> times_of(std::uint64_t site, std::uint64_t now_ns,
+                                                std::uint64_t elapsed_ns) const;
+
+ private:
+  struct stay {
+    std::uint64_t since_ns = 0;
+    std::uint32_t step = 0;
+    std::map<std::uint32_t, std::uint64_t> before_ns;
+  };
+  std::uint32_t highest_step(const site_count& of) const;
+
+  budget_rules rules_;
+  overhead_budget budget_;
+  site_counts counts_;
+  std::unordered_map<std::uint64_t, stay> stays_;  // by id, of those that were ever moved
+  std::uint64_t first_look_ns_ = 0;
+  std::uint64_t next_look_ns_ = 0;
+};
+
+}  // namespace adaptyst::lib
+
+#endif

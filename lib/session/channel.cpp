@@ -1,0 +1,86 @@
+#include "channel.hpp"
+
+#include <fmt/format.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstddef>
+#include <cstring>
+#include <ctime>
+#include <fstream>
+#include <random>
+
+#include "../support/error.hpp"
+
+namespace adaptyst::lib {
+
+namespace {
+
+pid_t parent_of(pid_t process) {
+  std::ifstream status(fmt::format("/proc/{}/stat", process));
+  std::string text;
+  std::getline(status, text);
+  const std::size_t name_end = text.rfind(')');  // a name may hold anything
+  int parent = 0;
+  if (name_end == std::string::npos || std::sscanf(text.c_str() + name_end + 1, " %*c %d", &parent) != 1) return 0;
+  return parent;
+}
+
+bool is_descendant(pid_t process) {
+  constexpr int most_generations = 256;
+  for (int at = 0; process > 1 && at != most_generations; ++at, process = parent_of(process))
+    if (process == getpid()) return true;
+  return false;
+}
+
+bool is_ours(const ucred& peer) {
+  return peer.pid > 0 && (peer.uid == geteuid() || (geteuid() == 0 && is_descendant(peer.pid)));
+}
+
+}  // namespace
+
+channel::channel() {
+  std::random_device random;
+  name_ = fmt::format("adaptyst-{}-{:08x}{:08x}", getpid(), random(), random());
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  std::memcpy(address.sun_path + 1, name_.data(), name_.size());  // abstract: gone with us, and no file to be left
+  const auto bytes = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + name_.size());
+  descriptor_ = ::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+  if (descriptor_ < 0 || bind(descriptor_, reinterpret_cast<const sockaddr*>(&address), bytes) != 0 ||
+      listen(descriptor_, SOMAXCONN) != 0) {
+    const int number = errno;
+    if (descriptor_ >= 0) close(descriptor_);
+    throw error("cannot make a socket for the programs under observation", number, "allow sockets of AF_UNIX");
+  }
+}
+
+channel::~channel() { close(descriptor_); }
+
+void channel::handle(const std::function<adaptyst_answer(pid_t, const adaptyst_announcement&)>& answer) {
+  constexpr int most_at_once = 1000;  // the caller has other things to do as well
+  for (int at = 0; at != most_at_once; ++at) {
+    const int peer = accept4(descriptor_, nullptr, nullptr, SOCK_CLOEXEC);
+    if (peer < 0) {
+      const timespec a_while{0, 10'000'000};  // or whoever polls us would come back at once
+      if (errno == EMFILE || errno == ENFILE) nanosleep(&a_while, nullptr);
+      return;
+    }
+    const timeval longest{0, 200'000};  // whoever connects has its announcement ready
+    setsockopt(peer, SOL_SOCKET, SO_RCVTIMEO, &longest, sizeof longest);
+    ucred who{};
+    socklen_t bytes = sizeof who;
+    adaptyst_announcement told{};
+    if (getsockopt(peer, SOL_SOCKET, SO_PEERCRED, &who, &bytes) == 0 && is_ours(who) &&
+        recv(peer, &told, sizeof told, 0) == static_cast<ssize_t>(sizeof told) && told.abi == ADAPTYST_ABI_VERSION) {
+      const adaptyst_answer reply = answer(who.pid, told);
+      send(peer, &reply, sizeof reply, MSG_NOSIGNAL);
+    }
+    close(peer);
+  }
+}
+
+}  // namespace adaptyst::lib

@@ -1,0 +1,35 @@
+// The socket over which programs under observation announce what happens to them.
+#ifndef ADAPTYST_LIB_SESSION_CHANNEL_HPP
+#define ADAPTYST_LIB_SESSION_CHANNEL_HPP
+
+#include <adaptyst/probe_abi.h>
+#include <sys/types.h>
+
+#include <functional>
+#include <string>
+
+namespace adaptyst::lib {
+
+class channel {
+ public:
+  // Throws error.
+  channel();
+  ~channel();
+  channel(const channel&) = delete;
+  channel& operator=(const channel&) = delete;
+
+  const std::string& name() const noexcept { return name_; }
+  int descriptor() const noexcept { return descriptor_; }
+
+  // Calls `answer` for each announcement that waits. Those of strangers are not heard: it takes our user, or, for root,
+  // a descendant of ours.
+  void handle(const std::function<adaptyst_answer(pid_t, const adaptyst_announcement&)>& answer);
+
+ private:
+  std::string name_;
+  int descriptor_;
+};
+
+}  // namespace adaptyst::lib
+
+#endif

@@ -1,0 +1,267 @@
+// What must be there for eBPF, and what the rest of the collector likes to have. Only the trial decides: the other
+// findings are there to tell why it failed, since a kernel refuses with one and the same EPERM whatever is missing.
+#include <adaptyst/inspect.hpp>
+
+#include <bpf/libbpf.h>
+#include <fmt/format.h>
+#include <linux/capability.h>
+#include <linux/magic.h>
+#include <sys/resource.h>
+#include <sys/utsname.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include <adaptyst/version.hpp>
+#include <cerrno>
+#include <charconv>
+#include <cstdio>
+#include <cstring>
+#include <fstream>
+
+#include "../kernel/probe_links.hpp"
+#include "../recorder/clock_line.hpp"
+#include "../support/error.hpp"
+
+namespace adaptyst { inline namespace v1 {
+
+namespace {
+
+constexpr const char* see_permissions = "See docs/permissions.md";
+
+std::optional<std::string> first_line(const char* file) {
+  std::ifstream in(file);
+  std::string line;
+  if (!std::getline(in, line)) return std::nullopt;
+  return line;
+}
+
+std::optional<int> number_in(const char* file) {
+  const std::optional<std::string> line = first_line(file);
+  int value = 0;
+  if (!line || std::from_chars(line->data(), line->data() + line->size(), value).ec != std::errc{}) return std::nullopt;
+  return value;
+}
+
+std::string shown(const std::optional<int>& value) { return value ? std::to_string(*value) : "not there"; }
+
+struct kernel_version {
+  int major = 0, minor = 0;
+  bool is_at_least(int a, int b) const { return major > a || (major == a && minor >= b); }
+};
+
+// Empty: /proc does not tell.
+std::optional<std::uint64_t> effective_capabilities() {
+  std::ifstream status("/proc/self/status");
+  constexpr std::string_view key = "CapEff:\t";
+  for (std::string line; std::getline(status, line);) {
+    if (line.compare(0, key.size(), key) != 0) continue;
+    std::uint64_t set = 0;
+    std::from_chars(line.data() + key.size(), line.data() + line.size(), set, 16);
+    return set;
+  }
+  return std::nullopt;
+}
+
+// The kernel itself, by loading and attaching.
+struct trial {
+  bool works = false;
+  std::string mechanism;
+  std::string refusal;  // and why
+  std::string advice;
+};
+
+trial try_probes() {
+  trial made;
+  try {
+    lib::probe_links links(0, true, false);
+    links.start();
+    made.works = true;
+    made.mechanism = links.mechanism();
+  } catch (const lib::error& failed) {
+    const std::string message = failed.what();
+    constexpr std::string_view hint = "\nhint: ";
+    const std::size_t end = message.find(hint);
+    made.refusal = message.substr(0, end);
+    if (end != std::string::npos) made.advice = message.substr(end + hint.size());
+  }
+  return made;
+}
+
+class examination {
+ public:
+  diagnosis make() {
+    add_engine();
+    add_fast_point();
+    add_kernel();
+    add_multi();
+    add_capability("CAP_BPF", CAP_BPF, true, "loading eBPF programs");
+    add_capability("CAP_PERFMON", CAP_PERFMON, true, "attaching them to probes");
+    add_capability("CAP_SYS_PTRACE", CAP_SYS_PTRACE, false, "the memory of programs that `run` has not started");
+    add_unprivileged_bpf();
+    add_paranoia();
+    add_yama();
+    add_btf();
+    add_locked_memory();
+    add_mounted("/proc", PROC_SUPER_MAGIC, "finding markers and processes");
+    add_mounted("/sys", SYSFS_MAGIC, "attaching, and BTF");
+    add_clock();
+    add_build();
+    return std::move(found_);
+  }
+
+ private:
+  void add(const char* subject, verdict is, std::string found, const char* enables, std::string advice) {
+    if (is == verdict::ok) advice.clear();
+    found_.findings.push_back({subject, is, std::move(found), enables, std::move(advice)});
+  }
+
+  bool has(unsigned capability) const { return capabilities_ && (*capabilities_ >> capability & 1) != 0; }
+  bool has_or_admin(unsigned capability) const { return has(capability) || has(CAP_SYS_ADMIN); }
+
+  void add_engine() {
+    found_.ebpf_works = trial_.works;
+    add("engine ebpf", trial_.works ? verdict::ok : verdict::no, trial_.works ? trial_.mechanism : trial_.refusal,
+        "profiles that survive the program, --function", trial_.advice);
+  }
+
+  void add_fast_point() {
+    constexpr const char* enables = "a hit for a fraction of a trap's price";
+#if defined(__x86_64__)
+    if (!trial_.works) {
+      const bool too_old = !version_.is_at_least(6, 18);
+      add("fast attach point", too_old ? verdict::no : verdict::unknown, "cannot be tried without engine ebpf", enables,
+          too_old ? "use Linux 6.18 or later" : "make engine ebpf work first");
+      return;
+    }
+    const bool fast = trial_.mechanism.find("nop5") != std::string::npos;
+    add("fast attach point", fast ? verdict::ok : verdict::no,
+        fast ? "the kernel replaces the 5-byte nop by a call" : "every hit is a breakpoint", enables,
+        "use Linux 6.18 or later, without a seccomp filter on the uprobe system call");
+#else
+    add("fast attach point", verdict::no, "every hit is a breakpoint", enables, "nothing: only x86-64 has it");
+#endif
+  }
+
+  void add_kernel() {
+    add("kernel",
+        version_.is_at_least(5, 12) ? verdict::ok
+        : version_.major == 0       ? verdict::unknown
+                                    : verdict::no,
+        release_, "engine ebpf, from Linux 5.12 on", "use a later kernel, or engine=inline");
+  }
+
+  void add_multi() {
+    constexpr const char* enables = "one link for a file, without CAP_SYS_ADMIN";
+    const bool expected = lib::kernel_has_uprobe_multi();
+    if (trial_.works) {
+      const bool used = trial_.mechanism.find("uprobe_multi") != std::string::npos;
+      add("uprobe_multi", used ? verdict::ok : verdict::no, used ? "in use" : "perf events are used instead", enables,
+          "use Linux 6.10 or later");
+    } else {
+      add("uprobe_multi", expected ? verdict::unknown : verdict::no,
+          expected ? "by its version the kernel has it" : "by its version the kernel lacks it", enables,
+          expected ? "make engine ebpf work first" : "use Linux 6.10 or later");
+    }
+  }
+
+  void add_capability(const char* name, unsigned number, bool admin_will_do, const char* enables) {
+    const std::string advice = fmt::format("be root, or give it to the program with setcap. {}", see_permissions);
+    if (!capabilities_) return add(name, verdict::unknown, "/proc/self/status does not tell", enables, "mount /proc");
+    if (has(number)) return add(name, verdict::ok, "effective", enables, "");
+    if (admin_will_do && has(CAP_SYS_ADMIN)) return add(name, verdict::ok, "CAP_SYS_ADMIN includes it", enables, "");
+    add(name, verdict::no, "not effective", enables, advice);
+  }
+
+  void add_unprivileged_bpf() {
+    const std::optional<int> value = number_in("/proc/sys/kernel/unprivileged_bpf_disabled");
+    const bool harmless = has_or_admin(CAP_BPF) || !value || *value == 0;
+    add("kernel.unprivileged_bpf_disabled", harmless ? verdict::ok : verdict::no,
+        shown(value) + (has_or_admin(CAP_BPF) ? ", which does not matter with CAP_BPF" : ""),
+        "BPF without CAP_BPF, though not on probes", "leave it: CAP_BPF is needed with any value");
+  }
+
+  void add_paranoia() {
+    const std::optional<int> value = number_in("/proc/sys/kernel/perf_event_paranoid");
+    const bool multi = lib::kernel_has_uprobe_multi();
+    const bool harmless = multi || has(CAP_SYS_ADMIN);
+    add("kernel.perf_event_paranoid", harmless ? verdict::ok : verdict::no,
+        shown(value) + (multi ? ", which does not matter with uprobe_multi" : ""), "perf events, before Linux 6.10",
+        "have CAP_SYS_ADMIN, or use Linux 6.10 or later");
+  }
+
+  void add_yama() {
+    const std::optional<int> value = number_in("/proc/sys/kernel/yama/ptrace_scope");
+    const bool harmless = value.value_or(0) == 0 || (*value < 3 && has(CAP_SYS_PTRACE));
+    const bool refuses_children = value.value_or(0) > 1;
+    add("kernel.yama.ptrace_scope", harmless ? verdict::ok : verdict::no,
+        shown(value) + (harmless && value.value_or(0) != 0 ? ", which does not matter with CAP_SYS_PTRACE" : ""),
+        "--engine inline from outside, markers in `sites`",
+        refuses_children ? "set it to 1 or 0, or collect in the program: ADAPTYST=engine=inline"
+                         : "start programs with `adaptyst run`, have CAP_SYS_PTRACE, or set it to 0");
+  }
+
+  void add_btf() {
+    constexpr const char* file = "/sys/kernel/btf/vmlinux";
+    const bool readable = access(file, R_OK) == 0;
+    add("BTF", readable ? verdict::ok : verdict::no,
+        readable ? file : fmt::format("{}: {}", file, std::strerror(errno)), "--function and --functions",
+        "use a kernel with CONFIG_DEBUG_INFO_BTF");
+  }
+
+  void add_locked_memory() {
+    rlimit limit{};
+    getrlimit(RLIMIT_MEMLOCK, &limit);
+    const bool unlimited = limit.rlim_cur == RLIM_INFINITY;
+    const bool by_cgroup = version_.is_at_least(5, 11);
+    add("locked memory", unlimited || by_cgroup ? verdict::ok : verdict::no,
+        (unlimited ? "unlimited" : fmt::format("{} KiB", limit.rlim_cur / 1024)) +
+            (by_cgroup ? ", which does not matter from Linux 5.11 on" : ""),
+        "memory for the kernel's rows", "ulimit -l unlimited");
+  }
+
+  void add_mounted(const char* where, long type, const char* enables) {
+    struct statfs there {};
+    const bool mounted = statfs(where, &there) == 0 && there.f_type == type;
+    add(where, mounted ? verdict::ok : verdict::no, mounted ? "mounted" : "not mounted", enables,
+        fmt::format("mount -t {0} {0} {1}", type == PROC_SUPER_MAGIC ? "proc" : "sysfs", where));
+  }
+
+  void add_clock() {
+    const bool constant = lib::calibrate(lib::read_clock_pair()).ns_per_tick != 0;
+    const std::optional<std::string> source =
+        first_line("/sys/devices/system/clocksource/clocksource0/current_clocksource");
+    add("constant counter", constant ? verdict::ok : verdict::no,
+        fmt::format("the processor's counter {}; the kernel's clock is {}",
+                    constant ? "runs at a constant rate" : "does not say so", source.value_or("not known")),
+        "timestamps without a system call", "nothing: CLOCK_MONOTONIC is used, and markers cost more");
+  }
+
+  void add_build() {
+    add("this build", verdict::ok,
+        fmt::format("adaptyst {}.{}.{} with ebpf and inline, libbpf {}", ADAPTYST_VERSION_MAJOR, ADAPTYST_VERSION_MINOR,
+                    ADAPTYST_VERSION_PATCH, libbpf_version_string()),
+        "run, attach, sites, --function", "");
+  }
+
+  static std::string kernel_release() {
+    utsname names{};
+    return uname(&names) == 0 ? names.release : "";
+  }
+  static kernel_version version_of(const std::string& release) {
+    kernel_version read;
+    if (std::sscanf(release.c_str(), "%d.%d", &read.major, &read.minor) != 2) return {};
+    return read;
+  }
+
+  std::string release_ = kernel_release();
+  kernel_version version_ = version_of(release_);
+  std::optional<std::uint64_t> capabilities_ = effective_capabilities();
+  trial trial_ = try_probes();
+  diagnosis found_;
+};
+
+}  // namespace
+
+diagnosis diagnose() { return examination().make(); }
+
+}}  // namespace adaptyst::v1

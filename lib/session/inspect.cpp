@@ -1,0 +1,106 @@
+#include <adaptyst/inspect.hpp>
+
+#include <fmt/format.h>
+#include <sys/types.h>
+
+#include <adaptyst/detail/recorder.hpp>
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <limits>
+#include <tuple>
+#include <unordered_map>
+
+#include "../discover/elf_probes.hpp"
+#include "../discover/process_objects.hpp"
+#include "../recorder/other_memory.hpp"
+#include "../recorder/recorder_reader.hpp"
+#include "../support/error.hpp"
+
+namespace adaptyst { inline namespace v1 {
+
+namespace {
+
+// `moved`: how far the file lies from where it was linked.
+marked_object object_of(const std::string& file, const lib::elf_markers& markers, std::uint64_t moved) {
+  marked_object made;
+  made.file = file;
+  if (markers.control_block != 0) made.control_block = markers.control_block + moved;
+  for (const lib::elf_probe& one : markers.probes) {
+    probe copy{one.name, one.arguments, one.offset, one.address + moved, std::nullopt, one.has_fast_point};
+    if (one.semaphore_address != 0) copy.semaphore = one.semaphore_address + moved;
+    made.probes.push_back(std::move(copy));
+  }
+  return made;
+}
+
+// As the process itself calls it, where it is called by way of its root directory.
+std::string own_name(const std::string& file, pid_t process) {
+  const std::string root = fmt::format("/proc/{}/root/", process);
+  return file.compare(0, root.size(), root) == 0 ? file.substr(root.size() - 1) : file;
+}
+
+std::vector<known_marker> markers_of(const lib::measured& read) {
+  std::unordered_map<std::uint64_t, std::uint64_t> ended;
+  for (const auto& [path, row] : read.rows)
+    if (const auto known = read.paths.find(path); known != read.paths.end()) ended[known->second.site] += row.count;
+  std::vector<known_marker> all;
+  for (const auto& [id, site] : read.sites)
+    all.push_back({site.name,
+                   site.label,
+                   {site.file, site.line, site.function},
+                   site.kind == ADAPTYST_SITE_METRIC ? "metric" : lib::site_kind_name(site.kind),
+                   ended[id]});
+  std::sort(all.begin(), all.end(), [](const known_marker& a, const known_marker& b) {
+    return std::tie(a.site.file, a.site.line, a.name, a.label) < std::tie(b.site.file, b.site.line, b.name, b.label);
+  });
+  return all;
+}
+
+void read_markers(inspection& to, pid_t process) {
+  const lib::other_memory memory(process);
+  lib::process_state state{&memory, 0, {}};
+  for (const marked_object& object : to.objects) {
+    adaptyst_object block{};
+    if (!object.control_block) continue;
+    if (!memory.read(*object.control_block, block)) {
+      to.no_markers_because = fmt::format("cannot read the memory of process {}: {}", process, std::strerror(errno));
+      return;
+    }
+    state.objects.push_back(*object.control_block);
+    if (state.address == 0) state.address = block.process;
+  }
+  detail::control_page control{};
+  if (state.address != 0 &&
+      (!memory.read(state.address, control) || control.abi != ADAPTYST_ABI_VERSION || !lib::has_known_layout(state))) {
+    to.no_markers_because = "the program was built with another version of adaptyst";
+    return;
+  }
+  to.markers = markers_of(lib::read_recorders(state));
+}
+
+}  // namespace
+
+inspection inspect_file(const std::string& file) {
+  inspection found;
+  found.file = file;
+  if (const lib::elf_markers markers = lib::find_elf_markers(file);
+      markers.control_block != 0 || !markers.probes.empty())
+    found.objects.push_back(object_of(file, markers, 0));
+  return found;
+}
+
+inspection inspect_process(std::int64_t process) {
+  if (process <= 0 || process > std::numeric_limits<pid_t>::max())
+    throw lib::error(fmt::format("cannot look at process {}", process), ESRCH, "it must be running");
+  const auto id = static_cast<pid_t>(process);
+  inspection found;
+  found.process = process;
+  for (const lib::process_object& one : lib::find_objects(id))
+    found.objects.push_back(
+        object_of(own_name(one.file, id), *one.markers, one.control_block - one.markers->control_block));
+  read_markers(found, id);
+  return found;
+}
+
+}}  // namespace adaptyst::v1

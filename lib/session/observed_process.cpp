@@ -1,0 +1,299 @@
+#include "observed_process.hpp"
+
+#include <fmt/format.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <adaptyst/detail/recorder.hpp>
+#include <algorithm>
+#include <cerrno>
+#include <climits>
+#include <cstddef>
+#include <ctime>
+#include <fstream>
+#include <utility>
+
+#include "../discover/process_image.hpp"
+#include "../discover/process_objects.hpp"
+#include "../support/error.hpp"
+#include "../support/options.hpp"
+
+namespace adaptyst::lib {
+
+namespace {
+
+std::string command_of(pid_t process) {
+  char path[PATH_MAX];
+  const ssize_t length = readlink(fmt::format("/proc/{}/exe", process).c_str(), path, sizeof path);
+  return length > 0 ? std::string(path, static_cast<std::size_t>(length)) : std::string();
+}
+
+// CPU time that it has used; 0 when it is gone.
+std::uint64_t cpu_time_ns(pid_t process) {
+  clockid_t clock;
+  timespec used{};
+  if (clock_getcpuclockid(process, &clock) != 0 || clock_gettime(clock, &used) != 0) return 0;
+  return static_cast<std::uint64_t>(used.tv_sec) * 1'000'000'000U + static_cast<std::uint64_t>(used.tv_nsec);
+}
+
+std::string yama() {
+  std::ifstream scope("/proc/sys/kernel/yama/ptrace_scope");
+  std::string value;
+  std::getline(scope, value);
+  return value;
+}
+
+[[noreturn]] void not_permitted(pid_t process, int number) {
+  const std::string scope = yama();
+  std::string hint = "it must be yours, and not setuid; or be root, or have CAP_SYS_PTRACE";
+  if (geteuid() == 0) hint = "it must not be setuid or setgid; CAP_SYS_PTRACE and CAP_DAC_OVERRIDE are needed";
+  else if (scope == "1" || scope == "2")
+    hint = fmt::format(
+        "kernel.yama.ptrace_scope is {}: start the program with `adaptyst run`, or be root, or have CAP_SYS_PTRACE",
+        scope);
+  throw error(fmt::format("cannot look into process {}", process), number, hint);
+}
+
+bool is_alive(std::uint32_t process) { return kill(static_cast<pid_t>(process), 0) == 0 || errno == EPERM; }
+
+}  // namespace
+
+observed_process::observed_process(pid_t process, const std::optional<budget_rules>& budget)
+    : id_(process),
+      descriptor_(static_cast<int>(syscall(SYS_pidfd_open, process, 0))),
+      memory_(process),
+      state_{&memory_, 0, {}},
+      image_(image_of(process)),
+      command_(command_of(process)),
+      started_ns_(detail::monotonic_ns()),
+      started_cpu_ns_(cpu_time_ns(process)),
+      devices_(read_devices({&memory_, 0, {}}, 0, 0, 0)) {
+  if (descriptor_ < 0) throw error(fmt::format("cannot observe process {}", process), errno, "it must be running");
+  if (!is_running()) memory_.close();  // its number may have been another's already
+  if (budget) budget_.emplace(*budget);
+  devices_.devices.front().busy_ns.reset();  // until it has been looked at
+}
+
+observed_process::~observed_process() {
+  release();
+  if (descriptor_ >= 0) close(descriptor_);
+}
+
+bool observed_process::is_running() const {
+  if (descriptor_ < 0 || retired_) return false;
+  pollfd end{descriptor_, POLLIN, 0};
+  if (::poll(&end, 1, 0) == 0) return true;
+  close(std::exchange(descriptor_, -1));  // many may come and go
+  memory_.close();
+  return false;
+}
+
+bool observed_process::is_still_itself() {
+  if (!is_running()) return false;
+  if (!is_another_program()) return true;
+  if (state_.address == 0 && state_.objects.empty()) {  // it was expected
+    take_image();
+    return true;
+  }
+  retire();
+  return false;
+}
+
+// A vfork() child has its parent's memory, which remains.
+bool observed_process::is_another_program() const { return memory_.is_gone() || image_of(id_) != image_; }
+
+void observed_process::take_image() {
+  memory_.open();
+  if (!is_running()) memory_.close();
+  image_ = image_of(id_);
+}
+
+void observed_process::add_object(std::uint64_t control_block) {
+  auto& objects = state_.objects;
+  if (std::find(objects.begin(), objects.end(), control_block) == objects.end()) objects.push_back(control_block);
+}
+
+void observed_process::remove_object(std::uint64_t control_block) {
+  auto& objects = state_.objects;
+  objects.erase(std::remove(objects.begin(), objects.end(), control_block), objects.end());
+}
+
+std::vector<process_object> observed_process::changed_objects() {
+  if (tells_ || !is_still_itself()) return {};
+  const std::uint64_t files = state_of_files(id_);
+  if (std::exchange(files_, files) == files) return {};
+  try {
+    std::vector<process_object> found = find_objects(id_);
+    for (const process_object& one : found) add_object(one.control_block);
+    return found;
+  } catch (const error&) {  // it has just ended
+    return {};
+  }
+}
+
+void observed_process::find_state() {
+  for (const std::uint64_t object : state_.objects) {
+    adaptyst_object block;
+    if (state_.address == 0 && memory_.read(object, block)) state_.address = block.process;
+  }
+}
+
+void observed_process::take_state() {
+  if (!is_still_itself()) return;
+  find_state();
+  if (state_.address == 0 || !claimed_) return;
+  write(state_.address + offsetof(detail::control_page, observer), static_cast<std::uint32_t>(getpid()));
+  ask_for_timeline();
+}
+
+// Of a program whose first marker has just made its state: it begins anew, with rings.
+void observed_process::ask_for_timeline() {
+  const std::uint64_t page = state_.address;
+  detail::control_page control{};
+  if (trace_entries_ == 0 || !has_known_layout(state_) || !memory_.read(page, control) || control.trace_entries != 0)
+    return;
+  write(page + offsetof(detail::control_page, trace_entries), trace_entries_);
+  write(page + offsetof(detail::process, epochs), control.epoch + 1);
+  write(page + offsetof(detail::control_page, epoch), control.epoch + 1);
+}
+
+// As notice_fork(): in a child, whoever held it is not there.
+void observed_process::unlock_ledger() {
+  const std::uint64_t ledger = state_.address + offsetof(detail::process, ledger);
+  std::uint64_t sequence = 0;
+  if (memory_.read(ledger + offsetof(detail::device_ledger, sequence), sequence) && sequence % 2 != 0)
+    write(ledger + offsetof(detail::device_ledger, sequence), sequence + 1);
+  write(ledger + offsetof(detail::device_ledger, lock), std::uint32_t{0});
+}
+
+void observed_process::claim(const detail::clock_line& clock, std::uint64_t trace_entries) {
+  bool records = false;
+  for (const std::uint64_t object : state_.objects) {
+    adaptyst_object block;
+    if (!memory_.read(object, block)) not_permitted(id_, errno);
+    records = records || block.recorder != 0;
+  }
+  find_state();
+  claimed_ = true;
+  trace_entries_ = trace_entries;
+  if (state_.address == 0) return;  // no marker was awake yet
+  detail::control_page control;
+  if (!memory_.read(state_.address, control)) not_permitted(id_, errno);
+  claimed_ = false;
+  // A child that has forked, and has not noticed it yet, would go to sleep when it does: it is told by us.
+  const bool forked = control.abi == 0;
+  if ((!forked && control.abi != ADAPTYST_ABI_VERSION) || !has_known_layout(state_))
+    throw error(fmt::format("cannot read the recorders of process {}", id_), 0,
+                "it was built with another version of adaptyst: build both with the same");
+  const auto self = static_cast<std::uint32_t>(getpid());
+  if (control.observer != 0 && control.observer != self && is_alive(control.observer))
+    throw error(fmt::format("cannot observe process {}: process {} does", id_, control.observer), 0,
+                "one observer at a time; stop the other");
+  if (control.observer == 0 && (records || control.object_loaded != nullptr))
+    throw error(fmt::format("cannot observe process {}: it collects for itself", id_), 0,
+                "stop its collector, or start it with ADAPTYST=engine=off");
+  const std::uint64_t page = state_.address;
+  if (forked) {
+    write(page + offsetof(detail::process, forked), std::uint32_t{1});
+    write(page + offsetof(detail::control_page, abi), std::uint32_t{ADAPTYST_ABI_VERSION});
+    unlock_ledger();
+  }
+  std::uint64_t epochs = 0;
+  memory_.read(page + offsetof(detail::process, epochs), epochs);
+  const std::uint64_t epoch = std::max(epochs, control.epoch) + 1;
+  if (control.clock.ns_per_tick == 0) {
+    write(page + offsetof(detail::control_page, clock.base_ticks), clock.base_ticks);
+    write(page + offsetof(detail::control_page, clock.base_ns), clock.base_ns);
+    write(page + offsetof(detail::control_page, clock.ns_per_tick), clock.ns_per_tick);
+  }
+  write(page + offsetof(detail::process, epochs), epoch);
+  write(page + offsetof(detail::control_page, trace_entries), trace_entries);
+  reset_steps(state_);  // before the epoch, which is to have no event on the steps of an observer that was killed
+  if (!write(page + offsetof(detail::control_page, observer), self) ||
+      !write(page + offsetof(detail::control_page, epoch), epoch))
+    not_permitted(id_, errno);
+  claimed_ = true;
+}
+
+void observed_process::wake() {
+  awake_ = true;
+  for (const std::uint64_t object : state_.objects)
+    if (!write(object + offsetof(adaptyst_object, recorder), std::uint16_t{1})) not_permitted(id_, errno);
+  // The first marker makes the state in which we say who looks: soon, in most programs.
+  const timespec a_while{0, 1'000'000};
+  for (int at = 0; at != 20 && state_.address == 0; ++at) {
+    nanosleep(&a_while, nullptr);
+    take_state();
+  }
+}
+
+void observed_process::release() noexcept {
+  if (!claimed_) return;
+  claimed_ = false;
+  try {
+    if (!is_still_itself()) return;
+    find_state();
+    if (awake_) {
+      // As it is mapped now: where a library was, there may be something else.
+      for (const process_object& object : find_objects(id_))
+        write(object.control_block + offsetof(adaptyst_object, recorder), std::uint16_t{0});
+    }
+    std::uint64_t version_and_observer = 0;
+    const auto self = std::uint64_t{static_cast<std::uint32_t>(getpid())};
+    if (budget_ && reads_) budget_->release(state_);
+    if (state_.address != 0 && memory_.read(state_.address, version_and_observer) &&
+        version_and_observer == (self << 32 | ADAPTYST_ABI_VERSION))
+      write(state_.address + offsetof(detail::control_page, observer), std::uint32_t{0});
+  } catch (const std::exception& failed) {
+    print(failed.what());
+  }
+}
+
+void observed_process::refresh(bool also_open) {
+  if (!is_still_itself()) {
+    if (observed_ns_ == 0) observed_ns_ = detail::monotonic_ns() - started_ns_;
+    return;
+  }
+  const std::uint64_t cpu_ns = cpu_time_ns(id_);
+  const std::uint64_t now_ns = detail::monotonic_ns();
+  observed_ns_ = now_ns - started_ns_;
+  if (const std::string now = command_of(id_); !now.empty()) command_ = now;
+  if (state_.address == 0 && reads_) take_state();
+  process_state readable = state_;
+  if (!reads_) readable = {&memory_, 0, {}};
+  reader_.update(readable);
+  device_list list =
+      read_devices(readable, now_ns, observed_ns_, (cpu_ns - std::min(cpu_ns, started_cpu_ns_)) / usable_cpus());
+  open_counts open;
+  if (also_open) open = read_open_regions(readable);
+  // It may have ended in the meantime, and taken its memory with it.
+  if (!is_running()) return;
+  devices_ = std::move(list);
+  open_ = std::move(open);
+}
+
+void observed_process::trace_to(timeline& to) {
+  if (!reads_ || !is_still_itself()) return;
+  if (state_.address == 0) take_state();
+  if (state_.address != 0) to.take(id_, command_, state_);
+}
+
+void observed_process::keep_budget() {
+  if (!budget_ || !reads_ || !is_still_itself()) return;
+  if (state_.address == 0) take_state();
+  const std::uint64_t cpu_ns = cpu_time_ns(id_);
+  if (state_.address != 0) budget_->look(state_, detail::monotonic_ns(), cpu_ns - std::min(cpu_ns, started_cpu_ns_));
+}
+
+std::map<std::string, std::uint64_t> observed_process::steps_of(std::uint64_t path) const {
+  const measured& all = reader_.result();
+  const auto found = all.paths.find(path);
+  if (!budget_ || found == all.paths.end() || all.rows.find(path) == all.rows.end()) return {};
+  return budget_->times_of(found->second.site, started_ns_ + observed_ns_, observed_ns_);
+}
+
+process_info observed_process::info() const { return {id_, command_, expand("%h"), observed_ns_}; }
+
+}  // namespace adaptyst::lib

@@ -1,0 +1,53 @@
+#include "timeline.hpp"
+
+#include <fmt/format.h>
+
+#include <fstream>
+
+#include "../recorder/device_reader.hpp"
+#include "../support/text.hpp"
+
+namespace adaptyst::lib {
+
+namespace {
+
+std::string thread_name(pid_t process, std::uint32_t thread) {
+  std::ifstream file(fmt::format("/proc/{}/task/{}/comm", process, thread));
+  std::string name;
+  std::getline(file, name);
+  return name.empty() ? fmt::format("thread {}", thread) : fmt::format("{} {}", name, thread);
+}
+
+}  // namespace
+
+void timeline::take(pid_t process, const std::string& command, const process_state& of) {
+  std::unique_ptr<trace_reader>& reader = readers_[{process, of.address}];
+  if (reader == nullptr) {
+    reader = std::make_unique<trace_reader>(of);
+    file_.name_process(process, command.substr(command.rfind('/') + 1));
+  }
+  reader->read([&](const traced_event& event) {
+    name(process, of, event);
+    file_.add(process, event);
+  });
+}
+
+void timeline::name(pid_t process, const process_state& of, const traced_event& event) {
+  if (!file_.knows_thread(process, event.thread))
+    file_.name_thread(process, event.thread, thread_name(process, event.thread));
+  const std::uint32_t device = event.site->device;
+  if (device != 0 && !file_.knows_device(process, device)) file_.name_device(process, device, device_name(of, device));
+}
+
+timeline_usage timeline::usage() const {
+  timeline_usage sum;
+  for (const auto& [process, reader] : readers_) {
+    sum.events += reader->events();
+    sum.lost += reader->lost();
+  }
+  sum.events -= file_.lost();
+  sum.lost += file_.lost();
+  return sum;
+}
+
+}  // namespace adaptyst::lib

@@ -1,0 +1,42 @@
+// The timeline of one process or several, on its way from their rings to a file.
+#ifndef ADAPTYST_LIB_SESSION_TIMELINE_HPP
+#define ADAPTYST_LIB_SESSION_TIMELINE_HPP
+
+#include <sys/types.h>
+
+#include <adaptyst/profile.hpp>
+#include <map>
+#include <memory>
+#include <string>
+
+#include "../recorder/trace_reader.hpp"
+#include "../trace/chrome_trace.hpp"
+
+namespace adaptyst::lib {
+
+class timeline {
+ public:
+  // Throws error when the file cannot be written.
+  timeline(const std::string& file, std::uint64_t origin_ns) : file_(file, origin_ns) {}
+
+  // Takes up what the threads of a process have left since the last call; the first one names the process. Empties the
+  // rings also when the file cannot be written any more, which is an error, once.
+  void take(pid_t process, const std::string& command, const process_state& of);
+
+  // Throws error.
+  void flush() { file_.flush(); }
+  void finish() { file_.finish(); }
+
+  timeline_usage usage() const;
+
+ private:
+  void name(pid_t process, const process_state& of, const traced_event& event);
+
+  chrome_trace file_;
+  // By process and the address of its state. Never erased: the file knows markers by where they are kept here.
+  std::map<std::pair<pid_t, std::uint64_t>, std::unique_ptr<trace_reader>> readers_;
+};
+
+}  // namespace adaptyst::lib
+
+#endif

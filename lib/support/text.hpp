@@ -1,0 +1,42 @@
+// The pieces that lines of a report are made of: numbers that fit a column, names that do no harm, edges that stand under
+// each other.
+#ifndef ADAPTYST_LIB_SUPPORT_TEXT_HPP
+#define ADAPTYST_LIB_SUPPORT_TEXT_HPP
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace adaptyst::lib {
+
+constexpr std::size_t columns = 100;
+
+// Three digits and a unit, "1.23 ms": at most 8 columns.
+std::string duration(double ns);
+std::string duration(const std::optional<std::uint64_t>& ns);
+std::string quantity(double value, const char* unit);
+std::string percent(double fraction);
+
+// Names may hold any bytes: what is no character, or would disturb a terminal (C0, DEL, C1), becomes '?'.
+std::string printable(const std::string& text);
+
+// In columns, one for each character.
+std::size_t width(const std::string& text);
+// Filled with spaces, or cut, to this width.
+std::string fitted(std::string text, std::size_t to);
+std::string right(const std::string& text, std::size_t to);
+
+std::string line_of(const std::string& text, std::size_t to = columns);
+// A sentence on as many lines as it takes, broken at spaces; all but the first stand 4 columns further in.
+std::string wrapped(const std::string& sentence, std::size_t to = columns, std::size_t indent = 0);
+
+// "… > outer > inner": the inner names tell more than the outer ones, so these are left out first.
+std::string path_label(const std::vector<std::string>& path, std::size_t to);
+// cpu, gpu0, acc1
+std::string device_label(const std::string& kind, std::uint32_t index);
+
+}  // namespace adaptyst::lib
+
+#endif

@@ -1,0 +1,198 @@
+#include "chrome_trace.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cmath>
+#include <iterator>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "../support/error.hpp"
+
+namespace adaptyst::lib {
+
+namespace {
+
+constexpr std::size_t buffered_bytes = std::size_t{1} << 20;
+// What is above goes without a name or a track of its own: a program may be at odds with all that is usual.
+constexpr std::size_t most_threads = 65536;
+constexpr std::size_t most_tracks_of_queue = 64;
+constexpr std::int64_t beyond_all_processes = std::int64_t{1} << 22;  // the kernel numbers them below
+
+std::string as_json(const std::string& text) {
+  return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+}  // namespace
+
+chrome_trace::chrome_trace(std::string file, std::uint64_t origin_ns)
+    : file_(std::move(file)),
+      origin_ns_(origin_ns),
+      descriptor_(open(file_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644)) {
+  if (descriptor_ < 0)
+    throw error(fmt::format("cannot write the timeline to {}", file_), errno, "name another file with output=");
+  buffer_ = "[";
+}
+
+chrome_trace::~chrome_trace() {
+  if (descriptor_ >= 0) close(descriptor_);
+}
+
+void chrome_trace::begin_event() {
+  if (buffer_.size() > buffered_bytes) write_out();
+  buffer_ += is_empty_ ? "\n" : ",\n";
+  is_empty_ = false;
+}
+
+void chrome_trace::write_out() noexcept {
+  const std::uint64_t events = std::exchange(buffered_, 0);
+  std::size_t done = 0;
+  while (descriptor_ >= 0 && done != buffer_.size()) {
+    const ssize_t written = ::write(descriptor_, buffer_.data() + done, buffer_.size() - done);
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0) {
+      failure_ = errno;
+      close(std::exchange(descriptor_, -1));
+      break;
+    }
+    done += static_cast<std::size_t>(written);
+  }
+  if (descriptor_ < 0) lost_ += events;
+  buffer_.clear();
+}
+
+void chrome_trace::flush() {
+  write_out();
+  if (const int why = std::exchange(failure_, 0); why != 0)
+    throw error(fmt::format("cannot write the timeline to {}", file_), why, "it ends there; the rest goes on");
+}
+
+void chrome_trace::finish() {
+  buffer_ += "\n]\n";
+  flush();
+  if (descriptor_ >= 0) close(std::exchange(descriptor_, -1));
+}
+
+std::string chrome_trace::time_of(std::uint64_t ns) const {
+  const std::uint64_t since = ns > origin_ns_ ? ns - origin_ns_ : 0;
+  return fmt::format("{}.{:03}", since / 1000, since % 1000);
+}
+
+const std::string& chrome_trace::quoted(const traced_site& site) {
+  const auto [entry, is_new] = names_.try_emplace(&site);
+  if (is_new) entry->second = as_json(site.name);
+  return entry->second;
+}
+
+void chrome_trace::write(std::string_view name, std::string_view kind, char phase, std::int64_t process,
+                         std::uint32_t track, std::uint64_t time_ns) {
+  begin_event();
+  fmt::format_to(std::back_inserter(buffer_), R"({{"name":{},"cat":"{}","ph":"{}","pid":{},"tid":{},"ts":{})", name,
+                 kind, phase, process, track, time_of(time_ns));
+}
+
+void chrome_trace::write_metadata(const char* what, std::int64_t process, std::uint32_t track,
+                                  const std::string& name) {
+  begin_event();
+  fmt::format_to(std::back_inserter(buffer_), R"({{"name":"{}","ph":"M","pid":{},"tid":{},"args":{{"name":{}}}}})",
+                 what, process, track, as_json(name));
+}
+
+void chrome_trace::name_process(std::int64_t process, const std::string& name) {
+  write_metadata("process_name", process, 0, name);
+}
+
+void chrome_trace::name_thread(std::int64_t process, std::uint32_t thread, const std::string& name) {
+  threads_.insert({process, thread});
+  write_metadata("thread_name", process, thread, name);
+}
+
+bool chrome_trace::knows_thread(std::int64_t process, std::uint32_t thread) const {
+  return threads_.size() == most_threads || threads_.count({process, thread}) != 0;
+}
+
+void chrome_trace::name_device(std::int64_t process, std::uint32_t device, const std::string& name) {
+  device_tracks& made = devices_[{process, device}];
+  made.process = beyond_all_processes + static_cast<std::int64_t>(devices_.size());
+  write_metadata("process_name", made.process, 0, fmt::format("{} of process {}", name, process));
+}
+
+bool chrome_trace::knows_device(std::int64_t process, std::uint32_t device) const {
+  return devices_.count({process, device}) != 0;
+}
+
+std::uint32_t chrome_trace::track_for(device_tracks& device, const traced_event& operation) {
+  // What the host waits for comes from a thread and not from a queue; 0 is a queue as well.
+  const bool is_offload = operation.submitted_ns == 0;
+  const auto [entry, is_new] = device.queues.try_emplace({is_offload, is_offload ? operation.thread : operation.queue});
+  queue_tracks& queue = entry->second;
+  if (is_new) queue.number = static_cast<std::uint32_t>(device.queues.size());
+  for (auto& [track, end_ns] : queue.tracks) {
+    if (end_ns > operation.begin_ns) continue;
+    end_ns = operation.end_ns;
+    return track;
+  }
+  if (queue.tracks.size() == most_tracks_of_queue) return 0;
+  const std::uint32_t made = ++device.tracks;
+  queue.tracks.emplace_back(made, operation.end_ns);
+  std::string name =
+      is_offload ? fmt::format("offloads of thread {}", operation.thread) : fmt::format("queue {}", queue.number);
+  if (queue.tracks.size() != 1) name += fmt::format(" ({})", queue.tracks.size());
+  write_metadata("thread_name", device.process, made, name);
+  return made;
+}
+
+void chrome_trace::add_pair(std::string_view name, std::string_view kind, std::int64_t process, std::uint32_t track,
+                            const traced_event& event) {
+  const std::uint64_t pair = ++arrows_;
+  write(name, kind, 'b', process, track, event.begin_ns);
+  fmt::format_to(std::back_inserter(buffer_), R"(,"id":{}}})", pair);
+  write(name, kind, 'e', process, track, event.end_ns);
+  fmt::format_to(std::back_inserter(buffer_), R"(,"id":{}}})", pair);
+}
+
+void chrome_trace::add_operation(std::int64_t process, const traced_event& event) {
+  device_tracks& device = devices_[{process, event.site->device}];
+  const std::uint32_t track = track_for(device, event);
+  const std::string& name = quoted(*event.site);
+  if (track == 0) return add_pair(name, event.site->kind, device.process, track, event);
+  write(name, event.site->kind, 'X', device.process, track, event.begin_ns);
+  fmt::format_to(std::back_inserter(buffer_), R"(,"dur":{}}})", time_of(origin_ns_ + event.end_ns - event.begin_ns));
+  if (event.submitted_ns == 0) return;
+  const std::uint64_t arrow = ++arrows_;
+  write(name, "submit", 's', process, event.thread, event.submitted_ns);
+  fmt::format_to(std::back_inserter(buffer_), R"(,"id":{}}})", arrow);
+  write(name, "submit", 'f', device.process, track, event.begin_ns);
+  fmt::format_to(std::back_inserter(buffer_), R"(,"bp":"e","id":{}}})", arrow);
+}
+
+void chrome_trace::add(std::int64_t process, const traced_event& event) {
+  ++buffered_;
+  const std::string& name = quoted(*event.site);
+  const std::string& kind = event.site->kind;
+  switch (event.as) {
+    case traced_as::operation: add_operation(process, event); return;
+    case traced_as::scope:
+      write(name, kind, 'X', process, event.thread, event.begin_ns);
+      fmt::format_to(std::back_inserter(buffer_), R"(,"dur":{}}})",
+                     time_of(origin_ns_ + event.end_ns - event.begin_ns));
+      if (event.site->device != 0) add_operation(process, event);  // an offload: the device is busy meanwhile
+      return;
+    case traced_as::handle: add_pair(name, kind, process, event.thread, event); return;
+    case traced_as::metric:
+      if (!std::isfinite(event.value)) {  // JSON has no such numbers
+        --buffered_;
+        ++lost_;
+        return;
+      }
+      write(name, kind, 'C', process, event.thread, event.begin_ns);
+      fmt::format_to(std::back_inserter(buffer_), R"(,"args":{{"value":{}}}}})", event.value);
+      return;
+    case traced_as::mark: write(name, kind, 'i', process, event.thread, event.begin_ns); buffer_ += R"(,"s":"t"})";
+  }
+}
+
+}  // namespace adaptyst::lib

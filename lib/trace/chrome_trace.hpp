@@ -1,0 +1,89 @@
+// A timeline as Chrome's trace event format, which Perfetto, chrome://tracing and Speedscope read
+// (https://docs.google.com/document/d/1CvAClvFfyA5R-PhYUmn5OOQtYMH4h6I0nSsKchNAySU).
+//
+// Written as it comes, in little memory: one array, so that what a killed program leaves behind still loads. Times are
+// microseconds since the first, to three decimals. A track for each thread; for each queue of a device one, or several
+// where its operations overlap, since slices of one track must nest; arrows from where an operation was submitted.
+#ifndef ADAPTYST_LIB_TRACE_CHROME_TRACE_HPP
+#define ADAPTYST_LIB_TRACE_CHROME_TRACE_HPP
+
+#include <cstdint>
+#include <map>
+#include <set>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "../profile/traced_event.hpp"
+
+namespace adaptyst::lib {
+
+class chrome_trace {
+ public:
+  // Creates the file, or empties it. Throws error. `origin_ns`: CLOCK_MONOTONIC at time 0.
+  chrome_trace(std::string file, std::uint64_t origin_ns);
+  chrome_trace(const chrome_trace&) = delete;
+  chrome_trace& operator=(const chrome_trace&) = delete;
+  ~chrome_trace();  // closes the file as it is
+
+  void name_process(std::int64_t process, const std::string& name);
+  void name_thread(std::int64_t process, std::uint32_t thread, const std::string& name);
+  bool knows_thread(std::int64_t process, std::uint32_t thread) const;
+  // A device of a process, by its number there; before its first operation.
+  void name_device(std::int64_t process, std::uint32_t device, const std::string& name);
+  bool knows_device(std::int64_t process, std::uint32_t device) const;
+
+  void add(std::int64_t process, const traced_event& event);
+  // Events that did not reach the file because it could not be written.
+  std::uint64_t lost() const noexcept { return lost_; }
+
+  // What is buffered goes to the file. Throws error if anything since the last call could not be written: after that,
+  // nothing is any more.
+  void flush();
+  // Closes the array. Throws error.
+  void finish();
+
+ private:
+  struct queue_tracks {
+    std::vector<std::pair<std::uint32_t, std::uint64_t>> tracks;  // number on the device, end of its last operation
+    std::uint32_t number = 0;                                     // of the queue on the device
+  };
+  using queue_key =
+      std::pair<bool, std::uint64_t>;  // whether it stands for a thread that waits for offloads; its number
+  struct device_tracks {
+    std::int64_t process = 0;  // that stands for it in the file
+    std::uint32_t tracks = 0;
+    std::map<queue_key, queue_tracks> queues;
+  };
+
+  void begin_event();
+  void write_out() noexcept;  // and keeps for flush() why it failed
+  void write(std::string_view name, std::string_view kind, char phase, std::int64_t process, std::uint32_t track,
+             std::uint64_t time_ns);
+  void write_metadata(const char* what, std::int64_t process, std::uint32_t track, const std::string& name);
+  std::string time_of(std::uint64_t ns) const;
+  const std::string& quoted(const traced_site& site);
+  std::uint32_t track_for(device_tracks& device, const traced_event& operation);
+  // What cannot be a slice, which must nest.
+  void add_pair(std::string_view name, std::string_view kind, std::int64_t process, std::uint32_t track,
+                const traced_event& event);
+  void add_operation(std::int64_t process, const traced_event& event);
+
+  std::string file_;
+  std::uint64_t origin_ns_;
+  int descriptor_ = -1;
+  std::string buffer_;
+  bool is_empty_ = true;
+  std::unordered_map<const traced_site*, std::string> names_;  // as JSON
+  std::set<std::pair<std::int64_t, std::uint32_t>> threads_;
+  std::map<std::pair<std::int64_t, std::uint32_t>, device_tracks> devices_;
+  std::uint64_t arrows_ = 0;
+  int failure_ = 0;
+  std::uint64_t buffered_ = 0;  // events
+  std::uint64_t lost_ = 0;
+};
+
+}  // namespace adaptyst::lib
+
+#endif
