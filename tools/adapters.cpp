@@ -7,8 +7,9 @@
 #include <filesystem>
 #include <stdexcept>
 
-#include "needed_libraries.hpp"
+#include "discover/library_directories.hpp"
 #include "output.hpp"
+#include "support/search_path.hpp"
 
 namespace adaptyst::tools {
 
@@ -51,7 +52,8 @@ std::string find_library(const adapter& of) {
 // GCC's OpenMP never asks for a tool.
 void warn_of_libgomp(const std::vector<std::string>& command) {
   for (const std::string& word : command) {
-    const std::vector<std::string> needed = needed_libraries(word, &word == &command.front());
+    const bool is_program = &word == &command.front();
+    const std::vector<std::string> needed = lib::needed_libraries(is_program ? lib::program_called(word) : word);
     const auto needs = [&](const char* name) {
       return std::any_of(needed.begin(), needed.end(), [&](const std::string& one) { return one.rfind(name, 0) == 0; });
     };

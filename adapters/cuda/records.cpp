@@ -1,7 +1,7 @@
 #include "records.hpp"
 
-#include <adaptyst/detail/gpu_name.hpp>
-#include <cxxabi.h>
+#include <adaptyst/adapter/demangle.hpp>
+#include <adaptyst/adapter/gpu_name.hpp>
 #include <dlfcn.h>
 
 #include <algorithm>
@@ -114,11 +114,8 @@ const std::string& records::name_of_kernel(const char* symbol) {
   if (symbol == nullptr) symbol = "(kernel without a name)";
   const std::lock_guard<std::mutex> handing_over(handing_over_);
   const auto [found, is_new] = kernels_.try_emplace(symbol, symbol);
-  // Without _Z in front, a function of C called `a` would be taken for the type that has this code.
-  char* const written =
-      is_new && std::strncmp(symbol, "_Z", 2) == 0 ? abi::__cxa_demangle(symbol, nullptr, nullptr, nullptr) : nullptr;
-  if (written != nullptr) found->second = written;
-  std::free(written);
+  if (is_new)
+    if (const auto text = adaptyst::demangled(symbol)) found->second = text.get();
   return found->second;
 }
 

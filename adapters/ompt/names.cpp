@@ -1,6 +1,6 @@
 #include "names.hpp"
 
-#include <cxxabi.h>
+#include <adaptyst/adapter/demangle.hpp>
 #include <dlfcn.h>
 
 #include <atomic>
@@ -33,11 +33,9 @@ void write_name(char (&to)[128], const char* kind, const void* code) noexcept {
   if (dladdr(code, &found) == 0 || found.dli_fname == nullptr) {
     std::snprintf(to, sizeof to, "%s", kind);
   } else if (found.dli_sname != nullptr) {
-    int status = 0;
-    char* const demangled = abi::__cxa_demangle(found.dli_sname, nullptr, nullptr, &status);
-    std::snprintf(to, sizeof to, "%s %.90s+0x%zx", kind, demangled != nullptr ? demangled : found.dli_sname,
+    const auto text = demangled(found.dli_sname);
+    std::snprintf(to, sizeof to, "%s %.90s+0x%zx", kind, text ? text.get() : found.dli_sname,
                   static_cast<std::size_t>(address - reinterpret_cast<std::uintptr_t>(found.dli_saddr)));
-    std::free(demangled);
   } else {
     const char* const slash = std::strrchr(found.dli_fname, '/');
     std::snprintf(to, sizeof to, "%s %.90s+0x%zx", kind, slash != nullptr ? slash + 1 : found.dli_fname,

@@ -1,6 +1,6 @@
 #include "elf_functions.hpp"
 
-#include <cxxabi.h>
+#include <adaptyst/adapter/demangle.hpp>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -20,11 +20,8 @@ namespace adaptyst::lib {
 namespace {
 
 std::string demangle(const std::string& symbol) {
-  if (symbol.compare(0, 2, "_Z") != 0) return symbol;
-  int failed = 0;
-  const std::unique_ptr<char, void (*)(void*)> text(abi::__cxa_demangle(symbol.c_str(), nullptr, nullptr, &failed),
-                                                    std::free);
-  return failed == 0 && text != nullptr ? text.get() : symbol;
+  const auto text = demangled(symbol.c_str());
+  return text ? text.get() : symbol;
 }
 
 // Where the suffix of a clone begins; npos: it is none. No name in C, C++ or Fortran has a dot.

@@ -62,20 +62,43 @@ std::string with_origin(std::string path, const std::string& file) {
 
 constexpr std::uint64_t most_dynamic_bytes = std::uint64_t{1} << 20;
 
-// Calls visit(elf) if the file is ELF for x86-64; tells whether it is.
+#if defined(__aarch64__)
+constexpr unsigned this_machine = EM_AARCH64;
+#else
+constexpr unsigned this_machine = EM_X86_64;
+#endif
+
+// Calls visit(elf) if the file is ELF for this machine; tells whether it is.
 template <class Visit>
 bool look_into(const std::string& file, Visit&& visit) {
   try {
     const regular_file opened(file, "libraries", "");
     const elf_handle elf = open_elf(opened);
     GElf_Ehdr head;
-    const bool fits = elf != nullptr && gelf_getehdr(elf.get(), &head) != nullptr && head.e_machine == EM_X86_64 &&
+    const bool fits = elf != nullptr && gelf_getehdr(elf.get(), &head) != nullptr && head.e_machine == this_machine &&
                       head.e_ident[EI_CLASS] == ELFCLASS64;
     if (fits) visit(elf.get());
     return fits;
   } catch (const error&) {  // it cannot be opened, or is none
     return false;
   }
+}
+
+// Calls visit(tag, text) for what the dynamic section says in words.
+template <class Visit>
+void for_each_dynamic_text(const std::string& file, Visit&& visit) {
+  look_into(file, [&](Elf* elf) {
+    for (Elf_Scn* section = nullptr; (section = elf_nextscn(elf, section)) != nullptr;) {
+      GElf_Shdr header;
+      if (gelf_getshdr(section, &header) == nullptr || header.sh_type != SHT_DYNAMIC) continue;
+      Elf_Data* const data = section_data(section, most_dynamic_bytes);
+      GElf_Dyn entry;
+      for (int at = 0; data != nullptr && gelf_getdyn(data, at, &entry) != nullptr && entry.d_tag != DT_NULL; ++at) {
+        if (entry.d_tag != DT_NEEDED && entry.d_tag != DT_RUNPATH && entry.d_tag != DT_RPATH) continue;
+        if (const char* const text = elf_strptr(elf, header.sh_link, entry.d_un.d_val)) visit(entry.d_tag, text);
+      }
+    }
+  });
 }
 
 }  // namespace
@@ -88,23 +111,22 @@ std::vector<std::string> configured_directories(const std::string& file) {
 
 std::vector<std::string> run_path(const std::string& file) {
   std::string list;
-  look_into(file, [&](Elf* elf) {
-    bool is_final = false;
-    for (Elf_Scn* section = nullptr; (section = elf_nextscn(elf, section)) != nullptr;) {
-      GElf_Shdr header;
-      if (gelf_getshdr(section, &header) == nullptr || header.sh_type != SHT_DYNAMIC) continue;
-      Elf_Data* const data = section_data(section, most_dynamic_bytes);
-      GElf_Dyn entry;
-      for (int at = 0; data != nullptr && gelf_getdyn(data, at, &entry) != nullptr; ++at) {
-        if (entry.d_tag != DT_RUNPATH && (entry.d_tag != DT_RPATH || is_final)) continue;
-        is_final = entry.d_tag == DT_RUNPATH;  // the loader heeds no DT_RPATH beside it
-        const char* const text = elf_strptr(elf, header.sh_link, entry.d_un.d_val);
-        if (text != nullptr) list = text;
-      }
-    }
+  bool is_final = false;
+  for_each_dynamic_text(file, [&](GElf_Sxword tag, const char* text) {
+    if (tag != DT_RUNPATH && (tag != DT_RPATH || is_final)) return;
+    is_final = tag == DT_RUNPATH;  // the loader heeds no DT_RPATH beside it
+    list = text;
   });
   std::vector<std::string> all;
   for (const std::string& one : split(list)) all.push_back(with_origin(one, file));
+  return all;
+}
+
+std::vector<std::string> needed_libraries(const std::string& file) {
+  std::vector<std::string> all;
+  for_each_dynamic_text(file, [&](GElf_Sxword tag, const char* text) {
+    if (tag == DT_NEEDED) all.emplace_back(text);
+  });
   return all;
 }
 

@@ -13,10 +13,14 @@ std::vector<std::string> library_directories(const std::vector<std::string>& pro
 // What a file like /etc/ld.so.conf names, and what it includes.
 std::vector<std::string> configured_directories(const std::string& file);
 
-// Where an ELF file for x86-64 says that its libraries are: DT_RUNPATH or DT_RPATH. Empty if it says nothing, or is none.
+// Where an ELF file for this machine says that its libraries are: DT_RUNPATH or DT_RPATH. Empty if it says nothing, or is
+// none.
 std::vector<std::string> run_path(const std::string& file);
 
-// Whether a file is ELF for x86-64: beside libx.so.1 may lie a libx.so for the linker that is a script.
+// Which libraries it names itself (DT_NEEDED).
+std::vector<std::string> needed_libraries(const std::string& file);
+
+// Whether a file is ELF for this machine: beside libx.so.1 may lie a libx.so for the linker that is a script.
 bool is_elf(const std::string& file);
 
 }  // namespace adaptyst::lib

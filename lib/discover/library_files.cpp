@@ -10,8 +10,9 @@
 #include <sstream>
 #include <utility>
 
+#include "../support/process_maps.hpp"
+#include "../support/search_path.hpp"
 #include "library_directories.hpp"
-#include "process_objects.hpp"
 
 namespace adaptyst::lib {
 
@@ -39,22 +40,6 @@ class file_list {
   std::set<std::pair<dev_t, ino_t>> seen_;
   std::vector<std::string> files_;
 };
-
-// As execvp() finds it; empty if it does not.
-std::string program_called(const std::string& word) {
-  const auto is_program = [](const std::string& file) {
-    std::error_code missing;
-    return fs::is_regular_file(file, missing) && access(file.c_str(), X_OK) == 0;
-  };
-  if (word.find('/') != std::string::npos) return is_program(word) ? word : std::string();
-  const char* const path = std::getenv("PATH");
-  std::istringstream folders(path != nullptr ? path : "");
-  for (std::string folder; std::getline(folders, folder, ':') && !word.empty();) {
-    std::string file = (fs::path(folder) / word).string();
-    if (is_program(file)) return file;
-  }
-  return {};
-}
 
 // Not only the first, at which the loader would stop: it may look for another version, or on behalf of another program.
 void add_libraries(file_list& to, const function_request& request, const std::vector<std::string>& programs) {

@@ -14,7 +14,7 @@
 #include <utility>
 
 #include "../support/error.hpp"
-#include "process_image.hpp"
+#include "../support/process_maps.hpp"
 #include "process_objects.hpp"
 
 namespace adaptyst { inline namespace v1 {

@@ -1,19 +1,15 @@
 #include "context_probes.hpp"
 
 #include <fmt/format.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 
 #include <algorithm>
 #include <cerrno>
 
 #include "../../probes/context_record.h"
-#include "../discover/elf_probes.hpp"
 #include "../support/error.hpp"
-#include "../support/regular_file.hpp"
 #include "context.skel.h"
 #include "kernel_maps.hpp"
-#include "libbpf_messages.hpp"
 #include "recorder_layout.hpp"
 #include "summed_rows.hpp"
 
@@ -79,9 +75,8 @@ constexpr reason_of_call reasons_of_calls[] = {
 
 [[noreturn]] void fail(const std::string& what, int number) {
   throw error(what, number,
-              number == EPERM || number == EACCES
-                  ? "needs CAP_BPF and CAP_PERFMON, or root; context=none does without. See docs/permissions.md"
-                  : "context=none does without; the kernel must have been built with BTF");
+              hint_on(number, "context=none does without",
+                      "context=none does without; the kernel must have been built with BTF"));
 }
 
 void add(adaptyst_context_row& to, const adaptyst_context_row& part) {
@@ -112,16 +107,11 @@ void add(kernel_context& to, const adaptyst_context_row& part, bool with_faults)
 
 }  // namespace
 
-void context_probes::closer::operator()(context_bpf* loaded) const { context_bpf__destroy(loaded); }
-void context_probes::closer::operator()(bpf_link* attached) const { bpf_link__destroy(attached); }
-
 context_probes::context_probes(bool with_faults, pid_t process, bool listed, const kernel_rows* among)
-    : process_(process), with_faults_(with_faults) {
+    : process_(process), with_faults_(with_faults), loaded_(open_programs(context_bpf__open, context_bpf__destroy)) {
   if (!kernel_has_uprobe_multi())
     throw error("cannot ask the kernel for context: it has no link for many probes at once", 0,
                 "use Linux 6.10 or later, or context=none");
-  silence_libbpf();
-  loaded_.reset(context_bpf__open());
   if (loaded_ == nullptr) fail("cannot load the eBPF programs for context", errno);
   expect_multi(loaded_->progs.announce);
   loaded_->rodata->filter = filter_for(listed ? audience::listed : audience::everybody);
@@ -154,21 +144,12 @@ context_probes::~context_probes() { stop(); }
 
 void context_probes::attach(const std::string& file) {
   const std::lock_guard lock(mutex_);
-  const regular_file opened(file, "probes, which are to be observed",
-                            "the file must still be where it was loaded from");
-  struct stat identity {};
-  if (fstat(opened.descriptor(), &identity) != 0) throw error(fmt::format("cannot look at {}", file), errno, "");
-  if (!files_.emplace(identity.st_dev, identity.st_ino).second) return;
-  std::vector<uprobe_place> places;
-  for (const elf_probe& probe : find_elf_markers(opened.path()).probes)
-    if (probe.name == "thread") places.push_back({probe.offset, 0});
-  if (places.empty()) return;
-  try {
-    links_.push_back(uprobe_link::attach_multi(loaded_->progs.announce, {opened.path(), file}, places, process_));
-  } catch (...) {
-    files_.erase({identity.st_dev, identity.st_ino});
-    throw;
-  }
+  files_.once(file, [&](const uprobe_file& opened, const std::vector<elf_probe>& probes) {
+    std::vector<uprobe_place> places;
+    for (const elf_probe& probe : probes)
+      if (probe.name == "thread") places.push_back({probe.offset, 0});
+    if (!places.empty()) links_.push_back(uprobe_link::attach_multi(loaded_->progs.announce, opened, places, process_));
+  });
 }
 
 void context_probes::admit(pid_t process) const { lib::admit(processes(), process, {}); }

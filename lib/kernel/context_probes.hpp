@@ -17,10 +17,11 @@
 #include <vector>
 
 #include "../profile/context.hpp"
+#include "bpf_loading.hpp"
 #include "kernel_rows.hpp"
+#include "probed_files.hpp"
 #include "uprobe_link.hpp"
 
-struct bpf_link;
 struct context_bpf;
 
 namespace adaptyst::lib {
@@ -51,18 +52,13 @@ class context_probes {
   int processes() const;
 
  private:
-  struct closer {
-    void operator()(context_bpf* loaded) const;
-    void operator()(bpf_link* attached) const;
-  };
-
   pid_t process_;
   bool with_faults_;
-  std::unique_ptr<context_bpf, closer> loaded_;
-  std::vector<std::unique_ptr<bpf_link, closer>> tracepoints_;
+  owned_programs<context_bpf> loaded_;
+  std::vector<owned_link> tracepoints_;
   std::mutex mutex_;  // of what follows: objects may be loaded on any thread
   std::vector<uprobe_link> links_;
-  std::set<std::pair<dev_t, ino_t>> files_;
+  probed_files files_;
 };
 
 }  // namespace adaptyst::lib

@@ -10,7 +10,6 @@
 #include "../support/error.hpp"
 #include "counters.skel.h"
 #include "kernel_maps.hpp"
-#include "libbpf_messages.hpp"
 #include "recorder_layout.hpp"
 #include "summed_rows.hpp"
 
@@ -32,9 +31,7 @@ int open_event(const counted_event& event, int processor) {
 
 [[noreturn]] void fail(int number) {
   throw error("cannot use the processor's counters", number,
-              number == EPERM || number == EACCES
-                  ? "needs CAP_BPF and CAP_PERFMON, or root. See docs/permissions.md"
-                  : "there are none, or a hypervisor hides them; the rest of the context works without");
+              hint_on(number, "", "there are none, or a hypervisor hides them; the rest of the context works without"));
 }
 
 }  // namespace
@@ -45,12 +42,8 @@ counted_events hardware_events() {
            {PERF_TYPE_HARDWARE, PERF_COUNT_HW_CACHE_MISSES}}};
 }
 
-void counter_probes::closer::operator()(counters_bpf* loaded) const { counters_bpf__destroy(loaded); }
-void counter_probes::closer::operator()(bpf_link* attached) const { bpf_link__destroy(attached); }
-
-counter_probes::counter_probes(const context_probes& beside, const counted_events& what) {
-  silence_libbpf();
-  loaded_.reset(counters_bpf__open());
+counter_probes::counter_probes(const context_probes& beside, const counted_events& what)
+    : loaded_(open_programs(counters_bpf__open, counters_bpf__destroy)) {
   if (loaded_ == nullptr) fail(errno);
   loaded_->rodata->layout = layout_of_recorders();
   loaded_->rodata->among_functions = beside.function_stacks() >= 0 ? 1 : 0;
@@ -97,7 +90,9 @@ int counter_probes::attach(const counted_event& event, std::uint64_t which) {
 }
 
 void counter_probes::read(context_sums& into) const {
-  into.counts = counts_;
+  into.counts_cycles = counts_[ADAPTYST_COUNTER_CYCLES];
+  into.counts_instructions = counts_[ADAPTYST_COUNTER_INSTRUCTIONS];
+  into.counts_cache_misses = counts_[ADAPTYST_COUNTER_CACHE_MISSES];
   for_each_value<std::uint64_t, adaptyst_counter_row>(
       loaded_->maps.counters, [&](std::uint64_t path, const std::vector<adaptyst_counter_row>& parts) {
         kernel_context& of = into.by_path[path];

@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "../../probes/counter_record.h"
+#include "bpf_loading.hpp"
 #include "context_probes.hpp"
 
-struct bpf_link;
 struct counters_bpf;
 
 namespace adaptyst::lib {
@@ -38,15 +38,10 @@ class counter_probes {
   void read(context_sums& into) const;
 
  private:
-  struct closer {
-    void operator()(counters_bpf* loaded) const;
-    void operator()(bpf_link* attached) const;
-  };
-
   int attach(const counted_event& event, std::uint64_t which);
 
-  std::unique_ptr<counters_bpf, closer> loaded_;
-  std::vector<std::unique_ptr<bpf_link, closer>> links_;
+  owned_programs<counters_bpf> loaded_;
+  std::vector<owned_link> links_;
   std::array<bool, ADAPTYST_COUNTERS> counts_{};
 };
 

@@ -19,7 +19,6 @@
 #include "../support/error.hpp"
 #include "../support/regular_file.hpp"
 #include "function.skel.h"
-#include "libbpf_messages.hpp"
 #include "recorder_layout.hpp"
 #include "summed_rows.hpp"
 
@@ -45,8 +44,6 @@ std::string first_of(const std::set<std::string>& names) {
   return names.size() <= most ? list : fmt::format("{} and {} others", list, names.size() - most);
 }
 
-bool is_denied(int number) { return number == EPERM || number == EACCES; }
-
 }  // namespace
 
 std::string why_refused(const function_place& place, const function_options& options) {
@@ -60,28 +57,24 @@ std::string why_refused(const function_place& place, const function_options& opt
   return {};
 }
 
-void function_probes::closer::operator()(function_bpf* loaded) const { function_bpf__destroy(loaded); }
-void function_probes::closer::operator()(bpf_link* attached) const { bpf_link__destroy(attached); }
-
-function_probes::function_probes(const function_options& options) : options_(options) {
+function_probes::function_probes(const function_options& options)
+    : options_(options), loaded_(nullptr, function_bpf__destroy) {
   if (!kernel_has_uprobe_multi())
     throw error("cannot put probes on functions: the kernel has no link for many of them at once", 0,
                 "use Linux 6.10 or later, or markers");
-  silence_libbpf();
   if ((options.sessions && load(true)) || load(false)) {
     if (options.family && sessions_) follow_family();
     return;
   }
   throw error("cannot load the eBPF programs for functions", errno,
-              is_denied(errno) ? "needs CAP_BPF and CAP_PERFMON, or root. See docs/permissions.md"
-                               : "markers work without them; or the kernel was built without BTF, which they need");
+              hint_on(errno, "", "markers work without them; or the kernel was built without BTF, which they need"));
 }
 
 function_probes::~function_probes() { stop(); }
 
 // False: not possible, and errno says why. Only the attempt tells whether the kernel has sessions.
 bool function_probes::load(bool sessions) {
-  std::unique_ptr<function_bpf, closer> opened(function_bpf__open());
+  owned_programs<function_bpf> opened = open_programs(function_bpf__open, function_bpf__destroy);
   if (opened == nullptr) return false;
   expect_multi(opened->progs.function_session, uprobe_moment::session);
   expect_multi(opened->progs.function_entry);
@@ -116,8 +109,7 @@ void function_probes::follow_family() {
   family_.reset(bpf_program__attach(loaded_->progs.inherit));
   if (family_ == nullptr)
     throw error("cannot follow the processes that a program starts", errno,
-                is_denied(errno) ? "needs CAP_BPF and CAP_PERFMON, or root. See docs/permissions.md"
-                                 : "attach to the processes one by one");
+                hint_on(errno, "", "attach to the processes one by one"));
   const int process = static_cast<int>(syscall(SYS_pidfd_open, options_.pid, 0));
   const std::uint32_t present = 1;
   const bool listed =
@@ -182,8 +174,7 @@ std::vector<refused_function> function_probes::attach(const std::string& file,
     for (uprobe_link& one : made) links_[process].push_back(std::move(one));
   } catch (const error& failed) {
     throw error(fmt::format("cannot put probes on {} functions of {}", places.size(), file), failed.number(),
-                is_denied(failed.number()) ? "needs CAP_BPF and CAP_PERFMON, or root. See docs/permissions.md"
-                                           : "the file must be there, and the process alive");
+                hint_on(failed.number(), "", "the file must be there, and the process alive"));
   }
   for (const auto& [id, site] : sites) probed_.emplace(process, file, id);
   sites_.merge(sites);

@@ -25,10 +25,10 @@
 #include "../discover/function_request.hpp"
 #include "../discover/named_functions.hpp"
 #include "../profile/measured.hpp"
+#include "bpf_loading.hpp"
 #include "kernel_rows.hpp"
 #include "uprobe_link.hpp"
 
-struct bpf_link;
 struct function_bpf;
 
 namespace adaptyst::lib {
@@ -79,11 +79,6 @@ class function_probes {
   void stop();
 
  private:
-  struct closer {
-    void operator()(function_bpf* loaded) const;
-    void operator()(bpf_link* attached) const;
-  };
-
   // Of a file and a process; copies of a library share their sites.
   using probed_function = std::tuple<pid_t, std::string, std::uint64_t>;
 
@@ -93,9 +88,9 @@ class function_probes {
   void follow_family();
 
   function_options options_;
-  std::unique_ptr<function_bpf, closer> loaded_;
+  owned_programs<function_bpf> loaded_;
   bool sessions_ = false;
-  std::unique_ptr<bpf_link, closer> family_;
+  owned_link family_;
   std::map<pid_t, std::vector<uprobe_link>> links_;
   std::unordered_map<std::uint64_t, measured_site> sites_;
   std::set<probed_function> probed_;

@@ -6,7 +6,6 @@
 
 #include "../../probes/record.h"
 #include "../support/error.hpp"
-#include "libbpf_messages.hpp"
 #include "region.skel.h"
 #include "summed_rows.hpp"
 
@@ -15,19 +14,14 @@ namespace adaptyst::lib {
 namespace {
 
 [[noreturn]] void fail_to_load(int number) {
-  throw error(
-      "cannot load the eBPF programs", number,
-      number == EPERM || number == EACCES
-          ? "needs CAP_BPF and CAP_PERFMON, or root; without, engine=inline measures the same. See docs/permissions.md"
-          : "engine=inline works without eBPF");
+  throw error("cannot load the eBPF programs", number,
+              hint_on(number, "without, engine=inline measures the same", "engine=inline works without eBPF"));
 }
 
 }  // namespace
 
 kernel_rows::kernel_rows(bool multi, audience whose, bool among_functions)
-    : multi_(multi), programs_(nullptr, region_bpf__destroy) {
-  silence_libbpf();
-  programs_.reset(region_bpf__open());
+    : multi_(multi), programs_(open_programs(region_bpf__open, region_bpf__destroy)) {
   if (programs_ == nullptr) fail_to_load(errno);
   if (multi) expect_multi(programs_->progs.region_end);
   programs_->rodata->filter = filter_for(whose);

@@ -11,6 +11,7 @@
 #include "../../probes/record.h"
 #include "../profile/measured.hpp"
 #include "audience.hpp"
+#include "bpf_loading.hpp"
 #include "uprobe_link.hpp"
 
 struct region_bpf;
@@ -44,7 +45,7 @@ class kernel_rows {
 
  private:
   bool multi_;
-  std::unique_ptr<region_bpf, void (*)(region_bpf*)> programs_;
+  owned_programs<region_bpf> programs_;
 };
 
 }  // namespace adaptyst::lib

@@ -2,14 +2,11 @@
 
 #include <fmt/format.h>
 #include <pthread.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
 
-#include "../discover/elf_probes.hpp"
 #include "../support/error.hpp"
-#include "../support/regular_file.hpp"
 #include "../support/stopwatch.hpp"
 #include "attach_point.hpp"
 
@@ -89,22 +86,13 @@ bool probe_links::attach(const std::string& file) {
 
 // Attaches to the probes of a file that has not been seen before, and to `more` places in it.
 void probe_links::attach_file(const std::string& file, std::vector<uprobe_place> more, pid_t process) {
-  // Its owner may let the name lead elsewhere at any moment: what is read here must be what is probed.
-  const regular_file opened(file, "probes, which are to be observed",
-                            "the file must still be where it was loaded from");
-  struct stat identity {};
-  if (fstat(opened.descriptor(), &identity) != 0) throw error(fmt::format("cannot look at {}", file), errno, "");
-  if (!files_.emplace(identity.st_dev, identity.st_ino).second) return;
-  std::vector<uprobe_place> places = std::move(more);
-  for (const elf_probe& probe : find_elf_markers(opened.path()).probes)
-    if (probe.name == "region_end")
-      places.push_back({probe.offset + (probe.has_fast_point ? point_ : safe_point), probe.semaphore_offset});
-  try {
-    if (!places.empty()) links_.push_back(rows_.attach({opened.path(), file}, places, process));
-  } catch (...) {
-    files_.erase({identity.st_dev, identity.st_ino});  // it may work for another process
-    throw;
-  }
+  files_.once(file, [&](const uprobe_file& opened, const std::vector<elf_probe>& probes) {
+    std::vector<uprobe_place> places = std::move(more);
+    for (const elf_probe& probe : probes)
+      if (probe.name == "region_end")
+        places.push_back({probe.offset + (probe.has_fast_point ? point_ : safe_point), probe.semaphore_offset});
+    if (!places.empty()) links_.push_back(rows_.attach(opened, places, process));
+  });
 }
 
 void probe_links::stop() {

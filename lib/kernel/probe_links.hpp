@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "kernel_rows.hpp"
+#include "probed_files.hpp"
 #include "uprobe_link.hpp"
 
 namespace adaptyst::lib {
@@ -48,7 +49,7 @@ class probe_links {
   kernel_rows rows_;
   std::mutex mutex_;  // of what follows: objects may be loaded on any thread
   std::vector<uprobe_link> links_;
-  std::set<std::pair<dev_t, ino_t>> files_;
+  probed_files files_;
   bool stopped_ = false;
   unsigned point_ = 0;
   bool optimised_ = false;

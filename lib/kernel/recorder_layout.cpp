@@ -18,10 +18,7 @@ adaptyst_recorder_layout layout_of_recorders() {
   layout.next = offsetof(detail::recorder_head, next);
   layout.thread = offsetof(detail::recorder_head, thread);
   layout.depth = offsetof(detail::recorder_head, depth);
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Winvalid-offsetof"  // a plain struct behind a plain struct
-  layout.frames = offsetof(detail::recorder, frames);
-#pragma GCC diagnostic pop
+  layout.frames = detail::offset_of_frames;
   layout.frame_bytes = sizeof(detail::frame);
   layout.stack = offsetof(detail::frame, stack);
   layout.begin = offsetof(detail::frame, begin);

@@ -13,7 +13,6 @@
 #include "../support/error.hpp"
 #include "context_probes.hpp"
 #include "kernel_maps.hpp"
-#include "libbpf_messages.hpp"
 #include "recorder_layout.hpp"
 #include "samples.skel.h"
 #include "summed_rows.hpp"
@@ -23,9 +22,7 @@ namespace adaptyst::lib {
 namespace {
 
 [[noreturn]] void fail(const char* what, int number) {
-  throw error(what, number,
-              number == EPERM || number == EACCES ? "needs CAP_BPF and CAP_PERFMON, or root. See docs/permissions.md"
-                                                  : "needs Linux 6.7 or later, built with BTF. See docs/samples.md");
+  throw error(what, number, hint_on(number, "", "needs Linux 6.7 or later, built with BTF. See docs/samples.md"));
 }
 
 // Runs `work` with this thread on each processor in turn; those where it may not be are left out.
@@ -67,12 +64,8 @@ class all_signals_blocked {
 
 }  // namespace
 
-void sampler::closer::operator()(samples_bpf* loaded) const { samples_bpf__destroy(loaded); }
-void sampler::closer::operator()(bpf_link* attached) const { bpf_link__destroy(attached); }
-
-sampler::sampler(const context_probes& of, const sampler_options& options) : maker_(getpid()) {
-  silence_libbpf();
-  loaded_.reset(samples_bpf__open());
+sampler::sampler(const context_probes& of, const sampler_options& options)
+    : loaded_(open_programs(samples_bpf__open, samples_bpf__destroy)), maker_(getpid()) {
   if (loaded_ == nullptr) fail("cannot load the eBPF programs for samples", errno);
   loaded_->rodata->filter = filter_for(options.whose);
   loaded_->rodata->layout = layout_of_recorders();

@@ -9,8 +9,8 @@
 
 #include "../profile/samples.hpp"
 #include "audience.hpp"
+#include "bpf_loading.hpp"
 
-struct bpf_link;
 struct samples_bpf;
 
 namespace adaptyst::lib {
@@ -37,15 +37,10 @@ class sampler {
   void stop();
 
  private:
-  struct closer {
-    void operator()(samples_bpf* loaded) const;
-    void operator()(bpf_link* attached) const;
-  };
-
   void start_clocks();
 
-  std::unique_ptr<samples_bpf, closer> loaded_;
-  std::vector<std::unique_ptr<bpf_link, closer>> tracepoints_;
+  owned_programs<samples_bpf> loaded_;
+  std::vector<owned_link> tracepoints_;
   std::uint64_t unsampled_ = 0;  // processors that have no clock
   pid_t maker_;                  // a forked child shares the programs' memory, and must not stop them
   bool stopped_ = false;

@@ -16,6 +16,7 @@
 #include <utility>
 
 #include "../support/error.hpp"
+#include "bpf_loading.hpp"
 
 namespace adaptyst::lib {
 
@@ -35,13 +36,9 @@ struct multi_request {
   std::uint32_t count, multi_flags, pid, pad;
 };
 
-constexpr const char* permission_hint =
-    "needs CAP_BPF and CAP_PERFMON (Linux 6.10 and later) or CAP_SYS_ADMIN; without, use engine=inline. See "
-    "docs/permissions.md";
-
 error cannot_attach(const std::string& file, int number) {
   return error(fmt::format("cannot attach to the probes of {}", file), number,
-               number == EPERM || number == EACCES ? permission_hint : "engine=inline works without attaching");
+               hint_on(number, "without, engine=inline measures the same", "engine=inline works without attaching"));
 }
 
 // Descriptors of all links. A child closes its copies as soon as it is there.

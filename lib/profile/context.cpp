@@ -18,9 +18,9 @@ bool is_scope(const measured& in, std::uint64_t path) {
 kernel_context nothing_in(const context_sums& sums) {
   kernel_context none;
   if (sums.with_faults) none.minor_faults = none.major_faults = 0;
-  if (sums.counts[ADAPTYST_COUNTER_CYCLES]) none.cycles = 0;
-  if (sums.counts[ADAPTYST_COUNTER_INSTRUCTIONS]) none.instructions = 0;
-  if (sums.counts[ADAPTYST_COUNTER_CACHE_MISSES]) none.cache_misses = 0;
+  if (sums.counts_cycles) none.cycles = 0;
+  if (sums.counts_instructions) none.instructions = 0;
+  if (sums.counts_cache_misses) none.cache_misses = 0;
   return none;
 }
 

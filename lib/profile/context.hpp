@@ -3,11 +3,9 @@
 #define ADAPTYST_LIB_PROFILE_CONTEXT_HPP
 
 #include <adaptyst/profile.hpp>
-#include <array>
 #include <cstdint>
 #include <unordered_map>
 
-#include "../../probes/counter_record.h"
 #include "measured.hpp"
 
 namespace adaptyst::lib {
@@ -16,7 +14,8 @@ namespace adaptyst::lib {
 struct context_sums {
   std::unordered_map<std::uint64_t, kernel_context> by_path;
   bool with_faults = false;
-  std::array<bool, ADAPTYST_COUNTERS> counts{};  // which of the processor's counters were read
+  // Which of the processor's counters were read.
+  bool counts_cycles = false, counts_instructions = false, counts_cache_misses = false;
   context_account account;
 };
 

@@ -6,8 +6,6 @@
 #include <unordered_set>
 #include <vector>
 
-#include "../kernel/recorder_layout.hpp"
-
 namespace adaptyst::lib {
 
 namespace {
@@ -22,7 +20,6 @@ open_counts read_open_regions(const process_state& of) {
   open_counts open;
   detail::control_page control{};
   if (of.address == 0 || !has_known_layout(of) || !of.in->read(of.address, control)) return open;
-  const std::uint64_t first_frame = layout_of_recorders().frames;
   std::uint64_t at = reinterpret_cast<std::uint64_t>(control.recorders);
   std::vector<detail::frame> frames;
   std::unordered_set<std::uint64_t> visited;
@@ -33,8 +30,8 @@ open_counts read_open_regions(const process_state& of) {
     if (head.epoch == control.epoch && head.depth > head.base && head.depth <= detail::most_depth) {
       frames.resize(head.depth - head.base);
       frames_read += frames.size();
-      if (of.in->read(at + first_frame + (head.base + std::size_t{1}) * sizeof(detail::frame), frames.data(),
-                      frames.size() * sizeof(detail::frame)))
+      if (of.in->read(at + detail::offset_of_frames + (head.base + std::size_t{1}) * sizeof(detail::frame),
+                      frames.data(), frames.size() * sizeof(detail::frame)))
         for (const detail::frame& one : frames) {
           adaptyst_path path{};
           if (of.in->read(reinterpret_cast<std::uint64_t>(one.path), path)) ++open[path.id];

@@ -15,10 +15,10 @@
 #include <fstream>
 #include <utility>
 
-#include "../discover/process_image.hpp"
 #include "../discover/process_objects.hpp"
 #include "../support/error.hpp"
 #include "../support/options.hpp"
+#include "../support/process_maps.hpp"
 
 namespace adaptyst::lib {
 

@@ -1,4 +1,4 @@
-#include <cxxabi.h>
+#include <adaptyst/adapter/demangle.hpp>
 #include <elfutils/libdwfl.h>
 #include <unistd.h>
 
@@ -30,11 +30,9 @@ bool is_elf(int descriptor) {
          std::memcmp(start, ELFMAG, SELFMAG) == 0;
 }
 
-std::string demangled(const char* symbol) {
-  if (symbol[0] != '_' || symbol[1] != 'Z') return std::string(symbol, std::strcspn(symbol, "@"));  // a version follows
-  int failed = 0;
-  const std::unique_ptr<char, void (*)(void*)> text(abi::__cxa_demangle(symbol, nullptr, nullptr, &failed), std::free);
-  return text != nullptr && failed == 0 ? text.get() : symbol;
+std::string written(const char* symbol) {
+  const auto text = demangled(symbol);
+  return text ? text.get() : std::string(symbol, std::strcspn(symbol, "@"));  // a version follows
 }
 
 }  // namespace
@@ -76,7 +74,7 @@ std::string file_symbols::function_at(std::uint64_t offset) const {
                                                   &symbol, nullptr, nullptr, nullptr);
     // libdw also offers the nearest label before: in a stripped file that is another function.
     if (name == nullptr || into >= symbol.st_size || GELF_ST_TYPE(symbol.st_info) == STT_SECTION) return {};
-    return demangled(name);
+    return written(name);
   }
   return {};
 }

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <string_view>
 
-#include "../discover/process_image.hpp"
 #include "../support/error.hpp"
 
 namespace adaptyst::lib {
@@ -29,14 +28,14 @@ std::string name_without_file(const std::string& path) {
 
 }  // namespace
 
-symboliser::code_file* symboliser::file_of(const mapped_code& piece) {
-  std::unique_ptr<code_file>& file = files_[{piece.device, piece.inode}];
+symboliser::code_file* symboliser::file_of(pid_t process, const mapping& piece) {
+  std::unique_ptr<code_file>& file = files_[piece.identity];
   if (file != nullptr) return file.get();
   file = std::make_unique<code_file>();
   file->name = base_name(piece.path);
   if (files_.size() <= most_files) {
     try {
-      file->opened = std::make_unique<const regular_file>(piece.here, "symbols", "");
+      file->opened = std::make_unique<const regular_file>(name_from_here(process, piece), "symbols", "");
     } catch (const error&) {  // gone, or not ours to read
     }
   }
@@ -48,12 +47,14 @@ void symboliser::look_at(pid_t process) {
   if (image.empty()) return;
   process_code& known = processes_[process];
   if (known.image != image) known = {std::move(image), {}, {}, {}};
-  for (const mapped_code& piece : mapped_codes(process)) {
-    code one{piece.begin, piece.end, piece.offset, piece.inode != 0 ? file_of(piece) : nullptr,
-             piece.inode != 0 ? std::string() : name_without_file(piece.path)};
+  for_each_mapping(process, [&](const mapping& piece) {
+    if (!piece.executable) return;
+    const bool is_of_file = piece.is_of_file();
+    code one{piece.begin, piece.end, piece.offset, is_of_file ? file_of(process, piece) : nullptr,
+             is_of_file ? std::string() : name_without_file(piece.path)};
     if (known.pieces.size() < most_pieces && known.seen.emplace(one.begin, one.end, one.offset, one.file).second)
       known.pieces.push_back(std::move(one));
-  }
+  });
 }
 
 std::string symboliser::describe(const process_code& process, std::uint64_t address) {

@@ -21,7 +21,7 @@
 #include <utility>
 #include <vector>
 
-#include "../discover/process_objects.hpp"
+#include "../support/process_maps.hpp"
 #include "../support/regular_file.hpp"
 #include "file_symbols.hpp"
 #include "kernel_symbols.hpp"
@@ -62,10 +62,10 @@ class symboliser {
     std::set<std::tuple<std::uint64_t, std::uint64_t, std::uint64_t, const code_file*>> seen;  // of the pieces
   };
 
-  code_file* file_of(const mapped_code& piece);
+  code_file* file_of(pid_t process, const mapping& piece);
   std::string describe(const process_code& process, std::uint64_t address);
 
-  std::map<std::pair<std::uint64_t, std::uint64_t>, std::unique_ptr<code_file>> files_;  // by device and inode
+  std::map<file_identity, std::unique_ptr<code_file>> files_;
   std::map<pid_t, process_code> processes_;
   std::ifstream kernel_list_{"/proc/kallsyms"};  // opened while it is permitted
   std::optional<kernel_symbols> kernel_;

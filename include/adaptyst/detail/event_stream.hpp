@@ -16,8 +16,8 @@
 #include <mutex>
 #include <new>
 
+#include "../adapter/gpu_name.hpp"
 #include "../device_clock.hpp"
-#include "gpu_name.hpp"
 #endif
 
 namespace adaptyst { inline namespace v1 { namespace detail {

@@ -1,6 +1,6 @@
 // What a GPU is called in profiles, whichever way it is observed: the same device must not get two names.
-#ifndef ADAPTYST_DETAIL_GPU_NAME_HPP
-#define ADAPTYST_DETAIL_GPU_NAME_HPP
+#ifndef ADAPTYST_ADAPTER_GPU_NAME_HPP
+#define ADAPTYST_ADAPTER_GPU_NAME_HPP
 
 #include "../device.hpp"
 

@@ -1,0 +1,41 @@
+// What loading BPF programs takes, whichever they are: a libbpf that is quiet, owners of what it makes, and what to say when
+// the kernel refuses.
+#ifndef ADAPTYST_LIB_KERNEL_BPF_LOADING_HPP
+#define ADAPTYST_LIB_KERNEL_BPF_LOADING_HPP
+
+#include <memory>
+#include <string>
+#include <string_view>
+
+struct bpf_link;
+
+namespace adaptyst::lib {
+
+// It prints what it does; what a user has to know we say ourselves.
+void silence_libbpf();
+
+// Of a skeleton, with its own function to free it.
+template <class Programs>
+using owned_programs = std::unique_ptr<Programs, void (*)(Programs*)>;
+
+struct link_destroyer {
+  void operator()(bpf_link* attached) const;
+};
+using owned_link = std::unique_ptr<bpf_link, link_destroyer>;
+
+// As `<skeleton>__open` and `<skeleton>__destroy`; null, and errno says why, when it fails.
+template <class Programs>
+owned_programs<Programs> open_programs(Programs* (*open)(), void (*destroy)(Programs*)) {
+  silence_libbpf();
+  return {open(), destroy};
+}
+
+bool is_denied(int number) noexcept;
+
+// What to do about `number`: where it is a matter of rights, which ones are needed, and what does `without` them; else
+// `otherwise`.
+std::string hint_on(int number, std::string_view without, std::string_view otherwise);
+
+}  // namespace adaptyst::lib
+
+#endif

@@ -1,0 +1,100 @@
+#include "process_maps.hpp"
+
+#include <adaptyst/detail/text.hpp>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+
+#include <cerrno>
+#include <cinttypes>
+#include <cstdio>
+#include <fstream>
+#include <map>
+#include <string_view>
+
+namespace adaptyst::lib {
+
+namespace {
+
+bool parse(const std::string& line, mapping& to) {
+  int path_at = 0;
+  char rights[5] = {};
+  unsigned major = 0;
+  unsigned minor = 0;
+  if (std::sscanf(line.c_str(), "%" SCNx64 "-%" SCNx64 " %4s %" SCNx64 " %x:%x %" SCNu64 " %n", &to.begin, &to.end,
+                  rights, &to.offset, &major, &minor, &to.identity.second, &path_at) != 7)
+    return false;
+  to.identity.first = makedev(major, minor);
+  to.writable = rights[1] == 'w';
+  to.executable = rights[2] == 'x';
+  to.path = line.substr(static_cast<std::size_t>(path_at));
+  return true;
+}
+
+}  // namespace
+
+bool for_each_mapping(pid_t process, const std::function<void(mapping&)>& visit) {
+  errno = 0;
+  std::ifstream maps(fmt::format("/proc/{}/maps", process));
+  std::string line;
+  if (!maps || !std::getline(maps, line)) {
+    if (errno == 0) errno = ESRCH;
+    return false;
+  }
+  do {
+    if (mapping one{}; parse(line, one)) visit(one);
+  } while (std::getline(maps, line));
+  return true;
+}
+
+std::string name_from_here(pid_t process, const mapping& of) {
+  std::string name = fmt::format("/proc/{}/root{}", process, of.path);
+  std::string exact = fmt::format("/proc/{}/map_files/{:x}-{:x}", process, of.begin, of.end);
+  struct stat there {};
+  if (stat(name.c_str(), &there) != 0 || there.st_ino != of.identity.second) return exact;
+  if (there.st_dev == of.identity.first) return name;
+  // On btrfs and overlayfs one file has two devices. Only root can look at the exact name.
+  struct stat mapped {};
+  const bool same = stat(exact.c_str(), &mapped) != 0 ||
+                    (mapped.st_ino == there.st_ino && mapped.st_size == there.st_size &&
+                     mapped.st_mtim.tv_sec == there.st_mtim.tv_sec && mapped.st_mtim.tv_nsec == there.st_mtim.tv_nsec);
+  return same ? name : exact;
+}
+
+std::vector<mapped_file> mapped_files(pid_t process) {
+  std::map<file_identity, mapped_file> found;
+  constexpr std::string_view gone = " (deleted)";
+  for_each_mapping(process, [&](mapping& one) {
+    if (!one.is_of_file() || found.count(one.identity) != 0) return;
+    std::string here = name_from_here(process, one);
+    if (one.path.size() > gone.size() && one.path.compare(one.path.size() - gone.size(), gone.size(), gone) == 0)
+      one.path.resize(one.path.size() - gone.size());
+    found[one.identity] = {std::move(one.path), std::move(here)};
+  });
+  std::vector<mapped_file> all;
+  all.reserve(found.size());
+  for (auto& [identity, one] : found) all.push_back(std::move(one));
+  return all;
+}
+
+std::uint64_t state_of_files(pid_t process) {
+  std::uint64_t state = 0;
+  for_each_mapping(process, [&](const mapping& one) {
+    if (one.is_of_file() && one.offset == 0) state = detail::mix(state ^ one.begin) ^ one.identity.second;
+  });
+  return state;
+}
+
+std::string image_of(pid_t process) {
+  std::ifstream status(fmt::format("/proc/{}/stat", process));
+  std::string text;
+  std::getline(status, text);
+  constexpr int before_code = 24;  // of the fields behind the name, in proc(5)
+  std::size_t at = text.rfind(')');
+  for (int field = 0; field != before_code && at != std::string::npos; ++field) at = text.find(' ', at + 1);
+  if (at == std::string::npos) return {};
+  const std::size_t end = text.find(' ', text.find(' ', text.find(' ', at + 1) + 1) + 1);
+  return text.substr(at, end - at);
+}
+
+}  // namespace adaptyst::lib

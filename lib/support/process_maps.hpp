@@ -1,0 +1,50 @@
+// What a process has mapped, from /proc/PID/maps; and what tells one program of a process from the next.
+#ifndef ADAPTYST_LIB_SUPPORT_PROCESS_MAPS_HPP
+#define ADAPTYST_LIB_SUPPORT_PROCESS_MAPS_HPP
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace adaptyst::lib {
+
+using file_identity = std::pair<dev_t, std::uint64_t>;  // device and inode; inode 0: no file
+
+struct mapping {
+  std::uint64_t begin, end;
+  std::uint64_t offset;  // in the file
+  file_identity identity;
+  bool writable, executable;
+  std::string path;  // as the process knows it; or "[vdso]" and the like, or empty
+
+  bool is_of_file() const { return identity.second != 0 && !path.empty() && path[0] == '/'; }
+};
+
+// In the order of their addresses. False: the process is not there, or not ours to look at, and errno says why.
+bool for_each_mapping(pid_t process, const std::function<void(mapping&)>& visit);
+
+// A name under which the very file that is mapped can be opened: it may lie in another mount namespace, and another file
+// may have taken its place since.
+std::string name_from_here(pid_t process, const mapping& of);
+
+struct mapped_file {
+  std::string path;  // as the process knows it
+  std::string here;  // by a name that leads there from here
+};
+
+// All files that a process has mapped, each once; none when it is not there, or not ours to look at.
+std::vector<mapped_file> mapped_files(pid_t process);
+
+// A number that is another when files have been mapped or unmapped since; 0 when the process is not there.
+std::uint64_t state_of_files(pid_t process);
+
+// Where its code and its stack begin, which exec() changes; empty when it is gone.
+std::string image_of(pid_t process);
+
+}  // namespace adaptyst::lib
+
+#endif
