@@ -8,9 +8,11 @@
 #include <vector>
 
 #include "measured.hpp"
-#include "sampled_stack.hpp"
 
 namespace adaptyst::lib {
+
+// What the thread did: computed, slept until something woke it, or was ready and had no core.
+enum class thread_state { on_cpu, blocked, waiting };
 
 // One stack of one call path; stacks by their ids, 0: none.
 struct sample_row {

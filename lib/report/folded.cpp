@@ -1,4 +1,4 @@
-#include "folded.hpp"
+#include "stacks.hpp"
 
 #include <algorithm>
 #include <map>

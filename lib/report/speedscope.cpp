@@ -1,4 +1,4 @@
-#include "speedscope.hpp"
+#include "stacks.hpp"
 
 #include <algorithm>
 #include <cstddef>

@@ -2,8 +2,7 @@
 #include <nlohmann/json.hpp>
 
 #include "catch.hpp"
-#include "report/folded.hpp"
-#include "report/speedscope.hpp"
+#include "report/stacks.hpp"
 
 using adaptyst::lib::sampled_stack;
 using adaptyst::lib::thread_state;
