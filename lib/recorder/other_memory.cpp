@@ -7,13 +7,12 @@
 #include <adaptyst/detail/clock.hpp>
 #include <algorithm>
 #include <cerrno>
-#include <cinttypes>
-#include <cstdio>
 #include <cstring>
 #include <exception>
-#include <fstream>
 #include <iterator>
 #include <utility>
+
+#include "../support/process_maps.hpp"
 
 namespace adaptyst::lib {
 
@@ -52,16 +51,12 @@ bool other_memory::read(std::uint64_t address, void* to, std::size_t bytes) cons
 
 // Neighbours as one, in the order of their addresses.
 std::vector<other_memory::range> other_memory::writable_ranges() const {
-  std::ifstream maps(fmt::format("/proc/{}/maps", process_));
   std::vector<range> found;
-  for (std::string line; std::getline(maps, line);) {
-    range one{};
-    char rights[5] = {};
-    if (std::sscanf(line.c_str(), "%" SCNx64 "-%" SCNx64 " %4s", &one.begin, &one.end, rights) != 3) continue;
-    if (rights[0] != 'r' || rights[1] != 'w' || rights[3] != 'p') continue;
+  for_each_mapping(process_, [&](const mapping& one) {
+    if (!one.readable || !one.writable || one.shared) return;
     if (!found.empty() && found.back().end == one.begin) found.back().end = one.end;
-    else found.push_back(one);
-  }
+    else found.push_back({one.begin, one.end});
+  });
   return found;
 }
 

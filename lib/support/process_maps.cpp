@@ -25,8 +25,10 @@ bool parse(const std::string& line, mapping& to) {
                   rights, &to.offset, &major, &minor, &to.identity.second, &path_at) != 7)
     return false;
   to.identity.first = makedev(major, minor);
+  to.readable = rights[0] == 'r';
   to.writable = rights[1] == 'w';
   to.executable = rights[2] == 'x';
+  to.shared = rights[3] == 's';
   to.path = line.substr(static_cast<std::size_t>(path_at));
   return true;
 }

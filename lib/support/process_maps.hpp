@@ -18,7 +18,7 @@ struct mapping {
   std::uint64_t begin, end;
   std::uint64_t offset;  // in the file
   file_identity identity;
-  bool writable, executable;
+  bool readable, writable, executable, shared;
   std::string path;  // as the process knows it; or "[vdso]" and the like, or empty
 
   bool is_of_file() const { return identity.second != 0 && !path.empty() && path[0] == '/'; }
