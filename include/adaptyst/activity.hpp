@@ -27,8 +27,8 @@ namespace adaptyst { inline namespace v1 {
 // A call path on a device that has counted something in the interval.
 struct active_region {
   std::vector<std::string> path;
-  std::string kind;         // as in region::kind
-  std::string device_kind;  // "?" for a device that the profile does not list
+  region_kind kind = region_kind::region;
+  std::optional<adaptyst::device_kind> device_kind;  // empty for a device that the profile does not list
   std::uint32_t device_index = 0;
   std::uint64_t count = 0;
   std::optional<double> per_second;
@@ -40,7 +40,7 @@ struct active_region {
 };
 
 struct active_device {
-  std::string kind;
+  device_kind kind = device_kind::other;
   std::uint32_t index = 0;
   std::string name;
   // What all processes together used of it, at most 1: in the interval, and since the first look.
@@ -55,7 +55,7 @@ struct activity {
   std::vector<active_device> devices;
   std::uint64_t events = 0, events_so_far = 0;
   std::optional<double> events_per_second;
-  std::map<std::string, std::uint64_t> lost, lost_so_far;  // by reason; reasons that did not occur are absent
+  losses lost, lost_so_far;
   // What observing cost the programs, as a fraction of the interval; of one thread's time, if all of it was on one.
   std::optional<double> overhead;
 };

@@ -38,8 +38,8 @@ struct compared_side {
 
 struct compared_region {
   std::vector<std::string> path;
-  std::string kind;
-  std::string device_kind;  // "?" for a device that the profile does not list
+  region_kind kind = region_kind::region;
+  std::optional<adaptyst::device_kind> device_kind;  // empty for a device that the profile does not list
   std::uint32_t device_index = 0;
   std::optional<compared_side> before, after;  // empty: not in that profile
   // Of the durations of single events. Its p is corrected for the number of regions that were tested (Holm).

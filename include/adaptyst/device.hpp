@@ -18,6 +18,9 @@ namespace adaptyst { inline namespace v1 {
 
 enum class device_kind : uint32_t { cpu, gpu, fpga, accelerator, other };
 
+// Which clock a device's times were taken in. Those of the host are read by device_clock itself.
+enum class clock_id : uint32_t { unknown, monotonic, monotonic_raw, realtime, boottime, device };
+
 // 52 bytes, trivially copyable, may be a constant. Any number of threads may use one at once.
 class device {
  public:

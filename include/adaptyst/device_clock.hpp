@@ -25,9 +25,6 @@
 
 namespace adaptyst { inline namespace v1 {
 
-// Which clock a time was taken in. Those of the host are read by synchronise() itself.
-enum class clock_id : uint32_t { unknown, monotonic, monotonic_raw, realtime, boottime, device };
-
 class device_clock {
  public:
   static constexpr unsigned most_points = 16;

@@ -42,7 +42,7 @@ struct known_marker {
   std::string name;
   std::string label;  // the payload's texts
   source_location site;
-  std::string kind;         // as in region::kind, or metric
+  region_kind kind = region_kind::region;
   std::uint64_t ended = 0;  // since it was last begun to observe the process
 };
 

@@ -17,7 +17,73 @@
 #include <string_view>
 #include <vector>
 
+#include "device.hpp"
+
 namespace adaptyst { inline namespace v1 {
+
+enum class region_kind {
+  region,
+  offload,  // the host waits for what a device does
+  wait,     // the host waits for devices
+  kernel,   // from here on to other: an operation of a device
+  copy_to,
+  copy_from,
+  fill,
+  other,
+  mark,
+  function,  // without a marker
+  metric,    // of markers alone: in a profile it is an attribute of the region around it
+};
+
+// Why something is not in the figures. Files call them by these names.
+enum class loss_reason {
+  // Of events: docs/design.md, The account.
+  too_deep,
+  rows_full,
+  tables_full,
+  no_memory,
+  in_signal,
+  bad_times,
+  no_times,
+  unknown_clock,
+  device_lost,
+  unmatched,
+  kernel_rows_full,
+  kernel_busy,
+  not_delivered,
+  function_too_deep,
+  // Of context and samples: docs/context.md, docs/samples.md.
+  unreadable,
+  other_layout,
+  no_wakeup,
+  counter_interrupts,
+  stacks_full,
+  truncated,
+  clock_stopped,
+  processors,
+  other,  // read from a file of a later version, which has more reasons
+};
+using losses = std::map<loss_reason, std::uint64_t>;  // those that did not occur are absent
+
+// How a marker's events were recorded while an overhead budget was kept; the later, the cheaper.
+struct budget_step {
+  bool in_kernel = false;    // with a trap an event; otherwise by the program's own recorder
+  std::uint64_t one_of = 1;  // how many events one was recorded of
+
+  friend bool operator==(const budget_step& a, const budget_step& b) {
+    return a.in_kernel == b.in_kernel && a.one_of == b.one_of;
+  }
+  friend bool operator<(const budget_step& a, const budget_step& b) {
+    return a.in_kernel != b.in_kernel ? a.in_kernel : a.one_of < b.one_of;
+  }
+};
+
+// As files and tables have them: "copy_to", "gpu", "monotonic_raw", "too_deep"; "kernel", "recorder" or "1 of 64".
+const char* word_of(region_kind kind);
+const char* word_of(device_kind kind);
+const char* word_of(clock_id clock);
+const char* word_of(loss_reason reason);
+std::string word_of(const budget_step& step);
 
 // Counts of durations in log-linear buckets: any quantile to within 3 %, up to 19 hours.
 class histogram {
@@ -74,15 +140,15 @@ struct kernel_context {
 
 // How much of that there is to know.
 struct context_account {
-  std::uint64_t threads = 0;                  // that have announced themselves to the kernel
-  std::map<std::string, std::uint64_t> lost;  // stretches off the core, page faults, or threads, by reason
+  std::uint64_t threads = 0;  // that have announced themselves to the kernel
+  losses lost;                // stretches off the core, page faults, or threads
 };
 
 // Samples of threads on their cores, taken by a clock on each.
 struct sample_usage {
   std::uint64_t samples = 0;      // in regions and outside
   std::uint64_t observed_ns = 0;  // what they stand for, nanoseconds: of each, the time since its clock went off before
-  std::map<std::string, std::uint64_t> lost;  // samples, stretches off the core, or stacks, by reason
+  losses lost;                    // samples, stretches off the core, or stacks
 
   std::optional<std::uint64_t> period_ns() const;  // what one stands for; empty when there are none
 };
@@ -93,7 +159,7 @@ struct region {
   std::uint64_t id = 0;           // of the path and device, equal in all processes that run the same code
   std::uint64_t parent = 0;       // the id of the path above, 0 at the root
   source_location site;
-  std::string kind;           // region, offload, wait, kernel, copy_to, copy_from, fill, other, mark, function
+  region_kind kind = region_kind::region;
   std::uint32_t device = 0;   // an index into profile::devices
   std::uint32_t threads = 0;  // how many ran it
   std::uint64_t count = 0;
@@ -107,9 +173,8 @@ struct region {
   // are estimates: how many were timed, and the variances of count and total_ns. Absent where all were.
   std::optional<std::uint64_t> sampled;
   std::optional<double> count_variance, total_variance;
-  // How long its marker was recorded how, in ns of each process: kernel (a trap an event), recorder (the program's own), 1
-  // of N (of the events, likewise). Empty without an overhead budget.
-  std::map<std::string, std::uint64_t> measured_on;
+  // How long its marker was recorded how, in ns of each process. Empty without an overhead budget.
+  std::map<budget_step, std::uint64_t> measured_on;
   // Absent for what is bound to no scope, and where the kernel was not asked. With nested regions; without.
   std::optional<kernel_context> context, self_context;
   std::optional<std::uint64_t> samples;  // on a core, without nested regions; absent: none were asked for
@@ -123,7 +188,7 @@ struct region {
 
 // What clock a device's times were taken in, and how it was converted to CLOCK_MONOTONIC.
 struct device_clock_usage {
-  std::string name;  // monotonic, monotonic_raw, realtime, boottime, device
+  clock_id clock = clock_id::unknown;
   std::uint32_t sync_points = 0;
   std::int64_t offset_ns = 0;     // CLOCK_MONOTONIC less this clock
   double drift_ppm = 0;           // by how much faster CLOCK_MONOTONIC runs
@@ -147,7 +212,7 @@ struct amount {
 // A processor. Its times are unions: what it did at once counts once. They add up:
 //   observed = busy + idle,  busy = kernel + exposed copy + other,  idle = launch idle + starved
 struct device_usage {
-  std::string kind;  // cpu, gpu, fpga, accelerator, other
+  device_kind kind = device_kind::other;
   std::uint32_t index = 0;
   std::string name;
   std::uint64_t observed_ns = 0;         // how long it was looked at
@@ -195,7 +260,7 @@ struct account {
   std::uint64_t begun = 0;
   std::uint64_t ended = 0;
   std::uint64_t open = 0;
-  std::map<std::string, std::uint64_t> lost;  // by reason; reasons that did not occur are absent
+  losses lost;
   std::uint64_t unmatched = 0;  // begins without an end (they are among the lost), and ends without a begin
   std::uint64_t unnamed = 0;    // call paths that were counted, but could not be named at the time
   std::optional<double> overhead_ns;

@@ -166,14 +166,14 @@ context_sums context_probes::read() const {
       });
   const std::vector<std::uint64_t> counts = read_kernel_counters(loaded_->maps.counts, ADAPTYST_CONTEXT_COUNTS);
   sums.account.threads = counts[ADAPTYST_CONTEXT_THREADS];
-  const auto lose = [&](const char* why, std::uint32_t counter) {
+  const auto lose = [&](loss_reason why, std::uint32_t counter) {
     if (counts[counter] != 0) sums.account.lost[why] = counts[counter];
   };
-  lose("rows_full", ADAPTYST_CONTEXT_ROWS_FULL);
-  lose("unreadable", ADAPTYST_CONTEXT_UNREADABLE);
-  lose("other_layout", ADAPTYST_CONTEXT_LAYOUT);
-  lose("no_memory", ADAPTYST_CONTEXT_NO_MEMORY);
-  lose("no_wakeup", ADAPTYST_CONTEXT_NO_WAKEUP);
+  lose(loss_reason::rows_full, ADAPTYST_CONTEXT_ROWS_FULL);
+  lose(loss_reason::unreadable, ADAPTYST_CONTEXT_UNREADABLE);
+  lose(loss_reason::other_layout, ADAPTYST_CONTEXT_LAYOUT);
+  lose(loss_reason::no_memory, ADAPTYST_CONTEXT_NO_MEMORY);
+  lose(loss_reason::no_wakeup, ADAPTYST_CONTEXT_NO_WAKEUP);
   return sums;
 }
 

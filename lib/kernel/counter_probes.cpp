@@ -106,7 +106,7 @@ void counter_probes::read(context_sums& into) const {
         add(of.cache_misses, ADAPTYST_COUNTER_CACHE_MISSES);
       });
   const std::uint64_t lost = read_kernel_counters(loaded_->maps.lost, 1).front();
-  if (lost != 0) into.account.lost["counter_interrupts"] = lost;
+  if (lost != 0) into.account.lost[loss_reason::counter_interrupts] = lost;
 }
 
 }  // namespace adaptyst::lib

@@ -198,16 +198,16 @@ measured function_probes::read() const {
   const std::vector<std::uint64_t> counters = read_kernel_counters(loaded_->maps.losses, ADAPTYST_FUNCTION_COUNTS);
   account& sum = all.accounting;
   std::uint64_t lost = 0;
-  const auto lose = [&](const char* why, std::uint32_t counter) {
+  const auto lose = [&](loss_reason why, std::uint32_t counter) {
     if (counters[counter] == 0) return;
     sum.lost[why] = counters[counter];
     lost += counters[counter];
   };
-  lose("function_too_deep", ADAPTYST_FUNCTION_TOO_DEEP);
-  lose("unmatched", ADAPTYST_FUNCTION_UNMATCHED);
-  lose("no_memory", ADAPTYST_FUNCTION_NO_MEMORY);
-  lose("kernel_rows_full", ADAPTYST_KERNEL_ROWS_FULL);
-  lose("kernel_busy", ADAPTYST_KERNEL_BUSY);
+  lose(loss_reason::function_too_deep, ADAPTYST_FUNCTION_TOO_DEEP);
+  lose(loss_reason::unmatched, ADAPTYST_FUNCTION_UNMATCHED);
+  lose(loss_reason::no_memory, ADAPTYST_FUNCTION_NO_MEMORY);
+  lose(loss_reason::kernel_rows_full, ADAPTYST_KERNEL_ROWS_FULL);
+  lose(loss_reason::kernel_busy, ADAPTYST_KERNEL_BUSY);
   sum.unmatched = counters[ADAPTYST_FUNCTION_UNMATCHED] + counters[ADAPTYST_FUNCTION_ORPHANS];
   sum.unnamed = counters[ADAPTYST_KERNEL_UNREADABLE] + counters[ADAPTYST_KERNEL_NAMES_FULL];
   for (const auto& [id, row] : all.rows) sum.ended += row.count;

@@ -51,8 +51,9 @@ measured kernel_rows::read() const {
   read_named_sites(all, programs_->maps.sites);
   const std::vector<std::uint64_t> counts = read_kernel_counters(programs_->maps.losses, ADAPTYST_KERNEL_LOSSES);
   account& sum = all.accounting;
-  if (counts[ADAPTYST_KERNEL_ROWS_FULL] != 0) sum.lost["kernel_rows_full"] = counts[ADAPTYST_KERNEL_ROWS_FULL];
-  if (counts[ADAPTYST_KERNEL_BUSY] != 0) sum.lost["kernel_busy"] = counts[ADAPTYST_KERNEL_BUSY];
+  if (counts[ADAPTYST_KERNEL_ROWS_FULL] != 0)
+    sum.lost[loss_reason::kernel_rows_full] = counts[ADAPTYST_KERNEL_ROWS_FULL];
+  if (counts[ADAPTYST_KERNEL_BUSY] != 0) sum.lost[loss_reason::kernel_busy] = counts[ADAPTYST_KERNEL_BUSY];
   sum.unnamed = counts[ADAPTYST_KERNEL_UNREADABLE] + counts[ADAPTYST_KERNEL_NAMES_FULL];
   return all;
 }

@@ -130,16 +130,16 @@ sample_sums sampler::read() const {
   sample_usage& usage = sums.usage;
   usage.samples = counts[ADAPTYST_SAMPLE_TAKEN];
   usage.observed_ns = counts[ADAPTYST_SAMPLE_OBSERVED_NS];
-  const auto lose = [&](const char* why, std::uint64_t count) {
+  const auto lose = [&](loss_reason why, std::uint64_t count) {
     if (count != 0) usage.lost[why] = count;
   };
-  lose("rows_full", counts[ADAPTYST_SAMPLE_ROWS_FULL]);
-  lose("unreadable", counts[ADAPTYST_SAMPLE_UNREADABLE]);
-  lose("stacks_full", counts[ADAPTYST_SAMPLE_STACKS_FULL]);
-  lose("truncated", counts[ADAPTYST_SAMPLE_TRUNCATED]);
-  lose("no_memory", counts[ADAPTYST_SAMPLE_NO_MEMORY]);
-  lose("clock_stopped", counts[ADAPTYST_SAMPLE_NO_CLOCK]);
-  lose("processors", unsampled_);
+  lose(loss_reason::rows_full, counts[ADAPTYST_SAMPLE_ROWS_FULL]);
+  lose(loss_reason::unreadable, counts[ADAPTYST_SAMPLE_UNREADABLE]);
+  lose(loss_reason::stacks_full, counts[ADAPTYST_SAMPLE_STACKS_FULL]);
+  lose(loss_reason::truncated, counts[ADAPTYST_SAMPLE_TRUNCATED]);
+  lose(loss_reason::no_memory, counts[ADAPTYST_SAMPLE_NO_MEMORY]);
+  lose(loss_reason::clock_stopped, counts[ADAPTYST_SAMPLE_NO_CLOCK]);
+  lose(loss_reason::processors, unsampled_);
   return sums;
 }
 

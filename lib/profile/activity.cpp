@@ -7,8 +7,8 @@ namespace adaptyst { inline namespace v1 {
 namespace {
 
 // A path's id, and the device: two programs may differ in the one behind equal numbers.
-using row_key = std::tuple<std::uint64_t, std::string, std::uint32_t>;
-using device_key = std::tuple<std::string, std::uint32_t, std::string>;
+using row_key = std::tuple<std::uint64_t, std::optional<device_kind>, std::uint32_t>;
+using device_key = std::tuple<device_kind, std::uint32_t, std::string>;
 
 struct row_sums {
   std::uint64_t count = 0, total_ns = 0, self_ns = 0;
@@ -51,7 +51,7 @@ struct activity_meter::state {
     const bool known = now.device < of.devices.size();
     made.path = now.path;
     made.kind = now.kind;
-    made.device_kind = known ? of.devices[now.device].kind : "?";
+    if (known) made.device_kind = of.devices[now.device].kind;
     made.device_index = known ? of.devices[now.device].index : now.device;
     made.count_so_far = now.count;
     made.total_so_far_ns = now.total_ns;

@@ -7,7 +7,7 @@ namespace adaptyst { inline namespace v1 {
 
 namespace {
 
-using key = std::tuple<std::vector<std::string>, std::string, std::string, std::uint32_t>;
+using key = std::tuple<std::vector<std::string>, region_kind, std::optional<device_kind>, std::uint32_t>;
 
 struct summed {
   compared_side side;
@@ -24,8 +24,9 @@ void add_rows(std::map<key, pair_of_sides>& to, const profile& of, bool is_after
   for (const region& row : of.regions) {
     const bool known = row.device < of.devices.size();
     const device_usage* const device = known ? &of.devices[row.device] : nullptr;
-    std::optional<summed>& there =
-        side_of(to[key{row.path, row.kind, known ? device->kind : "?", known ? device->index : row.device}], is_after);
+    const key same{row.path, row.kind, known ? std::optional(device->kind) : std::nullopt,
+                   known ? device->index : row.device};
+    std::optional<summed>& there = side_of(to[same], is_after);
     if (!there) there.emplace();
     there->side.count += row.count;
     if (row.total_ns != 0 || row.durations.count() != 0)

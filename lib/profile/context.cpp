@@ -89,7 +89,7 @@ void add_context(measured& to, const context_sums& from, const open_counts& open
   const path_set above_left_out = parents_of_left_out(to);
   // Where something is missing, a path without anything may be one of those that it is missing of.
   const bool is_incomplete = std::any_of(from.account.lost.begin(), from.account.lost.end(),
-                                         [](const auto& one) { return one.first != "no_wakeup"; });
+                                         [](const auto& one) { return one.first != loss_reason::no_wakeup; });
   for (auto& [id, row] : to.rows) {
     if (!is_scope(to, id) || row.left_out != 0) continue;
     if (is_incomplete && with_below.find(id) == with_below.end()) continue;

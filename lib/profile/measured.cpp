@@ -4,18 +4,19 @@
 
 namespace adaptyst::lib {
 
-std::string site_kind_name(std::uint32_t kind) {
+region_kind kind_of_site(std::uint32_t kind) {
   switch (kind) {
-    case ADAPTYST_SITE_OFFLOAD: return "offload";
-    case ADAPTYST_SITE_WAIT: return "wait";
-    case ADAPTYST_SITE_MARK: return "mark";
-    case ADAPTYST_SITE_FUNCTION: return "function";
-    case ADAPTYST_SITE_KERNEL: return "kernel";
-    case ADAPTYST_SITE_COPY_TO: return "copy_to";
-    case ADAPTYST_SITE_COPY_FROM: return "copy_from";
-    case ADAPTYST_SITE_FILL: return "fill";
-    case ADAPTYST_SITE_OTHER: return "other";
-    default: return "region";
+    case ADAPTYST_SITE_OFFLOAD: return region_kind::offload;
+    case ADAPTYST_SITE_METRIC: return region_kind::metric;
+    case ADAPTYST_SITE_MARK: return region_kind::mark;
+    case ADAPTYST_SITE_FUNCTION: return region_kind::function;
+    case ADAPTYST_SITE_WAIT: return region_kind::wait;
+    case ADAPTYST_SITE_KERNEL: return region_kind::kernel;
+    case ADAPTYST_SITE_COPY_TO: return region_kind::copy_to;
+    case ADAPTYST_SITE_COPY_FROM: return region_kind::copy_from;
+    case ADAPTYST_SITE_FILL: return region_kind::fill;
+    case ADAPTYST_SITE_OTHER: return region_kind::other;
+    default: return region_kind::region;
   }
 }
 
@@ -64,11 +65,10 @@ double event_costs::on(std::uint32_t step) const {
 }
 
 void set_overhead(profile& in, const measured& from, const event_costs& costs) {
-  const std::string function = site_kind_name(ADAPTYST_SITE_FUNCTION);
   bool all_known = true;
   double saved_ns = 0;
   for (region& row : in.regions) {
-    if (row.kind == function) {
+    if (row.kind == region_kind::function) {
       all_known = false;
       continue;
     }

@@ -72,8 +72,8 @@ struct event_costs {
 
 constexpr bool is_instant(std::uint32_t kind) { return kind == ADAPTYST_SITE_METRIC || kind == ADAPTYST_SITE_MARK; }
 
-// As region::kind says it; a metric has none there.
-std::string site_kind_name(std::uint32_t kind);
+// Of a marker, by its number in the ABI. A region that is ended by hand is one, and so is what a later ABI may have.
+region_kind kind_of_site(std::uint32_t kind);
 
 // Adds the rows' numbers, whatever order they come in.
 void add(measured_row& to, const measured_row& from);

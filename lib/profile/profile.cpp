@@ -34,7 +34,8 @@ std::string joined(const std::string& a, const std::string& b) {
 
 auto identity(const device_usage& device) {
   // The host first; others may be CPUs as well.
-  return std::make_tuple(device.kind != "cpu", device.name != "host", device.kind, device.index, device.name);
+  return std::make_tuple(device.kind != device_kind::cpu, device.name != "host", device.kind, device.index,
+                         device.name);
 }
 
 void add(std::optional<latencies>& to, const std::optional<latencies>& from) {
@@ -54,7 +55,7 @@ void add(std::optional<amount>& to, const std::optional<amount>& from) {
 // Of several processes, that which has been the farthest off: the order of merging leaves no trace.
 void add(std::optional<device_clock_usage>& to, const std::optional<device_clock_usage>& from) {
   const auto rank = [](const device_clock_usage& one) {
-    return std::tie(one.residual_ns, one.name, one.sync_points, one.offset_ns, one.drift_ppm);
+    return std::tie(one.residual_ns, one.clock, one.sync_points, one.offset_ns, one.drift_ppm);
   };
   if (from && (!to || rank(*to) < rank(*from))) to = from;
 }

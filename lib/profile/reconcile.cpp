@@ -70,7 +70,7 @@ measured reconcile(measured kernel, measured program, std::uint64_t ended_before
   // Hits that the kernel never delivered show as the difference of two independent counts.
   const std::uint64_t accounted = counted + lost_in_kernel;
   const std::uint64_t undelivered = ended_before > accounted ? ended_before - accounted : 0;
-  if (undelivered != 0) sum.lost["not_delivered"] += undelivered;
+  if (undelivered != 0) sum.lost[loss_reason::not_delivered] += undelivered;
   const std::uint64_t since = sum.ended - std::min(sum.ended, accounted + undelivered);
   sum.open += since;
   sum.ended = counted;

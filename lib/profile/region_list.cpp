@@ -47,13 +47,13 @@ region region_list::make(const measured& from, std::uint64_t id) {
   made.id = id;
   // As long as they are, unless there are too many.
   made.path = spell(from, id, most_names - names_ < most_names_of_path ? 2 : most_names_of_path);
-  made.kind = site_kind_name(ADAPTYST_SITE_REGION);
   const auto path = from.paths.find(id);
   const measured_site* const site = path != from.paths.end() ? &site_of(from, path->second) : nullptr;
   if (site != nullptr) {
     made.parent = path->second.parent;
     made.site = {site->file, site->line, site->function};
-    made.kind = site_kind_name(site->kind);
+    // Outside all regions, numbers stand for themselves.
+    if (site->kind != ADAPTYST_SITE_METRIC) made.kind = kind_of_site(site->kind);
     if (path->second.device < device_index_.size()) made.device = device_index_[path->second.device];
   }
   const bool is_metric = site != nullptr && site->kind == ADAPTYST_SITE_METRIC;

@@ -2,6 +2,7 @@
 #ifndef ADAPTYST_LIB_PROFILE_TRACED_EVENT_HPP
 #define ADAPTYST_LIB_PROFILE_TRACED_EVENT_HPP
 
+#include <adaptyst/profile.hpp>
 #include <cstdint>
 #include <string>
 
@@ -9,7 +10,7 @@ namespace adaptyst::lib {
 
 struct traced_site {
   std::string name;  // with the payload's texts in brackets
-  std::string kind;  // as region::kind
+  region_kind kind = region_kind::region;
   std::uint32_t device = 0;
 };
 

@@ -18,14 +18,13 @@ using detail::interval_union;
 
 constexpr std::size_t head_bytes = offsetof(device_ledger, devices);
 
-const char* kind_name(std::uint32_t kind) {
-  constexpr const char* names[] = {"cpu", "gpu", "fpga", "accelerator", "other"};
-  return kind < std::size(names) ? names[kind] : "other";
+// Both are numbers in another process.
+device_kind kind_of(std::uint32_t kind) {
+  return kind < static_cast<std::uint32_t>(device_kind::other) ? static_cast<device_kind>(kind) : device_kind::other;
 }
 
-const char* clock_name(std::uint32_t id) {
-  constexpr const char* names[] = {"unknown", "monotonic", "monotonic_raw", "realtime", "boottime", "device"};
-  return id < std::size(names) ? names[id] : "unknown";
+clock_id clock_of(std::uint32_t id) {
+  return id <= static_cast<std::uint32_t>(clock_id::device) ? static_cast<clock_id>(id) : clock_id::unknown;
 }
 
 // All that is in use.
@@ -87,7 +86,7 @@ latencies latencies_of(std::uint64_t total_ns, const std::uint64_t (&buckets)[Bu
 
 device_usage usage_of(const device_entry& entry) {
   device_usage made;
-  made.kind = kind_name(entry.kind);
+  made.kind = kind_of(entry.kind);
   made.index = entry.index;
   made.name = entry.name;
   const device_sums& sums = entry.sums;
@@ -109,7 +108,7 @@ device_usage usage_of(const device_entry& entry) {
   }
   const detail::clock_account& clock = sums.clock;
   if (clock.sync_points != 0)
-    made.clock = {clock_name(clock.id), clock.sync_points, clock.offset_ns, clock.drift_ppm, clock.residual_ns};
+    made.clock = {clock_of(clock.id), clock.sync_points, clock.offset_ns, clock.drift_ppm, clock.residual_ns};
   made.late = sums.late;
   return made;
 }
@@ -132,7 +131,7 @@ device_list read_devices(const process_state& of, std::uint64_t now_ns, std::uin
                          std::uint64_t cpu_busy_ns) {
   device_list list;
   device_usage cpu;
-  cpu.kind = "cpu";
+  cpu.kind = device_kind::cpu;
   cpu.name = "host";
   cpu.observed_ns = observed_ns;
   cpu.busy_ns = std::min(observed_ns, cpu_busy_ns);
@@ -170,14 +169,14 @@ device_list read_devices(const process_state& of, std::uint64_t now_ns, std::uin
   return list;
 }
 
-std::string device_name(const process_state& of, std::uint32_t device) {
+std::optional<device> device_named(const process_state& of, std::uint32_t number) {
   device_entry entry{};
   const std::uint64_t first = of.address + offsetof(detail::process, ledger) + head_bytes;
-  if (device == 0 || device > detail::most_devices ||
-      !of.in->read(first + (device - 1) * sizeof entry, &entry, offsetof(device_entry, sums)))
-    return "device " + std::to_string(device);
+  if (number == 0 || number > detail::most_devices ||
+      !of.in->read(first + (number - 1) * sizeof entry, &entry, offsetof(device_entry, sums)))
+    return std::nullopt;
   entry.name[sizeof entry.name - 1] = '\0';
-  return kind_name(entry.kind) + std::to_string(entry.index) + " " + entry.name;
+  return device(kind_of(entry.kind), entry.index, entry.name);
 }
 
 void add_amounts(std::vector<device_usage>& to, const std::vector<region>& from) {
@@ -188,9 +187,11 @@ void add_amounts(std::vector<device_usage>& to, const std::vector<region>& from)
   for (const region& row : from) {
     if (row.device >= to.size()) continue;
     device_usage& on = to[row.device];
-    if (row.kind == "copy_to" && sum_of(row, "bytes") > 0) add(on.to_device, sum_of(row, "bytes"), row.total_ns);
-    if (row.kind == "copy_from" && sum_of(row, "bytes") > 0) add(on.from_device, sum_of(row, "bytes"), row.total_ns);
-    if ((row.kind == "kernel" || row.kind == "offload") && sum_of(row, "flops") > 0)
+    if (row.kind == region_kind::copy_to && sum_of(row, "bytes") > 0)
+      add(on.to_device, sum_of(row, "bytes"), row.total_ns);
+    if (row.kind == region_kind::copy_from && sum_of(row, "bytes") > 0)
+      add(on.from_device, sum_of(row, "bytes"), row.total_ns);
+    if ((row.kind == region_kind::kernel || row.kind == region_kind::offload) && sum_of(row, "flops") > 0)
       add(on.flops, sum_of(row, "flops"), 0);
   }
   for (device_usage& on : to)

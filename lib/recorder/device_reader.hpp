@@ -24,8 +24,8 @@ struct device_list {
 device_list read_devices(const process_state& of, std::uint64_t now_ns, std::uint64_t observed_ns,
                          std::uint64_t cpu_busy_ns);
 
-// What people call a device of the process, by its number there: "gpu0 H200".
-std::string device_name(const process_state& of, std::uint32_t device);
+// A device of the process, by its number there.
+std::optional<device> device_named(const process_state& of, std::uint32_t number);
 
 // Gives devices the bytes and operations that the payloads of their regions tell of.
 void add_amounts(std::vector<device_usage>& to, const std::vector<region>& from);

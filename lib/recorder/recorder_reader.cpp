@@ -23,18 +23,18 @@ constexpr std::size_t most_rows_of_process = 1 << 20;
 constexpr std::size_t most_sites = sizeof(detail::process::sites) / sizeof(void*);
 constexpr std::size_t most_paths = sizeof(detail::process::paths) / sizeof(void*);
 
-const char* name_of(loss why) {
+loss_reason reason_of(loss why) {
   switch (why) {
-    case loss::too_deep: return "too_deep";
-    case loss::rows_full: return "rows_full";
-    case loss::tables_full: return "tables_full";
-    case loss::no_memory: return "no_memory";
-    case loss::in_signal: return "in_signal";
-    case loss::bad_times: return "bad_times";
-    case loss::no_times: return "no_times";
-    case loss::unknown_clock: return "unknown_clock";
-    case loss::device_lost: return "device_lost";
-    default: return "unmatched";
+    case loss::too_deep: return loss_reason::too_deep;
+    case loss::rows_full: return loss_reason::rows_full;
+    case loss::tables_full: return loss_reason::tables_full;
+    case loss::no_memory: return loss_reason::no_memory;
+    case loss::in_signal: return loss_reason::in_signal;
+    case loss::bad_times: return loss_reason::bad_times;
+    case loss::no_times: return loss_reason::no_times;
+    case loss::unknown_clock: return loss_reason::unknown_clock;
+    case loss::device_lost: return loss_reason::device_lost;
+    default: return loss_reason::unmatched;
   }
 }
 
@@ -45,7 +45,7 @@ std::uint64_t address_of(const T* there) {
 
 void lose(account& sum, loss why, std::uint64_t count, bool at_begin) {
   if (count == 0) return;
-  sum.lost[name_of(why)] += count;
+  sum.lost[reason_of(why)] += count;
   if (at_begin) sum.begun += count;
 }
 

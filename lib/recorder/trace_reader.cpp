@@ -127,7 +127,7 @@ void trace_reader::take(const trace_entry& entry, known_ring& from, const taker&
 }
 
 const traced_site* trace_reader::site_of(std::uint64_t address) {
-  static const traced_site unknown{"?", "region", 0};
+  static const traced_site unknown{"?", region_kind::region, 0};
   if (const auto known = sites_.find(address); known != sites_.end()) return &known->second;
   adaptyst_path path{};
   adaptyst_site site{};
@@ -138,7 +138,7 @@ const traced_site* trace_reader::site_of(std::uint64_t address) {
   made.name = of_.in->text(address_of(site.name), ADAPTYST_TEXT_BYTES - 1);
   if (const std::string label = of_.in->text(address_of(site.label), ADAPTYST_TEXT_BYTES - 1); !label.empty())
     made.name += " [" + label + "]";
-  made.kind = site.kind == ADAPTYST_SITE_METRIC ? "metric" : site_kind_name(site.kind);
+  made.kind = kind_of_site(site.kind);
   made.device = path.device;
   return &sites_.emplace(address, std::move(made)).first->second;
 }

@@ -5,13 +5,14 @@
 #include <algorithm>
 
 #include "../support/text.hpp"
+#include "words.hpp"
 
 namespace adaptyst { inline namespace v1 {
 
 namespace {
 
-using lib::device_label, lib::duration, lib::fitted, lib::line_of, lib::path_label, lib::percent, lib::printable,
-    lib::quantity, lib::right, lib::wrapped;
+using lib::device_label, lib::duration, lib::fitted, lib::line_of, lib::list_of, lib::path_label, lib::percent,
+    lib::printable, lib::quantity, lib::right, lib::wrapped;
 
 using lines = std::vector<std::string>;
 
@@ -49,10 +50,7 @@ std::string load_of(const activity& of, const std::optional<double>& observer_cp
 std::string losses_of(const activity& of) {
   std::uint64_t now = 0;
   for (const auto& [reason, count] : of.lost) now += count;
-  std::string reasons;
-  for (const auto& [reason, count] : of.lost_so_far)
-    reasons += fmt::format("{}{} {}", reasons.empty() ? "" : ", ", count, reason);
-  return fmt::format("{} events lost now; so far {}", now, reasons);
+  return fmt::format("{} events lost now; so far {}", now, list_of(of.lost_so_far));
 }
 
 constexpr std::size_t columns_of_numbers = 6 + 9 + 8 + 8 + 9 + 9 + 9;

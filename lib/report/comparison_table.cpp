@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "../support/text.hpp"
+#include "words.hpp"
 
 namespace adaptyst { inline namespace v1 {
 

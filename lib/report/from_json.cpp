@@ -8,6 +8,7 @@
 
 #include "../profile/measured.hpp"
 #include "json_place.hpp"
+#include "words.hpp"
 
 namespace adaptyst { inline namespace v1 {
 
@@ -44,6 +45,16 @@ std::uint64_t id_of(const json_place& at) {
   }
   if (digits.empty()) at.fail("16 hexadecimal digits");
   return id;
+}
+
+template <class Enum>
+Enum word(const json_place& at) {
+  constexpr bool of_region = std::is_same_v<Enum, region_kind>;  // which is no metric
+  constexpr std::size_t count = lib::words<Enum>.size() - (of_region ? 1 : 0);
+  const std::optional<Enum> found = lib::from_word<Enum>(at.text());
+  if (!found || static_cast<std::size_t>(*found) >= count)
+    at.fail(fmt::format("one of {}", fmt::join(lib::words<Enum>.begin(), lib::words<Enum>.begin() + count, ", ")));
+  return *found;
 }
 
 std::string engine_of(const json_place& at) {
@@ -92,7 +103,11 @@ void read_sampling(region& to, const json_place& at) {
   if (!at.has("measured_on")) return;
   const json_place times = at["measured_on"];
   times.require_object();
-  for (const auto& entry : times.value().items()) to.measured_on[entry.key()] = times[entry.key()].count();
+  for (const auto& entry : times.value().items()) {
+    const std::optional<budget_step> step = lib::step_from_word(entry.key());
+    if (!step) times[entry.key()].fail("kernel, recorder or 1 of N as its key");
+    to.measured_on[*step] = times[entry.key()].count();
+  }
 }
 
 std::optional<kernel_context> context_of(const json_place& at) {
@@ -120,10 +135,12 @@ std::optional<kernel_context> context_of(const json_place& at) {
   return made;
 }
 
-std::map<std::string, std::uint64_t> lost_of(const json_place& at) {
+// A later version may have more reasons: what it lost is lost all the same.
+losses lost_of(const json_place& at) {
   at.require_object();
-  std::map<std::string, std::uint64_t> made;
-  for (const auto& entry : at.value().items()) made[entry.key()] = at[entry.key()].count();
+  losses made;
+  for (const auto& entry : at.value().items())
+    made[lib::from_word<loss_reason>(entry.key()).value_or(loss_reason::other)] += at[entry.key()].count();
   return made;
 }
 
@@ -141,8 +158,7 @@ region region_of(const json_place& at) {
   const json_place site = at["site"];
   site.require_keys({"file", "line", "function"});
   made.site = {site["file"].text(), small_count(site["line"]), site["function"].text()};
-  made.kind = at["kind"].one_of(
-      {"region", "offload", "wait", "kernel", "copy_to", "copy_from", "fill", "other", "mark", "function"});
+  made.kind = word<region_kind>(at["kind"]);
   made.device = small_count(at["device"]);
   made.threads = small_count(at["threads"]);
   made.count = at["count"].count();
@@ -184,10 +200,8 @@ std::optional<amount> amount_of(const json_place& at) {
 std::optional<device_clock_usage> clock_of(const json_place& at) {
   if (at.is_null()) return std::nullopt;
   at.require_keys({"name", "sync_points", "offset_ns", "drift_ppm", "residual_ns"});
-  return device_clock_usage{
-      at["name"].one_of({"unknown", "monotonic", "monotonic_raw", "realtime", "boottime", "device"}),
-      small_count(at["sync_points"]), at["offset_ns"].integer(), number_or_nan(at["drift_ppm"]),
-      at["residual_ns"].count()};
+  return device_clock_usage{word<clock_id>(at["name"]), small_count(at["sync_points"]), at["offset_ns"].integer(),
+                            number_or_nan(at["drift_ppm"]), at["residual_ns"].count()};
 }
 
 void fraction_or_absent(const json_place& at) {
@@ -223,7 +237,7 @@ device_usage device_of(const json_place& at, std::size_t place) {
        "queues", "queue_wait", "launch_latency", "bytes_to", "bytes_from", "flops", "clock", "context"});
   if (at["id"].count() != place) at["id"].fail(fmt::format("{}, its place in the list", place));
   device_usage made;
-  made.kind = at["kind"].one_of({"cpu", "gpu", "fpga", "accelerator", "other"});
+  made.kind = word<device_kind>(at["kind"]);
   made.index = small_count(at["index"]);
   made.name = at["name"].text();
   made.observed_ns = at["observed_ns"].count();

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "words.hpp"
+
 namespace adaptyst { inline namespace v1 {
 
 namespace {
@@ -82,7 +84,7 @@ json region_of(const region& row) {
                {"id", id_of(row.id)},
                {"parent", row.parent != 0 ? id_of(row.parent) : json(nullptr)},
                {"site", {{"file", row.site.file}, {"line", row.site.line}, {"function", row.site.function}}},
-               {"kind", row.kind},
+               {"kind", word_of(row.kind)},
                {"device", row.device},
                {"threads", row.threads},
                {"count", row.count},
@@ -104,7 +106,7 @@ json region_of(const region& row) {
     made["count_error"] = row.count_variance ? number(*row.count_error()) : json(nullptr);
     made["total_error_ns"] = row.total_variance ? number(*row.total_error_ns()) : json(nullptr);
   }
-  if (!row.measured_on.empty()) made["measured_on"] = row.measured_on;
+  if (!row.measured_on.empty()) made["measured_on"] = lib::by_word(row.measured_on);
   return made;
 }
 
@@ -123,7 +125,7 @@ json amount_of(const std::optional<amount>& all) {
 
 json clock_of(const std::optional<device_clock_usage>& clock) {
   if (!clock) return nullptr;
-  return {{"name", clock->name},
+  return {{"name", word_of(clock->clock)},
           {"sync_points", clock->sync_points},
           {"offset_ns", clock->offset_ns},
           {"drift_ppm", number(clock->drift_ppm)},
@@ -132,7 +134,7 @@ json clock_of(const std::optional<device_clock_usage>& clock) {
 
 json device_of(const device_usage& device, std::size_t id) {
   json made = {{"id", id},
-               {"kind", device.kind},
+               {"kind", word_of(device.kind)},
                {"index", device.index},
                {"name", device.name},
                {"observed_ns", device.observed_ns},
@@ -176,9 +178,9 @@ json efficiency_of(const efficiencies& of) {
           {"device_offload", absent_or(of.device_offload)}};
 }
 
-json lost_of(const std::map<std::string, std::uint64_t>& by_reason) {
+json lost_of(const losses& by_reason) {
   json all = json::object();
-  for (const auto& [reason, count] : by_reason) all[reason] = count;
+  for (const auto& [reason, count] : lib::by_word(by_reason)) all[reason] = count;
   return all;
 }
 

@@ -4,16 +4,16 @@
 #include <adaptyst/profile.hpp>
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
 
 #include "../support/text.hpp"
+#include "words.hpp"
 
 namespace adaptyst { inline namespace v1 {
 
 namespace {
 
-using lib::columns, lib::duration, lib::fitted, lib::line_of, lib::percent, lib::printable, lib::quantity, lib::right,
-    lib::width, lib::wrapped;
+using lib::columns, lib::duration, lib::fitted, lib::line_of, lib::list_of, lib::percent, lib::printable, lib::quantity,
+    lib::right, lib::width, lib::wrapped;
 
 // Where the kernel was asked, what it knows takes the place of mean and median, and of some of the names.
 std::size_t name_columns(const profile& of) { return of.context ? 26 : 31; }
@@ -21,8 +21,9 @@ std::size_t name_columns(const profile& of) { return of.context ? 26 : 31; }
 std::string short_name(const profile& of, std::uint32_t device) {
   if (device >= of.devices.size()) return "?";
   const device_usage& known = of.devices[device];
-  const std::string kind = known.kind == "accelerator" ? "acc" : known.kind;
-  return known.kind == "cpu" && device == 0 ? kind : kind + std::to_string(known.index);
+  // The host's is the first; others may be CPUs as well.
+  if (known.kind == device_kind::cpu) return device == 0 ? "cpu" : "cpu" + std::to_string(known.index);
+  return lib::device_label(known.kind, known.index);
 }
 
 // The parts of a region's time that its threads were on a core, waited for one, or were blocked. Not of one that is open:
@@ -171,11 +172,12 @@ void write_operations(std::string& out, const device_usage& device) {
     out += wrapped(text, columns, 4);
   }
   if (device.clock)
-    out += wrapped(fmt::format("clock {}: {} sync points, offset {}{}, drift {:.3g} ppm, residual {}",
-                               device.clock->name, device.clock->sync_points, device.clock->offset_ns < 0 ? "-" : "",
-                               duration(std::abs(static_cast<double>(device.clock->offset_ns))),
-                               device.clock->drift_ppm, duration(static_cast<double>(device.clock->residual_ns))),
-                   columns, 4);
+    out += wrapped(
+        fmt::format("clock {}: {} sync points, offset {}{}, drift {:.3g} ppm, residual {}",
+                    word_of(device.clock->clock), device.clock->sync_points, device.clock->offset_ns < 0 ? "-" : "",
+                    duration(std::abs(static_cast<double>(device.clock->offset_ns))), device.clock->drift_ppm,
+                    duration(static_cast<double>(device.clock->residual_ns))),
+        columns, 4);
   if (device.late + device.skipped != 0)
     out += wrapped(fmt::format("{} operations came too late for an exact busy time, {} were not booked", device.late,
                                device.skipped),
@@ -278,28 +280,19 @@ void write_efficiency(std::string& out, const profile& of) {
 }
 
 void write_lost_context(std::string& out, const context_account& of) {
-  std::string reasons;
-  for (const auto& [reason, count] : of.lost)
-    reasons += fmt::format("{}{} {}", reasons.empty() ? "" : ", ", count, reason);
-  out += wrapped(fmt::format("of what the kernel knows of {} threads is missing: {}", of.threads, reasons));
+  out += wrapped(fmt::format("of what the kernel knows of {} threads is missing: {}", of.threads, list_of(of.lost)));
 }
 
 void write_samples(std::string& out, const sample_usage& of) {
-  std::string reasons;
-  for (const auto& [reason, count] : of.lost)
-    reasons += fmt::format("{}{} {}", reasons.empty() ? "; lost: " : ", ", count, reason);
+  const std::string reasons = of.lost.empty() ? "" : "; lost: " + list_of(of.lost);
   out +=
       wrapped(fmt::format("samples: {} on a core, one for each {}{}", of.samples, duration(of.period_ns()), reasons));
 }
 
 void write_account(std::string& out, const account& of, double wall_ns) {
   std::uint64_t lost = 0;
-  std::string reasons;
-  for (const auto& [reason, count] : of.lost) {
-    lost += count;
-    reasons += fmt::format("{}{} {}", reasons.empty() ? " (" : ", ", count, reason);
-  }
-  if (!reasons.empty()) reasons += ")";
+  for (const auto& [reason, count] : of.lost) lost += count;
+  const std::string reasons = of.lost.empty() ? "" : " (" + list_of(of.lost) + ")";
   std::string sentence = fmt::format("{} events begun = {} ended + {} open + {} lost{}; {} unmatched", of.begun,
                                      of.ended, of.open, lost, reasons, of.unmatched);
   if (of.unnamed != 0) sentence += fmt::format("; {} paths unnamed", of.unnamed);
@@ -313,22 +306,20 @@ void write_account(std::string& out, const account& of, double wall_ns) {
 // What an overhead budget has done.
 void write_budget(std::string& out, const profile& of) {
   std::size_t sampled = 0;
-  std::uint64_t coarsest = 0;
+  std::uint64_t coarsest = 1;
   double worst = 0;
   for (const region& row : of.regions) {
     if (!row.sampled || row.count == 0) continue;
     ++sampled;
     worst = std::max(worst, row.count_error().value_or(0) / static_cast<double>(row.count));
-    for (const auto& [step, time_ns] : row.measured_on)
-      if (step.rfind("1 of ", 0) == 0)
-        coarsest = std::max<std::uint64_t>(coarsest, std::strtoull(&step[5], nullptr, 10));
+    if (!row.measured_on.empty()) coarsest = std::max(coarsest, row.measured_on.rbegin()->first.one_of);
   }
   if (sampled == 0) return;
   out += wrapped(
       fmt::format("overhead budget: {} region{} sampled (~){}, counts within {} (standard error); overhead=none "
                   "records every event",
                   sampled, sampled == 1 ? "" : "s",
-                  coarsest != 0 ? fmt::format(", down to 1 event of {}", coarsest) : "", percent(worst)));
+                  coarsest != 1 ? fmt::format(", down to 1 event of {}", coarsest) : "", percent(worst)));
 }
 
 }  // namespace

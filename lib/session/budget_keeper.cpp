@@ -31,10 +31,9 @@ event_costs measure_event_costs(double engine_ns) {
   return costs;
 }
 
-std::string step_name(std::uint32_t step, bool in_kernel) {
-  if (step == ADAPTYST_STEP_ENGINE) return in_kernel ? "kernel" : "recorder";
-  if (step == ADAPTYST_STEP_RECORDER) return "recorder";
-  return "1 of " + std::to_string(std::uint64_t{1} << (step - ADAPTYST_STEP_RECORDER));
+budget_step step_of(std::uint32_t number, bool in_kernel) {
+  if (number == ADAPTYST_STEP_ENGINE) return {in_kernel, 1};
+  return {false, std::uint64_t{1} << (number - ADAPTYST_STEP_RECORDER)};
 }
 
 std::uint32_t budget_keeper::highest_step(const site_count& of) const {
@@ -75,12 +74,12 @@ void budget_keeper::release(const process_state& of) {
     if (stays_.find(site.id) != stays_.end()) set_step(of, address, ADAPTYST_STEP_ENGINE);
 }
 
-std::map<std::string, std::uint64_t> budget_keeper::times_of(std::uint64_t site, std::uint64_t now_ns,
+std::map<budget_step, std::uint64_t> budget_keeper::times_of(std::uint64_t site, std::uint64_t now_ns,
                                                              std::uint64_t elapsed_ns) const {
-  std::map<std::string, std::uint64_t> times;
+  std::map<budget_step, std::uint64_t> times;
   std::uint64_t elsewhere_ns = 0;
   const auto add = [&](std::uint32_t step, std::uint64_t time_ns) {
-    times[step_name(step, rules_.in_kernel)] += time_ns;
+    times[step_of(step, rules_.in_kernel)] += time_ns;
     elsewhere_ns += time_ns;
   };
   if (const auto found = stays_.find(site); found != stays_.end()) {
@@ -88,7 +87,7 @@ std::map<std::string, std::uint64_t> budget_keeper::times_of(std::uint64_t site,
     add(found->second.step, now_ns - std::min(now_ns, found->second.since_ns));
   }
   const std::uint64_t at_first_ns = elapsed_ns - std::min(elapsed_ns, elsewhere_ns);
-  if (at_first_ns != 0) times[step_name(ADAPTYST_STEP_ENGINE, rules_.in_kernel)] += at_first_ns;
+  if (at_first_ns != 0) times[step_of(ADAPTYST_STEP_ENGINE, rules_.in_kernel)] += at_first_ns;
   return times;
 }
 

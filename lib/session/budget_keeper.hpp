@@ -19,8 +19,8 @@ constexpr unsigned budget_look_ms = 20;
 // Measured here, with a marker whose events belong to no collection: to be called while markers are awake.
 event_costs measure_event_costs(double engine_ns);
 
-// As a report says it: kernel, recorder, 1 of N.
-std::string step_name(std::uint32_t step, bool in_kernel);
+// By the number that a marker's record has for it.
+budget_step step_of(std::uint32_t number, bool in_kernel);
 
 struct budget_rules {
   double share = 0;  // of the CPU time
@@ -38,7 +38,7 @@ class budget_keeper {
   // Puts all markers back where the engine takes them.
   void release(const process_state& of);
   // How long a marker was on each step that it has been on, of `elapsed_ns`; by its id.
-  std::map<std::string, std::uint64_t> times_of(std::uint64_t site, std::uint64_t now_ns,
+  std::map<budget_step, std::uint64_t> times_of(std::uint64_t site, std::uint64_t now_ns,
                                                 std::uint64_t elapsed_ns) const;
 
  private:

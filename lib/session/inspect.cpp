@@ -46,11 +46,8 @@ std::vector<known_marker> markers_of(const lib::measured& read) {
     if (const auto known = read.paths.find(path); known != read.paths.end()) ended[known->second.site] += row.count;
   std::vector<known_marker> all;
   for (const auto& [id, site] : read.sites)
-    all.push_back({site.name,
-                   site.label,
-                   {site.file, site.line, site.function},
-                   site.kind == ADAPTYST_SITE_METRIC ? "metric" : lib::site_kind_name(site.kind),
-                   ended[id]});
+    all.push_back(
+        {site.name, site.label, {site.file, site.line, site.function}, lib::kind_of_site(site.kind), ended[id]});
   std::sort(all.begin(), all.end(), [](const known_marker& a, const known_marker& b) {
     return std::tie(a.site.file, a.site.line, a.name, a.label) < std::tie(b.site.file, b.site.line, b.name, b.label);
   });

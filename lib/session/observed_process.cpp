@@ -287,7 +287,7 @@ void observed_process::keep_budget() {
   if (state_.address != 0) budget_->look(state_, detail::monotonic_ns(), cpu_ns - std::min(cpu_ns, started_cpu_ns_));
 }
 
-std::map<std::string, std::uint64_t> observed_process::steps_of(std::uint64_t path) const {
+std::map<budget_step, std::uint64_t> observed_process::steps_of(std::uint64_t path) const {
   const measured& all = reader_.result();
   const auto found = all.paths.find(path);
   if (!budget_ || found == all.paths.end() || all.rows.find(path) == all.rows.end()) return {};

@@ -79,7 +79,7 @@ class observed_process {
   // If it has an overhead budget.
   void keep_budget();
   // How long the marker of a path was on which step of it; empty where there is none, or no such path.
-  std::map<std::string, std::uint64_t> steps_of(std::uint64_t path) const;
+  std::map<budget_step, std::uint64_t> steps_of(std::uint64_t path) const;
 
  private:
   // Whether it is still the program whose addresses we know: one that replaces itself by exec() says nothing. Retires it

@@ -35,8 +35,12 @@ void timeline::take(pid_t process, const std::string& command, const process_sta
 void timeline::name(pid_t process, const process_state& of, const traced_event& event) {
   if (!file_.knows_thread(process, event.thread))
     file_.name_thread(process, event.thread, thread_name(process, event.thread));
-  const std::uint32_t device = event.site->device;
-  if (device != 0 && !file_.knows_device(process, device)) file_.name_device(process, device, device_name(of, device));
+  const std::uint32_t number = event.site->device;
+  if (number == 0 || file_.knows_device(process, number)) return;
+  const std::optional<device> known = device_named(of, number);
+  file_.name_device(process, number,
+                    known ? fmt::format("{}{} {}", word_of(known->kind()), known->index(), known->name())
+                          : fmt::format("device {}", number));
 }
 
 timeline_usage timeline::usage() const {

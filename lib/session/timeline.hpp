@@ -17,7 +17,7 @@ namespace adaptyst::lib {
 class timeline {
  public:
   // Throws error when the file cannot be written.
-  timeline(const std::string& file, std::uint64_t origin_ns) : file_(file, origin_ns) {}
+  timeline(const std::string& file, std::uint64_t origin_ns) : file_(file, origin_ns, word_of) {}
 
   // Takes up what the threads of a process have left since the last call; the first one names the process. Empties the
   // rings also when the file cannot be written any more, which is an error, once.

@@ -128,9 +128,4 @@ std::string path_label(const std::vector<std::string>& path, std::size_t to) {
   return label;
 }
 
-std::string device_label(const std::string& kind, std::uint32_t index) {
-  if (kind == "cpu" && index == 0) return "cpu";
-  return (kind == "accelerator" ? "acc" : kind) + std::to_string(index);
-}
-
 }  // namespace adaptyst::lib

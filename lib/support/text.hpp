@@ -34,8 +34,6 @@ std::string wrapped(const std::string& sentence, std::size_t to = columns, std::
 
 // "… > outer > inner": the inner names tell more than the outer ones, so these are left out first.
 std::string path_label(const std::vector<std::string>& path, std::size_t to);
-// cpu, gpu0, acc1
-std::string device_label(const std::string& kind, std::uint32_t index);
 
 }  // namespace adaptyst::lib
 

@@ -28,9 +28,10 @@ std::string as_json(const std::string& text) {
 
 }  // namespace
 
-chrome_trace::chrome_trace(std::string file, std::uint64_t origin_ns)
+chrome_trace::chrome_trace(std::string file, std::uint64_t origin_ns, kind_words words)
     : file_(std::move(file)),
       origin_ns_(origin_ns),
+      words_(words),
       descriptor_(open(file_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644)) {
   if (descriptor_ < 0)
     throw error(fmt::format("cannot write the timeline to {}", file_), errno, "name another file with output=");
@@ -158,8 +159,9 @@ void chrome_trace::add_operation(std::int64_t process, const traced_event& event
   device_tracks& device = devices_[{process, event.site->device}];
   const std::uint32_t track = track_for(device, event);
   const std::string& name = quoted(*event.site);
-  if (track == 0) return add_pair(name, event.site->kind, device.process, track, event);
-  write(name, event.site->kind, 'X', device.process, track, event.begin_ns);
+  const char* const kind = words_(event.site->kind);
+  if (track == 0) return add_pair(name, kind, device.process, track, event);
+  write(name, kind, 'X', device.process, track, event.begin_ns);
   fmt::format_to(std::back_inserter(buffer_), R"(,"dur":{}}})", time_of(origin_ns_ + event.end_ns - event.begin_ns));
   if (event.submitted_ns == 0) return;
   const std::uint64_t arrow = ++arrows_;
@@ -172,7 +174,7 @@ void chrome_trace::add_operation(std::int64_t process, const traced_event& event
 void chrome_trace::add(std::int64_t process, const traced_event& event) {
   ++buffered_;
   const std::string& name = quoted(*event.site);
-  const std::string& kind = event.site->kind;
+  const char* const kind = words_(event.site->kind);
   switch (event.as) {
     case traced_as::operation: add_operation(process, event); return;
     case traced_as::scope:

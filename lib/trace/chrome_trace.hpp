@@ -21,8 +21,9 @@ namespace adaptyst::lib {
 
 class chrome_trace {
  public:
+  using kind_words = const char* (*)(region_kind);
   // Creates the file, or empties it. Throws error. `origin_ns`: CLOCK_MONOTONIC at time 0.
-  chrome_trace(std::string file, std::uint64_t origin_ns);
+  chrome_trace(std::string file, std::uint64_t origin_ns, kind_words words);
   chrome_trace(const chrome_trace&) = delete;
   chrome_trace& operator=(const chrome_trace&) = delete;
   ~chrome_trace();  // closes the file as it is
@@ -72,6 +73,7 @@ class chrome_trace {
 
   std::string file_;
   std::uint64_t origin_ns_;
+  kind_words words_;
   int descriptor_ = -1;
   std::string buffer_;
   bool is_empty_ = true;

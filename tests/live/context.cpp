@@ -197,7 +197,7 @@ TEST_CASE("A region computes, sleeps, waits for a lock, a pipe, a core, and the 
   CHECK(shared.involuntary_switches >= 3);
   check_on_cpu(shared, shared_ns, 0.1 * shared_ns + 10 * ms + stolen);
 
-  for (const auto& [why, count] : profile.context->lost) FAIL(count << " lost: " << why);
+  for (const auto& [why, count] : profile.context->lost) FAIL(count << " lost: " << word_of(why));
 
   const adaptyst::device_usage& host = profile.devices.front();
   REQUIRE(host.context);
@@ -365,8 +365,8 @@ TEST_CASE("Threads that end in a region, children and other programs leave nothi
   CHECK(static_cast<double>(context_of(profile, {"left"}).sleep_ns) >= 18 * ms);
   for (const adaptyst::region& one : profile.regions) CHECK(one.path.back() != "of a child");
   for (const auto& [why, count] : profile.context->lost) {
-    INFO(why << ' ' << count);
-    CHECK(why == "no_wakeup");
+    INFO(word_of(why) << ' ' << count);
+    CHECK(why == adaptyst::loss_reason::no_wakeup);
   }
 }
 
@@ -385,8 +385,8 @@ TEST_CASE("A recorder that is nowhere, or another's, is counted, and nothing is 
   other.join();
   const adaptyst::profile profile = collector.stop();
   REQUIRE(profile.context);
-  CHECK(profile.context->lost.at("unreadable") >= 3);
-  CHECK(profile.context->lost.at("other_layout") == 1);
+  CHECK(profile.context->lost.at(adaptyst::loss_reason::unreadable) >= 3);
+  CHECK(profile.context->lost.at(adaptyst::loss_reason::other_layout) == 1);
   CHECK(profile.regions.empty());
 }
 

@@ -130,7 +130,7 @@ TEST_CASE("paths beyond the kernel's rows are lost and counted, exactly") {
   support::check_account(profile);
   CHECK(profile.accounting.begun == threads * paths);
   CHECK(profile.accounting.ended == 4096);
-  CHECK(support::lost(profile, "kernel_rows_full") == threads * paths - 4096);
+  CHECK(support::lost(profile, adaptyst::loss_reason::kernel_rows_full) == threads * paths - 4096);
 }
 
 TEST_CASE("attaching and detaching while threads run loses nothing without a name") {

@@ -100,7 +100,7 @@ void check_account(const measured& all) {
   CHECK(sum == all.accounting.begun);
 }
 
-std::uint64_t lost(const measured& all, const char* why) {
+std::uint64_t lost(const measured& all, adaptyst::loss_reason why) {
   const auto found = all.accounting.lost.find(why);
   return found != all.accounting.lost.end() ? found->second : 0;
 }
@@ -151,7 +151,7 @@ TEST_CASE("functions nest in the functions that called them") {
   const adaptyst::region& root = regions["root"];
   const adaptyst::region& branch = regions["root/branch"];
   const adaptyst::region& leaf = regions["root/branch/leaf"];
-  CHECK(root.kind == "function");
+  CHECK(root.kind == adaptyst::region_kind::function);
   CHECK(root.site.function == "root");
   CHECK(root.site.file == "unmarked");
   CHECK(root.total_ns == root.self_ns + branch.total_ns);
@@ -183,8 +183,8 @@ TEST_CASE("a recursion beyond the kernel's return probes is counted as lost, and
   const measured all = observe("deep_recursion", {"recurse", "root", "leaf"});
   CHECK(all.accounting.begun == 200 + 1 + 1 + 6);
   CHECK(all.accounting.ended == 64 + 1 + 6);
-  CHECK(lost(all, "function_too_deep") == 137);
-  CHECK(lost(all, "unmatched") == 0);
+  CHECK(lost(all, adaptyst::loss_reason::function_too_deep) == 137);
+  CHECK(lost(all, adaptyst::loss_reason::unmatched) == 0);
   const counts found = counts_of(all);
   CHECK(found.at("root") == 1);
   CHECK(found.at("root/leaf") == 6);
@@ -194,14 +194,14 @@ TEST_CASE("a recursion beyond the kernel's return probes is counted as lost, and
 TEST_CASE("what longjmp leaves is dropped, and counted") {
   const measured all = observe("jumps", {"jumps", "jumps_over", "alternate", "root", "leaf"});
   CHECK(counts_of(all) == counts{{"root", 1}, {"root/leaf", 6}});
-  CHECK(lost(all, "unmatched") == 200);
+  CHECK(lost(all, adaptyst::loss_reason::unmatched) == 200);
   CHECK(all.accounting.open == 0);
 }
 
 TEST_CASE("a function that longjmp comes back to is counted") {
   const measured all = observe("jumps_within", {"jumps", "jumps_within"});
   CHECK(counts_of(all) == counts{{"jumps_within", 50}});
-  CHECK(lost(all, "unmatched") == 50);
+  CHECK(lost(all, adaptyst::loss_reason::unmatched) == 50);
 }
 
 TEST_CASE("a tail call nests") {

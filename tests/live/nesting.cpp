@@ -107,7 +107,7 @@ TEST_CASE("functions stand below markers, and markers below functions") {
   const adaptyst::region& step = support::find(all, {"solve", "nested_step"});
   const adaptyst::region& inner = support::find(all, {"solve", "nested_step", "inner"});
   const adaptyst::region& leaf = support::find(all, {"solve", "nested_step", "inner", "nested_leaf"});
-  CHECK(step.kind == "function");
+  CHECK(step.kind == adaptyst::region_kind::function);
   CHECK(solve.self_ns == solve.total_ns - step.total_ns);
   CHECK(step.self_ns == step.total_ns - inner.total_ns);
   CHECK(inner.self_ns == inner.total_ns - leaf.total_ns);
@@ -127,7 +127,7 @@ TEST_CASE("a region that is left by longjmp takes nothing with it") {
   CHECK(counts(all) ==
         "solve 10\n"
         "solve/nested_leaf 10\n");
-  CHECK(support::lost(all, "unmatched") == 20);  // ten functions, ten markers
+  CHECK(support::lost(all, adaptyst::loss_reason::unmatched) == 20);  // ten functions, ten markers
   support::check_identity(all);
 }
 

@@ -60,8 +60,8 @@ shares measure(const std::string& options, double length_us, bool random, double
   REQUIRE(*first.samples + *second.samples > 500);
   CHECK(found.samples->samples >= *first.samples + *second.samples);
   for (const auto& [why, count] : found.samples->lost) {  // some stack is deeper than what is kept, now and then
-    INFO(count << " lost: " << why);
-    CHECK((why == "truncated" && count < 20));
+    INFO(count << " lost: " << word_of(why));
+    CHECK((why == adaptyst::loss_reason::truncated && count < 20));
   }
   const auto share = [](double a, double b) { return a / (a + b); };
   const auto on_core_ns = [](const adaptyst::region& one) {
@@ -86,7 +86,7 @@ __attribute__((noinline)) int descend(int levels, double time) {
   return 0;
 }
 
-std::uint64_t lost(const adaptyst::lib::sample_sums& in, const char* why) {
+std::uint64_t lost(const adaptyst::lib::sample_sums& in, adaptyst::loss_reason why) {
   const auto found = in.usage.lost.find(why);
   return found != in.usage.lost.end() ? found->second : 0;
 }
@@ -150,8 +150,8 @@ TEST_CASE("stacks without room, and frames beyond what is kept, are counted, and
   sampler.stop();
   const adaptyst::lib::sample_sums found = sampler.read();
   CHECK(found.stacks.size() <= 2);
-  CHECK(lost(found, "stacks_full") > 0);
-  CHECK(lost(found, "truncated") > 0);
+  CHECK(lost(found, adaptyst::loss_reason::stacks_full) > 0);
+  CHECK(lost(found, adaptyst::loss_reason::truncated) > 0);
   std::uint64_t counted = 0;
   std::uint64_t without_stack = 0;
   for (const adaptyst::lib::sample_row& one : found.rows) {

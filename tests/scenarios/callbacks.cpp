@@ -72,7 +72,7 @@ TEST_CASE("regions that other calls begin and end nest with scopes, either way r
   CHECK(step.self_ns == step.total_ns - scope.total_ns);
   CHECK(scope.self_ns == scope.total_ns - kernel.total_ns);
   CHECK(kernel.self_ns == kernel.total_ns - innermost.total_ns);
-  CHECK(kernel.kind == "region");
+  CHECK(kernel.kind == adaptyst::region_kind::region);
   CHECK(kernel.attributes.at("metric of items").sum == 20);
 }
 
@@ -83,7 +83,7 @@ TEST_CASE("a region that another call began may hold its like") {
   support::check_account(profile);
   REQUIRE(profile.regions.size() == 5);
   CHECK(support::find(profile, {"level", "level", "level", "level", "level"}).count == 3);
-  CHECK(support::lost(profile, "unmatched") == 0);
+  CHECK(support::lost(profile, adaptyst::loss_reason::unmatched) == 0);
 }
 
 TEST_CASE("what differs in one thing only is kept apart") {
@@ -104,7 +104,7 @@ TEST_CASE("what differs in one thing only is kept apart") {
   CHECK(support::find(profile, {"around", "two"}).count == 3);
   CHECK(support::find(profile, {"around", "on"}).count == 3);
   for (const adaptyst::region& one : profile.regions)
-    if (one.path.back() == "one") CHECK(one.count == (one.kind == "region" ? 6 : 3));
+    if (one.path.back() == "one") CHECK(one.count == (one.kind == adaptyst::region_kind::region ? 6 : 3));
 }
 
 TEST_CASE("ends that do not fit are counted, and harm no other") {
@@ -129,7 +129,7 @@ TEST_CASE("ends that do not fit are counted, and harm no other") {
   support::check_account(profile);
   CHECK(support::find(profile, {"outer"}).count == 1);
   CHECK(support::find(profile, {"after"}).count == 1);
-  CHECK(support::lost(profile, "unmatched") == 2);
+  CHECK(support::lost(profile, adaptyst::loss_reason::unmatched) == 2);
   CHECK(profile.accounting.unmatched == 2 + 4);  // of these, ends that met no begin
   CHECK(profile.accounting.open == 0);
 }
@@ -144,7 +144,7 @@ TEST_CASE("what longjmp() leaves heals with callbacks in between") {
   const adaptyst::profile profile = collector.stop();
   support::check_account(profile);
   CHECK(profile.accounting.open == 0);
-  CHECK(support::lost(profile, "unmatched") == 30);
+  CHECK(support::lost(profile, adaptyst::loss_reason::unmatched) == 30);
   CHECK(support::find(profile, {"around"}).count == 10);
 }
 
@@ -209,10 +209,10 @@ TEST_CASE("the host waits, or works a device, from one call to another") {
   const adaptyst::profile profile = collector.stop();
   support::check_account(profile);
   const adaptyst::region& kernel = support::find(profile, {"kernel"});
-  CHECK(kernel.kind == "offload");
+  CHECK(kernel.kind == adaptyst::region_kind::offload);
   CHECK(profile.devices.at(kernel.device).name == "callback GPU");
   CHECK(*profile.devices.at(kernel.device).busy_ns == kernel.total_ns);
-  CHECK(support::find(profile, {"fence"}).kind == "wait");
+  CHECK(support::find(profile, {"fence"}).kind == adaptyst::region_kind::wait);
 }
 
 TEST_CASE("a region that was begun while nobody looked is nobody's") {

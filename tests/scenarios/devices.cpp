@@ -40,17 +40,17 @@ TEST_CASE("an offload is booked on its device, which is busy meanwhile") {
   support::check_account(profile);
   const adaptyst::region& stencil = support::find(profile, {"host", "stencil"});
   CHECK(stencil.count == 5);
-  CHECK(stencil.kind == "offload");
+  CHECK(stencil.kind == adaptyst::region_kind::offload);
   CHECK(profile.devices.at(stencil.device).name == "test GPU");
   CHECK(profile.devices.at(support::find(profile, {"host", "filter"}).device).name == "test FPGA");
   CHECK(stencil.attributes.at("bytes").sum == 500);
   const adaptyst::device_usage& busy = usage(profile, "test GPU");
-  CHECK(busy.kind == "gpu");
+  CHECK(busy.kind == adaptyst::device_kind::gpu);
   CHECK(*busy.busy_ns == stencil.total_ns);
   CHECK(*busy.busy_ns + *busy.idle_ns() == busy.observed_ns);
   CHECK(*busy.utilisation() > 0);
   CHECK(usage(profile, "test FPGA").index == 3);
-  CHECK(profile.devices.front().kind == "cpu");
+  CHECK(profile.devices.front().kind == adaptyst::device_kind::cpu);
 }
 
 TEST_CASE("work that starts as soon as it is submitted is not taken for work from the past") {
@@ -90,7 +90,7 @@ TEST_CASE("a device that does several operations at once is busy once") {
   const adaptyst::region& upload = support::find(profile, {"submitter", "upload"});
   CHECK(upload.count == 1);
   CHECK(upload.total_ns == 2000);
-  CHECK(upload.kind == "copy_to");
+  CHECK(upload.kind == adaptyst::region_kind::copy_to);
   CHECK(upload.attributes.at("bytes").sum == 4000);
   CHECK(support::find(profile, {"submitter", "kernel"}).total_ns == 1000);
   const adaptyst::device_usage& device = usage(profile, "test GPU");
@@ -101,7 +101,7 @@ TEST_CASE("a device that does several operations at once is busy once") {
   CHECK(device.queue_wait->total_ns > 1500);
   CHECK(device.queue_wait->durations.count() == 2);
   CHECK(device.queues == 2);
-  CHECK(support::lost(profile, "bad_times") == 1);
+  CHECK(support::lost(profile, adaptyst::loss_reason::bad_times) == 1);
   CHECK(profile.accounting.open == 0);
 }
 
@@ -163,10 +163,10 @@ TEST_CASE("operations of which nothing will be known are lost under the reason's
   submitted().complete(~std::uint64_t{0}, ~std::uint64_t{0} - 1);
   const adaptyst::profile profile = collector.stop();
   support::check_account(profile);
-  CHECK(support::lost(profile, "device_lost") == 2);
-  CHECK(support::lost(profile, "no_times") == 1);
-  CHECK(support::lost(profile, "unknown_clock") == 1);
-  CHECK(support::lost(profile, "bad_times") == 4);
+  CHECK(support::lost(profile, adaptyst::loss_reason::device_lost) == 2);
+  CHECK(support::lost(profile, adaptyst::loss_reason::no_times) == 1);
+  CHECK(support::lost(profile, adaptyst::loss_reason::unknown_clock) == 1);
+  CHECK(support::lost(profile, adaptyst::loss_reason::bad_times) == 4);
   CHECK(profile.accounting.ended == 0);
   CHECK(*usage(profile, "test GPU").busy_ns == 0);
 }
@@ -195,7 +195,8 @@ TEST_CASE("more devices than there is room for are counted, not confused") {
   }
   const adaptyst::profile profile = collector.stop();
   support::check_account(profile);
-  CHECK(support::lost(profile, "tables_full") >= 17);  // tests before this one may have used some of the 63
+  CHECK(support::lost(profile, adaptyst::loss_reason::tables_full) >=
+        17);  // tests before this one may have used some of the 63
   for (const adaptyst::device_usage& one : profile.devices)
     if (one.name == "one of many") CHECK(*one.busy_ns == 10);
 }
@@ -217,7 +218,7 @@ TEST_CASE("the report tells how much a device did while the host waited, and whi
   const adaptyst::profile profile = collector.stop();
   support::check_account(profile);
   const adaptyst::region& wait = support::find(profile, {"wait for both"});
-  CHECK(wait.kind == "wait");
+  CHECK(wait.kind == adaptyst::region_kind::wait);
   CHECK(wait.device == 0);
   const adaptyst::device_usage& device = usage(profile, "test GPU");
   const auto near = [](std::uint64_t found, std::uint64_t wanted) {  // between the clock readings lie microseconds
@@ -255,7 +256,7 @@ TEST_CASE("a device's clock and what became of it stand in the report") {
   const adaptyst::profile profile = collector.stop();
   const adaptyst::device_usage& device = usage(profile, "test GPU");
   REQUIRE(device.clock.has_value());
-  CHECK(device.clock->name == "monotonic_raw");
+  CHECK(device.clock->clock == adaptyst::clock_id::monotonic_raw);
   CHECK(device.clock->sync_points == 2);
   CHECK(device.clock->offset_ns == clock.offset_ns());
 }

@@ -46,9 +46,9 @@ TEST_CASE("regions left by longjmp are counted as unmatched and disturb no other
   CHECK(profile.accounting.begun == 2 * (jumps + 1) + 2);
   CHECK(profile.accounting.ended == 2);
   // The last jump outside a region has nothing that it could be recognised by: its two regions stay open.
-  CHECK(support::lost(profile, "unmatched") + profile.accounting.open == 2 * (jumps + 1));
-  CHECK(support::lost(profile, "unmatched") >= 2 * jumps);
-  CHECK(profile.accounting.unmatched == support::lost(profile, "unmatched"));
+  CHECK(support::lost(profile, adaptyst::loss_reason::unmatched) + profile.accounting.open == 2 * (jumps + 1));
+  CHECK(support::lost(profile, adaptyst::loss_reason::unmatched) >= 2 * jumps);
+  CHECK(profile.accounting.unmatched == support::lost(profile, adaptyst::loss_reason::unmatched));
 }
 
 TEST_CASE("a wait left by longjmp ends when its region is found abandoned") {
@@ -64,7 +64,7 @@ TEST_CASE("a wait left by longjmp ends when its region is found abandoned") {
   std::this_thread::sleep_for(std::chrono::milliseconds(5));
   const adaptyst::profile profile = collector.stop();
   support::check_identity(profile);
-  CHECK(support::lost(profile, "unmatched") == 1);
+  CHECK(support::lost(profile, adaptyst::loss_reason::unmatched) == 1);
   CHECK(*profile.offload.waited_ns == waited);
 }
 
@@ -113,6 +113,6 @@ TEST_CASE("signal handlers may have markers: what meets a writer on its own thre
   std::uint64_t seen = 0;
   for (const adaptyst::region& one : profile.regions)
     if (one.path.back() == "in handler") seen += one.count;
-  CHECK(seen + support::lost(profile, "in_signal") == handler_regions);
+  CHECK(seen + support::lost(profile, adaptyst::loss_reason::in_signal) == handler_regions);
   CHECK(support::find(profile, {"interrupted"}).count == main_regions);
 }

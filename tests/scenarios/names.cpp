@@ -108,7 +108,7 @@ TEST_CASE("metrics belong to the open region, marks are counted") {
   CHECK(step.attributes.at("metric residual").min == 0.125);
   CHECK(step.attributes.at("metric iterations").max == 3);
   CHECK(support::find(profile, {"step", "restart"}).count == 1);
-  CHECK(support::find(profile, {"step", "restart"}).kind == "mark");
+  CHECK(support::find(profile, {"step", "restart"}).kind == adaptyst::region_kind::mark);
 }
 
 TEST_CASE("more call paths than a thread has rows for are counted as lost") {
@@ -120,5 +120,5 @@ TEST_CASE("more call paths than a thread has rows for are counted as lost") {
   support::check_account(profile);
   CHECK(profile.accounting.begun == 5000);
   CHECK(profile.accounting.ended == 4096);
-  CHECK(support::lost(profile, "rows_full") == 904);
+  CHECK(support::lost(profile, adaptyst::loss_reason::rows_full) == 904);
 }

@@ -70,7 +70,7 @@ TEST_CASE("nested regions make a tree, and self time is what the nested ones lea
   CHECK(outer.site.function == static_cast<const char*>(__func__));
   CHECK(outer.site.file.find("nesting.cpp") != std::string::npos);
   CHECK(outer.site.line > 40);
-  CHECK(outer.kind == "region");
+  CHECK(outer.kind == adaptyst::region_kind::region);
 }
 
 TEST_CASE("a thousand levels are kept apart; what is too deep is counted") {
@@ -83,7 +83,7 @@ TEST_CASE("a thousand levels are kept apart; what is too deep is counted") {
     const int kept = std::min(levels, 4096);
     REQUIRE(profile.regions.size() == static_cast<std::size_t>(kept));
     CHECK(support::find(profile, std::vector<std::string>(static_cast<std::size_t>(kept), "level")).count == 2);
-    CHECK(support::lost(profile, "too_deep") == 2 * static_cast<std::uint64_t>(levels - kept));
+    CHECK(support::lost(profile, adaptyst::loss_reason::too_deep) == 2 * static_cast<std::uint64_t>(levels - kept));
   }
 }
 

@@ -33,7 +33,7 @@ inline const adaptyst::region& find(const adaptyst::profile& in, const std::vect
   return *found;
 }
 
-inline std::uint64_t lost(const adaptyst::profile& in, const std::string& reason) {
+inline std::uint64_t lost(const adaptyst::profile& in, adaptyst::loss_reason reason) {
   const auto found = in.accounting.lost.find(reason);
   return found != in.accounting.lost.end() ? found->second : 0;
 }
@@ -51,13 +51,14 @@ inline void check_account(const adaptyst::profile& in) {
   std::uint64_t events = 0;
   for (const adaptyst::region& one : in.regions) {
     events += one.count;
-    if (one.kind != "mark" && one.durations.count() != 0) CHECK(one.durations.count() == one.count);
+    if (one.kind != adaptyst::region_kind::mark && one.durations.count() != 0)
+      CHECK(one.durations.count() == one.count);
   }
   for (const adaptyst::region& one : in.regions)
     for (const auto& [name, values] : one.attributes)
       if (values.count != one.count || name.rfind("metric", 0) == 0) events += values.count;
   CHECK(events == in.accounting.ended);
-  CHECK(lost(in, "not_delivered") == 0);
+  CHECK(lost(in, adaptyst::loss_reason::not_delivered) == 0);
 }
 
 }  // namespace support

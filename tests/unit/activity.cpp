@@ -22,7 +22,7 @@ region row(std::string name, std::uint64_t id, std::uint64_t count, std::uint64_
   region made;
   made.path = {"main", std::move(name)};
   made.id = id;
-  made.kind = "region";
+  made.kind = adaptyst::region_kind::region;
   made.count = count;
   made.total_ns = count * each_ns;
   made.self_ns = made.total_ns / 2;
@@ -31,10 +31,10 @@ region row(std::string name, std::uint64_t id, std::uint64_t count, std::uint64_
   return made;
 }
 
-device_usage device(const char* kind, std::optional<std::uint64_t> busy_ns) {
+device_usage processor(adaptyst::device_kind kind, std::optional<std::uint64_t> busy_ns) {
   device_usage made;
   made.kind = kind;
-  made.name = std::string("a ") + kind;
+  made.name = std::string("a ") + word_of(kind);
   made.busy_ns = busy_ns;
   return made;
 }
@@ -42,7 +42,7 @@ device_usage device(const char* kind, std::optional<std::uint64_t> busy_ns) {
 profile at(std::uint64_t ended, std::vector<region> regions) {
   profile made;
   made.engine = "inline";
-  made.devices = {device("cpu", 0)};
+  made.devices = {processor(adaptyst::device_kind::cpu, 0)};
   made.regions = std::move(regions);
   made.accounting.begun = made.accounting.ended = ended;
   return made;
@@ -119,7 +119,7 @@ TEST_CASE("the hottest is the first") {
 
 TEST_CASE("marks have a rate and no time") {
   region mark = row("here", 1, 5, 0);
-  mark.kind = "mark";
+  mark.kind = adaptyst::region_kind::mark;
   mark.durations = {};
   activity_meter meter;
   meter.next(at(0, {}), 0);
@@ -131,7 +131,8 @@ TEST_CASE("marks have a rate and no time") {
 TEST_CASE("devices: what was used in the interval, and since the first look") {
   activity_meter meter;
   profile now = at(0, {});
-  now.devices = {device("cpu", 500'000'000), device("gpu", std::nullopt)};
+  now.devices = {processor(adaptyst::device_kind::cpu, 500'000'000),
+                 processor(adaptyst::device_kind::gpu, std::nullopt)};
   meter.next(now, 0);
   now.devices[0].busy_ns = 1'250'000'000;
   const activity first = meter.next(now, second);
@@ -150,15 +151,15 @@ TEST_CASE("devices: what was used in the interval, and since the first look") {
 TEST_CASE("sums that shrink are no progress") {
   activity_meter meter;
   profile now = at(10, {row("a", 1, 10, 100)});
-  now.accounting.lost["not_delivered"] = 5;
+  now.accounting.lost[adaptyst::loss_reason::not_delivered] = 5;
   meter.next(now, 0);
   now = at(8, {row("a", 1, 8, 100)});
-  now.accounting.lost["not_delivered"] = 3;
+  now.accounting.lost[adaptyst::loss_reason::not_delivered] = 3;
   const activity found = meter.next(now, second);
   CHECK(found.regions.empty());
   CHECK(found.events == 0);
   CHECK(found.lost.empty());
-  CHECK(found.lost_so_far.at("not_delivered") == 3);
+  CHECK(found.lost_so_far.at(adaptyst::loss_reason::not_delivered) == 3);
 }
 
 TEST_CASE("what observing costs, and what it loses") {
@@ -168,10 +169,10 @@ TEST_CASE("what observing costs, and what it loses") {
   now.accounting.overhead_ns = 1'000'000;
   meter.next(now, second);
   now.accounting.overhead_ns = 3'000'000;
-  now.accounting.lost = {{"rows_full", 4}};
+  now.accounting.lost = {{adaptyst::loss_reason::rows_full, 4}};
   const activity found = meter.next(now, 0.5 * second);
   CHECK(*found.overhead == Approx(0.004));
-  CHECK(found.lost.at("rows_full") == 4);
+  CHECK(found.lost.at(adaptyst::loss_reason::rows_full) == 4);
   const std::string table = to_table(found);
   CHECK(table.find("observing costs 0.4% of a thread") != std::string::npos);
   CHECK(table.find("4 events lost now; so far 4 rows_full") != std::string::npos);

@@ -77,7 +77,7 @@ TEST_CASE("paths are spelled from the root, with all that is known of their mark
   const region& one = all[1];
   CHECK(one.id == 2);
   CHECK(one.parent == 1);
-  CHECK(one.kind == "offload");
+  CHECK(one.kind == adaptyst::region_kind::offload);
   CHECK(one.device == 5);
   CHECK(one.threads == 2);
   CHECK(one.count == 4);
@@ -97,18 +97,21 @@ TEST_CASE("paths are spelled from the root, with all that is known of their mark
   CHECK(all[0].parent == 0);
 }
 
-TEST_CASE("every kind of marker has its name") {
-  const std::pair<std::uint32_t, const char*> kinds[] = {
-      {ADAPTYST_SITE_REGION, "region"},       {ADAPTYST_SITE_OFFLOAD, "offload"}, {ADAPTYST_SITE_MARK, "mark"},
-      {ADAPTYST_SITE_FUNCTION, "function"},   {ADAPTYST_SITE_KERNEL, "kernel"},   {ADAPTYST_SITE_COPY_TO, "copy_to"},
-      {ADAPTYST_SITE_COPY_FROM, "copy_from"}, {ADAPTYST_SITE_FILL, "fill"},       {ADAPTYST_SITE_OTHER, "other"}};
-  for (const auto& [kind, name] : kinds) {
+TEST_CASE("every kind of marker has its own") {
+  using kind = adaptyst::region_kind;
+  const std::pair<std::uint32_t, kind> kinds[] = {
+      {ADAPTYST_SITE_REGION, kind::region},       {ADAPTYST_SITE_OFFLOAD, kind::offload},
+      {ADAPTYST_SITE_MARK, kind::mark},           {ADAPTYST_SITE_FUNCTION, kind::function},
+      {ADAPTYST_SITE_KERNEL, kind::kernel},       {ADAPTYST_SITE_COPY_TO, kind::copy_to},
+      {ADAPTYST_SITE_COPY_FROM, kind::copy_from}, {ADAPTYST_SITE_FILL, kind::fill},
+      {ADAPTYST_SITE_OTHER, kind::other}};
+  for (const auto& [site, as] : kinds) {
     measured in;
     in.sites[1].name = "x";
-    in.sites[1].kind = kind;
+    in.sites[1].kind = site;
     in.paths[9] = {0, 1, 0};
     in.rows[9] = row(1, 1);
-    CHECK(lib::assemble(in, {0}).at(0).kind == name);
+    CHECK(lib::assemble(in, {0}).at(0).kind == as);
   }
 }
 
@@ -161,7 +164,7 @@ TEST_CASE("a mark counts, and has no duration") {
   in.rows[2] = row(3, 50);
   const region mark = lib::assemble(in, {0}).at(0);
   CHECK(mark.path == names{"solve", "restart"});
-  CHECK(mark.kind == "mark");
+  CHECK(mark.kind == adaptyst::region_kind::mark);
   CHECK(mark.count == 3);
   CHECK(mark.total_ns == 0);
   CHECK(mark.durations.count() == 0);

@@ -54,7 +54,7 @@ double exact_p(const durations& before, const durations& after) {
 adaptyst::region region(std::vector<std::string> path, const durations& all) {
   adaptyst::region made;
   made.path = std::move(path);
-  made.kind = "region";
+  made.kind = adaptyst::region_kind::region;
   made.count = all.size();
   made.total_ns = std::accumulate(all.begin(), all.end(), std::uint64_t{0});
   made.durations = histogram_of(all);
@@ -67,7 +67,7 @@ adaptyst::profile profile_of(std::vector<adaptyst::region> regions) {
   adaptyst::profile made;
   made.engine = "inline";
   made.devices.resize(1);
-  made.devices[0].kind = "cpu";
+  made.devices[0].kind = adaptyst::device_kind::cpu;
   made.processes.push_back({1, "solver", "host", 1'000'000});
   made.regions = std::move(regions);
   return made;
@@ -200,7 +200,7 @@ TEST_CASE("regions are matched by names, kind and device, wherever their lines, 
   before.regions[0].site.line = 10;
   before.regions[1].id = 2;
   before.devices.push_back({});
-  before.devices[1].kind = "gpu";
+  before.devices[1].kind = adaptyst::device_kind::gpu;
   before.devices[1].index = 3;
   before.devices[1].name = "old driver's name";
   before.regions.push_back(region({"a", "b"}, repeated(50, 10)));
@@ -216,8 +216,8 @@ TEST_CASE("regions are matched by names, kind and device, wherever their lines, 
   for (const adaptyst::compared_region& one : all.regions) {
     CHECK(one.change_of_total() == 0.0);
     REQUIRE(one.before.has_value());
-    CHECK(one.before->count == (one.device_kind == "cpu" ? 20 : 10));
-    CHECK(one.before->total_ns == (one.device_kind == "cpu" ? 4000U : 500U));
+    CHECK(one.before->count == (one.device_kind == adaptyst::device_kind::cpu ? 20 : 10));
+    CHECK(one.before->total_ns == (one.device_kind == adaptyst::device_kind::cpu ? 4000U : 500U));
   }
 }
 
@@ -238,7 +238,7 @@ TEST_CASE("new and vanished regions have one side only, and sort by what they ta
 TEST_CASE("what was never timed has neither total nor change") {
   adaptyst::region mark;
   mark.path = {"mark"};
-  mark.kind = "mark";
+  mark.kind = adaptyst::region_kind::mark;
   mark.count = 5;
   const adaptyst::comparison all = compare(profile_of({mark}), profile_of({mark}));
   REQUIRE(all.regions.size() == 1);

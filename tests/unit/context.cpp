@@ -122,7 +122,7 @@ TEST_CASE("of rows that were sampled nobody knows, nor of those around them with
 TEST_CASE("where something is missing, nothing is not taken for none") {
   measured all = program();
   context_sums incomplete = sums();
-  incomplete.account.lost["rows_full"] = 1;
+  incomplete.account.lost[adaptyst::loss_reason::rows_full] = 1;
   add_context(all, incomplete, {});
   CHECK_FALSE(all.rows[advect].context);
   CHECK(all.rows[exchange].context);

@@ -54,7 +54,7 @@ TEST_CASE("the host's CPU is the first device, busy with its share of the proces
   REQUIRE(list.devices.size() == 1);
   REQUIRE(list.index == std::vector<std::uint32_t>{0});
   const adaptyst::device_usage& cpu = list.devices[0];
-  CHECK(cpu.kind == "cpu");
+  CHECK(cpu.kind == adaptyst::device_kind::cpu);
   CHECK(cpu.observed_ns == 1000);
   CHECK(cpu.busy_ns == 100U);
   CHECK_FALSE(cpu.kernel_ns.has_value());
@@ -75,7 +75,7 @@ TEST_CASE("the times of a device add up") {
   const adaptyst::lib::device_list list = read_devices(in.state(), 2000, 1000, 0);
   REQUIRE(list.devices.size() == 2);
   const adaptyst::device_usage& read = list.devices[1];
-  CHECK(read.kind == "gpu");
+  CHECK(read.kind == adaptyst::device_kind::gpu);
   CHECK(read.index == 7);
   CHECK(read.name == "H200");
   CHECK(read.operations == 3);
@@ -145,7 +145,8 @@ TEST_CASE("payloads of a device's regions are its amounts") {
   std::vector<adaptyst::device_usage> devices(2);
   devices[1].kernel_ns = 50;
   std::vector<adaptyst::region> rows(4);
-  const char* const kinds[] = {"copy_to", "copy_from", "kernel", "copy_to"};
+  using kind = adaptyst::region_kind;
+  const kind kinds[] = {kind::copy_to, kind::copy_from, kind::kernel, kind::copy_to};
   for (std::size_t at = 0; at != rows.size(); ++at) {
     rows[at].kind = kinds[at];
     rows[at].device = at == 3 ? 9 : 1;  // the last one's is unknown

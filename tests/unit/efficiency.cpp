@@ -10,7 +10,7 @@ namespace {
 
 adaptyst::device_usage device(std::uint64_t kernels, std::uint64_t exposed, std::uint64_t observed = 100) {
   adaptyst::device_usage made;
-  made.kind = "gpu";
+  made.kind = adaptyst::device_kind::gpu;
   made.observed_ns = observed;
   made.kernel_ns = kernels;
   made.exposed_copy_ns = exposed;
@@ -21,7 +21,7 @@ adaptyst::device_usage device(std::uint64_t kernels, std::uint64_t exposed, std:
 adaptyst::efficiencies of(std::vector<adaptyst::device_usage> devices) {
   adaptyst::profile made;
   made.devices.emplace_back();  // the host has no kernels
-  made.devices[0].kind = "cpu";
+  made.devices[0].kind = adaptyst::device_kind::cpu;
   made.devices[0].observed_ns = 100;
   for (adaptyst::device_usage& one : devices) made.devices.push_back(std::move(one));
   return adaptyst::efficiencies_of(made);

@@ -28,7 +28,7 @@ const adaptyst::device_usage* device_of(const profile& in, const adaptyst::regio
   return row.device < in.devices.size() ? &in.devices[row.device] : nullptr;
 }
 
-std::uint64_t sum_of_totals(const profile& in, const std::string& kind, std::uint64_t id) {
+std::uint64_t sum_of_totals(const profile& in, adaptyst::device_kind kind, std::uint64_t id) {
   std::uint64_t sum = 0;
   for (const adaptyst::region& row : in.regions)
     if (row.id == id && device_of(in, row)->kind == kind) sum += row.total_ns;
@@ -78,8 +78,9 @@ TEST_CASE("nothing is lost in a merge, and every row keeps its device") {
     const profile b = random.profile();
     const profile both = merged(a, b);
     CAPTURE(seed);
+    using adaptyst::device_kind;
     for (const samples::known_path& path : samples::paths())
-      for (const char* const kind : {"cpu", "gpu", "fpga", "accelerator"})
+      for (const auto kind : {device_kind::cpu, device_kind::gpu, device_kind::fpga, device_kind::accelerator})
         REQUIRE(sum_of_totals(both, kind, path.id) ==
                 sum_of_totals(a, kind, path.id) + sum_of_totals(b, kind, path.id));
     REQUIRE(both.accounting.begun == a.accounting.begun + b.accounting.begun);
@@ -95,8 +96,9 @@ TEST_CASE("the host's CPU is the first device after a merge") {
     samples::generator random(seed);
     const profile both = merged(random.profile(), random.profile());
     bool has_cpu = false;
-    for (const adaptyst::device_usage& device : both.devices) has_cpu = has_cpu || device.kind == "cpu";
-    if (has_cpu) REQUIRE(both.devices.front().kind == "cpu");
+    for (const adaptyst::device_usage& device : both.devices)
+      has_cpu = has_cpu || device.kind == adaptyst::device_kind::cpu;
+    if (has_cpu) REQUIRE(both.devices.front().kind == adaptyst::device_kind::cpu);
   }
 }
 
@@ -110,7 +112,7 @@ TEST_CASE("parents come before children after a merge") {
 TEST_CASE("an absent quantity stays absent until somebody has it") {
   profile a;
   a.devices.resize(1);
-  a.devices[0].kind = "cpu";
+  a.devices[0].kind = adaptyst::device_kind::cpu;
   profile b = a;
   CHECK_FALSE(merged(a, b).devices[0].busy_ns.has_value());
   CHECK_FALSE(merged(a, b).accounting.overhead_ns.has_value());

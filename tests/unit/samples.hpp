@@ -39,14 +39,16 @@ inline spelling spell(const std::string& text) {
 struct known_path {
   std::vector<std::string> names;
   std::uint64_t id, parent;
-  const char* kind;
+  adaptyst::region_kind kind;
 };
 
 inline const std::vector<known_path>& paths() {
   static const std::vector<known_path> all{
-      {{"a"}, 1, 0, "region"},       {{"a", "b"}, 2, 1, "region"},  {{"a", "b", "c"}, 3, 2, "kernel"},
-      {{"a", "c"}, 4, 1, "offload"}, {{"a", "c"}, 5, 1, "offload"},  // the same names, from another line
-      {{"b"}, 6, 0, "copy_to"},      {{"b", "mark"}, 7, 6, "mark"}, {{"caf\xc3\xa9"}, 8, 0, "region"}};
+      {{"a"}, 1, 0, adaptyst::region_kind::region},           {{"a", "b"}, 2, 1, adaptyst::region_kind::region},
+      {{"a", "b", "c"}, 3, 2, adaptyst::region_kind::kernel}, {{"a", "c"}, 4, 1, adaptyst::region_kind::offload},
+      {{"a", "c"}, 5, 1, adaptyst::region_kind::offload},  // the same names, from another line
+      {{"b"}, 6, 0, adaptyst::region_kind::copy_to},          {{"b", "mark"}, 7, 6, adaptyst::region_kind::mark},
+      {{"caf\xc3\xa9"}, 8, 0, adaptyst::region_kind::region}};
   return all;
 }
 
@@ -87,7 +89,8 @@ class generator {
   // Each identity once, in any order: numbers of devices differ from process to process.
   void devices(adaptyst::profile& in) {
     std::vector<adaptyst::device_usage> all(5);
-    const char* const kinds[] = {"cpu", "gpu", "gpu", "fpga", "accelerator"};
+    using kind = adaptyst::device_kind;
+    const kind kinds[] = {kind::cpu, kind::gpu, kind::gpu, kind::fpga, kind::accelerator};
     for (std::uint32_t at = 0; at != all.size(); ++at) {
       all[at].kind = kinds[at];
       all[at].index = at % 3;
@@ -112,8 +115,8 @@ class generator {
       if (below(2) == 0) device.from_device = {static_cast<double>(below(1000)), below(1000)};
       if (below(2) == 0) device.flops = {static_cast<double>(below(1000)), below(1000)};
       if (below(2) == 0)
-        device.clock = {"realtime", static_cast<std::uint32_t>(below(9)), -static_cast<std::int64_t>(below(99)),
-                        static_cast<double>(below(100)), below(100)};
+        device.clock = {adaptyst::clock_id::realtime, static_cast<std::uint32_t>(below(9)),
+                        -static_cast<std::int64_t>(below(99)), static_cast<double>(below(100)), below(100)};
       device.late = below(3);
       device.skipped = below(3);
       in.devices.push_back(device);
@@ -121,9 +124,10 @@ class generator {
     in.offload = {below(1000), maybe(), maybe()};
     if (below(2) == 0) in.timeline = adaptyst::timeline_usage{below(1000), below(1000)};
     if (below(2) == 0) in.context = adaptyst::context_account{below(100), {}};
-    if (in.context && below(2) == 0) in.context->lost["no_wakeup"] = below(10);
+    if (in.context && below(2) == 0) in.context->lost[adaptyst::loss_reason::no_wakeup] = below(10);
     if (in.context) in.devices.front().context = context();
-    if (below(2) == 0) in.samples = adaptyst::sample_usage{below(100), below(1000), {{"truncated", below(9)}}};
+    if (below(2) == 0)
+      in.samples = adaptyst::sample_usage{below(100), below(1000), {{adaptyst::loss_reason::truncated, below(9)}}};
   }
 
   adaptyst::kernel_context context() {
@@ -181,7 +185,7 @@ class generator {
       made.count_variance = static_cast<double>(below(1000));
       made.total_variance = maybe_number();
     }
-    for (const char* const step : {"kernel", "recorder", "1 of 64"})
+    for (const adaptyst::budget_step step : {adaptyst::budget_step{true, 1}, {false, 1}, {false, 64}})
       if (below(3) == 0) made.measured_on[step] = below(1000);
     for (const char* const name : {"bytes", "flops", "residual"}) {
       if (below(2) == 0) continue;
@@ -197,7 +201,8 @@ class generator {
     to.ended = below(1000);
     to.open = below(10);
     to.begun = to.ended + to.open;
-    for (const char* const reason : {"too_deep", "rows_full", "unmatched"}) {
+    using why = adaptyst::loss_reason;
+    for (const why reason : {why::too_deep, why::rows_full, why::unmatched}) {
       if (below(2) == 0) continue;
       to.lost[reason] = below(20);
       to.begun += to.lost[reason];
@@ -241,10 +246,10 @@ inline adaptyst::profile nasty_profile() {
   made.reason = "cannot load the eBPF programs: Operation not permitted (EPERM)";
   made.processes.push_back({4194304, "/a/" + std::string(300, 'p') + "\xff", "host", 1});
   made.devices.resize(3);
-  made.devices[0].kind = "cpu";
+  made.devices[0].kind = adaptyst::device_kind::cpu;
   made.devices[0].name = nasty_names()[2];
   made.devices[0].observed_ns = 1;
-  made.devices[1].kind = "accelerator";
+  made.devices[1].kind = adaptyst::device_kind::accelerator;
   made.devices[1].index = 4294967295U;
   made.devices[1].name = nasty_names()[5];
   made.devices[1].observed_ns = ~std::uint64_t{0};
@@ -254,10 +259,11 @@ inline adaptyst::profile nasty_profile() {
   made.devices[1].queues = 4294967295U;
   made.devices[1].queue_wait = {~std::uint64_t{0}, {}};
   made.devices[1].to_device = {1e308, 1};
-  made.devices[1].clock = {"device", 4294967295U, -9223372036854775807LL - 1, 1e300, ~std::uint64_t{0}};
+  made.devices[1].clock = {adaptyst::clock_id::device, 4294967295U, -9223372036854775807LL - 1, 1e300,
+                           ~std::uint64_t{0}};
   made.offload = {~std::uint64_t{0}, ~std::uint64_t{0}, ~std::uint64_t{0}};
   made.devices[1].late = made.devices[1].skipped = ~std::uint64_t{0};
-  made.devices[2].kind = "other";
+  made.devices[2].kind = adaptyst::device_kind::other;
   made.devices[2].name = nasty_names()[3];
 
   std::uint64_t id = 0;
@@ -267,7 +273,7 @@ inline adaptyst::profile nasty_profile() {
     row.path = std::move(path);
     row.id = ++id;
     row.site = {nasty_names()[5], 4294967295U, nasty_names()[2]};
-    row.kind = "region";
+    row.kind = adaptyst::region_kind::region;
     row.device = device;
     row.threads = 4294967295U;
     row.count = count;
@@ -294,13 +300,14 @@ inline adaptyst::profile nasty_profile() {
   }
   adaptyst::region mark;
   mark.path = {"mark"};
-  mark.kind = "mark";
+  mark.kind = adaptyst::region_kind::mark;
   mark.count = 5;
   made.regions.push_back(mark);
 
   made.accounting.begun = made.accounting.ended = made.accounting.open = ~std::uint64_t{0};
-  for (const char* const reason : {"too_deep", "rows_full", "tables_full", "no_memory", "in_signal", "bad_times",
-                                   "unmatched", "kernel_rows_full", "not_delivered"})
+  using why = adaptyst::loss_reason;
+  for (const why reason : {why::too_deep, why::rows_full, why::tables_full, why::no_memory, why::in_signal,
+                           why::bad_times, why::unmatched, why::kernel_rows_full, why::not_delivered})
     made.accounting.lost[reason] = ~std::uint64_t{0};
   made.accounting.unmatched = made.accounting.unnamed = ~std::uint64_t{0};
   made.accounting.overhead_ns = 1e30;

@@ -48,7 +48,7 @@ std::size_t count_of(const std::string& text, const std::string& part) {
 adaptyst::region region(std::vector<std::string> path, std::uint64_t count, std::uint64_t each_ns) {
   adaptyst::region made;
   made.path = std::move(path);
-  made.kind = "region";
+  made.kind = adaptyst::region_kind::region;
   made.count = count;
   made.total_ns = made.self_ns = count * each_ns;
   made.min_ns = made.max_ns = each_ns;
@@ -63,12 +63,12 @@ adaptyst::profile small() {
   made.reason = "permitted";
   made.processes.push_back({42, "/bin/solver", "host", 1000000000});
   made.devices.resize(2);
-  made.devices[0].kind = "cpu";
+  made.devices[0].kind = adaptyst::device_kind::cpu;
   made.devices[0].name = "host";
   made.devices[0].observed_ns = 1000000000;
   made.devices[0].busy_ns = 500000000;
   made.devices[1] = made.devices[0];
-  made.devices[1].kind = "gpu";
+  made.devices[1].kind = adaptyst::device_kind::gpu;
   made.devices[1].index = 3;
   made.devices[1].name = "H200";
   made.devices[1].kernel_ns = 400000000;
@@ -129,7 +129,7 @@ TEST_CASE("a count that is an estimate is marked, and the budget told") {
   adaptyst::region sampled = region({"hot"}, 640000, 50);
   sampled.sampled = 10000;
   sampled.count_variance = 64.0 * 63 * 10000;
-  sampled.measured_on = {{"recorder", 1000}, {"1 of 8", 5}, {"1 of 64", 2000000}};
+  sampled.measured_on = {{{false, 1}, 1000}, {{false, 8}, 5}, {{false, 64}, 2000000}};
   made.regions.push_back(sampled);
   const std::string table = adaptyst::to_table(made);
   check_table(table);
@@ -162,7 +162,7 @@ TEST_CASE("bytes and flops are shown as rates, other attributes with their sprea
 
 TEST_CASE("losses are named, late operations told") {
   adaptyst::profile in = small();
-  in.accounting.lost = {{"too_deep", 3}, {"rows_full", 4}};
+  in.accounting.lost = {{adaptyst::loss_reason::too_deep, 3}, {adaptyst::loss_reason::rows_full, 4}};
   in.devices[1].late = 2;
   const std::string table = adaptyst::to_table(in);
   check_table(table);
@@ -227,12 +227,15 @@ TEST_CASE("huge numbers keep the table within its columns") {
       in.devices[1].queue_wait = in.devices[1].launch_latency = adaptyst::latencies{};
       in.devices[1].queue_wait->durations.add(ns);
       in.devices[1].to_device = in.devices[1].from_device = in.devices[1].flops = adaptyst::amount{1e308, ns};
-      in.devices[1].clock = {"monotonic_raw", 4294967295U, -9223372036854775807LL - 1, 1e300, ~std::uint64_t{0}};
+      in.devices[1].clock = {adaptyst::clock_id::monotonic_raw, 4294967295U, -9223372036854775807LL - 1, 1e300,
+                             ~std::uint64_t{0}};
       in.offload = {ns, ns, ns};
       in.devices[1].index = 4294967295U;
       in.devices[1].late = in.devices[1].skipped = count;
       in.accounting.begun = in.accounting.ended = in.accounting.open = in.accounting.unmatched = count;
-      for (const char* const reason : {"too_deep", "rows_full", "tables_full", "no_memory", "in_signal", "bad_times"})
+      using why = adaptyst::loss_reason;
+      for (const why reason :
+           {why::too_deep, why::rows_full, why::tables_full, why::no_memory, why::in_signal, why::bad_times})
         in.accounting.lost[reason] = count;
       in.accounting.overhead_ns = static_cast<double>(ns) * 1e6;
       for (const std::uint64_t wall :

@@ -24,7 +24,7 @@ void sleep_ms(int ms) { std::this_thread::sleep_for(std::chrono::milliseconds(ms
 
 const adaptyst::device_usage& gpu(const adaptyst::profile& in, std::uint32_t index = 0) {
   for (const adaptyst::device_usage& one : in.devices)
-    if (one.kind == "gpu" && one.index == index) return one;
+    if (one.kind == adaptyst::device_kind::gpu && one.index == index) return one;
   FAIL("no GPU " << index);
   return in.devices.front();
 }
@@ -66,7 +66,7 @@ TEST_CASE("work is booked where it was tracked, for as long as it took on the de
   const adaptyst::profile profile = stop(collector);
   const adaptyst::region& stencil = support::find(profile, {"step", "stencil"});
   CHECK(stencil.count == 20);
-  CHECK(stencil.kind == "kernel");
+  CHECK(stencil.kind == adaptyst::region_kind::kernel);
   CHECK(stencil.attributes.at("bytes").sum == 20'000);
   CHECK(stencil.attributes.at("flops").sum == 40'000);
   // The stub's launch latency, 5 us less the events' own 2 us, lies between the events.
@@ -75,7 +75,7 @@ TEST_CASE("work is booked where it was tracked, for as long as it took on the de
   const adaptyst::device_usage& device = gpu(profile);
   CHECK(device.name == "stub of a GPU 0000:1B:00.0");
   REQUIRE(device.clock.has_value());
-  CHECK(device.clock->name == "device");
+  CHECK(device.clock->clock == adaptyst::clock_id::device);
   CHECK(device.clock->sync_points >= 2);
   CHECK(device.clock->drift_ppm == Approx(-200).margin(150));
   CHECK(device.queue_wait->total_ns / 20 < 200'000);
@@ -154,7 +154,7 @@ TEST_CASE("a lost device is counted, and only that") {
   adaptyst::cuda::collect();
   cudart_stub::lose_devices(false);
   const adaptyst::profile profile = stop(collector);
-  CHECK(support::lost(profile, "device_lost") == 5);
+  CHECK(support::lost(profile, adaptyst::loss_reason::device_lost) == 5);
   CHECK(profile.accounting.open == 0);
   CHECK(cudaPeekAtLastError() == cudaSuccess);
 }
@@ -177,7 +177,7 @@ TEST_CASE("errors are the program's own: ours do not show, and its stay") {
   adaptyst::cuda::collect();
   const adaptyst::profile profile = stop(collector);
   CHECK(support::find(profile, {"pending"}).count == 1);
-  CHECK(support::lost(profile, "device_lost") == 1);
+  CHECK(support::lost(profile, adaptyst::loss_reason::device_lost) == 1);
 }
 
 TEST_CASE("a stream that is captured into a graph is left alone, and other threads' captures too") {
@@ -196,7 +196,7 @@ TEST_CASE("a stream that is captured into a graph is left alone, and other threa
   adaptyst::cuda::collect();
   cudart_stub::capture(captured, false);
   const adaptyst::profile profile = stop(collector);
-  CHECK(support::lost(profile, "no_times") == 1);
+  CHECK(support::lost(profile, adaptyst::loss_reason::no_times) == 1);
   CHECK(support::find(profile, {"beside"}).count == 1);
 }
 
@@ -212,8 +212,8 @@ TEST_CASE("so many in flight and no more") {
   adaptyst::cuda::collect();
   const adaptyst::profile profile = stop(collector);
   // Of what other tests have left in flight, one may still be.
-  CHECK(support::lost(profile, "no_times") >= 6000 - 4096);
-  CHECK(support::lost(profile, "no_times") <= 6000 - 4096 + 8);
+  CHECK(support::lost(profile, adaptyst::loss_reason::no_times) >= 6000 - 4096);
+  CHECK(support::lost(profile, adaptyst::loss_reason::no_times) <= 6000 - 4096 + 8);
   CHECK(profile.accounting.open == 0);
 }
 

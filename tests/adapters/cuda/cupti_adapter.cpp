@@ -48,7 +48,7 @@ struct looking {
 
 const adaptyst::device_usage& usage(const adaptyst::profile& in, std::uint32_t index) {
   for (const adaptyst::device_usage& one : in.devices)
-    if (one.kind == "gpu" && one.index == index) return one;
+    if (one.kind == adaptyst::device_kind::gpu && one.index == index) return one;
   FAIL("no GPU " << index);
   return in.devices.front();
 }
@@ -81,7 +81,7 @@ TEST_CASE("a kernel is booked below the region that launched it, although its re
   const adaptyst::region& kernel = support::find(profile, {"step", "void advect<double>(double const*, double*, int)"});
   CHECK(kernel.count == 1);
   CHECK(kernel.total_ns == 20000);
-  CHECK(kernel.kind == "kernel");
+  CHECK(kernel.kind == adaptyst::region_kind::kernel);
   CHECK(*usage(profile, 0).kernel_ns == 20000);
   CHECK(usage(profile, 0).queue_wait->total_ns >= 5000);
   CHECK(usage(profile, 0).queue_wait->total_ns < 1'000'000);
@@ -104,17 +104,17 @@ TEST_CASE("copies and fills know their bytes and their direction") {
   scripted::peer_memcpy(203, 700, {t + 4000, t + 5000});
   scripted::memset(204, 64, {t + 5000, t + 6000});
   const adaptyst::profile profile = look.stop();
-  const auto check = [&](const char* name, const char* kind, double bytes) {
+  const auto check = [&](const char* name, adaptyst::region_kind kind, double bytes) {
     const adaptyst::region& one = support::find(profile, {"io", name});
     CHECK(one.kind == kind);
     CHECK(one.count == 1);
     CHECK(one.attributes.at("bytes").sum == bytes);
   };
-  check("memcpy HtoD", "copy_to", 1000);
-  check("memcpy DtoH", "copy_from", 3000);
-  check("memcpy DtoD", "fill", 500);
-  check("memcpy PtoP", "fill", 700);
-  check("memset", "fill", 64);
+  check("memcpy HtoD", adaptyst::region_kind::copy_to, 1000);
+  check("memcpy DtoH", adaptyst::region_kind::copy_from, 3000);
+  check("memcpy DtoD", adaptyst::region_kind::fill, 500);
+  check("memcpy PtoP", adaptyst::region_kind::fill, 700);
+  check("memset", adaptyst::region_kind::fill, 64);
   CHECK(*usage(profile, 0).copy_ns == 5000);
   CHECK(profile.accounting.lost.empty());
 }
@@ -194,8 +194,8 @@ TEST_CASE("what is not known is counted, and why") {
   scripted::record(51, 64).deliver();  // of a kind that nobody asked for
   cupti_stub_drop(7);
   const adaptyst::profile profile = look.stop();
-  CHECK(support::lost(profile, "no_times") == 2 + 1 + 7);
-  CHECK(support::lost(profile, "bad_times") == 2);
+  CHECK(support::lost(profile, adaptyst::loss_reason::no_times) == 2 + 1 + 7);
+  CHECK(support::lost(profile, adaptyst::loss_reason::bad_times) == 2);
   CHECK(support::find(profile, {"slightly early"}).total_ns == 30'000);
   CHECK(support::find(profile, {"(kernel without a name)"}).count == 1);
   CHECK(profile.accounting.open == 0);
@@ -225,7 +225,7 @@ TEST_CASE("a launch that was overwritten by a later one is counted, not put else
   scripted::kernel(800 + slots, "remembered", {t + 2000, t + 3000});
   const adaptyst::profile profile = look.stop();
   CHECK(support::find(profile, {"remembered"}).count == 1);
-  CHECK(support::lost(profile, "no_times") == 1);
+  CHECK(support::lost(profile, adaptyst::loss_reason::no_times) == 1);
 }
 
 TEST_CASE("many kernels of two streams, buffer by buffer: all are there, and none comes late") {
@@ -285,7 +285,7 @@ TEST_CASE("where the host waits is a region of that kind") {
   }
   std::thread([] { scripted::call wait("cuCtxSynchronize", 903, 1); }).join();
   const adaptyst::profile profile = look.stop();
-  CHECK(support::find(profile, {"step", "cudaDeviceSynchronize"}).kind == "wait");
+  CHECK(support::find(profile, {"step", "cudaDeviceSynchronize"}).kind == adaptyst::region_kind::wait);
   CHECK(support::find(profile, {"step", "cudaDeviceSynchronize"}).total_ns >= 3'000'000);
   CHECK(support::find(profile, {"step", "cudaMemcpy"}).count == 1);
   CHECK(support::find(profile, {"step", "memcpy DtoH"}).count == 1);

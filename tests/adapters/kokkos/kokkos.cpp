@@ -50,7 +50,7 @@ TEST_CASE("kernels, regions and the program's own markers are one tree") {
   CHECK(support::find(profile, {"step", "own", "axpy", "in the kernel"}).count == 5);
   CHECK(support::find(profile, {"step", "dot"}).site.function == "Kokkos::parallel_reduce");
   CHECK(support::find(profile, {"step", "dot", "dot"}).site.function == "Kokkos::parallel_scan");
-  for (const adaptyst::region& one : profile.regions) CHECK(one.kind == "region");
+  for (const adaptyst::region& one : profile.regions) CHECK(one.kind == adaptyst::region_kind::region);
   CHECK(profile.accounting.open == 0);
   CHECK(profile.accounting.unmatched == 0);
   CHECK(profile.devices.size() == 1);  // the host
@@ -68,13 +68,13 @@ TEST_CASE("without fences a device's kernels are what the host does for them") {
   const adaptyst::profile profile = collector.stop();
   support::check_account(profile);
   const adaptyst::region& launched = support::find(profile, {"launched"});
-  CHECK(launched.kind == "region");
+  CHECK(launched.kind == adaptyst::region_kind::region);
   CHECK(launched.count == 2);
   CHECK(profile.devices.size() == 1);
   const adaptyst::region& waited = support::find(profile, {"until done"});
-  CHECK(waited.kind == "wait");
+  CHECK(waited.kind == adaptyst::region_kind::wait);
   CHECK(waited.total_ns >= 1000000);
-  CHECK(support::find(profile, {"of the host"}).kind == "region");
+  CHECK(support::find(profile, {"of the host"}).kind == adaptyst::region_kind::region);
 }
 
 TEST_CASE("deep copies are operations of the device, with their bytes") {
@@ -103,23 +103,23 @@ TEST_CASE("deep copies are operations of the device, with their bytes") {
   const adaptyst::device_usage* const gpu = device(profile, "Kokkos Cuda");
   REQUIRE(gpu != nullptr);
   CHECK(gpu->index == 3);
-  CHECK(gpu->kind == "gpu");
+  CHECK(gpu->kind == adaptyst::device_kind::gpu);
   const adaptyst::region& up = support::find(profile, {"exchange", "copy x_host to x"});
-  CHECK(up.kind == "copy_to");
+  CHECK(up.kind == adaptyst::region_kind::copy_to);
   CHECK(up.count == 4);
   CHECK(up.attributes.at("bytes").sum == 4000);
   CHECK(up.min_ns >= 1000000);
   CHECK(profile.devices.at(up.device).name == "Kokkos Cuda");
   CHECK(*gpu->copy_ns >= up.total_ns);
-  CHECK(support::find(profile, {"exchange", "copy y to y_host"}).kind == "copy_from");
+  CHECK(support::find(profile, {"exchange", "copy y to y_host"}).kind == adaptyst::region_kind::copy_from);
   CHECK(support::find(profile, {"exchange", "copy y to y_host"}).attributes.at("bytes").sum == 800);
-  CHECK(support::find(profile, {"exchange", "copy a to b"}).kind == "other");
+  CHECK(support::find(profile, {"exchange", "copy a to b"}).kind == adaptyst::region_kind::other);
   std::size_t others = 0;
   for (const adaptyst::region& one : profile.regions) {
     if (one.path != std::vector<std::string>{"exchange", "copy c to d"}) continue;
     ++others;
     CHECK(one.attributes.at("bytes").sum == 16);
-    CHECK(one.kind == (one.device == 0 ? "region" : "copy_from"));
+    CHECK(one.kind == (one.device == 0 ? adaptyst::region_kind::region : adaptyst::region_kind::copy_from));
   }
   CHECK(others == 2);
   CHECK(device(profile, "Kokkos space Nobody's") != nullptr);
@@ -141,7 +141,7 @@ TEST_CASE("pops without a push are counted, and change nothing") {
   kokkos.pop();
   CHECK(support::find(profile, {"region"}).count == 1);
   CHECK(profile.accounting.open == 1);
-  CHECK(support::lost(profile, "unmatched") == 300 - 256);
+  CHECK(support::lost(profile, adaptyst::loss_reason::unmatched) == 300 - 256);
   CHECK(profile.accounting.unmatched == 2 + 300 - 256);
   support::check_account(profile);
 }
@@ -158,7 +158,7 @@ TEST_CASE("a kernel that another thread ends is counted, and nothing stays below
   const adaptyst::profile profile = collector.stop();
   support::check_account(profile);
   CHECK(support::find(profile, {"after"}).count == 3);
-  CHECK(support::lost(profile, "unmatched") == 3);
+  CHECK(support::lost(profile, adaptyst::loss_reason::unmatched) == 3);
   CHECK(profile.accounting.unmatched == 3 + 3 + 40);
   CHECK(profile.accounting.open == 0);
 }
@@ -186,7 +186,7 @@ TEST_CASE("sections may overlap, and end on another thread") {
   support::check_account(profile);
   CHECK(support::find(profile, {"first"}).count == 2);
   CHECK(support::find(profile, {"second"}).count == 2);
-  CHECK(support::find(profile, {"checkpoint"}).kind == "mark");
+  CHECK(support::find(profile, {"checkpoint"}).kind == adaptyst::region_kind::mark);
   CHECK(profile.accounting.open == 0);
   CHECK(profile.accounting.unmatched == 2);
 }

@@ -88,13 +88,13 @@ TEST_CASE("devices with numbers that were never told of are of unknown kind") {
   support::check_identity(profile);
   std::map<std::string, std::string> kinds;
   for (const adaptyst::device_usage& one : profile.devices)
-    if (one.kind != "cpu") kinds[one.name + " " + std::to_string(one.index)] = one.kind;
+    if (one.kind != adaptyst::device_kind::cpu) kinds[one.name + " " + std::to_string(one.index)] = word_of(one.kind);
   CHECK(kinds == std::map<std::string, std::string>{{"OpenMP sm_90 2", "gpu"},
                                                     {"OpenMP, unknown device 77", "other"},
                                                     {"OpenMP, unknown device 1000", "other"},
                                                     {"OpenMP, unknown device 4294967295", "other"}});
   for (const adaptyst::region& one : profile.regions) {
-    CHECK(one.kind == "copy_to");
+    CHECK(one.kind == adaptyst::region_kind::copy_to);
     CHECK(one.attributes.at("bytes").sum == 100);
   }
   CHECK(profile.regions.size() == 4);
@@ -133,8 +133,8 @@ TEST_CASE("ends that do not fit are counted, and harm no other") {
   const adaptyst::profile profile = collector.stop();
   support::check_identity(profile);
   CHECK(profile.accounting.open == 0);
-  CHECK(support::lost(profile, "no_times") == 1 + 20 - 8);  // the inner; what is more than 8 deep
-  CHECK(support::lost(profile, "unmatched") == 20 - 16);    // parallel regions
-  CHECK(profile.accounting.unmatched == 20 - 16 + 1);       // and the end of a loop
+  CHECK(support::lost(profile, adaptyst::loss_reason::no_times) == 1 + 20 - 8);  // the inner; what is more than 8 deep
+  CHECK(support::lost(profile, adaptyst::loss_reason::unmatched) == 20 - 16);    // parallel regions
+  CHECK(profile.accounting.unmatched == 20 - 16 + 1);                            // and the end of a loop
   CHECK(support::find(profile, {"copy from device"}).count == 8);
 }

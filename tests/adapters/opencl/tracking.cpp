@@ -96,10 +96,11 @@ TEST_CASE("a thousand commands are what the device says they were") {
     CHECK(converted.started_ns <= converted.ended_ns);
     CHECK(converted.ended_ns <= after_ns + reading_ns);
   }
-  for (const auto& [name, kind] : {std::pair<const char*, const char*>{"upload", "copy_to"},
-                                   {"spin", "kernel"},
-                                   {"clear", "fill"},
-                                   {"download", "copy_from"}}) {
+  for (const auto& [name, kind] :
+       {std::pair<const char*, adaptyst::region_kind>{"upload", adaptyst::region_kind::copy_to},
+        {"spin", adaptyst::region_kind::kernel},
+        {"clear", adaptyst::region_kind::fill},
+        {"download", adaptyst::region_kind::copy_from}}) {
     INFO(name);
     const adaptyst::region& region = support::find(p, {"step", name});
     CHECK(region.kind == kind);
@@ -140,9 +141,9 @@ TEST_CASE("a device has the kind, number and name that OpenCL gives it") {
   REQUIRE(clGetDeviceInfo(on.device, CL_DEVICE_TYPE, sizeof type, &type, nullptr) == CL_SUCCESS);
   REQUIRE(clGetDeviceInfo(on.device, CL_DEVICE_NAME, sizeof name, name, nullptr) == CL_SUCCESS);
   const adaptyst::device_usage& device = second_device(p);
-  CHECK(device.kind == ((type & CL_DEVICE_TYPE_CPU) != 0   ? "cpu"
-                        : (type & CL_DEVICE_TYPE_GPU) != 0 ? "gpu"
-                                                           : "accelerator"));
+  CHECK(device.kind == ((type & CL_DEVICE_TYPE_CPU) != 0   ? adaptyst::device_kind::cpu
+                        : (type & CL_DEVICE_TYPE_GPU) != 0 ? adaptyst::device_kind::gpu
+                                                           : adaptyst::device_kind::accelerator));
   CHECK(device.index == 0);
   CHECK(device.name == std::string(name).substr(0, 39));
 }
@@ -188,7 +189,7 @@ TEST_CASE("commands of a queue without profiling are counted as lost, and no tim
   clFinish(on.queue);
   const adaptyst::profile p = all_of(collector, 0);
   support::check_identity(p);
-  CHECK(support::lost(p, "no_times") == 10);
+  CHECK(support::lost(p, adaptyst::loss_reason::no_times) == 10);
   CHECK(p.accounting.ended == 0);
   for (const adaptyst::region& one : p.regions) CHECK(one.count == 0);
 }

@@ -1,0 +1,62 @@
+#include "words.hpp"
+
+#include <charconv>
+
+namespace adaptyst { inline namespace v1 {
+
+namespace {
+
+template <class Enum>
+const char* word_at(Enum value) {
+  return lib::words<Enum>.at(static_cast<std::size_t>(value));
+}
+
+constexpr std::string_view one_of = "1 of ";
+
+static_assert(lib::words<region_kind>.size() == static_cast<std::size_t>(region_kind::metric) + 1);
+static_assert(lib::words<device_kind>.size() == static_cast<std::size_t>(device_kind::other) + 1);
+static_assert(lib::words<clock_id>.size() == static_cast<std::size_t>(clock_id::device) + 1);
+static_assert(lib::words<loss_reason>.size() == static_cast<std::size_t>(loss_reason::other) + 1);
+
+}  // namespace
+
+const char* word_of(region_kind kind) { return word_at(kind); }
+const char* word_of(device_kind kind) { return word_at(kind); }
+const char* word_of(clock_id clock) { return word_at(clock); }
+const char* word_of(loss_reason reason) { return word_at(reason); }
+
+std::string word_of(const budget_step& step) {
+  if (step.in_kernel) return "kernel";
+  return step.one_of == 1 ? "recorder" : std::string(one_of) + std::to_string(step.one_of);
+}
+
+}}  // namespace adaptyst::v1
+
+namespace adaptyst::lib {
+
+std::optional<budget_step> step_from_word(std::string_view word) {
+  if (word == "kernel") return budget_step{true, 1};
+  if (word == "recorder") return budget_step{false, 1};
+  if (word.substr(0, one_of.size()) != one_of) return std::nullopt;
+  const char* const end = word.data() + word.size();
+  budget_step made;
+  const auto [stop, failed] = std::from_chars(word.data() + one_of.size(), end, made.one_of);
+  const bool spelled =
+      failed == std::errc{} && stop == end && made.one_of != 0 && word_of(made) == word;  // no "1 of 064"
+  return spelled ? std::optional(made) : std::nullopt;
+}
+
+std::string list_of(const losses& all) {
+  std::string list;
+  for (const auto& [reason, count] : by_word(all))
+    list += (list.empty() ? "" : ", ") + std::to_string(count) + " " + reason;
+  return list;
+}
+
+std::string device_label(const std::optional<device_kind>& kind, std::uint32_t index) {
+  if (kind == device_kind::cpu && index == 0) return "cpu";
+  const char* const word = !kind ? "?" : kind == device_kind::accelerator ? "acc" : word_of(*kind);
+  return word + std::to_string(index);
+}
+
+}  // namespace adaptyst::lib

@@ -1,0 +1,76 @@
+// Enums as files and tables call them, and back: the one place where they are words.
+#ifndef ADAPTYST_LIB_REPORT_WORDS_HPP
+#define ADAPTYST_LIB_REPORT_WORDS_HPP
+
+#include <adaptyst/profile.hpp>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace adaptyst::lib {
+
+// By value. Those from which files are written never change.
+template <class Enum>
+inline constexpr int words = 0;
+
+template <>
+inline constexpr std::array words<region_kind>{"region", "offload", "wait", "kernel",   "copy_to", "copy_from",
+                                               "fill",   "other",   "mark", "function", "metric"};
+template <>
+inline constexpr std::array words<device_kind>{"cpu", "gpu", "fpga", "accelerator", "other"};
+template <>
+inline constexpr std::array words<clock_id>{"unknown", "monotonic", "monotonic_raw", "realtime", "boottime", "device"};
+template <>
+inline constexpr std::array words<loss_reason>{"too_deep",
+                                               "rows_full",
+                                               "tables_full",
+                                               "no_memory",
+                                               "in_signal",
+                                               "bad_times",
+                                               "no_times",
+                                               "unknown_clock",
+                                               "device_lost",
+                                               "unmatched",
+                                               "kernel_rows_full",
+                                               "kernel_busy",
+                                               "not_delivered",
+                                               "function_too_deep",
+                                               "unreadable",
+                                               "other_layout",
+                                               "no_wakeup",
+                                               "counter_interrupts",
+                                               "stacks_full",
+                                               "truncated",
+                                               "clock_stopped",
+                                               "processors",
+                                               "other"};
+
+// Empty for a word that none of them has.
+template <class Enum>
+std::optional<Enum> from_word(std::string_view word) {
+  for (std::size_t at = 0; at != words<Enum>.size(); ++at)
+    if (words<Enum>[at] == word) return static_cast<Enum>(at);
+  return std::nullopt;
+}
+std::optional<budget_step> step_from_word(std::string_view word);
+
+// In the order of the words.
+template <class Key>
+std::map<std::string, std::uint64_t> by_word(const std::map<Key, std::uint64_t>& all) {
+  std::map<std::string, std::uint64_t> made;
+  for (const auto& [key, count] : all) made[word_of(key)] += count;
+  return made;
+}
+// "3 rows_full, 4 too_deep"
+std::string list_of(const losses& all);
+
+// cpu, gpu0, acc1; "?" for one that is not known.
+std::string device_label(const std::optional<device_kind>& kind, std::uint32_t index);
+
+}  // namespace adaptyst::lib
+
+#endif
