@@ -90,22 +90,26 @@ void add(adaptyst_context_row& to, const adaptyst_context_row& part) {
   to.major_faults += part.major_faults;
 }
 
-void add(kernel_context& to, const adaptyst_context_row& part, bool with_faults) {
-  to.runnable_ns += part.runnable_ns;
-  to.sleep_ns += part.blocked_ns[ADAPTYST_BLOCKED_SLEEP];
-  to.lock_ns += part.blocked_ns[ADAPTYST_BLOCKED_LOCK];
-  to.io_ns += part.blocked_ns[ADAPTYST_BLOCKED_IO];
-  to.other_ns += part.blocked_ns[ADAPTYST_BLOCKED_OTHER];
-  to.voluntary_switches += part.voluntary;
-  to.involuntary_switches += part.involuntary;
-  to.migrations += part.migrations;
-  if (!with_faults) return;
-  // A fault that is being served has been counted, and its sort has not.
-  to.major_faults = to.major_faults.value_or(0) + part.major_faults;
-  to.minor_faults = to.minor_faults.value_or(0) + part.faults - std::min(part.faults, part.major_faults);
-}
-
 }  // namespace
+
+kernel_context context_of(const std::vector<adaptyst_context_row>& parts, bool with_faults) {
+  adaptyst_context_row whole{};  // a fault may begin on one processor, and its sort be known on another
+  for (const adaptyst_context_row& part : parts) add(whole, part);
+  kernel_context made;
+  made.runnable_ns = whole.runnable_ns;
+  made.sleep_ns = whole.blocked_ns[ADAPTYST_BLOCKED_SLEEP];
+  made.lock_ns = whole.blocked_ns[ADAPTYST_BLOCKED_LOCK];
+  made.io_ns = whole.blocked_ns[ADAPTYST_BLOCKED_IO];
+  made.other_ns = whole.blocked_ns[ADAPTYST_BLOCKED_OTHER];
+  made.voluntary_switches = whole.voluntary;
+  made.involuntary_switches = whole.involuntary;
+  made.migrations = whole.migrations;
+  if (!with_faults) return made;
+  // A fault that is being served has been counted, and its sort has not.
+  made.major_faults = whole.major_faults;
+  made.minor_faults = whole.faults - std::min(whole.faults, whole.major_faults);
+  return made;
+}
 
 context_probes::context_probes(bool with_faults, pid_t process, bool listed, const kernel_rows* among)
     : process_(process), with_faults_(with_faults), loaded_(open_programs(context_bpf__open, context_bpf__destroy)) {
@@ -160,9 +164,7 @@ context_sums context_probes::read() const {
   sums.with_faults = with_faults_;
   for_each_value<std::uint64_t, adaptyst_context_row>(
       loaded_->maps.context, [&](std::uint64_t path, const std::vector<adaptyst_context_row>& parts) {
-        adaptyst_context_row whole{};  // a fault may begin on one processor, and its sort be known on another
-        for (const adaptyst_context_row& part : parts) add(whole, part);
-        add(sums.by_path[path], whole, with_faults_);
+        sums.by_path[path] = context_of(parts, with_faults_);
       });
   const std::vector<std::uint64_t> counts = read_kernel_counters(loaded_->maps.counts, ADAPTYST_CONTEXT_COUNTS);
   sums.account.threads = counts[ADAPTYST_CONTEXT_THREADS];

@@ -22,9 +22,13 @@
 #include "probed_files.hpp"
 #include "uprobe_link.hpp"
 
+struct adaptyst_context_row;
 struct context_bpf;
 
 namespace adaptyst::lib {
+
+// Of one path, from what each processor has of it.
+kernel_context context_of(const std::vector<adaptyst_context_row>& parts, bool with_faults);
 
 class context_probes {
  public:

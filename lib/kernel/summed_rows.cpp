@@ -3,12 +3,9 @@
 #include <algorithm>
 #include <numeric>
 
-#include "../../probes/record.h"
 #include "kernel_maps.hpp"
 
 namespace adaptyst::lib {
-
-namespace {
 
 void add_group(measured_row& to, std::uint64_t number, const adaptyst_kernel_group& group) {
   for (unsigned at = 0; at != ADAPTYST_KERNEL_GROUP; ++at) {
@@ -17,7 +14,7 @@ void add_group(measured_row& to, std::uint64_t number, const adaptyst_kernel_gro
   }
 }
 
-measured_row as_row(const adaptyst_kernel_row& part) {
+measured_row row_of(const adaptyst_kernel_row& part) {
   measured_row row;
   row.count = part.unbucketed;
   if (part.own_group != 0) add_group(row, part.own_group - 1, part.group);
@@ -28,13 +25,11 @@ measured_row as_row(const adaptyst_kernel_row& part) {
   return row;
 }
 
-}  // namespace
-
 void read_summed_rows(measured& into, const bpf_map* rows, const bpf_map* groups, const bpf_map* paths) {
   for_each_value<std::uint64_t, adaptyst_kernel_row>(
       rows, [&](std::uint64_t id, const std::vector<adaptyst_kernel_row>& parts) {
         for (const adaptyst_kernel_row& part : parts)
-          if (part.min_complement != 0) add(into.rows[id], as_row(part));
+          if (part.min_complement != 0) add(into.rows[id], row_of(part));
       });
   for_each_value<adaptyst_kernel_group_key, adaptyst_kernel_group>(
       groups, [&](const adaptyst_kernel_group_key& key, const std::vector<adaptyst_kernel_group>& pieces) {

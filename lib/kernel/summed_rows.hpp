@@ -5,11 +5,17 @@
 #include <cstdint>
 #include <vector>
 
+#include "../../probes/record.h"
 #include "../profile/measured.hpp"
 
 struct bpf_map;
 
 namespace adaptyst::lib {
+
+// What one processor has of a row.
+measured_row row_of(const adaptyst_kernel_row& part);
+// Adds the buckets of a group.
+void add_group(measured_row& to, std::uint64_t number, const adaptyst_kernel_group& group);
 
 // Adds the rows and paths of these maps, all parts together.
 void read_summed_rows(measured& into, const bpf_map* rows, const bpf_map* groups, const bpf_map* paths);

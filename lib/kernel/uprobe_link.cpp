@@ -78,9 +78,13 @@ class open_links {
 
 bool kernel_has_uprobe_multi() {
   utsname names{};
+  return uname(&names) == 0 && has_uprobe_multi(names.release);
+}
+
+bool has_uprobe_multi(const char* release) {
   int major = 0;
   int minor = 0;
-  if (uname(&names) != 0 || std::sscanf(names.release, "%d.%d", &major, &minor) != 2) return false;
+  if (std::sscanf(release, "%d.%d", &major, &minor) != 2) return false;
   return major > 6 || (major == 6 && minor >= 10);
 }
 

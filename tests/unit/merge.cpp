@@ -150,3 +150,130 @@ TEST_CASE("a profile may be merged with itself") {
     REQUIRE(spelled(twice) == spelled(merged(once, once)));
   }
 }
+
+TEST_CASE("two profiles of known numbers") {
+  profile a;
+  a.engine = "inline";
+  a.devices.resize(2);
+  a.devices[0].kind = "cpu";
+  a.devices[1].kind = "gpu";
+  adaptyst::device_usage& gpu = a.devices[1];
+  gpu.observed_ns = 100;
+  gpu.busy_ns = 50;
+  gpu.kernel_ns = 30;
+  gpu.copy_ns = 25;
+  gpu.exposed_copy_ns = 15;
+  gpu.launch_idle_ns = 12;
+  gpu.awaited_ns = 11;
+  gpu.work_ns = 60;
+  gpu.operations = 5;
+  gpu.queues = 3;
+  gpu.late = 1;
+  gpu.skipped = 2;
+  gpu.to_device = {1000, 10};
+  gpu.clock = {"realtime", 4, -7, 0.5, 90};
+  a.offload = {100, 20, 50};
+  adaptyst::region row;
+  row.path = {"solve"};
+  row.id = 9;
+  row.device = 1;
+  row.threads = 2;
+  row.count = 4;
+  row.total_ns = 100;
+  row.self_ns = 80;
+  row.min_ns = 10;
+  row.max_ns = 40;
+  row.durations.add(25, 4);
+  row.attributes["cells"] = {4, 20, 2, 8};
+  row.measured_on["recorder"] = 70;
+  row.overhead_ns = 160;
+  a.regions = {row};
+  a.accounting = {6, 4, 1, {{"rows_full", 1}}, 2, 3, 160.0};
+  a.samples = adaptyst::sample_usage{10, 1000, {{"truncated", 1}}};
+  a.timeline = adaptyst::timeline_usage{8, 2};
+  a.processes = {{1, "a", "x", 100}};
+
+  // The other process has seen another device before.
+  profile b = a;
+  b.devices.emplace(b.devices.begin() + 1);
+  b.devices[1].kind = "fpga";
+  b.devices[2].queues = 5;
+  b.devices[2].clock->residual_ns = 30;
+  b.regions[0].device = 2;
+  b.regions[0].count = 6;
+  b.regions[0].min_ns = 5;
+  b.regions[0].max_ns = 35;
+  b.regions[0].sampled = 3;
+  b.regions[0].count_variance = 12;
+  b.regions[0].attributes["cells"] = {6, 30, 1, 7};
+  b.accounting.lost["too_deep"] = 4;
+
+  for (const profile& both : {merged(a, b), merged(b, a)}) {
+    CHECK(both.engine == "inline");
+    REQUIRE(both.devices.size() == 3);
+    CHECK(both.devices[1].kind == "fpga");
+    const adaptyst::device_usage& device = both.devices[2];
+    CHECK(device.kind == "gpu");
+    CHECK(device.observed_ns == 200);
+    CHECK(device.busy_ns == 100U);
+    CHECK(device.kernel_ns == 60U);
+    CHECK(device.copy_ns == 50U);
+    CHECK(device.exposed_copy_ns == 30U);
+    CHECK(device.launch_idle_ns == 24U);
+    CHECK(device.awaited_ns == 22U);
+    CHECK(device.work_ns == 120U);
+    CHECK(device.operations == 10);
+    CHECK(device.queues == 5);  // of one process; nobody knows whether they are the same
+    CHECK(device.late == 2);
+    CHECK(device.skipped == 4);
+    CHECK(device.to_device->sum == 2000);
+    CHECK(device.to_device->time_ns == 20);
+    CHECK(device.clock->residual_ns == 90);  // the worse one
+    CHECK(both.offload.observed_ns == 200);
+    CHECK(both.offload.waited_ns == 40U);
+    CHECK(both.offload.busy_ns == 100U);
+    REQUIRE(both.regions.size() == 1);
+    const adaptyst::region& sum = both.regions[0];
+    CHECK(sum.device == 2);
+    CHECK(sum.threads == 4);
+    CHECK(sum.count == 10);
+    CHECK(sum.total_ns == 200);
+    CHECK(sum.self_ns == 160);
+    CHECK(sum.min_ns == 5);
+    CHECK(sum.max_ns == 40);
+    CHECK(sum.durations.count() == 8);
+    CHECK(sum.sampled == 7U);  // all four of the one that was not
+    CHECK(sum.count_variance == 12.0);
+    CHECK(sum.attributes.at("cells").count == 10);
+    CHECK(sum.attributes.at("cells").sum == 50);
+    CHECK(sum.attributes.at("cells").min == 1);
+    CHECK(sum.attributes.at("cells").max == 8);
+    CHECK(sum.measured_on.at("recorder") == 140);
+    CHECK(sum.overhead_ns == 320.0);
+    CHECK(both.accounting.begun == 12);
+    CHECK(both.accounting.ended == 8);
+    CHECK(both.accounting.open == 2);
+    CHECK(both.accounting.lost == std::map<std::string, std::uint64_t>{{"rows_full", 2}, {"too_deep", 4}});
+    CHECK(both.accounting.unmatched == 4);
+    CHECK(both.accounting.unnamed == 6);
+    CHECK(both.accounting.overhead_ns == 320.0);
+    CHECK(both.samples->samples == 20);
+    CHECK(both.samples->observed_ns == 2000);
+    CHECK(both.samples->lost.at("truncated") == 2);
+    CHECK(both.timeline->events == 16);
+    CHECK(both.timeline->lost == 4);
+    CHECK(both.processes.size() == 2);
+  }
+}
+
+TEST_CASE("of several engines and reasons each is named once, in order") {
+  profile a;
+  a.engine = "inline";
+  a.reason = "asked for";
+  profile b;
+  b.engine = "ebpf";
+  b.reason = "asked for";
+  const profile both = merged(merged(a, b), merged(b, a));
+  CHECK(both.engine == "ebpf | inline");
+  CHECK(both.reason == "asked for");
+}

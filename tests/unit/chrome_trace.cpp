@@ -1,0 +1,181 @@
+// A timeline's file: what Perfetto would read of it.
+#include "trace/chrome_trace.hpp"
+
+#include <unistd.h>
+
+#include <cstdio>
+#include <fstream>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "catch.hpp"
+
+namespace {
+
+using adaptyst::lib::chrome_trace;
+using adaptyst::lib::traced_as;
+using adaptyst::lib::traced_event;
+using adaptyst::lib::traced_site;
+using nlohmann::json;
+
+class temporary_file {
+ public:
+  temporary_file() { close(mkstemp(name_)); }
+  ~temporary_file() { std::remove(name_); }
+  temporary_file(const temporary_file&) = delete;
+  temporary_file& operator=(const temporary_file&) = delete;
+  const char* name() const { return name_; }
+  json content() const {
+    std::ifstream in(name_);
+    return json::parse(in);
+  }
+
+ private:
+  char name_[32] = "/tmp/adaptyst-trace-XXXXXX";
+};
+
+traced_event event(traced_as as, const traced_site& site, std::uint64_t begin_ns, std::uint64_t end_ns) {
+  traced_event made;
+  made.as = as;
+  made.site = &site;
+  made.thread = 5;
+  made.begin_ns = begin_ns;
+  made.end_ns = end_ns;
+  return made;
+}
+
+const traced_site solve{"solve \"fast\"", "region", 0};
+const traced_site upload{"upload", "copy_to", 1};
+const traced_site sweep{"sweep", "offload", 1};
+
+constexpr std::uint64_t origin = 1'000'000;
+
+std::vector<json> of_phase(const json& all, const std::string& phase) {
+  std::vector<json> found;
+  for (const json& one : all)
+    if (one["ph"] == phase) found.push_back(one);
+  return found;
+}
+
+}  // namespace
+
+TEST_CASE("times are microseconds since the first, to the nanosecond; a number and a mark have one") {
+  const temporary_file file;
+  chrome_trace trace(file.name(), origin);
+  trace.add(42, event(traced_as::scope, solve, origin + 1'234'056, origin + 1'234'056 + 7'008));
+  trace.add(42, event(traced_as::scope, solve, origin - 5, origin + 10));
+  traced_event metric = event(traced_as::metric, solve, origin + 500, 0);
+  metric.value = 0.25;
+  trace.add(42, metric);
+  metric.value = std::numeric_limits<double>::infinity();
+  trace.add(42, metric);
+  trace.add(42, event(traced_as::mark, solve, origin + 600, 0));
+  trace.finish();
+  CHECK(trace.lost() == 1);
+  const json all = file.content();
+  REQUIRE(all.size() == 4);
+  CHECK(all[0] == json({{"name", "solve \"fast\""},
+                        {"cat", "region"},
+                        {"ph", "X"},
+                        {"pid", 42},
+                        {"tid", 5},
+                        {"ts", 1234.056},
+                        {"dur", 7.008}}));
+  CHECK(all[1]["ts"] == 0.0);  // begun before anybody looked
+  CHECK(all[1]["dur"] == 0.015);
+  CHECK(all[2]["ph"] == "C");
+  CHECK(all[2]["args"]["value"] == 0.25);
+  CHECK(all[3]["ph"] == "i");
+  CHECK(all[3]["ts"] == 0.6);
+}
+
+TEST_CASE("a handle is a pair of its own, as it may overlap anything") {
+  const temporary_file file;
+  chrome_trace trace(file.name(), origin);
+  trace.add(42, event(traced_as::handle, solve, origin + 1000, origin + 3000));
+  trace.add(42, event(traced_as::handle, solve, origin + 2000, origin + 4000));
+  trace.finish();
+  const json all = file.content();
+  REQUIRE(all.size() == 4);
+  for (std::size_t at = 0; at != 4; at += 2) {
+    CHECK(all[at]["ph"] == "b");
+    CHECK(all[at + 1]["ph"] == "e");
+    CHECK(all[at]["id"] == all[at + 1]["id"]);
+  }
+  CHECK(all[0]["id"] != all[2]["id"]);
+  CHECK(all[0]["ts"] == 1.0);
+  CHECK(all[1]["ts"] == 3.0);
+}
+
+TEST_CASE("operations of a queue share a track unless they overlap, and an arrow leads to each") {
+  const temporary_file file;
+  chrome_trace trace(file.name(), origin);
+  trace.name_device(42, 1, "gpu0");
+  CHECK(trace.knows_device(42, 1));
+  CHECK_FALSE(trace.knows_device(42, 2));
+  const auto operation = [&](std::uint64_t queue, std::uint64_t begin, std::uint64_t end) {
+    traced_event made = event(traced_as::operation, upload, origin + begin, origin + end);
+    made.submitted_ns = made.begin_ns - 100;
+    made.queue = queue;
+    trace.add(42, made);
+  };
+  operation(77, 1000, 2000);
+  operation(77, 2000, 3000);  // right behind
+  operation(77, 2500, 3500);  // beside it
+  operation(88, 2500, 3500);
+  operation(77, 3600, 3700);
+  trace.finish();
+  const json all = file.content();
+  const std::vector<json> slices = of_phase(all, "X");
+  REQUIRE(slices.size() == 5);
+  const auto track = [&](std::size_t at) { return slices[at]["tid"].get<int>(); };
+  CHECK(track(0) == track(1));
+  CHECK(track(2) != track(1));
+  CHECK(track(3) != track(1));
+  CHECK(track(3) != track(2));
+  CHECK(track(4) == track(0));
+  CHECK(slices[0]["dur"] == 1.0);
+  CHECK(slices[0]["pid"] != 42);
+  std::vector<std::string> names;
+  for (const json& one : of_phase(all, "M")) names.push_back(one["args"]["name"]);
+  CHECK(names == std::vector<std::string>{"gpu0 of process 42", "queue 1", "queue 1 (2)", "queue 2"});
+  const std::vector<json> from = of_phase(all, "s");
+  const std::vector<json> to = of_phase(all, "f");
+  REQUIRE(from.size() == 5);
+  REQUIRE(to.size() == 5);
+  for (std::size_t at = 0; at != 5; ++at) {
+    CHECK(from[at]["id"] == to[at]["id"]);
+    CHECK(from[at]["pid"] == 42);
+    CHECK(from[at]["tid"] == 5);
+    CHECK(to[at]["tid"] == slices[at]["tid"]);
+    CHECK(to[at]["ts"] == slices[at]["ts"]);
+  }
+  CHECK(from[0]["ts"] == 0.9);
+}
+
+TEST_CASE("an offload stands on its thread and on its device, without an arrow") {
+  const temporary_file file;
+  chrome_trace trace(file.name(), origin);
+  trace.name_device(42, 1, "gpu0");
+  trace.add(42, event(traced_as::scope, sweep, origin, origin + 1000));
+  trace.finish();
+  const json all = file.content();
+  const std::vector<json> slices = of_phase(all, "X");
+  REQUIRE(slices.size() == 2);
+  CHECK(slices[0]["pid"] == 42);
+  CHECK(slices[1]["pid"] != 42);
+  CHECK(of_phase(all, "s").empty());
+  CHECK(of_phase(all, "M").back()["args"]["name"] == "offloads of thread 5");
+}
+
+TEST_CASE("what cannot be written is lost, and told once") {
+  chrome_trace trace("/dev/full", origin);
+  for (int times = 0; times != 3; ++times) trace.add(42, event(traced_as::scope, solve, origin, origin + 1));
+  CHECK_THROWS(trace.flush());
+  CHECK(trace.lost() == 3);
+  trace.add(42, event(traced_as::scope, solve, origin, origin + 1));
+  trace.flush();
+  CHECK(trace.lost() == 4);
+}

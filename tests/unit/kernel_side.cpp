@@ -1,0 +1,130 @@
+// What stands between the BPF programs' maps and rows, and what is decided before anything is attached: without privileges.
+#include <unistd.h>
+
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "../../probes/context_record.h"
+#include "catch.hpp"
+#include "kernel/attach_point.hpp"
+#include "kernel/audience.hpp"
+#include "kernel/context_probes.hpp"
+#include "kernel/function_probes.hpp"
+#include "kernel/summed_rows.hpp"
+#include "kernel/uprobe_link.hpp"
+
+namespace lib = adaptyst::lib;
+
+TEST_CASE("what processors have of a row becomes one: nested times taken off, buckets where they belong") {
+  adaptyst_kernel_row part{};
+  part.total_ns = 1000;
+  part.child_ns = 300;
+  part.max_ns = 70;
+  part.min_complement = ~std::uint64_t{20};
+  part.unbucketed = 2;
+  part.own_group = 3;  // buckets 32 to 47
+  part.group.counts[1] = 5;
+  part.group.counts[15] = 4;
+  lib::measured_row row = lib::row_of(part);
+  CHECK(row.count == 11);
+  CHECK(row.total_ns == 1000);
+  CHECK(row.self_ns == 700);
+  CHECK(row.min_ns == 20);
+  CHECK(row.max_ns == 70);
+  REQUIRE(row.durations.buckets().size() == 48);
+  CHECK(row.durations.buckets()[33] == 5);
+  CHECK(row.durations.buckets()[47] == 4);
+  CHECK(row.durations.count() == 9);
+  adaptyst_kernel_group group{};
+  group.counts[0] = 6;
+  lib::add_group(row, 3, group);
+  CHECK(row.count == 17);
+  REQUIRE(row.durations.buckets().size() == 49);
+  CHECK(row.durations.buckets()[48] == 6);
+  part.own_group = 0;
+  CHECK(lib::row_of(part).count == 2);
+  CHECK(lib::row_of(part).durations.count() == 0);
+}
+
+TEST_CASE("what processors know of a path's context is added up, and each reason has its place") {
+  adaptyst_context_row one{};
+  one.runnable_ns = 1;
+  one.blocked_ns[ADAPTYST_BLOCKED_SLEEP] = 10;
+  one.blocked_ns[ADAPTYST_BLOCKED_LOCK] = 200;
+  one.blocked_ns[ADAPTYST_BLOCKED_IO] = 3000;
+  one.blocked_ns[ADAPTYST_BLOCKED_OTHER] = 40000;
+  one.voluntary = 5;
+  one.involuntary = 6;
+  one.migrations = 7;
+  one.faults = 8;
+  adaptyst_context_row other = one;
+  other.faults = 1;
+  other.major_faults = 3;  // they began on the first one
+  const adaptyst::kernel_context sum = lib::context_of({one, other}, true);
+  CHECK(sum.runnable_ns == 2);
+  CHECK(sum.sleep_ns == 20);
+  CHECK(sum.lock_ns == 400);
+  CHECK(sum.io_ns == 6000);
+  CHECK(sum.other_ns == 80000);
+  CHECK(sum.voluntary_switches == 10);
+  CHECK(sum.involuntary_switches == 12);
+  CHECK(sum.migrations == 14);
+  CHECK(sum.major_faults == 3U);
+  CHECK(sum.minor_faults == 6U);
+  CHECK_FALSE(lib::context_of({one}, false).minor_faults.has_value());
+  one.faults = 0;
+  one.major_faults = 1;  // its fault is counted a moment later
+  CHECK(lib::context_of({one}, true).minor_faults == 0U);
+}
+
+TEST_CASE("links for many probes are those of Linux 6.10 and later") {
+  for (const char* const release : {"6.10.0", "6.18.5-amd64", "7.0", "10.1.2"}) CHECK(lib::has_uprobe_multi(release));
+  for (const char* const release : {"6.9.12", "6.6.1", "5.15.0", "4.20", "x", ""})
+    CHECK_FALSE(lib::has_uprobe_multi(release));
+}
+
+TEST_CASE("programs listen to everybody, to this process, or to those that are listed") {
+  const adaptyst_kernel_filter all = lib::filter_for(lib::audience::everybody);
+  CHECK(all.pid == 0);
+  CHECK(all.listed == 0);
+  const adaptyst_kernel_filter own = lib::filter_for(lib::audience::this_process);
+  CHECK(own.pid == static_cast<std::uint32_t>(getpid()));
+  CHECK(own.listed == 0);
+  const adaptyst_kernel_filter listed = lib::filter_for(lib::audience::listed);
+  CHECK(listed.pid == 0);
+  CHECK(listed.listed == 1);
+}
+
+TEST_CASE("the place for trying probes is where the file has its nops") {
+  const lib::trial_site site = lib::find_trial_site();
+  std::ifstream file(site.file, std::ios::binary);
+  file.seekg(static_cast<std::streamoff>(site.offset));
+  std::string code(6, '\0');
+  REQUIRE(file.read(code.data(), 6));
+#if defined(__x86_64__)
+  CHECK(code == std::string("\x90\x0f\x1f\x44\x00\x00", 6));
+#endif
+  const lib::trial unprobed = lib::try_hits(10, 1);
+  CHECK(unprobed.state_kept);
+  CHECK_FALSE(unprobed.is_call);
+  CHECK(unprobed.hit_ns > 0);
+}
+
+TEST_CASE("a function is refused for what probes would do to it, unless that is wanted") {
+  lib::function_place place;
+  place.name = place.symbol = "compute";
+  place.entry = lib::entry_kind::push;
+  lib::function_options options;
+  CHECK(why_refused(place, options).empty());
+  place.entry = lib::entry_kind::single_stepped;
+  CHECK(why_refused(place, options).find("single_stepped=yes") != std::string::npos);
+  options.single_stepped = true;
+  CHECK(why_refused(place, options).empty());
+  place.name = "compute(int)";
+  CHECK(why_refused(place, options).find("through_exceptions") != std::string::npos);
+  options.through_exceptions = true;
+  CHECK(why_refused(place, options).empty());
+  place.refused = "it is written in no language";
+  CHECK(why_refused(place, options) == place.refused);
+}

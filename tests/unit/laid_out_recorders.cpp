@@ -1,0 +1,320 @@
+// What is read from recorders: open regions, counts of markers, timelines. These are laid out by hand; no marker runs.
+#include <adaptyst/detail/recorder.hpp>
+
+#include <cstring>
+#include <memory>
+#include <vector>
+
+#include "catch.hpp"
+#include "kernel/recorder_layout.hpp"
+#include "recorder/open_regions.hpp"
+#include "recorder/recorder_reader.hpp"
+#include "recorder/site_counts.hpp"
+#include "recorder/trace_reader.hpp"
+
+namespace {
+
+namespace detail = adaptyst::detail;
+using adaptyst::lib::traced_as;
+using adaptyst::lib::traced_event;
+
+template <class T>
+std::uint64_t address_of(const T& there) {
+  return reinterpret_cast<std::uint64_t>(&there);
+}
+
+// Two threads; main > (solve, wait). Epoch 3 runs.
+struct program {
+  adaptyst_site sites[3]{};
+  adaptyst_path paths[3]{};
+  detail::control_page control{};
+  std::vector<std::unique_ptr<detail::recorder>> threads;
+  detail::row_chunk rows{};
+
+  program() {
+    const char* const names[] = {"main", "solve", "wait"};
+    for (std::uint32_t at = 0; at != 3; ++at) {
+      sites[at].id = 10 + at;
+      sites[at].name = names[at];
+      sites[at].name_bytes = static_cast<std::uint32_t>(std::strlen(names[at]));
+      sites[at].file = sites[at].function = sites[at].label = "";
+      sites[at].kind = at == 2 ? ADAPTYST_SITE_WAIT : ADAPTYST_SITE_REGION;
+      paths[at] = {20 + at, at == 0 ? nullptr : &paths[0], &sites[at], 0, at == 0 ? 0U : 1U};
+    }
+    control.layout = detail::layout_of_state;
+    control.epoch = 3;
+    for (const std::uint64_t epoch : {3U, 3U}) {
+      threads.push_back(std::make_unique<detail::recorder>());
+      threads.back()->epoch = epoch;
+      threads.back()->next = control.recorders;
+      control.recorders = threads.back().get();
+    }
+  }
+  program(const program&) = delete;
+  program& operator=(const program&) = delete;
+
+  adaptyst::lib::process_state state() const { return {&adaptyst::lib::own_memory(), address_of(control), {}}; }
+
+  void open(detail::recorder& on, const adaptyst_path& path) { on.frames[++on.depth].path = &path; }
+  // Rows of one chunk, which both threads can share.
+  void ran(std::size_t path, std::uint64_t times) {
+    detail::row& row = rows.rows[threads[0]->rows_used++];
+    row.id = paths[path].id;
+    row.path = &paths[path];
+    row.site = paths[path].site;
+    row.count = times;
+    row.histogram = rows.histograms[0];
+    threads[0]->chunks[0] = &rows;
+  }
+};
+
+}  // namespace
+
+TEST_CASE("the regions that are open, on all threads, but for those of an earlier collector") {
+  program in;
+  in.open(*in.threads[0], in.paths[0]);
+  in.open(*in.threads[0], in.paths[1]);
+  in.open(*in.threads[1], in.paths[0]);
+  in.open(*in.threads[1], in.paths[2]);
+  CHECK(adaptyst::lib::read_open_regions(in.state()) == adaptyst::lib::open_counts{{20, 2}, {21, 1}, {22, 1}});
+  in.threads[1]->base = 1;  // it was in main before
+  CHECK(adaptyst::lib::read_open_regions(in.state()) == adaptyst::lib::open_counts{{20, 1}, {21, 1}, {22, 1}});
+  in.threads[0]->epoch = 2;
+  CHECK(adaptyst::lib::read_open_regions(in.state()) == adaptyst::lib::open_counts{{22, 1}});
+  in.threads[1]->base = 2;
+  CHECK(adaptyst::lib::read_open_regions(in.state()).empty());
+}
+
+TEST_CASE("markers and how often they ran; one with others inside its own says so") {
+  program in;
+  in.sites[1].step = 5;
+  in.ran(0, 1);
+  in.ran(1, 100);
+  in.ran(1, 11);  // the same path, on another device
+  in.ran(2, 7);
+  adaptyst::lib::site_counts counts;
+  for (int look = 0; look != 2; ++look) {
+    counts.update(in.state());
+    REQUIRE(counts.all().size() == 3);
+    const adaptyst::lib::site_count& solve = counts.all().at(address_of(in.sites[1]));
+    CHECK(solve.id == 11);
+    CHECK(solve.events == 111);
+    CHECK(solve.step == 5);
+    CHECK_FALSE(solve.has_nested);
+    CHECK(counts.all().at(address_of(in.sites[2])).kind == ADAPTYST_SITE_WAIT);
+    const adaptyst::lib::site_count& main = counts.all().at(address_of(in.sites[0]));
+    CHECK(main.events == 1);
+    CHECK(main.has_nested);
+  }
+  in.threads[0]->epoch = 2;  // of an earlier collector
+  counts.update(in.state());
+  CHECK(counts.all().at(address_of(in.sites[1])).events == 0);
+}
+
+TEST_CASE("a marker is put on a step, and nothing beside that is written") {
+  program in;
+  adaptyst_site wanted = in.sites[1];
+  REQUIRE(adaptyst::lib::set_step(in.state(), address_of(in.sites[1]), 7));
+  wanted.step = 7;
+  CHECK(std::memcmp(&wanted, &in.sites[1], sizeof wanted) == 0);
+}
+
+TEST_CASE("an account: what began, ended, is open, and was lost for which reason") {
+  program in;
+  detail::recorder& one = *in.threads[0];
+  in.open(one, in.paths[0]);
+  in.open(one, in.paths[1]);
+  one.base = 1;
+  one.first_serial = 100;
+  one.serial = 112;
+  one.begun = 5;
+  one.ended = 9;
+  one.handles = 2;
+  one.orphans = 3;
+  one.in_signal = 6;
+  one.in_signal_epoch = 3;
+  one.lost[static_cast<unsigned>(detail::loss::rows_full)] = 4;
+  one.lost[static_cast<unsigned>(detail::loss::unmatched)] = 1;
+  in.threads[1]->in_signal = 99;
+  in.threads[1]->in_signal_epoch = 2;  // for an earlier collector
+  const adaptyst::account found = adaptyst::lib::read_recorders(in.state()).accounting;
+  CHECK(found.begun == 12 + 5 + 4 + 6);
+  CHECK(found.ended == 9);
+  CHECK(found.open == 1 + 2);
+  CHECK(found.unmatched == 3 + 1);
+  CHECK(found.lost == std::map<std::string, std::uint64_t>{{"rows_full", 4}, {"unmatched", 1}, {"in_signal", 6}});
+}
+
+TEST_CASE("a handle that ends on a thread whose recorder was read before it began elsewhere is no open region") {
+  program in;
+  in.threads[0]->handles = -1;
+  in.threads[0]->ended = 1;
+  const adaptyst::account found = adaptyst::lib::read_recorders(in.state()).accounting;
+  CHECK(found.open == 0);
+  CHECK(found.begun == 1);
+}
+
+TEST_CASE("of a row: what is nested is not its own time, and more than it has is kept for later") {
+  program in;
+  in.ran(1, 3);
+  detail::row& row = in.rows.rows[0];
+  row.total_ns = 100;
+  row.nested_ns = 30;
+  row.min_ns = 20;
+  row.max_ns = 50;
+  row.threads = 2;
+  row.left_out = 1;
+  in.rows.histograms[0][33] = 2;
+  row.attributes[0] = {5, 1, 4};
+  row.attributes[1] = {0, __builtin_huge_val(), -__builtin_huge_val()};
+  const char* const names[] = {"cells", "flops"};
+  std::copy(std::begin(names), std::end(names), in.sites[1].attributes);
+  in.sites[1].attribute_count = 2;
+  adaptyst::lib::recorder_reader reader;
+  reader.update(in.state());
+  const adaptyst::lib::measured_row* found = &reader.result().rows.at(21);
+  CHECK(found->count == 3);
+  CHECK(found->total_ns == 100);
+  CHECK(found->self_ns == 70);
+  CHECK(found->excess_ns == 0);
+  CHECK(found->min_ns == 20);
+  CHECK(found->max_ns == 50);
+  CHECK(found->threads == 2);
+  CHECK(found->left_out == 1);
+  CHECK(found->durations.count() == 2);
+  REQUIRE(found->attributes.size() == 1);
+  CHECK(found->attributes[0].sum == 5);
+  CHECK(found->attributes[0].count == 3);
+  CHECK(reader.result().paths.at(21).parent == 20);
+  CHECK(reader.result().sites.at(11).name == "solve");
+  row.count = 4;
+  row.nested_ns = 130;
+  reader.update(in.state());
+  found = &reader.result().rows.at(21);
+  CHECK(found->count == 4);
+  CHECK(found->self_ns == 0);
+  CHECK(found->excess_ns == 30);
+}
+
+TEST_CASE("the kernel's side finds a thread's frames where they are") {
+  program in;
+  detail::recorder& one = *in.threads[0];
+  one.thread = 4711;
+  one.base = 1;
+  in.open(one, in.paths[0]);
+  in.open(one, in.paths[1]);
+  one.frames[2].begin = 99;
+  one.frames[2].stack = &in;
+  const adaptyst_recorder_layout layout = adaptyst::lib::layout_of_recorders();
+  const auto word = [](const void* in_what, std::uint64_t at) {
+    std::uint64_t found = 0;
+    std::memcpy(&found, static_cast<const char*>(in_what) + at, sizeof found);
+    return found;
+  };
+  CHECK(layout.expected == word(&in.control, layout.layout));
+  CHECK(word(&in.control, layout.recorders) == address_of(*in.threads[1]));
+  CHECK(word(in.threads[1].get(), layout.next) == address_of(one));
+  CHECK(static_cast<std::uint32_t>(word(&one, layout.thread)) == 4711);
+  CHECK(word(&one, layout.depth) == (std::uint64_t{1} << 32 | 2));  // the base stands behind the depth
+  const std::uint64_t frame = layout.frames + 2 * layout.frame_bytes;
+  CHECK(word(&one, frame + layout.path) == address_of(in.paths[1]));
+  CHECK(word(&one, frame + layout.begin) == 99);
+  CHECK(word(&one, frame + layout.stack) == address_of(in));
+}
+
+namespace {
+
+// A ring of eight entries.
+struct ring {
+  std::unique_ptr<char[]> bytes = std::make_unique<char[]>(detail::bytes_of_ring(8));
+  detail::trace_ring& operator*() const { return *reinterpret_cast<detail::trace_ring*>(bytes.get()); }
+  ring() { (**this).capacity = 8; }
+};
+
+}  // namespace
+
+TEST_CASE("a timeline is read in order, each event once, and what is read makes room") {
+  program in;
+  const ring made;
+  detail::trace_ring& events = *made;
+  in.threads[0]->ring = &events;
+  in.sites[1].label = "scheme=weno";
+  in.paths[1].device = 4;
+  std::vector<traced_event> all;
+  adaptyst::lib::trace_reader reader(in.state());
+  const auto look = [&] {
+    all.clear();
+    reader.read([&](const traced_event& one) { all.push_back(one); });
+  };
+
+  detail::trace(events, 7, detail::traced::scope, &in.paths[1], 100, 130);
+  detail::trace(events, 7, detail::traced::handle, &in.paths[0], 90, 80);  // it ended on a thread whose clock is behind
+  double value = 2.5;
+  std::uint64_t bits = 0;
+  std::memcpy(&bits, &value, sizeof bits);
+  detail::trace(events, 7, detail::traced::metric, &in.paths[0], 140, bits);
+  look();
+  REQUIRE(all.size() == 3);
+  CHECK(all[0].as == traced_as::scope);
+  CHECK(all[0].begin_ns == 100);
+  CHECK(all[0].end_ns == 130);
+  CHECK(all[0].thread == 7);
+  CHECK(all[0].site->name == "solve [scheme=weno]");
+  CHECK(all[0].site->kind == "region");
+  CHECK(all[0].site->device == 4);
+  CHECK(all[1].as == traced_as::handle);
+  CHECK(all[1].begin_ns == 90);
+  CHECK(all[1].end_ns == 90);
+  CHECK(all[2].as == traced_as::metric);
+  CHECK(all[2].value == 2.5);
+  CHECK(all[2].end_ns == 140);
+  CHECK(events.tail == 3);
+  look();
+  CHECK(all.empty());
+
+  // Around the end of the ring: 3 are read, 8 fit, and the third operation does not.
+  for (std::uint64_t queue = 1; queue != 4; ++queue)
+    detail::trace_operation(events, &in.paths[1], 10 * queue, 10 * queue + 2, 10 * queue + 5, queue, 9);
+  detail::trace(events, 7, detail::traced::mark, &in.paths[2], 150, 0);
+  detail::trace(events, 7, detail::traced::mark, &in.paths[2], 160, 0);
+  detail::trace(events, 7, detail::traced::mark, &in.paths[2], 170, 0);
+  look();
+  REQUIRE(all.size() == 5);
+  for (std::uint64_t at = 0; at != 3; ++at) {
+    CHECK(all[at].as == traced_as::operation);
+    CHECK(all[at].submitted_ns == 10 * (at + 1));
+    CHECK(all[at].begin_ns == 10 * (at + 1) + 2);
+    CHECK(all[at].end_ns == 10 * (at + 1) + 5);
+    CHECK(all[at].queue == at + 1);
+    CHECK(all[at].thread == 9);
+  }
+  CHECK(all[4].as == traced_as::mark);
+  CHECK(all[4].begin_ns == 160);
+  CHECK(reader.events() == 8);
+  CHECK(reader.lost() == 1);
+}
+
+TEST_CASE("a timeline's times come from the counter, on the line that the collector found") {
+  program in;
+  const ring made;
+  in.threads[0]->ring = &*made;
+  in.control.clock = {std::uint64_t{1} << 31, 1000, 5'000'000};  // two ticks a nanosecond
+  detail::trace(*made, 7, detail::traced::scope, &in.paths[0], 1200, 1500);
+  std::vector<traced_event> all;
+  adaptyst::lib::trace_reader reader(in.state());
+  reader.read([&](const traced_event& one) { all.push_back(one); });
+  REQUIRE(all.size() == 1);
+  CHECK(all[0].begin_ns == 5'000'100);
+  CHECK(all[0].end_ns == 5'000'250);
+}
+
+TEST_CASE("a timeline of an earlier collector is not read") {
+  program in;
+  const ring made;
+  in.threads[0]->ring = &*made;
+  in.threads[0]->epoch = 2;
+  detail::trace(*made, 7, detail::traced::scope, &in.paths[0], 1, 2);
+  adaptyst::lib::trace_reader reader(in.state());
+  reader.read([](const traced_event&) { FAIL("read"); });
+  CHECK(reader.events() == 0);
+}

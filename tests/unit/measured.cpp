@@ -1,0 +1,129 @@
+// Rows that are added up, and what recording them has cost: by hand.
+#include "profile/measured.hpp"
+
+#include "catch.hpp"
+
+namespace {
+
+using adaptyst::account;
+using adaptyst::lib::add;
+using adaptyst::lib::event_costs;
+using adaptyst::lib::measured;
+using adaptyst::lib::measured_row;
+using adaptyst::lib::set_overhead;
+
+measured_row row() {
+  measured_row made;
+  made.count = 10;
+  made.total_ns = 300;
+  made.self_ns = 200;
+  made.min_ns = 20;
+  made.max_ns = 40;
+  made.threads = 2;
+  made.durations.add(30, 8);
+  made.attributes = {{10, 50, 1, 9}};
+  made.left_out = 2;
+  made.count_variance = 3;
+  made.total_variance = 5;
+  made.without_trap = 4;
+  made.excess_ns = 7;
+  return made;
+}
+
+}  // namespace
+
+TEST_CASE("rows add up, and the extremes are those of all") {
+  measured_row other = row();
+  other.count = 1;
+  other.total_ns = 15;
+  other.min_ns = 15;
+  other.max_ns = 35;
+  other.attributes = {{1, 4, 4, 4}, {1, 2, 2, 2}};
+  for (const bool is_first : {true, false}) {
+    measured_row sum = is_first ? row() : other;
+    add(sum, is_first ? other : row());
+    CHECK(sum.count == 11);
+    CHECK(sum.total_ns == 315);
+    CHECK(sum.self_ns == 400);
+    CHECK(sum.min_ns == 15);
+    CHECK(sum.max_ns == 40);
+    CHECK(sum.threads == 4);
+    CHECK(sum.durations.count() == 16);
+    CHECK(sum.left_out == 4);
+    CHECK(sum.timed() == 7);
+    CHECK(sum.count_variance == 6);
+    CHECK(sum.total_variance == 10);
+    CHECK(sum.without_trap == 8);
+    CHECK(sum.excess_ns == 14);
+    REQUIRE(sum.attributes.size() == 2);
+    CHECK(sum.attributes[0].count == 11);
+    CHECK(sum.attributes[0].sum == 54);
+    CHECK(sum.attributes[0].min == 1);
+    CHECK(sum.attributes[0].max == 9);
+    CHECK(sum.attributes[1].sum == 2);
+    CHECK_FALSE(sum.context.has_value());
+  }
+}
+
+TEST_CASE("a row has the context that any of its parts has") {
+  measured_row with = row();
+  with.context.emplace().io_ns = 5;
+  measured_row sum = row();
+  add(sum, with);
+  add(sum, with);
+  REQUIRE(sum.context.has_value());
+  CHECK(sum.context->io_ns == 10);
+  CHECK_FALSE(sum.self_context.has_value());
+}
+
+TEST_CASE("accounts add up, each reason by itself") {
+  account sum{10, 7, 1, {{"rows_full", 2}}, 3, 4, std::nullopt};
+  add(sum, account{20, 15, 2, {{"rows_full", 1}, {"too_deep", 2}}, 30, 40, std::nullopt});
+  CHECK(sum.begun == 30);
+  CHECK(sum.ended == 22);
+  CHECK(sum.open == 3);
+  CHECK(sum.lost == std::map<std::string, std::uint64_t>{{"rows_full", 3}, {"too_deep", 2}});
+  CHECK(sum.unmatched == 33);
+  CHECK(sum.unnamed == 44);
+}
+
+TEST_CASE("one event of 2^k costs a recorded one, shared by so many, beside what leaving out costs") {
+  constexpr event_costs costs{280, 40, 1};
+  CHECK(costs.on(ADAPTYST_STEP_ENGINE) == 280);
+  CHECK(costs.on(ADAPTYST_STEP_RECORDER) == 40);
+  CHECK(costs.on(ADAPTYST_STEP_RECORDER + 1) == 21);
+  CHECK(costs.on(ADAPTYST_STEP_RECORDER + 3) == 6);
+}
+
+TEST_CASE("what observing has cost: each event on the way that it took") {
+  // 100 events: 10 by the kernel, 30 by the program's recorder, 60 left out.
+  measured from;
+  from.rows[1].count = 100;
+  from.rows[1].without_trap = 30;
+  from.rows[1].left_out = 60;
+  adaptyst::profile made;
+  made.regions.resize(2);
+  made.regions[0].id = 1;
+  made.regions[0].kind = made.regions[1].kind = "region";
+  made.regions[0].count = 100;
+  made.regions[1].id = 2;
+  made.regions[1].count = 5;
+  made.accounting.ended = 105;
+  constexpr event_costs costs{280, 40, 1};
+  set_overhead(made, from, costs);
+  CHECK(made.regions[0].overhead_ns == 10 * 280 + 30 * 40 + 60 * 1);
+  CHECK(made.regions[1].overhead_ns == 5 * 280);
+  CHECK(made.accounting.overhead_ns == 15 * 280 + 30 * 40 + 60 * 1);
+}
+
+TEST_CASE("what a function without markers costs is not known, nor the sum then") {
+  adaptyst::profile made;
+  made.regions.resize(2);
+  made.regions[0].kind = "function";
+  made.regions[1].kind = "region";
+  made.regions[0].count = made.regions[1].count = 1;
+  set_overhead(made, {}, {280, 40, 1});
+  CHECK_FALSE(made.regions[0].overhead_ns.has_value());
+  CHECK(made.regions[1].overhead_ns == 280);
+  CHECK_FALSE(made.accounting.overhead_ns.has_value());
+}
