@@ -39,7 +39,7 @@ CAPABILITIES = "`CAP_BPF`, `CAP_PERFMON`"
 # In the program, in the kernel, in the collector; permissions; first kernel.
 NEEDS = {
     "idle": (HEADERS, [], [], "none", "any"),
-    "inline": (HEADERS, [], RECORDER + ["lib/session/inline_engine.cpp"], "none", "any"),
+    "inline": (HEADERS, [], RECORDER + ["lib/session/recorder_source.cpp"], "none", "any"),
     "usdt_optimised": (HEADERS, REGION_PROGRAM, SITES + pairs("record/attach_point"), CAPABILITIES, "6.18"),
     "usdt_classic": (HEADERS, REGION_PROGRAM, SITES, CAPABILITIES, "6.10; 5.12 with `CAP_SYS_ADMIN`"),
     "uprobe_emulated": ([], REGION_PROGRAM, FUNCTIONS + pairs("record/kernel_rows"), CAPABILITIES, "6.10"),

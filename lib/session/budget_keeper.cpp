@@ -13,13 +13,26 @@ namespace {
 constexpr std::uint64_t before_first_look_ns = 20'000'000;
 constexpr std::uint64_t between_looks_ns = 100'000'000;
 
+// Markers of this ELF object.
+class awake {
+ public:
+  explicit awake(std::uint16_t& semaphore) : semaphore_(semaphore) { detail::fetch_add(semaphore_, 1); }
+  ~awake() { detail::fetch_add(semaphore_, -1); }
+  awake(const awake&) = delete;
+  awake& operator=(const awake&) = delete;
+
+ private:
+  std::uint16_t& semaphore_;
+};
+
 }  // namespace
 
-event_costs measure_event_costs(double engine_ns) {
+event_costs measure_event_costs(bool in_kernel) {
+  const awake now(in_kernel ? adaptyst_object_v1.event : adaptyst_object_v1.recorder);
+  event_costs costs;
+  costs.engine_ns = median_step_ns(200, [] { ADAPTYST_REGION("adaptyst calibration"); });
   ADAPTYST_DETAIL_SITE(marker, ADAPTYST_SITE_REGION, __func__, "adaptyst calibration");
   const auto one = [] { const detail::scope<> region(detail::begin_named(marker, 0U)); };
-  event_costs costs;
-  costs.engine_ns = engine_ns;
   one();
   auto* const record = const_cast<adaptyst_site*>(marker.record);
   if (record == nullptr) return costs;

@@ -16,8 +16,9 @@ namespace adaptyst::lib {
 // How often look() is to be called; it does nothing where it is too early.
 constexpr unsigned budget_look_ms = 20;
 
-// Measured here, with a marker whose events belong to no collection: to be called while markers are awake.
-event_costs measure_event_costs(double engine_ns);
+// Measured here, with markers whose events belong to no collection, and nobody listens to. The engine's way is that of a
+// marker alone.
+event_costs measure_event_costs(bool in_kernel);
 
 // By the number that a marker's record has for it.
 budget_step step_of(std::uint32_t number, bool in_kernel);

@@ -9,34 +9,19 @@
 #include <adaptyst/detail/recorder.hpp>
 #include <algorithm>
 #include <cerrno>
-#include <climits>
 #include <cstddef>
 #include <ctime>
 #include <fstream>
 #include <utility>
 
 #include "../discover/process_objects.hpp"
+#include "../recorder/site_counts.hpp"
 #include "../support/error.hpp"
-#include "../support/options.hpp"
 #include "../support/process_maps.hpp"
 
 namespace adaptyst::lib {
 
 namespace {
-
-std::string command_of(pid_t process) {
-  char path[PATH_MAX];
-  const ssize_t length = readlink(fmt::format("/proc/{}/exe", process).c_str(), path, sizeof path);
-  return length > 0 ? std::string(path, static_cast<std::size_t>(length)) : std::string();
-}
-
-// CPU time that it has used; 0 when it is gone.
-std::uint64_t cpu_time_ns(pid_t process) {
-  clockid_t clock;
-  timespec used{};
-  if (clock_getcpuclockid(process, &clock) != 0 || clock_gettime(clock, &used) != 0) return 0;
-  return static_cast<std::uint64_t>(used.tv_sec) * 1'000'000'000U + static_cast<std::uint64_t>(used.tv_nsec);
-}
 
 std::string yama() {
   std::ifstream scope("/proc/sys/kernel/yama/ptrace_scope");
@@ -60,20 +45,14 @@ bool is_alive(std::uint32_t process) { return kill(static_cast<pid_t>(process), 
 
 }  // namespace
 
-observed_process::observed_process(pid_t process, const std::optional<budget_rules>& budget)
-    : id_(process),
+observed_process::observed_process(pid_t process)
+    : target(process),
       descriptor_(static_cast<int>(syscall(SYS_pidfd_open, process, 0))),
       memory_(process),
       state_{&memory_, 0, {}},
-      image_(image_of(process)),
-      command_(command_of(process)),
-      started_ns_(detail::monotonic_ns()),
-      started_cpu_ns_(cpu_time_ns(process)),
-      devices_(read_devices({&memory_, 0, {}}, 0, 0, 0)) {
+      image_(image_of(process)) {
   if (descriptor_ < 0) throw error(fmt::format("cannot observe process {}", process), errno, "it must be running");
   if (!is_running()) memory_.close();  // its number may have been another's already
-  if (budget) budget_.emplace(*budget);
-  devices_.devices.front().busy_ns.reset();  // until it has been looked at
 }
 
 observed_process::~observed_process() {
@@ -168,7 +147,16 @@ void observed_process::unlock_ledger() {
   write(ledger + offsetof(detail::device_ledger, lock), std::uint32_t{0});
 }
 
-void observed_process::claim(const detail::clock_line& clock, std::uint64_t trace_entries) {
+void observed_process::claim(const claim_terms& terms) {
+  try {
+    take_over(terms);
+  } catch (const error&) {
+    if (!terms.by_probes) throw;
+    reads_ = false;  // they are somebody else's, and the kernel counts all the same
+  }
+}
+
+void observed_process::take_over(const claim_terms& terms) {
   bool records = false;
   for (const std::uint64_t object : state_.objects) {
     adaptyst_object block;
@@ -177,7 +165,7 @@ void observed_process::claim(const detail::clock_line& clock, std::uint64_t trac
   }
   find_state();
   claimed_ = true;
-  trace_entries_ = trace_entries;
+  trace_entries_ = terms.trace_entries;
   if (state_.address == 0) return;  // no marker was awake yet
   detail::control_page control;
   if (!memory_.read(state_.address, control)) not_permitted(id_, errno);
@@ -204,12 +192,12 @@ void observed_process::claim(const detail::clock_line& clock, std::uint64_t trac
   memory_.read(page + offsetof(detail::process, epochs), epochs);
   const std::uint64_t epoch = std::max(epochs, control.epoch) + 1;
   if (control.clock.ns_per_tick == 0) {
-    write(page + offsetof(detail::control_page, clock.base_ticks), clock.base_ticks);
-    write(page + offsetof(detail::control_page, clock.base_ns), clock.base_ns);
-    write(page + offsetof(detail::control_page, clock.ns_per_tick), clock.ns_per_tick);
+    write(page + offsetof(detail::control_page, clock.base_ticks), terms.clock.base_ticks);
+    write(page + offsetof(detail::control_page, clock.base_ns), terms.clock.base_ns);
+    write(page + offsetof(detail::control_page, clock.ns_per_tick), terms.clock.ns_per_tick);
   }
   write(page + offsetof(detail::process, epochs), epoch);
-  write(page + offsetof(detail::control_page, trace_entries), trace_entries);
+  write(page + offsetof(detail::control_page, trace_entries), terms.trace_entries);
   reset_steps(state_);  // before the epoch, which is to have no event on the steps of an observer that was killed
   if (!write(page + offsetof(detail::control_page, observer), self) ||
       !write(page + offsetof(detail::control_page, epoch), epoch))
@@ -218,7 +206,7 @@ void observed_process::claim(const detail::clock_line& clock, std::uint64_t trac
 }
 
 void observed_process::wake() {
-  awake_ = true;
+  if (std::exchange(awake_, true)) return;
   for (const std::uint64_t object : state_.objects)
     if (!write(object + offsetof(adaptyst_object, recorder), std::uint16_t{1})) not_permitted(id_, errno);
   // The first marker makes the state in which we say who looks: soon, in most programs.
@@ -242,7 +230,7 @@ void observed_process::release() noexcept {
     }
     std::uint64_t version_and_observer = 0;
     const auto self = std::uint64_t{static_cast<std::uint32_t>(getpid())};
-    if (budget_ && reads_) budget_->release(state_);
+    if (reads_) release_budget(state_);
     if (state_.address != 0 && memory_.read(state_.address, version_and_observer) &&
         version_and_observer == (self << 32 | ADAPTYST_ABI_VERSION))
       write(state_.address + offsetof(detail::control_page, observer), std::uint32_t{0});
@@ -251,49 +239,17 @@ void observed_process::release() noexcept {
   }
 }
 
+std::optional<process_state> observed_process::reach() {
+  if (!is_still_itself()) return std::nullopt;
+  if (!reads_) return process_state{&memory_, 0, {}};
+  if (state_.address == 0) take_state();
+  return state_;
+}
+
 void observed_process::refresh(bool also_open) {
-  if (!is_still_itself()) {
-    if (observed_ns_ == 0) observed_ns_ = detail::monotonic_ns() - started_ns_;
-    return;
-  }
-  const std::uint64_t cpu_ns = cpu_time_ns(id_);
-  const std::uint64_t now_ns = detail::monotonic_ns();
-  observed_ns_ = now_ns - started_ns_;
-  if (const std::string now = command_of(id_); !now.empty()) command_ = now;
-  if (state_.address == 0 && reads_) take_state();
-  process_state readable = state_;
-  if (!reads_) readable = {&memory_, 0, {}};
-  reader_.update(readable);
-  device_list list =
-      read_devices(readable, now_ns, observed_ns_, (cpu_ns - std::min(cpu_ns, started_cpu_ns_)) / usable_cpus());
-  open_counts open;
-  if (also_open) open = read_open_regions(readable);
-  // It may have ended in the meantime, and taken its memory with it.
-  if (!is_running()) return;
-  devices_ = std::move(list);
-  open_ = std::move(open);
+  if (is_still_itself())
+    if (std::string now = program_of(id_); !now.empty()) set_command(std::move(now));
+  target::refresh(also_open);
 }
-
-void observed_process::trace_to(timeline& to) {
-  if (!reads_ || !is_still_itself()) return;
-  if (state_.address == 0) take_state();
-  if (state_.address != 0) to.take(id_, command_, state_);
-}
-
-void observed_process::keep_budget() {
-  if (!budget_ || !reads_ || !is_still_itself()) return;
-  if (state_.address == 0) take_state();
-  const std::uint64_t cpu_ns = cpu_time_ns(id_);
-  if (state_.address != 0) budget_->look(state_, detail::monotonic_ns(), cpu_ns - std::min(cpu_ns, started_cpu_ns_));
-}
-
-std::map<budget_step, std::uint64_t> observed_process::steps_of(std::uint64_t path) const {
-  const measured& all = reader_.result();
-  const auto found = all.paths.find(path);
-  if (!budget_ || found == all.paths.end() || all.rows.find(path) == all.rows.end()) return {};
-  return budget_->times_of(found->second.site, started_ns_ + observed_ns_, observed_ns_);
-}
-
-process_info observed_process::info() const { return {id_, command_, expand("%h"), observed_ns_}; }
 
 }  // namespace adaptyst::lib

@@ -4,7 +4,7 @@
 
 namespace adaptyst::lib {
 
-void process_sums::update(const std::vector<std::unique_ptr<observed_process>>& of) {
+void process_sums::update(const target_list& of) {
   path_set outdated;
   sum_.accounting = {};
   for (const auto& one : of) {
@@ -19,7 +19,7 @@ void process_sums::update(const std::vector<std::unique_ptr<observed_process>>& 
   for (const std::uint64_t path : outdated) {
     measured_row row;
     bool there = false;
-    for (const observed_process* const holder : holders_[path]) {
+    for (const target* const holder : holders_[path]) {
       const auto found = holder->recorded().rows.find(path);
       if (found == holder->recorded().rows.end()) continue;
       add(row, found->second);

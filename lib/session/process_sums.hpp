@@ -6,7 +6,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "observed_process.hpp"
+#include "target.hpp"
 
 namespace adaptyst::lib {
 
@@ -14,7 +14,7 @@ namespace adaptyst::lib {
 class process_sums {
  public:
   // What they have read in the meantime. No process that was once among them may be missing.
-  void update(const std::vector<std::unique_ptr<observed_process>>& of);
+  void update(const target_list& of);
   const measured& result() const noexcept { return sum_; }
   // See recorder_reader.
   path_set take_changed() { return std::exchange(changed_, {}); }
@@ -23,7 +23,7 @@ class process_sums {
   void name(std::uint64_t path, const measured& in);
 
   measured sum_;
-  std::unordered_map<std::uint64_t, std::vector<const observed_process*>> holders_;  // of a path
+  std::unordered_map<std::uint64_t, std::vector<const target*>> holders_;  // of a path
   path_set changed_;
 };
 

@@ -1,0 +1,74 @@
+#include "assembly.hpp"
+
+#include <utility>
+
+namespace adaptyst::lib {
+
+namespace {
+
+// Numbers of devices are those of one process; of several, the one that has most.
+const target* first_of(const target_list& all) {
+  const target* most = nullptr;
+  for (const auto& one : all)
+    if (most == nullptr || one->devices().devices.size() > most->devices().devices.size()) most = one.get();
+  return most;
+}
+
+open_counts open_regions_of(const target_list& all) {
+  open_counts sum;
+  for (const auto& one : all)
+    for (const auto& [path, count] : one->open_regions()) sum[path] += count;
+  return sum;
+}
+
+profile all_but(const target* first, const target_list& of) {
+  profile others;
+  for (const auto& one : of) {
+    if (one.get() == first) continue;
+    profile part;
+    part.devices = one->devices().devices;
+    part.offload = one->devices().offload;
+    merge(others, part);
+    others.processes.push_back(one->info());
+  }
+  return others;
+}
+
+}  // namespace
+
+profile assembly::make(assembly_parts from, const choice& wanted) {
+  const target* const first = first_of(from.of);
+  const std::vector<std::uint32_t> device_index =
+      first != nullptr ? first->devices().index : std::vector<std::uint32_t>{};
+  const bool with_context = from.known && first != nullptr;
+  if (from.changed) regions_.update(from.rows, device_index, *from.changed);
+  else if (!with_context) regions_.update_all(from.rows, device_index);
+  profile made;
+  made.accounting = from.rows.accounting;
+  if (first != nullptr) {
+    made.devices = first->devices().devices;
+    made.offload = first->devices().offload;
+    made.processes.push_back(first->info());
+  }
+  if (with_context) {
+    measured all = from.rows;
+    from.context->add_to(all, *from.known, open_regions_of(from.of));
+    made.samples = from.context->samples();
+    made.regions = assemble(all, device_index);
+    made.devices.front().context = sum_of(*from.known);
+    made.context = std::move(from.known->account);
+  } else {
+    for (const region& row : regions_.regions())
+      if (wanted(row)) made.regions.push_back(row);
+  }
+  add_amounts(made.devices, with_context ? made.regions : regions_.regions());
+  set_overhead(made, from.rows, from.costs);
+  if (!from.costs_are_known) made.accounting.overhead_ns.reset();
+  if (profile others = all_but(first, from.of); !others.processes.empty()) {
+    if (from.costs_are_known) others.accounting.overhead_ns = 0;
+    merge(made, others);
+  }
+  return made;
+}
+
+}  // namespace adaptyst::lib

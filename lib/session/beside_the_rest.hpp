@@ -1,0 +1,22 @@
+// For steps whose failure is told, and no reason to do without the others.
+#ifndef ADAPTYST_LIB_SESSION_BESIDE_THE_REST_HPP
+#define ADAPTYST_LIB_SESSION_BESIDE_THE_REST_HPP
+
+#include <exception>
+
+#include "../support/error.hpp"
+
+namespace adaptyst::lib {
+
+template <class Step>
+void beside_the_rest(Step&& step) noexcept {
+  try {
+    step();
+  } catch (const std::exception& failed) {
+    print(failed.what());
+  }
+}
+
+}  // namespace adaptyst::lib
+
+#endif

@@ -1,0 +1,111 @@
+// Probes, caught and summed in the kernel.
+//
+// Its life: load the programs; attach to the ELF file that holds this library, together with a function of our own on
+// which is tried whether the fast attach point leaves the program's state alone; then one link for each other ELF file
+// with markers.
+#include <linux/capability.h>
+
+#include <algorithm>
+#include <ctime>
+#include <optional>
+#include <utility>
+
+#include "../discover/library_files.hpp"
+#include "../discover/named_functions.hpp"
+#include "../kernel/function_probes.hpp"
+#include "../kernel/probe_links.hpp"
+#include "../profile/reconcile.hpp"
+#include "source.hpp"
+
+namespace adaptyst::lib {
+
+namespace {
+
+class kernel_source final : public source {
+ public:
+  kernel_source(const options& asked, subject whose)
+      : asked_(asked), links_(whose.process, whose.is_listed, !asked.functions.empty()) {}
+
+  std::string name() const override { return "ebpf"; }
+  std::string mechanism() const override { return links_.mechanism(); }
+  bool in_kernel() const override { return true; }
+  double hit_ns() const override { return links_.hit_ns(); }
+  const kernel_rows* among_functions() const override { return asked_.functions.empty() ? nullptr : &links_.rows(); }
+  std::vector<unsigned> capabilities() const override {
+    std::vector<unsigned> needed = {CAP_BPF, CAP_PERFMON};  // for ELF files that are loaded later
+    if (!kernel_has_uprobe_multi()) needed.push_back(CAP_SYS_ADMIN);
+    return needed;
+  }
+
+  void start() override { links_.start(); }
+  void admit(target& one, std::uint64_t object) override { links_.rows().admit(one.id(), {object, one.state()}); }
+  void adopt(const std::string& file) override { links_.attach(file); }
+
+  std::vector<std::string> probe(const std::vector<std::string>& functions, pid_t process,
+                                 const std::vector<std::string>* command, int threads) override {
+    function_options how;
+    how.pid = process;
+    how.family = command != nullptr;
+    how.through_exceptions = asked_.through_exceptions;
+    how.single_stepped = asked_.single_stepped;
+    how.among = &links_.rows();
+    how.threads = threads;
+    const bool is_first = !functions_.has_value();
+    try {
+      if (is_first) functions_.emplace(how);
+      const named_functions found = find_named(functions, [&](const function_request& one) {
+        return command != nullptr ? files_for(one, *command) : files_for(one, process);
+      });
+      std::vector<std::string> refused = functions_->attach(found, process);
+      if (command != nullptr && !functions_->follows_family())
+        refused.emplace_back(
+            "functions in what the program starts: Linux 6.13 or later can tell them from those of others");
+      return refused;
+    } catch (...) {
+      if (is_first) functions_.reset();
+      throw;
+    }
+  }
+
+  void dismiss(const std::vector<pid_t>& ended) override {
+    for (const pid_t one : ended) links_.rows().dismiss(one);
+    if (functions_ && !ended.empty() && !functions_->follows_family()) functions_->release(ended);
+  }
+
+  reading read(const recorders& from) override {
+    // What had ended before the kernel's rows are read must be in them, but for those that are on their way.
+    const std::uint64_t ended_before = from().accounting.ended;
+    const timespec on_their_way{0, 200'000};
+    nanosleep(&on_their_way, nullptr);
+    measured kernel = links_.rows().read();
+    read_ = reconcile(std::move(kernel), from(), ended_before);
+    // Of a program that was killed, or whose recorders are another's, the kernel knows more than its recorders told.
+    std::uint64_t known = read_.accounting.ended + read_.accounting.open;
+    for (const auto& [why, count] : read_.accounting.lost) known += count;
+    read_.accounting.begun = std::max(read_.accounting.begun, known);
+    if (functions_) {
+      add(read_, functions_->read());
+      settle_self_times(read_);
+    }
+    return {&read_, false};
+  }
+
+  void stop() override {
+    links_.stop();
+    if (functions_) functions_->stop();
+  }
+
+ private:
+  const options asked_;
+  probe_links links_;
+  std::optional<function_probes> functions_;
+  measured read_;
+};
+
+}  // namespace
+
+std::unique_ptr<source> make_kernel_source(const options& asked, subject whose) {
+  return std::make_unique<kernel_source>(asked, whose);
+}
+
+}  // namespace adaptyst::lib

@@ -1,0 +1,16 @@
+// Where a profile goes when a session ends.
+#ifndef ADAPTYST_LIB_SESSION_OUTPUTS_HPP
+#define ADAPTYST_LIB_SESSION_OUTPUTS_HPP
+
+#include <adaptyst/profile.hpp>
+
+#include "../support/options.hpp"
+
+namespace adaptyst::lib {
+
+// To standard error and to a file, as was asked for. Throws error when the file cannot be written.
+void put_out(const profile& what, const options& asked);
+
+}  // namespace adaptyst::lib
+
+#endif

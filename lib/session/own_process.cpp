@@ -1,0 +1,108 @@
+#include "own_process.hpp"
+
+#include <adaptyst/region.hpp>
+
+#include <fmt/format.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <utility>
+
+#include "../discover/loaded_objects.hpp"
+#include "../recorder/site_counts.hpp"
+#include "../support/error.hpp"
+
+namespace adaptyst::lib {
+
+namespace {
+
+detail::process& shared_by_markers() {
+  detail::process* const found = detail::process_of(adaptyst_object_v1);
+  if (found == nullptr)
+    throw error("cannot map memory for the recorder", ENOMEM, "raise the limit on address space (ulimit -v)");
+  detail::notice_fork(*found, adaptyst_object_v1);
+  return *found;
+}
+
+template <class Visit>
+void visit_objects(Visit&& visit) {
+  detail::for_each_object([&](adaptyst_object& object, const detail::loaded_object&) {
+    visit(object);
+    return true;
+  });
+}
+
+}  // namespace
+
+own_process::own_process() : target(getpid()), in_(shared_by_markers()) { refuse_beside_observer(); }
+
+void own_process::refuse_beside_observer() const {
+  const std::uint32_t observer = detail::load(in_.control.observer);
+  if (observer == 0) return;
+  if (kill(static_cast<pid_t>(observer), 0) == 0 || errno == EPERM)
+    throw error(fmt::format("cannot collect: process {} observes this one from outside", observer), 0,
+                "see its report; one of the two at a time");
+  // It is dead, and has left the recorders awake.
+  visit_objects([](adaptyst_object& object) { detail::store(object.recorder, 0); });
+  detail::store(in_.control.observer, 0);
+}
+
+void own_process::call_when_loaded(void (*hook)()) noexcept {
+  if (detail::process* const own = detail::process_of(adaptyst_object_v1); own != nullptr)
+    detail::store_release(own->control.object_loaded, hook);
+}
+
+std::vector<std::string> own_process::files() const {
+  visit_objects([this](adaptyst_object& object) { detail::store_release(object.process, state()); });
+  return files_with_markers();
+}
+
+void own_process::calibrate(clock_pair earlier) noexcept {
+  detail::clock_line& clock = in_.control.clock;
+  if (uses_counter()) return;
+  const detail::clock_line line = lib::calibrate(earlier);
+  detail::store(clock.base_ticks, line.base_ticks);
+  detail::store(clock.base_ns, line.base_ns);
+  detail::store_release(clock.ns_per_tick, line.ns_per_tick);
+}
+
+bool own_process::uses_counter() const noexcept { return detail::load(in_.control.clock.ns_per_tick) != 0; }
+
+void own_process::take_probes() {
+  const auto self = static_cast<std::uint32_t>(id());
+  if (in_.traced_process != 0 && in_.traced_process != self)
+    throw error("cannot use probes in a process that was forked from one under observation", 0,
+                "its code holds the parent's probes; engine=inline does not need any");
+  in_.traced_process = self;
+}
+
+void own_process::claim(const claim_terms& terms) {
+  if (terms.by_probes) take_probes();
+  claimed_ = true;
+  visit_objects([](adaptyst_object& object) { detail::store(object.unrecorded, 0); });
+  detail::store(in_.control.trace_entries, terms.trace_entries);
+  reset_steps(own_state(state()));
+  detail::store_release(in_.control.epoch, ++in_.epochs);
+}
+
+void own_process::wake() {
+  if (std::exchange(awake_, true)) return;
+  visit_objects([](adaptyst_object& object) { detail::fetch_add(object.recorder, 1); });
+}
+
+void own_process::release() noexcept {
+  if (!std::exchange(claimed_, false) || id() != getpid()) return;  // in a forked child it is the parent's
+  try {
+    if (std::exchange(awake_, false))
+      visit_objects([](adaptyst_object& object) {
+        if (detail::load(object.recorder) != 0) detail::fetch_add(object.recorder, -1);
+      });
+    if (in_.traced_process == static_cast<std::uint32_t>(id())) in_.traced_process = 0;
+    release_budget(own_state(state()));
+  } catch (const std::exception& failed) {
+    print(failed.what());
+  }
+}
+
+}  // namespace adaptyst::lib

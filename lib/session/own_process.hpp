@@ -1,0 +1,46 @@
+// This process, looked at from inside.
+#ifndef ADAPTYST_LIB_SESSION_OWN_PROCESS_HPP
+#define ADAPTYST_LIB_SESSION_OWN_PROCESS_HPP
+
+#include <string>
+#include <vector>
+
+#include "../recorder/clock_line.hpp"
+#include "target.hpp"
+
+namespace adaptyst::lib {
+
+class own_process final : public target {
+ public:
+  // Throws error when there is no memory for what markers share, or somebody observes us from outside.
+  own_process();
+  ~own_process() override { release(); }
+
+  // What the loader's threads call when an ELF object with markers has been loaded; null: nothing.
+  static void call_when_loaded(void (*hook)()) noexcept;
+  // The files of all that there are; shows them what markers share. Thread-safe.
+  std::vector<std::string> files() const;
+  // Lets markers use the processor's counter, by the line through `earlier` and now. An earlier collector's is kept.
+  void calibrate(clock_pair earlier) noexcept;
+  bool uses_counter() const noexcept;
+
+  bool is_running() const override { return true; }
+  std::uint64_t state() const noexcept override { return reinterpret_cast<std::uint64_t>(&in_); }
+  void claim(const claim_terms& terms) override;
+  void wake() override;
+  void release() noexcept override;
+  std::vector<process_object> changed_objects() override { return {}; }
+
+ private:
+  std::optional<process_state> reach() override { return own_state(state()); }
+  void refuse_beside_observer() const;
+  void take_probes();
+
+  detail::process& in_;
+  bool claimed_ = false;
+  bool awake_ = false;
+};
+
+}  // namespace adaptyst::lib
+
+#endif

@@ -1,0 +1,46 @@
+// The programs' own recorders, woken and read.
+#include <adaptyst/region.hpp>
+
+#include "../support/error.hpp"
+#include "source.hpp"
+
+namespace adaptyst::lib {
+
+namespace {
+
+class recorder_source final : public source {
+ public:
+  explicit recorder_source(subject whose) : from_outside_(whose.is_listed) {}
+
+  std::string name() const override { return "inline"; }
+  std::string mechanism() const override {
+    if (from_outside_) return "own recorder, from outside";
+    const detail::process* const own = detail::process_of(adaptyst_object_v1);
+    return own != nullptr && detail::load(own->control.clock.ns_per_tick) != 0 ? "own recorder, cycle counter"
+                                                                               : "own recorder, CLOCK_MONOTONIC";
+  }
+  bool in_kernel() const override { return false; }
+  double hit_ns() const override { return 0; }
+  const kernel_rows* among_functions() const override { return nullptr; }
+  std::vector<unsigned> capabilities() const override { return {}; }
+
+  void start() override {}
+  void admit(target& one, std::uint64_t) override { one.wake(); }
+  void adopt(const std::string&) override {}  // its markers have taken over the others' state by themselves
+  std::vector<std::string> probe(const std::vector<std::string>&, pid_t, const std::vector<std::string>*,
+                                 int) override {
+    throw error("cannot probe functions with engine=inline", 0, "they need engine=ebpf");
+  }
+  void dismiss(const std::vector<pid_t>&) override {}
+  reading read(const recorders& from) override { return {&from(), true}; }
+  void stop() override {}  // each target puts its own to sleep
+
+ private:
+  bool from_outside_;
+};
+
+}  // namespace
+
+std::unique_ptr<source> make_recorder_source(subject whose) { return std::make_unique<recorder_source>(whose); }
+
+}  // namespace adaptyst::lib

@@ -1,0 +1,311 @@
+#include "session.hpp"
+
+#include <linux/capability.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <future>
+#include <system_error>
+#include <utility>
+
+#include "../support/error.hpp"
+#include "beside_the_rest.hpp"
+#include "budget_keeper.hpp"
+#include "outputs.hpp"
+
+namespace adaptyst::lib {
+
+namespace {
+
+// Often enough that a ring of 65,536 does not fill between two looks at ten million events a second.
+constexpr std::chrono::milliseconds between_looks{5};
+constexpr std::uint64_t refresh_interval_ns = 1'000'000'000;
+constexpr std::uint64_t look_interval_ns = 100'000'000;  // a program may end before it has been looked at
+
+std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
+
+}  // namespace
+
+session::session(options asked, clock_pair before, std::unique_ptr<own_process> own)
+    : options_(std::move(asked)), whose_{getpid(), false} {
+  own_ = own.get();
+  targets_.push_back(std::move(own));
+  start(before);
+}
+
+session::session(options asked, clock_pair before, pid_t only) : options_(std::move(asked)), whose_{only, true} {
+  start(before);
+}
+
+// With the source that was asked for; with auto, the recorders where the kernel's way is barred.
+void session::start(clock_pair before) {
+  reason_ = "asked for";
+  if (options_.engine != engine_choice::inlined) {
+    try {
+      start_with(make_kernel_source(options_, whose_), before);
+      if (options_.engine != engine_choice::ebpf) reason_ = "permitted";
+      return;
+    } catch (const std::exception& failed) {
+      if (options_.engine == engine_choice::ebpf) throw;
+      reason_ = first_line(failed.what());
+    }
+    stop_looking();
+  }
+  start_with(make_recorder_source(whose_), before);
+}
+
+void session::start_with(std::unique_ptr<source> chosen, clock_pair before) {
+  source_ = std::move(chosen);
+  if (own_ != nullptr) own_->calibrate(before);
+  else terms_.clock = calibrate(before);
+  costs_ = measure_event_costs(source_->in_kernel());  // what a marker costs here, it costs there
+  if (!timeline_ && !options_.timeline.empty()) timeline_.emplace(expand(options_.timeline), detail::monotonic_ns());
+  terms_.trace_entries = timeline_ ? options_.trace_events : 0;
+  terms_.by_probes = source_->in_kernel();
+  context_ = ask_for_context(options_, whose_, *source_);  // before an epoch in which threads announce themselves
+  if (own_ != nullptr) {
+    if (context_)
+      for (const std::string& file : own_->files()) context_->attach(file);
+    own_->claim(terms_);
+  }
+  source_->start();
+  costs_.engine_ns += source_->hit_ns();
+  if (own_ != nullptr) start_own();
+  phase_ = phase::running;
+}
+
+void session::start_own() {
+  source_->admit(*own_, 0);
+  for (const std::string& file : own_->files()) beside_the_rest([&] { source_->adopt(file); });
+  if (!options_.functions.empty())
+    beside_the_rest([this] {
+      for (const std::string& one : probe_functions(own_->id(), nullptr)) print("not probed: " + one);
+    });
+  if (timeline_) draining_ = std::make_unique<periodic>(between_looks, [this] { drain(*own_); });
+  own_->start_now();
+  if (!keeps_budget()) return;
+  try {
+    keeping_ = std::make_unique<periodic>(std::chrono::milliseconds(budget_look_ms),
+                                          [this] { beside_the_rest([this] { keep_budget(); }); });
+    give_budget(*own_);
+  } catch (const std::exception& failed) {
+    print(std::string("the overhead budget is not kept: ") + failed.what());
+  }
+}
+
+std::vector<unsigned> session::capabilities() const {
+  std::vector<unsigned> needed = source_->capabilities();
+  if (context_) needed.insert(needed.end(), {CAP_BPF, CAP_PERFMON});
+  return needed;
+}
+
+// Not where regions stand below functions: the program does not know of these.
+bool session::keeps_budget() const { return options_.overhead != 0 && options_.functions.empty(); }
+
+void session::give_budget(target& to) {
+  const std::lock_guard lock(budget_mutex_);
+  if (keeps_budget()) to.keep_within({options_.overhead, costs_, source_->in_kernel(), timeline_.has_value()});
+}
+
+void session::add(std::unique_ptr<target> one) {
+  give_budget(*one);
+  targets_.push_back(std::move(one));
+}
+
+void session::expect(const target& one) {
+  if (!context_ || !context_->takes_samples()) return;
+  context_->admit(one.id());  // it may have no markers
+  context_->call(one.id(), one.command());
+}
+
+// Before its threads are in a new epoch.
+void session::prepare(const target& one, const std::vector<process_object>& objects) {
+  if (!context_) return;
+  context_->admit(one.id());
+  look_for_symbols(one);
+  for (const process_object& object : objects) context_->attach(object.file);
+}
+
+void session::begin(target& one, const std::vector<process_object>& objects) {
+  prepare(one, objects);
+  one.claim(terms_);
+  source_->admit(one, objects.empty() ? 0 : objects.front().control_block);
+  for (const process_object& object : objects) source_->adopt(object.file);
+}
+
+void session::announce(target& one, const std::vector<process_object>& objects, std::uint64_t told) {
+  prepare(one, objects);
+  source_->admit(one, told);
+  for (const process_object& object : objects)
+    if (object.control_block == told) source_->adopt(object.file);
+}
+
+void session::forget() {
+  const pid_t process = targets_.back()->id();
+  source_->dismiss({process});
+  if (context_) context_->dismiss(process);
+  targets_.pop_back();
+}
+
+std::vector<std::string> session::probe_functions(pid_t process, const std::vector<std::string>* command) {
+  std::vector<std::string> refused =
+      source_->probe(options_.functions, process, command, context_ ? context_->threads() : -1);
+  probes_functions_ = true;
+  return refused;
+}
+
+// An ELF file that has been loaded since.
+void session::adopt(const std::string& file) {
+  if (context_) context_->attach(file);
+  beside_the_rest([&] { source_->adopt(file); });
+}
+
+void session::adopt_own_objects() {
+  for (const std::string& file : own_->files()) adopt(file);
+}
+
+void session::look_for_symbols(const target& one) {
+  if (!context_) return;
+  context_->look_at(one.id());
+  context_->call(one.id(), one.command());
+}
+
+void session::look_at(target& one) {
+  one.refresh(context_ != nullptr);
+  look_for_symbols(one);
+  drain(one);
+}
+
+bool session::is_there(pid_t process) const {
+  return std::any_of(targets_.begin(), targets_.end(),
+                     [&](const auto& one) { return one->id() == process && one->is_running(); });
+}
+
+std::size_t session::running() const {
+  return static_cast<std::size_t>(
+      std::count_if(targets_.begin(), targets_.end(), [](const auto& one) { return one->is_running(); }));
+}
+
+void session::refresh() {
+  for (const auto& one : targets_) one->refresh(context_ != nullptr);
+  if (!source_->in_kernel() && !context_) return;
+  std::vector<pid_t> ended;
+  for (const auto& one : targets_) {
+    if (one->is_running()) {
+      for (const process_object& object : one->changed_objects()) adopt(object.file);
+      // Objects go, and the first one known may be one whose markers have never been awake.
+      if (probes_functions_ && one->state() != 0) source_->admit(*one, 0);
+    } else if (!one->is_settled() && !is_there(one->id())) {
+      if (context_) context_->dismiss(one->id());
+      ended.push_back(one->id());
+      one->settle();
+    }
+  }
+  if (!ended.empty()) source_->dismiss(ended);
+}
+
+void session::poll() {
+  for (const auto& one : targets_) drain(*one);
+  // Rings fill in milliseconds, and are looked at as often; all else is read as often as without a timeline.
+  const std::uint64_t now_ns = detail::monotonic_ns();
+  const bool samples = context_ && context_->takes_samples();
+  if (samples && now_ns - looked_ns_ >= look_interval_ns) {
+    looked_ns_ = now_ns;
+    for (const auto& one : targets_)
+      if (one->is_running()) look_for_symbols(*one);
+  }
+  if ((timeline_ || samples) && now_ns - refreshed_ns_ < refresh_interval_ns) return;
+  refreshed_ns_ = now_ns;
+  refresh();
+}
+
+void session::keep_budget() {
+  const std::lock_guard lock(budget_mutex_);
+  for (const auto& one : targets_) one->keep_budget();
+}
+
+profile session::snapshot() {
+  if (phase_ != phase::running) return result_;
+  std::optional<context_sums> known;
+  if (context_) {
+    if (own_ != nullptr) look_for_symbols(*own_);
+    known = context_->read();
+  }
+  return make([](const region&) { return true; }, std::move(known));
+}
+
+profile session::changes() {
+  if (phase_ != phase::running) return result_;
+  return make([this](const region& row) { return std::exchange(reported_[row.id], row.count) != row.count; }, {});
+}
+
+profile session::make(const assembly::choice& wanted, std::optional<context_sums> known) {
+  const reading all = source_->read([this]() -> const measured& {
+    refresh();
+    recorded_.update(targets_);
+    return recorded_.result();
+  });
+  assembly_parts parts{*all.rows, {}, targets_, costs_, !probes_functions_, context_.get(), std::move(known)};
+  if (all.changes_are_known) parts.changed = recorded_.take_changed();
+  profile made = assembly_.make(std::move(parts), wanted);
+  made.engine = source_->name();
+  made.mechanism = source_->mechanism();
+  made.reason = reason_;
+  const std::lock_guard lock(budget_mutex_);
+  for (region& row : made.regions)
+    for (const auto& one : targets_)
+      for (const auto& [step, time_ns] : one->steps_of(row.id)) row.measured_on[step] += time_ns;
+  return made;
+}
+
+// Complains of a file that cannot be written, once.
+void session::drain(target& one) noexcept {
+  if (!timeline_) return;
+  beside_the_rest([&] {
+    one.trace_to(*timeline_);
+    timeline_->flush();
+  });
+}
+
+// When nothing comes any more.
+void session::finish_timeline() {
+  if (!timeline_) return;
+  draining_.reset();
+  for (const auto& one : targets_) drain(*one);
+  beside_the_rest([this] { timeline_->finish(); });
+  result_.timeline = timeline_->usage();
+}
+
+void session::stop_looking() {
+  {
+    // At once, since each waits for the kernel.
+    std::future<void> other;
+    try {
+      if (context_) other = std::async(std::launch::async, [this] { context_.reset(); });
+    } catch (const std::system_error&) {  // no further thread: one after the other
+    }
+    if (source_) source_->stop();
+  }
+  context_.reset();
+  for (const auto& one : targets_) one->release();
+}
+
+void session::stop() {
+  if (phase_ != phase::running) return;
+  keeping_.reset();
+  try {
+    result_ = snapshot();
+    if (context_) context_->write_stacks(options_);
+  } catch (...) {
+    phase_ = phase::ended;
+    stop_looking();
+    throw;
+  }
+  phase_ = phase::ended;
+  stop_looking();
+  finish_timeline();
+  put_out(result_, options_);
+}
+
+}  // namespace adaptyst::lib

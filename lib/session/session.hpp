@@ -1,0 +1,124 @@
+// The life of looking, at this process or at others:
+//
+//   options → source → clock → costs → timeline → context → targets → budget      start(), begin(), announce()
+//   targets → source → rows → profile                                             snapshot(), changes()
+//   → report, files                                                               stop()
+//
+// What differs is whose memory is read (target.hpp), where rows come from (source.hpp), and who announces what appears: the
+// loader's hook (collector.cpp), or a socket and what is mapped (observer.cpp).
+#ifndef ADAPTYST_LIB_SESSION_SESSION_HPP
+#define ADAPTYST_LIB_SESSION_SESSION_HPP
+
+#include <sys/types.h>
+
+#include <adaptyst/profile.hpp>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "../recorder/clock_line.hpp"
+#include "../support/options.hpp"
+#include "../support/periodic.hpp"
+#include "assembly.hpp"
+#include "own_process.hpp"
+#include "process_sums.hpp"
+#include "source.hpp"
+#include "target.hpp"
+#include "thread_context.hpp"
+#include "timeline.hpp"
+
+namespace adaptyst::lib {
+
+// Not thread-safe, where nothing else is said.
+class session {
+ public:
+  // Begins to look at this process: all that there is of it. `before`: read earlier. Throws error.
+  session(options asked, clock_pair before, std::unique_ptr<own_process> own);
+  // At others, which are to be added; `only`: the one that it will be; 0: not known. Throws error.
+  session(options asked, clock_pair before, pid_t only);
+
+  const options& asked() const { return options_; }
+  const claim_terms& terms() const { return terms_; }
+  bool in_kernel() const { return source_->in_kernel(); }
+  bool probes_functions() const { return probes_functions_; }
+  // What it takes to go on from here.
+  std::vector<unsigned> capabilities() const;
+
+  // Of this process: ELF objects with markers have been loaded. Thread-safe, until stop().
+  void adopt_own_objects();
+
+  // A process that belongs to the profile.
+  void add(std::unique_ptr<target> one);
+  // Its stacks are sampled from its first instruction on.
+  void expect(const target& one);
+  // It is running: takes it over. Throws error; what was begun is undone by forget().
+  void begin(target& one, const std::vector<process_object>& objects);
+  // It has taken itself over, and tells of one of its objects. Throws error.
+  void announce(target& one, const std::vector<process_object>& objects, std::uint64_t told);
+  // It is about to lose something.
+  void look_at(target& one);
+  // The one that was added last.
+  void forget();
+  // See source::probe().
+  std::vector<std::string> probe_functions(pid_t process, const std::vector<std::string>* command);
+
+  // Reads what is lost if a process dies now.
+  void poll();
+  // Moves markers from step to step. Thread-safe.
+  void keep_budget();
+  std::size_t running() const;
+
+  // All that has ended so far; when it has been stopped, all that there was.
+  profile snapshot();
+  // Of the regions only those that have counted anything since the last call.
+  profile changes();
+  // Ends it, once, and reports. Throws error when a file cannot be written.
+  void stop();
+
+ private:
+  enum class phase { starting, running, ended };
+
+  void start(clock_pair before);
+  void start_with(std::unique_ptr<source> chosen, clock_pair before);
+  void start_own();
+  bool keeps_budget() const;
+  void give_budget(target& to);
+  void prepare(const target& one, const std::vector<process_object>& objects);
+  void look_for_symbols(const target& one);
+  void adopt(const std::string& file);
+  bool is_there(pid_t process) const;
+  void refresh();
+  profile make(const assembly::choice& wanted, std::optional<context_sums> known);
+  void drain(target& one) noexcept;
+  void finish_timeline();
+  void stop_looking();
+
+  const options options_;
+  const subject whose_;
+  phase phase_ = phase::starting;
+  std::string reason_;  // why this source
+  std::unique_ptr<source> source_;
+  std::unique_ptr<thread_context> context_;  // null: the kernel is not asked
+  bool probes_functions_ = false;
+  claim_terms terms_;
+  event_costs costs_;
+  std::optional<timeline> timeline_;  // empty: none was asked for
+  target_list targets_;               // also those that have ended
+  own_process* own_ = nullptr;        // of the targets the only one; null: we look at others
+  process_sums recorded_;
+  assembly assembly_;
+  std::unordered_map<std::uint64_t, std::uint64_t> reported_;  // by changes(): events of each path
+  std::uint64_t refreshed_ns_ = 0, looked_ns_ = 0;
+  profile result_;
+  std::mutex budget_mutex_;             // of the targets' budgets
+  std::unique_ptr<periodic> draining_;  // own rings; others are polled
+  std::unique_ptr<periodic> keeping_;   // own budget
+};
+
+}  // namespace adaptyst::lib
+
+#endif

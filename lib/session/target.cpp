@@ -1,0 +1,91 @@
+#include "target.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <climits>
+#include <ctime>
+
+#include "../support/options.hpp"
+
+namespace adaptyst::lib {
+
+namespace {
+
+// CPU time that it has used; 0 when it is gone.
+std::uint64_t cpu_time_ns(pid_t process) {
+  clockid_t clock;
+  timespec used{};
+  if (clock_getcpuclockid(process, &clock) != 0 || clock_gettime(clock, &used) != 0) return 0;
+  return static_cast<std::uint64_t>(used.tv_sec) * 1'000'000'000U + static_cast<std::uint64_t>(used.tv_nsec);
+}
+
+}  // namespace
+
+std::string program_of(pid_t process) {
+  char path[PATH_MAX];
+  const std::string link = process == getpid() ? "/proc/self/exe" : fmt::format("/proc/{}/exe", process);
+  const ssize_t length = readlink(link.c_str(), path, sizeof path);
+  return length > 0 ? std::string(path, static_cast<std::size_t>(length)) : std::string();
+}
+
+target::target(pid_t process)
+    : id_(process),
+      command_(program_of(process)),
+      cpus_(usable_cpus()),
+      devices_(read_devices({&own_memory(), 0, {}}, 0, 0, 0)) {
+  devices_.devices.front().busy_ns.reset();  // until it has been looked at
+  start_now();
+}
+
+void target::start_now() {
+  started_cpu_ns_ = cpu_time_ns(id_);
+  started_ns_ = detail::monotonic_ns();
+}
+
+void target::refresh(bool also_open) {
+  const std::optional<process_state> state = reach();
+  if (!state) {
+    if (observed_ns_ == 0) observed_ns_ = detail::monotonic_ns() - started_ns_;
+    return;
+  }
+  reader_.update(*state);
+  const std::uint64_t cpu_ns = cpu_time_ns(id_);
+  const std::uint64_t now_ns = detail::monotonic_ns();
+  observed_ns_ = now_ns - started_ns_;
+  device_list list = read_devices(*state, now_ns, observed_ns_, (cpu_ns - std::min(cpu_ns, started_cpu_ns_)) / cpus_);
+  open_counts open;
+  if (also_open) open = read_open_regions(*state);
+  // It may have ended in the meantime, and taken its memory with it.
+  if (!is_running()) return;
+  devices_ = std::move(list);
+  open_ = std::move(open);
+}
+
+void target::trace_to(timeline& to) {
+  if (const std::optional<process_state> state = reach(); state && state->address != 0) to.take(id_, command_, *state);
+}
+
+void target::keep_budget() {
+  if (!budget_) return;
+  const std::optional<process_state> state = reach();
+  const std::uint64_t cpu_ns = cpu_time_ns(id_);
+  if (state && state->address != 0)
+    budget_->look(*state, detail::monotonic_ns(), cpu_ns - std::min(cpu_ns, started_cpu_ns_));
+}
+
+void target::release_budget(const process_state& of) {
+  if (budget_) budget_->release(of);
+}
+
+std::map<budget_step, std::uint64_t> target::steps_of(std::uint64_t path) const {
+  const measured& all = reader_.result();
+  const auto found = all.paths.find(path);
+  if (!budget_ || found == all.paths.end() || all.rows.find(path) == all.rows.end()) return {};
+  return budget_->times_of(found->second.site, started_ns_ + observed_ns_, observed_ns_);
+}
+
+process_info target::info() const { return {id_, command_, expand("%h"), observed_ns_}; }
+
+}  // namespace adaptyst::lib

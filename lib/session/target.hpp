@@ -1,0 +1,105 @@
+// One process that is looked at, this one or another: what its recorders hold, its devices, and its overhead budget. Whose
+// memory is read, and how its markers are woken, is what own_process and observed_process differ in.
+#ifndef ADAPTYST_LIB_SESSION_TARGET_HPP
+#define ADAPTYST_LIB_SESSION_TARGET_HPP
+
+#include <sys/types.h>
+
+#include <adaptyst/detail/clock.hpp>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "../discover/process_objects.hpp"
+#include "../recorder/device_reader.hpp"
+#include "../recorder/open_regions.hpp"
+#include "../recorder/recorder_reader.hpp"
+#include "budget_keeper.hpp"
+#include "timeline.hpp"
+
+namespace adaptyst::lib {
+
+// On what a process's recorders are taken over.
+struct claim_terms {
+  detail::clock_line clock{};
+  std::uint64_t trace_entries = 0;  // of each thread's ring for a timeline; 0: none is wanted
+  bool by_probes = false;           // the kernel counts: recorders that cannot be had are done without
+};
+
+class target {
+ public:
+  explicit target(pid_t process);
+  virtual ~target() = default;
+  target(const target&) = delete;
+  target& operator=(const target&) = delete;
+
+  pid_t id() const noexcept { return id_; }
+  const std::string& command() const noexcept { return command_; }
+  virtual bool is_running() const = 0;
+  // Address of what all its markers share; 0: not known yet.
+  virtual std::uint64_t state() const noexcept = 0;
+  // That it has ended has been dealt with.
+  void settle() noexcept { settled_ = true; }
+  bool is_settled() const noexcept { return settled_; }
+
+  // Takes the recorders over, and begins an epoch. Throws error when somebody else has them, or it is not permitted.
+  virtual void claim(const claim_terms& terms) = 0;
+  // Markers run through the recorder from now on.
+  virtual void wake() = 0;
+  // All is as it was before claim().
+  virtual void release() noexcept = 0;
+  // All ELF objects that it has, if it has loaded any since the last time and does not tell by itself.
+  virtual std::vector<process_object> changed_objects() = 0;
+
+  // What is looked at begins now, and not when this was made.
+  void start_now();
+  // Reads the recorders, if the process is still there; and, if `also_open`, what regions are open.
+  virtual void refresh(bool also_open);
+  // Takes up what its threads have left for a timeline, if it is still there.
+  void trace_to(timeline& to);
+  const measured& recorded() const noexcept { return reader_.result(); }
+  path_set take_changed() { return reader_.take_changed(); }  // see recorder_reader
+  const device_list& devices() const noexcept { return devices_; }
+  const open_counts& open_regions() const noexcept { return open_; }
+  process_info info() const;
+
+  // Has an overhead budget from now on.
+  void keep_within(const budget_rules& rules) { budget_.emplace(rules); }
+  // If it has one.
+  void keep_budget();
+  // How long the marker of a path was on which step of it; empty where there is none, or no such path.
+  std::map<budget_step, std::uint64_t> steps_of(std::uint64_t path) const;
+
+ protected:
+  const pid_t id_;
+
+  // Where its recorders are now, as far as they are to be read; nothing: it is not there any more.
+  virtual std::optional<process_state> reach() = 0;
+  void set_command(std::string command) { command_ = std::move(command); }
+  // All markers are where the engine takes them.
+  void release_budget(const process_state& of);
+
+ private:
+  std::string command_;
+  bool settled_ = false;
+  unsigned cpus_;
+  std::uint64_t started_ns_ = 0;
+  std::uint64_t started_cpu_ns_ = 0;
+  std::uint64_t observed_ns_ = 0;
+  recorder_reader reader_;
+  device_list devices_;
+  open_counts open_;
+  std::optional<budget_keeper> budget_;
+};
+
+using target_list = std::vector<std::unique_ptr<target>>;
+
+// The path of the program that a process runs; empty when it is gone.
+std::string program_of(pid_t process);
+
+}  // namespace adaptyst::lib
+
+#endif

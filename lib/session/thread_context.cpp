@@ -1,0 +1,18 @@
+#include "thread_context.hpp"
+
+#include "../support/error.hpp"
+
+namespace adaptyst::lib {
+
+std::unique_ptr<thread_context> ask_for_context(const options& asked, subject whose, const source& beside) {
+  const bool samples = asked.wants_samples();
+  if (!samples && (!asked.context.cpu || (!asked.context.asked && !beside.in_kernel()))) return nullptr;
+  try {
+    return make_thread_context(asked, whose, beside.among_functions());
+  } catch (const std::exception& failed) {  // the regions can be had all the same
+    if (asked.context.asked || samples) print(failed.what());
+    return nullptr;
+  }
+}
+
+}  // namespace adaptyst::lib

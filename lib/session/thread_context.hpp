@@ -1,0 +1,50 @@
+// What the kernel knows of the threads of those that are looked at: where they were and, if asked for, the processor's
+// counters and samples of their stacks.
+#ifndef ADAPTYST_LIB_SESSION_THREAD_CONTEXT_HPP
+#define ADAPTYST_LIB_SESSION_THREAD_CONTEXT_HPP
+
+#include <sys/types.h>
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "../profile/context.hpp"
+#include "source.hpp"
+
+namespace adaptyst::lib {
+
+class thread_context {
+ public:
+  virtual ~thread_context() = default;
+
+  virtual bool takes_samples() const = 0;
+  virtual int threads() const = 0;  // see context_probes
+
+  // Before the process's threads are in a new epoch, in which they announce themselves.
+  virtual void admit(pid_t process) = 0;
+  virtual void dismiss(pid_t process) = 0;
+  // A file with markers. Complains of one that cannot be probed. Thread-safe.
+  virtual void attach(const std::string& file) = 0;
+  // What the process's stacks are made of, while it can be told.
+  virtual void look_at(pid_t process) = 0;
+  virtual void call(pid_t process, const std::string& command) = 0;
+
+  // Before the regions' times, which are to hold what was booked on them.
+  virtual context_sums read() = 0;
+  virtual void add_to(measured& rows, const context_sums& known, const open_counts& open) = 0;
+  virtual std::optional<sample_usage> samples() const = 0;
+  // The files of stacks that were asked for; none are taken any more.
+  virtual void write_stacks(const options& asked) = 0;
+};
+
+// `among`: see context_probes. Complains of counters and samples that cannot be had: the rest can. Throws error where it
+// cannot work.
+std::unique_ptr<thread_context> make_thread_context(const options& asked, subject whose, const kernel_rows* among);
+
+// The same, if it is to be asked for beside a source: null where it is not, or cannot be had.
+std::unique_ptr<thread_context> ask_for_context(const options& asked, subject whose, const source& beside);
+
+}  // namespace adaptyst::lib
+
+#endif

@@ -1,0 +1,65 @@
+#include "../kernel/context_probes.hpp"
+#include "../kernel/counter_probes.hpp"
+#include "beside_the_rest.hpp"
+#include "sampling.hpp"
+#include "thread_context.hpp"
+
+namespace adaptyst::lib {
+
+namespace {
+
+class probed_threads final : public thread_context {
+ public:
+  probed_threads(const options& asked, subject whose, const kernel_rows* among)
+      : probes_(asked.context.faults, whose.process, whose.is_listed, among) {
+    const audience heard = whose.is_listed ? audience::listed : audience::this_process;
+    if (asked.wants_samples()) beside_the_rest([&] { sampling_ = make_sampling(asked, probes_, heard); });
+    if (asked.context.counters) beside_the_rest([&] { counters_.emplace(probes_, hardware_events()); });
+  }
+
+  bool takes_samples() const override { return sampling_ != nullptr; }
+  int threads() const override { return probes_.threads(); }
+
+  void admit(pid_t process) override { probes_.admit(process); }
+  void dismiss(pid_t process) override { probes_.dismiss(process); }
+  void attach(const std::string& file) override {
+    beside_the_rest([&] { probes_.attach(file); });
+  }
+  void look_at(pid_t process) override {
+    if (sampling_) sampling_->look_at(process);
+  }
+  void call(pid_t process, const std::string& command) override {
+    if (sampling_) sampling_->call(process, command);
+  }
+
+  context_sums read() override {
+    if (sampling_) sampling_->read();
+    context_sums known = probes_.read();
+    if (counters_) counters_->read(known);
+    return known;
+  }
+  void add_to(measured& rows, const context_sums& known, const open_counts& open) override {
+    add_context(rows, known, open);
+    if (sampling_) sampling_->add_to(rows);
+  }
+  std::optional<sample_usage> samples() const override {
+    if (!sampling_) return std::nullopt;
+    return sampling_->usage();
+  }
+  void write_stacks(const options& asked) override {
+    if (sampling_) sampling_->write(asked);
+  }
+
+ private:
+  context_probes probes_;
+  std::optional<counter_probes> counters_;
+  std::unique_ptr<sampling> sampling_;
+};
+
+}  // namespace
+
+std::unique_ptr<thread_context> make_thread_context(const options& asked, subject whose, const kernel_rows* among) {
+  return std::make_unique<probed_threads>(asked, whose, among);
+}
+
+}  // namespace adaptyst::lib
