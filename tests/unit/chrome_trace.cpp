@@ -46,9 +46,9 @@ traced_event event(traced_as as, const traced_site& site, std::uint64_t begin_ns
   return made;
 }
 
-const traced_site solve{"solve \"fast\"", "region", 0};
-const traced_site upload{"upload", "copy_to", 1};
-const traced_site sweep{"sweep", "offload", 1};
+const traced_site solve{"solve \"fast\"", adaptyst::region_kind::region, 0};
+const traced_site upload{"upload", adaptyst::region_kind::copy_to, 1};
+const traced_site sweep{"sweep", adaptyst::region_kind::offload, 1};
 
 constexpr std::uint64_t origin = 1'000'000;
 
@@ -63,7 +63,7 @@ std::vector<json> of_phase(const json& all, const std::string& phase) {
 
 TEST_CASE("times are microseconds since the first, to the nanosecond; a number and a mark have one") {
   const temporary_file file;
-  chrome_trace trace(file.name(), origin);
+  chrome_trace trace(file.name(), origin, adaptyst::word_of);
   trace.add(42, event(traced_as::scope, solve, origin + 1'234'056, origin + 1'234'056 + 7'008));
   trace.add(42, event(traced_as::scope, solve, origin - 5, origin + 10));
   traced_event metric = event(traced_as::metric, solve, origin + 500, 0);
@@ -93,7 +93,7 @@ TEST_CASE("times are microseconds since the first, to the nanosecond; a number a
 
 TEST_CASE("a handle is a pair of its own, as it may overlap anything") {
   const temporary_file file;
-  chrome_trace trace(file.name(), origin);
+  chrome_trace trace(file.name(), origin, adaptyst::word_of);
   trace.add(42, event(traced_as::handle, solve, origin + 1000, origin + 3000));
   trace.add(42, event(traced_as::handle, solve, origin + 2000, origin + 4000));
   trace.finish();
@@ -111,7 +111,7 @@ TEST_CASE("a handle is a pair of its own, as it may overlap anything") {
 
 TEST_CASE("operations of a queue share a track unless they overlap, and an arrow leads to each") {
   const temporary_file file;
-  chrome_trace trace(file.name(), origin);
+  chrome_trace trace(file.name(), origin, adaptyst::word_of);
   trace.name_device(42, 1, "gpu0");
   CHECK(trace.knows_device(42, 1));
   CHECK_FALSE(trace.knows_device(42, 2));
@@ -157,7 +157,7 @@ TEST_CASE("operations of a queue share a track unless they overlap, and an arrow
 
 TEST_CASE("an offload stands on its thread and on its device, without an arrow") {
   const temporary_file file;
-  chrome_trace trace(file.name(), origin);
+  chrome_trace trace(file.name(), origin, adaptyst::word_of);
   trace.name_device(42, 1, "gpu0");
   trace.add(42, event(traced_as::scope, sweep, origin, origin + 1000));
   trace.finish();
@@ -171,7 +171,7 @@ TEST_CASE("an offload stands on its thread and on its device, without an arrow")
 }
 
 TEST_CASE("what cannot be written is lost, and told once") {
-  chrome_trace trace("/dev/full", origin);
+  chrome_trace trace("/dev/full", origin, adaptyst::word_of);
   for (int times = 0; times != 3; ++times) trace.add(42, event(traced_as::scope, solve, origin, origin + 1));
   CHECK_THROWS(trace.flush());
   CHECK(trace.lost() == 3);

@@ -15,6 +15,7 @@
 namespace {
 
 namespace detail = adaptyst::detail;
+using adaptyst::loss_reason;
 using adaptyst::lib::traced_as;
 using adaptyst::lib::traced_event;
 
@@ -142,7 +143,8 @@ TEST_CASE("an account: what began, ended, is open, and was lost for which reason
   CHECK(found.ended == 9);
   CHECK(found.open == 1 + 2);
   CHECK(found.unmatched == 3 + 1);
-  CHECK(found.lost == std::map<std::string, std::uint64_t>{{"rows_full", 4}, {"unmatched", 1}, {"in_signal", 6}});
+  CHECK(found.lost ==
+        adaptyst::losses{{loss_reason::rows_full, 4}, {loss_reason::unmatched, 1}, {loss_reason::in_signal, 6}});
 }
 
 TEST_CASE("a handle that ends on a thread whose recorder was read before it began elsewhere is no open region") {
@@ -260,7 +262,7 @@ TEST_CASE("a timeline is read in order, each event once, and what is read makes 
   CHECK(all[0].end_ns == 130);
   CHECK(all[0].thread == 7);
   CHECK(all[0].site->name == "solve [scheme=weno]");
-  CHECK(all[0].site->kind == "region");
+  CHECK(all[0].site->kind == adaptyst::region_kind::region);
   CHECK(all[0].site->device == 4);
   CHECK(all[1].as == traced_as::handle);
   CHECK(all[1].begin_ns == 90);

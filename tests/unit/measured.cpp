@@ -6,6 +6,8 @@
 namespace {
 
 using adaptyst::account;
+using adaptyst::loss_reason;
+using adaptyst::region_kind;
 using adaptyst::lib::add;
 using adaptyst::lib::event_costs;
 using adaptyst::lib::measured;
@@ -77,12 +79,12 @@ TEST_CASE("a row has the context that any of its parts has") {
 }
 
 TEST_CASE("accounts add up, each reason by itself") {
-  account sum{10, 7, 1, {{"rows_full", 2}}, 3, 4, std::nullopt};
-  add(sum, account{20, 15, 2, {{"rows_full", 1}, {"too_deep", 2}}, 30, 40, std::nullopt});
+  account sum{10, 7, 1, {{loss_reason::rows_full, 2}}, 3, 4, std::nullopt};
+  add(sum, account{20, 15, 2, {{loss_reason::rows_full, 1}, {loss_reason::too_deep, 2}}, 30, 40, std::nullopt});
   CHECK(sum.begun == 30);
   CHECK(sum.ended == 22);
   CHECK(sum.open == 3);
-  CHECK(sum.lost == std::map<std::string, std::uint64_t>{{"rows_full", 3}, {"too_deep", 2}});
+  CHECK(sum.lost == adaptyst::losses{{loss_reason::rows_full, 3}, {loss_reason::too_deep, 2}});
   CHECK(sum.unmatched == 33);
   CHECK(sum.unnamed == 44);
 }
@@ -104,7 +106,7 @@ TEST_CASE("what observing has cost: each event on the way that it took") {
   adaptyst::profile made;
   made.regions.resize(2);
   made.regions[0].id = 1;
-  made.regions[0].kind = made.regions[1].kind = "region";
+  made.regions[0].kind = made.regions[1].kind = region_kind::region;
   made.regions[0].count = 100;
   made.regions[1].id = 2;
   made.regions[1].count = 5;
@@ -119,8 +121,8 @@ TEST_CASE("what observing has cost: each event on the way that it took") {
 TEST_CASE("what a function without markers costs is not known, nor the sum then") {
   adaptyst::profile made;
   made.regions.resize(2);
-  made.regions[0].kind = "function";
-  made.regions[1].kind = "region";
+  made.regions[0].kind = region_kind::function;
+  made.regions[1].kind = region_kind::region;
   made.regions[0].count = made.regions[1].count = 1;
   set_overhead(made, {}, {280, 40, 1});
   CHECK_FALSE(made.regions[0].overhead_ns.has_value());

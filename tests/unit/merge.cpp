@@ -6,6 +6,8 @@
 
 namespace {
 
+using adaptyst::device_kind;
+using adaptyst::loss_reason;
 using adaptyst::profile;
 
 profile merged(profile into, const profile& from) {
@@ -155,23 +157,23 @@ TEST_CASE("two profiles of known numbers") {
   profile a;
   a.engine = "inline";
   a.devices.resize(2);
-  a.devices[0].kind = "cpu";
-  a.devices[1].kind = "gpu";
-  adaptyst::device_usage& gpu = a.devices[1];
-  gpu.observed_ns = 100;
-  gpu.busy_ns = 50;
-  gpu.kernel_ns = 30;
-  gpu.copy_ns = 25;
-  gpu.exposed_copy_ns = 15;
-  gpu.launch_idle_ns = 12;
-  gpu.awaited_ns = 11;
-  gpu.work_ns = 60;
-  gpu.operations = 5;
-  gpu.queues = 3;
-  gpu.late = 1;
-  gpu.skipped = 2;
-  gpu.to_device = {1000, 10};
-  gpu.clock = {"realtime", 4, -7, 0.5, 90};
+  a.devices[0].kind = device_kind::cpu;
+  a.devices[1].kind = device_kind::fpga;
+  adaptyst::device_usage& fpga = a.devices[1];
+  fpga.observed_ns = 100;
+  fpga.busy_ns = 50;
+  fpga.kernel_ns = 30;
+  fpga.copy_ns = 25;
+  fpga.exposed_copy_ns = 15;
+  fpga.launch_idle_ns = 12;
+  fpga.awaited_ns = 11;
+  fpga.work_ns = 60;
+  fpga.operations = 5;
+  fpga.queues = 3;
+  fpga.late = 1;
+  fpga.skipped = 2;
+  fpga.to_device = {1000, 10};
+  fpga.clock = {adaptyst::clock_id::realtime, 4, -7, 0.5, 90};
   a.offload = {100, 20, 50};
   adaptyst::region row;
   row.path = {"solve"};
@@ -185,18 +187,18 @@ TEST_CASE("two profiles of known numbers") {
   row.max_ns = 40;
   row.durations.add(25, 4);
   row.attributes["cells"] = {4, 20, 2, 8};
-  row.measured_on["recorder"] = 70;
+  row.measured_on[{false, 1}] = 70;
   row.overhead_ns = 160;
   a.regions = {row};
-  a.accounting = {6, 4, 1, {{"rows_full", 1}}, 2, 3, 160.0};
-  a.samples = adaptyst::sample_usage{10, 1000, {{"truncated", 1}}};
+  a.accounting = {6, 4, 1, {{loss_reason::rows_full, 1}}, 2, 3, 160.0};
+  a.samples = adaptyst::sample_usage{10, 1000, {{loss_reason::truncated, 1}}};
   a.timeline = adaptyst::timeline_usage{8, 2};
   a.processes = {{1, "a", "x", 100}};
 
   // The other process has seen another device before.
   profile b = a;
   b.devices.emplace(b.devices.begin() + 1);
-  b.devices[1].kind = "fpga";
+  b.devices[1].kind = device_kind::gpu;
   b.devices[2].queues = 5;
   b.devices[2].clock->residual_ns = 30;
   b.regions[0].device = 2;
@@ -206,14 +208,14 @@ TEST_CASE("two profiles of known numbers") {
   b.regions[0].sampled = 3;
   b.regions[0].count_variance = 12;
   b.regions[0].attributes["cells"] = {6, 30, 1, 7};
-  b.accounting.lost["too_deep"] = 4;
+  b.accounting.lost[loss_reason::too_deep] = 4;
 
   for (const profile& both : {merged(a, b), merged(b, a)}) {
     CHECK(both.engine == "inline");
     REQUIRE(both.devices.size() == 3);
-    CHECK(both.devices[1].kind == "fpga");
+    CHECK(both.devices[1].kind == device_kind::gpu);
     const adaptyst::device_usage& device = both.devices[2];
-    CHECK(device.kind == "gpu");
+    CHECK(device.kind == device_kind::fpga);
     CHECK(device.observed_ns == 200);
     CHECK(device.busy_ns == 100U);
     CHECK(device.kernel_ns == 60U);
@@ -248,18 +250,18 @@ TEST_CASE("two profiles of known numbers") {
     CHECK(sum.attributes.at("cells").sum == 50);
     CHECK(sum.attributes.at("cells").min == 1);
     CHECK(sum.attributes.at("cells").max == 8);
-    CHECK(sum.measured_on.at("recorder") == 140);
+    CHECK(sum.measured_on.at({false, 1}) == 140);
     CHECK(sum.overhead_ns == 320.0);
     CHECK(both.accounting.begun == 12);
     CHECK(both.accounting.ended == 8);
     CHECK(both.accounting.open == 2);
-    CHECK(both.accounting.lost == std::map<std::string, std::uint64_t>{{"rows_full", 2}, {"too_deep", 4}});
+    CHECK(both.accounting.lost == adaptyst::losses{{loss_reason::rows_full, 2}, {loss_reason::too_deep, 4}});
     CHECK(both.accounting.unmatched == 4);
     CHECK(both.accounting.unnamed == 6);
     CHECK(both.accounting.overhead_ns == 320.0);
     CHECK(both.samples->samples == 20);
     CHECK(both.samples->observed_ns == 2000);
-    CHECK(both.samples->lost.at("truncated") == 2);
+    CHECK(both.samples->lost.at(loss_reason::truncated) == 2);
     CHECK(both.timeline->events == 16);
     CHECK(both.timeline->lost == 4);
     CHECK(both.processes.size() == 2);

@@ -5,6 +5,7 @@
 
 namespace {
 
+using adaptyst::loss_reason;
 using adaptyst::lib::measured;
 using adaptyst::lib::measured_row;
 using adaptyst::lib::reconcile;
@@ -110,7 +111,7 @@ TEST_CASE("a path that no trap has seen is the program's alone") {
 TEST_CASE("what had ended before the kernel was read, and is not there, was not delivered; what came later is open") {
   measured seven = kernel();
   seven.rows[solve] = row(7, 100);
-  seven.accounting.lost["kernel_busy"] = 1;
+  seven.accounting.lost[loss_reason::kernel_busy] = 1;
   measured own = program();
   own.accounting.begun = 21;
   own.accounting.ended = 20;  // four after the kernel was read
@@ -118,8 +119,8 @@ TEST_CASE("what had ended before the kernel was read, and is not there, was not 
   const measured both = reconcile(std::move(seven), std::move(own), 16);
   // 7 + 4 + 2 counted, 1 lost in the kernel, of 16.
   CHECK(both.accounting.ended == 13);
-  CHECK(both.accounting.lost.at("kernel_busy") == 1);
-  CHECK(both.accounting.lost.at("not_delivered") == 2);
+  CHECK(both.accounting.lost.at(loss_reason::kernel_busy) == 1);
+  CHECK(both.accounting.lost.at(loss_reason::not_delivered) == 2);
   CHECK(both.accounting.open == 5);
   CHECK(both.accounting.begun == 21);
 }
