@@ -32,7 +32,9 @@ event_costs measure_event_costs(bool in_kernel) {
   event_costs costs;
   costs.engine_ns = median_step_ns(200, [] { ADAPTYST_REGION("adaptyst calibration"); });
   ADAPTYST_DETAIL_SITE(marker, ADAPTYST_SITE_REGION, __func__, "adaptyst calibration");
-  const auto one = [] { const detail::scope<> region(detail::begin_named(marker, 0U)); };
+  const auto one = [] {
+    const detail::scope<> region(detail::is_left_out(marker) ? 0 : detail::begin_named(marker, 0U));
+  };
   one();
   auto* const record = const_cast<adaptyst_site*>(marker.record);
   if (record == nullptr) return costs;

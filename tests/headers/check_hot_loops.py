@@ -1,6 +1,7 @@
-"""A loop that holds a marker asks in each round whether somebody looks, and stays among the hot code.
+"""A loop that holds a marker asks in each round whether somebody looks, and stays among the hot code. An event of a scope
+that the overhead budget leaves out calls nothing.
 
-usage: check_hot_loops.py ROOT COMPILER
+usage: check_hot_loops.py ROOT PFR COMPILER
 """
 import pathlib
 import platform
@@ -12,7 +13,8 @@ sys.path.insert(0, str(HERE.parent / "support"))
 from compiling import STRICT, Failures, Includes, output, run, scratch, tool
 
 FLAGS = [["-O2"], ["-O3"], ["-O3", "-fPIC", "-pie"], ["-Ofast", "-march=haswell"], ["-O2", "-flto"], ["-O3", "-flto"]]
-KINDS = ["region", "function", "wait", "metric", "mark", "handle", "callback"]
+SCOPES = ["region", "function", "payload", "offload", "wait"]
+KINDS = [*SCOPES, "metric", "mark", "handle", "callback"]
 WORK = re.compile(r"v?mul[sp]d|vfn?m(add|sub)\w+[sp]d")
 PACKED_WORK = re.compile(r"v?mulpd|vfn?m(add|sub)\w+pd")
 ASKED = re.compile(r"cmpq\s+\$0x0,|adaptyst_object_v1")
@@ -28,6 +30,7 @@ class Code:
         self.entry = body[0][0]
         self.next = {}
         self.next_while_idle = {}
+        self.woken = []
         asked = False
         for (address, text), (after, _) in zip(body, [*body[1:], (None, "")]):
             asked = asked or bool(ASKED.search(text))
@@ -36,7 +39,10 @@ class Code:
             idle = following
             if jump:
                 target = int(jump.group(2), 16)
-                idle = {"jne": following, "je": [target]}[jump.group(1)] if asked else [*following, target]
+                idle = [*following, target]
+                if asked:
+                    idle, awake = {"jne": ([after], target), "je": ([target], after)}[jump.group(1)]
+                    self.woken.append(awake)
                 following = [*following, target]
                 asked = False
             self.next[address] = [at for at in following if at in self.text]
@@ -61,6 +67,11 @@ class Code:
         following = {at: [] if ASKED.search(text) else self.next[at] for at, text in self.text.items()}
         return [self.text[at] for at in self.works(self.text) if at in self.reachable(following[at], following)]
 
+    def left_out(self):
+        """What can be reached when somebody looks, and no function is called."""
+        following = {at: [] if text.startswith("call") else self.next[at] for at, text in self.text.items()}
+        return self.reachable(self.woken, following)
+
     def idle(self):
         return self.reachable([self.entry], self.next_while_idle)
 
@@ -84,16 +95,18 @@ def check_code(program, what, failures):
         idle = code.idle()
         failures.check(code.works(idle), f"{name}: there is work while nobody looks, {what}", text)
         failures.check(not code.works(idle & code.cold), f"{name}: it is done by hot code, {what}", text)
+        if name.removeprefix("loop_") in SCOPES:
+            failures.check(code.works(code.left_out()), f"{name}: what is left out calls nothing, {what}", text)
         if name != "one_region":
             failures.check(not code.deaf(), f"{name}: asks in each round, {what}", text)
         elif "-O2" not in what:
             failures.check(any(PACKED_WORK.match(code.text[at]) for at in idle), f"{name} is vectorised, {what}", text)
 
 
-def main(root, compiler):
+def main(root, pfr, compiler):
     failures = Failures()
     work = scratch()
-    flags = [*STRICT, *Includes(root).flags, "-I", str(HERE.parent / "support"), "-std=c++17", "-pthread"]
+    flags = [*STRICT, *Includes(root, pfr).flags, "-I", str(HERE.parent / "support"), "-std=c++17", "-pthread"]
     if "clang" in compiler:
         tool("ld.lld")
     for chosen in FLAGS:

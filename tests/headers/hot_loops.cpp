@@ -3,6 +3,7 @@
 #include <adaptyst/callback_region.hpp>
 #include <adaptyst/metric.hpp>
 #include <adaptyst/offload.hpp>
+#include <adaptyst/payload.hpp>
 
 #include <atomic>
 #include <chrono>
@@ -21,6 +22,11 @@
 namespace {
 
 constexpr double numbers[64] = {1, 2, 3, 4};
+const adaptyst::device gpu{adaptyst::device_kind::gpu, 0, "gpu"};
+
+struct amount {
+  double bytes;
+};
 
 }  // namespace
 
@@ -39,6 +45,8 @@ constexpr double numbers[64] = {1, 2, 3, 4};
 // clang-format off
 LOOP(region, ADAPTYST_REGION("region"))
 LOOP(function, ADAPTYST_FUNCTION())
+LOOP(payload, ADAPTYST_REGION("payload", amount{sum}))
+LOOP(offload, ADAPTYST_OFFLOAD("offload", gpu))
 LOOP(wait, ADAPTYST_WAIT("wait"))
 LOOP(metric, ADAPTYST_METRIC("metric", sum))
 LOOP(mark, ADAPTYST_MARK("mark"))
@@ -62,6 +70,8 @@ struct kind {
 };
 constexpr kind kinds[] = {{"region", loop_region, "region"},
                           {"function", loop_function, "loop_function"},
+                          {"payload", loop_payload, "payload"},
+                          {"offload", loop_offload, "offload"},
                           {"wait", loop_wait, "wait"},
                           {"metric", loop_metric, "metric"},
                           {"mark", loop_mark, "mark"},

@@ -1,6 +1,6 @@
 // What an overhead budget does to a program that is full of short regions, and to what is told of it.
 #include <adaptyst/detail/recorder.hpp>
-#include <adaptyst/region.hpp>
+#include <adaptyst/payload.hpp>
 
 #include <chrono>
 #include <cmath>
@@ -185,6 +185,27 @@ TEST_CASE("of many intervals of 95 % the markers' counts lie in 95 %") {
   const profile found = collector.stop();
   support::check_account(found);
   check_estimate(support::find(found, {"hot"}), repetitions * times + 1);
+}
+
+TEST_CASE("what is left out is not evaluated") {
+  struct amount {
+    int bytes;
+  };
+  adaptyst::collector collector(support::options());
+  std::uint64_t read = 0;
+  const auto amount_now = [&read] { return ++read, amount{1}; };
+  const auto one = [&] { ADAPTYST_REGION("with payload", amount_now()); };
+  one();
+  set_step("with payload", ADAPTYST_STEP_RECORDER + 6);
+  constexpr std::uint64_t times = 100000;
+  for (std::uint64_t at = 0; at != times; ++at) one();
+  const profile found = collector.stop();
+  const region& row = support::find(found, {"with payload"});
+  CHECK(read <= *row.sampled + 1);  // the first on this step, before which nothing was drawn
+  CHECK(read < times / 10);
+  check_estimate(row, times + 1);
+  const adaptyst::attribute& bytes = row.attributes.at("bytes");
+  CHECK(bytes.sum == static_cast<double>(row.count));
 }
 
 TEST_CASE("a region that a jump leaves is lost with its weight") {

@@ -44,7 +44,7 @@ ADAPTYST_DETAIL_INLINE bool is_awake() noexcept {
   using all_four __attribute__((may_alias)) = const volatile uint64_t;
   const bool awake = *reinterpret_cast<all_four*>(&adaptyst_object_v1) != 0;
 #endif
-  return __builtin_expect_with_probability(awake, 0, 1.0) != 0;
+  return ADAPTYST_DETAIL_UNLIKELY(awake);
 }
 
 template <class = void>
@@ -75,15 +75,24 @@ ADAPTYST_DETAIL_INLINE const adaptyst_site* record_of(process& in, site& marker,
   return record;
 }
 
+// 0, and where it is asked for all is cold until ways meet again. GCC moves away from the hot code only what cannot but
+// lead to a call of a cold function, whatever it is told of probabilities. By the time that it finds that this one is
+// called for nothing it has decided.
+ADAPTYST_DETAIL_COLD __attribute__((const)) inline uint32_t cold_zero() noexcept { return 0; }
+
 // Whether the overhead budget wants this event left out. Counts it down, if so; whatever is unclear is for the long way.
+// Stands in the user's function, before any call: for a call the compiler has to put away all that the user's code has in
+// registers, which costs more than all of this.
 template <class = void>
-ADAPTYST_DETAIL_INLINE bool is_left_out(const site& marker) noexcept {
+ADAPTYST_DETAIL_INLINE bool is_left_out(const site& marker, uint32_t zero = 0) noexcept {
   const adaptyst_site* const record = load_acquire(marker.record);
   recorder* const r = this_thread_recorder;
-  if (record == nullptr || reinterpret_cast<uintptr_t>(r) <= 1) return false;
-  uint32_t& gap = r->left_out.gap[load(record->step) % steps_with_room];  // whatever an observer has written there
+  if (ADAPTYST_DETAIL_UNLIKELY(record == nullptr)) return false;
+  if (ADAPTYST_DETAIL_UNLIKELY(reinterpret_cast<uintptr_t>(r) <= 1)) return false;
+  const uint32_t step = load(record->step) % steps_with_room;  // whatever an observer has written there
+  uint32_t& gap = r->left_out.gap[step + (__builtin_constant_p(step) ? zero : 0)];
   const uint32_t left = load(gap);
-  if (left <= 1) return false;
+  if (ADAPTYST_DETAIL_UNLIKELY(left <= 1)) return false;
   store(gap, left - 1);
   return true;
 }
@@ -147,7 +156,6 @@ __attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN inline uint64_t push_frame(site
                                                                             const payload_values* payload,
                                                                             const void* stack,
                                                                             const void* code) noexcept {
-  if (is_left_out(marker)) return 0;
   recorder* const opened = open_recorder();
   if (ADAPTYST_DETAIL_UNLIKELY(opened == nullptr)) return 0;
   recorder& r = *opened;
@@ -390,7 +398,6 @@ class scope {
 
 template <class = void>
 ADAPTYST_DETAIL_COLD inline uint64_t begin_named(site& marker, uint32_t device) noexcept {
-  if (is_left_out(marker)) return 0;
   return push_again(marker, device, ADAPTYST_DETAIL_STACK(), __builtin_return_address(0));
 }
 
@@ -592,7 +599,14 @@ void object_loading<T>::unloading() noexcept {
 
 // ---- macros -----------------------------------------------------------------------------------------------------
 
-#define ADAPTYST_DETAIL_AWAKE() ::adaptyst::detail::is_awake()
+// Not so unlikely that Clang could not tell what is likely behind it; and told here, as Clang heeds what is expected of a
+// branch only in the function that has the branch from the beginning.
+#define ADAPTYST_DETAIL_AWAKE() (__builtin_expect_with_probability(::adaptyst::detail::is_awake(), 0, 0.999) != 0)
+#define ADAPTYST_DETAIL_LEFT_OUT(number) \
+  ::adaptyst::detail::is_left_out(ADAPTYST_DETAIL_PASTE(adaptyst_site_, number), ::adaptyst::detail::cold_zero())
+// Of a name that comes with the event it is not known yet whether it is to be left out.
+#define ADAPTYST_DETAIL_WANTED(number, name) \
+  ADAPTYST_DETAIL_AWAKE() && !(ADAPTYST_DETAIL_IS_LITERAL(name) && ADAPTYST_DETAIL_LEFT_OUT(number))
 #define ADAPTYST_DETAIL_FIRST(first, ...) first
 #define ADAPTYST_DETAIL_PASTE_(a, b) a##b
 #define ADAPTYST_DETAIL_PASTE(a, b) ADAPTYST_DETAIL_PASTE_(a, b)
@@ -612,12 +626,12 @@ void object_loading<T>::unloading() noexcept {
         static_cast<uint32_t>(__LINE__), kind, nullptr                                                      \
   }
 
-#define ADAPTYST_DETAIL_SCOPE(kind, number, device, name, ...)                                        \
-  ADAPTYST_DETAIL_SITE(ADAPTYST_DETAIL_PASTE(adaptyst_site_, number), kind, __func__, name);          \
-  const ::adaptyst::detail::scope<> ADAPTYST_DETAIL_PASTE(adaptyst_scope_, number) {                  \
-    ADAPTYST_DETAIL_AWAKE() ? ::adaptyst::detail::begin_scope<ADAPTYST_DETAIL_IS_LITERAL(name)>(      \
-                                  ADAPTYST_DETAIL_PASTE(adaptyst_site_, number), device, __VA_ARGS__) \
-                            : 0U                                                                      \
+#define ADAPTYST_DETAIL_SCOPE(kind, number, device, name, ...)                                                     \
+  ADAPTYST_DETAIL_SITE(ADAPTYST_DETAIL_PASTE(adaptyst_site_, number), kind, __func__, name);                       \
+  const ::adaptyst::detail::scope<> ADAPTYST_DETAIL_PASTE(adaptyst_scope_, number) {                               \
+    ADAPTYST_DETAIL_WANTED(number, name) ? ::adaptyst::detail::begin_scope<ADAPTYST_DETAIL_IS_LITERAL(name)>(      \
+                                               ADAPTYST_DETAIL_PASTE(adaptyst_site_, number), device, __VA_ARGS__) \
+                                         : 0U                                                                      \
   }
 
 #define ADAPTYST_DETAIL_FUNCTION_SCOPE(number)                                                                   \
@@ -625,8 +639,9 @@ void object_loading<T>::unloading() noexcept {
       __func__, sizeof(__func__) - 1, __FILE__, __func__, static_cast<uint32_t>(__LINE__), ADAPTYST_SITE_REGION, \
       nullptr};                                                                                                  \
   const ::adaptyst::detail::scope<> ADAPTYST_DETAIL_PASTE(adaptyst_scope_, number) {                             \
-    ADAPTYST_DETAIL_AWAKE()                                                                                      \
-    ? ::adaptyst::detail::begin_named(ADAPTYST_DETAIL_PASTE(adaptyst_site_, number), 0U) : 0U                    \
+    ADAPTYST_DETAIL_AWAKE() && !ADAPTYST_DETAIL_LEFT_OUT(number)                                                 \
+        ? ::adaptyst::detail::begin_named(ADAPTYST_DETAIL_PASTE(adaptyst_site_, number), 0U)                     \
+        : 0U                                                                                                     \
   }
 
 #endif
