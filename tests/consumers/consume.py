@@ -1,13 +1,15 @@
 """Installs adaptyst into a prefix of its own, and builds and runs outside projects against it.
 
-usage: consume.py CASE --source DIR --work DIR --cc COMPILER --cxx COMPILER [--pfr DIR]
+usage: consume.py CASE --source DIR --work DIR --built DIR --cc COMPILER --cxx COMPILER [--pfr DIR]
 
-A case is a function below. Cases named install_… make the trees that the others use.
+A case is a function below. Cases named install_… make the trees that the others use, with objects of the build that is
+tested where its commands are the same.
 """
 import argparse
 import json
 import os
 import pathlib
+import re
 import shlex
 import shutil
 import subprocess
@@ -49,12 +51,27 @@ def pfr():
     return [f"-DADAPTYST_PFR_INCLUDE_DIR={arguments.pfr}"] if arguments.pfr else []
 
 
+def cached(name):
+    """A variable of the build that is tested."""
+    found = re.search(rf"^{name}:[A-Z]+=(.*)$", (arguments.built / "CMakeCache.txt").read_text(encoding="utf-8"), re.MULTILINE)
+    return found.group(1) if found else ""
+
+
+def as_built():
+    """Flags as in the build that is tested, and its objects."""
+    kind = cached("CMAKE_BUILD_TYPE")
+    flags = [f"-D{name}={cached(name)}" for name in ["CMAKE_BUILD_TYPE", "CMAKE_CXX_FLAGS", f"CMAKE_CXX_FLAGS_{kind.upper()}"]]
+    if not (arguments.built / "compile_commands.json").exists():
+        return flags
+    launcher = [sys.executable, "-B", here / "reuse.py", arguments.built]
+    return [*flags, "-DCMAKE_CXX_COMPILER_LAUNCHER=" + ";".join(map(str, launcher))]
+
+
 def install(kind, *options):
-    build = arguments.work / "build" / kind
-    # Nothing here is looked at with a debugger: half the time.
-    said = run("cmake", "-S", arguments.source, "-B", build, "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Debug", "-DCMAKE_CXX_FLAGS_DEBUG=",
-               "-DCMAKE_INSTALL_LIBDIR=lib", "-DADAPTYST_BUILD_TESTS=OFF", "-DADAPTYST_BUILD_EXAMPLES=OFF",
-               "-DADAPTYST_BUILD_BENCH=OFF", *compilers(), *pfr(), *options)
+    # Anew each time: of copied objects, it is not known which headers they depend on.
+    build = fresh(arguments.work / "build" / kind)
+    said = run("cmake", "-S", arguments.source, "-B", build, "-G", "Ninja", "-DCMAKE_INSTALL_LIBDIR=lib", "-DADAPTYST_BUILD_TESTS=OFF",
+               "-DADAPTYST_BUILD_EXAMPLES=OFF", "-DADAPTYST_BUILD_BENCH=OFF", *as_built(), *compilers(), *pfr(), *options)
     run("cmake", "--build", build, "-j2")
     # What is installed must bear being moved, so it is.
     fresh(prefix(kind)).rmdir()
@@ -212,7 +229,7 @@ def pkg_config_headers():
 
 def add_subdirectory():
     # A guest brings no tests, examples or installation into the host's build.
-    program, _ = build_with_cmake("add_subdirectory", None, *pfr())
+    program, _ = build_with_cmake("add_subdirectory", None, *pfr(), *as_built())
     build = program.parent
     for folder in ["tests", "examples", "bench"]:
         require(not (build / "adaptyst" / folder).exists(), f"brings its {folder} along")
@@ -225,6 +242,7 @@ parser = argparse.ArgumentParser()
 parser.add_argument("case")
 parser.add_argument("--source", type=pathlib.Path, required=True)
 parser.add_argument("--work", type=pathlib.Path, required=True)
+parser.add_argument("--built", type=pathlib.Path, required=True)
 parser.add_argument("--cc", required=True)
 parser.add_argument("--cxx", required=True)
 parser.add_argument("--pfr", default="")

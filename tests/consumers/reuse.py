@@ -1,0 +1,49 @@
+"""Compiles, unless a build that is there has made the object already, by the same command: then that is copied.
+
+usage: reuse.py BUILD COMPILER ARGUMENT…, in the directory of the build that it compiles for, as CMake's compiler launchers are
+"""
+import json
+import os
+import pathlib
+import shlex
+import shutil
+import sys
+
+
+def essence(command, build):
+    """What of a command shapes the object: not where it goes, what is written beside it, or what is warned of."""
+    words = iter(command)
+    kept = []
+    for word in words:
+        # Guests have adaptyst's build in a folder of their own.
+        word = word.replace(f"{build}/adaptyst/", "BUILD/").replace(f"{build}/", "BUILD/")
+        if word in ("-o", "-MT", "-MF"):
+            next(words)
+        elif not word.startswith(("-W", "-MD")) and word != "-Dadaptyst_collector_EXPORTS":
+            kept.append(word)
+    # Without BPF programs there is none of these; what includes one is left out then.
+    skeletons = ["-isystem", "BUILD/lib/skeleton"]
+    at = next((at for at in range(len(kept)) if kept[at : at + 2] == skeletons), None)
+    return kept if at is None else kept[:at] + kept[at + 2 :]
+
+
+def made_before(build, command):
+    wanted = essence(command, os.getcwd())
+    for entry in json.loads((build / "compile_commands.json").read_text(encoding="utf-8")):
+        if pathlib.Path(entry["file"]).name == pathlib.Path(command[-1]).name:
+            made = shlex.split(entry["command"])
+            # Without a launcher of that build.
+            if command[0] in made and essence(made[made.index(command[0]):], build) == wanted:
+                return build / made[made.index("-o") + 1]
+    return None
+
+
+def main(build, *command):
+    there = made_before(pathlib.Path(build), command) if "-c" in command else None
+    if there is None or not there.exists():
+        os.execvp(command[0], command)
+    shutil.copyfile(there, command[command.index("-o") + 1])
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
