@@ -17,8 +17,8 @@
 // evaluated, nothing is allocated, nothing needs to be linked. Awake: docs/overhead.md.
 //
 // Regions nest by scope, per thread. What is left by longjmp(), or ended on a thread that did not begin it, is counted
-// as unmatched and harms no other. Every operation is noexcept, lock-free and may run in a signal handler, where it is
-// counted as lost if it interrupts its own thread's recorder. Names keep their first 127 bytes.
+// as unmatched and harms no other. Every operation is noexcept, lock-free, leaves errno alone and may run in a signal
+// handler, where it is counted as lost if it interrupts its own thread's recorder. Names keep their first 127 bytes.
 #ifndef ADAPTYST_REGION_HPP
 #define ADAPTYST_REGION_HPP
 

@@ -1,7 +1,19 @@
+#include <adaptyst/callback_region.hpp>
 #include <adaptyst/detail/recorder.hpp>
-#include <adaptyst/region.hpp>
+#include <adaptyst/metric.hpp>
+#include <adaptyst/offload.hpp>
+#include <adaptyst/operation.hpp>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include <atomic>
+#include <cerrno>
+#include <cstdlib>
+#include <functional>
+#include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "collecting.hpp"
@@ -25,6 +37,64 @@ TEST_CASE("every region of every thread is counted, with more threads than proce
   CHECK(support::find(profile, {"thread"}).threads == threads);
   CHECK(support::find(profile, {"thread", "round"}).count == std::uint64_t{threads} * rounds);
   CHECK(support::find(profile, {"thread", "round"}).threads == threads);
+}
+
+TEST_CASE("no marker changes errno, neither a thread's first nor a later one") {
+  constexpr int threads = 20;
+  constexpr int mark = 12345;
+  const adaptyst::device accelerator(adaptyst::device_kind::gpu, 9, "errno");
+  const std::string name = "a name of this event";
+  const std::pair<const char*, std::function<void()>> markers[] = {
+      {"region", [] { ADAPTYST_REGION("errno"); }},
+      {"function", [] { ADAPTYST_FUNCTION(); }},
+      {"name", [&] { ADAPTYST_REGION(name); }},
+      {"offload", [&] { ADAPTYST_OFFLOAD("errno offload", accelerator); }},
+      {"wait", [] { ADAPTYST_WAIT("errno wait"); }},
+      {"metric", [] { ADAPTYST_METRIC("errno metric", 1); }},
+      {"mark", [] { ADAPTYST_MARK("errno mark"); }},
+      {"handle", [] { ADAPTYST_REGION_BEGIN("errno handle").end(); }},
+      {"callback", [] { adaptyst::callback_region::begin("errno callback").end(); }},
+      {"submission", [] { static_cast<void>(adaptyst::submitting()); }},
+      {"operation",
+       [&] {
+         adaptyst::operation one =
+             adaptyst::submit("errno operation", accelerator, 0, adaptyst::operation_kind::kernel);
+         const std::uint64_t now = adaptyst::now_ns();
+         one.complete(now, now);
+       }},
+  };
+  for (const auto& [kind, marker] : markers) {
+    int changed = 0;
+    const auto one = [&changed, &marker = marker] {
+      errno = mark;
+      marker();
+      changed += errno != mark ? 1 : 0;
+    };
+    for (int collectors = 0; collectors != 2; ++collectors) {
+      adaptyst::collector collector(support::options());
+      one();
+      for (int at = 0; at != threads; ++at)  // each finds the recorder of one that has ended
+        std::thread([&one] { one(), one(); }).join();
+    }
+    INFO(kind);
+    CHECK(changed == 0);
+  }
+}
+
+TEST_CASE("a child that cannot ask its observer finds errno as it was") {
+  adaptyst::collector collector(support::options());
+  const pid_t child = fork();
+  if (child == 0) {
+    const rlimit no_files{0, 0};
+    setrlimit(RLIMIT_NOFILE, &no_files);
+    setenv("ADAPTYST_OBSERVER", "nobody", 1);
+    errno = 12345;
+    { ADAPTYST_REGION("child"); }
+    _exit(errno == 12345 ? 0 : 1);
+  }
+  int status = 1;
+  REQUIRE(waitpid(child, &status, 0) == child);
+  CHECK(status == 0);
 }
 
 TEST_CASE("short-lived threads share a handful of recorders") {

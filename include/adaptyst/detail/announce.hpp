@@ -42,7 +42,7 @@ ADAPTYST_DETAIL_COLD inline bool announce(uint32_t what, const adaptyst_object& 
   const size_t bytes = __builtin_strlen(name);
   if (bytes >= sizeof address.path) return false;
   __builtin_memcpy(address.path + 1, name, bytes);
-  const int error_before = *system::error_number();
+  const system::errno_kept unchanged;
   const long socket = system::call(__NR_socket, unix_domain, packets_close_on_exec, 0L);
   if (socket < 0) return false;
   const socket_timeout longest{5, 0};
@@ -54,7 +54,6 @@ ADAPTYST_DETAIL_COLD inline bool announce(uint32_t what, const adaptyst_object& 
       system::call(__NR_sendto, socket, &told, sizeof told, no_signal, nullptr, 0L) == long{sizeof told} &&
       receive(socket, answer);
   system::call(__NR_close, socket);
-  *system::error_number() = error_before;
   return answered;
 }
 

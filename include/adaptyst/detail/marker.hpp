@@ -568,6 +568,7 @@ __attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN inline void end_handle(const pe
 // If somebody looks at the other objects, this one wakes, and the collector hears of it; or an observer from outside.
 template <class T>
 void object_loading<T>::loaded() noexcept {
+  const system::errno_kept unchanged;
   uint64_t process_address = 0;
   uint16_t recorder = 0;
   for_each_object([&](adaptyst_object& object, const loaded_object&) {

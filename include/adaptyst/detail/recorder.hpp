@@ -258,6 +258,7 @@ void enlist(recorder& r) noexcept {
 // A new collector looks, or none does any more because this is a forked child: forget the rows.
 template <class = void>
 ADAPTYST_DETAIL_COLD inline void renew(recorder& r) noexcept {
+  const system::errno_kept unchanged;
   notice_fork(*r.owner, adaptyst_object_v1);
   const auto self = static_cast<uint32_t>(system::call(__NR_gettid));
   if (load(r.thread) != self) {  // this thread has forked: the child's list of recorders began empty
@@ -288,6 +289,7 @@ ADAPTYST_DETAIL_COLD inline row* make_row(recorder& r, row*& slot, uint64_t id, 
   const uint32_t number = r.rows_used;
   row_chunk*& chunk = r.chunks[number / rows_per_chunk];
   if (chunk == nullptr) {
+    const system::errno_kept unchanged;
     auto* const mapped = static_cast<row_chunk*>(map_memory(sizeof(row_chunk)));
     why = loss::no_memory;
     if (mapped == nullptr) return nullptr;
@@ -436,6 +438,7 @@ inline recorder* claim_recorder(process& in) noexcept {
 template <class = void>
 ADAPTYST_DETAIL_COLD inline recorder* find_recorder() noexcept {
   define_object();
+  const system::errno_kept unchanged;
   recorder* found = nullptr;
   if (this_thread_recorder != being_found()) {
     this_thread_recorder = being_found();

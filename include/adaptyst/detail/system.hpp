@@ -36,6 +36,18 @@ long call(long number, ...) noexcept __asm__("syscall");
 // The callback is given a dl_phdr_info.
 int for_each_object(int (*callback)(void*, size_t, void*), void* data) __asm__("dl_iterate_phdr");
 
+// What goes wrong while one lives is not told to the program: a marker may stand between its call and its look at errno.
+class errno_kept {
+ public:
+  errno_kept() noexcept : before_(*error_number()) {}
+  ~errno_kept() { *error_number() = before_; }
+  errno_kept(const errno_kept&) = delete;
+  errno_kept& operator=(const errno_kept&) = delete;
+
+ private:
+  int before_;
+};
+
 }}}}  // namespace adaptyst::v1::detail::system
 
 #endif
