@@ -1,18 +1,13 @@
 #include "sampling.hpp"
 
 #include <algorithm>
-#include <map>
 #include <string_view>
-#include <unordered_map>
 #include <utility>
 
-#include "../kernel/sampler.hpp"
 #include "../profile/region_list.hpp"
-#include "../profile/samples.hpp"
 #include "../report/stacks.hpp"
-#include "../support/error.hpp"
 #include "../support/output_file.hpp"
-#include "../symbolise/symboliser.hpp"
+#include "beside_the_rest.hpp"
 
 namespace adaptyst::lib {
 
@@ -34,105 +29,79 @@ void drop_inside(std::vector<std::string>& frames, bool (*of)(std::string_view))
   if (found != frames.end()) frames.erase(frames.begin(), found + 1);
 }
 
-class sampled_processes final : public sampling {
- public:
-  sampled_processes(const options& asked, const context_probes& of, audience whose)
-      : sampler_(of, {whose, asked.sample_frequency, 0}) {}
-
-  void look_at(pid_t process) override { names_.look_at(process); }
-  void call(pid_t process, const std::string& command) override {
-    if (!command.empty()) programs_[process] = command.substr(command.rfind('/') + 1);
-  }
-
-  void read() override { sums_ = sampler_.read(); }
-
-  void add_to(measured& rows) override {
-    add_samples(rows, sums_);
-    for (const sample_row& one : sums_.rows)
-      if (one.path != 0) paths_[one.path] = names_of_path(rows, one.path);
-  }
-
-  sample_usage usage() const override { return sums_.usage; }
-
-  void write(const options& asked) override {
-    sampler_.stop();
-    if (asked.folded.empty() && asked.speedscope.empty()) return;
-    const std::vector<sampled_stack> stacks = named();
-    if (!asked.folded.empty()) write_one(expand(asked.folded), to_folded(stacks));
-    if (!asked.speedscope.empty())
-      write_one(expand(asked.speedscope), to_speedscope(stacks, programs_.empty() ? "" : programs_.begin()->second));
-    for (const std::string& line : names_.remarks()) print(line);
-  }
-
- private:
-  static void write_one(const std::string& file, const std::string& text) {
-    try {
-      write_file(file, text);
-    } catch (const error& failed) {  // the others can be had all the same
-      print(failed.what());
-    }
-  }
-
-  std::vector<sampled_stack> named() {
-    const sample_usage& usage = sums_.usage;
-    const double period_ns =
-        usage.samples != 0 ? static_cast<double>(usage.observed_ns) / static_cast<double>(usage.samples) : 0;
-    std::vector<sampled_stack> stacks;
-    for (const sample_row& row : sums_.rows) {
-      sampled_stack one;
-      const auto process = static_cast<pid_t>(row.process);
-      const auto program = programs_.find(process);
-      one.program = program != programs_.end() ? program->second : "(process " + std::to_string(process) + ")";
-      if (const auto path = paths_.find(row.path); path != paths_.end()) one.region = path->second;
-      one.state = row.state;
-      add_user_frames(one.frames, process, row.user);
-      add_kernel_frames(one.frames, row);
-      one.weight_ns = row.state == thread_state::on_cpu
-                          ? static_cast<std::uint64_t>(static_cast<double>(row.count) * period_ns)
-                          : row.ns;
-      stacks.push_back(std::move(one));
-    }
-    return stacks;
-  }
-
-  void add_user_frames(std::vector<std::string>& to, pid_t process, std::uint64_t id) {
-    const auto found = sums_.stacks.find(id);
-    if (found == sums_.stacks.end()) return;
-    const std::vector<std::uint64_t>& addresses = found->second;  // innermost first
-    for (std::size_t at = 0; at != addresses.size(); ++at) {
-      // All but the innermost lead behind the call.
-      to.push_back(names_.name_of(process, at == 0 || addresses[at] == 0 ? addresses[at] : addresses[at] - 1));
-      // What was followed there was no frame pointer, and whatever lies beyond has called nobody.
-      if (to.back() == symboliser::unknown) break;
-    }
-    std::reverse(to.begin(), to.end());
-  }
-
-  void add_kernel_frames(std::vector<std::string>& to, const sample_row& row) {
-    const auto found = sums_.stacks.find(row.kernel);
-    if (found == sums_.stacks.end()) return;
-    const std::vector<std::uint64_t>& addresses = found->second;  // innermost first
-    std::vector<std::string> frames;
-    for (std::size_t at = 0; at != addresses.size(); ++at)
-      frames.push_back(names_.name_of_kernel(at == 0 ? addresses[at] : addresses[at] - 1));
-    if (row.state != thread_state::on_cpu) drop_inside(frames, is_switch);
-    if (row.state != thread_state::blocked) drop_inside(frames, is_interrupt);  // it would have run on
-    frames.erase(std::unique(frames.begin(), frames.end()), frames.end());      // "[kernel]", if there are no names
-    // As other tools mark them.
-    for (auto one = frames.rbegin(); one != frames.rend(); ++one) to.push_back(*one + "_[k]");
-  }
-
-  symboliser names_;
-  sampler sampler_;
-  sample_sums sums_;
-  std::map<pid_t, std::string> programs_;
-  std::unordered_map<std::uint64_t, std::vector<std::string>> paths_;
-};
+void write_one(const std::string& file, const std::string& text) {
+  beside_the_rest([&] { write_file(file, text); });
+}
 
 }  // namespace
 
-std::unique_ptr<sampling> make_sampling(const options& asked, const context_probes& of, audience whose) {
-  return std::make_unique<sampled_processes>(asked, of, whose);
+void sampling::call(pid_t process, const std::string& command) {
+  if (!command.empty()) programs_[process] = command.substr(command.rfind('/') + 1);
+}
+
+void sampling::add_to(measured& rows) {
+  add_samples(rows, sums_);
+  for (const sample_row& one : sums_.rows)
+    if (one.path != 0) paths_[one.path] = names_of_path(rows, one.path);
+}
+
+void sampling::write(const options& asked) {
+  sampler_.stop();
+  if (asked.folded.empty() && asked.speedscope.empty()) return;
+  const std::vector<sampled_stack> stacks = named();
+  if (!asked.folded.empty()) write_one(expand(asked.folded), to_folded(stacks));
+  if (!asked.speedscope.empty())
+    write_one(expand(asked.speedscope), to_speedscope(stacks, programs_.empty() ? "" : programs_.begin()->second));
+  for (const std::string& line : names_.remarks()) print(line);
+}
+
+std::vector<sampled_stack> sampling::named() {
+  const sample_usage& usage = sums_.usage;
+  const double period_ns =
+      usage.samples != 0 ? static_cast<double>(usage.observed_ns) / static_cast<double>(usage.samples) : 0;
+  std::vector<sampled_stack> stacks;
+  for (const sample_row& row : sums_.rows) {
+    sampled_stack one;
+    const auto process = static_cast<pid_t>(row.process);
+    const auto program = programs_.find(process);
+    one.program = program != programs_.end() ? program->second : "(process " + std::to_string(process) + ")";
+    if (const auto path = paths_.find(row.path); path != paths_.end()) one.region = path->second;
+    one.state = row.state;
+    add_user_frames(one.frames, process, row.user);
+    add_kernel_frames(one.frames, row);
+    one.weight_ns = row.state == thread_state::on_cpu
+                        ? static_cast<std::uint64_t>(static_cast<double>(row.count) * period_ns)
+                        : row.ns;
+    stacks.push_back(std::move(one));
+  }
+  return stacks;
+}
+
+void sampling::add_user_frames(std::vector<std::string>& to, pid_t process, std::uint64_t id) {
+  const auto found = sums_.stacks.find(id);
+  if (found == sums_.stacks.end()) return;
+  const std::vector<std::uint64_t>& addresses = found->second;  // innermost first
+  for (std::size_t at = 0; at != addresses.size(); ++at) {
+    // All but the innermost lead behind the call.
+    to.push_back(names_.name_of(process, at == 0 || addresses[at] == 0 ? addresses[at] : addresses[at] - 1));
+    // What was followed there was no frame pointer, and whatever lies beyond has called nobody.
+    if (to.back() == symboliser::unknown) break;
+  }
+  std::reverse(to.begin(), to.end());
+}
+
+void sampling::add_kernel_frames(std::vector<std::string>& to, const sample_row& row) {
+  const auto found = sums_.stacks.find(row.kernel);
+  if (found == sums_.stacks.end()) return;
+  const std::vector<std::uint64_t>& addresses = found->second;  // innermost first
+  std::vector<std::string> frames;
+  for (std::size_t at = 0; at != addresses.size(); ++at)
+    frames.push_back(names_.name_of_kernel(at == 0 ? addresses[at] : addresses[at] - 1));
+  if (row.state != thread_state::on_cpu) drop_inside(frames, is_switch);
+  if (row.state != thread_state::blocked) drop_inside(frames, is_interrupt);  // it would have run on
+  frames.erase(std::unique(frames.begin(), frames.end()), frames.end());      // "[kernel]", if there are no names
+  // As other tools mark them.
+  for (auto one = frames.rbegin(); one != frames.rend(); ++one) to.push_back(*one + "_[k]");
 }
 
 }  // namespace adaptyst::lib

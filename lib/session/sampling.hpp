@@ -9,33 +9,49 @@
 
 #include <sys/types.h>
 
-#include <memory>
+#include <cstdint>
+#include <map>
 #include <string>
+#include <unordered_map>
+#include <vector>
 
 #include "../kernel/audience.hpp"
+#include "../kernel/sampler.hpp"
 #include "../profile/measured.hpp"
+#include "../profile/samples.hpp"
 #include "../support/options.hpp"
+#include "../symbolise/symboliser.hpp"
 
 namespace adaptyst::lib {
 
-class context_probes;
+struct sampled_stack;
 
 class sampling {
  public:
-  virtual ~sampling() = default;
+  // `of` must outlive it. Throws error.
+  sampling(const options& asked, const context_probes& of, audience whose)
+      : sampler_(of, {whose, asked.sample_frequency, 0}) {}
 
   // Of a process that is new, or may have loaded something.
-  virtual void look_at(pid_t process) = 0;
-  virtual void call(pid_t process, const std::string& command) = 0;
-  virtual void read() = 0;
-  virtual void add_to(measured& rows) = 0;
-  virtual sample_usage usage() const = 0;
+  void look_at(pid_t process) { names_.look_at(process); }
+  void call(pid_t process, const std::string& command);
+  void read() { sums_ = sampler_.read(); }
+  void add_to(measured& rows);
+  sample_usage usage() const { return sums_.usage; }
   // The files of stacks that were asked for. Complains of one that cannot be written, and of what could not be named.
-  virtual void write(const options& asked) = 0;
-};
+  void write(const options& asked);
 
-// Where the collector can use eBPF; `of` must outlive it. Throws error.
-std::unique_ptr<sampling> make_sampling(const options& asked, const context_probes& of, audience whose);
+ private:
+  std::vector<sampled_stack> named();
+  void add_user_frames(std::vector<std::string>& to, pid_t process, std::uint64_t id);
+  void add_kernel_frames(std::vector<std::string>& to, const sample_row& row);
+
+  symboliser names_;
+  sampler sampler_;
+  sample_sums sums_;
+  std::map<pid_t, std::string> programs_;
+  std::unordered_map<std::uint64_t, std::vector<std::string>> paths_;
+};
 
 }  // namespace adaptyst::lib
 

@@ -13,11 +13,11 @@ class probed_threads final : public thread_context {
   probed_threads(const options& asked, subject whose, const kernel_rows* among)
       : probes_(asked.context.faults, whose.process, whose.is_listed, among) {
     const audience heard = whose.is_listed ? audience::listed : audience::this_process;
-    if (asked.wants_samples()) beside_the_rest([&] { sampling_ = make_sampling(asked, probes_, heard); });
+    if (asked.wants_samples()) beside_the_rest([&] { sampling_.emplace(asked, probes_, heard); });
     if (asked.context.counters) beside_the_rest([&] { counters_.emplace(probes_, hardware_events()); });
   }
 
-  bool takes_samples() const override { return sampling_ != nullptr; }
+  bool takes_samples() const override { return sampling_.has_value(); }
   int threads() const override { return probes_.threads(); }
 
   void admit(pid_t process) override { probes_.admit(process); }
@@ -53,7 +53,7 @@ class probed_threads final : public thread_context {
  private:
   context_probes probes_;
   std::optional<counter_probes> counters_;
-  std::unique_ptr<sampling> sampling_;
+  std::optional<sampling> sampling_;
 };
 
 }  // namespace
