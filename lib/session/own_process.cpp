@@ -58,16 +58,18 @@ std::vector<std::string> own_process::files() const {
   return files_with_markers();
 }
 
-void own_process::calibrate(clock_pair earlier) noexcept {
-  detail::clock_line& clock = in_.control.clock;
-  if (uses_counter()) return;
-  const detail::clock_line line = lib::calibrate(earlier);
-  detail::store(clock.base_ticks, line.base_ticks);
-  detail::store(clock.base_ns, line.base_ns);
-  detail::store_release(clock.ns_per_tick, line.ns_per_tick);
+void own_process::use_counter(const detail::clock_line& line) noexcept {
+  detail::process* const own = detail::process_of(adaptyst_object_v1);
+  if (own == nullptr || uses_counter()) return;
+  detail::store(own->control.clock.base_ticks, line.base_ticks);
+  detail::store(own->control.clock.base_ns, line.base_ns);
+  detail::store_release(own->control.clock.ns_per_tick, line.ns_per_tick);
 }
 
-bool own_process::uses_counter() const noexcept { return detail::load(in_.control.clock.ns_per_tick) != 0; }
+bool own_process::uses_counter() noexcept {
+  const detail::process* const own = detail::process_of(adaptyst_object_v1);
+  return own != nullptr && detail::load(own->control.clock.ns_per_tick) != 0;
+}
 
 void own_process::take_probes() {
   const auto self = static_cast<std::uint32_t>(id());

@@ -5,7 +5,6 @@
 #include <string>
 #include <vector>
 
-#include "../recorder/clock_line.hpp"
 #include "target.hpp"
 
 namespace adaptyst::lib {
@@ -20,9 +19,9 @@ class own_process final : public target {
   static void call_when_loaded(void (*hook)()) noexcept;
   // The files of all that there are; shows them what markers share. Thread-safe.
   std::vector<std::string> files() const;
-  // Lets markers use the processor's counter, by the line through `earlier` and now. An earlier collector's is kept.
-  void calibrate(clock_pair earlier) noexcept;
-  bool uses_counter() const noexcept;
+  // Lets markers use the processor's counter, by this line; an earlier one is kept.
+  static void use_counter(const detail::clock_line& line) noexcept;
+  static bool uses_counter() noexcept;
 
   bool is_running() const override { return true; }
   std::uint64_t state() const noexcept override { return reinterpret_cast<std::uint64_t>(&in_); }

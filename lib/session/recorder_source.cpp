@@ -1,7 +1,6 @@
 // The programs' own recorders, woken and read.
-#include <adaptyst/region.hpp>
-
 #include "../support/error.hpp"
+#include "own_process.hpp"
 #include "source.hpp"
 
 namespace adaptyst::lib {
@@ -15,9 +14,7 @@ class recorder_source final : public source {
   std::string name() const override { return "inline"; }
   std::string mechanism() const override {
     if (from_outside_) return "own recorder, from outside";
-    const detail::process* const own = detail::process_of(adaptyst_object_v1);
-    return own != nullptr && detail::load(own->control.clock.ns_per_tick) != 0 ? "own recorder, cycle counter"
-                                                                               : "own recorder, CLOCK_MONOTONIC";
+    return own_process::uses_counter() ? "own recorder, cycle counter" : "own recorder, CLOCK_MONOTONIC";
   }
   bool in_kernel() const override { return false; }
   double hit_ns() const override { return 0; }

@@ -57,9 +57,11 @@ void session::start(clock_pair before) {
 
 void session::start_with(std::unique_ptr<source> chosen, clock_pair before) {
   source_ = std::move(chosen);
-  if (own_ != nullptr) own_->calibrate(before);
-  else terms_.clock = calibrate(before);
-  costs_ = measure_event_costs(source_->in_kernel());  // what a marker costs here, it costs there
+  if (own_ == nullptr || !own_process::uses_counter()) {
+    terms_.clock = calibrate(before);
+    own_process::use_counter(terms_.clock);
+  }
+  costs_ = measure_event_costs(source_->in_kernel());  // what a marker costs here, it costs there, by the same clock
   if (!timeline_ && !options_.timeline.empty()) timeline_.emplace(expand(options_.timeline), detail::monotonic_ns());
   terms_.trace_entries = timeline_ ? options_.trace_events : 0;
   terms_.by_probes = source_->in_kernel();

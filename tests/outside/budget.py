@@ -2,6 +2,7 @@
 """`adaptyst run` and `attach` with an overhead budget, on a program of short regions: budget.py ADAPTYST PROGRAM ENGINE [CASE …]"""
 import json
 import pathlib
+import resource
 import signal
 import subprocess
 import sys
@@ -76,6 +77,18 @@ def case_no_budget():
                    {"thread": times, "outer": times, "outer/inner": times}, "every event")
     failures.check(not any("sampled" in row or "measured_on" in row for row in rows.values()), "no word of sampling", rows)
     failures.check("~" not in done.stderr, "nor in the table", done.stderr)
+
+
+def case_cost_as_told():
+    """No more than all that the program has used: the price of a trap was counted twice, and recording by a dearer clock."""
+    times = 1_000_000 if ENGINE == "ebpf" else 10_000_000
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    subprocess.run(command("run", "--overhead=none", "--report=none", "--context=none", "--", PROGRAM, times), capture_output=True,
+                   timeout=LIMIT, check=True)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    told = json.loads(profile_file.read_text())["accounting"]["overhead_ns"] / 1e9
+    used = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    failures.check(told < 1.2 * used, "what looking cost is told", f"{told:.2f} s of {used:.2f} s")
 
 
 def case_bad_budgets():
