@@ -57,27 +57,6 @@ std::optional<std::uint64_t> kernel_context::on_cpu_ns() const {
   return open == 0 && off_ns <= wall_ns ? std::optional(wall_ns - off_ns) : std::nullopt;
 }
 
-void kernel_context::merge(const kernel_context& other) {
-  const auto add_present = [](std::optional<std::uint64_t>& to, const std::optional<std::uint64_t>& from) {
-    if (from) to = to.value_or(0) + *from;
-  };
-  wall_ns += other.wall_ns;
-  open += other.open;
-  runnable_ns += other.runnable_ns;
-  sleep_ns += other.sleep_ns;
-  lock_ns += other.lock_ns;
-  io_ns += other.io_ns;
-  other_ns += other.other_ns;
-  voluntary_switches += other.voluntary_switches;
-  involuntary_switches += other.involuntary_switches;
-  migrations += other.migrations;
-  add_present(minor_faults, other.minor_faults);
-  add_present(major_faults, other.major_faults);
-  add_present(cycles, other.cycles);
-  add_present(instructions, other.instructions);
-  add_present(cache_misses, other.cache_misses);
-}
-
 }}  // namespace adaptyst::v1
 
 namespace adaptyst::lib {

@@ -42,15 +42,6 @@ void add(measured_row& to, const measured_row& from) {
   for (std::size_t at = 0; at != from.attributes.size(); ++at) to.attributes[at].merge(from.attributes[at]);
 }
 
-void add(account& to, const account& from) {
-  to.begun += from.begun;
-  to.ended += from.ended;
-  to.open += from.open;
-  to.unmatched += from.unmatched;
-  to.unnamed += from.unnamed;
-  for (const auto& [why, count] : from.lost) to.lost[why] += count;
-}
-
 void add(measured& to, const measured& from) {
   to.sites.insert(from.sites.begin(), from.sites.end());
   to.paths.insert(from.paths.begin(), from.paths.end());

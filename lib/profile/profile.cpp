@@ -2,16 +2,15 @@
 #include <algorithm>
 #include <cmath>
 #include <tuple>
+#include <type_traits>
 #include <utility>
+
+#include "fields.hpp"
+#include "measured.hpp"
 
 namespace adaptyst { inline namespace v1 {
 
 namespace {
-
-template <class T>
-void add(std::optional<T>& to, const std::optional<T>& from) {
-  if (from) to = to.value_or(T{}) + *from;
-}
 
 std::string joined(const std::string& a, const std::string& b) {
   if (a == b || b.empty()) return a;
@@ -38,20 +37,6 @@ auto identity(const device_usage& device) {
                          device.name);
 }
 
-void add(std::optional<latencies>& to, const std::optional<latencies>& from) {
-  if (!from) return;
-  if (!to) to.emplace();
-  to->total_ns += from->total_ns;
-  to->durations.merge(from->durations);
-}
-
-void add(std::optional<amount>& to, const std::optional<amount>& from) {
-  if (!from) return;
-  if (!to) to.emplace();
-  to->sum += from->sum;
-  to->time_ns += from->time_ns;
-}
-
 // Of several processes, that which has been the farthest off: the order of merging leaves no trace.
 void add(std::optional<device_clock_usage>& to, const std::optional<device_clock_usage>& from) {
   const auto rank = [](const device_clock_usage& one) {
@@ -60,59 +45,90 @@ void add(std::optional<device_clock_usage>& to, const std::optional<device_clock
   if (from && (!to || rank(*to) < rank(*from))) to = from;
 }
 
-void add(std::optional<kernel_context>& to, const std::optional<kernel_context>& from) {
+template <class Struct>
+void add_fields(Struct& to, const Struct& from);
+
+template <class Value>
+void add(Value& to, const Value& from) {
+  if constexpr (lib::listed::is_listed<Value>) add_fields(to, from);
+  else to += from;
+}
+
+void add(histogram& to, const histogram& from) { to.merge(from); }
+
+template <class Value>
+void add(std::optional<Value>& to, const std::optional<Value>& from) {
   if (!from) return;
   if (!to) to.emplace();
-  to->merge(*from);
+  add(*to, *from);
 }
 
-void add(offload_usage& to, const offload_usage& from) {
-  to.observed_ns += from.observed_ns;
-  add(to.waited_ns, from.waited_ns);
-  add(to.busy_ns, from.busy_ns);
+template <class Key, class Value>
+void add(std::map<Key, Value>& to, const std::map<Key, Value>& from) {
+  for (const auto& [key, value] : from) add(to[key], value);
 }
 
-void add(device_usage& to, const device_usage& from) {
-  to.observed_ns += from.observed_ns;
-  add(to.busy_ns, from.busy_ns);
-  add(to.kernel_ns, from.kernel_ns);
-  add(to.copy_ns, from.copy_ns);
-  add(to.exposed_copy_ns, from.exposed_copy_ns);
-  add(to.launch_idle_ns, from.launch_idle_ns);
-  add(to.awaited_ns, from.awaited_ns);
-  add(to.work_ns, from.work_ns);
-  to.operations += from.operations;
-  to.queues = std::max(to.queues, from.queues);
-  add(to.queue_wait, from.queue_wait);
-  add(to.launch_latency, from.launch_latency);
-  add(to.to_device, from.to_device);
-  add(to.from_device, from.from_device);
-  add(to.flops, from.flops);
-  add(to.clock, from.clock);
-  to.late += from.late;
-  to.skipped += from.skipped;
-  add(to.context, from.context);
-}
+template <class Value>
+constexpr bool can_be_added = !std::is_enum_v<Value>;
+template <class Value>
+constexpr bool can_be_added<std::vector<Value>> = false;
 
-void add(region& to, const region& from) {
-  if (from.count != 0) {
-    to.min_ns = to.count == 0 ? from.min_ns : std::min(to.min_ns, from.min_ns);
-    to.max_ns = std::max(to.max_ns, from.max_ns);
+template <class Struct, class = void>
+constexpr bool has_count = false;
+template <class Struct>
+constexpr bool has_count<Struct, std::void_t<decltype(&Struct::count)>> = true;
+
+// What depends on how much each has counted, and so comes before that is added.
+template <class Struct>
+struct compared {
+  Struct& to;
+  const Struct& from;
+
+  template <class Value>
+  void operator()(const lib::listed::member<Struct, Value>& one) const {
+    if constexpr (std::is_arithmetic_v<Value>) {
+      if (one.how == lib::listed::least) take(one, std::min(to.*one.at, from.*one.at));
+      if (one.how == lib::listed::greatest) take(one, std::max(to.*one.at, from.*one.at));
+    } else if constexpr (has_count<Struct> && std::is_same_v<Value, std::optional<std::uint64_t>>) {
+      if (one.how == lib::listed::part && (to.*one.at || from.*one.at))
+        to.*one.at = (to.*one.at).value_or(to.count) + (from.*one.at).value_or(from.count);
+    }
   }
-  to.threads += from.threads;
-  if (to.sampled || from.sampled) to.sampled = to.sampled.value_or(to.count) + from.sampled.value_or(from.count);
-  add(to.count_variance, from.count_variance);  // the estimates are independent
-  add(to.total_variance, from.total_variance);
-  for (const auto& [step, time_ns] : from.measured_on) to.measured_on[step] += time_ns;
-  to.count += from.count;
-  to.total_ns += from.total_ns;
-  to.self_ns += from.self_ns;
-  to.durations.merge(from.durations);
-  for (const auto& [name, values] : from.attributes) to.attributes[name].merge(values);
-  add(to.overhead_ns, from.overhead_ns);
-  add(to.context, from.context);
-  add(to.self_context, from.self_context);
-  add(to.samples, from.samples);
+  template <class Other>
+  void operator()(const Other& /*no member*/) const {}
+
+  template <class Value>
+  void take(const lib::listed::member<Struct, Value>& one, Value both) const {
+    if constexpr (has_count<Struct>) {
+      if (from.count == 0) return;
+      if (to.count == 0) both = from.*one.at;
+    }
+    to.*one.at = both;
+  }
+};
+
+template <class Struct>
+struct added {
+  Struct& to;
+  const Struct& from;
+
+  template <class Value>
+  void operator()(const lib::listed::member<Struct, Value>& one) const {
+    using namespace lib::listed;
+    if constexpr (std::is_same_v<Value, std::string>) {
+      if (one.how == lib::listed::joined) to.*one.at = v1::joined(to.*one.at, from.*one.at);
+    } else if constexpr (can_be_added<Value>) {
+      if (one.how == sum || one.how == worst) add(to.*one.at, from.*one.at);
+    }
+  }
+  template <class Other>
+  void operator()(const Other& /*no member*/) const {}
+};
+
+template <class Struct>
+void add_fields(Struct& to, const Struct& from) {
+  lib::listed::for_each<Struct>(compared<Struct>{to, from});
+  lib::listed::for_each<Struct>(added<Struct>{to, from});
 }
 
 // In the order of merge(), each known once.
@@ -124,13 +140,8 @@ bool is_canonical(const std::vector<region>& rows) {
 
 }  // namespace
 
-void attribute::merge(const attribute& other) {
-  if (other.count == 0) return;
-  min = count == 0 ? other.min : std::min(min, other.min);
-  max = count == 0 ? other.max : std::max(max, other.max);
-  sum += other.sum;
-  count += other.count;
-}
+void attribute::merge(const attribute& other) { add_fields(*this, other); }
+void kernel_context::merge(const kernel_context& other) { add_fields(*this, other); }
 
 std::optional<std::uint64_t> region::quantile_ns(double q) const {
   const std::optional<std::uint64_t> value = durations.quantile(q);
@@ -146,16 +157,14 @@ std::optional<double> region::total_error_ns() const {
 
 void merge(profile& into, const profile& from) {
   if (&into == &from) return merge(into, profile(from));
-  into.engine = joined(into.engine, from.engine);
-  into.mechanism = joined(into.mechanism, from.mechanism);
-  into.reason = joined(into.reason, from.reason);
+  add_fields(into, from);
 
   std::vector<device_usage> devices = into.devices;
   for (const device_usage& device : from.devices) {
     const auto same = std::find_if(devices.begin(), devices.end(),
                                    [&](const device_usage& known) { return identity(known) == identity(device); });
     if (same == devices.end()) devices.push_back(device);
-    else add(*same, device);
+    else add_fields(*same, device);
   }
   std::sort(devices.begin(), devices.end(),
             [](const device_usage& a, const device_usage& b) { return identity(a) < identity(b); });
@@ -174,7 +183,7 @@ void merge(profile& into, const profile& from) {
     const auto add_row = [&](region&& row) {
       key known{row.path, row.id, row.device};
       const auto [entry, is_new] = rows.try_emplace(std::move(known), std::move(row));
-      if (!is_new) add(entry->second, row);
+      if (!is_new) add_fields(entry->second, row);
     };
     for (region& row : into.regions) add_row(std::move(row));
     for (region row : from.regions) {
@@ -185,33 +194,6 @@ void merge(profile& into, const profile& from) {
     for (auto& [known, row] : rows) into.regions.push_back(std::move(row));
   }
   into.devices = std::move(devices);
-  add(into.offload, from.offload);
-
-  into.accounting.begun += from.accounting.begun;
-  into.accounting.ended += from.accounting.ended;
-  into.accounting.open += from.accounting.open;
-  into.accounting.unmatched += from.accounting.unmatched;
-  into.accounting.unnamed += from.accounting.unnamed;
-  for (const auto& [reason, count] : from.accounting.lost) into.accounting.lost[reason] += count;
-  add(into.accounting.overhead_ns, from.accounting.overhead_ns);
-
-  if (from.timeline) {
-    if (!into.timeline) into.timeline.emplace();
-    into.timeline->events += from.timeline->events;
-    into.timeline->lost += from.timeline->lost;
-  }
-
-  if (from.samples) {
-    if (!into.samples) into.samples.emplace();
-    into.samples->samples += from.samples->samples;
-    into.samples->observed_ns += from.samples->observed_ns;
-    for (const auto& [reason, count] : from.samples->lost) into.samples->lost[reason] += count;
-  }
-  if (from.context) {
-    if (!into.context) into.context.emplace();
-    into.context->threads += from.context->threads;
-    for (const auto& [reason, count] : from.context->lost) into.context->lost[reason] += count;
-  }
 
   into.processes.insert(into.processes.end(), from.processes.begin(), from.processes.end());
   std::sort(into.processes.begin(), into.processes.end(), [](const process_info& a, const process_info& b) {
@@ -220,3 +202,9 @@ void merge(profile& into, const profile& from) {
 }
 
 }}  // namespace adaptyst::v1
+
+namespace adaptyst::lib {
+
+void add(account& to, const account& from) { add_fields(to, from); }
+
+}  // namespace adaptyst::lib

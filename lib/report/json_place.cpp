@@ -114,7 +114,7 @@ void json_place::require_object() const {
   if (!value_.is_object()) fail("an object");
 }
 
-void json_place::require_keys(std::initializer_list<const char*> all, std::initializer_list<const char*> any) const {
+void json_place::require_keys(const std::vector<const char*>& all, const std::vector<const char*>& any) const {
   require_object();
   for (const char* const key : all)
     if (!has(key)) complain(fmt::format("\"{}\" is missing", key));
@@ -163,13 +163,6 @@ double json_place::number() const {
 const std::string& json_place::text() const {
   if (!value_.is_string()) fail("a text");
   return value_.get_ref<const std::string&>();
-}
-
-const std::string& json_place::one_of(std::initializer_list<const char*> choices) const {
-  const std::string& word = text();
-  if (std::find(choices.begin(), choices.end(), word) == choices.end())
-    fail(fmt::format("one of {}", fmt::join(choices, ", ")));
-  return word;
 }
 
 }  // namespace adaptyst::lib

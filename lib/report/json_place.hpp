@@ -3,11 +3,11 @@
 #define ADAPTYST_LIB_REPORT_JSON_PLACE_HPP
 
 #include <cstdint>
-#include <initializer_list>
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace adaptyst::lib {
 
@@ -22,7 +22,7 @@ class json_place {
   explicit json_place(const nlohmann::json& root) : value_(root) {}
 
   // An object with these keys, all of the first and any of the second, and no others.
-  void require_keys(std::initializer_list<const char*> all, std::initializer_list<const char*> any = {}) const;
+  void require_keys(const std::vector<const char*>& all, const std::vector<const char*>& any) const;
   void require_object() const;
   bool has(const char* key) const { return value_.contains(key); }
   json_place operator[](const std::string& key) const;
@@ -36,7 +36,6 @@ class json_place {
   std::int64_t integer() const;
   double number() const;
   const std::string& text() const;
-  const std::string& one_of(std::initializer_list<const char*> choices) const;
 
   const nlohmann::json& value() const { return value_; }
   [[noreturn]] void fail(const std::string& expected) const;

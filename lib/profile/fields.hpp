@@ -1,0 +1,347 @@
+// What the structs of a profile consist of: one list each, which merging (profile.cpp), JSON both ways (lib/report) and
+// docs/profile-schema.json follow. Its order is that of the keys in a file.
+#ifndef ADAPTYST_LIB_PROFILE_FIELDS_HPP
+#define ADAPTYST_LIB_PROFILE_FIELDS_HPP
+
+#include <adaptyst/profile.hpp>
+#include <tuple>
+#include <type_traits>
+
+namespace adaptyst::lib::listed {
+
+// How two become one where profiles are merged.
+enum merging {
+  same,      // by having it in common, they are known to be of one thing
+  sum,       // of what is there; and so on with what is in it
+  least,     // of those that have counted anything, if they count
+  greatest,  // likewise
+  part,      // of what was counted: who has none, has all
+  worst,     // the one that was farthest off
+  joined,    // texts; different ones by " | "
+  apart,     // in profile.cpp
+};
+
+// Which files have it.
+enum presence {
+  always,
+  later,      // the first ones did not
+  sometimes,  // where there is any
+};
+
+// How it stands in a file, where its type leaves that open.
+enum form {
+  plain,
+  id,          // 64 bits as text: many readers keep numbers as double, which they do not fit
+  id_or_none,  // likewise; 0: null
+  timed,       // null where no durations were counted
+  root,        // its square root, beside "sampled"
+  fraction,    // at most 1
+};
+
+template <class Owner, class Value>
+struct member {
+  using value = Value;
+  const char* name;
+  Value Owner::*at;
+  merging how;
+  presence in;
+  form as;
+  const char* says;
+};
+
+template <class Owner, class Value>
+constexpr member<Owner, Value> field(const char* name, Value Owner::*at, merging how, presence in, const char* says,
+                                     form as = plain) {
+  return {name, at, how, in, as, says};
+}
+
+// What follows from the members: written, and made again rather than read.
+template <class Get>
+struct derived {
+  Get get;
+  const char* name;
+  presence in;
+  form as;
+  const char* says;
+};
+
+template <class Get>
+constexpr derived<Get> follows(const char* name, Get get, presence in, const char* says, form as = plain) {
+  return {get, name, in, as, says};
+}
+
+// What stands in a file beside the members, for reasons that lib/report knows.
+template <class Value>
+struct beside {
+  using value = Value;
+  const char* name;
+  presence in;
+  const char* says;
+};
+
+template <class... Fields>
+struct described {
+  const char* name;
+  const char* says;
+  std::tuple<Fields...> fields;
+};
+
+template <class... Fields>
+constexpr described<Fields...> list(const char* name, const char* says, Fields... fields) {
+  return {name, says, {fields...}};
+}
+
+// To ask for the list of a struct: fields(type<region>{}).
+template <class Struct>
+struct type {};
+
+constexpr auto fields(type<attribute>) {
+  return list("attribute", "What a member of payloads, or a metric, said.",
+              field("count", &attribute::count, sum, always, "Events that had it."),
+              field("sum", &attribute::sum, sum, always, ""), field("min", &attribute::min, least, always, ""),
+              field("max", &attribute::max, greatest, always, ""),
+              beside<double>{"per_second", sometimes, "The sum over total_ns; of \"bytes\" and \"flops\" only."});
+}
+
+constexpr auto fields(type<source_location>) {
+  return list("site", "A place in the source.", field("file", &source_location::file, same, always, ""),
+              field("line", &source_location::line, same, always, ""),
+              field("function", &source_location::function, same, always, ""));
+}
+
+constexpr auto fields(type<kernel_context>) {
+  using of = kernel_context;
+  return list(
+      "context", "What the kernel did with threads: times off the core are exact; the time on it is what is left.",
+      field("wall_ns", &of::wall_ns, sum, always, "Of the regions that have ended; 0 for a device."),
+      field("open", &of::open, sum, always, "Regions that have not ended, whose waits are among these."),
+      follows("on_cpu_ns", &of::on_cpu_ns, always, "Wall less runnable less blocked; null while regions are open."),
+      field("runnable_ns", &of::runnable_ns, sum, always, "Waiting for a core."),
+      field("sleep_ns", &of::sleep_ns, sum, always, "Blocked until a time."),
+      field("lock_ns", &of::lock_ns, sum, always, "Blocked on a futex."),
+      field("io_ns", &of::io_ns, sum, always, "Blocked on files, sockets, or events of them."),
+      field("other_ns", &of::other_ns, sum, always, "Blocked for another reason."),
+      field("voluntary_switches", &of::voluntary_switches, sum, always, "To wait."),
+      field("involuntary_switches", &of::involuntary_switches, sum, always, "While it could have run on."),
+      field("migrations", &of::migrations, sum, always, "To another core."),
+      field("minor_faults", &of::minor_faults, sum, always, "Page faults served from memory."),
+      field("major_faults", &of::major_faults, sum, always, "Page faults served from a disk."),
+      field("cycles", &of::cycles, sum, always, "Of the processor, an estimate; null where it does not tell."),
+      field("instructions", &of::instructions, sum, always, "Likewise."),
+      field("cache_misses", &of::cache_misses, sum, always, "Likewise, of the last level."));
+}
+
+constexpr auto fields(type<region>) {
+  using of = region;
+  return list(
+      "region", "A call path on a device.",
+      field("path", &of::path, same, always,
+            "Names from the root of the thread; a payload's texts in brackets behind the name."),
+      field("id", &of::id, same, always,
+            "Of path and device, equal in all processes that run the same code: 64 bits in hexadecimal.", id),
+      field("parent", &of::parent, same, always, "The id of the path above, null at the root.", id_or_none),
+      field("site", &of::site, same, always, "Where the marker stands in the source."),
+      field("kind", &of::kind, same, always, ""),
+      field("device", &of::device, same, always, "Its place in \"devices\"."),
+      field("threads", &of::threads, sum, always, "How many ran it."),
+      field("count", &of::count, sum, always, "How often it ended."),
+      field("total_ns", &of::total_ns, sum, always, "", timed),
+      field("self_ns", &of::self_ns, sum, always, "Without nested regions of the same thread.", timed),
+      field("min_ns", &of::min_ns, least, always, "", timed), field("max_ns", &of::max_ns, greatest, always, "", timed),
+      follows(
+          "p50_ns", [](const region& row) { return row.quantile_ns(0.5); }, always, "The median."),
+      follows(
+          "p90_ns", [](const region& row) { return row.quantile_ns(0.9); }, always, ""),
+      follows(
+          "p99_ns", [](const region& row) { return row.quantile_ns(0.99); }, always, ""),
+      field("histogram", &of::durations, sum, always, "Of the durations."),
+      field("attributes", &of::attributes, sum, always, "What members of payloads, and metrics, said; by their name."),
+      field("overhead_ns", &of::overhead_ns, sum, always, "What observing it cost."),
+      field("context", &of::context, sum, later,
+            "What the kernel did with its threads, nested regions of the same thread included; null: not known."),
+      field("self_context", &of::self_context, sum, later, "Without nested regions; null: not known."),
+      field("samples", &of::samples, sum, later, "On a core, without nested regions; null where none were asked for."),
+      field(
+          "sampled", &of::sampled, part, sometimes,
+          "Events that were timed, of those counted. Present where an overhead budget has left out others: all figures "
+          "of the region but min_ns and max_ns are estimates."),
+      field("count_error", &of::count_variance, sum, sometimes, "Standard error of count, beside sampled.", root),
+      field("total_error_ns", &of::total_variance, sum, sometimes, "Standard error of total_ns, beside sampled.", root),
+      field("measured_on", &of::measured_on, sum, sometimes,
+            "How the region's marker was recorded, and for how long in ns, summed over processes. Absent without an "
+            "overhead budget."));
+}
+
+constexpr auto fields(type<device_clock_usage>) {
+  using of = device_clock_usage;
+  return list("clock", "What clock a device's times were taken in, and how it was converted to CLOCK_MONOTONIC.",
+              field("name", &of::clock, same, always, ""), field("sync_points", &of::sync_points, same, always, ""),
+              field("offset_ns", &of::offset_ns, same, always, "CLOCK_MONOTONIC less this clock."),
+              field("drift_ppm", &of::drift_ppm, same, always, "By how much faster CLOCK_MONOTONIC runs."),
+              field("residual_ns", &of::residual_ns, same, always, "By how much the last sync point was off."));
+}
+
+constexpr auto fields(type<latencies>) {
+  using of = latencies;
+  return list("latencies", "Waits of operations.", field("total_ns", &of::total_ns, sum, always, ""),
+              follows(
+                  "p50_ns", [](const of& all) { return all.durations.quantile(0.5); }, always, "The median."),
+              follows(
+                  "p99_ns", [](const of& all) { return all.durations.quantile(0.99); }, always, ""),
+              field("histogram", &of::durations, sum, always, ""));
+}
+
+constexpr auto fields(type<amount>) {
+  return list("amount", "How much was moved or computed, and in what time.",
+              field("sum", &amount::sum, sum, always, ""), field("time_ns", &amount::time_ns, sum, always, ""),
+              follows("per_second", &amount::per_second, always, ""));
+}
+
+constexpr auto fields(type<device_usage>) {
+  using of = device_usage;
+  return list(
+      "device", "A processor. Its times are unions: what it did at once counts once.",
+      beside<std::uint64_t>{"id", always, "Its place in this list, to which \"device\" of a region refers."},
+      field("kind", &of::kind, same, always, ""),
+      field("index", &of::index, same, always, "The program's number of it, among its kind."),
+      field("name", &of::name, same, always, ""),
+      field("observed_ns", &of::observed_ns, sum, always, "How long it was looked at."),
+      field("busy_ns", &of::busy_ns, sum, always,
+            "Of the host: CPU time of the process over the CPUs that it may use."),
+      field("kernel_ns", &of::kernel_ns, sum, always, "Running kernels."),
+      field("copy_ns", &of::copy_ns, sum, always, "Copying in either direction, and filling."),
+      field("exposed_copy_ns", &of::exposed_copy_ns, sum, always, "Copying while no kernel ran."),
+      follows("other_ns", &of::other_ns, later, "Busy with neither kernels nor copies."),
+      follows("idle_ns", &of::idle_ns, always, "Observed, and not busy."),
+      field("launch_idle_ns", &of::launch_idle_ns, sum, later, "Idle although something had been submitted."),
+      follows("starved_ns", &of::starved_ns, later, "Idle, and nothing had been submitted."),
+      field("awaited_ns", &of::awaited_ns, sum, later, "Busy while the host waited for a device."),
+      follows("overlap", &of::overlap, later, "The part of its busy time in which the host did not wait.", fraction),
+      field("work_ns", &of::work_ns, sum, later, "The durations of all operations, a sum."),
+      follows("concurrency", &of::concurrency, later, "Operations at a time, while busy."),
+      field("operations", &of::operations, sum, later, "Also offloads, for which the host waited."),
+      field("queues", &of::queues, greatest, later, "64: at least that many."),
+      follows(
+          "queue_wait_ns",
+          [](const device_usage& one) {
+            return one.queue_wait ? std::optional(one.queue_wait->total_ns) : std::nullopt;
+          },
+          always, "From submitted to started; a sum over operations."),
+      field("queue_wait", &of::queue_wait, sum, later, "From submitted to started."),
+      field("launch_latency", &of::launch_latency, sum, later, "Of that, with nothing before it in its queue."),
+      field("bytes_to", &of::to_device, sum, later, "Bytes copied to it, over the sum of the copies' durations."),
+      field("bytes_from", &of::from_device, sum, later, "Bytes copied from it."),
+      field("flops", &of::flops, sum, later, "Operations in kernels, over the time in which these ran."),
+      field("clock", &of::clock, worst, later, "What clock its times were taken in; null for CLOCK_MONOTONIC."),
+      follows("utilisation", &of::utilisation, always, "Busy over observed.", fraction),
+      field("late", &of::late, sum, always, "Operations that came too late to be placed exactly."),
+      field("skipped", &of::skipped, sum, always, "Operations and waits of the process that could not be booked."),
+      field("context", &of::context, sum, later,
+            "Of the host: what the kernel did with all threads that announced themselves, in regions and outside."));
+}
+
+constexpr auto fields(type<offload_usage>) {
+  using of = offload_usage;
+  return list("offload", "How the host and its devices went together.",
+              field("observed_ns", &of::observed_ns, sum, always, "Sum over processes."),
+              field("waited_ns", &of::waited_ns, sum, always,
+                    "In which a thread of the host waited for a device; null: none said so."),
+              field("busy_ns", &of::busy_ns, sum, always, "In which any device was busy."));
+}
+
+constexpr auto fields(type<efficiencies>) {
+  using of = efficiencies;
+  return list("efficiency",
+              "The efficiencies of POP and TALP; device_parallel is the product of the three that follow.",
+              field("device_parallel", &of::device_parallel, apart, always, ""),
+              field("device_load_balance", &of::device_load_balance, apart, always, ""),
+              field("device_communication", &of::device_communication, apart, always, ""),
+              field("device_orchestration", &of::device_orchestration, apart, always, ""),
+              field("device_offload", &of::device_offload, apart, always,
+                    "Of the host: the part of its time in which it did not wait for devices."));
+}
+
+constexpr auto fields(type<account>) {
+  using of = account;
+  return list(
+      "accounting", "begun = ended + open + the sum of lost, always.", field("begun", &of::begun, sum, always, ""),
+      field("ended", &of::ended, sum, always, ""), field("open", &of::open, sum, always, ""),
+      field("lost", &of::lost, sum, always, "By reason; reasons that did not occur are absent."),
+      field("unmatched", &of::unmatched, sum, always,
+            "Begins without an end, which are among the lost, and ends without a begin."),
+      field("unnamed", &of::unnamed, sum, always, "Call paths that were counted, but could not be named at the time."),
+      field("overhead_ns", &of::overhead_ns, sum, always, "What observing cost in all."));
+}
+
+constexpr auto fields(type<context_account>) {
+  using of = context_account;
+  return list("context_account", "How much there is to know of what the kernel did with threads in regions.",
+              field("threads", &of::threads, sum, always, "That announced themselves to the kernel."),
+              field("lost", &of::lost, sum, always, "Stretches off the core, page faults, or threads, by reason."));
+}
+
+constexpr auto fields(type<sample_usage>) {
+  using of = sample_usage;
+  return list("samples", "Samples of threads on their cores, taken by a clock on each.",
+              field("samples", &of::samples, sum, always, "In regions and outside."),
+              field("observed_ns", &of::observed_ns, sum, always,
+                    "What they stand for: of each, the time since its clock went off before."),
+              field("lost", &of::lost, sum, always, "Samples, stretches off the core, or stacks, by reason."));
+}
+
+constexpr auto fields(type<timeline_usage>) {
+  return list("timeline", "What went into the file of a timeline.",
+              field("events", &timeline_usage::events, sum, always, ""),
+              field("lost", &timeline_usage::lost, sum, always,
+                    "For which there was no room in a thread's ring, or in the file."));
+}
+
+constexpr auto fields(type<process_info>) {
+  using of = process_info;
+  return list("process", "A process that was observed.", field("pid", &of::pid, same, always, ""),
+              field("command", &of::command, same, always, ""), field("host", &of::host, same, always, ""),
+              field("duration_ns", &of::duration_ns, same, always, "How long it was observed."));
+}
+
+constexpr auto fields(type<profile>) {
+  using of = profile;
+  return list(
+      "profile",
+      "What a collector has found. Times are nanoseconds. A quantity that could not be had is null, never 0. New keys "
+      "may appear in objects only together with a new number in \"schema\".",
+      beside<int>{"schema", always, ""},
+      field(
+          "engine", &of::engine, joined, always,
+          "How events were caught. A merged profile names all engines of its parts, joined by \" | \"; empty: nothing "
+          "was collected."),
+      field("mechanism", &of::mechanism, joined, always, "The engine's way of working, for people."),
+      field("reason", &of::reason, joined, always, "Why this engine, for people."),
+      field("devices", &of::devices, apart, always, "Processors. The first is the host's CPU."),
+      field("offload", &of::offload, sum, later, "How the host and its devices went together."),
+      follows("efficiency", efficiencies_of, later, "How well host and devices were used."),
+      field("regions", &of::regions, apart, always,
+            "One entry for each call path and device; parents before children."),
+      field("accounting", &of::accounting, sum, always, "What became of all events."),
+      field("context", &of::context, sum, sometimes, "Absent where the kernel was not asked."),
+      field("samples", &of::samples, sum, sometimes, "Absent where none were asked for."),
+      field("timeline", &of::timeline, sum, sometimes, "Absent where none was asked for."),
+      beside<std::optional<process_info>>{
+          "process", always, "The process observed, the first where there are several; null where none is known."},
+      beside<std::vector<process_info>>{"processes", sometimes,
+                                        "All processes of a merged profile; absent where there is but one."});
+}
+
+template <class Struct, class = void>
+constexpr bool is_listed = false;
+template <class Struct>
+constexpr bool is_listed<Struct, std::void_t<decltype(fields(type<Struct>{}))>> = true;
+
+// Calls `visit` with each member, derived and beside, in their order.
+template <class Struct, class Visit>
+constexpr void for_each(Visit&& visit) {
+  std::apply([&](const auto&... one) { (visit(one), ...); }, fields(type<Struct>{}).fields);
+}
+
+}  // namespace adaptyst::lib::listed
+
+#endif
