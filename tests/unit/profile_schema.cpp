@@ -1,0 +1,205 @@
+// docs/profile-schema.json is what the lists of fields say.
+#include <fstream>
+#include <iterator>
+#include <nlohmann/json.hpp>
+
+#include "catch.hpp"
+#include "profile/fields.hpp"
+#include "profile/measured.hpp"
+#include "report/words.hpp"
+
+namespace {
+
+using json = nlohmann::ordered_json;
+namespace listed = adaptyst::lib::listed;
+using adaptyst::histogram, adaptyst::budget_step, adaptyst::losses;
+
+json reference(const std::string& name) { return {{"$ref", "#/definitions/" + name}}; }
+
+// Of a type; what only some are is added to the definitions on the way.
+struct types {
+  json& definitions;
+
+  json of(const std::uint64_t*, listed::form as) const {
+    if (as == listed::id) return reference("id");
+    if (as == listed::id_or_none) return or_none(reference("id"));
+    return reference(as == listed::timed ? "count_or_absent" : "count");
+  }
+  json of(const std::optional<std::uint64_t>*, listed::form) const { return reference("count_or_absent"); }
+  json of(const std::uint32_t*, listed::form) const { return reference("count"); }
+  json of(const std::int64_t*, listed::form) const { return {{"type", "integer"}}; }
+  json of(const int*, listed::form) const { return {{"const", 1}}; }  // of this schema
+  json of(const double*, listed::form) const { return reference("number_or_absent"); }
+  json of(const std::optional<double>*, listed::form as) const {
+    return reference(as == listed::fraction ? "fraction_or_absent" : "ratio_or_absent");
+  }
+  json of(const std::string*, listed::form) const { return {{"type", "string"}}; }
+  json of(const histogram*, listed::form) const { return reference("histogram"); }
+  json of(const losses*, listed::form) const {
+    return {{"type", "object"}, {"additionalProperties", reference("count")}};
+  }
+  json of(const std::map<budget_step, std::uint64_t>*, listed::form) const {
+    return {{"type", "object"},
+            {"propertyNames", {{"pattern", "^(kernel|recorder|1 of ([2-9]|[1-9][0-9]+))$"}}},
+            {"additionalProperties", reference("count")}};
+  }
+  json of(const std::vector<std::string>*, listed::form) const {  // a path
+    return {{"type", "array"},
+            {"minItems", 1},
+            {"maxItems", adaptyst::lib::most_names_of_path},
+            {"items", {{"type", "string"}}}};
+  }
+  template <class Value>
+  json of(const std::map<std::string, Value>*, listed::form as) const {
+    return {{"type", "object"}, {"additionalProperties", of(static_cast<const Value*>(nullptr), as)}};
+  }
+  template <class Value>
+  json of(const std::vector<Value>*, listed::form as) const {
+    return {{"type", "array"}, {"items", of(static_cast<const Value*>(nullptr), as)}};
+  }
+  template <class Value>
+  json of(const std::optional<Value>*, listed::form as) const {
+    return or_none(of(static_cast<const Value*>(nullptr), as));
+  }
+  template <class Value>
+  json of(const Value*, listed::form) const {
+    if constexpr (std::is_enum_v<Value>) {
+      json words = json::array();
+      for (const char* const word : adaptyst::lib::words<Value>) words.push_back(word);
+      if (std::is_same_v<Value, adaptyst::region_kind>) words.erase(words.size() - 1);  // metric
+      return {{"enum", words}};
+    } else {
+      const char* const name = listed::fields(listed::type<Value>{}).name;
+      if (!definitions.contains(name)) {
+        definitions[name] = nullptr;  // keeps its place
+        json made = object<Value>();
+        definitions[name] = std::move(made);
+      }
+      return reference(name);
+    }
+  }
+
+  static json or_none(const json& type) { return {{"oneOf", {type, {{"type", "null"}}}}}; }
+
+  template <class Struct>
+  json object() const {
+    const auto list = listed::fields(listed::type<Struct>{});
+    json required = json::array();
+    json properties = json::object();
+    listed::for_each<Struct>([&](const auto& one) {
+      json made = json::object();
+      if (*one.says != '\0') made["description"] = one.says;
+      made.update(property<Struct>(one));
+      properties[one.name] = std::move(made);
+      if (one.in == listed::always) required.push_back(one.name);
+    });
+    return {{"description", list.says},
+            {"type", "object"},
+            {"required", required},
+            {"additionalProperties", false},
+            {"properties", properties}};
+  }
+  template <class Struct, class Value>
+  json property(const listed::member<Struct, Value>& one) const {
+    return where_there(static_cast<const Value*>(nullptr), one.in == listed::sometimes && one.as == listed::plain,
+                       one.as);
+  }
+  template <class Struct, class Get>
+  json property(const listed::derived<Get>& one) const {
+    using value = std::decay_t<std::invoke_result_t<Get, const Struct&>>;
+    return of(static_cast<const value*>(nullptr), one.as);
+  }
+  template <class Struct, class Value>
+  json property(const listed::beside<Value>& one) const {
+    json made = of(static_cast<const Value*>(nullptr), listed::plain);
+    if (one.in == listed::sometimes && made.value("type", "") == "array") made["minItems"] = 2;  // processes
+    return made;
+  }
+  // Never null, as there is no key then.
+  template <class Value>
+  json where_there(const std::optional<Value>* absent, bool is_never_null, listed::form as) const {
+    return is_never_null ? of(static_cast<const Value*>(nullptr), as) : of(absent, as);
+  }
+  template <class Value>
+  json where_there(const Value* type, bool, listed::form as) const {
+    return of(type, as);
+  }
+};
+
+json whole_schema() {
+  json definitions = {{"id", {{"type", "string"}, {"pattern", "^[0-9a-f]{16}$"}}},
+                      {"count", {{"type", "integer"}, {"minimum", 0}}},
+                      {"count_or_absent", {{"type", {"integer", "null"}}, {"minimum", 0}}},
+                      {"number_or_absent", {{"type", {"number", "null"}}}},
+                      {"ratio_or_absent", {{"type", {"number", "null"}}, {"minimum", 0}}},
+                      {"fraction_or_absent", {{"type", {"number", "null"}}, {"minimum", 0}, {"maximum", 1}}}};
+  definitions["histogram"] = {
+      {"description",
+       "Pairs of a bucket, as include/adaptyst/histogram.h numbers them, and a count; empty ones are left out."},
+      {"type", "array"},
+      {"items",
+       {{"type", "array"},
+        {"items",
+         {{{"type", "integer"}, {"minimum", 0}, {"maximum", ADAPTYST_HISTOGRAM_BUCKETS - 1}},
+          {{"type", "integer"}, {"minimum", 1}}}},
+        {"minItems", 2},
+        {"maxItems", 2}}}};
+  json all = {{"$schema", "http://json-schema.org/draft-07/schema#"},
+              {"$id", "urn:adaptyst:profile:1"},
+              {"title", "Profile of adaptyst, schema 1"}};
+  all.update(types{definitions}.object<adaptyst::profile>());
+  all["properties"]["engine"]["pattern"] = R"(^((ebpf|inline|off)( \| (ebpf|inline|off))*)?$)";
+  all["definitions"] = definitions;
+  return all;
+}
+
+constexpr std::size_t columns = 120;
+
+std::string on_one_line(const json& value) {
+  if (!value.is_structured()) return value.dump();
+  std::string line;
+  for (const auto& [key, inner] : value.items())
+    line += (line.empty() ? "" : ", ") + (value.is_object() ? json(key).dump() + ": " : "") + on_one_line(inner);
+  return value.is_object() ? "{" + line + "}" : "[" + line + "]";
+}
+
+// On one line what fits there; words fill several.
+std::string printed(const json& value, const std::string& indent, std::size_t before) {
+  const std::string line = on_one_line(value);
+  if (!value.is_structured() || (before + line.size() < columns && !indent.empty())) return line;
+  const std::string deeper = indent + "  ";
+  std::string text(1, line.front());
+  if (value.is_array() && !value.front().is_structured()) {
+    std::size_t used = before + 1;
+    for (const json& word : value) {
+      const std::string next = word.dump();
+      const bool is_first = text.size() == 1;
+      if (!is_first) text += ",";
+      if (used + next.size() + 3 > columns) {
+        text += "\n" + deeper + " ";
+        used = deeper.size() + 1;
+      } else if (!is_first) {
+        text += " ";
+      }
+      text += next;
+      used += next.size() + 2;
+    }
+    return text + line.back();
+  }
+  for (const auto& [key, inner] : value.items()) {
+    const std::string name = value.is_object() ? json(key).dump() + ": " : "";
+    text += (text.size() == 1 ? "\n" : ",\n") + deeper + name + printed(inner, deeper, deeper.size() + name.size());
+  }
+  return text + "\n" + indent + line.back();
+}
+
+}  // namespace
+
+TEST_CASE("the schema in docs is what the lists of fields say") {
+  std::ifstream file(ADAPTYST_TEST_SOURCES "/docs/profile-schema.json");
+  const std::string found{std::istreambuf_iterator<char>(file), {}};
+  const std::string expected = printed(whole_schema(), "", 0) + "\n";
+  if (found != expected) std::ofstream("profile-schema.json") << expected;
+  INFO("what it should be lies in profile-schema.json, where the test ran");
+  CHECK((found == expected));
+}
