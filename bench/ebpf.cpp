@@ -35,7 +35,7 @@ constexpr const char* quiet = "engine=ebpf,overhead=none,context=none,report=non
 
 double region_ns() {
   adaptyst::collector collector(quiet);
-  if (!collector.error().empty()) return 0;
+  if (collector.error() != nullptr) return 0;
   step_ns(1000, region);
   return step_ns(times, region);
 }
@@ -87,7 +87,7 @@ void attach(results& to) {
   for (int round = 0; round != 11; ++round) {
     const double begin = now_ns();
     adaptyst::collector collector(quiet);
-    if (!collector.error().empty()) return;
+    if (collector.error() != nullptr) return;
     starts.push_back((now_ns() - begin) / 1e6);
     touch_many_sites();
     const double end = now_ns();

@@ -1,11 +1,11 @@
 #include "adapters.hpp"
 
+#include <adaptyst/error.hpp>
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
-#include <stdexcept>
 
 #include "discover/library_directories.hpp"
 #include "output.hpp"
@@ -44,9 +44,9 @@ std::string find_library(const adapter& of) {
     const std::filesystem::path found = std::filesystem::canonical(folder / of.file, failed);
     if (!failed) return found.string();
   }
-  throw std::runtime_error(fmt::format("--with {}: no {} in {} or {}; cmake -D{}=ON tells what building it takes",
-                                       of.name, of.file, folders[0].lexically_normal().string(),
-                                       folders[1].lexically_normal().string(), of.option));
+  throw error(fmt::format("--with {}: no {} in {} or {}", of.name, of.file, folders[0].lexically_normal().string(),
+                          folders[1].lexically_normal().string()),
+              of.file, 0, fmt::format("cmake -D{}=ON tells what building it takes", of.option));
 }
 
 // GCC's OpenMP never asks for a tool.

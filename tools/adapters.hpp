@@ -12,7 +12,7 @@ namespace adaptyst::tools {
 std::vector<std::string> adapter_names();
 
 // What the environment must gain for a command to be observed with these adapters. Complains of what will keep them from
-// seeing anything; throws std::runtime_error where one of them is not to be found.
+// seeing anything; throws error where one of them is not to be found.
 std::vector<std::pair<std::string, std::string>> environment_of_adapters(const std::vector<std::string>& adapters,
                                                                          const std::vector<std::string>& command);
 

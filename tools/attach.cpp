@@ -35,7 +35,7 @@ void attach(const attach_options& asked) {
   const int signals = signalfd(-1, &ends, SFD_CLOEXEC | SFD_NONBLOCK);
   allow_many_files();
   observer watching(asked.observing.text(), asked.choice.only());
-  chosen_processes chosen(watching, asked.choice, complain);
+  chosen_processes chosen(watching, asked.choice, tell);
   chosen.attach_first();
   if (chosen.attached() == 0 && !asked.choice.all) end_with(bad_input);
   watching.drop_capabilities();

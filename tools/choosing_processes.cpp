@@ -61,12 +61,12 @@ void chosen_processes::attach(std::int64_t process) {
     if (attached_.count(process) == 0) probe_functions(watching_, process, tell_);
     watching_.attach(process);
     attached_.insert(process);
-  } catch (const std::runtime_error& failed) {
+  } catch (const error& failed) {
     const bool was_asked_for = std::count(choice_.processes.begin(), choice_.processes.end(), process) != 0;
     // Many live for a moment only, and to have missed one of these is not worth a word.
     if (!was_asked_for && !is_there(process)) return;
     refused_.insert(process);
-    tell_(failed.what());
+    tell_(failed);
   }
 }
 

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "output.hpp"
+
 namespace adaptyst::tools {
 
 std::string observing_options::text() const {
@@ -102,11 +104,14 @@ void add_observing(CLI::App& to, observing_options& options, const char* meaning
       ->type_name("SECONDS");
 }
 
-void probe_functions(observer& with, std::int64_t process, const listener& tell) {
-  const std::vector<std::string> refused = with.probe_functions(process);
+void tell(const error& what) { complain(what.what()); }
+
+void probe_functions(observer& with, std::int64_t process, const listener& to) {
+  const std::vector<error> refused = with.probe_functions(process);
   constexpr std::size_t most = 10;
-  for (std::size_t at = 0; at != std::min(refused.size(), most); ++at) tell("not probed: " + refused[at]);
-  if (refused.size() > most) tell(fmt::format("not probed: {} others", refused.size() - most));
+  for (std::size_t at = 0; at != std::min(refused.size(), most); ++at)
+    to({"not probed: " + refused[at].summary(), refused[at].subject(), 0, refused[at].hint()});
+  if (refused.size() > most) to({fmt::format("not probed: {} others", refused.size() - most), 0, ""});
 }
 
 void allow_many_files() {

@@ -39,10 +39,13 @@ void add_observing(CLI::App& to, observing_options& options,
                    const char* meaning_of_interval = "How often to read what a killed program would take with it");
 
 // Whoever is to be told of what does not work.
-using listener = std::function<void(const std::string&)>;
+using listener = std::function<void(const error&)>;
+
+// Tells on standard error.
+void tell(const error& what);
 
 // Attaches to the functions that were asked for, and tells of those that cannot be.
-void probe_functions(observer& with, std::int64_t process, const listener& tell);
+void probe_functions(observer& with, std::int64_t process, const listener& to);
 
 // An observed process takes two descriptors. Not before a program has been started, which is to have the limit of ours.
 void allow_many_files();

@@ -24,7 +24,7 @@ void report(const report_options& asked) {
       // A merge brings rows into canonical order; a single profile keeps that of its file.
       if (read++ == 0) all = one;
       else merge(all, one);
-    } catch (const std::runtime_error& wrong) {
+    } catch (const error& wrong) {
       complain(wrong.what());
     }
   }

@@ -99,7 +99,7 @@ void run(const run_options& asked) {
 
   try {
     watching.expect(child, asked.command);
-    probe_functions(watching, child, complain);
+    probe_functions(watching, child, tell);
   } catch (...) {  // it has not begun
     kill(child, SIGKILL);
     throw;

@@ -32,7 +32,7 @@ void sites(const sites_options& asked) {
   for (const std::string& subject : asked.subjects) {
     try {
       all.push_back(inspect(subject));
-    } catch (const std::runtime_error& failed) {
+    } catch (const error& failed) {
       complain(failed.what());
     }
   }

@@ -82,7 +82,7 @@ class live_view {
   explicit live_view(const top_options& asked)
       : asked_(asked),
         watching_(asked.observing.text(), asked.choice.only()),
-        chosen_(watching_, asked.choice, [this](const std::string& message) { tell(message); }) {}
+        chosen_(watching_, asked.choice, [this](const error& what) { note(what); }) {}
 
   void run() {
     allow_many_files();
@@ -108,7 +108,7 @@ class live_view {
       if (!show() || (ended && watching_.running() == 0)) break;
     }
     screen_.reset();
-    for (const std::string& message : notes_) complain(message);
+    for (const error& one : notes_) tell(one);
     watching_.stop();
   }
 
@@ -116,9 +116,9 @@ class live_view {
   terminal* screen() { return screen_ ? &*screen_ : nullptr; }
 
   // On a screen at its lower edge, and once more when it is gone.
-  void tell(const std::string& message) {
-    if (screen_) notes_.push_back(message);
-    else complain(message);
+  void note(const error& what) {
+    if (screen_) notes_.push_back(what);
+    else tell(what);
   }
 
   void look() {
@@ -143,8 +143,7 @@ class live_view {
     how.columns = size.columns;
     how.lines = size.lines - (notes_.empty() ? 0 : 1);
     how.regions = size.lines;
-    return screen_->show(to_table(latest_, how) +
-                         (notes_.empty() ? "" : notes_.back().substr(0, notes_.back().find('\n'))));
+    return screen_->show(to_table(latest_, how) + (notes_.empty() ? "" : notes_.back().summary()));
   }
 
   void suspend() {
@@ -157,7 +156,7 @@ class live_view {
   // Before anything is woken that would have to be put to sleep.
   commands commands_;
   std::optional<terminal> screen_;
-  std::vector<std::string> notes_;
+  std::vector<error> notes_;
   observer watching_;
   chosen_processes chosen_;
   activity_meter meter_;

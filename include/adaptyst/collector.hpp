@@ -29,9 +29,9 @@
 #define ADAPTYST_COLLECTOR_HPP
 
 #include <memory>
-#include <string>
 #include <string_view>
 
+#include "error.hpp"
 #include "profile.hpp"
 
 namespace adaptyst { inline namespace v1 {
@@ -49,8 +49,8 @@ class collector {
   // Ends the collection, reports, and returns the profile; further calls return it again. Thread-safe.
   profile stop() noexcept;
 
-  // Why nothing is collected; empty while something is.
-  const std::string& error() const noexcept;
+  // Why nothing is collected; null while something is.
+  const adaptyst::error* error() const noexcept;
 
  private:
   struct state;

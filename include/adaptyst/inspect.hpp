@@ -5,7 +5,7 @@
 //   if (const adaptyst::diagnosis found = adaptyst::diagnose(); !found.ebpf_works) std::cout << to_table(found);
 //
 // A marker is plain data in the program until it is first awake, so those that never were cannot be listed. A look costs
-// the process that is looked at nothing. Functions throw std::runtime_error, which says what failed, why, and what to do.
+// the process that is looked at nothing. Functions throw adaptyst::error, which says what failed, why, and what to do.
 // Quantities that could not be had are empty, never 0.
 #ifndef ADAPTYST_INSPECT_HPP
 #define ADAPTYST_INSPECT_HPP
@@ -16,6 +16,7 @@
 #include <string>
 #include <vector>
 
+#include "error.hpp"
 #include "profile.hpp"
 
 namespace adaptyst { inline namespace v1 {

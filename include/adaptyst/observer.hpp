@@ -12,8 +12,7 @@
 //           killed, what happened since the last poll() is lost
 //
 // An observer that dies leaves no harm: the kernel takes its probes away; recorders that it woke run on, at their price,
-// until the next observer. Functions throw std::runtime_error, which says what failed, why, and what to do. Not
-// thread-safe.
+// until the next observer. Functions throw adaptyst::error, which says what failed, why, and what to do. Not thread-safe.
 #ifndef ADAPTYST_OBSERVER_HPP
 #define ADAPTYST_OBSERVER_HPP
 
@@ -24,6 +23,7 @@
 #include <string_view>
 #include <vector>
 
+#include "error.hpp"
 #include "profile.hpp"
 
 namespace adaptyst { inline namespace v1 {
@@ -45,7 +45,7 @@ class observer {
 
   // Makes regions of the functions that the option `functions` names, in one process; in one that is expected, also in
   // all that it starts. Needs engine=ebpf. Returns what was named and cannot be, with the reason.
-  std::vector<std::string> probe_functions(std::int64_t process);
+  std::vector<error> probe_functions(std::int64_t process);
 
   // For programs to be started: what their environment variable ADAPTYST_OBSERVER must be. They and their children then
   // tell when they load an ELF object with markers, fork or end, and are observed from their first region on.

@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "device.hpp"
+#include "error.hpp"
 
 namespace adaptyst { inline namespace v1 {
 
@@ -311,11 +312,11 @@ efficiencies efficiencies_of(const profile& of);
 std::string to_json(const profile& of);
 std::string to_table(const profile& of);
 
-// What to_json() has written: to_json(from_json(text)) is `text` again. Throws std::runtime_error, which says what is
-// wrong and where, for anything that is no profile of schema 1.
+// What to_json() has written: to_json(from_json(text)) is `text` again. Throws error, which says what is wrong and where,
+// for anything that is no profile of schema 1.
 profile from_json(std::string_view text);
 
-// The same from and to a file; what is written appears there in one step, or not at all. Both throw std::runtime_error.
+// The same from and to a file; what is written appears there in one step, or not at all. Both throw error.
 profile read_profile(const std::string& file);
 void write_profile(const std::string& file, const profile& of);
 

@@ -240,24 +240,25 @@ std::vector<function_place> find_functions(const std::string& file, const std::v
   return places;
 }
 
-std::string explain_no_function(const std::string& file, std::string_view glob) {
+error explain_no_function(const std::string& file, std::string_view glob) {
   const elf_symbols in(file);
   const std::vector<std::string> globs{std::string(glob)};
   const pattern asked(globs, clones::as_spelled);
-  std::string text = fmt::format("no function of {} is called '{}'", file, glob);
+  const auto refused = [&](const std::string& why, const std::string& hint = {}) {
+    return error(fmt::format("no function of {} is called '{}'; {}", file, glob, why), std::string(glob), 0, hint);
+  };
   for (const elf_symbol& one : in.all())
     if (!one.is_imported && (one.kind == symbol_kind::other || one.kind == symbol_kind::label) && asked.fits(one.name))
-      return text + fmt::format(
-                        "; {} is {}", demangle(one.name),
-                        one.kind == symbol_kind::label ? "a label that does not say whether it is a function" : "data");
+      return refused(
+          fmt::format("{} is {}", demangle(one.name),
+                      one.kind == symbol_kind::label ? "a label that does not say whether it is a function" : "data"));
   for (const elf_symbol& one : in.all())
-    if (one.is_imported && asked.fits(one.name)) return text + fmt::format("; {} is {}", one.name, why_imported(one));
-  text += in.is_stripped() ? "; the file is stripped, so only what it exports has a name"
-                           : "; it may have been inlined wherever it is called";
-  if (in.has_debugdata()) text += "; its .gnu_debugdata is not read";
-  if (const std::vector<std::string> names = nearest(in, glob); !names.empty())
-    text += fmt::format("\nhint: there is {}", fmt::join(names, ", "));
-  return text;
+    if (one.is_imported && asked.fits(one.name)) return refused(fmt::format("{} is {}", one.name, why_imported(one)));
+  std::string why = in.is_stripped() ? "the file is stripped, so only what it exports has a name"
+                                     : "it may have been inlined wherever it is called";
+  if (in.has_debugdata()) why += "; its .gnu_debugdata is not read";
+  const std::vector<std::string> names = nearest(in, glob);
+  return refused(why, names.empty() ? "" : fmt::format("there is {}", fmt::join(names, ", ")));
 }
 
 }  // namespace adaptyst::lib

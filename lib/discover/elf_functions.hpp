@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "../support/error.hpp"
 #include "entry_instruction.hpp"
 
 namespace adaptyst::lib {
@@ -41,7 +42,7 @@ std::vector<function_place> find_functions(const std::string& file, const std::v
                                            clones wanted = clones::as_spelled);
 
 // For a person, when the above found nothing: why that may be, and which names are near.
-std::string explain_no_function(const std::string& file, std::string_view glob);
+error explain_no_function(const std::string& file, std::string_view glob);
 
 }  // namespace adaptyst::lib
 

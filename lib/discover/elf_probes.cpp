@@ -18,7 +18,7 @@ constexpr std::uint32_t note_type = 3;  // NT_STAPSDT
 constexpr std::uint64_t most_note_bytes = std::uint64_t{64} << 20;  // a probe's has about 80
 
 [[noreturn]] void fail(const std::string& file, std::string_view why) {
-  throw error(fmt::format("cannot read the probes of {}: {}", file, why), 0,
+  throw error(fmt::format("cannot read the probes of {}: {}", file, why), file, 0,
               "the file must be the ELF executable or library that is running, unmodified");
 }
 

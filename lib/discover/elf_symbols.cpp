@@ -20,7 +20,7 @@ constexpr std::uint64_t most_section_bytes = std::uint64_t{1} << 30;
 constexpr std::size_t most_text_bytes = std::size_t{512} << 20;
 
 [[noreturn]] void fail(const std::string& file, std::string_view why) {
-  throw error(fmt::format("cannot read the functions of {}: {}", file, why), 0,
+  throw error(fmt::format("cannot read the functions of {}: {}", file, why), file, 0,
               "the file must be an ELF executable or library for x86-64, unmodified");
 }
 

@@ -11,7 +11,7 @@ function_request parse_function(std::string_view text) {
   // The first colon: names of C++ have more of them.
   const std::size_t colon = text.find(':');
   const auto refuse = [&](std::string_view why) {
-    throw error(fmt::format("cannot take '{}' for functions: {}", text, why), 0,
+    throw error(fmt::format("cannot take '{}' for functions: {}", text, why), std::string(text), 0,
                 "write FILE:PATTERN, as in 'libmpi.so:MPI_*' or './solver:compute_flux(*)'");
   };
   if (colon == std::string_view::npos) refuse("no file before a colon");

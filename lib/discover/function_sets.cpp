@@ -72,7 +72,7 @@ std::vector<function_request> functions_of_set(std::string_view name) {
         for (const char* const glob : one.globs) requests.push_back({file, glob});
     return requests;
   }
-  throw error(fmt::format("no set of functions is called '{}'", name), 0,
+  throw error(fmt::format("no set of functions is called '{}'", name), std::string(name), 0,
               "known are " + known + "; or write FILE:PATTERN");
 }
 

@@ -25,8 +25,8 @@ named_functions find_named(const std::vector<std::string>& named,
       }
     }
     if (is_there) continue;
-    all.not_found.push_back(
-        text + (is_set ? ": none of its libraries was found; name one by its path" : ": no such file or library"));
+    if (is_set) all.not_found.emplace_back(text + ": none of its libraries was found", text, 0, "name one by its path");
+    else all.not_found.emplace_back(text + ": no such file or library", text, 0, "");
   }
   return all;
 }

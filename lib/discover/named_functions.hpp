@@ -7,13 +7,14 @@
 #include <string>
 #include <vector>
 
+#include "../support/error.hpp"
 #include "function_request.hpp"
 
 namespace adaptyst::lib {
 
 struct named_functions {
   std::map<std::string, std::vector<function_request>> by_file;
-  std::vector<std::string> not_found;  // what was named, and why there is none
+  std::vector<error> not_found;  // what was named, and why there is none
 };
 
 // `named`: FILE:PATTERN or a set, each; `files`: where the file of a request is, see files_for(). Throws error.

@@ -63,7 +63,7 @@ std::vector<process_object> find_objects(pid_t process) {
     if (one.is_of_file()) mapped.push_back(std::move(one));
   });
   if (!is_there)
-    throw error(fmt::format("cannot look at process {}", process), errno,
+    throw error(fmt::format("cannot look at process {}", process), std::to_string(process), errno,
                 "it must be running, and be yours; or be root");
   std::vector<process_object> found;
   files seen(process);

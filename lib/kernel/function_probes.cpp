@@ -116,7 +116,9 @@ void function_probes::follow_family() {
       process >= 0 && bpf_map_update_elem(bpf_map__fd(loaded_->maps.family), &process, &present, BPF_ANY) == 0;
   const int number = errno;
   if (process >= 0) close(process);
-  if (!listed) throw error(fmt::format("cannot observe process {}", options_.pid), number, "it must be running");
+  if (!listed)
+    throw error(fmt::format("cannot observe process {}", options_.pid), std::to_string(options_.pid), number,
+                "it must be running");
 }
 
 std::string function_probes::mechanism() const {
@@ -173,7 +175,7 @@ std::vector<refused_function> function_probes::attach(const std::string& file,
     }
     for (uprobe_link& one : made) links_[process].push_back(std::move(one));
   } catch (const error& failed) {
-    throw error(fmt::format("cannot put probes on {} functions of {}", places.size(), file), failed.number(),
+    throw error(fmt::format("cannot put probes on {} functions of {}", places.size(), file), file, failed.number(),
                 hint_on(failed.number(), "", "the file must be there, and the process alive"));
   }
   for (const auto& [id, site] : sites) probed_.emplace(process, file, id);
@@ -181,13 +183,13 @@ std::vector<refused_function> function_probes::attach(const std::string& file,
   return refused;
 }
 
-std::vector<std::string> function_probes::attach(const named_functions& found, pid_t process) {
+std::vector<error> function_probes::attach(const named_functions& found, pid_t process) {
   std::map<std::string, std::set<std::string>> by_reason;
   for (const auto& [file, requests] : found.by_file)
     for (refused_function& one : attach(file, requests, process)) by_reason[one.reason].insert(std::move(one.name));
-  std::vector<std::string> lines = found.not_found;
-  for (const auto& [why, names] : by_reason) lines.push_back(first_of(names) + ": " + why);
-  return lines;
+  std::vector<error> all = found.not_found;
+  for (const auto& [why, names] : by_reason) all.emplace_back(first_of(names) + ": " + why, *names.begin(), 0, "");
+  return all;
 }
 
 measured function_probes::read() const {

@@ -64,7 +64,7 @@ class function_probes {
   std::vector<refused_function> attach(const std::string& file, const std::vector<function_request>& requests);
   // The same for all that was found of what a user names, for this process. Returns a line for each reason why something
   // cannot be.
-  std::vector<std::string> attach(const named_functions& found, pid_t process);
+  std::vector<error> attach(const named_functions& found, pid_t process);
   // Detaches from these processes, in 30 ms for all of them. What they did is kept.
   void release(const std::vector<pid_t>& processes);
   // Whether it really is so: it takes sessions. Without, return probes would go to every process that uses the file.

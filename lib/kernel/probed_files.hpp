@@ -28,7 +28,8 @@ class probed_files {
     const regular_file opened(name, "probes, which are to be observed",
                               "the file must still be where it was loaded from");
     struct stat identity {};
-    if (fstat(opened.descriptor(), &identity) != 0) throw error(fmt::format("cannot look at {}", name), errno, "");
+    if (fstat(opened.descriptor(), &identity) != 0)
+      throw error(fmt::format("cannot look at {}", name), name, errno, "");
     if (!seen_.emplace(identity.st_dev, identity.st_ino).second) return;
     try {
       attach(uprobe_file{opened.path(), name}, find_elf_markers(opened.path()).probes);

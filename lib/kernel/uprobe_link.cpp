@@ -37,7 +37,7 @@ struct multi_request {
 };
 
 error cannot_attach(const std::string& file, int number) {
-  return error(fmt::format("cannot attach to the probes of {}", file), number,
+  return error(fmt::format("cannot attach to the probes of {}", file), file, number,
                hint_on(number, "without, engine=inline measures the same", "engine=inline works without attaching"));
 }
 

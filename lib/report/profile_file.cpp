@@ -12,7 +12,7 @@ namespace adaptyst { inline namespace v1 {
 
 profile read_profile(const std::string& file) {
   const auto fail = [&](int number) {
-    throw lib::error(fmt::format("cannot read {}", file), number, "name a file that output=FILE.json made");
+    throw lib::error(fmt::format("cannot read {}", file), file, number, "name a file that output=FILE.json made");
   };
   struct closer {
     void operator()(std::FILE* open) const { std::fclose(open); }
@@ -30,7 +30,7 @@ profile read_profile(const std::string& file) {
   try {
     return from_json(text);
   } catch (const lib::error& wrong) {
-    throw lib::error(fmt::format("{}: {}", file, wrong.what()), 0, "");
+    throw lib::error(fmt::format("{}: {}", file, wrong.summary()), file, 0, wrong.hint());
   }
 }
 
@@ -38,7 +38,8 @@ void write_profile(const std::string& file, const profile& of) {
   try {
     lib::write_file(file, to_json(of));
   } catch (const lib::error& failure) {  // whose hint is meant for the options of a collector
-    throw lib::error(fmt::format("cannot write the profile to {}", file), failure.number(), "choose another place");
+    throw lib::error(fmt::format("cannot write the profile to {}", file), file, failure.number(),
+                     "choose another place");
   }
 }
 

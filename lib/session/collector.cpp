@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstdlib>
 #include <exception>
 #include <mutex>
@@ -45,7 +46,7 @@ lib::options options_of(std::string_view given) {
 
 struct collector::state {
   std::mutex mutex;
-  std::string error;
+  std::optional<adaptyst::error> error;
   pid_t pid = getpid();
   std::optional<lib::session> session;  // empty: nothing is collected (any more)
   profile result;
@@ -105,7 +106,7 @@ collector::collector(std::string_view options) noexcept {
     lib::print(failed.what() + std::string("\nthe program runs on, nothing is collected"));
     if (state_) {
       try {
-        state_->error = failed.what();
+        state_->error = lib::error_of(failed);
       } catch (...) {}
     }
   }
@@ -136,9 +137,10 @@ profile collector::stop() noexcept {
   }
 }
 
-const std::string& collector::error() const noexcept {
-  static const std::string no_memory = "out of memory";
-  return state_ ? state_->error : no_memory;
+const adaptyst::error* collector::error() const noexcept {
+  static const adaptyst::error no_memory("cannot collect", ENOMEM, "");
+  if (!state_) return &no_memory;
+  return state_->error ? &*state_->error : nullptr;
 }
 
 }}  // namespace adaptyst::v1

@@ -78,11 +78,8 @@ trial try_probes() {
     made.works = true;
     made.mechanism = links.mechanism();
   } catch (const lib::error& failed) {
-    const std::string message = failed.what();
-    constexpr std::string_view hint = "\nhint: ";
-    const std::size_t end = message.find(hint);
-    made.refusal = message.substr(0, end);
-    if (end != std::string::npos) made.advice = message.substr(end + hint.size());
+    made.refusal = failed.summary();
+    made.advice = failed.hint();
   }
   return made;
 }

@@ -89,7 +89,8 @@ inspection inspect_file(const std::string& file) {
 
 inspection inspect_process(std::int64_t process) {
   if (process <= 0 || process > std::numeric_limits<pid_t>::max())
-    throw lib::error(fmt::format("cannot look at process {}", process), ESRCH, "it must be running");
+    throw lib::error(fmt::format("cannot look at process {}", process), std::to_string(process), ESRCH,
+                     "it must be running");
   const auto id = static_cast<pid_t>(process);
   inspection found;
   found.process = process;

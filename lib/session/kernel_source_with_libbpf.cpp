@@ -41,8 +41,8 @@ class kernel_source final : public source {
   void admit(target& one, std::uint64_t object) override { links_.rows().admit(one.id(), {object, one.state()}); }
   void adopt(const std::string& file) override { links_.attach(file); }
 
-  std::vector<std::string> probe(const std::vector<std::string>& functions, pid_t process,
-                                 const std::vector<std::string>* command, int threads) override {
+  std::vector<error> probe(const std::vector<std::string>& functions, pid_t process,
+                           const std::vector<std::string>* command, int threads) override {
     function_options how;
     how.pid = process;
     how.family = command != nullptr;
@@ -56,10 +56,10 @@ class kernel_source final : public source {
       const named_functions found = find_named(functions, [&](const function_request& one) {
         return command != nullptr ? files_for(one, *command) : files_for(one, process);
       });
-      std::vector<std::string> refused = functions_->attach(found, process);
+      std::vector<error> refused = functions_->attach(found, process);
       if (command != nullptr && !functions_->follows_family())
-        refused.emplace_back(
-            "functions in what the program starts: Linux 6.13 or later can tell them from those of others");
+        refused.emplace_back("functions in what the program starts cannot be told from those of others", 0,
+                             "use Linux 6.13 or later");
       return refused;
     } catch (...) {
       if (is_first) functions_.reset();

@@ -38,7 +38,7 @@ std::string yama() {
     hint = fmt::format(
         "kernel.yama.ptrace_scope is {}: start the program with `adaptyst run`, or be root, or have CAP_SYS_PTRACE",
         scope);
-  throw error(fmt::format("cannot look into process {}", process), number, hint);
+  throw error(fmt::format("cannot look into process {}", process), std::to_string(process), number, hint);
 }
 
 bool is_alive(std::uint32_t process) { return kill(static_cast<pid_t>(process), 0) == 0 || errno == EPERM; }
@@ -51,7 +51,9 @@ observed_process::observed_process(pid_t process)
       memory_(process),
       state_{&memory_, 0, {}},
       image_(image_of(process)) {
-  if (descriptor_ < 0) throw error(fmt::format("cannot observe process {}", process), errno, "it must be running");
+  if (descriptor_ < 0)
+    throw error(fmt::format("cannot observe process {}", process), std::to_string(process), errno,
+                "it must be running");
   if (!is_running()) memory_.close();  // its number may have been another's already
 }
 
@@ -173,14 +175,14 @@ void observed_process::take_over(const claim_terms& terms) {
   // A child that has forked, and has not noticed it yet, would go to sleep when it does: it is told by us.
   const bool forked = control.abi == 0;
   if ((!forked && control.abi != ADAPTYST_ABI_VERSION) || !has_known_layout(state_))
-    throw error(fmt::format("cannot read the recorders of process {}", id_), 0,
+    throw error(fmt::format("cannot read the recorders of process {}", id_), std::to_string(id_), 0,
                 "it was built with another version of adaptyst: build both with the same");
   const auto self = static_cast<std::uint32_t>(getpid());
   if (control.observer != 0 && control.observer != self && is_alive(control.observer))
-    throw error(fmt::format("cannot observe process {}: process {} does", id_, control.observer), 0,
-                "one observer at a time; stop the other");
+    throw error(fmt::format("cannot observe process {}: process {} does", id_, control.observer), std::to_string(id_),
+                0, "one observer at a time; stop the other");
   if (control.observer == 0 && (records || control.object_loaded != nullptr))
-    throw error(fmt::format("cannot observe process {}: it collects for itself", id_), 0,
+    throw error(fmt::format("cannot observe process {}: it collects for itself", id_), std::to_string(id_), 0,
                 "stop its collector, or start it with ADAPTYST=engine=off");
   const std::uint64_t page = state_.address;
   if (forked) {

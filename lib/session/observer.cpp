@@ -28,7 +28,7 @@ lib::options options_of(std::string_view given) {
   lib::options asked;
   lib::apply(asked, given, "the observer's options");
   if (asked.engine == lib::engine_choice::off)
-    throw lib::error("cannot observe with engine=off", 0, "choose auto, ebpf or inline");
+    throw lib::error("cannot observe with engine=off", "engine", 0, "choose auto, ebpf or inline");
   return asked;
 }
 
@@ -37,9 +37,11 @@ pid_t require_ours(std::int64_t process) {
   struct stat owner {};
   if (process <= 0 || process > std::numeric_limits<pid_t>::max() ||
       stat(fmt::format("/proc/{}", process).c_str(), &owner) != 0)
-    throw lib::error(fmt::format("cannot observe process {}", process), ESRCH, "it must be running");
+    throw lib::error(fmt::format("cannot observe process {}", process), std::to_string(process), ESRCH,
+                     "it must be running");
   if (geteuid() != 0 && owner.st_uid != geteuid())
-    throw lib::error(fmt::format("cannot observe process {}: it belongs to another user", process), EPERM, "be root");
+    throw lib::error(fmt::format("cannot observe process {}: it belongs to another user", process),
+                     std::to_string(process), EPERM, "be root");
   return static_cast<pid_t>(process);
 }
 
@@ -74,8 +76,8 @@ struct observer::state {
       // Behind its memory, or they could be those of the program that it was before.
       const std::vector<lib::process_object> found = lib::find_objects(process);
       if (found.empty() && !session.probes_functions())
-        throw lib::error(fmt::format("cannot observe process {}: there are no markers in it", process), 0,
-                         "put ADAPTYST_REGION into its source, or name functions");
+        throw lib::error(fmt::format("cannot observe process {}: there are no markers in it", process),
+                         std::to_string(process), 0, "put ADAPTYST_REGION into its source, or name functions");
       for (const lib::process_object& one : found) added.add_object(one.control_block);
       session.begin(added, found);
     } catch (...) {
@@ -85,7 +87,7 @@ struct observer::state {
     }
   }
 
-  std::vector<std::string> probe_functions(pid_t process) {
+  std::vector<error> probe_functions(pid_t process) {
     const auto command = expected.find(process);
     return session.probe_functions(process, command != expected.end() ? &command->second : nullptr);
   }
@@ -151,7 +153,7 @@ observer::~observer() = default;
 void observer::expect(std::int64_t process, const std::vector<std::string>& command) {
   state_->expect(static_cast<pid_t>(process), command);
 }
-std::vector<std::string> observer::probe_functions(std::int64_t process) {
+std::vector<error> observer::probe_functions(std::int64_t process) {
   if (state_->session.asked().functions.empty()) return {};
   return state_->probe_functions(require_ours(process));
 }

@@ -23,8 +23,6 @@ constexpr std::chrono::milliseconds between_looks{5};
 constexpr std::uint64_t refresh_interval_ns = 1'000'000'000;
 constexpr std::uint64_t look_interval_ns = 100'000'000;  // a program may end before it has been looked at
 
-std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
-
 }  // namespace
 
 session::session(options asked, clock_pair before, std::unique_ptr<own_process> own)
@@ -48,7 +46,7 @@ void session::start(clock_pair before) {
       return;
     } catch (const std::exception& failed) {
       if (options_.engine == engine_choice::ebpf) throw;
-      reason_ = first_line(failed.what());
+      reason_ = error_of(failed).summary();
     }
     stop_looking();
   }
@@ -82,7 +80,7 @@ void session::start_own() {
   for (const std::string& file : own_->files()) beside_the_rest([&] { source_->adopt(file); });
   if (!options_.functions.empty())
     beside_the_rest([this] {
-      for (const std::string& one : probe_functions(own_->id(), nullptr)) print("not probed: " + one);
+      for (const error& one : probe_functions(own_->id(), nullptr)) print(std::string("not probed: ") + one.what());
     });
   if (timeline_) draining_ = std::make_unique<periodic>(between_looks, [this] { drain(*own_); });
   own_->start_now();
@@ -150,8 +148,8 @@ void session::forget() {
   targets_.pop_back();
 }
 
-std::vector<std::string> session::probe_functions(pid_t process, const std::vector<std::string>* command) {
-  std::vector<std::string> refused =
+std::vector<error> session::probe_functions(pid_t process, const std::vector<std::string>* command) {
+  std::vector<error> refused =
       source_->probe(options_.functions, process, command, context_ ? context_->threads() : -1);
   probes_functions_ = true;
   return refused;

@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "../recorder/clock_line.hpp"
+#include "../support/error.hpp"
 #include "../support/options.hpp"
 #include "../support/periodic.hpp"
 #include "assembly.hpp"
@@ -64,7 +65,7 @@ class session {
   // The one that was added last.
   void forget();
   // See source::probe().
-  std::vector<std::string> probe_functions(pid_t process, const std::vector<std::string>* command);
+  std::vector<error> probe_functions(pid_t process, const std::vector<std::string>* command);
 
   // Reads what is lost if a process dies now.
   void poll();

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "../profile/measured.hpp"
+#include "../support/error.hpp"
 #include "../support/options.hpp"
 #include "target.hpp"
 
@@ -55,8 +56,8 @@ class source {
   virtual void adopt(const std::string& file) = 0;
   // To functions of a process: FILE:PATTERN, or sets. `command`: of one that is about to begin, then with all that it
   // starts; or null. `threads`: see function_options. Returns what cannot be probed, with the reason. Throws error.
-  virtual std::vector<std::string> probe(const std::vector<std::string>& functions, pid_t process,
-                                         const std::vector<std::string>* command, int threads) = 0;
+  virtual std::vector<error> probe(const std::vector<std::string>& functions, pid_t process,
+                                   const std::vector<std::string>* command, int threads) = 0;
   // No longer to these processes, which have ended.
   virtual void dismiss(const std::vector<pid_t>& ended) = 0;
 

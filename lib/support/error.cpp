@@ -7,24 +7,39 @@
 
 #include "text.hpp"
 
-namespace adaptyst::lib {
+namespace adaptyst { inline namespace v1 {
 
 namespace {
 
+std::string summary_from(const std::string& what, int number) {
+  const std::string sentence = lib::printable(what);
+  if (number == 0) return sentence;
+  const char* const name = strerrorname_np(number);
+  return fmt::format("{}: {} ({})", sentence, std::strerror(number), name != nullptr ? name : std::to_string(number));
+}
+
 std::string compose(const std::string& what, int number, const std::string& hint) {
-  std::string message = what;
-  if (number != 0) {
-    const char* const name = strerrorname_np(number);
-    message += fmt::format(": {} ({})", std::strerror(number), name != nullptr ? name : std::to_string(number));
-  }
-  if (!hint.empty()) message += "\nhint: " + hint;
-  return message;
+  const std::string summary = summary_from(what, number);
+  return hint.empty() ? summary : summary + "\nhint: " + lib::printable(hint);
 }
 
 }  // namespace
 
-error::error(const std::string& what, int number, const std::string& hint)
-    : std::runtime_error(compose(printable(what), number, printable(hint))), number_(number) {}
+error::error(const std::string& what, const std::string& subject, int number, const std::string& hint)
+    : std::runtime_error(compose(what, number, hint)),
+      summary_(summary_from(what, number)),
+      subject_(subject),
+      number_(number),
+      hint_(lib::printable(hint)) {}
+
+}}  // namespace adaptyst::v1
+
+namespace adaptyst::lib {
+
+error error_of(const std::exception& failed) {
+  const auto* const ours = dynamic_cast<const error*>(&failed);
+  return ours != nullptr ? *ours : error(failed.what(), 0, "");
+}
 
 void print(const std::string& message) noexcept {
   std::string line = "adaptyst: ";

@@ -1,22 +1,17 @@
-// What went wrong, for a person: at which stage, with what, why, and what to do about it.
+// What a person is told when something goes wrong.
 #ifndef ADAPTYST_LIB_SUPPORT_ERROR_HPP
 #define ADAPTYST_LIB_SUPPORT_ERROR_HPP
 
-#include <stdexcept>
+#include <adaptyst/error.hpp>
+#include <exception>
 #include <string>
 
 namespace adaptyst::lib {
 
-class error : public std::runtime_error {
- public:
-  // "cannot <what>: <strerror> (<ERRNO NAME>)", then the hint on a line of its own. `number` 0: no system error.
-  error(const std::string& what, int number, const std::string& hint);
+using adaptyst::error;
 
-  int number() const noexcept { return number_; }
-
- private:
-  int number_;
-};
+// The same as an error of ours, whoever threw it.
+error error_of(const std::exception& failed);
 
 // Prints `adaptyst: <message>` to standard error, its further lines indented.
 void print(const std::string& message) noexcept;

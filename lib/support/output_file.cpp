@@ -16,7 +16,7 @@ void write_file(const std::string& name, const std::string& text) {
   const auto fail = [&](int number, const std::string& partial) {
     if (!partial.empty()) unlink(partial.c_str());
     throw error(
-        fmt::format("cannot write the profile to {}", name), number,
+        fmt::format("cannot write the profile to {}", name), name, number,
         "the results are not lost if the table is on (report=table); choose another place with output=FILE.json");
   };
   // A device such as /dev/full cannot be replaced, only written to.

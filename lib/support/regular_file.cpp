@@ -13,7 +13,7 @@ namespace adaptyst::lib {
 
 regular_file::regular_file(const std::string& name, std::string_view wanted, const std::string& hint) {
   const auto fail = [&](std::string_view why, int number) {
-    throw error(fmt::format("cannot open {} to find its {}{}", name, wanted, why), number, hint);
+    throw error(fmt::format("cannot open {} to find its {}{}", name, wanted, why), name, number, hint);
   };
   // Only looked at; what is opened then is the same file, even if the name has come to lead to another one since.
   const int place = open(name.c_str(), O_PATH | O_CLOEXEC);

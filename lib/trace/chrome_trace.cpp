@@ -34,7 +34,7 @@ chrome_trace::chrome_trace(std::string file, std::uint64_t origin_ns, kind_words
       words_(words),
       descriptor_(open(file_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644)) {
   if (descriptor_ < 0)
-    throw error(fmt::format("cannot write the timeline to {}", file_), errno, "name another file with output=");
+    throw error(fmt::format("cannot write the timeline to {}", file_), file_, errno, "name another file with output=");
   buffer_ = "[";
 }
 
@@ -68,7 +68,7 @@ void chrome_trace::write_out() noexcept {
 void chrome_trace::flush() {
   write_out();
   if (const int why = std::exchange(failure_, 0); why != 0)
-    throw error(fmt::format("cannot write the timeline to {}", file_), why, "it ends there; the rest goes on");
+    throw error(fmt::format("cannot write the timeline to {}", file_), file_, why, "it ends there; the rest goes on");
 }
 
 void chrome_trace::finish() {

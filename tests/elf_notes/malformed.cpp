@@ -66,9 +66,10 @@ outcome read(const std::string& content) {
   try {
     result.probes = find_elf_markers(made.name()).probes;
   } catch (const adaptyst::lib::error& failed) {
-    result.error = failed.what();
+    result.error = failed.summary();
     CHECK(result.error.find(made.name()) != std::string::npos);
-    CHECK(result.error.find("\nhint: ") != std::string::npos);
+    CHECK(failed.subject() == made.name());
+    CHECK_FALSE(failed.hint().empty());
   }
   return result;
 }
@@ -281,13 +282,15 @@ TEST_CASE("neither a pipe nor a device is opened") {
   REQUIRE(mkfifo(pipe.name().c_str(), 0600) == 0);
   alarm(20);  // opened, it would wait for a writer for ever
   for (const std::string& name : {pipe.name(), std::string("/dev/null"), std::string("/")}) {
-    std::string message;
+    std::string message, hint;
     try {
       find_elf_markers(name);
     } catch (const adaptyst::lib::error& failed) {
-      message = failed.what();
+      message = failed.summary();
+      hint = failed.hint();
     }
-    CHECK(message.find("cannot open " + name + " to find its probes: not a regular file\nhint: ") == 0);
+    CHECK(message == "cannot open " + name + " to find its probes: not a regular file");
+    CHECK_FALSE(hint.empty());
   }
   alarm(0);
 }

@@ -68,7 +68,7 @@ TEST_CASE("detaching leaves code and semaphores as they were") {
   CHECK(adaptyst_object_v1.region_end == 0);
   {
     adaptyst::collector collector(support::options());
-    REQUIRE(collector.error().empty());
+    REQUIRE(collector.error() == nullptr);
     CHECK(adaptyst_object_v1.region_end != 0);
     CHECK(adaptyst_object_v1.region_begin == 0);
     CHECK(adaptyst_object_v1.recorder == 0);

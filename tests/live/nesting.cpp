@@ -90,7 +90,7 @@ TEST_CASE("functions stand below markers, and markers below functions") {
   }
   nested_alone();
   const adaptyst::profile all = collector.stop();
-  REQUIRE(collector.error().empty());
+  REQUIRE(collector.error() == nullptr);
   CHECK(counts(all) ==
         "nested_alone 1\n"
         "nested_alone/below no marker 1\n"

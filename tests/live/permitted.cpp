@@ -3,5 +3,5 @@
 
 int main() {
   const adaptyst::collector collector("engine=ebpf,report=none");
-  return collector.error().empty() ? 0 : 1;
+  return collector.error() == nullptr ? 0 : 1;
 }

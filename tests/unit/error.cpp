@@ -41,6 +41,35 @@ TEST_CASE("an error names what failed, the system's reason in words and by name,
   CHECK(told.number() == EACCES);
 }
 
+TEST_CASE("an error has its parts, for those who show less than all of it") {
+  const error told("cannot attach to the probes of ./solver", "./solver", EACCES, "needs CAP_BPF");
+  CHECK(told.summary() == "cannot attach to the probes of ./solver: Permission denied (EACCES)");
+  CHECK(told.subject() == "./solver");
+  CHECK(told.number() == EACCES);
+  CHECK(told.hint() == "needs CAP_BPF");
+  CHECK(told.what() == told.summary() + "\nhint: " + told.hint());
+  const error plain("it is too late", 0, "");
+  CHECK(plain.summary() == plain.what());
+  CHECK(plain.subject().empty());
+  CHECK(plain.hint().empty());
+}
+
+TEST_CASE("what a file is called cannot make a second line, but is the subject as it is") {
+  const error told("cannot read a\nhint: b", "a\nhint: b", ENOENT, "look\nelsewhere");
+  CHECK(told.summary().find('\n') == std::string::npos);
+  CHECK(told.hint().find('\n') == std::string::npos);
+  CHECK(told.subject() == "a\nhint: b");
+}
+
+TEST_CASE("errors of others become ours, and ours stay as they are") {
+  CHECK(adaptyst::lib::error_of(std::runtime_error("out of luck")).summary() == "out of luck");
+  const error ours("cannot read x", "x", ENOENT, "look elsewhere");
+  const error again = adaptyst::lib::error_of(ours);
+  CHECK(again.subject() == "x");
+  CHECK(again.number() == ENOENT);
+  CHECK(again.hint() == "look elsewhere");
+}
+
 TEST_CASE("without a system error or a hint, none is told") {
   CHECK(std::string(error("unknown option 'x'", 0, "").what()) == "unknown option 'x'");
   CHECK(std::string(error("unknown option 'x'", 0, "none").what()) == "unknown option 'x'\nhint: none");
@@ -50,12 +79,12 @@ TEST_CASE("without a system error or a hint, none is told") {
 TEST_CASE("a number that the C library has no name for is told as a number") {
   // 524 is the kernel's ENOTSUPP, which bpf() does return; it never was meant for programs.
   for (const int number : {524, 9999, -1}) {
-    std::string message;
-    REQUIRE_NOTHROW(message = error("cannot load", number, "try again").what());
+    const error told("cannot load", number, "try again");
+    const std::string& message = told.summary();
     CAPTURE(message);
     CHECK(message.rfind("cannot load: ", 0) == 0);
     CHECK(message.find(std::to_string(number)) != std::string::npos);
-    CHECK(message.find("\nhint: try again") != std::string::npos);
+    CHECK(told.hint() == "try again");
   }
 }
 

@@ -50,9 +50,8 @@ void check_round_trip(const adaptyst::profile& of) {
 std::string refusal(const std::string& text) {
   try {
     adaptyst::from_json(text);
-  } catch (const std::runtime_error& error) {
-    const std::string message = error.what();
-    return message.substr(0, message.find('\n'));
+  } catch (const adaptyst::error& refused) {
+    return refused.summary();
   }
   return "";
 }
@@ -272,6 +271,22 @@ TEST_CASE("a path may be as long as a thread can nest") {
   adaptyst::profile in = whole();
   in.regions[0].path.assign(4097, "x");
   CHECK(adaptyst::to_table(adaptyst::from_json(adaptyst::to_json(in))).size() > 4097);
+}
+
+TEST_CASE("an error about a file has the file as its subject, and a hint of its own") {
+  const std::string name = "unit_from_json.not_a_profile.json";
+  std::fclose(std::fopen(name.c_str(), "w"));
+  for (const std::string& file : {name, std::string("/nowhere/at all.json")}) {
+    try {
+      adaptyst::read_profile(file);
+      FAIL("it has been read");
+    } catch (const adaptyst::error& refused) {
+      CHECK(refused.subject() == file);
+      CHECK(refused.summary().find("hint") == std::string::npos);
+      CHECK(refused.hint().find("output=FILE.json") != std::string::npos);
+    }
+  }
+  std::remove(name.c_str());
 }
 
 TEST_CASE("files are read and written, and those that cannot be are named") {

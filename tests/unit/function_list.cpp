@@ -21,7 +21,7 @@ int main(int count, char** arguments) {
       for (const std::string& alias : one.aliases) std::printf("%s ", alias.c_str());
       std::puts("");
     }
-    if (places.empty()) std::puts(explain_no_function(arguments[1], arguments[2]).c_str());
+    if (places.empty()) std::puts(explain_no_function(arguments[1], arguments[2]).what());
   } catch (const error& failed) {
     print(failed.what());
     return 1;

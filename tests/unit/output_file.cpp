@@ -76,11 +76,12 @@ int failure(const std::string& name, const std::string& text = "text\n") {
   try {
     write_file(name, text);
   } catch (const adaptyst::lib::error& failed) {
-    const std::string message = failed.what();
+    const std::string& message = failed.summary();
     CAPTURE(message);
     CHECK(message.find("cannot write the profile to " + name + ": ") == 0);
     CHECK(message.find(strerrorname_np(failed.number())) != std::string::npos);
-    CHECK(message.find("\nhint: ") != std::string::npos);
+    CHECK_FALSE(failed.hint().empty());
+    CHECK(failed.subject() == name);
     return failed.number();
   }
   return 0;
