@@ -52,6 +52,7 @@ enum class loss_reason {
   kernel_rows_full,
   kernel_busy,
   not_delivered,
+  not_read,
   function_too_deep,
   // Of context and samples: docs/context.md, docs/samples.md.
   unreadable,
@@ -256,6 +257,12 @@ struct timeline_usage {
   std::uint64_t lost = 0;  // for which there was no room in a thread's ring, or in the file
 };
 
+// Of programs that ended without telling, and took with them what was in their recorders.
+struct unread_programs {
+  std::uint64_t programs = 0;
+  std::uint64_t up_to_ns = 0;  // between the last reading and the end, at most
+};
+
 // begun = ended + open + the sum of lost, always.
 struct account {
   std::uint64_t begun = 0;
@@ -265,6 +272,7 @@ struct account {
   std::uint64_t unmatched = 0;  // begins without an end (they are among the lost), and ends without a begin
   std::uint64_t unnamed = 0;    // call paths that were counted, but could not be named at the time
   std::optional<double> overhead_ns;
+  std::optional<unread_programs> unread;  // what they lost is among the lost as "not_read", estimated; so is begun then
 };
 
 struct process_info {

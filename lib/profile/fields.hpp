@@ -176,6 +176,13 @@ constexpr auto fields(type<efficiencies>) {
                     "Of the host: the part of its time in which it did not wait for devices."));
 }
 
+constexpr auto fields(type<unread_programs>) {
+  using of = unread_programs;
+  return list("unread", "Programs that ended without telling, and took with them what was in their recorders.",
+              field("programs", &of::programs, sum, always, ""),
+              field("up_to_ns", &of::up_to_ns, greatest, always, "Between the last reading and the end, at most."));
+}
+
 constexpr auto fields(type<account>) {
   using of = account;
   return list(
@@ -185,7 +192,10 @@ constexpr auto fields(type<account>) {
       field("unmatched", &of::unmatched, sum, always,
             "Begins without an end, which are among the lost, and ends without a begin."),
       field("unnamed", &of::unnamed, sum, always, "Call paths that were counted, but could not be named at the time."),
-      field("overhead_ns", &of::overhead_ns, sum, always, "What observing cost in all."));
+      field("overhead_ns", &of::overhead_ns, sum, always, "What observing cost in all."),
+      field("unread", &of::unread, sum, sometimes,
+            "Absent where there was none. What they lost is an estimate, \"not_read\" among the lost; so is begun "
+            "then."));
 }
 
 constexpr auto fields(type<context_account>) {

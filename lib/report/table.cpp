@@ -293,10 +293,17 @@ void write_account(std::string& out, const account& of, double wall_ns) {
   std::uint64_t lost = 0;
   for (const auto& [reason, count] : of.lost) lost += count;
   const std::string reasons = of.lost.empty() ? "" : " (" + list_of(of.lost) + ")";
-  std::string sentence = fmt::format("{} events begun = {} ended + {} open + {} lost{}; {} unmatched", of.begun,
-                                     of.ended, of.open, lost, reasons, of.unmatched);
+  const char* const about = of.unread ? "about " : "";
+  std::string sentence = fmt::format("{}{} events begun = {} ended + {} open + {}{} lost{}; {} unmatched", about,
+                                     of.begun, of.ended, of.open, about, lost, reasons, of.unmatched);
   if (of.unnamed != 0) sentence += fmt::format("; {} paths unnamed", of.unnamed);
   out += "\n" + wrapped(sentence);
+  if (of.unread)
+    out += wrapped(
+        fmt::format("{} ended without telling: what {} recorded in the last {} at most was not read, and is "
+                    "estimated",
+                    of.unread->programs == 1 ? "a program" : fmt::format("{} programs", of.unread->programs),
+                    of.unread->programs == 1 ? "it" : "they", duration(static_cast<double>(of.unread->up_to_ns))));
   if (of.overhead_ns)
     out += wrapped(fmt::format(
         "observing them cost about {} of the threads' time{}", duration(*of.overhead_ns),

@@ -45,6 +45,7 @@ profile assembly::make(assembly_parts from, const choice& wanted) {
   else if (!with_context) regions_.update_all(from.rows, device_index);
   profile made;
   made.accounting = from.rows.accounting;
+  for (const auto& one : from.of) one->account_for_end(made.accounting);
   if (first != nullptr) {
     made.devices = first->devices().devices;
     made.offload = first->devices().offload;

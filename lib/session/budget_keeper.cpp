@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "../profile/measured.hpp"
 #include "../support/stopwatch.hpp"
 
 namespace adaptyst::lib {
@@ -61,12 +62,18 @@ std::uint32_t budget_keeper::highest_step(const site_count& of) const {
   return may_be_left_out ? std::uint32_t{ADAPTYST_STEP_LAST} : all_recorded;
 }
 
-void budget_keeper::look(const process_state& of, std::uint64_t now_ns, std::uint64_t cpu_ns) {
+bool budget_keeper::is_in_kernel(const site_count& of) const {
+  const auto moved = stays_.find(of.id);
+  return rules_.in_kernel && !is_instant(of.kind) &&
+         (moved == stays_.end() || moved->second.step == ADAPTYST_STEP_ENGINE);
+}
+
+bool budget_keeper::look(const process_state& of, std::uint64_t now_ns, std::uint64_t cpu_ns) {
   if (first_look_ns_ == 0) {
     first_look_ns_ = now_ns;
     next_look_ns_ = now_ns + before_first_look_ns;
   }
-  if (now_ns < next_look_ns_) return;
+  if (now_ns < next_look_ns_) return false;
   next_look_ns_ = now_ns + between_looks_ns;
   counts_.update(of);
   std::vector<marker_load> loads;
@@ -74,6 +81,9 @@ void budget_keeper::look(const process_state& of, std::uint64_t now_ns, std::uin
   for (const auto& [address, site] : counts_.all()) {
     if (site.step != ADAPTYST_STEP_ENGINE) stays_.try_emplace(site.id, stay{first_look_ns_, site.step, {}});
     loads.push_back({address, site.events, highest_step(site), site.step});
+    std::uint64_t& seen = seen_[address];
+    if (!is_in_kernel(site)) in_process_ += site.events - std::min(site.events, seen);
+    seen = site.events;
   }
   for (const step_change& change : budget_.decide(now_ns, cpu_ns, loads)) {
     if (!set_step(of, change.marker, change.step)) continue;
@@ -82,6 +92,7 @@ void budget_keeper::look(const process_state& of, std::uint64_t now_ns, std::uin
     known.since_ns = now_ns;
     known.step = change.step;
   }
+  return true;
 }
 
 void budget_keeper::release(const process_state& of) {

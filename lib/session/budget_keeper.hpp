@@ -34,8 +34,10 @@ class budget_keeper {
  public:
   explicit budget_keeper(const budget_rules& rules) : rules_(rules), budget_(rules.share, rules.costs) {}
 
-  // `cpu_ns`: that the process has used since it is observed.
-  void look(const process_state& of, std::uint64_t now_ns, std::uint64_t cpu_ns);
+  // `cpu_ns`: that the process has used since it is observed. False: it is too early.
+  bool look(const process_state& of, std::uint64_t now_ns, std::uint64_t cpu_ns);
+  // Events that were seen, and that the process alone has: not those that are counted in the kernel.
+  std::uint64_t in_process() const noexcept { return in_process_; }
   // Puts all markers back where the engine takes them.
   void release(const process_state& of);
   // How long a marker was on each step that it has been on, of `elapsed_ns`; by its id.
@@ -49,11 +51,14 @@ class budget_keeper {
     std::map<std::uint32_t, std::uint64_t> before_ns;
   };
   std::uint32_t highest_step(const site_count& of) const;
+  bool is_in_kernel(const site_count& of) const;
 
   budget_rules rules_;
   overhead_budget budget_;
   site_counts counts_;
-  std::unordered_map<std::uint64_t, stay> stays_;  // by id, of those that were ever moved
+  std::unordered_map<std::uint64_t, stay> stays_;          // by id, of those that were ever moved
+  std::unordered_map<std::uint64_t, std::uint64_t> seen_;  // events, by the addresses of the markers' records
+  std::uint64_t in_process_ = 0;
   std::uint64_t first_look_ns_ = 0;
   std::uint64_t next_look_ns_ = 0;
 };

@@ -71,14 +71,21 @@ bool observed_process::is_running() const {
   return false;
 }
 
+void observed_process::retire() noexcept {
+  retired_ = true;
+  if (ended_ns_ == 0) ended_ns_ = detail::monotonic_ns();
+}
+
 bool observed_process::is_still_itself() {
-  if (!is_running()) return false;
-  if (!is_another_program()) return true;
-  if (state_.address == 0 && state_.objects.empty()) {  // it was expected
-    take_image();
-    return true;
+  if (is_running()) {
+    if (!is_another_program()) return true;
+    if (state_.address == 0 && state_.objects.empty()) {  // it was expected
+      take_image();
+      return true;
+    }
+    retire();
   }
-  retire();
+  if (ended_ns_ == 0) ended_ns_ = detail::monotonic_ns();
   return false;
 }
 
@@ -94,11 +101,13 @@ void observed_process::take_image() {
 void observed_process::add_object(std::uint64_t control_block) {
   auto& objects = state_.objects;
   if (std::find(objects.begin(), objects.end(), control_block) == objects.end()) objects.push_back(control_block);
+  has_told_end_ = false;
 }
 
 void observed_process::remove_object(std::uint64_t control_block) {
   auto& objects = state_.objects;
   objects.erase(std::remove(objects.begin(), objects.end(), control_block), objects.end());
+  has_told_end_ = objects.empty();
 }
 
 std::vector<process_object> observed_process::changed_objects() {
@@ -251,7 +260,36 @@ std::optional<process_state> observed_process::reach() {
 void observed_process::refresh(bool also_open) {
   if (is_still_itself())
     if (std::string now = program_of(id_); !now.empty()) set_command(std::move(now));
+  const std::uint64_t now_ns = detail::monotonic_ns();
   target::refresh(also_open);
+  if (!is_running() || memory_.is_gone()) return;
+  if (awake_) unread_.see(now_ns, recorded().accounting.ended);
+  else if (!has_budget()) unread_.see(now_ns, instants());
+  unread_.read(now_ns);
+}
+
+// All that the kernel does not count, but for what a budget has moved.
+std::uint64_t observed_process::instants() const {
+  const measured& all = recorded();
+  std::uint64_t sum = 0;
+  for (const auto& [id, row] : all.rows) {
+    const auto path = all.paths.find(id);
+    const auto site = path != all.paths.end() ? all.sites.find(path->second.site) : all.sites.end();
+    if (site != all.sites.end() && is_instant(site->second.kind)) sum += row.count;
+  }
+  return sum;
+}
+
+void observed_process::account_for_end(account& in) const {
+  const bool had_markers = state_.address != 0 || has_markers();
+  if (ended_ns_ == 0 || has_told_end_ || !claimed_ || !reads_ || !had_markers) return;
+  if (!awake_ && unread_.seen() == 0) return;  // all was in the kernel
+  const std::uint64_t events = unread_.events(ended_ns_);
+  in.lost[loss_reason::not_read] += events;
+  in.begun += events;
+  if (!in.unread) in.unread.emplace();
+  ++in.unread->programs;
+  in.unread->up_to_ns = std::max(in.unread->up_to_ns, unread_.length_ns(ended_ns_));
 }
 
 }  // namespace adaptyst::lib

@@ -24,7 +24,7 @@ class observed_process final : public target {
   // Whether it has replaced its program by exec() since.
   bool is_another_program() const;
   // Its memory is no longer what it was: it counts as ended.
-  void retire() noexcept { retired_ = true; }
+  void retire() noexcept;
   bool has_markers() const noexcept { return !state_.objects.empty(); }
   // Of the program that it has become, which was expected.
   void take_image();
@@ -47,12 +47,14 @@ class observed_process final : public target {
     awake_ = awake;
   }
   void refresh(bool also_open) override;
+  void account_for_end(account& in) const override;
 
  private:
   std::optional<process_state> reach() override;
   // Whether it is still the program whose addresses we know: one that replaces itself by exec() says nothing. Retires it
   // if not.
   bool is_still_itself();
+  std::uint64_t instants() const;
   void take_over(const claim_terms& terms);
   void find_state();
   void take_state();
@@ -72,8 +74,10 @@ class observed_process final : public target {
   std::uint64_t trace_entries_ = 0;  // to be asked for, as soon as there is somebody to ask
   bool claimed_ = false;
   bool awake_ = false;
-  bool tells_ = false;       // what it loads
-  std::uint64_t files_ = 0;  // state_of_files()
+  bool tells_ = false;  // what it loads
+  bool has_told_end_ = false;
+  std::uint64_t ended_ns_ = 0;  // when that was seen
+  std::uint64_t files_ = 0;     // state_of_files()
 };
 
 }  // namespace adaptyst::lib

@@ -42,6 +42,7 @@ target::target(pid_t process)
 void target::start_now() {
   started_cpu_ns_ = cpu_time_ns(id_);
   started_ns_ = detail::monotonic_ns();
+  unread_ = unread_end(started_ns_);
 }
 
 void target::refresh(bool also_open) {
@@ -71,8 +72,9 @@ void target::keep_budget() {
   if (!budget_) return;
   const std::optional<process_state> state = reach();
   const std::uint64_t cpu_ns = cpu_time_ns(id_);
-  if (state && state->address != 0)
-    budget_->look(*state, detail::monotonic_ns(), cpu_ns - std::min(cpu_ns, started_cpu_ns_));
+  const std::uint64_t now_ns = detail::monotonic_ns();
+  if (state && state->address != 0 && budget_->look(*state, now_ns, cpu_ns - std::min(cpu_ns, started_cpu_ns_)))
+    unread_.see(now_ns, budget_->in_process());
 }
 
 void target::release_budget(const process_state& of) {

@@ -19,6 +19,7 @@
 #include "../recorder/recorder_reader.hpp"
 #include "budget_keeper.hpp"
 #include "timeline.hpp"
+#include "unread_end.hpp"
 
 namespace adaptyst::lib {
 
@@ -65,6 +66,8 @@ class target {
   const device_list& devices() const noexcept { return devices_; }
   const open_counts& open_regions() const noexcept { return open_; }
   process_info info() const;
+  // Adds what it had in its recorders when it ended, if it has not told that it would.
+  virtual void account_for_end(account&) const {}
 
   // Has an overhead budget from now on.
   void keep_within(const budget_rules& rules) { budget_.emplace(rules); }
@@ -75,10 +78,12 @@ class target {
 
  protected:
   const pid_t id_;
+  unread_end unread_{0};
 
   // Where its recorders are now, as far as they are to be read; nothing: it is not there any more.
   virtual std::optional<process_state> reach() = 0;
   void set_command(std::string command) { command_ = std::move(command); }
+  bool has_budget() const noexcept { return budget_.has_value(); }
   // All markers are where the engine takes them.
   void release_budget(const process_state& of);
 

@@ -125,6 +125,20 @@ TEST_CASE("an absent quantity stays absent until somebody has it") {
   CHECK(merged(b, b).accounting.overhead_ns == 4.0);
 }
 
+TEST_CASE("programs that were not read to their end are counted, with the longest time of all") {
+  profile a;
+  a.accounting.unread = {2, 30};
+  profile b;
+  CHECK_FALSE(merged(b, b).accounting.unread.has_value());
+  for (const profile& both : {merged(a, b), merged(b, a)}) {
+    CHECK(both.accounting.unread->programs == 2);
+    CHECK(both.accounting.unread->up_to_ns == 30);
+  }
+  b.accounting.unread = {1, 50};
+  CHECK(merged(a, b).accounting.unread->programs == 3);
+  CHECK(merged(a, b).accounting.unread->up_to_ns == 50);
+}
+
 TEST_CASE("the least and the greatest are those of all, and an empty row has neither") {
   adaptyst::region row;
   row.path = {"a"};
@@ -190,7 +204,7 @@ TEST_CASE("two profiles of known numbers") {
   row.measured_on[{false, 1}] = 70;
   row.overhead_ns = 160;
   a.regions = {row};
-  a.accounting = {6, 4, 1, {{loss_reason::rows_full, 1}}, 2, 3, 160.0};
+  a.accounting = {6, 4, 1, {{loss_reason::rows_full, 1}}, 2, 3, 160.0, std::nullopt};
   a.samples = adaptyst::sample_usage{10, 1000, {{loss_reason::truncated, 1}}};
   a.timeline = adaptyst::timeline_usage{8, 2};
   a.processes = {{1, "a", "x", 100}};

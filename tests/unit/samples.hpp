@@ -311,6 +311,7 @@ inline adaptyst::profile nasty_profile() {
     made.accounting.lost[reason] = ~std::uint64_t{0};
   made.accounting.unmatched = made.accounting.unnamed = ~std::uint64_t{0};
   made.accounting.overhead_ns = 1e30;
+  made.accounting.unread = {~std::uint64_t{0}, ~std::uint64_t{0}};
   return made;
 }
 

@@ -73,7 +73,7 @@ adaptyst::profile small() {
   made.devices[1].name = "H200";
   made.devices[1].kernel_ns = 400000000;
   made.regions.push_back(region({"solve"}, 10, 25000000));
-  made.accounting = {11, 10, 1, {}, 0, 0, 2500.0};
+  made.accounting = {11, 10, 1, {}, 0, 0, 2500.0, std::nullopt};
   return made;
 }
 
@@ -158,6 +158,17 @@ TEST_CASE("bytes and flops are shown as rates, other attributes with their sprea
   CHECK(contains(table, "1 GB at 4 GB/s"));
   CHECK(contains(table, "500 MFLOP at 2 GFLOP/s"));
   CHECK(contains(table, "cells mean 4 [1, 7], sum 40"));
+}
+
+TEST_CASE("what was not read is said to be an estimate") {
+  adaptyst::profile in = small();
+  in.accounting.begun += 30;
+  in.accounting.lost = {{adaptyst::loss_reason::not_read, 30}};
+  in.accounting.unread = {1, 250'000'000};
+  CHECK(contains(adaptyst::to_table(in), "about 41 events begun = 10 ended + 1 open + about 30 lost (30 not_read)"));
+  CHECK(contains(adaptyst::to_table(in), "a program ended without telling: what it recorded in the last 250 ms"));
+  adaptyst::merge(in, in);
+  CHECK(contains(adaptyst::to_table(in), "2 programs ended without telling: what they recorded in the last 250 ms"));
 }
 
 TEST_CASE("losses are named, late operations told") {
