@@ -28,24 +28,24 @@ def pairs(*names):
 HEADERS = with_included("include/adaptyst/region.hpp")
 REGION_PROGRAM = with_included("probes/region.bpf.c")
 FUNCTION_PROGRAM = with_included("probes/function.bpf.c")
-RECORDER = pairs("record/recorder_reader", "record/memory", "record/clock_line")
-SITES = pairs("discover/elf_probes", "discover/elf_handle", "discover/regular_file", "record/uprobe_link", "record/kernel_rows",
-              "record/summed_rows")
+RECORDER = pairs("recorder/recorder_reader", "recorder/memory", "recorder/clock_line")
+SITES = pairs("discover/elf_probes", "discover/elf_handle", "support/regular_file", "kernel/uprobe_link", "kernel/kernel_rows",
+              "kernel/summed_rows")
 FUNCTIONS = pairs("discover/elf_functions", "discover/elf_symbols", "discover/entry_instruction", "discover/elf_handle",
-                  "discover/regular_file", "record/uprobe_link", "record/summed_rows")
-RETURNS = FUNCTIONS + pairs("discover/function_request", "record/function_probes")
+                  "support/regular_file", "kernel/uprobe_link", "kernel/summed_rows")
+RETURNS = FUNCTIONS + pairs("discover/function_request", "kernel/function_probes")
 
 CAPABILITIES = "`CAP_BPF`, `CAP_PERFMON`"
 # In the program, in the kernel, in the collector; permissions; first kernel.
 NEEDS = {
     "idle": (HEADERS, [], [], "none", "any"),
     "inline": (HEADERS, [], RECORDER + ["lib/session/recorder_source.cpp"], "none", "any"),
-    "usdt_optimised": (HEADERS, REGION_PROGRAM, SITES + pairs("record/attach_point"), CAPABILITIES, "6.18"),
+    "usdt_optimised": (HEADERS, REGION_PROGRAM, SITES + pairs("kernel/attach_point"), CAPABILITIES, "6.18"),
     "usdt_classic": (HEADERS, REGION_PROGRAM, SITES, CAPABILITIES, "6.10; 5.12 with `CAP_SYS_ADMIN`"),
-    "uprobe_emulated": ([], REGION_PROGRAM, FUNCTIONS + pairs("record/kernel_rows"), CAPABILITIES, "6.10"),
+    "uprobe_emulated": ([], REGION_PROGRAM, FUNCTIONS + pairs("kernel/kernel_rows"), CAPABILITIES, "6.10"),
     "uprobe_session": ([], FUNCTION_PROGRAM, RETURNS, CAPABILITIES, "6.13"),
     "uprobe_pair": ([], FUNCTION_PROGRAM, RETURNS, CAPABILITIES, "6.10"),
-    "uprobe_single_step": ([], REGION_PROGRAM, FUNCTIONS + pairs("record/kernel_rows"), CAPABILITIES, "6.10"),
+    "uprobe_single_step": ([], REGION_PROGRAM, FUNCTIONS + pairs("kernel/kernel_rows"), CAPABILITIES, "6.10"),
 }
 
 
