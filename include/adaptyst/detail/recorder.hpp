@@ -123,10 +123,12 @@ struct recorder : recorder_head {
   double values[1 + most_depth][ADAPTYST_ATTRIBUTES];  // numeric members of the open regions' payloads
 };
 
+#ifndef __CUDACC__  // nvcc refuses it, and programs do without
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Winvalid-offsetof"  // a plain struct behind a plain struct
 constexpr size_t offset_of_frames = offsetof(recorder, frames);
 #pragma GCC diagnostic pop
+#endif
 
 // Differs, in all likelihood, where a reader from outside was built with other headers.
 constexpr uint64_t layout_of_state = mix(
