@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "../support/text.hpp"
+#include "words.hpp"
 
 namespace adaptyst { inline namespace v1 {
 
@@ -13,21 +14,13 @@ namespace {
 using json = nlohmann::ordered_json;
 using lib::fitted, lib::printable, lib::width;
 
-const char* word_of(verdict is) {
-  switch (is) {
-    case verdict::ok: return "ok";
-    case verdict::no: return "no";
-    default: return "unknown";
-  }
-}
-
 }  // namespace
 
 std::string to_json(const diagnosis& of) {
   json all = {{"ebpf_works", of.ebpf_works}, {"findings", json::array()}};
   for (const finding& one : of.findings)
     all["findings"].push_back({{"subject", one.subject},
-                               {"verdict", word_of(one.is)},
+                               {"verdict", lib::word_at(one.is)},
                                {"found", one.found},
                                {"enables", one.enables},
                                {"advice", one.advice.empty() ? json(nullptr) : json(one.advice)}});
@@ -40,7 +33,8 @@ std::string to_table(const diagnosis& of) {
   const std::string indent(subject_columns + 11, ' ');
   std::string text;
   for (const finding& one : of.findings) {
-    text += fmt::format("{:<9}{}  {}\n", word_of(one.is), fitted(one.subject, subject_columns), printable(one.found));
+    text +=
+        fmt::format("{:<9}{}  {}\n", lib::word_at(one.is), fitted(one.subject, subject_columns), printable(one.found));
     text += fmt::format("{}for: {}\n", indent, one.enables);
     if (!one.advice.empty()) text += fmt::format("{}do:  {}\n", indent, printable(one.advice));
   }

@@ -6,24 +6,20 @@ namespace adaptyst { inline namespace v1 {
 
 namespace {
 
-template <class Enum>
-const char* word_at(Enum value) {
-  return lib::words<Enum>.at(static_cast<std::size_t>(value));
-}
-
 constexpr std::string_view one_of = "1 of ";
 
 static_assert(lib::words<region_kind>.size() == static_cast<std::size_t>(region_kind::metric) + 1);
 static_assert(lib::words<device_kind>.size() == static_cast<std::size_t>(device_kind::other) + 1);
 static_assert(lib::words<clock_id>.size() == static_cast<std::size_t>(clock_id::device) + 1);
 static_assert(lib::words<loss_reason>.size() == static_cast<std::size_t>(loss_reason::other) + 1);
+static_assert(lib::words<verdict>.size() == static_cast<std::size_t>(verdict::unknown) + 1);
 
 }  // namespace
 
-const char* word_of(region_kind kind) { return word_at(kind); }
-const char* word_of(device_kind kind) { return word_at(kind); }
-const char* word_of(clock_id clock) { return word_at(clock); }
-const char* word_of(loss_reason reason) { return word_at(reason); }
+const char* word_of(region_kind kind) { return lib::word_at(kind); }
+const char* word_of(device_kind kind) { return lib::word_at(kind); }
+const char* word_of(clock_id clock) { return lib::word_at(clock); }
+const char* word_of(loss_reason reason) { return lib::word_at(reason); }
 
 std::string word_of(const budget_step& step) {
   if (step.in_kernel) return "kernel";

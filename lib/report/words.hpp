@@ -2,6 +2,7 @@
 #ifndef ADAPTYST_LIB_REPORT_WORDS_HPP
 #define ADAPTYST_LIB_REPORT_WORDS_HPP
 
+#include <adaptyst/inspect.hpp>
 #include <adaptyst/profile.hpp>
 #include <array>
 #include <cstddef>
@@ -30,6 +31,14 @@ inline constexpr std::array words<loss_reason>{
     "no_times",           "unknown_clock", "device_lost",       "unmatched",     "kernel_rows_full", "kernel_busy",
     "not_delivered",      "not_read",      "function_too_deep", "unreadable",    "other_layout",     "no_wakeup",
     "counter_interrupts", "stacks_full",   "truncated",         "clock_stopped", "processors",       "other"};
+
+template <>
+inline constexpr std::array words<verdict>{"ok", "no", "unknown"};
+
+template <class Enum>
+const char* word_at(Enum value) {
+  return words<Enum>.at(static_cast<std::size_t>(value));
+}
 
 // Empty for a word that none of them has.
 template <class Enum>
