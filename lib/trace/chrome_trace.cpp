@@ -17,6 +17,7 @@ namespace adaptyst::lib {
 namespace {
 
 constexpr std::size_t buffered_bytes = std::size_t{1} << 20;
+constexpr std::uint64_t page_bytes = 4096;
 // What is above goes without a name or a track of its own: a program may be at odds with all that is usual.
 constexpr std::size_t most_threads = 65536;
 constexpr std::size_t most_tracks_of_queue = 64;
@@ -43,9 +44,19 @@ chrome_trace::~chrome_trace() {
 }
 
 void chrome_trace::begin_event() {
+  end_event();
   if (buffer_.size() > buffered_bytes) write_out();
+  event_at_ = buffer_.size();
   buffer_ += is_empty_ ? "\n" : ",\n";
   is_empty_ = false;
+}
+
+// A program that is killed while it writes leaves whole pages: no event may stand on two.
+void chrome_trace::end_event() {
+  const std::uint64_t begin = written_bytes_ + event_at_;
+  const std::uint64_t end = written_bytes_ + buffer_.size();
+  if (end == begin || end - begin > page_bytes || begin / page_bytes == (end - 1) / page_bytes) return;
+  buffer_.insert(event_at_, page_bytes - begin % page_bytes, ' ');
 }
 
 void chrome_trace::write_out() noexcept {
@@ -61,17 +72,22 @@ void chrome_trace::write_out() noexcept {
     }
     done += static_cast<std::size_t>(written);
   }
+  written_bytes_ += done;
   if (descriptor_ < 0) lost_ += events;
   buffer_.clear();
+  event_at_ = 0;
 }
 
 void chrome_trace::flush() {
+  end_event();
   write_out();
   if (const int why = std::exchange(failure_, 0); why != 0)
     throw error(fmt::format("cannot write the timeline to {}", file_), file_, why, "it ends there; the rest goes on");
 }
 
 void chrome_trace::finish() {
+  end_event();
+  event_at_ = buffer_.size();
   buffer_ += "\n]\n";
   flush();
   if (descriptor_ >= 0) close(std::exchange(descriptor_, -1));

@@ -59,6 +59,7 @@ class chrome_trace {
   };
 
   void begin_event();
+  void end_event();
   void write_out() noexcept;  // and keeps for flush() why it failed
   void write(std::string_view name, std::string_view kind, char phase, std::int64_t process, std::uint32_t track,
              std::uint64_t time_ns);
@@ -76,6 +77,8 @@ class chrome_trace {
   kind_words words_;
   int descriptor_ = -1;
   std::string buffer_;
+  std::size_t event_at_ = 0;         // in the buffer: where the last one begins
+  std::uint64_t written_bytes_ = 0;  // before the buffer
   bool is_empty_ = true;
   std::unordered_map<const traced_site*, std::string> names_;  // as JSON
   std::set<std::pair<std::int64_t, std::uint32_t>> threads_;

@@ -5,6 +5,7 @@
 
 #include <cstdio>
 #include <fstream>
+#include <iterator>
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -89,6 +90,26 @@ TEST_CASE("times are microseconds since the first, to the nanosecond; a number a
   CHECK(all[2]["args"]["value"] == 0.25);
   CHECK(all[3]["ph"] == "i");
   CHECK(all[3]["ts"] == 0.6);
+}
+
+TEST_CASE("whole pages of the file are what loads, as a program leaves them that is killed while it writes") {
+  const temporary_file file;
+  chrome_trace trace(file.name(), origin, adaptyst::word_of);
+  for (std::uint64_t at = 0; at != 1000; ++at) {
+    trace.add(42, event(traced_as::scope, solve, origin + at * at, origin + at * at + at));
+    if (at % 70 == 0) trace.flush();
+  }
+  trace.flush();
+  std::ifstream in(file.name());
+  const std::string text{std::istreambuf_iterator<char>(in), {}};
+  REQUIRE(text.size() > 20 * 4096);
+  std::size_t events = 0;
+  for (std::size_t end = 4096; end < text.size(); end += 4096) {
+    const json left = json::parse(text.substr(0, end) + "]", nullptr, false);
+    REQUIRE_FALSE(left.is_discarded());
+    CHECK(left.size() > events);
+    events = left.size();
+  }
 }
 
 TEST_CASE("a handle is a pair of its own, as it may overlap anything") {
