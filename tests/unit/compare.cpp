@@ -307,3 +307,50 @@ TEST_CASE("a comparison as JSON holds what was found, and null for what was not"
   CHECK(all["regions"].at(1)["before"].is_null());
   CHECK(all["regions"].at(1)["p"].is_null());
 }
+
+TEST_CASE("Holm's correction: each p by how many are not smaller, and never below a smaller one's") {
+  const durations a_before{1, 2, 2, 3, 4, 5, 5, 6};
+  const durations a_after{3, 5, 6, 7, 7, 8, 9, 9};
+  const durations b_after{1, 3, 3, 4, 5, 6, 6, 7};
+  const double p_a = tested(a_before, a_after).p;
+  const double p_b = tested(a_before, b_after).p;
+  REQUIRE(p_b > 3 * p_a);
+  REQUIRE(p_b < 0.5);
+  const auto of = [](const durations& a, const durations& b, const durations& c) {
+    return profile_of({region({"a"}, a), region({"b"}, b), region({"c"}, c)});
+  };
+  const auto p_of = [](const adaptyst::comparison& all, const char* name) {
+    for (const adaptyst::compared_region& one : all.regions)
+      if (one.path.front() == name) return one.test->p;
+    return -1.0;
+  };
+  const adaptyst::comparison all = compare(of(a_before, a_before, a_before), of(a_after, b_after, a_before));
+  CHECK(p_of(all, "a") == Approx(3 * p_a));
+  CHECK(p_of(all, "b") == Approx(2 * p_b));
+  CHECK(p_of(all, "c") == 1);
+  const adaptyst::comparison twice = compare(of(a_before, a_before, a_before), of(a_after, a_after, a_before));
+  CHECK(p_of(twice, "a") == Approx(3 * p_a));
+  CHECK(p_of(twice, "b") == Approx(3 * p_a));
+}
+
+TEST_CASE("what is new, what is gone, and what is slower by more than chance, in words") {
+  const durations few{1, 2, 2, 3, 4, 5, 5, 6};
+  const durations few_later{2, 3, 3, 4, 5, 6, 6, 9};
+  const adaptyst::comparison all =
+      compare(profile_of({region({"slow"}, repeated(1000, 50)), region({"fast"}, repeated(1000, 50)),
+                          region({"by chance"}, few), region({"old"}, repeated(100, 1))}),
+              profile_of({region({"slow"}, repeated(1300, 50)), region({"fast"}, repeated(500, 50)),
+                          region({"by chance"}, few_later), region({"later"}, repeated(100, 1))}));
+  CHECK(list_slower(all, 0.1) == "slow on cpu: mean 1.00 us, now 1.30 us (+30.0%)");
+  CHECK(list_slower(all, 0.31).empty());
+  std::string gone;
+  std::string is_new;
+  const std::string table = to_table(all);
+  for (std::size_t at = 0; at < table.size(); at = table.find('\n', at) + 1) {
+    const std::string line = table.substr(at, table.find('\n', at) - at);
+    if (line.rfind("old ", 0) == 0) gone = line;
+    if (line.rfind("later ", 0) == 0) is_new = line;
+  }
+  CHECK(gone.find(" gone ") != std::string::npos);
+  CHECK(is_new.find(" new ") != std::string::npos);
+}

@@ -2,6 +2,7 @@
 #include "profile/context.hpp"
 
 #include "catch.hpp"
+#include "profile/samples.hpp"
 
 namespace {
 
@@ -133,4 +134,28 @@ TEST_CASE("paths in a circle come to an end") {
   all.paths[main_path].parent = exchange;
   add_context(all, sums(), {});
   CHECK(all.rows[main_path].context);
+}
+
+TEST_CASE("a region's samples are those on a core, of all its stacks; none where they would have been taken") {
+  measured all = program();
+  all.rows[exchange].left_out = 1;
+  add_context(all, sums(), {});
+  adaptyst::lib::sample_sums taken;
+  using adaptyst::lib::thread_state;
+  taken.rows = {{1, advect, thread_state::on_cpu, 5, 0, 3, 0},
+                {1, advect, thread_state::on_cpu, 6, 0, 4, 0},
+                {1, advect, thread_state::blocked, 5, 0, 9, 900},
+                {1, exchange, thread_state::on_cpu, 5, 0, 2, 0},
+                {1, 0, thread_state::on_cpu, 5, 0, 7, 0}};
+  add_samples(all, taken);
+  CHECK(all.rows[advect].samples == 7U);
+  CHECK_FALSE(all.rows[exchange].samples.has_value());
+  CHECK_FALSE(all.rows[kernel].samples.has_value());
+  all = program();
+  add_context(all, sums(), {});
+  add_samples(all, taken);
+  CHECK(all.rows[exchange].samples == 2U);
+  CHECK(all.rows[main_path].samples == 0U);
+  CHECK(adaptyst::sample_usage{4, 1000, {}}.period_ns() == 250U);
+  CHECK_FALSE(adaptyst::sample_usage{}.period_ns().has_value());
 }

@@ -133,6 +133,7 @@ TEST_CASE("a ledger in which anything may stand does no harm") {
   for (unsigned value = 1; value != 256; ++value) {
     for (std::size_t at = 0; at != end; ++at) bytes[at] = static_cast<unsigned char>(value + 7 * at * (value % 3));
     (*in).ledger.sequence = 2;
+    if (value % 32 != 0) (*in).ledger.lock = 0;  // whoever holds it is waited for
     (*in).ledger.epoch = epoch;
     (*in).ledger.devices[0] = honest;
     (*in).ledger.devices[0].sums.queue_count = value * 1000;
@@ -183,4 +184,16 @@ TEST_CASE("utilisation is a fraction, and absent where nothing was observed") {
   usage.observed_ns = 5;  // a device is read a moment after the clock
   CHECK(usage.utilisation() == 1.0);
   CHECK(usage.idle_ns() == 0U);
+}
+
+TEST_CASE("where it is not known what the host waited for, or what ran at once, nothing is told") {
+  made_process in;
+  const std::uint32_t gpu = in.device(1, 0, "late");
+  in.book(gpu, device_work::kernel, 1100, 1200);
+  CHECK(read_devices(in.state(), 2000, 1000, 0).devices.at(1).awaited_ns == 0U);
+  (*in).ledger.devices[0].sums.unplaced = 1;
+  CHECK_FALSE(read_devices(in.state(), 2000, 1000, 0).devices.at(1).awaited_ns.has_value());
+  CHECK(read_devices(in.state(), 2000, 1000, 0).offload.busy_ns == 100U);
+  (*in).ledger.unplaced = 1;
+  CHECK_FALSE(read_devices(in.state(), 2000, 1000, 0).offload.busy_ns.has_value());
 }

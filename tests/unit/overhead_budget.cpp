@@ -177,3 +177,46 @@ TEST_CASE("bursts shorter than a second leave a marker down") {
   }
   CHECK(program.changes - settled <= 1);
 }
+
+TEST_CASE("up again, but only to where half the budget would have done all that second") {
+  made_up program(in_kernel);
+  program.runs(1, 3'000'000);
+  program.pass(2);
+  REQUIRE(program.step(1) > ADAPTYST_STEP_RECORDER);
+  program.runs(1, 100'000);  // 2.8 % in the kernel, 0.4 % in the program's recorder
+  program.pass(0.6);
+  program.runs(1, 1'000);
+  program.pass(0.6);
+  CHECK(program.step(1) == ADAPTYST_STEP_RECORDER);
+  program.pass(1.2);
+  CHECK(program.step(1) == ADAPTYST_STEP_ENGINE);
+}
+
+TEST_CASE("a marker that is found on a step goes on from there") {
+  overhead_budget budget(0.02, in_kernel);
+  const auto look = [&](std::uint64_t at_ns, std::uint64_t events) {
+    return budget.decide(at_ns, at_ns, {{1, events, ADAPTYST_STEP_LAST, 5}});
+  };
+  CHECK(look(1 * second, 10).empty());
+  const auto changes = look(2 * second, 20);
+  REQUIRE(changes.size() == 1);
+  CHECK(changes[0].step == ADAPTYST_STEP_ENGINE);
+}
+
+TEST_CASE("counts that begin anew are those of a new collection, not of 2^64 events") {
+  overhead_budget budget(0.02, in_kernel);
+  CHECK(budget.decide(1 * second, 1 * second, {{1, 50, ADAPTYST_STEP_LAST, 0}}).empty());
+  CHECK(budget.decide(2 * second, 2 * second, {{1, 10, ADAPTYST_STEP_LAST, 0}}).empty());
+}
+
+TEST_CASE("in less than 2 ms of CPU time a rate says nothing, unless a second has passed") {
+  overhead_budget budget(0.02, in_kernel);
+  constexpr std::uint64_t ms = second / 1000;
+  const auto look = [&](std::uint64_t at_ns, std::uint64_t cpu_ns, std::uint64_t events) {
+    return budget.decide(at_ns, cpu_ns, {{1, events, ADAPTYST_STEP_LAST, 0}}).size();
+  };
+  CHECK(look(1 * second, 1 * second, 0) == 0);
+  CHECK(look(1 * second + 10 * ms, 1 * second + ms, 100'000) == 0);
+  CHECK(look(1 * second + 20 * ms, 1 * second + 2 * ms, 100'000) == 1);
+  CHECK(look(2 * second + 20 * ms, 1 * second + 3 * ms, 10'000'000) == 1);
+}

@@ -310,3 +310,35 @@ TEST_CASE("random profiles") {
     check_table(adaptyst::to_table(samples::generator(seed).profile()));
   }
 }
+
+TEST_CASE("a share is of the total, whatever is nested; devices that worked at once say how long") {
+  adaptyst::profile in = small();
+  in.regions[0].self_ns = 100'000'000;
+  in.devices.push_back(in.devices[1]);
+  in.devices[2].index = 4;
+  in.devices[2].busy_ns = 450'000'000;
+  in.offload.busy_ns = 700'000'000;
+  const std::string table = adaptyst::to_table(in);
+  check_table(table);
+  const std::string row = line_of(table, "solve");
+  CHECK(contains(row, "   250 ms   100 ms   25.0%"));
+  CHECK(contains(table, "devices: 250 ms of their work went on at once"));
+}
+
+TEST_CASE("of several estimates the worst error is told, and of several reasons to wait none is the main one") {
+  adaptyst::profile in = small();
+  for (const char* const name : {"rough", "fine"}) {
+    in.regions.push_back(region({name}, 1000, 10));
+    in.regions.back().sampled = 500;
+    in.regions.back().count_variance = name[0] == 'r' ? 400 : 4;
+  }
+  CHECK(contains(adaptyst::to_table(in), "overhead budget: 2 regions sampled (~), counts within 2.0%"));
+  in.context.emplace();
+  adaptyst::kernel_context waits;
+  waits.wall_ns = in.regions[0].total_ns;
+  waits.sleep_ns = 80'000'000;
+  waits.lock_ns = 70'000'000;
+  waits.io_ns = 50'000'000;
+  in.regions[0].context = in.regions[0].self_context = waits;
+  CHECK(contains(adaptyst::to_table(in), "solve: 80.0% blocked, for several reasons"));
+}

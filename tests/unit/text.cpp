@@ -1,0 +1,64 @@
+// Texts of tables: numbers with their units, names that fit.
+#include "support/text.hpp"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "catch.hpp"
+
+using namespace adaptyst::lib;
+
+TEST_CASE("a duration has three digits, and the largest unit of which it has one") {
+  CHECK(duration(0.0) == "0 ns");
+  CHECK(duration(99.4) == "99 ns");
+  CHECK(duration(999.4) == "999 ns");
+  CHECK(duration(999.6) == "1.00 us");
+  CHECK(duration(1'200.0) == "1.20 us");
+  CHECK(duration(9'994.0) == "9.99 us");
+  CHECK(duration(9'996.0) == "10.0 us");
+  CHECK(duration(99'940.0) == "99.9 us");
+  CHECK(duration(99'960.0) == "100 us");
+  CHECK(duration(1e6) == "1.00 ms");
+  CHECK(duration(1e9) == "1.00 s");
+  CHECK(duration(99'999e9) == "99999 s");
+  CHECK(duration(100'000e9) == "28 h");
+  CHECK(duration(99'999 * 3600e9) == "99999 h");
+  CHECK(duration(240'000 * 3600e9) == "10000 d");
+  CHECK(duration(std::optional<std::uint64_t>(1500)) == "1.50 us");
+  CHECK(duration(std::optional<std::uint64_t>()) == "—");
+}
+
+TEST_CASE("a quantity has a prefix, a fraction a per cent sign") {
+  CHECK(quantity(999, "B") == "999 B");
+  CHECK(quantity(999.6, "B") == "1 kB");
+  CHECK(quantity(1234, "B/s") == "1.23 kB/s");
+  CHECK(quantity(-5e9, "FLOP") == "-5 GFLOP");
+  CHECK(percent(0.0123) == "1.2%");
+  CHECK(percent(99.9994) == "9999.9%");
+  CHECK(percent(99.9996) == ">9999%");
+}
+
+TEST_CASE("what would disturb a terminal is a question mark; a character is one column") {
+  CHECK(printable("a\tb\x1f\x7f~") == "a?b??~");
+  CHECK(printable("caf\xc3\xa9 \xc2\x9b \xff") == "caf\xc3\xa9 ? ?");
+  CHECK(width("caf\xc3\xa9") == 4);
+  CHECK(fitted("caf\xc3\xa9", 6) == "caf\xc3\xa9  ");
+  CHECK(fitted("caf\xc3\xa9s", 4) == "caf…");
+  CHECK(right("caf\xc3\xa9", 6) == "  caf\xc3\xa9");
+}
+
+TEST_CASE("of a path its end is kept, and what is missing is seen") {
+  const std::vector<std::string> path{"main", "solve", "flux"};
+  CHECK(path_label(path, 19) == "main > solve > flux");
+  CHECK(path_label(path, 18) == "… > solve > flux");
+  CHECK(path_label(path, 16) == "… > solve > flux");
+  CHECK(path_label(path, 15) == "… > flux");
+  CHECK(path_label({}, 10).empty());
+}
+
+TEST_CASE("a sentence is broken between words, and its further lines are indented") {
+  CHECK(wrapped("one two three", 9) == "one two\n    three\n");
+  CHECK(wrapped("one two", 7) == "one two\n");
+  CHECK(wrapped("one two", 11, 4) == "    one two\n");
+}
