@@ -1,4 +1,4 @@
-"""Each header compiles by itself and twice in a row, with strict warnings, in every way that a program may choose.
+"""Each header compiles by itself and twice in a row, and all together in every way that a program may choose; strictly.
 
 usage: check_standalone.py ROOT COMPILER STANDARD [PFR]
 """
@@ -16,11 +16,12 @@ BESIDE = {
     "adaptyst/hip.hpp": ("hip/hip_runtime_api.h", ["-D__HIP_PLATFORM_AMD__"]),
 }
 
-MODES = {
-    "plain": [],
+# What a header includes depends on the standard, and on whether markers are compiled.
+ALONE = {"plain": [], "disabled": ["-DADAPTYST_DISABLE"]}
+TOGETHER = {
     "optimised, position-independent": ["-O2", "-fPIC", "-fvisibility=hidden"],
     "without exceptions and RTTI": ["-fno-exceptions", "-fno-rtti"],
-    "disabled": ["-DADAPTYST_DISABLE"],
+    "disabled and optimised": ["-DADAPTYST_DISABLE", "-O2"],
 }
 
 
@@ -29,24 +30,35 @@ def main(root, compiler, standard, pfr=None):
     program = tool(compiler)
     includes = Includes(root, pfr)
     # In C, there are only two.
-    headers = includes.headers("*.h") if language == "c" else includes.headers("*.h", "*.hpp", "detail/*.hpp")
+    headers = includes.headers("*.h") if language == "c" else includes.headers("*.h", "*.hpp", "adapter/*.hpp", "detail/*.hpp")
     work = scratch()
+    unit = work / ("unit.c" if language == "c" else "unit.cpp")
     failures = Failures()
+
+    def check(what, text, *flags):
+        unit.write_text(text + "int used;\n")
+        done = run([program, "-std=" + standard, *STRICT, *flags, *includes.flags, "-c", unit, "-o", work / "unit.o"])
+        failures.check(done.returncode == 0 and not done.said, what, done.said)
+
+    together = ""
     for header in headers:
+        text = f"#include <{header}>\n" * 2
         beside, extra = BESIDE.get(header, (None, []))
-        if beside is not None:
+        if beside is None:
+            together += text
+        else:
             known = run([program, *extra, "-E", "-x", "c++", "-"], input=f"#include <{beside}>\n")
             if known.returncode != 0:
                 print(f"{header}: left out: no <{beside}>")
                 continue
-        unit = work / ("unit.c" if language == "c" else "unit.cpp")
-        unit.write_text(f"#include <{header}>\n#include <{header}>\nint used;\n")
-        for mode, flags in MODES.items():
-            if language == "c" and "-fno-rtti" in flags:
-                continue
-            done = run([program, "-std=" + standard, *STRICT, *flags, *extra, *includes.flags, "-c", unit, "-o", work / "unit.o"])
-            failures.check(done.returncode == 0 and not done.said, f"{header}, {mode}", done.said)
-    failures.exit(least_checks=2 * (len(MODES) - 1) if language == "c" else 20 * len(MODES))
+            for mode, flags in TOGETHER.items():
+                check(f"{header}, {mode}", text, *flags, *extra)
+        for mode, flags in ALONE.items():
+            check(f"{header}, {mode}", text, *flags, *extra, "-fsyntax-only")
+    for mode, flags in TOGETHER.items():
+        if language == "c++" or "-fno-rtti" not in flags:
+            check(f"all, {mode}", together, *flags)
+    failures.exit(least_checks=2 * len(ALONE) if language == "c" else 20 * len(ALONE))
 
 
 if __name__ == "__main__":
