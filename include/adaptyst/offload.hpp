@@ -28,7 +28,7 @@ constexpr int check_offload(const Name& name, const device&, const Payload&...) 
 #define ADAPTYST_OFFLOAD(...) ADAPTYST_DETAIL_CHECK(check_offload(__VA_ARGS__))
 #define ADAPTYST_WAIT(...) ADAPTYST_DETAIL_CHECK(check_region(__VA_ARGS__))
 #else
-#include "detail/device_id.hpp"
+#include "detail/offload_scope.hpp"
 #define ADAPTYST_OFFLOAD(...) \
   ADAPTYST_DETAIL_OFFLOAD_SCOPE(__COUNTER__, ADAPTYST_DETAIL_FIRST(__VA_ARGS__, ~), __VA_ARGS__)
 #define ADAPTYST_WAIT(...) ADAPTYST_DETAIL_WAIT_SCOPE(__COUNTER__, ADAPTYST_DETAIL_FIRST(__VA_ARGS__, ~), __VA_ARGS__)

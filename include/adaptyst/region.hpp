@@ -26,7 +26,8 @@
 #include "detail/text.hpp"
 
 #ifndef ADAPTYST_DISABLE
-#include "detail/marker.hpp"
+#include "detail/handle.hpp"
+#include "detail/scope.hpp"
 #endif
 
 namespace adaptyst { inline namespace v1 {

@@ -1,6 +1,6 @@
 #include "recorder_layout.hpp"
 
-#include <adaptyst/detail/recorder.hpp>
+#include <adaptyst/detail/recorder_layout.hpp>
 #include <cstddef>
 
 namespace adaptyst::lib {

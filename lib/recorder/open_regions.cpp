@@ -1,6 +1,6 @@
 #include "open_regions.hpp"
 
-#include <adaptyst/detail/recorder.hpp>
+#include <adaptyst/detail/recorder_layout.hpp>
 #include <algorithm>
 #include <cstddef>
 #include <unordered_set>

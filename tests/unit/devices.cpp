@@ -1,7 +1,7 @@
 // From a process's ledger to what the profile says of its devices. The state is made for the purpose; no marker runs.
 #include <sys/mman.h>
 
-#include <adaptyst/detail/process.hpp>
+#include <adaptyst/detail/device_id.hpp>
 #include <memory>
 
 #include "catch.hpp"

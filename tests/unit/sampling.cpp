@@ -1,5 +1,5 @@
 // Which events are taken where one of N is: every one with the same chance, whatever the program's rhythm.
-#include <adaptyst/detail/recorder.hpp>
+#include <adaptyst/detail/rows.hpp>
 
 #include <array>
 #include <cmath>

@@ -3,9 +3,36 @@
 #define ADAPTYST_DETAIL_DEVICE_ID_HPP
 
 #include "../device.hpp"
-#include "marker.hpp"
+#include "recorder.hpp"
 
 namespace adaptyst { inline namespace v1 {
+
+namespace detail {
+
+template <class = void>
+inline uint32_t find_device(process& in, uint32_t kind, uint32_t index,
+                            const char (&name)[name_bytes_of_device]) noexcept {
+  constexpr unsigned longest_wait = 1U << 28;
+  for (uint32_t at = 0; at != most_devices; ++at) {
+    device_entry& entry = in.ledger.devices[at];
+    uint32_t state = load_acquire(entry.state);
+    if (state == 0 && compare_exchange(entry.state, state, uint32_t{1})) {
+      entry.kind = kind;
+      entry.index = index;
+      __builtin_memcpy(entry.name, name, sizeof entry.name);
+      store_release(entry.state, 2);
+      return at + 1;
+    }
+    // A handful of stores on another thread, unless that has lost its processor to ours for good.
+    for (unsigned spin = 0; load_acquire(entry.state) == 1; ++spin)
+      if (spin == longest_wait) return most_devices + 1;
+    if (entry.kind == kind && entry.index == index && __builtin_memcmp(entry.name, name, sizeof entry.name) == 0)
+      return at + 1;
+  }
+  return most_devices + 1;  // no row for it: counted as lost by who asked
+}
+
+}  // namespace detail
 
 struct device_access {
   // Remembered in the device, so that only its first use in a process searches the list.
@@ -24,33 +51,6 @@ struct device_access {
   }
 };
 
-namespace detail {
-
-template <bool Literal, class Name, class... Payload>
-ADAPTYST_DETAIL_INLINE uint64_t begin_offload(site& marker, const Name& name, const device& on,
-                                              const Payload&... payload) noexcept {
-  static_assert(sizeof...(Payload) <= 1, "adaptyst: ADAPTYST_OFFLOAD(name, device) or (name, device, payload)");
-  return begin_wait<Literal>(marker, device_access::id_of(on), name, payload...);
-}
-
-}  // namespace detail
-
 }}  // namespace adaptyst::v1
-
-#define ADAPTYST_DETAIL_OFFLOAD_SCOPE(number, name, ...)                                                        \
-  ADAPTYST_DETAIL_SITE(ADAPTYST_DETAIL_PASTE(adaptyst_site_, number), ADAPTYST_SITE_OFFLOAD, __func__, name);   \
-  const ::adaptyst::detail::scope ADAPTYST_DETAIL_PASTE(adaptyst_scope_, number) {                              \
-    ADAPTYST_DETAIL_WANTED(number, name) ? ::adaptyst::detail::begin_offload<ADAPTYST_DETAIL_IS_LITERAL(name)>( \
-                                               ADAPTYST_DETAIL_PASTE(adaptyst_site_, number), __VA_ARGS__)      \
-                                         : 0U                                                                   \
-  }
-
-#define ADAPTYST_DETAIL_WAIT_SCOPE(number, name, ...)                                                          \
-  ADAPTYST_DETAIL_SITE(ADAPTYST_DETAIL_PASTE(adaptyst_site_, number), ADAPTYST_SITE_WAIT, __func__, name);     \
-  const ::adaptyst::detail::scope ADAPTYST_DETAIL_PASTE(adaptyst_scope_, number) {                             \
-    ADAPTYST_DETAIL_WANTED(number, name) ? ::adaptyst::detail::begin_wait<ADAPTYST_DETAIL_IS_LITERAL(name)>(   \
-                                               ADAPTYST_DETAIL_PASTE(adaptyst_site_, number), 0U, __VA_ARGS__) \
-                                         : 0U                                                                  \
-  }
 
 #endif

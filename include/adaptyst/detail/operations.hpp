@@ -3,7 +3,7 @@
 #define ADAPTYST_DETAIL_OPERATIONS_HPP
 
 #include "device_id.hpp"
-#include "marker.hpp"
+#include "handle.hpp"
 
 namespace adaptyst { inline namespace v1 { namespace detail {
 

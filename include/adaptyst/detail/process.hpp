@@ -2,83 +2,19 @@
 //
 // It is one anonymous mapping, made when a marker is first awake and never unmapped. Its control page is wiped in a
 // forked child (MADV_WIPEONFORK), which is how a child notices that nobody looks at it.
-//
-// An executable and the libraries beside it each have hidden state of their own (docs/design.md says why). They find
-// one another through the note that each of them carries in memory, so neither visibility, nor symbol tables, nor the
-// order of loading matters.
 #ifndef ADAPTYST_DETAIL_PROCESS_HPP
 #define ADAPTYST_DETAIL_PROCESS_HPP
 
-#include "../probe_abi.h"
 #include "atomic.hpp"
 #include "clock.hpp"
 #include "device_ledger.hpp"
+#include "loaded_objects.hpp"
 #include "system.hpp"
 #include "text.hpp"
 
 namespace adaptyst { inline namespace v1 { namespace detail {
 
 struct recorder;
-
-// ---- ELF objects of this process --------------------------------------------------------------------------------
-
-struct program_header {  // Elf64_Phdr
-  uint32_t type, flags;
-  uint64_t offset, address, physical, file_bytes, bytes, alignment;
-};
-
-struct loaded_object {  // the beginning of dl_phdr_info
-  uint64_t base;
-  const char* path;  // "" for the executable
-  const program_header* headers;
-  uint16_t header_count;
-};
-
-// The control block that an object's note leads to, or null: no markers in it.
-template <class = void>
-inline adaptyst_object* control_block(const loaded_object& object) noexcept {
-  constexpr uint32_t note_segment = 4;  // PT_NOTE
-  struct note_header {
-    uint32_t name_bytes, body_bytes, type;
-  };
-  for (unsigned at = 0; at != object.header_count; ++at) {
-    const program_header& segment = object.headers[at];
-    if (segment.type != note_segment) continue;
-    const uint64_t padding = segment.alignment == 8 ? 7 : 3;
-    uint64_t note = object.base + segment.address;
-    const uint64_t end = note + segment.bytes;
-    while (note + sizeof(note_header) <= end) {
-      note_header header;
-      __builtin_memcpy(&header, reinterpret_cast<const void*>(note), sizeof header);
-      const uint64_t name = note + sizeof header;
-      const uint64_t body = (name + header.name_bytes + padding) & ~padding;
-      if (header.type == ADAPTYST_OBJECT_NOTE && header.name_bytes == 9 && header.body_bytes == 8 &&
-          __builtin_memcmp(reinterpret_cast<const void*>(name), "adaptyst", 9) == 0) {
-        uint64_t offset;  // from the note's body to the control block
-        __builtin_memcpy(&offset, reinterpret_cast<const void*>(body), sizeof offset);
-        return reinterpret_cast<adaptyst_object*>(body + offset);
-      }
-      note = (body + header.body_bytes + padding) & ~padding;
-    }
-  }
-  return nullptr;
-}
-
-// Calls `visit(adaptyst_object&, const loaded_object&)` for every loaded object that carries markers, until it returns
-// false. The loader's lock is held meanwhile: no object comes or goes.
-template <class Visit>
-void for_each_object(Visit&& visit) noexcept {
-  system::for_each_object(
-      [](void* info, size_t, void* data) {
-        loaded_object object;
-        __builtin_memcpy(&object, info, sizeof object);
-        adaptyst_object* const control = control_block(object);
-        return control != nullptr && !(*static_cast<Visit*>(data))(*control, object) ? 1 : 0;
-      },
-      &visit);
-}
-
-// ---- the shared state -------------------------------------------------------------------------------------------
 
 struct control_page {
   uint32_t abi;       // ADAPTYST_ABI_VERSION; 0 in a child that has forked
@@ -177,127 +113,6 @@ template <class = void>
 ADAPTYST_DETAIL_INLINE process* process_of(adaptyst_object& self) noexcept {
   const uint64_t known = load_acquire(self.process);
   return ADAPTYST_DETAIL_UNLIKELY(known == 0) ? find_process(self) : reinterpret_cast<process*>(known);
-}
-
-// ---- interning --------------------------------------------------------------------------------------------------
-
-// The record with this id, made by `make()` if it is new. Lock-free: a signal handler may find a table half-way through
-// any other thread's insertion. Null: no memory, or the neighbourhood of the slot is full.
-template <class T, size_t Slots, class Make>
-const T* intern(intern_table<T, Slots>& table, uint64_t id, Make&& make) noexcept {
-  constexpr size_t longest_probe = 512;
-  const T* made = nullptr;
-  for (size_t step = 0; step != longest_probe; ++step) {
-    const T*& slot = table.slots[(id + step) & (Slots - 1)];
-    const T* there = load_acquire(slot);
-    if (there == nullptr) {
-      if (made == nullptr && (made = make()) == nullptr) return nullptr;
-      if (compare_exchange(slot, there, made)) return made;
-    }
-    if (there->id == id) return there;
-  }
-  return nullptr;
-}
-
-struct site_texts {
-  text name, file, function, label;
-  const char* const* attributes;
-  uint32_t attribute_count, line, kind;
-};
-
-enum class keep { head, tail };
-
-template <class = void>
-inline text shortened(text what, keep part) noexcept {
-  constexpr size_t most = ADAPTYST_TEXT_BYTES - 1;
-  if (what.bytes <= most) return what;
-  return {part == keep::head ? what.data : what.data + (what.bytes - most), most};
-}
-
-template <class = void>
-inline const adaptyst_site* intern_site(process& in, site_texts texts) noexcept {
-  texts.name = shortened(texts.name, keep::head);
-  texts.file = shortened(texts.file, keep::tail);
-  texts.function = shortened(texts.function, keep::head);
-  texts.label = shortened(texts.label, keep::head);
-  uint64_t id = hash(texts.kind, texts.name);
-  id = hash(id, texts.file);
-  id = hash(id, texts.function);
-  id = hash(id ^ texts.line, texts.label);
-  for (uint32_t at = 0; at != texts.attribute_count; ++at) id = hash(id, text_of(texts.attributes[at]));
-  return intern(in.sites, id, [&]() -> const adaptyst_site* {
-    size_t bytes =
-        sizeof(adaptyst_site) + texts.name.bytes + texts.file.bytes + texts.function.bytes + texts.label.bytes + 4;
-    for (uint32_t at = 0; at != texts.attribute_count; ++at)
-      bytes += shortened(text_of(texts.attributes[at]), keep::head).bytes + 1;
-    auto* const site = static_cast<adaptyst_site*>(in.allocate(bytes));
-    if (site == nullptr) return nullptr;
-    char* end = reinterpret_cast<char*>(site + 1);
-    const auto copy = [&end](text from) {
-      char* const to = end;
-      if (from.bytes != 0) __builtin_memcpy(to, from.data, from.bytes);
-      to[from.bytes] = '\0';
-      end += from.bytes + 1;
-      return const_cast<const char*>(to);
-    };
-    site->id = id;
-    site->name = copy(texts.name);
-    site->file = copy(texts.file);
-    site->function = copy(texts.function);
-    site->label = copy(texts.label);
-    for (uint32_t at = 0; at != texts.attribute_count; ++at)
-      site->attributes[at] = copy(shortened(text_of(texts.attributes[at]), keep::head));
-    site->name_bytes = static_cast<uint32_t>(texts.name.bytes);
-    site->line = texts.line;
-    site->kind = texts.kind;
-    site->attribute_count = texts.attribute_count;
-    return site;
-  });
-}
-
-template <class = void>
-ADAPTYST_DETAIL_INLINE uint64_t path_id(uint64_t parent, uint64_t site, uint32_t device) noexcept {
-  return mix(mix(parent ^ 0xA0761D6478BD642FU) ^ site ^ (uint64_t{device} << 56));
-}
-
-template <class = void>
-inline const adaptyst_path* intern_path(process& in, uint64_t id, const adaptyst_path* parent,
-                                        const adaptyst_site* site, uint32_t device) noexcept {
-  return intern(in.paths, id, [&]() -> const adaptyst_path* {
-    auto* const path = static_cast<adaptyst_path*>(in.allocate(sizeof(adaptyst_path)));
-    if (path == nullptr) return nullptr;
-    path->id = id;
-    path->parent = parent;
-    path->site = site;
-    path->device = device;
-    path->depth = parent != nullptr ? parent->depth + 1 : 0;
-    return path;
-  });
-}
-
-// ---- devices ----------------------------------------------------------------------------------------------------
-
-template <class = void>
-inline uint32_t find_device(process& in, uint32_t kind, uint32_t index,
-                            const char (&name)[name_bytes_of_device]) noexcept {
-  constexpr unsigned longest_wait = 1U << 28;
-  for (uint32_t at = 0; at != most_devices; ++at) {
-    device_entry& entry = in.ledger.devices[at];
-    uint32_t state = load_acquire(entry.state);
-    if (state == 0 && compare_exchange(entry.state, state, uint32_t{1})) {
-      entry.kind = kind;
-      entry.index = index;
-      __builtin_memcpy(entry.name, name, sizeof entry.name);
-      store_release(entry.state, 2);
-      return at + 1;
-    }
-    // A handful of stores on another thread, unless that has lost its processor to ours for good.
-    for (unsigned spin = 0; load_acquire(entry.state) == 1; ++spin)
-      if (spin == longest_wait) return most_devices + 1;
-    if (entry.kind == kind && entry.index == index && __builtin_memcmp(entry.name, name, sizeof entry.name) == 0)
-      return at + 1;
-  }
-  return most_devices + 1;  // no row for it: counted as lost by who asked
 }
 
 }}}  // namespace adaptyst::v1::detail

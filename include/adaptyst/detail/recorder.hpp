@@ -1,148 +1,13 @@
-// The recorder: what one thread knows of itself, from the first time that one of its markers is awake.
-//
-// A recorder has one writer, its thread, and any number of readers, in this process or another. Whoever writes makes
-// `sequence` odd before and even after: a reader that saw an odd or a changed number reads again, and a signal handler
-// that finds it odd knows that it has interrupted a writer on its own thread, and lets its event go, counted.
-//
-// Recorders are never freed. One whose thread has died is taken over, rows and all, by the next thread that needs one:
-// a hundred thousand short-lived threads share a handful, and nothing has to run when a thread ends.
-//
-// Memory per thread: about 0.5 MiB of addresses, of which a program with a few dozen rows touches some 100 KiB; further
-// 155 KiB of addresses for every 32 rows. At most `most_rows` rows.
+// How a thread gets its recorder, keeps it in step with whoever looks, and writes it.
 #ifndef ADAPTYST_DETAIL_RECORDER_HPP
 #define ADAPTYST_DETAIL_RECORDER_HPP
 
-#include "../histogram.h"
 #include "announce.hpp"
+#include "object_loading.hpp"
 #include "probes.hpp"
-#include "process.hpp"
-#include "sampling.hpp"
-#include "trace_ring.hpp"
+#include "recorder_state.hpp"
 
 namespace adaptyst { inline namespace v1 { namespace detail {
-
-// Why an event was lost.
-enum class loss : unsigned {
-  too_deep,       // more than most_depth regions open on one thread
-  rows_full,      // more than most_rows call paths on one thread
-  tables_full,    // no room for a further marker, call path or device in the process
-  no_memory,      // the recorder could not be made
-  in_signal,      // a signal handler interrupted the recorder of its own thread
-  bad_times,      // an operation that ended before it started, or started before it was submitted
-  no_times,       // an operation whose times its device did not tell
-  unknown_clock,  // an operation whose times cannot be converted
-  device_lost,    // an operation that its device will never finish
-  unmatched,      // begun, and then left by longjmp() or the end of its thread
-  reasons
-};
-
-constexpr uint32_t most_depth = 4096;
-constexpr uint32_t most_rows = 4096;
-constexpr uint32_t rows_per_chunk = 32;
-constexpr uint32_t row_slots = 2 * most_rows;
-
-struct attribute_sum {
-  double sum, min, max;
-};
-
-// What is known of one call path on one thread.
-struct alignas(64) row {
-  uint64_t id;  // of the path
-  const adaptyst_path* path;
-  const adaptyst_site* site;
-  row* child;         // the last that was found below this one, as a loop finds it again; never null
-  uint64_t identity;  // device and generation of the thread, see identity_of()
-  uint64_t extras;    // 0: no numbers of a payload, no device, no wait of the host, no timeline, no weight
-  uint64_t count, total_ns, nested_ns, min_ns, max_ns;
-  uint64_t* histogram;
-  uint32_t threads;  // that have had this recorder, and been here
-  uint32_t pad;
-  attribute_sum attributes[ADAPTYST_ATTRIBUTES];
-  // Of the events that were booked with a weight N > 1: the sums of N - 1, of N (N - 1), and of the latter times the
-  // square of the duration, which are the estimates' variances.
-  uint64_t left_out, count_variance;
-  double total_variance;
-};
-
-struct row_chunk {
-  row rows[rows_per_chunk];
-  uint64_t histograms[rows_per_chunk][ADAPTYST_HISTOGRAM_BUCKETS];
-};
-
-// An open region.
-struct frame {
-  uint64_t token;  // as its scope knows it; 0: none
-  row* where;      // the recorder's root if the region was begun in an earlier epoch
-  uint64_t nested_ns;
-  const void* stack;  // where its marker stands: stack frame and code
-  uint64_t begin;     // timestamp; 0: not taken yet, and the thread's time still is that of the frame below
-  const void* code;
-  const adaptyst_path* path;
-  uint64_t weight;  // of its event, if its row has `weighed` among its extras
-};
-
-// In the extras of a row whose open frame has a weight: it is booked here, whatever the engine.
-constexpr uint64_t weighed = uint64_t{1} << 32;
-
-// What others read of a recorder.
-struct recorder_head {
-  uint64_t sequence;
-  uint64_t epoch;
-  process* owner;
-  uint32_t depth;           // open frames
-  uint32_t base;            // of which this many were begun for an earlier collector, and count for nobody
-  row* guess;               // below the innermost region: what the next one will probably be; the root: no idea
-  uint64_t counting_epoch;  // the epoch, if timestamps are the processor's counter; never one otherwise
-  uint64_t serial;          // of the last frame; starts with the recorder's number, so no two recorders share a token
-  uint64_t first_serial;    // when the epoch began: each frame since counts as begun
-  uint64_t begun;           // without frames
-  uint64_t ended;
-  int64_t handles;           // regions and operations begun here less those ended here
-  uint64_t orphans;          // ends that met no begin
-  uint64_t in_signal;        // lost by signal handlers
-  uint64_t in_signal_epoch;  // in which they were
-  uint64_t lost[static_cast<unsigned>(loss::reasons)];
-  recorder* next;
-  uint32_t thread;  // kernel thread id of the owner, dead or alive
-  uint32_t generation;
-  uint32_t rows_used, rows_touched;  // now; and ever, so that untouched memory need not be cleared
-  trace_ring* ring;                  // null: no timeline
-  row_chunk* chunks[most_rows / rows_per_chunk];
-};
-
-struct recorder : recorder_head {
-  int64_t owed_waits;     // see book_wait()
-  trace_ring* kept_ring;  // of an earlier epoch, perhaps
-  trace_ring no_ring;     // where there was no memory: it counts what it loses
-  gaps left_out;
-
-  row* slots[row_slots];
-
-  row root;                                            // no path's: above all others
-  frame frames[1 + most_depth];                        // the first is nobody's, and bears the root
-  double values[1 + most_depth][ADAPTYST_ATTRIBUTES];  // numeric members of the open regions' payloads
-};
-
-#ifndef __CUDACC__  // nvcc refuses it, and programs do without
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Winvalid-offsetof"  // a plain struct behind a plain struct
-constexpr size_t offset_of_frames = offsetof(recorder, frames);
-#pragma GCC diagnostic pop
-#endif
-
-// Differs, in all likelihood, where a reader from outside was built with other headers.
-constexpr uint64_t layout_of_state = mix(
-    mix(sizeof(process) ^ (uint64_t{sizeof(recorder)} << 32)) ^ sizeof(row) ^ (uint64_t{sizeof(adaptyst_site)} << 8) ^
-    (uint64_t{ADAPTYST_HISTOGRAM_BUCKETS} << 16) ^ (uint64_t{sizeof(frame)} << 32) ^
-    (uint64_t{offsetof(control_page, owners)} << 40) ^ (uint64_t{offsetof(control_page, recorders)} << 48));
-
-// Hidden, one for each ELF object and thread: one pointer of TLS, whatever the program marks.
-ADAPTYST_DETAIL_HIDDEN inline thread_local recorder* this_thread_recorder = nullptr;
-
-// Stands in this_thread_recorder while the recorder is being found, for signal handlers to see.
-inline recorder* being_found() noexcept { return reinterpret_cast<recorder*>(uintptr_t{1}); }
-
-// ---- writing ------------------------------------------------------------------------------------------------------
 
 // The stretch in which a recorder is being written.
 class writing {
@@ -169,20 +34,10 @@ ADAPTYST_DETAIL_INLINE void count_loss(recorder& r, loss why, uint64_t times = 1
   bump(r.lost[static_cast<unsigned>(why)], times);
 }
 
-template <class = void>
-ADAPTYST_DETAIL_INLINE uint64_t identity_of(const recorder& r, uint32_t device) noexcept {
-  return (uint64_t{r.generation} << 32) | device;
-}
-
 // The innermost open frame, or the one below all.
 template <class = void>
 ADAPTYST_DETAIL_INLINE frame& top_frame(recorder& r) noexcept {
   return r.frames[r.depth];
-}
-
-// Whether the host waits for a device in a region of this kind.
-ADAPTYST_DETAIL_INLINE bool is_wait(uint32_t kind) noexcept {
-  return kind == ADAPTYST_SITE_WAIT || kind == ADAPTYST_SITE_OFFLOAD;
 }
 
 // The host begins or stops to wait. A beginning that cannot be booked takes its end with it; an end that cannot be waits
@@ -282,118 +137,6 @@ ADAPTYST_DETAIL_COLD inline void renew(recorder& r) noexcept {
   for (uint64_t& reason : r.lost) store(reason, 0);
   enter_epoch(r);
 }
-
-template <class = void>
-ADAPTYST_DETAIL_COLD inline row* make_row(recorder& r, row*& slot, uint64_t id, const adaptyst_path* path,
-                                          loss& why) noexcept {
-  why = loss::rows_full;
-  if (r.rows_used == most_rows) return nullptr;
-  const uint32_t number = r.rows_used;
-  row_chunk*& chunk = r.chunks[number / rows_per_chunk];
-  if (chunk == nullptr) {
-    const system::errno_kept unchanged;
-    auto* const mapped = static_cast<row_chunk*>(map_memory(sizeof(row_chunk)));
-    why = loss::no_memory;
-    if (mapped == nullptr) return nullptr;
-    store_release(chunk, mapped);
-  }
-  row& made = chunk->rows[number % rows_per_chunk];
-  uint64_t* const histogram = chunk->histograms[number % rows_per_chunk];
-  if (number < r.rows_touched) {
-    for (unsigned at = 0; at != ADAPTYST_HISTOGRAM_BUCKETS; ++at) store(histogram[at], 0);
-  } else {
-    store(r.rows_touched, number + 1);
-  }
-  store(made.id, id);
-  store(made.path, path);
-  store(made.site, path->site);
-  store(made.child, &r.root);
-  store(made.identity, 0);
-  store(made.extras,
-        path->site->attribute_count | path->device | (is_wait(path->site->kind) || r.ring != nullptr ? 1U : 0U));
-  store(made.count, 0);
-  store(made.total_ns, 0);
-  store(made.nested_ns, 0);
-  store(made.min_ns, ~uint64_t{0});
-  store(made.max_ns, 0);
-  store(made.threads, 0);
-  store(made.left_out, 0);
-  store(made.count_variance, 0);
-  store_number(made.total_variance, 0);
-  store(made.histogram, histogram);
-  for (attribute_sum& attribute : made.attributes) {
-    store_number(attribute.sum, 0);
-    store_number(attribute.min, __builtin_huge_val());
-    store_number(attribute.max, -__builtin_huge_val());
-  }
-  slot = &made;
-  store_release(r.rows_used, number + 1);
-  return &made;
-}
-
-// The row of a path, if there is one; `slot` is where it is or belongs. The table is never more than half full.
-template <class = void>
-ADAPTYST_DETAIL_INLINE row* look_up(recorder& r, uint64_t id, row**& slot) noexcept {
-  for (uint64_t at = id;; ++at) {
-    slot = &r.slots[at % row_slots];
-    row* const there = *slot;
-    if (there == nullptr || there->id == id) return there;
-  }
-}
-
-// The row for `site` below `parent`; null, counted by the caller as `why`, when there is no room.
-template <class = void>
-ADAPTYST_DETAIL_INLINE row* row_below(recorder& r, const adaptyst_path* parent, const adaptyst_site* site,
-                                      uint32_t device, loss& why) noexcept {
-  const uint64_t id = path_id(parent != nullptr ? parent->id : 0, site->id, device);
-  row** slot;
-  row* found = look_up(r, id, slot);
-  if (ADAPTYST_DETAIL_UNLIKELY(found == nullptr)) {
-    const adaptyst_path* const path = intern_path(*r.owner, id, parent, site, device);
-    why = loss::tables_full;
-    if (path == nullptr || (found = make_row(r, *slot, id, path, why)) == nullptr) return nullptr;
-  }
-  if (ADAPTYST_DETAIL_UNLIKELY(found->identity != identity_of(r, device))) {
-    store(found->identity, identity_of(r, device));
-    bump(found->threads, 1);
-  }
-  return found;
-}
-
-// The same for a path that another thread began.
-template <class = void>
-inline row* row_of(recorder& r, const adaptyst_path* path, loss& why) noexcept {
-  return row_below(r, path->parent, path->site, path->device, why);
-}
-
-template <class = void>
-ADAPTYST_DETAIL_INLINE void add_attribute(attribute_sum& to, double value, double weight = 1) noexcept {
-  store_number(to.sum, to.sum + weight * value);  // only this thread writes: plain reads are its own
-  if (value < to.min) store_number(to.min, value);
-  if (value > to.max) store_number(to.max, value);
-}
-
-template <class = void>
-ADAPTYST_DETAIL_INLINE void add_duration(row& to, uint64_t duration_ns, uint64_t nested_ns,
-                                         uint64_t weight = 1) noexcept {
-  bump(to.total_ns, duration_ns * weight);
-  bump(to.nested_ns, nested_ns * weight);
-  if (duration_ns < to.min_ns) store(to.min_ns, duration_ns);
-  if (duration_ns > to.max_ns) store(to.max_ns, duration_ns);
-  bump(to.histogram[adaptyst_histogram_bucket(duration_ns)], weight);
-}
-
-// The event stands for `weight`, of which the others were left out.
-template <class = void>
-inline void add_weighed_duration(row& to, uint64_t duration_ns, uint64_t nested_ns, uint64_t weight) noexcept {
-  add_duration(to, duration_ns, nested_ns, weight);
-  const auto duration = static_cast<double>(duration_ns);
-  bump(to.left_out, weight - 1);
-  bump(to.count_variance, weight * (weight - 1));
-  store_number(to.total_variance, to.total_variance + static_cast<double>(weight * (weight - 1)) * duration * duration);
-}
-
-// ---- having one ---------------------------------------------------------------------------------------------------
 
 template <class = void>
 inline bool is_alive(uint32_t thread) noexcept {

@@ -1,0 +1,105 @@
+// Records of markers and call paths: one of each in a process, found by its id.
+#ifndef ADAPTYST_DETAIL_INTERNING_HPP
+#define ADAPTYST_DETAIL_INTERNING_HPP
+
+#include "process.hpp"
+
+namespace adaptyst { inline namespace v1 { namespace detail {
+
+// The record with this id, made by `make()` if it is new. Lock-free: a signal handler may find a table half-way through
+// any other thread's insertion. Null: no memory, or the neighbourhood of the slot is full.
+template <class T, size_t Slots, class Make>
+const T* intern(intern_table<T, Slots>& table, uint64_t id, Make&& make) noexcept {
+  constexpr size_t longest_probe = 512;
+  const T* made = nullptr;
+  for (size_t step = 0; step != longest_probe; ++step) {
+    const T*& slot = table.slots[(id + step) & (Slots - 1)];
+    const T* there = load_acquire(slot);
+    if (there == nullptr) {
+      if (made == nullptr && (made = make()) == nullptr) return nullptr;
+      if (compare_exchange(slot, there, made)) return made;
+    }
+    if (there->id == id) return there;
+  }
+  return nullptr;
+}
+
+struct site_texts {
+  text name, file, function, label;
+  const char* const* attributes;
+  uint32_t attribute_count, line, kind;
+};
+
+enum class keep { head, tail };
+
+template <class = void>
+inline text shortened(text what, keep part) noexcept {
+  constexpr size_t most = ADAPTYST_TEXT_BYTES - 1;
+  if (what.bytes <= most) return what;
+  return {part == keep::head ? what.data : what.data + (what.bytes - most), most};
+}
+
+template <class = void>
+inline const adaptyst_site* intern_site(process& in, site_texts texts) noexcept {
+  texts.name = shortened(texts.name, keep::head);
+  texts.file = shortened(texts.file, keep::tail);
+  texts.function = shortened(texts.function, keep::head);
+  texts.label = shortened(texts.label, keep::head);
+  uint64_t id = hash(texts.kind, texts.name);
+  id = hash(id, texts.file);
+  id = hash(id, texts.function);
+  id = hash(id ^ texts.line, texts.label);
+  for (uint32_t at = 0; at != texts.attribute_count; ++at) id = hash(id, text_of(texts.attributes[at]));
+  return intern(in.sites, id, [&]() -> const adaptyst_site* {
+    size_t bytes =
+        sizeof(adaptyst_site) + texts.name.bytes + texts.file.bytes + texts.function.bytes + texts.label.bytes + 4;
+    for (uint32_t at = 0; at != texts.attribute_count; ++at)
+      bytes += shortened(text_of(texts.attributes[at]), keep::head).bytes + 1;
+    auto* const site = static_cast<adaptyst_site*>(in.allocate(bytes));
+    if (site == nullptr) return nullptr;
+    char* end = reinterpret_cast<char*>(site + 1);
+    const auto copy = [&end](text from) {
+      char* const to = end;
+      if (from.bytes != 0) __builtin_memcpy(to, from.data, from.bytes);
+      to[from.bytes] = '\0';
+      end += from.bytes + 1;
+      return const_cast<const char*>(to);
+    };
+    site->id = id;
+    site->name = copy(texts.name);
+    site->file = copy(texts.file);
+    site->function = copy(texts.function);
+    site->label = copy(texts.label);
+    for (uint32_t at = 0; at != texts.attribute_count; ++at)
+      site->attributes[at] = copy(shortened(text_of(texts.attributes[at]), keep::head));
+    site->name_bytes = static_cast<uint32_t>(texts.name.bytes);
+    site->line = texts.line;
+    site->kind = texts.kind;
+    site->attribute_count = texts.attribute_count;
+    return site;
+  });
+}
+
+template <class = void>
+ADAPTYST_DETAIL_INLINE uint64_t path_id(uint64_t parent, uint64_t site, uint32_t device) noexcept {
+  return mix(mix(parent ^ 0xA0761D6478BD642FU) ^ site ^ (uint64_t{device} << 56));
+}
+
+template <class = void>
+inline const adaptyst_path* intern_path(process& in, uint64_t id, const adaptyst_path* parent,
+                                        const adaptyst_site* site, uint32_t device) noexcept {
+  return intern(in.paths, id, [&]() -> const adaptyst_path* {
+    auto* const path = static_cast<adaptyst_path*>(in.allocate(sizeof(adaptyst_path)));
+    if (path == nullptr) return nullptr;
+    path->id = id;
+    path->parent = parent;
+    path->site = site;
+    path->device = device;
+    path->depth = parent != nullptr ? parent->depth + 1 : 0;
+    return path;
+  });
+}
+
+}}}  // namespace adaptyst::v1::detail
+
+#endif

@@ -1,0 +1,43 @@
+// What happens when an ELF object with markers comes and when it goes.
+#ifndef ADAPTYST_DETAIL_OBJECT_LOADING_HPP
+#define ADAPTYST_DETAIL_OBJECT_LOADING_HPP
+
+#include "announce.hpp"
+#include "probes.hpp"
+
+namespace adaptyst { inline namespace v1 { namespace detail {
+
+// If somebody looks at the other objects, this one wakes, and the collector hears of it; or an observer from outside.
+template <class T>
+void object_loading<T>::loaded() noexcept {
+  const system::errno_kept unchanged;
+  uint64_t process_address = 0;
+  uint16_t recorder = 0;
+  for_each_object([&](adaptyst_object& object, const loaded_object&) {
+    process_address = load_acquire(object.process);
+    recorder = load(object.recorder);
+    return process_address == 0;
+  });
+  if (process_address != 0) {
+    store_release(adaptyst_object_v1.process, process_address);
+    store(adaptyst_object_v1.recorder, recorder);
+    if (auto* const tell = load_acquire(reinterpret_cast<process*>(process_address)->control.object_loaded)) tell();
+  }
+  adaptyst_answer answer{};
+  if (!announce(ADAPTYST_OBJECT_LOADED, adaptyst_object_v1, answer)) return;
+  process* const in = answer.observation != ADAPTYST_UNOBSERVED ? process_of(adaptyst_object_v1) : nullptr;
+  if (in == nullptr) return;
+  heed(*in, answer);
+  if (answer.observation == ADAPTYST_OBSERVED_BY_RECORDER && recorder == 0) store(adaptyst_object_v1.recorder, 1);
+}
+
+template <class T>
+void object_loading<T>::unloading() noexcept {
+  auto* const in = reinterpret_cast<process*>(load_acquire(adaptyst_object_v1.process));
+  adaptyst_answer answer;
+  if (in != nullptr && load(in->control.observer) != 0) announce(ADAPTYST_OBJECT_UNLOADING, adaptyst_object_v1, answer);
+}
+
+}}}  // namespace adaptyst::v1::detail
+
+#endif

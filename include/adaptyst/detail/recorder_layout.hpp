@@ -1,0 +1,16 @@
+// Where things are in a recorder, for who reads it from outside. Not for programs: nvcc warns of it, whatever it is told.
+#ifndef ADAPTYST_DETAIL_RECORDER_LAYOUT_HPP
+#define ADAPTYST_DETAIL_RECORDER_LAYOUT_HPP
+
+#include "recorder_state.hpp"
+
+namespace adaptyst { inline namespace v1 { namespace detail {
+
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Winvalid-offsetof"  // a plain struct behind a plain struct
+constexpr size_t offset_of_frames = offsetof(recorder, frames);
+#pragma GCC diagnostic pop
+
+}}}  // namespace adaptyst::v1::detail
+
+#endif

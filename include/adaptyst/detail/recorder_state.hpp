@@ -1,0 +1,143 @@
+// The recorder: what one thread knows of itself, from the first time that one of its markers is awake.
+//
+// A recorder has one writer, its thread, and any number of readers, in this process or another. Whoever writes makes
+// `sequence` odd before and even after: a reader that saw an odd or a changed number reads again, and a signal handler
+// that finds it odd knows that it has interrupted a writer on its own thread, and lets its event go, counted.
+//
+// Recorders are never freed. One whose thread has died is taken over, rows and all, by the next thread that needs one:
+// a hundred thousand short-lived threads share a handful, and nothing has to run when a thread ends.
+//
+// Memory per thread: about 0.5 MiB of addresses, of which a program with a few dozen rows touches some 100 KiB; further
+// 155 KiB of addresses for every 32 rows. At most `most_rows` rows.
+#ifndef ADAPTYST_DETAIL_RECORDER_STATE_HPP
+#define ADAPTYST_DETAIL_RECORDER_STATE_HPP
+
+#include "../histogram.h"
+#include "process.hpp"
+#include "sampling.hpp"
+#include "trace_ring.hpp"
+
+namespace adaptyst { inline namespace v1 { namespace detail {
+
+// Why an event was lost.
+enum class loss : unsigned {
+  too_deep,       // more than most_depth regions open on one thread
+  rows_full,      // more than most_rows call paths on one thread
+  tables_full,    // no room for a further marker, call path or device in the process
+  no_memory,      // the recorder could not be made
+  in_signal,      // a signal handler interrupted the recorder of its own thread
+  bad_times,      // an operation that ended before it started, or started before it was submitted
+  no_times,       // an operation whose times its device did not tell
+  unknown_clock,  // an operation whose times cannot be converted
+  device_lost,    // an operation that its device will never finish
+  unmatched,      // begun, and then left by longjmp() or the end of its thread
+  reasons
+};
+
+constexpr uint32_t most_depth = 4096;
+constexpr uint32_t most_rows = 4096;
+constexpr uint32_t rows_per_chunk = 32;
+constexpr uint32_t row_slots = 2 * most_rows;
+
+struct attribute_sum {
+  double sum, min, max;
+};
+
+// What is known of one call path on one thread.
+struct alignas(64) row {
+  uint64_t id;  // of the path
+  const adaptyst_path* path;
+  const adaptyst_site* site;
+  row* child;         // the last that was found below this one, as a loop finds it again; never null
+  uint64_t identity;  // device and generation of the thread, see identity_of()
+  uint64_t extras;    // 0: no numbers of a payload, no device, no wait of the host, no timeline, no weight
+  uint64_t count, total_ns, nested_ns, min_ns, max_ns;
+  uint64_t* histogram;
+  uint32_t threads;  // that have had this recorder, and been here
+  uint32_t pad;
+  attribute_sum attributes[ADAPTYST_ATTRIBUTES];
+  // Of the events that were booked with a weight N > 1: the sums of N - 1, of N (N - 1), and of the latter times the
+  // square of the duration, which are the estimates' variances.
+  uint64_t left_out, count_variance;
+  double total_variance;
+};
+
+struct row_chunk {
+  row rows[rows_per_chunk];
+  uint64_t histograms[rows_per_chunk][ADAPTYST_HISTOGRAM_BUCKETS];
+};
+
+// An open region.
+struct frame {
+  uint64_t token;  // as its scope knows it; 0: none
+  row* where;      // the recorder's root if the region was begun in an earlier epoch
+  uint64_t nested_ns;
+  const void* stack;  // where its marker stands: stack frame and code
+  uint64_t begin;     // timestamp; 0: not taken yet, and the thread's time still is that of the frame below
+  const void* code;
+  const adaptyst_path* path;
+  uint64_t weight;  // of its event, if its row has `weighed` among its extras
+};
+
+// In the extras of a row whose open frame has a weight: it is booked here, whatever the engine.
+constexpr uint64_t weighed = uint64_t{1} << 32;
+
+// What others read of a recorder.
+struct recorder_head {
+  uint64_t sequence;
+  uint64_t epoch;
+  process* owner;
+  uint32_t depth;           // open frames
+  uint32_t base;            // of which this many were begun for an earlier collector, and count for nobody
+  row* guess;               // below the innermost region: what the next one will probably be; the root: no idea
+  uint64_t counting_epoch;  // the epoch, if timestamps are the processor's counter; never one otherwise
+  uint64_t serial;          // of the last frame; starts with the recorder's number, so no two recorders share a token
+  uint64_t first_serial;    // when the epoch began: each frame since counts as begun
+  uint64_t begun;           // without frames
+  uint64_t ended;
+  int64_t handles;           // regions and operations begun here less those ended here
+  uint64_t orphans;          // ends that met no begin
+  uint64_t in_signal;        // lost by signal handlers
+  uint64_t in_signal_epoch;  // in which they were
+  uint64_t lost[static_cast<unsigned>(loss::reasons)];
+  recorder* next;
+  uint32_t thread;  // kernel thread id of the owner, dead or alive
+  uint32_t generation;
+  uint32_t rows_used, rows_touched;  // now; and ever, so that untouched memory need not be cleared
+  trace_ring* ring;                  // null: no timeline
+  row_chunk* chunks[most_rows / rows_per_chunk];
+};
+
+struct recorder : recorder_head {
+  int64_t owed_waits;     // see book_wait()
+  trace_ring* kept_ring;  // of an earlier epoch, perhaps
+  trace_ring no_ring;     // where there was no memory: it counts what it loses
+  gaps left_out;
+
+  row* slots[row_slots];
+
+  row root;                                            // no path's: above all others
+  frame frames[1 + most_depth];                        // the first is nobody's, and bears the root
+  double values[1 + most_depth][ADAPTYST_ATTRIBUTES];  // numeric members of the open regions' payloads
+};
+
+// Differs, in all likelihood, where a reader from outside was built with other headers.
+constexpr uint64_t layout_of_state = mix(
+    mix(sizeof(process) ^ (uint64_t{sizeof(recorder)} << 32)) ^ sizeof(row) ^ (uint64_t{sizeof(adaptyst_site)} << 8) ^
+    (uint64_t{ADAPTYST_HISTOGRAM_BUCKETS} << 16) ^ (uint64_t{sizeof(frame)} << 32) ^
+    (uint64_t{offsetof(control_page, owners)} << 40) ^ (uint64_t{offsetof(control_page, recorders)} << 48));
+
+// Hidden, one for each ELF object and thread: one pointer of TLS, whatever the program marks.
+ADAPTYST_DETAIL_HIDDEN inline thread_local recorder* this_thread_recorder = nullptr;
+
+// Stands in this_thread_recorder while the recorder is being found, for signal handlers to see.
+inline recorder* being_found() noexcept { return reinterpret_cast<recorder*>(uintptr_t{1}); }
+
+// Whether the host waits for a device in a region of this kind.
+ADAPTYST_DETAIL_INLINE bool is_wait(uint32_t kind) noexcept {
+  return kind == ADAPTYST_SITE_WAIT || kind == ADAPTYST_SITE_OFFLOAD;
+}
+
+}}}  // namespace adaptyst::v1::detail
+
+#endif

@@ -1,0 +1,110 @@
+// What ADAPTYST_REGION and ADAPTYST_FUNCTION expand to: a static site, a test of the semaphores, and the cold path behind it.
+#ifndef ADAPTYST_DETAIL_SCOPE_HPP
+#define ADAPTYST_DETAIL_SCOPE_HPP
+
+#include "frames.hpp"
+
+namespace adaptyst { inline namespace v1 { namespace detail {
+
+// 0, and where it is asked for all is cold until ways meet again. GCC moves away from the hot code only what cannot but
+// lead to a call of a cold function, whatever it is told of probabilities. By the time that it finds that this one is
+// called for nothing it has decided.
+ADAPTYST_DETAIL_COLD __attribute__((const)) inline uint32_t cold_zero() noexcept { return 0; }
+
+// Whether the overhead budget wants this event left out. Counts it down, if so; whatever is unclear is for the long way.
+// Stands in the user's function, before any call: for a call the compiler has to put away all that the user's code has in
+// registers, which costs more than all of this.
+template <class = void>
+ADAPTYST_DETAIL_INLINE bool is_left_out(const site& marker, uint32_t zero = 0) noexcept {
+  const adaptyst_site* const record = load_acquire(marker.record);
+  recorder* const r = this_thread_recorder;
+  if (ADAPTYST_DETAIL_UNLIKELY(record == nullptr)) return false;
+  if (ADAPTYST_DETAIL_UNLIKELY(reinterpret_cast<uintptr_t>(r) <= 1)) return false;
+  const uint32_t step = load(record->step) % steps_with_room;  // whatever an observer has written there
+  uint32_t& gap = r->left_out.gap[step + (__builtin_constant_p(step) ? zero : 0)];
+  const uint32_t left = load(gap);
+  if (ADAPTYST_DETAIL_UNLIKELY(left <= 1)) return false;
+  store(gap, left - 1);
+  return true;
+}
+
+// The three functions that a scope calls are only ways to others: being cold, they move the calls to them, and the work
+// between, out of the hot code of their callers, which functions that are to be fast must not be.
+template <class = void>
+ADAPTYST_DETAIL_COLD inline void leave_scope(uint64_t token) noexcept {
+  pop_again(token);
+}
+
+// The object behind ADAPTYST_REGION. Holds a number, in a register: 0 while nobody looks.
+template <class = void>
+class scope {
+ public:
+  explicit ADAPTYST_DETAIL_INLINE scope(uint64_t token) noexcept : token_(token) {}
+  ADAPTYST_DETAIL_INLINE ~scope() {
+    if (__builtin_expect_with_probability(token_ != 0, 0, 1.0)) leave_scope(token_);
+  }
+  scope(const scope&) = delete;
+  scope& operator=(const scope&) = delete;
+  static void* operator new(size_t) = delete;
+  static void* operator new[](size_t) = delete;
+
+ private:
+  uint64_t token_;
+};
+
+template <class = void>
+ADAPTYST_DETAIL_COLD inline uint64_t begin_named(site& marker, uint32_t device) noexcept {
+  return push_again(marker, device, ADAPTYST_DETAIL_STACK(), __builtin_return_address(0));
+}
+
+template <class = void>
+ADAPTYST_DETAIL_COLD inline uint64_t begin_with(site& marker, text name, uint32_t device,
+                                                const payload_values* payload) noexcept {
+  return push_frame(marker, name, device, payload, ADAPTYST_DETAIL_STACK(), __builtin_return_address(0));
+}
+
+template <bool Literal, class Name>
+ADAPTYST_DETAIL_INLINE uint64_t begin_scope(site& marker, uint32_t device, const Name& name) noexcept {
+  if constexpr (Literal) return begin_named(marker, device);
+  return begin_with(marker, text_of_event(name), device, nullptr);
+}
+
+template <bool Literal, class Name, class Payload>
+ADAPTYST_DETAIL_INLINE uint64_t begin_scope(site& marker, uint32_t device, const Name& name,
+                                            const Payload& payload) noexcept {
+  const payload_reader<Payload> values(payload);
+  return begin_with(marker, name_of<Literal>(marker, name), device, &values.read());
+}
+
+template <bool Literal, class Name, class... Payloads>
+uint64_t begin_scope(site&, uint32_t, const Name&, const Payloads&...) noexcept {
+  static_assert(sizeof...(Payloads) == 1, "adaptyst: ADAPTYST_REGION(name) or (name, payload)");
+  return 0;
+}
+
+}}}  // namespace adaptyst::v1::detail
+
+#define ADAPTYST_DETAIL_LEFT_OUT(number) \
+  ::adaptyst::detail::is_left_out(ADAPTYST_DETAIL_PASTE(adaptyst_site_, number), ::adaptyst::detail::cold_zero())
+// Of a name that comes with the event it is not known yet whether it is to be left out.
+#define ADAPTYST_DETAIL_WANTED(number, name) \
+  ADAPTYST_DETAIL_AWAKE() && !(ADAPTYST_DETAIL_IS_LITERAL(name) && ADAPTYST_DETAIL_LEFT_OUT(number))
+#define ADAPTYST_DETAIL_SCOPE(kind, number, device, name, ...)                                                     \
+  ADAPTYST_DETAIL_SITE(ADAPTYST_DETAIL_PASTE(adaptyst_site_, number), kind, __func__, name);                       \
+  const ::adaptyst::detail::scope<> ADAPTYST_DETAIL_PASTE(adaptyst_scope_, number) {                               \
+    ADAPTYST_DETAIL_WANTED(number, name) ? ::adaptyst::detail::begin_scope<ADAPTYST_DETAIL_IS_LITERAL(name)>(      \
+                                               ADAPTYST_DETAIL_PASTE(adaptyst_site_, number), device, __VA_ARGS__) \
+                                         : 0U                                                                      \
+  }
+
+#define ADAPTYST_DETAIL_FUNCTION_SCOPE(number)                                                                   \
+  static ::adaptyst::detail::site ADAPTYST_DETAIL_PASTE(adaptyst_site_, number){                                 \
+      __func__, sizeof(__func__) - 1, __FILE__, __func__, static_cast<uint32_t>(__LINE__), ADAPTYST_SITE_REGION, \
+      nullptr};                                                                                                  \
+  const ::adaptyst::detail::scope<> ADAPTYST_DETAIL_PASTE(adaptyst_scope_, number) {                             \
+    ADAPTYST_DETAIL_AWAKE() && !ADAPTYST_DETAIL_LEFT_OUT(number)                                                 \
+        ? ::adaptyst::detail::begin_named(ADAPTYST_DETAIL_PASTE(adaptyst_site_, number), 0U)                     \
+        : 0U                                                                                                     \
+  }
+
+#endif
