@@ -23,76 +23,43 @@
 
 #include <cuda_runtime_api.h>
 
-#include "detail/event_stream.hpp"
+#include "detail/gpu_runtime.hpp"
 
 namespace adaptyst { inline namespace v1 {
 
 namespace detail {
 
-struct cuda_runtime {
+struct cuda_api {
   using event = cudaEvent_t;
   using stream = cudaStream_t;
 
 #ifndef ADAPTYST_DISABLE
-  // While it lives: an error of ours is forgotten, one that the program has not asked for yet stays.
-  class own_errors {
-   public:
-    own_errors() noexcept : sound_(cudaPeekAtLastError() == cudaSuccess) {}
-    ~own_errors() {
-      if (sound_) static_cast<void>(cudaGetLastError());
-    }
-    own_errors(const own_errors&) = delete;
-    own_errors& operator=(const own_errors&) = delete;
-    bool is_sound() const noexcept { return sound_; }
+  using properties = cudaDeviceProp;
+  using capture_mode = cudaStreamCaptureMode;
+  using capture_status = cudaStreamCaptureStatus;
 
-   private:
-    bool sound_;
-  };
-  // While it lives, asking for events does not break a capture that another thread is at.
-  class beside_captures {
-   public:
-    beside_captures() noexcept : exchanged_(cudaThreadExchangeStreamCaptureMode(&mode_) == cudaSuccess) {}
-    ~beside_captures() {
-      if (exchanged_) static_cast<void>(cudaThreadExchangeStreamCaptureMode(&mode_));
-    }
-    beside_captures(const beside_captures&) = delete;
-    beside_captures& operator=(const beside_captures&) = delete;
+  static constexpr const char* name = "CUDA";
+  static constexpr auto success = cudaSuccess, not_ready = cudaErrorNotReady;
+  static constexpr auto relaxed = cudaStreamCaptureModeRelaxed;
+  static constexpr auto not_capturing = cudaStreamCaptureStatusNone;
+  static constexpr unsigned beside_others = cudaStreamNonBlocking, with_times = cudaEventDefault;
 
-   private:
-    cudaStreamCaptureMode mode_ = cudaStreamCaptureModeRelaxed;  // before it is exchanged
-    bool exchanged_;
-  };
-
-  static int current_device() noexcept {
-    int ordinal = -1;
-    return cudaGetDevice(&ordinal) == cudaSuccess ? ordinal : -1;
-  }
-  static device describe(int ordinal) noexcept {
-    cudaDeviceProp properties{};
-    char place[32] = "";
-    if (cudaGetDeviceProperties(&properties, ordinal) != cudaSuccess) properties.name[0] = '\0';
-    if (cudaDeviceGetPCIBusId(place, sizeof place, ordinal) != cudaSuccess) place[0] = '\0';
-    return gpu_at(ordinal, "CUDA", properties.name, place);
-  }
-  static bool create_stream(stream& made) noexcept {
-    return cudaStreamCreateWithFlags(&made, cudaStreamNonBlocking) == cudaSuccess;
-  }
-  static bool is_capturing(stream in) noexcept {
-    cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
-    return cudaStreamIsCapturing(in, &status) != cudaSuccess || status != cudaStreamCaptureStatusNone;
-  }
-  static bool create(event& made) noexcept { return cudaEventCreateWithFlags(&made, cudaEventDefault) == cudaSuccess; }
-  static bool record(event what, stream in) noexcept { return cudaEventRecord(what, in) == cudaSuccess; }
-  static event_state state(event of) noexcept {
-    const cudaError_t answer = cudaEventQuery(of);
-    if (answer == cudaSuccess) return event_state::reached;
-    return answer == cudaErrorNotReady ? event_state::pending : event_state::lost;
-  }
-  static bool elapsed_ms(float& ms, event from, event to) noexcept {
-    return cudaEventElapsedTime(&ms, from, to) == cudaSuccess;
-  }
+  static constexpr auto peek_error = &cudaPeekAtLastError;
+  static constexpr auto take_error = &cudaGetLastError;
+  static constexpr auto get_device = &cudaGetDevice;
+  static constexpr auto get_properties = &cudaGetDeviceProperties;
+  static constexpr auto get_place = &cudaDeviceGetPCIBusId;
+  static constexpr auto exchange_capture_mode = &cudaThreadExchangeStreamCaptureMode;
+  static constexpr auto get_capture_status = &cudaStreamIsCapturing;
+  static constexpr auto create_stream = &cudaStreamCreateWithFlags;
+  static constexpr auto create_event = &cudaEventCreateWithFlags;
+  static constexpr auto record_event = &cudaEventRecord;
+  static constexpr auto query_event = &cudaEventQuery;
+  static constexpr auto get_elapsed_ms = &cudaEventElapsedTime;
 #endif
 };
+
+using cuda_runtime = gpu_runtime<cuda_api>;
 
 }  // namespace detail
 

@@ -14,76 +14,43 @@
 
 #include <hip/hip_runtime_api.h>
 
-#include "detail/event_stream.hpp"
+#include "detail/gpu_runtime.hpp"
 
 namespace adaptyst { inline namespace v1 {
 
 namespace detail {
 
-struct hip_runtime {
+struct hip_api {
   using event = hipEvent_t;
   using stream = hipStream_t;
 
 #ifndef ADAPTYST_DISABLE
-  // While it lives: an error of ours is forgotten, one that the program has not asked for yet stays.
-  class own_errors {
-   public:
-    own_errors() noexcept : sound_(hipPeekAtLastError() == hipSuccess) {}
-    ~own_errors() {
-      if (sound_) static_cast<void>(hipGetLastError());
-    }
-    own_errors(const own_errors&) = delete;
-    own_errors& operator=(const own_errors&) = delete;
-    bool is_sound() const noexcept { return sound_; }
+  using properties = hipDeviceProp_t;
+  using capture_mode = hipStreamCaptureMode;
+  using capture_status = hipStreamCaptureStatus;
 
-   private:
-    bool sound_;
-  };
-  // While it lives, asking for events does not break a capture that another thread is at.
-  class beside_captures {
-   public:
-    beside_captures() noexcept : exchanged_(hipThreadExchangeStreamCaptureMode(&mode_) == hipSuccess) {}
-    ~beside_captures() {
-      if (exchanged_) static_cast<void>(hipThreadExchangeStreamCaptureMode(&mode_));
-    }
-    beside_captures(const beside_captures&) = delete;
-    beside_captures& operator=(const beside_captures&) = delete;
+  static constexpr const char* name = "HIP";
+  static constexpr auto success = hipSuccess, not_ready = hipErrorNotReady;
+  static constexpr auto relaxed = hipStreamCaptureModeRelaxed;
+  static constexpr auto not_capturing = hipStreamCaptureStatusNone;
+  static constexpr unsigned beside_others = hipStreamNonBlocking, with_times = hipEventDefault;
 
-   private:
-    hipStreamCaptureMode mode_ = hipStreamCaptureModeRelaxed;  // before it is exchanged
-    bool exchanged_;
-  };
-
-  static int current_device() noexcept {
-    int ordinal = -1;
-    return hipGetDevice(&ordinal) == hipSuccess ? ordinal : -1;
-  }
-  static device describe(int ordinal) noexcept {
-    hipDeviceProp_t properties{};
-    char place[32] = "";
-    if (hipGetDeviceProperties(&properties, ordinal) != hipSuccess) properties.name[0] = '\0';
-    if (hipDeviceGetPCIBusId(place, sizeof place, ordinal) != hipSuccess) place[0] = '\0';
-    return gpu_at(ordinal, "HIP", properties.name, place);
-  }
-  static bool create_stream(stream& made) noexcept {
-    return hipStreamCreateWithFlags(&made, hipStreamNonBlocking) == hipSuccess;
-  }
-  static bool is_capturing(stream in) noexcept {
-    hipStreamCaptureStatus status = hipStreamCaptureStatusNone;
-    return hipStreamIsCapturing(in, &status) != hipSuccess || status != hipStreamCaptureStatusNone;
-  }
-  static bool create(event& made) noexcept { return hipEventCreateWithFlags(&made, hipEventDefault) == hipSuccess; }
-  static bool record(event what, stream in) noexcept { return hipEventRecord(what, in) == hipSuccess; }
-  static event_state state(event of) noexcept {
-    const hipError_t answer = hipEventQuery(of);
-    if (answer == hipSuccess) return event_state::reached;
-    return answer == hipErrorNotReady ? event_state::pending : event_state::lost;
-  }
-  static bool elapsed_ms(float& ms, event from, event to) noexcept {
-    return hipEventElapsedTime(&ms, from, to) == hipSuccess;
-  }
+  static constexpr auto peek_error = &hipPeekAtLastError;
+  static constexpr auto take_error = &hipGetLastError;
+  static constexpr auto get_device = &hipGetDevice;
+  static constexpr auto get_properties = &hipGetDeviceProperties;
+  static constexpr auto get_place = &hipDeviceGetPCIBusId;
+  static constexpr auto exchange_capture_mode = &hipThreadExchangeStreamCaptureMode;
+  static constexpr auto get_capture_status = &hipStreamIsCapturing;
+  static constexpr auto create_stream = &hipStreamCreateWithFlags;
+  static constexpr auto create_event = &hipEventCreateWithFlags;
+  static constexpr auto record_event = &hipEventRecord;
+  static constexpr auto query_event = &hipEventQuery;
+  static constexpr auto get_elapsed_ms = &hipEventElapsedTime;
 #endif
 };
+
+using hip_runtime = gpu_runtime<hip_api>;
 
 }  // namespace detail
 

@@ -1,51 +1,22 @@
-// Work on a stream, timed by two events that the device stamps as it comes by: what cuda.hpp and hip.hpp are made of.
+// A device's clock and its events: work on a stream, timed by two events that the device stamps as it comes by.
 //
 // Nothing here waits for the device. What has ended is found by asking, when something else is tracked or when the program
 // asks for all. Events tell only how far apart they are, in a float of milliseconds: so each is measured from an anchor, an
 // event on a stream of our own whose time is known from both sides, taken anew so often that the float is fine enough.
 //
-// `Runtime` says how its events are made, recorded and asked; cuda.hpp shows what it needs.
-#ifndef ADAPTYST_DETAIL_EVENT_STREAM_HPP
-#define ADAPTYST_DETAIL_EVENT_STREAM_HPP
+// `Runtime` says how its events are made, recorded and asked: gpu_runtime.hpp.
+#ifndef ADAPTYST_DETAIL_EVENT_DEVICE_HPP
+#define ADAPTYST_DETAIL_EVENT_DEVICE_HPP
 
-#include "../operation.hpp"
-
-#ifndef ADAPTYST_DISABLE
 #include <time.h>
 
 #include <mutex>
 #include <new>
 
-#include "../adapter/gpu_name.hpp"
 #include "../device_clock.hpp"
-#endif
+#include "../operation.hpp"
 
 namespace adaptyst { inline namespace v1 { namespace detail {
-
-#ifdef ADAPTYST_DISABLE
-
-inline namespace disabled {
-template <class Runtime>
-class tracked_work {
- public:
-  tracked_work() noexcept = default;
-  tracked_work(tracked_work&&) noexcept = default;
-  tracked_work& operator=(tracked_work&&) noexcept = default;
-  ~tracked_work() {}  // as with markers: a scope that ends is a use
-  explicit operator bool() const noexcept { return false; }
-  void end() noexcept {}
-};
-
-template <class Runtime, class Name, class... Payload>
-tracked_work<Runtime> track_work(typename Runtime::stream, const Name& name, operation_kind, const char*, const char*,
-                                 uint32_t, const Payload&...) noexcept {
-  return static_cast<void>(text_of(name)), tracked_work<Runtime>{};
-}
-template <class Runtime>
-void collect_tracked() noexcept {}
-}  // namespace disabled
-
-#else
 
 enum class event_state { reached, pending, lost };
 
@@ -261,102 +232,6 @@ class event_device {
   work_item* last_ = nullptr;
   uint32_t items_ = 0;
 };
-
-// What lies between track() and end(). Move-only; ends with its scope if not before.
-template <class Runtime>
-class tracked_work {
- public:
-  tracked_work() noexcept = default;
-  tracked_work(tracked_work&& from) noexcept : on_(from.on_), item_(from.item_) { from.item_ = nullptr; }
-  tracked_work& operator=(tracked_work&& from) noexcept {
-    if (this == &from) return *this;
-    end();
-    on_ = from.on_;
-    item_ = from.item_;
-    from.item_ = nullptr;
-    return *this;
-  }
-  ~tracked_work() { end(); }
-
-  // Whether it is being observed, and not ended yet.
-  explicit operator bool() const noexcept { return item_ != nullptr; }
-
-  // What comes into the stream from now on does not belong to it. A second call does nothing.
-  void end() noexcept {
-    if (item_ == nullptr) return;
-    const typename Runtime::own_errors program;
-    if (Runtime::record(item_->end, item_->on)) {
-      on_->fly(*item_);
-    } else {
-      item_->tracked.abandon(operation_loss::device_lost);
-      on_->give_back(*item_);
-    }
-    item_ = nullptr;
-  }
-
-  // For track().
-  template <class Submit>
-  static tracked_work begin(typename Runtime::stream in, Submit&& submit_on) noexcept {
-    tracked_work begun;
-    const typename Runtime::own_errors program;
-    event_device<Runtime>* const on = event_device<Runtime>::current();
-    if (on == nullptr) return begun;
-    if (program.is_sound()) {
-      const typename Runtime::beside_captures asking;
-      on->synchronise(false);
-      on->collect(few_pending);
-    }
-    operation_loss why = operation_loss::device_lost;
-    typename event_device<Runtime>::work_item* item = nullptr;
-    operation submitted = submit_on(on->identity());
-    if (program.is_sound() && submitted) {
-      why = operation_loss::no_times;
-      if (!Runtime::is_capturing(in)) item = on->take();
-    }
-    if (item != nullptr) {
-      item->on = in;
-      item->handed_over_ns = now_ns();
-      if (Runtime::record(item->begin, in)) {
-        static_cast<void>(item->tracked = static_cast<operation&&>(submitted));
-        begun.on_ = on;
-        begun.item_ = item;
-        return begun;
-      }
-      why = operation_loss::device_lost;
-      on->give_back(*item);
-    }
-    submitted.abandon(why);
-    return begun;
-  }
-
- private:
-  static constexpr uint32_t few_pending = 2;
-
-  event_device<Runtime>* on_ = nullptr;
-  typename event_device<Runtime>::work_item* item_ = nullptr;
-};
-
-template <class Runtime, class Name, class... Payload>
-tracked_work<Runtime> track_work(typename Runtime::stream in, const Name& name, operation_kind kind, const char* file,
-                                 const char* function, uint32_t line, const Payload&... payload) noexcept {
-  if (!is_awake()) return {};
-  return tracked_work<Runtime>::begin(
-      in, [&](const device& on) { return submit(name, on, in, kind, payload..., file, function, line); });
-}
-
-template <class Runtime>
-void collect_tracked() noexcept {
-  if (!is_awake()) return;
-  const typename Runtime::own_errors program;
-  if (!program.is_sound()) return;
-  const typename Runtime::beside_captures asking;
-  event_device<Runtime>::for_each([](event_device<Runtime>& one) {
-    one.synchronise(true);
-    one.collect(event_device<Runtime>::most_in_flight);
-  });
-}
-
-#endif
 
 }}}  // namespace adaptyst::v1::detail
 

@@ -1,0 +1,83 @@
+// What the runtimes of CUDA and HIP have in common, which is all but the names: those are in `Api`, cuda.hpp's and hip.hpp's.
+#ifndef ADAPTYST_DETAIL_GPU_RUNTIME_HPP
+#define ADAPTYST_DETAIL_GPU_RUNTIME_HPP
+
+#include "tracked_work.hpp"
+
+#ifndef ADAPTYST_DISABLE
+#include "../adapter/gpu_name.hpp"
+#include "system.hpp"
+#endif
+
+namespace adaptyst { inline namespace v1 { namespace detail {
+
+template <class Api>
+struct gpu_runtime {
+  using event = typename Api::event;
+  using stream = typename Api::stream;
+
+#ifndef ADAPTYST_DISABLE
+  // While it lives: an error of ours is forgotten, one that the program has not asked for yet stays.
+  class own_errors {
+   public:
+    own_errors() noexcept : sound_(Api::peek_error() == Api::success) {}
+    ~own_errors() {
+      if (sound_) static_cast<void>(Api::take_error());
+    }
+    own_errors(const own_errors&) = delete;
+    own_errors& operator=(const own_errors&) = delete;
+    bool is_sound() const noexcept { return sound_; }
+
+   private:
+    const system::errno_kept unchanged_;
+    bool sound_;
+  };
+  // While it lives, asking for events does not break a capture that another thread is at.
+  class beside_captures {
+   public:
+    beside_captures() noexcept : exchanged_(Api::exchange_capture_mode(&mode_) == Api::success) {}
+    ~beside_captures() {
+      if (exchanged_) static_cast<void>(Api::exchange_capture_mode(&mode_));
+    }
+    beside_captures(const beside_captures&) = delete;
+    beside_captures& operator=(const beside_captures&) = delete;
+
+   private:
+    typename Api::capture_mode mode_ = Api::relaxed;  // before it is exchanged
+    bool exchanged_;
+  };
+
+  static int current_device() noexcept {
+    int ordinal = -1;
+    return Api::get_device(&ordinal) == Api::success ? ordinal : -1;
+  }
+  static device describe(int ordinal) noexcept {
+    typename Api::properties properties{};
+    char place[32] = "";
+    if (Api::get_properties(&properties, ordinal) != Api::success) properties.name[0] = '\0';
+    if (Api::get_place(place, sizeof place, ordinal) != Api::success) place[0] = '\0';
+    return gpu_at(ordinal, Api::name, properties.name, place);
+  }
+  static bool create_stream(stream& made) noexcept {
+    return Api::create_stream(&made, Api::beside_others) == Api::success;
+  }
+  static bool is_capturing(stream in) noexcept {
+    typename Api::capture_status status = Api::not_capturing;
+    return Api::get_capture_status(in, &status) != Api::success || status != Api::not_capturing;
+  }
+  static bool create(event& made) noexcept { return Api::create_event(&made, Api::with_times) == Api::success; }
+  static bool record(event what, stream in) noexcept { return Api::record_event(what, in) == Api::success; }
+  static event_state state(event of) noexcept {
+    const auto answer = Api::query_event(of);
+    if (answer == Api::success) return event_state::reached;
+    return answer == Api::not_ready ? event_state::pending : event_state::lost;
+  }
+  static bool elapsed_ms(float& ms, event from, event to) noexcept {
+    return Api::get_elapsed_ms(&ms, from, to) == Api::success;
+  }
+#endif
+};
+
+}}}  // namespace adaptyst::v1::detail
+
+#endif
