@@ -1,13 +1,19 @@
-// One command on its way to its queue: tracked if anybody looks, with an event of ours if the program wants none.
+// One command on its way to its queue: tracked if anybody looks, with an event of ours if the program wants none. And the
+// function of OpenCL that ours stands before.
 #ifndef ADAPTYST_ADAPTERS_OPENCL_ENQUEUED_HPP
 #define ADAPTYST_ADAPTERS_OPENCL_ENQUEUED_HPP
 
 #include <adaptyst/offload.hpp>
 #include <adaptyst/opencl.hpp>
-
-#include "next.hpp"
+#include <dlfcn.h>
 
 namespace adaptyst::interposer {
+
+// This library is linked with OpenCL's, so there always is one.
+template <class Function>
+Function* next(const char* name) noexcept {
+  return reinterpret_cast<Function*>(dlsym(RTLD_NEXT, name));
+}
 
 // While this thread does something for us: its calls of OpenCL are not the program's.
 inline thread_local bool is_ours = false;
@@ -75,5 +81,15 @@ cl_int enqueue(cl_command_queue queue, const command& what, cl_bool blocking, cl
 }
 
 }  // namespace adaptyst::interposer
+
+// Within one of ours: the function that it stands for.
+#define ADAPTYST_NEXT(function)                                                                               \
+  ([]() noexcept {                                                                                            \
+    static decltype(&::function) const found = ::adaptyst::interposer::next<decltype(::function)>(#function); \
+    return found;                                                                                             \
+  }())
+
+// What is seen from outside, and stands before OpenCL's function of that name.
+#define ADAPTYST_STANDS_FOR extern "C" __attribute__((visibility("default")))
 
 #endif

@@ -1,4 +1,6 @@
-// Queues are made with profiling, also while nobody looks: somebody may later. ADAPTYST_OPENCL_PROFILING=no leaves them
+// How queues are made, and where the host waits for what it has put into them.
+//
+// They are made with profiling, also while nobody looks: somebody may later. ADAPTYST_OPENCL_PROFILING=no leaves them
 // as the program wants them.
 #include <stdlib.h>
 #include <string.h>
@@ -59,4 +61,16 @@ ADAPTYST_STANDS_FOR cl_command_queue CL_API_CALL clCreateCommandQueueWithPropert
   if (wants_profiling() && add_profiling(properties, with_profiling))
     if (const cl_command_queue made = next(context, device, with_profiling, status)) return made;
   return next(context, device, properties, status);
+}
+
+ADAPTYST_STANDS_FOR cl_int CL_API_CALL clFinish(cl_command_queue queue) {
+  if (!is_observed()) return ADAPTYST_NEXT(clFinish)(queue);
+  ADAPTYST_WAIT("clFinish");
+  return ADAPTYST_NEXT(clFinish)(queue);
+}
+
+ADAPTYST_STANDS_FOR cl_int CL_API_CALL clWaitForEvents(cl_uint count, const cl_event* events) {
+  if (!is_observed()) return ADAPTYST_NEXT(clWaitForEvents)(count, events);
+  ADAPTYST_WAIT("clWaitForEvents");
+  return ADAPTYST_NEXT(clWaitForEvents)(count, events);
 }
