@@ -23,6 +23,9 @@ class ours {
   ~ours() { is_ours = false; }
   ours(const ours&) = delete;
   ours& operator=(const ours&) = delete;
+
+ private:
+  const detail::system::errno_kept unchanged_;
 };
 
 inline bool is_observed() noexcept { return detail::is_awake() && !is_ours; }

@@ -6,6 +6,7 @@
 
 #include "../operation.hpp"
 #include "opencl_device.hpp"
+#include "system.hpp"
 
 #ifndef ADAPTYST_DISABLE
 namespace adaptyst { inline namespace v1 { namespace detail { namespace opencl {
@@ -150,6 +151,7 @@ __attribute__((noinline)) void track_command(const submission& when, cl_event co
 template <class = void>
 void track_command(const submission& when, cl_event command, text name, const work& amount,
                    const place& from) noexcept {
+  const system::errno_kept unchanged;
   if (command == nullptr) return;
   const cl_command_queue queue = ask<cl_command_queue>(clGetEventInfo, command, CL_EVENT_COMMAND_QUEUE, nullptr);
   if (queue == nullptr) return;  // an event that the program sets itself
