@@ -48,6 +48,8 @@ std::atomic<bool> is_fencing{false};
 // A process uses one device of a type as a rule; names of memory spaces say nothing of its number.
 std::atomic<std::uint32_t> last_number[256];
 
+memory_in_use memory;
+
 device device_of_space(const space& of, std::string_view name) noexcept {
   if (of.is_known) return device_of(of.type, last_number[of.type].load(std::memory_order_relaxed));
   char named[40];
@@ -252,7 +254,7 @@ KOKKOS_TOOL void kokkosp_profile_event(const char* name) {
 }
 
 KOKKOS_TOOL void kokkosp_allocate_data(kokkos_space space, const char*, const void*, uint64_t bytes) {
-  const change_of_memory now = change_memory_in_use(name_of(space), static_cast<int64_t>(bytes));
+  const memory_in_use::change now = memory.change_by(name_of(space), static_cast<int64_t>(bytes));
   if (!is_awake()) return;
   char name[96];
   std::snprintf(name, sizeof name, "bytes allocated in %.64s", space.name);
@@ -263,7 +265,7 @@ KOKKOS_TOOL void kokkosp_allocate_data(kokkos_space space, const char*, const vo
 }
 
 KOKKOS_TOOL void kokkosp_deallocate_data(kokkos_space space, const char*, const void*, uint64_t bytes) {
-  change_memory_in_use(name_of(space), -static_cast<int64_t>(bytes));
+  memory.change_by(name_of(space), -static_cast<int64_t>(bytes));
 }
 
 KOKKOS_TOOL void kokkosp_begin_deep_copy(kokkos_space to, const char* to_label, const void*, kokkos_space from,

@@ -3,18 +3,56 @@
 #ifndef ADAPTYST_ADAPTERS_KOKKOS_MEMORY_IN_USE_HPP
 #define ADAPTYST_ADAPTERS_KOKKOS_MEMORY_IN_USE_HPP
 
+#include <atomic>
 #include <cstdint>
+#include <cstring>
 #include <string_view>
 
 namespace adaptyst::kokkos {
 
-struct change_of_memory {
-  bool known;           // false: there are more spaces than we keep, or more was freed than allocated
-  std::uint64_t bytes;  // in use afterwards
-};
+// Any thread.
+class memory_in_use {
+ public:
+  struct change {
+    bool known;           // false: there are more spaces than we keep, or more was freed than allocated
+    std::uint64_t bytes;  // in use afterwards
+  };
 
-// `by`: negative when freed. Any thread.
-change_of_memory change_memory_in_use(std::string_view space, std::int64_t by) noexcept;
+  // `by`: negative when freed.
+  change change_by(std::string_view space, std::int64_t by) noexcept {
+    while (busy_.test_and_set(std::memory_order_acquire)) {}
+    change now{false, 0};
+    if (one* const found = find(space)) {
+      found->bytes += by;
+      if (found->bytes < 0) found->bytes = 0;
+      else now = {true, static_cast<std::uint64_t>(found->bytes)};
+    }
+    busy_.clear(std::memory_order_release);
+    return now;
+  }
+
+ private:
+  struct one {
+    std::uint64_t name_bytes;
+    char name[64];
+    std::int64_t bytes;
+  };
+
+  one* find(std::string_view name) noexcept {
+    for (unsigned at = 0; at != used_; ++at)
+      if (std::string_view{spaces_[at].name, spaces_[at].name_bytes} == name) return &spaces_[at];
+    if (used_ == most || name.size() > sizeof spaces_->name) return nullptr;
+    one& made = spaces_[used_++];
+    std::memcpy(made.name, name.data(), name.size());
+    made.name_bytes = name.size();
+    return &made;
+  }
+
+  static constexpr unsigned most = 32;
+  one spaces_[most]{};
+  unsigned used_ = 0;
+  std::atomic_flag busy_ = ATOMIC_FLAG_INIT;
+};
 
 }  // namespace adaptyst::kokkos
 
