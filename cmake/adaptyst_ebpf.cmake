@@ -1,9 +1,14 @@
-# Whether the collector gets its eBPF engine: sets ADAPTYST_HAS_EBPF, and ADAPTYST_EBPF_MISSING to what is not there.
+# What the collector reads ELF files with; and whether it gets its eBPF engine: sets ADAPTYST_HAS_EBPF, and
+# ADAPTYST_EBPF_MISSING to what is not there.
 find_package(PkgConfig QUIET)
 if(PkgConfig_FOUND)
   pkg_check_modules(ADAPTYST_LIBBPF QUIET IMPORTED_TARGET libbpf>=1.0)
   pkg_check_modules(ADAPTYST_LIBELF QUIET IMPORTED_TARGET libelf)
   pkg_check_modules(ADAPTYST_LIBDW QUIET IMPORTED_TARGET libdw)  # optional: names of functions in stacks
+endif()
+if(NOT ADAPTYST_LIBELF_FOUND)
+  message(FATAL_ERROR "adaptyst: the collector needs libelf, by pkg-config (Debian: libelf-dev, pkg-config); "
+                      "without it, ADAPTYST_BUILD_COLLECTOR=OFF gives the headers")
 endif()
 find_program(ADAPTYST_BPF_CLANG NAMES clang clang-19 clang-18 clang-17 clang-16 clang-15 clang-14)
 find_program(ADAPTYST_BPFTOOL NAMES bpftool PATHS /usr/sbin /sbin)
@@ -12,8 +17,8 @@ mark_as_advanced(ADAPTYST_BPF_CLANG ADAPTYST_BPFTOOL)
 set(ADAPTYST_HAS_EBPF OFF)
 set(ADAPTYST_EBPF_MISSING)
 if(NOT ADAPTYST_WITH_EBPF STREQUAL OFF)
-  foreach(pair IN ITEMS "ADAPTYST_LIBBPF_FOUND:libbpf-dev" "ADAPTYST_LIBELF_FOUND:libelf-dev"
-                        "ADAPTYST_BPF_CLANG:clang" "ADAPTYST_BPFTOOL:bpftool")
+  foreach(pair IN ITEMS "ADAPTYST_LIBBPF_FOUND:libbpf-dev" "ADAPTYST_BPF_CLANG:clang"
+                        "ADAPTYST_BPFTOOL:bpftool")
     string(REPLACE ":" ";" pair ${pair})
     list(GET pair 0 variable)
     list(GET pair 1 package)

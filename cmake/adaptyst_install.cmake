@@ -51,9 +51,9 @@ install(FILES ${PROJECT_BINARY_DIR}/adaptyst.pc DESTINATION ${pkgconfig_dir})
 
 if(ADAPTYST_BUILD_COLLECTOR)
   # A shared library brings its own; who links a static one needs them too, with or without pkg-config's --static.
-  set(pc_needs fmt)
+  set(pc_needs "fmt, libelf")
   if(ADAPTYST_HAS_EBPF)
-    string(APPEND pc_needs ", libbpf >= 1.0, libelf")
+    string(APPEND pc_needs ", libbpf >= 1.0")
     if(ADAPTYST_LIBDW_FOUND)
       string(APPEND pc_needs ", libdw")
     endif()

@@ -12,9 +12,7 @@ namespace tools = adaptyst::tools;
 
 // In the order of `--help`. `help` is the last: it knows those before it.
 constexpr void (*commands[])(CLI::App&) = {
-#ifdef ADAPTYST_TOOLS_OBSERVE
     tools::add_run,    tools::add_attach, tools::add_top,        tools::add_sites, tools::add_doctor,
-#endif
     tools::add_report, tools::add_diff,   tools::add_completion, tools::add_help,
 };
 

@@ -12,6 +12,7 @@
 #include "kernel_maps.hpp"
 #include "recorder_layout.hpp"
 #include "summed_rows.hpp"
+#include "uprobe_multi.hpp"
 
 namespace adaptyst::lib {
 

@@ -21,6 +21,7 @@
 #include "function.skel.h"
 #include "recorder_layout.hpp"
 #include "summed_rows.hpp"
+#include "uprobe_multi.hpp"
 
 namespace adaptyst::lib {
 

@@ -9,6 +9,7 @@
 #include "../support/error.hpp"
 #include "../support/stopwatch.hpp"
 #include "attach_point.hpp"
+#include "uprobe_multi.hpp"
 
 namespace adaptyst::lib {
 

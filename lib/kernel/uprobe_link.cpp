@@ -5,11 +5,9 @@
 #include <fmt/format.h>
 #include <pthread.h>
 #include <sys/syscall.h>
-#include <sys/utsname.h>
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstdio>
 #include <mutex>
 #include <set>
 #include <thread>
@@ -75,18 +73,6 @@ class open_links {
 };
 
 }  // namespace
-
-bool kernel_has_uprobe_multi() {
-  utsname names{};
-  return uname(&names) == 0 && has_uprobe_multi(names.release);
-}
-
-bool has_uprobe_multi(const char* release) {
-  int major = 0;
-  int minor = 0;
-  if (std::sscanf(release, "%d.%d", &major, &minor) != 2) return false;
-  return major > 6 || (major == 6 && minor >= 10);
-}
 
 void expect_multi(bpf_program* program, uprobe_moment moment) {
   bpf_program__set_expected_attach_type(program, static_cast<bpf_attach_type>(attach_type(moment)));

@@ -32,12 +32,6 @@ struct uprobe_place {
 // What a link listens to. A session runs its program at the entry of a function and, if that returned 0, at its return.
 enum class uprobe_moment { instruction, function_return, session };
 
-// Whether a program that is loaded with expect_multi() can be attached by one link to all places of a file, for one
-// process: Linux 6.10 and later. (6.6 has the link, but takes a thread for a process.)
-bool kernel_has_uprobe_multi();
-// The same of a release, "6.12.3-amd64".
-bool has_uprobe_multi(const char* release);
-
 // Must be called before the program is loaded, if it is to be attached by attach_multi().
 void expect_multi(bpf_program* program, uprobe_moment moment = uprobe_moment::instruction);
 

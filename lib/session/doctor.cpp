@@ -2,7 +2,6 @@
 // findings are there to tell why it failed, since a kernel refuses with one and the same EPERM whatever is missing.
 #include <adaptyst/inspect.hpp>
 
-#include <bpf/libbpf.h>
 #include <fmt/format.h>
 #include <linux/capability.h>
 #include <linux/magic.h>
@@ -18,9 +17,9 @@
 #include <cstring>
 #include <fstream>
 
-#include "../kernel/probe_links.hpp"
+#include "../kernel/ebpf_trial.hpp"
+#include "../kernel/uprobe_multi.hpp"
 #include "../recorder/clock_line.hpp"
-#include "../support/error.hpp"
 
 namespace adaptyst { inline namespace v1 {
 
@@ -60,28 +59,6 @@ std::optional<std::uint64_t> effective_capabilities() {
     return set;
   }
   return std::nullopt;
-}
-
-// The kernel itself, by loading and attaching.
-struct trial {
-  bool works = false;
-  std::string mechanism;
-  std::string refusal;  // and why
-  std::string advice;
-};
-
-trial try_probes() {
-  trial made;
-  try {
-    lib::probe_links links(0, true, false);
-    links.start();
-    made.works = true;
-    made.mechanism = links.mechanism();
-  } catch (const lib::error& failed) {
-    made.refusal = failed.summary();
-    made.advice = failed.hint();
-  }
-  return made;
 }
 
 class examination {
@@ -234,10 +211,11 @@ class examination {
   }
 
   void add_build() {
-    add("this build", verdict::ok,
-        fmt::format("adaptyst {}.{}.{} with ebpf and inline, libbpf {}", ADAPTYST_VERSION_MAJOR, ADAPTYST_VERSION_MINOR,
-                    ADAPTYST_VERSION_PATCH, libbpf_version_string()),
-        "run, attach, sites, --function", "");
+    const std::string libbpf = lib::libbpf_version();
+    add("this build", libbpf.empty() ? verdict::no : verdict::ok,
+        fmt::format("adaptyst {}.{}.{} with {}", ADAPTYST_VERSION_MAJOR, ADAPTYST_VERSION_MINOR, ADAPTYST_VERSION_PATCH,
+                    libbpf.empty() ? "inline, without libbpf" : "ebpf and inline, libbpf " + libbpf),
+        "engine ebpf, --function, --stacks, --context", "build it where CMake finds libbpf, clang and bpftool");
   }
 
   static std::string kernel_release() {
@@ -253,7 +231,7 @@ class examination {
   std::string release_ = kernel_release();
   kernel_version version_ = version_of(release_);
   std::optional<std::uint64_t> capabilities_ = effective_capabilities();
-  trial trial_ = try_probes();
+  lib::ebpf_trial trial_ = lib::try_ebpf();
   diagnosis found_;
 };
 

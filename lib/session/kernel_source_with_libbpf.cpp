@@ -14,6 +14,7 @@
 #include "../discover/named_functions.hpp"
 #include "../kernel/function_probes.hpp"
 #include "../kernel/probe_links.hpp"
+#include "../kernel/uprobe_multi.hpp"
 #include "../profile/reconcile.hpp"
 #include "source.hpp"
 

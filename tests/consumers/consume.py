@@ -88,7 +88,8 @@ def install(kind, *options):
 
 
 def install_static():
-    install("static", "-DBUILD_SHARED_LIBS=OFF", "-DADAPTYST_BUILD_TOOLS=OFF", "-DADAPTYST_BUILD_ADAPTERS=OFF")
+    said = install("static", "-DBUILD_SHARED_LIBS=OFF", "-DADAPTYST_BUILD_ADAPTERS=OFF", "-DCMAKE_DISABLE_FIND_PACKAGE_CLI11=ON")
+    require("command       none: CLI11 not found" in said, "the configuration summary does not tell:\n" + said)
 
 
 def install_shared():
@@ -106,9 +107,7 @@ def install_headers():
 
 
 def install_inline():
-    said = install("inline", "-DADAPTYST_WITH_EBPF=OFF", "-DADAPTYST_BUILD_ADAPTERS=OFF", "-DCMAKE_DISABLE_FIND_PACKAGE_PkgConfig=ON",
-                   "-DCMAKE_DISABLE_FIND_PACKAGE_CLI11=ON")
-    require("command       none: CLI11 not found" in said, "the configuration summary does not tell:\n" + said)
+    said = install("inline", "-DADAPTYST_WITH_EBPF=OFF", "-DADAPTYST_BUILD_ADAPTERS=OFF")
     require("inline (no ebpf: ADAPTYST_WITH_EBPF=OFF)" in said, "the configuration summary does not tell:\n" + said)
 
 
@@ -162,9 +161,52 @@ def find_package_shared():
 def find_package_inline():
     program, said = build_with_cmake("find_package", "inline", *pfr())
     require("eBPF engine: OFF" in said, "the package does not tell that it has no eBPF engine:\n" + said)
-    require(not [one for one in needed_libraries(program) if one.startswith(("libbpf", "libelf"))], "needs libbpf")
+    require(not [one for one in needed_libraries(program) if one.startswith(("libbpf", "libdw"))], "needs libbpf")
     profile = check_profile(program, engine="auto")
     require("this build of adaptyst is without it" in profile["reason"], f"reason {profile['reason']}")
+
+
+def command_inline():
+    """Without libbpf, the command observes with the recorder."""
+    adaptyst = prefix("inline") / "bin" / "adaptyst"
+    if not adaptyst.exists():
+        sys.exit(77)  # no CLI11
+    require(not [one for one in needed_libraries(adaptyst) if one.startswith(("libbpf", "libdw"))], "needs libbpf")
+    build = fresh(arguments.work / "outside" / "command_inline")
+    program, output = build / "program", build / "profile.json"
+    given = ["-isystem", arguments.pfr] if arguments.pfr else []
+    run(arguments.cxx, "-std=c++17", "-O1", "-I", prefix("inline") / "include", *given,
+        arguments.source / "tests" / "outside" / "marked_program.cpp", "-pthread", "-ldl", "-o", program)
+
+    def counts():
+        profile = json.loads(output.read_text(encoding="utf-8"))
+        require(profile["engine"] == "inline", f"engine {profile['engine']}")
+        require("this build of adaptyst is without it" in profile["reason"], f"reason {profile['reason']}")
+        return {"/".join(region["path"]): region["count"] for region in profile["regions"]}
+
+    def observe(*words):
+        """Whatever the status of the program."""
+        return subprocess.run([adaptyst, *map(str, words)], text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
+
+    observe("run", f"--output={output}", "--overhead=none", "--", program, 1000)
+    require(counts() == {"outer": 1000, "outer/inner": 1000, "thread": 1000}, f"run: {counts()}")
+    refused = observe("run", "--engine=ebpf", "--", program, 1)
+    require(refused.returncode == 2 and "this build of adaptyst is without it" in refused.stdout, refused.stdout)
+    running = subprocess.Popen([program, "100000", "0", "1000"], stdout=subprocess.DEVNULL)
+    try:
+        run(adaptyst, "attach", "--duration=0.5", f"--output={output}", running.pid)
+        require(counts().get("thread", 0) > 50, f"attach: {counts()}")
+        looks = run(adaptyst, "top", "--interval=0.3", "--duration=1", running.pid)
+        require("thread" in looks and "engine inline" in looks, f"top: {looks}")
+        require("region_begin" in run(adaptyst, "sites", running.pid), "sites of a process")
+    finally:
+        running.kill()
+        running.wait()
+    require("region_begin" in run(adaptyst, "sites", program), "sites of a file")
+    found = json.loads(run(adaptyst, "doctor", "--format=json", expect_failure=True))
+    missing = {one["subject"]: one["advice"] for one in found["findings"] if one["verdict"] == "no"}
+    for subject in ["engine ebpf", "this build"]:
+        require("libbpf" in missing.get(subject, ""), f"doctor does not miss libbpf: {found}")
 
 
 def find_package_headers():

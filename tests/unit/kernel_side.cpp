@@ -12,7 +12,7 @@
 #include "kernel/context_probes.hpp"
 #include "kernel/function_probes.hpp"
 #include "kernel/summed_rows.hpp"
-#include "kernel/uprobe_link.hpp"
+#include "kernel/uprobe_multi.hpp"
 
 namespace lib = adaptyst::lib;
 

@@ -1,0 +1,22 @@
+// Whether eBPF works here: the kernel itself says so, by loading and attaching.
+#ifndef ADAPTYST_LIB_KERNEL_EBPF_TRIAL_HPP
+#define ADAPTYST_LIB_KERNEL_EBPF_TRIAL_HPP
+
+#include <string>
+
+namespace adaptyst::lib {
+
+struct ebpf_trial {
+  bool works = false;
+  std::string mechanism;
+  std::string refusal;  // and why
+  std::string advice;
+};
+
+ebpf_trial try_ebpf();
+// The version of libbpf in this build; empty: it is without.
+std::string libbpf_version();
+
+}  // namespace adaptyst::lib
+
+#endif
