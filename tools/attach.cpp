@@ -34,7 +34,7 @@ void attach(const attach_options& asked) {
   sigprocmask(SIG_BLOCK, &ends, nullptr);
   const int signals = signalfd(-1, &ends, SFD_CLOEXEC | SFD_NONBLOCK);
   allow_many_files();
-  observer watching(asked.observing.text(), asked.choice.only());
+  observer watching(asked.observing.asked(), asked.choice.only());
   chosen_processes chosen(watching, asked.choice, tell);
   chosen.attach_first();
   if (chosen.attached() == 0 && !asked.choice.all) end_with(bad_input);

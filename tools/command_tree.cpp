@@ -34,6 +34,12 @@ std::vector<std::string> choices_of(const CLI::Option& option) {
   return CLI::detail::split(type.substr(open + 1, close - open - 1), ',');
 }
 
+std::string cell(const std::string& text) {
+  std::string escaped;
+  for (const char c : text) escaped += c == '|' ? "\\|" : std::string(1, c);
+  return escaped;
+}
+
 bool takes_a_value(const CLI::Option& option) { return option.get_items_expected_min() > 0; }
 
 std::string usage_of(const CLI::Option& option) {

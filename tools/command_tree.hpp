@@ -18,6 +18,8 @@ std::vector<std::string> names_of(const CLI::Option& option);
 // What an option may be set to; empty if that is not a matter of a few words.
 std::vector<std::string> choices_of(const CLI::Option& option);
 bool takes_a_value(const CLI::Option& option);
+// As it stands in a table of Markdown.
+std::string cell(const std::string& text);
 // "FILE...", "[COMMAND]", "--output FILE.json"
 std::string usage_of(const CLI::Option& option);
 

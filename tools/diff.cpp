@@ -16,6 +16,7 @@ struct diff_options {
   std::string before, after;
   std::string fail_above;
   std::string least_share = "0%";
+  std::vector<std::string> outputs;
   std::string format = "table";
 };
 
@@ -36,6 +37,8 @@ std::string check_percent(const std::string& text) {
 void diff(const diff_options& asked) {
   const comparison found =
       compare(read_profile(asked.before), read_profile(asked.after), *fraction_of(asked.least_share));
+  write_outputs(asked.outputs, "the comparison",
+                [&](output_form form) { return form == output_form::json ? to_json(found) : to_table(found); });
   print(asked.format == "json" ? to_json(found) : to_table(found));
   if (asked.fail_above.empty()) return;
   const std::string slower = list_slower(found, *fraction_of(asked.fail_above));
@@ -60,6 +63,7 @@ void add_diff(CLI::App& to) {
       ->type_name("PERCENT%")
       ->check(check_percent)
       ->capture_default_str();
+  add_output(*command, asked->outputs, "Write the comparison to this file");
   add_format(*command, asked->format);
   command->footer(
       "Regions are the same if the names of their path, their kind and their device are; files and\n"

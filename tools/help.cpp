@@ -5,17 +5,12 @@
 
 #include "command_tree.hpp"
 #include "commands.hpp"
+#include "options_page.hpp"
 #include "output.hpp"
 
 namespace adaptyst::tools {
 
 namespace {
-
-std::string cell(const std::string& text) {
-  std::string escaped;
-  for (const char c : text) escaped += c == '|' ? "\\|" : std::string(1, c);
-  return escaped;
-}
 
 std::string row_of(const CLI::Option& option) {
   const std::string default_value = option.get_default_str();
@@ -57,13 +52,18 @@ struct help_options {
 
 void add_help(CLI::App& to) {
   const auto asked = std::make_shared<help_options>();
-  CLI::App* const command = to.add_subcommand("help", "Print help for all, or for one subcommand");
+  CLI::App* const command = to.add_subcommand("help", "Print help for all, for one subcommand, or for options");
   std::vector<std::string> names;
   for (const CLI::App* known : subcommands_of(to)) names.push_back(known->get_name());
-  command->add_option("COMMAND", asked->command, "The subcommand to explain")->check(CLI::IsMember(names));
-  command->add_flag("--markdown", asked->markdown, "Print all of it as Markdown");
+  names.emplace_back("options");
+  command
+      ->add_option("COMMAND", asked->command,
+                   "The subcommand to explain; options: what $ADAPTYST and a collector can be told")
+      ->check(CLI::IsMember(names));
+  command->add_flag("--markdown", asked->markdown, "Print all of it, or the options, as Markdown");
   command->callback([asked, &to] {
-    if (asked->markdown) print(markdown_of(to));
+    if (asked->command == "options") print(asked->markdown ? options_in_markdown() : options_in_text());
+    else if (asked->markdown) print(markdown_of(to));
     // Not to.help(), which is that of the subcommand in use.
     else if (asked->command.empty())
       print(to.get_formatter()->make_help(&to, to.get_name(), CLI::AppFormatMode::Normal));

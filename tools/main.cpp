@@ -3,8 +3,10 @@
 
 #include <adaptyst/version.hpp>
 
+#include "command_tree.hpp"
 #include "commands.hpp"
 #include "output.hpp"
+#include "support/nearest.hpp"
 
 namespace {
 
@@ -15,6 +17,21 @@ constexpr void (*commands[])(CLI::App&) = {
     tools::add_run,    tools::add_attach, tools::add_top,        tools::add_sites, tools::add_doctor,
     tools::add_report, tools::add_diff,   tools::add_completion, tools::add_help,
 };
+
+// What is near to words that were not expected.
+void suggest(const CLI::App& program) {
+  const std::vector<CLI::App*> chosen = program.get_subcommands();
+  const CLI::App& of = chosen.empty() ? program : *chosen.front();
+  std::vector<std::string> known;
+  for (const CLI::Option* option : tools::options_of(of))
+    for (const std::string& name : tools::names_of(*option)) known.push_back(name);
+  for (const CLI::App* command : tools::subcommands_of(of)) known.push_back(command->get_name());
+  for (const std::string& word : program.remaining(true))
+    if (const std::string_view meant =
+            adaptyst::lib::nearest(word.substr(0, word.find('=')), {known.begin(), known.end()});
+        !meant.empty())
+      tools::complain(fmt::format("did you mean '{}'?", meant));
+}
 
 int run(int count, char** arguments) {
   CLI::App program("Sees where programs with markers spend their time", "adaptyst");
@@ -32,7 +49,9 @@ int run(int count, char** arguments) {
   } catch (const CLI::RuntimeError& ended) {
     return ended.get_exit_code();
   } catch (const CLI::ParseError& stopped) {
-    return program.exit(stopped) == 0 ? tools::all_well : tools::bad_input;
+    if (program.exit(stopped) == 0) return tools::all_well;
+    suggest(program);
+    return tools::bad_input;
   }
   return tools::all_well;
 }

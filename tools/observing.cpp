@@ -5,99 +5,151 @@
 
 #include <algorithm>
 
+#include "discover/function_sets.hpp"
 #include "output.hpp"
+#include "support/nearest.hpp"
+#include "support/option_table.hpp"
+#include "support/output_form.hpp"
 
 namespace adaptyst::tools {
 
-std::string observing_options::text() const {
-  std::string all = "engine=" + engine + ",report=" + report + ",overhead=" + overhead;
-  std::string files;
-  for (const std::string& one : {output, timeline})
-    if (!one.empty()) files += (files.empty() ? "" : ";") + one;
-  for (const std::string& one : stacks) files += (files.empty() ? "" : ";") + one;
-  if (!files.empty()) all += ",output=" + files;
-  if (!sample_frequency.empty()) all += ",sample_frequency=" + sample_frequency;
-  if (!trace_events.empty()) all += ",trace_events=" + trace_events;
-  if (!context.empty()) all += ",context=" + context;
-  std::string named;
-  for (const std::vector<std::string>* const some : {&functions, &sets})
-    for (const std::string& one : *some) named += (named.empty() ? "" : ";") + one;
-  if (!named.empty()) all += ",functions=" + named;
-  if (through_exceptions) all += ",through_exceptions=yes";
-  if (single_stepped) all += ",single_stepped=yes";
+namespace {
+
+// "trace_events" → "--trace-events"
+std::string flag_of(const lib::option_entry& one) {
+  std::string flag = "--" + std::string(one.name);
+  std::replace(flag.begin(), flag.end(), '_', '-');
+  return flag;
+}
+
+// What is wrong with the value; empty: nothing.
+std::string complaint_on(const lib::option_entry& one, const std::string& value) {
+  adaptyst::options scratch;
+  std::vector<error> wrong;
+  one.set(scratch, value, wrong);
+  return wrong.empty() ? "" : fmt::format("{}; {}", wrong.front().summary(), wrong.front().hint());
+}
+
+std::string complaint_on_functions(const std::string& value) {
+  adaptyst::options scratch;
+  std::vector<error> wrong;
+  lib::find_option("functions")->set(scratch, value, wrong);
+  try {
+    for (const std::string& one : scratch.functions) lib::requests_of(one);
+  } catch (const error& refused) {
+    return fmt::format("{}; {}", refused.summary(), refused.hint());
+  }
+  return {};
+}
+
+std::string complaint_on_stacks(const std::string& value) {
+  std::vector<error> wrong;
+  const std::optional<output> made = lib::parse_output(value, wrong);
+  if (made && (made->form == output_form::folded || made->form == output_form::speedscope)) return {};
+  return "must end in .folded or .speedscope.json: " + value;
+}
+
+// Few words are listed in the place of the type, where help and completion find them.
+template <class Complaint>
+CLI::Validator checked(Complaint&& complaint, const std::vector<std::string_view>& words) {
+  CLI::Validator made(std::forward<Complaint>(complaint), "");
+  if (!words.empty()) made.description(fmt::format("{{{}}}", fmt::join(words, ",")));
+  return made;
+}
+
+void add_one(CLI::App& to, observing_options& options, const lib::option_entry& one) {
+  const std::string meaning(one.meaning);
+  const bool is_flag = !one.words.empty() && one.words.front() == "no";
+  if (is_flag) {
+    to.add_flag_callback(
+        flag_of(one),
+        [&options, &one] {
+          std::vector<error> none;
+          one.set(options.options, "yes", none);
+        },
+        meaning);
+    return;
+  }
+  // One process can be left alone by not observing it.
+  std::vector<std::string_view> words = one.words;
+  words.erase(std::remove(words.begin(), words.end(), "off"), words.end());
+  const CLI::Validator valid = checked([&one](std::string& value) { return complaint_on(one, value); },
+                                       one.has_commas ? std::vector<std::string_view>{} : words);
+  CLI::Option* made = nullptr;
+  if (one.is_list) {
+    made = to.add_option(flag_of(one), options.lists[std::string(one.name)], meaning + "; may be given several times");
+    made->allow_extra_args(false);  // a process number may stand behind it
+  } else {
+    made = to.add_option_function<std::string>(
+        flag_of(one),
+        [&options, &one](const std::string& value) {
+          std::vector<error> none;
+          one.set(options.options, value, none);
+        },
+        meaning);
+    const std::string value = one.get(options.options);
+    made->default_str(value.empty() ? std::string(one.otherwise) : value);
+  }
+  made->type_name(one.has_commas || words.empty() ? std::string(one.values) : "");
+  if (one.name == "functions") made->type_name("")->check(checked(complaint_on_functions, lib::function_set_names()));
+  else made->check(valid);
+}
+
+}  // namespace
+
+adaptyst::options observing_options::asked() const {
+  adaptyst::options all = options;
+  std::vector<error> wrong;
+  const auto given = [&](const char* name) {
+    const auto found = lists.find(name);
+    return found != lists.end() ? found->second : std::vector<std::string>{};
+  };
+  std::vector<output> outputs;
+  for (const char* const flag : {"output", "timeline", "stacks"})
+    for (const std::string& one : given(flag))
+      if (const std::optional<output> made =
+              lib::parse_output(flag == std::string("timeline") ? "trace:" + one : one, wrong))
+        outputs.push_back(*made);
+  lib::put_outputs(all, outputs, wrong);
+  for (const char* const flag : {"function", "functions"})
+    for (const std::string& one : given(flag)) {
+      adaptyst::options part;
+      lib::find_option("functions")->set(part, one, wrong);
+      all.functions.insert(all.functions.end(), part.functions.begin(), part.functions.end());
+    }
+  if (!wrong.empty()) throw error(wrong.front());
   return all;
 }
 
 double observing_options::polling_seconds() const {
   constexpr double of_timeline = 0.005;
   constexpr double of_stacks = 0.1;
-  if (!timeline.empty()) return std::min(seconds, of_timeline);
-  return stacks.empty() ? seconds : std::min(seconds, of_stacks);
+  const adaptyst::options all = asked();
+  if (!all.file_of(output_form::trace).empty()) return std::min(seconds, of_timeline);
+  return all.wants_samples() ? std::min(seconds, of_stacks) : seconds;
 }
 
 double observing_options::keeping_seconds() const {
   constexpr double of_budget = 0.02;
   constexpr double never = 1e9;
-  return overhead == "none" ? never : of_budget;
+  return options.overhead == 0 ? never : of_budget;
 }
 
 void add_observing(CLI::App& to, observing_options& options, const char* meaning_of_interval) {
-  to.add_option("--engine", options.engine,
-                "How to observe: in the kernel, by the program's own recorder, or as permitted")
-      ->check(CLI::IsMember({"auto", "ebpf", "inline"}))
-      ->capture_default_str()
-      ->type_name("");
-  to.add_option("--report", options.report, "What to print on standard error at the end")
-      ->check(CLI::IsMember({"table", "none"}))
-      ->capture_default_str()
-      ->type_name("");
-  to.add_option("--output", options.output, "Write the profile to this file; %p: our process, %r: MPI rank, %h: host")
-      ->type_name("FILE.json");
-  to.add_option("--timeline", options.timeline,
-                "Write what happened when to this file, for Perfetto or chrome://tracing; %p, %r and %h as above")
-      ->type_name("FILE.trace.json");
-  to.add_option(
-        "--overhead", options.overhead,
-        "CPU time that observing may cost a program: the busiest of its short regions are then sampled; none: as "
-        "much as it does")
-      ->capture_default_str()
-      ->type_name("PERCENT%");
-  to.add_option("--trace-events", options.trace_events,
-                "For the timeline: events that a thread may be ahead of us; what is more is counted as lost")
-      ->type_name("COUNT");
-  to.add_option("--context", options.context,
-                "What to ask the kernel about threads in regions: cpu,faults or cpu (waiting, blocked, switches; page "
-                "faults), with samples or without, none. Both, where the kernel counts the regions")
-      ->type_name("LIST");
-  to.add_option("--stacks", options.stacks,
-                "Sample threads and write their stacks to this file, for a flame graph: FILE.folded or "
-                "FILE.speedscope.json; may be given twice. Needs eBPF")
+  for (const lib::option_entry& one : lib::option_table()) add_one(to, options, one);
+  // What is asked for most, in fewer words.
+  to.add_option("--timeline", options.lists["timeline"], "The same as --output trace:FILE: what happened when")
       ->allow_extra_args(false)
-      ->check([](const std::string& file) {
-        for (const std::string end : {".folded", ".speedscope.json"})
-          if (file.size() > end.size() && file.compare(file.size() - end.size(), end.size(), end) == 0)
-            return std::string();
-        return "must end in .folded or .speedscope.json: " + file;
-      })
       ->type_name("FILE");
-  to.add_option("--sample-frequency", options.sample_frequency,
-                "For the stacks: samples a second on each processor, on average; 997 if not given")
-      ->type_name("HZ");
-  to.add_option(
-        "--function", options.functions,
-        "Make regions of these functions as well, which need no markers; may be given several times. Needs ebpf")
-      ->allow_extra_args(false)  // a process number may stand behind it
-      ->type_name("FILE:PATTERN");
-  to.add_option("--functions", options.sets, "The functions of an interface, as far as the program uses it")
-      ->check(CLI::IsMember({"mpi", "opencl", "cuda", "hip", "openmp", "blas", "io", "malloc"}))
-      ->delimiter(',')
+  to.add_option("--stacks", options.lists["stacks"],
+                "The same as --output, for FILE.folded or FILE.speedscope.json: stacks for a flame graph")
       ->allow_extra_args(false)
-      ->type_name("SET");
-  to.add_flag("--through-exceptions", options.through_exceptions,
-              "Also C++ functions: a program that throws an exception through one of them is terminated");
-  to.add_flag(
-      "--single-stepped", options.single_stepped,
-      "Also functions whose first instruction takes the kernel a second trap: 19 us a call in a virtual machine");
+      ->check(checked([](std::string& value) { return complaint_on_stacks(value); }, {}))
+      ->type_name("FILE");
+  to.add_option("--function", options.lists["function"], "The same as --functions, for FILE:PATTERN")
+      ->allow_extra_args(false)
+      ->check(checked([](std::string& value) { return complaint_on_functions(value); }, {}))
+      ->type_name("FILE:PATTERN");
   to.add_option("--interval", options.seconds, meaning_of_interval)
       ->capture_default_str()
       ->check(CLI::Range(0.01, 3600.0))

@@ -6,35 +6,27 @@
 #include <adaptyst/observer.hpp>
 #include <chrono>
 #include <functional>
+#include <map>
 #include <string>
 #include <vector>
 
 namespace adaptyst::tools {
 
 struct observing_options {
-  std::string engine = "auto";
-  std::string report = "table";
-  std::string output;
-  std::string timeline;
-  std::string trace_events;
-  std::string overhead = "2%";
-  std::string context;
-  std::vector<std::string> stacks;
-  std::string sample_frequency;
+  adaptyst::options options;                              // what has one value
+  std::map<std::string, std::vector<std::string>> lists;  // of what has parts, as they were given
   double seconds = 1;
-  std::vector<std::string> functions;
-  std::vector<std::string> sets;
-  bool through_exceptions = false;
-  bool single_stepped = false;
 
-  // As the library takes them.
-  std::string text() const;
+  // All of it, as the library takes it.
+  adaptyst::options asked() const;
   // Between two calls of observer::poll().
   double polling_seconds() const;
   // Between two of observer::keep_budget().
   double keeping_seconds() const;
 };
 
+// An option for each of the library's (lib/support/option_table.hpp), and the interval. Those of `options` that differ from
+// the library's are the defaults here.
 void add_observing(CLI::App& to, observing_options& options,
                    const char* meaning_of_interval = "How often to read what a killed program would take with it");
 

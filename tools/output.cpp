@@ -5,6 +5,10 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <optional>
+
+#include "support/output_file.hpp"
+#include "support/output_form.hpp"
 
 namespace adaptyst::tools {
 
@@ -29,6 +33,41 @@ void add_format(CLI::App& to, std::string& format) {
   to.add_option("--format", format, "What is printed: a table for people, or JSON")
       ->check(CLI::IsMember(std::vector<std::string>{"table", "json"}))
       ->capture_default_str();
+}
+
+namespace {
+
+// What is wrong with it; empty: nothing.
+std::string complaint_on(const std::string& file) {
+  std::vector<error> wrong;
+  const std::optional<output> made = lib::parse_output(file, wrong);
+  if (!made) return fmt::format("{}; {}", wrong.front().summary(), wrong.front().hint());
+  if (made->form == output_form::json || made->form == output_form::table) return {};
+  return fmt::format("no {} can be made of it; known are json, table", lib::name_of(made->form));
+}
+
+}  // namespace
+
+void add_output(CLI::App& to, std::vector<std::string>& files, const std::string& meaning) {
+  to.add_option("--output", files, meaning + ", as JSON or as a table (.txt); may be given several times")
+      ->allow_extra_args(false)
+      ->check(CLI::Validator([](std::string& file) { return complaint_on(file); }, ""))
+      ->type_name("[FORM:]FILE");
+}
+
+void write_outputs(const std::vector<std::string>& files, const char* what,
+                   const std::function<std::string(output_form)>& text) {
+  for (const std::string& file : files) {
+    std::vector<error> wrong;
+    const std::optional<output> made = lib::parse_output(file, wrong);
+    if (!made) throw error(wrong.front());
+    const std::string name = lib::expand(made->file);
+    try {
+      lib::write_file(name, text(made->form));
+    } catch (const error& failed) {  // whose hint is meant for the options of a collector
+      throw error(fmt::format("cannot write {} to {}", what, name), name, failed.number(), "choose another place");
+    }
+  }
 }
 
 }  // namespace adaptyst::tools

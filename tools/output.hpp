@@ -3,7 +3,10 @@
 #define ADAPTYST_TOOLS_OUTPUT_HPP
 
 #include <CLI/CLI.hpp>
+#include <adaptyst/options.hpp>
+#include <functional>
 #include <string>
+#include <vector>
 
 namespace adaptyst::tools {
 
@@ -20,6 +23,12 @@ bool flushed();
 
 // --format table|json
 void add_format(CLI::App& to, std::string& format);
+
+// --output [FORM:]FILE, for what can be written as json or table.
+void add_output(CLI::App& to, std::vector<std::string>& files, const std::string& meaning);
+// Writes `what` to them; `text`: in a form. Throws error.
+void write_outputs(const std::vector<std::string>& files, const char* what,
+                   const std::function<std::string(output_form)>& text);
 
 }  // namespace adaptyst::tools
 

@@ -10,7 +10,7 @@ namespace {
 
 struct report_options {
   std::vector<std::string> files;
-  std::string output;
+  std::vector<std::string> outputs;
   std::string format = "table";
   bool strict = false;
 };
@@ -30,7 +30,8 @@ void report(const report_options& asked) {
   }
   const bool whole = read == asked.files.size();
   if (read == 0 || (asked.strict && !whole)) end_with(bad_input);
-  if (!asked.output.empty()) write_profile(asked.output, all);
+  write_outputs(asked.outputs, "the profile",
+                [&](output_form form) { return form == output_form::json ? to_json(all) : to_table(all); });
   print(asked.format == "json" ? to_json(all) : to_table(all));
   if (!whole) end_with(bad_input);
 }
@@ -41,8 +42,7 @@ void add_report(CLI::App& to) {
   const auto asked = std::make_shared<report_options>();
   CLI::App* const command = to.add_subcommand("report", "Print profiles; several are added up, as those of MPI ranks");
   command->add_option("FILE", asked->files, "A profile that output=FILE.json made")->required()->type_name("");
-  command->add_option("--output", asked->output, "Write the profile, merged where there are several, to this file")
-      ->type_name("FILE.json");
+  add_output(*command, asked->outputs, "Write the profile, merged where there are several, to this file");
   add_format(*command, asked->format);
   command->add_flag("--strict", asked->strict, "Report nothing where one of the files is bad");
   command->footer(

@@ -77,7 +77,7 @@ pid_t start(const std::vector<std::string>& command, const environment& gained, 
 
 void run(const run_options& asked) {
   environment gained = environment_of_adapters(asked.adapters, asked.command);
-  observer watching(asked.observing.text());
+  observer watching(asked.observing.asked());
   gained.emplace_back("ADAPTYST_OBSERVER", watching.socket());
   inherited before{};
   sigset_t ours;

@@ -81,7 +81,7 @@ class live_view {
  public:
   explicit live_view(const top_options& asked)
       : asked_(asked),
-        watching_(asked.observing.text(), asked.choice.only()),
+        watching_(asked.observing.asked(), asked.choice.only()),
         chosen_(watching_, asked.choice, [this](const error& what) { note(what); }) {}
 
   void run() {
@@ -175,8 +175,8 @@ void top(top_options& asked) {
 
 void add_top(CLI::App& to) {
   const auto asked = std::make_shared<top_options>();
-  asked->observing.report = "none";
-  asked->observing.context = "none";  // there is no column for it
+  asked->observing.options.report = report_choice::none;
+  asked->observing.options.context = {false, false, false, false, true};  // there is no column for it
   CLI::App* const command = to.add_subcommand("top", "Show what running programs spend their time on, as it happens");
   add_choice(*command, asked->choice);
   command

@@ -5,23 +5,15 @@
 //     simulate();
 //   }                               // prints the report
 //
-// Link with adaptyst::collector. Options are one string of key=value pairs joined by commas, from the argument and then,
-// overriding it, from the environment variable ADAPTYST:
+// Link with adaptyst::collector. Options are text, key=value pairs joined by commas, or the struct of
+// <adaptyst/options.hpp>; the environment variable ADAPTYST, the same text, goes before both. docs/options.md and
+// `adaptyst help options` list them:
 //
-//   engine=auto|ebpf|inline|off    auto: ebpf where it is permitted, else inline, and one line says which and why
-//   report=table|none              the table goes to standard error
-//   output=FILE.json               the profile. %p: pid, %r: MPI rank, %h: host
-//   output=FILE.trace.json         a timeline for Perfetto or chrome://tracing; both: output=FILE.json;FILE.trace.json
-//   trace_events=65536             for the timeline: events that a thread may be ahead of the file (32 bytes each, 64 to
-//                                  16,777,216); what is more is counted as lost, and in the profile all the same
-//   functions=FILE:PATTERN;SET…    regions from functions that carry no markers; needs ebpf. In files that are loaded when
-//                                  the collector starts, or else found where the loader would look for them. Sets: mpi,
-//                                  opencl, cuda, hip, openmp, blas, io, malloc
-//   through_exceptions=no|yes      also functions of C++; a program that throws through one is then terminated
-//   single_stepped=no|yes          also functions whose entry takes a second trap, 19 us a call in a virtual machine
+//   ADAPTYST=engine=inline,output=profile-%r.json;run.trace.json ./simulate
 //
-// Nothing here throws, and nothing stops the program: bad options and missing permissions are told on standard error
-// with what to do about them, and the program runs on, uncollected. One collector at a time; a second one is refused.
+// Nothing here throws, and nothing stops the program. What is unknown among the options is told on standard error, with the
+// nearest that is known, and left out; where permissions are missing, it is told what to do, and the program runs on,
+// uncollected. One collector at a time; a second one is refused.
 //
 // Cost: tens of milliseconds at start and stop for ebpf, a few for inline; between them, what the events cost
 // (docs/overhead.md, docs/function-probes.md). No thread is left running; with a timeline, one writes the file meanwhile.
@@ -32,6 +24,7 @@
 #include <string_view>
 
 #include "error.hpp"
+#include "options.hpp"
 #include "profile.hpp"
 
 namespace adaptyst { inline namespace v1 {
@@ -39,6 +32,7 @@ namespace adaptyst { inline namespace v1 {
 class collector {
  public:
   explicit collector(std::string_view options = {}) noexcept;
+  explicit collector(const options& asked) noexcept;
   ~collector();
   collector(const collector&) = delete;
   collector& operator=(const collector&) = delete;

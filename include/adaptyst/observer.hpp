@@ -5,7 +5,8 @@
 //   …                                    // poll(), about once a second
 //   adaptyst::profile p = observer.stop();
 //
-// It is what the command `adaptyst` is made of. Options are those of the collector (<adaptyst/collector.hpp>).
+// It is what the command `adaptyst` is made of. Options are those of the collector (<adaptyst/options.hpp>),
+// without $ADAPTYST.
 //
 //   ebpf    as for a collector, and for any number of processes: rows are in the kernel, and survive the program
 //   inline  the program's own recorder is woken and read, with the rights that ptrace asks for; of a program that is
@@ -24,6 +25,7 @@
 #include <vector>
 
 #include "error.hpp"
+#include "options.hpp"
 #include "profile.hpp"
 
 namespace adaptyst { inline namespace v1 {
@@ -32,6 +34,7 @@ class observer {
  public:
   // `only`: the one process that will be observed, so that the kernel need not even look at others; 0: not known.
   explicit observer(std::string_view options, std::int64_t only = 0);
+  explicit observer(const options& asked, std::int64_t only = 0);
   ~observer();
   observer(const observer&) = delete;
   observer& operator=(const observer&) = delete;

@@ -283,10 +283,11 @@ struct process_info {
 };
 
 struct profile {
-  std::string engine;                 // ebpf, inline or off
-  std::string mechanism;              // how events were caught, e.g. "uprobe_multi, nop5 optimised"
-  std::string reason;                 // why this engine
-  std::vector<device_usage> devices;  // the first is the host's CPU
+  std::string engine;                          // ebpf, inline or off
+  std::string mechanism;                       // how events were caught, e.g. "uprobe_multi, nop5 optimised"
+  std::string reason;                          // why this engine
+  std::map<std::string, std::string> options;  // that were asked for, by name: what differs from the defaults
+  std::vector<device_usage> devices;           // the first is the host's CPU
   offload_usage offload;
   std::vector<region> regions;  // parents before children
   account accounting;

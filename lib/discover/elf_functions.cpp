@@ -12,6 +12,7 @@
 #include <tuple>
 #include <utility>
 
+#include "../support/nearest.hpp"
 #include "elf_symbols.hpp"
 #include "function_request.hpp"
 
@@ -138,20 +139,6 @@ void place_probe(function_place& into, const elf_symbols& in, std::uint64_t byte
   into.offset = *offset + found.past_entry;
 }
 
-std::size_t distance(std::string_view a, std::string_view b) {
-  std::vector<std::size_t> row(b.size() + 1);
-  for (std::size_t at = 0; at != row.size(); ++at) row[at] = at;
-  for (std::size_t i = 0; i != a.size(); ++i) {
-    std::size_t corner = row[0]++;
-    for (std::size_t j = 0; j != b.size(); ++j) {
-      const std::size_t above = row[j + 1];
-      row[j + 1] = std::min({corner + (a[i] == b[j] ? 0 : 1), above + 1, row[j] + 1});
-      corner = above;
-    }
-  }
-  return row.back();
-}
-
 // Without arguments and wildcards.
 std::string stem(std::string_view name) {
   std::string bare(name.substr(0, name.find('(')));
@@ -159,7 +146,7 @@ std::string stem(std::string_view name) {
   return bare;
 }
 
-std::vector<std::string> nearest(const elf_symbols& in, std::string_view glob) {
+std::vector<std::string> nearest_functions(const elf_symbols& in, std::string_view glob) {
   constexpr std::size_t shown = 3;
   constexpr std::size_t longest = 200;  // names of templates may be very long, and are near to nothing
   const std::string asked = stem(glob).substr(0, longest);
@@ -172,7 +159,7 @@ std::vector<std::string> nearest(const elf_symbols& in, std::string_view glob) {
     const std::size_t behind = bare.rfind("::");
     const std::string_view last = std::string_view(bare).substr(behind == std::string::npos ? 0 : behind + 2);
     const std::size_t steps = std::min(distance(asked, bare), distance(asked, last));
-    if (steps > std::max<std::size_t>(2, asked.size() / 3)) continue;
+    if (steps > reach_of(asked)) continue;
     near.emplace(steps, name);
     if (near.size() > shown) near.erase(std::prev(near.end()));
   }
@@ -257,7 +244,7 @@ error explain_no_function(const std::string& file, std::string_view glob) {
   std::string why = in.is_stripped() ? "the file is stripped, so only what it exports has a name"
                                      : "it may have been inlined wherever it is called";
   if (in.has_debugdata()) why += "; its .gnu_debugdata is not read";
-  const std::vector<std::string> names = nearest(in, glob);
+  const std::vector<std::string> names = nearest_functions(in, glob);
   return refused(why, names.empty() ? "" : fmt::format("there is {}", fmt::join(names, ", ")));
 }
 

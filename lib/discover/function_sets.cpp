@@ -6,6 +6,7 @@
 #include <string>
 
 #include "../support/error.hpp"
+#include "../support/nearest.hpp"
 
 namespace adaptyst::lib {
 
@@ -59,13 +60,15 @@ const std::initializer_list<named_set>& sets() {
 
 }  // namespace
 
+std::vector<std::string_view> function_set_names() {
+  std::vector<std::string_view> names;
+  for (const named_set& set : sets()) names.emplace_back(set.name);
+  return names;
+}
+
 std::vector<function_request> functions_of_set(std::string_view name) {
-  std::string known;
   for (const named_set& set : sets()) {
-    if (set.name != name) {
-      known += fmt::format("{}{}", known.empty() ? "" : ", ", set.name);
-      continue;
-    }
+    if (set.name != name) continue;
     std::vector<function_request> requests;
     for (const part& one : set.parts)
       for (const char* const file : one.files)
@@ -73,7 +76,7 @@ std::vector<function_request> functions_of_set(std::string_view name) {
     return requests;
   }
   throw error(fmt::format("no set of functions is called '{}'", name), std::string(name), 0,
-              "known are " + known + "; or write FILE:PATTERN");
+              did_you_mean(name, function_set_names()) + "; or write FILE:PATTERN");
 }
 
 std::vector<function_request> requests_of(std::string_view text) {

@@ -13,6 +13,9 @@ namespace adaptyst::lib {
 // name.
 std::vector<function_request> functions_of_set(std::string_view name);
 
+// Their names.
+std::vector<std::string_view> function_set_names();
+
 // What a user names: such a set, or FILE:PATTERN. Throws error.
 std::vector<function_request> requests_of(std::string_view text);
 

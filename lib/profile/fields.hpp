@@ -241,6 +241,10 @@ constexpr auto fields(type<profile>) {
           "was collected."),
       field("mechanism", &of::mechanism, joined, always, "The engine's way of working, for people."),
       field("reason", &of::reason, joined, always, "Why this engine, for people."),
+      field(
+          "options", &of::options, joined, sometimes,
+          "What was asked for, by the names in docs/options.md: what differs from the defaults. A merged profile names "
+          "all values of an option, joined by \" | \"."),
       field("devices", &of::devices, apart, always, "Processors. The first is the host's CPU."),
       field("offload", &of::offload, sum, later, "How the host and its devices went together."),
       follows("efficiency", efficiencies_of, later, "How well host and devices were used."),

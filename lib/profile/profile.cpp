@@ -117,6 +117,8 @@ struct added {
     using namespace lib::listed;
     if constexpr (std::is_same_v<Value, std::string>) {
       if (one.how == lib::listed::joined) to.*one.at = v1::joined(to.*one.at, from.*one.at);
+    } else if constexpr (std::is_same_v<Value, std::map<std::string, std::string>>) {
+      for (const auto& [key, text] : from.*one.at) (to.*one.at)[key] = v1::joined((to.*one.at)[key], text);
     } else if constexpr (can_be_added<Value>) {
       if (one.how == sum || one.how == worst) add(to.*one.at, from.*one.at);
     }

@@ -62,6 +62,8 @@ json json_of(const std::map<Key, std::uint64_t>& counts, listed::form /*plain*/)
   return lib::by_word(counts);
 }
 
+json json_of(const std::map<std::string, std::string>& texts, listed::form /*plain*/) { return texts; }
+
 json json_of(const std::vector<region>& rows, listed::form /*plain*/) {
   json all = json::array();
   for (const region& row : rows) all.push_back(object_of(row));

@@ -3,13 +3,12 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstdlib>
 #include <exception>
 #include <mutex>
 #include <optional>
 
 #include "../support/error.hpp"
-#include "../support/options.hpp"
+#include "asked_options.hpp"
 #include "own_process.hpp"
 #include "session.hpp"
 
@@ -32,16 +31,6 @@ void object_loaded() {
   }
 }
 
-lib::options options_of(std::string_view given) {
-  lib::options asked;
-  lib::apply(asked, given, "the collector's argument");
-  // Not in a setuid program: it may name a file to be written. One with capabilities of its own writes as its user.
-  const bool as_its_user = getuid() == geteuid() && getgid() == getegid();
-  if (const char* environment = as_its_user ? std::getenv("ADAPTYST") : nullptr)
-    lib::apply(asked, environment, "$ADAPTYST");
-  return asked;
-}
-
 }  // namespace
 
 struct collector::state {
@@ -53,9 +42,26 @@ struct collector::state {
 
   state() { result.engine = "off"; }
 
-  void start(std::string_view given) {
-    lib::options asked = options_of(given);
-    if (asked.engine == lib::engine_choice::off) return;
+  // `given`: as text, or as values.
+  template <class Given>
+  static std::unique_ptr<state> begin(const Given& given) noexcept {
+    std::unique_ptr<state> made;
+    try {
+      made = std::make_unique<state>();
+      made->start(lib::with_environment(lib::asked_in(given, "the collector's options")));
+    } catch (const std::exception& failed) {
+      lib::print(failed.what() + std::string("\nthe program runs on, nothing is collected"));
+      if (made) {
+        try {
+          made->error = lib::error_of(failed);
+        } catch (...) {}
+      }
+    }
+    return made;
+  }
+
+  void start(options asked) {
+    if (asked.engine == engine_choice::off) return;
     const std::lock_guard lock(running_mutex);
     if (running_in == pid)
       throw lib::error("cannot start a second collector in this process", 0,
@@ -98,19 +104,8 @@ struct collector::state {
   }
 };
 
-collector::collector(std::string_view options) noexcept {
-  try {
-    state_ = std::make_unique<state>();
-    state_->start(options);
-  } catch (const std::exception& failed) {
-    lib::print(failed.what() + std::string("\nthe program runs on, nothing is collected"));
-    if (state_) {
-      try {
-        state_->error = lib::error_of(failed);
-      } catch (...) {}
-    }
-  }
-}
+collector::collector(std::string_view options) noexcept : state_(state::begin(options)) {}
+collector::collector(const options& asked) noexcept : state_(state::begin(asked)) {}
 
 collector::~collector() { stop(); }
 

@@ -13,6 +13,7 @@
 
 #include "../discover/process_objects.hpp"
 #include "../support/error.hpp"
+#include "asked_options.hpp"
 #include "capabilities.hpp"
 #include "channel.hpp"
 #include "observed_process.hpp"
@@ -24,10 +25,10 @@ using lib::observed_process;
 
 namespace {
 
-lib::options options_of(std::string_view given) {
-  lib::options asked;
-  lib::apply(asked, given, "the observer's options");
-  if (asked.engine == lib::engine_choice::off)
+template <class Given>
+options options_of(const Given& given) {
+  options asked = lib::asked_in(given, "the observer's options");
+  if (asked.engine == engine_choice::off)
     throw lib::error("cannot observe with engine=off", "engine", 0, "choose auto, ebpf or inline");
   return asked;
 }
@@ -54,7 +55,8 @@ struct observer::state {
   std::vector<observed_process*> processes;            // of the session, also those that have ended
   std::map<pid_t, std::vector<std::string>> expected;  // what processes are about to become
 
-  state(std::string_view given, pid_t only) : session(options_of(given), before, only) {}
+  template <class Given>
+  state(const Given& given, pid_t only) : session(options_of(given), before, only) {}
 
   observed_process* find(pid_t process) const {
     for (observed_process* const one : processes)
@@ -148,6 +150,8 @@ struct observer::state {
 
 observer::observer(std::string_view options, std::int64_t only)
     : state_(std::make_unique<state>(options, static_cast<pid_t>(only))) {}
+observer::observer(const options& asked, std::int64_t only)
+    : state_(std::make_unique<state>(asked, static_cast<pid_t>(only))) {}
 observer::~observer() = default;
 
 void observer::expect(std::int64_t process, const std::vector<std::string>& command) {

@@ -12,7 +12,10 @@ void put_out(const profile& what, const options& asked) {
     const std::string table = to_table(what);
     std::fwrite(table.data(), 1, table.size(), stderr);
   }
-  if (!asked.output.empty()) write_file(expand(asked.output), to_json(what));
+  for (const output& one : asked.outputs) {
+    if (one.form == output_form::json) write_file(expand(one.file), to_json(what));
+    if (one.form == output_form::table) write_file(expand(one.file), to_table(what));
+  }
 }
 
 }  // namespace adaptyst::lib

@@ -8,7 +8,8 @@
 
 namespace adaptyst::lib {
 
-// To standard error and to a file, as was asked for. Throws error when the file cannot be written.
+// To standard error and to files, as was asked for; stacks and timelines have been written by then. Throws error when a file cannot be
+// written.
 void put_out(const profile& what, const options& asked);
 
 }  // namespace adaptyst::lib

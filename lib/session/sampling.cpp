@@ -47,11 +47,12 @@ void sampling::add_to(measured& rows) {
 
 void sampling::write(const options& asked) {
   sampler_.stop();
-  if (asked.folded.empty() && asked.speedscope.empty()) return;
+  const std::string folded = asked.file_of(output_form::folded), speedscope = asked.file_of(output_form::speedscope);
+  if (folded.empty() && speedscope.empty()) return;
   const std::vector<sampled_stack> stacks = named();
-  if (!asked.folded.empty()) write_one(expand(asked.folded), to_folded(stacks));
-  if (!asked.speedscope.empty())
-    write_one(expand(asked.speedscope), to_speedscope(stacks, programs_.empty() ? "" : programs_.begin()->second));
+  if (!folded.empty()) write_one(expand(folded), to_folded(stacks));
+  if (!speedscope.empty())
+    write_one(expand(speedscope), to_speedscope(stacks, programs_.empty() ? "" : programs_.begin()->second));
   for (const std::string& line : names_.remarks()) print(line);
 }
 

@@ -60,7 +60,8 @@ void session::start_with(std::unique_ptr<source> chosen, clock_pair before) {
     own_process::use_counter(terms_.clock);
   }
   costs_ = measure_event_costs(source_->in_kernel());  // what a marker costs here, it costs there, by the same clock
-  if (!timeline_ && !options_.timeline.empty()) timeline_.emplace(expand(options_.timeline), detail::monotonic_ns());
+  if (const std::string file = options_.file_of(output_form::trace); !timeline_ && !file.empty())
+    timeline_.emplace(expand(file), detail::monotonic_ns());
   terms_.trace_entries = timeline_ ? options_.trace_events : 0;
   terms_.by_probes = source_->in_kernel();
   context_ = ask_for_context(options_, whose_, *source_);  // before an epoch in which threads announce themselves
@@ -252,6 +253,7 @@ profile session::make(const assembly::choice& wanted, std::optional<context_sums
   made.engine = source_->name();
   made.mechanism = source_->mechanism();
   made.reason = reason_;
+  made.options = asked_values(options_);
   const std::lock_guard lock(budget_mutex_);
   for (region& row : made.regions)
     for (const auto& one : targets_)

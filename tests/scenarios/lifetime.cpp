@@ -5,6 +5,8 @@
 #include <unistd.h>
 
 #include <memory>
+#include <optional>
+#include <string>
 #include <thread>
 
 #include "collecting.hpp"
@@ -38,6 +40,24 @@ TEST_CASE("a second collector is refused while the first goes on") {
   }
   { ADAPTYST_REGION("still seen"); }
   CHECK(support::find(first.stop(), {"still seen"}).count == 1);
+}
+
+TEST_CASE("a collector takes values as it takes text, and what is wrong in either does not stop it") {
+  adaptyst::options asked = adaptyst::parse_options(support::options());
+  asked.overhead = 7;  // a share, no percentage
+  asked.trace_events = 4096;
+  for (const bool as_text : {false, true}) {
+    CAPTURE(as_text);
+    std::optional<adaptyst::collector> collector;
+    if (as_text) collector.emplace(support::options() + std::string(",overhaed=7%,trace_events=4096"));
+    else collector.emplace(asked);
+    CHECK(collector->error() == nullptr);
+    { ADAPTYST_REGION("seen"); }
+    const adaptyst::profile profile = collector->stop();
+    CHECK(support::find(profile, {"seen"}).count == 1);
+    CHECK(profile.options.at("trace_events") == "4096");
+    CHECK(profile.options.count("overhead") == (as_text ? 1 : 0));  // none, and the default
+  }
 }
 
 TEST_CASE("regions that are open when a collector starts or stops belong to nobody, and do no harm") {

@@ -207,6 +207,7 @@ TEST_CASE("two profiles of known numbers") {
   a.accounting = {6, 4, 1, {{loss_reason::rows_full, 1}}, 2, 3, 160.0, std::nullopt};
   a.samples = adaptyst::sample_usage{10, 1000, {{loss_reason::truncated, 1}}};
   a.timeline = adaptyst::timeline_usage{8, 2};
+  a.options = {{"overhead", "5%"}, {"report", "none"}};
   a.processes = {{1, "a", "x", 100}};
 
   // The other process has seen another device before.
@@ -223,6 +224,7 @@ TEST_CASE("two profiles of known numbers") {
   b.regions[0].count_variance = 12;
   b.regions[0].attributes["cells"] = {6, 30, 1, 7};
   b.accounting.lost[loss_reason::too_deep] = 4;
+  b.options = {{"overhead", "none"}, {"engine", "inline"}};
 
   for (const profile& both : {merged(a, b), merged(b, a)}) {
     CHECK(both.engine == "inline");
@@ -276,6 +278,8 @@ TEST_CASE("two profiles of known numbers") {
     CHECK(both.samples->samples == 20);
     CHECK(both.samples->observed_ns == 2000);
     CHECK(both.samples->lost.at(loss_reason::truncated) == 2);
+    CHECK(both.options ==
+          std::map<std::string, std::string>{{"engine", "inline"}, {"overhead", "5% | none"}, {"report", "none"}});
     CHECK(both.timeline->events == 16);
     CHECK(both.timeline->lost == 4);
     CHECK(both.processes.size() == 2);

@@ -1,0 +1,57 @@
+#include "asked_options.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <utility>
+
+#include "../discover/function_sets.hpp"
+#include "../support/error.hpp"
+
+namespace adaptyst::lib {
+
+namespace {
+
+void tell(const std::vector<error>& left_out) {
+  for (const error& one : left_out) print(one.what());
+}
+
+// Which sets there are is known to the room that looks for functions.
+options with_known_functions(options asked, std::string_view source) {
+  std::vector<std::string> known;
+  for (const std::string& one : asked.functions) {
+    try {
+      requests_of(one);
+      known.push_back(one);
+    } catch (const error& wrong) {
+      tell({{fmt::format("{} in {}: left out", wrong.summary(), source), wrong.subject(), 0, wrong.hint()}});
+    }
+  }
+  asked.functions = std::move(known);
+  return asked;
+}
+
+}  // namespace
+
+options asked_in(std::string_view text, std::string_view source) {
+  options made;
+  tell(apply(made, text, source));
+  return with_known_functions(std::move(made), source);
+}
+
+options asked_in(options filled, std::string_view source) {
+  tell(check(filled, source));
+  return with_known_functions(std::move(filled), source);
+}
+
+options with_environment(options asked) {
+  // Not in a setuid program: it may name a file to be written. One with capabilities of its own writes as its user.
+  const bool as_its_user = getuid() == geteuid() && getgid() == getegid();
+  const char* const given = as_its_user ? std::getenv("ADAPTYST") : nullptr;
+  if (given == nullptr) return asked;
+  tell(apply(asked, given, "$ADAPTYST"));
+  return with_known_functions(std::move(asked), "$ADAPTYST");
+}
+
+}  // namespace adaptyst::lib

@@ -1,0 +1,26 @@
+// What somebody may have meant who typed a name that is not known.
+#ifndef ADAPTYST_LIB_SUPPORT_NEAREST_HPP
+#define ADAPTYST_LIB_SUPPORT_NEAREST_HPP
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace adaptyst::lib {
+
+// How many characters must be put in, taken out, replaced, or swapped with their neighbour.
+std::size_t distance(std::string_view a, std::string_view b);
+
+// How far a name may be from what was given to be what was meant.
+std::size_t reach_of(std::string_view given);
+
+// Of names that are known, the first that is no farther than any other; empty: none is near.
+std::string_view nearest(std::string_view given, const std::vector<std::string_view>& known);
+
+// "did you mean 'overhead'? known are engine, report, …"
+std::string did_you_mean(std::string_view given, const std::vector<std::string_view>& known);
+
+}  // namespace adaptyst::lib
+
+#endif

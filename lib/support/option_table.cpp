@@ -1,0 +1,242 @@
+#include "option_table.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+
+#include "nearest.hpp"
+#include "output_form.hpp"
+
+namespace adaptyst::lib {
+
+namespace {
+
+using errors = std::vector<error>;
+using words = std::vector<std::string_view>;
+
+template <std::size_t N>
+using choices = std::array<std::string_view, N>;
+
+constexpr choices<4> engines = {"auto", "ebpf", "inline", "off"};  // in the order of engine_choice
+constexpr choices<2> reports = {"table", "none"};                  // of report_choice
+constexpr choices<2> no_yes = {"no", "yes"};
+constexpr choices<5> contexts = {"cpu", "faults", "samples", "counters", "none"};
+
+template <std::size_t N>
+words list_of(const choices<N>& of) {
+  return {of.begin(), of.end()};
+}
+
+constexpr std::uint64_t least_events = 64, most_events = std::uint64_t{1} << 24;
+
+words split(std::string_view text, const char* separators) {
+  words parts;
+  while (!text.empty()) {
+    const std::string_view part = text.substr(0, text.find_first_of(separators));
+    text.remove_prefix(std::min(part.size() + 1, text.size()));
+    if (!part.empty()) parts.push_back(part);
+  }
+  return parts;
+}
+
+void refuse(errors& wrong, std::string_view name, std::string_view value, const std::string& hint) {
+  wrong.emplace_back(fmt::format("unknown {} '{}'", name, value), std::string(value), 0, hint);
+}
+
+// The place of a value among the words; their number, and an error, if it is none of them.
+template <std::size_t N>
+std::size_t index_of(std::string_view value, const choices<N>& of, std::string_view name, errors& wrong) {
+  const auto at = static_cast<std::size_t>(std::find(of.begin(), of.end(), value) - of.begin());
+  if (at == of.size()) refuse(wrong, name, value, did_you_mean(value, list_of(of)));
+  return at;
+}
+
+void set_engine(options& to, std::string_view value, errors& wrong) {
+  const std::size_t at = index_of(value, engines, "engine", wrong);
+  if (at != engines.size()) to.engine = static_cast<engine_choice>(at);
+}
+
+void set_report(options& to, std::string_view value, errors& wrong) {
+  const std::size_t at = index_of(value, reports, "report", wrong);
+  if (at != reports.size()) to.report = static_cast<report_choice>(at);
+}
+
+std::string engine_of(const options& of) { return std::string(engines[static_cast<std::size_t>(of.engine)]); }
+std::string report_of(const options& of) { return std::string(reports[static_cast<std::size_t>(of.report)]); }
+
+void set_output(options& to, std::string_view value, errors& wrong) {
+  std::vector<output> asked;
+  for (const std::string_view one : split(value, ";"))
+    if (std::optional<output> made = parse_output(one, wrong)) asked.push_back(*std::move(made));
+  if (asked.empty() && wrong.empty()) parse_output({}, wrong);
+  if (!asked.empty()) put_outputs(to, asked, wrong);
+}
+
+std::string outputs_of(const options& of) {
+  std::string all;
+  for (const output& one : of.outputs) all += fmt::format("{}{}", all.empty() ? "" : ";", to_text(one));
+  return all;
+}
+
+void set_overhead(options& to, std::string_view value, errors& wrong) {
+  double percent = 0;
+  const auto [end, failed] = std::from_chars(value.data(), value.data() + value.size(), percent);
+  const std::string_view behind(end, static_cast<std::size_t>(value.data() + value.size() - end));
+  if (value == "none") to.overhead = 0;
+  else if (failed == std::errc() && behind == "%" && percent >= 0.1 && percent <= 100) to.overhead = percent / 100;
+  else refuse(wrong, "overhead", value, "none, or from 0.1% to 100%");
+}
+
+std::string overhead_of(const options& of) {
+  return of.overhead == 0 ? "none" : fmt::format("{:.6g}%", of.overhead * 100);
+}
+
+void set_context(options& to, std::string_view value, errors& wrong) {
+  context_choice made{false, false, false, false, true};
+  bool any = false;
+  for (const std::string_view word : split(value, ",;")) {
+    if (index_of(word, contexts, "context", wrong) == contexts.size()) continue;
+    any = true;
+    if (word == "none") continue;
+    made.cpu = true;
+    if (word == "faults") made.faults = true;
+    if (word == "samples") made.samples = true;
+    if (word == "counters") made.counters = true;
+  }
+  if (value.empty()) refuse(wrong, "context", value, did_you_mean(value, list_of(contexts)));
+  if (any) to.context = made;
+}
+
+std::string context_of(const options& of) {
+  const context_choice& is = of.context;
+  if (!is.asked && is.cpu && is.faults && !is.samples && !is.counters) return {};
+  std::string all = is.cpu ? "cpu" : "";
+  const auto add = [&](bool wanted, const char* word) {
+    if (wanted) all += fmt::format("{}{}", all.empty() ? "" : ",", word);
+  };
+  add(is.faults, "faults");
+  add(is.samples, "samples");
+  add(is.counters, "counters");
+  return all.empty() ? "none" : all;
+}
+
+std::optional<std::uint64_t> number_within(std::uint64_t least, std::uint64_t most, std::string_view name,
+                                           std::string_view value, errors& wrong) {
+  std::uint64_t number = 0;
+  const auto [end, failed] = std::from_chars(value.data(), value.data() + value.size(), number);
+  if (failed == std::errc() && end == value.data() + value.size() && number >= least && number <= most) return number;
+  refuse(wrong, name, value, fmt::format("a number from {} to {}", least, most));
+  return std::nullopt;
+}
+
+void set_sample_frequency(options& to, std::string_view value, errors& wrong) {
+  if (const auto number = number_within(1, 10000, "sample_frequency", value, wrong)) to.sample_frequency = *number;
+}
+
+// Rounded up to a power of two.
+void set_trace_events(options& to, std::string_view value, errors& wrong) {
+  const auto number = number_within(least_events, most_events, "trace_events", value, wrong);
+  if (!number) return;
+  to.trace_events = least_events;
+  while (to.trace_events < *number) to.trace_events *= 2;
+}
+
+// Names of sets may be joined by commas; functions of C++ have commas of their own.
+void set_functions(options& to, std::string_view value, errors&) {
+  to.functions.clear();
+  for (const std::string_view one : split(value, ";"))
+    for (const std::string_view part : one.find(':') == std::string_view::npos ? split(one, ",") : words{one})
+      to.functions.emplace_back(part);
+}
+
+std::string functions_of(const options& of) { return fmt::format("{}", fmt::join(of.functions, ";")); }
+
+template <std::uint64_t options::*Which>
+std::string number_of(const options& of) {
+  return std::to_string(of.*Which);
+}
+
+template <bool options::*Which>
+void set_flag(options& to, std::string_view value, errors& wrong) {
+  const std::size_t at = index_of(value, no_yes, "value", wrong);
+  if (at != no_yes.size()) to.*Which = at == 1;
+}
+
+template <bool options::*Which>
+std::string flag_of(const options& of) {
+  return std::string(no_yes[of.*Which ? 1 : 0]);
+}
+
+}  // namespace
+
+void put_outputs(options& to, const std::vector<output>& asked, std::vector<error>& wrong) {
+  std::vector<output> made;
+  for (const output& one : asked) {
+    if (!is_file_name(one, wrong)) continue;
+    const auto same = [&](const output& other) { return other.form == one.form; };
+    if (std::any_of(made.begin(), made.end(), same))
+      wrong.emplace_back(fmt::format("a second output of the form {}: '{}'", name_of(one.form), one.file), one.file, 0,
+                         "one of each form");
+    else made.push_back(one);
+  }
+  to.outputs = std::move(made);
+}
+
+const std::vector<option_entry>& option_table() {
+  constexpr bool list = true, commas = true, no = false;
+  static const words any_value;
+  static const std::vector<option_entry> all = {
+      {"engine", "auto|ebpf|inline|off", list_of(engines),
+       "How to observe: in the kernel, by the program's own recorder, or auto: in the kernel where that is permitted",
+       "ebpf: CAP_BPF and CAP_PERFMON", "", no, no, set_engine, engine_of},
+      {"report", "table|none", list_of(reports), "What to print on standard error at the end", "", "", no, no,
+       set_report, report_of},
+      {"output", "[FORM:]FILE[;…]", any_value,
+       "Write the results to this file, in the form that is named or that its suffix tells; %p: pid, %r: MPI rank, %h: "
+       "host",
+       "stacks: eBPF", "", list, no, set_output, outputs_of},
+      {"overhead", "PERCENT%|none", any_value,
+       "CPU time that observing may cost a program: the busiest of its short regions are then sampled; none: as much "
+       "as it does",
+       "", "", no, no, set_overhead, overhead_of},
+      {"context", "cpu,faults,samples,counters|none", list_of(contexts),
+       "What to ask the kernel about threads in regions: waiting, blocked and switches; page faults; samples; the "
+       "processor's counters",
+       "eBPF", "cpu,faults, where the kernel counts the regions", no, commas, set_context, context_of},
+      {"sample_frequency", "1…10000", any_value, "Samples a second on each processor, on average", "samples or stacks",
+       "", no, no, set_sample_frequency, number_of<&options::sample_frequency>},
+      {"trace_events", "64…16777216", any_value,
+       "For the timeline: events that a thread may be ahead of the file, 32 bytes each; what is more is counted as "
+       "lost",
+       "an output of the form trace", "", no, no, set_trace_events, number_of<&options::trace_events>},
+      {"functions", "FILE:PATTERN|SET[;…]", any_value,
+       "Make regions of these functions as well, which need no markers: those that a pattern names, or those of an "
+       "interface, as far as the program uses it",
+       "engine ebpf, and BTF", "", list, commas, set_functions, functions_of},
+      {"through_exceptions", "no|yes", list_of(no_yes),
+       "Also C++ functions: a program that throws an exception through one of them is terminated", "functions", "", no,
+       no, set_flag<&options::through_exceptions>, flag_of<&options::through_exceptions>},
+      {"single_stepped", "no|yes", list_of(no_yes),
+       "Also functions whose first instruction takes the kernel a second trap: 19 us a call in a virtual machine",
+       "functions", "", no, no, set_flag<&options::single_stepped>, flag_of<&options::single_stepped>},
+  };
+  return all;
+}
+
+std::vector<std::string_view> option_names() {
+  words names;
+  for (const option_entry& one : option_table()) names.push_back(one.name);
+  return names;
+}
+
+const option_entry* find_option(std::string_view name) {
+  for (const option_entry& one : option_table())
+    if (one.name == name) return &one;
+  return nullptr;
+}
+
+std::string default_of(const option_entry& one) { return one.get(options{}); }
+
+}  // namespace adaptyst::lib

@@ -1,0 +1,39 @@
+// The options, each once: what $ADAPTYST and a constructor's string may say, the command line offers, docs/options.md and
+// completion list, and a profile remembers.
+#ifndef ADAPTYST_LIB_SUPPORT_OPTION_TABLE_HPP
+#define ADAPTYST_LIB_SUPPORT_OPTION_TABLE_HPP
+
+#include <adaptyst/options.hpp>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace adaptyst::lib {
+
+struct option_entry {
+  std::string_view name;
+  std::string_view values;              // as a person reads them
+  std::vector<std::string_view> words;  // if there are no other values
+  std::string_view meaning;             // one sentence, without its end
+  std::string_view needs;               // or empty
+  std::string_view otherwise;           // what holds without it, where that is no value
+  bool is_list;                         // of parts, joined by ';' or given several times
+  bool has_commas;                      // in its values
+  // What is wrong in the value is left out, and gets an error in `wrong`.
+  void (*set)(options& to, std::string_view value, std::vector<error>& wrong);
+  std::string (*get)(const options& of);
+};
+
+const std::vector<option_entry>& option_table();
+std::vector<std::string_view> option_names();
+// Null: there is none.
+const option_entry* find_option(std::string_view name);
+// As set() understands it; empty if it is no value.
+std::string default_of(const option_entry& one);
+
+// One of a form at most.
+void put_outputs(options& to, const std::vector<output>& asked, std::vector<error>& wrong);
+
+}  // namespace adaptyst::lib
+
+#endif

@@ -1,0 +1,123 @@
+#include "output_form.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <climits>
+#include <cstdlib>
+
+#include "nearest.hpp"
+
+namespace adaptyst::lib {
+
+namespace {
+
+constexpr std::string_view placeholders = "prh%";
+
+std::vector<std::string_view> form_names() {
+  std::vector<std::string_view> names;
+  for (const form_entry& one : output_forms()) names.push_back(one.name);
+  return names;
+}
+
+std::string known_suffixes() {
+  std::string all;
+  for (const form_entry& one : output_forms()) all += fmt::format("{}{}", all.empty() ? "" : ", ", one.suffix);
+  return all;
+}
+
+bool ends_with(std::string_view text, std::string_view end) {
+  return text.size() > end.size() && text.substr(text.size() - end.size()) == end;
+}
+
+std::string host_name() {
+  char name[HOST_NAME_MAX + 1] = {};
+  return gethostname(name, sizeof name - 1) == 0 ? name : "unknown";
+}
+
+std::string mpi_rank() {
+  for (const char* variable : {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "SLURM_PROCID"})
+    if (const char* rank = std::getenv(variable)) return rank;
+  return "0";
+}
+
+}  // namespace
+
+const std::vector<form_entry>& output_forms() {
+  static const std::vector<form_entry> all = {
+      {output_form::trace, "trace", ".trace.json", "what happened when, for Perfetto or chrome://tracing"},
+      {output_form::speedscope, "speedscope", ".speedscope.json", "stacks, for speedscope.app; turns samples on"},
+      {output_form::json, "json", ".json", "the profile"},
+      {output_form::folded, "folded", ".folded", "stacks, for flame graphs; turns samples on"},
+      {output_form::table, "table", ".txt", "the profile for people, as `report=table` prints it"},
+  };
+  return all;
+}
+
+std::string_view name_of(output_form form) {
+  for (const form_entry& one : output_forms())
+    if (one.form == form) return one.name;
+  return {};
+}
+
+std::optional<output> parse_output(std::string_view text, std::vector<error>& wrong) {
+  const std::string_view before = text.substr(0, text.find(':'));
+  std::optional<output> made;
+  if (before.size() != text.size()) {
+    for (const form_entry& one : output_forms())
+      if (one.name == before) made = {one.form, std::string(text.substr(before.size() + 1))};
+    if (!made && before.find_first_not_of("abcdefghijklmnopqrstuvwxyz") == std::string_view::npos &&
+        !nearest(before, form_names()).empty()) {
+      wrong.emplace_back(fmt::format("unknown form '{}' of output '{}'", before, text), std::string(before), 0,
+                         did_you_mean(before, form_names()) + "; a file of this name: json:" + std::string(text));
+      return std::nullopt;
+    }
+  }
+  for (const form_entry& one : output_forms())
+    if (!made && ends_with(text, one.suffix)) made = {one.form, std::string(text)};
+  if (!made) {
+    wrong.emplace_back(fmt::format("no form for output '{}'", text), std::string(text), 0,
+                       fmt::format("end it in {}, or write FORM:FILE, as in json:{}", known_suffixes(), text));
+    return std::nullopt;
+  }
+  return is_file_name(*made, wrong) ? made : std::nullopt;
+}
+
+std::string to_text(const output& of) {
+  std::vector<error> wrong;
+  const std::optional<output> by_suffix = parse_output(of.file, wrong);
+  if (by_suffix && by_suffix->form == of.form && by_suffix->file == of.file) return of.file;
+  return fmt::format("{}:{}", name_of(of.form), of.file);
+}
+
+bool is_file_name(const output& of, std::vector<error>& wrong) {
+  const auto refuse = [&](const char* what) {
+    wrong.emplace_back(fmt::format("{} '{}'", what, of.file), of.file, 0, "%p: pid, %r: MPI rank, %h: host, %%: '%'");
+    return false;
+  };
+  if (of.file.empty()) return refuse("no file for the output");
+  for (std::size_t at = 0; at < of.file.size(); ++at)
+    if (of.file[at] == '%' && (++at == of.file.size() || placeholders.find(of.file[at]) == std::string_view::npos))
+      return refuse("unknown placeholder in the output");
+  return true;
+}
+
+std::string expand(std::string_view pattern) {
+  std::string name;
+  for (std::size_t at = 0; at < pattern.size(); ++at) {
+    if (pattern[at] != '%') {
+      name += pattern[at];
+      continue;
+    }
+    switch (pattern[++at]) {
+      case 'p': name += std::to_string(getpid()); break;
+      case 'r': name += mpi_rank(); break;
+      case 'h': name += host_name(); break;
+      default: name += '%';
+    }
+  }
+  return name;
+}
+
+}  // namespace adaptyst::lib

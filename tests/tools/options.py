@@ -1,0 +1,87 @@
+"""Options in every way that they are given: what is wrong is told with the nearest that is right, and the rest holds."""
+import json
+import os
+import subprocess
+
+import command
+from command import adaptyst, hand_made, hello_region, region, require, require_equal, run_all, sources, written
+
+
+def collected(options):
+    done = subprocess.run([hello_region], cwd=command.directory, text=True, capture_output=True, check=True,
+                          env={**os.environ, "ADAPTYST": options})
+    return done.stderr
+
+
+def test_an_unknown_option_is_told_and_the_program_collected():
+    said = collected("engine=inline,overhaed=5%,output=profile.json")
+    require("unknown option 'overhaed' in $ADAPTYST: left out" in said and "did you mean 'overhead'?" in said, said)
+    require("fill" in said, "no table:", said)
+    require(json.loads((command.directory / "profile.json").read_text(encoding="utf-8"))["regions"], "an empty profile")
+
+
+def test_a_bad_value_is_told_with_what_there_is():
+    for wrong, words in {"engine=inlin": ["'inlin'", "did you mean 'inline'?", "auto, ebpf, inline, off"],
+                         "overhead=200%": ["'200%'", "0.1% to 100%"], "report=tabel": ["did you mean 'table'?"],
+                         "context=cpu,falts": ["'falts'", "did you mean 'faults'?"], "functions=mpl": ["'mpl'", "did you mean 'mpi'?"],
+                         "output=jsn:x.json": ["'jsn'", "did you mean 'json'?"], "output=x.svg": ["'x.svg'", ".folded"]}.items():
+        said = collected(wrong + ",report=table") if "report" not in wrong else collected(wrong)
+        require(all(word in said for word in words) and "left out" in said, wrong, said)
+        require("fill" in said, f"{wrong}: no table", said)
+
+
+def test_outputs_have_the_form_that_is_named_or_that_the_suffix_tells():
+    collected("engine=inline,report=none,output=json:odd:name;table:report.dat;t.trace.json")
+    json.loads((command.directory / "odd:name").read_text(encoding="utf-8"))
+    require("fill" in (command.directory / "report.dat").read_text(encoding="utf-8"), "no table in report.dat")
+    require(isinstance(json.loads((command.directory / "t.trace.json").read_text(encoding="utf-8")), list), "no timeline")
+
+
+def test_reports_and_comparisons_are_written_in_the_same_way():
+    file = written("good.json", hand_made(region(["work"], 10, 20)))
+    done = adaptyst("report", file, "--output", "copy.txt", "--output", "json:copy.dat")
+    require_equal((done.status, done.err), (0, ""))
+    require_equal((command.directory / "copy.txt").read_text(encoding="utf-8"), done.out)
+    json.loads((command.directory / "copy.dat").read_text(encoding="utf-8"))
+    done = adaptyst("diff", file, file, "--output", "diff.json", "--output", "diff.txt")
+    require_equal((done.status, done.err), (0, ""))
+    require_equal((command.directory / "diff.txt").read_text(encoding="utf-8"), done.out)
+    require_equal((command.directory / "diff.json").read_text(encoding="utf-8"), adaptyst("diff", file, file, "--format", "json").out)
+    for subcommand in (["report", file], ["diff", file, file]):
+        for wrong in ["copy.svg", "tabel:copy", "stacks.folded", "a.trace.json"]:
+            done = adaptyst(*subcommand, "--output", wrong)
+            require_equal((wrong, done.status, done.out), (wrong, 2, ""))
+            require("json" in done.err and ("table" in done.err or ".txt" in done.err), wrong, done.err)
+
+
+def test_the_command_line_names_the_nearest():
+    for words, meant in [(["report", "--ouptut", "x", "y"], "--output"), (["diff", "--fail-abvoe=5%", "a", "b"], "--fail-above"),
+                         (["repotr", "x"], "report"), (["--versoin"], "--version")]:
+        done = adaptyst(*words)
+        require_equal((words, done.status, done.out), (words, 2, ""))
+        require(f"did you mean '{meant}'?" in done.err, words, done.err)
+    for words, meant in [(["--egnine=inline"], "--engine"), (["--engine=inlin"], "inline"), (["--contxt", "cpu"], "--context"),
+                         (["--functions=mpl"], "mpi"), (["--output=jsn:x"], "json"), (["--report=tble"], "table")]:
+        done = adaptyst("run", *words, "--", "true")
+        require_equal((words, done.status, done.out), (words, 2, ""))
+        require(f"did you mean '{meant}'?" in done.err, words, done.err)
+
+
+def test_the_page_is_what_the_command_says():
+    done = adaptyst("help", "options", "--markdown")
+    require_equal((done.status, done.err), (0, ""))
+    require(done.out == (sources / "docs/options.md").read_text(encoding="utf-8"),
+            "docs/options.md differs; write it anew: adaptyst help options --markdown >docs/options.md")
+    require("sample_frequency" in adaptyst("help", "options").out, "nothing for a terminal")
+
+
+def test_the_profile_remembers_what_was_asked_for():
+    collected("engine=inline,report=none,overhead=5%,trace_events=1000,output=profile.json")
+    asked = json.loads((command.directory / "profile.json").read_text(encoding="utf-8"))["options"]
+    require_equal(asked, {"engine": "inline", "report": "none", "overhead": "5%", "trace_events": "1024", "output": "profile.json"})
+    collected("engine=inline,report=none,overhead=7%,output=other.json")
+    done = adaptyst("report", "profile.json", "other.json", "--format", "json")
+    require_equal(json.loads(done.out)["options"]["overhead"], "5% | 7%")
+
+
+run_all(dict(globals()))

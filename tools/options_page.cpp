@@ -1,0 +1,89 @@
+#include "options_page.hpp"
+
+#include <fmt/format.h>
+
+#include <string_view>
+
+#include "command_tree.hpp"
+#include "discover/function_sets.hpp"
+#include "support/option_table.hpp"
+#include "support/output_form.hpp"
+#include "support/text.hpp"
+
+namespace adaptyst::tools {
+
+namespace {
+
+constexpr std::string_view intro = R"(# Options
+
+What a collector, `adaptyst run`, `attach` and `top` can be told. This page is what `adaptyst help options --markdown`
+prints; the table behind it is `lib/support/option_table.cpp`.
+
+| where | how |
+|---|---|
+| the environment of a program with a collector | `ADAPTYST=engine=inline,output=profile-%p.json ./solver` |
+| the program's source, as text | `adaptyst::collector collector("report=none,output=profile.json");` |
+| the program's source, as values | `adaptyst::options asked; asked.overhead = 0.05; adaptyst::collector collector(asked);` |
+| the command line, with `-` for `_` | `adaptyst run --engine inline --trace-events 4096 -- ./solver` |
+
+The text is pairs of a name and a value, joined by commas. `$ADAPTYST` goes before what the program asks for; what is said
+later goes before what was said earlier. `<adaptyst/options.hpp>` has the same as a struct.
+
+A name or a value that is not known is told on standard error, with the nearest that is, and left out; the rest holds, and
+the program is observed. On the command line it is wrong usage, with status 2. The profile remembers what was asked for
+(`"options"`: what differs from the defaults).
+
+)";
+
+constexpr std::string_view on_outputs = R"(
+## Outputs
+
+`output=A;B`, `--output A --output B`: any number of files, one of each form. A form that is named, as in `trace:run.json`,
+goes before the suffix. Only these names are forms, so other colons belong to the file; where one of them begins the name
+of a file, name the form: `json:table:1.json`. `%p` becomes the process, `%r` the MPI rank, `%h` the host, `%%` a per cent
+sign.
+
+| form | suffix | what is written |
+|---|---|---|
+)";
+
+constexpr std::string_view on_functions = R"(
+## Functions
+
+`FILE:PATTERN`, as in `libmpi.so:MPI_*` or `./solver:compute_flux(*)` (docs/function-probes.md), or one of these sets:
+)";
+
+}  // namespace
+
+std::string options_in_markdown() {
+  std::string page(intro);
+  page += "| option | values | default | meaning | needs |\n|---|---|---|---|---|\n";
+  for (const lib::option_entry& one : lib::option_table()) {
+    const std::string by_default = lib::default_of(one);
+    page += fmt::format("| `{}` | `{}` | {} | {} | {} |\n", one.name, cell(std::string(one.values)),
+                        by_default.empty() ? std::string(one.otherwise) : fmt::format("`{}`", by_default),
+                        cell(std::string(one.meaning)), one.needs);
+  }
+  page += on_outputs;
+  for (const lib::form_entry& one : lib::output_forms())
+    page += fmt::format("| `{}` | `{}` | {} |\n", one.name, one.suffix, one.meaning);
+  page += on_functions;
+  page += fmt::format("`{}`.\n", fmt::join(lib::function_set_names(), "`, `"));
+  return page;
+}
+
+std::string options_in_text() {
+  std::string text = "Options of $ADAPTYST and of collectors, name=value joined by commas:\n";
+  for (const lib::option_entry& one : lib::option_table()) {
+    const std::string by_default = lib::default_of(one);
+    text += fmt::format("\n{}={}{}{}\n    {}\n", one.name, one.values,
+                        by_default.empty() ? "" : fmt::format("  [{}]", by_default),
+                        one.needs.empty() ? "" : fmt::format("  needs {}", one.needs), one.meaning);
+  }
+  text += "\nForms of output:\n\n";
+  for (const lib::form_entry& one : lib::output_forms())
+    text += fmt::format("{:<11} {:<17} {}\n", one.name, one.suffix, one.meaning);
+  return text;
+}
+
+}  // namespace adaptyst::tools
