@@ -12,7 +12,7 @@ namespace adaptyst { inline namespace v1 {
 namespace {
 
 std::string summary_from(const std::string& what, int number) {
-  const std::string sentence = lib::printable(what);
+  std::string sentence = lib::printable(what);
   if (number == 0) return sentence;
   const char* const name = strerrorname_np(number);
   return fmt::format("{}: {} ({})", sentence, std::strerror(number), name != nullptr ? name : std::to_string(number));
