@@ -314,3 +314,24 @@ TEST_CASE("a list that is kept up to date is the list made anew") {
   in.rows.erase(2);
   check({2}, {0, 2});
 }
+
+TEST_CASE("an estimate says of how many events it is made, and time nested in excess is the region's no more") {
+  measured in = with_sites();
+  in.paths = {{1, {0, solve, 0}}, {2, {0, sweep, 0}}};
+  in.rows[1] = row(100, 10);  // 500 ns by itself
+  in.rows[1].left_out = 60;
+  in.rows[1].count_variance = 9;
+  in.rows[1].total_variance = 16;
+  in.rows[1].excess_ns = 120;
+  in.rows[2] = row(1, 10);
+  in.rows[2].excess_ns = 6;  // and 5 by itself
+  const std::vector<region> all = lib::assemble(in, {0});
+  const region& estimated = find(all, {"solve"});
+  CHECK(estimated.count == 100);
+  CHECK(estimated.sampled == 40U);
+  CHECK(estimated.count_error() == 3.0);
+  CHECK(estimated.total_error_ns() == 4.0);
+  CHECK(estimated.self_ns == 380);
+  CHECK_FALSE(find(all, {"sweep"}).sampled.has_value());
+  CHECK(find(all, {"sweep"}).self_ns == 0);
+}

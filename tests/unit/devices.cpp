@@ -114,6 +114,36 @@ TEST_CASE("a new collector finds the devices, and nothing that they did before")
   CHECK(read_devices(in.state(), 2000, 1000, 0).devices.at(1).operations == 0);
 }
 
+namespace {
+
+// As an observer sees it: what it reads is a copy, in which nobody begins anew.
+class seen_from_outside final : public adaptyst::lib::memory {
+ public:
+  bool read(std::uint64_t address, void* to, std::size_t bytes) const noexcept override {
+    return adaptyst::lib::own_memory().read(address, to, bytes);
+  }
+  bool write(std::uint64_t, const void*, std::size_t) const noexcept override { return false; }
+  std::string text(std::uint64_t address, std::size_t most) const override {
+    return adaptyst::lib::own_memory().text(address, most);
+  }
+  unsigned patience() const noexcept override { return 3; }
+};
+
+}  // namespace
+
+TEST_CASE("what a device did for an earlier collector is none of an observer's") {
+  made_process in;
+  const std::uint32_t gpu = in.device(1, 0, "over");
+  in.book(gpu, device_work::kernel, 1000, 1200);
+  const seen_from_outside memory;
+  adaptyst::lib::process_state state = in.state();
+  state.in = &memory;
+  CHECK(read_devices(state, 2000, 1000, 0).devices.at(1).busy_ns == 200U);
+  (*in).control.epoch = 2;
+  CHECK(read_devices(state, 2000, 1000, 0).devices.at(1).busy_ns == 0U);
+  CHECK(read_devices(state, 2000, 1000, 0).devices.at(1).operations == 0);
+}
+
 TEST_CASE("a wait that has not ended lasts until now") {
   made_process in;
   const std::uint32_t gpu = in.device(1, 0, "open");
