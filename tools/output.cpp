@@ -14,13 +14,6 @@ namespace adaptyst::tools {
 
 void print(const std::string& text) { std::fwrite(text.data(), 1, text.size(), stdout); }
 
-void complain(const std::string& message) {
-  std::string lines = "adaptyst: ";
-  for (const char c : message) lines += c == '\n' ? "\n          " : std::string(1, c);
-  lines += '\n';
-  std::fwrite(lines.data(), 1, lines.size(), stderr);
-}
-
 void end_with(exit_status status) { throw CLI::RuntimeError(status); }
 
 bool flushed() {

@@ -8,14 +8,15 @@
 #include <string>
 #include <vector>
 
+#include "support/error.hpp"
+
 namespace adaptyst::tools {
 
 enum exit_status { all_well = 0, comparison_failed = 1, no_ebpf = 1, bad_input = 2 };
 
 // To standard output.
 void print(const std::string& text);
-// `adaptyst: <message>` to standard error, further lines indented.
-void complain(const std::string& message);
+using lib::complain;
 // Ends the program from within a subcommand.
 [[noreturn]] void end_with(exit_status status);
 // Whether all that was printed has arrived; complains if not.

@@ -14,7 +14,7 @@ namespace adaptyst::lib {
 namespace {
 
 void tell(const std::vector<error>& left_out) {
-  for (const error& one : left_out) print(one.what());
+  for (const error& one : left_out) complain(one.what());
 }
 
 // Which sets there are is known to the room that looks for functions.

@@ -13,7 +13,7 @@ void beside_the_rest(Step&& step) noexcept {
   try {
     step();
   } catch (const std::exception& failed) {
-    print(failed.what());
+    complain(failed.what());
   }
 }
 

@@ -27,7 +27,7 @@ void object_loaded() {
   try {
     adopting->adopt_own_objects();
   } catch (const std::exception& failed) {
-    lib::print(failed.what());
+    lib::complain(failed.what());
   }
 }
 
@@ -50,7 +50,7 @@ struct collector::state {
       made = std::make_unique<state>();
       made->start(lib::with_environment(lib::asked_in(given, "the collector's options")));
     } catch (const std::exception& failed) {
-      lib::print(failed.what() + std::string("\nthe program runs on, nothing is collected"));
+      lib::complain(failed.what() + std::string("\nthe program runs on, nothing is collected"));
       if (made) {
         try {
           made->error = lib::error_of(failed);
@@ -93,7 +93,7 @@ struct collector::state {
     try {
       session->stop();
     } catch (const std::exception& failed) {
-      lib::print(failed.what());
+      lib::complain(failed.what());
     }
     {
       const std::lock_guard lock(running_mutex);  // not before all is read: the next collector's threads begin anew
@@ -115,7 +115,7 @@ profile collector::snapshot() const noexcept {
     const std::lock_guard lock(state_->mutex);
     return state_->is_ours() ? state_->session->snapshot() : state_->result;
   } catch (const std::exception& failed) {
-    lib::print(failed.what());
+    lib::complain(failed.what());
     return {};
   }
 }
@@ -127,7 +127,7 @@ profile collector::stop() noexcept {
     state_->stop();
     return state_->result;
   } catch (const std::exception& failed) {
-    lib::print(failed.what());
+    lib::complain(failed.what());
     return state_->result;
   }
 }

@@ -246,7 +246,7 @@ void observed_process::release() noexcept {
         version_and_observer == (self << 32 | ADAPTYST_ABI_VERSION))
       write(state_.address + offsetof(detail::control_page, observer), std::uint32_t{0});
   } catch (const std::exception& failed) {
-    print(failed.what());
+    complain(failed.what());
   }
 }
 

@@ -135,7 +135,7 @@ struct observer::state {
           terms.clock.base_ns,
           terms.trace_entries};
     } catch (const std::exception& failed) {
-      lib::print(failed.what());
+      lib::complain(failed.what());
     }
     return reply;
   }

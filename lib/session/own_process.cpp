@@ -103,7 +103,7 @@ void own_process::release() noexcept {
     if (in_.traced_process == static_cast<std::uint32_t>(id())) in_.traced_process = 0;
     release_budget(own_state(state()));
   } catch (const std::exception& failed) {
-    print(failed.what());
+    complain(failed.what());
   }
 }
 

@@ -53,7 +53,7 @@ void sampling::write(const options& asked) {
   if (!folded.empty()) write_one(expand(folded), to_folded(stacks));
   if (!speedscope.empty())
     write_one(expand(speedscope), to_speedscope(stacks, programs_.empty() ? "" : programs_.begin()->second));
-  for (const std::string& line : names_.remarks()) print(line);
+  for (const std::string& line : names_.remarks()) complain(line);
 }
 
 std::vector<sampled_stack> sampling::named() {

@@ -81,7 +81,7 @@ void session::start_own() {
   for (const std::string& file : own_->files()) beside_the_rest([&] { source_->adopt(file); });
   if (!options_.functions.empty())
     beside_the_rest([this] {
-      for (const error& one : probe_functions(own_->id(), nullptr)) print(std::string("not probed: ") + one.what());
+      for (const error& one : probe_functions(own_->id(), nullptr)) complain(std::string("not probed: ") + one.what());
     });
   if (timeline_) draining_ = std::make_unique<periodic>(between_looks, [this] { drain(*own_); });
   own_->start_now();
@@ -91,7 +91,7 @@ void session::start_own() {
                                           [this] { beside_the_rest([this] { keep_budget(); }); });
     give_budget(*own_);
   } catch (const std::exception& failed) {
-    print(std::string("the overhead budget is not kept: ") + failed.what());
+    complain(std::string("the overhead budget is not kept: ") + failed.what());
   }
 }
 

@@ -10,7 +10,7 @@ std::unique_ptr<thread_context> ask_for_context(const options& asked, subject wh
   try {
     return make_thread_context(asked, whose, beside.among_functions());
   } catch (const std::exception& failed) {  // the regions can be had all the same
-    if (asked.context.asked || samples) print(failed.what());
+    if (asked.context.asked || samples) complain(failed.what());
     return nullptr;
   }
 }

@@ -41,7 +41,7 @@ error error_of(const std::exception& failed) {
   return ours != nullptr ? *ours : error(failed.what(), 0, "");
 }
 
-void print(const std::string& message) noexcept {
+void complain(const std::string& message) noexcept {
   std::string line = "adaptyst: ";
   for (const char c : message) {
     line += c;

@@ -14,7 +14,7 @@ using adaptyst::error;
 error error_of(const std::exception& failed);
 
 // Prints `adaptyst: <message>` to standard error, its further lines indented.
-void print(const std::string& message) noexcept;
+void complain(const std::string& message) noexcept;
 
 }  // namespace adaptyst::lib
 

@@ -93,8 +93,8 @@ TEST_CASE("texts are told as they are") {
 }
 
 TEST_CASE("a message is printed behind the program's name, its further lines indented below it") {
-  CHECK(written([] { adaptyst::lib::print("one line"); }) == "adaptyst: one line\n");
-  CHECK(written([] { adaptyst::lib::print("one\nhint: two\nthree"); }) ==
+  CHECK(written([] { adaptyst::lib::complain("one line"); }) == "adaptyst: one line\n");
+  CHECK(written([] { adaptyst::lib::complain("one\nhint: two\nthree"); }) ==
         "adaptyst: one\n          hint: two\n          three\n");
-  CHECK(written([] { adaptyst::lib::print("%s {} %n"); }) == "adaptyst: %s {} %n\n");
+  CHECK(written([] { adaptyst::lib::complain("%s {} %n"); }) == "adaptyst: %s {} %n\n");
 }
