@@ -1,7 +1,9 @@
 // What an overhead budget does to a program that is full of short regions, and to what is told of it.
 #include <adaptyst/detail/recorder.hpp>
 #include <adaptyst/payload.hpp>
+#include <dlfcn.h>
 
+#include <atomic>
 #include <chrono>
 #include <cmath>
 #include <cstring>
@@ -185,6 +187,37 @@ TEST_CASE("of many intervals of 95 % the markers' counts lie in 95 %") {
   const profile found = collector.stop();
   support::check_account(found);
   check_estimate(support::find(found, {"hot"}), repetitions * times + 1);
+}
+
+// A thread in a library finds its recorder by the place where it stands, where one that has ended may have stood before.
+TEST_CASE("in a library, on threads that come and go, every event has the same chance") {
+  constexpr int rounds = 1000;
+  constexpr int threads = 4;
+  constexpr int times = 200;
+  adaptyst::collector collector(support::options());
+  void* const plugin = dlopen(ADAPTYST_TEST_PLUGIN, RTLD_NOW | RTLD_LOCAL);
+  REQUIRE(plugin != nullptr);
+  const auto run = reinterpret_cast<void (*)(int)>(dlsym(plugin, "run"));
+  REQUIRE(run != nullptr);
+  run(1);
+  set_step("plugin", ADAPTYST_STEP_RECORDER + 6);
+  for (int round = 0; round != rounds; ++round) {
+    std::thread some[threads];
+    std::atomic<int> turn{0};
+    for (int at = 0; at != threads; ++at)
+      some[at] = std::thread([&turn, run, mine = round % 2 == 0 ? at : threads - 1 - at] {
+        while (turn != mine) std::this_thread::yield();
+        run(times);
+        ++turn;
+        while (turn != threads) std::this_thread::yield();
+      });
+    for (std::thread& one : some) one.join();
+  }
+  set_step("plugin", ADAPTYST_STEP_ENGINE);
+  dlclose(plugin);
+  const profile found = collector.stop();
+  support::check_account(found);
+  check_estimate(support::find(found, {"plugin"}), threads * rounds * times + 1);
 }
 
 TEST_CASE("what is left out is not evaluated") {

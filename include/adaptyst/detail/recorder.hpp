@@ -157,6 +157,7 @@ inline recorder* claim_recorder(process& in) noexcept {
     if ((load_acquire(r->sequence) & 1) != 0) bump(r->sequence, 1);  // it died half-way
     const writing now(*r);
     abandon_frames(*r, 0);
+    store(r->stands_at, thread_pointer());
     store(r->generation, r->generation + 1);
     fetch_add(in.control.owners, 1);
     system::set_value(in.recorder_key, r);
@@ -168,6 +169,7 @@ inline recorder* claim_recorder(process& in) noexcept {
   store(in.control.layout, layout_of_state);
   made->owner = &in;
   made->thread = self;
+  made->stands_at = thread_pointer();
   made->generation = 1;
   enter_epoch(*made);
   made->serial = made->first_serial = uint64_t{fetch_add(in.control.recorders_made, 1) + 1} << 32;
@@ -189,6 +191,7 @@ ADAPTYST_DETAIL_COLD inline recorder* find_recorder() noexcept {
     this_thread_recorder = being_found();
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
     if (process* const in = process_of(adaptyst_object_v1)) found = claim_recorder(*in);
+    if (found != nullptr) store_release(place_of_recorder(thread_pointer()), found);
     this_thread_recorder = found;
   }
   if (found == nullptr) fetch_add(adaptyst_object_v1.unrecorded, 1);

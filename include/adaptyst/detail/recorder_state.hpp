@@ -110,6 +110,7 @@ struct recorder_head {
 
 struct recorder : recorder_head {
   int64_t owed_waits;     // see book_wait()
+  uintptr_t stands_at;    // the owner's thread_pointer(), dead or alive
   trace_ring* kept_ring;  // of an earlier epoch, perhaps
   trace_ring no_ring;     // where there was no memory: it counts what it loses
   gaps left_out;
@@ -129,6 +130,39 @@ constexpr uint64_t layout_of_state = mix(
 
 // Hidden, one for each ELF object and thread: one pointer of TLS, whatever the program marks.
 ADAPTYST_DETAIL_HIDDEN inline thread_local recorder* this_thread_recorder = nullptr;
+
+// Where a thread stands in memory; one that comes later may stand where one stood that has ended.
+ADAPTYST_DETAIL_INLINE uintptr_t thread_pointer() noexcept {
+#ifdef __x86_64__
+  uintptr_t self;
+  __asm__("mov %%fs:0, %0" : "=r"(self));
+  return self;
+#else
+  return reinterpret_cast<uintptr_t>(__builtin_thread_pointer());
+#endif
+}
+
+// Recorders by the places of their threads, for code in which to ask for a thread's variable takes a call: that of shared
+// libraries on x86-64. Who finds no recorder in his place, or one that stands elsewhere by now, takes the long way.
+constexpr unsigned log_of_places = 8;
+ADAPTYST_DETAIL_HIDDEN inline recorder* recorders_by_place[1U << log_of_places] = {};
+
+ADAPTYST_DETAIL_INLINE recorder*& place_of_recorder(uintptr_t thread) noexcept {
+  return recorders_by_place[(thread * 0x9E3779B97F4A7C15U) >> (64 - log_of_places)];
+}
+
+// A recorder whose gaps this thread may count down, without a call: its own, or, as long as it has none, that of a thread
+// which stood at its place. Null or less than an address where none is at hand.
+template <class = void>
+ADAPTYST_DETAIL_INLINE recorder* recorder_at_hand() noexcept {
+#if defined(__x86_64__) && defined(__PIC__) && !defined(__PIE__)
+  const uintptr_t thread = thread_pointer();
+  recorder* const found = load_acquire(place_of_recorder(thread));
+  return found != nullptr && load(found->stands_at) == thread ? found : nullptr;
+#else
+  return this_thread_recorder;
+#endif
+}
 
 // Stands in this_thread_recorder while the recorder is being found, for signal handlers to see.
 inline recorder* being_found() noexcept { return reinterpret_cast<recorder*>(uintptr_t{1}); }

@@ -17,7 +17,7 @@ ADAPTYST_DETAIL_COLD __attribute__((const)) inline uint32_t cold_zero() noexcept
 template <class = void>
 ADAPTYST_DETAIL_INLINE bool is_left_out(const site& marker, uint32_t zero = 0) noexcept {
   const adaptyst_site* const record = load_acquire(marker.record);
-  recorder* const r = this_thread_recorder;
+  recorder* const r = recorder_at_hand();
   if (ADAPTYST_DETAIL_UNLIKELY(record == nullptr)) return false;
   if (ADAPTYST_DETAIL_UNLIKELY(reinterpret_cast<uintptr_t>(r) <= 1)) return false;
   const uint32_t step = load(record->step) % steps_with_room;  // whatever an observer has written there
