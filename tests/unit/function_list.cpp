@@ -23,7 +23,7 @@ int main(int count, char** arguments) {
     }
     if (places.empty()) std::puts(explain_no_function(arguments[1], arguments[2]).what());
   } catch (const error& failed) {
-    print(failed.what());
+    complain(failed.what());
     return 1;
   }
   return 0;
