@@ -175,6 +175,7 @@ TEST_CASE("what is wrong is told with its place") {
       {"/process/pid", 9223372036854775808U, "/process/pid: expected at most 9223372036854775807"},
       {"/process/pid", 44, "/process: expected the first of \"processes\""},
       {"/process", nullptr, "/process: expected the first of"},
+      {"/processes", json::array({json::object()}), "/processes: expected at least two processes"},
   };
   REQUIRE(refusal(adaptyst::to_json(whole())).empty());
   for (const damage& one : all) {
