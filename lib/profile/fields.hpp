@@ -261,9 +261,9 @@ constexpr auto fields(type<profile>) {
 }
 
 template <class Struct, class = void>
-constexpr bool is_listed = false;
+inline constexpr bool is_listed = false;
 template <class Struct>
-constexpr bool is_listed<Struct, std::void_t<decltype(fields(type<Struct>{}))>> = true;
+inline constexpr bool is_listed<Struct, std::void_t<decltype(fields(type<Struct>{}))>> = true;
 
 // Calls `visit` with each member, derived and beside, in their order.
 template <class Struct, class Visit>
