@@ -6,11 +6,11 @@ import resource
 import signal
 import subprocess
 import sys
-import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "support"))
 from cases import run_cases  # noqa: E402
 from compiling import Failures, scratch  # noqa: E402
+from states import computes, cpu_seconds, is_watched  # noqa: E402
 
 ADAPTYST, PROGRAM, ENGINE = sys.argv[1:4]
 failures = Failures()
@@ -101,13 +101,14 @@ def case_bad_budgets():
 def case_markers_are_left_as_they_were():
     program = subprocess.Popen([PROGRAM, str(FOREVER)], stdout=subprocess.DEVNULL)
     started.append(program)
-    time.sleep(0.1)
+    computes(program.pid)
     attach("--duration=1", "--report=none", program.pid)
     failures.check("sampled" in load(at_rest=False)["outer/inner"], "sampled while attached")
     attach("--duration=0.2", "--report=none", "--overhead=none", program.pid)
     failures.check("sampled" not in load(at_rest=False)["outer/inner"], "every event for the next one")
     killed = subprocess.Popen(command("attach", program.pid), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    time.sleep(1)
+    is_watched(program.pid, PROGRAM)
+    computes(program.pid, cpu_seconds(program.pid) + 0.5)
     killed.send_signal(signal.SIGKILL)
     killed.wait()
     attach("--duration=0.2", "--report=none", "--overhead=none", program.pid)

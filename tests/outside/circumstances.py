@@ -8,11 +8,11 @@ import pathlib
 import signal
 import subprocess
 import sys
-import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "support"))
 from cases import run_cases  # noqa: E402
 from compiling import Failures, scratch  # noqa: E402
+from states import child_of, is_watched, more_pauses  # noqa: E402
 
 ADAPTYST, PROGRAM, COLLECTING, ENGINE = sys.argv[1:5]
 failures = Failures()
@@ -46,16 +46,6 @@ def counts():
     return {"/".join(region["path"]): region["count"] for region in profile["regions"]}
 
 
-def child_of(process):
-    """The process that another one has started, when it is there."""
-    for _ in range(100):
-        found = pathlib.Path(f"/proc/{process}/task/{process}/children").read_text().split()
-        if found:
-            return int(found[0])
-        time.sleep(0.02)
-    raise AssertionError("it has started nothing")
-
-
 def only_root(why):
     if not IS_ROOT:
         failures.check(True, f"SKIPPED: {why}")
@@ -77,7 +67,7 @@ def case_stripped():
     observe("run", "--", stripped, 100)
     failures.equal(counts(), {"outer": 100, "outer/inner": 100, "thread": 100}, "a stripped program from its start")
     program = spawn([stripped, 100000, 0, 100])
-    time.sleep(0.2)
+    more_pauses(program.pid, 20)
     failures.equal(observe("attach", "--duration=0.4", program.pid).returncode, 0, "attaching to a stripped program")
     failures.check(counts().get("thread", 0) > 100, "a stripped program that runs")
 
@@ -88,8 +78,8 @@ def case_namespaces():
         return
     outer = spawn(["unshare", "--pid", "--mount", "--fork", "--kill-child", "--mount-proc", "sh", "-c",
                    f"mount -t tmpfs none /mnt && cp {PROGRAM} /mnt/program && /mnt/program 100000 0 100; true"])
-    time.sleep(0.5)
-    program = child_of(child_of(outer.pid))
+    program = child_of(child_of(outer.pid), "program")
+    more_pauses(program, 20)
     done = observe("attach", "--duration=0.5", program)
     failures.equal(done.returncode, 0, f"attaching: {done.stderr}")
     found = counts()
@@ -102,12 +92,13 @@ def case_number_used_again():
         return
     first = spawn([PROGRAM, 100000, 0, 1000])
     other = spawn([PROGRAM, 100000, 0, 1000])
-    time.sleep(0.2)
     observer = spawn(command("attach", "--interval=0.1", first.pid, other.pid))
-    time.sleep(0.5)
+    is_watched(first.pid, PROGRAM)
+    is_watched(other.pid, PROGRAM)
+    more_pauses(first.pid, 100)
     first.kill()
     first.wait()
-    time.sleep(0.4)
+    more_pauses(other.pid, 500)  # some intervals long: the observer has noticed
     pathlib.Path("/proc/sys/kernel/ns_last_pid").write_text(str(first.pid - 1))
     again = spawn([PROGRAM, 3000, 0, 0])
     if again.pid != first.pid:

@@ -6,11 +6,11 @@ import json
 import pathlib
 import subprocess
 import sys
-import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "support"))
 from cases import run_cases  # noqa: E402
 from compiling import Failures, scratch  # noqa: E402
+from states import more_pauses  # noqa: E402
 
 ADAPTYST, PROGRAM, ENGINE = sys.argv[1:4]
 failures = Failures()
@@ -42,15 +42,17 @@ def region(profile, *path):
 
 
 def check_sleep(row, times, what):
-    """That it has slept as often as it said; a busy machine only makes it longer, and then it waited for a core."""
+    """That it has slept as often as it said; a busy machine only makes it longer, and then it waited for a core. Where a
+    hypervisor takes the processor before the switch, time is over without one: that may be so now and then."""
     context = row["context"]
     if not failures.check(context is not None, what + ": the kernel knows of it"):
         return
-    least = times * PAUSE_US * 1000
+    slept = times - times // 20
+    least = slept * PAUSE_US * 1000
     failures.check(least <= context["sleep_ns"] <= row["total_ns"], what + ": it slept", (least, context, row["total_ns"]))
     off = context["runnable_ns"] + sum(context[reason] for reason in BLOCKED)
     failures.equal(context["on_cpu_ns"], row["total_ns"] - off, what + ": the parts are the whole")
-    failures.check(context["voluntary_switches"] >= times, what + ": it left its core each time", context)
+    failures.check(context["voluntary_switches"] >= slept, what + ": it left its core each time", context)
 
 
 def case_run():
@@ -85,7 +87,7 @@ def case_attach():
     """Threads that run already are known from their next region on."""
     running = subprocess.Popen([PROGRAM, "1000000", "0", str(PAUSE_US)], stdout=subprocess.DEVNULL)
     try:
-        time.sleep(0.3)
+        more_pauses(running.pid, 20)
         profile = observe("attach", "--duration", "1", running.pid)
     finally:
         running.kill()

@@ -15,13 +15,13 @@ import signal
 import struct
 import subprocess
 import sys
-import time
 
 TESTS = pathlib.Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(TESTS / "support"), str(TESTS / "elf_notes")]
 from cases import run_cases  # noqa: E402
 from compiling import Failures, scratch  # noqa: E402
 from elf_file import ElfFile  # noqa: E402
+from states import is_watched, more_pauses  # noqa: E402
 
 ADAPTYST, PROGRAM = sys.argv[1:3]
 LIMIT = 60  # seconds that nothing here comes near to
@@ -43,7 +43,7 @@ def sites(*subjects, **options):
 
 def start(*arguments):
     started.append(subprocess.Popen([PROGRAM, *arguments], stdout=subprocess.DEVNULL))
-    time.sleep(0.3)
+    more_pauses(started[-1].pid, 20)
     return started[-1].pid
 
 
@@ -95,7 +95,8 @@ def case_process():
     # Stopped, so that nothing happens between the observer's last reading and ours.
     observer = subprocess.Popen([ADAPTYST, "attach", "--engine=inline", "--report=none", f"--output={profile}", str(pid)])
     started.append(observer)
-    time.sleep(0.7)
+    is_watched(pid, PROGRAM)
+    more_pauses(pid, 500)
     os.kill(pid, signal.SIGSTOP)
     observer.send_signal(signal.SIGINT)
     failures.equal(observer.wait(LIMIT), 0, "the observer ends")

@@ -7,11 +7,11 @@ import pathlib
 import signal
 import subprocess
 import sys
-import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "support"))
 from cases import run_cases  # noqa: E402
 from compiling import Failures, scratch  # noqa: E402
+from states import child_of, computes, is_watched, more_pauses, pauses, until  # noqa: E402
 
 ADAPTYST, PROGRAM, PLUGIN, HOT_LOOP, ENGINE = sys.argv[1:6]
 failures = Failures()
@@ -56,6 +56,13 @@ def spawn(words):
 
 def start(*arguments):
     return spawn([PROGRAM, *map(str, arguments)])
+
+
+def start_pausing(*arguments):
+    """One that is in its regions already."""
+    program = start(*arguments)
+    more_pauses(program.pid, 20)
+    return program
 
 
 def attach(*arguments):
@@ -103,7 +110,7 @@ def case_not_found():
 
 def case_signals():
     program = spawn(command("run", "--interval=0.1", "--", PROGRAM, "100000", "0", "100"))
-    time.sleep(0.7)
+    more_pauses(child_of(program.pid, PROGRAM), 5000)
     program.send_signal(signal.SIGTERM)
     failures.equal(program.wait(LIMIT), -signal.SIGTERM, "a signal reaches the program, and ends both alike")
     failures.check(counts(load()).get("thread", 0) > 100, "what it did before is in the profile")
@@ -111,25 +118,23 @@ def case_signals():
 
 def case_killed():
     program = spawn(command("run", "--interval=0.1", "--", PROGRAM, "100000", "0", "100"))
-    time.sleep(1.0)
-    children = subprocess.run(["pgrep", "-P", str(program.pid)], capture_output=True, text=True, check=True).stdout.split()
-    os.kill(int(children[0]), signal.SIGKILL)
+    child = child_of(program.pid, PROGRAM)
+    more_pauses(child, 10000)
+    os.kill(child, signal.SIGKILL)
     failures.equal(program.wait(LIMIT), -signal.SIGKILL, "it ends as the program does")
     found = counts(load())
     failures.check(found.get("thread", 0) > 1000 and found.get("outer/inner", 0) > 1000, "a killed program leaves its profile", found)
 
 
 def case_attach():
-    program = start(100000, 0, 100)
-    time.sleep(0.3)
-    done = attach("--duration=0.7", program.pid)
-    failures.check(done.returncode == 0, "attaching works", done.stderr)
-    first = counts(load())
-    failures.check(1000 < first.get("thread", 0) < 10000, "what happened meanwhile is counted", first)
-    again = attach("--duration=0.4", program.pid)
-    second = counts(load())
-    failures.check(again.returncode == 0 and 500 < second.get("thread", 0) < first.get("thread", 0),
-                   "it can be done again, and begins at nothing", (second, again.stderr))
+    program = start_pausing(100000, 0, 100)
+    for what in "what happened meanwhile is counted", "it can be done again, and begins at nothing":
+        before = pauses(program.pid)
+        done = attach("--duration=0.5", program.pid)
+        meanwhile = (pauses(program.pid) - before) / 2  # of each of two threads
+        failures.check(done.returncode == 0, "attaching works", done.stderr)
+        found = counts(load())
+        failures.check(meanwhile / 20 < found.get("thread", 0) < 1.2 * meanwhile, what, (found, meanwhile))
     failures.check(state_of(program.pid) in "SR", "the program runs on")
     program.kill()
     program.wait()
@@ -138,7 +143,7 @@ def case_attach():
 def case_attach_in_mid_loop():
     """A loop that does nothing but compute, and was optimised as if nobody ever looked."""
     program = spawn([HOT_LOOP])
-    time.sleep(0.2)
+    computes(program.pid)
     failures.equal(attach("--duration=0.3", program.pid).returncode, 0, "attaching works")
     found = counts(load())
     failures.check(found.get("step", 0) > 1000, "the loop wakes", found)
@@ -147,8 +152,7 @@ def case_attach_in_mid_loop():
 
 
 def case_attach_to_its_end():
-    program = start(3000, 0, 100)
-    time.sleep(0.1)
+    program = start_pausing(10000, 0, 100)
     failures.equal(attach(program.pid).returncode, 0, "attaching until the end works")
     failures.equal(program.wait(LIMIT), 3, "the program ends as ever")
     load()
@@ -167,8 +171,10 @@ def case_capabilities():
     program = start(100000, 0, 100)
     observer = spawn(command("attach", program.pid))
     whole = rights(os.getpid())
-    time.sleep(1)
+    is_watched(program.pid, PROGRAM)
+    until(lambda: rights(observer.pid) != whole, "it has given up rights")
     left = rights(observer.pid)
+    more_pauses(program.pid, 2000)
     failures.equal({bit for bit in range(64) if left >> bit & 1}, {bit for bit in kept if whole >> bit & 1}, "what is kept")
     observer.send_signal(signal.SIGINT)
     failures.equal(observer.wait(LIMIT), 0, "it ends as ever")
@@ -188,7 +194,8 @@ def case_many():
     copy.write_bytes(pathlib.Path(PROGRAM).read_bytes())
     copy.chmod(0o755)
     programs = [spawn([copy, "100000", "0", "20000"]) for _ in range(64)]
-    time.sleep(0.5)
+    for program in programs:
+        more_pauses(program.pid, 1)
     done = attach("--duration=1", f"--name={name}")
     failures.check(done.returncode == 0, "64 processes are attached", done.stderr[:500])
     profile = load()
@@ -200,10 +207,9 @@ def case_many():
 
 
 def case_observer_killed():
-    program = start(100000, 0, 100)
-    time.sleep(0.2)
+    program = start_pausing(100000, 0, 100)
     observer = spawn(command("attach", str(program.pid)))
-    time.sleep(0.7)
+    is_watched(program.pid, PROGRAM)
     refused = attach("--duration=0.1", program.pid)
     if ENGINE == "inline":
         failures.check(refused.returncode == 2 and f"process {observer.pid} does" in refused.stderr,
@@ -213,10 +219,12 @@ def case_observer_killed():
         load()
     observer.kill()
     observer.wait()
-    time.sleep(0.2)
+    more_pauses(program.pid, 20)
     failures.check(state_of(program.pid) in "SR", "the program survives its observer")
+    before = pauses(program.pid)
     done = attach("--duration=0.4", program.pid)
-    failures.check(done.returncode == 0 and 500 < counts(load()).get("thread", 0) < 10000, "the next one takes over", done.stderr)
+    failures.check(done.returncode == 0 and 100 < counts(load()).get("thread", 0) < pauses(program.pid) - before, "the next one takes over",
+                   done.stderr)
     program.kill()
     program.wait()
 
@@ -262,8 +270,7 @@ def case_functions_among_markers():
 
 def case_loaded_later():
     """A library with markers that comes when we have attached already: from the next look on."""
-    program = start(20000, 0, 100, 0, PLUGIN)  # half of them take more than a second
-    time.sleep(0.2)
+    program = start_pausing(20000, 0, 100, 0, PLUGIN)  # half of them take more than a second
     attach("--interval=0.1", program.pid)
     found = counts(load())
     failures.check(found.get("outer", 0) > 10000 and found.get("plugin", 0) > 5000, "its regions are counted", found)

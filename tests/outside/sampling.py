@@ -4,16 +4,18 @@
 SAMPLED: tests/live/sampled.cpp, with frame pointers.
 """
 import json
+import os
 import pathlib
 import shutil
 import signal
 import subprocess
 import sys
-import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "support"))
+import chance  # noqa: E402
 from cases import Missing, run_cases  # noqa: E402
 from compiling import Failures, scratch  # noqa: E402
+from states import child_of, computes  # noqa: E402
 
 ADAPTYST, SAMPLED = sys.argv[1:3]
 failures = Failures()
@@ -21,8 +23,8 @@ work = scratch()
 started = []
 
 
-def observe(*command, engine="ebpf", wait=True):
-    words = [ADAPTYST, "run", "--report=none", f"--engine={engine}", f"--output={work}/p.json",
+def observe(*command, engine="ebpf", wait=True, frequency=199):
+    words = [ADAPTYST, "run", "--report=none", f"--engine={engine}", f"--sample-frequency={frequency}", f"--output={work}/p.json",
              f"--stacks={work}/p.folded", f"--stacks={work}/p.speedscope.json", "--", *map(str, command)]
     if wait:
         done = subprocess.run(words, capture_output=True, text=True, timeout=60, check=False)
@@ -70,15 +72,16 @@ def close(a, b, share):
 
 def case_chain():
     for engine in ("ebpf", "inline"):
-        observe(SAMPLED, "chain", 2, engine=engine)
+        observe(SAMPLED, "chain", 2, engine=engine, frequency=2999)
         stacks = plain(lines())
         computing = weight_of(stacks, "all", "computes", "[on-cpu]")
         chain = weight_of([one for one in stacks if "[on-cpu]" in one[0]], "outer(double)", "middle(double)",
                           "inner(double)")
         failures.check(chain > 0.9 * computing > 0, f"{engine}: the chain of calls is named", f"{chain} of {computing}")
-        on_core = context_of(["all", "computes"])["self_context"]["on_cpu_ns"]
-        failures.check(close(computing * 1e3, on_core, 0.1), f"{engine}: samples stand for the time on a core",
-                       f"{computing} us, {on_core} ns")
+        row = context_of(["all", "computes"])
+        on_core, samples = row["self_context"]["on_cpu_ns"], row["samples"]
+        failures.check(close(computing * 1e3, on_core, chance.of_count(samples)), f"{engine}: samples stand for the time on a core",
+                       f"{computing} us, {on_core} ns, {samples} samples")
         sleeping = weight_of([one for one in stacks if "[blocked]" in one[0]], "rest(double)")
         blocked = blocked_ns(context_of(["all", "sleeps"])["self_context"])
         failures.check(close(sleeping * 1e3, blocked, 0.05), f"{engine}: what sleeps is named, for as long as it slept",
@@ -89,15 +92,12 @@ def case_chain():
 
 def case_shares():
     for rhythm in ("fixed", "random"):
-        for _ in range(2):  # the machine may be busy with something else at first
-            observe(SAMPLED, rhythm, 4)
-            rows = [context_of([name]) for name in ("seventy", "thirty")]
-            samples = [row["samples"] for row in rows]
-            on_core = [row["self_context"]["on_cpu_ns"] for row in rows]
-            share, expected = samples[0] / sum(samples), on_core[0] / sum(on_core)
-            if abs(share - expected) < 0.03:
-                break
-        failures.check(abs(share - expected) < 0.03, f"{rhythm}: shares of samples are those of time",
+        observe(SAMPLED, rhythm, 4, frequency=2999)
+        rows = [context_of([name]) for name in ("seventy", "thirty")]
+        samples = [row["samples"] for row in rows]
+        on_core = [row["self_context"]["on_cpu_ns"] for row in rows]
+        share, expected = samples[0] / sum(samples), on_core[0] / sum(on_core)
+        failures.check(abs(share - expected) < chance.of_share(expected, sum(samples)), f"{rhythm}: shares of samples are those of time",
                        f"{share:.4f}, not {expected:.4f}, of {sum(samples)} samples")
 
 
@@ -141,7 +141,7 @@ def case_deleted():
     copy = work / "deleted"
     shutil.copy(SAMPLED, copy)
     running = observe(copy, "chain", 2, wait=False)
-    time.sleep(0.7)
+    computes(child_of(running.pid, copy), 0.3)
     copy.unlink()
     failures.check(running.wait(30) == 0, "the program ran")
     stacks = plain(lines())
@@ -151,10 +151,9 @@ def case_deleted():
 
 def case_killed():
     running = observe(SAMPLED, "chain", 20, wait=False)
-    time.sleep(1.5)
-    children = subprocess.run(["pgrep", "-P", str(running.pid)], capture_output=True, text=True, check=False).stdout.split()
-    for child in children:
-        subprocess.run(["kill", "-KILL", child], check=False)
+    child = child_of(running.pid, SAMPLED)
+    computes(child, 1)
+    os.kill(child, signal.SIGKILL)
     failures.check(running.wait(30) == -signal.SIGKILL, "the program was killed")
     stacks = plain(lines())
     failures.check(weight_of(stacks, "middle(double)", "inner(double)") > 0, "what was killed is named all the same")

@@ -19,6 +19,7 @@ import time
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "support"))
 from cases import Missing, run_cases  # noqa: E402
 from compiling import Failures, scratch  # noqa: E402
+from states import more_pauses  # noqa: E402
 
 ADAPTYST, PROGRAM, ENGINE = sys.argv[1:4]
 NAMESPACE = ["unshare", "--pid", "--fork", "--kill-child", "--mount-proc"]
@@ -68,7 +69,7 @@ def rate(block, region):
 
 def case_plain():
     program = start(100000, 0, 1000)
-    time.sleep(0.3)
+    more_pauses(program.pid, 20)
     begin = time.monotonic()
     done = run(top("--interval=0.5", "--duration=2.2", "--output", work / "profile.json", program.pid))
     took = time.monotonic() - begin
@@ -94,7 +95,7 @@ def case_plain():
 
 def case_end_of_the_program():
     program = start(2000, 0, 1000)
-    time.sleep(0.1)
+    more_pauses(program.pid, 20)
     done = run(top("--interval=0.2", program.pid))
     failures.equal(done.returncode, 0, "it ends with what is watched")
     last = blocks(done.stdout)[-1]
@@ -105,7 +106,7 @@ def case_end_of_the_program():
 
 def case_nobody_reads():
     program = start(100000, 0, 1000)
-    time.sleep(0.3)
+    more_pauses(program.pid, 20)
     done = run(["bash", "-c", '"$@" | head -n 3; echo ${PIPESTATUS[0]}', "bash",
                 *top("--interval=0.1", "--duration=20", program.pid)])
     failures.equal(done.stdout.splitlines()[3:], ["2"], "it notices, and ends by itself")
@@ -164,7 +165,7 @@ def text_lines(frame):
 
 def case_terminal():
     program = start(100000, 0, 1000)
-    time.sleep(0.3)
+    more_pauses(program.pid, 20)
     for finish in (lambda screen: os.write(screen.side, b"xq"), lambda screen: os.write(screen.side, b"\x03"),
                    lambda screen: os.kill(screen.pid, signal.SIGTERM)):
         screen = Screen(top("--interval=0.2", program.pid), 14, 72)
@@ -242,7 +243,7 @@ def case_name():
     copy.write_bytes(pathlib.Path(PROGRAM).read_bytes())
     copy.chmod(0o755)
     first = start(100000, 0, 1000, program=copy)
-    time.sleep(0.2)
+    more_pauses(first.pid, 20)
     watching = subprocess.Popen(top("--interval=0.4", "--duration=2.5", f"--name={name}"), stdout=subprocess.PIPE, text=True)
     time.sleep(0.8)
     second = start(100000, 0, 1000, program=copy)
