@@ -133,8 +133,9 @@ void buffers() {
   ADAPTYST_MARK(buffer);
   ADAPTYST_METRIC(buffer, 1);
   ADAPTYST_REGION_BEGIN(buffer).end();
-  adaptyst::submit(buffer, gpu, 1, adaptyst::operation_kind::fill)
-      .complete(adaptyst::now_ns() + 1'000'000, adaptyst::now_ns() + 2'000'000);
+  auto fill = adaptyst::submit(buffer, gpu, 1, adaptyst::operation_kind::fill);
+  const auto started = adaptyst::now_ns() + 1'000'000;
+  fill.complete(started, started + 1'000'000);
   ADAPTYST_OFFLOAD(buffer, gpu);
   ADAPTYST_REGION(buffer, load{1, 1});
 }
