@@ -145,7 +145,13 @@ class Screen:
                     return  # it has ended
 
     def frames(self):
-        return self.output.decode(errors="replace").split("\033[H")[1:]
+        """Those that are complete."""
+        return self.output.decode(errors="replace").split("\033[H")[1:-1]
+
+    def read_until(self, holds):
+        until = time.monotonic() + 30
+        while not holds() and time.monotonic() < until:
+            self.read(0.1)
 
     def wait(self):
         self.read(3)
@@ -169,7 +175,7 @@ def case_terminal():
     for finish in (lambda screen: os.write(screen.side, b"xq"), lambda screen: os.write(screen.side, b"\x03"),
                    lambda screen: os.kill(screen.pid, signal.SIGTERM)):
         screen = Screen(top("--interval=0.2", program.pid), 14, 72)
-        screen.read(1.5)
+        screen.read_until(lambda: len(screen.frames()) >= 3)
         during = termios.tcgetattr(screen.side)
         failures.check(not during[3] & (termios.ICANON | termios.ECHO), "keys come as they are pressed")
         frames = screen.frames()
@@ -179,8 +185,9 @@ def case_terminal():
             lines = text_lines(frame)
             failures.check(len(lines) <= 14 and all(len(line) <= 72 for line in lines), "it fits the window", lines)
         fcntl.ioctl(screen.side, termios.TIOCSWINSZ, struct.pack("HHHH", 30, 110, 0, 0))
-        screen.read(0.6)
-        failures.check(max(len(line) for line in text_lines(screen.frames()[-1])) > 72, "and another one", screen.frames()[-1])
+        widest = lambda: max(len(line) for line in text_lines(screen.frames()[-1]))
+        screen.read_until(lambda: widest() > 72)
+        failures.check(widest() > 72, "and another one", screen.frames()[-1])
         finish(screen)
         failures.equal(screen.wait(), 0, "it ends")
         failures.check(b"\033[?1049h" in screen.output, "it was on the other screen")
