@@ -147,9 +147,13 @@ TEST_CASE("steps go up again when half the budget would do for a second") {
   program.runs(1, 3'000'000);
   program.pass(0.1);
   CHECK(program.step(1) == down);
-  program.runs(1, 2'000'000);
+  CHECK(down == ADAPTYST_STEP_RECORDER + 3);
+  program.runs(1, 1'500'000);  // 1.65 % as 1 of 4, 0.9 % as 1 of 8
   program.pass(10);
   CHECK(program.step(1) == down);
+  program.runs(1, 800'000);  // 0.88 % as 1 of 4
+  program.pass(1.3);
+  CHECK(program.step(1) == ADAPTYST_STEP_RECORDER + 2);
 }
 
 TEST_CASE("rates that vary move nobody up and down") {
