@@ -140,8 +140,8 @@ def case_stripped():
 def case_deleted():
     copy = work / "deleted"
     shutil.copy(SAMPLED, copy)
-    running = observe(copy, "chain", 2, wait=False)
-    computes(child_of(running.pid, copy), 0.3)
+    running = observe(copy, "chain", 6, wait=False)
+    computes(child_of(running.pid, copy), 0.1)
     copy.unlink()
     failures.check(running.wait(30) == 0, "the program ran")
     stacks = plain(lines())
