@@ -161,11 +161,11 @@ def case_killed():
 
 def case_unmarked():
     """One that has no markers, and so no regions: all of it is outside."""
-    program = ["python3", "-c", "import time\nend = time.monotonic() + 1\nwhile time.monotonic() < end: pass"]
+    program = ["python3", "-c", "import time\nwhile time.process_time() < 1: pass"]
     observe(*program)
     stacks = lines()
     outside = weight_of([one for one in stacks if one[0][0].startswith("python3")], "(outside)", "[on-cpu]")
-    failures.check(outside > 200_000, "a program without markers is sampled", f"{outside} us")
+    failures.check(outside > 500_000, "a program without markers is sampled", f"{outside} us")
     failures.check(any(any("python3" in frame or "Py" in frame for frame in frames[3:]) for frames, _ in stacks),
                    "and its code named")
 
