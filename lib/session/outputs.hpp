@@ -8,8 +8,8 @@
 
 namespace adaptyst::lib {
 
-// To standard error and to files, as was asked for; stacks and timelines have been written by then. Throws error when a file cannot be
-// written.
+// To standard error and to files, as was asked for; stacks and timelines have been written by then. Throws error when a
+// file cannot be written, after the others have been.
 void put_out(const profile& what, const options& asked);
 
 }  // namespace adaptyst::lib

@@ -37,6 +37,12 @@ def test_outputs_have_the_form_that_is_named_or_that_the_suffix_tells():
     require(isinstance(json.loads((command.directory / "t.trace.json").read_text(encoding="utf-8")), list), "no timeline")
 
 
+def test_an_output_that_cannot_be_written_keeps_no_other_from_it():
+    said = collected("engine=inline,report=none,output=/nowhere/profile.json;kept.txt")
+    require("/nowhere/profile.json" in said, "not told:", said)
+    require("fill" in (command.directory / "kept.txt").read_text(encoding="utf-8"), "no table in kept.txt")
+
+
 def test_reports_and_comparisons_are_written_in_the_same_way():
     file = written("good.json", hand_made(region(["work"], 10, 20)))
     done = adaptyst("report", file, "--output", "copy.txt", "--output", "json:copy.dat")
