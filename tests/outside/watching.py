@@ -145,13 +145,15 @@ class Screen:
                     return  # it has ended
 
     def frames(self):
-        """Those that are complete."""
+        """What has been drawn, but for the last, which may be half there."""
         return self.output.decode(errors="replace").split("\033[H")[1:-1]
 
-    def read_until(self, holds):
-        until = time.monotonic() + 30
-        while not holds() and time.monotonic() < until:
-            self.read(0.1)
+    def shows(self, holds):
+        """Whether it comes to that."""
+        deadline = time.monotonic() + LIMIT
+        while not holds(self.frames()) and time.monotonic() < deadline:
+            self.read(0.05)
+        return holds(self.frames())
 
     def wait(self):
         self.read(3)
@@ -175,19 +177,16 @@ def case_terminal():
     for finish in (lambda screen: os.write(screen.side, b"xq"), lambda screen: os.write(screen.side, b"\x03"),
                    lambda screen: os.kill(screen.pid, signal.SIGTERM)):
         screen = Screen(top("--interval=0.2", program.pid), 14, 72)
-        screen.read_until(lambda: len(screen.frames()) >= 3)
+        failures.check(screen.shows(lambda frames: len(frames) >= 3 and rate("\n".join(text_lines(frames[-1])), "thread") > 0),
+                       "it is drawn again and again, with regions", screen.frames()[-1:])
         during = termios.tcgetattr(screen.side)
         failures.check(not during[3] & (termios.ICANON | termios.ECHO), "keys come as they are pressed")
-        frames = screen.frames()
-        failures.check(len(frames) >= 3, "it is drawn again and again", frames[-1:])
-        failures.check(rate("\n".join(text_lines(frames[-1])), "thread") > 0, "regions are shown", frames[-1])
-        for frame in frames:
+        for frame in screen.frames():
             lines = text_lines(frame)
             failures.check(len(lines) <= 14 and all(len(line) <= 72 for line in lines), "it fits the window", lines)
         fcntl.ioctl(screen.side, termios.TIOCSWINSZ, struct.pack("HHHH", 30, 110, 0, 0))
-        widest = lambda: max(len(line) for line in text_lines(screen.frames()[-1]))
-        screen.read_until(lambda: widest() > 72)
-        failures.check(widest() > 72, "and another one", screen.frames()[-1])
+        failures.check(screen.shows(lambda frames: max(len(line) for line in text_lines(frames[-1])) > 72), "and another one",
+                       screen.frames()[-1])
         finish(screen)
         failures.equal(screen.wait(), 0, "it ends")
         failures.check(b"\033[?1049h" in screen.output, "it was on the other screen")
@@ -252,9 +251,9 @@ def case_name():
     first = start(100000, 0, 1000, program=copy)
     more_pauses(first.pid, 20)
     watching = subprocess.Popen(top("--interval=0.4", "--duration=2.5", f"--name={name}"), stdout=subprocess.PIPE, text=True)
-    time.sleep(0.8)
+    first_line = watching.stdout.readline()
     second = start(100000, 0, 1000, program=copy)
-    shown = blocks(watching.communicate(timeout=LIMIT)[0])
+    shown = blocks(first_line + watching.communicate(timeout=LIMIT)[0])
     failures.check("1 process:" in shown[0] and str(first.pid) in shown[0], "the one with the name", shown[0])
     failures.check("2 processes:" in shown[-1] and str(second.pid) in shown[-1], "and another that has come", shown[-1])
     end(first)
