@@ -1,8 +1,9 @@
 """Whatever way a program is built, each of its ELF objects carries our probes once, as documented.
 
-usage: check_notes.py ROOT COMPILER VARIANT [PROBE_LIST]
+usage: check_notes.py ROOT COMPILER VARIANT[,VARIANT…] [PROBE_LIST]
 
-PROBE_LIST FILE prints what the collector's own reader finds in a file: it must agree with readelf.
+Variants that are compiled in the same way, and linked in others, share what is compiled. PROBE_LIST FILE prints what
+the collector's own reader finds in a file: it must agree with readelf.
 """
 import pathlib
 import re
@@ -45,7 +46,9 @@ def documented_arguments(root):
 
 
 class Variant:
-    def __init__(self, root, compiler, variant, probe_list):
+    compiled = {}  # of all variants: how → the units
+
+    def __init__(self, root, compiler, variant, probe_list, failures):
         self.arm = variant == "aarch64"
         self.prefix = "aarch64-linux-gnu-" if self.arm else ""
         self.compiler = tool(self.prefix + "g++" if self.arm else compiler)
@@ -69,18 +72,27 @@ class Variant:
         self.registers = ARM_REGISTERS if self.arm else X86_REGISTERS
         self.probe_list = None if self.arm else probe_list
         self.arguments = documented_arguments(root)
-        self.failures = Failures()
+        self.failures = failures
+
+    def compile(self, work, *flags):
+        """The units; none if one does not compile."""
+        how = (*self.compile_flags, *flags)
+        if how not in self.compiled:
+            units = {}
+            for name in ["main", "second_unit", "third_unit"]:
+                unit = work / (name + ".o")
+                done = run([self.compiler, "-std=c++17", *STRICT, *self.includes, *how, "-c", HERE / "traced" / (name + ".cpp"), "-o", unit])
+                if self.failures.check(done.returncode == 0 and not done.said, f"{name}.cpp compiles, {' '.join(how)}", done.said):
+                    units[name] = unit
+            self.compiled[how] = units if len(units) == 3 else {}
+        return self.compiled[how]
 
     def build(self, work, *flags):
         """The ELF objects that come out, the program first; none if it does not build."""
         work.mkdir()
-        units = {}
-        for name in ["main", "second_unit", "third_unit"]:
-            units[name] = work / (name + ".o")
-            done = run([self.compiler, "-std=c++17", *STRICT, *self.includes, *self.compile_flags, *flags, "-c",
-                        HERE / "traced" / (name + ".cpp"), "-o", units[name]])
-            if not self.failures.check(done.returncode == 0 and not done.said, f"{name}.cpp compiles, {' '.join(flags)}", done.said):
-                return []
+        units = self.compile(work, *flags)
+        if not units:
+            return []
         program = work / "traced"
         linking = [[self.compiler, *flags, *self.link_flags, *units.values(), "-o", program]]
         objects = [program]
@@ -229,10 +241,8 @@ class Variant:
         self.check_run(path.parent / "traced", what + ", stripped")
 
 
-def main(root, compiler, variant, probe_list=None):
-    one = Variant(root, compiler, variant, probe_list)
+def check(one, work):
     one.failures.equal(sorted(one.arguments), ["mark", "metric", "operation", "region_begin", "region_end", "thread"], "documented probes")
-    work = scratch()
     for number, optimised in enumerate(["-O0", "-O2"]):
         disabled = one.build(work / f"disabled{number}", optimised, "-DADAPTYST_DISABLE")
         enabled = one.build(work / f"enabled{number}", optimised)
@@ -251,7 +261,14 @@ def main(root, compiler, variant, probe_list=None):
                 one.check_unloading(path, optimised)
             one.check_stripped(path, elf, optimised)
         one.check_run(disabled[0], optimised + ", disabled")
-    one.failures.exit(least_checks=100)
+
+
+def main(root, compiler, variants, probe_list=None):
+    failures = Failures()
+    for variant in variants.split(","):
+        check(Variant(root, compiler, variant, probe_list, failures), scratch())
+        print(f"{variant}: {failures.count} failed", flush=True)
+    failures.exit(least_checks=100 * len(variants.split(",")))
 
 
 if __name__ == "__main__":
