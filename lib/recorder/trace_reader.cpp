@@ -33,12 +33,15 @@ std::uint64_t address_of(const T* there) {
 void trace_reader::read(const taker& to) {
   detail::control_page control{};
   if (of_.address == 0 || !of_.in->read(of_.address, control) || control.layout != detail::layout_of_state) return;
-  clock_ = control.clock;
+  clock_.start(control.clock);
   left_ = most_entries_of_look;
+  filled_.clear();
   std::unordered_set<std::uint64_t> visited;
   std::uint64_t at = address_of(control.recorders);
-  while (at != 0 && visited.size() != most_recorders && visited.insert(at).second)
-    at = read_recorder(at, control.epoch, to);
+  while (at != 0 && visited.size() != most_recorders && visited.insert(at).second) at = find_ring(at, control.epoch);
+  if (filled_.empty()) return;
+  clock_.add(now_());  // all that is read below was before
+  for (const std::uint64_t ring : filled_) read_ring(ring, rings_[ring], to);
 }
 
 std::uint64_t trace_reader::lost() const {
@@ -47,31 +50,34 @@ std::uint64_t trace_reader::lost() const {
   return sum;
 }
 
-std::uint64_t trace_reader::read_recorder(std::uint64_t address, std::uint64_t epoch, const taker& to) {
+std::uint64_t trace_reader::find_ring(std::uint64_t recorder, std::uint64_t epoch) {
   std::uint64_t its_epoch = 0;
   std::uint64_t ring = 0;
   std::uint64_t next = 0;
-  if (!of_.in->read(address + offsetof(detail::recorder_head, epoch), its_epoch) ||
-      !of_.in->read(address + offsetof(detail::recorder_head, ring), ring) ||
-      !of_.in->read(address + offsetof(detail::recorder_head, next), next))
+  if (!of_.in->read(recorder + offsetof(detail::recorder_head, epoch), its_epoch) ||
+      !of_.in->read(recorder + offsetof(detail::recorder_head, ring), ring) ||
+      !of_.in->read(recorder + offsetof(detail::recorder_head, next), next))
     return 0;
-  if (its_epoch == epoch && ring != 0 && (rings_.size() != most_recorders || rings_.count(address) != 0))
-    read_ring(ring, rings_[address], to);
+  if (its_epoch != epoch || ring == 0 || (rings_.size() == most_recorders && rings_.count(ring) == 0)) return next;
+  known_ring& known = rings_[ring];
+  std::uint64_t tail = 0;
+  std::uint64_t lost = 0;
+  if (!of_.in->read(ring + offsetof(trace_ring, head), known.head)) return next;
+  detail::fence_acquire();
+  if (!of_.in->read(ring + offsetof(trace_ring, tail), tail) || !of_.in->read(ring + offsetof(trace_ring, lost), lost))
+    return next;
+  known.lost = lost;
+  if (known.head != tail) filled_.push_back(ring);
   return next;
 }
 
 void trace_reader::read_ring(std::uint64_t address, known_ring& known, const taker& to) {
-  std::uint64_t head = 0;
+  const std::uint64_t head = known.head;
   std::uint64_t tail = 0;
   std::uint64_t capacity = 0;
-  std::uint64_t lost = 0;
-  if (!of_.in->read(address + offsetof(trace_ring, head), head)) return;
-  detail::fence_acquire();
   if (!of_.in->read(address + offsetof(trace_ring, tail), tail) ||
-      !of_.in->read(address + offsetof(trace_ring, capacity), capacity) ||
-      !of_.in->read(address + offsetof(trace_ring, lost), lost))
+      !of_.in->read(address + offsetof(trace_ring, capacity), capacity))
     return;
-  known.lost = lost;
   if (capacity == 0 || (capacity & (capacity - 1)) != 0 || capacity > most_entries || head - tail > capacity) return;
   while (tail != head && left_ != 0) {
     const std::uint64_t place = tail & (capacity - 1);
@@ -118,9 +124,9 @@ void trace_reader::take(const trace_entry& entry, known_ring& from, const taker&
     case traced::handle: made.as = traced_as::handle; break;
     default: made.as = traced_as::scope;
   }
-  made.begin_ns = monotonic_ns(numbers[0]);
+  made.begin_ns = clock_.monotonic_ns(numbers[0]);
   made.end_ns = made.as == traced_as::scope || made.as == traced_as::handle
-                    ? std::max(made.begin_ns, monotonic_ns(numbers[1]))
+                    ? std::max(made.begin_ns, clock_.monotonic_ns(numbers[1]))
                     : made.begin_ns;
   ++events_;
   to(made);
@@ -141,10 +147,6 @@ const traced_site* trace_reader::site_of(std::uint64_t address) {
   made.kind = kind_of_site(site.kind);
   made.device = path.device;
   return &sites_.emplace(address, std::move(made)).first->second;
-}
-
-std::uint64_t trace_reader::monotonic_ns(std::uint64_t timestamp) const {
-  return detail::to_monotonic_ns(clock_, timestamp);
 }
 
 }  // namespace adaptyst::lib

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "../profile/traced_event.hpp"
+#include "clock_track.hpp"
 #include "memory.hpp"
 #include "recorder_reader.hpp"
 
@@ -16,7 +17,9 @@ namespace adaptyst::lib {
 
 class trace_reader {
  public:
-  explicit trace_reader(const process_state& of) : of_(of) {}
+  using clock_reading = clock_pair (*)() noexcept;
+
+  explicit trace_reader(const process_state& of, clock_reading now = read_clock_pair) : of_(of), now_(now) {}
 
   using taker = std::function<void(const traced_event&)>;
 
@@ -29,21 +32,23 @@ class trace_reader {
 
  private:
   struct known_ring {
+    std::uint64_t head = 0;  // at this look
     std::uint64_t lost = 0;
     bool has_operation = false;  // the last entry was one, and its other half is still to come
     traced_event operation;
   };
 
-  // Returns the next recorder's address.
-  std::uint64_t read_recorder(std::uint64_t address, std::uint64_t epoch, const taker& to);
+  // Finds its ring, and returns the next recorder's address.
+  std::uint64_t find_ring(std::uint64_t recorder, std::uint64_t epoch);
   void read_ring(std::uint64_t address, known_ring& known, const taker& to);
   void take(const detail::trace_entry& entry, known_ring& from, const taker& to);
   const traced_site* site_of(std::uint64_t path);
-  std::uint64_t monotonic_ns(std::uint64_t timestamp) const;
 
   process_state of_;
-  detail::clock_line clock_{};
+  clock_reading now_;
+  clock_track clock_;
   std::unordered_map<std::uint64_t, known_ring> rings_;
+  std::vector<std::uint64_t> filled_;                     // rings in which this look has found something
   std::unordered_map<std::uint64_t, traced_site> sites_;  // by their paths; never moved
   std::vector<detail::trace_entry> entries_;
   std::uint64_t events_ = 0;

@@ -55,13 +55,21 @@ def check_sleep(row, times, what):
     failures.check(context["voluntary_switches"] >= slept, what + ": it left its core each time", context)
 
 
+def check_lost(profile, times, threads):
+    """A kernel may keep a wake-up to itself, as of an interrupt over a thread that nobody may trace: that is counted."""
+    lost = dict(profile["context"]["lost"])
+    failures.check(lost.pop("no_wakeup", 0) <= threads * times // 20, "wake-ups are told", profile["context"])
+    failures.equal(lost, {}, "nothing is lost")
+
+
 def case_run():
     profile = run(TIMES, 0, PAUSE_US)
     for path in [("thread",), ("outer",), ("outer", "inner")]:
         row = region(profile, *path)
         failures.equal(row["count"], TIMES, f"{path[-1]} is counted")
         check_sleep(row, TIMES, path[-1])
-    failures.equal(profile["context"], {"threads": 2, "lost": {}}, "both threads have announced themselves, nothing is lost")
+    failures.equal(profile["context"]["threads"], 2, "both threads have announced themselves")
+    check_lost(profile, TIMES, 2)
     outer, inner = region(profile, "outer"), region(profile, "outer", "inner")
     failures.equal(outer["context"]["sleep_ns"] - outer["self_context"]["sleep_ns"], inner["context"]["sleep_ns"],
                    "what is below is not in itself")
@@ -80,7 +88,7 @@ def case_children_and_exec():
     child = region(profile, "child")
     failures.equal(child["count"], 4 * TIMES, "children are counted")
     failures.check(child["context"] is not None and child["context"]["sleep_ns"] == 0, "children did not sleep", child["context"])
-    failures.equal(profile["context"]["lost"], {}, "nothing is lost")
+    check_lost(profile, 2 * TIMES, 2)
 
 
 def case_attach():

@@ -296,18 +296,20 @@ TEST_CASE("a timeline is read in order, each event once, and what is read makes 
   CHECK(reader.lost() == 1);
 }
 
-TEST_CASE("a timeline's times come from the counter, on the line that the collector found") {
+TEST_CASE(
+    "a timeline's times come from the counter, from the line that the collector found to what the clocks say now") {
   program in;
   const ring made;
   in.threads[0]->ring = &*made;
   in.control.clock = {std::uint64_t{1} << 31, 1000, 5'000'000};  // two ticks a nanosecond
   detail::trace(*made, 7, detail::traced::scope, &in.paths[0], 1200, 1500);
   std::vector<traced_event> all;
-  adaptyst::lib::trace_reader reader(in.state());
+  // When it is read, the clock is ahead of that line.
+  adaptyst::lib::trace_reader reader(in.state(), []() noexcept { return adaptyst::lib::clock_pair{2000, 5'001'000}; });
   reader.read([&](const traced_event& one) { all.push_back(one); });
   REQUIRE(all.size() == 1);
-  CHECK(all[0].begin_ns == 5'000'100);
-  CHECK(all[0].end_ns == 5'000'250);
+  CHECK(all[0].begin_ns == 5'000'200);
+  CHECK(all[0].end_ns == 5'000'500);
 }
 
 TEST_CASE("a timeline of an earlier collector is not read") {

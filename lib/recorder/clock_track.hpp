@@ -1,0 +1,35 @@
+// When a reading of the processor's counter was, on CLOCK_MONOTONIC: between readings of both clocks, so that no error grows.
+#ifndef ADAPTYST_LIB_RECORDER_CLOCK_TRACK_HPP
+#define ADAPTYST_LIB_RECORDER_CLOCK_TRACK_HPP
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "clock_line.hpp"
+
+namespace adaptyst::lib {
+
+// A calibrated line is off by a few ppm, which are milliseconds in an hour, and the system clock is steered meanwhile.
+// Durations bear that. What stands beside times from other clocks does not: the line is taken from point to point.
+class clock_track {
+ public:
+  // The line that a process was given; its base is the first point. Later calls change nothing.
+  void start(const detail::clock_line& line);
+  // A later reading of both clocks. One that is not later is left out.
+  void add(clock_pair point);
+
+  // The same for the same timestamp ever after, if it was taken before the last point; until points are thinned out, which
+  // moves it by less than what a point is off. A timestamp stays itself where the counter is not used.
+  std::uint64_t monotonic_ns(std::uint64_t timestamp) const noexcept;
+
+  static constexpr std::size_t most_points = 1 << 15;
+
+ private:
+  std::uint64_t ns_per_tick_ = 0;  // times 2^32, before the first point and after the last
+  std::vector<clock_pair> points_;
+};
+
+}  // namespace adaptyst::lib
+
+#endif
