@@ -9,6 +9,8 @@ namespace adaptyst::lib {
 
 namespace {
 
+constexpr std::uint64_t shortest_baseline_ns = 3'000'000;
+
 bool counter_is_constant() noexcept {
 #if defined(__x86_64__)
   unsigned a = 0;
@@ -38,11 +40,11 @@ clock_pair read_clock_pair() noexcept {
   return best;
 }
 
-detail::clock_line calibrate(clock_pair earlier, std::uint64_t baseline_ns) noexcept {
+detail::clock_line calibrate(clock_pair earlier) noexcept {
   if (!counter_is_constant()) return {};
   const std::uint64_t elapsed = detail::monotonic_ns() - earlier.ns;
-  if (elapsed < baseline_ns) {
-    const timespec rest{0, static_cast<long>(baseline_ns - elapsed)};
+  if (elapsed < shortest_baseline_ns) {
+    const timespec rest{0, static_cast<long>(shortest_baseline_ns - elapsed)};
     nanosleep(&rest, nullptr);
   }
   const clock_pair now = read_clock_pair();

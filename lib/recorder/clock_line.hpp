@@ -14,13 +14,9 @@ struct clock_pair {
 };
 clock_pair read_clock_pair() noexcept;
 
-// How far apart the ends of a line are at least: for an error below 20 ppm; for one of 3 ppm, where a start may take
-// longer.
-constexpr std::uint64_t quick_baseline_ns = 3'000'000, steady_baseline_ns = 20'000'000;
-
-// The line through `earlier` and now, waiting until they are far enough apart. All zeros, which means CLOCK_MONOTONIC,
-// where the counter does not run at a constant rate.
-detail::clock_line calibrate(clock_pair earlier, std::uint64_t baseline_ns = quick_baseline_ns) noexcept;
+// The line through `earlier` and now, waiting until they are far enough apart for an error below 20 ppm. All zeros, which
+// means CLOCK_MONOTONIC, where the counter does not run at a constant rate.
+detail::clock_line calibrate(clock_pair earlier) noexcept;
 
 }  // namespace adaptyst::lib
 

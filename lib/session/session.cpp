@@ -56,7 +56,7 @@ void session::start(clock_pair before) {
 void session::start_with(std::unique_ptr<source> chosen, clock_pair before) {
   source_ = std::move(chosen);
   if (own_ == nullptr || !own_process::uses_counter()) {
-    terms_.clock = calibrate(before, own_ == nullptr ? steady_baseline_ns : quick_baseline_ns);
+    terms_.clock = calibrate(before);
     own_process::use_counter(terms_.clock);
   }
   costs_ = measure_event_costs(source_->in_kernel());  // what a marker costs here, it costs there, by the same clock
