@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <ctime>
 #include <thread>
 
 #include "catch.hpp"
@@ -24,9 +25,15 @@ using adaptyst::lib::counter_probes;
 constexpr adaptyst::lib::counted_event core_time{PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK};
 constexpr adaptyst::lib::counted_event none{PERF_TYPE_HARDWARE, 0xffff};
 
+// On its core, whoever else wants that.
 void spin(std::chrono::milliseconds time) {
-  const auto end = std::chrono::steady_clock::now() + time;
-  while (std::chrono::steady_clock::now() < end) {}
+  const auto now = [] {
+    timespec used{};
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
+    return std::chrono::seconds(used.tv_sec) + std::chrono::nanoseconds(used.tv_nsec);
+  };
+  const auto end = now() + time;
+  while (now() < end) {}
 }
 
 }  // namespace
@@ -58,10 +65,11 @@ TEST_CASE("A counter's events are booked on the regions in which they happen") {
   };
   const auto ms = [](const std::optional<std::uint64_t>& ns) { return static_cast<double>(ns.value_or(0)) * 1e-6; };
   INFO("long " << ms(of("long").cycles) << ", in it " << ms(of("in it").cycles));
-  CHECK(ms(of("long").cycles) > 100);  // other work may have the core as well
-  CHECK(ms(of("long").cycles) < 310);
-  CHECK(ms(of("in it").cycles) > 30);
-  CHECK(ms(of("in it").cycles) < 110);
+  // A hypervisor's share counts on one of the two clocks only.
+  CHECK(ms(of("long").cycles) > 200);
+  CHECK(ms(of("long").cycles) < 450);
+  CHECK(ms(of("in it").cycles) > 67);
+  CHECK(ms(of("in it").cycles) < 150);
   CHECK(ms(of("asleep").cycles) < 10);
   CHECK_FALSE(of("long").instructions);
   CHECK(of("long").cache_misses);
