@@ -2,46 +2,153 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <poll.h>
+#include <signal.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <adaptyst/detail/clock.hpp>
 #include <cerrno>
+#include <charconv>
 #include <cstdio>
+#include <ctime>
+#include <utility>
 
 #include "error.hpp"
 
 namespace adaptyst::lib {
 
-void write_file(const std::string& name, const std::string& text) {
-  const auto fail = [&](int number, const std::string& partial) {
-    if (!partial.empty()) unlink(partial.c_str());
-    throw error(
-        fmt::format("cannot write the profile to {}", name), name, number,
-        "the results are not lost if the table is on (report=table); choose another place with output=FILE.json");
-  };
-  // A device such as /dev/full cannot be replaced, only written to.
+namespace {
+
+constexpr int reader_comes_within_ms = 10'000;
+
+// The descriptor of ours that a name stands for; -1: it is no such name.
+int own_descriptor(std::string_view name) {
+  if (name == "/dev/stdout") return STDOUT_FILENO;
+  if (name == "/dev/stderr") return STDERR_FILENO;
+  for (const std::string_view in : {"/dev/fd/", "/proc/self/fd/"}) {
+    if (name.substr(0, in.size()) != in) continue;
+    int number = -1;
+    const auto [end, wrong] = std::from_chars(name.data() + in.size(), name.data() + name.size(), number);
+    if (wrong == std::errc() && end == name.data() + name.size()) return number;
+  }
+  return -1;
+}
+
+// A pipe whose reader has gone would end the program: here the signal is kept from this thread, and taken back.
+class no_sigpipe {
+ public:
+  no_sigpipe() {
+    sigemptyset(&pipe_);
+    sigaddset(&pipe_, SIGPIPE);
+    sigset_t pending;
+    sigpending(&pending);
+    is_ours_ = sigismember(&pending, SIGPIPE) == 0;
+    pthread_sigmask(SIG_BLOCK, &pipe_, &before_);
+  }
+  ~no_sigpipe() {
+    const timespec at_once{};
+    if (is_ours_) sigtimedwait(&pipe_, nullptr, &at_once);
+    pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+  }
+  no_sigpipe(const no_sigpipe&) = delete;
+  no_sigpipe& operator=(const no_sigpipe&) = delete;
+
+ private:
+  sigset_t pipe_, before_;
+  bool is_ours_ = false;
+};
+
+}  // namespace
+
+output_file::output_file(std::string name, appears when) : name_(std::move(name)) {
   struct stat there {};
-  const bool in_place = stat(name.c_str(), &there) == 0 && !S_ISREG(there.st_mode);
-  std::string partial;
-  int file = in_place ? open(name.c_str(), O_WRONLY | O_CLOEXEC) : -1;
-  for (int attempt = 0; !in_place && file < 0; ++attempt) {  // a name that nobody else has, no link to elsewhere either
-    partial = fmt::format("{}.{}.{}.partial", name, getpid(), attempt);
-    file = open(partial.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-    if (file < 0 && (errno != EEXIST || attempt == 99)) break;
+  if (const int ours = own_descriptor(name_); ours >= 0) {
+    descriptor_ = fcntl(ours, F_DUPFD_CLOEXEC, 3);
+    if (descriptor_ < 0) fail(errno);
+  } else if (lstat(name_.c_str(), &there) != 0 || S_ISREG(there.st_mode) || S_ISLNK(there.st_mode)) {
+    open_beside(when == appears::at_once);
+  } else {
+    open_in_place();
   }
-  if (file < 0) fail(errno, {});
-  for (std::size_t done = 0; done < text.size();) {
-    const ssize_t wrote = write(file, text.data() + done, text.size() - done);
-    if (wrote < 0 && errno == EINTR) continue;
-    if (wrote < 0) {
-      const int number = errno;
-      close(file);
-      fail(number, partial);
-    }
-    done += static_cast<std::size_t>(wrote);
+}
+
+output_file::~output_file() {
+  if (descriptor_ >= 0) close(descriptor_);
+  if (!partial_.empty()) unlink(partial_.c_str());
+}
+
+// By a name that nobody else has.
+void output_file::open_beside(bool rename_now) {
+  constexpr int most_attempts = 100;
+  for (int attempt = 0; attempt != most_attempts && descriptor_ < 0; ++attempt) {
+    partial_ = fmt::format("{}.{}.{}.partial", name_, getpid(), attempt);
+    descriptor_ = open(partial_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+    if (descriptor_ < 0 && errno != EEXIST) break;
   }
-  if (close(file) != 0) fail(errno, partial);
-  if (!in_place && std::rename(partial.c_str(), name.c_str()) != 0) fail(errno, partial);
+  if (descriptor_ < 0) {
+    partial_.clear();  // it is not ours
+    fail(errno);
+  } else if (rename_now) {
+    if (std::rename(partial_.c_str(), name_.c_str()) != 0) return fail(errno);
+    partial_.clear();
+  }
+}
+
+// A device such as /dev/full cannot be replaced, only written to. Whoever swaps it for something else meanwhile gains
+// nothing: it is looked at once more. Without O_NONBLOCK, a pipe that nobody reads would keep us.
+void output_file::open_in_place() {
+  descriptor_ = open(name_.c_str(), O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+  if (descriptor_ < 0) return fail(errno);
+  struct stat opened {};
+  if (fstat(descriptor_, &opened) != 0) return fail(errno);
+  if (!S_ISCHR(opened.st_mode) && !S_ISFIFO(opened.st_mode)) fail(EINVAL);
+}
+
+void output_file::fail(int number) noexcept {
+  if (failure_ == 0) failure_ = number;
+  if (descriptor_ >= 0) close(std::exchange(descriptor_, -1));
+  if (!partial_.empty()) unlink(partial_.c_str());
+  partial_.clear();
+}
+
+bool output_file::wait_for_reader() noexcept {
+  const std::uint64_t until_ns = detail::monotonic_ns() + reader_comes_within_ms * std::uint64_t{1'000'000};
+  for (;;) {
+    pollfd room{descriptor_, POLLOUT, 0};
+    if (const int ready = ::poll(&room, 1, reader_comes_within_ms); ready >= 0) return ready > 0;
+    if (errno != EINTR || detail::monotonic_ns() > until_ns) return false;
+  }
+}
+
+std::size_t output_file::write(std::string_view text) noexcept {
+  std::size_t done = 0;
+  const no_sigpipe unharmed;
+  while (descriptor_ >= 0 && done != text.size()) {
+    const ssize_t wrote = ::write(descriptor_, text.data() + done, text.size() - done);
+    if (wrote > 0) done += static_cast<std::size_t>(wrote);
+    else if (wrote == 0) fail(EIO);
+    else if (errno == EAGAIN && !wait_for_reader()) fail(ETIMEDOUT);
+    else if (errno != EINTR && errno != EAGAIN) fail(errno);
+  }
+  return done;
+}
+
+void output_file::finish() noexcept {
+  if (descriptor_ < 0) return;
+  if (close(std::exchange(descriptor_, -1)) != 0) return fail(errno);
+  if (partial_.empty()) return;
+  if (std::rename(partial_.c_str(), name_.c_str()) != 0) return fail(errno);
+  partial_.clear();
+}
+
+void write_file(const std::string& name, const std::string& text) {
+  output_file to(name, output_file::appears::whole);
+  to.write(text);
+  to.finish();
+  if (to.failure() == 0) return;
+  throw error(fmt::format("cannot write the profile to {}", name), name, to.failure(),
+              "the results are not lost if the table is on (report=table); choose another place with output=FILE.json");
 }
 
 }  // namespace adaptyst::lib

@@ -1,12 +1,45 @@
-// Writes a report to a file, all of it or nothing.
+// A file for results, by a name that somebody gave: nothing that stands there leads us elsewhere, or keeps us.
 #ifndef ADAPTYST_LIB_SUPPORT_OUTPUT_FILE_HPP
 #define ADAPTYST_LIB_SUPPORT_OUTPUT_FILE_HPP
 
 #include <string>
+#include <string_view>
 
 namespace adaptyst::lib {
 
-// Replaces `name` in one step, so that no reader and no full disk ever sees half a file. Follows no link. Throws error.
+// What has a name gets a new file, its owner's alone, in the place of whatever file or link was there; no link is followed.
+// Into a device or a pipe is written as it is, and waited for a reader for a while; /dev/stdout, /dev/stderr and /dev/fd/N
+// are descriptors of ours. Numbers are those of <errno.h>.
+class output_file {
+ public:
+  enum class appears {
+    whole,    // in one step, when it is finished; else never: no reader and no full disk sees half a file
+    at_once,  // so that what a killed program leaves can be read
+  };
+  output_file(std::string name, appears when);
+  ~output_file();
+  output_file(const output_file&) = delete;
+  output_file& operator=(const output_file&) = delete;
+
+  // Why it could not be opened, or what came first since; 0: all is well. Nothing is written any more after that.
+  int failure() const noexcept { return failure_; }
+  // How much of it was written: all, if there was no failure.
+  std::size_t write(std::string_view text) noexcept;
+  // No more will come.
+  void finish() noexcept;
+
+ private:
+  void open_beside(bool rename_now);
+  void open_in_place();
+  void fail(int number) noexcept;
+  bool wait_for_reader() noexcept;
+
+  std::string name_, partial_;  // the latter where the file is, as long as it has not appeared
+  int descriptor_ = -1;
+  int failure_ = 0;
+};
+
+// The same at once. Throws error.
 void write_file(const std::string& name, const std::string& text);
 
 }  // namespace adaptyst::lib

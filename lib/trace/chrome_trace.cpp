@@ -1,10 +1,7 @@
 #include "chrome_trace.hpp"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <unistd.h>
 
-#include <cerrno>
 #include <cmath>
 #include <iterator>
 #include <nlohmann/json.hpp>
@@ -30,17 +27,11 @@ std::string as_json(const std::string& text) {
 }  // namespace
 
 chrome_trace::chrome_trace(std::string file, std::uint64_t origin_ns, kind_words words)
-    : file_(std::move(file)),
-      origin_ns_(origin_ns),
-      words_(words),
-      descriptor_(open(file_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644)) {
-  if (descriptor_ < 0)
-    throw error(fmt::format("cannot write the timeline to {}", file_), file_, errno, "name another file with output=");
+    : name_(std::move(file)), origin_ns_(origin_ns), words_(words), file_(name_, output_file::appears::at_once) {
+  if (file_.failure() != 0)
+    throw error(fmt::format("cannot write the timeline to {}", name_), name_, file_.failure(),
+                "name another file with output=");
   buffer_ = "[";
-}
-
-chrome_trace::~chrome_trace() {
-  if (descriptor_ >= 0) close(descriptor_);
 }
 
 void chrome_trace::begin_event() {
@@ -61,36 +52,31 @@ void chrome_trace::end_event() {
 
 void chrome_trace::write_out() noexcept {
   const std::uint64_t events = std::exchange(buffered_, 0);
-  std::size_t done = 0;
-  while (descriptor_ >= 0 && done != buffer_.size()) {
-    const ssize_t written = ::write(descriptor_, buffer_.data() + done, buffer_.size() - done);
-    if (written < 0 && errno == EINTR) continue;
-    if (written <= 0) {
-      failure_ = errno;
-      close(std::exchange(descriptor_, -1));
-      break;
-    }
-    done += static_cast<std::size_t>(written);
-  }
-  written_bytes_ += done;
-  if (descriptor_ < 0) lost_ += events;
+  written_bytes_ += file_.write(buffer_);
+  if (file_.failure() != 0) lost_ += events;
   buffer_.clear();
   event_at_ = 0;
+}
+
+void chrome_trace::tell_failure() {
+  if (file_.failure() == 0 || std::exchange(has_told_, true)) return;
+  throw error(fmt::format("cannot write the timeline to {}", name_), name_, file_.failure(),
+              "it ends there; the rest goes on");
 }
 
 void chrome_trace::flush() {
   end_event();
   write_out();
-  if (const int why = std::exchange(failure_, 0); why != 0)
-    throw error(fmt::format("cannot write the timeline to {}", file_), file_, why, "it ends there; the rest goes on");
+  tell_failure();
 }
 
 void chrome_trace::finish() {
   end_event();
   event_at_ = buffer_.size();
   buffer_ += "\n]\n";
-  flush();
-  if (descriptor_ >= 0) close(std::exchange(descriptor_, -1));
+  write_out();
+  file_.finish();
+  tell_failure();
 }
 
 std::string chrome_trace::time_of(std::uint64_t ns) const {

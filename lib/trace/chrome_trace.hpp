@@ -16,17 +16,17 @@
 #include <vector>
 
 #include "../profile/traced_event.hpp"
+#include "../support/output_file.hpp"
 
 namespace adaptyst::lib {
 
 class chrome_trace {
  public:
   using kind_words = const char* (*)(region_kind);
-  // Creates the file, or empties it. Throws error. `origin_ns`: CLOCK_MONOTONIC at time 0.
+  // Makes the file, in the place of one that is there. Throws error. `origin_ns`: CLOCK_MONOTONIC at time 0.
   chrome_trace(std::string file, std::uint64_t origin_ns, kind_words words);
   chrome_trace(const chrome_trace&) = delete;
   chrome_trace& operator=(const chrome_trace&) = delete;
-  ~chrome_trace();  // closes the file as it is
 
   void name_process(std::int64_t process, const std::string& name);
   void name_thread(std::int64_t process, std::uint32_t thread, const std::string& name);
@@ -60,7 +60,8 @@ class chrome_trace {
 
   void begin_event();
   void end_event();
-  void write_out() noexcept;  // and keeps for flush() why it failed
+  void write_out() noexcept;
+  void tell_failure();  // once
   void write(std::string_view name, std::string_view kind, char phase, std::int64_t process, std::uint32_t track,
              std::uint64_t time_ns);
   void write_metadata(const char* what, std::int64_t process, std::uint32_t track, const std::string& name);
@@ -72,10 +73,10 @@ class chrome_trace {
                 const traced_event& event);
   void add_operation(std::int64_t process, const traced_event& event);
 
-  std::string file_;
+  std::string name_;
   std::uint64_t origin_ns_;
   kind_words words_;
-  int descriptor_ = -1;
+  output_file file_;  // stays as it is if nobody finishes it
   std::string buffer_;
   std::size_t event_at_ = 0;         // in the buffer: where the last one begins
   std::uint64_t written_bytes_ = 0;  // before the buffer
@@ -84,7 +85,7 @@ class chrome_trace {
   std::set<std::pair<std::int64_t, std::uint32_t>> threads_;
   std::map<std::pair<std::int64_t, std::uint32_t>, device_tracks> devices_;
   std::uint64_t arrows_ = 0;
-  int failure_ = 0;
+  bool has_told_ = false;       // that it cannot be written
   std::uint64_t buffered_ = 0;  // events
   std::uint64_t lost_ = 0;
 };

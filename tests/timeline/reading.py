@@ -227,14 +227,34 @@ def case_a_file_that_cannot_be_written():
     done = subprocess.run([PROGRAM, "inside", "all"], env=env, capture_output=True, text=True, timeout=LIMIT, check=False)
     failures.equal(done.returncode, 0, "the program runs on")
     failures.check("/nowhere/run.trace.json" in done.stderr and "nothing is collected" in done.stderr, "it says so", done.stderr)
-    full = work / "full.trace.json"
-    full.symlink_to("/dev/full")
-    env["ADAPTYST"] = f"engine={ENGINE},report=none,output={profile_file};{full}"
+    env["ADAPTYST"] = f"engine={ENGINE},report=none,output={profile_file};trace:/dev/full"
     done = subprocess.run([PROGRAM, "inside", "all"], env=env, capture_output=True, text=True, timeout=LIMIT, check=False)
     failures.equal(done.returncode, 0, "the program runs on")
     failures.equal(done.stderr.count("cannot write the timeline"), 1, "it says so once")
     profile = check_profile()
     failures.equal(profile["timeline"]["events"], 0, "no event is in a full file")
+
+
+def case_a_link_is_replaced_and_not_followed():
+    precious = work / "precious"
+    precious.write_text("precious")
+    link = work / "link.trace.json"
+    link.symlink_to(precious)
+    env = {**os.environ, "ADAPTYST": f"engine={ENGINE},report=none,output={link}"}
+    done = subprocess.run([PROGRAM, "inside", "all"], env=env, capture_output=True, text=True, timeout=LIMIT, check=False)
+    failures.equal((done.returncode, done.stderr), (0, ""), "the program ends well")
+    failures.equal(precious.read_text(), "precious", "what the link led to is as it was")
+    failures.check(not link.is_symlink() and len(load(link.read_text())) > 1000, "the timeline stands in its place")
+
+
+def case_a_pipe_that_nobody_reads():
+    pipe = work / "pipe"
+    os.mkfifo(pipe)
+    begin = time.monotonic()
+    env = {**os.environ, "ADAPTYST": f"engine={ENGINE},report=none,output=json:{pipe};trace:{pipe}"}
+    done = subprocess.run([PROGRAM, "inside", "all"], env=env, capture_output=True, text=True, timeout=LIMIT, check=False)
+    failures.equal(done.returncode, 0, "the program runs on")
+    failures.check("ENXIO" in done.stderr and time.monotonic() - begin < LIMIT / 2, "it is told at once", done.stderr)
 
 
 def case_a_child_does_not_write_into_its_parents_file():

@@ -172,6 +172,56 @@ TEST_CASE("a device is written to in place, and a full one is told") {
   CHECK(access((std::string("/dev/full.") + std::to_string(getpid()) + ".0.partial").c_str(), F_OK) != 0);
 }
 
+TEST_CASE("a pipe: without a reader it is told, one that leaves does no harm, and what is read is whole") {
+  const directory in;
+  const std::string pipe = in / "a.json";
+  REQUIRE(mkfifo(pipe.c_str(), 0600) == 0);
+  CHECK(failure(pipe) == ENXIO);
+  const int reader = open(pipe.c_str(), O_RDONLY | O_NONBLOCK);
+  REQUIRE(reader >= 0);
+  CHECK(failure(pipe, "all of it") == 0);
+  char read_back[32] = {};
+  CHECK(read(reader, read_back, sizeof read_back) == 9);
+  {
+    adaptyst::lib::output_file to(pipe, adaptyst::lib::output_file::appears::at_once);
+    REQUIRE(to.failure() == 0);
+    close(reader);
+    CHECK(to.write("nobody reads this") == 0);
+    CHECK(to.failure() == EPIPE);
+  }
+  struct stat there {};
+  CHECK((stat(pipe.c_str(), &there) == 0 && S_ISFIFO(there.st_mode)));
+}
+
+TEST_CASE("/dev/stdout and /dev/fd/N are descriptors of ours, whatever they lead to") {
+  const directory in;
+  const int file = open((in / "there").c_str(), O_WRONLY | O_CREAT, 0600);
+  REQUIRE(file >= 0);
+  CHECK(failure("/dev/fd/" + std::to_string(file), "text") == 0);
+  CHECK(content(in / "there") == "text");
+  close(file);
+  CHECK(failure("/dev/fd/9999") == EBADF);
+}
+
+TEST_CASE("what is to appear at once is there before it is whole, and what is not finished goes") {
+  using adaptyst::lib::output_file;
+  const directory in;
+  put(in / "victim", "precious");
+  REQUIRE(symlink((in / "victim").c_str(), (in / "a").c_str()) == 0);
+  {
+    output_file to(in / "a", output_file::appears::at_once);
+    CHECK(to.write("half of") == 7);
+    CHECK(content(in / "a") == "half of");
+  }
+  CHECK(content(in / "a") == "half of");
+  CHECK(content(in / "victim") == "precious");
+  {
+    output_file to(in / "b", output_file::appears::whole);
+    to.write("half of");
+  }
+  CHECK(in.names() == std::set<std::string>{"a", "victim"});
+}
+
 TEST_CASE("a full disk leaves the older file whole and nothing beside it") {
   const directory in;
   const std::string large(1 << 20, 'x');
