@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstring>
 
@@ -43,11 +44,13 @@ error error_of(const std::exception& failed) {
 
 void complain(const std::string& message) noexcept {
   std::string line = "adaptyst: ";
-  for (const char c : message) {
-    line += c;
-    if (c == '\n') line += "          ";
+  for (std::size_t at = 0;;) {
+    const std::size_t end = std::min(message.find('\n', at), message.size());
+    line += printable(message.substr(at, end - at)) + '\n';
+    if (end == message.size()) break;
+    line += "          ";
+    at = end + 1;
   }
-  line += '\n';
   std::fwrite(line.data(), 1, line.size(), stderr);
 }
 

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
+#include <string_view>
 
 namespace adaptyst::lib {
 
@@ -48,9 +50,29 @@ std::size_t character_bytes(const std::string& text, std::size_t at) {
   const auto continues = [&](std::size_t offset) { return (byte(offset) & 0xc0U) == 0x80U; };
   if (byte(0) < 0x80) return 1;
   if (byte(0) >= 0xc2 && byte(0) < 0xe0 && continues(1)) return 2;
+  // Neither longer than need be, nor half of a pair, nor beyond U+10FFFF: a terminal might read something else in it.
+  if (byte(0) == 0xe0 ? byte(1) < 0xa0 : byte(0) == 0xed && byte(1) >= 0xa0) return 0;
+  if (byte(0) == 0xf0 ? byte(1) < 0x90 : byte(0) == 0xf4 && byte(1) >= 0x90) return 0;
   if (byte(0) >= 0xe0 && byte(0) < 0xf0 && continues(1) && continues(2)) return 3;
   if (byte(0) >= 0xf0 && byte(0) < 0xf5 && continues(1) && continues(2) && continues(3)) return 4;
   return 0;
+}
+
+// Of a character in UTF-8.
+std::uint32_t code_of(std::string_view one) {
+  if (one.size() == 1) return static_cast<unsigned char>(one[0]);
+  std::uint32_t code = static_cast<unsigned char>(one[0]) & (0x7fU >> one.size());
+  for (const char next : one.substr(1)) code = code << 6 | (static_cast<unsigned char>(next) & 0x3fU);
+  return code;
+}
+
+bool is_between(std::uint32_t code, std::uint32_t first, std::uint32_t last) { return first <= code && code <= last; }
+
+bool is_control(std::uint32_t code) { return code < 0x20 || is_between(code, 0x7f, 0x9f); }
+
+bool turns_or_ends_line(std::uint32_t code) {
+  return code == 0x61c || is_between(code, 0x200e, 0x200f) || is_between(code, 0x2028, 0x202e) ||
+         is_between(code, 0x2066, 0x2069);
 }
 
 }  // namespace
@@ -59,10 +81,8 @@ std::string printable(const std::string& text) {
   std::string clean;
   for (std::size_t at = 0; at < text.size();) {
     const std::size_t bytes = character_bytes(text, at);
-    const auto first = static_cast<unsigned char>(text[at]);
-    const bool control =
-        first < 0x20 || first == 0x7f || (first == 0xc2 && static_cast<unsigned char>(text[at + 1]) < 0xa0);
-    if (bytes == 0 || control) clean += '?';
+    const std::string_view one = std::string_view(text).substr(at, bytes);
+    if (bytes == 0 || is_control(code_of(one)) || turns_or_ends_line(code_of(one))) clean += '?';
     else clean += text.substr(at, bytes);
     at += bytes == 0 ? 1 : bytes;
   }

@@ -19,7 +19,8 @@ std::string duration(const std::optional<std::uint64_t>& ns);
 std::string quantity(double value, const char* unit);
 std::string percent(double fraction);
 
-// Names may hold any bytes: what is no character, or would disturb a terminal (C0, DEL, C1), becomes '?'.
+// Names may hold any bytes: what is no character, would disturb a terminal (C0, DEL, C1) or turns the order of what stands
+// beside it (marks of direction), becomes '?'. Whatever comes from a program or a file goes through this before it is shown.
 std::string printable(const std::string& text);
 
 // In columns, one for each character.

@@ -42,6 +42,11 @@ TEST_CASE("a quantity has a prefix, a fraction a per cent sign") {
 TEST_CASE("what would disturb a terminal is a question mark; a character is one column") {
   CHECK(printable("a\tb\x1f\x7f~") == "a?b??~");
   CHECK(printable("caf\xc3\xa9 \xc2\x9b \xff") == "caf\xc3\xa9 ? ?");
+  // What comes behind would be shown before it, or on a line of its own.
+  CHECK(printable("a\u202eb\u2066c\u200fd\u061ce\u2028f") == "a?b?c?d?e?f");
+  CHECK(printable("\u2019\u203a\u2065\u206a\u00e9") == "\u2019\u203a\u2065\u206a\u00e9");
+  CHECK(printable("\xe2\x80") == "??");
+  CHECK(printable("\xe0\x82\x9b \xed\xa0\x80 \xf0\x82\x82\x9b \xf4\x90\x80\x80") == "??? ??? ???? ????");
   CHECK(width("caf\xc3\xa9") == 4);
   CHECK(fitted("caf\xc3\xa9", 6) == "caf\xc3\xa9  ");
   CHECK(fitted("caf\xc3\xa9s", 4) == "caf…");
