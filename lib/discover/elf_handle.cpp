@@ -2,11 +2,14 @@
 
 #include <cstddef>
 
+#include "../support/elf_header.hpp"
+
 namespace adaptyst::lib {
 
 elf_handle open_elf(const regular_file& file) {
   elf_version(EV_CURRENT);
-  elf_handle opened(elf_begin(file.descriptor(), ELF_C_READ, nullptr), elf_end);
+  elf_handle opened(is_usual_elf(file.descriptor()) ? elf_begin(file.descriptor(), ELF_C_READ, nullptr) : nullptr,
+                    elf_end);
   if (opened != nullptr && elf_kind(opened.get()) != ELF_K_ELF) opened.reset();
   return opened;
 }

@@ -89,8 +89,7 @@ std::uint64_t control_block(const sections& in) {
 elf_markers find_elf_markers(const std::string& file) {
   const regular_file opened(file, "probes", "the file must still be where it was loaded from");
   const elf_handle elf = open_elf(opened);
-  if (elf == nullptr) fail(file, "not an ELF file");
-  if (gelf_getclass(elf.get()) != ELFCLASS64) fail(file, "not a 64-bit ELF file");
+  if (elf == nullptr) fail(file, "not an ELF file of 64 bits");
 
   const std::vector<elf_segment> segments = loaded_segments(elf.get());
   const sections found = find_sections(elf.get(), file);

@@ -4,8 +4,9 @@
 
 #include <adaptyst/detail/recorder.hpp>
 #include <algorithm>
-#include <cstring>
+#include <atomic>
 #include <set>
+#include <unordered_set>
 
 namespace adaptyst::lib {
 
@@ -20,6 +21,9 @@ constexpr unsigned attempts_at_once = 1000;
 // little.
 constexpr std::size_t most_recorders = 1 << 16;
 constexpr std::size_t most_rows_of_process = 1 << 20;
+constexpr std::size_t most_bytes_of_process = std::size_t{512} << 20;
+constexpr std::size_t most_bytes_of_all = std::size_t{1} << 30;
+constexpr std::uint64_t longest_look_ns = 10'000'000'000;  // at one process
 constexpr std::size_t most_sites = sizeof(detail::process::sites) / sizeof(void*);
 constexpr std::size_t most_paths = sizeof(detail::process::paths) / sizeof(void*);
 
@@ -49,7 +53,25 @@ void lose(account& sum, loss why, std::uint64_t count, bool at_begin) {
   if (at_begin) sum.begun += count;
 }
 
+std::atomic<std::size_t> bytes_of_all{0};
+
+std::size_t bytes_of(const measured_row& row) {
+  return row.durations.buckets().capacity() * sizeof(std::uint64_t) + row.attributes.capacity() * sizeof(attribute);
+}
+
 }  // namespace
+
+bool recorder_reader::reserve_bytes(std::size_t more) noexcept {
+  if (bytes_ + more > most_bytes_of_process || bytes_of_all.load() + more > most_bytes_of_all) return false;
+  bytes_ += more;
+  bytes_of_all += more;
+  return true;
+}
+
+void recorder_reader::return_bytes(std::size_t bytes) noexcept {
+  bytes_ -= bytes;
+  bytes_of_all -= bytes;
+}
 
 // One reading.
 class recorder_reader::pass {
@@ -62,7 +84,7 @@ class recorder_reader::pass {
       is_another_epoch_ = kept_.epoch_ != control.epoch;
       kept_.epoch_ = control.epoch;
       std::uint64_t at = address_of(control.recorders);
-      while (at != 0 && visited_.size() != most_recorders && rows_read_ < most_rows_of_process &&
+      while (at != 0 && visited_.size() != most_recorders && rows_read_ < most_rows_of_process && !is_late() &&
              visited_.insert(at).second)
         at = read_recorder(at);
     }
@@ -80,10 +102,10 @@ class recorder_reader::pass {
 
  private:
   // Reads `to` from `from` until no writer has come between. A writer may have lost its processor in the middle of an
-  // event: after a while it is given time, up to 0.2 s in all; then, it was stopped by somebody, what was copied last
-  // must do.
+  // event: after a while it is given time, up to 0.2 s in all; then, it was stopped by somebody or writes all the time,
+  // what was copied last must do: it is torn.
   template <class T>
-  bool read_consistently(std::uint64_t sequence, std::uint64_t from, T& to) const {
+  bool read_consistently(std::uint64_t sequence, std::uint64_t from, T& to, bool* torn = nullptr) const {
     const unsigned most = memory_.patience();
     for (unsigned attempt = 0; attempt != most; ++attempt) {
       if (attempt >= attempts_at_once) {
@@ -95,20 +117,26 @@ class recorder_reader::pass {
       if (!memory_.read(sequence, before)) return false;
       if ((before & 1) != 0 && attempt + 1 != most) continue;
       if (!memory_.read(from, to) || !memory_.read(sequence, after)) return false;
-      if (before == after) break;
+      if (before == after && (before & 1) == 0) return true;
     }
+    if (torn != nullptr) *torn = true;
     return true;
   }
+
+  // Of another process, which may lie. What has not been read is as it was at the last look.
+  bool is_late() const { return &memory_ != &own_memory() && detail::monotonic_ns() - begun_ns_ > longest_look_ns; }
 
   // Returns the address of the next one.
   std::uint64_t read_recorder(std::uint64_t address) {
     recorder_head now{};
-    if (!read_consistently(address, address, now)) return 0;
+    bool torn = false;
+    if (!read_consistently(address, address, now, &torn)) return 0;
     if (kept_.recorders_.size() == most_recorders && kept_.recorders_.count(address) == 0) return 0;
     kept_recorder& kept = kept_.recorders_[address];
     if (kept.epoch != now.epoch) {
       is_another_epoch_ = is_another_epoch_ || !kept.rows.empty();
       kept_.rows_kept_ -= kept.rows.size();
+      for (const kept_row& row : kept.rows) kept_.return_bytes(sizeof row + bytes_of(row.row));
       kept = {};
     }
     kept.epoch = now.epoch;
@@ -120,21 +148,28 @@ class recorder_reader::pass {
       lose(sum, static_cast<loss>(why), now.lost[why], static_cast<loss>(why) != loss::unmatched);
     if (now.in_signal_epoch == now.epoch) lose(sum, loss::in_signal, now.in_signal, true);
     sum.unmatched = now.orphans + now.lost[static_cast<unsigned>(loss::unmatched)];
-    kept.accounting = std::move(sum);
     kept.open = std::uint64_t{now.depth} - now.base + static_cast<std::uint64_t>(now.handles);
+    if (torn) {  // parts of it are of another moment
+      sum.begun = sum.ended + kept.open;
+      for (const auto& [why, count] : sum.lost) sum.begun += count;
+    }
+    kept.accounting = std::move(sum);
     const std::size_t used = std::min(now.rows_used, detail::most_rows);
     if (used > kept.rows.size()) {
-      const std::size_t more = std::min(used - kept.rows.size(), most_rows_of_process - kept_.rows_kept_);
+      std::size_t more = std::min(used - kept.rows.size(), most_rows_of_process - kept_.rows_kept_);
+      if (!kept_.reserve_bytes(more * sizeof(kept_row))) more = 0;
       kept_.rows_kept_ += more;
       kept.rows.resize(kept.rows.size() + more);
+      if (kept.rows.size() < used) lose(kept.accounting, loss::rows_full, used - kept.rows.size(), true);  // at least
     }
-    for (std::size_t first = 0; first < kept.rows.size(); first += detail::rows_per_chunk)
+    for (std::size_t first = 0; first < kept.rows.size() && !is_late(); first += detail::rows_per_chunk)
       read_chunk(address, address_of(now.chunks[first / detail::rows_per_chunk]), kept, first);
     return address_of(now.next);
   }
 
   // A look at all rows of a chunk tells which have changed.
   void read_chunk(std::uint64_t sequence, std::uint64_t chunk, kept_recorder& kept, std::size_t first) {
+    if (!chunks_.insert(chunk).second) return;  // it lies: each has one recorder
     const std::size_t count = std::min<std::size_t>(detail::rows_per_chunk, kept.rows.size() - first);
     rows_read_ += count;
     rows_.resize(count);
@@ -174,6 +209,10 @@ class recorder_reader::pass {
       read.attributes[at] = {read.count, one.sum, one.min, one.max};
     }
     kept_row& into = kept.rows[number];
+    const std::size_t before = bytes_of(into.row);
+    const std::size_t now = bytes_of(read);
+    if (now > before && !kept_.reserve_bytes(now - before)) return lose(kept.accounting, loss::rows_full, 1, true);
+    if (now < before) kept_.return_bytes(before - now);
     if (!into.named || into.path != from.id) kept_.places_[from.id].push_back({&kept, number});
     if (into.named && into.path != from.id) {  // it lies: a row keeps its path
       changed_.insert(into.path);
@@ -240,7 +279,9 @@ class recorder_reader::pass {
   const process_state& state_;
   const memory& memory_;
   std::set<std::uint64_t> visited_;
+  std::unordered_set<std::uint64_t> chunks_;
   std::size_t rows_read_ = 0;
+  std::uint64_t begun_ns_ = detail::monotonic_ns();
   bool is_another_epoch_ = false;
   path_set changed_;
   std::vector<row> rows_;

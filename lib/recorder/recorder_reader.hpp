@@ -27,6 +27,11 @@ process_state own_state(std::uint64_t address);
 // there when the process is not.
 class recorder_reader {
  public:
+  recorder_reader() = default;
+  ~recorder_reader() { return_bytes(bytes_); }
+  recorder_reader(const recorder_reader&) = delete;
+  recorder_reader& operator=(const recorder_reader&) = delete;
+
   // Reads what has changed. Each recorder's account is of one moment; rows are read one by one, so beside running
   // threads their sum may be some events ahead of it. Whatever is damaged is left out.
   void update(const process_state& of);
@@ -53,6 +58,10 @@ class recorder_reader {
     std::size_t at;
   };
 
+  // What rows of this process, and of all that are looked at from here, may take of our memory; false: no more.
+  bool reserve_bytes(std::size_t more) noexcept;
+  void return_bytes(std::size_t bytes) noexcept;
+
   // Of the rows, only these; of the account, all.
   void sum_up(const path_set& paths);
   void sum_up_all();
@@ -62,6 +71,7 @@ class recorder_reader {
   std::unordered_map<std::uint64_t, std::vector<place>> places_;  // of a path
   path_set changed_;
   std::size_t rows_kept_ = 0;  // of all of them
+  std::size_t bytes_ = 0;      // that these take
   std::uint64_t epoch_ = 0;
   std::uint64_t unrecorded_ = 0;
 };

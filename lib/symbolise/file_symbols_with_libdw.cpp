@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "../support/elf_header.hpp"
 #include "file_symbols.hpp"
 
 namespace adaptyst::lib {
@@ -23,13 +24,6 @@ Dwfl_Callbacks offline_callbacks() {
   return calls;
 }
 
-// libdw would also open archives, and decompress whatever it is given.
-bool is_elf(int descriptor) {
-  char start[SELFMAG];
-  return pread(descriptor, start, sizeof start, 0) == static_cast<ssize_t>(sizeof start) &&
-         std::memcmp(start, ELFMAG, SELFMAG) == 0;
-}
-
 std::string written(const char* symbol) {
   const auto text = demangled(symbol);
   return text ? text.get() : std::string(symbol, std::strcspn(symbol, "@"));  // a version follows
@@ -46,7 +40,7 @@ file_symbols::file_symbols(int descriptor) : state_(std::make_unique<state>()) {
   static const Dwfl_Callbacks calls = offline_callbacks();
   state_->files.reset(dwfl_begin(&calls));
   if (state_->files == nullptr) return;
-  if (!is_elf(descriptor)) return;
+  if (!is_usual_elf(descriptor)) return;  // libdw would also open archives, and decompress whatever it is given
   dwfl_report_begin(state_->files.get());
   const int own = dup(descriptor);  // which the module closes
   if (own < 0) return;

@@ -3,6 +3,7 @@
 #include <elf.h>
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -274,6 +275,29 @@ TEST_CASE("random bytes behind a right beginning do no harm") {
     put(content, 0, elf);
     read(content);
   }
+}
+
+TEST_CASE("a file that claims millions of sections takes none of our memory") {
+  auto head = take<Elf64_Ehdr>(original(), 0);
+  head.e_shoff = sizeof head;
+  head.e_shnum = 0;  // then it stands in the first section
+  head.e_shstrndx = 0;
+  Elf64_Shdr first{};
+  first.sh_size = std::uint64_t{1} << 24;
+  std::string content(sizeof head + sizeof first, '\0');
+  put(content, 0, head);
+  put(content, sizeof head, first);
+  const file sparse(content);
+  REQUIRE(truncate(sparse.name().c_str(), static_cast<off_t>(sizeof head + first.sh_size * sizeof first)) == 0);
+  rusage before{}, after{};
+  getrusage(RUSAGE_SELF, &before);
+  CHECK_THROWS_AS(find_elf_markers(sparse.name()), adaptyst::lib::error);
+  getrusage(RUSAGE_SELF, &after);
+  CHECK(after.ru_maxrss - before.ru_maxrss < 64 * 1024);
+  // As many as there may be are no harm.
+  first.sh_size = 65536;
+  put(content, sizeof head, first);
+  CHECK(read(content).error.find("not an ELF file") == std::string::npos);
 }
 
 TEST_CASE("neither a pipe nor a device is opened") {
