@@ -74,6 +74,10 @@ measured reconcile(measured kernel, measured program, std::uint64_t ended_before
   const std::uint64_t since = sum.ended - std::min(sum.ended, accounted + undelivered);
   sum.open += since;
   sum.ended = counted;
+  // Rows are read after the account, and hold what has ended meanwhile. Of a program that was killed, or whose recorders
+  // are another's, the kernel knows more than its recorders told.
+  sum.begun = sum.ended + sum.open;
+  for (const auto& [reason, count] : sum.lost) sum.begun += count;
   sum.unnamed = kernel.accounting.unnamed;
   kernel.accounting = sum;
   return kernel;

@@ -80,10 +80,6 @@ class kernel_source final : public source {
     nanosleep(&on_their_way, nullptr);
     measured kernel = links_.rows().read();
     read_ = reconcile(std::move(kernel), from(), ended_before);
-    // Of a program that was killed, or whose recorders are another's, the kernel knows more than its recorders told.
-    std::uint64_t known = read_.accounting.ended + read_.accounting.open;
-    for (const auto& [why, count] : read_.accounting.lost) known += count;
-    read_.accounting.begun = std::max(read_.accounting.begun, known);
     if (functions_) {
       add(read_, functions_->read());
       settle_self_times(read_);

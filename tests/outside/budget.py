@@ -29,8 +29,8 @@ def load(at_rest=True):
     profile = json.loads(profile_file.read_text())
     profile_file.unlink()
     account = profile["accounting"]
+    failures.equal(account["begun"], account["ended"] + account["open"] + sum(account["lost"].values()), "the account adds up")
     if at_rest:
-        failures.equal(account["begun"], account["ended"] + account["open"] + sum(account["lost"].values()), "the account adds up")
         failures.equal(sum(row["count"] for row in profile["regions"]), account["ended"], "every event is in a row")
     failures.equal(account["lost"], {}, "nothing is lost")
     return {"/".join(region["path"]): region for region in profile["regions"]}

@@ -260,3 +260,30 @@ TEST_CASE("a region that a jump leaves is lost with its weight") {
   const double error = std::sqrt(3.0 * 4000);
   CHECK(std::abs(static_cast<double>(support::lost(found, adaptyst::loss_reason::unmatched)) - 4000) < 6 * error);
 }
+
+TEST_CASE("the account of every snapshot balances, whatever runs and is left out meanwhile") {
+  adaptyst::collector collector(with_budget());
+  std::atomic<bool> done{false};
+  const auto work = [&done] {
+    while (!done) {
+      ADAPTYST_REGION("outer");
+      for (int at = 0; at != 100; ++at) hot();
+    }
+  };
+  std::thread one(work), other(work);
+  const auto end = std::chrono::steady_clock::now() + 400ms;
+  int snapshots = 0, unbalanced = 0;
+  while (std::chrono::steady_clock::now() < end) {
+    const adaptyst::account found = collector.snapshot().accounting;
+    std::uint64_t sum = found.ended + found.open;
+    for (const auto& [reason, count] : found.lost) sum += count;
+    unbalanced += found.begun == sum ? 0 : 1;
+    ++snapshots;
+  }
+  done = true;
+  one.join();
+  other.join();
+  CHECK(unbalanced == 0);
+  CHECK(snapshots > 2);
+  support::check_identity(collector.stop());
+}

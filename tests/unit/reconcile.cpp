@@ -158,3 +158,27 @@ TEST_CASE("of one path in two functions nobody knows whose numbers they are") {
   }
   CHECK(both.paths.at(residual).parent == solve);
 }
+
+TEST_CASE("the account balances, whatever has happened between two readings") {
+  const auto balances = [](const measured& both) {
+    std::uint64_t lost = 0;
+    for (const auto& [reason, count] : both.accounting.lost) lost += count;
+    return both.accounting.begun == both.accounting.ended + both.accounting.open + lost;
+  };
+  // Rows were read when more had ended than when the account was: 14, 16 and 20 of 16.
+  for (const std::uint64_t of_mark : {0U, 2U, 6U}) {
+    measured of_program = program();
+    of_program.accounting.begun += 3;
+    of_program.accounting.open = 2;
+    of_program.accounting.lost[loss_reason::too_deep] = 1;
+    of_program.rows[restart].count = of_mark;
+    measured of_kernel = kernel();
+    of_kernel.accounting.lost[loss_reason::kernel_busy] = 5;
+    for (const std::uint64_t ended_before : {0U, 16U, 30U}) {
+      CAPTURE(of_mark, ended_before);
+      const measured both = reconcile(of_kernel, of_program, ended_before);
+      CHECK(both.accounting.ended == 14 + of_mark);
+      CHECK(balances(both));
+    }
+  }
+}
