@@ -263,6 +263,12 @@ struct unread_programs {
   std::uint64_t up_to_ns = 0;  // between the last reading and the end, at most
 };
 
+// Programs that were observed, and whose memory could not be read.
+struct refused_programs {
+  std::uint64_t programs = 0;
+  std::string why;  // the first reason of each
+};
+
 // begun = ended + open + the sum of lost, always.
 struct account {
   std::uint64_t begun = 0;
@@ -273,6 +279,8 @@ struct account {
   std::uint64_t unnamed = 0;    // call paths that were counted, but could not be named at the time
   std::optional<double> overhead_ns;
   std::optional<unread_programs> unread;  // what they lost is among the lost as "not_read", estimated; so is begun then
+  // Nobody knows what they lost: one event each is among the lost as "not_read".
+  std::optional<refused_programs> refused;
 };
 
 struct process_info {

@@ -183,6 +183,13 @@ constexpr auto fields(type<unread_programs>) {
               field("up_to_ns", &of::up_to_ns, greatest, always, "Between the last reading and the end, at most."));
 }
 
+constexpr auto fields(type<refused_programs>) {
+  using of = refused_programs;
+  return list("refused", "Programs that were observed, and whose memory could not be read.",
+              field("programs", &of::programs, sum, always, ""),
+              field("why", &of::why, joined, always, "The first reason of each."));
+}
+
 constexpr auto fields(type<account>) {
   using of = account;
   return list(
@@ -195,7 +202,9 @@ constexpr auto fields(type<account>) {
       field("overhead_ns", &of::overhead_ns, sum, always, "What observing cost in all."),
       field("unread", &of::unread, sum, sometimes,
             "Absent where there was none. What they lost is an estimate, \"not_read\" among the lost; so is begun "
-            "then."));
+            "then."),
+      field("refused", &of::refused, sum, sometimes,
+            "Absent where there was none. Of what they lost, one event each is \"not_read\" among the lost."));
 }
 
 constexpr auto fields(type<context_account>) {

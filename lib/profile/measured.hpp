@@ -78,6 +78,8 @@ region_kind kind_of_site(std::uint32_t kind);
 // Adds the rows' numbers, whatever order they come in.
 void add(measured_row& to, const measured_row& from);
 void add(account& to, const account& from);
+// Of each of them, one event is taken to be lost.
+void add_refused(account& to, const refused_programs& more);
 void add(measured& to, const measured& from);
 
 // Functions without markers and markers know nothing of each other's times: sets the self time where they nest.

@@ -209,4 +209,12 @@ namespace adaptyst::lib {
 
 void add(account& to, const account& from) { add_fields(to, from); }
 
+void add_refused(account& to, const refused_programs& more) {
+  if (more.programs == 0) return;
+  account all;
+  all.lost[loss_reason::not_read] = all.begun = more.programs;
+  all.refused = more;
+  add(to, all);
+}
+
 }  // namespace adaptyst::lib

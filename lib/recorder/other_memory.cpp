@@ -38,6 +38,10 @@ bool other_memory::is_gone() const noexcept {
   return descriptor_ >= 0 && pread(descriptor_, &byte, 1, 0) == 0;  // of one that is there, an error
 }
 
+int other_memory::refusal() const noexcept {
+  return descriptor_ >= 0 || why_not_ == ESRCH || why_not_ == ENOENT ? 0 : why_not_;
+}
+
 bool other_memory::is_of_our_user() const noexcept {
   return may_write_ && rights_->users[0] == geteuid() && rights_->users[0] != 0;
 }

@@ -30,6 +30,8 @@ class other_memory final : public memory {
   void close() noexcept;
   // The process has ended, or runs another program.
   bool is_gone() const noexcept;
+  // Why it cannot be looked into although it is there: errno, as of a limit, or of rights; or 0.
+  int refusal() const noexcept;
   // Its user is ours, and has no rights over others: what it says can only harm itself.
   bool is_of_our_user() const noexcept;
 

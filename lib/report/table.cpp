@@ -304,6 +304,10 @@ void write_account(std::string& out, const account& of, double wall_ns) {
                     "estimated",
                     of.unread->programs == 1 ? "a program" : fmt::format("{} programs", of.unread->programs),
                     of.unread->programs == 1 ? "it" : "they", duration(static_cast<double>(of.unread->up_to_ns))));
+  if (of.refused)
+    out += wrapped(printable(fmt::format(
+        "the memory of {} could not be read, and what is there is missing, whatever that is: {}",
+        of.refused->programs == 1 ? "a program" : fmt::format("{} programs", of.refused->programs), of.refused->why)));
   if (of.overhead_ns)
     out += wrapped(fmt::format(
         "observing them cost about {} of the threads' time{}", duration(*of.overhead_ns),
@@ -343,7 +347,7 @@ std::string to_table(const profile& of) {
     subject = fmt::format("{} processes, {} in sum", of.processes.size(), duration(static_cast<double>(wall)));
   }
   std::string out = "\n" + line_of("adaptyst: " + printable(subject));
-  out += wrapped(fmt::format("engine {} ({}): {}", of.engine, of.mechanism, printable(of.reason))) + "\n";
+  out += wrapped(printable(fmt::format("engine {} ({}): {}", of.engine, of.mechanism, of.reason))) + "\n";
 
   node root;
   for (const region& row : of.regions) {

@@ -30,18 +30,22 @@ std::string yama() {
   return value;
 }
 
-[[noreturn]] void not_permitted(pid_t process, int number) {
-  const std::string scope = yama();
-  std::string hint = "it must be yours, and not setuid; or be root, or have CAP_SYS_PTRACE";
-  if (geteuid() == 0) hint = "it must not be setuid or setgid; CAP_SYS_PTRACE and CAP_DAC_OVERRIDE are needed";
-  else if (scope == "1" || scope == "2")
-    hint = fmt::format(
+std::string hint_on_refusal(int number) {
+  if (number == EMFILE || number == ENFILE) return "allow the observer more open files: ulimit -n";
+  if (geteuid() == 0) return "it must not be setuid or setgid; CAP_SYS_PTRACE and CAP_DAC_OVERRIDE are needed";
+  if (const std::string scope = yama(); scope == "1" || scope == "2")
+    return fmt::format(
         "kernel.yama.ptrace_scope is {}: start the program with `adaptyst run`, or be root, or have CAP_SYS_PTRACE",
         scope);
-  throw error(fmt::format("cannot look into process {}", process), std::to_string(process), number, hint);
+  return "it must be yours, not setuid, and must not forbid it (PR_SET_DUMPABLE); or be root, or have CAP_SYS_PTRACE";
 }
 
-bool is_alive(std::uint32_t process) { return kill(static_cast<pid_t>(process), 0) == 0 || errno == EPERM; }
+[[noreturn]] void not_permitted(pid_t process, int number) {
+  throw error(fmt::format("cannot look into process {}", process), std::to_string(process), number,
+              hint_on_refusal(number));
+}
+
+bool is_alive(std::uint32_t process) { return kill(static_cast<pid_t>(process), 0) == 0 || errno != ESRCH; }
 
 }  // namespace
 
@@ -87,6 +91,24 @@ bool observed_process::is_still_itself() {
   }
   if (ended_ns_ == 0) ended_ns_ = detail::monotonic_ns();
   return false;
+}
+
+void observed_process::note_refusal() {
+  if (!is_running() || is_another_program()) return;
+  int number = memory_.refusal();
+  if (number == EMFILE || number == ENFILE || number == ENOMEM) {
+    memory_.open();
+    number = memory_.refusal();
+  }
+  if (number == 0) {
+    if (claimed_) refused_.clear();  // nothing is lost: all is still there
+    return;
+  }
+  if (refused_.empty())
+    complain(error(fmt::format("cannot read the memory of process {}", id_), std::to_string(id_), number,
+                   hint_on_refusal(number))
+                 .what());
+  refused_ = error("not to be read", number, "").summary();
 }
 
 // A vfork() child has its parent's memory, which remains.
@@ -164,6 +186,7 @@ void observed_process::claim(const claim_terms& terms) {
   } catch (const error&) {
     if (!terms.by_probes) throw;
     reads_ = false;  // they are somebody else's, and the kernel counts all the same
+    note_refusal();
   }
 }
 
@@ -177,7 +200,10 @@ void observed_process::take_over(const claim_terms& terms) {
   find_state();
   claimed_ = true;
   trace_entries_ = terms.trace_entries;
-  if (state_.address == 0) return;  // no marker was awake yet
+  if (state_.address == 0) {      // no marker was awake yet
+    if (records) put_to_sleep();  // an observer that is dead has woken it
+    return;
+  }
   detail::control_page control;
   if (!memory_.read(state_.address, control)) not_permitted(id_, errno);
   claimed_ = false;
@@ -193,6 +219,7 @@ void observed_process::take_over(const claim_terms& terms) {
   if (control.observer == 0 && (records || control.object_loaded != nullptr))
     throw error(fmt::format("cannot observe process {}: it collects for itself", id_), std::to_string(id_), 0,
                 "stop its collector, or start it with ADAPTYST=engine=off");
+  if (control.observer != 0 && control.observer != self) put_to_sleep();  // it was killed, and left it awake
   const std::uint64_t page = state_.address;
   if (forked) {
     write(page + offsetof(detail::process, forked), std::uint32_t{1});
@@ -216,6 +243,12 @@ void observed_process::take_over(const claim_terms& terms) {
   claimed_ = true;
 }
 
+// As it is mapped now: where a library was, there may be something else.
+void observed_process::put_to_sleep() {
+  for (const process_object& object : find_objects(id_))
+    write(object.control_block + offsetof(adaptyst_object, recorder), std::uint16_t{0});
+}
+
 void observed_process::wake() {
   if (std::exchange(awake_, true)) return;
   for (const std::uint64_t object : state_.objects)
@@ -234,11 +267,7 @@ void observed_process::release() noexcept {
   try {
     if (!is_still_itself()) return;
     find_state();
-    if (awake_) {
-      // As it is mapped now: where a library was, there may be something else.
-      for (const process_object& object : find_objects(id_))
-        write(object.control_block + offsetof(adaptyst_object, recorder), std::uint16_t{0});
-    }
+    if (awake_) put_to_sleep();
     std::uint64_t version_and_observer = 0;
     const auto self = std::uint64_t{static_cast<std::uint32_t>(getpid())};
     if (reads_) release_budget(state_);
@@ -260,6 +289,7 @@ std::optional<process_state> observed_process::reach() {
 void observed_process::refresh(bool also_open) {
   if (is_still_itself())
     if (std::string now = program_of(id_); !now.empty()) set_command(std::move(now));
+  if (has_markers()) note_refusal();
   const std::uint64_t now_ns = detail::monotonic_ns();
   target::refresh(also_open);
   if (!is_running() || memory_.is_gone()) return;
@@ -281,6 +311,10 @@ std::uint64_t observed_process::instants() const {
 }
 
 void observed_process::account_for_end(account& in) const {
+  if (!refused_.empty()) {
+    add_refused(in, {1, refused_});
+    return;
+  }
   const bool had_markers = state_.address != 0 || has_markers();
   if (ended_ns_ == 0 || has_told_end_ || !claimed_ || !reads_ || !had_markers) return;
   if (!awake_ && unread_.seen() == 0) return;  // all was in the kernel

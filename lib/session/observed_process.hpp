@@ -46,6 +46,8 @@ class observed_process final : public target {
     claimed_ = tells_ = true;
     awake_ = awake;
   }
+  // Complains, once, if its memory cannot be had; tries again where that may pass.
+  void note_refusal();
   void refresh(bool also_open) override;
   void account_for_end(account& in) const override;
 
@@ -60,6 +62,7 @@ class observed_process final : public target {
   void take_state();
   void ask_for_timeline();
   void unlock_ledger();
+  void put_to_sleep();
   template <class T>
   bool write(std::uint64_t address, T value) const noexcept {
     return memory_.write(address, &value, sizeof value);
@@ -76,6 +79,7 @@ class observed_process final : public target {
   bool awake_ = false;
   bool tells_ = false;  // what it loads
   bool has_told_end_ = false;
+  std::string refused_;         // why, if its memory could not be had
   std::uint64_t ended_ns_ = 0;  // when that was seen
   std::uint64_t files_ = 0;     // state_of_files()
 };

@@ -116,6 +116,7 @@ struct observer::state {
         return reply;
       }
       if (known == nullptr) known = &add(who);
+      known->note_refusal();
       const std::vector<lib::process_object> found = lib::find_objects(who);
       // Whoever has told it may have become a setuid program since.
       const bool is_there = std::any_of(
@@ -135,6 +136,7 @@ struct observer::state {
           terms.clock.base_ns,
           terms.trace_entries};
     } catch (const std::exception& failed) {
+      session.miss(lib::error_of(failed).summary());
       lib::complain(failed.what());
     }
     return reply;

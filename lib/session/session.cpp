@@ -142,6 +142,11 @@ void session::announce(target& one, const std::vector<process_object>& objects, 
     if (object.control_block == told) source_->adopt(object.file);
 }
 
+void session::miss(const std::string& why) {
+  ++missed_.programs;
+  if (missed_.why.empty()) missed_.why = why;
+}
+
 void session::forget() {
   const pid_t process = targets_.back()->id();
   source_->dismiss({process});
@@ -250,6 +255,7 @@ profile session::make(const assembly::choice& wanted, std::optional<context_sums
   assembly_parts parts{*all.rows, {}, targets_, costs_, !probes_functions_, context_.get(), std::move(known)};
   if (all.changes_are_known) parts.changed = recorded_.take_changed();
   profile made = assembly_.make(std::move(parts), wanted);
+  add_refused(made.accounting, missed_);
   made.engine = source_->name();
   made.mechanism = source_->mechanism();
   made.reason = reason_;

@@ -60,6 +60,8 @@ class session {
   void begin(target& one, const std::vector<process_object>& objects);
   // It has taken itself over, and tells of one of its objects. Throws error.
   void announce(target& one, const std::vector<process_object>& objects, std::uint64_t told);
+  // Of a program that could not be taken over nothing is known; this is why.
+  void miss(const std::string& why);
   // It is about to lose something.
   void look_at(target& one);
   // The one that was added last.
@@ -115,7 +117,8 @@ class session {
   std::unordered_map<std::uint64_t, std::uint64_t> reported_;  // by changes(): events of each path
   std::uint64_t refreshed_ns_ = 0, looked_ns_ = 0;
   profile result_;
-  std::mutex budget_mutex_;             // of the targets' budgets
+  std::mutex budget_mutex_;  // of the targets' budgets
+  refused_programs missed_;
   std::unique_ptr<periodic> draining_;  // own rings; others are polled
   std::unique_ptr<periodic> keeping_;   // own budget
 };

@@ -4,8 +4,6 @@
 The oracles: readelf for addresses, the list of mappings for where a file lies, the source for lines, a profile for counts,
 and for the doctor's verdict what `adaptyst run --engine=ebpf` does when called in the same way.
 """
-import ctypes
-import errno
 import json
 import os
 import pathlib
@@ -13,7 +11,6 @@ import platform
 import resource
 import shutil
 import signal
-import struct
 import subprocess
 import sys
 
@@ -22,6 +19,7 @@ sys.path[:0] = [str(TESTS / "support"), str(TESTS / "elf_notes")]
 from cases import run_cases  # noqa: E402
 from compiling import Failures, scratch  # noqa: E402
 from elf_file import ElfFile  # noqa: E402
+from refusing import refuse_memory  # noqa: E402
 from states import is_watched, more_pauses  # noqa: E402
 
 ADAPTYST, GIVEN = sys.argv[1:3]
@@ -115,18 +113,6 @@ def case_process():
         failures.equal((pathlib.Path(one["site"]["file"]).name, one["site"]["line"], one["kind"]),
                        ("marked_program.cpp", line, "region"), f"{name}: where")
     failures.equal((known["outer"]["site"]["function"], known["thread"]["site"]["function"]), ("main", "operator()"), "functions")
-
-
-def refuse_memory():
-    """Nothing can be opened to be read and written from here on, as memory of others cannot under Yama."""
-    number = {"x86_64": 257, "aarch64": 56}[platform.machine()]  # openat
-    steps = [(0x20, 0, 0, 0), (0x15, 0, 4, number), (0x20, 0, 0, 32), (0x54, 0, 0, os.O_ACCMODE), (0x15, 0, 1, os.O_RDWR),
-             (0x06, 0, 0, 0x00050000 | errno.EACCES), (0x06, 0, 0, 0x7FFF0000)]
-    code = ctypes.create_string_buffer(b"".join(struct.pack("HBBI", *step) for step in steps))
-    filter_of = struct.pack("HxxxxxxQ", len(steps), ctypes.addressof(code))
-    c = ctypes.CDLL(None)
-    if c.prctl(38, 1, 0, 0, 0) != 0 or c.prctl(22, 2, filter_of) != 0:
-        os._exit(99)
 
 
 def case_memory_that_is_refused():

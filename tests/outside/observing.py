@@ -4,6 +4,7 @@
 import json
 import os
 import pathlib
+import shutil
 import signal
 import subprocess
 import sys
@@ -11,7 +12,8 @@ import sys
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "support"))
 from cases import run_cases  # noqa: E402
 from compiling import Failures, scratch  # noqa: E402
-from states import child_of, computes, is_watched, more_pauses, pauses, until  # noqa: E402
+from refusing import refuse_memory  # noqa: E402
+from states import child_of, computes, is_watched, more_pauses, pauses, until, watched  # noqa: E402
 
 ADAPTYST, PROGRAM, PLUGIN, HOT_LOOP, ENGINE = sys.argv[1:6]
 failures = Failures()
@@ -227,6 +229,41 @@ def case_observer_killed():
                    done.stderr)
     program.kill()
     program.wait()
+
+
+def case_the_other_engine_after_a_kill():
+    """What an observer that was killed has left awake, the next one puts to sleep, whatever engine it has."""
+    if ENGINE != "ebpf":
+        return
+    own = shutil.copy(PROGRAM, work)  # which nobody else's probes wake
+    program = spawn([own, "100000", "0", "100"])
+    more_pauses(program.pid, 20)
+    inline = [ADAPTYST, "attach", "--engine=inline", "--report=none", "--overhead=none", f"--output={profile_file}"]
+    observer = spawn([*inline, str(program.pid)])
+    is_watched(program.pid, own)
+    more_pauses(program.pid, 20)
+    observer.kill()
+    observer.wait()
+    failures.check(watched(program.pid, own), "its markers are awake")
+    failures.equal(attach("--duration=0.2", program.pid).returncode, 0, "the kernel counts")
+    load()
+    until(lambda: not watched(program.pid, own), "its markers sleep")
+    done = subprocess.run([*inline, "--duration=0.2", str(program.pid)], capture_output=True, text=True, timeout=LIMIT, check=False)
+    failures.equal((done.returncode, done.stderr), (0, ""), "and the recorder is free")
+    profile_file.unlink(missing_ok=True)
+    program.kill()
+    program.wait()
+
+
+def case_memory_that_is_refused():
+    done = subprocess.run(command("run", "--", PROGRAM, "100"), capture_output=True, text=True, timeout=LIMIT, check=False,
+                          preexec_fn=refuse_memory)
+    failures.equal(done.returncode, 3, "the program ends as ever")
+    failures.check(done.stderr.count("cannot read the memory of process") == 1, "it is told once", done.stderr)
+    account = load()["accounting"]
+    failures.check(account.get("lost", {}).get("not_read", 0) >= 1, "something is lost", account)
+    refused = account.get("refused", {"programs": 0, "why": ""})
+    failures.check(refused["programs"] == 1 and "EACCES" in refused["why"], "and why", account)
 
 
 def case_functions():

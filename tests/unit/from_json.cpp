@@ -38,7 +38,15 @@ adaptyst::profile whole() {
   row.attributes["bytes"] = {2, 600.5, -3, 1e300};
   row.overhead_ns = 0.1;
   made.regions.push_back(row);
-  made.accounting = {8, 3, 1, {{adaptyst::loss_reason::too_deep, 4}}, 1, 2, 0.3, adaptyst::unread_programs{2, 50}};
+  made.accounting = {8,
+                     3,
+                     1,
+                     {{adaptyst::loss_reason::too_deep, 4}},
+                     1,
+                     2,
+                     0.3,
+                     adaptyst::unread_programs{2, 50},
+                     adaptyst::refused_programs{1, "no"}};
   return made;
 }
 
@@ -98,6 +106,8 @@ TEST_CASE("every member comes back") {
   CHECK(out.accounting.unnamed == 2);
   CHECK(out.accounting.unread->programs == 2);
   CHECK(out.accounting.unread->up_to_ns == 50);
+  CHECK(out.accounting.refused->programs == 1);
+  CHECK(out.accounting.refused->why == "no");
 }
 
 TEST_CASE("every kind of region comes back") {

@@ -34,7 +34,7 @@ adaptyst::profile with_one_region() {
   row.durations.add(100);
   row.durations.add(200);
   made.regions.push_back(row);
-  made.accounting = {7, 2, 1, {{adaptyst::loss_reason::too_deep, 4}}, 1, 0, std::nullopt, std::nullopt};
+  made.accounting = {7, 2, 1, {{adaptyst::loss_reason::too_deep, 4}}, 1, 0, std::nullopt, std::nullopt, std::nullopt};
   return made;
 }
 

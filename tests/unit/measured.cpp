@@ -79,10 +79,16 @@ TEST_CASE("a row has the context that any of its parts has") {
 }
 
 TEST_CASE("accounts add up, each reason by itself") {
-  account sum{10, 7, 1, {{loss_reason::rows_full, 2}}, 3, 4, std::nullopt, std::nullopt};
-  add(sum,
-      account{
-          20, 15, 2, {{loss_reason::rows_full, 1}, {loss_reason::too_deep, 2}}, 30, 40, std::nullopt, std::nullopt});
+  account sum{10, 7, 1, {{loss_reason::rows_full, 2}}, 3, 4, std::nullopt, std::nullopt, std::nullopt};
+  add(sum, account{20,
+                   15,
+                   2,
+                   {{loss_reason::rows_full, 1}, {loss_reason::too_deep, 2}},
+                   30,
+                   40,
+                   std::nullopt,
+                   std::nullopt,
+                   std::nullopt});
   CHECK(sum.begun == 30);
   CHECK(sum.ended == 22);
   CHECK(sum.open == 3);

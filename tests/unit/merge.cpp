@@ -139,6 +139,18 @@ TEST_CASE("programs that were not read to their end are counted, with the longes
   CHECK(merged(a, b).accounting.unread->up_to_ns == 50);
 }
 
+TEST_CASE("programs whose memory was refused are counted, with all reasons") {
+  profile a;
+  a.accounting.refused = {2, "no rights"};
+  profile b;
+  CHECK_FALSE(merged(b, b).accounting.refused.has_value());
+  b.accounting.refused = {1, "no descriptors"};
+  for (const profile& both : {merged(a, b), merged(b, a)}) {
+    CHECK(both.accounting.refused->programs == 3);
+    CHECK(both.accounting.refused->why == "no descriptors | no rights");
+  }
+}
+
 TEST_CASE("the least and the greatest are those of all, and an empty row has neither") {
   adaptyst::region row;
   row.path = {"a"};
@@ -204,7 +216,7 @@ TEST_CASE("two profiles of known numbers") {
   row.measured_on[{false, 1}] = 70;
   row.overhead_ns = 160;
   a.regions = {row};
-  a.accounting = {6, 4, 1, {{loss_reason::rows_full, 1}}, 2, 3, 160.0, std::nullopt};
+  a.accounting = {6, 4, 1, {{loss_reason::rows_full, 1}}, 2, 3, 160.0, std::nullopt, std::nullopt};
   a.samples = adaptyst::sample_usage{10, 1000, {{loss_reason::truncated, 1}}};
   a.timeline = adaptyst::timeline_usage{8, 2};
   a.options = {{"overhead", "5%"}, {"report", "none"}};

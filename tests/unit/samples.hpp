@@ -313,6 +313,7 @@ inline adaptyst::profile nasty_profile() {
   made.accounting.unmatched = made.accounting.unnamed = ~std::uint64_t{0};
   made.accounting.overhead_ns = 1e30;
   made.accounting.unread = {~std::uint64_t{0}, ~std::uint64_t{0}};
+  made.accounting.refused = {~std::uint64_t{0}, "no"};
   return made;
 }
 

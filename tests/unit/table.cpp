@@ -73,7 +73,7 @@ adaptyst::profile small() {
   made.devices[1].name = "H200";
   made.devices[1].kernel_ns = 400000000;
   made.regions.push_back(region({"solve"}, 10, 25000000));
-  made.accounting = {11, 10, 1, {}, 0, 0, 2500.0, std::nullopt};
+  made.accounting = {11, 10, 1, {}, 0, 0, 2500.0, std::nullopt, std::nullopt};
   return made;
 }
 
@@ -169,6 +169,17 @@ TEST_CASE("what was not read is said to be an estimate") {
   CHECK(contains(adaptyst::to_table(in), "a program ended without telling: what it recorded in the last 250 ms"));
   adaptyst::merge(in, in);
   CHECK(contains(adaptyst::to_table(in), "2 programs ended without telling: what they recorded in the last 250 ms"));
+}
+
+TEST_CASE("a program whose memory cannot be read is told of, in words that do no harm") {
+  adaptyst::profile in = small();
+  in.accounting.refused = {1, "Permission\x1b[31m denied (EACCES)"};
+  CHECK(contains(adaptyst::to_table(in), "the memory of a program could not be read"));
+  CHECK(contains(adaptyst::to_table(in), "Permission?[31m denied (EACCES)"));
+  adaptyst::merge(in, in);
+  CHECK(contains(adaptyst::to_table(in), "the memory of 2 programs could not be read"));
+  in.mechanism = "trap\x1b]0;\u202e";
+  CHECK(contains(adaptyst::to_table(in), "trap?]0;?"));
 }
 
 TEST_CASE("losses are named, late operations told") {
