@@ -1,7 +1,6 @@
 #include "asked_options.hpp"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <cstdlib>
 #include <utility>
@@ -46,9 +45,8 @@ options asked_in(options filled, std::string_view source) {
 }
 
 options with_environment(options asked) {
-  // Not in a setuid program: it may name a file to be written. One with capabilities of its own writes as its user.
-  const bool as_its_user = getuid() == geteuid() && getgid() == getegid();
-  const char* const given = as_its_user ? std::getenv("ADAPTYST") : nullptr;
+  // It may name a file to be written: not in a program that may do more than its user, by ids or by capabilities.
+  const char* const given = secure_getenv("ADAPTYST");
   if (given == nullptr) return asked;
   tell(apply(asked, given, "$ADAPTYST"));
   return with_known_functions(std::move(asked), "$ADAPTYST");

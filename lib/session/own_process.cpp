@@ -40,7 +40,7 @@ own_process::own_process() : target(getpid()), in_(shared_by_markers()) { refuse
 void own_process::refuse_beside_observer() const {
   const std::uint32_t observer = detail::load(in_.control.observer);
   if (observer == 0) return;
-  if (kill(static_cast<pid_t>(observer), 0) == 0 || errno == EPERM)
+  if (kill(static_cast<pid_t>(observer), 0) == 0 || errno != ESRCH)
     throw error(fmt::format("cannot collect: process {} observes this one from outside", observer), 0,
                 "see its report; one of the two at a time");
   // It is dead, and has left the recorders awake.

@@ -38,7 +38,7 @@ std::string host_name() {
 
 std::string mpi_rank() {
   for (const char* variable : {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "SLURM_PROCID"})
-    if (const char* rank = std::getenv(variable)) return rank;
+    if (const char* rank = secure_getenv(variable)) return rank;
   return "0";
 }
 

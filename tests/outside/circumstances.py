@@ -5,6 +5,7 @@ PROGRAM is marked_program; COLLECTING a program that has a collector of its own.
 import json
 import os
 import pathlib
+import shutil
 import signal
 import subprocess
 import sys
@@ -109,6 +110,29 @@ def case_number_used_again():
     observer.wait(LIMIT)
     found = counts()
     failures.check(0 < found.get("thread", 0) < 3000, "a stranger's regions do not count", found)
+
+
+def case_capabilities_of_the_file():
+    """Who runs it must not say where it writes."""
+    if not only_root("capabilities are given by root"):
+        return
+    work.chmod(0o755)
+    able = work / "able"
+    shutil.copy(COLLECTING, able)
+    if shutil.which("setcap") is None or subprocess.run(["setcap", "cap_dac_override+ep", able], check=False).returncode != 0 or os.statvfs(work).f_flag & os.ST_NOSUID:
+        failures.check(True, f"SKIPPED: {work} does not keep capabilities")
+        return
+    aimed = work / "aimed"
+    aimed.mkdir(0o700)
+    environment = dict(os.environ, ADAPTYST=f"engine=inline,report=none,output={aimed}/profile.json")
+    nobody = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
+    done = subprocess.run([*nobody, able], capture_output=True, text=True, timeout=LIMIT, check=False, env=environment)
+    failures.check("sum 500500" in done.stdout, "the program runs", (done.stdout, done.stderr))
+    failures.equal(list(aimed.iterdir()), [], "nothing is written where only its capabilities let it")
+    shutil.copy(COLLECTING, able)
+    aimed.chmod(0o777)
+    subprocess.run([*nobody, able], capture_output=True, timeout=LIMIT, check=False, env=environment)
+    failures.equal(len(list(aimed.iterdir())), 1, "without capabilities it does as it is told")
 
 
 def case_collector_inside():

@@ -1,16 +1,17 @@
 #!/usr/bin/env python3
-"""What an observer must not write to: guarding.py ADAPTYST TURNCOAT [CASE …]"""
+"""What an observer must not write to, and whom a program must not believe: guarding.py ADAPTYST TURNCOAT MARKED [CASE …]"""
 import os
 import pathlib
 import shutil
 import subprocess
 import sys
+import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "support"))
 from cases import run_cases  # noqa: E402
 from compiling import Failures, scratch, skip  # noqa: E402
 
-ADAPTYST, TURNCOAT = sys.argv[1:3]
+ADAPTYST, TURNCOAT, MARKED = sys.argv[1:4]
 LIMIT = 60  # seconds that nothing here comes near to
 NOBODY = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
 failures = Failures()
@@ -43,8 +44,36 @@ def case_replaced_by_setuid():
     failures.equal(become(setuid, NOBODY), "0 changed\n", "words of a setuid program")
 
 
+IMPOSTOR = """
+import os, socket, sys
+os.setuid(65534)
+ear = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+ear.bind(chr(0) + sys.argv[1])
+ear.listen(1)
+print("ready", flush=True)
+while True:
+    peer, _ = ear.accept()
+    print(len(peer.recv(4096)), flush=True)
+    sys.stdin.readline()
+"""
+
+
+def case_impostor():
+    """Somebody else has taken the name of an observer that is dead, and does not answer."""
+    name = f"adaptyst-impostor-{os.getpid()}"
+    ear = subprocess.Popen([sys.executable, "-c", IMPOSTOR, name], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    started.append(ear)
+    failures.equal(ear.stdout.readline(), "ready\n", "somebody listens")
+    begin = time.monotonic()
+    done = subprocess.run([MARKED, "1"], env={**os.environ, "ADAPTYST_OBSERVER": name}, stdout=subprocess.DEVNULL, timeout=LIMIT,
+                          check=False)
+    failures.equal(done.returncode, 3, "the program ends as ever")
+    failures.check(time.monotonic() - begin < 4, "nobody was waited for, which takes 5 s", time.monotonic() - begin)
+    failures.equal(ear.stdout.readline(), "0\n", "and nothing was told")
+
+
 if os.geteuid() != 0:
     skip("only root may write to strangers")
 work.chmod(0o755)
 shutil.copy(TURNCOAT, work / "turncoat")
-run_cases(globals(), sys.argv[3:], failures, started)
+run_cases(globals(), sys.argv[4:], failures, started)

@@ -3,12 +3,17 @@
 #include <adaptyst/metric.hpp>
 #include <adaptyst/offload.hpp>
 #include <adaptyst/operation.hpp>
+#include <asm/unistd.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <atomic>
 #include <cerrno>
+#include <cstddef>
 #include <cstdlib>
 #include <functional>
 #include <string>
@@ -118,6 +123,35 @@ TEST_CASE("short-lived threads share a handful of recorders") {
   CHECK(region.count == threads);
   CHECK(region.threads == threads);
   CHECK(recorders() - before <= 16);
+}
+
+TEST_CASE("where nobody tells whether a thread lives, its recorder is left to it") {
+  const pid_t child = fork();
+  if (child == 0) {
+    sock_filter refuse_tgkill[] = {BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
+                                   BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, __NR_tgkill, 0, 1),
+                                   BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+                                   BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)};
+    const sock_fprog program{4, refuse_tgkill};
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 || prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) != 0)
+      _exit(0);
+    constexpr std::uint64_t times = 20000;
+    adaptyst::collector collector("engine=inline,overhead=none,report=none");
+    const auto work = [] {
+      for (std::uint64_t at = 0; at != times; ++at) {
+        ADAPTYST_REGION("beside");
+      }
+    };
+    std::thread one(work), other(work);
+    one.join();
+    other.join();
+    const adaptyst::profile profile = collector.stop();
+    const bool is_exact = profile.regions.size() == 1 && profile.regions[0].count == 2 * times;
+    _exit(is_exact && profile.accounting.lost.empty() ? 0 : 1);
+  }
+  int status = 1;
+  REQUIRE(waitpid(child, &status, 0) == child);
+  CHECK(status == 0);
 }
 
 TEST_CASE("a handle ends on any thread, and a dropped one stays open") {

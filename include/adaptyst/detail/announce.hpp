@@ -19,6 +19,19 @@ struct socket_timeout {
   int64_t seconds, microseconds;
 };
 
+// Whether whoever has taken the name may observe us: our user, or root. The name of an observer that is dead is free
+// for all, and an answer is believed.
+template <class = void>
+inline bool is_believed(long socket) noexcept {
+  constexpr long socket_level = 1, credentials = 17;  // SOL_SOCKET, SO_PEERCRED
+  struct {
+    uint32_t process, user, group;
+  } peer{};
+  uint32_t bytes = sizeof peer;
+  if (system::call(__NR_getsockopt, socket, socket_level, credentials, &peer, &bytes) != 0) return false;
+  return peer.user == 0 || peer.user == static_cast<uint32_t>(system::call(__NR_geteuid));
+}
+
 // Although the program's signals interrupt the waiting.
 template <class = void>
 inline bool receive(long socket, adaptyst_answer& answer) noexcept {
@@ -30,6 +43,9 @@ inline bool receive(long socket, adaptyst_answer& answer) noexcept {
   return false;
 }
 
+// One that has not answered is not asked again: whoever has its name now, or is stopped, is waited for once.
+ADAPTYST_DETAIL_HIDDEN inline bool observer_is_silent = false;
+
 // Asks; false when nobody has answered.
 template <class = void>
 ADAPTYST_DETAIL_COLD inline bool announce(uint32_t what, const adaptyst_object& object,
@@ -37,7 +53,7 @@ ADAPTYST_DETAIL_COLD inline bool announce(uint32_t what, const adaptyst_object& 
   constexpr long unix_domain = 1, packets_close_on_exec = 5 | 02000000, socket_level = 1;
   constexpr long receive_timeout = 20, send_timeout = 21, no_signal = 0x4000;
   const char* const name = system::environment("ADAPTYST_OBSERVER");
-  if (name == nullptr) return false;
+  if (name == nullptr || load(observer_is_silent)) return false;
   socket_address address{unix_domain, {}};
   const size_t bytes = __builtin_strlen(name);
   if (bytes >= sizeof address.path) return false;
@@ -51,9 +67,11 @@ ADAPTYST_DETAIL_COLD inline bool announce(uint32_t what, const adaptyst_object& 
   system::call(__NR_setsockopt, socket, socket_level, send_timeout, &longest, sizeof longest);
   const bool answered =
       system::call(__NR_connect, socket, &address, offsetof(socket_address, path) + 1 + bytes) == 0 &&
+      is_believed(socket) &&
       system::call(__NR_sendto, socket, &told, sizeof told, no_signal, nullptr, 0L) == long{sizeof told} &&
       receive(socket, answer);
   system::call(__NR_close, socket);
+  store(observer_is_silent, !answered);
   return answered;
 }
 

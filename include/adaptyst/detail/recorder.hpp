@@ -138,9 +138,11 @@ ADAPTYST_DETAIL_COLD inline void renew(recorder& r) noexcept {
   enter_epoch(r);
 }
 
+// A filter of system calls may refuse to say: then it is alive. Leaves errno changed.
 template <class = void>
 inline bool is_alive(uint32_t thread) noexcept {
-  return system::call(__NR_tgkill, system::call(__NR_getpid), static_cast<int>(thread), 0) == 0;
+  return system::call(__NR_tgkill, system::call(__NR_getpid), static_cast<int>(thread), 0) == 0 ||
+         *system::error_number() != system::no_such_process;
 }
 
 // Finds the recorder that this thread has through another ELF object, takes over a dead thread's, or makes one.

@@ -20,6 +20,7 @@ constexpr int clock_monotonic = 1;
 constexpr int read_write = 0x1 | 0x2;                 // PROT_
 constexpr int private_memory = 0x02 | 0x20 | 0x4000;  // MAP_PRIVATE, MAP_ANONYMOUS, MAP_NORESERVE
 constexpr int wipe_on_fork = 18;                      // MADV_
+constexpr int no_such_process = 3;                    // ESRCH
 constexpr int interrupted = 4;                        // EINTR
 
 int get_time(int clock, time* now) noexcept __asm__("clock_gettime");
