@@ -74,12 +74,20 @@ class kernel_source final : public source {
   }
 
   reading read(const recorders& from) override {
-    // What had ended before the kernel's rows are read must be in them, but for those that are on their way.
+    // What had ended before the kernel's rows are read must be in them, but for those that are on their way: of a thread
+    // that has just lost its core, for as long as others have it.
     const std::uint64_t ended_before = from().accounting.ended;
-    const timespec on_their_way{0, 200'000};
-    nanosleep(&on_their_way, nullptr);
-    measured kernel = links_.rows().read();
-    read_ = reconcile(std::move(kernel), from(), ended_before);
+    std::uint64_t lost = 0;
+    for (const long pause_ns : {200'000, 1'000'000, 5'000'000, 20'000'000}) {
+      const timespec on_their_way{0, pause_ns};
+      nanosleep(&on_their_way, nullptr);
+      measured kernel = links_.rows().read();
+      read_ = reconcile(std::move(kernel), from(), ended_before);
+      const auto found = read_.accounting.lost.find(loss_reason::not_delivered);
+      lost = found != read_.accounting.lost.end() ? found->second : 0;
+      if (lost <= undelivered_) break;
+    }
+    undelivered_ = lost;
     if (functions_) {
       add(read_, functions_->read());
       settle_self_times(read_);
@@ -96,6 +104,7 @@ class kernel_source final : public source {
   const options asked_;
   probe_links links_;
   std::optional<function_probes> functions_;
+  std::uint64_t undelivered_ = 0;  // when it was last read
   measured read_;
 };
 
