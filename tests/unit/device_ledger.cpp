@@ -19,7 +19,7 @@ constexpr std::size_t horizon = 6000;
 
 struct expected {
   std::uint64_t busy = 0, kernels = 0, copies = 0, active = 0, work = 0, awaited = 0, launch_idle = 0, wait = 0,
-                latency = 0;
+                latency = 0, waited = 0;
 };
 
 bool covers(const ledger_entry& one, std::uint64_t t) { return one.begin_ns <= t && t < one.end_ns; }
@@ -45,6 +45,7 @@ expected model(const std::vector<ledger_entry>& all, std::uint32_t device) {
       if (one.work != device_work::other) active[t] = true;
     }
     made.awaited += busy[t] && open > 0;
+    made.waited += open > 0;
   }
   const auto count = [](const std::vector<bool>& of) {
     return static_cast<std::uint64_t>(std::count(of.begin(), of.end(), true));
@@ -108,6 +109,7 @@ TEST_CASE("what comes out of order within the window is booked as if it came in 
     const auto ledger = ledger_with(2);
     for (const ledger_entry& one : told) ledger->add(one);
     ledger->settle(horizon);
+    CHECK(ledger->waited_ns == wanted[0].waited);
     for (unsigned device = 0; device != 2; ++device) {
       const device_sums& sums = ledger->devices[device].sums;
       CAPTURE(seed, device, operations);
