@@ -222,7 +222,7 @@ TEST_CASE("A region computes, sleeps, waits for a lock, a pipe, a core, and the 
   CHECK(static_cast<double>(shared.runnable_ns) > 0.9 * waited[0] - 10 * ms);
   CHECK(static_cast<double>(shared.runnable_ns) < 1.1 * waited[1] + 10 * ms);
   CHECK(static_cast<double>(shared.runnable_ns) > 50 * ms);
-  CHECK(shared.involuntary_switches >= 3);
+  CHECK(shared.involuntary_switches >= 1);
   const double between = (shared_ns[1] - shared_ns[0]) / 2;
   check_on_cpu(shared, shared_ns[0] + between, between + 0.1 * shared_ns[1] + 10 * ms + stolen);
 

@@ -20,7 +20,7 @@ from cases import run_cases  # noqa: E402
 from compiling import Failures, scratch  # noqa: E402
 from elf_file import ElfFile  # noqa: E402
 from refusing import refuse_memory  # noqa: E402
-from states import is_watched, more_pauses  # noqa: E402
+from states import is_stopped, is_watched, more_pauses  # noqa: E402
 
 ADAPTYST, GIVEN = sys.argv[1:3]
 LIMIT = 60  # seconds that nothing here comes near to
@@ -99,6 +99,7 @@ def case_process():
     is_watched(pid, PROGRAM)
     more_pauses(pid, 500)
     os.kill(pid, signal.SIGSTOP)
+    is_stopped(pid)
     observer.send_signal(signal.SIGINT)
     failures.equal(observer.wait(LIMIT), 0, "the observer ends")
     counted = {one["path"][-1]: one["count"] for one in json.loads(profile.read_text())["regions"]}

@@ -37,6 +37,14 @@ def computes(pid, seconds=0.1):
     until(lambda: cpu_seconds(pid) >= seconds, f"process {pid} has computed for {seconds} s")
 
 
+def is_stopped(pid):
+    """All of its threads; one that has no core yet goes on until it gets one."""
+    def holds():
+        states = [status.read_text().split("State:")[1].split()[0] for status in pathlib.Path(f"/proc/{pid}/task").glob("*/status")]
+        return all(state == "T" for state in states)
+    until(holds, f"process {pid} has stopped")
+
+
 def child_of(pid, program=None):
     """The process that another one has started, when it is there, and has become the program."""
     def found():
