@@ -43,20 +43,21 @@ class no_sigpipe {
     sigaddset(&pipe_, SIGPIPE);
     sigset_t pending;
     sigpending(&pending);
-    is_ours_ = sigismember(&pending, SIGPIPE) == 0;
+    was_pending_ = sigismember(&pending, SIGPIPE) != 0;
     pthread_sigmask(SIG_BLOCK, &pipe_, &before_);
   }
-  ~no_sigpipe() {
+  ~no_sigpipe() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+  // After a write that failed with EPIPE. One that somebody else has sent stays.
+  void take_back() const {
     const timespec at_once{};
-    if (is_ours_) sigtimedwait(&pipe_, nullptr, &at_once);
-    pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+    if (!was_pending_) sigtimedwait(&pipe_, nullptr, &at_once);
   }
   no_sigpipe(const no_sigpipe&) = delete;
   no_sigpipe& operator=(const no_sigpipe&) = delete;
 
  private:
   sigset_t pipe_, before_;
-  bool is_ours_ = false;
+  bool was_pending_ = false;
 };
 
 }  // namespace
@@ -131,6 +132,7 @@ std::size_t output_file::write(std::string_view text) noexcept {
     else if (errno == EAGAIN && !wait_for_reader()) fail(ETIMEDOUT);
     else if (errno != EINTR && errno != EAGAIN) fail(errno);
   }
+  if (failure_ == EPIPE) unharmed.take_back();
   return done;
 }
 

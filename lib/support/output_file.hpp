@@ -7,9 +7,9 @@
 
 namespace adaptyst::lib {
 
-// What has a name gets a new file, its owner's alone, in the place of whatever file or link was there; no link is followed.
-// Into a device or a pipe is written as it is, and waited for a reader for a while; /dev/stdout, /dev/stderr and /dev/fd/N
-// are descriptors of ours. Numbers are those of <errno.h>.
+// A file or a link that has the name is replaced by a new file, its owner's alone; the link is not followed. A device or a
+// pipe is written to; for the reader of a pipe it waits up to 10 s. /dev/stdout, /dev/stderr and /dev/fd/N are our own
+// descriptors. Numbers are those of <errno.h>.
 class output_file {
  public:
   enum class appears {
