@@ -266,7 +266,7 @@ struct unread_programs {
 // Programs that were observed, and whose memory could not be read.
 struct refused_programs {
   std::uint64_t programs = 0;
-  std::string why;  // the first reason of each
+  std::string why;  // a reason; of a merged profile all, joined by " | "
 };
 
 // begun = ended + open + the sum of lost, always.

@@ -187,7 +187,7 @@ constexpr auto fields(type<refused_programs>) {
   using of = refused_programs;
   return list("refused", "Programs that were observed, and whose memory could not be read.",
               field("programs", &of::programs, sum, always, ""),
-              field("why", &of::why, joined, always, "The first reason of each."));
+              field("why", &of::why, joined, always, "A reason; of a merged profile all, joined by \" | \"."));
 }
 
 constexpr auto fields(type<account>) {

@@ -19,8 +19,8 @@ class clock_track {
   // A later reading of both clocks. One that is not later is left out.
   void add(clock_pair point);
 
-  // The same for the same timestamp ever after, if it was taken before the last point; until points are thinned out, which
-  // moves it by less than what a point is off. A timestamp stays itself where the counter is not used.
+  // A timestamp from before the last point always gets the same time, until points are thinned out: that moves it by less
+  // than the error of a point. Where the counter is not used, a timestamp is the time already.
   std::uint64_t monotonic_ns(std::uint64_t timestamp) const noexcept;
 
   static constexpr std::size_t most_points = 1 << 15;
