@@ -132,7 +132,6 @@ __attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN inline uint64_t push_called_bac
   frame* pushed;
   {
     const writing now(r);
-    renew_if_stale(r);
     const adaptyst_path* const parent = below != nullptr && below->epoch == r.epoch ? below->region : current_path(r);
     loss why = loss::too_deep;
     row* where = nullptr;
@@ -151,10 +150,11 @@ __attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN inline uint64_t push_called_bac
       count_loss(r, why);
       return 0;
     }
-    frame& top = top_frame(r);
-    if (r.depth == 0 || r.depth > r.base) store(top.where->child, where);
-    pushed = &(&top)[1];
-    open_frame(r, *pushed, *where, top.stack, nullptr);
+    const uint32_t depth = r.depth;
+    const frame& top = r.frames[depth];
+    if (depth == 0 || depth > r.base) store(top.where->child, where);
+    pushed = &r.frames[depth + size_t{1}];
+    open_frame(r, depth, *where, top.stack, nullptr);
     if (is_wait(kind)) book_wait(r, device_work::wait_begin, monotonic_ns());
   }
   return start_frame(r, *pushed);
@@ -189,7 +189,6 @@ ADAPTYST_DETAIL_COLD inline void count_orphan() noexcept {
   recorder* const opened = open_recorder();
   if (opened == nullptr) return;
   const writing now(*opened);
-  renew_if_stale(*opened);
   bump(opened->orphans, 1);
 }
 

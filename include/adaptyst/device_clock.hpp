@@ -153,8 +153,7 @@ void report_clock(const device& of, const device_clock& clock) noexcept {
   detail::recorder* const opened = detail::open_recorder();
   if (opened == nullptr || id == 0 || id > detail::most_devices) return;
   const detail::writing now(*opened);
-  detail::renew_if_stale(*opened);
-  detail::with_ledger(opened->owner->ledger, opened->epoch, [&](detail::device_ledger& all) {
+  detail::with_ledger(opened->owner->store->ledger, opened->epoch, [&](detail::device_ledger& all) {
     all.devices[id - 1].sums.clock = {static_cast<uint32_t>(clock.id()), clock.sync_points(), clock.offset_ns(),
                                       clock.drift_ppm(), clock.residual_ns()};
   });

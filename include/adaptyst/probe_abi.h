@@ -32,8 +32,8 @@ typedef unsigned long long uint64_t;
 #endif
 
 enum {
-  ADAPTYST_ABI_VERSION = 1,
-  ADAPTYST_OBJECT_NOTE = 1,  /* n_type of the note in .note.adaptyst, owner "adaptyst" */
+  ADAPTYST_ABI_VERSION = 2,
+  ADAPTYST_OBJECT_NOTE = 2,  /* n_type of the note in .note.adaptyst, owner "adaptyst" */
   ADAPTYST_TEXT_BYTES = 128, /* a name, file, function or label is kept to this length, the end marked by NUL */
   ADAPTYST_ATTRIBUTES = 8,   /* numeric members a payload may have */
 };
@@ -74,7 +74,8 @@ struct adaptyst_object {
 };
 
 /* What a program that was started under observation and its observer tell each other, over the socket that the
- * environment variable ADAPTYST_OBSERVER names (SOCK_SEQPACKET, abstract): one announcement, one answer, end. */
+ * environment variable ADAPTYST_OBSERVER names (SOCK_SEQPACKET, abstract): one announcement, one answer, end. With the
+ * first announcement of a process goes the descriptor of its store (SCM_RIGHTS), if that is a file. */
 enum adaptyst_announced {
   ADAPTYST_OBJECT_LOADED = 1, /* an ELF object with markers, before its constructors */
   ADAPTYST_PROCESS_FORKED = 2,

@@ -283,11 +283,19 @@ struct account {
   std::optional<refused_programs> refused;
 };
 
+// A region in which threads of a process were when it ended.
+struct last_region {
+  std::vector<std::string> path;
+  std::uint64_t threads = 0;
+  std::uint64_t age_ns = 0;  // of the oldest
+};
+
 struct process_info {
   std::int64_t pid = 0;
   std::string command;
   std::string host;
   std::uint64_t duration_ns = 0;
+  std::vector<last_region> ended_in{};  // the innermost of each thread, of a process that has ended in the middle
 };
 
 struct profile {

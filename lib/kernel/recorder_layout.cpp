@@ -6,10 +6,7 @@
 namespace adaptyst::lib {
 
 adaptyst_recorder_layout layout_of_recorders() {
-  static_assert(offsetof(detail::recorder_head, base) ==
-                    offsetof(detail::recorder_head, depth) + sizeof(detail::recorder_head::depth),
-                "the kernel's side reads both at once");
-  static_assert(offsetof(detail::frame, path) == offsetof(detail::frame, begin) + 16, "likewise");
+  static_assert(offsetof(detail::frame, path) == offsetof(detail::frame, begin) + 16, "the kernel's side reads both at once");
   adaptyst_recorder_layout layout{};
   layout.expected = detail::layout_of_state;
   layout.layout = offsetof(detail::control_page, layout);
@@ -17,7 +14,7 @@ adaptyst_recorder_layout layout_of_recorders() {
   layout.recorders = offsetof(detail::control_page, recorders);
   layout.next = offsetof(detail::recorder_head, next);
   layout.thread = offsetof(detail::recorder_head, thread);
-  layout.depth = offsetof(detail::recorder_head, depth);
+  layout.depth = detail::offset_of_depth;
   layout.frames = detail::offset_of_frames;
   layout.frame_bytes = sizeof(detail::frame);
   layout.stack = offsetof(detail::frame, stack);

@@ -230,11 +230,21 @@ constexpr auto fields(type<timeline_usage>) {
                     "For which there was no room in a thread's ring, or in the file."));
 }
 
+constexpr auto fields(type<last_region>) {
+  using of = last_region;
+  return list("last_region", "A region in which threads of a process were when it ended.",
+              field("path", &of::path, same, always, "Names from the root of the thread."),
+              field("threads", &of::threads, same, always, ""),
+              field("age_ns", &of::age_ns, same, always, "How long the oldest of them had been in it."));
+}
+
 constexpr auto fields(type<process_info>) {
   using of = process_info;
   return list("process", "A process that was observed.", field("pid", &of::pid, same, always, ""),
               field("command", &of::command, same, always, ""), field("host", &of::host, same, always, ""),
-              field("duration_ns", &of::duration_ns, same, always, "How long it was observed."));
+              field("duration_ns", &of::duration_ns, same, always, "How long it was observed."),
+              field("ended_in", &of::ended_in, same, sometimes,
+                    "The innermost region of each thread, of a process that has ended in the middle."));
 }
 
 constexpr auto fields(type<profile>) {

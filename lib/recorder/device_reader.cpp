@@ -140,7 +140,7 @@ device_list read_devices(const process_state& of, std::uint64_t now_ns, std::uin
   list.offload.observed_ns = observed_ns;
   if (of.address == 0) return list;
 
-  const std::uint64_t address = of.address + offsetof(detail::process, ledger);
+  const std::uint64_t address = of.address + offsetof(detail::recorder_store, ledger);
   device_entry first{};
   std::uint64_t epoch = 0;
   std::uint64_t waits = 0;
@@ -148,7 +148,7 @@ device_list read_devices(const process_state& of, std::uint64_t now_ns, std::uin
   if (!of.in->read(address + head_bytes, &first, offsetof(device_entry, sums)) ||
       !of.in->read(address + offsetof(device_ledger, waits), waits) ||
       !of.in->read(address + offsetof(device_ledger, first), first_and_count) ||
-      !of.in->read(of.address + offsetof(detail::control_page, epoch), epoch))
+      !of.in->read(of.address + offsetof(detail::store_head, epoch), epoch))
     return list;
   // Most programs have no devices, and need no copy of what they would have done.
   if (first.state != 2 && waits == 0 && first_and_count == 0) return list;
@@ -171,7 +171,7 @@ device_list read_devices(const process_state& of, std::uint64_t now_ns, std::uin
 
 std::optional<device> device_named(const process_state& of, std::uint32_t number) {
   device_entry entry{};
-  const std::uint64_t first = of.address + offsetof(detail::process, ledger) + head_bytes;
+  const std::uint64_t first = of.address + offsetof(detail::recorder_store, ledger) + head_bytes;
   if (number == 0 || number > detail::most_devices ||
       !of.in->read(first + (number - 1) * sizeof entry, &entry, offsetof(device_entry, sums)))
     return std::nullopt;

@@ -1,6 +1,9 @@
-// Which regions the threads of a process are in.
+// Which regions the threads of a process are in, or were in when it ended.
 #ifndef ADAPTYST_LIB_RECORDER_OPEN_REGIONS_HPP
 #define ADAPTYST_LIB_RECORDER_OPEN_REGIONS_HPP
+
+#include <cstdint>
+#include <vector>
 
 #include "../profile/context.hpp"
 #include "recorder_reader.hpp"
@@ -10,6 +13,15 @@ namespace adaptyst::lib {
 // By path: of all scopes that are open and were begun for this collector. Threads run on meanwhile: of one that enters or
 // leaves a region just then, either may be told.
 open_counts read_open_regions(const process_state& of);
+
+struct open_row {
+  std::uint64_t path;
+  std::uint64_t threads;
+  std::uint64_t since_ns;  // CLOCK_MONOTONIC, of the first
+};
+
+// The innermost scope of each thread, from what a process has left. By path.
+std::vector<open_row> read_last_regions(const process_state& of);
 
 }  // namespace adaptyst::lib
 

@@ -10,6 +10,7 @@
 #include <cstring>
 #include <exception>
 #include <iterator>
+#include <string_view>
 #include <utility>
 
 #include "../support/process_maps.hpp"
@@ -57,7 +58,9 @@ bool other_memory::read(std::uint64_t address, void* to, std::size_t bytes) cons
 std::vector<other_memory::range> other_memory::writable_ranges() const {
   std::vector<range> found;
   for_each_mapping(process_, [&](const mapping& one) {
-    if (!one.readable || !one.writable || one.shared) return;
+    // Shared is only a store, which the process could write itself.
+    constexpr std::string_view store = "/memfd:adaptyst";
+    if (!one.readable || !one.writable || (one.shared && one.path.compare(0, store.size(), store) != 0)) return;
     if (!found.empty() && found.back().end == one.begin) found.back().end = one.end;
     else found.push_back({one.begin, one.end});
   });

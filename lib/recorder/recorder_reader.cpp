@@ -5,6 +5,7 @@
 #include <adaptyst/detail/recorder.hpp>
 #include <algorithm>
 #include <atomic>
+#include <cstddef>
 #include <set>
 #include <unordered_set>
 
@@ -79,11 +80,11 @@ class recorder_reader::pass {
   pass(recorder_reader& kept, const process_state& of) : kept_(kept), state_(of), memory_(*of.in) {}
 
   void read() {
-    detail::control_page control{};
-    if (state_.address != 0 && has_known_layout(state_) && memory_.read(state_.address, control)) {
-      is_another_epoch_ = kept_.epoch_ != control.epoch;
-      kept_.epoch_ = control.epoch;
-      std::uint64_t at = address_of(control.recorders);
+    detail::store_head head{};
+    if (state_.address != 0 && has_known_layout(state_) && memory_.read(state_.address, head)) {
+      is_another_epoch_ = kept_.epoch_ != head.epoch;
+      kept_.epoch_ = head.epoch;
+      std::uint64_t at = address_of(head.recorders);
       while (at != 0 && visited_.size() != most_recorders && rows_read_ < most_rows_of_process && !is_late() &&
              visited_.insert(at).second)
         at = read_recorder(at);
@@ -92,7 +93,7 @@ class recorder_reader::pass {
     for (const std::uint64_t object : state_.objects) {
       adaptyst_object block{};
       // Where a library was unloaded there may be something else.
-      if (memory_.read(object, block) && (block.process == 0 || block.process == state_.address))
+      if (memory_.read(object, block) && (block.process == 0 || store_of(memory_, block.process) == state_.address))
         unrecorded += block.unrecorded;
     }
     kept_.unrecorded_ = std::max(kept_.unrecorded_, unrecorded);
@@ -103,9 +104,9 @@ class recorder_reader::pass {
  private:
   // Reads `to` from `from` until no writer has come between. A writer may have lost its processor in the middle of an
   // event: after a while it is given time, up to 0.2 s in all; then, it was stopped by somebody or writes all the time,
-  // what was copied last must do: it is torn.
+  // what was copied last must do.
   template <class T>
-  bool read_consistently(std::uint64_t sequence, std::uint64_t from, T& to, bool* torn = nullptr) const {
+  bool read_consistently(std::uint64_t sequence, std::uint64_t from, T& to) const {
     const unsigned most = memory_.patience();
     for (unsigned attempt = 0; attempt != most; ++attempt) {
       if (attempt >= attempts_at_once) {
@@ -119,7 +120,6 @@ class recorder_reader::pass {
       if (!memory_.read(from, to) || !memory_.read(sequence, after)) return false;
       if (before == after && (before & 1) == 0) return true;
     }
-    if (torn != nullptr) *torn = true;
     return true;
   }
 
@@ -129,8 +129,7 @@ class recorder_reader::pass {
   // Returns the address of the next one.
   std::uint64_t read_recorder(std::uint64_t address) {
     recorder_head now{};
-    bool torn = false;
-    if (!read_consistently(address, address, now, &torn)) return 0;
+    if (!read_consistently(address, address, now)) return 0;
     if (kept_.recorders_.size() == most_recorders && kept_.recorders_.count(address) == 0) return 0;
     kept_recorder& kept = kept_.recorders_[address];
     if (kept.epoch != now.epoch) {
@@ -144,15 +143,11 @@ class recorder_reader::pass {
     account sum;
     sum.begun = now.begun + (now.serial - now.first_serial);
     sum.ended = now.ended;
+    kept.open = sum.begun - sum.ended - now.lost[static_cast<unsigned>(loss::unmatched)];  // modulo 2^64
     for (unsigned why = 0; why != static_cast<unsigned>(loss::reasons); ++why)
       lose(sum, static_cast<loss>(why), now.lost[why], static_cast<loss>(why) != loss::unmatched);
     if (now.in_signal_epoch == now.epoch) lose(sum, loss::in_signal, now.in_signal, true);
     sum.unmatched = now.orphans + now.lost[static_cast<unsigned>(loss::unmatched)];
-    kept.open = std::uint64_t{now.depth} - now.base + static_cast<std::uint64_t>(now.handles);
-    if (torn) {  // parts of it are of another moment
-      sum.begun = sum.ended + kept.open;
-      for (const auto& [why, count] : sum.lost) sum.begun += count;
-    }
     kept.accounting = std::move(sum);
     const std::size_t used = std::min(now.rows_used, detail::most_rows);
     if (used > kept.rows.size()) {
@@ -337,8 +332,8 @@ measured read_recorders(const process_state& of) {
   return once.result();
 }
 
-process_state own_state(std::uint64_t address) {
-  process_state made{&own_memory(), address, {}};
+process_state own_state(std::uint64_t process) {
+  process_state made{&own_memory(), store_of(own_memory(), process), {}, process};
   detail::for_each_object([&](adaptyst_object& object, const detail::loaded_object&) {
     made.objects.push_back(reinterpret_cast<std::uint64_t>(&object));
     return true;
@@ -346,10 +341,15 @@ process_state own_state(std::uint64_t address) {
   return made;
 }
 
+std::uint64_t store_of(const memory& in, std::uint64_t process) {
+  std::uint64_t store = 0;
+  return process != 0 && in.read(process + offsetof(detail::process, store), store) ? store : 0;
+}
+
 bool has_known_layout(const process_state& of) {
-  detail::control_page control{};
+  detail::store_head head{};
   if (of.address == 0) return true;
-  return of.in->read(of.address, control) && (control.layout == 0 || control.layout == detail::layout_of_state);
+  return of.in->read(of.address, head) && (head.layout == 0 || head.layout == detail::layout_of_state);
 }
 
 }  // namespace adaptyst::lib

@@ -16,12 +16,15 @@ namespace adaptyst::lib {
 // Where in the memory of a process its recorders are.
 struct process_state {
   const memory* in;
-  std::uint64_t address;               // of detail::process; 0: no marker was awake yet
+  std::uint64_t address;               // of detail::recorder_store; 0: no marker was awake yet
   std::vector<std::uint64_t> objects;  // addresses of the control blocks
+  std::uint64_t process = 0;           // of detail::process, where it may be written to; else 0
 };
 
-// That of this process, as it is now.
-process_state own_state(std::uint64_t address);
+// That of this process, as it is now, by the address of its detail::process.
+process_state own_state(std::uint64_t process);
+// Of another's memory; 0: it cannot be read, or there is none.
+std::uint64_t store_of(const memory& in, std::uint64_t process);
 
 // Keeps what it has read: reading again costs next to nothing for rows that have not changed, and what was read last is
 // there when the process is not.

@@ -68,14 +68,14 @@ std::uint64_t site_counts::read_recorder(const memory& in, std::uint64_t address
 }
 
 void site_counts::update(const process_state& of) {
-  detail::control_page control{};
-  if (of.address == 0 || !has_known_layout(of) || !of.in->read(of.address, control)) return;
+  detail::store_head store{};
+  if (of.address == 0 || !has_known_layout(of) || !of.in->read(of.address, store)) return;
   for (auto& [address, site] : sites_) site.events = 0;
   std::unordered_set<std::uint64_t> visited;
-  std::uint64_t at = address_of(control.recorders);
+  std::uint64_t at = address_of(store.recorders);
   rows_read_ = 0;
   while (at != 0 && visited.size() != most_recorders && rows_read_ < most_rows && visited.insert(at).second)
-    at = read_recorder(*of.in, at, control.epoch);
+    at = read_recorder(*of.in, at, store.epoch);
 }
 
 bool set_step(const process_state& of, std::uint64_t site, std::uint32_t step) {
@@ -85,12 +85,12 @@ bool set_step(const process_state& of, std::uint64_t site, std::uint32_t step) {
 }
 
 void reset_steps(const process_state& of) {
-  if (of.address == 0 || !has_known_layout(of)) return;
+  if (of.process == 0 || !has_known_layout(of)) return;
   constexpr std::size_t at_once = 4096;
   constexpr std::size_t slots = sizeof(detail::process::sites) / sizeof(std::uint64_t);
   std::vector<std::uint64_t> addresses(at_once);
   for (std::size_t first = 0; first < slots; first += at_once) {
-    const std::uint64_t from = of.address + offsetof(detail::process, sites) + first * sizeof(std::uint64_t);
+    const std::uint64_t from = of.process + offsetof(detail::process, sites) + first * sizeof(std::uint64_t);
     if (!of.in->read(from, addresses.data(), at_once * sizeof(std::uint64_t))) return;
     for (const std::uint64_t address : addresses) {
       adaptyst_site site{};

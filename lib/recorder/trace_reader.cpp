@@ -31,14 +31,14 @@ std::uint64_t address_of(const T* there) {
 }  // namespace
 
 void trace_reader::read(const taker& to) {
-  detail::control_page control{};
-  if (of_.address == 0 || !of_.in->read(of_.address, control) || control.layout != detail::layout_of_state) return;
-  clock_.start(control.clock);
+  detail::store_head head{};
+  if (of_.address == 0 || !of_.in->read(of_.address, head) || head.layout != detail::layout_of_state) return;
+  clock_.start(head.clock);
   left_ = most_entries_of_look;
   filled_.clear();
   std::unordered_set<std::uint64_t> visited;
-  std::uint64_t at = address_of(control.recorders);
-  while (at != 0 && visited.size() != most_recorders && visited.insert(at).second) at = find_ring(at, control.epoch);
+  std::uint64_t at = address_of(head.recorders);
+  while (at != 0 && visited.size() != most_recorders && visited.insert(at).second) at = find_ring(at, head.epoch);
   if (filled_.empty()) return;
   clock_.add(now_());  // all that is read below was before
   for (const std::uint64_t ring : filled_) read_ring(ring, rings_[ring], to);

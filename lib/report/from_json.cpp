@@ -135,6 +135,10 @@ void read(std::vector<region>& to, const json_place& at, listed::form /*plain*/)
   for (std::size_t index = 0; index != at.size(); ++index) read_object(to.emplace_back(), at[index]);
 }
 
+void read(std::vector<last_region>& to, const json_place& at, listed::form /*plain*/) {
+  for (std::size_t index = 0; index != at.size(); ++index) read_object(to.emplace_back(), at[index]);
+}
+
 void read(std::vector<device_usage>& to, const json_place& at, listed::form /*plain*/) {
   for (std::size_t index = 0; index != at.size(); ++index)
     read_object(to.emplace_back(), at[index], [&](const json_place& id) {

@@ -100,6 +100,12 @@ json attributes_of(const region& row) {
   return all;
 }
 
+json json_of(const std::vector<last_region>& regions, listed::form /*plain*/) {
+  json all = json::array();
+  for (const last_region& one : regions) all.push_back(object_of(one));
+  return all;
+}
+
 template <class Value>
 bool is_there(const Value& /*value*/) {
   return true;
@@ -110,6 +116,10 @@ bool is_there(const std::optional<Value>& value) {
 }
 template <class Key, class Value>
 bool is_there(const std::map<Key, Value>& all) {
+  return !all.empty();
+}
+template <class Value>
+bool is_there(const std::vector<Value>& all) {
   return !all.empty();
 }
 

@@ -333,6 +333,21 @@ void write_budget(std::string& out, const profile& of) {
                   coarsest != 1 ? fmt::format(", down to 1 event of {}", coarsest) : "", percent(worst)));
 }
 
+void write_last_regions(std::string& out, const profile& of) {
+  constexpr std::size_t most = 8;
+  std::size_t left = 0;
+  for (const process_info& process : of.processes)
+    for (const last_region& one : process.ended_in) {
+      if (left++ >= most) continue;
+      std::string path;
+      for (const std::string& name : one.path) path += (path.empty() ? "" : " > ") + name;
+      out += wrapped(printable(fmt::format("pid {} ended in {}, {} into it{}", process.pid, path,
+                                           duration(static_cast<double>(one.age_ns)),
+                                           one.threads == 1 ? "" : fmt::format(" ({} threads)", one.threads))));
+    }
+  if (left > most) out += fmt::format("({} more such regions)\n", left - most);
+}
+
 }  // namespace
 
 std::string to_table(const profile& of) {
@@ -366,6 +381,7 @@ std::string to_table(const profile& of) {
   write_devices(out, of);
   write_efficiency(out, of);
   write_account(out, of.accounting, wall_ns);
+  write_last_regions(out, of);
   write_budget(out, of);
   if (of.context && !of.context->lost.empty()) write_lost_context(out, *of.context);
   if (of.samples) write_samples(out, *of.samples);

@@ -29,7 +29,7 @@ class awake {
 }  // namespace
 
 event_costs measure_event_costs(bool in_kernel) {
-  const awake now(in_kernel ? adaptyst_object_v1.event : adaptyst_object_v1.recorder);
+  const awake now(in_kernel ? adaptyst_object_v2.event : adaptyst_object_v2.recorder);
   event_costs costs;
   costs.engine_ns = median_step_ns(200, [] { ADAPTYST_REGION("adaptyst calibration"); });
   ADAPTYST_DETAIL_SITE(marker, ADAPTYST_SITE_REGION, __func__, "adaptyst calibration");

@@ -40,6 +40,23 @@ bool is_ours(const ucred& peer) {
   return peer.pid > 0 && (peer.uid == geteuid() || (geteuid() == 0 && is_descendant(peer.pid)));
 }
 
+// An announcement as these headers make it, and the descriptor that came with it, if one did.
+bool receive(int peer, adaptyst_announcement& told, int& along) {
+  iovec body{&told, sizeof told};
+  alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int))];
+  msghdr message{};
+  message.msg_iov = &body;
+  message.msg_iovlen = 1;
+  message.msg_control = control;
+  message.msg_controllen = sizeof control;
+  const ssize_t got = recvmsg(peer, &message, MSG_CMSG_CLOEXEC);
+  if (const cmsghdr* const first = got >= 0 ? CMSG_FIRSTHDR(&message) : nullptr;
+      first != nullptr && first->cmsg_level == SOL_SOCKET && first->cmsg_type == SCM_RIGHTS &&
+      first->cmsg_len == CMSG_LEN(sizeof along))
+    std::memcpy(&along, CMSG_DATA(first), sizeof along);
+  return got == static_cast<ssize_t>(sizeof told) && told.abi == ADAPTYST_ABI_VERSION;
+}
+
 }  // namespace
 
 channel::channel() {
@@ -60,7 +77,7 @@ channel::channel() {
 
 channel::~channel() { close(descriptor_); }
 
-void channel::handle(const std::function<adaptyst_answer(pid_t, const adaptyst_announcement&)>& answer) {
+void channel::handle(const std::function<adaptyst_answer(pid_t, const adaptyst_announcement&, int)>& answer) {
   constexpr int most_at_once = 1000;  // the caller has other things to do as well
   for (int at = 0; at != most_at_once; ++at) {
     const int peer = accept4(descriptor_, nullptr, nullptr, SOCK_CLOEXEC);
@@ -74,10 +91,12 @@ void channel::handle(const std::function<adaptyst_answer(pid_t, const adaptyst_a
     ucred who{};
     socklen_t bytes = sizeof who;
     adaptyst_announcement told{};
-    if (getsockopt(peer, SOL_SOCKET, SO_PEERCRED, &who, &bytes) == 0 && is_ours(who) &&
-        recv(peer, &told, sizeof told, 0) == static_cast<ssize_t>(sizeof told) && told.abi == ADAPTYST_ABI_VERSION) {
-      const adaptyst_answer reply = answer(who.pid, told);
+    int along = -1;
+    if (getsockopt(peer, SOL_SOCKET, SO_PEERCRED, &who, &bytes) == 0 && is_ours(who) && receive(peer, told, along)) {
+      const adaptyst_answer reply = answer(who.pid, told, along);
       send(peer, &reply, sizeof reply, MSG_NOSIGNAL);
+    } else if (along >= 0) {
+      close(along);
     }
     close(peer);
   }

@@ -23,7 +23,8 @@ class channel {
 
   // Calls `answer` for each announcement that waits. Those of strangers are not heard: it takes our user, or, for root,
   // a descendant of ours.
-  void handle(const std::function<adaptyst_answer(pid_t, const adaptyst_announcement&)>& answer);
+  // With a descriptor that came along, or -1; it is the callee's.
+  void handle(const std::function<adaptyst_answer(pid_t, const adaptyst_announcement&, int)>& answer);
 
  private:
   std::string name_;

@@ -65,11 +65,12 @@ void read_markers(inspection& to, pid_t process) {
       return;
     }
     state.objects.push_back(*object.control_block);
-    if (state.address == 0) state.address = block.process;
+    if (state.process == 0) state.process = block.process;
   }
   detail::control_page control{};
-  if (state.address != 0 &&
-      (!memory.read(state.address, control) || control.abi != ADAPTYST_ABI_VERSION || !lib::has_known_layout(state))) {
+  state.address = lib::store_of(memory, state.process);
+  if (state.process != 0 &&
+      (!memory.read(state.process, control) || control.abi != ADAPTYST_ABI_VERSION || !lib::has_known_layout(state))) {
     to.no_markers_because = "the program was built with another version of adaptyst";
     return;
   }

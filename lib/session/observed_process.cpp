@@ -18,6 +18,7 @@
 #include "../recorder/site_counts.hpp"
 #include "../support/error.hpp"
 #include "../support/process_maps.hpp"
+#include "beside_the_rest.hpp"
 
 namespace adaptyst::lib {
 
@@ -120,6 +121,23 @@ void observed_process::take_image() {
   image_ = image_of(id_);
 }
 
+void observed_process::hold(descriptor store) {
+  if (held_ || state_.address != 0) return;
+  held_.emplace(std::move(store), memory_);
+  state_.in = &*held_;
+  state_.address = held_->address();
+}
+
+// What it has left is known: whoever starts thousands of processes leaves us few descriptors.
+void observed_process::read_out() noexcept {
+  if (held_) {
+    held_was_read_ = true;
+    beside_the_rest([this] { take_last_regions(state_, ended_ns_); });
+  }
+  state_.in = &memory_;
+  held_.reset();
+}
+
 void observed_process::add_object(std::uint64_t control_block) {
   auto& objects = state_.objects;
   if (std::find(objects.begin(), objects.end(), control_block) == objects.end()) objects.push_back(control_block);
@@ -148,36 +166,41 @@ std::vector<process_object> observed_process::changed_objects() {
 void observed_process::find_state() {
   for (const std::uint64_t object : state_.objects) {
     adaptyst_object block;
-    if (state_.address == 0 && memory_.read(object, block)) state_.address = block.process;
+    if (state_.process == 0 && memory_.read(object, block)) state_.process = block.process;
   }
+  // In a child that has forked, and has not noticed it yet, the store is still its parent's.
+  if (state_.address == 0 && !is_forked()) state_.address = store_of(memory_, state_.process);
+}
+
+bool observed_process::is_forked() const {
+  std::uint64_t version_and_observer = 0;
+  static_assert(offsetof(detail::control_page, abi) == 0);
+  return state_.process != 0 && memory_.read(state_.process, version_and_observer) &&
+         static_cast<std::uint32_t>(version_and_observer) == 0;
 }
 
 void observed_process::take_state() {
   if (!is_still_itself()) return;
   find_state();
   if (state_.address == 0 || !claimed_) return;
-  write(state_.address + offsetof(detail::control_page, observer), static_cast<std::uint32_t>(getpid()));
+  write(state_.process + offsetof(detail::control_page, observer), static_cast<std::uint32_t>(getpid()));
   ask_for_timeline();
 }
 
 // Of a program whose first marker has just made its state: it begins anew, with rings.
 void observed_process::ask_for_timeline() {
-  const std::uint64_t page = state_.address;
+  const std::uint64_t page = state_.process;
   detail::control_page control{};
   if (trace_entries_ == 0 || !has_known_layout(state_) || !memory_.read(page, control) || control.trace_entries != 0)
     return;
   write(page + offsetof(detail::control_page, trace_entries), trace_entries_);
-  write(page + offsetof(detail::process, epochs), control.epoch + 1);
-  write(page + offsetof(detail::control_page, epoch), control.epoch + 1);
+  begin_epoch(control.epoch + 1);
 }
 
-// As notice_fork(): in a child, whoever held it is not there.
-void observed_process::unlock_ledger() {
-  const std::uint64_t ledger = state_.address + offsetof(detail::process, ledger);
-  std::uint64_t sequence = 0;
-  if (memory_.read(ledger + offsetof(detail::device_ledger, sequence), sequence) && sequence % 2 != 0)
-    write(ledger + offsetof(detail::device_ledger, sequence), sequence + 1);
-  write(ledger + offsetof(detail::device_ledger, lock), std::uint32_t{0});
+bool observed_process::begin_epoch(std::uint64_t epoch) {
+  return write(state_.process + offsetof(detail::process, epochs), epoch) &&
+         write(state_.address + offsetof(detail::store_head, epoch), epoch) &&
+         write(state_.process + offsetof(detail::control_page, epoch), epoch);
 }
 
 void observed_process::claim(const claim_terms& terms) {
@@ -200,14 +223,14 @@ void observed_process::take_over(const claim_terms& terms) {
   find_state();
   claimed_ = true;
   trace_entries_ = terms.trace_entries;
-  if (state_.address == 0) {      // no marker was awake yet
+  if (state_.process == 0) {      // no marker was awake yet
     if (records) put_to_sleep();  // an observer that is dead has woken it
     return;
   }
   detail::control_page control;
-  if (!memory_.read(state_.address, control)) not_permitted(id_, errno);
+  if (!memory_.read(state_.process, control)) not_permitted(id_, errno);
   claimed_ = false;
-  // A child that has forked, and has not noticed it yet, would go to sleep when it does: it is told by us.
+  // A child that has forked, and has not noticed it yet, goes to sleep when it does, unless it finds that somebody waits.
   const bool forked = control.abi == 0;
   if ((!forked && control.abi != ADAPTYST_ABI_VERSION) || !has_known_layout(state_))
     throw error(fmt::format("cannot read the recorders of process {}", id_), std::to_string(id_), 0,
@@ -216,30 +239,34 @@ void observed_process::take_over(const claim_terms& terms) {
   if (control.observer != 0 && control.observer != self && is_alive(control.observer))
     throw error(fmt::format("cannot observe process {}: process {} does", id_, control.observer), std::to_string(id_),
                 0, "one observer at a time; stop the other");
-  if (control.observer == 0 && (records || control.object_loaded != nullptr))
+  if (!forked && control.observer == 0 && (records || control.object_loaded != nullptr))
     throw error(fmt::format("cannot observe process {}: it collects for itself", id_), std::to_string(id_), 0,
                 "stop its collector, or start it with ADAPTYST=engine=off");
   if (control.observer != 0 && control.observer != self) put_to_sleep();  // it was killed, and left it awake
-  const std::uint64_t page = state_.address;
+  const std::uint64_t page = state_.process;
   if (forked) {
-    write(page + offsetof(detail::process, forked), std::uint32_t{1});
-    write(page + offsetof(detail::control_page, abi), std::uint32_t{ADAPTYST_ABI_VERSION});
-    unlock_ledger();
+    const std::uint32_t wanted = terms.by_probes ? ADAPTYST_OBSERVED_BY_PROBES : ADAPTYST_OBSERVED_BY_RECORDER;
+    write(page + offsetof(detail::control_page, trace_entries), terms.trace_entries);
+    if (!write(page + offsetof(detail::control_page, observer), self) ||
+        !write(page + offsetof(detail::process, awaited), wanted))
+      not_permitted(id_, errno);
+    claimed_ = true;
+    return;
   }
   std::uint64_t epochs = 0;
   memory_.read(page + offsetof(detail::process, epochs), epochs);
   const std::uint64_t epoch = std::max(epochs, control.epoch) + 1;
   if (control.clock.ns_per_tick == 0) {
-    write(page + offsetof(detail::control_page, clock.base_ticks), terms.clock.base_ticks);
-    write(page + offsetof(detail::control_page, clock.base_ns), terms.clock.base_ns);
-    write(page + offsetof(detail::control_page, clock.ns_per_tick), terms.clock.ns_per_tick);
+    for (const std::uint64_t line :
+         {state_.address + offsetof(detail::store_head, clock), page + offsetof(detail::control_page, clock)}) {
+      write(line + offsetof(detail::clock_line, base_ticks), terms.clock.base_ticks);
+      write(line + offsetof(detail::clock_line, base_ns), terms.clock.base_ns);
+      write(line + offsetof(detail::clock_line, ns_per_tick), terms.clock.ns_per_tick);
+    }
   }
-  write(page + offsetof(detail::process, epochs), epoch);
   write(page + offsetof(detail::control_page, trace_entries), terms.trace_entries);
   reset_steps(state_);  // before the epoch, which is to have no event on the steps of an observer that was killed
-  if (!write(page + offsetof(detail::control_page, observer), self) ||
-      !write(page + offsetof(detail::control_page, epoch), epoch))
-    not_permitted(id_, errno);
+  if (!write(page + offsetof(detail::control_page, observer), self) || !begin_epoch(epoch)) not_permitted(id_, errno);
   claimed_ = true;
 }
 
@@ -271,18 +298,18 @@ void observed_process::release() noexcept {
     std::uint64_t version_and_observer = 0;
     const auto self = std::uint64_t{static_cast<std::uint32_t>(getpid())};
     if (reads_) release_budget(state_);
-    if (state_.address != 0 && memory_.read(state_.address, version_and_observer) &&
+    if (state_.process != 0 && memory_.read(state_.process, version_and_observer) &&
         version_and_observer == (self << 32 | ADAPTYST_ABI_VERSION))
-      write(state_.address + offsetof(detail::control_page, observer), std::uint32_t{0});
+      write(state_.process + offsetof(detail::control_page, observer), std::uint32_t{0});
   } catch (const std::exception& failed) {
     complain(failed.what());
   }
 }
 
 std::optional<process_state> observed_process::reach() {
-  if (!is_still_itself()) return std::nullopt;
+  if (!is_still_itself() && !held_) return std::nullopt;
   if (!reads_) return process_state{&memory_, 0, {}};
-  if (state_.address == 0) take_state();
+  if (state_.address == 0 || state_.process == 0) take_state();
   return state_;
 }
 
@@ -315,6 +342,7 @@ void observed_process::account_for_end(account& in) const {
     add_refused(in, {1, refused_});
     return;
   }
+  if (held_ || held_was_read_) return;
   const bool had_markers = state_.address != 0 || has_markers();
   if (ended_ns_ == 0 || has_told_end_ || !claimed_ || !reads_ || !had_markers) return;
   if (!awake_ && unread_.seen() == 0) return;  // all was in the kernel

@@ -8,7 +8,9 @@
 #include <string>
 #include <vector>
 
+#include "../recorder/held_memory.hpp"
 #include "../recorder/other_memory.hpp"
+#include "../support/descriptor.hpp"
 #include "target.hpp"
 
 namespace adaptyst::lib {
@@ -20,7 +22,7 @@ class observed_process final : public target {
   ~observed_process() override;
 
   bool is_running() const override;
-  std::uint64_t state() const noexcept override { return state_.address; }
+  std::uint64_t state() const noexcept override { return state_.process; }
   // Whether it has replaced its program by exec() since.
   bool is_another_program() const;
   // Its memory is no longer what it was: it counts as ended.
@@ -29,6 +31,10 @@ class observed_process final : public target {
   // Of the program that it has become, which was expected.
   void take_image();
   void call(std::string_view command) { set_command(std::string(command)); }
+
+  // Its store, which it has handed over: then nothing is lost when it ends. Another is left alone.
+  void hold(descriptor store);
+  void read_out() noexcept override;
 
   // An address that somebody has told is to be believed only of those who can do everything that we can.
   bool is_of_our_user() const noexcept { return memory_.is_of_our_user(); }
@@ -52,6 +58,7 @@ class observed_process final : public target {
   void account_for_end(account& in) const override;
 
  private:
+  bool outlives() const noexcept override { return held_.has_value(); }
   std::optional<process_state> reach() override;
   // Whether it is still the program whose addresses we know: one that replaces itself by exec() says nothing. Retires it
   // if not.
@@ -61,7 +68,8 @@ class observed_process final : public target {
   void find_state();
   void take_state();
   void ask_for_timeline();
-  void unlock_ledger();
+  bool begin_epoch(std::uint64_t epoch);
+  bool is_forked() const;
   void put_to_sleep();
   template <class T>
   bool write(std::uint64_t address, T value) const noexcept {
@@ -70,9 +78,11 @@ class observed_process final : public target {
 
   mutable int descriptor_;       // -1: it is gone
   mutable other_memory memory_;  // likewise
+  std::optional<held_memory> held_;
   process_state state_;
   std::string image_;  // see is_another_program()
   bool retired_ = false;
+  bool held_was_read_ = false;  // to its end
   bool reads_ = true;
   std::uint64_t trace_entries_ = 0;  // to be asked for, as soon as there is somebody to ask
   bool claimed_ = false;

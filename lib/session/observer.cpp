@@ -101,8 +101,9 @@ struct observer::state {
     session.expect(added);
   }
 
-  adaptyst_answer answer(pid_t who, const adaptyst_announcement& told) {
+  adaptyst_answer answer(pid_t who, const adaptyst_announcement& told, int store) {
     adaptyst_answer reply{};
+    lib::descriptor held(store);
     try {
       observed_process* known = find(who);
       if (known != nullptr && known->is_another_program()) {
@@ -117,6 +118,7 @@ struct observer::state {
       }
       if (known == nullptr) known = &add(who);
       known->note_refusal();
+      if (held) known->hold(std::move(held));
       const std::vector<lib::process_object> found = lib::find_objects(who);
       // Whoever has told it may have become a setuid program since.
       const bool is_there = std::any_of(
@@ -167,7 +169,8 @@ void observer::attach(std::int64_t process) { state_->attach(require_ours(proces
 const std::string& observer::socket() const noexcept { return state_->channel.name(); }
 int observer::descriptor() const noexcept { return state_->channel.descriptor(); }
 void observer::handle() {
-  state_->channel.handle([this](pid_t who, const adaptyst_announcement& told) { return state_->answer(who, told); });
+  state_->channel.handle(
+      [this](pid_t who, const adaptyst_announcement& told, int store) { return state_->answer(who, told, store); });
 }
 void observer::drop_capabilities() { state_->drop_capabilities(); }
 void observer::poll() { state_->session.poll(); }

@@ -18,10 +18,12 @@ namespace adaptyst::lib {
 namespace {
 
 detail::process& shared_by_markers() {
-  detail::process* const found = detail::process_of(adaptyst_object_v1);
+  detail::process* const found = detail::process_of(adaptyst_object_v2);
   if (found == nullptr)
     throw error("cannot map memory for the recorder", ENOMEM, "raise the limit on address space (ulimit -v)");
-  detail::notice_fork(*found, adaptyst_object_v1);
+  if (!detail::notice_fork(*found))
+    throw error("cannot map memory for the recorder of a forked process", ENOMEM,
+                "raise the limit on address space (ulimit -v)");
   return *found;
 }
 
@@ -49,7 +51,7 @@ void own_process::refuse_beside_observer() const {
 }
 
 void own_process::call_when_loaded(void (*hook)()) noexcept {
-  if (detail::process* const own = detail::process_of(adaptyst_object_v1); own != nullptr)
+  if (detail::process* const own = detail::process_of(adaptyst_object_v2); own != nullptr)
     detail::store_release(own->control.object_loaded, hook);
 }
 
@@ -59,15 +61,13 @@ std::vector<std::string> own_process::files() const {
 }
 
 void own_process::use_counter(const detail::clock_line& line) noexcept {
-  detail::process* const own = detail::process_of(adaptyst_object_v1);
+  detail::process* const own = detail::process_of(adaptyst_object_v2);
   if (own == nullptr || uses_counter()) return;
-  detail::store(own->control.clock.base_ticks, line.base_ticks);
-  detail::store(own->control.clock.base_ns, line.base_ns);
-  detail::store_release(own->control.clock.ns_per_tick, line.ns_per_tick);
+  detail::use_clock(*own, line);
 }
 
 bool own_process::uses_counter() noexcept {
-  const detail::process* const own = detail::process_of(adaptyst_object_v1);
+  const detail::process* const own = detail::process_of(adaptyst_object_v2);
   return own != nullptr && detail::load(own->control.clock.ns_per_tick) != 0;
 }
 
@@ -85,7 +85,7 @@ void own_process::claim(const claim_terms& terms) {
   visit_objects([](adaptyst_object& object) { detail::store(object.unrecorded, 0); });
   detail::store(in_.control.trace_entries, terms.trace_entries);
   reset_steps(own_state(state()));
-  detail::store_release(in_.control.epoch, ++in_.epochs);
+  detail::begin_epoch(in_);
 }
 
 void own_process::wake() {

@@ -194,7 +194,12 @@ std::size_t session::running() const {
 }
 
 void session::refresh() {
-  for (const auto& one : targets_) one->refresh(context_ != nullptr);
+  for (const auto& one : targets_) {
+    const bool has_ended = !one->is_running();
+    if (has_ended) drain(*one);
+    one->refresh(context_ != nullptr);
+    if (has_ended) one->read_out();
+  }
   if (!source_->in_kernel() && !context_) return;
   std::vector<pid_t> ended;
   for (const auto& one : targets_) {

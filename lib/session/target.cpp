@@ -7,6 +7,8 @@
 #include <climits>
 #include <ctime>
 
+#include "../profile/region_list.hpp"
+#include "../recorder/open_regions.hpp"
 #include "../support/options.hpp"
 
 namespace adaptyst::lib {
@@ -52,14 +54,15 @@ void target::refresh(bool also_open) {
     return;
   }
   reader_.update(*state);
-  const std::uint64_t cpu_ns = cpu_time_ns(id_);
+  if (const std::uint64_t cpu_ns = cpu_time_ns(id_); is_running())
+    used_cpu_ns_ = cpu_ns - std::min(cpu_ns, started_cpu_ns_);
   const std::uint64_t now_ns = detail::monotonic_ns();
   observed_ns_ = now_ns - started_ns_;
-  device_list list = read_devices(*state, now_ns, observed_ns_, (cpu_ns - std::min(cpu_ns, started_cpu_ns_)) / cpus_);
+  device_list list = read_devices(*state, now_ns, observed_ns_, used_cpu_ns_ / cpus_);
   open_counts open;
   if (also_open) open = read_open_regions(*state);
   // It may have ended in the meantime, and taken its memory with it.
-  if (!is_running()) return;
+  if (!is_running() && !outlives()) return;
   devices_ = std::move(list);
   open_ = std::move(open);
 }
@@ -88,6 +91,15 @@ std::map<budget_step, std::uint64_t> target::steps_of(std::uint64_t path) const 
   return budget_->times_of(found->second.site, started_ns_ + observed_ns_, observed_ns_);
 }
 
-process_info target::info() const { return {id_, command_, expand("%h"), observed_ns_}; }
+void target::take_last_regions(const process_state& of, std::uint64_t ended_ns) {
+  constexpr std::size_t most = 64;  // of one that lies
+  for (const open_row& one : read_last_regions(of)) {
+    if (ended_in_.size() == most) return;
+    ended_in_.push_back(
+        {names_of_path(recorded(), one.path), one.threads, ended_ns - std::min(ended_ns, one.since_ns)});
+  }
+}
+
+process_info target::info() const { return {id_, command_, expand("%h"), observed_ns_, ended_in_}; }
 
 }  // namespace adaptyst::lib

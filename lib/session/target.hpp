@@ -66,6 +66,8 @@ class target {
   const device_list& devices() const noexcept { return devices_; }
   const open_counts& open_regions() const noexcept { return open_; }
   process_info info() const;
+  // It has ended, and all has been read that it has left.
+  virtual void read_out() noexcept {}
   // Adds what it had in its recorders when it ended, if it has not told that it would.
   virtual void account_for_end(account&) const {}
 
@@ -82,8 +84,12 @@ class target {
 
   // Where its recorders are now, as far as they are to be read; nothing: it is not there any more.
   virtual std::optional<process_state> reach() = 0;
+  // Whether they can be read although it has ended.
+  virtual bool outlives() const noexcept { return false; }
   void set_command(std::string command) { command_ = std::move(command); }
   bool has_budget() const noexcept { return budget_.has_value(); }
+  // From what it has left.
+  void take_last_regions(const process_state& of, std::uint64_t ended_ns);
   // All markers are where the engine takes them.
   void release_budget(const process_state& of);
 
@@ -93,10 +99,12 @@ class target {
   unsigned cpus_;
   std::uint64_t started_ns_ = 0;
   std::uint64_t started_cpu_ns_ = 0;
+  std::uint64_t used_cpu_ns_ = 0;  // when it was last there
   std::uint64_t observed_ns_ = 0;
   recorder_reader reader_;
   device_list devices_;
   open_counts open_;
+  std::vector<last_region> ended_in_;
   std::optional<budget_keeper> budget_;
 };
 

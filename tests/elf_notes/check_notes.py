@@ -191,7 +191,7 @@ class Variant:
         failures.equal({block}, starts, what + "the note leads to the control block")
         failures.equal(block % 8, 0, what + "alignment of the control block")
         for symbol in elf.symbols():
-            if symbol.name == "adaptyst_object_v1":
+            if symbol.name == "adaptyst_object_v2":
                 failures.equal(symbol.value, block, what + "symbol of the control block")
                 failures.check(symbol.binding == "LOCAL" or symbol.visibility == "HIDDEN", what + "it is hidden", symbol)
 
@@ -235,7 +235,7 @@ class Variant:
             self.check_control_block(left, ours, f"{path.name}, {what}, {' '.join(flags)}: ")
             self.check_own_reader(left, ours, f"{path.name}, {what}, {' '.join(flags)}: ")
             if flags == ["--strip-all"]:
-                self.failures.equal([symbol.name for symbol in left.symbols() if symbol.name == "adaptyst_object_v1"], [],
+                self.failures.equal([symbol.name for symbol in left.symbols() if symbol.name == "adaptyst_object_v2"], [],
                                     f"{path.name}, {what}: no symbol is left")
                 stripped.replace(path)
         self.check_run(path.parent / "traced", what + ", stripped")

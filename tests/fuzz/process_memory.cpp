@@ -38,8 +38,9 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     adaptyst_object block{};
     if (!memory.read(address, block)) continue;
     state.objects.push_back(address);
-    if (state.address == 0) state.address = block.process;
+    if (state.process == 0) state.process = block.process;
   }
+  state.address = store_of(memory, state.process);
   recorder_reader reader;
   reader.update(state);
   const measured before = reader.result();

@@ -76,26 +76,28 @@ int main(int count, char* arguments[]) {
     const std::uint64_t now = adaptyst::now_ns();
     adaptyst::submit("copy", gpu, 0, adaptyst::operation_kind::copy_to).complete(now, now + 100);
   }
-  auto& state = *reinterpret_cast<detail::process*>(adaptyst_object_v1.process);
+  auto& state = *reinterpret_cast<detail::process*>(adaptyst_object_v2.process);
   std::FILE* const file = std::fopen(arguments[1], "wb");
   if (file == nullptr) return 1;
   dump out(file);
   constexpr std::uint64_t next = 1 << 20;
   std::uint64_t place = 0x20000000;
-  out.know(&adaptyst_object_v1, sizeof adaptyst_object_v1, 0x1000);
+  out.know(&adaptyst_object_v2, sizeof adaptyst_object_v2, 0x1000);
   out.know(&state, sizeof state, 0x10000000);
+  detail::recorder_store& store = *state.store;
+  out.know(&store, sizeof store, 0x14000000);
   for (detail::recorder* r = state.control.recorders; r != nullptr; r = r->next) {
     out.know(r, sizeof *r, place += next);
     for (std::uint32_t at = 0; at * detail::rows_per_chunk < r->rows_used; ++at)
       out.know(r->chunks[at], sizeof *r->chunks[at], place += next);
   }
-  state.control.layout = 0;  // known to every reader
-  state.control.object_loaded = nullptr;
-  out.write(&adaptyst_object_v1, sizeof adaptyst_object_v1);
-  out.write(&state.control, sizeof state.control);
-  for (const detail::device_entry& one : state.ledger.devices)
+  store.head.layout = 0;  // known to every reader
+  out.write(&adaptyst_object_v2, sizeof adaptyst_object_v2);
+  out.write(&state.store, sizeof state.store);
+  out.write(&store.head, sizeof store.head);
+  for (const detail::device_entry& one : store.ledger.devices)
     if (one.state != 0) out.write(&one, sizeof one);
-  out.write(state.arena, state.arena_used);
+  out.write(store.arena, store.arena_used);
   for (detail::recorder* r = state.control.recorders; r != nullptr; r = r->next) {
     out.write(r, sizeof(detail::recorder_head));
     for (std::uint32_t at = 0; at != r->rows_used; ++at) {

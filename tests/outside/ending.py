@@ -1,37 +1,143 @@
 #!/usr/bin/env python3
-"""What is said of programs that take events with them: ending.py ADAPTYST PROGRAM ENGINE [CASE …]
+"""What is known of programs that end without goodbye: ending.py ADAPTYST PROGRAM ENGINE [CASE …]
 
-PROGRAM is abrupt_end."""
+PROGRAM is abrupt_end, which counts its regions itself. The observer holds the recorder of each process, and reads it when the
+process is gone. Where a limit on the size of files forbids that, the recorder is the process's alone, and what nobody has read
+goes with it. $ADAPTYST_KILLS: how many programs are ended at random moments (20)."""
 import json
+import os
 import pathlib
+import random
 import signal
+import struct
 import subprocess
 import sys
+import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "support"))
 from cases import run_cases  # noqa: E402
 from compiling import Failures, scratch  # noqa: E402
 
 ADAPTYST, PROGRAM, ENGINE = sys.argv[1:4]
-STATUS = {"kill": -signal.SIGKILL, "_exit": 0, "abort": -signal.SIGABRT, "exec": 0, "exit": 0}
-ABRUPT = [how for how in STATUS if how != "exit"]
+STATUS = {"kill": -signal.SIGKILL, "_exit": 0, "quick_exit": 0, "abort": -signal.SIGABRT, "exec": 0, "exit": 0,
+          "wait": -signal.SIGKILL}
+ABRUPT = [how for how in STATUS if how not in ("exit", "wait")]
+ALONE = ["prlimit", "--fsize=65536:65536"]
+NOBODY = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "--inh-caps=-all", "--bounding-set=-all"]
+KILLS = int(os.environ.get("ADAPTYST_KILLS", "20"))
+COUNTS = 64  # bytes of each: process, begun, completed
 LIMIT = 60  # seconds that nothing here comes near to
 failures = Failures()
 work = scratch()
+work.chmod(0o777)
 
 
-def observe(how, milliseconds, *options):
-    """What the program has counted, its account, and the table."""
-    written = work / "profile.json"
-    done = subprocess.run([ADAPTYST, "run", f"--engine={ENGINE}", f"--output={written}", *options, "--", PROGRAM, str(milliseconds), how],
-                          capture_output=True, text=True, timeout=LIMIT, check=False)
-    failures.equal(done.returncode, STATUS[how], f"{how}: the program's status")
-    account = json.loads(written.read_text())["accounting"]
+def read_counts(file):
+    """Of each thread: its process, what it has begun, what it has completed."""
+    data = file.read_bytes()
+    return [struct.unpack_from("QQQ", data, at) for at in range(0, len(data), COUNTS)]
+
+
+def kill_all(file, after):
+    """Each process by itself, in any order, when all have begun."""
+    deadline = time.monotonic() + LIMIT
+    while not all(begun for _, begun, _ in read_counts(file)):
+        if time.monotonic() > deadline:
+            raise RuntimeError("the program does not begin")
+        time.sleep(0.001)
+    time.sleep(after)
+    processes = list({process for process, _, _ in read_counts(file)})
+    random.shuffle(processes)
+    for process in processes:
+        os.kill(process, signal.SIGKILL)
+
+
+def observe(how, milliseconds, *options, before=(), threads=1, children=0, user=()):
+    """How many regions have been completed, and begun; the profile; the table."""
+    written = work / f"{random.getrandbits(64):x}.json"
+    file = work / "counts"
+    file.write_bytes(bytes(COUNTS * threads * (1 + children)))
+    file.chmod(0o666)
+    with subprocess.Popen([*user, ADAPTYST, "run", f"--engine={ENGINE}", f"--output={written}", *options, "--", *before, PROGRAM,
+                           str(milliseconds), how, file, str(threads), str(children)], stdout=subprocess.DEVNULL,
+                          stderr=subprocess.PIPE, text=True) as running:
+        if how == "wait":
+            kill_all(file, milliseconds / 1000)
+        _, table = running.communicate(timeout=LIMIT)
+    failures.equal(running.returncode, STATUS[how], f"{how}: the program's status")
+    profile = json.loads(written.read_text())
+    account = profile["accounting"]
     failures.equal(account["begun"], account["ended"] + account["open"] + sum(account["lost"].values()), f"{how}: the account adds up")
     again = subprocess.run([ADAPTYST, "report", written], capture_output=True, text=True, timeout=LIMIT, check=True)
-    for table in (done.stderr, again.stdout):
-        failures.equal("ended without telling" in " ".join(table.split()), "unread" in account, f"{how}: the table says what the profile says")
-    return int(done.stdout), account, done.stderr
+    for text in (table, again.stdout):
+        failures.equal("ended without telling" in " ".join(text.split()), "unread" in account, f"{how}: the table says what the profile says")
+    counts = read_counts(file)
+    return sum(one[2] for one in counts), sum(one[1] for one in counts), profile, table
+
+
+def short(profile):
+    """How many short regions, and with which error. What children begin is in the region in which they were forked."""
+    rows = [one for one in profile["regions"] if one["path"][-1] == "short"]
+    ways = {tuple(one["path"]) for one in rows}
+    failures.check(ways <= {("short",), ("work", "short"), ("launch", "work", "short")}, "the paths of short regions", ways)
+    return sum(one["count"] for one in rows), sum((one.get("count_error") or 0) ** 2 for one in rows) ** 0.5
+
+
+def whatever():
+    """A way to end, and a program."""
+    return random.choice(ABRUPT + ["wait"] * 3), {"threads": random.choice([1, 3]), "children": random.choice([0, 0, 3]),
+                                                  "user": NOBODY if ENGINE == "inline" and os.geteuid() == 0 and random.random() < 0.5 else ()}
+
+
+def case_every_event():
+    for at in range(KILLS):
+        how, program = whatever()
+        completed, begun, profile, table = observe(how, random.choice([random.uniform(1, 50), 300]) if how == "wait" else random.randrange(1, 300),
+                                                   "--overhead=none", **program)
+        account = profile["accounting"]
+        what = f"{how}, {program}"
+        failures.check(completed <= short(profile)[0] <= begun, f"{what}: every event", (completed, profile["regions"], begun))
+        failures.equal((account["lost"], account.get("unread")), ({}, None), f"{what}: nothing is lost")
+        failures.check(" 0 lost" in table, f"{what}: the table says so", table)
+
+
+def case_within_the_stated_error():
+    """At five standard errors, since this is done often."""
+    beyond = 0
+    for at in range(KILLS):
+        how, program = whatever()
+        completed, begun, profile, _ = observe(how, random.randrange(200, 700), **program)
+        account = profile["accounting"]
+        what = f"{how}, {program}"
+        failures.equal((account["lost"], account.get("unread")), ({}, None), f"{what}: nothing is lost")
+        count, error = short(profile)
+        beyond += not completed - 3 * error <= count <= begun + 3 * error
+        failures.check(completed - 5 * error <= count <= begun + 5 * error, f"{what}: as many as there were",
+                       (completed, begun, count, error))
+    print(f"{beyond} of {KILLS} beyond three stated errors")
+
+
+def case_in_the_middle():
+    """Where each thread was when it was killed, and for how long."""
+    began = time.monotonic()
+    _, _, profile, table = observe("wait", 300, threads=3, children=1)
+    took = time.monotonic() - began
+    processes = profile.get("processes", [profile["process"]])
+    failures.equal(len(processes), 2, "two processes")
+    for process, outer in zip(sorted(processes, key=lambda one: one["pid"]), (["work"], ["launch", "work"])):
+        last = process.get("ended_in", [])
+        failures.equal(sum(one["threads"] for one in last), 3, "three threads")
+        # A thread that was forked with the others is in none of their regions.
+        failures.check(all(one["path"] in (outer, outer + ["short"], ["work"], ["work", "short"]) for one in last), "where", last)
+        failures.check(any(one["path"][:len(outer)] == outer for one in last), "the thread that has forked", last)
+        for one in last:
+            least, most = (0.3, took) if one["path"][-1] == "work" else (0, took)
+            failures.check(least <= one["age_ns"] / 1e9 <= most, "for how long", last)
+        for one in last:
+            failures.check(f"pid {process['pid']} ended in {' > '.join(one['path'])}, " in " ".join(table.split()), "the table says so", table)
+    for how in ("exit", "kill"):
+        _, _, profile, table = observe(how, 100)
+        failures.check("ended_in" not in profile["process"] and "ended in" not in table, f"{how}: in no region", table)
 
 
 def check_unread(how, account, table):
@@ -42,34 +148,28 @@ def check_unread(how, account, table):
     failures.check(" 0 lost" not in table and "not_read" in table and "about" in table, f"{how}: the table says so", table)
 
 
-def case_before_the_first_reading():
+def case_alone_before_the_first_reading():
     for how in ABRUPT:
-        _, account, table = observe(how, 400)
-        check_unread(how, account, table)
+        _, _, profile, table = observe(how, 400, before=ALONE)
+        check_unread(how, profile["accounting"], table)
 
 
-def case_between_readings():
+def case_alone_between_readings():
     for how in ABRUPT:
-        truth, account, table = observe(how, 1550, "--interval=0.5")
+        truth, _, profile, table = observe(how, 1550, "--interval=0.5", before=ALONE)
+        account = profile["accounting"]
         check_unread(how, account, table)
         failures.check(truth / 2 < account["begun"] < 2 * truth, f"{how}: about as many as there were", (truth, account))
 
 
-def case_all_in_the_kernel():
-    """There, all is read."""
-    if ENGINE != "ebpf":
-        return
-    for how in ABRUPT:
-        truth, account, _ = observe(how, 300, "--overhead=none")
-        failures.equal((account["ended"] + account["open"], account["lost"], account.get("unread")), (truth, {}, None), f"{how}: every event")
-
-
 def case_as_it_should():
-    for options in ([], ["--overhead=none"]):
-        truth, account, _ = observe("exit", 400, *options)
-        failures.equal((account["lost"], account.get("unread")), ({}, None), "nothing is lost")
-        if options:
-            failures.equal(account["ended"], truth, "every event")
+    for before in ([], ALONE):
+        for options in ([], ["--overhead=none"]):
+            truth, _, profile, _ = observe("exit", 400, *options, before=before)
+            account = profile["accounting"]
+            failures.equal((account["lost"], account.get("unread")), ({}, None), "nothing is lost")
+            if options:
+                failures.equal(short(profile)[0], truth, "every event")
 
 
 run_cases(globals(), sys.argv[4:], failures)

@@ -28,7 +28,7 @@ void be_robbed(const char* next) {
   char* const at = place();
   for (std::size_t one = 0; one != words; ++one)
     reinterpret_cast<adaptyst_site*>(at + one * apart)->step = ADAPTYST_STEP_LAST;
-  adaptyst::detail::process* const state = adaptyst::detail::find_process(adaptyst_object_v1);
+  adaptyst::detail::process* const state = adaptyst::detail::find_process(adaptyst_object_v2);
   std::size_t slot = 0;
   for (auto& site : state->sites.slots) site = reinterpret_cast<adaptyst_site*>(at + slot++ % words * apart);
   const std::uint64_t before = state->epochs;

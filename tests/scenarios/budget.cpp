@@ -58,7 +58,7 @@ std::uint64_t sampled_ns(const region& of) {
 // By its name, wherever it is.
 template <class Use>
 void use_step(const char* name, Use&& use) {
-  for (const adaptyst_site* const site : adaptyst::detail::process_of(adaptyst_object_v1)->sites.slots)
+  for (const adaptyst_site* const site : adaptyst::detail::process_of(adaptyst_object_v2)->sites.slots)
     if (site != nullptr && std::strcmp(site->name, name) == 0) use(const_cast<adaptyst_site*>(site)->step);
 }
 

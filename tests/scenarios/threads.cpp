@@ -110,8 +110,8 @@ TEST_CASE("short-lived threads share a handful of recorders") {
   constexpr std::uint64_t threads = 100000;
 #endif
   adaptyst::collector collector(support::options());
-  const auto recorders = [] { return adaptyst::detail::process_of(adaptyst_object_v1)->control.recorders_made; };
-  const std::uint32_t before = recorders();
+  const auto bytes = [] { return adaptyst::detail::process_of(adaptyst_object_v2)->store->head.below; };
+  const std::uint64_t before = bytes();
   for (std::uint64_t at = 0; at < threads; at += 4) {
     std::thread some[4];
     for (std::thread& one : some) one = std::thread([] { ADAPTYST_REGION("short life"); });
@@ -122,7 +122,7 @@ TEST_CASE("short-lived threads share a handful of recorders") {
   const adaptyst::region& region = support::find(profile, {"short life"});
   CHECK(region.count == threads);
   CHECK(region.threads == threads);
-  CHECK(recorders() - before <= 16);
+  CHECK(bytes() - before <= 16 * adaptyst::detail::bytes_of_recorder);
 }
 
 TEST_CASE("where nobody tells whether a thread lives, its recorder is left to it") {

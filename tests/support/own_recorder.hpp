@@ -27,8 +27,8 @@ constexpr bool markers_are_compiled = true;
 // While one lives, the markers of all ELF objects of the process are awake.
 class own_recorder {
  public:
-  own_recorder() : process_(adaptyst::detail::process_of(adaptyst_object_v1)) {
-    adaptyst::detail::store(process_->control.epoch, adaptyst::detail::load(process_->control.epoch) + 1);
+  own_recorder() : process_(adaptyst::detail::process_of(adaptyst_object_v2)) {
+    adaptyst::detail::begin_epoch(*process_);
     set_awake(1);
   }
   ~own_recorder() { set_awake(0); }

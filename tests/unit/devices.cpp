@@ -1,6 +1,4 @@
 // From a process's ledger to what the profile says of its devices. The state is made for the purpose; no marker runs.
-#include <sys/mman.h>
-
 #include <adaptyst/detail/device_id.hpp>
 #include <memory>
 
@@ -15,8 +13,8 @@ using detail::device_work;
 
 constexpr std::uint64_t epoch = 1;  // of a state that has just been made
 
-struct unmapper {
-  void operator()(detail::process* made) const { munmap(made, sizeof *made); }
+struct unmaker {
+  void operator()(detail::process* made) const { detail::unmake_process(made); }
 };
 
 class made_process {
@@ -24,7 +22,7 @@ class made_process {
   made_process() : state_(detail::make_process()) { REQUIRE(state_ != nullptr); }
   detail::process& operator*() const { return *state_; }
   adaptyst::lib::process_state state() const {
-    return {&adaptyst::lib::own_memory(), reinterpret_cast<std::uint64_t>(state_.get()), {}};
+    return {&adaptyst::lib::own_memory(), reinterpret_cast<std::uint64_t>(state_->store), {}};
   }
 
   std::uint32_t device(std::uint32_t kind, std::uint32_t index, const char (&name)[5]) {
@@ -37,13 +35,13 @@ class made_process {
   }
 
   void book(std::uint32_t on, device_work what, std::uint64_t begin, std::uint64_t end, std::uint64_t submitted = 0) {
-    REQUIRE(detail::with_ledger(state_->ledger, epoch, [=](detail::device_ledger& all) {
+    REQUIRE(detail::with_ledger(state_->store->ledger, epoch, [=](detail::device_ledger& all) {
       all.add({begin, end, submitted, 0, on, what});
     }));
   }
 
  private:
-  std::unique_ptr<detail::process, unmapper> state_;
+  std::unique_ptr<detail::process, unmaker> state_;
 };
 
 }  // namespace
@@ -71,7 +69,7 @@ TEST_CASE("the times of a device add up") {
   in.book(gpu, device_work::other, 1300, 1310, 1300);
   in.book(0, device_work::wait_begin, 1180, 1180);
   in.book(0, device_work::wait_end, 1250, 1250);
-  (*in).ledger.skipped = 2;
+  (*in).store->ledger.skipped = 2;
   const adaptyst::lib::device_list list = read_devices(in.state(), 2000, 1000, 0);
   REQUIRE(list.devices.size() == 2);
   const adaptyst::device_usage& read = list.devices[1];
@@ -103,13 +101,13 @@ TEST_CASE("a new collector finds the devices, and nothing that they did before")
   made_process in;
   const std::uint32_t gpu = in.device(1, 0, "over");
   in.book(gpu, device_work::kernel, 100, 200);
-  (*in).control.epoch = 2;
+  (*in).store->head.epoch = 2;
   const adaptyst::lib::device_list list = read_devices(in.state(), 2000, 1000, 0);
   REQUIRE(list.devices.size() == 2);
   CHECK(list.devices[1].busy_ns == 0U);
   CHECK(list.devices[1].operations == 0);
   // Nor does what an old one's thread still books enter the new account.
-  CHECK(detail::with_ledger((*in).ledger, 2, [](detail::device_ledger&) {}));
+  CHECK(detail::with_ledger((*in).store->ledger, 2, [](detail::device_ledger&) {}));
   in.book(gpu, device_work::kernel, 300, 400);
   CHECK(read_devices(in.state(), 2000, 1000, 0).devices.at(1).operations == 0);
 }
@@ -139,7 +137,7 @@ TEST_CASE("what a device did for an earlier collector is none of an observer's")
   adaptyst::lib::process_state state = in.state();
   state.in = &memory;
   CHECK(read_devices(state, 2000, 1000, 0).devices.at(1).busy_ns == 200U);
-  (*in).control.epoch = 2;
+  (*in).store->head.epoch = 2;
   CHECK(read_devices(state, 2000, 1000, 0).devices.at(1).busy_ns == 0U);
   CHECK(read_devices(state, 2000, 1000, 0).devices.at(1).operations == 0);
 }
@@ -157,16 +155,16 @@ TEST_CASE("a wait that has not ended lasts until now") {
 TEST_CASE("a ledger in which anything may stand does no harm") {
   made_process in;
   (void)in.device(1, 0, "liar");
-  auto* const bytes = reinterpret_cast<unsigned char*>(&(*in).ledger);
+  auto* const bytes = reinterpret_cast<unsigned char*>(&(*in).store->ledger);
   const std::size_t end = offsetof(detail::device_ledger, devices) + offsetof(detail::device_entry, sums);
-  const detail::device_entry honest = (*in).ledger.devices[0];
+  const detail::device_entry honest = (*in).store->ledger.devices[0];
   for (unsigned value = 1; value != 256; ++value) {
     for (std::size_t at = 0; at != end; ++at) bytes[at] = static_cast<unsigned char>(value + 7 * at * (value % 3));
-    (*in).ledger.sequence = 2;
-    if (value % 32 != 0) (*in).ledger.lock = 0;  // whoever holds it is waited for
-    (*in).ledger.epoch = epoch;
-    (*in).ledger.devices[0] = honest;
-    (*in).ledger.devices[0].sums.queue_count = value * 1000;
+    (*in).store->ledger.sequence = 2;
+    if (value % 32 != 0) (*in).store->ledger.lock = 0;  // whoever holds it is waited for
+    (*in).store->ledger.epoch = epoch;
+    (*in).store->ledger.devices[0] = honest;
+    (*in).store->ledger.devices[0].sums.queue_count = value * 1000;
     const adaptyst::lib::device_list list = read_devices(in.state(), 1600, 2000, 0);
     CHECK(list.devices.size() == 2);
   }
@@ -221,9 +219,9 @@ TEST_CASE("where it is not known what the host waited for, or what ran at once, 
   const std::uint32_t gpu = in.device(1, 0, "late");
   in.book(gpu, device_work::kernel, 1100, 1200);
   CHECK(read_devices(in.state(), 2000, 1000, 0).devices.at(1).awaited_ns == 0U);
-  (*in).ledger.devices[0].sums.unplaced = 1;
+  (*in).store->ledger.devices[0].sums.unplaced = 1;
   CHECK_FALSE(read_devices(in.state(), 2000, 1000, 0).devices.at(1).awaited_ns.has_value());
   CHECK(read_devices(in.state(), 2000, 1000, 0).offload.busy_ns == 100U);
-  (*in).ledger.unplaced = 1;
+  (*in).store->ledger.unplaced = 1;
   CHECK_FALSE(read_devices(in.state(), 2000, 1000, 0).offload.busy_ns.has_value());
 }

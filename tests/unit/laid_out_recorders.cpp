@@ -28,9 +28,9 @@ std::uint64_t address_of(const T& there) {
 struct program {
   adaptyst_site sites[3]{};
   adaptyst_path paths[3]{};
-  detail::control_page control{};
+  detail::store_head head{};
   std::vector<std::unique_ptr<detail::recorder>> threads;
-  detail::row_chunk rows{};
+  detail::row_chunk rows[2]{};
 
   program() {
     const char* const names[] = {"main", "solve", "wait"};
@@ -42,30 +42,31 @@ struct program {
       sites[at].kind = at == 2 ? ADAPTYST_SITE_WAIT : ADAPTYST_SITE_REGION;
       paths[at] = {20 + at, at == 0 ? nullptr : &paths[0], &sites[at], 0, at == 0 ? 0U : 1U};
     }
-    control.layout = detail::layout_of_state;
-    control.epoch = 3;
+    head.layout = detail::layout_of_state;
+    head.epoch = 3;
     for (const std::uint64_t epoch : {3U, 3U}) {
       threads.push_back(std::make_unique<detail::recorder>());
       threads.back()->epoch = epoch;
-      threads.back()->next = control.recorders;
-      control.recorders = threads.back().get();
+      threads.back()->next = head.recorders;
+      head.recorders = threads.back().get();
     }
   }
   program(const program&) = delete;
   program& operator=(const program&) = delete;
 
-  adaptyst::lib::process_state state() const { return {&adaptyst::lib::own_memory(), address_of(control), {}}; }
+  adaptyst::lib::process_state state() const { return {&adaptyst::lib::own_memory(), address_of(head), {}}; }
 
   void open(detail::recorder& on, const adaptyst_path& path) { on.frames[++on.depth].path = &path; }
-  // Rows of one chunk, which both threads can share.
-  void ran(std::size_t path, std::uint64_t times) {
-    detail::row& row = rows.rows[threads[0]->rows_used++];
+  detail::row& ran(std::size_t path, std::uint64_t times, std::size_t thread = 0) {
+    detail::recorder& on = *threads[thread];
+    detail::row& row = rows[thread].rows[on.rows_used++];
     row.id = paths[path].id;
     row.path = &paths[path];
     row.site = paths[path].site;
     row.count = times;
-    row.histogram = rows.histograms[0];
-    threads[0]->chunks[0] = &rows;
+    row.histogram = rows[thread].histograms[0];
+    on.chunks[0] = &rows[thread];
+    return row;
   }
 };
 
@@ -84,6 +85,32 @@ TEST_CASE("the regions that are open, on all threads, but for those of an earlie
   CHECK(adaptyst::lib::read_open_regions(in.state()) == adaptyst::lib::open_counts{{22, 1}});
   in.threads[1]->base = 2;
   CHECK(adaptyst::lib::read_open_regions(in.state()).empty());
+}
+
+TEST_CASE("the innermost regions in which the threads of a program were when it ended") {
+  program in;
+  in.ran(0, 0, 0).open_since = 1000;  // main
+  in.ran(1, 9, 0).open_since = 1500;  // solve
+  in.ran(2, 4, 0);                    // wait, over
+  in.ran(0, 0, 1).open_since = 1100;
+  in.ran(1, 7, 1).open_since = 1400;
+  const auto found = [&] {
+    std::vector<std::vector<std::uint64_t>> all;
+    for (const adaptyst::lib::open_row& one : adaptyst::lib::read_last_regions(in.state()))
+      all.push_back({one.path, one.threads, one.since_ns});
+    return all;
+  };
+  using list = std::vector<std::vector<std::uint64_t>>;
+  CHECK(found() == list{{21, 2, 1400}});
+  in.threads[1]->epoch = 2;  // it has not met this collector
+  CHECK(found() == list{{21, 1, 1500}});
+  in.threads[1]->epoch = 3;
+  in.rows[1].rows[1].open_since = 0;
+  CHECK(found() == list{{20, 1, 1100}, {21, 1, 1500}});
+  in.head.clock = {std::uint64_t{1} << 31, 1000, 5000};  // two ticks a nanosecond
+  CHECK(found() == list{{20, 1, 5050}, {21, 1, 5250}});
+  in.head.layout ^= 1;
+  CHECK(found().empty());
 }
 
 TEST_CASE("markers and how often they ran; one with others inside its own says so") {
@@ -123,14 +150,10 @@ TEST_CASE("a marker is put on a step, and nothing beside that is written") {
 TEST_CASE("an account: what began, ended, is open, and was lost for which reason") {
   program in;
   detail::recorder& one = *in.threads[0];
-  in.open(one, in.paths[0]);
-  in.open(one, in.paths[1]);
-  one.base = 1;
   one.first_serial = 100;
   one.serial = 112;
   one.begun = 5;
-  one.ended = 9;
-  one.handles = 2;
+  one.ended = 13;
   one.orphans = 3;
   one.in_signal = 6;
   one.in_signal_epoch = 3;
@@ -140,8 +163,8 @@ TEST_CASE("an account: what began, ended, is open, and was lost for which reason
   in.threads[1]->in_signal_epoch = 2;  // for an earlier collector
   const adaptyst::account found = adaptyst::lib::read_recorders(in.state()).accounting;
   CHECK(found.begun == 12 + 5 + 4 + 6);
-  CHECK(found.ended == 9);
-  CHECK(found.open == 1 + 2);
+  CHECK(found.ended == 13);
+  CHECK(found.open == 12 + 5 - 13 - 1);
   CHECK(found.unmatched == 3 + 1);
   CHECK(found.lost ==
         adaptyst::losses{{loss_reason::rows_full, 4}, {loss_reason::unmatched, 1}, {loss_reason::in_signal, 6}});
@@ -149,7 +172,6 @@ TEST_CASE("an account: what began, ended, is open, and was lost for which reason
 
 TEST_CASE("a handle that ends on a thread whose recorder was read before it began elsewhere is no open region") {
   program in;
-  in.threads[0]->handles = -1;
   in.threads[0]->ended = 1;
   const adaptyst::account found = adaptyst::lib::read_recorders(in.state()).accounting;
   CHECK(found.open == 0);
@@ -159,14 +181,14 @@ TEST_CASE("a handle that ends on a thread whose recorder was read before it bega
 TEST_CASE("of a row: what is nested is not its own time, and more than it has is kept for later") {
   program in;
   in.ran(1, 3);
-  detail::row& row = in.rows.rows[0];
+  detail::row& row = in.rows[0].rows[0];
   row.total_ns = 100;
   row.nested_ns = 30;
   row.min_ns = 20;
   row.max_ns = 50;
   row.threads = 2;
   row.left_out = 1;
-  in.rows.histograms[0][33] = 2;
+  in.rows[0].histograms[0][33] = 2;
   row.attributes[0] = {5, 1, 4};
   row.attributes[1] = {0, __builtin_huge_val(), -__builtin_huge_val()};
   const char* const names[] = {"cells", "flops"};
@@ -213,8 +235,11 @@ TEST_CASE("the kernel's side finds a thread's frames where they are") {
     std::memcpy(&found, static_cast<const char*>(in_what) + at, sizeof found);
     return found;
   };
-  CHECK(layout.expected == word(&in.control, layout.layout));
-  CHECK(word(&in.control, layout.recorders) == address_of(*in.threads[1]));
+  detail::control_page control{};
+  control.layout = detail::layout_of_state;
+  control.recorders = in.head.recorders;
+  CHECK(layout.expected == word(&control, layout.layout));
+  CHECK(word(&control, layout.recorders) == address_of(*in.threads[1]));
   CHECK(word(in.threads[1].get(), layout.next) == address_of(one));
   CHECK(static_cast<std::uint32_t>(word(&one, layout.thread)) == 4711);
   CHECK(word(&one, layout.depth) == (std::uint64_t{1} << 32 | 2));  // the base stands behind the depth
@@ -301,7 +326,7 @@ TEST_CASE(
   program in;
   const ring made;
   in.threads[0]->ring = &*made;
-  in.control.clock = {std::uint64_t{1} << 31, 1000, 5'000'000};  // two ticks a nanosecond
+  in.head.clock = {std::uint64_t{1} << 31, 1000, 5'000'000};  // two ticks a nanosecond
   detail::trace(*made, 7, detail::traced::scope, &in.paths[0], 1200, 1500);
   std::vector<traced_event> all;
   // When it is read, the clock is ahead of that line.

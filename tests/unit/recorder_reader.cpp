@@ -63,8 +63,7 @@ T* pointer(std::uint64_t address) {
 // One thread that has passed one region three times.
 made_memory honest() {
   made_memory made;
-  detail::control_page control{};
-  control.abi = ADAPTYST_ABI_VERSION;
+  detail::store_head control{};
   control.layout = detail::layout_of_state;
   control.epoch = 1;
   control.recorders = pointer<detail::recorder>(recorder);
@@ -154,7 +153,7 @@ TEST_CASE("a writer that never finishes does not hold up the reader") {
 
 TEST_CASE("recorders of another version are not read") {
   made_memory made = honest();
-  detail::control_page control{};
+  detail::store_head control{};
   REQUIRE(made.read(state, control));
   control.layout ^= 1;
   made.put(state, control);
@@ -187,13 +186,11 @@ TEST_CASE("a marker or a path whose id is 0 names no row") {
 }
 
 TEST_CASE("sums may overflow") {
-  for (const std::int64_t handles :
-       {std::numeric_limits<std::int64_t>::max(), std::numeric_limits<std::int64_t>::min()}) {
+  for (const std::uint64_t much : {~std::uint64_t{0}, std::uint64_t{1} << 63}) {
     made_memory made = honest();
     auto head = detail::recorder_head{};
     REQUIRE(made.read(recorder, head));
-    head.handles = handles;
-    head.depth = ~std::uint32_t{0};
+    head.begun = head.serial = much;
     made.put(recorder + 0x8000, head);
     head.next = pointer<detail::recorder>(recorder + 0x8000);
     made.put(recorder, head);
@@ -212,7 +209,7 @@ class endless_memory final : public adaptyst::lib::memory {
     constexpr std::uint64_t each = std::uint64_t{1} << 24;
     std::memset(to, 0, bytes);
     if (address == state) {
-      detail::control_page control{};
+      detail::store_head control{};
       control.epoch = 1;
       control.recorders = pointer<detail::recorder>(each);
       std::memcpy(to, &control, std::min(bytes, sizeof control));

@@ -70,9 +70,12 @@ class generator {
         if (below(3) == 0) made.regions.push_back(region(path, device));
     std::shuffle(made.regions.begin(), made.regions.end(), random_);
     account(made.accounting);
-    for (std::uint64_t left = below(3); left != 0; --left)
+    for (std::uint64_t left = below(3); left != 0; --left) {
       made.processes.push_back(
           {static_cast<std::int64_t>(below(4)), one_of({"a", "b"}), one_of({"x", "y"}), below(100)});
+      if (below(2) == 0)
+        made.processes.back().ended_in = {{std::vector<std::string>{"main", "step"}, 1 + below(4), below(1000)}};
+    }
     return made;
   }
 
@@ -245,7 +248,8 @@ inline adaptyst::profile nasty_profile() {
   made.engine = "inline";
   made.mechanism = "own recorder, CLOCK_MONOTONIC";
   made.reason = "cannot load the eBPF programs: Operation not permitted (EPERM)";
-  made.processes.push_back({4194304, "/a/" + std::string(300, 'p') + "\xff", "host", 1});
+  made.processes.push_back(
+      {4194304, "/a/" + std::string(300, 'p') + "\xff", "host", 1, {{std::vector<std::string>{"a\x1b", "b"}, 2, 3}}});
   made.devices.resize(3);
   made.devices[0].kind = adaptyst::device_kind::cpu;
   made.devices[0].name = nasty_names()[2];

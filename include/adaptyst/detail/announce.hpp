@@ -18,6 +18,35 @@ struct socket_address {
 struct socket_timeout {
   int64_t seconds, microseconds;
 };
+struct socket_part {
+  const void* data;
+  size_t bytes;
+};
+struct socket_message {
+  void* name;
+  uint32_t name_bytes;
+  const socket_part* parts;
+  size_t part_count;
+  void* control;
+  size_t control_bytes;
+  int flags;
+};
+struct descriptor_message {  // cmsghdr and what follows
+  size_t bytes;
+  int level, type;
+  int descriptor, pad;
+};
+
+// `file`: -1, or a descriptor that goes along.
+template <class = void>
+inline bool send(long socket, const adaptyst_announcement& told, long file) noexcept {
+  constexpr long no_signal = 0x4000;
+  constexpr int socket_level = 1, rights = 1;
+  const socket_part body{&told, sizeof told};
+  descriptor_message with{offsetof(descriptor_message, pad), socket_level, rights, static_cast<int>(file), 0};
+  socket_message message{nullptr, 0, &body, 1, file >= 0 ? &with : nullptr, file >= 0 ? sizeof with : 0, 0};
+  return system::call(__NR_sendmsg, socket, &message, no_signal) == long{sizeof told};
+}
 
 // Whether whoever has taken the name may observe us: our user, or root. The name of an observer that is dead is free
 // for all, and an answer is believed.
@@ -48,10 +77,10 @@ ADAPTYST_DETAIL_HIDDEN inline bool observer_is_silent = false;
 
 // Asks; false when nobody has answered.
 template <class = void>
-ADAPTYST_DETAIL_COLD inline bool announce(uint32_t what, const adaptyst_object& object,
-                                          adaptyst_answer& answer) noexcept {
+ADAPTYST_DETAIL_COLD inline bool announce(uint32_t what, const adaptyst_object& object, adaptyst_answer& answer,
+                                          long file = -1) noexcept {
   constexpr long unix_domain = 1, packets_close_on_exec = 5 | 02000000, socket_level = 1;
-  constexpr long receive_timeout = 20, send_timeout = 21, no_signal = 0x4000;
+  constexpr long receive_timeout = 20, send_timeout = 21;
   const char* const name = system::environment("ADAPTYST_OBSERVER");
   if (name == nullptr || load(observer_is_silent)) return false;
   socket_address address{unix_domain, {}};
@@ -65,11 +94,8 @@ ADAPTYST_DETAIL_COLD inline bool announce(uint32_t what, const adaptyst_object& 
   const adaptyst_announcement told{ADAPTYST_ABI_VERSION, what, reinterpret_cast<uint64_t>(&object)};
   system::call(__NR_setsockopt, socket, socket_level, receive_timeout, &longest, sizeof longest);
   system::call(__NR_setsockopt, socket, socket_level, send_timeout, &longest, sizeof longest);
-  const bool answered =
-      system::call(__NR_connect, socket, &address, offsetof(socket_address, path) + 1 + bytes) == 0 &&
-      is_believed(socket) &&
-      system::call(__NR_sendto, socket, &told, sizeof told, no_signal, nullptr, 0L) == long{sizeof told} &&
-      receive(socket, answer);
+  const bool answered = system::call(__NR_connect, socket, &address, offsetof(socket_address, path) + 1 + bytes) == 0 &&
+                        is_believed(socket) && send(socket, told, file) && receive(socket, answer);
   system::call(__NR_close, socket);
   store(observer_is_silent, !answered);
   return answered;
@@ -78,39 +104,26 @@ ADAPTYST_DETAIL_COLD inline bool announce(uint32_t what, const adaptyst_object& 
 // Takes over the clock that the answer brings, if there is none yet, and notes whose process this is and what is wanted.
 template <class = void>
 inline void heed(process& in, const adaptyst_answer& answer) noexcept {
-  clock_line& clock = in.control.clock;
   store(in.control.trace_entries, answer.trace_entries);
-  if (load(clock.ns_per_tick) == 0 && answer.ns_per_tick != 0) {
-    store(clock.base_ticks, answer.base_ticks);
-    store(clock.base_ns, answer.base_ns);
-    store_release(clock.ns_per_tick, answer.ns_per_tick);
-    store_release(in.control.epoch, ++in.epochs);  // what was begun by the other clock belongs to nobody
+  if (load(in.control.clock.ns_per_tick) == 0 && answer.ns_per_tick != 0) {
+    use_clock(in, {answer.ns_per_tick, answer.base_ticks, answer.base_ns});
+    begin_epoch(in);  // what was begun by the other clock belongs to nobody
   }
   store(in.control.observer, answer.observer);
 }
 
-// In a forked child nobody looks, but an observer from outside may: all markers go to sleep unless it says otherwise. They
-// must not reach a probe that the kernel has optimised in the parent: the code was copied, and the page that it calls was
-// not.
+// The same, and the observer holds the store of this process from then on, if it has not before.
 template <class = void>
-ADAPTYST_DETAIL_COLD inline void notice_fork(process& in, const adaptyst_object& self) noexcept {
-  if (load(in.control.abi) != 0) return;
-  store(in.forked, 1);
-  // A thread that is not in this process may have held it, in the middle of writing.
-  if ((load(in.ledger.sequence) & 1) != 0) bump(in.ledger.sequence, 1);
-  store(in.ledger.lock, 0);
-  store_release(in.control.abi, static_cast<uint32_t>(ADAPTYST_ABI_VERSION));
-  adaptyst_answer answer{};
-  if (announce(ADAPTYST_PROCESS_FORKED, self, answer)) heed(in, answer);
-  store_release(in.control.epoch, ++in.epochs);
-  const bool by_probes = answer.observation == ADAPTYST_OBSERVED_BY_PROBES;
-  for_each_object([&](adaptyst_object& object, const loaded_object&) {
-    store(object.region_begin, 0);
-    if (!by_probes) store(object.region_end, 0);
-    store(object.event, 0);
-    store(object.recorder, answer.observation == ADAPTYST_OBSERVED_BY_RECORDER ? 1 : 0);
-    return true;
-  });
+inline bool announce_with_store(process& in, uint32_t what, const adaptyst_object& object,
+                                adaptyst_answer& answer) noexcept {
+  const long file = is_store(in.store_file) ? in.store_file : -1;
+  if (!announce(what, object, answer, file)) return false;
+  if (file >= 0 && answer.observation != ADAPTYST_UNOBSERVED) {
+    in.store_file = -1;
+    system::call(__NR_close, file);
+  }
+  heed(in, answer);
+  return true;
 }
 
 }}}  // namespace adaptyst::v1::detail

@@ -17,6 +17,14 @@ struct clock_line {
   uint64_t base_ns;
 };
 
+// Who sees the slope sees the rest.
+template <class = void>
+inline void set_clock(clock_line& to, const clock_line& line) noexcept {
+  store(to.base_ticks, line.base_ticks);
+  store(to.base_ns, line.base_ns);
+  store_release(to.ns_per_tick, line.ns_per_tick);
+}
+
 __extension__ typedef unsigned __int128 wide;
 
 ADAPTYST_DETAIL_INLINE uint64_t ticks() noexcept {

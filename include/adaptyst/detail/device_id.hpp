@@ -14,7 +14,7 @@ inline uint32_t find_device(process& in, uint32_t kind, uint32_t index,
                             const char (&name)[name_bytes_of_device]) noexcept {
   constexpr unsigned longest_wait = 1U << 28;
   for (uint32_t at = 0; at != most_devices; ++at) {
-    device_entry& entry = in.ledger.devices[at];
+    device_entry& entry = in.store->ledger.devices[at];
     uint32_t state = load_acquire(entry.state);
     if (state == 0 && compare_exchange(entry.state, state, uint32_t{1})) {
       entry.kind = kind;
@@ -42,8 +42,9 @@ struct device_access {
     if (known != 0) return known;
     // What this cannot do, in a signal handler or without memory, the event that follows cannot either, and counts it.
     detail::recorder* r = detail::this_thread_recorder;
-    if (reinterpret_cast<uintptr_t>(r) <= 1 || detail::is_being_written(*r)) r = nullptr;
-    if (r == nullptr && (detail::this_thread_recorder != nullptr || (r = detail::find_recorder()) == nullptr)) return 0;
+    if (reinterpret_cast<uintptr_t>(r) == 1) return 0;
+    if (r == nullptr && (r = detail::find_recorder()) == nullptr) return 0;
+    if (!detail::is_own(*r) || detail::is_being_written(*r)) return 0;
     const detail::writing now(*r);  // a signal handler must not meet a half-written entry of its own thread
     const uint32_t found = detail::find_device(*r->owner, static_cast<uint32_t>(of.kind_), of.index_, of.name_);
     detail::store(of.id_, found);

@@ -27,10 +27,11 @@ ADAPTYST_DETAIL_INLINE void heal(recorder& r, const adaptyst_site* record, const
 }
 
 template <class = void>
-ADAPTYST_DETAIL_INLINE uint64_t open_frame(recorder& r, frame& opened, row& where, const void* stack,
+ADAPTYST_DETAIL_INLINE uint64_t open_frame(recorder& r, uint32_t depth, row& where, const void* stack,
                                            const void* code) noexcept {
+  frame& opened = r.frames[depth + size_t{1}];
   const uint64_t serial = r.serial + 1;
-  const uint64_t token = (serial << 12) | r.depth;
+  const uint64_t token = (serial << 12) | depth;
   store(r.serial, serial);
   opened.token = token;
   opened.where = &where;
@@ -40,7 +41,7 @@ ADAPTYST_DETAIL_INLINE uint64_t open_frame(recorder& r, frame& opened, row& wher
   opened.code = code;
   store(opened.begin, 0);
   store(r.guess, where.child);
-  store_release(r.depth, r.depth + 1);  // the kernel may look at the frame from here on
+  store_release(r.depth, depth + 1);  // the kernel may look at the frame from here on
   return token;
 }
 
@@ -48,7 +49,8 @@ ADAPTYST_DETAIL_INLINE uint64_t open_frame(recorder& r, frame& opened, row& wher
 template <class = void>
 ADAPTYST_DETAIL_INLINE uint64_t start_frame(recorder& r, frame& opened) noexcept {
   opened.begin = timestamp(r.owner->control.clock);
-  if (ADAPTYST_DETAIL_UNLIKELY(load(adaptyst_object_v1.region_begin) != 0)) return tell_begin(r, opened);
+  store(opened.where->open_since, opened.begin);
+  if (ADAPTYST_DETAIL_UNLIKELY(load(adaptyst_object_v2.region_begin) != 0)) return tell_begin(r, opened);
   return opened.token;
 }
 
@@ -63,7 +65,6 @@ __attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN inline uint64_t push_frame(site
   frame* pushed;
   {
     const writing now(r);
-    renew_if_stale(r);
     const adaptyst_site* const record = record_of(*r.owner, marker, name, payload);
     loss why = loss::tables_full;
     row* where = nullptr;
@@ -72,7 +73,7 @@ __attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN inline uint64_t push_frame(site
       return 0;
     }
     const uint32_t step = load(record->step);
-    const uint64_t weight = step == ADAPTYST_STEP_ENGINE ? 1 : weight_of_next(r.left_out, step);
+    const uint64_t weight = step == ADAPTYST_STEP_ENGINE ? 1 : weight_of_next(*r.left_out, step);
     if (weight == 0) return 0;
     heal(r, record, stack, code);
     const uint32_t depth = r.depth;
@@ -85,8 +86,8 @@ __attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN inline uint64_t push_frame(site
     if (ADAPTYST_DETAIL_UNLIKELY(where == nullptr)) return lose(why);
     // Not below a region of an earlier epoch: all of these bear the root, and their paths differ.
     if (depth == 0 || depth > r.base) store(top_frame(r).where->child, where);
-    pushed = &(&top_frame(r))[1];
-    open_frame(r, *pushed, *where, stack, code);
+    pushed = &r.frames[depth + size_t{1}];
+    open_frame(r, depth, *where, stack, code);
     if (step != ADAPTYST_STEP_ENGINE) {
       pushed->weight = weight;
       store(where->extras, where->extras | weighed);
@@ -113,23 +114,30 @@ __attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN inline uint64_t push_again(site
   if (ADAPTYST_DETAIL_UNLIKELY(reinterpret_cast<uintptr_t>(opened) <= 1 || is_being_written(*opened)))
     return push_named(marker, device, stack, code);
   recorder& r = *opened;
-  frame& pushed = (&top_frame(r))[1];
+  // Before anything is written: in a forked child the epoch is 0, and the recorder its parent's.
+  if (ADAPTYST_DETAIL_UNLIKELY(r.counting_epoch != load(r.owner->control.epoch)))
+    return push_named(marker, device, stack, code);
+  frame* pushed;
+  row* expected;
   uint64_t token = 0;
   {
     const writing now(r);  // also while asking: a signal handler's markers must not change the answers
-    const frame& top = top_frame(r);
-    row& where = *r.guess;
+    const uint32_t depth = load(r.depth);
+    const frame& top = r.frames[depth];
+    row& where = *load(r.guess);
+    pushed = &r.frames[depth + size_t{1}];
+    expected = &where;
     // The root, which stands for "no guess", has an identity that no thread and device have.
     const adaptyst_site* const record = load_acquire(marker.record);
     const bool as_always = where.site == record && where.identity == identity_of(r, device) &&
                            load(record->step) == ADAPTYST_STEP_ENGINE &&
-                           (top.stack > stack || (top.stack == stack && top.code != code)) && r.depth < most_depth &&
-                           r.counting_epoch == load(r.owner->control.epoch) &&
-                           load(adaptyst_object_v1.region_begin) == 0;
-    if (as_always) token = open_frame(r, pushed, where, stack, code);
+                           (top.stack > stack || (top.stack == stack && top.code != code)) && depth < most_depth &&
+                           load(adaptyst_object_v2.region_begin) == 0;
+    if (as_always) token = open_frame(r, depth, where, stack, code);
   }
   if (ADAPTYST_DETAIL_UNLIKELY(token == 0)) return push_named(marker, device, stack, code);
-  pushed.begin = ticks();
+  pushed->begin = ticks();
+  store(expected->open_since, pushed->begin);
   return token;
 }
 
@@ -146,7 +154,7 @@ __attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN inline void book_extras(recorde
   const uint64_t begin_ns = end_ns - duration_ns;
   const uint32_t device = where.path->device;
   if (device != 0)
-    with_ledger(r.owner->ledger, r.epoch, [=](device_ledger& all) {
+    with_ledger(r.owner->store->ledger, r.epoch, [=](device_ledger& all) {
       all.add({begin_ns, end_ns, 0, 0, device, device_work::kernel});
     });
   book_wait(r, device_work::wait_end, end_ns);
@@ -156,7 +164,6 @@ __attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN inline void book_extras(recorde
 template <class = void>
 __attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN inline bool unwind_to(recorder& r, uint64_t token, uint32_t depth,
                                                                        uint64_t end) noexcept {
-  renew_if_stale(r);
   const frame& closed = r.frames[depth];
   if (depth > r.depth || closed.token != token) {
     bump(r.orphans, 1);
@@ -176,6 +183,7 @@ template <class = void>
 ADAPTYST_DETAIL_INLINE void close_frame(recorder& r, row& where, uint32_t depth, uint64_t duration_ns,
                                         uint64_t weight) noexcept {
   store(r.depth, depth - 1);
+  store(where.open_since, 0);
   store(r.guess, &where);
   r.frames[depth - 1].nested_ns += duration_ns * weight;
   bump(r.ended, weight);
@@ -199,6 +207,7 @@ __attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN inline void close_weighed(recor
 template <class = void>
 __attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN inline void pop_frame(recorder& r, uint64_t token, uint32_t depth,
                                                                        uint64_t end) noexcept {
+  if (!is_ready(r)) return;
   const clock_line& clock = r.owner->control.clock;
   const frame& closed = r.frames[depth];
   uint64_t begin;
@@ -207,8 +216,7 @@ __attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN inline void pop_frame(recorder&
   const adaptyst_path* path;
   {
     const writing now(r);
-    const bool as_always =
-        closed.token == token && r.depth == depth && depth > r.base && load(r.epoch) == load(r.owner->control.epoch);
+    const bool as_always = closed.token == token && r.depth == depth && depth > r.base;
     if (ADAPTYST_DETAIL_UNLIKELY(!as_always) && !unwind_to(r, token, depth, end)) return;
     begin = closed.begin;
     path = closed.path;
@@ -217,13 +225,13 @@ __attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN inline void pop_frame(recorder&
     if ((where.extras & weighed) != 0) return close_weighed(r, where, depth, end, duration_ns);
     self_ns = duration_ns > closed.nested_ns ? duration_ns - closed.nested_ns : 0;
     close_frame(r, where, depth, duration_ns, 1);
-    if (load(adaptyst_object_v1.recorder) != 0) add_duration(where, duration_ns, closed.nested_ns);
+    if (load(adaptyst_object_v2.recorder) != 0) add_duration(where, duration_ns, closed.nested_ns);
     // What is nested has a weight, and stands for what lies in other events of this row as well.
     else if (ADAPTYST_DETAIL_UNLIKELY(closed.nested_ns > duration_ns))
       bump(where.nested_ns, closed.nested_ns - duration_ns);
     if (where.extras != 0) book_extras(r, where, depth, end, duration_ns, 1);
   }
-  if (load(adaptyst_object_v1.region_end) != 0) tell_end(*r.owner, begin, duration_ns, self_ns, path);
+  if (load(adaptyst_object_v2.region_end) != 0) tell_end(*r.owner, begin, duration_ns, self_ns, path);
 }
 
 // Without a counter whose rate is known.
@@ -241,7 +249,7 @@ __attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN inline void pop_again(uint64_t 
   recorder& r = *opened;
   const uint32_t depth = 1 + static_cast<uint32_t>(token & (most_depth - 1));
   const uint64_t slope = load(r.owner->control.clock.ns_per_tick);
-  if (ADAPTYST_DETAIL_UNLIKELY(slope == 0)) return pop_by_clock(r, token, depth);
+  if (ADAPTYST_DETAIL_UNLIKELY(slope == 0)) return pop_by_clock(r, token, depth);  // also in a child that has forked
   const uint64_t end = ticks();
   bool as_always;
   {
@@ -249,7 +257,7 @@ __attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN inline void pop_again(uint64_t 
     const frame& closed = r.frames[depth];
     row* const where = closed.where;  // null if there never was a frame: this end belongs to another thread
     as_always = closed.token == token && r.depth == depth && where->extras == 0 &&
-                load(adaptyst_object_v1.region_end) == 0 && load(adaptyst_object_v1.recorder) != 0;
+                load(adaptyst_object_v2.region_end) == 0 && load(adaptyst_object_v2.recorder) != 0;
     if (as_always) {
       const uint64_t duration_ns = in_ns(slope, end - closed.begin);
       close_frame(r, *where, depth, duration_ns, 1);

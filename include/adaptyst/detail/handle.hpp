@@ -32,7 +32,6 @@ ADAPTYST_DETAIL_INLINE bool begin_pending_below(recorder& r, const adaptyst_path
   if (payload != nullptr)
     for (uint32_t at = 0; at != payload->count; ++at) begun.numbers[at] = payload->numbers[at];
   bump(r.begun, 1);
-  bump(r.handles, 1);
   return true;
 }
 
@@ -45,7 +44,6 @@ __attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN inline pending begin_pending(si
   recorder& r = *opened;
   {
     const writing now(r);
-    renew_if_stale(r);
     if (!begin_pending_below(r, current_path(r), marker, name, device, payload, begun)) return begun;
   }
   begun.begin = timestamp(r.owner->control.clock);
@@ -67,9 +65,7 @@ ADAPTYST_DETAIL_INLINE pending begin_handle(site& marker, uint32_t device, const
 // Books one finished handle in this thread's recorder; false: it belongs to an earlier collector, or could not be.
 template <class = void>
 inline bool book_handle(recorder& r, const pending& done, uint64_t duration_ns) noexcept {
-  renew_if_stale(r);
   if (done.epoch != r.epoch) return false;
-  bump(r.handles, -1);
   loss why = loss::rows_full;
   row* const where = row_of(r, done.path, why);
   if (where == nullptr) {
@@ -79,7 +75,7 @@ inline bool book_handle(recorder& r, const pending& done, uint64_t duration_ns) 
   }
   bump(r.ended, 1);
   bump(where->count, 1);
-  if (load(adaptyst_object_v1.recorder) != 0) add_duration(*where, duration_ns, 0);
+  if (load(adaptyst_object_v2.recorder) != 0) add_duration(*where, duration_ns, 0);
   for (uint32_t at = 0; at != done.path->site->attribute_count; ++at)
     add_attribute(where->attributes[at], done.numbers[at]);
   return true;
@@ -98,7 +94,7 @@ __attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN inline void end_handle(const pe
     if (!book_handle(r, done, duration_ns)) return;
     if (r.ring != nullptr) trace(*r.ring, load(r.thread), traced::handle, done.path, done.begin, end);
   }
-  if (load(adaptyst_object_v1.region_end) != 0) tell_end(*r.owner, done.begin, duration_ns, duration_ns, done.path);
+  if (load(adaptyst_object_v2.region_end) != 0) tell_end(*r.owner, done.begin, duration_ns, duration_ns, done.path);
 }
 
 }}}  // namespace adaptyst::v1::detail

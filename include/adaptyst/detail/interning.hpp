@@ -55,7 +55,7 @@ inline const adaptyst_site* intern_site(process& in, site_texts texts) noexcept 
         sizeof(adaptyst_site) + texts.name.bytes + texts.file.bytes + texts.function.bytes + texts.label.bytes + 4;
     for (uint32_t at = 0; at != texts.attribute_count; ++at)
       bytes += shortened(text_of(texts.attributes[at]), keep::head).bytes + 1;
-    auto* const site = static_cast<adaptyst_site*>(in.allocate(bytes));
+    auto* const site = static_cast<adaptyst_site*>(in.store->allocate(bytes));
     if (site == nullptr) return nullptr;
     char* end = reinterpret_cast<char*>(site + 1);
     const auto copy = [&end](text from) {
@@ -89,7 +89,7 @@ template <class = void>
 inline const adaptyst_path* intern_path(process& in, uint64_t id, const adaptyst_path* parent,
                                         const adaptyst_site* site, uint32_t device) noexcept {
   return intern(in.paths, id, [&]() -> const adaptyst_path* {
-    auto* const path = static_cast<adaptyst_path*>(in.allocate(sizeof(adaptyst_path)));
+    auto* const path = static_cast<adaptyst_path*>(in.store->allocate(sizeof(adaptyst_path)));
     if (path == nullptr) return nullptr;
     path->id = id;
     path->parent = parent;

@@ -19,23 +19,22 @@ void object_loading<T>::loaded() noexcept {
     return process_address == 0;
   });
   if (process_address != 0) {
-    store_release(adaptyst_object_v1.process, process_address);
-    store(adaptyst_object_v1.recorder, recorder);
+    store_release(adaptyst_object_v2.process, process_address);
+    store(adaptyst_object_v2.recorder, recorder);
     if (auto* const tell = load_acquire(reinterpret_cast<process*>(process_address)->control.object_loaded)) tell();
   }
   adaptyst_answer answer{};
-  if (!announce(ADAPTYST_OBJECT_LOADED, adaptyst_object_v1, answer)) return;
-  process* const in = answer.observation != ADAPTYST_UNOBSERVED ? process_of(adaptyst_object_v1) : nullptr;
-  if (in == nullptr) return;
-  heed(*in, answer);
-  if (answer.observation == ADAPTYST_OBSERVED_BY_RECORDER && recorder == 0) store(adaptyst_object_v1.recorder, 1);
+  if (system::environment("ADAPTYST_OBSERVER") == nullptr) return;
+  process* const in = process_of(adaptyst_object_v2);
+  if (in == nullptr || !announce_with_store(*in, ADAPTYST_OBJECT_LOADED, adaptyst_object_v2, answer)) return;
+  if (answer.observation == ADAPTYST_OBSERVED_BY_RECORDER && recorder == 0) store(adaptyst_object_v2.recorder, 1);
 }
 
 template <class T>
 void object_loading<T>::unloading() noexcept {
-  auto* const in = reinterpret_cast<process*>(load_acquire(adaptyst_object_v1.process));
+  auto* const in = reinterpret_cast<process*>(load_acquire(adaptyst_object_v2.process));
   adaptyst_answer answer;
-  if (in != nullptr && load(in->control.observer) != 0) announce(ADAPTYST_OBJECT_UNLOADING, adaptyst_object_v1, answer);
+  if (in != nullptr && load(in->control.observer) != 0) announce(ADAPTYST_OBJECT_UNLOADING, adaptyst_object_v2, answer);
 }
 
 }}}  // namespace adaptyst::v1::detail

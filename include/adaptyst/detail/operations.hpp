@@ -41,7 +41,6 @@ __attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN inline handed_over hand_over() 
   if (opened == nullptr) return {};
   recorder& r = *opened;
   const writing now(r);
-  renew_if_stale(r);
   return {current_path(r), monotonic_ns(), r.epoch, load(r.thread)};
 }
 
@@ -57,7 +56,6 @@ __attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN inline pending_operation submit
   if (device == 0) device = most_devices + 1;  // it could not be looked up, and is not the host
   {
     const writing now(r);
-    renew_if_stale(r);
     if (when != nullptr && when->epoch != r.epoch) return made;  // of an earlier collector
     site marker{nullptr, 0, file, function, line, kind, nullptr};
     if (!begin_pending_below(r, when != nullptr ? when->region : current_path(r), marker, name, device, payload,
@@ -75,9 +73,7 @@ __attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN inline pending_operation submit
 // An operation that will not be booked.
 template <class = void>
 ADAPTYST_DETAIL_COLD inline void lose_operation(recorder& r, const pending& begun, loss why) noexcept {
-  renew_if_stale(r);
   if (begun.epoch != r.epoch) return;
-  bump(r.handles, -1);
   bump(r.begun, -1);
   count_loss(r, why);
 }
@@ -110,13 +106,13 @@ __attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN inline void complete_operation(
     if (!book_handle(r, done.begun, ended_ns - started_ns)) return;
     const ledger_entry entry{started_ns, ended_ns,     done.submitted_ns,
                              done.queue, path->device, work_of(path->site->kind)};
-    with_ledger(r.owner->ledger, r.epoch, [&](device_ledger& all) { all.add(entry); });
+    with_ledger(r.owner->store->ledger, r.epoch, [&](device_ledger& all) { all.add(entry); });
     if (r.ring != nullptr)
       trace_operation(*r.ring, path, done.submitted_ns, started_ns, ended_ns, done.queue, done.thread);
   }
-  if (load(adaptyst_object_v1.region_end) != 0)
+  if (load(adaptyst_object_v2.region_end) != 0)
     end_probe (*r.owner)(path->site->name, path->id, started_ns, ended_ns, ended_ns - started_ns, path);
-  if (load(adaptyst_object_v1.event) != 0)
+  if (load(adaptyst_object_v2.event) != 0)
     adaptyst_probe_operation(path->site->name, path->id, done.submitted_ns, started_ns, ended_ns, path);
 }
 

@@ -1,26 +1,27 @@
-// What all threads and ELF objects of a process share: markers, call paths, devices, and the list of recorders.
+// What all threads and ELF objects of a process share: whether somebody looks, the tables of markers and call paths, the
+// list of recorders. What others read of it stands in the store.
 //
-// It is one anonymous mapping, made when a marker is first awake and never unmapped. Its control page is wiped in a
-// forked child (MADV_WIPEONFORK), which is how a child notices that nobody looks at it.
+// It is one private mapping, made when a marker is first awake and never unmapped. Its first pages are wiped in a forked
+// child (MADV_WIPEONFORK), which is how a child notices that nobody looks at it, and that the store is its parent's. Every
+// path asks one of them before it writes to the store: the epoch, the clock, or a gap.
 #ifndef ADAPTYST_DETAIL_PROCESS_HPP
 #define ADAPTYST_DETAIL_PROCESS_HPP
 
 #include "atomic.hpp"
 #include "clock.hpp"
-#include "device_ledger.hpp"
 #include "loaded_objects.hpp"
+#include "recorder_store.hpp"
+#include "sampling.hpp"
 #include "system.hpp"
 #include "text.hpp"
 
 namespace adaptyst { inline namespace v1 { namespace detail {
 
-struct recorder;
-
 struct control_page {
-  uint32_t abi;       // ADAPTYST_ABI_VERSION; 0 in a child that has forked
-  uint32_t observer;  // the process outside that reads the recorders, or 0
-  uint64_t layout;    // of all that it reads there, layout_of_state; 0 until there is a recorder
-  uint32_t recorders_made;
+  uint32_t abi;         // ADAPTYST_ABI_VERSION; 0 in a child that has forked
+  uint32_t observer;    // the process outside that reads the recorders, or 0
+  uint64_t layout;      // of all that it reads there, layout_of_state; 0 until there is a recorder
+  uint32_t noticed;     // all_noticed; 0 in a child that has forked; the thread that looks after that
   uint32_t owners;      // how often a recorder has got an owner
   uint64_t epoch;       // how many collectors have started; rows of an older epoch are not read
   recorder* recorders;  // all there are; only ever pushed to
@@ -35,33 +36,30 @@ struct intern_table {
   const T* slots[Slots];
 };
 
-constexpr size_t control_bytes = 4096;
-constexpr size_t arena_bytes = size_t{48} << 20;
+constexpr uint32_t most_recorders = 1 << 16;
 
 struct process {
   control_page control;
-  char pad[control_bytes - sizeof(control_page)];
-  device_ledger ledger;
+  char pad[page_bytes - sizeof(control_page)];
+  gaps gaps_of[most_recorders];  // by the recorders' numbers
+  // What follows is not wiped.
+  recorder_store* store;
+  long store_file;     // its descriptor, or -1
+  uint64_t is_shared;  // the store is a file: a child shares it
   intern_table<adaptyst_site, size_t{1} << 16> sites;
   intern_table<adaptyst_path, size_t{1} << 18> paths;
   // Each thread's recorder, for the ELF objects in which it has none yet. Without a destructor: the code of one could be
   // unloaded before the thread ends.
   unsigned int recorder_key;
+  uint32_t forks;           // a child, a child's child: it fires the probes that are never optimised
   uint64_t epochs;          // that there have been, also before a fork
-  uint32_t forked;          // this is a child: it fires the probes that are never optimised
+  uint32_t awaited;         // enum adaptyst_observation: who waits for this child to notice that it is one
   uint32_t traced_process;  // in which a collector's uprobes are in the code; a child has them in its own, and must not
-  uint64_t arena_used;
-  char arena[arena_bytes];
-
-  // Memory for what is never freed, 8-byte aligned; null when the arena is full.
-  void* allocate(size_t bytes) noexcept {
-    bytes = (bytes + 7) & ~size_t{7};
-    if (load(arena_used) + bytes > arena_bytes) return nullptr;
-    const uint64_t at = fetch_add(arena_used, bytes);
-    return at + bytes <= arena_bytes ? arena + at : nullptr;
-  }
 };
-static_assert(offsetof(process, ledger) == control_bytes, "only the control page is wiped in a child");
+constexpr size_t wiped_bytes = offsetof(process, store);
+static_assert(wiped_bytes % page_bytes == 0, "whole pages are wiped");
+
+constexpr uint32_t all_noticed = ~uint32_t{0};
 
 template <class = void>
 inline void* map_memory(size_t bytes) noexcept {
@@ -70,20 +68,46 @@ inline void* map_memory(size_t bytes) noexcept {
 }
 
 template <class = void>
+inline void unmake_process(process* made) noexcept {
+  if (made->store != nullptr) system::unmap(made->store, made->store->head.bytes);
+  if (made->store_file >= 0) system::call(__NR_close, made->store_file);
+  system::unmap(made, sizeof(process));
+}
+
+// Rows of an earlier epoch belong to nobody.
+template <class = void>
+inline void begin_epoch(process& in) noexcept {
+  const uint64_t epoch = ++in.epochs;
+  store(in.store->head.epoch, epoch);
+  store_release(in.control.epoch, epoch);
+}
+
+// Timestamps are the processor's counter from now on.
+template <class = void>
+inline void use_clock(process& in, const clock_line& line) noexcept {
+  set_clock(in.store->head.clock, line);
+  set_clock(in.control.clock, line);
+}
+
+template <class = void>
 inline process* make_process() noexcept {
   auto* const made = static_cast<process*>(map_memory(sizeof(process)));
   if (made == nullptr) return nullptr;
-  if (system::make_key(&made->recorder_key, nullptr) != 0) {
-    system::unmap(made, sizeof(process));
+  made->store = map_store(made->store_file);
+  if (made->store == nullptr || system::make_key(&made->recorder_key, nullptr) != 0) {
+    unmake_process(made);
     return nullptr;
   }
-  system::advise(made, control_bytes, system::wipe_on_fork);
+  system::advise(made, wiped_bytes, system::wipe_on_fork);
+  made->is_shared = made->store_file >= 0 ? 1 : 0;
+  made->store_file = seal_store(made->store_file);
   made->control.abi = ADAPTYST_ABI_VERSION;
-  made->control.epoch = made->epochs = 1;  // so that a child, where it is 0, sees that it has changed
+  made->control.noticed = all_noticed;
+  begin_epoch(*made);  // so that a child, where it is 0, sees that it has changed
   return made;
 }
 
-// The state of this process, found at another object or made; null when there is no memory for it.
+// That of this process, found at another object or made; null when there is no memory for it.
 template <class = void>
 ADAPTYST_DETAIL_COLD inline process* find_process(adaptyst_object& self) noexcept {
   uint64_t found = 0;
@@ -102,7 +126,7 @@ ADAPTYST_DETAIL_COLD inline process* find_process(adaptyst_object& self) noexcep
     });
     if (found != reinterpret_cast<uint64_t>(made)) {
       system::delete_key(made->recorder_key);
-      system::unmap(made, sizeof(process));
+      unmake_process(made);
     }
   }
   if (found != 0) store_release(self.process, found);

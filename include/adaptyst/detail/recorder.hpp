@@ -2,7 +2,7 @@
 #ifndef ADAPTYST_DETAIL_RECORDER_HPP
 #define ADAPTYST_DETAIL_RECORDER_HPP
 
-#include "announce.hpp"
+#include "fork.hpp"
 #include "object_loading.hpp"
 #include "probes.hpp"
 #include "recorder_state.hpp"
@@ -49,7 +49,9 @@ ADAPTYST_DETAIL_COLD inline void book_wait(recorder& r, device_work what, uint64
     r.owed_waits += change;
     return;
   }
-  if (!with_ledger(r.owner->ledger, r.epoch, [=](device_ledger& all) { all.add({at_ns, at_ns, 0, 0, 0, what}); }))
+  if (!with_ledger(r.owner->store->ledger, r.epoch, [=](device_ledger& all) {
+        all.add({at_ns, at_ns, 0, 0, 0, what});
+      }))
     r.owed_waits += change;
 }
 
@@ -60,6 +62,7 @@ inline void abandon_frames(recorder& r, uint32_t depth) noexcept {
   for (uint32_t at = r.depth; at > counted; --at) {
     const frame& open = r.frames[at];
     if (is_wait(open.path->site->kind)) book_wait(r, device_work::wait_end, monotonic_ns());
+    store(open.where->open_since, 0);
     if ((open.where->extras & weighed) == 0) continue;
     store(open.where->extras, open.where->extras & ~weighed);
     bump(r.begun, open.weight - 1);
@@ -76,7 +79,7 @@ ADAPTYST_DETAIL_COLD inline trace_ring* make_ring(recorder& r, uint64_t capacity
   if (capacity == 0) return nullptr;
   // Never unmapped: somebody may still read it.
   if (r.kept_ring == nullptr || r.kept_ring->capacity < capacity) {
-    r.kept_ring = static_cast<trace_ring*>(map_memory(bytes_of_ring(capacity)));
+    r.kept_ring = static_cast<trace_ring*>(r.owner->store->allocate_pages(bytes_of_ring(capacity)));
     if (r.kept_ring != nullptr) store(r.kept_ring->capacity, capacity);
   }
   trace_ring& ring = r.kept_ring != nullptr ? *r.kept_ring : r.no_ring;
@@ -100,26 +103,31 @@ inline void enter_epoch(recorder& r) noexcept {
   store(r.ring, make_ring(r, load(control.trace_entries)));
   const uint64_t epoch = load(control.epoch);
   store(r.counting_epoch, load(control.clock.ns_per_tick) != 0 ? epoch : ~uint64_t{0});
-  begin_gaps(r.left_out, mix(load(r.thread) ^ mix(reinterpret_cast<uintptr_t>(&r)) ^ monotonic_ns()));
+  begin_gaps(*r.left_out, mix(load(r.thread) ^ mix(reinterpret_cast<uintptr_t>(&r)) ^ monotonic_ns()));
   store_release(r.epoch, epoch);
   announce_thread(r);
 }
 
 template <class = void>
 void enlist(recorder& r) noexcept {
+  r.forks = r.owner->forks;
+  store(r.owner->control.layout, layout_of_state);
+  store(r.owner->store->head.layout, layout_of_state);
   recorder*& list = r.owner->control.recorders;
   r.next = load_acquire(list);
   while (!compare_exchange(list, r.next, &r)) {}
+  // Whoever comes last has put the last one there.
+  recorder*& told = r.owner->store->head.recorders;
+  for (recorder* first = nullptr; first != load_acquire(list);) store_release(told, first = load_acquire(list));
 }
 
 // A new collector looks, or none does any more because this is a forked child: forget the rows.
 template <class = void>
 ADAPTYST_DETAIL_COLD inline void renew(recorder& r) noexcept {
   const system::errno_kept unchanged;
-  notice_fork(*r.owner, adaptyst_object_v1);
-  const auto self = static_cast<uint32_t>(system::call(__NR_gettid));
-  if (load(r.thread) != self) {  // this thread has forked: the child's list of recorders began empty
-    store(r.thread, self);
+  if (r.forks != r.owner->forks) {  // this thread has forked: the child's list of recorders began empty
+    store(r.thread, static_cast<uint32_t>(system::call(__NR_gettid)));
+    r.kept_ring = nullptr;
     enlist(r);
     fetch_add(r.owner->control.owners, 1);
   }
@@ -132,7 +140,6 @@ ADAPTYST_DETAIL_COLD inline void renew(recorder& r) noexcept {
   store(r.first_serial, r.serial);
   store(r.begun, 0);
   store(r.ended, 0);
-  store(r.handles, 0);
   store(r.orphans, 0);
   for (uint64_t& reason : r.lost) store(reason, 0);
   enter_epoch(r);
@@ -145,10 +152,20 @@ inline bool is_alive(uint32_t thread) noexcept {
          *system::error_number() != system::no_such_process;
 }
 
+template <class = void>
+inline recorder* allocate_recorder(process& in) noexcept {
+  auto* const made = static_cast<recorder*>(in.store->allocate_below(bytes_of_recorder));
+  if (made == nullptr || number_of(*in.store, *made) >= most_recorders) return nullptr;
+  if (in.is_shared == 0) return made;
+  void* const own = reinterpret_cast<char*>(made) + page_bytes;
+  constexpr int here = system::private_memory | system::in_place;
+  return system::map(own, bytes_of_recorder - page_bytes, system::read_write, here, -1, 0) == own ? made : nullptr;
+}
+
 // Finds the recorder that this thread has through another ELF object, takes over a dead thread's, or makes one.
 template <class = void>
 inline recorder* claim_recorder(process& in) noexcept {
-  notice_fork(in, adaptyst_object_v1);
+  if (!notice_fork(in)) return nullptr;
   if (void* const known = system::get_value(in.recorder_key)) return static_cast<recorder*>(known);
   const auto self = static_cast<uint32_t>(system::call(__NR_gettid));
   for (recorder* r = load_acquire(in.control.recorders); r != nullptr; r = r->next) {
@@ -166,15 +183,16 @@ inline recorder* claim_recorder(process& in) noexcept {
     announce_thread(*r);
     return r;
   }
-  auto* const made = static_cast<recorder*>(map_memory(sizeof(recorder)));
+  recorder* const made = allocate_recorder(in);
   if (made == nullptr) return nullptr;
-  store(in.control.layout, layout_of_state);
+  const uint64_t number = number_of(*in.store, *made);
   made->owner = &in;
+  made->left_out = &in.gaps_of[number];
   made->thread = self;
   made->stands_at = thread_pointer();
   made->generation = 1;
   enter_epoch(*made);
-  made->serial = made->first_serial = uint64_t{fetch_add(in.control.recorders_made, 1) + 1} << 32;
+  made->serial = made->first_serial = (number + 1) << 32;
   made->root.identity = made->root.extras = ~uint64_t{0};
   made->guess = made->root.child = made->frames[0].where = &made->root;
   made->frames[0].stack = reinterpret_cast<const void*>(~uintptr_t{0});
@@ -192,11 +210,11 @@ ADAPTYST_DETAIL_COLD inline recorder* find_recorder() noexcept {
   if (this_thread_recorder != being_found()) {
     this_thread_recorder = being_found();
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
-    if (process* const in = process_of(adaptyst_object_v1)) found = claim_recorder(*in);
+    if (process* const in = process_of(adaptyst_object_v2)) found = claim_recorder(*in);
     if (found != nullptr) store_release(place_of_recorder(thread_pointer()), found);
     this_thread_recorder = found;
   }
-  if (found == nullptr) fetch_add(adaptyst_object_v1.unrecorded, 1);
+  if (found == nullptr) fetch_add(adaptyst_object_v2.unrecorded, 1);
   return found;
 }
 
@@ -212,21 +230,53 @@ ADAPTYST_DETAIL_COLD inline void lose_in_signal(recorder& r) noexcept {
   bump(r.in_signal, 1);
 }
 
+// In a child that has forked a recorder is the parent's, until this has put one of the child's own into its place; false:
+// it cannot.
+template <class = void>
+ADAPTYST_DETAIL_COLD inline bool take_from_parent(recorder& r) noexcept {
+  const system::errno_kept unchanged;
+  this_thread_recorder = being_found();  // for signal handlers to see
+  __atomic_signal_fence(__ATOMIC_SEQ_CST);
+  const bool taken = notice_fork(*r.owner);
+  __atomic_signal_fence(__ATOMIC_SEQ_CST);
+  this_thread_recorder = &r;
+  if (!taken) fetch_add(adaptyst_object_v2.unrecorded, 1);
+  return taken;
+}
+template <class = void>
+ADAPTYST_DETAIL_INLINE bool is_own(recorder& r) noexcept {
+  return ADAPTYST_DETAIL_LIKELY(load_acquire(r.owner->control.noticed) == all_noticed) || take_from_parent(r);
+}
+
+template <class = void>
+ADAPTYST_DETAIL_COLD inline bool make_ready(recorder& r) noexcept {
+  if (!is_own(r)) return false;
+  if (is_being_written(r)) {
+    lose_in_signal(r);
+    return false;
+  }
+  const writing now(r);
+  renew(r);
+  return true;
+}
+
+// Whether it is this process's, and in step with whoever looks: of a child that has forked, the epoch is 0 at first.
+template <class = void>
+ADAPTYST_DETAIL_INLINE bool is_ready(recorder& r) noexcept {
+  return ADAPTYST_DETAIL_LIKELY(load(r.epoch) == load(r.owner->control.epoch)) || make_ready(r);
+}
+
 // The recorder of this thread, ready to be written; null, and the loss counted, when it cannot be had.
 template <class = void>
 ADAPTYST_DETAIL_INLINE recorder* open_recorder() noexcept {
   recorder* r = this_thread_recorder;
   if (ADAPTYST_DETAIL_UNLIKELY(reinterpret_cast<uintptr_t>(r) <= 1) && (r = find_recorder()) == nullptr) return nullptr;
+  if (!is_ready(*r)) return nullptr;
   if (ADAPTYST_DETAIL_UNLIKELY(is_being_written(*r))) {
     lose_in_signal(*r);
     return nullptr;
   }
   return r;
-}
-
-template <class = void>
-ADAPTYST_DETAIL_INLINE void renew_if_stale(recorder& r) noexcept {
-  if (ADAPTYST_DETAIL_UNLIKELY(load(r.epoch) != load(r.owner->control.epoch))) renew(r);
 }
 
 template <class = void>

@@ -7,6 +7,9 @@
 // Recorders are never freed. One whose thread has died is taken over, rows and all, by the next thread that needs one:
 // a hundred thousand short-lived threads share a handful, and nothing has to run when a thread ends.
 //
+// What others read stands in the process's store, where whoever looks may hold it beyond the end of the process. What the
+// thread alone knows, as the frames of its open regions, is private: a forked child has a copy of it as it was.
+//
 // Memory per thread: about 0.5 MiB of addresses, of which a program with a few dozen rows touches some 100 KiB; further
 // 155 KiB of addresses for every 32 rows. At most `most_rows` rows.
 #ifndef ADAPTYST_DETAIL_RECORDER_STATE_HPP
@@ -55,6 +58,7 @@ struct alignas(64) row {
   uint64_t* histogram;
   uint32_t threads;  // that have had this recorder, and been here
   uint32_t pad;
+  uint64_t open_since;  // timestamp: of a scope that has not ended; or 0
   attribute_sum attributes[ADAPTYST_ATTRIBUTES];
   // Of the events that were booked with a weight N > 1: the sums of N - 1, of N (N - 1), and of the latter times the
   // square of the duration, which are the estimates' variances.
@@ -86,16 +90,10 @@ constexpr uint64_t weighed = uint64_t{1} << 32;
 struct recorder_head {
   uint64_t sequence;
   uint64_t epoch;
-  process* owner;
-  uint32_t depth;           // open frames
-  uint32_t base;            // of which this many were begun for an earlier collector, and count for nobody
-  row* guess;               // below the innermost region: what the next one will probably be; the root: no idea
-  uint64_t counting_epoch;  // the epoch, if timestamps are the processor's counter; never one otherwise
-  uint64_t serial;          // of the last frame; starts with the recorder's number, so no two recorders share a token
-  uint64_t first_serial;    // when the epoch began: each frame since counts as begun
-  uint64_t begun;           // without frames
-  uint64_t ended;
-  int64_t handles;           // regions and operations begun here less those ended here
+  uint64_t serial;           // of the last frame; starts with the recorder's number, so no two recorders share a token
+  uint64_t first_serial;     // when the epoch began: each frame since counts as begun
+  uint64_t begun;            // without frames
+  uint64_t ended;            // here; what was begun, and neither has ended nor is lost, is open
   uint64_t orphans;          // ends that met no begin
   uint64_t in_signal;        // lost by signal handlers
   uint64_t in_signal_epoch;  // in which they were
@@ -106,14 +104,24 @@ struct recorder_head {
   uint32_t rows_used, rows_touched;  // now; and ever, so that untouched memory need not be cleared
   trace_ring* ring;                  // null: no timeline
   row_chunk* chunks[most_rows / rows_per_chunk];
+  trace_ring no_ring;  // where there was no memory: it counts what it loses
 };
 
 struct recorder : recorder_head {
+  // Private from the next page on. What is asked for most is not where the head is within its page: a processor takes a
+  // load for one of what was just stored when the last twelve bits of their addresses are the same.
+  char rest_of_pages[page_bytes + page_bytes / 2 - sizeof(recorder_head)];
+
+  process* owner;
+  uint32_t depth;           // open frames
+  uint32_t base;            // of which this many were begun for an earlier collector, and count for nobody
+  row* guess;               // below the innermost region: what the next one will probably be; the root: no idea
+  uint64_t counting_epoch;  // the epoch, if timestamps are the processor's counter; never one otherwise
+  gaps* left_out;
   int64_t owed_waits;     // see book_wait()
   uintptr_t stands_at;    // the owner's thread_pointer(), dead or alive
   trace_ring* kept_ring;  // of an earlier epoch, perhaps
-  trace_ring no_ring;     // where there was no memory: it counts what it loses
-  gaps left_out;
+  uint64_t forks;         // process::forks, when it was enlisted
 
   row* slots[row_slots];
 
@@ -122,11 +130,25 @@ struct recorder : recorder_head {
   double values[1 + most_depth][ADAPTYST_ATTRIBUTES];  // numeric members of the open regions' payloads
 };
 
+static_assert(sizeof(recorder_head) < page_bytes / 2, "see recorder");
+constexpr uint64_t bytes_of_recorder = (sizeof(recorder) + page_bytes - 1) & ~(page_bytes - 1);
+
+// The recorder with this number, whether it was ever made or not.
+template <class = void>
+inline recorder* recorder_in(recorder_store& in, uint64_t number) noexcept {
+  return reinterpret_cast<recorder*>(reinterpret_cast<char*>(&in) + first_below + number * bytes_of_recorder);
+}
+template <class = void>
+inline uint64_t number_of(const recorder_store& in, const recorder& one) noexcept {
+  return (reinterpret_cast<uintptr_t>(&one) - reinterpret_cast<uintptr_t>(&in) - first_below) / bytes_of_recorder;
+}
+
 // Differs, in all likelihood, where a reader from outside was built with other headers.
-constexpr uint64_t layout_of_state = mix(
-    mix(sizeof(process) ^ (uint64_t{sizeof(recorder)} << 32)) ^ sizeof(row) ^ (uint64_t{sizeof(adaptyst_site)} << 8) ^
-    (uint64_t{ADAPTYST_HISTOGRAM_BUCKETS} << 16) ^ (uint64_t{sizeof(frame)} << 32) ^
-    (uint64_t{offsetof(control_page, owners)} << 40) ^ (uint64_t{offsetof(control_page, recorders)} << 48));
+constexpr uint64_t layout_of_state =
+    mix(mix(sizeof(process) ^ sizeof(recorder_store) ^ (uint64_t{sizeof(recorder)} << 32)) ^ sizeof(row) ^
+        (uint64_t{sizeof(adaptyst_site)} << 8) ^ (uint64_t{ADAPTYST_HISTOGRAM_BUCKETS} << 16) ^
+        (uint64_t{sizeof(frame)} << 32) ^ (uint64_t{offsetof(control_page, owners)} << 40) ^
+        (uint64_t{offsetof(control_page, recorders)} << 48));
 
 // Hidden, one for each ELF object and thread: one pointer of TLS, whatever the program marks.
 ADAPTYST_DETAIL_HIDDEN inline thread_local recorder* this_thread_recorder = nullptr;

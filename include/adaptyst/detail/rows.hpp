@@ -20,8 +20,7 @@ ADAPTYST_DETAIL_COLD inline row* make_row(recorder& r, row*& slot, uint64_t id, 
   const uint32_t number = r.rows_used;
   row_chunk*& chunk = r.chunks[number / rows_per_chunk];
   if (chunk == nullptr) {
-    const system::errno_kept unchanged;
-    auto* const mapped = static_cast<row_chunk*>(map_memory(sizeof(row_chunk)));
+    auto* const mapped = static_cast<row_chunk*>(r.owner->store->allocate_pages(sizeof(row_chunk)));
     why = loss::no_memory;
     if (mapped == nullptr) return nullptr;
     store_release(chunk, mapped);
@@ -46,6 +45,7 @@ ADAPTYST_DETAIL_COLD inline row* make_row(recorder& r, row*& slot, uint64_t id, 
   store(made.min_ns, ~uint64_t{0});
   store(made.max_ns, 0);
   store(made.threads, 0);
+  store(made.open_since, 0);
   store(made.left_out, 0);
   store(made.count_variance, 0);
   store_number(made.total_variance, 0);

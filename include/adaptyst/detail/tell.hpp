@@ -16,8 +16,7 @@ ADAPTYST_DETAIL_COLD inline uint64_t tell_begin(const recorder& r, const frame& 
 
 template <class = void>
 ADAPTYST_DETAIL_INLINE auto* end_probe(const process& in) noexcept {
-  return ADAPTYST_DETAIL_UNLIKELY(load(in.forked) != 0) ? adaptyst_probe_region_end_of_child
-                                                        : adaptyst_probe_region_end;
+  return ADAPTYST_DETAIL_UNLIKELY(load(in.forks) != 0) ? adaptyst_probe_region_end_of_child : adaptyst_probe_region_end;
 }
 
 template <class = void>

@@ -1,0 +1,141 @@
+// Memory of a process that an observer can hold: what was written there is there when the process is not.
+//
+// One sparse mapping, made when a marker is first awake and never unmapped. It is a memfd where there may be one: shared
+// with whoever holds its descriptor, and sealed, so that nobody else can write it, nor cut it off. Otherwise it is private,
+// and goes with the process. Pages that were never written take no memory.
+//
+// A forked child has the parent's mapping, and must not write there: see process.hpp.
+#ifndef ADAPTYST_DETAIL_RECORDER_STORE_HPP
+#define ADAPTYST_DETAIL_RECORDER_STORE_HPP
+
+#include "atomic.hpp"
+#include "clock.hpp"
+#include "device_ledger.hpp"
+#include "system.hpp"
+
+namespace adaptyst { inline namespace v1 { namespace detail {
+
+struct recorder;
+
+constexpr size_t arena_bytes = size_t{48} << 20;
+constexpr uint64_t page_bytes = 4096;
+
+// What who reads it looks at first. Pointers are addresses of the process.
+struct store_head {
+  uint64_t layout;  // of all that is read there, layout_of_state; 0 until there is a recorder
+  uint64_t base;    // where the process has it
+  uint64_t bytes;   // of the whole
+  uint64_t below;   // bytes that are used at its beginning: recorders, one behind the other
+  uint64_t above;   // and at its end: rows, rings
+  uint64_t epoch;   // of the rows that count, as control_page::epoch
+  recorder* recorders;
+  clock_line clock;
+};
+
+// What stands at its beginning.
+struct recorder_store {
+  store_head head;
+  device_ledger ledger;
+  uint64_t arena_used;
+  char arena[arena_bytes];
+
+  // Memory for what is never freed, 8-byte aligned; null when the arena is full.
+  void* allocate(size_t more) noexcept {
+    more = (more + 7) & ~size_t{7};
+    if (load(arena_used) + more > arena_bytes) return nullptr;
+    const uint64_t at = fetch_add(arena_used, more);
+    return at + more <= arena_bytes ? arena + at : nullptr;
+  }
+  // The same for what is large, in pages of its own.
+  void* allocate_pages(size_t more) noexcept {
+    more = (more + page_bytes - 1) & ~(page_bytes - 1);
+    if (is_full(more)) return nullptr;
+    const uint64_t from_end = fetch_add(head.above, more) + more;
+    return is_full(0) ? nullptr : reinterpret_cast<char*>(this) + head.bytes - from_end;
+  }
+  // The next of what all have the same whole number of pages.
+  void* allocate_below(size_t more) noexcept {
+    if (is_full(more)) return nullptr;
+    const uint64_t at = fetch_add(head.below, more);
+    return is_full(0) ? nullptr : reinterpret_cast<char*>(this) + at;
+  }
+
+ private:
+  bool is_full(uint64_t more) const noexcept {
+    return load_acquire(head.below) + load_acquire(head.above) + more > head.bytes;
+  }
+};
+constexpr uint64_t first_below = (sizeof(recorder_store) + page_bytes - 1) & ~(page_bytes - 1);
+
+#ifdef __SANITIZE_THREAD__
+constexpr uint64_t largest_store = uint64_t{1} << 30;
+#else
+constexpr uint64_t largest_store = uint64_t{1} << 35;  // of addresses
+#endif
+constexpr uint64_t smallest_store = uint64_t{1} << 27;
+
+// Nobody can make it smaller or larger, or map it anew to write, or lift this.
+constexpr long store_seals = 0x01 | 0x02 | 0x04 | 0x10;  // F_SEAL_SEAL, _SHRINK, _GROW, _FUTURE_WRITE
+
+// A sealed memfd cannot be told from its number alone once somebody has closed it: by its seals it can, near enough.
+template <class = void>
+inline bool is_store(long file) noexcept {
+  constexpr long get_seals = 1034;  // F_GET_SEALS
+  return file >= 0 && (system::call(__NR_fcntl, file, get_seals, 0L) & (store_seals | ~0xffL)) == store_seals;
+}
+
+template <class = void>
+inline long make_memory_file() noexcept {
+  constexpr long close_on_exec = 1, allow_sealing = 2, never_executed = 8;  // MFD_
+  const long made = system::call(__NR_memfd_create, "adaptyst", close_on_exec | allow_sealing | never_executed);
+  return made >= 0 ? made : system::call(__NR_memfd_create, "adaptyst", close_on_exec | allow_sealing);
+}
+
+// What a file may grow to without a signal.
+template <class = void>
+inline uint64_t file_limit() noexcept {
+  constexpr long of_files = 1;  // RLIMIT_FSIZE
+  uint64_t limits[2] = {~uint64_t{0}, ~uint64_t{0}};
+  system::call(__NR_prlimit64, 0L, of_files, nullptr, limits);
+  return limits[0];
+}
+
+// When it is mapped: nobody can map it to write after this. -1, and it is closed, where it cannot be.
+template <class = void>
+inline long seal_store(long file) noexcept {
+  constexpr long add_seals = 1033;  // F_ADD_SEALS
+  if (file < 0 || system::call(__NR_fcntl, file, add_seals, store_seals) == 0) return file;
+  system::call(__NR_close, file);
+  return -1;
+}
+
+// Null: there is no memory for it. `file`: its descriptor, not sealed yet, or -1 where it is private.
+template <class = void>
+inline recorder_store* map_store(long& file, uint64_t largest = largest_store) noexcept {
+  file = make_memory_file();
+  const uint64_t limit = file_limit();
+  for (uint64_t bytes = largest; bytes >= smallest_store; bytes /= 2) {
+    const bool as_file = file >= 0 && bytes <= limit && system::call(__NR_ftruncate, file, bytes) == 0;
+    void* const mapped =
+        system::map(nullptr, bytes, system::read_write, as_file ? system::shared_file : system::private_memory,
+                    as_file ? static_cast<int>(file) : -1, 0);
+    if (reinterpret_cast<intptr_t>(mapped) == -1) continue;
+    if (!as_file && file >= 0) {
+      system::call(__NR_close, file);
+      file = -1;
+    }
+    system::advise(mapped, bytes, system::not_in_core_dumps);
+    auto* const made = static_cast<recorder_store*>(mapped);
+    made->head.base = reinterpret_cast<uintptr_t>(mapped);
+    made->head.bytes = bytes;
+    made->head.below = first_below;
+    return made;
+  }
+  if (file >= 0) system::call(__NR_close, file);
+  file = -1;
+  return nullptr;
+}
+
+}}}  // namespace adaptyst::v1::detail
+
+#endif

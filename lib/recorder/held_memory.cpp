@@ -1,0 +1,54 @@
+#include "held_memory.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <adaptyst/detail/recorder_store.hpp>
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "../support/error.hpp"
+
+namespace adaptyst::lib {
+
+held_memory::held_memory(descriptor file, const memory& beside) : file_(std::move(file)), beside_(beside) {
+  struct stat known {};
+  detail::store_head head{};
+  // Without the seals its owner could make it smaller while we read, or somebody else write it.
+  const bool is_sealed = detail::is_store(file_.get());
+  if (is_sealed && fstat(file_.get(), &known) == 0 &&
+      pread(file_.get(), &head, sizeof head, 0) == static_cast<ssize_t>(sizeof head) &&
+      head.bytes == static_cast<std::uint64_t>(known.st_size) && head.base % detail::page_bytes == 0 &&
+      head.base + head.bytes > head.base) {
+    base_ = head.base;
+    bytes_ = head.bytes;
+    return;
+  }
+  throw error("a program has handed over what is no store of its recorders", 0,
+              "build it with the headers of this version");
+}
+
+bool held_memory::holds(std::uint64_t address, std::size_t bytes) const noexcept {
+  return address >= base_ && address - base_ <= bytes_ && bytes <= bytes_ - (address - base_);
+}
+
+bool held_memory::read(std::uint64_t address, void* to, std::size_t bytes) const noexcept {
+  if (!holds(address, bytes)) return beside_.read(address, to, bytes);
+  return pread(file_.get(), to, bytes, static_cast<off_t>(address - base_)) == static_cast<ssize_t>(bytes);
+}
+
+bool held_memory::write(std::uint64_t address, const void* from, std::size_t bytes) const noexcept {
+  return beside_.write(address, from, bytes);
+}
+
+std::string held_memory::text(std::uint64_t address, std::size_t most) const {
+  if (!holds(address, 1)) return beside_.text(address, most);
+  std::string read(std::min<std::uint64_t>(most, base_ + bytes_ - address), '\0');
+  const ssize_t got = pread(file_.get(), read.data(), read.size(), static_cast<off_t>(address - base_));
+  read.resize(got > 0 ? strnlen(read.data(), static_cast<std::size_t>(got)) : 0);
+  return read;
+}
+
+}  // namespace adaptyst::lib

@@ -1,0 +1,40 @@
+// The store of another process, held by its descriptor: there as long as we hold it, whatever becomes of the process.
+#ifndef ADAPTYST_LIB_RECORDER_HELD_MEMORY_HPP
+#define ADAPTYST_LIB_RECORDER_HELD_MEMORY_HPP
+
+#include <cstdint>
+#include <string>
+
+#include "../support/descriptor.hpp"
+#include "memory.hpp"
+
+namespace adaptyst::lib {
+
+class held_memory final : public memory {
+ public:
+  // `beside`: what else is read of the process, and whatever is written; outlives this.
+  // Throws error when it is no store that nobody can cut off.
+  held_memory(descriptor file, const memory& beside);
+
+  // Where the process has it.
+  std::uint64_t address() const noexcept { return base_; }
+
+  using memory::read;
+  using memory::write;
+  // Read, and not mapped: to look at a page that was never written would make it.
+  bool read(std::uint64_t address, void* to, std::size_t bytes) const noexcept override;
+  bool write(std::uint64_t address, const void* from, std::size_t bytes) const noexcept override;
+  std::string text(std::uint64_t address, std::size_t most) const override;
+  unsigned patience() const noexcept override { return 3; }
+
+ private:
+  bool holds(std::uint64_t address, std::size_t bytes) const noexcept;
+
+  descriptor file_;
+  const memory& beside_;
+  std::uint64_t base_ = 0, bytes_ = 0;
+};
+
+}  // namespace adaptyst::lib
+
+#endif
