@@ -31,9 +31,11 @@ struct probe {
   bool has_fast_point = false;             // a 5-byte nop, which Linux 6.18 replaces by a call
 };
 
-// An ELF object with markers.
+// An ELF object with markers. Those that were built with headers of another ABI version than ADAPTYST_ABI_VERSION stay
+// asleep, and nothing but their file is known.
 struct marked_object {
   std::string file;
+  std::uint32_t abi = 0;
   std::optional<std::uint64_t> control_block;  // the address of struct adaptyst_object (<adaptyst/probe_abi.h>)
   std::vector<probe> probes;
 };

@@ -263,7 +263,7 @@ struct unread_programs {
   std::uint64_t up_to_ns = 0;  // between the last reading and the end, at most
 };
 
-// Programs that were observed, and whose memory could not be read.
+// Programs that could not be looked into: their memory is not to be read, or markers in them were built with other headers.
 struct refused_programs {
   std::uint64_t programs = 0;
   std::string why;  // a reason; of a merged profile all, joined by " | "

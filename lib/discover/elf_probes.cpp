@@ -66,22 +66,24 @@ std::string_view next_string(const char** at, const char* end, const std::string
   return text;
 }
 
-// As linked; 0 if there is none.
-std::uint64_t control_block(const sections& in) {
-  if (in.control == nullptr) return 0;
+void find_control_block(const sections& in, elf_markers& to) {
+  if (in.control == nullptr) return;
   GElf_Nhdr note;
   std::size_t name_at = 0;
   std::size_t body_at = 0;
   const char* const bytes = static_cast<const char*>(in.control->d_buf);
   for (std::size_t at = 0; (at = gelf_getnote(in.control, at, &note, &name_at, &body_at)) > 0;) {
     std::uint64_t offset;
-    if (note.n_type != ADAPTYST_OBJECT_NOTE || note.n_namesz != sizeof "adaptyst" ||
-        std::memcmp(bytes + name_at, "adaptyst", sizeof "adaptyst") != 0 || note.n_descsz != sizeof offset)
+    if (note.n_namesz != sizeof "adaptyst" || note.n_descsz != sizeof offset ||
+        std::memcmp(bytes + name_at, "adaptyst", sizeof "adaptyst") != 0)
       continue;
-    std::memcpy(&offset, bytes + body_at, sizeof offset);
-    return in.control_address + body_at + offset;
+    if (note.n_type != ADAPTYST_OBJECT_NOTE) {
+      to.other_abi = note.n_type;
+    } else if (to.control_block == 0) {
+      std::memcpy(&offset, bytes + body_at, sizeof offset);
+      to.control_block = in.control_address + body_at + offset;
+    }
   }
-  return 0;
 }
 
 }  // namespace
@@ -94,7 +96,7 @@ elf_markers find_elf_markers(const std::string& file) {
   const std::vector<elf_segment> segments = loaded_segments(elf.get());
   const sections found = find_sections(elf.get(), file);
   elf_markers markers;
-  markers.control_block = control_block(found);
+  find_control_block(found, markers);
   if (markers.control_block != 0) {
     if (segments.empty()) fail(file, "nothing of it is loaded");
     markers.first_address = segments.front().address - segments.front().offset;

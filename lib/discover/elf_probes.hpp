@@ -22,6 +22,7 @@ struct elf_probe {
 struct elf_markers {
   std::vector<elf_probe> probes;
   std::uint64_t control_block = 0;  // as linked; 0: no markers
+  std::uint32_t other_abi = 0;      // of markers that were built with other headers; 0: there are none
   std::uint64_t first_address = 0;  // as linked, of what is loaded from the beginning of the file
 };
 

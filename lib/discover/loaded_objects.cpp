@@ -2,6 +2,7 @@
 
 #include <adaptyst/detail/process.hpp>
 #include <algorithm>
+#include <cstring>
 
 namespace adaptyst::lib {
 
@@ -13,6 +14,23 @@ std::vector<std::string> files_with_markers() {
     return true;
   });
   return files;
+}
+
+std::vector<foreign_object> foreign_objects() {
+  std::vector<foreign_object> found;
+  detail::system::for_each_object(
+      [](void* info, std::size_t, void* to) {
+        detail::loaded_object object;
+        std::memcpy(&object, info, sizeof object);
+        std::uint32_t abi = 0;
+        detail::control_block(object, &abi);
+        if (abi != 0)
+          static_cast<std::vector<foreign_object>*>(to)->push_back(
+              {*object.path != '\0' ? object.path : "/proc/self/exe", abi});
+        return 0;
+      },
+      &found);
+  return found;
 }
 
 }  // namespace adaptyst::lib

@@ -5,10 +5,13 @@
 #include <string>
 #include <vector>
 
+#include "foreign_object.hpp"
+
 namespace adaptyst::lib {
 
 // Their files, the executable as /proc/self/exe. A file that is loaded twice is named once.
 std::vector<std::string> files_with_markers();
+std::vector<foreign_object> foreign_objects();
 
 }  // namespace adaptyst::lib
 

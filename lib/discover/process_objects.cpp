@@ -81,6 +81,17 @@ std::vector<process_object> find_objects(pid_t process) {
   return found;
 }
 
+std::vector<foreign_object> find_foreign_objects(pid_t process) {
+  std::vector<foreign_object> found;
+  files seen(process);
+  for_each_mapping(process, [&](const mapping& one) {
+    if (!one.is_of_file() || one.offset != 0) return;
+    files::known& file = seen.of(one);
+    if (file.markers->other_abi != 0 && file.times_loaded++ == 0) found.push_back({one.path, file.markers->other_abi});
+  });
+  return found;
+}
+
 bool known_files::have_markers(const std::string& file) {
   struct stat there {};
   if (stat(file.c_str(), &there) != 0 || !S_ISREG(there.st_mode)) return false;

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "elf_probes.hpp"
+#include "foreign_object.hpp"
 
 namespace adaptyst::lib {
 
@@ -24,6 +25,9 @@ struct process_object {
 // Those that are mapped now. Files that cannot be read are passed over; throws error when the process is not there, or
 // not ours to look at.
 std::vector<process_object> find_objects(pid_t process);
+
+// Those that we cannot observe, by what the process calls them. Empty where find_objects() would throw.
+std::vector<foreign_object> find_foreign_objects(pid_t process);
 
 // Which files have markers, remembered, since processes share most of what they map.
 class known_files {

@@ -1,21 +1,15 @@
 #include <adaptyst/inspect.hpp>
 
-#include <dirent.h>
-#include <fmt/format.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <charconv>
 #include <chrono>
-#include <cstring>
 #include <map>
 #include <utility>
 
-#include "../support/error.hpp"
 #include "../support/process_maps.hpp"
 #include "process_objects.hpp"
+#include "running_processes.hpp"
 
 namespace adaptyst { inline namespace v1 {
 
@@ -27,25 +21,6 @@ using std::chrono::milliseconds;
 // A shell is seen a moment before it becomes what it was asked to start.
 constexpr milliseconds first_pause{500};
 constexpr milliseconds longest_pause{60'000};
-
-std::vector<pid_t> running_processes() {
-  DIR* const all = opendir("/proc");
-  if (all == nullptr) throw lib::error("cannot list the processes in /proc", errno, "mount /proc");
-  std::vector<pid_t> found;
-  while (const dirent* const entry = readdir(all)) {
-    const char* const end = entry->d_name + std::strlen(entry->d_name);
-    pid_t process = 0;
-    if (const auto read = std::from_chars(entry->d_name, end, process); read.ec == std::errc{} && read.ptr == end)
-      found.push_back(process);
-  }
-  closedir(all);
-  return found;
-}
-
-bool is_ours(pid_t process) {
-  struct stat owner {};
-  return stat(fmt::format("/proc/{}", process).c_str(), &owner) == 0 && (geteuid() == 0 || owner.st_uid == geteuid());
-}
 
 struct known_process {
   bool has_markers = false;
@@ -61,7 +36,7 @@ struct process_search::state {
   lib::known_files files;
 
   void look(pid_t process, known_process& at, clock::time_point now) {
-    at.has_markers = is_ours(process) && lib::has_objects(process, files);
+    at.has_markers = lib::is_ours(process) && lib::has_objects(process, files);
     at.image = at.has_markers ? lib::image_of(process) : "";
     at.pause = std::clamp(2 * at.pause, first_pause, longest_pause);
     at.next_look = now + at.pause;
@@ -75,7 +50,7 @@ std::vector<std::int64_t> process_search::find() {
   const clock::time_point now = clock::now();
   std::map<pid_t, known_process> before = std::exchange(state_->known, {});
   std::vector<std::int64_t> found;
-  for (const pid_t process : running_processes()) {
+  for (const pid_t process : lib::running_processes()) {
     if (process == getpid()) continue;
     known_process& at = state_->known[process];
     if (const auto known = before.find(process); known != before.end()) at = std::move(known->second);

@@ -185,7 +185,9 @@ constexpr auto fields(type<unread_programs>) {
 
 constexpr auto fields(type<refused_programs>) {
   using of = refused_programs;
-  return list("refused", "Programs that were observed, and whose memory could not be read.",
+  return list("refused",
+              "Programs that could not be looked into: their memory is not to be read, or markers in them were built "
+              "with other headers.",
               field("programs", &of::programs, sum, always, ""),
               field("why", &of::why, joined, always, "A reason; of a merged profile all, joined by \" | \"."));
 }

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <adaptyst/inspect.hpp>
+#include <adaptyst/probe_abi.h>
 #include <nlohmann/json.hpp>
 
 #include "../support/text.hpp"
@@ -28,7 +29,10 @@ json object_of(const marked_object& one) {
                       {"address", hex(at.address)},
                       {"semaphore", hex_or_null(at.semaphore)},
                       {"fast_point", at.has_fast_point}});
-  return {{"file", one.file}, {"control_block", hex_or_null(one.control_block)}, {"probes", std::move(probes)}};
+  return {{"file", one.file},
+          {"abi", one.abi},
+          {"control_block", hex_or_null(one.control_block)},
+          {"probes", std::move(probes)}};
 }
 
 json marker_of(const known_marker& one) {
@@ -41,6 +45,10 @@ json marker_of(const known_marker& one) {
 
 // Lines are not cut: what is left out of a path or an address cannot be guessed.
 std::string table_of(const marked_object& one) {
+  if (one.abi != ADAPTYST_ABI_VERSION)
+    return fmt::format(
+        "{}\n  built for ABI version {}, not {}: its markers stay asleep; build it with the headers of this version\n",
+        printable(one.file), one.abi, int{ADAPTYST_ABI_VERSION});
   std::string text = fmt::format("{}\n  control block {}\n", printable(one.file), hex(one.control_block));
   text += "  " + fitted("probe", 14) + right("file offset", address_columns) + right("address", address_columns) +
           right("semaphore", address_columns) + "  fast point\n";

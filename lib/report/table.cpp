@@ -305,9 +305,10 @@ void write_account(std::string& out, const account& of, double wall_ns) {
                     of.unread->programs == 1 ? "a program" : fmt::format("{} programs", of.unread->programs),
                     of.unread->programs == 1 ? "it" : "they", duration(static_cast<double>(of.unread->up_to_ns))));
   if (of.refused)
-    out += wrapped(printable(fmt::format(
-        "the memory of {} could not be read, and what is there is missing, whatever that is: {}",
-        of.refused->programs == 1 ? "a program" : fmt::format("{} programs", of.refused->programs), of.refused->why)));
+    out += wrapped(printable(
+        fmt::format("{} could not be looked into, and what {} did is missing, whatever that is: {}",
+                    of.refused->programs == 1 ? "a program" : fmt::format("{} programs", of.refused->programs),
+                    of.refused->programs == 1 ? "it" : "they", of.refused->why)));
   if (of.overhead_ns)
     out += wrapped(fmt::format(
         "observing them cost about {} of the threads' time{}", duration(*of.overhead_ns),

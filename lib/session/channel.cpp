@@ -40,7 +40,8 @@ bool is_ours(const ucred& peer) {
   return peer.pid > 0 && (peer.uid == geteuid() || (geteuid() == 0 && is_descendant(peer.pid)));
 }
 
-// An announcement as these headers make it, and the descriptor that came with it, if one did.
+// An announcement as these headers make it, or at least the version of others; and the descriptor that came with it, if one
+// did.
 bool receive(int peer, adaptyst_announcement& told, int& along) {
   iovec body{&told, sizeof told};
   alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int))];
@@ -54,7 +55,8 @@ bool receive(int peer, adaptyst_announcement& told, int& along) {
       first != nullptr && first->cmsg_level == SOL_SOCKET && first->cmsg_type == SCM_RIGHTS &&
       first->cmsg_len == CMSG_LEN(sizeof along))
     std::memcpy(&along, CMSG_DATA(first), sizeof along);
-  return got == static_cast<ssize_t>(sizeof told) && told.abi == ADAPTYST_ABI_VERSION;
+  if (got < static_cast<ssize_t>(sizeof told.abi)) return false;
+  return got == static_cast<ssize_t>(sizeof told) || told.abi != ADAPTYST_ABI_VERSION;
 }
 
 }  // namespace
@@ -77,7 +79,7 @@ channel::channel() {
 
 channel::~channel() { close(descriptor_); }
 
-void channel::handle(const std::function<adaptyst_answer(pid_t, const adaptyst_announcement&, int)>& answer) {
+void channel::handle(const answering& answer) {
   constexpr int most_at_once = 1000;  // the caller has other things to do as well
   for (int at = 0; at != most_at_once; ++at) {
     const int peer = accept4(descriptor_, nullptr, nullptr, SOCK_CLOEXEC);
@@ -93,8 +95,8 @@ void channel::handle(const std::function<adaptyst_answer(pid_t, const adaptyst_a
     adaptyst_announcement told{};
     int along = -1;
     if (getsockopt(peer, SOL_SOCKET, SO_PEERCRED, &who, &bytes) == 0 && is_ours(who) && receive(peer, told, along)) {
-      const adaptyst_answer reply = answer(who.pid, told, along);
-      send(peer, &reply, sizeof reply, MSG_NOSIGNAL);
+      if (const std::optional<adaptyst_answer> reply = answer(who.pid, told, along))
+        send(peer, &*reply, sizeof *reply, MSG_NOSIGNAL);
     } else if (along >= 0) {
       close(along);
     }

@@ -6,6 +6,7 @@
 #include <sys/types.h>
 
 #include <functional>
+#include <optional>
 #include <string>
 
 namespace adaptyst::lib {
@@ -23,8 +24,10 @@ class channel {
 
   // Calls `answer` for each announcement that waits. Those of strangers are not heard: it takes our user, or, for root,
   // a descendant of ours.
-  // With a descriptor that came along, or -1; it is the callee's.
-  void handle(const std::function<adaptyst_answer(pid_t, const adaptyst_announcement&, int)>& answer);
+  // Of one that was built with other headers, only `abi` counts. With a descriptor that came along, or -1; it is the
+  // callee's. Without an answer, none is sent.
+  using answering = std::function<std::optional<adaptyst_answer>(pid_t, const adaptyst_announcement&, int)>;
+  void handle(const answering& answer);
 
  private:
   std::string name_;

@@ -17,6 +17,8 @@
 #include <cstring>
 #include <fstream>
 
+#include "../discover/process_objects.hpp"
+#include "../discover/running_processes.hpp"
 #include "../kernel/ebpf_trial.hpp"
 #include "../kernel/uprobe_multi.hpp"
 #include "../recorder/clock_line.hpp"
@@ -80,6 +82,7 @@ class examination {
     add_mounted("/sys", SYSFS_MAGIC, "attaching, and BTF");
     add_clock();
     add_build();
+    add_other_builds();
     return std::move(found_);
   }
 
@@ -216,6 +219,18 @@ class examination {
         fmt::format("adaptyst {}.{}.{} with {}", ADAPTYST_VERSION_MAJOR, ADAPTYST_VERSION_MINOR, ADAPTYST_VERSION_PATCH,
                     libbpf.empty() ? "inline, without libbpf" : "ebpf and inline, libbpf " + libbpf),
         "engine ebpf, --function, --stacks, --context", "build it where CMake finds libbpf, clang and bpftool");
+  }
+
+  void add_other_builds() {
+    std::string found;
+    for (const pid_t process : lib::running_processes()) {
+      if (!lib::is_ours(process)) continue;
+      for (const lib::foreign_object& one : lib::find_foreign_objects(process))
+        found += fmt::format("{}process {}: {}", found.empty() ? "" : "; ", process, name_of(one));
+    }
+    add("other builds", found.empty() ? verdict::ok : verdict::no,
+        found.empty() ? "no running process of yours has markers of another ABI version" : found,
+        "markers that can be awake", "build these with the headers of this version");
   }
 
   static std::string kernel_release() {

@@ -25,6 +25,7 @@ namespace {
 marked_object object_of(const std::string& file, const lib::elf_markers& markers, std::uint64_t moved) {
   marked_object made;
   made.file = file;
+  made.abi = ADAPTYST_ABI_VERSION;
   if (markers.control_block != 0) made.control_block = markers.control_block + moved;
   for (const lib::elf_probe& one : markers.probes) {
     probe copy{one.name, one.arguments, one.offset, one.address + moved, std::nullopt, one.has_fast_point};
@@ -82,8 +83,9 @@ void read_markers(inspection& to, pid_t process) {
 inspection inspect_file(const std::string& file) {
   inspection found;
   found.file = file;
-  if (const lib::elf_markers markers = lib::find_elf_markers(file);
-      markers.control_block != 0 || !markers.probes.empty())
+  const lib::elf_markers markers = lib::find_elf_markers(file);
+  if (markers.other_abi != 0) found.objects.push_back({file, markers.other_abi, std::nullopt, {}});
+  if (markers.control_block != 0 || (markers.other_abi == 0 && !markers.probes.empty()))
     found.objects.push_back(object_of(file, markers, 0));
   return found;
 }
@@ -98,6 +100,8 @@ inspection inspect_process(std::int64_t process) {
   for (const lib::process_object& one : lib::find_objects(id))
     found.objects.push_back(
         object_of(own_name(one.file, id), *one.markers, one.control_block - one.markers->control_block));
+  for (const lib::foreign_object& one : lib::find_foreign_objects(id))
+    found.objects.push_back({one.file, one.abi, std::nullopt, {}});
   read_markers(found, id);
   return found;
 }

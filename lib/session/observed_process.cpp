@@ -46,6 +46,8 @@ std::string hint_on_refusal(int number) {
               hint_on_refusal(number));
 }
 
+constexpr const char* other_build = "it was built with another version of adaptyst: build both with the same";
+
 bool is_alive(std::uint32_t process) { return kill(static_cast<pid_t>(process), 0) == 0 || errno != ESRCH; }
 
 }  // namespace
@@ -100,6 +102,11 @@ void observed_process::note_refusal() {
   if (number == EMFILE || number == ENFILE || number == ENOMEM) {
     memory_.open();
     number = memory_.refusal();
+  }
+  if (number == 0 && !has_known_layout(state_)) {
+    if (refused_.empty()) complain(fmt::format("cannot read the recorders of process {}: {}", id_, other_build));
+    refused_ = other_build;
+    return;
   }
   if (number == 0) {
     if (claimed_) refused_.clear();  // nothing is lost: all is still there
@@ -233,8 +240,7 @@ void observed_process::take_over(const claim_terms& terms) {
   // A child that has forked, and has not noticed it yet, goes to sleep when it does, unless it finds that somebody waits.
   const bool forked = control.abi == 0;
   if ((!forked && control.abi != ADAPTYST_ABI_VERSION) || !has_known_layout(state_))
-    throw error(fmt::format("cannot read the recorders of process {}", id_), std::to_string(id_), 0,
-                "it was built with another version of adaptyst: build both with the same");
+    throw error(fmt::format("cannot read the recorders of process {}", id_), std::to_string(id_), 0, other_build);
   const auto self = static_cast<std::uint32_t>(getpid());
   if (control.observer != 0 && control.observer != self && is_alive(control.observer))
     throw error(fmt::format("cannot observe process {}: process {} does", id_, control.observer), std::to_string(id_),

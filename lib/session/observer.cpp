@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <limits>
 #include <map>
+#include <optional>
 #include <utility>
 
 #include "../discover/process_objects.hpp"
@@ -77,6 +78,11 @@ struct observer::state {
     try {
       // Behind its memory, or they could be those of the program that it was before.
       const std::vector<lib::process_object> found = lib::find_objects(process);
+      const std::vector<lib::foreign_object> foreign = lib::find_foreign_objects(process);
+      if (found.empty() && !foreign.empty())
+        throw lib::error(fmt::format("cannot observe process {}: {}", process, name_of(foreign.front())),
+                         std::to_string(process), 0, "build it with the headers of this version");
+      session.miss(process, foreign);
       if (found.empty() && !session.probes_functions())
         throw lib::error(fmt::format("cannot observe process {}: there are no markers in it", process),
                          std::to_string(process), 0, "put ADAPTYST_REGION into its source, or name functions");
@@ -101,10 +107,14 @@ struct observer::state {
     session.expect(added);
   }
 
-  adaptyst_answer answer(pid_t who, const adaptyst_announcement& told, int store) {
+  std::optional<adaptyst_answer> answer(pid_t who, const adaptyst_announcement& told, int store) {
     adaptyst_answer reply{};
     lib::descriptor held(store);
     try {
+      if (told.abi != ADAPTYST_ABI_VERSION) {
+        session.miss(who, lib::find_foreign_objects(who));
+        return std::nullopt;
+      }
       observed_process* known = find(who);
       if (known != nullptr && known->is_another_program()) {
         if (known->has_markers()) known->retire(), known = nullptr;

@@ -9,6 +9,7 @@
 #include <system_error>
 #include <utility>
 
+#include "../discover/loaded_objects.hpp"
 #include "../support/error.hpp"
 #include "beside_the_rest.hpp"
 #include "budget_keeper.hpp"
@@ -77,6 +78,7 @@ void session::start_with(std::unique_ptr<source> chosen, clock_pair before) {
 }
 
 void session::start_own() {
+  miss(own_->id(), foreign_objects());
   source_->admit(*own_, 0);
   for (const std::string& file : own_->files()) beside_the_rest([&] { source_->adopt(file); });
   if (!options_.functions.empty())
@@ -145,6 +147,16 @@ void session::announce(target& one, const std::vector<process_object>& objects, 
 void session::miss(const std::string& why) {
   ++missed_.programs;
   if (missed_.why.empty()) missed_.why = why;
+}
+
+void session::miss(pid_t process, const std::vector<foreign_object>& objects) {
+  for (const foreign_object& one : objects) {
+    if (!foreign_.insert({process, one.file}).second) continue;
+    miss(name_of(one));
+    complain(error(fmt::format("markers of process {} stay asleep: {}", process, name_of(one)), one.file, 0,
+                   "build it with the headers of this version")
+                 .what());
+  }
 }
 
 void session::forget() {

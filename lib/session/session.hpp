@@ -16,8 +16,10 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "../recorder/clock_line.hpp"
@@ -62,6 +64,8 @@ class session {
   void announce(target& one, const std::vector<process_object>& objects, std::uint64_t told);
   // Of a program that could not be taken over nothing is known; this is why.
   void miss(const std::string& why);
+  // So for those of its objects that we cannot wake; each is told once.
+  void miss(pid_t process, const std::vector<foreign_object>& objects);
   // It is about to lose something.
   void look_at(target& one);
   // The one that was added last.
@@ -119,6 +123,7 @@ class session {
   profile result_;
   std::mutex budget_mutex_;  // of the targets' budgets
   refused_programs missed_;
+  std::set<std::pair<pid_t, std::string>> foreign_;
   std::unique_ptr<periodic> draining_;  // own rings; others are polled
   std::unique_ptr<periodic> keeping_;   // own budget
 };

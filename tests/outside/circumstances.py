@@ -5,6 +5,7 @@ PROGRAM is marked_program; COLLECTING a program that has a collector of its own.
 import json
 import os
 import pathlib
+import re
 import shutil
 import signal
 import subprocess
@@ -12,9 +13,10 @@ import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "support"))
 from cases import run_cases  # noqa: E402
-from compiling import Failures, scratch  # noqa: E402
+from compiling import Failures, output, scratch, tool  # noqa: E402
 from states import child_of, is_watched, more_pauses  # noqa: E402
 
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 ADAPTYST, PROGRAM, COLLECTING, ENGINE = sys.argv[1:5]
 failures = Failures()
 work = scratch()
@@ -133,6 +135,45 @@ def case_capabilities_of_the_file():
     aimed.chmod(0o777)
     subprocess.run([*nobody, able], capture_output=True, timeout=LIMIT, check=False, env=environment)
     failures.equal(len(list(aimed.iterdir())), 1, "without capabilities it does as it is told")
+
+
+def case_built_with_other_headers():
+    """Its markers stay asleep, and everybody says so."""
+    headers = work / "other"
+    shutil.copytree(ROOT / "include", headers)
+    for one in headers.rglob("*.h*"):
+        text = one.read_text()
+        now = re.sub(r"(ADAPTYST_ABI_VERSION|ADAPTYST_OBJECT_NOTE) = \d+", r"\1 = 7", text).replace("adaptyst_object_v2", "adaptyst_object_v7").replace(".4byte 9, 8, 2", ".4byte 9, 8, 7")
+        one.write_text(now)
+    source = work / "other.cpp"
+    source.write_text('''#include <adaptyst/region.hpp>
+        __attribute__((constructor)) void begin() { ADAPTYST_REGION("other"); }''')
+    library = work / "libother.so"
+    output([tool("g++", "clang++"), "-std=c++17", "-O1", "-fPIC", "-shared", f"-I{headers}", source, "-o", library])
+    says = f"{library} was built for ABI version 7, not 2"
+    environment = dict(os.environ, LD_PRELOAD=str(library))
+    loaded = ["env", f"LD_PRELOAD={library}"]
+
+    shown = subprocess.run([ADAPTYST, "sites", library], capture_output=True, text=True, timeout=LIMIT, check=True).stdout
+    failures.check("built for ABI version 7, not 2" in shown and "stay asleep" in shown, "sites of a file", shown)
+    done = observe("run", "--", *loaded, PROGRAM, 100)
+    account = json.loads(profile_file.read_text())["accounting"]
+    failures.equal(account.get("refused", {}).get("why"), says, "the profile of a program that was started")
+    failures.check(says in done.stderr, "it is told at once", done.stderr)
+    failures.equal(counts(), {"outer": 100, "outer/inner": 100, "thread": 100}, "all else is there")
+
+    program = spawn([*loaded, PROGRAM, 100000, 0, 100])
+    more_pauses(program.pid, 20)
+    failures.equal(observe("attach", "--duration=0.4", program.pid).returncode, 0, "attaching")
+    failures.equal(json.loads(profile_file.read_text())["accounting"].get("refused", {}).get("why"), says, "the profile of one that runs")
+    shown = subprocess.run([ADAPTYST, "sites", str(program.pid)], capture_output=True, text=True, timeout=LIMIT, check=True).stdout
+    failures.check("built for ABI version 7, not 2" in shown, "sites of a process", shown)
+    shown = subprocess.run([ADAPTYST, "doctor"], capture_output=True, text=True, timeout=LIMIT, check=False).stdout
+    failures.check(says in " ".join(shown.split()), "the doctor", shown)
+
+    environment["ADAPTYST"] = f"engine={ENGINE},report=none,output={profile_file}"
+    subprocess.run([COLLECTING], capture_output=True, timeout=LIMIT, check=False, env=environment)
+    failures.equal(json.loads(profile_file.read_text())["accounting"].get("refused", {}).get("why"), says, "a collector in the program")
 
 
 def case_collector_inside():

@@ -174,10 +174,10 @@ TEST_CASE("what was not read is said to be an estimate") {
 TEST_CASE("a program whose memory cannot be read is told of, in words that do no harm") {
   adaptyst::profile in = small();
   in.accounting.refused = {1, "Permission\x1b[31m denied (EACCES)"};
-  CHECK(contains(adaptyst::to_table(in), "the memory of a program could not be read"));
-  CHECK(contains(adaptyst::to_table(in), "Permission?[31m denied (EACCES)"));
+  CHECK(contains(adaptyst::to_table(in), "a program could not be looked into, and what it did"));
+  CHECK(contains(adaptyst::to_table(in), "Permission?[31m"));
   adaptyst::merge(in, in);
-  CHECK(contains(adaptyst::to_table(in), "the memory of 2 programs could not be read"));
+  CHECK(contains(adaptyst::to_table(in), "2 programs could not be looked into, and what they did"));
   in.mechanism = "trap\x1b]0;\u202e";
   CHECK(contains(adaptyst::to_table(in), "trap?]0;?"));
 }

@@ -23,9 +23,10 @@ struct loaded_object {  // the beginning of dl_phdr_info
   uint16_t header_count;
 };
 
-// The control block that an object's note leads to, or null: no markers in it.
+// The control block that an object's note leads to, or null: no markers in it. `other_abi`: of markers that were built
+// with other headers, if there are any.
 template <class = void>
-inline adaptyst_object* control_block(const loaded_object& object) noexcept {
+inline adaptyst_object* control_block(const loaded_object& object, uint32_t* other_abi = nullptr) noexcept {
   constexpr uint32_t note_segment = 4;  // PT_NOTE
   struct note_header {
     uint32_t name_bytes, body_bytes, type;
@@ -41,8 +42,10 @@ inline adaptyst_object* control_block(const loaded_object& object) noexcept {
       __builtin_memcpy(&header, reinterpret_cast<const void*>(note), sizeof header);
       const uint64_t name = note + sizeof header;
       const uint64_t body = (name + header.name_bytes + padding) & ~padding;
-      if (header.type == ADAPTYST_OBJECT_NOTE && header.name_bytes == 9 && header.body_bytes == 8 &&
-          __builtin_memcmp(reinterpret_cast<const void*>(name), "adaptyst", 9) == 0) {
+      const bool is_ours = header.name_bytes == 9 && header.body_bytes == 8 &&
+                           __builtin_memcmp(reinterpret_cast<const void*>(name), "adaptyst", 9) == 0;
+      if (is_ours && header.type != ADAPTYST_OBJECT_NOTE && other_abi != nullptr) *other_abi = header.type;
+      if (is_ours && header.type == ADAPTYST_OBJECT_NOTE) {
         uint64_t offset;  // from the note's body to the control block
         __builtin_memcpy(&offset, reinterpret_cast<const void*>(body), sizeof offset);
         return reinterpret_cast<adaptyst_object*>(body + offset);

@@ -1,0 +1,24 @@
+// An ELF object whose markers were built with headers of another ABI version: they stay asleep, and this is told.
+#ifndef ADAPTYST_LIB_DISCOVER_FOREIGN_OBJECT_HPP
+#define ADAPTYST_LIB_DISCOVER_FOREIGN_OBJECT_HPP
+
+#include <adaptyst/probe_abi.h>
+#include <fmt/format.h>
+
+#include <cstdint>
+#include <string>
+
+namespace adaptyst::lib {
+
+struct foreign_object {
+  std::string file;
+  std::uint32_t abi;
+};
+
+inline std::string name_of(const foreign_object& one) {
+  return fmt::format("{} was built for ABI version {}, not {}", one.file, one.abi, int{ADAPTYST_ABI_VERSION});
+}
+
+}  // namespace adaptyst::lib
+
+#endif
