@@ -12,6 +12,7 @@
 #include <cstddef>
 #include <ctime>
 #include <fstream>
+#include <limits>
 #include <utility>
 
 #include "../discover/process_objects.hpp"
@@ -176,7 +177,27 @@ void observed_process::find_state() {
     if (state_.process == 0 && memory_.read(object, block)) state_.process = block.process;
   }
   // In a child that has forked, and has not noticed it yet, the store is still its parent's.
-  if (state_.address == 0 && !is_forked()) state_.address = store_of(memory_, state_.process);
+  if (state_.address == 0 && !is_forked()) {
+    state_.address = store_of(memory_, state_.process);
+    ask_for_store();
+  }
+}
+
+// Of one that has not handed it over, which takes the right to trace it.
+void observed_process::ask_for_store() {
+  std::uint64_t number = 0;
+  if (state_.address == 0 || !memory_.read(state_.process + offsetof(detail::process, store_file), number) ||
+      number > std::numeric_limits<int>::max())
+    return;
+  descriptor store(static_cast<int>(syscall(SYS_pidfd_getfd, descriptor_, static_cast<int>(number), 0)));
+  if (!detail::is_store(store.get())) return;
+  try {
+    held_.emplace(std::move(store), memory_);
+  } catch (const error&) {  // it is something else
+    return;
+  }
+  if (held_->address() == state_.address) state_.in = &*held_;
+  else held_.reset();
 }
 
 bool observed_process::is_forked() const {

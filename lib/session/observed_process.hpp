@@ -66,6 +66,7 @@ class observed_process final : public target {
   std::uint64_t instants() const;
   void take_over(const claim_terms& terms);
   void find_state();
+  void ask_for_store();
   void take_state();
   void ask_for_timeline();
   bool begin_epoch(std::uint64_t epoch);

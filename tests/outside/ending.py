@@ -17,6 +17,7 @@ import time
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "support"))
 from cases import run_cases  # noqa: E402
 from compiling import Failures, scratch  # noqa: E402
+from states import is_watched, until  # noqa: E402
 
 ADAPTYST, PROGRAM, ENGINE = sys.argv[1:4]
 STATUS = {"kill": -signal.SIGKILL, "_exit": 0, "quick_exit": 0, "abort": -signal.SIGABRT, "exec": 0, "exit": 0,
@@ -40,11 +41,7 @@ def read_counts(file):
 
 def kill_all(file, after):
     """Each process by itself, in any order, when all have begun."""
-    deadline = time.monotonic() + LIMIT
-    while not all(begun for _, begun, _ in read_counts(file)):
-        if time.monotonic() > deadline:
-            raise RuntimeError("the program does not begin")
-        time.sleep(0.001)
+    until(lambda: all(begun for _, begun, _ in read_counts(file)), "the program begins")
     time.sleep(after)
     processes = list({process for process, _, _ in read_counts(file)})
     random.shuffle(processes)
@@ -138,6 +135,30 @@ def case_in_the_middle():
     for how in ("exit", "kill"):
         _, _, profile, table = observe(how, 100)
         failures.check("ended_in" not in profile["process"] and "ended in" not in table, f"{how}: in no region", table)
+
+
+def case_attached():
+    """Whoever may trace it gets what the program has not handed over."""
+    for how in ABRUPT:
+        written = work / "attached.json"
+        file = work / "counts"
+        file.write_bytes(bytes(COUNTS * 3))
+        program = subprocess.Popen([PROGRAM, "1500", how, file, "3"], stdout=subprocess.DEVNULL)
+        try:
+            until(lambda: all(begun for _, begun, _ in read_counts(file)), "the program begins")
+            before = sum(completed for _, _, completed in read_counts(file))
+            observer = subprocess.Popen([ADAPTYST, "attach", f"--engine={ENGINE}", "--overhead=none", "--report=none", f"--output={written}",
+                                         str(program.pid)], stdout=subprocess.DEVNULL)
+            is_watched(program.pid, PROGRAM)
+            after = sum(begun for _, begun, _ in read_counts(file))
+            program.wait(LIMIT)
+        finally:
+            program.kill()
+        failures.equal(observer.wait(LIMIT), 0, f"{how}: the observer ends with it")
+        profile = json.loads(written.read_text())
+        completed, begun = (sum(one[which] for one in read_counts(file)) for which in (2, 1))
+        failures.check(completed - after <= short(profile)[0] <= begun - before, f"{how}: every event since", (completed - after, profile["regions"], begun - before))
+        failures.equal((profile["accounting"]["lost"], profile["accounting"].get("unread")), ({}, None), f"{how}: nothing is lost")
 
 
 def check_unread(how, account, table):
