@@ -96,7 +96,8 @@ enum adaptyst_observation {
 
 struct adaptyst_answer {
   uint32_t observation; /* enum adaptyst_observation */
-  uint32_t observer;    /* its process id */
+  uint32_t observer;    /* its process id, and when it was started, in clock ticks since the machine was */
+  uint64_t observer_started;
   uint64_t ns_per_tick; /* how to read the processor's counter: see clock_line */
   uint64_t base_ticks;
   uint64_t base_ns;

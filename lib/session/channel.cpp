@@ -10,29 +10,22 @@
 #include <cstddef>
 #include <cstring>
 #include <ctime>
-#include <fstream>
 #include <random>
 
 #include "../support/error.hpp"
+#include "../support/process_stat.hpp"
 
 namespace adaptyst::lib {
 
 namespace {
 
-pid_t parent_of(pid_t process) {
-  std::ifstream status(fmt::format("/proc/{}/stat", process));
-  std::string text;
-  std::getline(status, text);
-  const std::size_t name_end = text.rfind(')');  // a name may hold anything
-  int parent = 0;
-  if (name_end == std::string::npos || std::sscanf(text.c_str() + name_end + 1, " %*c %d", &parent) != 1) return 0;
-  return parent;
-}
-
 bool is_descendant(pid_t process) {
   constexpr int most_generations = 256;
-  for (int at = 0; process > 1 && at != most_generations; ++at, process = parent_of(process))
+  for (int at = 0; process > 1 && at != most_generations; ++at) {
     if (process == getpid()) return true;
+    const std::optional<process_stat> known = stat_of(process);
+    process = known ? known->parent : 0;
+  }
   return false;
 }
 

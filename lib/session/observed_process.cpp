@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 #include <poll.h>
-#include <signal.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -19,6 +18,7 @@
 #include "../recorder/site_counts.hpp"
 #include "../support/error.hpp"
 #include "../support/process_maps.hpp"
+#include "../support/process_stat.hpp"
 #include "beside_the_rest.hpp"
 
 namespace adaptyst::lib {
@@ -48,8 +48,6 @@ std::string hint_on_refusal(int number) {
 }
 
 constexpr const char* other_build = "it was built with another version of adaptyst: build both with the same";
-
-bool is_alive(std::uint32_t process) { return kill(static_cast<pid_t>(process), 0) == 0 || errno != ESRCH; }
 
 }  // namespace
 
@@ -211,7 +209,7 @@ void observed_process::take_state() {
   if (!is_still_itself()) return;
   find_state();
   if (state_.address == 0 || !claimed_) return;
-  write(state_.process + offsetof(detail::control_page, observer), static_cast<std::uint32_t>(getpid()));
+  name_observer();
   ask_for_timeline();
 }
 
@@ -223,6 +221,11 @@ void observed_process::ask_for_timeline() {
     return;
   write(page + offsetof(detail::control_page, trace_entries), trace_entries_);
   begin_epoch(control.epoch + 1);
+}
+
+bool observed_process::name_observer() {
+  return write(state_.process + offsetof(detail::control_page, observer_started), own_start()) &&
+         write(state_.process + offsetof(detail::control_page, observer), static_cast<std::uint32_t>(getpid()));
 }
 
 bool observed_process::begin_epoch(std::uint64_t epoch) {
@@ -263,7 +266,8 @@ void observed_process::take_over(const claim_terms& terms) {
   if ((!forked && control.abi != ADAPTYST_ABI_VERSION) || !has_known_layout(state_))
     throw error(fmt::format("cannot read the recorders of process {}", id_), std::to_string(id_), 0, other_build);
   const auto self = static_cast<std::uint32_t>(getpid());
-  if (control.observer != 0 && control.observer != self && is_alive(control.observer))
+  if (control.observer != 0 && control.observer != self &&
+      lib::is_running(static_cast<pid_t>(control.observer), control.observer_started))
     throw error(fmt::format("cannot observe process {}: process {} does", id_, control.observer), std::to_string(id_),
                 0, "one observer at a time; stop the other");
   if (!forked && control.observer == 0 && (records || control.object_loaded != nullptr))
@@ -274,9 +278,7 @@ void observed_process::take_over(const claim_terms& terms) {
   if (forked) {
     const std::uint32_t wanted = terms.by_probes ? ADAPTYST_OBSERVED_BY_PROBES : ADAPTYST_OBSERVED_BY_RECORDER;
     write(page + offsetof(detail::control_page, trace_entries), terms.trace_entries);
-    if (!write(page + offsetof(detail::control_page, observer), self) ||
-        !write(page + offsetof(detail::process, awaited), wanted))
-      not_permitted(id_, errno);
+    if (!name_observer() || !write(page + offsetof(detail::process, awaited), wanted)) not_permitted(id_, errno);
     claimed_ = true;
     return;
   }
@@ -293,7 +295,7 @@ void observed_process::take_over(const claim_terms& terms) {
   }
   write(page + offsetof(detail::control_page, trace_entries), terms.trace_entries);
   reset_steps(state_);  // before the epoch, which is to have no event on the steps of an observer that was killed
-  if (!write(page + offsetof(detail::control_page, observer), self) || !begin_epoch(epoch)) not_permitted(id_, errno);
+  if (!name_observer() || !begin_epoch(epoch)) not_permitted(id_, errno);
   claimed_ = true;
 }
 

@@ -14,6 +14,7 @@
 
 #include "../discover/process_objects.hpp"
 #include "../support/error.hpp"
+#include "../support/process_stat.hpp"
 #include "asked_options.hpp"
 #include "capabilities.hpp"
 #include "channel.hpp"
@@ -143,6 +144,7 @@ struct observer::state {
       reply = {
           static_cast<std::uint32_t>(terms.by_probes ? ADAPTYST_OBSERVED_BY_PROBES : ADAPTYST_OBSERVED_BY_RECORDER),
           static_cast<std::uint32_t>(getpid()),
+          lib::own_start(),
           terms.clock.ns_per_tick,
           terms.clock.base_ticks,
           terms.clock.base_ns,

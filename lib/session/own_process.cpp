@@ -3,7 +3,6 @@
 #include <adaptyst/region.hpp>
 
 #include <fmt/format.h>
-#include <signal.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -12,6 +11,7 @@
 #include "../discover/loaded_objects.hpp"
 #include "../recorder/site_counts.hpp"
 #include "../support/error.hpp"
+#include "../support/process_stat.hpp"
 
 namespace adaptyst::lib {
 
@@ -42,7 +42,7 @@ own_process::own_process() : target(getpid()), in_(shared_by_markers()) { refuse
 void own_process::refuse_beside_observer() const {
   const std::uint32_t observer = detail::load(in_.control.observer);
   if (observer == 0) return;
-  if (kill(static_cast<pid_t>(observer), 0) == 0 || errno != ESRCH)
+  if (lib::is_running(static_cast<pid_t>(observer), detail::load(in_.control.observer_started)))
     throw error(fmt::format("cannot collect: process {} observes this one from outside", observer), 0,
                 "see its report; one of the two at a time");
   // It is dead, and has left the recorders awake.

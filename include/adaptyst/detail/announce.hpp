@@ -109,6 +109,7 @@ inline void heed(process& in, const adaptyst_answer& answer) noexcept {
     use_clock(in, {answer.ns_per_tick, answer.base_ticks, answer.base_ns});
     begin_epoch(in);  // what was begun by the other clock belongs to nobody
   }
+  store(in.control.observer_started, answer.observer_started);
   store(in.control.observer, answer.observer);
 }
 

@@ -26,8 +26,9 @@ struct control_page {
   uint64_t epoch;       // how many collectors have started; rows of an older epoch are not read
   recorder* recorders;  // all there are; only ever pushed to
   clock_line clock;
-  void (*object_loaded)();  // the collector's, called when an ELF object with markers appears
-  uint64_t trace_entries;   // of each thread's ring for a timeline, a power of two; 0: none is asked for
+  void (*object_loaded)();    // the collector's, called when an ELF object with markers appears
+  uint64_t observer_started;  // see adaptyst_answer
+  uint64_t trace_entries;     // of each thread's ring for a timeline, a power of two; 0: none is asked for
 };
 
 template <class T, size_t Slots>

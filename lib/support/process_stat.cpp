@@ -1,0 +1,40 @@
+#include "process_stat.hpp"
+
+#include <fmt/format.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cinttypes>
+#include <cstdio>
+#include <fstream>
+#include <string>
+
+namespace adaptyst::lib {
+
+std::optional<process_stat> stat_of(pid_t process) {
+  std::ifstream file(fmt::format("/proc/{}/stat", process));
+  std::string text;
+  std::getline(file, text, '\0');
+  const std::size_t name_end = text.rfind(')');  // a name may hold anything
+  process_stat found{};
+  // State and parent are the third and the fourth of its fields, the start is the twenty-second.
+  constexpr const char* fields = " %*c %d %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %" SCNu64;
+  if (name_end == std::string::npos ||
+      std::sscanf(text.c_str() + name_end + 1, fields, &found.parent, &found.started) != 2)
+    return std::nullopt;
+  return found;
+}
+
+std::uint64_t own_start() {
+  const std::optional<process_stat> own = stat_of(getpid());
+  return own ? own->started : 0;
+}
+
+bool is_running(pid_t process, std::uint64_t started) {
+  if (kill(process, 0) != 0 && errno == ESRCH) return false;
+  const std::optional<process_stat> now = stat_of(process);
+  return !now || started == 0 || now->started == started;
+}
+
+}  // namespace adaptyst::lib

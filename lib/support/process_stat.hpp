@@ -1,0 +1,29 @@
+// What /proc tells of a process in one line.
+#ifndef ADAPTYST_LIB_SUPPORT_PROCESS_STAT_HPP
+#define ADAPTYST_LIB_SUPPORT_PROCESS_STAT_HPP
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <optional>
+
+namespace adaptyst::lib {
+
+struct process_stat {
+  pid_t parent;
+  std::uint64_t started;  // clock ticks since the machine was started: with its number, which process it is
+};
+
+// Nothing: it is gone, or hidden from us.
+std::optional<process_stat> stat_of(pid_t process);
+
+// When this process was started; 0 where /proc does not tell.
+std::uint64_t own_start();
+
+// Whether the process with this number runs, and is the one that was started then; 0: whenever. Of one that is hidden, its
+// number decides.
+bool is_running(pid_t process, std::uint64_t started);
+
+}  // namespace adaptyst::lib
+
+#endif
