@@ -136,7 +136,8 @@ double observing_options::keeping_seconds() const {
 }
 
 void add_observing(CLI::App& to, observing_options& options, const char* meaning_of_interval) {
-  for (const lib::option_entry& one : lib::option_table()) add_one(to, options, one);
+  for (const lib::option_entry& one : lib::option_table())
+    if (one.name != "keep") add_one(to, options, one);  // of a collector in the program
   // What is asked for most, in fewer words.
   to.add_option("--timeline", options.lists["timeline"], "The same as --output trace:FILE: what happened when")
       ->allow_extra_args(false)

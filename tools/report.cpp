@@ -20,7 +20,7 @@ void report(const report_options& asked) {
   std::size_t read = 0;
   for (const std::string& file : asked.files) {
     try {
-      const profile one = read_profile(file);
+      const profile one = is_kept(file) ? read_kept(file) : read_profile(file);
       // A merge brings rows into canonical order; a single profile keeps that of its file.
       if (read++ == 0) all = one;
       else merge(all, one);
@@ -41,11 +41,14 @@ void report(const report_options& asked) {
 void add_report(CLI::App& to) {
   const auto asked = std::make_shared<report_options>();
   CLI::App* const command = to.add_subcommand("report", "Print profiles; several are added up, as those of MPI ranks");
-  command->add_option("FILE", asked->files, "A profile that output=FILE.json made")->required()->type_name("");
+  command->add_option("FILE", asked->files, "A profile that output=FILE.json made, or a file that keep=DIRECTORY left")
+      ->required()
+      ->type_name("");
   add_output(*command, asked->outputs, "Write the profile, merged where there are several, to this file");
   add_format(*command, asked->format);
   command->add_flag("--strict", asked->strict, "Report nothing where one of the files is bad");
   command->footer(
+      "A program that runs with ADAPTYST=keep=DIRECTORY and is killed leaves a file there, which is read here.\n"
       "A file that cannot be read, or is no profile, is named on standard error, and the exit status\n"
       "is 2. The others are reported all the same, unless `--strict` is given.");
   command->callback([asked] { report(*asked); });

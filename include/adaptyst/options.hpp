@@ -49,6 +49,7 @@ struct options {
   std::uint64_t sample_frequency = 997;  // mean, in Hz on each processor, 1 to 10,000
   std::uint64_t trace_events = 65536;  // of a thread, between two looks at them: 64 to 2^24, rounded up to a power of 2
   std::vector<std::string> functions;  // without markers: FILE:PATTERN, or the name of a set; needs the ebpf engine
+  std::string keep;                    // a directory for what a program that is killed leaves; of a collector in it
   bool through_exceptions = false;     // also functions of C++; a program that throws through one is terminated
   bool single_stepped = false;         // also functions whose entry costs a second trap
 

@@ -313,6 +313,12 @@ struct profile {
   std::vector<process_info> processes;
 };
 
+// What a process has recorded into a file (options::keep) that was killed, or has not ended yet. Throws adaptyst::error, which
+// says whose file it is not.
+profile read_kept(const std::string& file);
+// Whether it is such a file.
+bool is_kept(const std::string& file);
+
 // Adds `from` to `into`. Associative and commutative but for the order of regions, devices and processes, which is made
 // canonical, and for the rounding of floating-point sums.
 void merge(profile& into, const profile& from);

@@ -13,14 +13,15 @@
 
 namespace adaptyst::lib {
 
-held_memory::held_memory(descriptor file, const memory& beside) : file_(std::move(file)), beside_(beside) {
+held_memory::held_memory(descriptor file, const memory& beside, bool in_file)
+    : file_(std::move(file)), beside_(beside) {
   struct stat known {};
   detail::store_head head{};
   // Without the seals its owner could make it smaller while we read, or somebody else write it.
-  const bool is_sealed = detail::is_store(file_.get());
-  if (is_sealed && fstat(file_.get(), &known) == 0 &&
+  const bool is_safe = in_file || detail::is_store(file_.get());
+  if (is_safe && fstat(file_.get(), &known) == 0 &&
       pread(file_.get(), &head, sizeof head, 0) == static_cast<ssize_t>(sizeof head) &&
-      head.bytes == static_cast<std::uint64_t>(known.st_size) && head.base % detail::page_bytes == 0 &&
+      head.magic == detail::store_magic && head.bytes == static_cast<std::uint64_t>(known.st_size) && head.base % detail::page_bytes == 0 &&
       head.base + head.bytes > head.base) {
     base_ = head.base;
     bytes_ = head.bytes;

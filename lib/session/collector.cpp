@@ -7,6 +7,7 @@
 #include <mutex>
 #include <optional>
 
+#include "../recorder/kept_file.hpp"
 #include "../support/error.hpp"
 #include "asked_options.hpp"
 #include "own_process.hpp"
@@ -37,6 +38,7 @@ struct collector::state {
   std::mutex mutex;
   std::optional<adaptyst::error> error;
   pid_t pid = getpid();
+  std::optional<lib::kept_file> kept;   // what stays if the program is killed
   std::optional<lib::session> session;  // empty: nothing is collected (any more)
   profile result;
 
@@ -50,6 +52,7 @@ struct collector::state {
       made = std::make_unique<state>();
       made->start(lib::with_environment(lib::asked_in(given, "the collector's options")));
     } catch (const std::exception& failed) {
+      if (made && made->kept) made->kept->remove();
       lib::complain(failed.what() + std::string("\nthe program runs on, nothing is collected"));
       if (made) {
         try {
@@ -67,6 +70,7 @@ struct collector::state {
       throw lib::error("cannot start a second collector in this process", 0,
                        "stop the first one, or use its snapshot()");
     const lib::clock_pair before = lib::read_clock_pair();
+    if (!asked.keep.empty()) keep(asked);
     auto own = std::make_unique<lib::own_process>();
     // Before the session looks for ELF objects: one that is loaded meanwhile waits for the lock, and is adopted then.
     lib::own_process::call_when_loaded(&object_loaded);
@@ -78,6 +82,14 @@ struct collector::state {
     }
     adopting = &*session;
     running_in = pid;
+  }
+
+  // The kernel's rows go with the program.
+  void keep(options& asked) {
+    if (asked.engine == engine_choice::ebpf)
+      throw lib::error("cannot keep what engine=ebpf records", "keep", 0, "leave engine= away, or say engine=inline");
+    asked.engine = engine_choice::inlined;
+    kept.emplace(asked.keep);
   }
 
   // In a forked child the collection is the parent's.
@@ -92,9 +104,11 @@ struct collector::state {
     }
     try {
       session->stop();
+      if (kept) kept->remove();
     } catch (const std::exception& failed) {
-      lib::complain(failed.what());
+      lib::complain(failed.what() + (kept ? "\nwhat it has recorded stays in " + kept->name() : ""));
     }
+    kept.reset();
     {
       const std::lock_guard lock(running_mutex);  // not before all is read: the next collector's threads begin anew
       running_in = 0;

@@ -32,6 +32,8 @@ options options_of(const Given& given) {
   options asked = lib::asked_in(given, "the observer's options");
   if (asked.engine == engine_choice::off)
     throw lib::error("cannot observe with engine=off", "engine", 0, "choose auto, ebpf or inline");
+  if (!asked.keep.empty())
+    throw lib::error("cannot keep from outside", "keep", 0, "keep= is for a collector in the program");
   return asked;
 }
 

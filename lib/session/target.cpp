@@ -47,6 +47,14 @@ void target::start_now() {
   unread_ = unread_end(started_ns_);
 }
 
+void target::begin_at(std::uint64_t started_ns, unsigned cpus) {
+  started_ns_ = started_ns;
+  started_cpu_ns_ = 0;
+  cpus_ = cpus;
+}
+
+target::moment target::now() const { return {detail::monotonic_ns(), cpu_time_ns(id_)}; }
+
 void target::refresh(bool also_open) {
   const std::optional<process_state> state = reach();
   if (!state) {
@@ -54,11 +62,10 @@ void target::refresh(bool also_open) {
     return;
   }
   reader_.update(*state);
-  if (const std::uint64_t cpu_ns = cpu_time_ns(id_); is_running())
-    used_cpu_ns_ = cpu_ns - std::min(cpu_ns, started_cpu_ns_);
-  const std::uint64_t now_ns = detail::monotonic_ns();
-  observed_ns_ = now_ns - started_ns_;
-  device_list list = read_devices(*state, now_ns, observed_ns_, used_cpu_ns_ / cpus_);
+  const moment now = this->now();
+  if (is_running()) used_cpu_ns_ = now.cpu_ns - std::min(now.cpu_ns, started_cpu_ns_);
+  observed_ns_ = now.ns - std::min(now.ns, started_ns_);
+  device_list list = read_devices(*state, now.ns, observed_ns_, used_cpu_ns_ / cpus_);
   open_counts open;
   if (also_open) open = read_open_regions(*state);
   // It may have ended in the meantime, and taken its memory with it.

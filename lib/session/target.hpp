@@ -65,7 +65,7 @@ class target {
   path_set take_changed() { return reader_.take_changed(); }  // see recorder_reader
   const device_list& devices() const noexcept { return devices_; }
   const open_counts& open_regions() const noexcept { return open_; }
-  process_info info() const;
+  virtual process_info info() const;
   // It has ended, and all has been read that it has left.
   virtual void read_out() noexcept {}
   // Adds what it had in its recorders when it ended, if it has not told that it would.
@@ -84,6 +84,13 @@ class target {
 
   // Where its recorders are now, as far as they are to be read; nothing: it is not there any more.
   virtual std::optional<process_state> reach() = 0;
+  // When it is looked at: CLOCK_MONOTONIC, and the CPU time that it has used.
+  struct moment {
+    std::uint64_t ns, cpu_ns;
+  };
+  virtual moment now() const;
+  // Of one that was looked at in the past, from `started_ns` on.
+  void begin_at(std::uint64_t started_ns, unsigned cpus);
   // Whether they can be read although it has ended.
   virtual bool outlives() const noexcept { return false; }
   void set_command(std::string command) { command_ = std::move(command); }

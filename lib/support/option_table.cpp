@@ -151,6 +151,13 @@ void set_functions(options& to, std::string_view value, errors&) {
       to.functions.emplace_back(part);
 }
 
+void set_keep(options& to, std::string_view value, errors& wrong) {
+  if (value.empty() || value.size() > 200) refuse(wrong, "keep", value, "a directory, in at most 200 bytes");
+  else to.keep = value;
+}
+
+std::string keep_of(const options& of) { return of.keep; }
+
 std::string functions_of(const options& of) { return fmt::format("{}", fmt::join(of.functions, ";")); }
 
 template <std::uint64_t options::*Which>
@@ -211,6 +218,9 @@ const std::vector<option_entry>& option_table() {
        "For the timeline: events that a thread may be ahead of the file, 32 bytes each; what is more is counted as "
        "lost",
        "an output of the form trace", "", no, no, set_trace_events, number_of<&options::trace_events>},
+      {"keep", "DIRECTORY", any_value,
+       "Record into a file in this directory that stays if the program is killed, for `adaptyst report`",
+       "a collector in the program, engine inline, a local file system", "", no, no, set_keep, keep_of},
       {"functions", "FILE:PATTERN|SET[;…]", any_value,
        "Make regions of these functions as well, which need no markers: those that a pattern names, or those of an "
        "interface, as far as the program uses it",

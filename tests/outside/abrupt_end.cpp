@@ -3,7 +3,11 @@
 //
 // "wait" goes on until somebody kills it; "exit" is as a program should. CHILDREN are forked in a region that the parent has
 // left when they begin, do the same as it does, and have ended before it. COUNTS exists: a `counts` for each thread.
+// Built with COLLECTING, it has a collector of its own, which looks at what is not in children.
 #include <adaptyst/adaptyst.hpp>
+#ifdef COLLECTING
+#include <adaptyst/collector.hpp>
+#endif
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/mman.h>
@@ -61,6 +65,9 @@ void end_by(std::string_view how) {
 
 int main(int count, char** arguments) {
   if (count < 4) return 2;
+#ifdef COLLECTING
+  const adaptyst::collector collector("report=none");
+#endif
   const std::string_view how = arguments[2];
   const auto length = std::chrono::milliseconds(how == "wait" ? 60'000 : std::atol(arguments[1]));
   const deadline end = std::chrono::steady_clock::now() + length;

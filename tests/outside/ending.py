@@ -8,53 +8,30 @@ import json
 import os
 import pathlib
 import random
-import signal
-import struct
 import subprocess
 import sys
 import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "support"))
+from abrupt_end import ABRUPT, NOBODY, STATUS, kill_all, make_counts, read_counts, short  # noqa: E402
 from cases import run_cases  # noqa: E402
 from compiling import Failures, scratch  # noqa: E402
 from states import is_watched, until  # noqa: E402
 
 ADAPTYST, PROGRAM, ENGINE = sys.argv[1:4]
-STATUS = {"kill": -signal.SIGKILL, "_exit": 0, "quick_exit": 0, "abort": -signal.SIGABRT, "exec": 0, "exit": 0,
-          "wait": -signal.SIGKILL}
-ABRUPT = [how for how in STATUS if how not in ("exit", "wait")]
 ALONE = ["prlimit", "--fsize=65536:65536"]
-NOBODY = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "--inh-caps=-all", "--bounding-set=-all"]
 KILLS = int(os.environ.get("ADAPTYST_KILLS", "20"))
-COUNTS = 64  # bytes of each: process, begun, completed
 LIMIT = 60  # seconds that nothing here comes near to
 failures = Failures()
 work = scratch()
 work.chmod(0o777)
 
 
-def read_counts(file):
-    """Of each thread: its process, what it has begun, what it has completed."""
-    data = file.read_bytes()
-    return [struct.unpack_from("QQQ", data, at) for at in range(0, len(data), COUNTS)]
-
-
-def kill_all(file, after):
-    """Each process by itself, in any order, when all have begun."""
-    until(lambda: all(begun for _, begun, _ in read_counts(file)), "the program begins")
-    time.sleep(after)
-    processes = list({process for process, _, _ in read_counts(file)})
-    random.shuffle(processes)
-    for process in processes:
-        os.kill(process, signal.SIGKILL)
-
-
 def observe(how, milliseconds, *options, before=(), threads=1, children=0, user=()):
     """How many regions have been completed, and begun; the profile; the table."""
     written = work / f"{random.getrandbits(64):x}.json"
     file = work / "counts"
-    file.write_bytes(bytes(COUNTS * threads * (1 + children)))
-    file.chmod(0o666)
+    make_counts(file, threads * (1 + children))
     with subprocess.Popen([*user, ADAPTYST, "run", f"--engine={ENGINE}", f"--output={written}", *options, "--", *before, PROGRAM,
                            str(milliseconds), how, file, str(threads), str(children)], stdout=subprocess.DEVNULL,
                           stderr=subprocess.PIPE, text=True) as running:
@@ -72,14 +49,6 @@ def observe(how, milliseconds, *options, before=(), threads=1, children=0, user=
     return sum(one[2] for one in counts), sum(one[1] for one in counts), profile, table
 
 
-def short(profile):
-    """How many short regions, and with which error. What children begin is in the region in which they were forked."""
-    rows = [one for one in profile["regions"] if one["path"][-1] == "short"]
-    ways = {tuple(one["path"]) for one in rows}
-    failures.check(ways <= {("short",), ("work", "short"), ("launch", "work", "short")}, "the paths of short regions", ways)
-    return sum(one["count"] for one in rows), sum((one.get("count_error") or 0) ** 2 for one in rows) ** 0.5
-
-
 def whatever():
     """A way to end, and a program."""
     return random.choice(ABRUPT + ["wait"] * 3), {"threads": random.choice([1, 3]), "children": random.choice([0, 0, 3]),
@@ -93,7 +62,7 @@ def case_every_event():
                                                    "--overhead=none", **program)
         account = profile["accounting"]
         what = f"{how}, {program}"
-        failures.check(completed <= short(profile)[0] <= begun, f"{what}: every event", (completed, profile["regions"], begun))
+        failures.check(completed <= short(profile, failures)[0] <= begun, f"{what}: every event", (completed, profile["regions"], begun))
         failures.equal((account["lost"], account.get("unread")), ({}, None), f"{what}: nothing is lost")
         failures.check(" 0 lost" in table, f"{what}: the table says so", table)
 
@@ -107,7 +76,7 @@ def case_within_the_stated_error():
         account = profile["accounting"]
         what = f"{how}, {program}"
         failures.equal((account["lost"], account.get("unread")), ({}, None), f"{what}: nothing is lost")
-        count, error = short(profile)
+        count, error = short(profile, failures)
         beyond += not completed - 3 * error <= count <= begun + 3 * error
         failures.check(completed - 5 * error <= count <= begun + 5 * error, f"{what}: as many as there were",
                        (completed, begun, count, error))
@@ -142,7 +111,7 @@ def case_attached():
     for how in ABRUPT:
         written = work / "attached.json"
         file = work / "counts"
-        file.write_bytes(bytes(COUNTS * 3))
+        make_counts(file, 3)
         program = subprocess.Popen([PROGRAM, "1500", how, file, "3"], stdout=subprocess.DEVNULL)
         try:
             until(lambda: all(begun for _, begun, _ in read_counts(file)), "the program begins")
@@ -157,7 +126,7 @@ def case_attached():
         failures.equal(observer.wait(LIMIT), 0, f"{how}: the observer ends with it")
         profile = json.loads(written.read_text())
         completed, begun = (sum(one[which] for one in read_counts(file)) for which in (2, 1))
-        failures.check(completed - after <= short(profile)[0] <= begun - before, f"{how}: every event since", (completed - after, profile["regions"], begun - before))
+        failures.check(completed - after <= short(profile, failures)[0] <= begun - before, f"{how}: every event since", (completed - after, profile["regions"], begun - before))
         failures.equal((profile["accounting"]["lost"], profile["accounting"].get("unread")), ({}, None), f"{how}: nothing is lost")
 
 
@@ -190,7 +159,7 @@ def case_as_it_should():
             account = profile["accounting"]
             failures.equal((account["lost"], account.get("unread")), ({}, None), "nothing is lost")
             if options:
-                failures.equal(short(profile)[0], truth, "every event")
+                failures.equal(short(profile, failures)[0], truth, "every event")
 
 
 run_cases(globals(), sys.argv[4:], failures)

@@ -90,17 +90,19 @@ inline void use_clock(process& in, const clock_line& line) noexcept {
   set_clock(in.control.clock, line);
 }
 
+// `kept`: a store in a file, or null.
 template <class = void>
-inline process* make_process() noexcept {
+inline process* make_process(recorder_store* kept = nullptr) noexcept {
   auto* const made = static_cast<process*>(map_memory(sizeof(process)));
   if (made == nullptr) return nullptr;
-  made->store = map_store(made->store_file);
+  made->store_file = -1;
+  made->store = kept != nullptr ? kept : map_store(made->store_file);
   if (made->store == nullptr || system::make_key(&made->recorder_key, nullptr) != 0) {
     unmake_process(made);
     return nullptr;
   }
   system::advise(made, wiped_bytes, system::wipe_on_fork);
-  made->is_shared = made->store_file >= 0 ? 1 : 0;
+  made->is_shared = kept != nullptr || made->store_file >= 0 ? 1 : 0;
   made->store_file = seal_store(made->store_file);
   made->control.abi = ADAPTYST_ABI_VERSION;
   made->control.noticed = all_noticed;
@@ -110,14 +112,14 @@ inline process* make_process() noexcept {
 
 // That of this process, found at another object or made; null when there is no memory for it.
 template <class = void>
-ADAPTYST_DETAIL_COLD inline process* find_process(adaptyst_object& self) noexcept {
+ADAPTYST_DETAIL_COLD inline process* find_process(adaptyst_object& self, recorder_store* kept = nullptr) noexcept {
   uint64_t found = 0;
   for_each_object([&](adaptyst_object& object, const loaded_object&) {
     found = load_acquire(object.process);
     return found == 0;
   });
   if (found == 0) {
-    process* const made = make_process();
+    process* const made = make_process(kept);
     if (made == nullptr) return nullptr;
     // All who come here at once agree by the first object in the loader's order.
     for_each_object([&](adaptyst_object& first, const loaded_object&) {

@@ -2,7 +2,8 @@
 //
 // One sparse mapping, made when a marker is first awake and never unmapped. It is a memfd where there may be one: shared
 // with whoever holds its descriptor, and sealed, so that nobody else can write it, nor cut it off. Otherwise it is private,
-// and goes with the process. Pages that were never written take no memory.
+// and goes with the process. Pages that were never written take no memory. A collector may put it into a file that stays
+// when the process is killed: there each piece is allocated before its first use, as a full disk would be a signal later.
 //
 // A forked child has the parent's mapping, and must not write there: see process.hpp.
 #ifndef ADAPTYST_DETAIL_RECORDER_STORE_HPP
@@ -20,8 +21,11 @@ struct recorder;
 constexpr size_t arena_bytes = size_t{48} << 20;
 constexpr uint64_t page_bytes = 4096;
 
+constexpr uint64_t store_magic = 0x7473797470616461;  // "adaptyst"
+
 // What who reads it looks at first. Pointers are addresses of the process.
 struct store_head {
+  uint64_t magic;
   uint64_t layout;  // of all that is read there, layout_of_state; 0 until there is a recorder
   uint64_t base;    // where the process has it
   uint64_t bytes;   // of the whole
@@ -30,11 +34,23 @@ struct store_head {
   uint64_t epoch;   // of the rows that count, as control_page::epoch
   recorder* recorders;
   clock_line clock;
+  uint64_t kept_file;  // the descriptor of a file that is to stay, plus 1; 0: there is none
+};
+
+// Of a file that is to stay: whose it is. Texts end in NUL.
+struct store_owner {
+  uint64_t boot[2];            // the number of this run of the machine
+  uint64_t process, started;   // its number, and its start in clock ticks since the machine's
+  uint64_t began_ns, last_ns;  // CLOCK_MONOTONIC: of the collector, and when the process was last seen alive
+  uint64_t cpu_ns, cpus;       // what it had used by then, and how many processors it may
+  char command[256];
+  char host[64];
 };
 
 // What stands at its beginning.
 struct recorder_store {
   store_head head;
+  store_owner owner;
   device_ledger ledger;
   uint64_t arena_used;
   char arena[arena_bytes];
@@ -44,20 +60,33 @@ struct recorder_store {
     more = (more + 7) & ~size_t{7};
     if (load(arena_used) + more > arena_bytes) return nullptr;
     const uint64_t at = fetch_add(arena_used, more);
-    return at + more <= arena_bytes ? arena + at : nullptr;
+    return at + more <= arena_bytes && provide(arena + at, more) ? arena + at : nullptr;
   }
   // The same for what is large, in pages of its own.
   void* allocate_pages(size_t more) noexcept {
     more = (more + page_bytes - 1) & ~(page_bytes - 1);
     if (is_full(more)) return nullptr;
     const uint64_t from_end = fetch_add(head.above, more) + more;
-    return is_full(0) ? nullptr : reinterpret_cast<char*>(this) + head.bytes - from_end;
+    char* const made = reinterpret_cast<char*>(this) + head.bytes - from_end;
+    return is_full(0) || !provide(made, more) ? nullptr : made;
   }
-  // The next of what all have the same whole number of pages.
+  // The next of what all have the same whole number of pages, of which the first is shared.
   void* allocate_below(size_t more) noexcept {
     if (is_full(more)) return nullptr;
-    const uint64_t at = fetch_add(head.below, more);
-    return is_full(0) ? nullptr : reinterpret_cast<char*>(this) + at;
+    char* const made = reinterpret_cast<char*>(this) + fetch_add(head.below, more);
+    return is_full(0) || !provide(made, page_bytes) ? nullptr : made;
+  }
+  // False: the disk is full.
+  bool provide(const void* from, uint64_t bytes) const noexcept {
+    if (head.kept_file == 0) return true;
+    const system::errno_kept unchanged;
+    const auto offset = static_cast<long>(static_cast<const char*>(from) - reinterpret_cast<const char*>(this));
+    const auto length = static_cast<long>(bytes);
+    const auto file = static_cast<long>(head.kept_file - 1);
+    long done = 0;
+    do done = system::call(__NR_fallocate, file, 0L, offset, length);
+    while (done != 0 && *system::error_number() == system::interrupted);
+    return done == 0;
   }
 
  private:
@@ -109,6 +138,16 @@ inline long seal_store(long file) noexcept {
   return -1;
 }
 
+template <class = void>
+inline recorder_store* begin_store(void* mapped, uint64_t bytes) noexcept {
+  auto* const made = static_cast<recorder_store*>(mapped);
+  made->head.magic = store_magic;
+  made->head.base = reinterpret_cast<uintptr_t>(mapped);
+  made->head.bytes = bytes;
+  made->head.below = first_below;
+  return made;
+}
+
 // Null: there is no memory for it. `file`: its descriptor, not sealed yet, or -1 where it is private.
 template <class = void>
 inline recorder_store* map_store(long& file, uint64_t largest = largest_store) noexcept {
@@ -125,11 +164,7 @@ inline recorder_store* map_store(long& file, uint64_t largest = largest_store) n
       file = -1;
     }
     system::advise(mapped, bytes, system::not_in_core_dumps);
-    auto* const made = static_cast<recorder_store*>(mapped);
-    made->head.base = reinterpret_cast<uintptr_t>(mapped);
-    made->head.bytes = bytes;
-    made->head.below = first_below;
-    return made;
+    return begin_store(mapped, bytes);
   }
   if (file >= 0) system::call(__NR_close, file);
   file = -1;

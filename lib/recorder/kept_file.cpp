@@ -1,0 +1,162 @@
+#include "kept_file.hpp"
+
+#include <adaptyst/region.hpp>
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <linux/magic.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <climits>
+#include <cstring>
+#include <ctime>
+#include <fstream>
+#include <utility>
+
+#include "../support/error.hpp"
+#include "../support/process_stat.hpp"
+#include "device_reader.hpp"
+
+namespace adaptyst::lib {
+
+namespace {
+
+constexpr std::uint64_t most_bytes = std::uint64_t{1} << 30;
+constexpr std::chrono::milliseconds between_signs{100};
+
+// Where what one machine writes another may not see, or a page that is written late may fail.
+bool is_remote(const descriptor& file) {
+  constexpr std::array<std::uint32_t, 10> kinds = {NFS_SUPER_MAGIC,  SMB_SUPER_MAGIC, SMB2_SUPER_MAGIC,
+                                                   CIFS_SUPER_MAGIC, AFS_SUPER_MAGIC, CEPH_SUPER_MAGIC,
+                                                   V9FS_MAGIC,
+                                                   0x0BD00BD0,   // Lustre
+                                                   0x47504653,   // GPFS
+                                                   0x65735546};  // FUSE
+  struct statfs of {};
+  if (fstatfs(file.get(), &of) != 0) return false;
+  return std::find(kinds.begin(), kinds.end(), static_cast<std::uint32_t>(of.f_type)) != kinds.end();
+}
+
+std::array<std::uint64_t, 2> number_of_boot() {
+  std::ifstream in("/proc/sys/kernel/random/boot_id");
+  std::array<std::uint64_t, 2> number{};
+  unsigned digits = 0;
+  for (char one = 0; digits != 32 && in.get(one);) {
+    const char* const all = "0123456789abcdef";
+    const char* const at = std::strchr(all, one);
+    if (at == nullptr || one == '\0') continue;
+    std::uint64_t& half = number[digits++ / 16];
+    half = half << 4 | static_cast<std::uint64_t>(at - all);
+  }
+  return number;
+}
+
+std::uint64_t own_cpu_ns() {
+  timespec used{};
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
+  return static_cast<std::uint64_t>(used.tv_sec) * 1'000'000'000U + static_cast<std::uint64_t>(used.tv_nsec);
+}
+
+template <std::size_t N>
+void put(char (&to)[N], const std::string& text) {
+  std::strncpy(to, text.c_str(), N - 1);  // the rest of a new file is zero
+}
+
+[[noreturn]] void fail(const std::string& what, const std::string& file, int number, const char* hint) {
+  throw error(fmt::format("cannot keep the recorder in {}{}", file, what), file, number, hint);
+}
+
+}  // namespace
+
+kept_file::kept_file(const std::string& directory) : process_(getpid()), began_cpu_ns_(own_cpu_ns()) {
+  char host[HOST_NAME_MAX + 1] = {};
+  gethostname(host, sizeof host - 1);
+  name_ = fmt::format("{}/adaptyst-{}-{}-{}.kept", directory, host, process_, own_start());
+  file_.reset(open(name_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
+  if (!file_) fail("", name_, errno, "name a directory that can be written");
+  try {
+    map();
+    put(store_->owner.host, host);
+    const detail::process* const own = detail::find_process(adaptyst_object_v2, store_);
+    if (own == nullptr) fail("", name_, ENOMEM, "raise the limit on address space (ulimit -v)");
+    if (own->store != store_)
+      fail(": markers have recorded elsewhere before", name_, 0, "keep= is for the first collector of a process");
+    sign();
+    alive_ = std::make_unique<periodic>(between_signs, [this] { sign(); });
+  } catch (...) {
+    remove();
+    const detail::process* const own = detail::process_of(adaptyst_object_v2);
+    if (store_ != nullptr && own != nullptr && own->store == store_) file_.release();  // markers have it already
+    else if (store_ != nullptr) munmap(store_, store_->head.bytes);
+    throw;
+  }
+}
+
+// What is allocated in it goes on through the descriptor.
+kept_file::~kept_file() { file_.release(); }
+
+void kept_file::map() {
+  if (is_remote(file_))
+    fail(": it is not on a disk of this machine", name_, 0, "name a directory of a local file system");
+  rlimit limit{};
+  getrlimit(RLIMIT_FSIZE, &limit);
+  std::uint64_t bytes = most_bytes;
+  while (bytes > limit.rlim_cur) bytes /= 2;
+  if (bytes < detail::smallest_store) fail("", name_, EFBIG, "raise the limit on the size of files (ulimit -f)");
+  if (ftruncate(file_.get(), static_cast<off_t>(bytes)) != 0 ||
+      fallocate(file_.get(), 0, 0, static_cast<off_t>(offsetof(detail::recorder_store, arena))) != 0)
+    fail("", name_, errno, "name a directory of a file system that has room, and knows fallocate()");
+  void* const mapped = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file_.get(), 0);
+  if (mapped == MAP_FAILED) fail("", name_, errno, "raise the limit on address space (ulimit -v)");
+  madvise(mapped, bytes, MADV_DONTDUMP);
+  store_ = detail::begin_store(mapped, bytes);
+  store_->head.kept_file = static_cast<std::uint64_t>(file_.get()) + 1;
+  detail::store_owner& owner = store_->owner;
+  const std::array<std::uint64_t, 2> boot = number_of_boot();
+  std::copy(boot.begin(), boot.end(), owner.boot);
+  owner.process = static_cast<std::uint64_t>(process_);
+  owner.started = own_start();
+  owner.began_ns = owner.last_ns = detail::monotonic_ns();
+  owner.cpus = usable_cpus();
+  char program[PATH_MAX];
+  const ssize_t length = readlink("/proc/self/exe", program, sizeof program);
+  put(owner.command, std::string(program, static_cast<std::size_t>(std::max<ssize_t>(length, 0))));
+}
+
+void kept_file::sign() const {
+  detail::store(store_->owner.cpu_ns, own_cpu_ns() - began_cpu_ns_);
+  detail::store(store_->owner.last_ns, detail::monotonic_ns());
+}
+
+void kept_file::remove() noexcept {
+  if (process_ != getpid()) return;
+  alive_.reset();
+  unlink(name_.c_str());
+}
+
+std::optional<kept_head> read_kept_head(const descriptor& file) noexcept {
+  kept_head head{};
+  struct stat known {};
+  static_assert(offsetof(detail::recorder_store, owner) == offsetof(kept_head, owner));
+  if (!file || fstat(file.get(), &known) != 0 || !S_ISREG(known.st_mode) ||
+      pread(file.get(), &head, sizeof head, 0) != static_cast<ssize_t>(sizeof head) ||
+      head.store.magic != detail::store_magic)
+    return std::nullopt;
+  return head;
+}
+
+bool is_running(const detail::store_owner& owner) {
+  const std::array<std::uint64_t, 2> boot = number_of_boot();
+  return std::equal(boot.begin(), boot.end(), owner.boot) && owner.process <= INT_MAX &&
+         is_running(static_cast<pid_t>(owner.process), owner.started);
+}
+
+}  // namespace adaptyst::lib

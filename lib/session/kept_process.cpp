@@ -1,0 +1,101 @@
+// A process that has left its store in a file: its profile.
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <adaptyst/profile.hpp>
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "../recorder/held_memory.hpp"
+#include "../recorder/kept_file.hpp"
+#include "../support/error.hpp"
+#include "assembly.hpp"
+#include "process_sums.hpp"
+#include "target.hpp"
+
+namespace adaptyst { inline namespace v1 {
+
+namespace {
+
+// Its memory is gone.
+class no_memory final : public lib::memory {
+ public:
+  using memory::read;
+  bool read(std::uint64_t, void*, std::size_t) const noexcept override { return false; }
+  bool write(std::uint64_t, const void*, std::size_t) const noexcept override { return false; }
+  std::string text(std::uint64_t, std::size_t) const override { return {}; }
+  unsigned patience() const noexcept override { return 3; }
+};
+
+template <std::size_t N>
+std::string text_of(const char (&field)[N]) {
+  return {field, strnlen(field, N)};
+}
+
+class kept_process final : public lib::target {
+ public:
+  kept_process(lib::descriptor file, const lib::kept_head& head)
+      : target(static_cast<pid_t>(head.owner.process)), owner_(head.owner), held_(std::move(file), nothing_, true) {
+    constexpr std::uint64_t most_cpus = 1 << 16;
+    set_command(text_of(owner_.command));
+    begin_at(owner_.began_ns, static_cast<unsigned>(std::clamp<std::uint64_t>(owner_.cpus, 1, most_cpus)));
+    refresh(false);
+    take_last_regions({&held_, held_.address(), {}}, owner_.last_ns);
+  }
+
+  bool is_running() const override { return true; }  // as far as the file goes
+  std::uint64_t state() const noexcept override { return 0; }
+  void claim(const lib::claim_terms&) override {}
+  void wake() override {}
+  void release() noexcept override {}
+  std::vector<lib::process_object> changed_objects() override { return {}; }
+  process_info info() const override {
+    process_info known = target::info();
+    known.host = text_of(owner_.host);
+    return known;
+  }
+
+ private:
+  std::optional<lib::process_state> reach() override { return lib::process_state{&held_, held_.address(), {}}; }
+  moment now() const override { return {owner_.last_ns, owner_.cpu_ns}; }
+
+  detail::store_owner owner_;
+  no_memory nothing_;
+  lib::held_memory held_;
+};
+
+}  // namespace
+
+bool is_kept(const std::string& file) {
+  const lib::descriptor opened(open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  return lib::read_kept_head(opened).has_value();
+}
+
+profile read_kept(const std::string& file) {
+  lib::descriptor opened(open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  if (!opened) throw lib::error(fmt::format("cannot read {}", file), file, errno, "name a file that keep= made");
+  const std::optional<lib::kept_head> head = lib::read_kept_head(opened);
+  if (!head)
+    throw lib::error(fmt::format("cannot read {}: no recorder was kept in it", file), file, 0,
+                     "name a file that keep= made");
+  if (head->store.layout != 0 && head->store.layout != detail::layout_of_state)
+    throw lib::error(fmt::format("cannot read {}: it was recorded by another version of adaptyst", file), file, 0,
+                     "read it with the version that the program was built with");
+  const bool runs = lib::is_running(head->owner);
+  lib::target_list all;
+  all.push_back(std::make_unique<kept_process>(std::move(opened), *head));
+  lib::process_sums sums;
+  sums.update(all);
+  lib::assembly whole;
+  profile made = whole.make({sums.result(), std::nullopt, all, lib::event_costs{}, false, nullptr, std::nullopt},
+                            [](const region&) { return true; });
+  made.engine = "inline";
+  made.mechanism = "own recorder, kept in a file";
+  made.reason = runs ? "its process still runs" : "its process has ended without a report";
+  return made;
+}
+
+}}  // namespace adaptyst::v1

@@ -1,0 +1,188 @@
+#!/usr/bin/env python3
+"""What a program leaves in a file when it is killed and nobody looks: keeping.py ADAPTYST PROGRAM [CASE …]
+
+PROGRAM is abrupt_end with a collector of its own, and counts its regions itself. $ADAPTYST_KILLS: how many programs are ended at
+random moments (20)."""
+import json
+import os
+import pathlib
+import random
+import struct
+import subprocess
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "support"))
+from abrupt_end import ABRUPT, NOBODY, STATUS, kill_all, make_counts, read_counts, short  # noqa: E402
+from cases import run_cases  # noqa: E402
+from compiling import Failures, scratch  # noqa: E402
+from states import until  # noqa: E402
+
+ADAPTYST, PROGRAM = sys.argv[1:3]
+KILLS = int(os.environ.get("ADAPTYST_KILLS", "20"))
+LIMIT = 60  # seconds that nothing here comes near to
+IS_ROOT = os.geteuid() == 0
+failures = Failures()
+work = scratch()
+work.chmod(0o777)
+kept = work / "kept"
+kept.mkdir()
+kept.chmod(0o777)
+counts = work / "counts"
+started = []
+
+
+def start(how, milliseconds, *options, threads=1, children=0, user=(), directory=kept, before=()):
+    make_counts(counts, threads * (1 + children))
+    environment = dict(os.environ, ADAPTYST=",".join([f"keep={directory}", *options]))
+    started.append(subprocess.Popen([*user, *before, PROGRAM, str(milliseconds), how, counts, str(threads), str(children)], env=environment,
+                                    stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True))
+    return started[-1]
+
+
+def run(how, milliseconds, *options, **program):
+    """What it says on standard error."""
+    running = start(how, milliseconds, *options, **program)
+    if how == "wait":
+        kill_all(counts, milliseconds / 1000)
+    _, said = running.communicate(timeout=LIMIT)
+    failures.equal(running.returncode, STATUS[how], f"{how}: the program's status")
+    return said
+
+
+def report(file):
+    return subprocess.run([ADAPTYST, "report", "--format=json", file], capture_output=True, text=True, timeout=LIMIT, check=False)
+
+
+def take():
+    """The only file that is kept, and the profile that it gives."""
+    files = list(kept.iterdir())
+    failures.equal(len(files), 1, "one file is left")
+    done = report(files[0])
+    failures.equal((done.returncode, done.stderr), (0, ""), "it is read")
+    profile = json.loads(done.stdout)
+    account = profile["accounting"]
+    failures.equal(account["begun"], account["ended"] + account["open"] + sum(account["lost"].values()), "the account adds up")
+    return files[0], profile
+
+
+def of_parent():
+    """Completed and begun, without children."""
+    parent = read_counts(counts)[0][0]
+    mine = [one for one in read_counts(counts) if one[0] == parent]
+    return sum(one[2] for one in mine), sum(one[1] for one in mine)
+
+
+def case_killed():
+    beyond = 0
+    for at in range(KILLS):
+        how = random.choice(ABRUPT + ["wait"] * 3)
+        program = {"threads": random.choice([1, 3]), "children": random.choice([0, 0, 3]), "user": NOBODY if IS_ROOT and random.random() < 0.5 else ()}
+        exact = random.random() < 0.5
+        run(how, random.randrange(50, 400), *(["overhead=none"] if exact else []), **program)
+        completed, begun = of_parent()
+        file, profile = take()
+        count, error = short(profile, failures)
+        within = 0 if exact else 5 * error  # five standard errors, since this is done often
+        failures.check(completed - within <= count <= begun + within, f"{how}, {program}: as many as there were",
+                       (completed, begun, count, error, profile["accounting"]))
+        beyond += not completed - 3 * error <= count <= begun + 3 * error
+        failures.equal(profile["accounting"]["lost"], {}, f"{how}, {program}: nothing is lost")
+        failures.equal(profile["reason"], "its process has ended without a report", "it is said")
+        file.unlink()
+    print(f"{beyond} of {KILLS} beyond three stated errors")
+
+
+def case_in_the_middle():
+    running = start("wait", 0, "overhead=none", threads=3)
+    until(lambda: all(begun for _, begun, _ in read_counts(counts)), "it begins")
+    file, profile = take()
+    failures.equal(profile["reason"], "its process still runs", "of one that runs it is said")
+    running.kill()
+    running.wait()
+    file, profile = take()
+    process = profile["process"]
+    failures.equal((process["pid"], process["command"], process["host"]), (running.pid, os.path.realpath(PROGRAM), os.uname().nodename), "which process")
+    failures.equal(sum(one["threads"] for one in process["ended_in"]), 3, "where its threads were")
+    used = file.stat()
+    failures.check(used.st_blocks * 512 < 2 << 20 and used.st_mode & 0o777 == 0o600, "it is small, and its owner's alone", used)
+    file.unlink()
+
+
+def case_as_it_should():
+    failures.equal(run("exit", 100, f"output={work}/profile.json"), "", "nothing is said")
+    failures.equal(list(kept.iterdir()), [], "a clean end leaves nothing")
+    failures.check(short(json.loads((work / "profile.json").read_text()), failures)[0] > 0, "but the profile")
+    said = run("exit", 100, f"output={work}/no/profile.json")
+    file, profile = take()
+    failures.check(str(file) in said, "a profile that cannot be written is not lost", said)
+    file.unlink()
+
+
+def case_refused():
+    said = run("exit", 10, directory=work / "no")
+    failures.check("cannot keep" in said and "ENOENT" in said, "no such directory", said)
+    said = run("exit", 10, "engine=ebpf")
+    failures.check("engine=ebpf" in said, "rows of the kernel go with the program", said)
+    said = run("exit", 10, before=["prlimit", "--fsize=65536:65536"])
+    failures.check("ulimit -f" in said, "a limit on the size of files", said)
+    failures.equal(list(kept.iterdir()), [], "nothing is left")
+    done = subprocess.run([ADAPTYST, "run", "--", PROGRAM, "10", "exit", counts], capture_output=True, text=True, timeout=LIMIT, check=False,
+                          env=dict(os.environ, ADAPTYST=f"keep={kept}"))
+    failures.equal(list(kept.iterdir()), [], "an observer holds it already")
+    failures.equal(done.returncode, 0, "the program runs on")
+
+
+def case_full_disk():
+    if not IS_ROOT:
+        return failures.check(True, "SKIPPED: only root can mount")
+    small = work / "small"
+    small.mkdir()
+    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=904k", "tmpfs", small], check=False).returncode != 0:
+        return failures.check(True, "SKIPPED: nothing can be mounted here")
+    try:
+        run("wait", 200, "overhead=none", threads=8, directory=small)
+        files = list(small.iterdir())
+        profile = json.loads(report(files[0]).stdout)
+        lost = profile["accounting"]["lost"]
+        failures.check(lost.get("no_memory", 0) > 0, "what had no room is counted, and no signal came", profile["accounting"])
+        files[0].unlink()
+        (small / "fill").write_bytes(bytes(600 << 10))
+        said = run("exit", 10, directory=small)
+        failures.check("ENOSPC" in said, "no room at all", said)
+        failures.equal([one.name for one in small.iterdir()], ["fill"], "nothing is left")
+    finally:
+        subprocess.run(["umount", small], check=True)
+
+
+def case_other_files():
+    run("kill", 50, "overhead=none")
+    file, _ = take()
+    whole = file.read_bytes()[:4 << 20]
+    size = file.stat().st_size
+    other = work / "other.kept"
+
+    def damaged(change, what, expect):
+        other.write_bytes(whole)
+        os.truncate(other, size)
+        with open(other, "r+b") as at:
+            change(at)
+        done = report(other)
+        failures.check(expect in done.stdout + done.stderr, what, (done.returncode, done.stderr, done.stdout[:300]))
+        failures.check(done.returncode in (0, 2), f"{what}: no harm", done.returncode)
+
+    def put(at, offset, *words):
+        at.seek(offset)
+        at.write(struct.pack("Q" * len(words), *words))
+
+    damaged(lambda at: put(at, 8, 4711), "another layout", "another version of adaptyst")
+    damaged(lambda at: put(at, 0, 4711), "no magic number", "not a profile")
+    damaged(lambda at: os.truncate(other, 1 << 20), "a file that was cut", "no store")
+    damaged(lambda at: put(at, 88, 1, 2), "of another run of the machine", "has ended without a report")
+    for _ in range(200):
+        damaged(lambda at: [put(at, random.randrange(0, len(whole) - 8, 8), random.getrandbits(64)) for _ in range(20)], "random damage", "")
+        damaged(lambda at: [put(at, random.randrange(0, 4096, 8), random.choice([0, 1, 1 << 63, random.getrandbits(64)])) for _ in range(4)],
+                "random damage of its head", "")
+    file.unlink()
+
+
+run_cases(globals(), sys.argv[3:], failures, started)

@@ -1,0 +1,43 @@
+"""What abrupt_end has counted itself, and what a profile says of it."""
+import os
+import random
+import signal
+import struct
+import time
+
+from states import until
+
+STATUS = {"kill": -signal.SIGKILL, "_exit": 0, "quick_exit": 0, "abort": -signal.SIGABRT, "exec": 0, "exit": 0,
+          "wait": -signal.SIGKILL}
+ABRUPT = [how for how in STATUS if how not in ("exit", "wait")]
+NOBODY = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "--inh-caps=-all", "--bounding-set=-all"]
+COUNTS = 64  # bytes of each: process, begun, completed
+
+
+def make_counts(file, threads):
+    file.write_bytes(bytes(COUNTS * threads))
+    file.chmod(0o666)
+
+
+def read_counts(file):
+    """Of each thread: its process, what it has begun, what it has completed."""
+    data = file.read_bytes()
+    return [struct.unpack_from("QQQ", data, at) for at in range(0, len(data), COUNTS)]
+
+
+def kill_all(file, after):
+    """Each process by itself, in any order, when all have begun."""
+    until(lambda: all(begun for _, begun, _ in read_counts(file)), "the program begins")
+    time.sleep(after)
+    processes = list({process for process, _, _ in read_counts(file)})
+    random.shuffle(processes)
+    for process in processes:
+        os.kill(process, signal.SIGKILL)
+
+
+def short(profile, failures):
+    """How many short regions, and with which error. What children begin is in the region in which they were forked."""
+    rows = [one for one in profile["regions"] if one["path"][-1] == "short"]
+    ways = {tuple(one["path"]) for one in rows}
+    failures.check(ways <= {("short",), ("work", "short"), ("launch", "work", "short")}, "the paths of short regions", ways)
+    return sum(one["count"] for one in rows), sum((one.get("count_error") or 0) ** 2 for one in rows) ** 0.5
