@@ -1,4 +1,5 @@
-// What observing from outside costs the observer, and functions without markers the program: adaptyst_bench_outside
+// What observing from outside costs the observer, and functions without markers the program: adaptyst_bench_outside; with
+// an argument, only what the first event of this process costs, in us.
 #include <adaptyst/activity.hpp>
 #include <adaptyst/observer.hpp>
 #include <adaptyst/region.hpp>
@@ -43,6 +44,47 @@ class program {
 template <class Step>
 double ms(Step&& step) {
   return bench::step_ns(1, step) / 1e6;
+}
+
+// What makes the store, the recorder and the first row of a process: a new one each time.
+void first_event(bench::results& to) {
+  std::vector<double> all;
+  for (int round = 0; round != 3 * rounds; ++round) {
+    std::FILE* const told = popen("/proc/$PPID/exe first", "r");
+    double took = 0;
+    if (told == nullptr || std::fscanf(told, "%lf", &took) != 1) return;
+    pclose(told);
+    all.push_back(took);
+  }
+  to["first_event_us"] = bench::median(all);
+}
+
+int print_first_event() {
+  adaptyst_object_v2.recorder = 1;
+  std::printf("%.6g\n", ms([] { ADAPTYST_REGION("first"); }) * 1e3);
+  return 0;
+}
+
+// Rows of which each changes between two looks, as `adaptyst top` meets them.
+void changing(bench::results& to) {
+  constexpr int paths = 4'000;
+  const program running([] {
+    for (int at = 0; at != paths; ++at) {
+      ADAPTYST_REGION(std::to_string(at));
+    }
+    usleep(20'000);
+  });
+  adaptyst::observer watching("engine=inline,overhead=none,report=none");
+  watching.attach(running.id());
+  usleep(300'000);
+  adaptyst::activity_meter meter;
+  meter.next(watching.changes(), 0);
+  std::vector<double> looks;
+  for (int round = 0; round != rounds; ++round) {
+    usleep(100'000);
+    looks.push_back(ms([&] { to_table(meter.next(watching.changes(), 1e9)); }));
+  }
+  to["top_changing_rows_percent"] = bench::median(looks) / 10;  // of a core, once a second
 }
 
 void attaching(bench::results& to) {
@@ -114,7 +156,7 @@ void reading(bench::results& to) {
   adaptyst::observer watching("engine=inline,overhead=none,report=none");
   watching.attach(running.id());
   usleep(3'000'000);  // it may have been resting
-  to["inline_remote_read_us"] = ms([&] { watching.poll(); }) * 1e3;
+  to["remote_rows_ms"] = ms([&] { watching.poll(); });
   to["inline_remote_rows"] = static_cast<double>(watching.snapshot().regions.size());
   // As `adaptyst top` does it, once a second.
   adaptyst::activity_meter meter;
@@ -127,10 +169,13 @@ void reading(bench::results& to) {
 
 }  // namespace
 
-int main() {
+int main(int count, char**) {
+  if (count == 2) return print_first_event();
   bench::results figures;
+  first_event(figures);
   attaching(figures);
   functions(figures);
   reading(figures);
+  changing(figures);
   for (const auto& [key, value] : figures) std::printf("%s %.6g\n", key.c_str(), value);
 }

@@ -6,8 +6,11 @@
 #include <algorithm>
 #include <atomic>
 #include <cstddef>
+#include <memory>
 #include <set>
 #include <unordered_set>
+
+#include "arena_copy.hpp"
 
 namespace adaptyst::lib {
 
@@ -24,6 +27,9 @@ constexpr std::size_t most_recorders = 1 << 16;
 constexpr std::size_t most_rows_of_process = 1 << 20;
 constexpr std::size_t most_bytes_of_process = std::size_t{512} << 20;
 constexpr std::size_t most_bytes_of_all = std::size_t{1} << 30;
+constexpr std::size_t worth_a_chunk = 8;                   // rows: to read all of its 32, with their histograms
+constexpr std::size_t worth_a_copy = 256;                  // names: to copy all that there are
+constexpr std::size_t most_unnamed = 8192;                 // rows, of some 500 bytes
 constexpr std::uint64_t longest_look_ns = 10'000'000'000;  // at one process
 constexpr std::size_t most_sites = sizeof(detail::process::sites) / sizeof(void*);
 constexpr std::size_t most_paths = sizeof(detail::process::paths) / sizeof(void*);
@@ -88,6 +94,7 @@ class recorder_reader::pass {
       while (at != 0 && visited_.size() != most_recorders && rows_read_ < most_rows_of_process && !is_late() &&
              visited_.insert(at).second)
         at = read_recorder(at);
+      name_all();
     }
     std::uint64_t unrecorded = 0;
     for (const std::uint64_t object : state_.objects) {
@@ -102,6 +109,13 @@ class recorder_reader::pass {
   }
 
  private:
+  struct unnamed_row {
+    row from;
+    measured_row read;
+    kept_recorder* kept;
+    std::size_t number;
+  };
+
   // Reads `to` from `from` until no writer has come between. A writer may have lost its processor in the middle of an
   // event: after a while it is given time, up to 0.2 s in all; then, it was stopped by somebody or writes all the time,
   // what was copied last must do.
@@ -162,26 +176,49 @@ class recorder_reader::pass {
     return address_of(now.next);
   }
 
-  // A look at all rows of a chunk tells which have changed.
+  // A look at all rows of a chunk tells which have changed. Where many have, and no writer comes between, they are read at
+  // once.
   void read_chunk(std::uint64_t sequence, std::uint64_t chunk, kept_recorder& kept, std::size_t first) {
     if (!chunks_.insert(chunk).second) return;  // it lies: each has one recorder
     const std::size_t count = std::min<std::size_t>(detail::rows_per_chunk, kept.rows.size() - first);
     rows_read_ += count;
     rows_.resize(count);
     if (!memory_.read(chunk, rows_.data(), count * sizeof(row))) return;
+    std::vector<std::size_t> changed;
     for (std::size_t at = 0; at != count; ++at)
-      if (kept_row& known = kept.rows[first + at]; rows_[at].count != known.row.count || !known.named)
-        read_row(sequence, chunk + at * sizeof(row), kept, first + at);
+      if (const kept_row& known = kept.rows[first + at]; rows_[at].count != known.row.count || !known.named)
+        changed.push_back(at);
+    if (changed.size() < worth_a_chunk || !read_whole(sequence, chunk)) {
+      for (const std::size_t at : changed) read_row(sequence, chunk + at * sizeof(row), kept, first + at);
+      return;
+    }
+    for (const std::size_t at : changed) {
+      const row& from = chunk_->rows[at];
+      if (address_of(from.histogram) ==
+          chunk + offsetof(detail::row_chunk, histograms) + at * sizeof chunk_->histograms[at])
+        take(from, chunk_->histograms[at], kept, first + at);
+      else read_row(sequence, chunk + at * sizeof(row), kept, first + at);  // it lies
+    }
+  }
+
+  bool read_whole(std::uint64_t sequence, std::uint64_t chunk) {
+    std::uint64_t before = 0;
+    std::uint64_t after = 0;
+    if (!chunk_) chunk_ = std::make_unique<detail::row_chunk>();
+    return &memory_ != &own_memory() && memory_.read(sequence, before) && (before & 1) == 0 &&
+           memory_.read(chunk, chunk_.get(), sizeof *chunk_) && memory_.read(sequence, after) && before == after;
   }
 
   void read_row(std::uint64_t sequence, std::uint64_t address, kept_recorder& kept, std::size_t number) {
     row from{};
     histogram_.resize(ADAPTYST_HISTOGRAM_BUCKETS);
-    if (!read_consistently(sequence, address, from) ||
-        !memory_.read(address_of(from.histogram), histogram_.data(), histogram_.size() * sizeof histogram_[0]))
-      return;
-    const measured_site* const site = name_path(address_of(from.path), from.id);
-    if (site == nullptr) return;
+    if (read_consistently(sequence, address, from) &&
+        memory_.read(address_of(from.histogram), histogram_.data(), histogram_.size() * sizeof histogram_[0]))
+      take(from, histogram_.data(), kept, number);
+  }
+
+  // Rows whose names are not known yet wait for each other.
+  void take(const row& from, const std::uint64_t* histogram, kept_recorder& kept, std::size_t number) {
     measured_row read;
     read.count = from.count;
     read.total_ns = from.total_ns;
@@ -193,9 +230,33 @@ class recorder_reader::pass {
     read.min_ns = from.min_ns;
     read.max_ns = from.max_ns;
     read.threads = from.threads;
-    for (unsigned bucket = 0; bucket != ADAPTYST_HISTOGRAM_BUCKETS; ++bucket)
-      read.durations.add_bucket(bucket, histogram_[bucket]);
+    for (unsigned bucket = ADAPTYST_HISTOGRAM_BUCKETS; bucket-- != 0;)  // so that it grows once
+      if (histogram[bucket] != 0) read.durations.add_bucket(bucket, histogram[bucket]);
     if (read.durations.count() != 0 && read.min_ns > read.max_ns) return;
+    if (const auto known = kept_.sum_.paths.find(from.id); known != kept_.sum_.paths.end())
+      return keep(from, std::move(read), site_of(known->second.site), kept, number);
+    unnamed_.push_back({from, std::move(read), &kept, number});
+    if (unnamed_.size() == most_unnamed) name_all();
+  }
+
+  void name_all() {
+    if (unnamed_.size() >= worth_a_copy && &memory_ != &own_memory()) {
+      const arena_copy names(memory_, state_.address);
+      name_all_from(names);
+    } else {
+      name_all_from(memory_);
+    }
+    unnamed_.clear();
+  }
+
+  void name_all_from(const memory& names) {
+    for (unnamed_row& one : unnamed_)
+      keep(one.from, std::move(one.read), name_path(names, address_of(one.from.path), one.from.id), *one.kept,
+           one.number);
+  }
+
+  void keep(const row& from, measured_row read, const measured_site* site, kept_recorder& kept, std::size_t number) {
+    if (site == nullptr) return;
     const std::size_t used = site->kind == ADAPTYST_SITE_METRIC ? 1 : site->attributes.size();
     for (std::size_t at = 0; at != used; ++at) {
       const detail::attribute_sum& one = from.attributes[at];
@@ -221,7 +282,7 @@ class recorder_reader::pass {
   }
 
   // Names the path with this id, and those above it; returns its marker, or null when there is no such path.
-  const measured_site* name_path(std::uint64_t address, std::uint64_t id) {
+  const measured_site* name_path(const memory& names, std::uint64_t address, std::uint64_t id) {
     measured& in = kept_.sum_;
     if (const auto known = in.paths.find(id); known != in.paths.end()) return site_of(known->second.site);
     std::uint64_t site_of_first = 0;
@@ -229,16 +290,16 @@ class recorder_reader::pass {
       adaptyst_path path{};
       adaptyst_site site{};
       // 0 stands for none.
-      if (!memory_.read(address, path) || path.id == 0 || (site_of_first == 0 && path.id != id)) break;
+      if (!names.read(address, path) || path.id == 0 || (site_of_first == 0 && path.id != id)) break;
       if (in.paths.find(path.id) != in.paths.end() || in.paths.size() == most_paths) break;
-      if (!memory_.read(address_of(path.site), site) || site.id == 0) break;
+      if (!names.read(address_of(path.site), site) || site.id == 0) break;
       const bool is_new = in.sites.find(site.id) == in.sites.end();
       if (is_new && in.sites.size() == most_sites) break;
       adaptyst_path parent{};
-      if (path.parent != nullptr && !memory_.read(address_of(path.parent), parent)) break;
+      if (path.parent != nullptr && !names.read(address_of(path.parent), parent)) break;
       if (site_of_first == 0) site_of_first = site.id;
       in.paths[path.id] = {parent.id, site.id, path.device};
-      if (is_new) in.sites.emplace(site.id, describe(site));
+      if (is_new) in.sites.emplace(site.id, describe(names, site));
       address = address_of(path.parent);
     }
     return site_of(site_of_first);
@@ -249,24 +310,24 @@ class recorder_reader::pass {
     return found != kept_.sum_.sites.end() ? &found->second : nullptr;
   }
 
-  measured_site describe(const adaptyst_site& site) const {
+  static measured_site describe(const memory& names, const adaptyst_site& site) {
     constexpr std::size_t most = ADAPTYST_TEXT_BYTES - 1;
     measured_site made;
     made.name.resize(std::min<std::size_t>(site.name_bytes, most));
     // A name may hold NULs, and begin anywhere.
     std::size_t done = 0;
     while (done < made.name.size()) {
-      const std::string part = memory_.text(address_of(site.name) + done, made.name.size() - done);
+      const std::string part = names.text(address_of(site.name) + done, made.name.size() - done);
       std::copy(part.begin(), part.end(), made.name.begin() + static_cast<std::ptrdiff_t>(done));
       done += part.size() + 1;
     }
-    made.file = memory_.text(address_of(site.file), most);
-    made.function = memory_.text(address_of(site.function), most);
-    made.label = memory_.text(address_of(site.label), most);
+    made.file = names.text(address_of(site.file), most);
+    made.function = names.text(address_of(site.function), most);
+    made.label = names.text(address_of(site.label), most);
     made.line = site.line;
     made.kind = site.kind;
     for (std::uint32_t at = 0; at != std::min<std::uint32_t>(site.attribute_count, ADAPTYST_ATTRIBUTES); ++at)
-      made.attributes.push_back(memory_.text(address_of(site.attributes[at]), most));
+      made.attributes.push_back(names.text(address_of(site.attributes[at]), most));
     return made;
   }
 
@@ -280,6 +341,8 @@ class recorder_reader::pass {
   bool is_another_epoch_ = false;
   path_set changed_;
   std::vector<row> rows_;
+  std::unique_ptr<detail::row_chunk> chunk_;
+  std::vector<unnamed_row> unnamed_;
   std::vector<std::uint64_t> histogram_;
 };
 

@@ -1,11 +1,15 @@
 // The reader of recorders beside a process that lies, or is damaged: memory made up for the purpose.
 #include <adaptyst/detail/recorder.hpp>
 
+#include <algorithm>
+#include <cstdio>
 #include <cstring>
 #include <iterator>
 #include <limits>
 #include <map>
+#include <memory>
 #include <random>
+#include <string>
 #include <vector>
 
 #include "catch.hpp"
@@ -265,4 +269,103 @@ TEST_CASE("random damage does no harm") {
     }
     CHECK(read(made).rows.size() <= detail::most_rows);
   }
+}
+
+namespace {
+
+constexpr std::uint64_t whole = 0x40000000;  // a store with an arena
+
+// The honest one with many rows: all names in an arena of its store.
+made_memory busy(std::size_t rows) {
+  made_memory made = honest();
+  auto head = detail::recorder_head{};
+  REQUIRE(made.read(recorder, head));
+  head.rows_used = static_cast<std::uint32_t>(rows);
+  constexpr std::uint64_t arena = whole + offsetof(detail::recorder_store, arena);
+  struct record {
+    adaptyst_path path;
+    adaptyst_site site;
+    char text[16];
+  };
+  std::vector<record> records(rows);
+  for (std::size_t at = 0; at != rows; ++at) {
+    record& one = records[at];
+    const std::uint64_t place = arena + at * sizeof(record);
+    std::snprintf(one.text, sizeof one.text, "name %zu", at);
+    one.site.id = 5000 + at;
+    one.site.name = one.site.file = pointer<char>(place + offsetof(record, text));
+    one.site.function = one.site.label = pointer<char>(place + offsetof(record, text) + 4);
+    one.site.name_bytes = static_cast<std::uint32_t>(std::strlen(one.text));
+    one.path = {100 + at, nullptr, pointer<adaptyst_site>(place + offsetof(record, site)), 0, 0};
+  }
+  for (std::size_t first = 0; first < rows; first += detail::rows_per_chunk) {
+    const std::uint64_t at_chunk = 0x4000000 + first / detail::rows_per_chunk * 0x100000;
+    auto made_chunk = std::make_unique<detail::row_chunk>();
+    for (std::size_t at = 0; at != std::min<std::size_t>(detail::rows_per_chunk, rows - first); ++at) {
+      detail::row& row = made_chunk->rows[at];
+      row.id = 100 + first + at;
+      row.path = pointer<adaptyst_path>(arena + (first + at) * sizeof(record));
+      row.count = row.total_ns = first + at + 1;
+      row.max_ns = 1;
+      row.histogram = pointer<std::uint64_t>(at_chunk + offsetof(detail::row_chunk, histograms) +
+                                             at * sizeof made_chunk->histograms[0]);
+      made_chunk->histograms[at][1] = row.count;
+    }
+    head.chunks[first / detail::rows_per_chunk] = pointer<detail::row_chunk>(at_chunk);
+    made.put(at_chunk, *made_chunk);
+  }
+  made.put(recorder, head);
+  std::vector<unsigned char>& store = made.pieces()[whole];
+  store = made.pieces()[state];
+  store.resize(offsetof(detail::recorder_store, arena) + rows * sizeof(record));
+  const std::uint64_t used = rows * sizeof(record);
+  std::memcpy(store.data() + offsetof(detail::recorder_store, arena_used), &used, sizeof used);
+  std::memcpy(store.data() + offsetof(detail::recorder_store, arena), records.data(), used);
+  return made;
+}
+
+adaptyst::lib::measured read_whole(const made_memory& from) {
+  return adaptyst::lib::read_recorders({&from, whole, {}});
+}
+
+void check_rows(const adaptyst::lib::measured& found, std::size_t rows) {
+  REQUIRE(found.rows.size() == rows);
+  for (std::size_t at = 0; at != rows; ++at) {
+    CAPTURE(at);
+    const adaptyst::lib::measured_row& row = found.rows.at(100 + at);
+    CHECK(row.count == at + 1);
+    CHECK(row.durations.count() == at + 1);
+    const adaptyst::lib::measured_site& its = found.sites.at(5000 + at);
+    CHECK(its.name == "name " + std::to_string(at));
+    CHECK(its.file == its.name);
+    CHECK(its.function == " " + std::to_string(at));
+  }
+}
+
+}  // namespace
+
+TEST_CASE("many rows are read by chunks and named from a copy of all names, and are what they are one by one") {
+  for (const std::size_t rows : {7, 8, 33, 255, 256, 1000}) check_rows(read_whole(busy(rows)), rows);
+}
+
+TEST_CASE("names of which the copy ends in the middle are read where they are") {
+  made_memory made = busy(300);
+  std::uint64_t used = 0;
+  REQUIRE(made.read(whole + offsetof(detail::recorder_store, arena_used), used));
+  std::vector<unsigned char>& store = made.pieces()[whole];
+  for (const std::uint64_t cut : {used - 8, used / 2, std::uint64_t{8}, std::uint64_t{0}, ~std::uint64_t{0}}) {
+    std::memcpy(store.data() + offsetof(detail::recorder_store, arena_used), &cut, sizeof cut);
+    check_rows(read_whole(made), 300);
+  }
+}
+
+TEST_CASE("a chunk whose rows point at histograms elsewhere is read row by row") {
+  made_memory made = busy(32);
+  auto rows = std::make_unique<detail::row_chunk>();
+  REQUIRE(made.read(0x4000000, rows.get(), sizeof *rows));
+  std::swap(rows->rows[3].histogram, rows->rows[4].histogram);
+  made.put(0x4000000, *rows);
+  const adaptyst::lib::measured found = read_whole(made);
+  CHECK(found.rows.at(103).durations.count() == 5);
+  CHECK(found.rows.at(104).durations.count() == 4);
 }

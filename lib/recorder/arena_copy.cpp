@@ -1,0 +1,42 @@
+#include "arena_copy.hpp"
+
+#include <adaptyst/detail/recorder_store.hpp>
+#include <algorithm>
+#include <cstddef>
+#include <cstring>
+
+namespace adaptyst::lib {
+
+arena_copy::arena_copy(const memory& beside, std::uint64_t store)
+    : beside_(beside), from_(store + offsetof(detail::recorder_store, arena)) {
+  std::uint64_t used = 0;
+  if (!beside.read(store + offsetof(detail::recorder_store, arena_used), used)) return;
+  copy_.resize(std::min<std::uint64_t>(used, detail::arena_bytes) & ~std::uint64_t{7});
+  if (!beside.read(from_, copy_.data(), copy_.size())) copy_.clear();
+}
+
+const char* arena_copy::find(std::uint64_t address, std::size_t bytes) const noexcept {
+  const bool is_there = address >= from_ && address - from_ < copy_.size() && bytes <= copy_.size() - (address - from_);
+  return is_there ? copy_.data() + (address - from_) : nullptr;
+}
+
+bool arena_copy::read(std::uint64_t address, void* to, std::size_t bytes) const noexcept {
+  const char* const there = find(address, bytes);
+  if (there == nullptr) return beside_.read(address, to, bytes);
+  std::memcpy(to, there, bytes);
+  return true;
+}
+
+bool arena_copy::write(std::uint64_t address, const void* from, std::size_t bytes) const noexcept {
+  return beside_.write(address, from, bytes);
+}
+
+std::string arena_copy::text(std::uint64_t address, std::size_t most) const {
+  const char* const there = find(address, 1);
+  if (there == nullptr) return beside_.text(address, most);
+  const std::size_t rest = copy_.size() - (address - from_);
+  const std::size_t length = strnlen(there, std::min(most, rest));
+  return length == rest ? beside_.text(address, most) : std::string(there, length);
+}
+
+}  // namespace adaptyst::lib

@@ -1,0 +1,34 @@
+// Names of a process, copied at once: its arena, in which records are never changed once something refers to them.
+#ifndef ADAPTYST_LIB_RECORDER_ARENA_COPY_HPP
+#define ADAPTYST_LIB_RECORDER_ARENA_COPY_HPP
+
+#include <vector>
+
+#include "memory.hpp"
+
+namespace adaptyst::lib {
+
+class arena_copy final : public memory {
+ public:
+  // What was referred to before this is whole in it. `beside`: the memory of the process, asked for all else; outlives this.
+  // `store`: the address of its store.
+  arena_copy(const memory& beside, std::uint64_t store);
+
+  using memory::read;
+  using memory::write;
+  bool read(std::uint64_t address, void* to, std::size_t bytes) const noexcept override;
+  bool write(std::uint64_t address, const void* from, std::size_t bytes) const noexcept override;
+  std::string text(std::uint64_t address, std::size_t most) const override;
+  unsigned patience() const noexcept override { return beside_.patience(); }
+
+ private:
+  const char* find(std::uint64_t address, std::size_t bytes) const noexcept;
+
+  const memory& beside_;
+  std::uint64_t from_;
+  std::vector<char> copy_;
+};
+
+}  // namespace adaptyst::lib
+
+#endif
