@@ -1,0 +1,46 @@
+#!/usr/bin/env python3
+"""Children that are forked while their parent passes regions, each counted where it belongs: forking.py ADAPTYST PROGRAM ENGINE
+[CASE …]; $ADAPTYST_CHILDREN: how many (300)."""
+import json
+import os
+import pathlib
+import subprocess
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "support"))
+from cases import run_cases  # noqa: E402
+from compiling import Failures, scratch  # noqa: E402
+
+ADAPTYST, PROGRAM, ENGINE = sys.argv[1:4]
+CHILDREN = int(os.environ.get("ADAPTYST_CHILDREN", "300"))
+LIMIT = 200  # seconds that nothing here comes near to
+failures = Failures()
+profile_file = scratch() / "profile.json"
+
+
+def run(children, sharing):
+    done = subprocess.run([ADAPTYST, "run", f"--engine={ENGINE}", "--report=none", "--overhead=none", f"--output={profile_file}", "--", PROGRAM,
+                           str(children), str(sharing)], capture_output=True, text=True, timeout=LIMIT, check=False)
+    failures.equal((done.returncode, done.stderr), (0, ""), "the program ends as ever")
+    profile = json.loads(profile_file.read_text())
+    account = profile["accounting"]
+    failures.equal(account["begun"], account["ended"] + account["open"] + sum(account["lost"].values()), "the account adds up")
+    return {"/".join(one["path"]): one["count"] for one in profile["regions"]}, account["lost"], int(done.stdout)
+
+
+def case_children():
+    counts, lost, passed = run(CHILDREN, 0)
+    failures.equal(counts, {"busy": passed, "launch": CHILDREN, "launch/child": 5 * CHILDREN}, "regions of parent and children")
+    failures.equal(lost, {}, "nothing is lost")
+
+
+def case_children_that_share_its_memory():
+    """They are their parent; to the kernel they are not, and are counted as lost."""
+    counts, lost, passed = run(0, 100)
+    if ENGINE == "ebpf":
+        failures.equal((counts, lost), ({"busy": passed}, {"not_delivered": 200}), "what the kernel does not deliver is told")
+    else:
+        failures.equal((counts, lost), ({"busy": passed, "cloned": 100, "vforked": 100}, {}), "they count as their parent's")
+
+
+run_cases(globals(), sys.argv[4:], failures)
