@@ -21,8 +21,8 @@ held_memory::held_memory(descriptor file, const memory& beside, bool in_file)
   const bool is_safe = in_file || detail::is_store(file_.get());
   if (is_safe && fstat(file_.get(), &known) == 0 &&
       pread(file_.get(), &head, sizeof head, 0) == static_cast<ssize_t>(sizeof head) &&
-      head.magic == detail::store_magic && head.bytes == static_cast<std::uint64_t>(known.st_size) && head.base % detail::page_bytes == 0 &&
-      head.base + head.bytes > head.base) {
+      head.magic == detail::store_magic && head.bytes == static_cast<std::uint64_t>(known.st_size) &&
+      head.base % detail::page_bytes == 0 && head.base + head.bytes > head.base) {
     base_ = head.base;
     bytes_ = head.bytes;
     return;

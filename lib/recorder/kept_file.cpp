@@ -16,6 +16,7 @@
 #include <cerrno>
 #include <chrono>
 #include <climits>
+#include <cstdlib>
 #include <cstring>
 #include <ctime>
 #include <fstream>
@@ -79,46 +80,57 @@ void put(char (&to)[N], const std::string& text) {
 kept_file::kept_file(const std::string& directory) : process_(getpid()), began_cpu_ns_(own_cpu_ns()) {
   char host[HOST_NAME_MAX + 1] = {};
   gethostname(host, sizeof host - 1);
-  name_ = fmt::format("{}/adaptyst-{}-{}-{}.kept", directory, host, process_, own_start());
-  file_.reset(open(name_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
-  if (!file_) fail("", name_, errno, "name a directory that can be written");
+  // The program may change its directory.
+  const std::unique_ptr<char, decltype(&std::free)> path(realpath(directory.c_str(), nullptr), &std::free);
+  if (!path) fail("", directory, errno, "name a directory that can be written");
+  const std::string stem = fmt::format("{}/adaptyst-{}-{}-{}", path.get(), host, process_, own_start());
+  descriptor file;
+  for (int again = 0; !file && again != 1000; ++again) {  // one process may be several programs, one after the other
+    name_ = again == 0 ? stem + ".kept" : fmt::format("{}-{}.kept", stem, again);
+    file.reset(open(name_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
+    if (!file && errno != EEXIST) break;
+  }
+  if (!file) fail("", name_, errno, "name a directory that can be written");
   try {
-    map();
+    map(file);
     put(store_->owner.host, host);
     const detail::process* const own = detail::find_process(adaptyst_object_v2, store_);
     if (own == nullptr) fail("", name_, ENOMEM, "raise the limit on address space (ulimit -v)");
     if (own->store != store_)
       fail(": markers have recorded elsewhere before", name_, 0, "keep= is for the first collector of a process");
+    has_markers_ = true;
     sign();
     alive_ = std::make_unique<periodic>(between_signs, [this] { sign(); });
   } catch (...) {
     remove();
-    const detail::process* const own = detail::process_of(adaptyst_object_v2);
-    if (store_ != nullptr && own != nullptr && own->store == store_) file_.release();  // markers have it already
-    else if (store_ != nullptr) munmap(store_, store_->head.bytes);
+    if (store_ != nullptr && !has_markers_) munmap(store_, bytes_);
     throw;
   }
 }
 
-// What is allocated in it goes on through the descriptor.
-kept_file::~kept_file() { file_.release(); }
+kept_file::~kept_file() = default;
 
-void kept_file::map() {
-  if (is_remote(file_))
+void kept_file::map(const descriptor& file) {
+  if (is_remote(file))
     fail(": it is not on a disk of this machine", name_, 0, "name a directory of a local file system");
   rlimit limit{};
   getrlimit(RLIMIT_FSIZE, &limit);
-  std::uint64_t bytes = most_bytes;
-  while (bytes > limit.rlim_cur) bytes /= 2;
-  if (bytes < detail::smallest_store) fail("", name_, EFBIG, "raise the limit on the size of files (ulimit -f)");
-  if (ftruncate(file_.get(), static_cast<off_t>(bytes)) != 0 ||
-      fallocate(file_.get(), 0, 0, static_cast<off_t>(offsetof(detail::recorder_store, arena))) != 0)
-    fail("", name_, errno, "name a directory of a file system that has room, and knows fallocate()");
-  void* const mapped = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file_.get(), 0);
+  bytes_ = most_bytes;
+  while (bytes_ > limit.rlim_cur) bytes_ /= 2;
+  if (bytes_ < detail::smallest_store) fail("", name_, EFBIG, "raise the limit on the size of files (ulimit -f)");
+  if (ftruncate(file.get(), static_cast<off_t>(bytes_)) != 0)
+    fail("", name_, errno, "name a directory of a local file system");
+  void* const mapped = mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_SHARED, file.get(), 0);
   if (mapped == MAP_FAILED) fail("", name_, errno, "raise the limit on address space (ulimit -v)");
-  madvise(mapped, bytes, MADV_DONTDUMP);
-  store_ = detail::begin_store(mapped, bytes);
-  store_->head.kept_file = static_cast<std::uint64_t>(file_.get()) + 1;
+  store_ = static_cast<detail::recorder_store*>(mapped);
+  madvise(mapped, bytes_, MADV_DONTDUMP);
+  constexpr std::size_t page = detail::page_bytes;
+  if (madvise(mapped, (offsetof(detail::recorder_store, arena) + page - 1) & ~(page - 1),
+              detail::system::populate_to_write) != 0)
+    fail("", name_, errno == EFAULT ? ENOSPC : errno,
+         "name a directory of a file system that has room; it takes Linux 5.14");
+  detail::begin_store(mapped, bytes_);
+  store_->head.is_kept = 1;
   detail::store_owner& owner = store_->owner;
   const std::array<std::uint64_t, 2> boot = number_of_boot();
   std::copy(boot.begin(), boot.end(), owner.boot);
@@ -153,9 +165,13 @@ std::optional<kept_head> read_kept_head(const descriptor& file) noexcept {
   return head;
 }
 
-bool is_running(const detail::store_owner& owner) {
+std::optional<bool> is_running(const detail::store_owner& owner) {
+  char host[HOST_NAME_MAX + 1] = {};
+  gethostname(host, sizeof host - 1);
+  if (std::strncmp(host, owner.host, sizeof owner.host) != 0 || owner.process == 0 || owner.process > INT_MAX)
+    return std::nullopt;
   const std::array<std::uint64_t, 2> boot = number_of_boot();
-  return std::equal(boot.begin(), boot.end(), owner.boot) && owner.process <= INT_MAX &&
+  return std::equal(boot.begin(), boot.end(), owner.boot) &&
          is_running(static_cast<pid_t>(owner.process), owner.started);
 }
 

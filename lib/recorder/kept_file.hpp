@@ -29,14 +29,15 @@ class kept_file {
   void remove() noexcept;
 
  private:
-  void map();
+  void map(const descriptor& file);
   void sign() const;
 
   std::string name_;
   pid_t process_;
   std::uint64_t began_cpu_ns_;
-  descriptor file_;
   detail::recorder_store* store_ = nullptr;
+  std::uint64_t bytes_ = 0;
+  bool has_markers_ = false;
   std::unique_ptr<periodic> alive_;
 };
 
@@ -47,8 +48,8 @@ struct kept_head {
 };
 std::optional<kept_head> read_kept_head(const descriptor& file) noexcept;
 
-// Whether the process runs that it belongs to.
-bool is_running(const detail::store_owner& owner);
+// Whether the process runs that it belongs to. Nothing: it is of another machine.
+std::optional<bool> is_running(const detail::store_owner& owner);
 
 }  // namespace adaptyst::lib
 

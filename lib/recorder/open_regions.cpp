@@ -13,7 +13,6 @@ namespace {
 
 // A program that lies may have its recorders in a circle, and all of them full.
 constexpr std::size_t most_recorders = 1 << 16;
-constexpr std::size_t most_frames = 1 << 20;
 constexpr std::size_t most_rows = 1 << 20;
 
 // Those of one recorder.
@@ -32,51 +31,41 @@ std::vector<detail::row> open_rows(const memory& in, const detail::recorder_head
   return open;
 }
 
+// Calls visit(rows) with those of each recorder of the epoch that runs.
+template <class Visit>
+void for_each_recorder(const process_state& of, const detail::store_head& store, Visit&& visit) {
+  std::unordered_set<std::uint64_t> visited;
+  std::size_t rows_read = 0;
+  for (auto at = reinterpret_cast<std::uint64_t>(store.recorders);
+       at != 0 && visited.size() != most_recorders && visited.insert(at).second;) {
+    detail::recorder_head head{};
+    if (!of.in->read(at, head)) return;
+    at = reinterpret_cast<std::uint64_t>(head.next);
+    if (head.epoch == store.epoch) visit(open_rows(*of.in, head, rows_read));
+  }
+}
+
+bool read_head(const process_state& of, detail::store_head& store) {
+  return of.address != 0 && has_known_layout(of) && of.in->read(of.address, store);
+}
+
 }  // namespace
 
 open_counts read_open_regions(const process_state& of) {
   open_counts open;
   detail::store_head store{};
-  if (of.address == 0 || !has_known_layout(of) || !of.in->read(of.address, store)) return open;
-  std::uint64_t at = reinterpret_cast<std::uint64_t>(store.recorders);
-  std::vector<detail::frame> frames;
-  std::unordered_set<std::uint64_t> visited;
-  std::size_t frames_read = 0;
-  while (at != 0 && visited.size() != most_recorders && frames_read < most_frames && visited.insert(at).second) {
-    detail::recorder_head head{};
-    std::uint64_t depths = 0;
-    if (!of.in->read(at, head)) break;
-    const bool counts = head.epoch == store.epoch && of.in->read(at + detail::offset_of_depth, depths);
-    const auto depth = static_cast<std::uint32_t>(depths);
-    const auto base = static_cast<std::uint32_t>(depths >> 32);
-    if (counts && depth > base && depth <= detail::most_depth) {
-      frames.resize(depth - base);
-      frames_read += frames.size();
-      if (of.in->read(at + detail::offset_of_frames + (base + std::size_t{1}) * sizeof(detail::frame), frames.data(),
-                      frames.size() * sizeof(detail::frame)))
-        for (const detail::frame& one : frames) {
-          adaptyst_path path{};
-          if (of.in->read(reinterpret_cast<std::uint64_t>(one.path), path)) ++open[path.id];
-        }
-    }
-    at = reinterpret_cast<std::uint64_t>(head.next);
-  }
+  if (!read_head(of, store)) return open;
+  for_each_recorder(of, store, [&](const std::vector<detail::row>& rows) {
+    for (const detail::row& one : rows) ++open[one.id];
+  });
   return open;
 }
 
 std::vector<open_row> read_last_regions(const process_state& of) {
   std::map<std::uint64_t, open_row> last;
   detail::store_head store{};
-  if (of.address == 0 || !has_known_layout(of) || !of.in->read(of.address, store)) return {};
-  std::unordered_set<std::uint64_t> visited;
-  std::size_t rows_read = 0;
-  for (auto at = reinterpret_cast<std::uint64_t>(store.recorders);
-       at != 0 && visited.size() != most_recorders && visited.insert(at).second;) {
-    detail::recorder_head head{};
-    if (!of.in->read(at, head)) break;
-    at = reinterpret_cast<std::uint64_t>(head.next);
-    if (head.epoch != store.epoch) continue;
-    const std::vector<detail::row> open = open_rows(*of.in, head, rows_read);
+  if (!read_head(of, store)) return {};
+  for_each_recorder(of, store, [&](const std::vector<detail::row>& open) {
     std::unordered_set<const adaptyst_path*> parents;
     for (const detail::row& one : open) {
       adaptyst_path path{};
@@ -89,7 +78,7 @@ std::vector<open_row> read_last_regions(const process_state& of) {
       ++known.threads;
       known.since_ns = std::min(known.since_ns, since_ns);
     }
-  }
+  });
   std::vector<open_row> all;
   for (const auto& [path, row] : last) all.push_back(row);
   return all;

@@ -56,11 +56,14 @@ bool other_memory::read(std::uint64_t address, void* to, std::size_t bytes) cons
 
 // Neighbours as one, in the order of their addresses.
 std::vector<other_memory::range> other_memory::writable_ranges() const {
+  constexpr std::string_view memory_store = "/memfd:adaptyst";
+  constexpr std::string_view kept_store = ".kept";
   std::vector<range> found;
   for_each_mapping(process_, [&](const mapping& one) {
     // Shared is only a store, which the process could write itself.
-    constexpr std::string_view store = "/memfd:adaptyst";
-    if (!one.readable || !one.writable || (one.shared && one.path.compare(0, store.size(), store) != 0)) return;
+    const bool is_store =
+        one.path.compare(0, memory_store.size(), memory_store) == 0 || one.path.find(kept_store) != std::string::npos;
+    if (!one.readable || !one.writable || (one.shared && !is_store)) return;
     if (!found.empty() && found.back().end == one.begin) found.back().end = one.end;
     else found.push_back({one.begin, one.end});
   });

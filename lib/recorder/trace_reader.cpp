@@ -30,7 +30,8 @@ std::uint64_t address_of(const T* there) {
 
 }  // namespace
 
-void trace_reader::read(const taker& to) {
+void trace_reader::read(const process_state& of, const taker& to) {
+  of_ = of;
   detail::store_head head{};
   if (of_.address == 0 || !of_.in->read(of_.address, head) || head.layout != detail::layout_of_state) return;
   clock_.start(head.clock);
@@ -67,7 +68,7 @@ std::uint64_t trace_reader::find_ring(std::uint64_t recorder, std::uint64_t epoc
   if (!of_.in->read(ring + offsetof(trace_ring, tail), tail) || !of_.in->read(ring + offsetof(trace_ring, lost), lost))
     return next;
   known.lost = lost;
-  if (known.head != tail) filled_.push_back(ring);
+  if (known.head != std::max(tail, known.tail)) filled_.push_back(ring);
   return next;
 }
 
@@ -78,6 +79,8 @@ void trace_reader::read_ring(std::uint64_t address, known_ring& known, const tak
   if (!of_.in->read(address + offsetof(trace_ring, tail), tail) ||
       !of_.in->read(address + offsetof(trace_ring, capacity), capacity))
     return;
+  if (known.tail > head) known.tail = 0;  // it began anew
+  tail = std::max(tail, known.tail);
   if (capacity == 0 || (capacity & (capacity - 1)) != 0 || capacity > most_entries || head - tail > capacity) return;
   while (tail != head && left_ != 0) {
     const std::uint64_t place = tail & (capacity - 1);
@@ -88,7 +91,8 @@ void trace_reader::read_ring(std::uint64_t address, known_ring& known, const tak
       return;
     tail += count;
     left_ -= count;
-    if (!of_.in->write(address + offsetof(trace_ring, tail), tail)) return;  // they would come again
+    known.tail = tail;
+    of_.in->write(address + offsetof(trace_ring, tail), tail);  // of one that is dead, it cannot be
     for (const trace_entry& entry : entries_) take(entry, known, to);
   }
 }

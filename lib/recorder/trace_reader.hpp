@@ -23,8 +23,10 @@ class trace_reader {
 
   using taker = std::function<void(const traced_event&)>;
 
-  // Hands over all that has come since the last look, of each thread in the order in which it ended.
-  void read(const taker& to);
+  // Hands over all that has come since the last look, of each thread in the order in which it ended. `of`: the same process,
+  // by way of what can be read of it now.
+  void read(const process_state& of, const taker& to);
+  void read(const taker& to) { read(of_, to); }
 
   std::uint64_t events() const noexcept { return events_; }
   // For which there was no room in a ring, or no memory for one.
@@ -33,6 +35,7 @@ class trace_reader {
  private:
   struct known_ring {
     std::uint64_t head = 0;  // at this look
+    std::uint64_t tail = 0;  // what has been read, also where we cannot say so
     std::uint64_t lost = 0;
     bool has_operation = false;  // the last entry was one, and its other half is still to come
     traced_event operation;

@@ -11,6 +11,8 @@
 #include <cstring>
 #include <ctime>
 #include <random>
+#include <utility>
+#include <vector>
 
 #include "../support/error.hpp"
 #include "../support/process_stat.hpp"
@@ -33,9 +35,23 @@ bool is_ours(const ucred& peer) {
   return peer.pid > 0 && (peer.uid == geteuid() || (geteuid() == 0 && is_descendant(peer.pid)));
 }
 
-// An announcement as these headers make it, or at least the version of others; and the descriptor that came with it, if one
-// did.
-bool receive(int peer, adaptyst_announcement& told, int& along) {
+// All that came with a message, whatever the sender has put there.
+std::vector<descriptor> descriptors_of(msghdr& message) {
+  std::vector<descriptor> all;
+  for (cmsghdr* one = CMSG_FIRSTHDR(&message); one != nullptr; one = CMSG_NXTHDR(&message, one)) {
+    if (one->cmsg_level != SOL_SOCKET || one->cmsg_type != SCM_RIGHTS) continue;
+    for (std::size_t at = 0; CMSG_LEN((at + 1) * sizeof(int)) <= one->cmsg_len; ++at) {
+      int number = -1;
+      std::memcpy(&number, CMSG_DATA(one) + at * sizeof number, sizeof number);
+      all.emplace_back(number);
+    }
+  }
+  return all;
+}
+
+// An announcement as these headers make it, or at least the version of others; and the descriptor that came with it, if it
+// was one.
+bool receive(int peer, adaptyst_announcement& told, descriptor& along) {
   iovec body{&told, sizeof told};
   alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int))];
   msghdr message{};
@@ -44,10 +60,9 @@ bool receive(int peer, adaptyst_announcement& told, int& along) {
   message.msg_control = control;
   message.msg_controllen = sizeof control;
   const ssize_t got = recvmsg(peer, &message, MSG_CMSG_CLOEXEC);
-  if (const cmsghdr* const first = got >= 0 ? CMSG_FIRSTHDR(&message) : nullptr;
-      first != nullptr && first->cmsg_level == SOL_SOCKET && first->cmsg_type == SCM_RIGHTS &&
-      first->cmsg_len == CMSG_LEN(sizeof along))
-    std::memcpy(&along, CMSG_DATA(first), sizeof along);
+  if (got < 0) return false;
+  std::vector<descriptor> all = descriptors_of(message);
+  if (all.size() == 1 && (message.msg_flags & MSG_CTRUNC) == 0) along = std::move(all.front());
   if (got < static_cast<ssize_t>(sizeof told.abi)) return false;
   return got == static_cast<ssize_t>(sizeof told) || told.abi != ADAPTYST_ABI_VERSION;
 }
@@ -86,13 +101,10 @@ void channel::handle(const answering& answer) {
     ucred who{};
     socklen_t bytes = sizeof who;
     adaptyst_announcement told{};
-    int along = -1;
-    if (getsockopt(peer, SOL_SOCKET, SO_PEERCRED, &who, &bytes) == 0 && is_ours(who) && receive(peer, told, along)) {
-      if (const std::optional<adaptyst_answer> reply = answer(who.pid, told, along))
+    lib::descriptor along;
+    if (getsockopt(peer, SOL_SOCKET, SO_PEERCRED, &who, &bytes) == 0 && is_ours(who) && receive(peer, told, along))
+      if (const std::optional<adaptyst_answer> reply = answer(who.pid, told, std::move(along)))
         send(peer, &*reply, sizeof *reply, MSG_NOSIGNAL);
-    } else if (along >= 0) {
-      close(along);
-    }
     close(peer);
   }
 }

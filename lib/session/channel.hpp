@@ -9,6 +9,8 @@
 #include <optional>
 #include <string>
 
+#include "../support/descriptor.hpp"
+
 namespace adaptyst::lib {
 
 class channel {
@@ -24,9 +26,9 @@ class channel {
 
   // Calls `answer` for each announcement that waits. Those of strangers are not heard: it takes our user, or, for root,
   // a descendant of ours.
-  // Of one that was built with other headers, only `abi` counts. With a descriptor that came along, or -1; it is the
-  // callee's. Without an answer, none is sent.
-  using answering = std::function<std::optional<adaptyst_answer>(pid_t, const adaptyst_announcement&, int)>;
+  // Of one that was built with other headers, only `abi` counts. With the descriptor that came along, if one did.
+  // Without an answer, none is sent.
+  using answering = std::function<std::optional<adaptyst_answer>(pid_t, const adaptyst_announcement&, lib::descriptor)>;
   void handle(const answering& answer);
 
  private:

@@ -88,8 +88,12 @@ struct collector::state {
   void keep(options& asked) {
     if (asked.engine == engine_choice::ebpf)
       throw lib::error("cannot keep what engine=ebpf records", "keep", 0, "leave engine= away, or say engine=inline");
-    asked.engine = engine_choice::inlined;
-    kept.emplace(asked.keep);
+    try {
+      kept.emplace(asked.keep);
+      asked.engine = engine_choice::inlined;
+    } catch (const lib::error& failed) {  // all else is collected
+      lib::complain(failed.what());
+    }
   }
 
   // In a forked child the collection is the parent's.

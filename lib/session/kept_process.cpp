@@ -1,6 +1,7 @@
 // A process that has left its store in a file: its profile.
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <adaptyst/profile.hpp>
@@ -70,6 +71,8 @@ class kept_process final : public lib::target {
 }  // namespace
 
 bool is_kept(const std::string& file) {
+  struct stat known {};
+  if (stat(file.c_str(), &known) != 0 || !S_ISREG(known.st_mode)) return false;  // a pipe is read but once
   const lib::descriptor opened(open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   return lib::read_kept_head(opened).has_value();
 }
@@ -84,7 +87,7 @@ profile read_kept(const std::string& file) {
   if (head->store.layout != 0 && head->store.layout != detail::layout_of_state)
     throw lib::error(fmt::format("cannot read {}: it was recorded by another version of adaptyst", file), file, 0,
                      "read it with the version that the program was built with");
-  const bool runs = lib::is_running(head->owner);
+  const std::optional<bool> runs = lib::is_running(head->owner);
   lib::target_list all;
   all.push_back(std::make_unique<kept_process>(std::move(opened), *head));
   lib::process_sums sums;
@@ -94,7 +97,9 @@ profile read_kept(const std::string& file) {
                             [](const region&) { return true; });
   made.engine = "inline";
   made.mechanism = "own recorder, kept in a file";
-  made.reason = runs ? "its process still runs" : "its process has ended without a report";
+  made.reason = !runs   ? "its process was on another machine"
+                : *runs ? "its process still runs"
+                        : "its process has ended without a report";
   return made;
 }
 

@@ -96,7 +96,7 @@ bool observed_process::is_still_itself() {
 }
 
 void observed_process::note_refusal() {
-  if (!is_running() || is_another_program()) return;
+  if (!is_running() || is_another_program() || held_) return;
   int number = memory_.refusal();
   if (number == EMFILE || number == ENFILE || number == ENOMEM) {
     memory_.open();

@@ -110,9 +110,8 @@ struct observer::state {
     session.expect(added);
   }
 
-  std::optional<adaptyst_answer> answer(pid_t who, const adaptyst_announcement& told, int store) {
+  std::optional<adaptyst_answer> answer(pid_t who, const adaptyst_announcement& told, lib::descriptor held) {
     adaptyst_answer reply{};
-    lib::descriptor held(store);
     try {
       if (told.abi != ADAPTYST_ABI_VERSION) {
         session.miss(who, lib::find_foreign_objects(who));
@@ -130,8 +129,8 @@ struct observer::state {
         return reply;
       }
       if (known == nullptr) known = &add(who);
-      known->note_refusal();
       if (held) known->hold(std::move(held));
+      known->note_refusal();
       const std::vector<lib::process_object> found = lib::find_objects(who);
       // Whoever has told it may have become a setuid program since.
       const bool is_there = std::any_of(
@@ -183,8 +182,9 @@ void observer::attach(std::int64_t process) { state_->attach(require_ours(proces
 const std::string& observer::socket() const noexcept { return state_->channel.name(); }
 int observer::descriptor() const noexcept { return state_->channel.descriptor(); }
 void observer::handle() {
-  state_->channel.handle(
-      [this](pid_t who, const adaptyst_announcement& told, int store) { return state_->answer(who, told, store); });
+  state_->channel.handle([this](pid_t who, const adaptyst_announcement& told, lib::descriptor along) {
+    return state_->answer(who, told, std::move(along));
+  });
 }
 void observer::drop_capabilities() { state_->drop_capabilities(); }
 void observer::poll() { state_->session.poll(); }

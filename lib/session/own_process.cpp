@@ -62,7 +62,7 @@ std::vector<std::string> own_process::files() const {
 
 void own_process::use_counter(const detail::clock_line& line) noexcept {
   detail::process* const own = detail::process_of(adaptyst_object_v2);
-  if (own == nullptr || uses_counter()) return;
+  if (own == nullptr || !detail::notice_fork(*own) || uses_counter()) return;
   detail::use_clock(*own, line);
 }
 

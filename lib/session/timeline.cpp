@@ -26,7 +26,7 @@ void timeline::take(pid_t process, const std::string& command, const process_sta
     reader = std::make_unique<trace_reader>(of);
     file_.name_process(process, command.substr(command.rfind('/') + 1));
   }
-  reader->read([&](const traced_event& event) {
+  reader->read(of, [&](const traced_event& event) {
     name(process, of, event);
     file_.add(process, event);
   });

@@ -258,6 +258,11 @@ def case_the_other_engine_after_a_kill():
 def case_memory_that_is_refused():
     done = subprocess.run(command("run", "--", PROGRAM, "100"), capture_output=True, text=True, timeout=LIMIT, check=False,
                           preexec_fn=refuse_memory)
+    failures.equal((done.returncode, done.stderr), (3, ""), "what it has handed over is enough")
+    failures.equal(counts(load()), {"outer": 100, "outer/inner": 100, "thread": 100}, "all is there")
+    alone = ["prlimit", "--fsize=65536:65536"]  # it cannot hand anything over
+    done = subprocess.run(command("run", "--", *alone, PROGRAM, "100"), capture_output=True, text=True, timeout=LIMIT, check=False,
+                          preexec_fn=refuse_memory)
     failures.equal(done.returncode, 3, "the program ends as ever")
     failures.check(done.stderr.count("cannot read the memory of process") == 1, "it is told once", done.stderr)
     account = load()["accounting"]

@@ -74,16 +74,17 @@ struct program {
 
 TEST_CASE("the regions that are open, on all threads, but for those of an earlier collector") {
   program in;
-  in.open(*in.threads[0], in.paths[0]);
-  in.open(*in.threads[0], in.paths[1]);
-  in.open(*in.threads[1], in.paths[0]);
-  in.open(*in.threads[1], in.paths[2]);
+  in.ran(0, 0, 0).open_since = 5;
+  in.ran(1, 3, 0).open_since = 7;
+  detail::row& main = in.ran(0, 0, 1);
+  main.open_since = 5;
+  in.ran(2, 0, 1).open_since = 6;
   CHECK(adaptyst::lib::read_open_regions(in.state()) == adaptyst::lib::open_counts{{20, 2}, {21, 1}, {22, 1}});
-  in.threads[1]->base = 1;  // it was in main before
+  main.open_since = 0;  // it was in main before
   CHECK(adaptyst::lib::read_open_regions(in.state()) == adaptyst::lib::open_counts{{20, 1}, {21, 1}, {22, 1}});
   in.threads[0]->epoch = 2;
   CHECK(adaptyst::lib::read_open_regions(in.state()) == adaptyst::lib::open_counts{{22, 1}});
-  in.threads[1]->base = 2;
+  in.threads[1]->epoch = 2;
   CHECK(adaptyst::lib::read_open_regions(in.state()).empty());
 }
 

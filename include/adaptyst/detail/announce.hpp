@@ -119,7 +119,8 @@ inline bool announce_with_store(process& in, uint32_t what, const adaptyst_objec
                                 adaptyst_answer& answer) noexcept {
   const long file = is_store(in.store_file) ? in.store_file : -1;
   if (!announce(what, object, answer, file)) return false;
-  if (file >= 0 && answer.observation != ADAPTYST_UNOBSERVED) {
+  if (answer.observation == ADAPTYST_UNOBSERVED) return true;
+  if (file >= 0) {
     in.store_file = -1;
     system::call(__NR_close, file);
   }

@@ -9,70 +9,101 @@
 
 namespace adaptyst { inline namespace v1 { namespace detail {
 
-// What the child goes on with: names and devices, what is used of the memory, and where each recorder's tokens are.
-template <class = void>
-inline void hand_down(recorder_store& from, recorder_store& to, uint64_t recorders) noexcept {
-  to.head.base = from.head.base;
-  to.head.below = load(from.head.below);
-  to.head.above = load(from.head.above);  // a frame of before may still write its row, where nobody reads
-  to.arena_used = load(from.arena_used);
-  __builtin_memcpy(to.arena, from.arena, to.arena_used);
-  for (size_t at = 0; at != most_devices && load_acquire(from.ledger.devices[at].state) == 2; ++at)
-    __builtin_memcpy(static_cast<void*>(&to.ledger.devices[at]), &from.ledger.devices[at],
-                     offsetof(device_entry, sums));
-  for (uint64_t at = 0; at != recorders; ++at) {
-    const recorder_head& known = *recorder_in(from, at);
-    recorder_head& made = *recorder_in(to, at);
-    made.epoch = ~uint64_t{0};  // none: the child's is 0 until it knows who looks
-    made.serial = made.first_serial = load(known.serial);
-    made.generation = load(known.generation);
+// What a child takes from its parent, in memory of its own: the beginning of a store, and the first page of each recorder.
+class inheritance {
+ public:
+  explicit inheritance(const recorder_store& theirs) noexcept
+      : recorders_((least(load(theirs.head.below), theirs.head.bytes) - first_below) / bytes_of_recorder),
+        bytes_(first_below + recorders_ * page_bytes),
+        store_(static_cast<recorder_store*>(map_memory(bytes_))) {
+    if (store_ == nullptr) return;
+    recorder_store& made = *begin_store(store_, theirs.head.bytes);
+    made.head.base = theirs.head.base;
+    made.head.below = load(theirs.head.below);
+    made.head.above = load(theirs.head.above);  // a frame of before may still write its row, where nobody reads
+    made.arena_used = least(load_acquire(theirs.arena_used), arena_bytes);
+    __builtin_memcpy(made.arena, theirs.arena, made.arena_used);
+    for (size_t at = 0; at != most_devices && load_acquire(theirs.ledger.devices[at].state) == 2; ++at)
+      __builtin_memcpy(static_cast<void*>(&made.ledger.devices[at]), &theirs.ledger.devices[at],
+                       offsetof(device_entry, sums));
+    for (uint64_t at = 0; at != recorders_; ++at) {
+      const recorder_head& known = *recorder_in(theirs, at);
+      recorder_head& mine = head(at);
+      mine.epoch = ~uint64_t{0};  // none: the child's is 0 until it knows who looks
+      mine.serial = mine.first_serial = load(known.serial);
+      mine.generation = load(known.generation);
+    }
   }
-}
+  ~inheritance() {
+    if (store_ != nullptr) system::unmap(store_, bytes_);
+  }
+  inheritance(const inheritance&) = delete;
+  inheritance& operator=(const inheritance&) = delete;
 
-// Maps `file` where the store is, but for the private pages of recorders.
-template <class = void>
-inline bool map_around(recorder_store& place, uint64_t bytes, long file, uint64_t recorders) noexcept {
-  const auto at = reinterpret_cast<uintptr_t>(&place);
-  uint64_t begin = 0;
-  for (uint64_t next = 0; next <= recorders; ++next) {
-    const uint64_t recorder_at = first_below + next * bytes_of_recorder;
-    const uint64_t end = next != recorders ? recorder_at + page_bytes : bytes;
-    void* const wanted = reinterpret_cast<void*>(at + begin);
-    if (system::map(wanted, end - begin, system::read_write, system::shared_file | system::in_place,
-                    static_cast<int>(file), static_cast<int64_t>(begin)) != wanted)
-      return false;
-    begin = recorder_at + bytes_of_recorder;
+  // Maps a file where the store is, or private memory where there can be none, but for the private pages of recorders.
+  bool put_in_place(recorder_store& place, long& file) const noexcept {
+    if (store_ == nullptr) return false;
+    const uint64_t bytes = store_->head.bytes;
+    file = bytes <= file_limit() ? make_memory_file() : -1;
+    if (file >= 0 && system::call(__NR_ftruncate, file, bytes) != 0) {
+      system::call(__NR_close, file);
+      file = -1;
+    }
+    const int how = (file >= 0 ? system::shared_file : system::private_memory) | system::in_place;
+    char* const first = reinterpret_cast<char*>(&place);
+    uint64_t begin = 0;
+    for (uint64_t next = 0; next <= recorders_; ++next) {
+      const uint64_t recorder_at = first_below + next * bytes_of_recorder;
+      const uint64_t end = next != recorders_ ? recorder_at + page_bytes : bytes;
+      if (system::map(first + begin, end - begin, system::read_write, how, static_cast<int>(file),
+                      file >= 0 ? static_cast<int64_t>(begin) : 0) != first + begin)
+        return false;
+      begin = recorder_at + bytes_of_recorder;
+    }
+    system::advise(&place, bytes, system::not_in_core_dumps);
+    __builtin_memcpy(static_cast<void*>(&place.head), &store_->head, sizeof place.head);
+    __builtin_memcpy(place.arena, store_->arena, store_->arena_used);
+    place.arena_used = store_->arena_used;
+    for (size_t at = 0; at != most_devices && store_->ledger.devices[at].state == 2; ++at)
+      __builtin_memcpy(static_cast<void*>(&place.ledger.devices[at]), &store_->ledger.devices[at],
+                       offsetof(device_entry, sums));
+    for (uint64_t at = 0; at != recorders_; ++at)
+      __builtin_memcpy(static_cast<void*>(static_cast<recorder_head*>(recorder_in(place, at))), &head(at),
+                       sizeof(recorder_head));
+    return true;
   }
-  system::advise(&place, bytes, system::not_in_core_dumps);
-  return true;
-}
+
+ private:
+  static uint64_t least(uint64_t a, uint64_t b) noexcept { return a < b ? a : b; }
+  recorder_head& head(uint64_t recorder) const noexcept {
+    return *reinterpret_cast<recorder_head*>(reinterpret_cast<char*>(store_) + first_below + recorder * page_bytes);
+  }
+
+  uint64_t recorders_, bytes_;
+  recorder_store* store_;
+};
 
 // False: there is no memory for it.
 template <class = void>
 inline bool take_store_from_parent(process& in) noexcept {
-  recorder_store& theirs = *in.store;
+  recorder_store& store_of_both = *in.store;
   if (in.is_shared == 0) {  // a copy already
-    store(theirs.head.recorders, static_cast<recorder*>(nullptr));
+    store(store_of_both.head.recorders, static_cast<recorder*>(nullptr));
     // A thread that is not in this process may have held it, in the middle of writing.
-    if ((load(theirs.ledger.sequence) & 1) != 0) bump(theirs.ledger.sequence, 1);
-    store(theirs.ledger.lock, 0);
+    if ((load(store_of_both.ledger.sequence) & 1) != 0) bump(store_of_both.ledger.sequence, 1);
+    store(store_of_both.ledger.lock, 0);
     return true;
   }
-  const uint64_t bytes = theirs.head.bytes;
-  const uint64_t recorders = (load(theirs.head.below) - first_below) / bytes_of_recorder;
+  const inheritance from_parent(store_of_both);
   long file = -1;
-  recorder_store* const made = map_store(file, bytes);
-  if (made == nullptr) return false;
-  const uint64_t made_bytes = made->head.bytes;
-  bool taken = made_bytes == bytes && file >= 0;
-  if (taken) {
-    hand_down(theirs, *made, recorders);
-    taken = map_around(theirs, bytes, file, recorders);
+  if (!from_parent.put_in_place(store_of_both, file)) {
+    if (file >= 0) system::call(__NR_close, file);
+    return false;
   }
-  system::unmap(made, made_bytes);
   if (is_store(in.store_file)) system::call(__NR_close, in.store_file);
+  in.is_shared = file >= 0 ? 1 : 0;
   in.store_file = seal_store(file);
-  return taken;
+  return true;
 }
 
 // In a forked child nobody looks, but an observer from outside may: all markers go to sleep unless it says otherwise. They
@@ -87,6 +118,10 @@ inline bool begin_as_child(process& in) noexcept {
     store_release(in.control.abi, static_cast<uint32_t>(ADAPTYST_ABI_VERSION));
     announce_with_store(in, ADAPTYST_PROCESS_FORKED, adaptyst_object_v2, answer);
     begin_epoch(in);
+  } else {
+    announce(ADAPTYST_PROCESS_FORKED, adaptyst_object_v2, answer);  // so that it is known to be missing
+    answer.observation = ADAPTYST_UNOBSERVED;
+    store(in.awaited, static_cast<uint32_t>(ADAPTYST_UNOBSERVED));
   }
   const uint32_t how = answer.observation != ADAPTYST_UNOBSERVED ? answer.observation : load(in.awaited);
   store(in.awaited, static_cast<uint32_t>(ADAPTYST_UNOBSERVED));

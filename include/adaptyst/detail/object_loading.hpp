@@ -2,7 +2,7 @@
 #ifndef ADAPTYST_DETAIL_OBJECT_LOADING_HPP
 #define ADAPTYST_DETAIL_OBJECT_LOADING_HPP
 
-#include "announce.hpp"
+#include "fork.hpp"
 #include "probes.hpp"
 
 namespace adaptyst { inline namespace v1 { namespace detail {
@@ -26,7 +26,8 @@ void object_loading<T>::loaded() noexcept {
   adaptyst_answer answer{};
   if (system::environment("ADAPTYST_OBSERVER") == nullptr) return;
   process* const in = process_of(adaptyst_object_v2);
-  if (in == nullptr || !announce_with_store(*in, ADAPTYST_OBJECT_LOADED, adaptyst_object_v2, answer)) return;
+  if (in == nullptr || !notice_fork(*in)) return;  // in a child, what has been loaded is among what that has announced
+  if (!announce_with_store(*in, ADAPTYST_OBJECT_LOADED, adaptyst_object_v2, answer)) return;
   if (answer.observation == ADAPTYST_OBSERVED_BY_RECORDER && recorder == 0) store(adaptyst_object_v2.recorder, 1);
 }
 

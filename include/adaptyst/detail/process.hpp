@@ -69,8 +69,8 @@ inline void* map_memory(size_t bytes) noexcept {
 }
 
 template <class = void>
-inline void unmake_process(process* made) noexcept {
-  if (made->store != nullptr) system::unmap(made->store, made->store->head.bytes);
+inline void unmake_process(process* made, const recorder_store* kept = nullptr) noexcept {
+  if (made->store != nullptr && made->store != kept) system::unmap(made->store, made->store->head.bytes);
   if (made->store_file >= 0) system::call(__NR_close, made->store_file);
   system::unmap(made, sizeof(process));
 }
@@ -96,12 +96,13 @@ inline process* make_process(recorder_store* kept = nullptr) noexcept {
   auto* const made = static_cast<process*>(map_memory(sizeof(process)));
   if (made == nullptr) return nullptr;
   made->store_file = -1;
-  made->store = kept != nullptr ? kept : map_store(made->store_file);
-  if (made->store == nullptr || system::make_key(&made->recorder_key, nullptr) != 0) {
-    unmake_process(made);
+  // Where a child would not notice that it is one, it must not share the store.
+  const bool is_wiped = system::advise(made, wiped_bytes, system::wipe_on_fork) == 0;
+  made->store = kept != nullptr ? kept : map_store(made->store_file, largest_store(), is_wiped);
+  if (made->store == nullptr || (kept != nullptr && !is_wiped) || system::make_key(&made->recorder_key, nullptr) != 0) {
+    unmake_process(made, kept);
     return nullptr;
   }
-  system::advise(made, wiped_bytes, system::wipe_on_fork);
   made->is_shared = kept != nullptr || made->store_file >= 0 ? 1 : 0;
   made->store_file = seal_store(made->store_file);
   made->control.abi = ADAPTYST_ABI_VERSION;
@@ -129,7 +130,7 @@ ADAPTYST_DETAIL_COLD inline process* find_process(adaptyst_object& self, recorde
     });
     if (found != reinterpret_cast<uint64_t>(made)) {
       system::delete_key(made->recorder_key);
-      unmake_process(made);
+      unmake_process(made, kept);
     }
   }
   if (found != 0) store_release(self.process, found);

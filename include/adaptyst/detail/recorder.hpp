@@ -76,7 +76,8 @@ inline void abandon_frames(recorder& r, uint32_t depth) noexcept {
 
 template <class = void>
 ADAPTYST_DETAIL_COLD inline trace_ring* make_ring(recorder& r, uint64_t capacity) noexcept {
-  if (capacity == 0) return nullptr;
+  constexpr uint64_t most_entries = uint64_t{1} << 24;
+  if (capacity == 0 || capacity > most_entries || (capacity & (capacity - 1)) != 0) return nullptr;
   // Never unmapped: somebody may still read it.
   if (r.kept_ring == nullptr || r.kept_ring->capacity < capacity) {
     r.kept_ring = static_cast<trace_ring*>(r.owner->store->allocate_pages(bytes_of_ring(capacity)));

@@ -139,6 +139,10 @@ inline recorder* recorder_in(recorder_store& in, uint64_t number) noexcept {
   return reinterpret_cast<recorder*>(reinterpret_cast<char*>(&in) + first_below + number * bytes_of_recorder);
 }
 template <class = void>
+inline const recorder* recorder_in(const recorder_store& in, uint64_t number) noexcept {
+  return recorder_in(const_cast<recorder_store&>(in), number);
+}
+template <class = void>
 inline uint64_t number_of(const recorder_store& in, const recorder& one) noexcept {
   return (reinterpret_cast<uintptr_t>(&one) - reinterpret_cast<uintptr_t>(&in) - first_below) / bytes_of_recorder;
 }

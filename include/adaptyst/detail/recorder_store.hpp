@@ -3,7 +3,7 @@
 // One sparse mapping, made when a marker is first awake and never unmapped. It is a memfd where there may be one: shared
 // with whoever holds its descriptor, and sealed, so that nobody else can write it, nor cut it off. Otherwise it is private,
 // and goes with the process. Pages that were never written take no memory. A collector may put it into a file that stays
-// when the process is killed: there each piece is allocated before its first use, as a full disk would be a signal later.
+// when the process is killed: there each piece is made before its first use, as a full disk would be a signal later.
 //
 // A forked child has the parent's mapping, and must not write there: see process.hpp.
 #ifndef ADAPTYST_DETAIL_RECORDER_STORE_HPP
@@ -34,7 +34,8 @@ struct store_head {
   uint64_t epoch;   // of the rows that count, as control_page::epoch
   recorder* recorders;
   clock_line clock;
-  uint64_t kept_file;  // the descriptor of a file that is to stay, plus 1; 0: there is none
+  uint64_t is_kept;  // in a file that is to stay
+  uint64_t is_full;  // its disk was
 };
 
 // Of a file that is to stay: whose it is. Texts end in NUL.
@@ -58,50 +59,69 @@ struct recorder_store {
   // Memory for what is never freed, 8-byte aligned; null when the arena is full.
   void* allocate(size_t more) noexcept {
     more = (more + 7) & ~size_t{7};
-    if (load(arena_used) + more > arena_bytes) return nullptr;
-    const uint64_t at = fetch_add(arena_used, more);
-    return at + more <= arena_bytes && provide(arena + at, more) ? arena + at : nullptr;
+    uint64_t at = load_acquire(arena_used);
+    do {
+      if (at + more > arena_bytes || !provide(arena + at, more)) return nullptr;
+    } while (!compare_exchange(arena_used, at, at + more));
+    return arena + at;
   }
   // The same for what is large, in pages of its own.
   void* allocate_pages(size_t more) noexcept {
     more = (more + page_bytes - 1) & ~(page_bytes - 1);
-    if (is_full(more)) return nullptr;
-    const uint64_t from_end = fetch_add(head.above, more) + more;
-    char* const made = reinterpret_cast<char*>(this) + head.bytes - from_end;
-    return is_full(0) || !provide(made, more) ? nullptr : made;
+    uint64_t above = load_acquire(head.above);
+    do {
+      if (load_acquire(head.below) + above + more > head.bytes) return nullptr;
+      if (!provide(first() + head.bytes - above - more, more)) return nullptr;
+    } while (!compare_exchange(head.above, above, above + more));
+    // Somebody may have come from below at the same time; the one who comes later sees it.
+    if (load_acquire(head.below) + above + more > head.bytes) return nullptr;
+    return first() + head.bytes - above - more;
   }
   // The next of what all have the same whole number of pages, of which the first is shared.
   void* allocate_below(size_t more) noexcept {
-    if (is_full(more)) return nullptr;
-    char* const made = reinterpret_cast<char*>(this) + fetch_add(head.below, more);
-    return is_full(0) || !provide(made, page_bytes) ? nullptr : made;
+    uint64_t below = load_acquire(head.below);
+    do {
+      if (below + more + load_acquire(head.above) > head.bytes) return nullptr;
+      if (!provide(first() + below, page_bytes)) return nullptr;
+    } while (!compare_exchange(head.below, below, below + more));
+    if (below + more + load_acquire(head.above) > head.bytes) return nullptr;
+    return first() + below;
   }
-  // False: the disk is full.
-  bool provide(const void* from, uint64_t bytes) const noexcept {
-    if (head.kept_file == 0) return true;
+  // Of a store on a disk: makes the pages, where to write them could be a signal later. False: the disk is full, or was once.
+  bool provide(const char* from, uint64_t bytes) noexcept {
+    if (head.is_kept == 0) return true;
+    if (load(head.is_full) != 0) return false;
     const system::errno_kept unchanged;
-    const auto offset = static_cast<long>(static_cast<const char*>(from) - reinterpret_cast<const char*>(this));
-    const auto length = static_cast<long>(bytes);
-    const auto file = static_cast<long>(head.kept_file - 1);
-    long done = 0;
-    do done = system::call(__NR_fallocate, file, 0L, offset, length);
-    while (done != 0 && *system::error_number() == system::interrupted);
-    return done == 0;
+    const uintptr_t begin = reinterpret_cast<uintptr_t>(from) & ~(page_bytes - 1);
+    const uintptr_t end = (reinterpret_cast<uintptr_t>(from) + bytes + page_bytes - 1) & ~(page_bytes - 1);
+    int failed = 0;
+    do failed = system::advise(reinterpret_cast<void*>(begin), end - begin, system::populate_to_write);
+    while (failed != 0 && *system::error_number() == system::interrupted);
+    if (failed != 0) store(head.is_full, uint64_t{1});
+    return failed == 0;
   }
 
  private:
-  bool is_full(uint64_t more) const noexcept {
-    return load_acquire(head.below) + load_acquire(head.above) + more > head.bytes;
-  }
+  char* first() noexcept { return reinterpret_cast<char*>(this); }
 };
 constexpr uint64_t first_below = (sizeof(recorder_store) + page_bytes - 1) & ~(page_bytes - 1);
 
+constexpr uint64_t smallest_store = uint64_t{1} << 27;  // of addresses
+
+// A sixteenth of the machine's memory, since mlockall() would make all of it; 32 GiB at most.
+template <class = void>
+inline uint64_t largest_store() noexcept {
 #ifdef __SANITIZE_THREAD__
-constexpr uint64_t largest_store = uint64_t{1} << 30;
+  uint64_t most = uint64_t{1} << 30;
 #else
-constexpr uint64_t largest_store = uint64_t{1} << 35;  // of addresses
+  uint64_t most = uint64_t{1} << 35;
 #endif
-constexpr uint64_t smallest_store = uint64_t{1} << 27;
+  constexpr unsigned total = 4, unit = 12;  // of the words of struct sysinfo
+  uint64_t machine[16] = {};
+  if (system::call(__NR_sysinfo, machine) == 0)
+    while (most > smallest_store && most > machine[total] * static_cast<uint32_t>(machine[unit]) / 16) most /= 2;
+  return most;
+}
 
 // Nobody can make it smaller or larger, or map it anew to write, or lift this.
 constexpr long store_seals = 0x01 | 0x02 | 0x04 | 0x10;  // F_SEAL_SEAL, _SHRINK, _GROW, _FUTURE_WRITE
@@ -116,8 +136,14 @@ inline bool is_store(long file) noexcept {
 template <class = void>
 inline long make_memory_file() noexcept {
   constexpr long close_on_exec = 1, allow_sealing = 2, never_executed = 8;  // MFD_
-  const long made = system::call(__NR_memfd_create, "adaptyst", close_on_exec | allow_sealing | never_executed);
-  return made >= 0 ? made : system::call(__NR_memfd_create, "adaptyst", close_on_exec | allow_sealing);
+  constexpr long duplicate = 1030, not_standard = 3;                        // F_DUPFD_CLOEXEC
+  long made = system::call(__NR_memfd_create, "adaptyst", close_on_exec | allow_sealing | never_executed);
+  if (made < 0) made = system::call(__NR_memfd_create, "adaptyst", close_on_exec | allow_sealing);
+  if (made < 0 || made >= not_standard) return made;
+  // A program may have closed its standard output, say, and count on it.
+  const long other = system::call(__NR_fcntl, made, duplicate, not_standard);
+  system::call(__NR_close, made);
+  return other;
 }
 
 // What a file may grow to without a signal.
@@ -150,9 +176,10 @@ inline recorder_store* begin_store(void* mapped, uint64_t bytes) noexcept {
 
 // Null: there is no memory for it. `file`: its descriptor, not sealed yet, or -1 where it is private.
 template <class = void>
-inline recorder_store* map_store(long& file, uint64_t largest = largest_store) noexcept {
-  file = make_memory_file();
+inline recorder_store* map_store(long& file, uint64_t largest = largest_store(), bool may_share = true) noexcept {
+  file = may_share ? make_memory_file() : -1;
   const uint64_t limit = file_limit();
+  while (file >= 0 && largest > limit && limit >= smallest_store) largest /= 2;
   for (uint64_t bytes = largest; bytes >= smallest_store; bytes /= 2) {
     const bool as_file = file >= 0 && bytes <= limit && system::call(__NR_ftruncate, file, bytes) == 0;
     void* const mapped =

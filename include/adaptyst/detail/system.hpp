@@ -23,6 +23,7 @@ constexpr int shared_file = 0x01 | 0x4000;            // MAP_SHARED, MAP_NORESER
 constexpr int in_place = 0x10;                        // MAP_FIXED
 constexpr int wipe_on_fork = 18;                      // MADV_
 constexpr int not_in_core_dumps = 16;                 // MADV_
+constexpr int populate_to_write = 23;                 // MADV_, from Linux 5.14
 constexpr int no_such_process = 3;                    // ESRCH
 constexpr int interrupted = 4;                        // EINTR
 
