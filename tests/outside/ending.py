@@ -130,6 +130,21 @@ def case_attached():
         failures.equal((profile["accounting"]["lost"], profile["accounting"].get("unread")), ({}, None), f"{how}: nothing is lost")
 
 
+def case_limited_files():
+    """Large enough for a smaller store."""
+    completed, begun, profile, _ = observe("kill", 100, "--overhead=none", before=["prlimit", f"--fsize={1 << 28}"])
+    failures.check(completed <= short(profile, failures)[0] <= begun, "every event", (completed, profile["accounting"], begun))
+
+
+def case_timeline():
+    """What was in the rings when it ended is in the file, or told as lost."""
+    for how in ("_exit", "kill"):
+        _, _, profile, _ = observe(how, 20, "--overhead=none", f"--timeline={work}/timeline.json", children=1)
+        timeline = profile["timeline"]
+        failures.equal(timeline["events"] + timeline["lost"], profile["accounting"]["ended"], f"{how}: all events")
+        failures.check(timeline["events"] > 1000, f"{how}: some of them", timeline)
+
+
 def check_unread(how, account, table):
     failures.check(account["lost"].get("not_read", 0) > 0, f"{how}: it has lost events", account)
     unread = account.get("unread", {})

@@ -1,8 +1,9 @@
-// Forks while a thread of it passes regions: forking CHILDREN [POSIX_CALLS]. Says how many regions that thread has passed.
+// Forks while a thread of it passes regions: forking CHILDREN [SHARING [PLUGIN]]. Says how many regions that thread has passed.
 //
-// CHILDREN are forked in a region, pass five of their own each, and leave by _exit(). Then POSIX_CALLS children by vfork(), and
-// as many that share its memory for other reasons (CLONE_VM), pass one each: these are regions of the parent's.
+// CHILDREN are forked in a region, load PLUGIN, pass five regions of their own each, and leave by _exit(). Then SHARING children
+// by vfork(), and as many that share its memory for other reasons (CLONE_VM), pass one each: these are regions of the parent's.
 #include <adaptyst/adaptyst.hpp>
+#include <dlfcn.h>
 #include <sched.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -43,6 +44,7 @@ int main(int count, char** arguments) {
   for (long child = 0; child != children; ++child) {
     ADAPTYST_REGION("launch");
     if (fork() != 0) continue;
+    if (count > 3 && dlopen(arguments[3], RTLD_NOW) == nullptr) _exit(1);
     for (int at = 0; at != 5; ++at) {
       ADAPTYST_REGION("child");
     }

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Children that are forked while their parent passes regions, each counted where it belongs: forking.py ADAPTYST PROGRAM ENGINE
-[CASE …]; $ADAPTYST_CHILDREN: how many (300)."""
+"""Children that are forked while their parent passes regions, each counted where it belongs: forking.py ADAPTYST PROGRAM PLUGIN
+ENGINE [CASE …]; $ADAPTYST_CHILDREN: how many (300)."""
 import json
 import os
 import pathlib
@@ -11,16 +11,16 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "support
 from cases import run_cases  # noqa: E402
 from compiling import Failures, scratch  # noqa: E402
 
-ADAPTYST, PROGRAM, ENGINE = sys.argv[1:4]
+ADAPTYST, PROGRAM, PLUGIN, ENGINE = sys.argv[1:5]
 CHILDREN = int(os.environ.get("ADAPTYST_CHILDREN", "300"))
 LIMIT = 200  # seconds that nothing here comes near to
 failures = Failures()
 profile_file = scratch() / "profile.json"
 
 
-def run(children, sharing):
-    done = subprocess.run([ADAPTYST, "run", f"--engine={ENGINE}", "--report=none", "--overhead=none", f"--output={profile_file}", "--", PROGRAM,
-                           str(children), str(sharing)], capture_output=True, text=True, timeout=LIMIT, check=False)
+def run(children, sharing, *more, before=()):
+    done = subprocess.run([ADAPTYST, "run", f"--engine={ENGINE}", "--report=none", "--overhead=none", f"--output={profile_file}", "--", *before,
+                           PROGRAM, str(children), str(sharing), *more], capture_output=True, text=True, timeout=LIMIT, check=False)
     failures.equal((done.returncode, done.stderr), (0, ""), "the program ends as ever")
     profile = json.loads(profile_file.read_text())
     account = profile["accounting"]
@@ -34,6 +34,19 @@ def case_children():
     failures.equal(lost, {}, "nothing is lost")
 
 
+def case_children_that_load_a_library():
+    """Its markers are the first thing of ours that runs in the child."""
+    counts, lost, passed = run(3, 0, PLUGIN)
+    failures.equal(counts, {"busy": passed, "launch": 3, "launch/child": 15}, "nothing of the parent's is lost")
+    failures.equal(lost, {}, "nothing at all")
+
+
+def case_children_with_little_address_space():
+    counts, lost, passed = run(3, 0, before=["prlimit", f"--as={4 << 30}"])
+    failures.equal(counts, {"busy": passed, "launch": 3, "launch/child": 15}, "a child takes no more than its parent")
+    failures.equal(lost, {}, "nothing is lost")
+
+
 def case_children_that_share_its_memory():
     """They are their parent; to the kernel they are not, and are counted as lost."""
     counts, lost, passed = run(0, 100)
@@ -43,4 +56,4 @@ def case_children_that_share_its_memory():
         failures.equal((counts, lost), ({"busy": passed, "cloned": 100, "vforked": 100}, {}), "they count as their parent's")
 
 
-run_cases(globals(), sys.argv[4:], failures)
+run_cases(globals(), sys.argv[5:], failures)

@@ -58,6 +58,27 @@ while True:
 """
 
 
+def case_many_descriptors():
+    """A program that sends more of them than it should takes none of the observer's."""
+    program = work / "sender.py"
+    program.write_text("""
+import array, os, socket
+observer = os.environ["ADAPTYST_OBSERVER"]
+number = observer.split("-")[1]
+opened = lambda: len(os.listdir(f"/proc/{number}/fd"))
+before = opened()
+for count in [2, 3, 253] * 20:
+    with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as peer:
+        peer.connect("\\0" + observer)
+        peer.sendmsg([b"xx"], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", [0] * count))])
+        peer.recv(100)
+print(opened() - before)
+""")
+    done = subprocess.run([ADAPTYST, "run", "--engine=inline", "--report=none", "--", sys.executable, program], capture_output=True, text=True,
+                          timeout=60, check=False)
+    failures.equal((done.returncode, done.stdout), (0, "0\n"), "descriptors of the observer")
+
+
 def case_impostor():
     """Somebody else has taken the name of an observer that is dead, and does not answer."""
     name = f"adaptyst-impostor-{os.getpid()}"

@@ -132,6 +132,16 @@ def case_refused():
     failures.equal(done.returncode, 0, "the program runs on")
 
 
+def case_without_standard_output():
+    """Its number is not taken by the file, or what the program prints would be written there."""
+    running = subprocess.Popen(["sh", "-c", 'exec "$@" >&-', "sh", PROGRAM, "50", "kill", counts], env=dict(os.environ, ADAPTYST=f"keep={kept},overhead=none"))
+    make_counts(counts, 1)
+    running.wait(LIMIT)
+    file, profile = take()
+    failures.check(short(profile, failures)[0] > 0, "it is read", profile["accounting"])
+    file.unlink()
+
+
 def case_full_disk():
     if not IS_ROOT:
         return failures.check(True, "SKIPPED: only root can mount")
