@@ -39,7 +39,8 @@ void diff(const diff_options& asked) {
       compare(read_profile(asked.before), read_profile(asked.after), *fraction_of(asked.least_share));
   write_outputs(asked.outputs, "the comparison",
                 [&](output_form form) { return form == output_form::json ? to_json(found) : to_table(found); });
-  print(asked.format == "json" ? to_json(found) : to_table(found));
+  if (asked.format == "json") print_json(to_json(found));
+  else print(to_table(found));
   if (asked.fail_above.empty()) return;
   const std::string slower = list_slower(found, *fraction_of(asked.fail_above));
   if (slower.empty()) return;

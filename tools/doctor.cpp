@@ -17,7 +17,8 @@ void add_doctor(CLI::App& to) {
       "status, are what came of that. It is 0 if `--engine ebpf` would work for whoever calls this, and 1 if not.");
   command->callback([format] {
     const diagnosis found = diagnose();
-    print(*format == "json" ? to_json(found) : to_table(found));
+    if (*format == "json") print_json(to_json(found));
+    else print(to_table(found));
     if (!found.ebpf_works) end_with(no_ebpf);
   });
 }

@@ -1,6 +1,7 @@
 #include "output.hpp"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <cstdio>
@@ -9,10 +10,12 @@
 
 #include "support/output_file.hpp"
 #include "support/output_form.hpp"
+#include "support/text.hpp"
 
 namespace adaptyst::tools {
 
 void print(const std::string& text) { std::fwrite(text.data(), 1, text.size(), stdout); }
+void print_json(const std::string& text) { print(isatty(STDOUT_FILENO) != 0 ? lib::printable_json(text) : text); }
 
 void end_with(exit_status status) { throw CLI::RuntimeError(status); }
 

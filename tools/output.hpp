@@ -16,6 +16,7 @@ enum exit_status { all_well = 0, comparison_failed = 1, no_ebpf = 1, bad_input =
 
 // To standard output.
 void print(const std::string& text);
+void print_json(const std::string& text);
 using lib::complain;
 // Ends the program from within a subcommand.
 [[noreturn]] void end_with(exit_status status);

@@ -32,7 +32,8 @@ void report(const report_options& asked) {
   if (read == 0 || (asked.strict && !whole)) end_with(bad_input);
   write_outputs(asked.outputs, "the profile",
                 [&](output_form form) { return form == output_form::json ? to_json(all) : to_table(all); });
-  print(asked.format == "json" ? to_json(all) : to_table(all));
+  if (asked.format == "json") print_json(to_json(all));
+  else print(to_table(all));
   if (!whole) end_with(bad_input);
 }
 

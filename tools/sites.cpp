@@ -36,7 +36,8 @@ void sites(const sites_options& asked) {
       complain(failed.what());
     }
   }
-  print(asked.format == "json" ? to_json(all) : to_table(all));
+  if (asked.format == "json") print_json(to_json(all));
+  else print(to_table(all));
   if (all.size() != asked.subjects.size()) end_with(bad_input);
 }
 

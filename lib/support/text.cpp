@@ -89,6 +89,19 @@ std::string printable(const std::string& text) {
   return clean;
 }
 
+std::string printable_json(const std::string& text) {
+  std::string made;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t bytes = std::max<std::size_t>(character_bytes(text, at), 1);
+    const std::string_view one(text.data() + at, bytes);
+    const std::uint32_t code = code_of(one);
+    if (one != "\n" && (is_control(code) || turns_or_ends_line(code))) made += fmt::format("\\u{:04x}", code);
+    else made += one;
+    at += bytes;
+  }
+  return made;
+}
+
 namespace {
 
 bool begins_character(char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; }

@@ -23,6 +23,9 @@ std::string percent(double fraction);
 // beside it (marks of direction), becomes '?'. Whatever comes from a program or a file goes through this before it is shown.
 std::string printable(const std::string& text);
 
+// JSON for a terminal: the same text to whoever parses it, with such characters escaped.
+std::string printable_json(const std::string& text);
+
 // In columns, one for each character.
 std::size_t width(const std::string& text);
 // Filled with spaces, or cut, to this width.

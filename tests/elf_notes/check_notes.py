@@ -185,7 +185,7 @@ class Variant:
                            note.address + note.size <= segment.address + segment.file_size for segment in elf.segments),
                        what + "a note segment leads to it")
         content = elf.at(note.address, note.size)
-        failures.equal(content[:24], bytes([9, 0, 0, 0, 8, 0, 0, 0, 1, 0, 0, 0]) + b"adaptyst\0\0\0\0", what + "head of the note")
+        failures.equal(content[:24], bytes([9, 0, 0, 0, 8, 0, 0, 0, 2, 0, 0, 0]) + b"adaptyst\0\0\0\0", what + "head of the note")
         block = (note.address + 24 + elf.number_at(note.address + 24)) % 2**64
         starts = {probe.semaphore for probe in ours if probe.name == "region_begin"}
         failures.equal({block}, starts, what + "the note leads to the control block")

@@ -34,6 +34,7 @@ int pass_cloned(void*) {
 
 int main(int count, char** arguments) {
   const long children = count > 1 ? std::atol(arguments[1]) : 0, sharing = count > 2 ? std::atol(arguments[2]) : 0;
+  { ADAPTYST_REGION("begin"); }
   std::atomic<bool> stops{false};
   long passed = 0;
   std::thread busy([&] {

@@ -156,7 +156,7 @@ def case_killed():
     os.kill(child, signal.SIGKILL)
     failures.check(running.wait(30) == -signal.SIGKILL, "the program was killed")
     stacks = plain(lines())
-    failures.check(weight_of(stacks, "middle(double)", "inner(double)") > 0, "what was killed is named all the same")
+    failures.check(weight_of(stacks, "middle(double)", "inner(double)") > 0, "what was killed is named all the same", stacks)
 
 
 def case_unmarked():

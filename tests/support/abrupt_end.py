@@ -1,5 +1,6 @@
 """What abrupt_end has counted itself, and what a profile says of it."""
 import os
+import pathlib
 import random
 import signal
 import struct
@@ -25,14 +26,27 @@ def read_counts(file):
     return [struct.unpack_from("QQQ", data, at) for at in range(0, len(data), COUNTS)]
 
 
-def kill_all(file, after):
-    """Each process by itself, in any order, when all have begun."""
+def is_over(process):
+    try:
+        return pathlib.Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
+    except FileNotFoundError:
+        return True
+
+
+def kill_all(file, after, parent_last=False):
+    """Each process by itself, when all have begun; in any order, or the parent when the others are dead."""
     until(lambda: all(begun for _, begun, _ in read_counts(file)), "the program begins")
     time.sleep(after)
     processes = list({process for process, _, _ in read_counts(file)})
     random.shuffle(processes)
+    parent = read_counts(file)[0][0]
+    if parent_last:
+        processes.remove(parent)
     for process in processes:
         os.kill(process, signal.SIGKILL)
+    if parent_last:
+        until(lambda: all(is_over(process) for process in processes), "they are dead")
+        os.kill(parent, signal.SIGKILL)
 
 
 def short(profile, failures):

@@ -345,7 +345,7 @@ void check_rows(const adaptyst::lib::measured& found, std::size_t rows) {
 }  // namespace
 
 TEST_CASE("many rows are read by chunks and named from a copy of all names, and are what they are one by one") {
-  for (const std::size_t rows : {7, 8, 33, 255, 256, 1000}) check_rows(read_whole(busy(rows)), rows);
+  for (const std::size_t rows : {7U, 8U, 33U, 255U, 256U, 1000U}) check_rows(read_whole(busy(rows)), rows);
 }
 
 TEST_CASE("names of which the copy ends in the middle are read where they are") {

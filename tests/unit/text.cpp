@@ -53,6 +53,16 @@ TEST_CASE("what would disturb a terminal is a question mark; a character is one 
   CHECK(right("caf\xc3\xa9", 6) == "  caf\xc3\xa9");
 }
 
+TEST_CASE("JSON for a terminal says the same, and has no character that disturbs one") {
+  using adaptyst::lib::printable_json;
+  const std::string plain = "{\n \"a\": \"caf\xc3\xa9 \\u001b\"\n}\n";
+  CHECK(printable_json(plain) == plain);
+  const std::string nasty = "{\"a\u202e\u2066\": \"\x7f \xc2\x9b \u200f\"}";
+  const std::string shown = printable_json(nasty);
+  CHECK(shown == "{\"a\\u202e\\u2066\": \"\\u007f \\u009b \\u200f\"}");
+  CHECK(nlohmann::json::parse(shown) == nlohmann::json::parse(nasty));
+}
+
 TEST_CASE("of a path its end is kept, and what is missing is seen") {
   const std::vector<std::string> path{"main", "solve", "flux"};
   CHECK(path_label(path, 19) == "main > solve > flux");

@@ -112,6 +112,7 @@ inline bool take_store_from_parent(process& in) noexcept {
 template <class = void>
 inline bool begin_as_child(process& in) noexcept {
   store(in.forks, in.forks + 1);
+  in.number = static_cast<uint32_t>(system::call(__NR_getpid));
   const bool can_record = take_store_from_parent(in);
   adaptyst_answer answer{};
   if (can_record) {

@@ -55,6 +55,7 @@ struct process {
   uint32_t forks;           // a child, a child's child: it fires the probes that are never optimised
   uint64_t epochs;          // that there have been, also before a fork
   uint32_t awaited;         // enum adaptyst_observation: who waits for this child to notice that it is one
+  uint32_t number;          // of this process; a child that shares its memory has another
   uint32_t traced_process;  // in which a collector's uprobes are in the code; a child has them in its own, and must not
 };
 constexpr size_t wiped_bytes = offsetof(process, store);
@@ -105,6 +106,7 @@ inline process* make_process(recorder_store* kept = nullptr) noexcept {
   }
   made->is_shared = kept != nullptr || made->store_file >= 0 ? 1 : 0;
   made->store_file = seal_store(made->store_file);
+  made->number = static_cast<uint32_t>(system::call(__NR_getpid));
   made->control.abi = ADAPTYST_ABI_VERSION;
   made->control.noticed = all_noticed;
   begin_epoch(*made);  // so that a child, where it is 0, sees that it has changed

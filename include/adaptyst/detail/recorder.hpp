@@ -148,8 +148,8 @@ ADAPTYST_DETAIL_COLD inline void renew(recorder& r) noexcept {
 
 // A filter of system calls may refuse to say: then it is alive. Leaves errno changed.
 template <class = void>
-inline bool is_alive(uint32_t thread) noexcept {
-  return system::call(__NR_tgkill, system::call(__NR_getpid), static_cast<int>(thread), 0) == 0 ||
+inline bool is_alive(const process& in, uint32_t thread) noexcept {
+  return system::call(__NR_tgkill, static_cast<int>(in.number), static_cast<int>(thread), 0) == 0 ||
          *system::error_number() != system::no_such_process;
 }
 
@@ -168,11 +168,13 @@ template <class = void>
 inline recorder* claim_recorder(process& in) noexcept {
   if (!notice_fork(in)) return nullptr;
   if (void* const known = system::get_value(in.recorder_key)) return static_cast<recorder*>(known);
+  // A child that shares our memory runs on a thread of ours, which is to have the recorder, and whose number it does not know.
+  if (system::call(__NR_getpid) != static_cast<long>(in.number)) return nullptr;
   const auto self = static_cast<uint32_t>(system::call(__NR_gettid));
   for (recorder* r = load_acquire(in.control.recorders); r != nullptr; r = r->next) {
     uint32_t thread = load_acquire(r->thread);
     // Numbers of threads are used again: one with our number that is not ours belonged to a thread that is gone.
-    if ((thread != self && is_alive(thread)) || !compare_exchange(r->thread, thread, self)) continue;
+    if ((thread != self && is_alive(in, thread)) || !compare_exchange(r->thread, thread, self)) continue;
     // Acquires what the dead thread wrote last, for ThreadSanitizer, which cannot see that the kernel has ended it.
     if ((load_acquire(r->sequence) & 1) != 0) bump(r->sequence, 1);  // it died half-way
     const writing now(*r);

@@ -23,7 +23,8 @@ def check(runtime):
     failures.equal((len(loops), total(loops, "count")), (1, REPEATS), f"{what}: the region of the loop")
     failures.equal(attribute(loops, "threads"), 2 * REPEATS, f"{what}: its threads")
     near(attribute(loops, "imbalance_ns"), imbalance, f"{what}: imbalance")
-    failures.check(attribute(loops, "imbalance_ns") > 0.9 * REPEATS * 5e6, f"{what}: 5 ms of imbalance in each")
+    # Less where others take the processor of the thread that has less to do.
+    failures.check(attribute(loops, "imbalance_ns") > 0.5 * REPEATS * 5e6, f"{what}: 5 ms of imbalance in each")
     failures.equal(attribute(loops, "barrier_ns"), 0, f"{what}: no inner barrier")
     # What the threads do stands below what the first of them met.
     for path in [("thread",), ("thread", "loop"), ("thread", "loop", "share")]:
