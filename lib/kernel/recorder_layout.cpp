@@ -6,7 +6,8 @@
 namespace adaptyst::lib {
 
 adaptyst_recorder_layout layout_of_recorders() {
-  static_assert(offsetof(detail::frame, path) == offsetof(detail::frame, begin) + 16, "the kernel's side reads both at once");
+  static_assert(offsetof(detail::frame, path) == offsetof(detail::frame, begin) + 16,
+                "the kernel's side reads both at once");
   adaptyst_recorder_layout layout{};
   layout.expected = detail::layout_of_state;
   layout.layout = offsetof(detail::control_page, layout);

@@ -80,6 +80,7 @@ std::vector<open_row> read_last_regions(const process_state& of) {
     }
   });
   std::vector<open_row> all;
+  all.reserve(last.size());
   for (const auto& [path, row] : last) all.push_back(row);
   return all;
 }
