@@ -12,6 +12,7 @@ arena_copy::arena_copy(const memory& beside, std::uint64_t store)
   std::uint64_t used = 0;
   if (!beside.read(store + offsetof(detail::recorder_store, arena_used), used)) return;
   copy_.resize(std::min<std::uint64_t>(used, detail::arena_bytes) & ~std::uint64_t{7});
+  if (copy_.empty()) return;
   if (!beside.read(from_, copy_.data(), copy_.size())) copy_.clear();
 }
 
