@@ -21,11 +21,7 @@ class inheritance {
     made.head.base = theirs.head.base;
     made.head.below = load(theirs.head.below);
     made.head.above = load(theirs.head.above);  // a frame of before may still write its row, where nobody reads
-    made.arena_used = least(load_acquire(theirs.arena_used), arena_bytes);
-    __builtin_memcpy(made.arena, theirs.arena, made.arena_used);
-    for (size_t at = 0; at != most_devices && load_acquire(theirs.ledger.devices[at].state) == 2; ++at)
-      __builtin_memcpy(static_cast<void*>(&made.ledger.devices[at]), &theirs.ledger.devices[at],
-                       offsetof(device_entry, sums));
+    copy_names(theirs, made);
     for (uint64_t at = 0; at != recorders_; ++at) {
       const recorder_head& known = *recorder_in(theirs, at);
       recorder_head& mine = head(at);
@@ -62,11 +58,7 @@ class inheritance {
     }
     system::advise(&place, bytes, system::not_in_core_dumps);
     __builtin_memcpy(static_cast<void*>(&place.head), &store_->head, sizeof place.head);
-    __builtin_memcpy(place.arena, store_->arena, store_->arena_used);
-    place.arena_used = store_->arena_used;
-    for (size_t at = 0; at != most_devices && store_->ledger.devices[at].state == 2; ++at)
-      __builtin_memcpy(static_cast<void*>(&place.ledger.devices[at]), &store_->ledger.devices[at],
-                       offsetof(device_entry, sums));
+    copy_names(*store_, place);
     for (uint64_t at = 0; at != recorders_; ++at)
       __builtin_memcpy(static_cast<void*>(static_cast<recorder_head*>(recorder_in(place, at))), &head(at),
                        sizeof(recorder_head));
@@ -75,6 +67,14 @@ class inheritance {
 
  private:
   static uint64_t least(uint64_t a, uint64_t b) noexcept { return a < b ? a : b; }
+  // Of markers, call paths and devices.
+  static void copy_names(const recorder_store& from, recorder_store& to) noexcept {
+    to.arena_used = least(load_acquire(from.arena_used), arena_bytes);
+    __builtin_memcpy(to.arena, from.arena, to.arena_used);
+    for (size_t at = 0; at != most_devices && load_acquire(from.ledger.devices[at].state) == 2; ++at)
+      __builtin_memcpy(static_cast<void*>(&to.ledger.devices[at]), &from.ledger.devices[at],
+                       offsetof(device_entry, sums));
+  }
   recorder_head& head(uint64_t recorder) const noexcept {
     return *reinterpret_cast<recorder_head*>(reinterpret_cast<char*>(store_) + first_below + recorder * page_bytes);
   }

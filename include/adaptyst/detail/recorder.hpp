@@ -77,9 +77,10 @@ inline void abandon_frames(recorder& r, uint32_t depth) noexcept {
 template <class = void>
 ADAPTYST_DETAIL_COLD inline trace_ring* make_ring(recorder& r, uint64_t capacity) noexcept {
   constexpr uint64_t most_entries = uint64_t{1} << 24;
-  if (capacity == 0 || capacity > most_entries || (capacity & (capacity - 1)) != 0) return nullptr;
+  if (capacity == 0) return nullptr;
+  const bool is_in_range = capacity <= most_entries && (capacity & (capacity - 1)) == 0;  // an observer has said it
   // Never unmapped: somebody may still read it.
-  if (r.kept_ring == nullptr || r.kept_ring->capacity < capacity) {
+  if (is_in_range && (r.kept_ring == nullptr || r.kept_ring->capacity < capacity)) {
     r.kept_ring = static_cast<trace_ring*>(r.owner->store->allocate_pages(bytes_of_ring(capacity)));
     if (r.kept_ring != nullptr) store(r.kept_ring->capacity, capacity);
   }
