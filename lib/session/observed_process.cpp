@@ -95,20 +95,23 @@ bool observed_process::is_still_itself() {
   return false;
 }
 
+void observed_process::note_layout() {
+  if (!refused_.empty() || has_known_layout(state_)) return;
+  complain(fmt::format("cannot read the recorders of process {}: {}", id_, other_build));
+  refused_ = other_build;
+}
+
 void observed_process::note_refusal() {
-  if (!is_running() || is_another_program() || held_) return;
+  if (!is_running() || is_another_program()) return;
+  note_layout();
+  if (held_) return;
   int number = memory_.refusal();
   if (number == EMFILE || number == ENFILE || number == ENOMEM) {
     memory_.open();
     number = memory_.refusal();
   }
-  if (number == 0 && !has_known_layout(state_)) {
-    if (refused_.empty()) complain(fmt::format("cannot read the recorders of process {}: {}", id_, other_build));
-    refused_ = other_build;
-    return;
-  }
   if (number == 0) {
-    if (claimed_) refused_.clear();  // nothing is lost: all is still there
+    if (claimed_ && has_known_layout(state_)) refused_.clear();  // nothing is lost: all is still there
     return;
   }
   if (refused_.empty())
@@ -138,7 +141,10 @@ void observed_process::hold(descriptor store) {
 void observed_process::read_out() noexcept {
   if (held_) {
     held_was_read_ = true;
-    beside_the_rest([this] { take_last_regions(state_, ended_ns_); });
+    beside_the_rest([this] {
+      note_layout();
+      take_last_regions(state_, ended_ns_);
+    });
   }
   state_.in = &memory_;
   held_.reset();

@@ -69,6 +69,7 @@ class observed_process final : public target {
   void ask_for_store();
   void take_state();
   void ask_for_timeline();
+  void note_layout();
   bool name_observer();
   bool begin_epoch(std::uint64_t epoch);
   bool is_forked() const;

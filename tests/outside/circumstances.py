@@ -196,6 +196,22 @@ def case_built_with_other_headers():
     failures.equal(json.loads(profile_file.read_text())["accounting"].get("refused", {}).get("why"), says, "a collector in the program")
 
 
+def case_built_with_another_layout():
+    """Of the same ABI version: what it hands over cannot be read, and that is told."""
+    headers = work / "layout"
+    shutil.copytree(ROOT / "include", headers)
+    state = headers / "adaptyst/detail/recorder_state.hpp"
+    state.write_text(state.read_text().replace("most_depth = 4096", "most_depth = 2048"))
+    source = work / "layout.cpp"
+    source.write_text('#include <adaptyst/region.hpp>\nint main() { ADAPTYST_REGION("main"); }')
+    program = work / "layout_program"
+    output([tool("g++", "clang++"), "-std=c++17", "-O1", f"-I{headers}", source, "-o", program])
+    done = observe("run", "--", program)
+    account = json.loads(profile_file.read_text())["accounting"]
+    failures.check("another version of adaptyst" in done.stderr, "it is told", done.stderr)
+    failures.check("another version of adaptyst" in account.get("refused", {}).get("why", ""), "the profile says it", account)
+
+
 def case_collector_inside():
     """The program's own collector, and an observer from outside: each is right, or one is refused with the reason."""
     environment = dict(os.environ, ADAPTYST="engine=inline,report=none")
