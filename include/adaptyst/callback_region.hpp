@@ -152,7 +152,8 @@ __attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN inline uint64_t push_called_bac
     }
     const uint32_t depth = r.depth;
     const frame& top = r.frames[depth];
-    if (depth == 0 || depth > r.base) store(top.where->child, where);
+    learn(r, depth, where);
+    if (parent != current_path(r)) store(where->next, where);  // what is behind it here is behind it nowhere else
     pushed = &r.frames[depth + size_t{1}];
     open_frame(r, depth, *where, top.stack, nullptr);
     if (is_wait(kind)) book_wait(r, device_work::wait_begin, monotonic_ns());

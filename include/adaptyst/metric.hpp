@@ -49,7 +49,7 @@ __attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN inline void record_instant(site
       trace(*r.ring, load(r.thread), marker.kind == ADAPTYST_SITE_METRIC ? traced::metric : traced::mark, where->path,
             timestamp(r.owner->control.clock), bits_of(value));
   }
-  if (load(adaptyst_object_v2.event) == 0) return;
+  if (load(adaptyst_object_v3.event) == 0) return;
   const adaptyst_path* const path = where->path;
   if (marker.kind == ADAPTYST_SITE_METRIC) {
     adaptyst_probe_metric(path->site->name, path->id, bits_of(value), path);

@@ -32,8 +32,8 @@ typedef unsigned long long uint64_t;
 #endif
 
 enum {
-  ADAPTYST_ABI_VERSION = 2,
-  ADAPTYST_OBJECT_NOTE = 2,  /* n_type of the note in .note.adaptyst, owner "adaptyst" */
+  ADAPTYST_ABI_VERSION = 3,
+  ADAPTYST_OBJECT_NOTE = 3,  /* n_type of the note in .note.adaptyst, owner "adaptyst" */
   ADAPTYST_TEXT_BYTES = 128, /* a name, file, function or label is kept to this length, the end marked by NUL */
   ADAPTYST_ATTRIBUTES = 8,   /* numeric members a payload may have */
 };
@@ -75,7 +75,8 @@ struct adaptyst_object {
 
 /* What a program that was started under observation and its observer tell each other, over the socket that the
  * environment variable ADAPTYST_OBSERVER names (SOCK_SEQPACKET, abstract): one announcement, one answer, end. With the
- * first announcement of a process goes the descriptor of its store (SCM_RIGHTS), if that is a file. */
+ * first announcement of a process goes the descriptor of its store (SCM_RIGHTS), if that is a file; with the first answer
+ * to it that of what the observer wishes (wishes.hpp). */
 enum adaptyst_announced {
   ADAPTYST_OBJECT_LOADED = 1, /* an ELF object with markers, before its constructors */
   ADAPTYST_PROCESS_FORKED = 2,
@@ -116,8 +117,8 @@ struct adaptyst_site {
   uint32_t line;
   uint32_t kind; /* enum adaptyst_site_kind */
   uint32_t attribute_count;
-  uint32_t step; /* how its events are recorded, enum adaptyst_site_step; set by whoever looks, see sampling.hpp */
-  uint32_t pad;
+  /* How its events are recorded, enum adaptyst_site_step: set by whoever looks, see wishes.hpp and sampling.hpp. */
+  const uint64_t* step;
 };
 
 /* A call path: a marker below another path, on a device. Never freed. */

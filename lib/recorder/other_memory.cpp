@@ -19,7 +19,7 @@ namespace adaptyst::lib {
 
 void other_memory::open() {
   close();
-  descriptor_ = ::open(fmt::format("/proc/{}/mem", process_).c_str(), O_RDWR | O_CLOEXEC);
+  descriptor_ = ::open(fmt::format("/proc/{}/mem", process_).c_str(), (to_write_ ? O_RDWR : O_RDONLY) | O_CLOEXEC);
   why_not_ = descriptor_ < 0 ? errno : 0;
   // Asked for now: of a setuid program that has come before the descriptor, not of one that comes behind it.
   const std::optional<process_rights> rights = rights_of(process_);
@@ -90,7 +90,7 @@ bool other_memory::is_writable(std::uint64_t address, std::size_t bytes) const {
 
 bool other_memory::write(std::uint64_t address, const void* from, std::size_t bytes) const noexcept {
   errno = descriptor_ < 0 ? why_not_ : EPERM;
-  if (descriptor_ < 0 || !may_write_) return false;
+  if (descriptor_ < 0 || !may_write_ || !to_write_) return false;
   try {
     if (!is_writable(address, bytes)) {
       errno = EFAULT;

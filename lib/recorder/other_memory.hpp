@@ -20,7 +20,8 @@ namespace adaptyst::lib {
 // follows an address or believes a count must bear that it is wrong.
 class other_memory final : public memory {
  public:
-  explicit other_memory(pid_t process) : process_(process) { open(); }
+  // To be written only where it is said now: of others not even the descriptor can do it.
+  explicit other_memory(pid_t process, bool to_write = true) : process_(process), to_write_(to_write) { open(); }
   ~other_memory() override { close(); }
   other_memory(const other_memory&) = delete;
   other_memory& operator=(const other_memory&) = delete;
@@ -52,6 +53,7 @@ class other_memory final : public memory {
   std::vector<range> writable_ranges() const;
 
   pid_t process_;
+  bool to_write_;
   int descriptor_ = -1;
   int why_not_ = 0;  // errno, where there is no descriptor
   std::optional<process_rights> rights_;

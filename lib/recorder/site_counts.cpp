@@ -12,7 +12,6 @@ namespace {
 // What is read may be damaged, and lead in a circle.
 constexpr std::size_t most_recorders = 1 << 16;
 constexpr std::size_t most_rows = 1 << 20;  // of a look
-constexpr std::size_t most_sites = 1 << 16;
 constexpr std::size_t most_paths = 1 << 18;
 
 template <class T>
@@ -25,11 +24,13 @@ std::uint64_t address_of(const T* there) {
 bool site_counts::know_site(const memory& in, std::uint64_t address) {
   if (sites_.find(address) != sites_.end()) return true;
   adaptyst_site site{};
-  if (sites_.size() == most_sites || !in.read(address, site) || site.id == 0) return false;
+  if (sites_.size() == detail::most_sites || !in.read(address, site) || site.id == 0) return false;
   site_count made;
   made.id = site.id;
   made.kind = site.kind;
-  made.step = site.step;
+  made.wish = address_of(site.step);
+  if (std::uint64_t step = 0; in.read(made.wish, step) && step <= ADAPTYST_STEP_LAST)
+    made.step = static_cast<std::uint32_t>(step);
   sites_.emplace(address, made);
   return true;
 }
@@ -78,25 +79,19 @@ void site_counts::update(const process_state& of) {
     at = read_recorder(*of.in, at, store.epoch);
 }
 
-bool set_step(const process_state& of, std::uint64_t site, std::uint32_t step) {
-  static_assert(offsetof(adaptyst_site, step) % 8 == 0 &&
-                offsetof(adaptyst_site, pad) == offsetof(adaptyst_site, step) + 4);
-  return of.in->write(site + offsetof(adaptyst_site, step), std::uint64_t{step});
+bool set_step(const process_state& of, const site_count& site, std::uint32_t step) {
+  return site.wish % 8 == 0 && of.in->write(site.wish, std::uint64_t{step});
 }
 
 void reset_steps(const process_state& of) {
-  if (of.process == 0 || !has_known_layout(of)) return;
-  constexpr std::size_t at_once = 4096;
-  constexpr std::size_t slots = sizeof(detail::process::sites) / sizeof(std::uint64_t);
-  std::vector<std::uint64_t> addresses(at_once);
-  for (std::size_t first = 0; first < slots; first += at_once) {
-    const std::uint64_t from = of.process + offsetof(detail::process, sites) + first * sizeof(std::uint64_t);
-    if (!of.in->read(from, addresses.data(), at_once * sizeof(std::uint64_t))) return;
-    for (const std::uint64_t address : addresses) {
-      adaptyst_site site{};
-      if (address != 0 && of.in->read(address, site) && site.step != 0) set_step(of, address, 0);
-    }
-  }
+  detail::store_head head{};
+  if (of.address == 0 || !has_known_layout(of) || !of.in->read(of.address, head) || head.wished == nullptr) return;
+  const std::uint64_t first = address_of(head.wished) + offsetof(detail::wishes, steps);
+  std::vector<std::uint64_t> steps(detail::most_sites);
+  if (!of.in->read(first, steps.data(), steps.size() * sizeof steps[0])) return;
+  for (std::size_t at = 0; at != steps.size(); ++at)
+    if (steps[at] != ADAPTYST_STEP_ENGINE)
+      of.in->write(first + at * sizeof steps[0], std::uint64_t{ADAPTYST_STEP_ENGINE});
 }
 
 }  // namespace adaptyst::lib

@@ -15,6 +15,7 @@ namespace adaptyst::lib {
 struct site_count {
   std::uint64_t id = 0;      // of the marker, as a profile knows it
   std::uint64_t events = 0;  // that have ended
+  std::uint64_t wish = 0;    // where its step stands: an address, of which nothing is certain
   std::uint32_t kind = 0;
   std::uint32_t step = 0;   // when it was seen first
   bool has_nested = false;  // events have been seen inside its own
@@ -38,8 +39,8 @@ class site_counts {
   std::size_t rows_read_ = 0;  // at this look
 };
 
-// Puts a marker on a step; false: it is not there any more.
-bool set_step(const process_state& of, std::uint64_t site, std::uint32_t step);
+// Puts a marker on a step; false: that cannot be written.
+bool set_step(const process_state& of, const site_count& site, std::uint32_t step);
 // Puts all markers on that of the engine, whoever left them elsewhere.
 void reset_steps(const process_state& of);
 

@@ -61,26 +61,28 @@ std::uint64_t trace_reader::find_ring(std::uint64_t recorder, std::uint64_t epoc
     return 0;
   if (its_epoch != epoch || ring == 0 || (rings_.size() == most_recorders && rings_.count(ring) == 0)) return next;
   known_ring& known = rings_[ring];
-  std::uint64_t tail = 0;
+  std::uint64_t first = 0;
   std::uint64_t lost = 0;
   if (!of_.in->read(ring + offsetof(trace_ring, head), known.head)) return next;
   detail::fence_acquire();
-  if (!of_.in->read(ring + offsetof(trace_ring, tail), tail) || !of_.in->read(ring + offsetof(trace_ring, lost), lost))
+  if (!of_.in->read(ring + offsetof(trace_ring, first), first) ||
+      !of_.in->read(ring + offsetof(trace_ring, lost), lost))
     return next;
   known.lost = lost;
-  if (known.head != std::max(tail, known.tail)) filled_.push_back(ring);
+  // What has been read was not all that was there for an earlier collector, or it lies.
+  if (known.head - known.tail > known.head - first) known.tail = first;
+  if (known.head != known.tail) filled_.push_back(ring);
   return next;
 }
 
 void trace_reader::read_ring(std::uint64_t address, known_ring& known, const taker& to) {
   const std::uint64_t head = known.head;
-  std::uint64_t tail = 0;
+  std::uint64_t tail = known.tail;
+  std::uint64_t told = 0;  // where the tail is told
   std::uint64_t capacity = 0;
-  if (!of_.in->read(address + offsetof(trace_ring, tail), tail) ||
+  if (!of_.in->read(address + offsetof(trace_ring, tail), told) ||
       !of_.in->read(address + offsetof(trace_ring, capacity), capacity))
     return;
-  if (known.tail > head) known.tail = 0;  // it began anew
-  tail = std::max(tail, known.tail);
   if (capacity == 0 || (capacity & (capacity - 1)) != 0 || capacity > most_entries || head - tail > capacity) return;
   while (tail != head && left_ != 0) {
     const std::uint64_t place = tail & (capacity - 1);
@@ -92,7 +94,7 @@ void trace_reader::read_ring(std::uint64_t address, known_ring& known, const tak
     tail += count;
     left_ -= count;
     known.tail = tail;
-    of_.in->write(address + offsetof(trace_ring, tail), tail);  // of one that is dead, it cannot be
+    if (told % 8 == 0) of_.in->write(told, tail);  // of one that is dead, it cannot be
     for (const trace_entry& entry : entries_) take(entry, known, to);
   }
 }

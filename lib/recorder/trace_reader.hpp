@@ -35,7 +35,7 @@ class trace_reader {
  private:
   struct known_ring {
     std::uint64_t head = 0;  // at this look
-    std::uint64_t tail = 0;  // what has been read, also where we cannot say so
+    std::uint64_t tail = 0;  // what has been read
     std::uint64_t lost = 0;
     bool has_operation = false;  // the last entry was one, and its other half is still to come
     traced_event operation;

@@ -29,7 +29,7 @@ class awake {
 }  // namespace
 
 event_costs measure_event_costs(bool in_kernel) {
-  const awake now(in_kernel ? adaptyst_object_v2.event : adaptyst_object_v2.recorder);
+  const awake now(in_kernel ? adaptyst_object_v3.event : adaptyst_object_v3.recorder);
   event_costs costs;
   costs.engine_ns = median_step_ns(200, [] { ADAPTYST_REGION("adaptyst calibration"); });
   ADAPTYST_DETAIL_SITE(marker, ADAPTYST_SITE_REGION, __func__, "adaptyst calibration");
@@ -37,13 +37,15 @@ event_costs measure_event_costs(bool in_kernel) {
     const detail::scope<> region(detail::is_left_out(marker) ? 0 : detail::begin_named(marker, 0U));
   };
   one();
-  auto* const record = const_cast<adaptyst_site*>(marker.record);
-  if (record == nullptr) return costs;
-  detail::store(record->step, std::uint32_t{ADAPTYST_STEP_RECORDER});
+  const adaptyst_site* const record = marker.record;
+  // What somebody wishes who observes us is not ours to write.
+  if (record == nullptr || detail::load(detail::process_of(adaptyst_object_v3)->wishes_of) != 0) return costs;
+  auto& step = const_cast<std::uint64_t&>(*record->step);
+  detail::store(step, std::uint64_t{ADAPTYST_STEP_RECORDER});
   costs.recorder_ns = median_step_ns(200, one);
-  detail::store(record->step, std::uint32_t{ADAPTYST_STEP_LAST});
+  detail::store(step, std::uint64_t{ADAPTYST_STEP_LAST});
   costs.left_out_ns = median_step_ns(2000, one);
-  detail::store(record->step, std::uint32_t{ADAPTYST_STEP_ENGINE});
+  detail::store(step, std::uint64_t{ADAPTYST_STEP_ENGINE});
   return costs;
 }
 
@@ -86,7 +88,7 @@ bool budget_keeper::look(const process_state& of, std::uint64_t now_ns, std::uin
     seen = site.events;
   }
   for (const step_change& change : budget_.decide(now_ns, cpu_ns, loads)) {
-    if (!set_step(of, change.marker, change.step)) continue;
+    if (!set_step(of, counts_.all().at(change.marker), change.step)) continue;
     stay& known = stays_[counts_.all().at(change.marker).id];
     if (known.since_ns != 0) known.before_ns[known.step] += now_ns - known.since_ns;
     known.since_ns = now_ns;
@@ -97,7 +99,7 @@ bool budget_keeper::look(const process_state& of, std::uint64_t now_ns, std::uin
 
 void budget_keeper::release(const process_state& of) {
   for (const auto& [address, site] : counts_.all())
-    if (stays_.find(site.id) != stays_.end()) set_step(of, address, ADAPTYST_STEP_ENGINE);
+    if (stays_.find(site.id) != stays_.end()) set_step(of, site, ADAPTYST_STEP_ENGINE);
 }
 
 std::map<budget_step, std::uint64_t> budget_keeper::times_of(std::uint64_t site, std::uint64_t now_ns,

@@ -67,6 +67,25 @@ bool receive(int peer, adaptyst_announcement& told, descriptor& along) {
   return got == static_cast<ssize_t>(sizeof told) || told.abi != ADAPTYST_ABI_VERSION;
 }
 
+void send_reply(int peer, channel::reply reply) {
+  iovec body{&reply.answer, sizeof reply.answer};
+  alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int))] = {};
+  msghdr message{};
+  message.msg_iov = &body;
+  message.msg_iovlen = 1;
+  if (reply.along) {
+    const int number = reply.along.get();
+    message.msg_control = control;
+    message.msg_controllen = sizeof control;
+    cmsghdr* const with = CMSG_FIRSTHDR(&message);
+    with->cmsg_level = SOL_SOCKET;
+    with->cmsg_type = SCM_RIGHTS;
+    with->cmsg_len = CMSG_LEN(sizeof number);
+    std::memcpy(CMSG_DATA(with), &number, sizeof number);
+  }
+  sendmsg(peer, &message, MSG_NOSIGNAL);
+}
+
 }  // namespace
 
 channel::channel() {
@@ -103,8 +122,7 @@ void channel::handle(const answering& answer) {
     adaptyst_announcement told{};
     lib::descriptor along;
     if (getsockopt(peer, SOL_SOCKET, SO_PEERCRED, &who, &bytes) == 0 && is_ours(who) && receive(peer, told, along))
-      if (const std::optional<adaptyst_answer> reply = answer(who.pid, told, std::move(along)))
-        send(peer, &*reply, sizeof *reply, MSG_NOSIGNAL);
+      if (std::optional<reply> made = answer(who.pid, told, std::move(along))) send_reply(peer, std::move(*made));
     close(peer);
   }
 }

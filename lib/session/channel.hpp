@@ -27,8 +27,12 @@ class channel {
   // Calls `answer` for each announcement that waits. Those of strangers are not heard: it takes our user, or, for root,
   // a descendant of ours.
   // Of one that was built with other headers, only `abi` counts. With the descriptor that came along, if one did.
-  // Without an answer, none is sent.
-  using answering = std::function<std::optional<adaptyst_answer>(pid_t, const adaptyst_announcement&, lib::descriptor)>;
+  // Without a reply, none is sent.
+  struct reply {
+    adaptyst_answer answer{};
+    lib::descriptor along;  // or none
+  };
+  using answering = std::function<std::optional<reply>(pid_t, const adaptyst_announcement&, lib::descriptor)>;
   void handle(const answering& answer);
 
  private:

@@ -51,16 +51,21 @@ constexpr const char* other_build = "it was built with another version of adapty
 
 }  // namespace
 
-observed_process::observed_process(pid_t process)
+observed_process::observed_process(pid_t process, bool started)
     : target(process),
       descriptor_(static_cast<int>(syscall(SYS_pidfd_open, process, 0))),
-      memory_(process),
+      memory_(process, !started),
       state_{&memory_, 0, {}},
       image_(image_of(process)) {
   if (descriptor_ < 0)
     throw error(fmt::format("cannot observe process {}", process), std::to_string(process), errno,
                 "it must be running");
   if (!is_running()) memory_.close();  // its number may have been another's already
+  if (!started) return;
+  beside_the_rest([this] {
+    wished_.emplace(memory_);
+    state_.in = &*wished_;
+  });
 }
 
 observed_process::~observed_process() {
@@ -132,9 +137,28 @@ void observed_process::take_image() {
 
 void observed_process::hold(descriptor store) {
   if (held_ || state_.address != 0) return;
-  held_.emplace(std::move(store), memory_);
+  held_.emplace(std::move(store), beside_store());
   state_.in = &*held_;
   state_.address = held_->address();
+  find_wishes();
+}
+
+const memory& observed_process::beside_store() const noexcept {
+  if (wished_) return *wished_;
+  return memory_;
+}
+
+descriptor observed_process::adopt(bool awake) noexcept {
+  claimed_ = tells_ = true;
+  awake_ = awake;
+  return wished_ ? wished_->take_file() : descriptor();
+}
+
+// Where the process has mapped what we wish.
+void observed_process::find_wishes() {
+  detail::store_head head{};
+  if (wished_ && state_.address != 0 && state_.in->read(state_.address, head))
+    wished_->stands_at(reinterpret_cast<std::uint64_t>(head.wished));
 }
 
 // What it has left is known: whoever starts thousands of processes leaves us few descriptors.
@@ -148,6 +172,7 @@ void observed_process::read_out() noexcept {
   }
   state_.in = &memory_;
   held_.reset();
+  wished_.reset();
 }
 
 void observed_process::add_object(std::uint64_t control_block) {
@@ -184,6 +209,7 @@ void observed_process::find_state() {
   if (state_.address == 0 && !is_forked()) {
     state_.address = store_of(memory_, state_.process);
     ask_for_store();
+    find_wishes();
   }
 }
 
@@ -196,7 +222,7 @@ void observed_process::ask_for_store() {
   descriptor store(static_cast<int>(syscall(SYS_pidfd_getfd, descriptor_, static_cast<int>(number), 0)));
   if (!detail::is_store(store.get())) return;
   try {
-    held_.emplace(std::move(store), memory_);
+    held_.emplace(std::move(store), beside_store());
   } catch (const error&) {  // it is something else
     return;
   }
@@ -214,7 +240,7 @@ bool observed_process::is_forked() const {
 void observed_process::take_state() {
   if (!is_still_itself()) return;
   find_state();
-  if (state_.address == 0 || !claimed_) return;
+  if (state_.address == 0 || !claimed_ || tells_) return;
   name_observer();
   ask_for_timeline();
 }
@@ -272,7 +298,9 @@ void observed_process::take_over(const claim_terms& terms) {
   if ((!forked && control.abi != ADAPTYST_ABI_VERSION) || !has_known_layout(state_))
     throw error(fmt::format("cannot read the recorders of process {}", id_), std::to_string(id_), 0, other_build);
   const auto self = static_cast<std::uint32_t>(getpid());
-  if (control.observer != 0 && control.observer != self &&
+  std::uint64_t is_over = 0;  // whoever looked has left, and no marker has noticed yet
+  memory_.read(state_.process + offsetof(detail::process, wished.over), is_over);
+  if (control.observer != 0 && control.observer != self && is_over == 0 &&
       lib::is_running(static_cast<pid_t>(control.observer), control.observer_started))
     throw error(fmt::format("cannot observe process {}: process {} does", id_, control.observer), std::to_string(id_),
                 0, "one observer at a time; stop the other");
@@ -328,6 +356,7 @@ void observed_process::release() noexcept {
   claimed_ = false;
   try {
     if (!is_still_itself()) return;
+    if (wished_) return wished_->end();
     find_state();
     if (awake_) put_to_sleep();
     std::uint64_t version_and_observer = 0;

@@ -10,6 +10,7 @@
 
 #include "../recorder/held_memory.hpp"
 #include "../recorder/other_memory.hpp"
+#include "../recorder/wished_memory.hpp"
 #include "../support/descriptor.hpp"
 #include "target.hpp"
 
@@ -17,8 +18,9 @@ namespace adaptyst::lib {
 
 class observed_process final : public target {
  public:
+  // `started`: by us, so that it tells what it loads, and heeds what we wish in memory of ours: nothing is written into it.
   // Throws error when it is not there.
-  explicit observed_process(pid_t process);
+  observed_process(pid_t process, bool started);
   ~observed_process() override;
 
   bool is_running() const override;
@@ -47,11 +49,8 @@ class observed_process final : public target {
   void claim(const claim_terms& terms) override;
   void wake() override;
   void release() noexcept override;
-  // It has heeded us by itself: with its recorders awake, or not.
-  void adopt(bool awake) noexcept {
-    claimed_ = tells_ = true;
-    awake_ = awake;
-  }
+  // It heeds us by itself: with its recorders awake, or not. What it is to be handed, once: what we wish of it.
+  descriptor adopt(bool awake) noexcept;
   // Complains, once, if its memory cannot be had; tries again where that may pass.
   void note_refusal();
   void refresh(bool also_open) override;
@@ -65,7 +64,9 @@ class observed_process final : public target {
   bool is_still_itself();
   std::uint64_t instants() const;
   void take_over(const claim_terms& terms);
+  const memory& beside_store() const noexcept;
   void find_state();
+  void find_wishes();
   void ask_for_store();
   void take_state();
   void ask_for_timeline();
@@ -79,8 +80,9 @@ class observed_process final : public target {
     return memory_.write(address, &value, sizeof value);
   }
 
-  mutable int descriptor_;       // -1: it is gone
-  mutable other_memory memory_;  // likewise
+  mutable int descriptor_;               // -1: it is gone
+  mutable other_memory memory_;          // likewise
+  std::optional<wished_memory> wished_;  // of one that we have started
   std::optional<held_memory> held_;
   process_state state_;
   std::string image_;  // see is_another_program()

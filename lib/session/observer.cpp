@@ -68,8 +68,8 @@ struct observer::state {
     return nullptr;
   }
 
-  observed_process& add(pid_t process) {
-    auto made = std::make_unique<observed_process>(process);
+  observed_process& add(pid_t process, bool started) {
+    auto made = std::make_unique<observed_process>(process, started);
     processes.push_back(made.get());
     session.add(std::move(made));
     return *processes.back();
@@ -77,7 +77,7 @@ struct observer::state {
 
   void attach(pid_t process) {
     if (find(process) != nullptr) return;
-    observed_process& added = add(process);
+    observed_process& added = add(process, false);
     try {
       // Behind its memory, or they could be those of the program that it was before.
       const std::vector<lib::process_object> found = lib::find_objects(process);
@@ -98,20 +98,31 @@ struct observer::state {
     }
   }
 
+  // Of a program that has told us of itself. It may be one that can be run and not be read, of which the kernel says nothing:
+  // what it has handed over is enough.
+  std::vector<lib::process_object> objects_of(const observed_process& one) const {
+    try {
+      return lib::find_objects(one.id());
+    } catch (const error&) {
+      if (session.in_kernel() || !one.is_of_our_user()) throw;
+      return {};
+    }
+  }
+
   std::vector<error> probe_functions(pid_t process) {
     const auto command = expected.find(process);
     return session.probe_functions(process, command != expected.end() ? &command->second : nullptr);
   }
 
   void expect(pid_t process, const std::vector<std::string>& command) {
-    observed_process& added = add(process);
+    observed_process& added = add(process, true);
     added.call(command.front());
     expected[process] = command;
     session.expect(added);
   }
 
-  std::optional<adaptyst_answer> answer(pid_t who, const adaptyst_announcement& told, lib::descriptor held) {
-    adaptyst_answer reply{};
+  std::optional<lib::channel::reply> answer(pid_t who, const adaptyst_announcement& told, lib::descriptor held) {
+    lib::channel::reply reply;
     try {
       if (told.abi != ADAPTYST_ABI_VERSION) {
         session.miss(who, lib::find_foreign_objects(who));
@@ -128,21 +139,21 @@ struct observer::state {
         known->remove_object(told.object);
         return reply;
       }
-      if (known == nullptr) known = &add(who);
+      if (known == nullptr) known = &add(who, true);
       if (held) known->hold(std::move(held));
       known->note_refusal();
-      const std::vector<lib::process_object> found = lib::find_objects(who);
+      const std::vector<lib::process_object> found = objects_of(*known);
       // Whoever has told it may have become a setuid program since.
       const bool is_there = std::any_of(
           found.begin(), found.end(), [&](const lib::process_object& one) { return one.control_block == told.object; });
       if (!is_there && !known->is_of_our_user()) return reply;
       known->add_object(told.object);
-      known->adopt(!session.in_kernel());
+      reply.along = known->adopt(!session.in_kernel());
       if (told.what == ADAPTYST_PROCESS_FORKED)
         for (const lib::process_object& one : found) known->add_object(one.control_block);
       session.announce(*known, found, told.object);
       const lib::claim_terms& terms = session.terms();
-      reply = {
+      reply.answer = {
           static_cast<std::uint32_t>(terms.by_probes ? ADAPTYST_OBSERVED_BY_PROBES : ADAPTYST_OBSERVED_BY_RECORDER),
           static_cast<std::uint32_t>(getpid()),
           lib::own_start(),

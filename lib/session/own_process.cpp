@@ -18,7 +18,7 @@ namespace adaptyst::lib {
 namespace {
 
 detail::process& shared_by_markers() {
-  detail::process* const found = detail::process_of(adaptyst_object_v2);
+  detail::process* const found = detail::process_of(adaptyst_object_v3);
   if (found == nullptr)
     throw error("cannot map memory for the recorder", ENOMEM, "raise the limit on address space (ulimit -v)");
   if (!detail::notice_fork(*found))
@@ -42,16 +42,18 @@ own_process::own_process() : target(getpid()), in_(shared_by_markers()) { refuse
 void own_process::refuse_beside_observer() const {
   const std::uint32_t observer = detail::load(in_.control.observer);
   if (observer == 0) return;
-  if (lib::is_running(static_cast<pid_t>(observer), detail::load(in_.control.observer_started)))
+  const bool is_over = detail::load(in_.wishes_of) != 0 && detail::load(in_.wished.over) != 0;
+  if (!is_over && lib::is_running(static_cast<pid_t>(observer), detail::load(in_.control.observer_started)))
     throw error(fmt::format("cannot collect: process {} observes this one from outside", observer), 0,
                 "see its report; one of the two at a time");
-  // It is dead, and has left the recorders awake.
+  // It is dead, and has left the recorders awake; or has left, and that has not been noticed yet.
   visit_objects([](adaptyst_object& object) { detail::store(object.recorder, 0); });
   detail::store(in_.control.observer, 0);
+  detail::forget_wishes(in_);
 }
 
 void own_process::call_when_loaded(void (*hook)()) noexcept {
-  if (detail::process* const own = detail::process_of(adaptyst_object_v2); own != nullptr)
+  if (detail::process* const own = detail::process_of(adaptyst_object_v3); own != nullptr)
     detail::store_release(own->control.object_loaded, hook);
 }
 
@@ -61,13 +63,13 @@ std::vector<std::string> own_process::files() const {
 }
 
 void own_process::use_counter(const detail::clock_line& line) noexcept {
-  detail::process* const own = detail::process_of(adaptyst_object_v2);
+  detail::process* const own = detail::process_of(adaptyst_object_v3);
   if (own == nullptr || !detail::notice_fork(*own) || uses_counter()) return;
   detail::use_clock(*own, line);
 }
 
 bool own_process::uses_counter() noexcept {
-  const detail::process* const own = detail::process_of(adaptyst_object_v2);
+  const detail::process* const own = detail::process_of(adaptyst_object_v3);
   return own != nullptr && detail::load(own->control.clock.ns_per_tick) != 0;
 }
 

@@ -18,7 +18,7 @@ SCOPES = ["region", "function", "payload", "offload", "wait"]
 KINDS = [*SCOPES, "metric", "mark", "handle", "callback"]
 WORK = re.compile(r"v?mul[sp]d|vfn?m(add|sub)\w+[sp]d")
 PACKED_WORK = re.compile(r"v?mulpd|vfn?m(add|sub)\w+pd")
-ASKED = re.compile(r"cmpq\s+\$0x0,|adaptyst_object_v2")
+ASKED = re.compile(r"cmpq\s+\$0x0,|adaptyst_object_v3")
 
 
 class Code:

@@ -50,7 +50,7 @@ def start(*arguments):
 
 def expected(moved=0):
     """The object of PROGRAM, `moved` from where it was linked."""
-    block = next(symbol.value for symbol in elf.symbols() if symbol.name == "adaptyst_object_v2")
+    block = next(symbol.value for symbol in elf.symbols() if symbol.name == "adaptyst_object_v3")
     probes = [{"name": one.name, "arguments": one.arguments, "file_offset": hex(elf.offset(one.location)),
                "address": hex(one.location + moved), "semaphore": hex(one.semaphore + moved) if one.semaphore else None,
                "fast_point": elf.at(one.location, 6) == b"\x90\x0f\x1f\x44\0\0"}

@@ -12,7 +12,6 @@ import sys
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "support"))
 from cases import run_cases  # noqa: E402
 from compiling import Failures, scratch  # noqa: E402
-from refusing import refuse_memory  # noqa: E402
 from states import child_of, computes, is_watched, more_pauses, pauses, until, watched  # noqa: E402
 
 ADAPTYST, PROGRAM, PLUGIN, HOT_LOOP, ENGINE = sys.argv[1:6]
@@ -253,22 +252,6 @@ def case_the_other_engine_after_a_kill():
     profile_file.unlink(missing_ok=True)
     program.kill()
     program.wait()
-
-
-def case_memory_that_is_refused():
-    done = subprocess.run(command("run", "--", PROGRAM, "100"), capture_output=True, text=True, timeout=LIMIT, check=False,
-                          preexec_fn=refuse_memory)
-    failures.equal((done.returncode, done.stderr), (3, ""), "what it has handed over is enough")
-    failures.equal(counts(load()), {"outer": 100, "outer/inner": 100, "thread": 100}, "all is there")
-    alone = ["prlimit", "--fsize=65536:65536"]  # it cannot hand anything over
-    done = subprocess.run(command("run", "--", *alone, PROGRAM, "100"), capture_output=True, text=True, timeout=LIMIT, check=False,
-                          preexec_fn=refuse_memory)
-    failures.equal(done.returncode, 3, "the program ends as ever")
-    failures.check(done.stderr.count("cannot read the memory of process") == 1, "it is told once", done.stderr)
-    account = load()["accounting"]
-    failures.check(account.get("lost", {}).get("not_read", 0) >= 1, "something is lost", account)
-    refused = account.get("refused", {"programs": 0, "why": ""})
-    failures.check(refused["programs"] == 1 and "EACCES" in refused["why"], "and why", account)
 
 
 def case_functions():

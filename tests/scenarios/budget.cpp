@@ -58,17 +58,17 @@ std::uint64_t sampled_ns(const region& of) {
 // By its name, wherever it is.
 template <class Use>
 void use_step(const char* name, Use&& use) {
-  for (const adaptyst_site* const site : adaptyst::detail::process_of(adaptyst_object_v2)->sites.slots)
-    if (site != nullptr && std::strcmp(site->name, name) == 0) use(const_cast<adaptyst_site*>(site)->step);
+  for (const adaptyst_site* const site : adaptyst::detail::process_of(adaptyst_object_v3)->sites.slots)
+    if (site != nullptr && std::strcmp(site->name, name) == 0) use(const_cast<std::uint64_t&>(*site->step));
 }
 
 void set_step(const char* name, std::uint32_t step) {
-  use_step(name, [step](std::uint32_t& of_site) { adaptyst::detail::store(of_site, step); });
+  use_step(name, [step](std::uint64_t& of_site) { adaptyst::detail::store(of_site, std::uint64_t{step}); });
 }
 
 bool is_sampled(const char* name) {
   bool any = false;
-  use_step(name, [&any](const std::uint32_t& of_site) {
+  use_step(name, [&any](const std::uint64_t& of_site) {
     any = any || adaptyst::detail::load(of_site) > ADAPTYST_STEP_RECORDER;
   });
   return any;

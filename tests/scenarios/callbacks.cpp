@@ -196,6 +196,28 @@ TEST_CASE("a thread may work for one region after another") {
   CHECK(support::find(profile, {"share"}).count == 3);
 }
 
+TEST_CASE("what follows a region where it works for another one is not taken for what followed it there") {
+  adaptyst::collector collector(support::options());
+  const auto behind = [] { ADAPTYST_REGION("behind"); };
+  for (int i = 0; i != 3; ++i) {
+    adaptyst::submission where;
+    {
+      ADAPTYST_REGION("home");
+      where = adaptyst::submitting();
+      callback_region::begin_below(where, "share").end();
+      behind();
+    }
+    callback_region::begin_below(where, "share").end();
+    behind();
+  }
+  const adaptyst::profile profile = collector.stop();
+  support::check_account(profile);
+  REQUIRE(profile.regions.size() == 4);
+  CHECK(support::find(profile, {"home", "share"}).count == 6);
+  CHECK(support::find(profile, {"home", "behind"}).count == 3);
+  CHECK(support::find(profile, {"behind"}).count == 3);
+}
+
 TEST_CASE("the host waits, or works a device, from one call to another") {
   adaptyst::collector collector(support::options());
   for (int i = 0; i != 3; ++i) {

@@ -1,5 +1,9 @@
 #include <adaptyst/region.hpp>
+#include <map>
+#include <random>
 #include <stdexcept>
+#include <string>
+#include <vector>
 
 #include "collecting.hpp"
 
@@ -39,7 +43,62 @@ void templated() {
 
 inline void inlined() { ADAPTYST_REGION("inlined"); }
 
+// Regions at random, one in another and one behind the other, and how often there were which.
+class wanderer {
+ public:
+  using path = std::vector<std::string>;
+  void walk(int depth) {
+    while (random_() % 4 != 0) step(depth);
+  }
+  const std::map<path, std::uint64_t>& counts() const { return counts_; }
+
+ private:
+  void step(int depth) {
+    switch (random_() % 3) {
+      case 0: {
+        ADAPTYST_REGION("a");
+        return in("a", depth);
+      }
+      case 1: {
+        ADAPTYST_REGION("b");
+        return in("b", depth);
+      }
+      default: {
+        ADAPTYST_REGION("c");
+        return in("c", depth);
+      }
+    }
+  }
+  void in(const char* name, int depth) {
+    at_.emplace_back(name);
+    ++counts_[at_];
+    if (depth != 0) walk(depth - 1);
+    at_.pop_back();
+  }
+
+  std::minstd_rand random_;
+  path at_;
+  std::map<path, std::uint64_t> counts_;
+};
+
 }  // namespace
+
+TEST_CASE("whatever comes behind whatever else is where it was") {
+  wanderer one;
+  {
+    adaptyst::collector earlier(support::options());
+    wanderer other;
+    for (int times = 0; times != 100; ++times) other.walk(3);
+  }
+  adaptyst::collector collector(support::options());
+  for (int times = 0; times != 500; ++times) one.walk(3);
+  const adaptyst::profile profile = collector.stop();
+  support::check_account(profile);
+  std::map<wanderer::path, std::uint64_t> found;
+  for (const adaptyst::region& region : profile.regions) found[region.path] = region.count;
+  CHECK(found == one.counts());
+  CHECK(found.size() == 3 + 9 + 27 + 81);
+}
 
 TEST_CASE("nested regions make a tree, and self time is what the nested ones leave") {
   adaptyst::collector collector(support::options());

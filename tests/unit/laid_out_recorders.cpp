@@ -27,6 +27,7 @@ std::uint64_t address_of(const T& there) {
 // Two threads; main > (solve, wait). Epoch 3 runs.
 struct program {
   adaptyst_site sites[3]{};
+  std::uint64_t steps[3]{};
   adaptyst_path paths[3]{};
   detail::store_head head{};
   std::vector<std::unique_ptr<detail::recorder>> threads;
@@ -39,6 +40,7 @@ struct program {
       sites[at].name = names[at];
       sites[at].name_bytes = static_cast<std::uint32_t>(std::strlen(names[at]));
       sites[at].file = sites[at].function = sites[at].label = "";
+      sites[at].step = &steps[at];
       sites[at].kind = at == 2 ? ADAPTYST_SITE_WAIT : ADAPTYST_SITE_REGION;
       paths[at] = {20 + at, at == 0 ? nullptr : &paths[0], &sites[at], 0, at == 0 ? 0U : 1U};
     }
@@ -116,7 +118,7 @@ TEST_CASE("the innermost regions in which the threads of a program were when it 
 
 TEST_CASE("markers and how often they ran; one with others inside its own says so") {
   program in;
-  in.sites[1].step = 5;
+  in.steps[1] = 5;
   in.ran(0, 1);
   in.ran(1, 100);
   in.ran(1, 11);  // the same path, on another device
@@ -129,6 +131,7 @@ TEST_CASE("markers and how often they ran; one with others inside its own says s
     CHECK(solve.id == 11);
     CHECK(solve.events == 111);
     CHECK(solve.step == 5);
+    CHECK(solve.wish == address_of(in.steps[1]));
     CHECK_FALSE(solve.has_nested);
     CHECK(counts.all().at(address_of(in.sites[2])).kind == ADAPTYST_SITE_WAIT);
     const adaptyst::lib::site_count& main = counts.all().at(address_of(in.sites[0]));
@@ -142,10 +145,28 @@ TEST_CASE("markers and how often they ran; one with others inside its own says s
 
 TEST_CASE("a marker is put on a step, and nothing beside that is written") {
   program in;
-  adaptyst_site wanted = in.sites[1];
-  REQUIRE(adaptyst::lib::set_step(in.state(), address_of(in.sites[1]), 7));
-  wanted.step = 7;
-  CHECK(std::memcmp(&wanted, &in.sites[1], sizeof wanted) == 0);
+  in.steps[2] = ADAPTYST_STEP_LAST + 1;  // of one that lies
+  for (std::size_t path = 0; path != 3; ++path) in.ran(path, 1);
+  adaptyst::lib::site_counts counts;
+  counts.update(in.state());
+  CHECK(counts.all().at(address_of(in.sites[2])).step == ADAPTYST_STEP_ENGINE);
+  REQUIRE(adaptyst::lib::set_step(in.state(), counts.all().at(address_of(in.sites[1])), 7));
+  CHECK(in.steps[0] == 0);
+  CHECK(in.steps[1] == 7);
+  CHECK(in.steps[2] == ADAPTYST_STEP_LAST + 1);
+}
+
+TEST_CASE("what an earlier collector has wished is over") {
+  program in;
+  const auto wished = std::make_unique<detail::wishes>();
+  wished->steps[3] = 4;
+  wished->steps[detail::most_sites - 1] = detail::step_of_nobody;
+  wished->tails[0] = 9;
+  in.head.wished = wished.get();
+  adaptyst::lib::reset_steps(in.state());
+  CHECK(wished->steps[3] == 0);
+  CHECK(wished->steps[detail::most_sites - 1] == 0);
+  CHECK(wished->tails[0] == 9);
 }
 
 TEST_CASE("an account: what began, ended, is open, and was lost for which reason") {
@@ -255,8 +276,12 @@ namespace {
 // A ring of eight entries.
 struct ring {
   std::unique_ptr<char[]> bytes = std::make_unique<char[]>(detail::bytes_of_ring(8));
+  std::uint64_t tail = 0;
   detail::trace_ring& operator*() const { return *reinterpret_cast<detail::trace_ring*>(bytes.get()); }
-  ring() { (**this).capacity = 8; }
+  ring() {
+    (**this).capacity = 8;
+    (**this).tail = &tail;
+  }
 };
 
 }  // namespace
@@ -296,7 +321,7 @@ TEST_CASE("a timeline is read in order, each event once, and what is read makes 
   CHECK(all[2].as == traced_as::metric);
   CHECK(all[2].value == 2.5);
   CHECK(all[2].end_ns == 140);
-  CHECK(events.tail == 3);
+  CHECK(made.tail == 3);
   look();
   CHECK(all.empty());
 
@@ -336,6 +361,39 @@ TEST_CASE(
   REQUIRE(all.size() == 1);
   CHECK(all[0].begin_ns == 5'000'200);
   CHECK(all[0].end_ns == 5'000'500);
+}
+
+TEST_CASE("a ring goes on where an earlier collector has left it, and believes no tail that is not within it") {
+  program in;
+  ring made;
+  detail::trace_ring& events = *made;
+  in.threads[0]->ring = &events;
+  std::size_t read = 0;
+  const auto look = [&] {
+    read = 0;
+    adaptyst::lib::trace_reader reader(in.state());
+    reader.read([&](const traced_event&) { ++read; });
+  };
+  const auto mark = [&] { detail::trace(events, 7, detail::traced::mark, &in.paths[2], 1, 0); };
+  for (int at = 0; at != 5; ++at) mark();
+  events.first = events.tail_seen = events.head;  // as a new epoch begins
+  made.tail = 2;
+  for (int at = 0; at != 8; ++at) mark();
+  CHECK(events.lost == 0);
+  for (const std::uint64_t lie : {std::uint64_t{2}, std::uint64_t{4}, std::uint64_t{14}, ~std::uint64_t{0}}) {
+    made.tail = lie;
+    mark();
+  }
+  CHECK(events.lost == 4);
+  CHECK(events.head == 13);
+  look();
+  CHECK(read == 8);
+  CHECK(made.tail == 13);
+  mark();
+  CHECK(events.head == 14);
+  events.first = 3;  // of one that lies: more than it can hold
+  look();
+  CHECK(read == 0);
 }
 
 TEST_CASE("a timeline of an earlier collector is not read") {

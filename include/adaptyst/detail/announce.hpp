@@ -19,13 +19,13 @@ struct socket_timeout {
   int64_t seconds, microseconds;
 };
 struct socket_part {
-  const void* data;
+  void* data;
   size_t bytes;
 };
 struct socket_message {
   void* name;
   uint32_t name_bytes;
-  const socket_part* parts;
+  socket_part* parts;
   size_t part_count;
   void* control;
   size_t control_bytes;
@@ -36,14 +36,15 @@ struct descriptor_message {  // cmsghdr and what follows
   int level, type;
   int descriptor, pad;
 };
+constexpr size_t bytes_with_descriptor = offsetof(descriptor_message, pad);
+constexpr int socket_level = 1, socket_rights = 1;  // SOL_SOCKET, SCM_RIGHTS
 
 // `file`: -1, or a descriptor that goes along.
 template <class = void>
-inline bool send(long socket, const adaptyst_announcement& told, long file) noexcept {
+inline bool send(long socket, adaptyst_announcement told, long file) noexcept {
   constexpr long no_signal = 0x4000;
-  constexpr int socket_level = 1, rights = 1;
-  const socket_part body{&told, sizeof told};
-  descriptor_message with{offsetof(descriptor_message, pad), socket_level, rights, static_cast<int>(file), 0};
+  socket_part body{&told, sizeof told};
+  descriptor_message with{bytes_with_descriptor, socket_level, socket_rights, static_cast<int>(file), 0};
   socket_message message{nullptr, 0, &body, 1, file >= 0 ? &with : nullptr, file >= 0 ? sizeof with : 0, 0};
   return system::call(__NR_sendmsg, socket, &message, no_signal) == long{sizeof told};
 }
@@ -52,22 +53,31 @@ inline bool send(long socket, const adaptyst_announcement& told, long file) noex
 // for all, and an answer is believed.
 template <class = void>
 inline bool is_believed(long socket) noexcept {
-  constexpr long socket_level = 1, credentials = 17;  // SOL_SOCKET, SO_PEERCRED
+  constexpr long credentials = 17;  // SO_PEERCRED
   struct {
     uint32_t process, user, group;
   } peer{};
   uint32_t bytes = sizeof peer;
-  if (system::call(__NR_getsockopt, socket, socket_level, credentials, &peer, &bytes) != 0) return false;
+  if (system::call(__NR_getsockopt, socket, long{socket_level}, credentials, &peer, &bytes) != 0) return false;
   return peer.user == 0 || peer.user == static_cast<uint32_t>(system::call(__NR_geteuid));
 }
 
-// Although the program's signals interrupt the waiting.
+// Although the program's signals interrupt the waiting. `file`: a descriptor that came along, or -1.
 template <class = void>
-inline bool receive(long socket, adaptyst_answer& answer) noexcept {
+inline bool receive(long socket, adaptyst_answer& answer, long& file) noexcept {
   constexpr int most_interruptions = 1000;
+  constexpr long closed_on_exec = 0x40000000;  // MSG_CMSG_CLOEXEC
   for (int at = 0; at != most_interruptions; ++at) {
-    const long received = system::call(__NR_recvfrom, socket, &answer, sizeof answer, 0L, nullptr, nullptr);
-    if (received >= 0 || *system::error_number() != system::interrupted) return received == long{sizeof answer};
+    socket_part body{&answer, sizeof answer};
+    descriptor_message with{};
+    socket_message message{nullptr, 0, &body, 1, &with, sizeof with, 0};
+    const long received = system::call(__NR_recvmsg, socket, &message, closed_on_exec);
+    if (received < 0 && *system::error_number() == system::interrupted) continue;
+    const bool has_file = received >= 0 && message.control_bytes >= bytes_with_descriptor &&
+                          with.bytes == bytes_with_descriptor && with.level == socket_level &&
+                          with.type == socket_rights;
+    file = has_file ? with.descriptor : -1;
+    return received == long{sizeof answer};
   }
   return false;
 }
@@ -75,11 +85,13 @@ inline bool receive(long socket, adaptyst_answer& answer) noexcept {
 // One that has not answered is not asked again: whoever has its name now, or is stopped, is waited for once.
 ADAPTYST_DETAIL_HIDDEN inline bool observer_is_silent = false;
 
-// Asks; false when nobody has answered.
+// Asks; false when nobody has answered. `file`: a descriptor that goes along, or -1; afterwards one that came along, or -1.
 template <class = void>
 ADAPTYST_DETAIL_COLD inline bool announce(uint32_t what, const adaptyst_object& object, adaptyst_answer& answer,
-                                          long file = -1) noexcept {
-  constexpr long unix_domain = 1, packets_close_on_exec = 5 | 02000000, socket_level = 1;
+                                          long& file) noexcept {
+  const long given = file;
+  file = -1;
+  constexpr long unix_domain = 1, packets_close_on_exec = 5 | 02000000;
   constexpr long receive_timeout = 20, send_timeout = 21;
   const char* const name = system::environment("ADAPTYST_OBSERVER");
   if (name == nullptr || load(observer_is_silent)) return false;
@@ -92,12 +104,21 @@ ADAPTYST_DETAIL_COLD inline bool announce(uint32_t what, const adaptyst_object& 
   if (socket < 0) return false;
   const socket_timeout longest{5, 0};
   const adaptyst_announcement told{ADAPTYST_ABI_VERSION, what, reinterpret_cast<uint64_t>(&object)};
-  system::call(__NR_setsockopt, socket, socket_level, receive_timeout, &longest, sizeof longest);
-  system::call(__NR_setsockopt, socket, socket_level, send_timeout, &longest, sizeof longest);
+  system::call(__NR_setsockopt, socket, long{socket_level}, receive_timeout, &longest, sizeof longest);
+  system::call(__NR_setsockopt, socket, long{socket_level}, send_timeout, &longest, sizeof longest);
   const bool answered = system::call(__NR_connect, socket, &address, offsetof(socket_address, path) + 1 + bytes) == 0 &&
-                        is_believed(socket) && send(socket, told, file) && receive(socket, answer);
+                        is_believed(socket) && send(socket, told, given) && receive(socket, answer, file);
   system::call(__NR_close, socket);
   store(observer_is_silent, !answered);
+  return answered;
+}
+
+// The same of what nothing goes along with.
+template <class = void>
+inline bool announce(uint32_t what, const adaptyst_object& object, adaptyst_answer& answer) noexcept {
+  long file = -1;
+  const bool answered = announce(what, object, answer, file);
+  if (file >= 0) system::call(__NR_close, file);
   return answered;
 }
 
@@ -113,18 +134,29 @@ inline void heed(process& in, const adaptyst_answer& answer) noexcept {
   store(in.control.observer, answer.observer);
 }
 
+// What the observer wishes from now on stands in a file of its own.
+template <class = void>
+inline void heed_in(process& in, long file) noexcept {
+  if (file >= 0 && take_wishes(in.wished, file)) store(in.wishes_of, who_looks(in.control));
+}
+
 // The same, and the observer holds the store of this process from then on, if it has not before.
 template <class = void>
 inline bool announce_with_store(process& in, uint32_t what, const adaptyst_object& object,
                                 adaptyst_answer& answer) noexcept {
-  const long file = is_store(in.store_file) ? in.store_file : -1;
-  if (!announce(what, object, answer, file)) return false;
-  if (answer.observation == ADAPTYST_UNOBSERVED) return true;
-  if (file >= 0) {
+  const long stored = is_store(in.store_file) ? in.store_file : -1;
+  long wished = stored;
+  if (!announce(what, object, answer, wished)) return false;
+  if (answer.observation == ADAPTYST_UNOBSERVED) {
+    if (wished >= 0) system::call(__NR_close, wished);
+    return true;
+  }
+  if (stored >= 0) {
     in.store_file = -1;
-    system::call(__NR_close, file);
+    system::call(__NR_close, stored);
   }
   heed(in, answer);
+  heed_in(in, wished);
   return true;
 }
 

@@ -20,6 +20,7 @@ class inheritance {
     recorder_store& made = *begin_store(store_, theirs.head.bytes);
     made.head.base = theirs.head.base;
     made.head.below = load(theirs.head.below);
+    made.head.wished = theirs.head.wished;
     made.head.above = load(theirs.head.above);  // a frame of before may still write its row, where nobody reads
     copy_names(theirs, made);
     for (uint64_t at = 0; at != recorders_; ++at) {
@@ -113,14 +114,16 @@ template <class = void>
 inline bool begin_as_child(process& in) noexcept {
   store(in.forks, in.forks + 1);
   in.number = static_cast<uint32_t>(system::call(__NR_getpid));
+  in.wishes_of = 0;
+  clear_wishes(in.wished);
   const bool can_record = take_store_from_parent(in);
   adaptyst_answer answer{};
   if (can_record) {
     store_release(in.control.abi, static_cast<uint32_t>(ADAPTYST_ABI_VERSION));
-    announce_with_store(in, ADAPTYST_PROCESS_FORKED, adaptyst_object_v2, answer);
+    announce_with_store(in, ADAPTYST_PROCESS_FORKED, adaptyst_object_v3, answer);
     begin_epoch(in);
   } else {
-    announce(ADAPTYST_PROCESS_FORKED, adaptyst_object_v2, answer);  // so that it is known to be missing
+    announce(ADAPTYST_PROCESS_FORKED, adaptyst_object_v3, answer);  // so that it is known to be missing
     answer.observation = ADAPTYST_UNOBSERVED;
     store(in.awaited, static_cast<uint32_t>(ADAPTYST_UNOBSERVED));
   }

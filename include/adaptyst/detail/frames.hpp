@@ -50,7 +50,7 @@ template <class = void>
 ADAPTYST_DETAIL_INLINE uint64_t start_frame(recorder& r, frame& opened) noexcept {
   opened.begin = timestamp(r.owner->control.clock);
   store(opened.where->open_since, opened.begin);
-  if (ADAPTYST_DETAIL_UNLIKELY(load(adaptyst_object_v2.region_begin) != 0)) return tell_begin(r, opened);
+  if (ADAPTYST_DETAIL_UNLIKELY(load(adaptyst_object_v3.region_begin) != 0)) return tell_begin(r, opened);
   return opened.token;
 }
 
@@ -72,7 +72,7 @@ __attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN inline uint64_t push_frame(site
       count_loss(r, why);
       return 0;
     }
-    const uint32_t step = load(record->step);
+    const uint32_t step = step_of(*record);
     const uint64_t weight = step == ADAPTYST_STEP_ENGINE ? 1 : weight_of_next(*r.left_out, step);
     if (weight == 0) return 0;
     heal(r, record, stack, code);
@@ -84,8 +84,7 @@ __attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN inline uint64_t push_frame(site
     if (ADAPTYST_DETAIL_UNLIKELY(depth == most_depth)) return lose(loss::too_deep);
     where = device > most_devices ? nullptr : row_below(r, current_path(r), record, device, why);
     if (ADAPTYST_DETAIL_UNLIKELY(where == nullptr)) return lose(why);
-    // Not below a region of an earlier epoch: all of these bear the root, and their paths differ.
-    if (depth == 0 || depth > r.base) store(top_frame(r).where->child, where);
+    learn(r, depth, where);
     pushed = &r.frames[depth + size_t{1}];
     open_frame(r, depth, *where, stack, code);
     if (step != ADAPTYST_STEP_ENGINE) {
@@ -130,9 +129,9 @@ __attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN inline uint64_t push_again(site
     // The root, which stands for "no guess", has an identity that no thread and device have.
     const adaptyst_site* const record = load_acquire(marker.record);
     const bool as_always = where.site == record && where.identity == identity_of(r, device) &&
-                           load(record->step) == ADAPTYST_STEP_ENGINE &&
+                           load(*record->step) == ADAPTYST_STEP_ENGINE &&
                            (top.stack > stack || (top.stack == stack && top.code != code)) && depth < most_depth &&
-                           load(adaptyst_object_v2.region_begin) == 0;
+                           load(adaptyst_object_v3.region_begin) == 0;
     if (as_always) token = open_frame(r, depth, where, stack, code);
   }
   if (ADAPTYST_DETAIL_UNLIKELY(token == 0)) return push_named(marker, device, stack, code);
@@ -184,7 +183,7 @@ ADAPTYST_DETAIL_INLINE void close_frame(recorder& r, row& where, uint32_t depth,
                                         uint64_t weight) noexcept {
   store(r.depth, depth - 1);
   store(where.open_since, 0);
-  store(r.guess, &where);
+  store(r.guess, where.next);
   r.frames[depth - 1].nested_ns += duration_ns * weight;
   bump(r.ended, weight);
   bump(where.count, weight);
@@ -225,13 +224,13 @@ __attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN inline void pop_frame(recorder&
     if ((where.extras & weighed) != 0) return close_weighed(r, where, depth, end, duration_ns);
     self_ns = duration_ns > closed.nested_ns ? duration_ns - closed.nested_ns : 0;
     close_frame(r, where, depth, duration_ns, 1);
-    if (load(adaptyst_object_v2.recorder) != 0) add_duration(where, duration_ns, closed.nested_ns);
+    if (load(adaptyst_object_v3.recorder) != 0) add_duration(where, duration_ns, closed.nested_ns);
     // What is nested has a weight, and stands for what lies in other events of this row as well.
     else if (ADAPTYST_DETAIL_UNLIKELY(closed.nested_ns > duration_ns))
       bump(where.nested_ns, closed.nested_ns - duration_ns);
     if (where.extras != 0) book_extras(r, where, depth, end, duration_ns, 1);
   }
-  if (load(adaptyst_object_v2.region_end) != 0) tell_end(*r.owner, begin, duration_ns, self_ns, path);
+  if (load(adaptyst_object_v3.region_end) != 0) tell_end(*r.owner, begin, duration_ns, self_ns, path);
 }
 
 // Without a counter whose rate is known.
@@ -257,7 +256,7 @@ __attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN inline void pop_again(uint64_t 
     const frame& closed = r.frames[depth];
     row* const where = closed.where;  // null if there never was a frame: this end belongs to another thread
     as_always = closed.token == token && r.depth == depth && where->extras == 0 &&
-                load(adaptyst_object_v2.region_end) == 0 && load(adaptyst_object_v2.recorder) != 0;
+                load(adaptyst_object_v3.region_end) == 0 && load(adaptyst_object_v3.recorder) != 0;
     if (as_always) {
       const uint64_t duration_ns = in_ns(slope, end - closed.begin);
       close_frame(r, *where, depth, duration_ns, 1);

@@ -75,7 +75,7 @@ inline bool book_handle(recorder& r, const pending& done, uint64_t duration_ns) 
   }
   bump(r.ended, 1);
   bump(where->count, 1);
-  if (load(adaptyst_object_v2.recorder) != 0) add_duration(*where, duration_ns, 0);
+  if (load(adaptyst_object_v3.recorder) != 0) add_duration(*where, duration_ns, 0);
   for (uint32_t at = 0; at != done.path->site->attribute_count; ++at)
     add_attribute(where->attributes[at], done.numbers[at]);
   return true;
@@ -94,7 +94,7 @@ __attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN inline void end_handle(const pe
     if (!book_handle(r, done, duration_ns)) return;
     if (r.ring != nullptr) trace(*r.ring, load(r.thread), traced::handle, done.path, done.begin, end);
   }
-  if (load(adaptyst_object_v2.region_end) != 0) tell_end(*r.owner, done.begin, duration_ns, duration_ns, done.path);
+  if (load(adaptyst_object_v3.region_end) != 0) tell_end(*r.owner, done.begin, duration_ns, duration_ns, done.path);
 }
 
 }}}  // namespace adaptyst::v1::detail

@@ -55,6 +55,8 @@ inline const adaptyst_site* intern_site(process& in, site_texts texts) noexcept 
         sizeof(adaptyst_site) + texts.name.bytes + texts.file.bytes + texts.function.bytes + texts.label.bytes + 4;
     for (uint32_t at = 0; at != texts.attribute_count; ++at)
       bytes += shortened(text_of(texts.attributes[at]), keep::head).bytes + 1;
+    const uint32_t number = fetch_add(in.numbered, 1);
+    if (number >= most_sites) return nullptr;
     auto* const site = static_cast<adaptyst_site*>(in.store->allocate(bytes));
     if (site == nullptr) return nullptr;
     char* end = reinterpret_cast<char*>(site + 1);
@@ -72,6 +74,7 @@ inline const adaptyst_site* intern_site(process& in, site_texts texts) noexcept 
     site->label = copy(texts.label);
     for (uint32_t at = 0; at != texts.attribute_count; ++at)
       site->attributes[at] = copy(shortened(text_of(texts.attributes[at]), keep::head));
+    site->step = &in.wished.steps[number];
     site->name_bytes = static_cast<uint32_t>(texts.name.bytes);
     site->line = texts.line;
     site->kind = texts.kind;

@@ -19,23 +19,23 @@ void object_loading<T>::loaded() noexcept {
     return process_address == 0;
   });
   if (process_address != 0) {
-    store_release(adaptyst_object_v2.process, process_address);
-    store(adaptyst_object_v2.recorder, recorder);
+    store_release(adaptyst_object_v3.process, process_address);
+    store(adaptyst_object_v3.recorder, recorder);
     if (auto* const tell = load_acquire(reinterpret_cast<process*>(process_address)->control.object_loaded)) tell();
   }
   adaptyst_answer answer{};
   if (system::environment("ADAPTYST_OBSERVER") == nullptr) return;
-  process* const in = process_of(adaptyst_object_v2);
+  process* const in = process_of(adaptyst_object_v3);
   if (in == nullptr || !notice_fork(*in)) return;  // in a child, what has been loaded is among what that has announced
-  if (!announce_with_store(*in, ADAPTYST_OBJECT_LOADED, adaptyst_object_v2, answer)) return;
-  if (answer.observation == ADAPTYST_OBSERVED_BY_RECORDER && recorder == 0) store(adaptyst_object_v2.recorder, 1);
+  if (!announce_with_store(*in, ADAPTYST_OBJECT_LOADED, adaptyst_object_v3, answer)) return;
+  if (answer.observation == ADAPTYST_OBSERVED_BY_RECORDER && recorder == 0) store(adaptyst_object_v3.recorder, 1);
 }
 
 template <class T>
 void object_loading<T>::unloading() noexcept {
-  auto* const in = reinterpret_cast<process*>(load_acquire(adaptyst_object_v2.process));
+  auto* const in = reinterpret_cast<process*>(load_acquire(adaptyst_object_v3.process));
   adaptyst_answer answer;
-  if (in != nullptr && load(in->control.observer) != 0) announce(ADAPTYST_OBJECT_UNLOADING, adaptyst_object_v2, answer);
+  if (in != nullptr && load(in->control.observer) != 0) announce(ADAPTYST_OBJECT_UNLOADING, adaptyst_object_v3, answer);
 }
 
 }}}  // namespace adaptyst::v1::detail

@@ -110,9 +110,9 @@ __attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN inline void complete_operation(
     if (r.ring != nullptr)
       trace_operation(*r.ring, path, done.submitted_ns, started_ns, ended_ns, done.queue, done.thread);
   }
-  if (load(adaptyst_object_v2.region_end) != 0)
+  if (load(adaptyst_object_v3.region_end) != 0)
     end_probe (*r.owner)(path->site->name, path->id, started_ns, ended_ns, ended_ns - started_ns, path);
-  if (load(adaptyst_object_v2.event) != 0)
+  if (load(adaptyst_object_v3.event) != 0)
     adaptyst_probe_operation(path->site->name, path->id, done.submitted_ns, started_ns, ended_ns, path);
 }
 

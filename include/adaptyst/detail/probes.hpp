@@ -25,7 +25,7 @@
 extern "C" {
 
 // Named for its version: ELF objects of different versions may meet in one process.
-ADAPTYST_DETAIL_HIDDEN extern adaptyst_object adaptyst_object_v2;
+ADAPTYST_DETAIL_HIDDEN extern adaptyst_object adaptyst_object_v3;
 
 ADAPTYST_DETAIL_HIDDEN void adaptyst_probe_region_begin(const char* name, uint64_t path_id, uint64_t begin_ns,
                                                         uint64_t depth, const adaptyst_path* path);
@@ -97,10 +97,10 @@ ADAPTYST_DETAIL_COLD inline void define_object() noexcept {
   // The compiler does not read what follows.
   __asm__ volatile("" : : "r"(&object_loading<T>::loaded), "r"(&object_loading<T>::unloading));
   __asm__ volatile(
-    ".ifndef adaptyst_object_v2\n"
-    ".pushsection .probes,\"awG\",%progbits,adaptyst_object_v2,comdat\n"
+    ".ifndef adaptyst_object_v3\n"
+    ".pushsection .probes,\"awG\",%progbits,adaptyst_object_v3,comdat\n"
     ".balign 8\n"
-    ".weak adaptyst_object_v2\n.hidden adaptyst_object_v2\n.type adaptyst_object_v2, %object\nadaptyst_object_v2:\n"
+    ".weak adaptyst_object_v3\n.hidden adaptyst_object_v3\n.type adaptyst_object_v3, %object\nadaptyst_object_v3:\n"
     ADAPTYST_DETAIL_SEMAPHORE(region_begin) ".2byte 0\n"
     ADAPTYST_DETAIL_SEMAPHORE(region_end)   ".2byte 0\n"
     ADAPTYST_DETAIL_SEMAPHORE(metric)
@@ -109,24 +109,24 @@ ADAPTYST_DETAIL_COLD inline void define_object() noexcept {
     ".2byte 0\n"        // recorder
     ".8byte 0\n"        // process
     ".8byte 0\n"        // unrecorded
-    ".size adaptyst_object_v2, 24\n"
+    ".size adaptyst_object_v3, 24\n"
     ".popsection\n"
 
     // How others find the control block in a running process, stripped or not: a note that is loaded.
-    ".pushsection .note.adaptyst,\"aG\",%note,adaptyst_object_v2,comdat\n"
-    ".balign 4\n.4byte 9, 8, 2\n.asciz \"adaptyst\"\n.balign 4\n"
-    ".8byte adaptyst_object_v2 - .\n"
+    ".pushsection .note.adaptyst,\"aG\",%note,adaptyst_object_v3,comdat\n"
+    ".balign 4\n.4byte 9, 8, 3\n.asciz \"adaptyst\"\n.balign 4\n"
+    ".8byte adaptyst_object_v3 - .\n"
     ".popsection\n"
 
     // An object that is loaded while somebody looks must wake by itself, and one that goes may have to be read before.
-    ".pushsection .init_array,\"awG\",%init_array,adaptyst_object_v2,comdat\n"
+    ".pushsection .init_array,\"awG\",%init_array,adaptyst_object_v3,comdat\n"
     ".balign 8\n.8byte _ZN8adaptyst2v16detail14object_loadingIvE6loadedEv\n"
     ".popsection\n"
-    ".pushsection .fini_array,\"awG\",%fini_array,adaptyst_object_v2,comdat\n"
+    ".pushsection .fini_array,\"awG\",%fini_array,adaptyst_object_v3,comdat\n"
     ".balign 8\n.8byte _ZN8adaptyst2v16detail14object_loadingIvE9unloadingEv\n"
     ".popsection\n"
 
-    ".pushsection .text.unlikely.adaptyst,\"axG\",%progbits,adaptyst_object_v2,comdat\n"
+    ".pushsection .text.unlikely.adaptyst,\"axG\",%progbits,adaptyst_object_v3,comdat\n"
     ADAPTYST_DETAIL_PROBE(region_begin, ADAPTYST_DETAIL_PROBE_TAIL, region_begin, "adaptyst_region_begin_semaphore",
                           ADAPTYST_DETAIL_OPERANDS_5)
     ADAPTYST_DETAIL_PROBE(region_end, ADAPTYST_DETAIL_PROBE_TAIL, region_end, "adaptyst_region_end_semaphore",

@@ -14,6 +14,7 @@
 #include "sampling.hpp"
 #include "system.hpp"
 #include "text.hpp"
+#include "wishes.hpp"
 
 namespace adaptyst { inline namespace v1 { namespace detail {
 
@@ -37,17 +38,18 @@ struct intern_table {
   const T* slots[Slots];
 };
 
-constexpr uint32_t most_recorders = 1 << 16;
-
 struct process {
   control_page control;
   char pad[page_bytes - sizeof(control_page)];
   gaps gaps_of[most_recorders];  // by the recorders' numbers
   // What follows is not wiped.
+  wishes wished;
+  uint64_t wishes_of;  // who_looks(), whose they are, if they are an observer's; else 0
   recorder_store* store;
   long store_file;     // its descriptor, or -1
   uint64_t is_shared;  // the store is a file: a child shares it
-  intern_table<adaptyst_site, size_t{1} << 16> sites;
+  intern_table<adaptyst_site, most_sites> sites;
+  uint32_t numbered;  // markers that have a number
   intern_table<adaptyst_path, size_t{1} << 18> paths;
   // Each thread's recorder, for the ELF objects in which it has none yet. Without a destructor: the code of one could be
   // unloaded before the thread ends.
@@ -58,8 +60,22 @@ struct process {
   uint32_t number;          // of this process; a child that shares its memory has another
   uint32_t traced_process;  // in which a collector's uprobes are in the code; a child has them in its own, and must not
 };
-constexpr size_t wiped_bytes = offsetof(process, store);
-static_assert(wiped_bytes % page_bytes == 0, "whole pages are wiped");
+constexpr size_t wiped_bytes = offsetof(process, wished);
+static_assert(wiped_bytes % page_bytes == 0, "whole pages are wiped, and whole pages mapped");
+
+// The observer by its number and its start.
+template <class = void>
+inline uint64_t who_looks(const control_page& control) noexcept {
+  return load(control.observer_started) << 32 | load(control.observer);
+}
+
+// What somebody has wished who does not look any more is not heeded; nobody else could write there.
+template <class = void>
+inline void forget_wishes(process& in) noexcept {
+  uint64_t whose = load(in.wishes_of);
+  if (whose != 0 && whose != who_looks(in.control) && compare_exchange(in.wishes_of, whose, uint64_t{0}))
+    clear_wishes(in.wished);
+}
 
 constexpr uint32_t all_noticed = ~uint32_t{0};
 
@@ -107,6 +123,7 @@ inline process* make_process(recorder_store* kept = nullptr) noexcept {
   made->is_shared = kept != nullptr || made->store_file >= 0 ? 1 : 0;
   made->store_file = seal_store(made->store_file);
   made->number = static_cast<uint32_t>(system::call(__NR_getpid));
+  made->store->head.wished = &made->wished;
   made->control.abi = ADAPTYST_ABI_VERSION;
   made->control.noticed = all_noticed;
   begin_epoch(*made);  // so that a child, where it is 0, sees that it has changed

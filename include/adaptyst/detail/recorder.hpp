@@ -81,13 +81,18 @@ ADAPTYST_DETAIL_COLD inline trace_ring* make_ring(recorder& r, uint64_t capacity
   const bool is_in_range = capacity <= most_entries && (capacity & (capacity - 1)) == 0;  // an observer has said it
   // Never unmapped: somebody may still read it.
   if (is_in_range && (r.kept_ring == nullptr || r.kept_ring->capacity < capacity)) {
+    const uint64_t head = r.kept_ring != nullptr ? r.kept_ring->head : 0;
     r.kept_ring = static_cast<trace_ring*>(r.owner->store->allocate_pages(bytes_of_ring(capacity)));
-    if (r.kept_ring != nullptr) store(r.kept_ring->capacity, capacity);
+    if (r.kept_ring != nullptr) {
+      store(r.kept_ring->capacity, capacity);
+      store(r.kept_ring->head, head);
+    }
   }
   trace_ring& ring = r.kept_ring != nullptr ? *r.kept_ring : r.no_ring;
-  store(ring.head, 0);
-  store(ring.tail_seen, 0);
-  store(ring.tail, 0);
+  // The head goes on: a tail that is still that of an earlier collector is none of these.
+  store(ring.tail, const_cast<const uint64_t*>(&r.owner->wished.tails[number_of(*r.owner->store, r)]));
+  store(ring.first, ring.head);
+  store(ring.tail_seen, ring.head);
   store(ring.lost, 0);
   return &ring;
 }
@@ -101,6 +106,7 @@ inline void announce_thread(const recorder& r) noexcept {
 template <class = void>
 inline void enter_epoch(recorder& r) noexcept {
   const control_page& control = r.owner->control;
+  forget_wishes(*r.owner);
   r.owed_waits = 0;
   store(r.ring, make_ring(r, load(control.trace_entries)));
   const uint64_t epoch = load(control.epoch);
@@ -214,11 +220,11 @@ ADAPTYST_DETAIL_COLD inline recorder* find_recorder() noexcept {
   if (this_thread_recorder != being_found()) {
     this_thread_recorder = being_found();
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
-    if (process* const in = process_of(adaptyst_object_v2)) found = claim_recorder(*in);
+    if (process* const in = process_of(adaptyst_object_v3)) found = claim_recorder(*in);
     if (found != nullptr) store_release(place_of_recorder(thread_pointer()), found);
     this_thread_recorder = found;
   }
-  if (found == nullptr) fetch_add(adaptyst_object_v2.unrecorded, 1);
+  if (found == nullptr) fetch_add(adaptyst_object_v3.unrecorded, 1);
   return found;
 }
 
@@ -244,7 +250,7 @@ ADAPTYST_DETAIL_COLD inline bool take_from_parent(recorder& r) noexcept {
   const bool taken = notice_fork(*r.owner);
   __atomic_signal_fence(__ATOMIC_SEQ_CST);
   this_thread_recorder = &r;
-  if (!taken) fetch_add(adaptyst_object_v2.unrecorded, 1);
+  if (!taken) fetch_add(adaptyst_object_v3.unrecorded, 1);
   return taken;
 }
 template <class = void>
@@ -270,12 +276,19 @@ ADAPTYST_DETAIL_INLINE bool is_ready(recorder& r) noexcept {
   return ADAPTYST_DETAIL_LIKELY(load(r.epoch) == load(r.owner->control.epoch)) || make_ready(r);
 }
 
+// Whoever looked has left; unless somebody has come since, and what is wished is being cleared.
+template <class = void>
+ADAPTYST_DETAIL_COLD inline void fall_asleep(const process& in) noexcept {
+  if (load(in.wishes_of) == who_looks(in.control)) store(adaptyst_object_v3.recorder, 0);
+}
+
 // The recorder of this thread, ready to be written; null, and the loss counted, when it cannot be had.
 template <class = void>
 ADAPTYST_DETAIL_INLINE recorder* open_recorder() noexcept {
   recorder* r = this_thread_recorder;
   if (ADAPTYST_DETAIL_UNLIKELY(reinterpret_cast<uintptr_t>(r) <= 1) && (r = find_recorder()) == nullptr) return nullptr;
   if (!is_ready(*r)) return nullptr;
+  if (ADAPTYST_DETAIL_UNLIKELY(load(r->owner->wished.over) != 0)) fall_asleep(*r->owner);
   if (ADAPTYST_DETAIL_UNLIKELY(is_being_written(*r))) {
     lose_in_signal(*r);
     return nullptr;

@@ -51,7 +51,7 @@ struct alignas(64) row {
   uint64_t id;  // of the path
   const adaptyst_path* path;
   const adaptyst_site* site;
-  row* child;         // the last that was found below this one, as a loop finds it again; never null
+  row* child;         // the first that was found below this one, as a loop finds it again; never null
   uint64_t identity;  // device and generation of the thread, see identity_of()
   uint64_t extras;    // 0: no numbers of a payload, no device, no wait of the host, no timeline, no weight
   uint64_t count, total_ns, nested_ns, min_ns, max_ns;
@@ -59,6 +59,7 @@ struct alignas(64) row {
   uint32_t threads;  // that have had this recorder, and been here
   uint32_t pad;
   uint64_t open_since;  // timestamp: of a scope that has not ended; or 0
+  row* next;            // what came behind this one, below the same region; never null
   attribute_sum attributes[ADAPTYST_ATTRIBUTES];
   // Of the events that were booked with a weight N > 1: the sums of N - 1, of N (N - 1), and of the latter times the
   // square of the duration, which are the estimates' variances.
@@ -149,8 +150,9 @@ inline uint64_t number_of(const recorder_store& in, const recorder& one) noexcep
 
 // Differs, in all likelihood, where a reader from outside was built with other headers.
 constexpr uint64_t layout_of_state =
-    mix(mix(sizeof(process) ^ sizeof(recorder_store) ^ (uint64_t{sizeof(recorder)} << 32)) ^ sizeof(row) ^
-        (uint64_t{sizeof(adaptyst_site)} << 8) ^ (uint64_t{ADAPTYST_HISTOGRAM_BUCKETS} << 16) ^
+    mix(mix(sizeof(process) ^ (uint64_t{sizeof(recorder_head)} << 40) ^ sizeof(recorder_store) ^
+            (uint64_t{sizeof(recorder)} << 32)) ^
+        sizeof(row) ^ (uint64_t{sizeof(adaptyst_site)} << 8) ^ (uint64_t{ADAPTYST_HISTOGRAM_BUCKETS} << 16) ^
         (uint64_t{sizeof(frame)} << 32) ^ (uint64_t{offsetof(control_page, owners)} << 40) ^
         (uint64_t{offsetof(control_page, recorders)} << 48));
 

@@ -33,6 +33,7 @@ struct store_head {
   uint64_t above;   // and at its end: rows, rings
   uint64_t epoch;   // of the rows that count, as control_page::epoch
   recorder* recorders;
+  const void* wished;  // detail::wishes, in the process
   clock_line clock;
   uint64_t is_kept;  // in a file that is to stay
   uint64_t is_full;  // its disk was

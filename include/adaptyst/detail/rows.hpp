@@ -36,6 +36,7 @@ ADAPTYST_DETAIL_COLD inline row* make_row(recorder& r, row*& slot, uint64_t id, 
   store(made.path, path);
   store(made.site, path->site);
   store(made.child, &r.root);
+  store(made.next, &made);
   store(made.identity, 0);
   store(made.extras,
         path->site->attribute_count | path->device | (is_wait(path->site->kind) || r.ring != nullptr ? 1U : 0U));
@@ -93,6 +94,19 @@ ADAPTYST_DETAIL_INLINE row* row_below(recorder& r, const adaptyst_path* parent, 
 template <class = void>
 inline row* row_of(recorder& r, const adaptyst_path* path, loss& why) noexcept {
   return row_below(r, path->parent, path->site, path->device, why);
+}
+
+// What has begun there is expected there the next time: behind what was before it below the same region, or as its first.
+// Not below a region of an earlier epoch: all of these bear the root, and their paths differ.
+template <class = void>
+ADAPTYST_DETAIL_INLINE void learn(recorder& r, uint32_t depth, row* begun) noexcept {
+  const frame& top = r.frames[depth];
+  const frame& last = r.frames[depth + size_t{1}];  // that stood there: in this region, or in one before it
+  if (last.token <= top.token) {
+    if (depth == 0 || depth > r.base) store(top.where->child, begun);
+  } else if (last.where->path != nullptr && last.where->path->parent == begun->path->parent) {
+    store(last.where->next, begun);
+  }
 }
 
 template <class = void>

@@ -63,7 +63,7 @@ inline uint32_t next_gap(gaps& of, uint32_t k) noexcept {
 // What the event that has come stands for on this step; 0: it is left out.
 template <class = void>
 inline uint64_t weight_of_next(gaps& of, uint32_t step) noexcept {
-  if (step == ADAPTYST_STEP_RECORDER || step > ADAPTYST_STEP_LAST) return 1;
+  if (step == ADAPTYST_STEP_RECORDER) return 1;
   const uint32_t k = step - ADAPTYST_STEP_RECORDER;
   uint32_t& gap = of.gap[step];
   // Atomic, as the thread that had this recorder before may have written it last, outside any stretch of writing.

@@ -20,7 +20,7 @@ ADAPTYST_DETAIL_INLINE bool is_left_out(const site& marker, uint32_t zero = 0) n
   recorder* const r = recorder_at_hand();
   if (ADAPTYST_DETAIL_UNLIKELY(record == nullptr)) return false;
   if (ADAPTYST_DETAIL_UNLIKELY(reinterpret_cast<uintptr_t>(r) <= 1)) return false;
-  const uint32_t step = load(record->step) % steps_with_room;  // whatever an observer has written there
+  const uint64_t step = load(*record->step) % steps_with_room;  // whatever an observer has written there
   uint32_t& gap = r->left_out->gap[step + (__builtin_constant_p(step) ? zero : 0)];
   const uint32_t left = load(gap);
   if (ADAPTYST_DETAIL_UNLIKELY(left <= 1)) return false;

@@ -40,10 +40,10 @@ struct payload_reader {
 ADAPTYST_DETAIL_INLINE bool is_awake() noexcept {
 #if defined(__x86_64__) && defined(__GCC_ASM_FLAG_OUTPUTS__)
   bool awake;
-  __asm__ volatile("cmpq $0, %1" : "=@ccne"(awake) : "m"(adaptyst_object_v2));
+  __asm__ volatile("cmpq $0, %1" : "=@ccne"(awake) : "m"(adaptyst_object_v3));
 #else
   using all_four __attribute__((may_alias)) = const volatile uint64_t;
-  const bool awake = *reinterpret_cast<all_four*>(&adaptyst_object_v2) != 0;
+  const bool awake = *reinterpret_cast<all_four*>(&adaptyst_object_v3) != 0;
 #endif
   return ADAPTYST_DETAIL_UNLIKELY(awake);
 }

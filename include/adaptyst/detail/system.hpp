@@ -17,7 +17,8 @@ struct time {  // timespec
 };
 
 constexpr int clock_monotonic = 1;
-constexpr int read_write = 0x1 | 0x2;                 // PROT_
+constexpr int read_only = 0x1;  // PROT_
+constexpr int read_write = 0x1 | 0x2;
 constexpr int private_memory = 0x02 | 0x20 | 0x4000;  // MAP_PRIVATE, MAP_ANONYMOUS, MAP_NORESERVE
 constexpr int shared_file = 0x01 | 0x4000;            // MAP_SHARED, MAP_NORESERVE
 constexpr int in_place = 0x10;                        // MAP_FIXED

@@ -27,13 +27,13 @@ struct trace_entry {
 };
 
 struct trace_ring {
-  uint64_t head;       // entries written, ever
-  uint64_t tail_seen;  // what the writer knows of the tail
-  uint64_t capacity;   // a power of two; 0: no memory for more
-  uint64_t lost;
-  uint64_t pad[4];
-  uint64_t tail;  // entries read; the reader's
-  uint64_t pad_of_tail[7];
+  uint64_t head;         // entries written, ever
+  uint64_t tail_seen;    // what the writer knows of the tail
+  uint64_t capacity;     // a power of two; 0: no memory for more
+  uint64_t first;        // entries that were written for an earlier collector
+  uint64_t lost;         // for this one
+  const uint64_t* tail;  // entries read: the reader's, see wishes.hpp
+  uint64_t pad[2];
   trace_entry entries[1];  // `capacity` of them
 };
 
@@ -45,7 +45,8 @@ constexpr uint64_t bytes_of_ring(uint64_t capacity) noexcept {
 template <class = void>
 ADAPTYST_DETAIL_INLINE trace_entry* room_in(trace_ring& ring, uint64_t wanted) noexcept {
   if (ADAPTYST_DETAIL_UNLIKELY(ring.head + wanted - ring.tail_seen > ring.capacity)) {
-    store(ring.tail_seen, load_acquire(ring.tail));
+    const uint64_t tail = load_acquire(*ring.tail);
+    if (tail - ring.tail_seen <= ring.head - ring.tail_seen) store(ring.tail_seen, tail);  // else it lies
     if (ring.head + wanted - ring.tail_seen > ring.capacity) {
       bump(ring.lost, 1);
       return nullptr;

@@ -1,0 +1,64 @@
+// What whoever looks wishes of the program while it runs: on which step of the overhead budget a marker is to be, and how
+// much of a ring has been read.
+//
+// A collector in the process writes it where it stands. An observer that has started the program hands over memory of its
+// own, which is mapped in this one's place, sealed: nobody else can write it, and the observer writes nowhere else. One that
+// has attached itself later writes it as it writes the rest.
+//
+// The program believes none of it: a step that is none is that of the engine, and a ring is never overwritten for a tail
+// that is not within it.
+#ifndef ADAPTYST_DETAIL_WISHES_HPP
+#define ADAPTYST_DETAIL_WISHES_HPP
+
+#include "recorder_store.hpp"
+
+namespace adaptyst { inline namespace v1 { namespace detail {
+
+constexpr uint32_t most_sites = 1 << 16;
+constexpr uint32_t most_recorders = 1 << 16;
+
+// Not one of enum adaptyst_site_step: markers take the long way, where they see that it is over.
+constexpr uint64_t step_of_nobody = ADAPTYST_STEP_LAST + 1;
+
+struct wishes {
+  uint64_t magic;  // of another observer, or another layout: not heeded
+  uint64_t over;   // nobody looks any more: markers go to sleep
+  uint64_t pad[page_bytes / sizeof(uint64_t) - 2];
+  uint64_t steps[most_sites];      // enum adaptyst_site_step, by the markers' numbers
+  uint64_t tails[most_recorders];  // entries that have been read of a ring, by the recorders' numbers
+};
+static_assert(sizeof(wishes) % page_bytes == 0, "it is mapped");
+
+constexpr uint64_t wishes_magic = 0x7365687369770000 ^ sizeof(wishes);
+
+template <class = void>
+ADAPTYST_DETAIL_INLINE uint32_t step_of(const adaptyst_site& marker) noexcept {
+  const uint64_t wished = load(*marker.step);
+  return wished <= ADAPTYST_STEP_LAST ? static_cast<uint32_t>(wished) : uint32_t{ADAPTYST_STEP_ENGINE};
+}
+
+// An observer's, mapped in the place of `own`; the file is closed. False, and they stay our own: it is not what it must be.
+template <class = void>
+inline bool take_wishes(wishes& own, long file) noexcept {
+  constexpr long end = 2;  // SEEK_END
+  uint64_t magic = 0;
+  const bool is_sound = is_store(file) && system::call(__NR_lseek, file, 0L, end) == long{sizeof(wishes)} &&
+                        system::call(__NR_pread64, file, &magic, sizeof magic, 0L) == long{sizeof magic} &&
+                        magic == wishes_magic;
+  constexpr int how = system::shared_file | system::in_place;
+  const bool taken =
+      is_sound && system::map(&own, sizeof own, system::read_only, how, static_cast<int>(file), 0) == &own;
+  if (file >= 0) system::call(__NR_close, file);
+  return taken;
+}
+
+// None are wished, and whoever looks at this process may write here.
+template <class = void>
+inline void clear_wishes(wishes& own) noexcept {
+  constexpr int how = system::private_memory | system::in_place;
+  system::map(&own, sizeof own, system::read_write, how, -1, 0);
+}
+
+}}}  // namespace adaptyst::v1::detail
+
+#endif

@@ -1,0 +1,63 @@
+#include "wished_memory.hpp"
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstddef>
+#include <utility>
+
+#include "../support/error.hpp"
+
+namespace adaptyst::lib {
+
+namespace {
+
+using detail::wishes;
+
+constexpr std::size_t first_wish = offsetof(wishes, steps);
+
+}  // namespace
+
+wished_memory::wished_memory(const memory& beside)
+    : beside_(beside), file_(static_cast<int>(detail::make_memory_file())) {
+  const auto fail = [](int number) {
+    throw error("cannot make memory for what a program under observation is told", number,
+                "allow the observer more open files (ulimit -n) and memory");
+  };
+  if (file_.get() < 0 || ftruncate(file_.get(), sizeof(wishes)) != 0) fail(errno);
+  void* const mapped = mmap(nullptr, sizeof(wishes), PROT_READ | PROT_WRITE, MAP_SHARED, file_.get(), 0);
+  if (mapped == MAP_FAILED) fail(errno);
+  ours_ = static_cast<wishes*>(mapped);
+  ours_->magic = detail::wishes_magic;
+  file_.reset(static_cast<int>(detail::seal_store(file_.release())));
+  if (file_) return;
+  const int number = errno;
+  munmap(mapped, sizeof *ours_);
+  fail(number);
+}
+
+wished_memory::~wished_memory() { munmap(ours_, sizeof *ours_); }
+
+void wished_memory::end() noexcept {
+  detail::store_release(ours_->over, std::uint64_t{1});
+  for (std::uint64_t& step : ours_->steps) detail::store_release(step, detail::step_of_nobody);
+}
+
+bool wished_memory::holds(std::uint64_t address, std::size_t bytes) const noexcept {
+  const std::uint64_t at = address - base_;
+  return base_ != 0 && address % 8 == 0 && at >= first_wish && at < sizeof(wishes) && bytes <= sizeof(wishes) - at;
+}
+
+bool wished_memory::read(std::uint64_t address, void* to, std::size_t bytes) const noexcept {
+  if (!holds(address, bytes)) return beside_.read(address, to, bytes);
+  return own_memory().read(reinterpret_cast<std::uint64_t>(ours_) + (address - base_), to, bytes);
+}
+
+bool wished_memory::write(std::uint64_t address, const void* from, std::size_t bytes) const noexcept {
+  errno = EPERM;
+  return holds(address, bytes) &&
+         own_memory().write(reinterpret_cast<std::uint64_t>(ours_) + (address - base_), from, bytes);
+}
+
+}  // namespace adaptyst::lib

@@ -1,0 +1,48 @@
+// Memory of a process that we have started, of which we write only what we wish of it: that stands in a file of our own,
+// which the process has mapped, and nothing is written into the process itself.
+#ifndef ADAPTYST_LIB_RECORDER_WISHED_MEMORY_HPP
+#define ADAPTYST_LIB_RECORDER_WISHED_MEMORY_HPP
+
+#include <adaptyst/detail/wishes.hpp>
+#include <cstdint>
+#include <string>
+
+#include "../support/descriptor.hpp"
+#include "memory.hpp"
+
+namespace adaptyst::lib {
+
+class wished_memory final : public memory {
+ public:
+  // `beside`: what else is read of the process; outlives this. Throws error.
+  explicit wished_memory(const memory& beside);
+  ~wished_memory() override;
+  wished_memory(const wished_memory&) = delete;
+  wished_memory& operator=(const wished_memory&) = delete;
+
+  // To be handed over: sealed, so that nobody else can write it. Once; empty after that.
+  descriptor take_file() noexcept { return std::move(file_); }
+  // Where the process says that it has it: nothing else is written, whatever that is.
+  void stands_at(std::uint64_t address) noexcept { base_ = address; }
+  // We do not look any more: markers of the process go to sleep as they run.
+  void end() noexcept;
+
+  using memory::read;
+  using memory::write;
+  bool read(std::uint64_t address, void* to, std::size_t bytes) const noexcept override;
+  bool write(std::uint64_t address, const void* from, std::size_t bytes) const noexcept override;
+  std::string text(std::uint64_t address, std::size_t most) const override { return beside_.text(address, most); }
+  unsigned patience() const noexcept override { return beside_.patience(); }
+
+ private:
+  bool holds(std::uint64_t address, std::size_t bytes) const noexcept;
+
+  const memory& beside_;
+  descriptor file_;
+  detail::wishes* ours_ = nullptr;
+  std::uint64_t base_ = 0;
+};
+
+}  // namespace adaptyst::lib
+
+#endif

@@ -1,0 +1,123 @@
+// What a program is told in memory of its observer: what must be so before the program heeds it, and what can be written.
+#include "recorder/wished_memory.hpp"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstddef>
+#include <memory>
+
+#include "catch.hpp"
+
+namespace {
+
+namespace detail = adaptyst::detail;
+using adaptyst::lib::descriptor;
+using adaptyst::lib::wished_memory;
+
+// As a program has them: pages of its own.
+struct program {
+  detail::wishes* wished = static_cast<detail::wishes*>(
+      mmap(nullptr, sizeof(detail::wishes), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+
+  program() { REQUIRE(wished != MAP_FAILED); }
+  ~program() { munmap(wished, sizeof *wished); }
+  program(const program&) = delete;
+  program& operator=(const program&) = delete;
+
+  bool take(descriptor file) const { return detail::take_wishes(*wished, file.release()); }
+  std::uint64_t address() const { return reinterpret_cast<std::uint64_t>(wished); }
+  std::uint64_t step(std::size_t number) const { return reinterpret_cast<std::uint64_t>(&wished->steps[number]); }
+};
+
+descriptor other_file(std::uint64_t bytes, std::uint64_t magic, bool sealed) {
+  descriptor made(static_cast<int>(detail::make_memory_file()));
+  REQUIRE(ftruncate(made.get(), static_cast<off_t>(bytes)) == 0);
+  REQUIRE(pwrite(made.get(), &magic, sizeof magic, 0) == sizeof magic);
+  if (sealed) REQUIRE(detail::seal_store(made.get()) == made.get());
+  return made;
+}
+
+}  // namespace
+
+TEST_CASE("what an observer wishes stands where the program looks, and only the observer can write it") {
+  const program in;
+  wished_memory told(adaptyst::lib::own_memory());
+  descriptor file = told.take_file();
+  const int number = file.get();
+  const descriptor second(fcntl(number, F_DUPFD_CLOEXEC, 0));
+  REQUIRE(in.take(std::move(file)));
+  CHECK(fcntl(number, F_GETFD) == -1);
+  CHECK_FALSE(told.take_file());
+  told.stands_at(in.address());
+  REQUIRE(told.write(in.step(7), std::uint64_t{3}));
+  CHECK(in.wished->steps[7] == 3);
+  std::uint64_t read = 0;
+  REQUIRE(told.read(in.step(7), read));
+  CHECK(read == 3);
+  const std::uint64_t mine = 9;
+  CHECK(pwrite(second.get(), &mine, sizeof mine, 4096) == -1);
+  CHECK(ftruncate(second.get(), 0) == -1);
+  CHECK(mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, second.get(), 0) == MAP_FAILED);
+
+  told.end();
+  CHECK(in.wished->over == 1);
+  CHECK(in.wished->steps[0] == detail::step_of_nobody);
+  detail::clear_wishes(*in.wished);
+  CHECK(in.wished->over == 0);
+  in.wished->steps[7] = 5;
+  CHECK(in.wished->steps[7] == 5);
+}
+
+TEST_CASE("nothing but what is wished is written, whatever the program says of its place") {
+  const program in;
+  wished_memory told(adaptyst::lib::own_memory());
+  std::uint64_t word = 4711;
+  const auto there = reinterpret_cast<std::uint64_t>(&word);
+  CHECK_FALSE(told.write(there, std::uint64_t{1}));
+  for (const std::uint64_t base : {in.address(), there, there - offsetof(detail::wishes, steps), ~std::uint64_t{0} - 7,
+                                   std::uint64_t{0}, std::uint64_t{8}}) {
+    told.stands_at(base);
+    for (const std::uint64_t at : {there, base, base + 8, base + sizeof(detail::wishes), base - 8, base + 4097}) {
+      if (at - base >= offsetof(detail::wishes, steps) && at - base < sizeof(detail::wishes) && at % 8 == 0) continue;
+      errno = 0;
+      CHECK_FALSE(told.write(at, std::uint64_t{1}));
+      CHECK(errno == EPERM);
+    }
+  }
+  told.stands_at(in.address());
+  const std::uint64_t two[2] = {1, 2};
+  CHECK_FALSE(told.write(in.address() + sizeof(detail::wishes) - 8, two, sizeof two));
+  CHECK(word == 4711);
+  REQUIRE(told.read(there, word));  // is beside
+  CHECK(word == 4711);
+}
+
+TEST_CASE("a program heeds no file that could be cut off, is not of this layout, or is none") {
+  const program in;
+  in.wished->steps[1] = 5;
+  CHECK_FALSE(in.take(descriptor()));
+  CHECK_FALSE(in.take(other_file(sizeof(detail::wishes), detail::wishes_magic, false)));
+  CHECK_FALSE(in.take(other_file(sizeof(detail::wishes) - 4096, detail::wishes_magic, true)));
+  CHECK_FALSE(in.take(other_file(sizeof(detail::wishes), detail::wishes_magic + 1, true)));
+  int ends[2];
+  REQUIRE(pipe(ends) == 0);
+  close(ends[1]);
+  CHECK_FALSE(in.take(descriptor(ends[0])));
+  CHECK(in.wished->steps[1] == 5);
+  CHECK(in.take(other_file(sizeof(detail::wishes), detail::wishes_magic, true)));
+}
+
+TEST_CASE("a step that is none is the engine's") {
+  adaptyst_site site{};
+  std::uint64_t step = 0;
+  site.step = &step;
+  for (const std::uint64_t none : {std::uint64_t{ADAPTYST_STEP_LAST} + 1, std::uint64_t{1} << 32, ~std::uint64_t{0}}) {
+    step = none;
+    CHECK(detail::step_of(site) == ADAPTYST_STEP_ENGINE);
+  }
+  step = ADAPTYST_STEP_LAST;
+  CHECK(detail::step_of(site) == ADAPTYST_STEP_LAST);
+}
