@@ -42,7 +42,8 @@ constexpr std::size_t most_names = std::size_t{1} << 24;
 
 }  // namespace
 
-region region_list::make(const measured& from, std::uint64_t id) {
+// What it is, without numbers.
+region region_list::name(const measured& from, std::uint64_t id) const {
   region made;
   made.id = id;
   // As long as they are, unless there are too many.
@@ -56,12 +57,24 @@ region region_list::make(const measured& from, std::uint64_t id) {
     if (site->kind != ADAPTYST_SITE_METRIC) made.kind = kind_of_site(site->kind);
     if (path->second.device < device_index_.size()) made.device = device_index_[path->second.device];
   }
+  return made;
+}
+
+// The numbers of one that has none, but for durations, which lend their room.
+void region_list::count(region& made, const measured& from) const {
+  const std::uint64_t id = made.id;
+  const auto path = from.paths.find(id);
+  const measured_site* const site = path != from.paths.end() ? &site_of(from, path->second) : nullptr;
   const bool is_metric = site != nullptr && site->kind == ADAPTYST_SITE_METRIC;
-  if (const auto found = from.rows.find(id); found != from.rows.end() && found->second.count != 0 && !is_metric) {
+  const auto found = from.rows.find(id);
+  const bool has_durations = found != from.rows.end() && found->second.count != 0 && !is_metric &&
+                             (site == nullptr || site->kind != ADAPTYST_SITE_MARK);
+  if (!has_durations) made.durations = {};
+  if (found != from.rows.end() && found->second.count != 0 && !is_metric) {
     const measured_row& row = found->second;
     made.threads = row.threads;
     made.count = row.count;
-    if (site == nullptr || site->kind != ADAPTYST_SITE_MARK) {
+    if (has_durations) {
       made.total_ns = row.total_ns;
       made.self_ns = row.self_ns - std::min(row.self_ns, row.excess_ns);
       if (row.left_out != 0) {
@@ -82,39 +95,61 @@ region region_list::make(const measured& from, std::uint64_t id) {
       const measured_site& its = site_of(from, from.paths.at(metric));
       if (!row.attributes.empty()) made.attributes[its.name].merge(row.attributes.front());
     }
-  if (const auto found = from.rows.find(id); found != from.rows.end()) {
+  if (found != from.rows.end()) {
     made.context = found->second.context;
     made.self_context = found->second.self_context;
     made.samples = found->second.samples;
   }
-  return made;
+}
+
+// What it is was spelled out before; unless not all of that could be read.
+void region_list::refresh(region& known, const measured& from) {
+  if (known.path.empty() || known.path.front() == unknown_beginning) {
+    names_ -= known.path.size();
+    known = name(from, known.id);
+    names_ += known.path.size();
+  } else {
+    region bare;
+    bare.id = known.id;
+    bare.parent = known.parent;
+    bare.path = std::move(known.path);
+    bare.site = std::move(known.site);
+    bare.kind = known.kind;
+    bare.device = known.device;
+    bare.durations = std::move(known.durations);  // for its room
+    known = std::move(bare);
+  }
+  count(known, from);
 }
 
 void region_list::update(const measured& from, const std::vector<std::uint32_t>& device_index,
                          const path_set& changed) {
-  const auto is_gone = [&](std::uint64_t id) { return from.rows.find(id) == from.rows.end(); };
-  if (device_index != device_index_ || std::any_of(changed.begin(), changed.end(), is_gone))
-    return update_all(from, device_index);
-  path_set outdated;
+  if (device_index != device_index_) return update_all(from, device_index);
+  std::vector<std::uint64_t> outdated;
+  outdated.reserve(changed.size());
   for (const std::uint64_t id : changed) {
-    if (from.rows.at(id).count == 0 && !from.rows.at(id).context) continue;
+    const auto row = from.rows.find(id);
+    if (row == from.rows.end()) return update_all(from, device_index);  // it is gone
+    if (row->second.count == 0 && !row->second.context) continue;
     const auto path = from.paths.find(id);
     const bool is_metric = path != from.paths.end() && site_of(from, path->second).kind == ADAPTYST_SITE_METRIC;
     // A number belongs to the region that was open; outside any region it stands for itself.
     const std::uint64_t holder = is_metric && path->second.parent != 0 ? path->second.parent : id;
     if (is_metric) metrics_[holder].insert(id);
-    outdated.insert(holder);
+    outdated.push_back(holder);
   }
+  std::sort(outdated.begin(), outdated.end());
+  outdated.erase(std::unique(outdated.begin(), outdated.end()), outdated.end());
   const std::size_t known = regions_.size();
   for (const std::uint64_t id : outdated) {
     const auto [place, is_new] = places_.try_emplace(id, regions_.size());
     if (is_new) {
-      regions_.push_back(make(from, id));
+      regions_.push_back(name(from, id));
+      count(regions_.back(), from);
+      names_ = std::min(most_names, names_ + regions_.back().path.size());
     } else {
-      names_ -= regions_[place->second].path.size();
-      regions_[place->second] = make(from, id);
+      refresh(regions_[place->second], from);
     }
-    names_ = std::min(most_names, names_ + regions_[place->second].path.size());
   }
   if (regions_.size() != known) sort();
 }

@@ -21,7 +21,9 @@ class region_list {
   std::vector<region> take() { return std::move(regions_); }
 
  private:
-  region make(const measured& from, std::uint64_t id);
+  region name(const measured& from, std::uint64_t id) const;
+  void count(region& in, const measured& from) const;
+  void refresh(region& known, const measured& from);
   void sort();
 
   std::vector<region> regions_;

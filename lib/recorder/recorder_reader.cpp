@@ -27,7 +27,6 @@ constexpr std::size_t most_recorders = 1 << 16;
 constexpr std::size_t most_rows_of_process = 1 << 20;
 constexpr std::size_t most_bytes_of_process = std::size_t{512} << 20;
 constexpr std::size_t most_bytes_of_all = std::size_t{1} << 30;
-constexpr std::size_t worth_a_chunk = 8;                   // rows: to read all of its 32, with their histograms
 constexpr std::size_t worth_a_copy = 256;                  // names: to copy all that there are
 constexpr std::size_t most_unnamed = 8192;                 // rows, of some 500 bytes
 constexpr std::uint64_t longest_look_ns = 10'000'000'000;  // at one process
@@ -88,7 +87,7 @@ class recorder_reader::pass {
   void read() {
     detail::store_head head{};
     if (state_.address != 0 && has_known_layout(state_) && memory_.read(state_.address, head)) {
-      is_another_epoch_ = kept_.epoch_ != head.epoch;
+      is_another_epoch_ = kept_.epoch_ != head.epoch && !kept_.by_path_.empty();
       kept_.epoch_ = head.epoch;
       std::uint64_t at = address_of(head.recorders);
       while (at != 0 && visited_.size() != most_recorders && rows_read_ < most_rows_of_process && !is_late() &&
@@ -104,8 +103,8 @@ class recorder_reader::pass {
         unrecorded += block.unrecorded;
     }
     kept_.unrecorded_ = std::max(kept_.unrecorded_, unrecorded);
-    if (is_another_epoch_) kept_.sum_up_all();
-    else kept_.sum_up(changed_);
+    if (is_another_epoch_) kept_.forget_places();
+    kept_.sum_up();
   }
 
  private:
@@ -176,50 +175,44 @@ class recorder_reader::pass {
     return address_of(now.next);
   }
 
-  // A look at all rows of a chunk tells which have changed. Where many have, and no writer comes between, they are read at
-  // once.
+  // A look at all rows of a chunk tells which have changed. Unless a writer has come between, that is all that it takes.
   void read_chunk(std::uint64_t sequence, std::uint64_t chunk, kept_recorder& kept, std::size_t first) {
     if (!chunks_.insert(chunk).second) return;  // it lies: each has one recorder
     const std::size_t count = std::min<std::size_t>(detail::rows_per_chunk, kept.rows.size() - first);
     rows_read_ += count;
     rows_.resize(count);
-    if (!memory_.read(chunk, rows_.data(), count * sizeof(row))) return;
-    std::vector<std::size_t> changed;
-    for (std::size_t at = 0; at != count; ++at)
-      if (const kept_row& known = kept.rows[first + at]; rows_[at].count != known.row.count || !known.named)
-        changed.push_back(at);
-    if (changed.size() < worth_a_chunk || !read_whole(sequence, chunk)) {
-      for (const std::size_t at : changed) read_row(sequence, chunk + at * sizeof(row), kept, first + at);
-      return;
-    }
-    for (const std::size_t at : changed) {
-      const row& from = chunk_->rows[at];
-      if (address_of(from.histogram) ==
-          chunk + offsetof(detail::row_chunk, histograms) + at * sizeof chunk_->histograms[at])
-        take(from, chunk_->histograms[at], kept, first + at);
-      else read_row(sequence, chunk + at * sizeof(row), kept, first + at);  // it lies
-    }
-  }
-
-  bool read_whole(std::uint64_t sequence, std::uint64_t chunk) {
     std::uint64_t before = 0;
     std::uint64_t after = 0;
-    if (!chunk_) chunk_ = std::make_unique<detail::row_chunk>();
-    return &memory_ != &own_memory() && memory_.read(sequence, before) && (before & 1) == 0 &&
-           memory_.read(chunk, chunk_.get(), sizeof *chunk_) && memory_.read(sequence, after) && before == after;
+    if (!memory_.read(sequence, before) || !memory_.read(chunk, rows_.data(), count * sizeof(row)) ||
+        !memory_.read(sequence, after))
+      return;
+    const bool is_of_one_moment = before == after && (before & 1) == 0;
+    for (std::size_t at = 0; at != count; ++at) {
+      const kept_row& known = kept.rows[first + at];
+      if (rows_[at].count == known.row.count && known.site != nullptr) continue;
+      if (is_of_one_moment || read_consistently(sequence, chunk + at * sizeof(row), rows_[at]))
+        take(rows_[at], kept, first + at);
+    }
   }
 
-  void read_row(std::uint64_t sequence, std::uint64_t address, kept_recorder& kept, std::size_t number) {
-    row from{};
-    histogram_.resize(ADAPTYST_HISTOGRAM_BUCKETS);
-    if (read_consistently(sequence, address, from) &&
-        memory_.read(address_of(from.histogram), histogram_.data(), histogram_.size() * sizeof histogram_[0]))
-      take(from, histogram_.data(), kept, number);
+  // Durations lie between the least and the greatest, and so do their buckets.
+  bool read_durations(const row& from, histogram& to) {
+    if (from.min_ns > from.max_ns) return true;  // there are none
+    const unsigned first = adaptyst_histogram_bucket(from.min_ns);
+    std::uint64_t buckets[ADAPTYST_HISTOGRAM_BUCKETS];
+    const std::size_t count = adaptyst_histogram_bucket(from.max_ns) - first + 1;
+    if (!memory_.read(address_of(from.histogram) + first * sizeof buckets[0], buckets, count * sizeof buckets[0]))
+      return false;
+    for (std::size_t at = count; at-- != 0;)  // so that it grows once
+      if (buckets[at] != 0) to.add_bucket(first + static_cast<unsigned>(at), buckets[at]);
+    return true;
   }
 
   // Rows whose names are not known yet wait for each other.
-  void take(const row& from, const std::uint64_t* histogram, kept_recorder& kept, std::size_t number) {
+  void take(const row& from, kept_recorder& kept, std::size_t number) {
     measured_row read;
+    if (from.min_ns > from.max_ns && from.total_ns != 0) return;  // it lies
+    if (!read_durations(from, read.durations)) return;
     read.count = from.count;
     read.total_ns = from.total_ns;
     read.self_ns = from.total_ns - std::min(from.total_ns, from.nested_ns);
@@ -230,9 +223,8 @@ class recorder_reader::pass {
     read.min_ns = from.min_ns;
     read.max_ns = from.max_ns;
     read.threads = from.threads;
-    for (unsigned bucket = ADAPTYST_HISTOGRAM_BUCKETS; bucket-- != 0;)  // so that it grows once
-      if (histogram[bucket] != 0) read.durations.add_bucket(bucket, histogram[bucket]);
-    if (read.durations.count() != 0 && read.min_ns > read.max_ns) return;
+    if (const kept_row& known = kept.rows[number]; known.site != nullptr && known.path == from.id)
+      return keep(from, std::move(read), known.site, kept, number);
     if (const auto known = kept_.sum_.paths.find(from.id); known != kept_.sum_.paths.end())
       return keep(from, std::move(read), site_of(known->second.site), kept, number);
     unnamed_.push_back({from, std::move(read), &kept, number});
@@ -269,16 +261,19 @@ class recorder_reader::pass {
     const std::size_t now = bytes_of(read);
     if (now > before && !kept_.reserve_bytes(now - before)) return lose(kept.accounting, loss::rows_full, 1, true);
     if (now < before) kept_.return_bytes(before - now);
-    if (!into.named || into.path != from.id) kept_.places_[from.id].push_back({&kept, number});
-    if (into.named && into.path != from.id) {  // it lies: a row keeps its path
-      changed_.insert(into.path);
-      std::vector<place>& left = kept_.places_[into.path];
+    kept_path& of = kept_.by_path_[from.id];
+    of.id = from.id;
+    if (into.site == nullptr || into.path != from.id) of.places.push_back({&kept, number});
+    if (into.site != nullptr && into.path != from.id) {  // it lies: a row keeps its path
+      kept_path& before_that = kept_.by_path_[into.path];
+      std::vector<place>& left = before_that.places;
       left.erase(std::remove_if(left.begin(), left.end(),
                                 [&](const place& one) { return one.in == &kept && one.at == number; }),
                  left.end());
+      kept_.note_change(before_that);
     }
-    changed_.insert(from.id);
-    into = {from.id, true, std::move(read)};
+    kept_.note_change(of);
+    into = {from.id, site, std::move(read)};
   }
 
   // Names the path with this id, and those above it; returns its marker, or null when there is no such path.
@@ -339,28 +334,33 @@ class recorder_reader::pass {
   std::size_t rows_read_ = 0;
   std::uint64_t begun_ns_ = detail::monotonic_ns();
   bool is_another_epoch_ = false;
-  path_set changed_;
   std::vector<row> rows_;
-  std::unique_ptr<detail::row_chunk> chunk_;
   std::vector<unnamed_row> unnamed_;
-  std::vector<std::uint64_t> histogram_;
 };
 
 void recorder_reader::update(const process_state& of) { pass(*this, of).read(); }
 
-void recorder_reader::sum_up(const path_set& paths) {
-  for (const std::uint64_t path : paths) {
-    measured_row row;
+void recorder_reader::note_change(kept_path& of) {
+  if (!std::exchange(of.changed, true)) outdated_.push_back(&of);
+}
+
+void recorder_reader::sum_up() {
+  for (kept_path* const path : outdated_) {
+    path->changed = false;
+    changed_.insert(path->id);
     bool there = false;
-    for (const place& one : places_[path]) {
-      if (one.in->epoch != epoch_ || one.in->rows[one.at].path != path) continue;
-      add(row, one.in->rows[one.at].row);
-      there = true;
+    for (const place& one : path->places) {
+      const kept_row& row = one.in->rows[one.at];
+      if (one.in->epoch != epoch_ || row.path != path->id) continue;
+      if (path->sum == nullptr) path->sum = &sum_.rows[path->id];
+      if (!std::exchange(there, true)) *path->sum = row.row;
+      else add(*path->sum, row.row);
     }
-    if (there) sum_.rows[path] = std::move(row);
-    else sum_.rows.erase(path);
+    if (there || path->sum == nullptr) continue;
+    sum_.rows.erase(path->id);
+    path->sum = nullptr;
   }
-  changed_.insert(paths.begin(), paths.end());
+  outdated_.clear();
 
   sum_.accounting = {};
   std::uint64_t open = 0;
@@ -376,17 +376,15 @@ void recorder_reader::sum_up(const path_set& paths) {
   sum_.accounting.open = is_negative ? 0 : open;
 }
 
-void recorder_reader::sum_up_all() {
-  path_set paths;
-  for (const auto& [path, row] : sum_.rows) paths.insert(path);
-  places_.clear();
+// Where rows were in an earlier epoch: all that has them now is found anew.
+void recorder_reader::forget_places() {
+  for (auto& [id, path] : by_path_) {
+    path.places.clear();
+    note_change(path);
+  }
   for (const auto& [address, kept] : recorders_)
     for (std::size_t at = 0; at != kept.rows.size(); ++at)
-      if (kept.rows[at].named) {
-        places_[kept.rows[at].path].push_back({&kept, at});
-        paths.insert(kept.rows[at].path);
-      }
-  sum_up(paths);
+      if (kept.rows[at].site != nullptr) by_path_.at(kept.rows[at].path).places.push_back({&kept, at});
 }
 
 measured read_recorders(const process_state& of) {

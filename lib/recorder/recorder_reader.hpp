@@ -46,7 +46,7 @@ class recorder_reader {
  private:
   struct kept_row {
     std::uint64_t path = 0;
-    bool named = false;
+    const measured_site* site = nullptr;  // null: not named yet
     measured_row row;
   };
   struct kept_recorder {
@@ -60,18 +60,26 @@ class recorder_reader {
     const kept_recorder* in;
     std::size_t at;
   };
+  struct kept_path {
+    std::uint64_t id = 0;
+    std::vector<place> places;    // its rows
+    measured_row* sum = nullptr;  // of them; null: there is none
+    bool changed = false;         // since it was added up
+  };
 
   // What rows of this process, and of all that are looked at from here, may take of our memory; false: no more.
   bool reserve_bytes(std::size_t more) noexcept;
   void return_bytes(std::size_t bytes) noexcept;
 
-  // Of the rows, only these; of the account, all.
-  void sum_up(const path_set& paths);
-  void sum_up_all();
+  void note_change(kept_path& of);
+  // Of the rows, those that are noted as changed; of the account, all.
+  void sum_up();
+  void forget_places();
 
   measured sum_;
-  std::map<std::uint64_t, kept_recorder> recorders_;              // by address
-  std::unordered_map<std::uint64_t, std::vector<place>> places_;  // of a path
+  std::map<std::uint64_t, kept_recorder> recorders_;      // by address
+  std::unordered_map<std::uint64_t, kept_path> by_path_;  // by id
+  std::vector<kept_path*> outdated_;
   path_set changed_;
   std::size_t rows_kept_ = 0;  // of all of them
   std::size_t bytes_ = 0;      // that these take

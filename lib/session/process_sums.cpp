@@ -5,17 +5,26 @@
 namespace adaptyst::lib {
 
 void process_sums::update(const target_list& of) {
+  if (of.size() == 1) {
+    only_ = of.front().get();
+    changed_.merge(of.front()->take_changed());
+    return;
+  }
   path_set outdated;
   sum_.accounting = {};
   for (const auto& one : of) {
     add(sum_.accounting, one->recorded().accounting);
-    for (const std::uint64_t path : one->take_changed()) {
+    path_set changed = one->take_changed();
+    if (one.get() == only_)
+      for (const auto& [path, row] : only_->recorded().rows) changed.insert(path);
+    for (const std::uint64_t path : changed) {
       auto& holders = holders_[path];
       if (std::find(holders.begin(), holders.end(), one.get()) == holders.end()) holders.push_back(one.get());
       name(path, one->recorded());
       outdated.insert(path);
     }
   }
+  only_ = nullptr;
   for (const std::uint64_t path : outdated) {
     measured_row row;
     bool there = false;

@@ -15,7 +15,7 @@ class process_sums {
  public:
   // What they have read in the meantime. No process that was once among them may be missing.
   void update(const target_list& of);
-  const measured& result() const noexcept { return sum_; }
+  const measured& result() const noexcept { return only_ != nullptr ? only_->recorded() : sum_; }
   // See recorder_reader.
   path_set take_changed() { return std::exchange(changed_, {}); }
 
@@ -23,6 +23,7 @@ class process_sums {
   void name(std::uint64_t path, const measured& in);
 
   measured sum_;
+  const target* only_ = nullptr;  // as long as there is no other one: then it is the sum
   std::unordered_map<std::uint64_t, std::vector<const target*>> holders_;  // of a path
   path_set changed_;
 };

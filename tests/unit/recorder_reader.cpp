@@ -85,8 +85,10 @@ made_memory honest() {
   rows.rows[0].path = pointer<adaptyst_path>(path);
   rows.rows[0].count = 3;
   rows.rows[0].total_ns = 30;
+  rows.rows[0].min_ns = rows.rows[0].max_ns = 10;
   rows.rows[0].histogram = pointer<std::uint64_t>(chunk + offsetof(detail::row_chunk, histograms));
   rows.histograms[0][10] = 3;
+  rows.histograms[0][9] = rows.histograms[0][11] = 99;  // no duration can have been there
   made.put(chunk, rows);
   made.put(path, adaptyst_path{77, nullptr, pointer<adaptyst_site>(site), 0, 0});
   adaptyst_site marker{};
@@ -359,7 +361,7 @@ TEST_CASE("names of which the copy ends in the middle are read where they are") 
   }
 }
 
-TEST_CASE("a chunk whose rows point at histograms elsewhere is read row by row") {
+TEST_CASE("a histogram is read where its row says that it is") {
   made_memory made = busy(32);
   auto rows = std::make_unique<detail::row_chunk>();
   REQUIRE(made.read(0x4000000, rows.get(), sizeof *rows));
