@@ -48,8 +48,9 @@ struct kept_head {
 };
 std::optional<kept_head> read_kept_head(const descriptor& file) noexcept;
 
-// Whether the process runs that it belongs to. Nothing: it is of another machine.
-std::optional<bool> is_running(const detail::store_owner& owner);
+// What has become of the process that it belongs to.
+enum class kept_owner { runs, runs_another_program, has_ended, was_elsewhere };
+kept_owner state_of(const detail::store_owner& owner);
 
 }  // namespace adaptyst::lib
 

@@ -29,7 +29,6 @@ constexpr std::size_t most_bytes_of_process = std::size_t{512} << 20;
 constexpr std::size_t most_bytes_of_all = std::size_t{1} << 30;
 constexpr std::size_t worth_a_copy = 256;                  // names: to copy all that there are
 constexpr std::size_t most_unnamed = 8192;                 // rows, of some 500 bytes
-constexpr std::uint64_t longest_look_ns = 10'000'000'000;  // at one process
 constexpr std::size_t most_sites = sizeof(detail::process::sites) / sizeof(void*);
 constexpr std::size_t most_paths = sizeof(detail::process::paths) / sizeof(void*);
 
@@ -102,6 +101,7 @@ class recorder_reader::pass {
       if (memory_.read(object, block) && (block.process == 0 || store_of(memory_, block.process) == state_.address))
         unrecorded += block.unrecorded;
     }
+    kept_.was_late_ = is_late();
     kept_.unrecorded_ = std::max(kept_.unrecorded_, unrecorded);
     if (is_another_epoch_) kept_.forget_places();
     kept_.sum_up();
@@ -137,7 +137,7 @@ class recorder_reader::pass {
   }
 
   // Of another process, which may lie. What has not been read is as it was at the last look.
-  bool is_late() const { return &memory_ != &own_memory() && detail::monotonic_ns() - begun_ns_ > longest_look_ns; }
+  bool is_late() const { return &memory_ != &own_memory() && detail::monotonic_ns() - begun_ns_ > kept_.longest_look_ns_; }
 
   // Returns the address of the next one.
   std::uint64_t read_recorder(std::uint64_t address) {
@@ -370,6 +370,10 @@ void recorder_reader::sum_up() {
     open += kept.open;
   }
   lose(sum_.accounting, loss::no_memory, unrecorded_, true);
+  if (was_late_) {  // one event at least
+    ++sum_.accounting.lost[loss_reason::not_read];
+    ++sum_.accounting.begun;
+  }
   // Recorders are read one after another: a handle may be seen to end on one after its begin was missed on another.
   const bool is_negative = open >> 63 != 0;
   if (is_negative) sum_.accounting.begun -= open;

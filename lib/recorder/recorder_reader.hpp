@@ -30,7 +30,8 @@ std::uint64_t store_of(const memory& in, std::uint64_t process);
 // there when the process is not.
 class recorder_reader {
  public:
-  recorder_reader() = default;
+  // `longest_look_ns`: at another process, which may lie; what it keeps from being read is counted as lost.
+  explicit recorder_reader(std::uint64_t longest_look_ns = 10'000'000'000) : longest_look_ns_(longest_look_ns) {}
   ~recorder_reader() { return_bytes(bytes_); }
   recorder_reader(const recorder_reader&) = delete;
   recorder_reader& operator=(const recorder_reader&) = delete;
@@ -83,6 +84,8 @@ class recorder_reader {
   path_set changed_;
   std::size_t rows_kept_ = 0;  // of all of them
   std::size_t bytes_ = 0;      // that these take
+  std::uint64_t longest_look_ns_;
+  bool was_late_ = false;  // at the last look
   std::uint64_t epoch_ = 0;
   std::uint64_t unrecorded_ = 0;
 };

@@ -87,7 +87,7 @@ profile read_kept(const std::string& file) {
   if (head->store.layout != 0 && head->store.layout != detail::layout_of_state)
     throw lib::error(fmt::format("cannot read {}: it was recorded by another version of adaptyst", file), file, 0,
                      "read it with the version that the program was built with");
-  const std::optional<bool> runs = lib::is_running(head->owner);
+  const lib::kept_owner owner = lib::state_of(head->owner);
   lib::target_list all;
   all.push_back(std::make_unique<kept_process>(std::move(opened), *head));
   lib::process_sums sums;
@@ -97,9 +97,12 @@ profile read_kept(const std::string& file) {
                             [](const region&) { return true; });
   made.engine = "inline";
   made.mechanism = "own recorder, kept in a file";
-  made.reason = !runs   ? "its process was on another machine"
-                : *runs ? "its process still runs"
-                        : "its process has ended without a report";
+  switch (owner) {
+    case lib::kept_owner::runs: made.reason = "its process still runs"; break;
+    case lib::kept_owner::runs_another_program: made.reason = "its process runs another program now"; break;
+    case lib::kept_owner::has_ended: made.reason = "its process has ended without a report"; break;
+    case lib::kept_owner::was_elsewhere: made.reason = "its process was on another machine"; break;
+  }
   return made;
 }
 

@@ -4,12 +4,12 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <climits>
 #include <ctime>
 
 #include "../profile/region_list.hpp"
 #include "../recorder/open_regions.hpp"
 #include "../support/options.hpp"
+#include "../support/process_stat.hpp"
 
 namespace adaptyst::lib {
 
@@ -24,13 +24,6 @@ std::uint64_t cpu_time_ns(pid_t process) {
 }
 
 }  // namespace
-
-std::string program_of(pid_t process) {
-  char path[PATH_MAX];
-  const std::string link = process == getpid() ? "/proc/self/exe" : fmt::format("/proc/{}/exe", process);
-  const ssize_t length = readlink(link.c_str(), path, sizeof path);
-  return length > 0 ? std::string(path, static_cast<std::size_t>(length)) : std::string();
-}
 
 target::target(pid_t process)
     : id_(process),

@@ -117,9 +117,6 @@ class target {
 
 using target_list = std::vector<std::unique_ptr<target>>;
 
-// The path of the program that a process runs; empty when it is gone.
-std::string program_of(pid_t process);
-
 }  // namespace adaptyst::lib
 
 #endif

@@ -6,6 +6,7 @@
 
 #include <cerrno>
 #include <cinttypes>
+#include <climits>
 #include <cstdio>
 #include <fstream>
 #include <string>
@@ -35,6 +36,13 @@ bool is_running(pid_t process, std::uint64_t started) {
   if (kill(process, 0) != 0 && errno == ESRCH) return false;
   const std::optional<process_stat> now = stat_of(process);
   return !now || started == 0 || now->started == started;
+}
+
+std::string program_of(pid_t process) {
+  char path[PATH_MAX];
+  const std::string link = process == getpid() ? "/proc/self/exe" : fmt::format("/proc/{}/exe", process);
+  const ssize_t length = readlink(link.c_str(), path, sizeof path);
+  return length > 0 ? std::string(path, static_cast<std::size_t>(length)) : std::string();
 }
 
 }  // namespace adaptyst::lib

@@ -1,4 +1,4 @@
-// What /proc tells of a process in one line.
+// What /proc tells of a process at once: which it is, and which program it runs.
 #ifndef ADAPTYST_LIB_SUPPORT_PROCESS_STAT_HPP
 #define ADAPTYST_LIB_SUPPORT_PROCESS_STAT_HPP
 
@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 
 namespace adaptyst::lib {
 
@@ -23,6 +24,9 @@ std::uint64_t own_start();
 // Whether the process with this number runs, and is the one that was started then; 0: whenever. Of one that is hidden, its
 // number decides.
 bool is_running(pid_t process, std::uint64_t started);
+
+// The path of the program that a process runs; empty when it is gone, or hidden from us.
+std::string program_of(pid_t process);
 
 }  // namespace adaptyst::lib
 

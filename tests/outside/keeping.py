@@ -98,6 +98,16 @@ def case_in_the_middle():
     until(lambda: all(begun for _, begun, _ in read_counts(counts)), "it begins")
     file, profile = take()
     failures.equal(profile["reason"], "its process still runs", "of one that runs it is said")
+    said = {"boot": "its process has ended without a report", "command": "its process runs another program now"}
+    for field, expected in said.items():
+        whole = file.read_bytes()[:4 << 20]
+        command = whole.index(os.path.realpath(PROGRAM).encode())
+        at = command if field == "command" else command - 64  # where its words begin
+        other = work / "other.kept"
+        other.write_bytes(whole[:at] + bytes(8) + whole[at + 8:])
+        os.truncate(other, file.stat().st_size)
+        failures.equal(json.loads(report(other).stdout)["reason"], expected, f"with another {field} than that of one that runs")
+        other.unlink()
     running.kill()
     running.wait()
     file, profile = take()
@@ -188,7 +198,6 @@ def case_other_files():
     damaged(lambda at: put(at, 8, 4711), "another layout", "another version of adaptyst")
     damaged(lambda at: put(at, 0, 4711), "no magic number", "not a profile")
     damaged(lambda at: os.truncate(other, 1 << 20), "a file that was cut", "no store")
-    damaged(lambda at: put(at, 88, 1, 2), "of another run of the machine", "has ended without a report")
     for _ in range(200):
         damaged(lambda at: [put(at, random.randrange(0, len(whole) - 8, 8), random.getrandbits(64)) for _ in range(20)], "random damage", "")
         damaged(lambda at: [put(at, random.randrange(0, 4096, 8), random.choice([0, 1, 1 << 63, random.getrandbits(64)])) for _ in range(4)],

@@ -157,6 +157,16 @@ TEST_CASE("a writer that never finishes does not hold up the reader") {
   CHECK(read(made).rows.at(77).count == 3);
 }
 
+TEST_CASE("what cannot be read in time is lost, and said to be") {
+  const made_memory made = honest();
+  adaptyst::lib::recorder_reader hurried(0);
+  hurried.update({&made, state, {}});
+  CHECK(hurried.result().rows.empty());
+  CHECK(hurried.result().accounting.lost == adaptyst::losses{{adaptyst::loss_reason::not_read, 1}});
+  CHECK(hurried.result().accounting.begun == 1);
+  CHECK(read(made).accounting.lost.empty());
+}
+
 TEST_CASE("recorders of another version are not read") {
   made_memory made = honest();
   detail::store_head control{};
