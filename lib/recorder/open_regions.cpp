@@ -7,12 +7,13 @@
 #include <unordered_set>
 #include <vector>
 
+#include "recorder_list.hpp"
+
 namespace adaptyst::lib {
 
 namespace {
 
 // A program that lies may have its recorders in a circle, and all of them full.
-constexpr std::size_t most_recorders = 1 << 16;
 constexpr std::size_t most_rows = 1 << 20;
 
 // Those of one recorder.
@@ -23,7 +24,7 @@ std::vector<detail::row> open_rows(const memory& in, const detail::recorder_head
   for (std::size_t first = 0; first < used && rows_read < most_rows; first += chunk.size()) {
     chunk.resize(std::min<std::size_t>(detail::rows_per_chunk, used - first));
     rows_read += chunk.size();
-    const auto at = reinterpret_cast<std::uint64_t>(head.chunks[first / detail::rows_per_chunk]);
+    const std::uint64_t at = address_of(head.chunks[first / detail::rows_per_chunk]);
     if (!in.read(at, chunk.data(), chunk.size() * sizeof chunk[0])) break;
     for (const detail::row& one : chunk)
       if (one.open_since != 0) open.push_back(one);
@@ -33,16 +34,14 @@ std::vector<detail::row> open_rows(const memory& in, const detail::recorder_head
 
 // Calls visit(rows) with those of each recorder of the epoch that runs.
 template <class Visit>
-void for_each_recorder(const process_state& of, const detail::store_head& store, Visit&& visit) {
-  std::unordered_set<std::uint64_t> visited;
+void for_open_rows(const process_state& of, const detail::store_head& store, Visit&& visit) {
   std::size_t rows_read = 0;
-  for (auto at = reinterpret_cast<std::uint64_t>(store.recorders);
-       at != 0 && visited.size() != most_recorders && visited.insert(at).second;) {
+  for_each_recorder(address_of(store.recorders), [&](std::uint64_t at) -> std::uint64_t {
     detail::recorder_head head{};
-    if (!of.in->read(at, head)) return;
-    at = reinterpret_cast<std::uint64_t>(head.next);
+    if (!of.in->read(at, head)) return 0;
     if (head.epoch == store.epoch) visit(open_rows(*of.in, head, rows_read));
-  }
+    return address_of(head.next);
+  });
 }
 
 bool read_head(const process_state& of, detail::store_head& store) {
@@ -55,7 +54,7 @@ open_counts read_open_regions(const process_state& of) {
   open_counts open;
   detail::store_head store{};
   if (!read_head(of, store)) return open;
-  for_each_recorder(of, store, [&](const std::vector<detail::row>& rows) {
+  for_open_rows(of, store, [&](const std::vector<detail::row>& rows) {
     for (const detail::row& one : rows) ++open[one.id];
   });
   return open;
@@ -65,7 +64,7 @@ std::vector<open_row> read_last_regions(const process_state& of) {
   std::map<std::uint64_t, open_row> last;
   detail::store_head store{};
   if (!read_head(of, store)) return {};
-  for_each_recorder(of, store, [&](const std::vector<detail::row>& open) {
+  for_open_rows(of, store, [&](const std::vector<detail::row>& open) {
     std::unordered_set<const adaptyst_path*> parents;
     for (const detail::row& one : open) {
       adaptyst_path path{};

@@ -7,10 +7,10 @@
 #include <atomic>
 #include <cstddef>
 #include <memory>
-#include <set>
 #include <unordered_set>
 
 #include "arena_copy.hpp"
+#include "recorder_list.hpp"
 
 namespace adaptyst::lib {
 
@@ -23,12 +23,11 @@ using detail::row;
 constexpr unsigned attempts_at_once = 1000;
 // More than a process can have; one that lies can neither keep us busy for ever nor fill our memory, not even little by
 // little.
-constexpr std::size_t most_recorders = 1 << 16;
 constexpr std::size_t most_rows_of_process = 1 << 20;
 constexpr std::size_t most_bytes_of_process = std::size_t{512} << 20;
 constexpr std::size_t most_bytes_of_all = std::size_t{1} << 30;
-constexpr std::size_t worth_a_copy = 256;                  // names: to copy all that there are
-constexpr std::size_t most_unnamed = 8192;                 // rows, of some 500 bytes
+constexpr std::size_t worth_a_copy = 256;   // names: to copy all that there are
+constexpr std::size_t most_unnamed = 8192;  // rows, of some 500 bytes
 constexpr std::size_t most_sites = sizeof(detail::process::sites) / sizeof(void*);
 constexpr std::size_t most_paths = sizeof(detail::process::paths) / sizeof(void*);
 
@@ -45,11 +44,6 @@ loss_reason reason_of(loss why) {
     case loss::device_lost: return loss_reason::device_lost;
     default: return loss_reason::unmatched;
   }
-}
-
-template <class T>
-std::uint64_t address_of(const T* there) {
-  return reinterpret_cast<std::uint64_t>(there);
 }
 
 void lose(account& sum, loss why, std::uint64_t count, bool at_begin) {
@@ -88,10 +82,9 @@ class recorder_reader::pass {
     if (state_.address != 0 && has_known_layout(state_) && memory_.read(state_.address, head)) {
       is_another_epoch_ = kept_.epoch_ != head.epoch && !kept_.by_path_.empty();
       kept_.epoch_ = head.epoch;
-      std::uint64_t at = address_of(head.recorders);
-      while (at != 0 && visited_.size() != most_recorders && rows_read_ < most_rows_of_process && !is_late() &&
-             visited_.insert(at).second)
-        at = read_recorder(at);
+      for_each_recorder(address_of(head.recorders), [this](std::uint64_t at) {
+        return rows_read_ < most_rows_of_process && !is_late() ? read_recorder(at) : 0;
+      });
       name_all();
     }
     std::uint64_t unrecorded = 0;
@@ -137,13 +130,15 @@ class recorder_reader::pass {
   }
 
   // Of another process, which may lie. What has not been read is as it was at the last look.
-  bool is_late() const { return &memory_ != &own_memory() && detail::monotonic_ns() - begun_ns_ > kept_.longest_look_ns_; }
+  bool is_late() const {
+    return &memory_ != &own_memory() && detail::monotonic_ns() - begun_ns_ > kept_.longest_look_ns_;
+  }
 
   // Returns the address of the next one.
   std::uint64_t read_recorder(std::uint64_t address) {
     recorder_head now{};
     if (!read_consistently(address, address, now)) return 0;
-    if (kept_.recorders_.size() == most_recorders && kept_.recorders_.count(address) == 0) return 0;
+    if (kept_.recorders_.size() == detail::most_recorders && kept_.recorders_.count(address) == 0) return 0;
     kept_recorder& kept = kept_.recorders_[address];
     if (kept.epoch != now.epoch) {
       is_another_epoch_ = is_another_epoch_ || !kept.rows.empty();
@@ -329,7 +324,6 @@ class recorder_reader::pass {
   recorder_reader& kept_;
   const process_state& state_;
   const memory& memory_;
-  std::set<std::uint64_t> visited_;
   std::unordered_set<std::uint64_t> chunks_;
   std::size_t rows_read_ = 0;
   std::uint64_t begun_ns_ = detail::monotonic_ns();

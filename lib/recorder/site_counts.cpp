@@ -3,21 +3,16 @@
 #include <adaptyst/detail/recorder.hpp>
 #include <algorithm>
 #include <cstddef>
-#include <unordered_set>
+
+#include "recorder_list.hpp"
 
 namespace adaptyst::lib {
 
 namespace {
 
 // What is read may be damaged, and lead in a circle.
-constexpr std::size_t most_recorders = 1 << 16;
 constexpr std::size_t most_rows = 1 << 20;  // of a look
 constexpr std::size_t most_paths = 1 << 18;
-
-template <class T>
-std::uint64_t address_of(const T* there) {
-  return reinterpret_cast<std::uint64_t>(there);
-}
 
 }  // namespace
 
@@ -72,11 +67,10 @@ void site_counts::update(const process_state& of) {
   detail::store_head store{};
   if (of.address == 0 || !has_known_layout(of) || !of.in->read(of.address, store)) return;
   for (auto& [address, site] : sites_) site.events = 0;
-  std::unordered_set<std::uint64_t> visited;
-  std::uint64_t at = address_of(store.recorders);
   rows_read_ = 0;
-  while (at != 0 && visited.size() != most_recorders && rows_read_ < most_rows && visited.insert(at).second)
-    at = read_recorder(*of.in, at, store.epoch);
+  for_each_recorder(address_of(store.recorders), [&](std::uint64_t at) {
+    return rows_read_ < most_rows ? read_recorder(*of.in, at, store.epoch) : 0;
+  });
 }
 
 bool set_step(const process_state& of, const site_count& site, std::uint32_t step) {

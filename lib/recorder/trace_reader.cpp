@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstring>
-#include <unordered_set>
 #include <utility>
 
 #include "../profile/measured.hpp"
+#include "recorder_list.hpp"
 
 namespace adaptyst::lib {
 
@@ -17,16 +17,10 @@ using detail::trace_ring;
 using detail::traced;
 
 // More than any process has, so that one that lies does not keep us busy for ever.
-constexpr std::size_t most_recorders = 1 << 16;
 constexpr std::size_t most_sites = 1 << 18;
 constexpr std::uint64_t entries_at_once = 4096;
 constexpr std::uint64_t most_entries_of_look = std::uint64_t{1} << 25;
 constexpr std::uint64_t most_entries = std::uint64_t{1} << 24;
-
-template <class T>
-std::uint64_t address_of(const T* there) {
-  return reinterpret_cast<std::uint64_t>(there);
-}
 
 }  // namespace
 
@@ -37,9 +31,7 @@ void trace_reader::read(const process_state& of, const taker& to) {
   clock_.start(head.clock);
   left_ = most_entries_of_look;
   filled_.clear();
-  std::unordered_set<std::uint64_t> visited;
-  std::uint64_t at = address_of(head.recorders);
-  while (at != 0 && visited.size() != most_recorders && visited.insert(at).second) at = find_ring(at, head.epoch);
+  for_each_recorder(address_of(head.recorders), [&](std::uint64_t at) { return find_ring(at, head.epoch); });
   if (filled_.empty()) return;
   clock_.add(now_());  // all that is read below was before
   for (const std::uint64_t ring : filled_) read_ring(ring, rings_[ring], to);
@@ -59,7 +51,8 @@ std::uint64_t trace_reader::find_ring(std::uint64_t recorder, std::uint64_t epoc
       !of_.in->read(recorder + offsetof(detail::recorder_head, ring), ring) ||
       !of_.in->read(recorder + offsetof(detail::recorder_head, next), next))
     return 0;
-  if (its_epoch != epoch || ring == 0 || (rings_.size() == most_recorders && rings_.count(ring) == 0)) return next;
+  if (its_epoch != epoch || ring == 0 || (rings_.size() == detail::most_recorders && rings_.count(ring) == 0))
+    return next;
   known_ring& known = rings_[ring];
   std::uint64_t first = 0;
   std::uint64_t lost = 0;

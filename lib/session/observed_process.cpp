@@ -158,7 +158,7 @@ descriptor observed_process::adopt(bool awake) noexcept {
 void observed_process::find_wishes() {
   detail::store_head head{};
   if (wished_ && state_.address != 0 && state_.in->read(state_.address, head))
-    wished_->stands_at(reinterpret_cast<std::uint64_t>(head.wished));
+    wished_->stands_at(address_of(head.wished));
 }
 
 // What it has left is known: whoever starts thousands of processes leaves us few descriptors.

@@ -1,0 +1,20 @@
+// The recorders of a process, one after the other. Its list may be damaged, and lead in a circle.
+#ifndef ADAPTYST_LIB_RECORDER_RECORDER_LIST_HPP
+#define ADAPTYST_LIB_RECORDER_RECORDER_LIST_HPP
+
+#include <adaptyst/detail/wishes.hpp>
+#include <cstdint>
+#include <unordered_set>
+
+namespace adaptyst::lib {
+
+// Calls visit(address), which says where the next one is, or 0: that is all.
+template <class Visit>
+void for_each_recorder(std::uint64_t first, Visit&& visit) {
+  std::unordered_set<std::uint64_t> visited;
+  while (first != 0 && visited.size() != detail::most_recorders && visited.insert(first).second) first = visit(first);
+}
+
+}  // namespace adaptyst::lib
+
+#endif
