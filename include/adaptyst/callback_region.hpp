@@ -118,7 +118,7 @@ ADAPTYST_DETAIL_INLINE bool is_record_of(const adaptyst_site& record, text name,
          is_same_text(record.function, place.function);
 }
 
-// As push_frame(), and as there what began last below this region is expected first. The frame stands where the one below
+// As push_frame(), and as there what came next the last time is expected first. The frame stands where the one below
 // it stands: nobody returns from the call that begins it into what it encloses, so its own place on the stack says
 // nothing; no marker has its code.
 template <class = void>
@@ -153,7 +153,6 @@ __attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN inline uint64_t push_called_bac
     const uint32_t depth = r.depth;
     const frame& top = r.frames[depth];
     learn(r, depth, where);
-    if (parent != current_path(r)) store(where->next, where);  // what is behind it here is behind it nowhere else
     pushed = &r.frames[depth + size_t{1}];
     open_frame(r, depth, *where, top.stack, nullptr);
     if (is_wait(kind)) book_wait(r, device_work::wait_begin, monotonic_ns());
@@ -161,10 +160,14 @@ __attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN inline uint64_t push_called_bac
   return start_frame(r, *pushed);
 }
 
-// Finds the recorder first: the end may be the first that this thread hears of us.
+// Finds the recorder first: the end may be the first that this thread hears of us. What follows a region of another thread's
+// path there is not to be expected here: the short way would take its path for the one that is open.
 template <class = void>
 __attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN inline void pop_called_back(uint64_t token) noexcept {
-  if (open_recorder() != nullptr) pop_again(token);
+  recorder* const r = open_recorder();
+  if (r == nullptr) return;
+  pop_again(token);
+  if (r->guess != &r->root && r->guess->path->parent != current_path(*r)) store(r->guess, &r->root);
 }
 
 ADAPTYST_DETAIL_INLINE uint32_t depth_of(uint64_t token) noexcept {

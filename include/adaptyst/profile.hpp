@@ -269,6 +269,17 @@ struct refused_programs {
   std::string why;  // a reason; of a merged profile all, joined by " | "
 };
 
+// Of an overhead budget, nanoseconds of CPU time: what the processes used while they were observed, how much of it observing
+// might cost, and what it has cost, by what an event costs where nothing else is done.
+struct budget_usage {
+  double cpu_ns = 0;
+  double allowed_ns = 0;
+  double cost_ns = 0;
+
+  // By more than a third.
+  bool is_missed() const;
+};
+
 // begun = ended + open + the sum of lost, always.
 struct account {
   std::uint64_t begun = 0;
@@ -307,6 +318,7 @@ struct profile {
   offload_usage offload;
   std::vector<region> regions;  // parents before children
   account accounting;
+  std::optional<budget_usage> budget;      // absent: none was kept
   std::optional<timeline_usage> timeline;  // absent: none was asked for
   std::optional<context_account> context;  // absent: the kernel was not asked
   std::optional<sample_usage> samples;     // absent: none were asked for

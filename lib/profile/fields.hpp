@@ -249,6 +249,14 @@ constexpr auto fields(type<process_info>) {
                     "The innermost region of each thread, of a process that has ended in the middle."));
 }
 
+constexpr auto fields(type<budget_usage>) {
+  using of = budget_usage;
+  return list("budget", "Whether an overhead budget was kept. Nanoseconds of CPU time, of all processes.",
+              field("cpu_ns", &of::cpu_ns, sum, always, "That they used while they were observed."),
+              field("allowed_ns", &of::allowed_ns, sum, always, "How much of it observing might cost."),
+              field("cost_ns", &of::cost_ns, sum, always, "What it has cost, as in \"accounting\"."));
+}
+
 constexpr auto fields(type<profile>) {
   using of = profile;
   return list(
@@ -274,6 +282,7 @@ constexpr auto fields(type<profile>) {
       field("accounting", &of::accounting, sum, always, "What became of all events."),
       field("context", &of::context, sum, sometimes, "Absent where the kernel was not asked."),
       field("samples", &of::samples, sum, sometimes, "Absent where none were asked for."),
+      field("budget", &of::budget, sum, sometimes, "Absent where none was kept."),
       field("timeline", &of::timeline, sum, sometimes, "Absent where none was asked for."),
       beside<std::optional<process_info>>{
           "process", always, "The process observed, the first where there are several; null where none is known."},

@@ -157,6 +157,12 @@ std::optional<double> region::total_error_ns() const {
   return total_variance ? std::optional(std::sqrt(*total_variance)) : std::nullopt;
 }
 
+// In a run of some milliseconds nothing can be done about it.
+bool budget_usage::is_missed() const {
+  constexpr double worth_a_word_ns = 10e6;
+  return cost_ns > 4.0 / 3 * allowed_ns && cost_ns - allowed_ns > worth_a_word_ns;
+}
+
 void merge(profile& into, const profile& from) {
   if (&into == &from) return merge(into, profile(from));
   add_fields(into, from);

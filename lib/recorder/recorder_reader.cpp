@@ -206,7 +206,6 @@ class recorder_reader::pass {
   // Rows whose names are not known yet wait for each other.
   void take(const row& from, kept_recorder& kept, std::size_t number) {
     measured_row read;
-    if (from.min_ns > from.max_ns && from.total_ns != 0) return;  // it lies
     if (!read_durations(from, read.durations)) return;
     read.count = from.count;
     read.total_ns = from.total_ns;
@@ -215,8 +214,10 @@ class recorder_reader::pass {
     read.left_out = std::min(from.left_out, from.count);
     read.count_variance = static_cast<double>(from.count_variance);
     read.total_variance = from.total_variance;
-    read.min_ns = from.min_ns;
-    read.max_ns = from.max_ns;
+    if (from.min_ns <= from.max_ns) {  // else there are none, or the first was being written when its thread was killed
+      read.min_ns = from.min_ns;
+      read.max_ns = from.max_ns;
+    }
     read.threads = from.threads;
     if (const kept_row& known = kept.rows[number]; known.site != nullptr && known.path == from.id)
       return keep(from, std::move(read), known.site, kept, number);

@@ -84,8 +84,9 @@ void reset_steps(const process_state& of) {
   std::vector<std::uint64_t> steps(detail::most_sites);
   if (!of.in->read(first, steps.data(), steps.size() * sizeof steps[0])) return;
   for (std::size_t at = 0; at != steps.size(); ++at)
-    if (steps[at] != ADAPTYST_STEP_ENGINE)
-      of.in->write(first + at * sizeof steps[0], std::uint64_t{ADAPTYST_STEP_ENGINE});
+    if (steps[at] != ADAPTYST_STEP_ENGINE &&
+        !of.in->write(first + at * sizeof steps[0], std::uint64_t{ADAPTYST_STEP_ENGINE}))
+      return;  // nor any other
 }
 
 }  // namespace adaptyst::lib

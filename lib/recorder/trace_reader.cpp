@@ -63,8 +63,11 @@ std::uint64_t trace_reader::find_ring(std::uint64_t recorder, std::uint64_t epoc
     return next;
   known.lost = lost;
   // What has been read was not all that was there for an earlier collector, or it lies.
-  if (known.head - known.tail > known.head - first) known.tail = first;
-  if (known.head != known.tail) filled_.push_back(ring);
+  if (known.head - known.tail > known.head - first) {
+    known.tail = first;
+    known.has_operation = false;
+  }
+  if (known.head != known.tail || known.tail != known.told) filled_.push_back(ring);
   return next;
 }
 
@@ -77,6 +80,7 @@ void trace_reader::read_ring(std::uint64_t address, known_ring& known, const tak
       !of_.in->read(address + offsetof(trace_ring, capacity), capacity))
     return;
   if (capacity == 0 || (capacity & (capacity - 1)) != 0 || capacity > most_entries || head - tail > capacity) return;
+  if (tail == head) tell(told, known);
   while (tail != head && left_ != 0) {
     const std::uint64_t place = tail & (capacity - 1);
     const std::uint64_t count = std::min({head - tail, capacity - place, entries_at_once, left_});
@@ -87,9 +91,14 @@ void trace_reader::read_ring(std::uint64_t address, known_ring& known, const tak
     tail += count;
     left_ -= count;
     known.tail = tail;
-    if (told % 8 == 0) of_.in->write(told, tail);  // of one that is dead, it cannot be
+    tell(told, known);
     for (const trace_entry& entry : entries_) take(entry, known, to);
   }
+}
+
+// Again at the next look, where it cannot be: of one that is dead it never can.
+void trace_reader::tell(std::uint64_t address, known_ring& of) {
+  if (address % 8 == 0 && of_.in->write(address, of.tail)) of.told = of.tail;
 }
 
 void trace_reader::take(const trace_entry& entry, known_ring& from, const taker& to) {

@@ -36,6 +36,7 @@ class trace_reader {
   struct known_ring {
     std::uint64_t head = 0;  // at this look
     std::uint64_t tail = 0;  // what has been read
+    std::uint64_t told = 0;  // and that has been told so
     std::uint64_t lost = 0;
     bool has_operation = false;  // the last entry was one, and its other half is still to come
     traced_event operation;
@@ -44,6 +45,7 @@ class trace_reader {
   // Finds its ring, and returns the next recorder's address.
   std::uint64_t find_ring(std::uint64_t recorder, std::uint64_t epoch);
   void read_ring(std::uint64_t address, known_ring& known, const taker& to);
+  void tell(std::uint64_t address, known_ring& of);
   void take(const detail::trace_entry& entry, known_ring& from, const taker& to);
   const traced_site* site_of(std::uint64_t path);
 

@@ -1,8 +1,10 @@
 #include "wished_memory.hpp"
 
+#include <fcntl.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstddef>
 #include <utility>
@@ -23,8 +25,9 @@ wished_memory::wished_memory(const memory& beside)
     : beside_(beside), file_(static_cast<int>(detail::make_memory_file())) {
   const auto fail = [](int number) {
     throw error("cannot make memory for what a program under observation is told", number,
-                "allow the observer more open files (ulimit -n) and memory");
+                "allow the observer more open files (ulimit -n), files of 1 MiB and more (ulimit -f), and memory");
   };
+  if (sizeof(wishes) > detail::file_limit()) fail(EFBIG);  // it would be a signal
   if (file_.get() < 0 || ftruncate(file_.get(), sizeof(wishes)) != 0) fail(errno);
   void* const mapped = mmap(nullptr, sizeof(wishes), PROT_READ | PROT_WRITE, MAP_SHARED, file_.get(), 0);
   if (mapped == MAP_FAILED) fail(errno);
@@ -39,9 +42,19 @@ wished_memory::wished_memory(const memory& beside)
 
 wished_memory::~wished_memory() { munmap(ours_, sizeof *ours_); }
 
-void wished_memory::end() noexcept {
+void wished_memory::end(std::uint64_t markers) noexcept {
   detail::store_release(ours_->over, std::uint64_t{1});
-  for (std::uint64_t& step : ours_->steps) detail::store_release(step, detail::step_of_nobody);
+  for (std::uint64_t at = 0; at != std::min<std::uint64_t>(markers, detail::most_sites); ++at)
+    detail::store_release(ours_->steps[at], detail::step_of_nobody);
+}
+
+descriptor wished_memory::file() const noexcept {
+  return descriptor(file_ ? fcntl(file_.get(), F_DUPFD_CLOEXEC, 0) : -1);
+}
+
+void wished_memory::mapped_at(std::uint64_t address) noexcept {
+  base_ = address;
+  file_.reset();  // one less of a thousand processes
 }
 
 bool wished_memory::holds(std::uint64_t address, std::size_t bytes) const noexcept {

@@ -20,12 +20,14 @@ class wished_memory final : public memory {
   wished_memory(const wished_memory&) = delete;
   wished_memory& operator=(const wished_memory&) = delete;
 
-  // To be handed over: sealed, so that nobody else can write it. Once; empty after that.
-  descriptor take_file() noexcept { return std::move(file_); }
-  // Where the process says that it has it: nothing else is written, whatever that is.
-  void stands_at(std::uint64_t address) noexcept { base_ = address; }
-  // We do not look any more: markers of the process go to sleep as they run.
-  void end() noexcept;
+  // To be handed over: sealed, so that nobody else can write it. Empty where there is no descriptor left, or it is mapped.
+  descriptor file() const noexcept;
+  // Where the process says that it has mapped it: nothing else is written, whatever that is.
+  void mapped_at(std::uint64_t address) noexcept;
+  bool is_mapped() const noexcept { return base_ != 0; }
+  // We do not look any more: markers of the process go to sleep as they run. `markers`: that it has now; the first event of a
+  // later one takes the long way anyway.
+  void end(std::uint64_t markers) noexcept;
 
   using memory::read;
   using memory::write;

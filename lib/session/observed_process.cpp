@@ -90,7 +90,7 @@ void observed_process::retire() noexcept {
 bool observed_process::is_still_itself() {
   if (is_running()) {
     if (!is_another_program()) return true;
-    if (state_.address == 0 && state_.objects.empty()) {  // it was expected
+    if (state_.address == 0 && state_.objects.empty() && !tells_) {  // it was expected
       take_image();
       return true;
     }
@@ -140,7 +140,6 @@ void observed_process::hold(descriptor store) {
   held_.emplace(std::move(store), beside_store());
   state_.in = &*held_;
   state_.address = held_->address();
-  find_wishes();
 }
 
 const memory& observed_process::beside_store() const noexcept {
@@ -151,14 +150,19 @@ const memory& observed_process::beside_store() const noexcept {
 descriptor observed_process::adopt(bool awake) noexcept {
   claimed_ = tells_ = true;
   awake_ = awake;
-  return wished_ ? wished_->take_file() : descriptor();
+  return wished_ ? wished_->file() : descriptor();
 }
 
-// Where the process has mapped what we wish.
+// Where the process has mapped what we wish; complains, once, if it could not.
 void observed_process::find_wishes() {
   detail::store_head head{};
-  if (wished_ && state_.address != 0 && state_.in->read(state_.address, head))
-    wished_->stands_at(address_of(head.wished));
+  if (!wished_ || wished_->is_mapped() || state_.address == 0 || !state_.in->read(state_.address, head)) return;
+  const auto self = std::uint64_t{static_cast<std::uint32_t>(getpid())};
+  if (head.wishes_of == (own_start() << 32 | self)) wished_->mapped_at(address_of(head.wished));
+  else if (head.recorders != nullptr && !std::exchange(is_deaf_, true) && (has_budget() || trace_entries_ != 0))
+    complain(fmt::format("process {} cannot be told anything: no overhead budget is kept for it, and of a timeline only the "
+                         "beginning is there; allow it one more open file (ulimit -n)",
+                         id_));
 }
 
 // What it has left is known: whoever starts thousands of processes leaves us few descriptors.
@@ -209,7 +213,6 @@ void observed_process::find_state() {
   if (state_.address == 0 && !is_forked()) {
     state_.address = store_of(memory_, state_.process);
     ask_for_store();
-    find_wishes();
   }
 }
 
@@ -328,6 +331,11 @@ void observed_process::take_over(const claim_terms& terms) {
     }
   }
   write(page + offsetof(detail::control_page, trace_entries), terms.trace_entries);
+  // What an observer has wished that is gone is nobody's; it may have been ourselves.
+  std::uint64_t wishes_of = 0;
+  const std::uint64_t told = state_.address + offsetof(detail::store_head, wishes_of);
+  constexpr std::uint64_t nobodys = ~std::uint64_t{0};
+  if (state_.in->read(told, wishes_of) && wishes_of != 0) write(told, nobodys);
   reset_steps(state_);  // before the epoch, which is to have no event on the steps of an observer that was killed
   if (!name_observer() || !begin_epoch(epoch)) not_permitted(id_, errno);
   claimed_ = true;
@@ -351,12 +359,25 @@ void observed_process::wake() {
   }
 }
 
+// A thread that has found that nobody looked any more may have been late to put them to sleep.
+void observed_process::stay_awake() {
+  for (const std::uint64_t object : state_.objects) {
+    adaptyst_object block;
+    if (memory_.read(object, block) && block.recorder == 0)
+      write(object + offsetof(adaptyst_object, recorder), std::uint16_t{1});
+  }
+}
+
 void observed_process::release() noexcept {
   if (!claimed_) return;
   claimed_ = false;
   try {
     if (!is_still_itself()) return;
-    if (wished_) return wished_->end();
+    if (wished_) {
+      detail::store_head head{};
+      wished_->end(state_.in->read(state_.address, head) ? head.numbered : 0);
+      return;
+    }
     find_state();
     if (awake_) put_to_sleep();
     std::uint64_t version_and_observer = 0;
@@ -374,6 +395,7 @@ std::optional<process_state> observed_process::reach() {
   if (!is_still_itself() && !held_) return std::nullopt;
   if (!reads_) return process_state{&memory_, 0, {}};
   if (state_.address == 0 || state_.process == 0) take_state();
+  find_wishes();
   return state_;
 }
 
@@ -384,6 +406,7 @@ void observed_process::refresh(bool also_open) {
   const std::uint64_t now_ns = detail::monotonic_ns();
   target::refresh(also_open);
   if (!is_running() || memory_.is_gone()) return;
+  if (awake_ && !tells_) stay_awake();
   if (awake_) unread_.see(now_ns, recorded().accounting.ended);
   else if (!has_budget()) unread_.see(now_ns, instants());
   unread_.read(now_ns);

@@ -30,6 +30,7 @@ class observed_process final : public target {
   // Its memory is no longer what it was: it counts as ended.
   void retire() noexcept;
   bool has_markers() const noexcept { return !state_.objects.empty(); }
+  bool has_announced() const noexcept { return tells_; }
   // Of the program that it has become, which was expected.
   void take_image();
   void call(std::string_view command) { set_command(std::string(command)); }
@@ -67,6 +68,7 @@ class observed_process final : public target {
   const memory& beside_store() const noexcept;
   void find_state();
   void find_wishes();
+  void stay_awake();
   void ask_for_store();
   void take_state();
   void ask_for_timeline();
@@ -92,7 +94,8 @@ class observed_process final : public target {
   std::uint64_t trace_entries_ = 0;  // to be asked for, as soon as there is somebody to ask
   bool claimed_ = false;
   bool awake_ = false;
-  bool tells_ = false;  // what it loads
+  bool tells_ = false;    // what it loads
+  bool is_deaf_ = false;  // it could not map what we wish
   bool has_told_end_ = false;
   std::string refused_;         // why, if its memory could not be had
   std::uint64_t ended_ns_ = 0;  // when that was seen

@@ -130,7 +130,7 @@ struct observer::state {
       }
       observed_process* known = find(who);
       if (known != nullptr && known->is_another_program()) {
-        if (known->has_markers()) known->retire(), known = nullptr;
+        if (known->has_markers() || known->has_announced()) known->retire(), known = nullptr;
         else known->take_image();  // it was expected
       }
       if (told.what == ADAPTYST_OBJECT_UNLOADING) {

@@ -277,6 +277,11 @@ profile session::make(const assembly::choice& wanted, std::optional<context_sums
   made.mechanism = source_->mechanism();
   made.reason = reason_;
   made.options = asked_values(options_);
+  if (keeps_budget() && made.accounting.overhead_ns) {
+    double cpu_ns = 0;
+    for (const auto& one : targets_) cpu_ns += static_cast<double>(one->used_cpu_ns());
+    made.budget = {cpu_ns, options_.overhead * cpu_ns, *made.accounting.overhead_ns};
+  }
   const std::lock_guard lock(budget_mutex_);
   for (region& row : made.regions)
     for (const auto& one : targets_)

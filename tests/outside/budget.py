@@ -68,6 +68,19 @@ def case_estimates_of_a_program_with_threads_and_children():
     failures.check("overhead budget: 3 regions sampled (~)" in done.stderr and "~" in done.stderr, "the table says so", done.stderr)
 
 
+def case_missed():
+    """More markers around others than any budget allows: each of these is recorded, and the report says so first."""
+    done = subprocess.run(command("run", "--overhead=0.1%", "--", PROGRAM, 3_000_000), capture_output=True, text=True, timeout=LIMIT,
+                          check=False)
+    budget = json.loads(profile_file.read_text())["budget"]
+    load()
+    failures.check(abs(budget["allowed_ns"] - 0.001 * budget["cpu_ns"]) < 1, "what was allowed", budget)
+    failures.check(0 < budget["cpu_ns"] < 60e9 and budget["cost_ns"] > 2 * budget["allowed_ns"], "what it has cost", budget)
+    said = " ".join(done.stderr.split())
+    failures.check("overhead budget missed: observing cost about" in said and "0.1% were allowed" in said, "it is told", done.stderr)
+    failures.check("most in outer " in said, "by which region", done.stderr)
+
+
 def case_no_budget():
     times = 300_000
     done = subprocess.run(command("run", "--overhead=none", "--", PROGRAM, times), capture_output=True, text=True, timeout=LIMIT,

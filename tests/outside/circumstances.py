@@ -179,6 +179,49 @@ def case_few_descriptors():
         failures.check("open files" in done.stderr or "EMFILE" in json.dumps(account), "and why", (done.stderr, account))
 
 
+def case_small_files():
+    """Under a limit on files that what is told does not fit into."""
+    done = subprocess.run(["prlimit", "--fsize=512000:512000", *command("run", "--", PROGRAM, 100)], capture_output=True, text=True,
+                          timeout=LIMIT, check=False)
+    failures.equal(done.returncode, 3, f"the program ends as ever: {done.stderr}")
+    failures.check("ulimit -f" in done.stderr, "and why it is told nothing", done.stderr)
+    failures.equal(counts(), {"outer": 100, "outer/inner": 100, "thread": 100}, "all is there")
+
+
+def case_deaf_program():
+    """One that may not open what it is told by: nobody believes that it heeds it."""
+    done = subprocess.run([ADAPTYST, "run", f"--engine={ENGINE}", "--report=none", f"--output={profile_file}", "--", "prlimit",
+                           "--nofile=5:5", PROGRAM, "3000", "0", "100"], capture_output=True, text=True, timeout=LIMIT, check=False)
+    failures.equal(done.stderr.count("cannot be told anything"), 1, f"it is told: {done.stderr}")
+    failures.equal(counts(), {"outer": 3000, "outer/inner": 3000, "thread": 3000}, "all is there")
+
+
+def case_same_observer_again():
+    """Who has started a program and left it may come back."""
+    twice = pathlib.Path(PROGRAM).parent / "observing_twice"
+    done = subprocess.run([twice, PROGRAM, "1000000", "0", "100"], capture_output=True, text=True, timeout=LIMIT, check=False)
+    found = [int(line) for line in done.stdout.split()]
+    failures.check(len(found) == 2 and min(found) > 500, "it sees as much as before", (found, done.stderr))
+
+
+def case_library_that_goes_before_exec():
+    """A program whose only markers were unloaded, and which becomes another program: that one is observed."""
+    library, program = work / "libgoes.so", work / "goes"
+    (work / "goes.cpp").write_text('#include <adaptyst/region.hpp>\nextern "C" void pass() { ADAPTYST_REGION("library"); }')
+    (work / "leaves.cpp").write_text("""#include <dlfcn.h>
+        #include <unistd.h>
+        int main(int, char** arguments) {
+          void* const library = dlopen(arguments[1], RTLD_NOW);
+          reinterpret_cast<void (*)()>(dlsym(library, "pass"))();
+          dlclose(library);
+          execv(arguments[2], arguments + 2);
+        }""")
+    output([tool("g++", "clang++"), "-std=c++17", "-O1", "-fPIC", "-shared", f"-I{ROOT}/include", work / "goes.cpp", "-o", library])
+    output([tool("g++", "clang++"), "-std=c++17", work / "leaves.cpp", "-o", program, "-ldl"])
+    observe("run", "--", program, library, PROGRAM, 100)
+    failures.equal(counts(), {"library": 1, "outer": 100, "outer/inner": 100, "thread": 100}, "both programs")
+
+
 def memory_of_others(observer):
     """How it has opened memory of processes."""
     found = []
@@ -216,6 +259,9 @@ def case_left_behind():
                                    f"--output={profile_file}", str(left)], capture_output=True, text=True, timeout=LIMIT, check=False)
             failures.equal((done.returncode, done.stderr), (0, ""), f"somebody else looks, with {engine}")
             failures.check(all(found > 500 for found in counts().values()), "and sees it all the time")
+        subprocess.run([ADAPTYST, "attach", "--engine=inline", "--report=none", "--duration=0.5", f"--output={profile_file}",
+                        f"--timeline={work}/left.json", "--trace-events=64", str(left)], capture_output=True, timeout=LIMIT, check=False)
+        failures.check(load().get("timeline", {}).get("events", 0) > 1000, "a timeline goes on and on")
         opened = [line for line in pathlib.Path(f"/proc/{left}/maps").read_text().splitlines() if "r--s" in line]
         failures.equal(opened, [], "nothing is left of the first")
     finally:

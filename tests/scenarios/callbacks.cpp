@@ -218,6 +218,33 @@ TEST_CASE("what follows a region where it works for another one is not taken for
   CHECK(support::find(profile, {"behind"}).count == 3);
 }
 
+TEST_CASE("a region that works for another one, and has the same below it again, misleads nobody at its end") {
+  adaptyst::collector collector(support::options());
+  const auto combine = [] { ADAPTYST_REGION("combine"); };
+  combine();  // its marker is known
+  for (int i = 0; i != 3; ++i) {
+    const adaptyst::submission top = adaptyst::submitting();
+    callback_region task = callback_region::begin("task");
+    const adaptyst::submission of_task = adaptyst::submitting();
+    task.end();
+    ADAPTYST_REGION("outer");
+    callback_region wait = callback_region::begin_below(of_task, "wait");
+    {
+      callback_region again = callback_region::begin_below(top, "task");
+      callback_region::begin("wait").end();
+      combine();
+      again.end();
+    }
+    wait.end();
+    combine();
+  }
+  const adaptyst::profile profile = collector.stop();
+  support::check_account(profile);
+  CHECK(support::find(profile, {"task", "combine"}).count == 3);
+  CHECK(support::find(profile, {"outer", "combine"}).count == 3);
+  CHECK(support::find(profile, {"combine"}).count == 1);
+}
+
 TEST_CASE("the host waits, or works a device, from one call to another") {
   adaptyst::collector collector(support::options());
   for (int i = 0; i != 3; ++i) {

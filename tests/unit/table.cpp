@@ -171,6 +171,39 @@ TEST_CASE("what was not read is said to be an estimate") {
   CHECK(contains(adaptyst::to_table(in), "2 programs ended without telling: what they recorded in the last 250 ms"));
 }
 
+TEST_CASE("a budget that was not kept is told first: by how much, by which regions, and what to do") {
+  adaptyst::profile in = small();
+  adaptyst::region& dear = in.regions[0];
+  dear.path = {"flux"};
+  dear.overhead_ns = 150e6;
+  in.budget = {1e9, 20e6, 160e6};
+  const std::string table = adaptyst::to_table(in);
+  check_table(table);
+  std::istringstream words(table);
+  std::string said;
+  for (std::string word; words >> word;) said += word + " ";
+  CHECK(contains(said, "overhead budget missed: observing cost about 16.0% of the CPU time, 2.0% were allowed; most in "));
+  CHECK(contains(said, "; most in flux 15.0% (every one of "));
+  CHECK(table.find("overhead budget missed") < table.find("region "));
+  in.budget->cost_ns = 26e6;  // by less than a third
+  CHECK_FALSE(contains(adaptyst::to_table(in), "missed"));
+  in.budget = {1e6, 2e4, 1e6};  // of a millisecond
+  CHECK_FALSE(contains(adaptyst::to_table(in), "missed"));
+  in.budget.reset();
+  CHECK_FALSE(contains(adaptyst::to_table(in), "missed"));
+}
+
+TEST_CASE("how far the truth may be from a sampled total is told where it matters") {
+  adaptyst::profile in = small();
+  adaptyst::region& row = in.regions[0];
+  row.sampled = 5;
+  row.total_variance = 0.0;
+  CHECK_FALSE(contains(adaptyst::to_table(in), "±"));
+  row.total_variance = 0.01 * static_cast<double>(row.total_ns) * static_cast<double>(row.total_ns);
+  CHECK(contains(adaptyst::to_table(in), "total ± "));
+  check_table(adaptyst::to_table(in));
+}
+
 TEST_CASE("a program whose memory cannot be read is told of, in words that do no harm") {
   adaptyst::profile in = small();
   in.accounting.refused = {1, "Permission\x1b[31m denied (EACCES)"};

@@ -45,13 +45,16 @@ descriptor other_file(std::uint64_t bytes, std::uint64_t magic, bool sealed) {
 TEST_CASE("what an observer wishes stands where the program looks, and only the observer can write it") {
   const program in;
   wished_memory told(adaptyst::lib::own_memory());
-  descriptor file = told.take_file();
+  descriptor file = told.file();
   const int number = file.get();
   const descriptor second(fcntl(number, F_DUPFD_CLOEXEC, 0));
   REQUIRE(in.take(std::move(file)));
   CHECK(fcntl(number, F_GETFD) == -1);
-  CHECK_FALSE(told.take_file());
-  told.stands_at(in.address());
+  CHECK(told.file());
+  CHECK_FALSE(told.is_mapped());
+  told.mapped_at(in.address());
+  CHECK(told.is_mapped());
+  CHECK_FALSE(told.file());
   REQUIRE(told.write(in.step(7), std::uint64_t{3}));
   CHECK(in.wished->steps[7] == 3);
   std::uint64_t read = 0;
@@ -62,9 +65,14 @@ TEST_CASE("what an observer wishes stands where the program looks, and only the 
   CHECK(ftruncate(second.get(), 0) == -1);
   CHECK(mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, second.get(), 0) == MAP_FAILED);
 
-  told.end();
+  told.end(5);
   CHECK(in.wished->over == 1);
   CHECK(in.wished->steps[0] == detail::step_of_nobody);
+  CHECK(in.wished->steps[4] == detail::step_of_nobody);
+  CHECK(in.wished->steps[5] == 0);
+  told.end(~std::uint64_t{0});  // of one that lies
+  CHECK(in.wished->steps[detail::most_sites - 1] == detail::step_of_nobody);
+  CHECK(in.wished->tails[0] == 0);
   detail::clear_wishes(*in.wished);
   CHECK(in.wished->over == 0);
   in.wished->steps[7] = 5;
@@ -79,7 +87,7 @@ TEST_CASE("nothing but what is wished is written, whatever the program says of i
   CHECK_FALSE(told.write(there, std::uint64_t{1}));
   for (const std::uint64_t base : {in.address(), there, there - offsetof(detail::wishes, steps), ~std::uint64_t{0} - 7,
                                    std::uint64_t{0}, std::uint64_t{8}}) {
-    told.stands_at(base);
+    told.mapped_at(base);
     for (const std::uint64_t at : {there, base, base + 8, base + sizeof(detail::wishes), base - 8, base + 4097}) {
       if (at - base >= offsetof(detail::wishes, steps) && at - base < sizeof(detail::wishes) && at % 8 == 0) continue;
       errno = 0;
@@ -87,7 +95,7 @@ TEST_CASE("nothing but what is wished is written, whatever the program says of i
       CHECK(errno == EPERM);
     }
   }
-  told.stands_at(in.address());
+  told.mapped_at(in.address());
   const std::uint64_t two[2] = {1, 2};
   CHECK_FALSE(told.write(in.address() + sizeof(detail::wishes) - 8, two, sizeof two));
   CHECK(word == 4711);

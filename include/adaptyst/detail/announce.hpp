@@ -70,7 +70,7 @@ inline bool receive(long socket, adaptyst_answer& answer, long& file) noexcept {
   for (int at = 0; at != most_interruptions; ++at) {
     socket_part body{&answer, sizeof answer};
     descriptor_message with{};
-    socket_message message{nullptr, 0, &body, 1, &with, sizeof with, 0};
+    socket_message message{nullptr, 0, &body, 1, &with, bytes_with_descriptor, 0};  // room for one
     const long received = system::call(__NR_recvmsg, socket, &message, closed_on_exec);
     if (received < 0 && *system::error_number() == system::interrupted) continue;
     const bool has_file = received >= 0 && message.control_bytes >= bytes_with_descriptor &&
@@ -85,12 +85,11 @@ inline bool receive(long socket, adaptyst_answer& answer, long& file) noexcept {
 // One that has not answered is not asked again: whoever has its name now, or is stopped, is waited for once.
 ADAPTYST_DETAIL_HIDDEN inline bool observer_is_silent = false;
 
-// Asks; false when nobody has answered. `file`: a descriptor that goes along, or -1; afterwards one that came along, or -1.
+// Asks; false when nobody has answered. `given`: a descriptor that goes along, or -1; `got`: one that came along, or -1.
 template <class = void>
 ADAPTYST_DETAIL_COLD inline bool announce(uint32_t what, const adaptyst_object& object, adaptyst_answer& answer,
-                                          long& file) noexcept {
-  const long given = file;
-  file = -1;
+                                          long given, long& got) noexcept {
+  got = -1;
   constexpr long unix_domain = 1, packets_close_on_exec = 5 | 02000000;
   constexpr long receive_timeout = 20, send_timeout = 21;
   const char* const name = system::environment("ADAPTYST_OBSERVER");
@@ -107,8 +106,12 @@ ADAPTYST_DETAIL_COLD inline bool announce(uint32_t what, const adaptyst_object& 
   system::call(__NR_setsockopt, socket, long{socket_level}, receive_timeout, &longest, sizeof longest);
   system::call(__NR_setsockopt, socket, long{socket_level}, send_timeout, &longest, sizeof longest);
   const bool answered = system::call(__NR_connect, socket, &address, offsetof(socket_address, path) + 1 + bytes) == 0 &&
-                        is_believed(socket) && send(socket, told, given) && receive(socket, answer, file);
+                        is_believed(socket) && send(socket, told, given) && receive(socket, answer, got);
   system::call(__NR_close, socket);
+  if (!answered && got >= 0) {  // it has said something else
+    system::call(__NR_close, got);
+    got = -1;
+  }
   store(observer_is_silent, !answered);
   return answered;
 }
@@ -116,9 +119,9 @@ ADAPTYST_DETAIL_COLD inline bool announce(uint32_t what, const adaptyst_object& 
 // The same of what nothing goes along with.
 template <class = void>
 inline bool announce(uint32_t what, const adaptyst_object& object, adaptyst_answer& answer) noexcept {
-  long file = -1;
-  const bool answered = announce(what, object, answer, file);
-  if (file >= 0) system::call(__NR_close, file);
+  long got = -1;
+  const bool answered = announce(what, object, answer, -1, got);
+  if (got >= 0) system::call(__NR_close, got);
   return answered;
 }
 
@@ -137,23 +140,23 @@ inline void heed(process& in, const adaptyst_answer& answer) noexcept {
 // What the observer wishes from now on stands in a file of its own.
 template <class = void>
 inline void heed_in(process& in, long file) noexcept {
-  if (file >= 0 && take_wishes(in.wished, file)) store(in.wishes_of, who_looks(in.control));
+  if (file >= 0 && take_wishes(in.wished, file)) store_release(in.store->head.wishes_of, who_looks(in.control));
 }
 
 // The same, and the observer holds the store of this process from then on, if it has not before.
 template <class = void>
 inline bool announce_with_store(process& in, uint32_t what, const adaptyst_object& object,
                                 adaptyst_answer& answer) noexcept {
-  const long stored = is_store(in.store_file) ? in.store_file : -1;
-  long wished = stored;
-  if (!announce(what, object, answer, wished)) return false;
+  const long given = is_store(in.store_file) ? in.store_file : -1;
+  long wished = -1;
+  if (!announce(what, object, answer, given, wished)) return false;
   if (answer.observation == ADAPTYST_UNOBSERVED) {
     if (wished >= 0) system::call(__NR_close, wished);
     return true;
   }
-  if (stored >= 0) {
+  if (given >= 0) {
     in.store_file = -1;
-    system::call(__NR_close, stored);
+    system::call(__NR_close, given);
   }
   heed(in, answer);
   heed_in(in, wished);

@@ -44,12 +44,10 @@ struct process {
   gaps gaps_of[most_recorders];  // by the recorders' numbers
   // What follows is not wiped.
   wishes wished;
-  uint64_t wishes_of;  // who_looks(), whose they are, if they are an observer's; else 0
   recorder_store* store;
   long store_file;     // its descriptor, or -1
   uint64_t is_shared;  // the store is a file: a child shares it
   intern_table<adaptyst_site, most_sites> sites;
-  uint32_t numbered;  // markers that have a number
   intern_table<adaptyst_path, size_t{1} << 18> paths;
   // Each thread's recorder, for the ELF objects in which it has none yet. Without a destructor: the code of one could be
   // unloaded before the thread ends.
@@ -69,12 +67,17 @@ inline uint64_t who_looks(const control_page& control) noexcept {
   return load(control.observer_started) << 32 | load(control.observer);
 }
 
-// What somebody has wished who does not look any more is not heeded; nobody else could write there.
+// What somebody has wished who does not look any more is not heeded; nobody else could write there. Who finds that it is
+// nobody's may.
 template <class = void>
 inline void forget_wishes(process& in) noexcept {
-  uint64_t whose = load(in.wishes_of);
-  if (whose != 0 && whose != who_looks(in.control) && compare_exchange(in.wishes_of, whose, uint64_t{0}))
-    clear_wishes(in.wished);
+  constexpr uint64_t being_cleared = 1;
+  uint64_t& whose = in.store->head.wishes_of;
+  uint64_t now = load(whose);
+  if (now == 0 || now == being_cleared || now == who_looks(in.control)) return;
+  if (!compare_exchange(whose, now, being_cleared)) return;
+  clear_wishes(in.wished);
+  store_release(whose, uint64_t{0});
 }
 
 constexpr uint32_t all_noticed = ~uint32_t{0};

@@ -204,7 +204,7 @@ inline recorder* claim_recorder(process& in) noexcept {
   enter_epoch(*made);
   made->serial = made->first_serial = (number + 1) << 32;
   made->root.identity = made->root.extras = ~uint64_t{0};
-  made->guess = made->root.child = made->frames[0].where = &made->root;
+  made->guess = made->root.child = made->root.next = made->frames[0].where = &made->root;
   made->frames[0].stack = reinterpret_cast<const void*>(~uintptr_t{0});
   enlist(*made);
   fetch_add(in.control.owners, 1);
@@ -276,10 +276,10 @@ ADAPTYST_DETAIL_INLINE bool is_ready(recorder& r) noexcept {
   return ADAPTYST_DETAIL_LIKELY(load(r.epoch) == load(r.owner->control.epoch)) || make_ready(r);
 }
 
-// Whoever looked has left; unless somebody has come since, and what is wished is being cleared.
+// Whoever looked has left; unless somebody has come since, and what was wished is being cleared.
 template <class = void>
 ADAPTYST_DETAIL_COLD inline void fall_asleep(const process& in) noexcept {
-  if (load(in.wishes_of) == who_looks(in.control)) store(adaptyst_object_v3.recorder, 0);
+  if (load(in.store->head.wishes_of) == who_looks(in.control)) store(adaptyst_object_v3.recorder, 0);
 }
 
 // The recorder of this thread, ready to be written; null, and the loss counted, when it cannot be had.

@@ -97,7 +97,9 @@ inline row* row_of(recorder& r, const adaptyst_path* path, loss& why) noexcept {
 }
 
 // What has begun there is expected there the next time: behind what was before it below the same region, or as its first.
-// Not below a region of an earlier epoch: all of these bear the root, and their paths differ.
+// Not below a region of an earlier epoch: all of these bear the root, and their paths differ. The short way relies on it that
+// what is behind a row has the same parent, and that what is below one is a child of its path, or of a marker that never takes
+// the short way, as those of callbacks.
 template <class = void>
 ADAPTYST_DETAIL_INLINE void learn(recorder& r, uint32_t depth, row* begun) noexcept {
   const frame& top = r.frames[depth];
