@@ -76,7 +76,7 @@ struct adaptyst_object {
 /* What a program that was started under observation and its observer tell each other, over the socket that the
  * environment variable ADAPTYST_OBSERVER names (SOCK_SEQPACKET, abstract): one announcement, one answer, end. With the
  * first announcement of a process goes the descriptor of its store (SCM_RIGHTS), if that is a file; with the first answer
- * to it that of what the observer wishes (wishes.hpp). */
+ * to it that of what the observer sets (observer_settings.hpp). */
 enum adaptyst_announced {
   ADAPTYST_OBJECT_LOADED = 1, /* an ELF object with markers, before its constructors */
   ADAPTYST_PROCESS_FORKED = 2,
@@ -117,7 +117,7 @@ struct adaptyst_site {
   uint32_t line;
   uint32_t kind; /* enum adaptyst_site_kind */
   uint32_t attribute_count;
-  /* How its events are recorded, enum adaptyst_site_step: set by whoever looks, see wishes.hpp and sampling.hpp. */
+  /* How its events are recorded, enum adaptyst_site_step: set by whoever looks, see observer_settings.hpp and sampling.hpp. */
   const uint64_t* step;
 };
 

@@ -2,7 +2,7 @@
 #ifndef ADAPTYST_LIB_RECORDER_RECORDER_LIST_HPP
 #define ADAPTYST_LIB_RECORDER_RECORDER_LIST_HPP
 
-#include <adaptyst/detail/wishes.hpp>
+#include <adaptyst/detail/observer_settings.hpp>
 #include <cstdint>
 #include <unordered_set>
 

@@ -23,8 +23,8 @@ bool site_counts::know_site(const memory& in, std::uint64_t address) {
   site_count made;
   made.id = site.id;
   made.kind = site.kind;
-  made.wish = address_of(site.step);
-  if (std::uint64_t step = 0; in.read(made.wish, step) && step <= ADAPTYST_STEP_LAST)
+  made.step_at = address_of(site.step);
+  if (std::uint64_t step = 0; in.read(made.step_at, step) && step <= ADAPTYST_STEP_LAST)
     made.step = static_cast<std::uint32_t>(step);
   sites_.emplace(address, made);
   return true;
@@ -74,13 +74,13 @@ void site_counts::update(const process_state& of) {
 }
 
 bool set_step(const process_state& of, const site_count& site, std::uint32_t step) {
-  return site.wish % 8 == 0 && of.in->write(site.wish, std::uint64_t{step});
+  return site.step_at % 8 == 0 && of.in->write(site.step_at, std::uint64_t{step});
 }
 
 void reset_steps(const process_state& of) {
   detail::store_head head{};
-  if (of.address == 0 || !has_known_layout(of) || !of.in->read(of.address, head) || head.wished == nullptr) return;
-  const std::uint64_t first = address_of(head.wished) + offsetof(detail::wishes, steps);
+  if (of.address == 0 || !has_known_layout(of) || !of.in->read(of.address, head) || head.settings == nullptr) return;
+  const std::uint64_t first = address_of(head.settings) + offsetof(detail::observer_settings, steps);
   std::vector<std::uint64_t> steps(detail::most_sites);
   if (!of.in->read(first, steps.data(), steps.size() * sizeof steps[0])) return;
   for (std::size_t at = 0; at != steps.size(); ++at)

@@ -13,9 +13,9 @@
 namespace adaptyst::lib {
 
 struct site_count {
-  std::uint64_t id = 0;      // of the marker, as a profile knows it
-  std::uint64_t events = 0;  // that have ended
-  std::uint64_t wish = 0;    // where its step stands: an address, of which nothing is certain
+  std::uint64_t id = 0;       // of the marker, as a profile knows it
+  std::uint64_t events = 0;   // that have ended
+  std::uint64_t step_at = 0;  // where its step stands: an address, of which nothing is certain
   std::uint32_t kind = 0;
   std::uint32_t step = 0;   // when it was seen first
   bool has_nested = false;  // events have been seen inside its own

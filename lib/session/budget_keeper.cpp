@@ -38,8 +38,9 @@ event_costs measure_event_costs(bool in_kernel) {
   };
   one();
   const adaptyst_site* const record = marker.record;
-  // What somebody wishes who observes us is not ours to write.
-  if (record == nullptr || detail::load(detail::process_of(adaptyst_object_v3)->store->head.wishes_of) != 0) return costs;
+  // Settings of somebody who observes us are not ours to write.
+  if (record == nullptr || detail::load(detail::process_of(adaptyst_object_v3)->store->head.settings_of) != 0)
+    return costs;
   auto& step = const_cast<std::uint64_t&>(*record->step);
   detail::store(step, std::uint64_t{ADAPTYST_STEP_RECORDER});
   costs.recorder_ns = median_step_ns(200, one);

@@ -63,8 +63,8 @@ observed_process::observed_process(pid_t process, bool started)
   if (!is_running()) memory_.close();  // its number may have been another's already
   if (!started) return;
   beside_the_rest([this] {
-    wished_.emplace(memory_);
-    state_.in = &*wished_;
+    settings_.emplace(memory_);
+    state_.in = &*settings_;
   });
 }
 
@@ -143,26 +143,27 @@ void observed_process::hold(descriptor store) {
 }
 
 const memory& observed_process::beside_store() const noexcept {
-  if (wished_) return *wished_;
+  if (settings_) return *settings_;
   return memory_;
 }
 
 descriptor observed_process::adopt(bool awake) noexcept {
   claimed_ = tells_ = true;
   awake_ = awake;
-  return wished_ ? wished_->file() : descriptor();
+  return settings_ ? settings_->file() : descriptor();
 }
 
-// Where the process has mapped what we wish; complains, once, if it could not.
-void observed_process::find_wishes() {
+// Where the process has mapped our settings; complains, once, if it could not.
+void observed_process::find_settings() {
   detail::store_head head{};
-  if (!wished_ || wished_->is_mapped() || state_.address == 0 || !state_.in->read(state_.address, head)) return;
+  if (!settings_ || settings_->is_mapped() || state_.address == 0 || !state_.in->read(state_.address, head)) return;
   const auto self = std::uint64_t{static_cast<std::uint32_t>(getpid())};
-  if (head.wishes_of == (own_start() << 32 | self)) wished_->mapped_at(address_of(head.wished));
-  else if (head.recorders != nullptr && !std::exchange(is_deaf_, true) && (has_budget() || trace_entries_ != 0))
-    complain(fmt::format("process {} cannot be told anything: no overhead budget is kept for it, and of a timeline only the "
-                         "beginning is there; allow it one more open file (ulimit -n)",
-                         id_));
+  if (head.settings_of == (own_start() << 32 | self)) settings_->mapped_at(address_of(head.settings));
+  else if (head.recorders != nullptr && !std::exchange(has_no_settings_, true) && (has_budget() || trace_entries_ != 0))
+    complain(
+        fmt::format("process {} cannot be told anything: no overhead budget is kept for it, and of a timeline only the "
+                    "beginning is there; allow it one more open file (ulimit -n)",
+                    id_));
 }
 
 // What it has left is known: whoever starts thousands of processes leaves us few descriptors.
@@ -176,7 +177,7 @@ void observed_process::read_out() noexcept {
   }
   state_.in = &memory_;
   held_.reset();
-  wished_.reset();
+  settings_.reset();
 }
 
 void observed_process::add_object(std::uint64_t control_block) {
@@ -302,7 +303,7 @@ void observed_process::take_over(const claim_terms& terms) {
     throw error(fmt::format("cannot read the recorders of process {}", id_), std::to_string(id_), 0, other_build);
   const auto self = static_cast<std::uint32_t>(getpid());
   std::uint64_t is_over = 0;  // whoever looked has left, and no marker has noticed yet
-  memory_.read(state_.process + offsetof(detail::process, wished.over), is_over);
+  memory_.read(state_.process + offsetof(detail::process, settings.over), is_over);
   if (control.observer != 0 && control.observer != self && is_over == 0 &&
       lib::is_running(static_cast<pid_t>(control.observer), control.observer_started))
     throw error(fmt::format("cannot observe process {}: process {} does", id_, control.observer), std::to_string(id_),
@@ -331,11 +332,11 @@ void observed_process::take_over(const claim_terms& terms) {
     }
   }
   write(page + offsetof(detail::control_page, trace_entries), terms.trace_entries);
-  // What an observer has wished that is gone is nobody's; it may have been ourselves.
-  std::uint64_t wishes_of = 0;
-  const std::uint64_t told = state_.address + offsetof(detail::store_head, wishes_of);
+  // Settings of an observer that is gone are nobody's; it may have been ourselves.
+  std::uint64_t settings_of = 0;
+  const std::uint64_t told = state_.address + offsetof(detail::store_head, settings_of);
   constexpr std::uint64_t nobodys = ~std::uint64_t{0};
-  if (state_.in->read(told, wishes_of) && wishes_of != 0) write(told, nobodys);
+  if (state_.in->read(told, settings_of) && settings_of != 0) write(told, nobodys);
   reset_steps(state_);  // before the epoch, which is to have no event on the steps of an observer that was killed
   if (!name_observer() || !begin_epoch(epoch)) not_permitted(id_, errno);
   claimed_ = true;
@@ -373,9 +374,9 @@ void observed_process::release() noexcept {
   claimed_ = false;
   try {
     if (!is_still_itself()) return;
-    if (wished_) {
+    if (settings_) {
       detail::store_head head{};
-      wished_->end(state_.in->read(state_.address, head) ? head.numbered : 0);
+      settings_->end(state_.in->read(state_.address, head) ? head.numbered : 0);
       return;
     }
     find_state();
@@ -395,7 +396,7 @@ std::optional<process_state> observed_process::reach() {
   if (!is_still_itself() && !held_) return std::nullopt;
   if (!reads_) return process_state{&memory_, 0, {}};
   if (state_.address == 0 || state_.process == 0) take_state();
-  find_wishes();
+  find_settings();
   return state_;
 }
 

@@ -10,7 +10,7 @@
 
 #include "../recorder/held_memory.hpp"
 #include "../recorder/other_memory.hpp"
-#include "../recorder/wished_memory.hpp"
+#include "../recorder/settings_memory.hpp"
 #include "../support/descriptor.hpp"
 #include "target.hpp"
 
@@ -18,7 +18,7 @@ namespace adaptyst::lib {
 
 class observed_process final : public target {
  public:
-  // `started`: by us, so that it tells what it loads, and heeds what we wish in memory of ours: nothing is written into it.
+  // `started`: by us, so that it tells what it loads, and reads our settings in memory of ours: nothing is written into it.
   // Throws error when it is not there.
   observed_process(pid_t process, bool started);
   ~observed_process() override;
@@ -50,7 +50,7 @@ class observed_process final : public target {
   void claim(const claim_terms& terms) override;
   void wake() override;
   void release() noexcept override;
-  // It heeds us by itself: with its recorders awake, or not. What it is to be handed, once: what we wish of it.
+  // It heeds us by itself: with its recorders awake, or not. Returns what it is to be handed: the file of its settings.
   descriptor adopt(bool awake) noexcept;
   // Complains, once, if its memory cannot be had; tries again where that may pass.
   void note_refusal();
@@ -67,7 +67,7 @@ class observed_process final : public target {
   void take_over(const claim_terms& terms);
   const memory& beside_store() const noexcept;
   void find_state();
-  void find_wishes();
+  void find_settings();
   void stay_awake();
   void ask_for_store();
   void take_state();
@@ -82,9 +82,9 @@ class observed_process final : public target {
     return memory_.write(address, &value, sizeof value);
   }
 
-  mutable int descriptor_;               // -1: it is gone
-  mutable other_memory memory_;          // likewise
-  std::optional<wished_memory> wished_;  // of one that we have started
+  mutable int descriptor_;                   // -1: it is gone
+  mutable other_memory memory_;              // likewise
+  std::optional<settings_memory> settings_;  // of one that we have started
   std::optional<held_memory> held_;
   process_state state_;
   std::string image_;  // see is_another_program()
@@ -94,8 +94,8 @@ class observed_process final : public target {
   std::uint64_t trace_entries_ = 0;  // to be asked for, as soon as there is somebody to ask
   bool claimed_ = false;
   bool awake_ = false;
-  bool tells_ = false;    // what it loads
-  bool is_deaf_ = false;  // it could not map what we wish
+  bool tells_ = false;            // what it loads
+  bool has_no_settings_ = false;  // it could not map them
   bool has_told_end_ = false;
   std::string refused_;         // why, if its memory could not be had
   std::uint64_t ended_ns_ = 0;  // when that was seen

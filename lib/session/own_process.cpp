@@ -41,16 +41,17 @@ own_process::own_process() : target(getpid()), in_(shared_by_markers()) { refuse
 
 void own_process::refuse_beside_observer() const {
   const std::uint32_t observer = detail::load(in_.control.observer);
-  const bool is_over = detail::load(in_.wished.over) != 0;
-  if (observer != 0 && !is_over && lib::is_running(static_cast<pid_t>(observer), detail::load(in_.control.observer_started)))
+  const bool is_over = detail::load(in_.settings.over) != 0;
+  if (observer != 0 && !is_over &&
+      lib::is_running(static_cast<pid_t>(observer), detail::load(in_.control.observer_started)))
     throw error(fmt::format("cannot collect: process {} observes this one from outside", observer), 0,
                 "see its report; one of the two at a time");
   // It is dead, and has left the recorders awake; or has left, and that has not been noticed yet.
   if (observer != 0) visit_objects([](adaptyst_object& object) { detail::store(object.recorder, 0); });
   detail::store(in_.control.observer, 0);
   // Whoever else is clearing them now: what is mapped last is ours to write as well.
-  detail::store(in_.store->head.wishes_of, std::uint64_t{0});
-  detail::clear_wishes(in_.wished);
+  detail::store(in_.store->head.settings_of, std::uint64_t{0});
+  detail::clear_settings(in_.settings);
 }
 
 void own_process::call_when_loaded(void (*hook)()) noexcept {

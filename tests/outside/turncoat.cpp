@@ -1,5 +1,5 @@
-// A program that lets itself be observed, and is another one before the observer is done: turncoat NEXT says that what is
-// wished of its markers stands in words of its own choice, waits until an observer writes there, and becomes NEXT by
+// A program that lets itself be observed, and is another one before the observer is done: turncoat NEXT says that the
+// settings of its markers stand in words of its own choice, waits until an observer writes there, and becomes NEXT by
 // exec(). NEXT is this program without an argument: it keeps words in the same place, and says how many have changed.
 #include <adaptyst/adaptyst.hpp>
 #include <sys/mman.h>
@@ -27,7 +27,7 @@ void be_robbed(const char* next) {
   std::uint64_t* const at = place();
   std::fill(at, at + words, std::uint64_t{ADAPTYST_STEP_LAST});
   adaptyst::detail::process* const state = adaptyst::detail::find_process(adaptyst_object_v3);
-  state->store->head.wished = reinterpret_cast<char*>(at) - offsetof(adaptyst::detail::wishes, steps);
+  state->store->head.settings = reinterpret_cast<char*>(at) - offsetof(adaptyst::detail::observer_settings, steps);
   const std::uint64_t before = state->epochs;
   std::puts("ready");
   std::fflush(stdout);

@@ -131,7 +131,7 @@ TEST_CASE("markers and how often they ran; one with others inside its own says s
     CHECK(solve.id == 11);
     CHECK(solve.events == 111);
     CHECK(solve.step == 5);
-    CHECK(solve.wish == address_of(in.steps[1]));
+    CHECK(solve.step_at == address_of(in.steps[1]));
     CHECK_FALSE(solve.has_nested);
     CHECK(counts.all().at(address_of(in.sites[2])).kind == ADAPTYST_SITE_WAIT);
     const adaptyst::lib::site_count& main = counts.all().at(address_of(in.sites[0]));
@@ -156,17 +156,17 @@ TEST_CASE("a marker is put on a step, and nothing beside that is written") {
   CHECK(in.steps[2] == ADAPTYST_STEP_LAST + 1);
 }
 
-TEST_CASE("what an earlier collector has wished is over") {
+TEST_CASE("what an earlier collector has set is over") {
   program in;
-  const auto wished = std::make_unique<detail::wishes>();
-  wished->steps[3] = 4;
-  wished->steps[detail::most_sites - 1] = detail::step_of_nobody;
-  wished->tails[0] = 9;
-  in.head.wished = wished.get();
+  const auto settings = std::make_unique<detail::observer_settings>();
+  settings->steps[3] = 4;
+  settings->steps[detail::most_sites - 1] = detail::step_of_nobody;
+  settings->tails[0] = 9;
+  in.head.settings = settings.get();
   adaptyst::lib::reset_steps(in.state());
-  CHECK(wished->steps[3] == 0);
-  CHECK(wished->steps[detail::most_sites - 1] == 0);
-  CHECK(wished->tails[0] == 9);
+  CHECK(settings->steps[3] == 0);
+  CHECK(settings->steps[detail::most_sites - 1] == 0);
+  CHECK(settings->tails[0] == 9);
 }
 
 TEST_CASE("an account: what began, ended, is open, and was lost for which reason") {

@@ -137,10 +137,10 @@ inline void heed(process& in, const adaptyst_answer& answer) noexcept {
   store(in.control.observer, answer.observer);
 }
 
-// What the observer wishes from now on stands in a file of its own.
+// What the observer sets from now on stands in a file of its own, mapped here.
 template <class = void>
-inline void heed_in(process& in, long file) noexcept {
-  if (file >= 0 && take_wishes(in.wished, file)) store_release(in.store->head.wishes_of, who_looks(in.control));
+inline void heed_settings(process& in, long file) noexcept {
+  if (file >= 0 && map_settings(in.settings, file)) store_release(in.store->head.settings_of, who_looks(in.control));
 }
 
 // The same, and the observer holds the store of this process from then on, if it has not before.
@@ -148,10 +148,10 @@ template <class = void>
 inline bool announce_with_store(process& in, uint32_t what, const adaptyst_object& object,
                                 adaptyst_answer& answer) noexcept {
   const long given = is_store(in.store_file) ? in.store_file : -1;
-  long wished = -1;
-  if (!announce(what, object, answer, given, wished)) return false;
+  long settings = -1;
+  if (!announce(what, object, answer, given, settings)) return false;
   if (answer.observation == ADAPTYST_UNOBSERVED) {
-    if (wished >= 0) system::call(__NR_close, wished);
+    if (settings >= 0) system::call(__NR_close, settings);
     return true;
   }
   if (given >= 0) {
@@ -159,7 +159,7 @@ inline bool announce_with_store(process& in, uint32_t what, const adaptyst_objec
     system::call(__NR_close, given);
   }
   heed(in, answer);
-  heed_in(in, wished);
+  heed_settings(in, settings);
   return true;
 }
 

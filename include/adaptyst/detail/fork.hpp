@@ -20,7 +20,7 @@ class inheritance {
     recorder_store& made = *begin_store(store_, theirs.head.bytes);
     made.head.base = theirs.head.base;
     made.head.below = load(theirs.head.below);
-    made.head.wished = theirs.head.wished;
+    made.head.settings = theirs.head.settings;
     made.head.numbered = load(theirs.head.numbered);
     made.head.above = load(theirs.head.above);  // a frame of before may still write its row, where nobody reads
     copy_names(theirs, made);
@@ -94,7 +94,7 @@ inline bool take_store_from_parent(process& in) noexcept {
     // A thread that is not in this process may have held it, in the middle of writing.
     if ((load(store_of_both.ledger.sequence) & 1) != 0) bump(store_of_both.ledger.sequence, 1);
     store(store_of_both.ledger.lock, 0);
-    store(store_of_both.head.wishes_of, uint64_t{0});
+    store(store_of_both.head.settings_of, uint64_t{0});
     return true;
   }
   const inheritance from_parent(store_of_both);
@@ -116,7 +116,7 @@ template <class = void>
 inline bool begin_as_child(process& in) noexcept {
   store(in.forks, in.forks + 1);
   in.number = static_cast<uint32_t>(system::call(__NR_getpid));
-  clear_wishes(in.wished);
+  clear_settings(in.settings);
   const bool can_record = take_store_from_parent(in);
   adaptyst_answer answer{};
   if (can_record) {

@@ -74,7 +74,7 @@ inline const adaptyst_site* intern_site(process& in, site_texts texts) noexcept 
     site->label = copy(texts.label);
     for (uint32_t at = 0; at != texts.attribute_count; ++at)
       site->attributes[at] = copy(shortened(text_of(texts.attributes[at]), keep::head));
-    site->step = &in.wished.steps[number];
+    site->step = &in.settings.steps[number];
     site->name_bytes = static_cast<uint32_t>(texts.name.bytes);
     site->line = texts.line;
     site->kind = texts.kind;

@@ -10,11 +10,11 @@
 #include "atomic.hpp"
 #include "clock.hpp"
 #include "loaded_objects.hpp"
+#include "observer_settings.hpp"
 #include "recorder_store.hpp"
 #include "sampling.hpp"
 #include "system.hpp"
 #include "text.hpp"
-#include "wishes.hpp"
 
 namespace adaptyst { inline namespace v1 { namespace detail {
 
@@ -43,7 +43,7 @@ struct process {
   char pad[page_bytes - sizeof(control_page)];
   gaps gaps_of[most_recorders];  // by the recorders' numbers
   // What follows is not wiped.
-  wishes wished;
+  observer_settings settings;
   recorder_store* store;
   long store_file;     // its descriptor, or -1
   uint64_t is_shared;  // the store is a file: a child shares it
@@ -58,7 +58,7 @@ struct process {
   uint32_t number;          // of this process; a child that shares its memory has another
   uint32_t traced_process;  // in which a collector's uprobes are in the code; a child has them in its own, and must not
 };
-constexpr size_t wiped_bytes = offsetof(process, wished);
+constexpr size_t wiped_bytes = offsetof(process, settings);
 static_assert(wiped_bytes % page_bytes == 0, "whole pages are wiped, and whole pages mapped");
 
 // The observer by its number and its start.
@@ -67,16 +67,16 @@ inline uint64_t who_looks(const control_page& control) noexcept {
   return load(control.observer_started) << 32 | load(control.observer);
 }
 
-// What somebody has wished who does not look any more is not heeded; nobody else could write there. Who finds that it is
+// Settings of somebody who does not look any more are not heeded; nobody else could write there. Who finds that they are
 // nobody's may.
 template <class = void>
-inline void forget_wishes(process& in) noexcept {
+inline void forget_settings(process& in) noexcept {
   constexpr uint64_t being_cleared = 1;
-  uint64_t& whose = in.store->head.wishes_of;
+  uint64_t& whose = in.store->head.settings_of;
   uint64_t now = load(whose);
   if (now == 0 || now == being_cleared || now == who_looks(in.control)) return;
   if (!compare_exchange(whose, now, being_cleared)) return;
-  clear_wishes(in.wished);
+  clear_settings(in.settings);
   store_release(whose, uint64_t{0});
 }
 
@@ -126,7 +126,7 @@ inline process* make_process(recorder_store* kept = nullptr) noexcept {
   made->is_shared = kept != nullptr || made->store_file >= 0 ? 1 : 0;
   made->store_file = seal_store(made->store_file);
   made->number = static_cast<uint32_t>(system::call(__NR_getpid));
-  made->store->head.wished = &made->wished;
+  made->store->head.settings = &made->settings;
   made->control.abi = ADAPTYST_ABI_VERSION;
   made->control.noticed = all_noticed;
   begin_epoch(*made);  // so that a child, where it is 0, sees that it has changed

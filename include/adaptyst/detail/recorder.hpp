@@ -90,7 +90,7 @@ ADAPTYST_DETAIL_COLD inline trace_ring* make_ring(recorder& r, uint64_t capacity
   }
   trace_ring& ring = r.kept_ring != nullptr ? *r.kept_ring : r.no_ring;
   // The head goes on: a tail that is still that of an earlier collector is none of these.
-  store(ring.tail, const_cast<const uint64_t*>(&r.owner->wished.tails[number_of(*r.owner->store, r)]));
+  store(ring.tail, const_cast<const uint64_t*>(&r.owner->settings.tails[number_of(*r.owner->store, r)]));
   store(ring.first, ring.head);
   store(ring.tail_seen, ring.head);
   store(ring.lost, 0);
@@ -106,7 +106,7 @@ inline void announce_thread(const recorder& r) noexcept {
 template <class = void>
 inline void enter_epoch(recorder& r) noexcept {
   const control_page& control = r.owner->control;
-  forget_wishes(*r.owner);
+  forget_settings(*r.owner);
   r.owed_waits = 0;
   store(r.ring, make_ring(r, load(control.trace_entries)));
   const uint64_t epoch = load(control.epoch);
@@ -276,10 +276,10 @@ ADAPTYST_DETAIL_INLINE bool is_ready(recorder& r) noexcept {
   return ADAPTYST_DETAIL_LIKELY(load(r.epoch) == load(r.owner->control.epoch)) || make_ready(r);
 }
 
-// Whoever looked has left; unless somebody has come since, and what was wished is being cleared.
+// Whoever looked has left; unless somebody has come since, and the settings are being cleared.
 template <class = void>
 ADAPTYST_DETAIL_COLD inline void fall_asleep(const process& in) noexcept {
-  if (load(in.store->head.wishes_of) == who_looks(in.control)) store(adaptyst_object_v3.recorder, 0);
+  if (load(in.store->head.settings_of) == who_looks(in.control)) store(adaptyst_object_v3.recorder, 0);
 }
 
 // The recorder of this thread, ready to be written; null, and the loss counted, when it cannot be had.
@@ -288,7 +288,7 @@ ADAPTYST_DETAIL_INLINE recorder* open_recorder() noexcept {
   recorder* r = this_thread_recorder;
   if (ADAPTYST_DETAIL_UNLIKELY(reinterpret_cast<uintptr_t>(r) <= 1) && (r = find_recorder()) == nullptr) return nullptr;
   if (!is_ready(*r)) return nullptr;
-  if (ADAPTYST_DETAIL_UNLIKELY(load(r->owner->wished.over) != 0)) fall_asleep(*r->owner);
+  if (ADAPTYST_DETAIL_UNLIKELY(load(r->owner->settings.over) != 0)) fall_asleep(*r->owner);
   if (ADAPTYST_DETAIL_UNLIKELY(is_being_written(*r))) {
     lose_in_signal(*r);
     return nullptr;

@@ -32,7 +32,7 @@ struct trace_ring {
   uint64_t capacity;     // a power of two; 0: no memory for more
   uint64_t first;        // entries that were written for an earlier collector
   uint64_t lost;         // for this one
-  const uint64_t* tail;  // entries read: the reader's, see wishes.hpp
+  const uint64_t* tail;  // entries read: the reader's, see observer_settings.hpp
   uint64_t pad[2];
   trace_entry entries[1];  // `capacity` of them
 };

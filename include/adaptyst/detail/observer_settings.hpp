@@ -1,5 +1,5 @@
-// What whoever looks wishes of the program while it runs: on which step of the overhead budget a marker is to be, and how
-// much of a ring has been read.
+// What whoever looks sets while the program runs: on which step of the overhead budget a marker is, and how much of a ring
+// has been read.
 //
 // A collector in the process writes it where it stands. An observer that has started the program hands over memory of its
 // own, which is mapped in this one's place, sealed: nobody else can write it, and the observer writes nowhere else. One that
@@ -7,8 +7,8 @@
 //
 // The program believes none of it: a step that is none is that of the engine, and a ring is never overwritten for a tail
 // that is not within it.
-#ifndef ADAPTYST_DETAIL_WISHES_HPP
-#define ADAPTYST_DETAIL_WISHES_HPP
+#ifndef ADAPTYST_DETAIL_OBSERVER_SETTINGS_HPP
+#define ADAPTYST_DETAIL_OBSERVER_SETTINGS_HPP
 
 #include "recorder_store.hpp"
 
@@ -20,31 +20,31 @@ constexpr uint32_t most_recorders = 1 << 16;
 // Not one of enum adaptyst_site_step: markers take the long way, where they see that it is over.
 constexpr uint64_t step_of_nobody = ADAPTYST_STEP_LAST + 1;
 
-struct wishes {
+struct observer_settings {
   uint64_t magic;  // of another observer, or another layout: not heeded
   uint64_t over;   // nobody looks any more: markers go to sleep
   uint64_t pad[page_bytes / sizeof(uint64_t) - 2];
   uint64_t steps[most_sites];      // enum adaptyst_site_step, by the markers' numbers
   uint64_t tails[most_recorders];  // entries that have been read of a ring, by the recorders' numbers
 };
-static_assert(sizeof(wishes) % page_bytes == 0, "it is mapped");
+static_assert(sizeof(observer_settings) % page_bytes == 0, "it is mapped");
 
-constexpr uint64_t wishes_magic = 0x7365687369770000 ^ sizeof(wishes);
+constexpr uint64_t settings_magic = 0x7365687369770000 ^ sizeof(observer_settings);
 
 template <class = void>
 ADAPTYST_DETAIL_INLINE uint32_t step_of(const adaptyst_site& marker) noexcept {
-  const uint64_t wished = load(*marker.step);
-  return wished <= ADAPTYST_STEP_LAST ? static_cast<uint32_t>(wished) : uint32_t{ADAPTYST_STEP_ENGINE};
+  const uint64_t set = load(*marker.step);
+  return set <= ADAPTYST_STEP_LAST ? static_cast<uint32_t>(set) : uint32_t{ADAPTYST_STEP_ENGINE};
 }
 
 // An observer's, mapped in the place of `own`; the file is closed. False, and they stay our own: it is not what it must be.
 template <class = void>
-inline bool take_wishes(wishes& own, long file) noexcept {
+inline bool map_settings(observer_settings& own, long file) noexcept {
   constexpr long end = 2;  // SEEK_END
   uint64_t magic = 0;
-  const bool is_sound = is_store(file) && system::call(__NR_lseek, file, 0L, end) == long{sizeof(wishes)} &&
+  const bool is_sound = is_store(file) && system::call(__NR_lseek, file, 0L, end) == long{sizeof(observer_settings)} &&
                         system::call(__NR_pread64, file, &magic, sizeof magic, 0L) == long{sizeof magic} &&
-                        magic == wishes_magic;
+                        magic == settings_magic;
   constexpr int how = system::shared_file | system::in_place;
   const bool taken =
       is_sound && system::map(&own, sizeof own, system::read_only, how, static_cast<int>(file), 0) == &own;
@@ -52,9 +52,9 @@ inline bool take_wishes(wishes& own, long file) noexcept {
   return taken;
 }
 
-// None are wished, and whoever looks at this process may write here.
+// Nothing is set, and whoever looks at this process may write here.
 template <class = void>
-inline void clear_wishes(wishes& own) noexcept {
+inline void clear_settings(observer_settings& own) noexcept {
   constexpr int how = system::private_memory | system::in_place;
   system::map(&own, sizeof own, system::read_write, how, -1, 0);
 }

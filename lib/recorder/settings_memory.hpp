@@ -1,9 +1,9 @@
-// Memory of a process that we have started, of which we write only what we wish of it: that stands in a file of our own,
-// which the process has mapped, and nothing is written into the process itself.
-#ifndef ADAPTYST_LIB_RECORDER_WISHED_MEMORY_HPP
-#define ADAPTYST_LIB_RECORDER_WISHED_MEMORY_HPP
+// Memory of a process that we have started, of which we write only the settings: these stand in a file of our own, which the
+// process has mapped, and nothing is written into the process itself.
+#ifndef ADAPTYST_LIB_RECORDER_SETTINGS_MEMORY_HPP
+#define ADAPTYST_LIB_RECORDER_SETTINGS_MEMORY_HPP
 
-#include <adaptyst/detail/wishes.hpp>
+#include <adaptyst/detail/observer_settings.hpp>
 #include <cstdint>
 #include <string>
 
@@ -12,13 +12,13 @@
 
 namespace adaptyst::lib {
 
-class wished_memory final : public memory {
+class settings_memory final : public memory {
  public:
   // `beside`: what else is read of the process; outlives this. Throws error.
-  explicit wished_memory(const memory& beside);
-  ~wished_memory() override;
-  wished_memory(const wished_memory&) = delete;
-  wished_memory& operator=(const wished_memory&) = delete;
+  explicit settings_memory(const memory& beside);
+  ~settings_memory() override;
+  settings_memory(const settings_memory&) = delete;
+  settings_memory& operator=(const settings_memory&) = delete;
 
   // To be handed over: sealed, so that nobody else can write it. Empty where there is no descriptor left, or it is mapped.
   descriptor file() const noexcept;
@@ -41,7 +41,7 @@ class wished_memory final : public memory {
 
   const memory& beside_;
   descriptor file_;
-  detail::wishes* ours_ = nullptr;
+  detail::observer_settings* ours_ = nullptr;
   std::uint64_t base_ = 0;
 };
 

@@ -1,4 +1,4 @@
-#include "wished_memory.hpp"
+#include "settings_memory.hpp"
 
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -15,24 +15,24 @@ namespace adaptyst::lib {
 
 namespace {
 
-using detail::wishes;
+using detail::observer_settings;
 
-constexpr std::size_t first_wish = offsetof(wishes, steps);
+constexpr std::size_t first_setting = offsetof(observer_settings, steps);
 
 }  // namespace
 
-wished_memory::wished_memory(const memory& beside)
+settings_memory::settings_memory(const memory& beside)
     : beside_(beside), file_(static_cast<int>(detail::make_memory_file())) {
   const auto fail = [](int number) {
     throw error("cannot make memory for what a program under observation is told", number,
                 "allow the observer more open files (ulimit -n), files of 1 MiB and more (ulimit -f), and memory");
   };
-  if (sizeof(wishes) > detail::file_limit()) fail(EFBIG);  // it would be a signal
-  if (file_.get() < 0 || ftruncate(file_.get(), sizeof(wishes)) != 0) fail(errno);
-  void* const mapped = mmap(nullptr, sizeof(wishes), PROT_READ | PROT_WRITE, MAP_SHARED, file_.get(), 0);
+  if (sizeof(observer_settings) > detail::file_limit()) fail(EFBIG);  // it would be a signal
+  if (file_.get() < 0 || ftruncate(file_.get(), sizeof(observer_settings)) != 0) fail(errno);
+  void* const mapped = mmap(nullptr, sizeof(observer_settings), PROT_READ | PROT_WRITE, MAP_SHARED, file_.get(), 0);
   if (mapped == MAP_FAILED) fail(errno);
-  ours_ = static_cast<wishes*>(mapped);
-  ours_->magic = detail::wishes_magic;
+  ours_ = static_cast<observer_settings*>(mapped);
+  ours_->magic = detail::settings_magic;
   file_.reset(static_cast<int>(detail::seal_store(file_.release())));
   if (file_) return;
   const int number = errno;
@@ -40,34 +40,35 @@ wished_memory::wished_memory(const memory& beside)
   fail(number);
 }
 
-wished_memory::~wished_memory() { munmap(ours_, sizeof *ours_); }
+settings_memory::~settings_memory() { munmap(ours_, sizeof *ours_); }
 
-void wished_memory::end(std::uint64_t markers) noexcept {
+void settings_memory::end(std::uint64_t markers) noexcept {
   detail::store_release(ours_->over, std::uint64_t{1});
   for (std::uint64_t at = 0; at != std::min<std::uint64_t>(markers, detail::most_sites); ++at)
     detail::store_release(ours_->steps[at], detail::step_of_nobody);
 }
 
-descriptor wished_memory::file() const noexcept {
+descriptor settings_memory::file() const noexcept {
   return descriptor(file_ ? fcntl(file_.get(), F_DUPFD_CLOEXEC, 0) : -1);
 }
 
-void wished_memory::mapped_at(std::uint64_t address) noexcept {
+void settings_memory::mapped_at(std::uint64_t address) noexcept {
   base_ = address;
   file_.reset();  // one less of a thousand processes
 }
 
-bool wished_memory::holds(std::uint64_t address, std::size_t bytes) const noexcept {
+bool settings_memory::holds(std::uint64_t address, std::size_t bytes) const noexcept {
   const std::uint64_t at = address - base_;
-  return base_ != 0 && address % 8 == 0 && at >= first_wish && at < sizeof(wishes) && bytes <= sizeof(wishes) - at;
+  return base_ != 0 && address % 8 == 0 && at >= first_setting && at < sizeof(observer_settings) &&
+         bytes <= sizeof(observer_settings) - at;
 }
 
-bool wished_memory::read(std::uint64_t address, void* to, std::size_t bytes) const noexcept {
+bool settings_memory::read(std::uint64_t address, void* to, std::size_t bytes) const noexcept {
   if (!holds(address, bytes)) return beside_.read(address, to, bytes);
   return own_memory().read(reinterpret_cast<std::uint64_t>(ours_) + (address - base_), to, bytes);
 }
 
-bool wished_memory::write(std::uint64_t address, const void* from, std::size_t bytes) const noexcept {
+bool settings_memory::write(std::uint64_t address, const void* from, std::size_t bytes) const noexcept {
   errno = EPERM;
   return holds(address, bytes) &&
          own_memory().write(reinterpret_cast<std::uint64_t>(ours_) + (address - base_), from, bytes);

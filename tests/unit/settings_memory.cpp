@@ -1,5 +1,5 @@
 // What a program is told in memory of its observer: what must be so before the program heeds it, and what can be written.
-#include "recorder/wished_memory.hpp"
+#include "recorder/settings_memory.hpp"
 
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -15,21 +15,21 @@ namespace {
 
 namespace detail = adaptyst::detail;
 using adaptyst::lib::descriptor;
-using adaptyst::lib::wished_memory;
+using adaptyst::lib::settings_memory;
 
 // As a program has them: pages of its own.
 struct program {
-  detail::wishes* wished = static_cast<detail::wishes*>(
-      mmap(nullptr, sizeof(detail::wishes), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+  detail::observer_settings* settings = static_cast<detail::observer_settings*>(
+      mmap(nullptr, sizeof(detail::observer_settings), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
 
-  program() { REQUIRE(wished != MAP_FAILED); }
-  ~program() { munmap(wished, sizeof *wished); }
+  program() { REQUIRE(settings != MAP_FAILED); }
+  ~program() { munmap(settings, sizeof *settings); }
   program(const program&) = delete;
   program& operator=(const program&) = delete;
 
-  bool take(descriptor file) const { return detail::take_wishes(*wished, file.release()); }
-  std::uint64_t address() const { return reinterpret_cast<std::uint64_t>(wished); }
-  std::uint64_t step(std::size_t number) const { return reinterpret_cast<std::uint64_t>(&wished->steps[number]); }
+  bool take(descriptor file) const { return detail::map_settings(*settings, file.release()); }
+  std::uint64_t address() const { return reinterpret_cast<std::uint64_t>(settings); }
+  std::uint64_t step(std::size_t number) const { return reinterpret_cast<std::uint64_t>(&settings->steps[number]); }
 };
 
 descriptor other_file(std::uint64_t bytes, std::uint64_t magic, bool sealed) {
@@ -42,9 +42,9 @@ descriptor other_file(std::uint64_t bytes, std::uint64_t magic, bool sealed) {
 
 }  // namespace
 
-TEST_CASE("what an observer wishes stands where the program looks, and only the observer can write it") {
+TEST_CASE("what an observer sets stands where the program looks, and only the observer can write it") {
   const program in;
-  wished_memory told(adaptyst::lib::own_memory());
+  settings_memory told(adaptyst::lib::own_memory());
   descriptor file = told.file();
   const int number = file.get();
   const descriptor second(fcntl(number, F_DUPFD_CLOEXEC, 0));
@@ -56,7 +56,7 @@ TEST_CASE("what an observer wishes stands where the program looks, and only the 
   CHECK(told.is_mapped());
   CHECK_FALSE(told.file());
   REQUIRE(told.write(in.step(7), std::uint64_t{3}));
-  CHECK(in.wished->steps[7] == 3);
+  CHECK(in.settings->steps[7] == 3);
   std::uint64_t read = 0;
   REQUIRE(told.read(in.step(7), read));
   CHECK(read == 3);
@@ -66,30 +66,33 @@ TEST_CASE("what an observer wishes stands where the program looks, and only the 
   CHECK(mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, second.get(), 0) == MAP_FAILED);
 
   told.end(5);
-  CHECK(in.wished->over == 1);
-  CHECK(in.wished->steps[0] == detail::step_of_nobody);
-  CHECK(in.wished->steps[4] == detail::step_of_nobody);
-  CHECK(in.wished->steps[5] == 0);
+  CHECK(in.settings->over == 1);
+  CHECK(in.settings->steps[0] == detail::step_of_nobody);
+  CHECK(in.settings->steps[4] == detail::step_of_nobody);
+  CHECK(in.settings->steps[5] == 0);
   told.end(~std::uint64_t{0});  // of one that lies
-  CHECK(in.wished->steps[detail::most_sites - 1] == detail::step_of_nobody);
-  CHECK(in.wished->tails[0] == 0);
-  detail::clear_wishes(*in.wished);
-  CHECK(in.wished->over == 0);
-  in.wished->steps[7] = 5;
-  CHECK(in.wished->steps[7] == 5);
+  CHECK(in.settings->steps[detail::most_sites - 1] == detail::step_of_nobody);
+  CHECK(in.settings->tails[0] == 0);
+  detail::clear_settings(*in.settings);
+  CHECK(in.settings->over == 0);
+  in.settings->steps[7] = 5;
+  CHECK(in.settings->steps[7] == 5);
 }
 
-TEST_CASE("nothing but what is wished is written, whatever the program says of its place") {
+TEST_CASE("nothing but settings is written, whatever the program says of its place") {
   const program in;
-  wished_memory told(adaptyst::lib::own_memory());
+  settings_memory told(adaptyst::lib::own_memory());
   std::uint64_t word = 4711;
   const auto there = reinterpret_cast<std::uint64_t>(&word);
   CHECK_FALSE(told.write(there, std::uint64_t{1}));
-  for (const std::uint64_t base : {in.address(), there, there - offsetof(detail::wishes, steps), ~std::uint64_t{0} - 7,
-                                   std::uint64_t{0}, std::uint64_t{8}}) {
+  for (const std::uint64_t base : {in.address(), there, there - offsetof(detail::observer_settings, steps),
+                                   ~std::uint64_t{0} - 7, std::uint64_t{0}, std::uint64_t{8}}) {
     told.mapped_at(base);
-    for (const std::uint64_t at : {there, base, base + 8, base + sizeof(detail::wishes), base - 8, base + 4097}) {
-      if (at - base >= offsetof(detail::wishes, steps) && at - base < sizeof(detail::wishes) && at % 8 == 0) continue;
+    for (const std::uint64_t at :
+         {there, base, base + 8, base + sizeof(detail::observer_settings), base - 8, base + 4097}) {
+      if (at - base >= offsetof(detail::observer_settings, steps) && at - base < sizeof(detail::observer_settings) &&
+          at % 8 == 0)
+        continue;
       errno = 0;
       CHECK_FALSE(told.write(at, std::uint64_t{1}));
       CHECK(errno == EPERM);
@@ -97,7 +100,7 @@ TEST_CASE("nothing but what is wished is written, whatever the program says of i
   }
   told.mapped_at(in.address());
   const std::uint64_t two[2] = {1, 2};
-  CHECK_FALSE(told.write(in.address() + sizeof(detail::wishes) - 8, two, sizeof two));
+  CHECK_FALSE(told.write(in.address() + sizeof(detail::observer_settings) - 8, two, sizeof two));
   CHECK(word == 4711);
   REQUIRE(told.read(there, word));  // is beside
   CHECK(word == 4711);
@@ -105,17 +108,17 @@ TEST_CASE("nothing but what is wished is written, whatever the program says of i
 
 TEST_CASE("a program heeds no file that could be cut off, is not of this layout, or is none") {
   const program in;
-  in.wished->steps[1] = 5;
+  in.settings->steps[1] = 5;
   CHECK_FALSE(in.take(descriptor()));
-  CHECK_FALSE(in.take(other_file(sizeof(detail::wishes), detail::wishes_magic, false)));
-  CHECK_FALSE(in.take(other_file(sizeof(detail::wishes) - 4096, detail::wishes_magic, true)));
-  CHECK_FALSE(in.take(other_file(sizeof(detail::wishes), detail::wishes_magic + 1, true)));
+  CHECK_FALSE(in.take(other_file(sizeof(detail::observer_settings), detail::settings_magic, false)));
+  CHECK_FALSE(in.take(other_file(sizeof(detail::observer_settings) - 4096, detail::settings_magic, true)));
+  CHECK_FALSE(in.take(other_file(sizeof(detail::observer_settings), detail::settings_magic + 1, true)));
   int ends[2];
   REQUIRE(pipe(ends) == 0);
   close(ends[1]);
   CHECK_FALSE(in.take(descriptor(ends[0])));
-  CHECK(in.wished->steps[1] == 5);
-  CHECK(in.take(other_file(sizeof(detail::wishes), detail::wishes_magic, true)));
+  CHECK(in.settings->steps[1] == 5);
+  CHECK(in.take(other_file(sizeof(detail::observer_settings), detail::settings_magic, true)));
 }
 
 TEST_CASE("a step that is none is the engine's") {
