@@ -12,7 +12,9 @@
 #include <string>
 #include <thread>
 
+#include "../lib/discover/process_objects.hpp"
 #include "../lib/kernel/function_probes.hpp"
+#include "../lib/session/observed_process.hpp"
 #include "measure.hpp"
 
 extern "C" int adaptyst_bench_function_0(int);
@@ -153,10 +155,19 @@ void reading(bench::results& to) {
       });
     for (std::thread& one : all) one.join();
   });
+  {
+    adaptyst::lib::observed_process alone(running.id(), false);
+    for (const adaptyst::lib::process_object& one : adaptyst::lib::find_objects(running.id()))
+      alone.add_object(one.control_block);
+    alone.claim({});
+    alone.wake();
+    usleep(3'000'000);  // it may have been resting
+    to["remote_rows_ms"] = ms([&] { alone.refresh(false); });
+    alone.release();
+  }
   adaptyst::observer watching("engine=inline,overhead=none,report=none");
   watching.attach(running.id());
-  usleep(3'000'000);  // it may have been resting
-  to["remote_rows_ms"] = ms([&] { watching.poll(); });
+  usleep(3'000'000);
   to["inline_remote_rows"] = static_cast<double>(watching.snapshot().regions.size());
   // As `adaptyst top` does it, once a second.
   adaptyst::activity_meter meter;

@@ -318,7 +318,9 @@ struct profile {
   offload_usage offload;
   std::vector<region> regions;  // parents before children
   account accounting;
-  std::optional<budget_usage> budget;      // absent: none was kept
+  std::optional<budget_usage> budget;  // absent: none was kept
+  // What a region that holds nothing lasts here, by the recorder's own timestamps: so much of each duration is no work.
+  std::optional<double> timer_floor_ns;
   std::optional<timeline_usage> timeline;  // absent: none was asked for
   std::optional<context_account> context;  // absent: the kernel was not asked
   std::optional<sample_usage> samples;     // absent: none were asked for

@@ -283,6 +283,9 @@ constexpr auto fields(type<profile>) {
       field("context", &of::context, sum, sometimes, "Absent where the kernel was not asked."),
       field("samples", &of::samples, sum, sometimes, "Absent where none were asked for."),
       field("budget", &of::budget, sum, sometimes, "Absent where none was kept."),
+      field("timer_floor_ns", &of::timer_floor_ns, greatest, sometimes,
+            "What a region that holds nothing lasts: so much of each duration is no work. Of a merged profile, the "
+            "longest."),
       field("timeline", &of::timeline, sum, sometimes, "Absent where none was asked for."),
       beside<std::optional<process_info>>{
           "process", always, "The process observed, the first where there are several; null where none is known."},

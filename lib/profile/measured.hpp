@@ -66,6 +66,7 @@ struct event_costs {
   double engine_ns = 0;    // on the engine's own way
   double recorder_ns = 0;  // in the program's own recorder, for the sake of a budget
   double left_out_ns = 0;
+  double floor_ns = 0;  // what a region that holds nothing lasts; 0: not measured
 
   double on(std::uint32_t step) const;
 };

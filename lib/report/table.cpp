@@ -324,6 +324,20 @@ void write_account(std::string& out, const account& of, double wall_ns) {
         wall_ns > 0 ? fmt::format(", {} of the run if on one thread", percent(*of.overhead_ns / wall_ns)) : ""));
 }
 
+// What is no work in times that are hardly longer.
+void write_floor(std::string& out, const profile& of) {
+  constexpr double times = 10;
+  const bool matters =
+      of.timer_floor_ns && std::any_of(of.regions.begin(), of.regions.end(), [&](const region& row) {
+        return row.durations.count() != 0 && row.kind != region_kind::function &&
+               static_cast<double>(row.total_ns) < times * *of.timer_floor_ns * static_cast<double>(row.count);
+      });
+  if (matters)
+    out +=
+        wrapped(fmt::format("of each event's time {} are none of its work: a region that holds nothing lasts as long",
+                            duration(*of.timer_floor_ns)));
+}
+
 // That an overhead budget was not kept, by which regions, and what to do.
 void write_missed_budget(std::string& out, const profile& of) {
   if (!of.budget || !of.budget->is_missed() || of.budget->cpu_ns <= 0) return;
@@ -344,11 +358,12 @@ void write_missed_budget(std::string& out, const profile& of) {
                         percent(*row->overhead_ns / of.budget->cpu_ns), row->sampled ? "sampled, ~" : "every one of ",
                         quantity(static_cast<double>(row->count), ""));
   }
-  out += wrapped(printable(fmt::format(
-      "overhead budget missed: observing cost about {} of the CPU time, {} were allowed{}{}. Take markers out of what is "
-      "that short, or allow more (overhead=)",
-      percent(of.budget->cost_ns / of.budget->cpu_ns), percent(of.budget->allowed_ns / of.budget->cpu_ns),
-      whom.empty() ? "" : "; most in ", whom)));
+  out += wrapped(printable(
+      fmt::format("overhead budget missed: observing cost about {} of the CPU time, {} were allowed{}{}. Take markers "
+                  "out of what is "
+                  "that short, or allow more (overhead=)",
+                  percent(of.budget->cost_ns / of.budget->cpu_ns), percent(of.budget->allowed_ns / of.budget->cpu_ns),
+                  whom.empty() ? "" : "; most in ", whom)));
 }
 
 // What an overhead budget has done.
@@ -420,6 +435,7 @@ std::string to_table(const profile& of) {
   write_devices(out, of);
   write_efficiency(out, of);
   write_account(out, of.accounting, wall_ns);
+  write_floor(out, of);
   write_last_regions(out, of);
   write_budget(out, of);
   if (of.context && !of.context->lost.empty()) write_lost_context(out, *of.context);

@@ -28,9 +28,25 @@ class awake {
 
 }  // namespace
 
+// What a region that holds nothing lasts, from one timestamp to the other.
+double measure_timer_floor() {
+  const awake now(adaptyst_object_v3.recorder);
+  for (int times = 0; times != 1000; ++times) {
+    ADAPTYST_REGION("adaptyst calibration");
+  }
+  const detail::recorder* const own = detail::this_thread_recorder;
+  if (reinterpret_cast<std::uintptr_t>(own) <= 1) return 0;
+  const detail::row& last = *own->frames[own->depth + 1].where;
+  histogram durations;
+  for (unsigned bucket = 0; bucket != ADAPTYST_HISTOGRAM_BUCKETS; ++bucket)
+    durations.add_bucket(bucket, detail::load(last.histogram[bucket]));
+  return static_cast<double>(durations.quantile(0.5).value_or(0));
+}
+
 event_costs measure_event_costs(bool in_kernel) {
   const awake now(in_kernel ? adaptyst_object_v3.event : adaptyst_object_v3.recorder);
   event_costs costs;
+  costs.floor_ns = measure_timer_floor();
   costs.engine_ns = median_step_ns(200, [] { ADAPTYST_REGION("adaptyst calibration"); });
   ADAPTYST_DETAIL_SITE(marker, ADAPTYST_SITE_REGION, __func__, "adaptyst calibration");
   const auto one = [] {

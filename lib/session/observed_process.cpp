@@ -400,14 +400,18 @@ std::optional<process_state> observed_process::reach() {
   return state_;
 }
 
+void observed_process::note_time() {
+  if (!is_still_itself()) return;
+  if (std::string now = program_of(id_); !now.empty()) set_command(std::move(now));
+  if (awake_ && !tells_) stay_awake();
+  target::note_time();
+}
+
 void observed_process::refresh(bool also_open) {
-  if (is_still_itself())
-    if (std::string now = program_of(id_); !now.empty()) set_command(std::move(now));
   if (has_markers()) note_refusal();
   const std::uint64_t now_ns = detail::monotonic_ns();
   target::refresh(also_open);
   if (!is_running() || memory_.is_gone()) return;
-  if (awake_ && !tells_) stay_awake();
   if (awake_) unread_.see(now_ns, recorded().accounting.ended);
   else if (!has_budget()) unread_.see(now_ns, instants());
   unread_.read(now_ns);

@@ -55,10 +55,11 @@ class observed_process final : public target {
   // Complains, once, if its memory cannot be had; tries again where that may pass.
   void note_refusal();
   void refresh(bool also_open) override;
+  bool outlives() const noexcept override { return held_.has_value(); }
+  void note_time() override;
   void account_for_end(account& in) const override;
 
  private:
-  bool outlives() const noexcept override { return held_.has_value(); }
   std::optional<process_state> reach() override;
   // Whether it is still the program whose addresses we know: one that replaces itself by exec() says nothing. Retires it
   // if not.

@@ -205,11 +205,12 @@ std::size_t session::running() const {
       std::count_if(targets_.begin(), targets_.end(), [](const auto& one) { return one->is_running(); }));
 }
 
-void session::refresh() {
+void session::refresh(how_much to_read) {
   for (const auto& one : targets_) {
     const bool has_ended = !one->is_running();
     if (has_ended) drain(*one);
-    one->refresh(context_ != nullptr);
+    if (to_read == how_much::all || has_ended || !one->outlives()) one->refresh(context_ != nullptr);
+    else one->note_time();
     if (has_ended) one->read_out();
   }
   if (!source_->in_kernel() && !context_) return;
@@ -240,7 +241,7 @@ void session::poll() {
   }
   if ((timeline_ || samples) && now_ns - refreshed_ns_ < refresh_interval_ns) return;
   refreshed_ns_ = now_ns;
-  refresh();
+  refresh(how_much::what_would_be_lost);
 }
 
 void session::keep_budget() {
@@ -265,7 +266,7 @@ profile session::changes() {
 
 profile session::make(const assembly::choice& wanted, std::optional<context_sums> known) {
   const reading all = source_->read([this]() -> const measured& {
-    refresh();
+    refresh(how_much::all);
     recorded_.update(targets_);
     return recorded_.result();
   });
@@ -277,6 +278,7 @@ profile session::make(const assembly::choice& wanted, std::optional<context_sums
   made.mechanism = source_->mechanism();
   made.reason = reason_;
   made.options = asked_values(options_);
+  if (costs_.floor_ns != 0) made.timer_floor_ns = costs_.floor_ns;
   if (keeps_budget() && made.accounting.overhead_ns) {
     double cpu_ns = 0;
     for (const auto& one : targets_) cpu_ns += static_cast<double>(one->used_cpu_ns());

@@ -98,7 +98,8 @@ class session {
   void look_for_symbols(const target& one);
   void adopt(const std::string& file);
   bool is_there(pid_t process) const;
-  void refresh();
+  enum class how_much { all, what_would_be_lost };
+  void refresh(how_much to_read);
   profile make(const assembly::choice& wanted, std::optional<context_sums> known);
   void drain(target& one) noexcept;
   void finish_timeline();

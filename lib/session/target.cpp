@@ -48,6 +48,11 @@ void target::begin_at(std::uint64_t started_ns, unsigned cpus) {
 
 target::moment target::now() const { return {detail::monotonic_ns(), cpu_time_ns(id_)}; }
 
+void target::note_time() {
+  const std::uint64_t cpu_ns = now().cpu_ns;
+  if (is_running()) used_cpu_ns_ = cpu_ns - std::min(cpu_ns, started_cpu_ns_);
+}
+
 void target::refresh(bool also_open) {
   const std::optional<process_state> state = reach();
   if (!state) {
@@ -55,10 +60,10 @@ void target::refresh(bool also_open) {
     return;
   }
   reader_.update(*state);
-  const moment now = this->now();
-  if (is_running()) used_cpu_ns_ = now.cpu_ns - std::min(now.cpu_ns, started_cpu_ns_);
-  observed_ns_ = now.ns - std::min(now.ns, started_ns_);
-  device_list list = read_devices(*state, now.ns, observed_ns_, used_cpu_ns_ / cpus_);
+  note_time();
+  const std::uint64_t now_ns = now().ns;
+  observed_ns_ = now_ns - std::min(now_ns, started_ns_);
+  device_list list = read_devices(*state, now_ns, observed_ns_, used_cpu_ns_ / cpus_);
   open_counts open;
   if (also_open) open = read_open_regions(*state);
   // It may have ended in the meantime, and taken its memory with it.

@@ -59,6 +59,10 @@ class target {
   void start_now();
   // Reads the recorders, if the process is still there; and, if `also_open`, what regions are open.
   virtual void refresh(bool also_open);
+  // Its recorders can be read when it has ended: until then, note_time() is enough.
+  virtual bool outlives() const noexcept { return false; }
+  // Looks at what only a process that is there can tell.
+  virtual void note_time();
   // Takes up what its threads have left for a timeline, if it is still there.
   void trace_to(timeline& to);
   const measured& recorded() const noexcept { return reader_.result(); }
@@ -93,8 +97,6 @@ class target {
   virtual moment now() const;
   // Of one that was looked at in the past, from `started_ns` on.
   void begin_at(std::uint64_t started_ns, unsigned cpus);
-  // Whether they can be read although it has ended.
-  virtual bool outlives() const noexcept { return false; }
   void set_command(std::string command) { command_ = std::move(command); }
   bool has_budget() const noexcept { return budget_.has_value(); }
   // From what it has left.

@@ -68,7 +68,7 @@ def moved_in(pid):
 
 
 def without_name(an_object):
-    failures.equal(an_object["abi"], 2, "the ABI version")
+    failures.equal(an_object["abi"], 3, "the ABI version")
     return {key: value for key, value in an_object.items() if key not in ("file", "abi")}
 
 

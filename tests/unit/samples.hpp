@@ -319,6 +319,7 @@ inline adaptyst::profile nasty_profile() {
   made.accounting.unread = {~std::uint64_t{0}, ~std::uint64_t{0}};
   made.accounting.refused = {~std::uint64_t{0}, "no"};
   made.budget = {1e308, 1, 1e300};
+  made.timer_floor_ns = 1e300;
   return made;
 }
 

@@ -182,7 +182,8 @@ TEST_CASE("a budget that was not kept is told first: by how much, by which regio
   std::istringstream words(table);
   std::string said;
   for (std::string word; words >> word;) said += word + " ";
-  CHECK(contains(said, "overhead budget missed: observing cost about 16.0% of the CPU time, 2.0% were allowed; most in "));
+  CHECK(contains(said,
+                 "overhead budget missed: observing cost about 16.0% of the CPU time, 2.0% were allowed; most in "));
   CHECK(contains(said, "; most in flux 15.0% (every one of "));
   CHECK(table.find("overhead budget missed") < table.find("region "));
   in.budget->cost_ns = 26e6;  // by less than a third
@@ -191,6 +192,17 @@ TEST_CASE("a budget that was not kept is told first: by how much, by which regio
   CHECK_FALSE(contains(adaptyst::to_table(in), "missed"));
   in.budget.reset();
   CHECK_FALSE(contains(adaptyst::to_table(in), "missed"));
+}
+
+TEST_CASE("what is no work in short regions is told, and in no others") {
+  adaptyst::profile in = small();
+  in.regions[0].total_ns = in.regions[0].count * 100;
+  in.timer_floor_ns = 16;
+  CHECK(contains(adaptyst::to_table(in), "of each event's time 16 ns are none of its work"));
+  in.timer_floor_ns = 9;
+  CHECK_FALSE(contains(adaptyst::to_table(in), "none of its work"));
+  in.timer_floor_ns.reset();
+  CHECK_FALSE(contains(adaptyst::to_table(in), "none of its work"));
 }
 
 TEST_CASE("how far the truth may be from a sampled total is told where it matters") {
