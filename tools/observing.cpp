@@ -105,11 +105,16 @@ adaptyst::options observing_options::asked() const {
     return found != lists.end() ? found->second : std::vector<std::string>{};
   };
   std::vector<output> outputs;
-  for (const char* const flag : {"output", "timeline", "stacks"})
-    for (const std::string& one : given(flag))
-      if (const std::optional<output> made =
-              lib::parse_output(flag == std::string("timeline") ? "trace:" + one : one, wrong))
-        outputs.push_back(*made);
+  const auto add = [&](std::string_view text) {
+    if (std::optional<output> made = lib::parse_output(text, wrong)) outputs.push_back(*std::move(made));
+  };
+  for (const std::string& several : given("output")) {
+    adaptyst::options part;
+    lib::find_option("output")->set(part, several, wrong);
+    outputs.insert(outputs.end(), part.outputs.begin(), part.outputs.end());
+  }
+  for (const std::string& one : given("timeline")) add("trace:" + one);
+  for (const std::string& one : given("stacks")) add(one);
   lib::put_outputs(all, outputs, wrong);
   for (const char* const flag : {"function", "functions"})
     for (const std::string& one : given(flag)) {

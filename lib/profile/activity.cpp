@@ -68,7 +68,10 @@ struct activity_meter::state {
       if (const std::optional<std::uint64_t> p99 = durations.quantile(0.99))
         made.p99_ns = std::clamp(*p99, now.min_ns, std::max(now.min_ns, now.max_ns));
     }
-    last = {now.count, now.total_ns, now.self_ns, now.durations};
+    last.count = now.count;
+    last.total_ns = now.total_ns;
+    last.self_ns = now.self_ns;
+    last.durations = now.durations;  // into the room that it has
     return made;
   }
 

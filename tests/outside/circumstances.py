@@ -240,7 +240,7 @@ def memory_of_others(observer):
 def case_nothing_is_written():
     """Who has started the program cannot write into it, and moves its markers all the same."""
     observer = spawn([ADAPTYST, "run", f"--engine={ENGINE}", "--overhead=1%", "--report=none",
-                      f"--output={profile_file}", f"--timeline={work}/trace.json", "--", PROGRAM, 3000, 3, 100])
+                      f"--output={profile_file};trace:{work}/trace.json", "--", PROGRAM, 3000, 3, 100])
     more_pauses(child_of(observer.pid, "marked_program"), 200)
     opened = memory_of_others(observer.pid)
     failures.check(opened and set(opened) == {os.O_RDONLY}, "memory is opened to be read", opened)
