@@ -109,6 +109,7 @@ TEST_CASE("what is lied about below is true") {
   REQUIRE(found.rows.size() == 1);
   CHECK(found.rows.at(77).count == 3);
   CHECK(found.rows.at(77).durations.count() == 3);
+  CHECK(found.rows.at(77).durations.buckets().at(10) == 3);
   CHECK(found.sites.at(5).name == "name");
   CHECK(found.accounting.begun == 3);
 }
@@ -372,6 +373,16 @@ TEST_CASE("names of which the copy ends in the middle are read where they are") 
     std::memcpy(store.data() + offsetof(detail::recorder_store, arena_used), &cut, sizeof cut);
     check_rows(read_whole(made), 300);
   }
+}
+
+TEST_CASE("a name of which the copy has only the beginning is read where it is") {
+  constexpr std::size_t rows = 1001;  // the last one's name has nine letters
+  made_memory made = busy(rows);
+  std::uint64_t used = 0;
+  REQUIRE(made.read(whole + offsetof(detail::recorder_store, arena_used), used));
+  const std::uint64_t cut = used - 8;  // of the sixteen bytes of its text
+  std::memcpy(made.pieces()[whole].data() + offsetof(detail::recorder_store, arena_used), &cut, sizeof cut);
+  check_rows(read_whole(made), rows);
 }
 
 TEST_CASE("a histogram is read where its row says that it is") {
