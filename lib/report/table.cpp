@@ -333,9 +333,8 @@ void write_floor(std::string& out, const profile& of) {
                static_cast<double>(row.total_ns) < times * *of.timer_floor_ns * static_cast<double>(row.count);
       });
   if (matters)
-    out +=
-        wrapped(fmt::format("of each event's time {} are none of its work: a region that holds nothing lasts as long",
-                            duration(*of.timer_floor_ns)));
+    out += wrapped(fmt::format("an empty region takes {} here: so much of each event's time is the measuring itself",
+                               duration(*of.timer_floor_ns)));
 }
 
 // That an overhead budget was not kept, by which regions, and what to do.
@@ -359,9 +358,8 @@ void write_missed_budget(std::string& out, const profile& of) {
                         quantity(static_cast<double>(row->count), ""));
   }
   out += wrapped(printable(
-      fmt::format("overhead budget missed: observing cost about {} of the CPU time, {} were allowed{}{}. Take markers "
-                  "out of what is "
-                  "that short, or allow more (overhead=)",
+      fmt::format("overhead budget missed: observing cost about {} of the CPU time, {} were allowed{}{}. Remove "
+                  "the markers of regions that are so short, or allow more (overhead=)",
                   percent(of.budget->cost_ns / of.budget->cpu_ns), percent(of.budget->allowed_ns / of.budget->cpu_ns),
                   whom.empty() ? "" : "; most in ", whom)));
 }

@@ -28,18 +28,20 @@ class awake {
 
 }  // namespace
 
-// What a region that holds nothing lasts, from one timestamp to the other.
+// What a region that holds nothing lasts, from one timestamp to the other; 0 where it cannot be recorded.
 double measure_timer_floor() {
   const awake now(adaptyst_object_v3.recorder);
+  ADAPTYST_DETAIL_SITE(marker, ADAPTYST_SITE_REGION, __func__, "adaptyst calibration");
   for (int times = 0; times != 1000; ++times) {
-    ADAPTYST_REGION("adaptyst calibration");
+    const detail::scope<> region(detail::begin_named(marker, 0U));
   }
   const detail::recorder* const own = detail::this_thread_recorder;
-  if (reinterpret_cast<std::uintptr_t>(own) <= 1) return 0;
-  const detail::row& last = *own->frames[own->depth + 1].where;
+  if (reinterpret_cast<std::uintptr_t>(own) <= 1 || own->depth == detail::most_depth) return 0;
+  const detail::row* const last = own->frames[own->depth + 1].where;
+  if (last == nullptr || marker.record == nullptr || last->site != marker.record) return 0;  // there was no room for it
   histogram durations;
   for (unsigned bucket = 0; bucket != ADAPTYST_HISTOGRAM_BUCKETS; ++bucket)
-    durations.add_bucket(bucket, detail::load(last.histogram[bucket]));
+    durations.add_bucket(bucket, detail::load(last->histogram[bucket]));
   return static_cast<double>(durations.quantile(0.5).value_or(0));
 }
 

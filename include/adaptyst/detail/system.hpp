@@ -17,16 +17,15 @@ struct time {  // timespec
 };
 
 constexpr int clock_monotonic = 1;
-constexpr int read_only = 0x1;  // PROT_
-constexpr int read_write = 0x1 | 0x2;
-constexpr int private_memory = 0x02 | 0x20 | 0x4000;  // MAP_PRIVATE, MAP_ANONYMOUS, MAP_NORESERVE
-constexpr int shared_file = 0x01 | 0x4000;            // MAP_SHARED, MAP_NORESERVE
-constexpr int in_place = 0x10;                        // MAP_FIXED
-constexpr int wipe_on_fork = 18;                      // MADV_
-constexpr int not_in_core_dumps = 16;                 // MADV_
-constexpr int populate_to_write = 23;                 // MADV_, from Linux 5.14
-constexpr int no_such_process = 3;                    // ESRCH
-constexpr int interrupted = 4;                        // EINTR
+constexpr int read_only = 0x1, read_write = 0x1 | 0x2;  // PROT_
+constexpr int private_memory = 0x02 | 0x20 | 0x4000;    // MAP_PRIVATE, MAP_ANONYMOUS, MAP_NORESERVE
+constexpr int shared_file = 0x01 | 0x4000;              // MAP_SHARED, MAP_NORESERVE
+constexpr int in_place = 0x10;                          // MAP_FIXED
+constexpr int wipe_on_fork = 18;                        // MADV_
+constexpr int not_in_core_dumps = 16;                   // MADV_
+constexpr int populate_to_write = 23;                   // MADV_, from Linux 5.14
+constexpr int no_such_process = 3;                      // ESRCH
+constexpr int interrupted = 4;                          // EINTR
 
 int get_time(int clock, time* now) noexcept __asm__("clock_gettime");
 int* error_number() noexcept __asm__("__errno_location");
