@@ -18,9 +18,9 @@ failures = Failures()
 profile_file = scratch() / "profile.json"
 
 
-def run(children, sharing, *more, before=()):
+def run(children, sharing, threaded=0, *more, before=()):
     done = subprocess.run([ADAPTYST, "run", f"--engine={ENGINE}", "--report=none", "--overhead=none", f"--output={profile_file}", "--", *before,
-                           PROGRAM, str(children), str(sharing), *more], capture_output=True, text=True, timeout=LIMIT, check=False)
+                           PROGRAM, str(children), str(sharing), str(threaded), *more], capture_output=True, text=True, timeout=LIMIT, check=False)
     failures.equal((done.returncode, done.stderr), (0, ""), "the program ends as ever")
     profile = json.loads(profile_file.read_text())
     account = profile["accounting"]
@@ -36,7 +36,7 @@ def case_children():
 
 def case_children_that_load_a_library():
     """Its markers are the first thing of ours that runs in the child."""
-    counts, lost, passed = run(3, 0, PLUGIN)
+    counts, lost, passed = run(3, 0, 0, PLUGIN)
     failures.equal(counts, {"begin": 1, "busy": passed, "launch": 3, "launch/child": 15}, "nothing of the parent's is lost")
     failures.equal(lost, {}, "nothing at all")
 
@@ -46,6 +46,13 @@ def case_children_with_little_address_space():
         return print("(AddressSanitizer takes more than that)")
     counts, lost, passed = run(3, 0, before=["prlimit", f"--as={4 << 30}"])
     failures.equal(counts, {"begin": 1, "busy": passed, "launch": 3, "launch/child": 15}, "a child takes no more than its parent")
+    failures.equal(lost, {}, "nothing is lost")
+
+
+def case_children_whose_threads_come_first():
+    """Each of them meets the fork at the same time, and none of them is the thread that was forked."""
+    counts, lost, passed = run(0, 0, 40)
+    failures.equal(counts, {"begin": 1, "busy": passed, "launch": 40, "launch/child": 20, "thread": 480}, "regions of parent and children")
     failures.equal(lost, {}, "nothing is lost")
 
 

@@ -35,7 +35,7 @@ def is_over(process):
 
 def kill_all(file, after, parent_last=False):
     """Each process by itself, when all have begun; in any order, or the parent when the others are dead."""
-    until(lambda: all(begun for _, begun, _ in read_counts(file)), "the program begins")
+    until(lambda: all(process and begun for process, begun, _ in read_counts(file)), "the program begins")
     time.sleep(after)
     processes = list({process for process, _, _ in read_counts(file)})
     random.shuffle(processes)

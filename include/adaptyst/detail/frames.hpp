@@ -199,7 +199,7 @@ __attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN inline void close_weighed(recor
   bump(r.begun, closed.weight - 1);
   close_frame(r, where, depth, duration_ns, closed.weight);
   add_weighed_duration(where, duration_ns, closed.nested_ns, closed.weight);
-  if (where.extras != 0) book_extras(r, where, depth, end, duration_ns, closed.weight);
+  if (where.extras != is_made) book_extras(r, where, depth, end, duration_ns, closed.weight);
 }
 
 // The long way out.
@@ -228,7 +228,7 @@ __attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN inline void pop_frame(recorder&
     // What is nested has a weight, and stands for what lies in other events of this row as well.
     else if (ADAPTYST_DETAIL_UNLIKELY(closed.nested_ns > duration_ns))
       bump(where.nested_ns, closed.nested_ns - duration_ns);
-    if (where.extras != 0) book_extras(r, where, depth, end, duration_ns, 1);
+    if (where.extras != is_made) book_extras(r, where, depth, end, duration_ns, 1);
   }
   if (load(adaptyst_object_v3.region_end) != 0) tell_end(*r.owner, begin, duration_ns, self_ns, path);
 }
@@ -255,7 +255,7 @@ __attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN inline void pop_again(uint64_t 
     const writing now(r);
     const frame& closed = r.frames[depth];
     row* const where = closed.where;  // null if there never was a frame: this end belongs to another thread
-    as_always = closed.token == token && r.depth == depth && where->extras == 0 &&
+    as_always = closed.token == token && r.depth == depth && where->extras == is_made &&
                 load(adaptyst_object_v3.region_end) == 0 && load(adaptyst_object_v3.recorder) != 0;
     if (as_always) {
       const uint64_t duration_ns = in_ns(slope, end - closed.begin);

@@ -112,6 +112,7 @@ inline void enter_epoch(recorder& r) noexcept {
   const uint64_t epoch = load(control.epoch);
   store(r.counting_epoch, load(control.clock.ns_per_tick) != 0 ? epoch : ~uint64_t{0});
   begin_gaps(*r.left_out, mix(load(r.thread) ^ mix(reinterpret_cast<uintptr_t>(&r)) ^ monotonic_ns()));
+  r.own_epoch = epoch;
   store_release(r.epoch, epoch);
   announce_thread(r);
 }
@@ -270,10 +271,10 @@ ADAPTYST_DETAIL_COLD inline bool make_ready(recorder& r) noexcept {
   return true;
 }
 
-// Whether it is this process's, and in step with whoever looks: of a child that has forked, the epoch is 0 at first.
+// Whether it is this process's, and in step with whoever looks: of a child that has forked, the process's epoch is 0 at first.
 template <class = void>
 ADAPTYST_DETAIL_INLINE bool is_ready(recorder& r) noexcept {
-  return ADAPTYST_DETAIL_LIKELY(load(r.epoch) == load(r.owner->control.epoch)) || make_ready(r);
+  return ADAPTYST_DETAIL_LIKELY(r.own_epoch == load(r.owner->control.epoch)) || make_ready(r);
 }
 
 // Whoever looked has left; unless somebody has come since, and the settings are being cleared.

@@ -53,7 +53,7 @@ struct alignas(64) row {
   const adaptyst_site* site;
   row* child;         // the first that was found below this one, as a loop finds it again; never null
   uint64_t identity;  // device and generation of the thread, see identity_of()
-  uint64_t extras;    // 0: no numbers of a payload, no device, no wait of the host, no timeline, no weight
+  uint64_t extras;    // only `is_made`: no numbers of a payload, no device, no wait of the host, no timeline, no weight
   uint64_t count, total_ns, nested_ns, min_ns, max_ns;
   uint64_t* histogram;
   uint32_t threads;  // that have had this recorder, and been here
@@ -86,6 +86,8 @@ struct frame {
 
 // In the extras of a row whose open frame has a weight: it is booked here, whatever the engine.
 constexpr uint64_t weighed = uint64_t{1} << 32;
+// In the extras of every row. Where rows were, a forked child has zeros: what it began before must not be booked there.
+constexpr uint64_t is_made = uint64_t{1} << 30;
 
 // What others read of a recorder.
 struct recorder_head {
@@ -117,6 +119,7 @@ struct recorder : recorder_head {
   uint32_t depth;           // open frames
   uint32_t base;            // of which this many were begun for an earlier collector, and count for nobody
   row* guess;               // below the innermost region: what the next one will probably be; the root: no idea
+  uint64_t own_epoch;       // as `epoch`, for its thread: where that is, a forked child's other threads put new memory
   uint64_t counting_epoch;  // the epoch, if timestamps are the processor's counter; never one otherwise
   gaps* left_out;
   int64_t owed_waits;     // see book_wait()

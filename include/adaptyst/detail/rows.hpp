@@ -38,8 +38,8 @@ ADAPTYST_DETAIL_COLD inline row* make_row(recorder& r, row*& slot, uint64_t id, 
   store(made.child, &r.root);
   store(made.next, &made);
   store(made.identity, 0);
-  store(made.extras,
-        path->site->attribute_count | path->device | (is_wait(path->site->kind) || r.ring != nullptr ? 1U : 0U));
+  store(made.extras, is_made | path->site->attribute_count | path->device |
+                         (is_wait(path->site->kind) || r.ring != nullptr ? 1U : 0U));
   store(made.count, 0);
   store(made.total_ns, 0);
   store(made.nested_ns, 0);
