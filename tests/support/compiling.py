@@ -53,11 +53,15 @@ class Failures:
     """Collects what went wrong, so that one run shows all of it."""
 
     def __init__(self):
-        self.count = 0
+        self.what = []
         self.checks = 0
 
+    @property
+    def count(self):
+        return len(self.what)
+
     def add(self, what, details=""):
-        self.count += 1
+        self.what.append(what)
         print(f"FAILED: {what}")
         for line in str(details).splitlines()[:40]:
             print("    " + line)
@@ -76,6 +80,8 @@ class Failures:
         if self.checks < least_checks:
             self.add(f"only {self.checks} checks were made")
         print(f"{self.checks} checks, {self.count} failed")
+        for what in self.what[:20]:  # again, for who sees the end only
+            print("failed: " + what)
         sys.exit(1 if self.count else 0)
 
 

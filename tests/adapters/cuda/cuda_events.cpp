@@ -71,14 +71,15 @@ TEST_CASE("work is booked where it was tracked, for as long as it took on the de
   CHECK(stencil.attributes.at("flops").sum == 40'000);
   // The stub's launch latency, 5 us less the events' own 2 us, lies between the events.
   CHECK(stencil.min_ns > 1'998'000);
-  CHECK(static_cast<double>(stencil.total_ns) / 20 == Approx(2'003'000).epsilon(0.02));
+  // Half of the times: of the others, this thread may have been away between a call and the next.
+  CHECK(static_cast<double>(*stencil.quantile_ns(0.5)) == Approx(2'003'000).epsilon(0.05));
   const adaptyst::device_usage& device = gpu(profile);
   CHECK(device.name == "stub of a GPU 0000:1B:00.0");
   REQUIRE(device.clock.has_value());
   CHECK(device.clock->clock == adaptyst::clock_id::device);
   CHECK(device.clock->sync_points >= 2);
   CHECK(device.clock->drift_ppm == Approx(-200).margin(150));
-  CHECK(device.queue_wait->total_ns / 20 < 200'000);
+  CHECK(*device.queue_wait->durations.quantile(0.5) < 200'000);
   CHECK(profile.accounting.lost.empty());
 }
 
@@ -94,9 +95,13 @@ TEST_CASE("a program that is done before the clock could be compared twice waits
   const auto begin = clock_of_test::now();
   adaptyst::cuda::collect();
   CHECK(clock_of_test::now() - begin > std::chrono::milliseconds(10));
-  const auto again = clock_of_test::now();
-  adaptyst::cuda::collect();
-  CHECK(clock_of_test::now() - again < std::chrono::milliseconds(10));
+  bool waits_again = true;
+  for (int at = 0; at != 20 && waits_again; ++at) {
+    const auto again = clock_of_test::now();
+    adaptyst::cuda::collect();
+    waits_again = clock_of_test::now() - again > std::chrono::milliseconds(10);
+  }
+  CHECK_FALSE(waits_again);
   cudart_stub::use_device(0);
   const adaptyst::profile profile = stop(collector);
   CHECK(support::find(profile, {"short"}).count == 1);
@@ -108,13 +113,13 @@ TEST_CASE("two streams at once keep the device busy once") {
   adaptyst::collector collector(support::options());
   for (const cudaStream_t stream : streams) {
     const adaptyst::cuda::tracked t = adaptyst::cuda::track("half", stream);
-    cudart_stub::launch(stream, 20'000'000);
+    cudart_stub::launch(stream, 200'000'000);
   }
-  sleep_ms(25);
+  sleep_ms(250);
   adaptyst::cuda::collect();
   const adaptyst::profile profile = stop(collector);
-  CHECK(support::find(profile, {"half"}).total_ns > 39'000'000);
-  CHECK(*gpu(profile).busy_ns < 30'000'000);
+  CHECK(support::find(profile, {"half"}).total_ns > 390'000'000);
+  CHECK(*gpu(profile).busy_ns < 300'000'000);
   CHECK(gpu(profile).queues == 2);
 }
 
@@ -203,12 +208,10 @@ TEST_CASE("a stream that is captured into a graph is left alone, and other threa
 TEST_CASE("so many in flight and no more") {
   const cudaStream_t stream = new_stream();
   adaptyst::collector collector(support::options());
-  {
-    const adaptyst::cuda::tracked first = adaptyst::cuda::track("work", stream);
-    cudart_stub::launch(stream, 1'500'000'000);
-  }
-  for (int at = 1; at != 6000; ++at) const adaptyst::cuda::tracked t = adaptyst::cuda::track("work", stream);
-  sleep_ms(1600);
+  cudart_stub::hold_devices(true);
+  for (int at = 0; at != 6000; ++at) const adaptyst::cuda::tracked t = adaptyst::cuda::track("work", stream);
+  cudart_stub::hold_devices(false);
+  sleep_ms(1);
   adaptyst::cuda::collect();
   const adaptyst::profile profile = stop(collector);
   // Of what other tests have left in flight, one may still be.

@@ -28,6 +28,7 @@ std::recursive_mutex lock;
 CUstream_st default_stream;
 std::atomic<std::uint64_t> calls_made{0};
 std::atomic<bool> lost{false};
+std::atomic<bool> is_held{false};
 thread_local int current = 0;
 thread_local cudaError_t last_error = cudaSuccess;
 thread_local cudaStreamCaptureMode mode_of_thread = cudaStreamCaptureModeGlobal;
@@ -107,7 +108,7 @@ cudaError_t cudaEventQuery(cudaEvent_t event) {
   const std::lock_guard<std::recursive_mutex> held(lock);
   const cudaError_t error = answer_beside_captures();
   if (error != cudaSuccess) return error;
-  return answer(now() >= event->at ? cudaSuccess : cudaErrorNotReady);
+  return answer(now() >= event->at && !is_held ? cudaSuccess : cudaErrorNotReady);
 }
 cudaError_t cudaEventElapsedTime(float* ms, cudaEvent_t from, cudaEvent_t to) {
   const std::lock_guard<std::recursive_mutex> held(lock);
@@ -151,6 +152,7 @@ void launch(cudaStream_t in, std::uint64_t ns) {
       std::max(now() + 5000, stream.busy_until) + static_cast<std::uint64_t>(static_cast<double>(ns) / (1 + drift));
 }
 void use_device(int ordinal) { current = ordinal; }
+void hold_devices(bool held) { is_held = held; }
 void lose_devices(bool now_lost) { lost = now_lost; }
 void capture(cudaStream_t in, bool on) {
   stream_of(in).capturing = on;

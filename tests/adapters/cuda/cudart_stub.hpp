@@ -11,6 +11,8 @@ namespace cudart_stub {
 // A kernel of that length, as the device counts its time, at the end of the stream.
 void launch(cudaStream_t in, std::uint64_t ns);
 void use_device(int ordinal);
+// Nothing that was recorded is ready from now on, or no longer.
+void hold_devices(bool held);
 // Every call that asks something of a device fails from now on, or no longer.
 void lose_devices(bool lost);
 void capture(cudaStream_t in, bool on);
