@@ -27,9 +27,11 @@ def read_counts(file):
 
 
 def is_over(process):
+    """With all of its threads: the first may be a zombie before the others."""
     try:
-        return pathlib.Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
-    except FileNotFoundError:
+        of = pathlib.Path(f"/proc/{process}")
+        return (of / "stat").read_text().rpartition(")")[2].split()[0] == "Z" and len(list((of / "task").iterdir())) <= 1
+    except (FileNotFoundError, ProcessLookupError):
         return True
 
 
