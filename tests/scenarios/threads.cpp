@@ -44,6 +44,29 @@ TEST_CASE("every region of every thread is counted, with more threads than proce
   CHECK(support::find(profile, {"thread", "round"}).threads == threads);
 }
 
+TEST_CASE("threads that begin with thousands of call paths at once lose none") {
+  constexpr int threads = 4;
+  constexpr int paths = 4000;
+  constexpr int turns = 3;
+  adaptyst::collector collector(support::options());
+  std::vector<std::thread> running;
+  for (int at = 0; at != threads; ++at)
+    running.emplace_back([] {
+      for (int turn = 0; turn != turns; ++turn)
+        for (int path = 0; path != paths; ++path) {
+          ADAPTYST_REGION("path " + std::to_string(path));
+        }
+    });
+  for (std::thread& one : running) one.join();
+  const adaptyst::profile profile = collector.stop();
+  support::check_account(profile);
+  CHECK(profile.accounting.lost.empty());
+  CHECK(profile.accounting.unnamed == 0);
+  REQUIRE(profile.regions.size() == paths);
+  for (const adaptyst::region& one : profile.regions)
+    if (one.count != threads * turns) FAIL_CHECK(one.path.front() << " ran " << one.count << " times");
+}
+
 TEST_CASE("no marker changes errno, neither a thread's first nor a later one") {
   constexpr int threads = 20;
   constexpr int mark = 12345;

@@ -51,6 +51,15 @@ bool is_refused(descriptor file) {
 
 }  // namespace
 
+TEST_CASE("a store has addresses for a sixteenth of the machine's memory") {
+  const auto memory =
+      static_cast<std::uint64_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
+  const std::uint64_t most = detail::largest_store();
+  CHECK(most >= detail::smallest_store);
+  CHECK((most == detail::smallest_store || most <= memory / 16));
+  CHECK(most >= std::min(memory / 32, std::uint64_t{1} << 30));  // ThreadSanitizer has no more room
+}
+
 TEST_CASE("what a program has written into its store is read by the program's addresses") {
   store made;
   made.seal();

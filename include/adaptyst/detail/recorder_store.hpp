@@ -119,7 +119,7 @@ inline uint64_t largest_store() noexcept {
 #else
   uint64_t most = uint64_t{1} << 35;
 #endif
-  constexpr unsigned total = 4, unit = 12;  // of the words of struct sysinfo
+  constexpr unsigned total = 4, unit = 13;  // of the words of struct sysinfo
   uint64_t machine[16] = {};
   if (system::call(__NR_sysinfo, machine) == 0)
     while (most > smallest_store && most > machine[total] * static_cast<uint32_t>(machine[unit]) / 16) most /= 2;
