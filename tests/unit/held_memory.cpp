@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <adaptyst/detail/recorder_store.hpp>
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 

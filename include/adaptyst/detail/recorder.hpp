@@ -271,7 +271,7 @@ ADAPTYST_DETAIL_COLD inline bool make_ready(recorder& r) noexcept {
   return true;
 }
 
-// Whether it is this process's, and in step with whoever looks: of a child that has forked, the process's epoch is 0 at first.
+// Whether it is this process's, and in step with whoever looks: of a child that has forked, the epoch is 0 at first.
 template <class = void>
 ADAPTYST_DETAIL_INLINE bool is_ready(recorder& r) noexcept {
   return ADAPTYST_DETAIL_LIKELY(r.own_epoch == load(r.owner->control.epoch)) || make_ready(r);

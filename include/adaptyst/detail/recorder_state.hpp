@@ -119,7 +119,7 @@ struct recorder : recorder_head {
   uint32_t depth;           // open frames
   uint32_t base;            // of which this many were begun for an earlier collector, and count for nobody
   row* guess;               // below the innermost region: what the next one will probably be; the root: no idea
-  uint64_t own_epoch;       // as `epoch`, for its thread: where that is, a forked child's other threads put new memory
+  uint64_t own_epoch;       // `epoch` for its own thread: in a forked child others put new pages where that is
   uint64_t counting_epoch;  // the epoch, if timestamps are the processor's counter; never one otherwise
   gaps* left_out;
   int64_t owed_waits;     // see book_wait()
