@@ -2,8 +2,9 @@
  *
  * Rows of call paths and how one grows, for every program that sums what it sees.
  *
- * Atomic additions, although the rows are per CPU: on a preemptible kernel another thread may run this program on the
- * same CPU in the middle of an update, and a plain store would then wipe out all that it had counted meanwhile.
+ * Atomic additions, although each CPU has rows of its own: on a preemptible kernel another thread may run this program
+ * on the same CPU in the middle of an update, and a plain store would then wipe out all that it had counted meanwhile.
+ * So CPUs may share a row as well, where there is no room for one each: that is as exact, and slower.
  */
 #ifndef ADAPTYST_PROBES_AGGREGATE_BPF_H
 #define ADAPTYST_PROBES_AGGREGATE_BPF_H
@@ -15,27 +16,20 @@
 #define ADAPTYST_LOSSES ADAPTYST_KERNEL_LOSSES
 #endif
 
-/* Both preallocated: a row must be there at once when a program begins with a burst of new paths, and the kernel hands
- * out memory for CPUs only slowly in this context. Hence histograms apart from rows and in pieces: a whole one would take
- * 4.7 KB of every CPU. */
+/* A part is made when it is first needed: what a machine of hundreds of CPUs does not use takes no memory. Not a per-CPU
+ * map, which the kernel has no memory for at hand in a burst of new paths. */
 struct {
-  __uint(type, BPF_MAP_TYPE_PERCPU_HASH);
-  __uint(max_entries, ADAPTYST_KERNEL_ROWS);
-  __type(key, uint64_t);
+  __uint(type, BPF_MAP_TYPE_HASH);
+  __uint(map_flags, BPF_F_NO_PREALLOC);
+  __uint(max_entries, ADAPTYST_KERNEL_PARTS);
+  __type(key, struct adaptyst_kernel_row_key);
   __type(value, struct adaptyst_kernel_row);
 } rows SEC(".maps");
 
 struct {
-  __uint(type, BPF_MAP_TYPE_PERCPU_HASH);
-  __uint(max_entries, ADAPTYST_KERNEL_GROUPS);
-  __type(key, struct adaptyst_kernel_group_key);
-  __type(value, struct adaptyst_kernel_group);
-} groups SEC(".maps");
-
-struct {
   __uint(type, BPF_MAP_TYPE_HASH);
   __uint(map_flags, BPF_F_NO_PREALLOC);
-  __uint(max_entries, ADAPTYST_KERNEL_ROWS);
+  __uint(max_entries, ADAPTYST_KERNEL_PATHS);
   __type(key, uint64_t);
   __type(value, struct adaptyst_kernel_path);
 } paths SEC(".maps");
@@ -54,37 +48,89 @@ static __always_inline void count_losses(uint32_t why, uint64_t events) {
 
 static __always_inline void count_loss(uint32_t why) { count_losses(why, 1); }
 
-static __always_inline uint64_t* bucket_of(struct adaptyst_kernel_row* row, uint64_t path, uint64_t duration_ns) {
-  uint32_t bucket = adaptyst_histogram_bucket(duration_ns);
-  uint32_t within = bucket % ADAPTYST_KERNEL_GROUP;
-  struct adaptyst_kernel_group_key key = {path, bucket / ADAPTYST_KERNEL_GROUP};
-  struct adaptyst_kernel_group* group;
-  uint64_t own = row->own_group;
-  if (!own) own = __sync_val_compare_and_swap(&row->own_group, 0, key.number + 1) ?: key.number + 1;
-  if (own == key.number + 1) return &row->group.counts[within];
-  group = bpf_map_lookup_elem(&groups, &key);
-  if (!group) {
-    struct adaptyst_kernel_group empty = {};
-    bpf_map_update_elem(&groups, &key, &empty, BPF_NOEXIST);
-    group = bpf_map_lookup_elem(&groups, &key);
-    if (!group) return 0;
-  }
-  return &group->counts[within];
+/* How many parts have been made that could be done without: all but the shared row of a path. */
+uint32_t parts_made = 0;
+
+/* Whether there has been no room for another path: then one that is not known has none, and need not be looked at. */
+uint32_t paths_are_full = 0;
+
+static __always_inline struct adaptyst_kernel_row* part_at(uint64_t path, uint32_t processor, uint32_t part) {
+  struct adaptyst_kernel_row_key key = {path, processor + ADAPTYST_KERNEL_PART * part};
+  return bpf_map_lookup_elem(&rows, &key);
 }
 
-/* Sets a maximum; whoever preempts us here does the same, so a few tries are enough. */
+/* Global, as what follows, so that the verifier checks it once. 0: the part is there; else why not. */
+__noinline int make_part(uint64_t path, uint32_t processor, uint32_t part) {
+  struct adaptyst_kernel_row_key key = {path, processor + ADAPTYST_KERNEL_PART * part};
+  struct adaptyst_kernel_row empty = {};
+  int is_needed = processor == ADAPTYST_KERNEL_SHARED && !part;
+  long failed;
+  if (!is_needed && parts_made >= ADAPTYST_KERNEL_PARTS_LIMIT) return 1 + ADAPTYST_KERNEL_ROWS_FULL;
+  if (bpf_map_lookup_elem(&rows, &key)) return 0;
+  failed = bpf_map_update_elem(&rows, &key, &empty, BPF_NOEXIST);
+  if (!failed && !is_needed) __sync_fetch_and_add(&parts_made, 1);
+  if (!failed || failed == -17 /* EEXIST: another thread was faster */) return 0;
+  if (failed == -7 /* E2BIG */) return 1 + ADAPTYST_KERNEL_ROWS_FULL;
+  return failed == -12 /* ENOMEM */ ? 1 + ADAPTYST_KERNEL_NO_MEMORY : 1 + ADAPTYST_KERNEL_BUSY;
+}
+
+/* Finds a place for the row of a path that has been named, or could not be: the number of this CPU, or that of the row
+ * that is shared. Negative: there is none, and that has been counted. */
+__noinline int place_row(uint64_t path) {
+  uint32_t here = bpf_get_smp_processor_id();
+  int why;
+  if (paths_are_full && !bpf_map_lookup_elem(&paths, &path)) {
+    count_loss(ADAPTYST_KERNEL_ROWS_FULL);
+    return -1;
+  }
+  if (!make_part(path, here, 0)) return here;
+  why = make_part(path, ADAPTYST_KERNEL_SHARED, 0);
+  if (!why) return ADAPTYST_KERNEL_SHARED;
+  count_loss(why - 1);
+  return -1;
+}
+
+/* Counts in one place of a part; 0: it is another bucket's. */
+static __always_inline int count_at(uint64_t* place, uint64_t bucket) {
+  uint64_t number = bucket + 1;
+  uint64_t found = *(volatile uint64_t*)place;
+  if (!found) {
+    found = __sync_val_compare_and_swap(place, 0, (number << ADAPTYST_KERNEL_COUNT_BITS) + 1);
+    if (!found) return 1;
+  }
+  if (found >> ADAPTYST_KERNEL_COUNT_BITS != number) return 0;
+  __sync_fetch_and_add(place, 1);
+  return 1;
+}
+
+/* In the next places, or in a part for this group of buckets. Neighbours mostly come together: hence not the very next. */
+__noinline int count_elsewhere(struct adaptyst_kernel_row* row, uint64_t path, uint32_t processor, uint32_t bucket) {
+  uint32_t number = bucket / ADAPTYST_KERNEL_BUCKETS + 1;
+  struct adaptyst_kernel_row* part;
+  int i;
+  if (!row) return 0;
+  for (i = 1; i < ADAPTYST_KERNEL_BUCKETS; ++i)
+    if (count_at(&row->buckets[(bucket + 7 * i) % ADAPTYST_KERNEL_BUCKETS], bucket)) return 0;
+  part = part_at(path, processor, number);
+  if (!part && !make_part(path, processor, number)) part = part_at(path, processor, number);
+  if (!part || !count_at(&part->buckets[bucket % ADAPTYST_KERNEL_BUCKETS], bucket))
+    __sync_fetch_and_add(&row->unbucketed, 1);
+  return 0;
+}
+
+/* Sets a maximum; whoever is faster does the same, so a few tries are enough. */
 static __always_inline void raise(uint64_t* maximum, uint64_t value) {
   int i;
-  for (i = 0; i < 4; ++i) {
+  for (i = 0; i < 8; ++i) {
     uint64_t seen = *(volatile uint64_t*)maximum;
     if (value <= seen || __sync_val_compare_and_swap(maximum, seen, value) == seen) return;
   }
 }
 
-static __always_inline void add_to_row(struct adaptyst_kernel_row* row, uint64_t path, uint64_t duration_ns,
-                                       uint64_t self_ns) {
-  uint64_t* bucket = bucket_of(row, path, duration_ns);
-  __sync_fetch_and_add(bucket ? bucket : &row->unbucketed, 1);
+static __always_inline void add_to_row(struct adaptyst_kernel_row* row, uint64_t path, uint32_t processor,
+                                       uint64_t duration_ns, uint64_t self_ns) {
+  uint32_t bucket = adaptyst_histogram_bucket(duration_ns);
+  if (!count_at(&row->buckets[bucket % ADAPTYST_KERNEL_BUCKETS], bucket)) count_elsewhere(row, path, processor, bucket);
   __sync_fetch_and_add(&row->total_ns, duration_ns);
   if (duration_ns > self_ns) __sync_fetch_and_add(&row->child_ns, duration_ns - self_ns);
   raise(&row->max_ns, duration_ns);

@@ -104,9 +104,10 @@ __noinline int drop_left(uint64_t limit, uint64_t function) {
   return 0;
 }
 
-__noinline int name_frames(void) {
-  name_open_functions();
-  return 0;
+/* As make_row() for markers. */
+__noinline int make_row(uint64_t path) {
+  if (!paths_are_full && !bpf_map_lookup_elem(&paths, &path)) name_open_functions(path);
+  return place_row(path);
 }
 
 /* The thread's stack, emptied if it is that of the program before exec(). */
@@ -183,6 +184,7 @@ static __always_inline int leave(struct pt_regs* registers) {
   struct adaptyst_function_frame* frame;
   struct adaptyst_kernel_row* row;
   uint64_t duration_ns, path;
+  int processor = bpf_get_smp_processor_id();
   if (!stack) goto orphan;
   frame = frame_at(stack, stack->depth);
   if (frame->stack != here || frame->function != function) {
@@ -192,16 +194,12 @@ static __always_inline int leave(struct pt_regs* registers) {
   if (!stack->depth || frame->stack != here || frame->function != function) goto orphan;
   duration_ns = now - frame->entry_ns;
   path = frame->path;
-  row = bpf_map_lookup_elem(&rows, &path);
+  row = part_at(path, processor, 0);
   if (!row) {
-    struct adaptyst_kernel_row empty = {};
-    long failed = bpf_map_update_elem(&rows, &path, &empty, BPF_NOEXIST);
-    if (!failed) name_frames();
-    else if (failed == -7 /* E2BIG */) count_loss(ADAPTYST_KERNEL_ROWS_FULL);
-    else if (failed != -17 /* EEXIST: another CPU was faster */) count_loss(ADAPTYST_KERNEL_BUSY);
-    row = bpf_map_lookup_elem(&rows, &path);
+    processor = make_row(path);
+    if (processor >= 0) row = part_at(path, processor, 0);
   }
-  if (row) add_to_row(row, path, duration_ns, duration_ns - frame->child_ns);
+  if (row) add_to_row(row, path, processor, duration_ns, duration_ns - frame->child_ns);
   --stack->depth;
   if (stack->depth) frame_at(stack, stack->depth)->child_ns += duration_ns;
   return 0;

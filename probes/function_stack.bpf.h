@@ -8,9 +8,14 @@
 #include "naming.bpf.h"
 #include "open_functions.bpf.h"
 
-static long name_function(uint64_t step, uint64_t* innermost) {
+struct functions_to_name {
+  uint64_t innermost;
+  uint64_t own;
+};
+
+static long name_function(uint64_t step, struct functions_to_name* open) {
   struct adaptyst_function_stack* stack = own_stack(0);
-  uint64_t depth = *innermost - step;
+  uint64_t depth = open->innermost - step;
   struct adaptyst_function_frame* frame;
   struct adaptyst_function_frame* above;
   struct adaptyst_kernel_path path = {};
@@ -22,20 +27,18 @@ static long name_function(uint64_t step, uint64_t* innermost) {
   if (bpf_map_lookup_elem(&paths, &id)) return 1;
   path.parent = frame->parent;
   path.site = frame->function;
-  if (bpf_map_update_elem(&paths, &id, &path, BPF_ANY)) {
-    count_loss(ADAPTYST_KERNEL_NAMES_FULL);
-    return 1;
-  }
+  if (keep_path(id, &path, open->own)) return 1;
   if (frame->markers > (above ? above->markers : 0))
-    name_path_among(frame->marker, above ? above->path : 0, above ? above->markers : 0);
+    name_path_among(frame->marker, above ? above->path : 0, above ? above->markers : 0, open->own);
   return 0;
 }
 
-/* Names the path of the innermost frame and those above it, up to the first that is known already. */
-static __always_inline void name_open_functions(void) {
+/* Names the path of the innermost frame and those above it, up to the first that is known already, for an event of the
+ * path `own`. */
+static __always_inline void name_open_functions(uint64_t own) {
   struct adaptyst_function_stack* stack = own_stack(0);
-  uint64_t innermost = stack ? stack->depth : 0;
-  bpf_loop(innermost, name_function, &innermost, 0);
+  struct functions_to_name open = {stack ? stack->depth : 0, own};
+  bpf_loop(open.innermost, name_function, &open, 0);
 }
 
 #endif

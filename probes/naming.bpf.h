@@ -27,6 +27,19 @@ struct {
 /* The functions that name things are global, with numbers for arguments, so that the verifier checks each of them once
  * and not along every way that leads there: loading takes 2 ms and not 40. */
 
+/* Whether an element is there, whoever was the first to bring it. */
+static __always_inline int is_kept(long failed) { return !failed || failed == -17 /* EEXIST */; }
+
+/* Adds a path; 0, or 1 + why not. Where there is no room for it, events of the path are lost, and counted as that: it is
+ * only of those around `own`, whose event it is, that the name is missed. */
+static __always_inline int keep_path(uint64_t id, struct adaptyst_kernel_path* path, uint64_t own) {
+  long failed = bpf_map_update_elem(&paths, &id, path, BPF_NOEXIST);
+  if (is_kept(failed)) return 0;
+  if (failed == -7 /* E2BIG */) paths_are_full = 1;
+  if (failed != -7 || id != own) count_loss(ADAPTYST_KERNEL_NAMES_FULL);
+  return 1;
+}
+
 /* Copies a marker's texts; 0, or 1 + why not. */
 __noinline int name_site(uint64_t address) {
   struct adaptyst_site site;
@@ -48,12 +61,11 @@ __noinline int name_site(uint64_t address) {
   to->name_bytes = bytes;
   to->line = site.line;
   to->kind = site.kind;
-  if (bpf_map_update_elem(&sites, &site.id, to, BPF_ANY)) return 1 + ADAPTYST_KERNEL_NAMES_FULL;
-  return 0;
+  return is_kept(bpf_map_update_elem(&sites, &site.id, to, BPF_NOEXIST)) ? 0 : 1 + ADAPTYST_KERNEL_NAMES_FULL;
 }
 
 /* Names a path, and leads to the one above it; 0: that is known already, or there is none. */
-static __always_inline uint64_t name_one_path(uint64_t address, uint64_t function, uint64_t markers) {
+static __always_inline uint64_t name_one_path(uint64_t address, uint64_t function, uint64_t markers, uint64_t own) {
   struct adaptyst_path path;
   struct adaptyst_kernel_path to = {};
   uint64_t id;
@@ -74,9 +86,7 @@ static __always_inline uint64_t name_one_path(uint64_t address, uint64_t functio
   to.device = path.device;
   why = name_site((uint64_t)path.site);
   if (why) goto unnamed;
-  why = 1 + ADAPTYST_KERNEL_NAMES_FULL;
-  if (bpf_map_update_elem(&paths, &id, &to, BPF_ANY)) goto unnamed;
-  return (uint64_t)path.parent;
+  return keep_path(id, &to, own) ? 0 : (uint64_t)path.parent;
 unnamed:
   count_loss(why - 1);
   return 0;
@@ -84,9 +94,9 @@ unnamed:
 
 /* Names a path and those above it, up to the first that is known already. Deeper ones than the bound are named when they
  * end themselves. */
-__noinline int name_path(uint64_t address) {
+__noinline int name_path(uint64_t address, uint64_t own) {
   int i;
-  for (i = 0; i < 64 && address; ++i) address = name_one_path(address, 0, 0);
+  for (i = 0; i < 64 && address; ++i) address = name_one_path(address, 0, 0, own);
   return 0;
 }
 
@@ -94,16 +104,17 @@ struct path_below_function {
   uint64_t address;
   uint64_t function;
   uint64_t markers;
+  uint64_t own;
 };
 
 static long name_path_below(uint64_t step, struct path_below_function* path) {
-  path->address = name_one_path(path->address, path->function, path->markers);
+  path->address = name_one_path(path->address, path->function, path->markers, path->own);
   return !path->address;
 }
 
 /* The same below a function at whose entry so many `markers` were open. */
-static __always_inline void name_path_among(uint64_t address, uint64_t function, uint64_t markers) {
-  struct path_below_function path = {address, function, markers};
+static __always_inline void name_path_among(uint64_t address, uint64_t function, uint64_t markers, uint64_t own) {
+  struct path_below_function path = {address, function, markers, own};
   if (address) bpf_loop(4096, name_path_below, &path, 0);
 }
 

@@ -6,43 +6,47 @@
 #include <adaptyst/probe_abi.h>
 
 enum {
-  ADAPTYST_KERNEL_ROWS = 4096,
-  ADAPTYST_KERNEL_GROUPS = 4096, /* of buckets, of all rows together: a row uses as many as its durations spread over */
-  ADAPTYST_KERNEL_GROUP = 16,    /* buckets */
-  ADAPTYST_KERNEL_SITES = 4096,
+  ADAPTYST_KERNEL_PATHS = 65536,
+  ADAPTYST_KERNEL_PARTS = 262144, /* of all rows together; those that could be done without leave room for one a path */
+  /* Each CPU may overshoot by one. */
+  ADAPTYST_KERNEL_PARTS_LIMIT = ADAPTYST_KERNEL_PARTS - ADAPTYST_KERNEL_PATHS - 16384,
+  ADAPTYST_KERNEL_BUCKETS = 16, /* of the histogram, in a part of a row */
+  ADAPTYST_KERNEL_COUNT_BITS = 54,
+  ADAPTYST_KERNEL_PART = 65536,
+  ADAPTYST_KERNEL_SHARED = 65535, /* in place of a CPU's number: all that have no row of their own */
+  ADAPTYST_KERNEL_SITES = 65536,
   ADAPTYST_KERNEL_PROCESSES = 65536,
 };
 
 /* Why the kernel's side lost an event, or could not keep all that it knows of it. */
 enum adaptyst_kernel_loss {
-  ADAPTYST_KERNEL_ROWS_FULL,  /* event lost: no row for its path */
+  ADAPTYST_KERNEL_ROWS_FULL,  /* event lost: there are as many paths as there may be */
+  ADAPTYST_KERNEL_NO_MEMORY,  /* event lost: the kernel had none at hand for a row */
   ADAPTYST_KERNEL_BUSY,       /* event lost: the map could not be changed at that moment */
   ADAPTYST_KERNEL_UNREADABLE, /* path not named: the program's memory could not be read */
   ADAPTYST_KERNEL_NAMES_FULL, /* path not named: no room */
   ADAPTYST_KERNEL_LOSSES
 };
 
-/* Adjacent buckets of a histogram. */
-struct adaptyst_kernel_group {
-  uint64_t counts[ADAPTYST_KERNEL_GROUP];
-};
+/* Where a part of a row stands: part 0 has its sums, part 1 + n what it could not keep of buckets n * 16 to n * 16 + 15.
+ * Packed, since a key of twelve bytes is hashed in one turn, as one of eight would be; and one number for two, since the
+ * kernel reads it as one, and would have to wait for two stores to meet. */
+struct adaptyst_kernel_row_key {
+  uint64_t path;
+  uint32_t place; /* number of the CPU + ADAPTYST_KERNEL_PART * number of the part */
+} __attribute__((packed, aligned(4)));
 
-/* One call path on one CPU; keyed by its path's id. It ran as often as its buckets say, and `unbucketed` times more. The
- * first group of buckets that is needed stands in the row, since most paths need few: no second look-up for it. */
+/* A part of what one call path did on one CPU, made when it is first needed. All parts add up: it ran as often as all
+ * buckets say, and `unbucketed` times more. Each bucket of the histogram has one place in part 0, which every sixteenth
+ * shares: it is that of the first one that needs it, and says so. So most paths need one part and one look-up, those too
+ * that once took much longer. In all other parts everything but buckets is zero. */
 struct adaptyst_kernel_row {
   uint64_t total_ns;
   uint64_t child_ns; /* in nested regions; most have none, and need no addition */
   uint64_t max_ns;
-  uint64_t min_complement; /* ~minimum, so that a row of zeros is an empty one */
-  uint64_t unbucketed;     /* counted without their duration: no room for a group */
-  uint64_t own_group;      /* number of the group in the row, plus 1; 0: none yet */
-  struct adaptyst_kernel_group group;
-};
-
-/* Key of the other groups: group `number` holds the buckets from number * ADAPTYST_KERNEL_GROUP on. */
-struct adaptyst_kernel_group_key {
-  uint64_t path;
-  uint64_t number;
+  uint64_t min_complement;                   /* ~minimum, so that a row of zeros is an empty one */
+  uint64_t unbucketed;                       /* counted without their duration: no room for a part */
+  uint64_t buckets[ADAPTYST_KERNEL_BUCKETS]; /* count, and above ADAPTYST_KERNEL_COUNT_BITS the bucket's number + 1 */
 };
 
 /* A path by its id; the parent's may not have been seen yet. */
@@ -86,8 +90,8 @@ struct adaptyst_kernel_filter {
 #else
 #define ADAPTYST_RECORD_CHECK _Static_assert
 #endif
-ADAPTYST_RECORD_CHECK(sizeof(struct adaptyst_kernel_row) == 48 + 8 * ADAPTYST_KERNEL_GROUP, "read by the collector");
-ADAPTYST_RECORD_CHECK(sizeof(struct adaptyst_kernel_group_key) == 16, "read by the collector");
+ADAPTYST_RECORD_CHECK(sizeof(struct adaptyst_kernel_row) == 40 + 8 * ADAPTYST_KERNEL_BUCKETS, "read by the collector");
+ADAPTYST_RECORD_CHECK(sizeof(struct adaptyst_kernel_row_key) == 12, "read by the collector");
 ADAPTYST_RECORD_CHECK(sizeof(struct adaptyst_kernel_path) == 32, "read by the collector");
 ADAPTYST_RECORD_CHECK(sizeof(struct adaptyst_kernel_site) == 16 + 4 * ADAPTYST_TEXT_BYTES, "read by the collector");
 

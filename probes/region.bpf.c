@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Apache-2.0
  *
- * Counts what has ended per call path, in the kernel: one trap an event, a row per CPU, no event stream.
+ * Counts what has ended per call path, in the kernel: one trap an event, rows for each CPU, no event stream.
  *
  * No CO-RE: the only kernel structure used is pt_regs, which is user ABI. So neither BTF nor vmlinux.h is needed, unless
  * functions are observed as well.
@@ -44,23 +44,17 @@ static __always_inline struct adaptyst_function_frame* function_around(struct pt
   return 0;
 }
 
-/* A new row, all zeros, and the name of its path. Global, so that the verifier checks it once. */
+/* The name of a path that has no row here yet, and a place for that; see place_row(). */
 __noinline int make_row(uint64_t id, uint64_t path, uint64_t function, uint64_t markers) {
-  struct adaptyst_kernel_row empty = {};
-  long failed = bpf_map_update_elem(&rows, &id, &empty, BPF_NOEXIST);
-  if (!failed) {
+  if (!paths_are_full && !bpf_map_lookup_elem(&paths, &id)) {
     if (among_functions && function) {
-      name_path_among(path, function, markers);
-      name_open_functions();
+      name_path_among(path, function, markers, id);
+      name_open_functions(id);
     } else {
-      name_path(path);
+      name_path(path, id);
     }
-  } else if (failed == -7 /* E2BIG */) {
-    count_loss(ADAPTYST_KERNEL_ROWS_FULL);
-  } else if (failed != -17 /* EEXIST: another CPU was faster */) {
-    count_loss(ADAPTYST_KERNEL_BUSY);
   }
-  return 0;
+  return place_row(id);
 }
 
 /* The sixth argument; libbpf names five. */
@@ -80,6 +74,7 @@ int region_end(struct pt_regs* registers) {
   uint64_t path = path_argument(registers);
   uint64_t function = 0;
   uint64_t markers = 0;
+  int processor = bpf_get_smp_processor_id();
   struct adaptyst_kernel_row* row;
   if (!is_observed()) return 0;
   if (among_functions) {
@@ -90,13 +85,17 @@ int region_end(struct pt_regs* registers) {
       id = path_among(function, id);
     }
   }
-  row = bpf_map_lookup_elem(&rows, &id);
+  row = part_at(id, processor, 0);
   if (!row) {
-    make_row(id, path, function, markers);
-    row = bpf_map_lookup_elem(&rows, &id);
-    if (!row) return 0; /* counted by make_row */
+    processor = make_row(id, path, function, markers);
+    if (processor < 0) return 0;
+    row = part_at(id, processor, 0);
+    if (!row) { /* the collector has just forgotten it */
+      count_loss(ADAPTYST_KERNEL_BUSY);
+      return 0;
+    }
   }
-  add_to_row(row, id, duration_ns, PT_REGS_PARM5(registers));
+  add_to_row(row, id, processor, duration_ns, PT_REGS_PARM5(registers));
   return 0;
 }
 

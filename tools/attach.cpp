@@ -72,7 +72,11 @@ void add_attach(CLI::App& to) {
       "Regions that are open at the beginning are not counted. At the end the program's code is as it was, and its\n"
       "markers sleep again. Children that the program forks are not observed, but with --all and --name: there,\n"
       "processes with markers that come later are observed as well, within the interval, or, if they load what has\n"
-      "markers late, within a minute. `adaptyst run` observes children from their first region on.");
+      "markers late, within a minute. `adaptyst run` observes children from their first region on.\n"
+      "\n"
+      "Exit status: 0 all is well, also after ^C; 2 wrong usage, a process that was asked for and could not be "
+      "observed, or\n"
+      "an output that could not be written.");
   command->callback([asked] { attach(*asked); });
 }
 

@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <fstream>
 #include <iterator>
+#include <utility>
 
 #include "output.hpp"
 
@@ -47,6 +48,14 @@ std::string program_of(const std::string& process) {
 
 // Observers have markers, too, by which they find out what one costs.
 bool is_observer(std::int64_t process) { return program_of(std::to_string(process)) == program_of("self"); }
+
+// Neither ours nor, under sudo, of who has called us.
+bool is_strangers(std::int64_t process) {
+  struct stat its {};
+  if (stat(fmt::format("/proc/{}", process).c_str(), &its) != 0) return false;
+  const char* const caller = std::getenv("SUDO_UID");
+  return its.st_uid != geteuid() && (caller == nullptr || std::to_string(its.st_uid) != caller);
+}
 
 }  // namespace
 
@@ -88,8 +97,18 @@ void chosen_processes::attach_new() {
   // Numbers of processes are used again.
   for (std::set<std::int64_t>* const known : {&attached_, &refused_})
     for (auto one = known->begin(); one != known->end();) one = is_there(*one) ? std::next(one) : known->erase(one);
-  for (const std::int64_t process : search_.find())
-    if (choice_.all ? !is_observer(process) : is_called(std::to_string(process), choice_.name)) attach(process);
+  for (const std::int64_t process : search_.find()) {
+    if (choice_.all ? is_observer(process) : !is_called(std::to_string(process), choice_.name)) continue;
+    if (choice_.all && !choice_.strangers && is_strangers(process)) leave_alone(process);
+    else attach(process);
+  }
+}
+
+void chosen_processes::leave_alone(std::int64_t process) {
+  if (std::exchange(has_told_of_strangers_, true)) return;
+  const std::string number = std::to_string(process);
+  tell_({fmt::format("processes of other users are left alone, such as {}", number), number, 0,
+         "--all observes them as well"});
 }
 
 }  // namespace adaptyst::tools

@@ -91,7 +91,10 @@ void add_completion(CLI::App& to) {
   CLI::App* const command = to.add_subcommand("completion", "Print a script that completes this command in a shell");
   const auto shell = std::make_shared<std::string>();
   command->add_option("SHELL", *shell, "The shell")->required()->check(CLI::IsMember(std::vector<std::string>{"bash"}));
-  command->footer("For this session: `source <(adaptyst completion bash)`.");
+  command->footer(
+      "For this session: `source <(adaptyst completion bash)`.\n"
+      "\n"
+      "Exit status: 0 all is well; 2 wrong usage.");
   command->callback([shell, &to] { print(script_of(to)); });
 }
 

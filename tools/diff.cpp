@@ -81,7 +81,11 @@ void add_diff(CLI::App& to) {
       "same program slower, significantly. Choose a limit above what two runs of the same program\n"
       "differ by, and merge several runs into each side with `adaptyst report --output`.\n"
       "\n"
-      "docs/comparison-schema.json says what `--format json` prints.");
+      "docs/comparison-schema.json says what `--format json` prints.\n"
+      "\n"
+      "Exit status: 0 all is well; 1 a region got slower by more than `--fail-above` allows; 2 wrong usage, or a file "
+      "that\n"
+      "could not be read or written.");
   command->callback([asked] { diff(*asked); });
 }
 

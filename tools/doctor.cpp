@@ -14,7 +14,9 @@ void add_doctor(CLI::App& to) {
       "Each finding is ok, no or unknown; below it stands what it is good for and, where it is missing, what to do. "
       "The\n"
       "programs are really loaded, and attached to a function of the command's own: the first finding, and the exit\n"
-      "status, are what came of that. It is 0 if `--engine ebpf` would work for whoever calls this, and 1 if not.");
+      "status, are what came of that.\n"
+      "\n"
+      "Exit status: 0 `--engine ebpf` would work for whoever calls this; 1 it would not; 2 wrong usage.");
   command->callback([format] {
     const diagnosis found = diagnose();
     if (*format == "json") print_json(to_json(found));

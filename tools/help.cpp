@@ -60,6 +60,7 @@ void add_help(CLI::App& to) {
       ->add_option("COMMAND", asked->command,
                    "The subcommand to explain; options: what $ADAPTYST and a collector can be told")
       ->check(CLI::IsMember(names));
+  command->footer("Exit status: 0 all is well; 2 wrong usage.");
   command->add_flag("--markdown", asked->markdown, "Print all of it, or the options, as Markdown");
   command->callback([asked, &to] {
     if (asked->command == "options") print(asked->markdown ? options_in_markdown() : options_in_text());

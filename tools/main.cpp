@@ -43,7 +43,8 @@ int run(int count, char** arguments) {
   for (const auto add : commands) add(program);
   // Last, as subcommands would inherit it.
   program.footer(
-      "Exit status: 0 all is well; 1 a comparison failed, or eBPF would not work; 2 wrong usage or bad input.");
+      "Exit status: 0 all is well; 1 the question was answered with no, by `diff` or `doctor`; 2 wrong usage or bad "
+      "input.\n`run` ends as its program does.");
   try {
     program.parse(count, arguments);
   } catch (const CLI::RuntimeError& ended) {

@@ -41,7 +41,13 @@ constexpr std::string_view on_outputs = R"(
 `output=A;B`, `--output A --output B`: any number of files, one of each form. A form that is named, as in `trace:run.json`,
 goes before the suffix. Only these names are forms, so other colons belong to the file; where one of them begins the name
 of a file, name the form: `json:table:1.json`. `%p` becomes the process, `%r` the MPI rank, `%h` the host, `%%` a per cent
-sign.
+sign. Two outputs cannot be one file.
+
+Where neither `%p` nor `%r` is in a name and a launcher has started several ranks, the rank is added: `profile-3.json`
+(`OMPI_COMM_WORLD_RANK`, `PMI_RANK`, `PMIX_RANK`, `SLURM_PROCID`). Where another process of the machine is about to write a
+file of this name, as in a program that starts itself, so is the process: `profile-4711.json`. What was written is told: behind
+the report, and without one if it has another name than was asked for; of ranks, the first tells. `adaptyst run`, `attach`
+and `top` look whether they could write it before they begin, and end with status 2 if not.
 
 | form | suffix | what is written |
 |---|---|---|

@@ -50,8 +50,10 @@ void add_report(CLI::App& to) {
   command->add_flag("--strict", asked->strict, "Report nothing where one of the files is bad");
   command->footer(
       "A program that runs with ADAPTYST=keep=DIRECTORY and is killed leaves a file there, which is read here.\n"
-      "A file that cannot be read, or is no profile, is named on standard error, and the exit status\n"
-      "is 2. The others are reported all the same, unless `--strict` is given.");
+      "A file that cannot be read, or is no profile, is named on standard error. The others are reported\n"
+      "all the same, unless `--strict` is given.\n"
+      "\n"
+      "Exit status: 0 all is well; 2 wrong usage, a file that could not be read, or one that could not be written.");
   command->callback([asked] { report(*asked); });
 }
 

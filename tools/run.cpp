@@ -41,13 +41,14 @@ struct inherited {
   struct sigaction at_child_end;
 };
 
-// The command begins when something is written to `gate`.
-pid_t start(const std::vector<std::string>& command, const environment& gained, const inherited& as, int (&gate)[2]) {
+// The command begins when something is written to `gate`. What comes out of `refusal` is why it could not: an errno.
+pid_t start(const std::vector<std::string>& command, const environment& gained, const inherited& as, int (&gate)[2],
+            int (&refusal)[2]) {
   std::vector<char*> arguments;
   arguments.reserve(command.size() + 1);
   for (const std::string& one : command) arguments.push_back(const_cast<char*>(one.c_str()));
   arguments.push_back(nullptr);
-  if (pipe2(gate, O_CLOEXEC) != 0) return -1;
+  if (pipe2(gate, O_CLOEXEC) != 0 || pipe2(refusal, O_CLOEXEC) != 0) return -1;
   const pid_t child = fork();
   if (child != 0) return child;
   char opened = 0;
@@ -58,8 +59,15 @@ pid_t start(const std::vector<std::string>& command, const environment& gained, 
   for (const auto& [name, value] : gained) setenv(name.c_str(), value.c_str(), 1);
   execvp(arguments[0], arguments.data());
   const int number = errno;
-  complain(fmt::format("cannot start {}: {}", command[0], std::strerror(number)));
+  if (write(refusal[1], &number, sizeof number) != sizeof number) _exit(not_executable);
   _exit(number == ENOENT ? not_found : not_executable);
+}
+
+// 0: the command was started.
+int why_not_started(const int (&refusal)[2]) {
+  int number = 0;
+  close(refusal[1]);
+  return read(refusal[0], &number, sizeof number) == sizeof number ? number : 0;
 }
 
 // As the command ended: with its status, or by its signal.
@@ -89,8 +97,8 @@ void run(const run_options& asked) {
   by_default.sa_handler = SIG_DFL;  // ignored, it would take the command's status away
   sigaction(SIGCHLD, &by_default, &before.at_child_end);
   const int signals = signalfd(-1, &ours, SFD_CLOEXEC | SFD_NONBLOCK);
-  int gate[2] = {-1, -1};
-  const pid_t child = start(asked.command, gained, before, gate);
+  int gate[2] = {-1, -1}, refusal[2] = {-1, -1};
+  const pid_t child = start(asked.command, gained, before, gate, refusal);
   allow_many_files();
   if (signals < 0 || child < 0) {
     complain(fmt::format("cannot start {}: {}", asked.command[0], std::strerror(errno)));
@@ -111,9 +119,10 @@ void run(const run_options& asked) {
 
   int status = 0;
   interval keeping(asked.observing.keeping_seconds());
+  interval looking(0.05);
   for (interval polling(asked.observing.polling_seconds());;) {
     pollfd events[] = {{watching.descriptor(), POLLIN, 0}, {signals, POLLIN, 0}};
-    ::poll(events, 2, std::min(polling.left_ms(), keeping.left_ms()));
+    ::poll(events, 2, std::min({polling.left_ms(), keeping.left_ms(), looking.left_ms()}));
     watching.handle();
     signalfd_siginfo told;
     while (read(signals, &told, sizeof told) == static_cast<ssize_t>(sizeof told)) {
@@ -125,10 +134,15 @@ void run(const run_options& asked) {
     if (ended == child || (ended < 0 && errno == ECHILD)) break;
     if (polling.is_over()) watching.poll();
     if (keeping.is_over()) watching.keep_budget();
+    if (looking.is_over()) watching.look_at_unmarked();
+  }
+  if (const int number = why_not_started(refusal); number != 0) {  // there is nothing to report
+    complain(fmt::format("cannot start {}: {}", asked.command[0], std::strerror(number)));
+    end_as(status);
   }
   try {
     watching.stop();
-  } catch (const std::runtime_error& failed) {  // how the command ended is more important than our report
+  } catch (const std::exception& failed) {  // how the command ended is more important than our report
     complain(failed.what());
   }
   end_as(status);
@@ -155,7 +169,13 @@ void add_run(CLI::App& to) {
       "the\n"
       "same signal. Its environment gains ADAPTYST_OBSERVER, by which markers tell that they are there, "
       "and what\n"
-      "--with needs. A collector in the program itself steps back.");
+      "--with needs. A collector in the program itself steps back.\n"
+      "\n"
+      "Exit status: that of the program; of one that a signal ended, 128 and the number of the signal, as shells have "
+      "it;\n"
+      "127 it was not found, 126 it could not be started; 2 wrong usage, or an output that cannot be written, and then "
+      "the\n"
+      "program was not started. A report that fails later is told, and does not change the status.");
   command->callback([asked] { run(*asked); });
 }
 

@@ -58,7 +58,9 @@ void add_sites(CLI::App& to) {
       "since the latest observation began. Those that never were cannot be listed: they are plain data in the "
       "program,\n"
       "and nothing leads to them. Reading them takes the rights that ptrace asks for; where these are missing, the\n"
-      "reason is given instead.");
+      "reason is given instead.\n"
+      "\n"
+      "Exit status: 0 all is well; 2 wrong usage, or one of them could not be read.");
   command->callback([asked] { sites(*asked); });
 }
 

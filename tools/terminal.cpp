@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <cstring>
 
 #include "output.hpp"
 
@@ -68,10 +67,11 @@ bool terminal::show(const std::string& text) {
   return std::fflush(stdout) == 0;
 }
 
-bool terminal::is_q_pressed() {
+std::string terminal::pressed() {
   char keys[64];
   const ssize_t count = read(STDIN_FILENO, keys, sizeof keys);
-  return count > 0 ? std::memchr(keys, 'q', static_cast<std::size_t>(count)) != nullptr : count == 0;
+  if (count == 0) return "q";
+  return {keys, count > 0 ? static_cast<std::size_t>(count) : 0};
 }
 
 }  // namespace adaptyst::tools

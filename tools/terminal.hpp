@@ -32,8 +32,8 @@ class terminal {
 
   // The descriptor to wait for keys at; -1: there are none.
   int keys() const noexcept { return has_keys_ ? 0 : -1; }
-  // Whether `q` is among those that were pressed. The end of the input is as good.
-  bool is_q_pressed();
+  // Those that were pressed. The end of the input is as good as `q`.
+  std::string pressed();
 
  private:
   bool is_entered_ = false;

@@ -17,6 +17,7 @@
 #include "commands.hpp"
 #include "observing.hpp"
 #include "output.hpp"
+#include "support/text.hpp"
 #include "terminal.hpp"
 
 namespace adaptyst::tools {
@@ -28,6 +29,7 @@ struct top_options {
   process_choice choice;
   double duration = 0;
   std::size_t rows = 20;
+  bool strangers = false;
 };
 
 using clock = std::chrono::steady_clock;
@@ -44,7 +46,7 @@ double cpu_time_ns() {
 // What comes from outside: signals and keys.
 class commands {
  public:
-  enum class kind { none, redraw, suspend, end };
+  enum class kind { none, redraw, sort, suspend, end };
 
   commands() {
     sigset_t ours;
@@ -63,7 +65,11 @@ class commands {
   kind wait(int ms, terminal* screen) const {
     pollfd events[] = {{signals_, POLLIN, 0}, {screen != nullptr ? screen->keys() : -1, POLLIN, 0}};
     ::poll(events, 2, ms);
-    if (screen != nullptr && events[1].revents != 0 && screen->is_q_pressed()) return kind::end;
+    if (screen != nullptr && events[1].revents != 0) {
+      const std::string keys = screen->pressed();
+      if (keys.find('q') != std::string::npos) return kind::end;
+      if (keys.find('s') != std::string::npos) return kind::sort;
+    }
     signalfd_siginfo told;
     if (read(signals_, &told, sizeof told) != static_cast<ssize_t>(sizeof told)) return kind::none;
     switch (told.ssi_signo) {
@@ -100,6 +106,7 @@ class live_view {
       if (keeping.is_over()) watching_.keep_budget();
       if (told == commands::kind::end) break;
       if (told == commands::kind::suspend) suspend();
+      if (told == commands::kind::sort) order_ = next(order_);
       if (told != commands::kind::none && screen_) show();
       const bool ended = !asked_.choice.all && watching_.running() == 0;
       if (!ended && !refresh.is_over()) continue;
@@ -107,7 +114,10 @@ class live_view {
       look();
       if (!show() || (ended && watching_.running() == 0)) break;
     }
-    screen_.reset();
+    if (screen_) {  // what was seen last stays in sight
+      screen_.reset();
+      show();
+    }
     for (const error& one : notes_) tell(one);
     watching_.stop();
   }
@@ -125,7 +135,10 @@ class live_view {
     const clock::time_point now = clock::now();
     const double cpu_ns = cpu_time_ns();
     const double wall_ns = std::chrono::duration<double, std::nano>(now - last_).count();
-    latest_ = meter_.next(watching_.changes(), wall_ns);
+    activity seen = meter_.next(watching_.changes(), wall_ns);
+    for (active_region& row : seen.regions) row.processes = watching_.processes_of(row.id);
+    add_idle(seen, latest_);
+    latest_ = std::move(seen);
     if (latest_.wall_ns > 0) own_cpu_ = (cpu_ns - last_cpu_ns_) / wall_ns;
     last_ = now;
     last_cpu_ns_ = cpu_ns;
@@ -141,9 +154,27 @@ class live_view {
     }
     const terminal::extent size = screen_->size();
     how.columns = size.columns;
-    how.lines = size.lines - (notes_.empty() ? 0 : 1);
+    const std::size_t below = notes_.empty() ? 1 : 2;  // lines
+    how.lines = size.lines > below ? size.lines - below : 1;
     how.regions = size.lines;
-    return screen_->show(to_table(latest_, how) + (notes_.empty() ? "" : notes_.back().summary()));
+    how.order = order_;
+    std::string shown = to_table(latest_, how);
+    shown += lib::line_of(fmt::format("q quit   s sort (now by {})", name_of(order_)), size.columns);
+    if (!notes_.empty()) shown += lib::line_of(notes_.back().summary(), size.columns);
+    return screen_->show(shown);
+  }
+
+  static const char* name_of(activity_order order) {
+    switch (order) {
+      case activity_order::total: return "total";
+      case activity_order::rate: return "per s";
+      case activity_order::so_far: return "so far";
+      default: return "self";
+    }
+  }
+  static activity_order next(activity_order order) {
+    return order == activity_order::so_far ? activity_order::self
+                                           : static_cast<activity_order>(static_cast<int>(order) + 1);
   }
 
   void suspend() {
@@ -161,12 +192,14 @@ class live_view {
   chosen_processes chosen_;
   activity_meter meter_;
   activity latest_;
+  activity_order order_ = activity_order::self;
   std::optional<double> own_cpu_;
   clock::time_point last_;
   double last_cpu_ns_ = 0;
 };
 
 void top(top_options& asked) {
+  asked.choice.strangers = asked.strangers;
   asked.choice.all = asked.choice.processes.empty() && asked.choice.name.empty();
   live_view(asked).run();
 }
@@ -179,6 +212,7 @@ void add_top(CLI::App& to) {
   asked->observing.options.context = {false, false, false, false, true};  // there is no column for it
   CLI::App* const command = to.add_subcommand("top", "Show what running programs spend their time on, as it happens");
   add_choice(*command, asked->choice);
+  command->add_flag("--all", asked->strangers, "As root, without a process: also those of other users");
   command
       ->add_option("--rows", asked->rows, "How many regions to show where that is not a matter of the terminal's size")
       ->capture_default_str()
@@ -189,17 +223,23 @@ void add_top(CLI::App& to) {
       ->check(CLI::PositiveNumber);
   add_observing(*command, asked->observing, "How often to look");
   command->footer(
-      "Without a process: all with markers that we may observe, our own, for root everybody's; those that come later "
-      "as\n"
-      "well, within the interval, or, if they load what has markers late, within a minute. `q` or ^C ends it. Where\n"
-      "standard output is no terminal, each look is printed as plain text.\n"
+      "Without a process: all of ours with markers, under sudo also of who has called it, and with --all everybody's; "
+      "those\n"
+      "that come later as well, within the interval, or, if they load what has markers late, within a minute. `q` or "
+      "^C ends\n"
+      "it, `s` sorts by another column. Where standard output is no terminal, each look is printed as plain text.\n"
       "\n"
       "Figures are those of the last interval: how often a region ended in a second; its time in itself, without "
       "regions\n"
       "that it called, and in total, as shares of the interval, which may exceed 100 % with several threads; mean and\n"
       "99th percentile of its durations; `so far` is its total since the beginning. A region counts when it ends, "
-      "with\n"
-      "all its duration. A device's use is that by all the processes together.");
+      "one\n"
+      "that took longer than the interval with all of that. One that has not ended since the last look stays in "
+      "sight.\n"
+      "`process` is the one that has run it; +3: and three others. A device's use is that by all the processes "
+      "together.\n"
+      "\n"
+      "Exit status: 0 all is well, however it was ended; 2 wrong usage, or none of the processes could be observed.");
   command->callback([asked] { top(*asked); });
 }
 

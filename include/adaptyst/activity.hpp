@@ -7,8 +7,8 @@
 //     std::cout << to_table(meter.next(observer.changes(), 1e9));
 //   }
 //
-// It is what `adaptyst top` shows. A region counts when it ends, with all its duration: one that takes ten looks is not
-// there in nine, and has a share of 1000 % in the tenth. Quantities that could not be had are empty, never 0.
+// It is what `adaptyst top` shows. A region counts when it ends; one that has taken longer than the interval has a share of
+// all the interval, and no more. Quantities that could not be had are empty, never 0.
 #ifndef ADAPTYST_ACTIVITY_HPP
 #define ADAPTYST_ACTIVITY_HPP
 
@@ -27,6 +27,8 @@ namespace adaptyst { inline namespace v1 {
 // A call path on a device that has counted something in the interval.
 struct active_region {
   std::vector<std::string> path;
+  std::uint64_t id = 0;                 // as region::id
+  std::vector<std::int64_t> processes;  // that have run it, if whoever looks says so: observer::processes_of()
   region_kind kind = region_kind::region;
   std::optional<adaptyst::device_kind> device_kind;  // empty for a device that the profile does not list
   std::uint32_t device_index = 0;
@@ -76,10 +78,18 @@ class activity_meter {
   std::unique_ptr<state> state_;
 };
 
+// Adds the regions of an earlier look that have not counted anything since, with rates of 0 and behind the others, so that
+// rows do not come and go; at most `most` in all.
+void add_idle(activity& to, const activity& earlier, std::size_t most = 1000);
+
+// What regions are listed by, the greatest first.
+enum class activity_order { self, total, rate, so_far };
+
 struct activity_view {
   std::size_t columns = 100;
-  std::size_t lines = 0;               // of all that is shown, at most; 0: as many as it takes
-  std::size_t regions = 20;            // at most
+  std::size_t lines = 0;     // of all that is shown, at most; 0: as many as it takes
+  std::size_t regions = 20;  // at most
+  activity_order order = activity_order::self;
   std::optional<double> observer_cpu;  // what the observer itself used of a processor, to be shown as well
 };
 

@@ -105,19 +105,6 @@ class callback_region {
 
 namespace detail {
 
-ADAPTYST_DETAIL_INLINE bool is_same_text(const char* kept, const char* given) noexcept {
-  return kept == given || __builtin_strcmp(kept, given) == 0;
-}
-
-// Whether a record is of what a callback tells; else a new one is made or found, at a price.
-template <class = void>
-ADAPTYST_DETAIL_INLINE bool is_record_of(const adaptyst_site& record, text name, uint32_t kind,
-                                         const source_place& place) noexcept {
-  return record.name_bytes == name.bytes && record.kind == kind && record.line == place.line &&
-         __builtin_memcmp(record.name, name.data, name.bytes) == 0 && is_same_text(record.file, place.file) &&
-         is_same_text(record.function, place.function);
-}
-
 // As push_frame(), and as there what came next the last time is expected first. The frame stands where the one below
 // it stands: nobody returns from the call that begins it into what it encloses, so its own place on the stack says
 // nothing; no marker has its code.
@@ -132,6 +119,9 @@ __attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN inline uint64_t push_called_bac
   frame* pushed;
   {
     const writing now(r);
+    if (ADAPTYST_DETAIL_UNLIKELY(is_closed(r)) && kind == ADAPTYST_SITE_REGION &&
+        is_left_out_with_region(r, ADAPTYST_STEP_ENGINE, nullptr, reinterpret_cast<const void*>(stack_pointer())))
+      return 0;
     const adaptyst_path* const parent = below != nullptr && below->epoch == r.epoch ? below->region : current_path(r);
     loss why = loss::too_deep;
     row* where = nullptr;
@@ -139,7 +129,7 @@ __attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN inline uint64_t push_called_bac
       where = r.guess;
       // The root, which stands for "no guess", has an identity that no thread and device have.
       if (where->identity != identity_of(r, device) || where->path->parent != parent ||
-          !is_record_of(*where->site, name, kind, place)) {
+          !is_record_of(*where->site, name, kind, place.file, place.function, place.line)) {
         site marker{nullptr, 0, place.file, place.function, place.line, kind, nullptr};
         const adaptyst_site* const record = record_of(*r.owner, marker, name, nullptr);
         why = loss::tables_full;
@@ -154,7 +144,10 @@ __attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN inline uint64_t push_called_bac
     const frame& top = r.frames[depth];
     learn(r, depth, where);
     pushed = &r.frames[depth + size_t{1}];
+    // What this thread does is taken with what is around it on this thread, whatever region it is told below.
+    const uint64_t around = weight_around(r);
     open_frame(r, depth, *where, top.stack, nullptr);
+    if (around != 1) weigh(r, *pushed, around, around);
     if (is_wait(kind)) book_wait(r, device_work::wait_begin, monotonic_ns());
   }
   return start_frame(r, *pushed);
@@ -167,7 +160,8 @@ __attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN inline void pop_called_back(uin
   recorder* const r = open_recorder();
   if (r == nullptr) return;
   pop_again(token);
-  if (r->guess != &r->root && r->guess->path->parent != current_path(*r)) store(r->guess, &r->root);
+  if (r->guess != &r->root && (weight_around(*r) != 1 || r->guess->path->parent != current_path(*r)))
+    store(r->guess, &r->root);
 }
 
 ADAPTYST_DETAIL_INLINE uint32_t depth_of(uint64_t token) noexcept {

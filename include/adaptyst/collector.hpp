@@ -3,7 +3,7 @@
 //   int main() {
 //     adaptyst::collector collector;
 //     simulate();
-//   }                               // prints the report
+//   }                               // prints the report; so does exit(), wherever it is called
 //
 // Link with adaptyst::collector. Options are text, key=value pairs joined by commas, or the struct of
 // <adaptyst/options.hpp>; the environment variable ADAPTYST, the same text, goes before both. docs/options.md and
@@ -13,7 +13,15 @@
 //
 // Nothing here throws, and nothing stops the program. What is unknown among the options is told on standard error, with the
 // nearest that is known, and left out; where permissions are missing, it is told what to do, and the program runs on,
-// uncollected. One collector at a time; a second one is refused.
+// uncollected. One collector at a time; a second one is refused, and one in a program that `adaptyst run` observes says in a
+// line that it leaves the report to that.
+//
+// At exit() a collector that still runs is stopped, by the thread that has called it; regions that are open then are told as
+// open. Not by _exit(), quick_exit(), abort() or a signal (but see keep= and docs/killed.md). A child that was forked never
+// reports what its parent has collected. As all of what exit() calls, it is not to be called in a signal handler.
+//
+// Processes that are told the same output= do not replace each other's: ranks get names of their own, and so do other
+// processes while one has the name. Which file was written is told.
 //
 // Cost: tens of milliseconds at start and stop for ebpf, a few for inline; between them, what the events cost
 // (docs/overhead.md, docs/function-probes.md). No thread is left running; with a timeline, one writes the file meanwhile.
@@ -43,7 +51,7 @@ class collector {
   // Ends the collection, reports, and returns the profile; further calls return it again. Thread-safe.
   profile stop() noexcept;
 
-  // Why nothing is collected; null while something is.
+  // Why nothing is collected, or who does it instead; null while something is.
   const adaptyst::error* error() const noexcept;
 
  private:

@@ -154,8 +154,8 @@ void report_clock(const device& of, const device_clock& clock) noexcept {
   if (opened == nullptr || id == 0 || id > detail::most_devices) return;
   const detail::writing now(*opened);
   detail::with_ledger(opened->owner->store->ledger, opened->epoch, [&](detail::device_ledger& all) {
-    all.devices[id - 1].sums.clock = {static_cast<uint32_t>(clock.id()), clock.sync_points(), clock.offset_ns(),
-                                      clock.drift_ppm(), clock.residual_ns()};
+    all.tell_clock(id, {static_cast<uint32_t>(clock.id()), clock.sync_points(), clock.offset_ns(), clock.drift_ppm(),
+                        clock.residual_ns()});
   });
 }
 #endif

@@ -65,6 +65,10 @@ class observer {
   // milliseconds, as the rings of busy threads fill: it then reads all else once a second.
   void poll();
 
+  // Notes what expected programs consist of as long as no marker has been heard of: for the names of their functions, should
+  // there be none. To be called some 20 times a second.
+  void look_at_unmarked();
+
   // Moves markers whose observation costs more than the option `overhead` allows to cheaper steps, and back; cheap. To be
   // called some 50 times a second.
   void keep_budget();
@@ -76,6 +80,8 @@ class observer {
   // The same, but of the regions only those that have counted anything since the last call: cheap where little happens,
   // however many regions there are.
   profile changes();
+  // Which processes have run a region, by its id, as the last look found them.
+  std::vector<std::int64_t> processes_of(std::uint64_t region) const;
   // Ends the observation, reports as the options say, and returns the profile; further calls return it again.
   profile stop();
 

@@ -8,14 +8,15 @@
 // The operation belongs to the region that is open when it is submitted, and is booked on the device; what the device
 // does at once counts once in its busy time. Times must be submitted <= started <= ended, and none of them 0: otherwise
 // the operation is counted as lost (bad_times). Times in another clock go through a device_clock (device_clock.hpp).
-// An operation may complete out of order: what is said of devices is exact as long as none completes after 512 of the
-// same process that started later; what comes later still is counted as late.
+// Operations may complete in any order, on any thread: what is said of devices is exact as long as none completes after
+// 450,000 of the same process that started later; what comes later still is counted as late.
 //
 // Where the host waits for a device, ADAPTYST_WAIT (offload.hpp) says so.
 //
 // Cost while nobody looks: a comparison and a branch, and the arguments: unlike a macro's they are evaluated. Awake:
 // docs/overhead.md. Thread-safe; one operation must not be completed by two threads at once. An operation that is never
-// completed stays open in the account; there may be any number.
+// completed stays open in the account; there may be any number. Threads share no lock and no memory that they write, but
+// where one of them sweeps what has been completed, every 8,000 operations or so (detail/device_ledger.hpp).
 #ifndef ADAPTYST_OPERATION_HPP
 #define ADAPTYST_OPERATION_HPP
 

@@ -58,7 +58,9 @@ enum adaptyst_site_kind {
 enum adaptyst_site_step {
   ADAPTYST_STEP_ENGINE = 0,   /* wherever the engine takes them */
   ADAPTYST_STEP_RECORDER = 1, /* to the program's own recorder, and to no probe */
-  ADAPTYST_STEP_LAST = 17,    /* ADAPTYST_STEP_RECORDER + k: one of 2^k, likewise; the others nowhere */
+  /* ADAPTYST_STEP_RECORDER + k, k <= 16: one of 2^k, likewise; the others nowhere. */
+  ADAPTYST_STEP_SUBTREE = 17, /* ADAPTYST_STEP_SUBTREE + k, k > 0: the same, each with all that is nested in it */
+  ADAPTYST_STEP_LAST = 30,
 };
 
 /* One per ELF object, in its section .probes. The first four words count who looks, each raised and lowered by the

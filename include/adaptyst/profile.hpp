@@ -50,6 +50,7 @@ enum class loss_reason {
   device_lost,
   unmatched,
   kernel_rows_full,
+  kernel_no_memory,
   kernel_busy,
   not_delivered,
   not_read,
@@ -321,10 +322,19 @@ struct profile {
   std::optional<budget_usage> budget;  // absent: none was kept
   // What a region that holds nothing lasts here, by the recorder's own timestamps: so much of each duration is no work.
   std::optional<double> timer_floor_ns;
+  // What such a region lasts as a sample, by which the durations of sampled events were shortened, and the uncertainty of
+  // that, which is part of their totals' errors. Absent: there was no budget.
+  std::optional<double> sampled_floor_ns, sampled_floor_error_ns;
   std::optional<timeline_usage> timeline;  // absent: none was asked for
   std::optional<context_account> context;  // absent: the kernel was not asked
   std::optional<sample_usage> samples;     // absent: none were asked for
+  // Where no marker ran, and the kernel let us sample: how often threads were in which functions, of the most frequent;
+  // in all others together: "(others)".
+  std::map<std::string, std::uint64_t> functions;
   std::vector<process_info> processes;
+
+  // Whether there is anything to tell of markers, be it that something was lost.
+  bool has_markers() const;
 };
 
 // What a process has recorded into a file (options::keep) that was killed, or has not ended yet. Throws adaptyst::error, which

@@ -4,10 +4,13 @@
 #include <algorithm>
 #include <cstring>
 
+#include "../support/loader_walk.hpp"
+
 namespace adaptyst::lib {
 
 std::vector<std::string> files_with_markers() {
   std::vector<std::string> files;
+  const loader_walk alone;
   detail::for_each_object([&](adaptyst_object&, const detail::loaded_object& object) {
     std::string file = *object.path != '\0' ? object.path : "/proc/self/exe";
     if (std::find(files.begin(), files.end(), file) == files.end()) files.push_back(std::move(file));
@@ -18,6 +21,7 @@ std::vector<std::string> files_with_markers() {
 
 std::vector<foreign_object> foreign_objects() {
   std::vector<foreign_object> found;
+  const loader_walk alone;
   detail::system::for_each_object(
       [](void* info, std::size_t, void* to) {
         detail::loaded_object object;

@@ -8,6 +8,9 @@
 #include <cerrno>
 #include <charconv>
 #include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <system_error>
 
 #include "../support/error.hpp"
 
@@ -25,6 +28,17 @@ std::vector<pid_t> running_processes() {
   }
   closedir(all);
   return found;
+}
+
+std::vector<pid_t> children_of(pid_t process) {
+  std::vector<pid_t> all;
+  std::error_code none;
+  std::filesystem::directory_iterator thread(fmt::format("/proc/{}/task", process), none), end;
+  for (; !none && thread != end; thread.increment(none)) {
+    std::ifstream listed(thread->path() / "children");
+    for (pid_t child = 0; listed >> child;) all.push_back(child);
+  }
+  return all;
 }
 
 bool is_ours(pid_t process) {

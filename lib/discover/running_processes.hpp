@@ -11,6 +11,9 @@ namespace adaptyst::lib {
 // Throws error.
 std::vector<pid_t> running_processes();
 
+// That it has started, and that run; none where it cannot be told.
+std::vector<pid_t> children_of(pid_t process);
+
 // Whether it is our user's; for root, each is.
 bool is_ours(pid_t process);
 

@@ -163,9 +163,10 @@ void context_probes::dismiss(pid_t process) const { lib::dismiss(processes(), pr
 context_sums context_probes::read() const {
   context_sums sums;
   sums.with_faults = with_faults_;
-  for_each_value<std::uint64_t, adaptyst_context_row>(
-      loaded_->maps.context, [&](std::uint64_t path, const std::vector<adaptyst_context_row>& parts) {
-        sums.by_path[path] = context_of(parts, with_faults_);
+  const std::size_t processors = possible_processors();
+  for_each_entry<std::uint64_t, adaptyst_context_row>(
+      loaded_->maps.context, [&](std::uint64_t path, const adaptyst_context_row* parts) {
+        sums.by_path[path] = context_of({parts, parts + processors}, with_faults_);
       });
   const std::vector<std::uint64_t> counts = read_kernel_counters(loaded_->maps.counts, ADAPTYST_CONTEXT_COUNTS);
   sums.account.threads = counts[ADAPTYST_CONTEXT_THREADS];

@@ -93,13 +93,14 @@ void counter_probes::read(context_sums& into) const {
   into.counts_cycles = counts_[ADAPTYST_COUNTER_CYCLES];
   into.counts_instructions = counts_[ADAPTYST_COUNTER_INSTRUCTIONS];
   into.counts_cache_misses = counts_[ADAPTYST_COUNTER_CACHE_MISSES];
-  for_each_value<std::uint64_t, adaptyst_counter_row>(
-      loaded_->maps.counters, [&](std::uint64_t path, const std::vector<adaptyst_counter_row>& parts) {
+  const std::size_t processors = possible_processors();
+  for_each_entry<std::uint64_t, adaptyst_counter_row>(
+      loaded_->maps.counters, [&](std::uint64_t path, const adaptyst_counter_row* parts) {
         kernel_context& of = into.by_path[path];
         const auto add = [&](std::optional<std::uint64_t>& to, adaptyst_counter which) {
           if (!counts_[which]) return;
           to = to.value_or(0);
-          for (const adaptyst_counter_row& part : parts) *to += part.events[which];
+          for (std::size_t at = 0; at != processors; ++at) *to += parts[at].events[which];
         };
         add(of.cycles, ADAPTYST_COUNTER_CYCLES);
         add(of.instructions, ADAPTYST_COUNTER_INSTRUCTIONS);

@@ -195,7 +195,7 @@ std::vector<error> function_probes::attach(const named_functions& found, pid_t p
 
 measured function_probes::read() const {
   measured all;
-  read_summed_rows(all, loaded_->maps.rows, loaded_->maps.groups, loaded_->maps.paths);
+  read_summed_rows(all, loaded_->maps.rows, loaded_->maps.paths);
   all.sites = sites_;
   read_named_sites(all, loaded_->maps.sites);
   const std::vector<std::uint64_t> counters = read_kernel_counters(loaded_->maps.losses, ADAPTYST_FUNCTION_COUNTS);
@@ -210,6 +210,7 @@ measured function_probes::read() const {
   lose(loss_reason::unmatched, ADAPTYST_FUNCTION_UNMATCHED);
   lose(loss_reason::no_memory, ADAPTYST_FUNCTION_NO_MEMORY);
   lose(loss_reason::kernel_rows_full, ADAPTYST_KERNEL_ROWS_FULL);
+  lose(loss_reason::kernel_no_memory, ADAPTYST_KERNEL_NO_MEMORY);
   lose(loss_reason::kernel_busy, ADAPTYST_KERNEL_BUSY);
   sum.unmatched = counters[ADAPTYST_FUNCTION_UNMATCHED] + counters[ADAPTYST_FUNCTION_ORPHANS];
   sum.unnamed = counters[ADAPTYST_KERNEL_UNREADABLE] + counters[ADAPTYST_KERNEL_NAMES_FULL];

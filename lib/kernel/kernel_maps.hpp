@@ -5,7 +5,10 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 
+#include <algorithm>
+#include <cerrno>
 #include <cstddef>
+#include <cstdint>
 #include <vector>
 
 #include "../support/error.hpp"
@@ -20,24 +23,40 @@ inline std::size_t possible_processors() {
   return static_cast<std::size_t>(possible);
 }
 
-template <class Key, class Visit>
-void for_each_key(const bpf_map* map, Visit&& visit) {
-  const int descriptor = bpf_map__fd(map);
-  Key key{};
-  Key next{};
-  for (const Key* from = nullptr; bpf_map_get_next_key(descriptor, from, &next) == 0; from = &key) {
-    key = next;
-    visit(descriptor, key);
-  }
-}
-
-// Of a per-CPU map: visit(key, parts), a part for each processor.
+// Every entry of a hash map: visit(key, parts), where a per-CPU map has a part for each processor, and others have one.
+// What is there throughout is visited exactly once. Many at a time: a call for each would take longer than all else. Throws
+// error.
 template <class Key, class Part, class Visit>
-void for_each_value(const bpf_map* map, Visit&& visit) {
-  std::vector<Part> parts(possible_processors());
-  for_each_key<Key>(map, [&](int descriptor, const Key& key) {
-    if (bpf_map_lookup_elem(descriptor, &key, parts.data()) == 0) visit(key, parts);
-  });
+void for_each_entry(const bpf_map* map, Visit&& visit) {
+  constexpr int patience = 100;
+  const bool is_per_cpu = bpf_map__type(map) == BPF_MAP_TYPE_PERCPU_HASH;
+  const std::size_t parts = is_per_cpu ? possible_processors() : 1;
+  std::size_t room = std::min<std::size_t>(bpf_map__max_entries(map), 1024);
+  std::vector<Key> keys(room);
+  std::vector<Part> values(room * parts);
+  std::uint32_t from = 0;
+  std::uint32_t next = 0;
+  int interrupted = 0;
+  for (bool is_first = true;;) {
+    auto count = static_cast<std::uint32_t>(room);
+    const int failed = -bpf_map_lookup_batch(bpf_map__fd(map), is_first ? nullptr : &from, &next, keys.data(),
+                                             values.data(), &count, nullptr);
+    if (failed == ENOSPC) {  // that many share a place in the table
+      room *= 2;
+      keys.resize(room);
+      values.resize(room * parts);
+      continue;
+    }
+    // Somebody holds a part of the table just now.
+    if ((failed == EBUSY || failed == EDEADLK || failed == ETIMEDOUT || failed == EINTR) && ++interrupted != patience)
+      continue;
+    if (failed != 0 && failed != ENOENT)
+      throw error("cannot read what the eBPF programs have counted", failed, "engine=inline works without eBPF");
+    for (std::size_t at = 0; at != count; ++at) visit(keys[at], static_cast<const Part*>(&values[at * parts]));
+    if (failed == ENOENT) return;
+    from = next;
+    is_first = false;
+  }
 }
 
 }  // namespace adaptyst::lib

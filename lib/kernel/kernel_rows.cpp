@@ -47,20 +47,21 @@ void kernel_rows::dismiss(pid_t process) const { lib::dismiss(processes(), proce
 
 measured kernel_rows::read() const {
   measured all;
-  read_summed_rows(all, programs_->maps.rows, programs_->maps.groups, programs_->maps.paths);
+  read_summed_rows(all, programs_->maps.rows, programs_->maps.paths);
   read_named_sites(all, programs_->maps.sites);
   const std::vector<std::uint64_t> counts = read_kernel_counters(programs_->maps.losses, ADAPTYST_KERNEL_LOSSES);
   account& sum = all.accounting;
-  if (counts[ADAPTYST_KERNEL_ROWS_FULL] != 0)
-    sum.lost[loss_reason::kernel_rows_full] = counts[ADAPTYST_KERNEL_ROWS_FULL];
-  if (counts[ADAPTYST_KERNEL_BUSY] != 0) sum.lost[loss_reason::kernel_busy] = counts[ADAPTYST_KERNEL_BUSY];
+  const auto lose = [&](loss_reason why, std::uint32_t counter) {
+    if (counts[counter] != 0) sum.lost[why] = counts[counter];
+  };
+  lose(loss_reason::kernel_rows_full, ADAPTYST_KERNEL_ROWS_FULL);
+  lose(loss_reason::kernel_no_memory, ADAPTYST_KERNEL_NO_MEMORY);
+  lose(loss_reason::kernel_busy, ADAPTYST_KERNEL_BUSY);
   sum.unnamed = counts[ADAPTYST_KERNEL_UNREADABLE] + counts[ADAPTYST_KERNEL_NAMES_FULL];
   return all;
 }
 
-void kernel_rows::forget(std::uint64_t path) const {
-  forget_summed_row(programs_->maps.rows, programs_->maps.groups, path);
-}
+void kernel_rows::forget(std::uint64_t path) const { forget_summed_row(programs_->maps.rows, path); }
 
 const adaptyst_kernel_filter& kernel_rows::filter() const {
   return const_cast<const adaptyst_kernel_filter&>(programs_->rodata->filter);

@@ -115,17 +115,15 @@ void sampler::start_clocks() {
 
 sample_sums sampler::read() const {
   sample_sums sums;
-  for_each_key<adaptyst_sample_key>(loaded_->maps.samples, [&](int map, const adaptyst_sample_key& key) {
-    adaptyst_sample_row row{};
-    if (bpf_map_lookup_elem(map, &key, &row) == 0)
-      sums.rows.push_back({key.process, key.path, state_of(key.state), key.user, key.kernel, row.count, row.ns});
-  });
-  for_each_key<std::uint64_t>(loaded_->maps.kept_stacks, [&](int map, std::uint64_t id) {
-    adaptyst_sample_stack stack;
-    if (bpf_map_lookup_elem(map, &id, &stack) != 0) return;
-    const std::size_t depth = std::min<std::size_t>(stack.depth, ADAPTYST_SAMPLE_FRAMES);
-    sums.stacks[id].assign(stack.frames, stack.frames + depth);
-  });
+  for_each_entry<adaptyst_sample_key, adaptyst_sample_row>(
+      loaded_->maps.samples, [&](const adaptyst_sample_key& key, const adaptyst_sample_row* row) {
+        sums.rows.push_back({key.process, key.path, state_of(key.state), key.user, key.kernel, row->count, row->ns});
+      });
+  for_each_entry<std::uint64_t, adaptyst_sample_stack>(
+      loaded_->maps.kept_stacks, [&](std::uint64_t id, const adaptyst_sample_stack* stack) {
+        const std::size_t depth = std::min<std::size_t>(stack->depth, ADAPTYST_SAMPLE_FRAMES);
+        sums.stacks[id].assign(stack->frames, stack->frames + depth);
+      });
   const std::vector<std::uint64_t> counts = read_kernel_counters(loaded_->maps.counts, ADAPTYST_SAMPLE_COUNTS);
   sample_usage& usage = sums.usage;
   usage.samples = counts[ADAPTYST_SAMPLE_TAKEN];

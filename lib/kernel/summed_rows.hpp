@@ -1,4 +1,4 @@
-// Rows as the programs in probes/ leave them in their maps: a part on each processor, histograms in pieces.
+// Rows as the programs in probes/ leave them in their maps: parts on each processor, histograms in pieces.
 #ifndef ADAPTYST_LIB_KERNEL_SUMMED_ROWS_HPP
 #define ADAPTYST_LIB_KERNEL_SUMMED_ROWS_HPP
 
@@ -12,19 +12,17 @@ struct bpf_map;
 
 namespace adaptyst::lib {
 
-// What one processor has of a row.
-measured_row row_of(const adaptyst_kernel_row& part);
-// Adds the buckets of a group.
-void add_group(measured_row& to, std::uint64_t number, const adaptyst_kernel_group& group);
+// Adds a part of a row.
+void add_part(measured_row& to, const adaptyst_kernel_row& of);
 
-// Adds the rows and paths of these maps, all parts together.
-void read_summed_rows(measured& into, const bpf_map* rows, const bpf_map* groups, const bpf_map* paths);
+// Adds the rows and paths of these maps, all parts together. Throws error.
+void read_summed_rows(measured& into, const bpf_map* rows, const bpf_map* paths);
 
-// Adds the markers that have been named.
+// Adds the markers that have been named. Throws error.
 void read_named_sites(measured& into, const bpf_map* sites);
 
-// Takes one row away, wherever parts of it are.
-void forget_summed_row(const bpf_map* rows, const bpf_map* groups, std::uint64_t path);
+// Takes one row away, wherever parts of it are. Throws error.
+void forget_summed_row(const bpf_map* rows, std::uint64_t path);
 
 // The counters of a per-CPU array, each summed over the processors.
 std::vector<std::uint64_t> read_kernel_counters(const bpf_map* counters, std::uint32_t count);

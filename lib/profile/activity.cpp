@@ -1,6 +1,10 @@
+#include <adaptyst/histogram.h>
+
 #include <adaptyst/activity.hpp>
 #include <algorithm>
+#include <set>
 #include <tuple>
+#include <utility>
 
 namespace adaptyst { inline namespace v1 {
 
@@ -37,6 +41,20 @@ std::optional<double> utilisation(std::uint64_t busy_ns, double wall_ns) {
   return used ? std::optional(std::min(1.0, *used)) : std::nullopt;
 }
 
+// What of the durations fell into the interval, at most; exact where none was longer.
+double within(const histogram& durations, std::uint64_t total_ns, double interval_ns) {
+  const std::vector<std::uint64_t>& buckets = durations.buckets();
+  if (buckets.empty() ||
+      static_cast<double>(adaptyst_histogram_lower(static_cast<unsigned>(buckets.size()))) <= interval_ns)
+    return static_cast<double>(total_ns);
+  double sum_ns = 0;
+  for (unsigned bucket = 0; bucket != buckets.size(); ++bucket)
+    if (buckets[bucket] != 0)
+      sum_ns += static_cast<double>(buckets[bucket]) *
+                std::min(interval_ns, static_cast<double>(adaptyst_histogram_lower(bucket + 1)));
+  return std::min(sum_ns, static_cast<double>(total_ns));
+}
+
 }  // namespace
 
 struct activity_meter::state {
@@ -50,6 +68,7 @@ struct activity_meter::state {
     active_region made;
     const bool known = now.device < of.devices.size();
     made.path = now.path;
+    made.id = now.id;
     made.kind = now.kind;
     if (known) made.device_kind = of.devices[now.device].kind;
     made.device_index = known ? of.devices[now.device].index : now.device;
@@ -62,8 +81,13 @@ struct activity_meter::state {
       const histogram durations = grown(last.durations, now.durations);
       const std::uint64_t total_ns = grown(last.total_ns, now.total_ns);
       made.self_ns = grown(last.self_ns, now.self_ns);
-      made.self_share = fraction(made.self_ns, interval_ns);
-      made.total_share = fraction(total_ns, interval_ns);
+      if (interval_ns > 0) {
+        const double within_ns = within(durations, total_ns, interval_ns);
+        // Where in it the time in itself was is not known: as in all of it.
+        const double part = total_ns != 0 ? within_ns / static_cast<double>(total_ns) : 1;
+        made.total_share = within_ns / interval_ns;
+        made.self_share = part * static_cast<double>(made.self_ns) / interval_ns;
+      }
       made.mean_ns = fraction(total_ns, static_cast<double>(made.count));
       if (const std::optional<std::uint64_t> p99 = durations.quantile(0.99))
         made.p99_ns = std::clamp(*p99, now.min_ns, std::max(now.min_ns, now.max_ns));
@@ -119,6 +143,23 @@ activity activity_meter::next(const profile& now, double wall_ns) {
     return std::tie(b.self_ns, b.count, a.path) < std::tie(a.self_ns, a.count, b.path);
   });
   return made;
+}
+
+void add_idle(activity& to, const activity& earlier, std::size_t most) {
+  const auto key = [](const active_region& row) { return std::make_tuple(row.id, row.device_kind, row.device_index); };
+  std::set<row_key> there;
+  for (const active_region& row : to.regions) there.insert(key(row));
+  for (const active_region& row : earlier.regions) {
+    if (to.regions.size() >= most) return;
+    if (there.count(key(row)) != 0) continue;
+    active_region idle = row;
+    idle.count = idle.self_ns = 0;
+    if (idle.per_second) idle.per_second = 0;
+    if (idle.self_share) idle.self_share = idle.total_share = 0;
+    idle.mean_ns.reset();
+    idle.p99_ns.reset();
+    to.regions.push_back(std::move(idle));
+  }
 }
 
 }}  // namespace adaptyst::v1

@@ -286,7 +286,13 @@ constexpr auto fields(type<profile>) {
       field("timer_floor_ns", &of::timer_floor_ns, greatest, sometimes,
             "What a region that holds nothing lasts: so much of each duration is no work. Of a merged profile, the "
             "longest."),
+      field("sampled_floor_ns", &of::sampled_floor_ns, greatest, sometimes,
+            "What such a region lasts as a sample of many: the durations of sampled events were shortened by it."),
+      field("sampled_floor_error_ns", &of::sampled_floor_error_ns, greatest, sometimes,
+            "The uncertainty of that; total_error_ns holds its share."),
       field("timeline", &of::timeline, sum, sometimes, "Absent where none was asked for."),
+      field("functions", &of::functions, sum, sometimes,
+            "Samples on a core by function, of programs in which no marker ran: those that were found most often."),
       beside<std::optional<process_info>>{
           "process", always, "The process observed, the first where there are several; null where none is known."},
       beside<std::vector<process_info>>{"processes", sometimes,

@@ -1,5 +1,6 @@
 #include "measured.hpp"
 
+#include <adaptyst/detail/sampling.hpp>
 #include <algorithm>
 
 namespace adaptyst::lib {
@@ -52,10 +53,47 @@ void add(measured& to, const measured& from) {
 double event_costs::on(std::uint32_t step) const {
   if (step == ADAPTYST_STEP_ENGINE) return engine_ns;
   if (step == ADAPTYST_STEP_RECORDER) return recorder_ns;
-  return left_out_ns + recorder_ns / static_cast<double>(std::uint64_t{1} << (step - ADAPTYST_STEP_RECORDER));
+  const double left_out = detail::takes_subtree(step) ? left_out_around_ns : left_out_ns;
+  return left_out + sampled_ns / static_cast<double>(std::uint64_t{1} << detail::log_of_weight(step));
 }
 
+void add_floor_error(profile& in, double error_ns) {
+  for (region& row : in.regions) {
+    if (!row.sampled || !row.total_variance) continue;
+    const double error = error_ns * static_cast<double>(row.count - std::min(row.count, *row.sampled));
+    *row.total_variance += error * error;
+  }
+}
+
+namespace {
+
+// How many were recorded as one of N, where N is as it is on average: from the sums of N - 1 and of N (N - 1).
+double samples_of(const measured_row& row) {
+  const auto left_out = static_cast<double>(row.left_out);
+  if (row.left_out == 0 || row.count_variance <= left_out) return 0;
+  return std::min(left_out / (row.count_variance / left_out - 1), static_cast<double>(row.timed()));
+}
+
+// What the events of a row have cost. `is_around_others`: of those that were taken, as many again were only looked into.
+double cost_of(const measured_row& row, const event_costs& costs, bool is_around_others, bool is_left_out_along) {
+  const double samples = samples_of(row);
+  const double in_program = std::max(samples, static_cast<double>(row.without_trap));
+  const double by_engine = static_cast<double>(row.timed()) - in_program;
+  const double left_out_ns = is_around_others && !is_left_out_along ? costs.left_out_around_ns : costs.left_out_ns;
+  return costs.engine_ns * by_engine + costs.recorder_ns * (in_program - samples) +
+         costs.sampled_ns * samples * (is_around_others ? 2 : 1) + left_out_ns * static_cast<double>(row.left_out);
+}
+
+}  // namespace
+
 void set_overhead(profile& in, const measured& from, const event_costs& costs) {
+  path_set around_others;
+  for (const auto& [id, row] : from.rows)
+    if (const auto path = from.paths.find(id); path != from.paths.end()) around_others.insert(path->second.parent);
+  const auto is_left_out = [&](std::uint64_t id) {
+    const auto found = from.rows.find(id);
+    return found != from.rows.end() && found->second.left_out != 0;
+  };
   bool all_known = true;
   double saved_ns = 0;
   for (region& row : in.regions) {
@@ -63,14 +101,14 @@ void set_overhead(profile& in, const measured& from, const event_costs& costs) {
       all_known = false;
       continue;
     }
-    double cost_ns = costs.engine_ns * static_cast<double>(row.count);
-    if (const auto found = from.rows.find(row.id); found != from.rows.end() && row.count != 0) {
-      const double less_ns = (costs.engine_ns - costs.recorder_ns) * static_cast<double>(found->second.without_trap) +
-                             (costs.engine_ns - costs.left_out_ns) * static_cast<double>(found->second.left_out);
-      cost_ns -= less_ns;
-      saved_ns += less_ns;
-    }
-    row.overhead_ns = cost_ns;
+    const double as_always_ns = costs.engine_ns * static_cast<double>(row.count);
+    row.overhead_ns = as_always_ns;
+    const auto found = from.rows.find(row.id);
+    if (found == from.rows.end() || row.count == 0) continue;
+    const auto path = from.paths.find(row.id);
+    row.overhead_ns = cost_of(found->second, costs, around_others.count(row.id) != 0,
+                              path != from.paths.end() && is_left_out(path->second.parent));
+    saved_ns += as_always_ns - *row.overhead_ns;
   }
   if (all_known) in.accounting.overhead_ns = costs.engine_ns * static_cast<double>(in.accounting.ended) - saved_ns;
 }

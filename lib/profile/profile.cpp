@@ -145,6 +145,11 @@ bool is_canonical(const std::vector<region>& rows) {
 void attribute::merge(const attribute& other) { add_fields(*this, other); }
 void kernel_context::merge(const kernel_context& other) { add_fields(*this, other); }
 
+bool profile::has_markers() const {
+  return !regions.empty() || accounting.begun != 0 || accounting.unmatched != 0 || accounting.unnamed != 0 ||
+         accounting.refused || accounting.unread;
+}
+
 std::optional<std::uint64_t> region::quantile_ns(double q) const {
   const std::optional<std::uint64_t> value = durations.quantile(q);
   return value ? std::optional(std::clamp(*value, min_ns, max_ns)) : std::nullopt;

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "../support/never_destroyed.hpp"
+
 namespace adaptyst::lib {
 
 namespace {
@@ -11,7 +13,8 @@ std::string display_name(const measured_site& site) {
 }
 
 const measured_site& site_of(const measured& in, const measured_path& path) {
-  static const measured_site unknown{"(name unreadable)", {}, {}, {}, 0, ADAPTYST_SITE_REGION, {}};
+  static const auto& unknown =
+      never_destroyed<measured_site>({"(name unreadable)", {}, {}, {}, 0, ADAPTYST_SITE_REGION, {}});
   const auto found = in.sites.find(path.site);
   return found != in.sites.end() ? found->second : unknown;
 }

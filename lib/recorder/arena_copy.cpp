@@ -11,14 +11,14 @@ arena_copy::arena_copy(const memory& beside, std::uint64_t store)
     : beside_(beside), from_(store + offsetof(detail::recorder_store, arena)) {
   std::uint64_t used = 0;
   if (!beside.read(store + offsetof(detail::recorder_store, arena_used), used)) return;
-  copy_.resize(std::min<std::uint64_t>(used, detail::arena_bytes) & ~std::uint64_t{7});
-  if (copy_.empty()) return;
-  if (!beside.read(from_, copy_.data(), copy_.size())) copy_.clear();
+  const std::size_t bytes = std::min<std::uint64_t>(used, detail::arena_bytes) & ~std::uint64_t{7};
+  copy_.reset(new char[bytes]);  // not cleared: all of it is written
+  if (beside.read(from_, copy_.get(), bytes)) bytes_ = bytes;
 }
 
 const char* arena_copy::find(std::uint64_t address, std::size_t bytes) const noexcept {
-  const bool is_there = address >= from_ && address - from_ < copy_.size() && bytes <= copy_.size() - (address - from_);
-  return is_there ? copy_.data() + (address - from_) : nullptr;
+  const bool is_there = address >= from_ && address - from_ < bytes_ && bytes <= bytes_ - (address - from_);
+  return is_there ? copy_.get() + (address - from_) : nullptr;
 }
 
 bool arena_copy::read(std::uint64_t address, void* to, std::size_t bytes) const noexcept {
@@ -35,7 +35,7 @@ bool arena_copy::write(std::uint64_t address, const void* from, std::size_t byte
 std::string arena_copy::text(std::uint64_t address, std::size_t most) const {
   const char* const there = find(address, 1);
   if (there == nullptr) return beside_.text(address, most);
-  const std::size_t rest = copy_.size() - (address - from_);
+  const std::size_t rest = bytes_ - (address - from_);
   const std::size_t length = strnlen(there, std::min(most, rest));
   return length == rest ? beside_.text(address, most) : std::string(there, length);
 }

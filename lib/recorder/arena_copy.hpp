@@ -2,7 +2,9 @@
 #ifndef ADAPTYST_LIB_RECORDER_ARENA_COPY_HPP
 #define ADAPTYST_LIB_RECORDER_ARENA_COPY_HPP
 
-#include <vector>
+#include <cstddef>
+#include <memory>
+#include <string>
 
 #include "memory.hpp"
 
@@ -26,7 +28,8 @@ class arena_copy final : public memory {
 
   const memory& beside_;
   std::uint64_t from_;
-  std::vector<char> copy_;
+  std::unique_ptr<char[]> copy_;
+  std::size_t bytes_ = 0;
 };
 
 }  // namespace adaptyst::lib

@@ -5,18 +5,16 @@
 #include <algorithm>
 #include <cstddef>
 #include <iterator>
-#include <memory>
+
+#include "ledger_reader.hpp"
 
 namespace adaptyst::lib {
 
 namespace {
 
 using detail::device_entry;
-using detail::device_ledger;
 using detail::device_sums;
 using detail::interval_union;
-
-constexpr std::size_t head_bytes = offsetof(device_ledger, devices);
 
 // Both are numbers in another process.
 device_kind kind_of(std::uint32_t kind) {
@@ -25,53 +23,6 @@ device_kind kind_of(std::uint32_t kind) {
 
 clock_id clock_of(std::uint32_t id) {
   return id <= static_cast<std::uint32_t>(clock_id::device) ? static_cast<clock_id>(id) : clock_id::unknown;
-}
-
-// All that is in use.
-bool copy(const memory& from, std::uint64_t address, device_ledger& to) {
-  if (!from.read(address, &to, head_bytes)) return false;
-  for (std::size_t at = 0; at != detail::most_devices; ++at) {
-    device_entry& entry = to.devices[at];
-    const std::uint64_t there = address + head_bytes + at * sizeof entry;
-    if (!from.read(there, &entry, offsetof(device_entry, sums))) return false;
-    if (entry.state != 2) break;
-    if (!from.read(there, entry)) return false;
-  }
-  return true;
-}
-
-// Whatever has been read from another process must not lead astray.
-void make_safe(device_ledger& in) {
-  in.first %= device_ledger::window;
-  in.count = std::min(in.count, device_ledger::window);
-  for (detail::ledger_entry& one : in.entries) {
-    const bool is_wait = one.work == detail::device_work::wait_begin || one.work == detail::device_work::wait_end;
-    if (!is_wait && (one.device == 0 || one.device > detail::most_devices))
-      one = {one.begin_ns, one.begin_ns, 0, 0, 0, detail::device_work::wait_end};
-    one.end_ns = std::max(one.begin_ns, one.end_ns);
-    one.submitted_ns = std::min(one.begin_ns, one.submitted_ns);
-  }
-  for (device_entry& entry : in.devices) {
-    entry.name[sizeof entry.name - 1] = '\0';
-    entry.sums.queue_count = std::min<std::uint64_t>(entry.sums.queue_count, detail::most_queues);
-  }
-}
-
-// A copy of one moment; after too many tries, of about one.
-bool read_ledger(const process_state& of, std::uint64_t address, std::uint64_t epoch, device_ledger& to) {
-  bool copied = false;
-  if (of.in == &own_memory())
-    detail::with_ledger(*reinterpret_cast<device_ledger*>(address), epoch,
-                        [&](const device_ledger&) { copied = copy(*of.in, address, to); });
-  for (unsigned attempt = 0; !copied && attempt != of.in->patience(); ++attempt) {
-    std::uint64_t before = 0;
-    std::uint64_t after = 0;
-    const std::uint64_t sequence = address + offsetof(device_ledger, sequence);
-    if (!of.in->read(sequence, before) || !copy(*of.in, address, to) || !of.in->read(sequence, after)) return false;
-    if (before == after && before % 2 == 0) break;
-  }
-  make_safe(to);
-  return true;
 }
 
 std::uint64_t sum_of(const interval_union& all, std::uint64_t most) { return std::min(all.total_ns, most); }
@@ -84,12 +35,11 @@ latencies latencies_of(std::uint64_t total_ns, const std::uint64_t (&buckets)[Bu
   return made;
 }
 
-device_usage usage_of(const device_entry& entry) {
+device_usage usage_of(const device_entry& entry, const device_sums& sums, std::uint64_t epoch) {
   device_usage made;
   made.kind = kind_of(entry.kind);
   made.index = entry.index;
   made.name = entry.name;
-  const device_sums& sums = entry.sums;
   const std::uint64_t busy = sums.busy.total_ns;
   const std::uint64_t kernels = sum_of(sums.kernels, busy);
   made.busy_ns = busy;
@@ -106,8 +56,8 @@ device_usage usage_of(const device_entry& entry) {
     made.queue_wait = std::move(waits);
     made.launch_latency = latencies_of(sums.launch_latency_ns, sums.launch_latencies);
   }
-  const detail::clock_account& clock = sums.clock;
-  if (clock.sync_points != 0)
+  const detail::clock_account& clock = entry.clocks[entry.clock_changes % 2];
+  if (entry.clock_epoch == epoch && clock.sync_points != 0)
     made.clock = {clock_of(clock.id), clock.sync_points, clock.offset_ns, clock.drift_ppm, clock.residual_ns};
   made.late = sums.late;
   return made;
@@ -140,43 +90,30 @@ device_list read_devices(const process_state& of, std::uint64_t now_ns, std::uin
   list.offload.observed_ns = observed_ns;
   if (of.address == 0) return list;
 
-  const std::uint64_t address = of.address + offsetof(detail::recorder_store, ledger);
-  device_entry first{};
   std::uint64_t epoch = 0;
-  std::uint64_t waits = 0;
-  std::uint64_t first_and_count = 0;
-  if (!of.in->read(address + head_bytes, &first, offsetof(device_entry, sums)) ||
-      !of.in->read(address + offsetof(device_ledger, waits), waits) ||
-      !of.in->read(address + offsetof(device_ledger, first), first_and_count) ||
-      !of.in->read(of.address + offsetof(detail::store_head, epoch), epoch))
-    return list;
-  // Most programs have no devices, and need no copy of what they would have done.
-  if (first.state != 2 && waits == 0 && first_and_count == 0) return list;
-  const auto ledger = std::make_unique<device_ledger>();
-  if (!read_ledger(of, address, epoch, *ledger)) return list;
-  if (ledger->epoch != epoch) ledger->begin(epoch);  // of an earlier collector
-  ledger->settle(now_ns);
-  for (const device_entry& entry : ledger->devices) {
-    if (entry.state != 2) break;
-    device_usage usage = usage_of(entry);
+  if (!of.in->read(of.address + offsetof(detail::store_head, epoch), epoch)) return list;
+  const ledger_reading ledger = read_ledger(of, epoch, now_ns);
+  for (const device_entry& entry : ledger.devices) {
+    static const device_sums nothing{};
+    const std::size_t at = list.index.size() - 1;
+    const bool is_known = ledger.sums != nullptr && at < ledger.sums->device_count;
+    device_usage usage = usage_of(entry, is_known ? ledger.sums->devices[at] : nothing, epoch);
     usage.observed_ns = observed_ns;
-    usage.skipped = ledger->skipped;
+    usage.skipped = ledger.skipped;
     list.index.push_back(static_cast<std::uint32_t>(list.devices.size()));
     list.devices.push_back(std::move(usage));
   }
-  if (ledger->waits != 0) list.offload.waited_ns = std::min(observed_ns, ledger->waited_ns);
-  if (list.devices.size() > 1 && ledger->unplaced == 0) list.offload.busy_ns = ledger->busy.total_ns;
+  const detail::ledger_sums* const sums = ledger.sums.get();
+  if (sums != nullptr && sums->waits != 0) list.offload.waited_ns = std::min(observed_ns, sums->waited_ns);
+  if (list.devices.size() > 1 && (sums == nullptr || sums->unplaced == 0))
+    list.offload.busy_ns = sums != nullptr ? sums->busy.total_ns : 0;
   return list;
 }
 
 std::optional<device> device_named(const process_state& of, std::uint32_t number) {
-  device_entry entry{};
-  const std::uint64_t first = of.address + offsetof(detail::recorder_store, ledger) + head_bytes;
-  if (number == 0 || number > detail::most_devices ||
-      !of.in->read(first + (number - 1) * sizeof entry, &entry, offsetof(device_entry, sums)))
-    return std::nullopt;
-  entry.name[sizeof entry.name - 1] = '\0';
-  return device(kind_of(entry.kind), entry.index, entry.name);
+  const std::optional<device_entry> entry = read_device(of, number);
+  if (!entry) return std::nullopt;
+  return device(kind_of(entry->kind), entry->index, entry->name);
 }
 
 void add_amounts(std::vector<device_usage>& to, const std::vector<region>& from) {

@@ -2,6 +2,8 @@
 
 #include <cstring>
 
+#include "../support/never_destroyed.hpp"
+
 namespace adaptyst::lib {
 
 namespace {
@@ -37,7 +39,7 @@ class this_memory final : public memory {
 }  // namespace
 
 const memory& own_memory() {
-  static const this_memory only;
+  static const this_memory& only = never_destroyed(this_memory());
   return only;
 }
 

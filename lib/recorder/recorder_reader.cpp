@@ -6,9 +6,11 @@
 #include <algorithm>
 #include <atomic>
 #include <cstddef>
+#include <cstring>
 #include <memory>
 #include <unordered_set>
 
+#include "../support/loader_walk.hpp"
 #include "arena_copy.hpp"
 #include "recorder_list.hpp"
 
@@ -23,12 +25,14 @@ using detail::row;
 constexpr unsigned attempts_at_once = 1000;
 // More than a process can have; one that lies can neither keep us busy for ever nor fill our memory, not even little by
 // little.
-constexpr std::size_t most_rows_of_process = 1 << 20;
+constexpr std::size_t most_rows_of_process = 1 << 21;
 constexpr std::size_t most_bytes_of_process = std::size_t{512} << 20;
 constexpr std::size_t most_bytes_of_all = std::size_t{1} << 30;
-constexpr std::size_t worth_a_copy = 256;   // names: to copy all that there are
-constexpr std::size_t most_unnamed = 8192;  // rows, of some 500 bytes
-constexpr std::size_t most_sites = sizeof(detail::process::sites) / sizeof(void*);
+constexpr std::size_t worth_a_copy = 256;        // names: to copy all that there are
+constexpr std::size_t most_unnamed = 8192;       // rows, of some 400 bytes
+constexpr std::size_t bytes_ahead = 1 << 15;     // that are read of what lies beside rows
+constexpr std::size_t worth_reading_ahead = 32;  // rows
+constexpr std::size_t most_sites = detail::most_sites;
 constexpr std::size_t most_paths = sizeof(detail::process::paths) / sizeof(void*);
 
 loss_reason reason_of(loss why) {
@@ -54,11 +58,29 @@ void lose(account& sum, loss why, std::uint64_t count, bool at_begin) {
 
 std::atomic<std::size_t> bytes_of_all{0};
 
-std::size_t bytes_of(const measured_row& row) {
-  return row.durations.buckets().capacity() * sizeof(std::uint64_t) + row.attributes.capacity() * sizeof(attribute);
+}  // namespace
+
+// Beside the row itself.
+std::size_t recorder_reader::bytes_of(const kept_row& row) {
+  return row.buckets.capacity() * sizeof(std::uint64_t) + row.attributes.capacity() * sizeof(attribute);
 }
 
-}  // namespace
+void recorder_reader::add(measured_row& to, const kept_row& from) {
+  to.count += from.count;
+  to.total_ns += from.total_ns;
+  to.self_ns += from.self_ns;
+  to.excess_ns += from.excess_ns;
+  to.min_ns = std::min(to.min_ns, from.min_ns);
+  to.max_ns = std::max(to.max_ns, from.max_ns);
+  to.threads += from.threads;
+  to.left_out += from.left_out;
+  to.count_variance += from.count_variance;
+  to.total_variance += from.total_variance;
+  for (std::size_t at = from.buckets.size(); at-- != 0;)  // so that it grows once
+    if (from.buckets[at] != 0) to.durations.add_bucket(from.first_bucket + static_cast<unsigned>(at), from.buckets[at]);
+  if (to.attributes.size() < from.attributes.size()) to.attributes.resize(from.attributes.size());
+  for (std::size_t at = 0; at != from.attributes.size(); ++at) to.attributes[at].merge(from.attributes[at]);
+}
 
 bool recorder_reader::reserve_bytes(std::size_t more) noexcept {
   if (bytes_ + more > most_bytes_of_process || bytes_of_all.load() + more > most_bytes_of_all) return false;
@@ -102,17 +124,17 @@ class recorder_reader::pass {
 
  private:
   struct unnamed_row {
-    row from;
-    measured_row read;
+    std::uint64_t path;  // its address
+    kept_row read;
     kept_recorder* kept;
     std::size_t number;
   };
 
-  // Reads `to` from `from` until no writer has come between. A writer may have lost its processor in the middle of an
+  // Copies until no writer has come between. A writer may have lost its processor in the middle of an
   // event: after a while it is given time, up to 0.2 s in all; then, it was stopped by somebody or writes all the time,
   // what was copied last must do.
-  template <class T>
-  bool read_consistently(std::uint64_t sequence, std::uint64_t from, T& to) const {
+  template <class Copy>
+  bool read_consistently(std::uint64_t sequence, Copy&& copy) const {
     const unsigned most = memory_.patience();
     for (unsigned attempt = 0; attempt != most; ++attempt) {
       if (attempt >= attempts_at_once) {
@@ -123,7 +145,7 @@ class recorder_reader::pass {
       std::uint64_t after = 0;
       if (!memory_.read(sequence, before)) return false;
       if ((before & 1) != 0 && attempt + 1 != most) continue;
-      if (!memory_.read(from, to) || !memory_.read(sequence, after)) return false;
+      if (!copy() || !memory_.read(sequence, after)) return false;
       if (before == after && (before & 1) == 0) return true;
     }
     return true;
@@ -137,13 +159,13 @@ class recorder_reader::pass {
   // Returns the address of the next one.
   std::uint64_t read_recorder(std::uint64_t address) {
     recorder_head now{};
-    if (!read_consistently(address, address, now)) return 0;
+    if (!read_consistently(address, [&] { return memory_.read(address, now); })) return 0;
     if (kept_.recorders_.size() == detail::most_recorders && kept_.recorders_.count(address) == 0) return 0;
     kept_recorder& kept = kept_.recorders_[address];
     if (kept.epoch != now.epoch) {
       is_another_epoch_ = is_another_epoch_ || !kept.rows.empty();
       kept_.rows_kept_ -= kept.rows.size();
-      for (const kept_row& row : kept.rows) kept_.return_bytes(sizeof row + bytes_of(row.row));
+      for (const kept_row& row : kept.rows) kept_.return_bytes(sizeof row + bytes_of(row));
       kept = {};
     }
     kept.epoch = now.epoch;
@@ -182,31 +204,74 @@ class recorder_reader::pass {
         !memory_.read(sequence, after))
       return;
     const bool is_of_one_moment = before == after && (before & 1) == 0;
+    changed_.clear();
     for (std::size_t at = 0; at != count; ++at) {
       const kept_row& known = kept.rows[first + at];
-      if (rows_[at].count == known.row.count && known.site != nullptr) continue;
-      if (is_of_one_moment || read_consistently(sequence, chunk + at * sizeof(row), rows_[at]))
-        take(rows_[at], kept, first + at);
+      // What is nested in events that are not booked themselves changes the one alone.
+      const bool is_known = rows_[at].count == known.count && known.site != nullptr &&
+                            rows_[at].nested_ns == known.total_ns - known.self_ns + known.excess_ns;
+      if (!is_known) changed_.push_back(at);
+    }
+    // What has been read ahead is newer than these rows. Where there is more to be read than to be left out it pays.
+    ahead_.clear();
+    may_read_ahead_ = is_of_one_moment && &memory_ != &own_memory() && changed_.size() >= worth_reading_ahead;
+    for (const std::size_t at : changed_) {
+      kept_row read;
+      if (is_of_one_moment) {
+        if (read_attributes(rows_[at], read)) take(rows_[at], std::move(read), kept, first + at);
+      } else if (read_consistently(sequence, [&] {
+                   return memory_.read(chunk + at * sizeof(row), rows_[at]) && read_attributes(rows_[at], read);
+                 })) {
+        take(rows_[at], std::move(read), kept, first + at);
+      }
     }
   }
 
-  // Durations lie between the least and the greatest, and so do their buckets.
-  bool read_durations(const row& from, histogram& to) {
-    if (from.min_ns > from.max_ns) return true;  // there are none
-    const unsigned first = adaptyst_histogram_bucket(from.min_ns);
-    std::uint64_t buckets[ADAPTYST_HISTOGRAM_BUCKETS];
-    const std::size_t count = adaptyst_histogram_bucket(from.max_ns) - first + 1;
-    if (!memory_.read(address_of(from.histogram) + first * sizeof buckets[0], buckets, count * sizeof buckets[0]))
-      return false;
-    for (std::size_t at = count; at-- != 0;)  // so that it grows once
-      if (buckets[at] != 0) to.add_bucket(first + static_cast<unsigned>(at), buckets[at]);
+  // What lies beside the rows of a chunk, and mostly in their order.
+  bool read_beside(std::uint64_t address, void* to, std::size_t bytes) {
+    if (!may_read_ahead_ || bytes > bytes_ahead) return memory_.read(address, to, bytes);
+    const bool is_there =
+        address >= ahead_at_ && address - ahead_at_ <= ahead_.size() && bytes <= ahead_.size() - (address - ahead_at_);
+    if (!is_there) {
+      ahead_.resize(bytes_ahead);
+      ahead_at_ = address;
+      if (!memory_.read(address, ahead_.data(), bytes_ahead)) {  // it may be the end
+        ahead_.clear();
+        return memory_.read(address, to, bytes);
+      }
+    }
+    std::memcpy(to, ahead_.data() + (address - ahead_at_), bytes);
     return true;
   }
 
+  bool read_attributes(const row& from, kept_row& to) {
+    detail::attribute_sum sums[ADAPTYST_ATTRIBUTES];
+    const std::size_t count = std::min<std::uint64_t>(from.attribute_count, ADAPTYST_ATTRIBUTES);
+    to.attributes.clear();
+    if (count == 0) return true;
+    if (!read_beside(address_of(from.attributes), sums, count * sizeof sums[0])) return false;
+    to.attributes.reserve(count);
+    for (std::size_t at = 0; at != count; ++at) {
+      const bool is_used = sums[at].min <= sums[at].max;  // else nothing was added yet
+      to.attributes.push_back(is_used ? attribute{from.count, sums[at].sum, sums[at].min, sums[at].max} : attribute{});
+    }
+    return true;
+  }
+
+  // Durations lie between the least and the greatest, and so do their buckets.
+  bool read_durations(const row& from, kept_row& to) {
+    if (from.min_ns > from.max_ns || from.buckets == 0) return true;  // there are none, or was no memory for them
+    const unsigned first = adaptyst_histogram_bucket(from.min_ns);
+    to.first_bucket = first;
+    to.buckets.resize(adaptyst_histogram_bucket(from.max_ns) - first + 1);
+    return read_beside(address_of(from.histogram) + first * sizeof to.buckets[0], to.buckets.data(),
+                       to.buckets.size() * sizeof to.buckets[0]);
+  }
+
   // Rows whose names are not known yet wait for each other.
-  void take(const row& from, kept_recorder& kept, std::size_t number) {
-    measured_row read;
-    if (!read_durations(from, read.durations)) return;
+  void take(const row& from, kept_row read, kept_recorder& kept, std::size_t number) {
+    if (!read_durations(from, read)) return;
+    read.path = from.id;
     read.count = from.count;
     read.total_ns = from.total_ns;
     read.self_ns = from.total_ns - std::min(from.total_ns, from.nested_ns);
@@ -220,10 +285,11 @@ class recorder_reader::pass {
     }
     read.threads = from.threads;
     if (const kept_row& known = kept.rows[number]; known.site != nullptr && known.path == from.id)
-      return keep(from, std::move(read), known.site, kept, number);
+      return keep(std::move(read), known.site, kept, number);
     if (const auto known = kept_.sum_.paths.find(from.id); known != kept_.sum_.paths.end())
-      return keep(from, std::move(read), site_of(known->second.site), kept, number);
-    unnamed_.push_back({from, std::move(read), &kept, number});
+      return keep(std::move(read), site_of(known->second.site), kept, number);
+    if (unnamed_.empty()) unnamed_.reserve(std::min(most_unnamed, kept.rows.size() - number));
+    unnamed_.push_back({address_of(from.path), std::move(read), &kept, number});
     if (unnamed_.size() == most_unnamed) name_all();
   }
 
@@ -238,29 +304,29 @@ class recorder_reader::pass {
   }
 
   void name_all_from(const memory& names) {
+    measured& in = kept_.sum_;
+    in.paths.reserve(in.paths.size() + unnamed_.size());
+    in.rows.reserve(in.rows.size() + unnamed_.size());
+    kept_.by_path_.reserve(kept_.by_path_.size() + unnamed_.size());
     for (unnamed_row& one : unnamed_)
-      keep(one.from, std::move(one.read), name_path(names, address_of(one.from.path), one.from.id), *one.kept,
-           one.number);
+      keep(std::move(one.read), name_path(names, one.path, one.read.path), *one.kept, one.number);
   }
 
-  void keep(const row& from, measured_row read, const measured_site* site, kept_recorder& kept, std::size_t number) {
+  void keep(kept_row read, const measured_site* site, kept_recorder& kept, std::size_t number) {
     if (site == nullptr) return;
+    // What it has more than its marker has names for is none of its own.
     const std::size_t used = site->kind == ADAPTYST_SITE_METRIC ? 1 : site->attributes.size();
-    for (std::size_t at = 0; at != used; ++at) {
-      const detail::attribute_sum& one = from.attributes[at];
-      if (one.min > one.max) continue;  // nothing was added yet
-      read.attributes.resize(at + 1);
-      read.attributes[at] = {read.count, one.sum, one.min, one.max};
-    }
+    if (read.attributes.size() > used) read.attributes.resize(used);
+    while (!read.attributes.empty() && read.attributes.back().count == 0) read.attributes.pop_back();
     kept_row& into = kept.rows[number];
-    const std::size_t before = bytes_of(into.row);
+    const std::size_t before = bytes_of(into);
     const std::size_t now = bytes_of(read);
     if (now > before && !kept_.reserve_bytes(now - before)) return lose(kept.accounting, loss::rows_full, 1, true);
     if (now < before) kept_.return_bytes(before - now);
-    kept_path& of = kept_.by_path_[from.id];
-    of.id = from.id;
-    if (into.site == nullptr || into.path != from.id) of.places.push_back({&kept, number});
-    if (into.site != nullptr && into.path != from.id) {  // it lies: a row keeps its path
+    kept_path& of = kept_.by_path_[read.path];
+    of.id = read.path;
+    if (into.site == nullptr || into.path != read.path) of.places.push_back({&kept, number});
+    if (into.site != nullptr && into.path != read.path) {  // it lies: a row keeps its path
       kept_path& before_that = kept_.by_path_[into.path];
       std::vector<place>& left = before_that.places;
       left.erase(std::remove_if(left.begin(), left.end(),
@@ -269,31 +335,32 @@ class recorder_reader::pass {
       kept_.note_change(before_that);
     }
     kept_.note_change(of);
-    into = {from.id, site, std::move(read)};
+    read.site = site;
+    into = std::move(read);
   }
 
   // Names the path with this id, and those above it; returns its marker, or null when there is no such path.
   const measured_site* name_path(const memory& names, std::uint64_t address, std::uint64_t id) {
     measured& in = kept_.sum_;
     if (const auto known = in.paths.find(id); known != in.paths.end()) return site_of(known->second.site);
-    std::uint64_t site_of_first = 0;
+    const measured_site* site_of_first = nullptr;
     for (std::uint32_t step = 0; address != 0 && step <= detail::most_depth; ++step) {
       adaptyst_path path{};
       adaptyst_site site{};
       // 0 stands for none.
-      if (!names.read(address, path) || path.id == 0 || (site_of_first == 0 && path.id != id)) break;
-      if (in.paths.find(path.id) != in.paths.end() || in.paths.size() == most_paths) break;
+      if (!names.read(address, path) || path.id == 0 || (step == 0 && path.id != id)) break;
+      if ((step != 0 && in.paths.find(path.id) != in.paths.end()) || in.paths.size() == most_paths) break;
       if (!names.read(address_of(path.site), site) || site.id == 0) break;
-      const bool is_new = in.sites.find(site.id) == in.sites.end();
-      if (is_new && in.sites.size() == most_sites) break;
+      auto its = in.sites.find(site.id);
+      if (its == in.sites.end() && in.sites.size() == most_sites) break;
       adaptyst_path parent{};
       if (path.parent != nullptr && !names.read(address_of(path.parent), parent)) break;
-      if (site_of_first == 0) site_of_first = site.id;
+      if (its == in.sites.end()) its = in.sites.emplace(site.id, describe(names, site)).first;
+      if (step == 0) site_of_first = &its->second;
       in.paths[path.id] = {parent.id, site.id, path.device};
-      if (is_new) in.sites.emplace(site.id, describe(names, site));
       address = address_of(path.parent);
     }
-    return site_of(site_of_first);
+    return site_of_first;
   }
 
   const measured_site* site_of(std::uint64_t id) const {
@@ -330,6 +397,10 @@ class recorder_reader::pass {
   std::uint64_t begun_ns_ = detail::monotonic_ns();
   bool is_another_epoch_ = false;
   std::vector<row> rows_;
+  std::vector<std::size_t> changed_;  // of them
+  std::vector<unsigned char> ahead_;
+  std::uint64_t ahead_at_ = 0;
+  bool may_read_ahead_ = false;
   std::vector<unnamed_row> unnamed_;
 };
 
@@ -348,8 +419,8 @@ void recorder_reader::sum_up() {
       const kept_row& row = one.in->rows[one.at];
       if (one.in->epoch != epoch_ || row.path != path->id) continue;
       if (path->sum == nullptr) path->sum = &sum_.rows[path->id];
-      if (!std::exchange(there, true)) *path->sum = row.row;
-      else add(*path->sum, row.row);
+      if (!std::exchange(there, true)) *path->sum = {};
+      add(*path->sum, row);
     }
     if (there || path->sum == nullptr) continue;
     sum_.rows.erase(path->id);
@@ -361,7 +432,7 @@ void recorder_reader::sum_up() {
   std::uint64_t open = 0;
   for (const auto& [address, kept] : recorders_) {
     if (kept.epoch != epoch_) continue;
-    add(sum_.accounting, kept.accounting);
+    lib::add(sum_.accounting, kept.accounting);
     open += kept.open;
   }
   lose(sum_.accounting, loss::no_memory, unrecorded_, true);
@@ -394,6 +465,7 @@ measured read_recorders(const process_state& of) {
 
 process_state own_state(std::uint64_t process) {
   process_state made{&own_memory(), store_of(own_memory(), process), {}, process};
+  const loader_walk alone;
   detail::for_each_object([&](adaptyst_object& object, const detail::loaded_object&) {
     made.objects.push_back(reinterpret_cast<std::uint64_t>(&object));
     return true;

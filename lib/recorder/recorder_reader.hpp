@@ -45,10 +45,17 @@ class recorder_reader {
   path_set take_changed() { return std::exchange(changed_, {}); }
 
  private:
+  // Small, as there may be a million.
   struct kept_row {
     std::uint64_t path = 0;
     const measured_site* site = nullptr;  // null: not named yet
-    measured_row row;
+    std::uint64_t count = 0, total_ns = 0, self_ns = 0, excess_ns = 0, min_ns = ~std::uint64_t{0}, max_ns = 0;
+    std::uint64_t left_out = 0;
+    double count_variance = 0, total_variance = 0;
+    std::uint32_t threads = 0;
+    std::uint32_t first_bucket = 0;
+    std::vector<std::uint64_t> buckets;
+    std::vector<attribute> attributes;
   };
   struct kept_recorder {
     std::uint64_t epoch = 0;
@@ -68,6 +75,8 @@ class recorder_reader {
     bool changed = false;         // since it was added up
   };
 
+  static std::size_t bytes_of(const kept_row& row);
+  static void add(measured_row& to, const kept_row& from);
   // What rows of this process, and of all that are looked at from here, may take of our memory; false: no more.
   bool reserve_bytes(std::size_t more) noexcept;
   void return_bytes(std::size_t bytes) noexcept;

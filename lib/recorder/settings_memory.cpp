@@ -17,7 +17,7 @@ namespace {
 
 using detail::observer_settings;
 
-constexpr std::size_t first_setting = offsetof(observer_settings, steps);
+constexpr std::size_t first_setting = offsetof(observer_settings, sampled_floor);
 
 }  // namespace
 

@@ -2,7 +2,9 @@
 
 #include <adaptyst/detail/recorder.hpp>
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
+#include <utility>
 
 #include "recorder_list.hpp"
 
@@ -30,18 +32,42 @@ bool site_counts::know_site(const memory& in, std::uint64_t address) {
   return true;
 }
 
-bool site_counts::know_path(const memory& in, std::uint64_t address, std::uint64_t site) {
-  if (const auto known = paths_.find(address); known != paths_.end()) return known->second == site;
-  adaptyst_path path{};
-  if (paths_.size() == most_paths || !in.read(address, path) || address_of(path.site) != site || !know_site(in, site))
-    return false;
-  if (path.parent != nullptr) {
-    adaptyst_path parent{};
-    if (!in.read(address_of(path.parent), parent) || !know_site(in, address_of(parent.site))) return false;
-    sites_[address_of(parent.site)].has_nested = true;
+// What lies around it is known first: outermost first.
+const site_counts::known_path* site_counts::know_path(const memory& in, std::uint64_t address) {
+  if (const auto known = paths_.find(address); known != paths_.end()) return &known->second;
+  std::vector<std::pair<std::uint64_t, known_path>> unknown;
+  for (std::uint64_t at = address; at != 0 && paths_.find(at) == paths_.end();) {
+    adaptyst_path path{};
+    if (++steps_ > 2 * most_paths || unknown.size() > detail::most_depth ||
+        paths_.size() + unknown.size() >= most_paths || !in.read(at, path) || !know_site(in, address_of(path.site)))
+      return nullptr;
+    unknown.push_back({at, {address_of(path.site), address_of(path.parent), false}});
+    at = address_of(path.parent);
   }
-  paths_.emplace(address, site);
-  return true;
+  for (auto one = unknown.rbegin(); one != unknown.rend(); ++one) {
+    paths_.insert(*one);
+    note_others(one->first);
+  }
+  return &paths_.at(address);
+}
+
+// Tells the markers around a path that is new what it brings.
+void site_counts::note_others(std::uint64_t address) {
+  constexpr int most_levels = 128;  // one that recurs does so sooner
+  const known_path& path = paths_.at(address);
+  const bool is_other = sites_.at(path.site).kind != ADAPTYST_SITE_REGION;
+  int level = 0;
+  for (std::uint64_t at = path.parent; at != 0 && level != most_levels; ++level) {
+    known_path& around = paths_.at(at);
+    site_count& site = sites_.at(around.site);
+    if (level == 0) site.has_nested = true;
+    if (around.site == path.site) site.holds_others = true;
+    if (is_other) {
+      if (around.holds_others) break;  // and so is known to all around it
+      site.holds_others = around.holds_others = true;
+    }
+    at = around.parent;
+  }
 }
 
 // Returns the address of the next one.
@@ -57,8 +83,13 @@ std::uint64_t site_counts::read_recorder(const memory& in, std::uint64_t address
     rows_.resize(count);
     if (!in.read(address_of(head.chunks[first / detail::rows_per_chunk]), rows_.data(), count * sizeof(detail::row)))
       return next;
-    for (const detail::row& one : rows_)
-      if (know_path(in, address_of(one.path), address_of(one.site))) sites_[address_of(one.site)].events += one.count;
+    for (const detail::row& one : rows_) {
+      const known_path* const path = know_path(in, address_of(one.path));
+      if (path == nullptr || path->site != address_of(one.site)) continue;
+      site_count& site = sites_.at(path->site);
+      site.events += one.count;
+      if (path->parent != 0) site.inside[paths_.at(path->parent).site] += one.count;
+    }
   }
   return next;
 }
@@ -66,11 +97,26 @@ std::uint64_t site_counts::read_recorder(const memory& in, std::uint64_t address
 void site_counts::update(const process_state& of) {
   detail::store_head store{};
   if (of.address == 0 || !has_known_layout(of) || !of.in->read(of.address, store)) return;
-  for (auto& [address, site] : sites_) site.events = 0;
+  for (auto& [address, site] : sites_) {
+    site.events = 0;
+    for (auto& [around, events] : site.inside) events = 0;
+  }
   rows_read_ = 0;
+  steps_ = 0;
   for_each_recorder(address_of(store.recorders), [&](std::uint64_t at) {
     return rows_read_ < most_rows ? read_recorder(*of.in, at, store.epoch) : 0;
   });
+}
+
+bool set_sampled_floor(const process_state& of, double floor_ns) {
+  detail::store_head head{};
+  if (of.address == 0 || !of.in->read(of.address, head) || head.settings == nullptr) return false;
+  constexpr double scale = 4294967296.0;  // of the clock's slope
+  const auto slope = static_cast<double>(head.clock.ns_per_tick);
+  const double timestamps = head.clock.ns_per_tick != 0 ? floor_ns * scale / slope : floor_ns;
+  const std::uint64_t at = address_of(head.settings) + offsetof(detail::observer_settings, sampled_floor);
+  constexpr double most = 10'000;  // whatever a process says of its clock
+  return of.in->write(at, static_cast<std::uint64_t>(std::llround(std::clamp(timestamps, 0.0, most))));
 }
 
 bool set_step(const process_state& of, const site_count& site, std::uint32_t step) {

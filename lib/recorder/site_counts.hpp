@@ -19,6 +19,11 @@ struct site_count {
   std::uint32_t kind = 0;
   std::uint32_t step = 0;   // when it was seen first
   bool has_nested = false;  // events have been seen inside its own
+  // So deep inside its own as may be, there are events that are more than a region, or its own: they must not be left out
+  // along with one of its own.
+  bool holds_others = false;
+  std::unordered_map<std::uint64_t, std::uint64_t>
+      inside;  // its events right inside those of others, by their addresses
 };
 
 class site_counts {
@@ -30,15 +35,23 @@ class site_counts {
 
  private:
   std::uint64_t read_recorder(const memory& in, std::uint64_t address, std::uint64_t epoch);
-  bool know_path(const memory& in, std::uint64_t address, std::uint64_t site);
+  struct known_path {
+    std::uint64_t site, parent;  // addresses
+    bool holds_others;
+  };
+  const known_path* know_path(const memory& in, std::uint64_t address);
+  void note_others(std::uint64_t address);
   bool know_site(const memory& in, std::uint64_t address);
 
   std::unordered_map<std::uint64_t, site_count> sites_;
-  std::unordered_map<std::uint64_t, std::uint64_t> paths_;  // address to that of the marker
+  std::unordered_map<std::uint64_t, known_path> paths_;  // by their addresses
   std::vector<detail::row> rows_;
   std::size_t rows_read_ = 0;  // at this look
+  std::size_t steps_ = 0;      // from paths that were not known to those around them, likewise
 };
 
+// What sampled events are shortened by; false: that cannot be written.
+bool set_sampled_floor(const process_state& of, double floor_ns);
 // Puts a marker on a step; false: that cannot be written.
 bool set_step(const process_state& of, const site_count& site, std::uint32_t step);
 // Puts all markers on that of the engine, whoever left them elsewhere.

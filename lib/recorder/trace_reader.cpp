@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "../profile/measured.hpp"
+#include "../support/never_destroyed.hpp"
 #include "recorder_list.hpp"
 
 namespace adaptyst::lib {
@@ -141,7 +142,7 @@ void trace_reader::take(const trace_entry& entry, known_ring& from, const taker&
 }
 
 const traced_site* trace_reader::site_of(std::uint64_t address) {
-  static const traced_site unknown{"?", region_kind::region, 0};
+  static const auto& unknown = never_destroyed<traced_site>({"?", region_kind::region, 0});
   if (const auto known = sites_.find(address); known != sites_.end()) return &known->second;
   adaptyst_path path{};
   adaptyst_site site{};

@@ -53,31 +53,57 @@ std::string losses_of(const activity& of) {
   return fmt::format("{} events lost now; so far {}", now, list_of(of.lost_so_far));
 }
 
-constexpr std::size_t columns_of_numbers = 6 + 9 + 8 + 8 + 9 + 9 + 9;
+constexpr std::size_t process_columns = 12;
+constexpr std::size_t columns_of_numbers = process_columns + 6 + 9 + 8 + 8 + 9 + 9 + 9;
+
+// "4711", "4711 +3"
+std::string processes_of(const active_region& row) {
+  if (row.processes.empty()) return "—";
+  const std::string first = std::to_string(row.processes.front());
+  return row.processes.size() == 1 ? first : fmt::format("{} +{}", first, row.processes.size() - 1);
+}
 
 std::string line_of_region(const active_region& row, std::size_t name_columns) {
   std::string line = fitted(path_label(row.path, name_columns), name_columns);
+  line += " " + fitted(processes_of(row), process_columns - 1);
   line += " " + fitted(device_label(row.device_kind, row.device_index), 5);
   line += right(row.per_second ? quantity(*row.per_second, "") : "—", 9);
   line += right(shown(row.self_share), 8) + right(shown(row.total_share), 8);
   line += right(row.mean_ns ? duration(*row.mean_ns) : "—", 9) + right(duration(row.p99_ns), 9);
-  return line + right(row.mean_ns ? duration(static_cast<double>(row.total_so_far_ns)) : "—", 9);
+  return line + right(row.total_share ? duration(static_cast<double>(row.total_so_far_ns)) : "—", 9);
 }
 
-lines regions_of(const activity& of, std::size_t name_columns, std::size_t most) {
-  lines made{fitted("region", name_columns) + " " + fitted("on", 5) + right("per s", 9) + right("self", 8) +
-             right("total", 8) + right("mean", 9) + right("p99", 9) + right("so far", 9)};
+std::vector<const active_region*> in_order(const activity& of, activity_order order) {
+  std::vector<const active_region*> all;
+  all.reserve(of.regions.size());
+  for (const active_region& row : of.regions) all.push_back(&row);
+  const auto by = [&](auto what) {
+    std::stable_sort(all.begin(), all.end(),
+                     [&](const active_region* a, const active_region* b) { return what(*b) < what(*a); });
+  };
+  if (order == activity_order::total) by([](const active_region& row) { return row.total_share; });
+  if (order == activity_order::rate) by([](const active_region& row) { return row.per_second; });
+  if (order == activity_order::so_far) by([](const active_region& row) { return row.total_so_far_ns; });
+  return all;  // as they come: by the time in themselves
+}
+
+lines regions_of(const activity& of, std::size_t name_columns, std::size_t most, activity_order order) {
+  lines made{fitted("region", name_columns) + " " + fitted("process", process_columns - 1) + " " + fitted("on", 5) +
+             right("per s", 9) + right("self", 8) + right("total", 8) + right("mean", 9) + right("p99", 9) +
+             right("so far", 9)};
   if (of.regions.empty()) made.emplace_back("(no region ended)");
   const std::size_t count = std::min(of.regions.size(), most);
-  for (std::size_t at = 0; at != count; ++at) made.push_back(line_of_region(of.regions[at], name_columns));
+  const std::vector<const active_region*> sorted = in_order(of, order);
+  for (std::size_t at = 0; at != count; ++at) made.push_back(line_of_region(*sorted[at], name_columns));
   if (count != of.regions.size()) made.push_back(fmt::format("… and {} more", of.regions.size() - count));
   return made;
 }
 
 lines devices_of(const activity& of, std::size_t name_columns) {
-  lines made{fitted("device", name_columns + 6) + right("used", 9) + right("so far", 8)};
+  lines made{fitted("device", name_columns + process_columns + 6) + right("used", 9) + right("so far", 8)};
   for (const active_device& device : of.devices)
-    made.push_back(fitted(device_label(device.kind, device.index) + "  " + printable(device.name), name_columns + 6) +
+    made.push_back(fitted(device_label(device.kind, device.index) + "  " + printable(device.name),
+                          name_columns + process_columns + 6) +
                    right(shown(device.utilisation), 9) + right(shown(device.utilisation_so_far), 8));
   return made;
 }
@@ -103,7 +129,7 @@ std::string to_table(const activity& of, const activity_view& how) {
     most = std::min(most, how.lines - std::min(how.lines, taken));
   }
   out += "\n";
-  for (const std::string& line : regions_of(of, name_columns, most)) out += line_of(line, how.columns);
+  for (const std::string& line : regions_of(of, name_columns, most, how.order)) out += line_of(line, how.columns);
   return out + devices;
 }
 

@@ -125,6 +125,11 @@ void read(std::map<std::string, std::string>& to, const json_place& at, listed::
   for (const auto& entry : at.value().items()) to[entry.key()] = at[entry.key()].text();
 }
 
+void read(std::map<std::string, std::uint64_t>& to, const json_place& at, listed::form /*plain*/) {
+  at.require_object();
+  for (const auto& entry : at.value().items()) to[entry.key()] = at[entry.key()].count();
+}
+
 void read(std::vector<std::string>& path, const json_place& at, listed::form /*plain*/) {
   if (at.size() == 0 || at.size() > lib::most_names_of_path)
     at.fail(fmt::format("from 1 to {} names", lib::most_names_of_path));

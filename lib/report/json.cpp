@@ -63,6 +63,7 @@ json json_of(const std::map<Key, std::uint64_t>& counts, listed::form /*plain*/)
 }
 
 json json_of(const std::map<std::string, std::string>& texts, listed::form /*plain*/) { return texts; }
+json json_of(const std::map<std::string, std::uint64_t>& counts, listed::form /*plain*/) { return counts; }
 
 json json_of(const std::vector<region>& rows, listed::form /*plain*/) {
   json all = json::array();

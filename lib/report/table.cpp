@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "../support/text.hpp"
+#include "loss_advice.hpp"
 #include "words.hpp"
 
 namespace adaptyst { inline namespace v1 {
@@ -298,15 +299,23 @@ void write_samples(std::string& out, const sample_usage& of) {
       wrapped(fmt::format("samples: {} on a core, one for each {}{}", of.samples, duration(of.period_ns()), reasons));
 }
 
-void write_account(std::string& out, const account& of, double wall_ns) {
+// An estimate, as of events that a budget has left out, is marked as in the rows.
+void write_account(std::string& out, const profile& whole, double wall_ns) {
+  const account& of = whole.accounting;
   std::uint64_t lost = 0;
   for (const auto& [reason, count] : of.lost) lost += count;
   const std::string reasons = of.lost.empty() ? "" : " (" + list_of(of.lost) + ")";
-  const char* const about = of.unread ? "about " : "";
-  std::string sentence = fmt::format("{}{} events begun = {} ended + {} open + {}{} lost{}; {} unmatched", about,
-                                     of.begun, of.ended, of.open, about, lost, reasons, of.unmatched);
+  const bool is_sampled = std::any_of(whole.regions.begin(), whole.regions.end(),
+                                      [](const region& row) { return row.sampled && row.count_variance > 0; });
+  const auto marked = [](std::uint64_t count, bool is_estimate) {
+    return (is_estimate ? "~" : "") + std::to_string(count);
+  };
+  std::string sentence = fmt::format("{} events begun = {} ended + {} open + {} lost{}; {} unmatched",
+                                     marked(of.begun, is_sampled || of.unread), marked(of.ended, is_sampled), of.open,
+                                     marked(lost, of.unread.has_value()), reasons, of.unmatched);
   if (of.unnamed != 0) sentence += fmt::format("; {} paths unnamed", of.unnamed);
   out += "\n" + wrapped(sentence);
+  for (const std::string& one : lib::advice_on_losses(whole)) out += wrapped(printable(one), columns, 2);
   if (of.unread)
     out += wrapped(
         fmt::format("{} ended without telling: what {} recorded in the last {} at most was not read, and is "
@@ -398,6 +407,45 @@ void write_last_regions(std::string& out, const profile& of) {
   if (left > most) out += fmt::format("({} more such regions)\n", left - most);
 }
 
+// What there is of a program in which no marker ran, and what can be done.
+void write_without_markers(std::string& out, const profile& of) {
+  constexpr std::size_t most = 10;
+  out += "no markers: none ran in it\n";
+  std::uint64_t all = 0;
+  std::vector<std::pair<std::uint64_t, std::string>> functions;
+  for (const auto& [name, count] : of.functions) {
+    all += count;
+    if (name != "(others)") functions.emplace_back(count, name);
+  }
+  std::sort(functions.rbegin(), functions.rend());
+  if (functions.size() > most) functions.resize(most);
+  if (!functions.empty()) out += "\n" + right("samples", 9) + right("share", 8) + "  function\n";
+  for (const auto& [count, name] : functions)
+    out +=
+        line_of(right(std::to_string(count), 9) +
+                right(percent(static_cast<double>(count) / static_cast<double>(std::max<std::uint64_t>(all, 1))), 8) +
+                "  " + printable(name));
+  out += "\nwhat to try next:\n";
+  const auto advise = [&](const char* text) { out += wrapped(std::string("- ") + text, columns, 2); };
+  advise("mark what is to be timed: ADAPTYST_REGION(\"name\"), of <adaptyst/region.hpp>, in its source");
+  if (of.engine != "ebpf") {
+    advise("where eBPF is permitted, the functions that it spends its time in stand here (adaptyst doctor)");
+    return;
+  }
+  advise("without a change to it: adaptyst run --functions mpi,blas,io, --function FILE:PATTERN, or --with openmp");
+  if (!of.samples) advise("a flame graph of all its functions: adaptyst run --stacks run.folded");
+}
+
+// Of what was asked for beside regions: what was lost, and what was written.
+void write_beside(std::string& out, const profile& of) {
+  if (of.context && !of.context->lost.empty()) write_lost_context(out, *of.context);
+  if (of.samples) write_samples(out, *of.samples);
+  if (of.timeline)
+    out += wrapped(fmt::format(
+        "timeline: {} events written, {} lost{}", of.timeline->events, of.timeline->lost,
+        of.timeline->lost != 0 ? ": rings were full (trace_events=), or the file could not be written" : ""));
+}
+
 }  // namespace
 
 std::string to_table(const profile& of) {
@@ -415,6 +463,11 @@ std::string to_table(const profile& of) {
   out += wrapped(printable(fmt::format("engine {} ({}): {}", of.engine, of.mechanism, of.reason)));
   write_missed_budget(out, of);
   out += "\n";
+  if (!of.has_markers() && of.options.count("functions") == 0 && of.devices.size() <= 1) {
+    write_without_markers(out, of);
+    write_beside(out, of);
+    return out;
+  }
 
   node root;
   for (const region& row : of.regions) {
@@ -432,16 +485,11 @@ std::string to_table(const profile& of) {
   write_waits(out, of, wall_ns);
   write_devices(out, of);
   write_efficiency(out, of);
-  write_account(out, of.accounting, wall_ns);
+  write_account(out, of, wall_ns);
   write_floor(out, of);
   write_last_regions(out, of);
   write_budget(out, of);
-  if (of.context && !of.context->lost.empty()) write_lost_context(out, *of.context);
-  if (of.samples) write_samples(out, *of.samples);
-  if (of.timeline)
-    out += wrapped(fmt::format(
-        "timeline: {} events written, {} lost{}", of.timeline->events, of.timeline->lost,
-        of.timeline->lost != 0 ? ": rings were full (trace_events=), or the file could not be written" : ""));
+  write_beside(out, of);
   return out;
 }
 

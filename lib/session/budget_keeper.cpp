@@ -3,6 +3,8 @@
 #include <adaptyst/region.hpp>
 
 #include <algorithm>
+#include <array>
+#include <numeric>
 
 #include "../profile/measured.hpp"
 #include "../support/stopwatch.hpp"
@@ -11,7 +13,8 @@ namespace adaptyst::lib {
 
 namespace {
 
-constexpr std::uint64_t before_first_look_ns = 20'000'000;
+// The first looks come soon: what a program of a second does before them is recorded event by event.
+constexpr std::uint64_t before_first_look_ns = 5'000'000;
 constexpr std::uint64_t between_looks_ns = 100'000'000;
 
 // Markers of this ELF object.
@@ -40,10 +43,50 @@ double measure_timer_floor() {
   const detail::row* const last = own->frames[own->depth + 1].where;
   if (last == nullptr || marker.record == nullptr || last->site != marker.record) return 0;  // there was no room for it
   histogram durations;
-  for (unsigned bucket = 0; bucket != ADAPTYST_HISTOGRAM_BUCKETS; ++bucket)
+  for (unsigned bucket = last->first_bucket; bucket != last->first_bucket + unsigned{last->buckets}; ++bucket)
     durations.add_bucket(bucket, detail::load(last->histogram[bucket]));
   return static_cast<double>(durations.quantile(0.5).value_or(0));
 }
+
+namespace {
+
+constexpr unsigned calibrated_weight_log = 5;
+
+// What a sample that holds nothing lasts, from one timestamp to the other: as in a program, one of some. `one` is an event
+// of the marker.
+template <class Event>
+void measure_sampled_floor(const adaptyst_site& record, std::uint64_t& step, Event&& one, event_costs& to) {
+  constexpr std::size_t parts = 8;
+  constexpr int samples = 64;
+  constexpr int outer = samples / 4;  // that are not heeded, at either end
+  detail::store(step, std::uint64_t{ADAPTYST_STEP_RECORDER} + calibrated_weight_log);
+  const detail::recorder* const own = detail::this_thread_recorder;
+  if (reinterpret_cast<std::uintptr_t>(own) <= 1 || own->depth == detail::most_depth) return;
+  const detail::row* const where = own->frames[own->depth + 1].where;
+  if (where == nullptr || where->site != &record) return;
+  std::array<double, parts> means{};
+  std::array<double, samples> durations{};
+  for (double& mean : means) {
+    int taken = 0;
+    for (unsigned tries = 0; taken != samples && tries != 100'000; ++tries) {
+      const std::uint64_t count = where->count;
+      const std::uint64_t total_ns = where->total_ns;
+      one();
+      if (where->count == count) continue;
+      durations[static_cast<std::size_t>(taken++)] =
+          static_cast<double>(where->total_ns - total_ns) / static_cast<double>(where->count - count);
+    }
+    if (taken != samples) return;
+    // Without a few that were interrupted, and those that make up for them.
+    std::sort(durations.begin(), durations.end());
+    mean = std::accumulate(durations.begin() + outer, durations.end() - outer, 0.0) / double{samples - 2 * outer};
+  }
+  std::sort(means.begin(), means.end());
+  to.sampled_floor_ns = (means[parts / 2 - 1] + means[parts / 2]) / 2;
+  to.sampled_floor_error_ns = (means[parts - 2] - means[1]) / 2;
+}
+
+}  // namespace
 
 event_costs measure_event_costs(bool in_kernel) {
   const awake now(in_kernel ? adaptyst_object_v3.event : adaptyst_object_v3.recorder);
@@ -52,35 +95,43 @@ event_costs measure_event_costs(bool in_kernel) {
   costs.engine_ns = median_step_ns(200, [] { ADAPTYST_REGION("adaptyst calibration"); });
   ADAPTYST_DETAIL_SITE(marker, ADAPTYST_SITE_REGION, __func__, "adaptyst calibration");
   const auto one = [] {
-    const detail::scope<> region(detail::is_left_out(marker) ? 0 : detail::begin_named(marker, 0U));
+    std::uint64_t token = detail::leave_out(marker);
+    if (token == detail::undecided) token = detail::begin_named(marker, 0U);
+    const detail::scope<> region(token);
   };
   one();
   const adaptyst_site* const record = marker.record;
+  detail::process* const self = detail::process_of(adaptyst_object_v3);
   // Settings of somebody who observes us are not ours to write.
-  if (record == nullptr || detail::load(detail::process_of(adaptyst_object_v3)->store->head.settings_of) != 0)
-    return costs;
+  if (record == nullptr || detail::load(self->store->head.settings_of) != 0) return costs;
+  detail::store(self->settings.sampled_floor, 0);
   auto& step = const_cast<std::uint64_t&>(*record->step);
   detail::store(step, std::uint64_t{ADAPTYST_STEP_RECORDER});
   costs.recorder_ns = median_step_ns(200, one);
-  detail::store(step, std::uint64_t{ADAPTYST_STEP_LAST});
+  detail::store(step, std::uint64_t{ADAPTYST_STEP_SUBTREE});  // the last of those without nested ones
   costs.left_out_ns = median_step_ns(2000, one);
+  detail::store(step, std::uint64_t{ADAPTYST_STEP_LAST});
+  costs.left_out_around_ns = median_step_ns(2000, one);
+  measure_sampled_floor(*record, step, one, costs);
+  costs.sampled_ns = std::max(costs.recorder_ns, (median_step_ns(20'000, one) - costs.left_out_ns) *
+                                                     static_cast<double>(1U << calibrated_weight_log));
   detail::store(step, std::uint64_t{ADAPTYST_STEP_ENGINE});
   return costs;
 }
 
 budget_step step_of(std::uint32_t number, bool in_kernel) {
   if (number == ADAPTYST_STEP_ENGINE) return {in_kernel, 1};
-  return {false, std::uint64_t{1} << (number - ADAPTYST_STEP_RECORDER)};
+  return {false, std::uint64_t{1} << detail::log_of_weight(number)};
 }
 
-std::uint32_t budget_keeper::highest_step(const site_count& of) const {
+thinning_allowed budget_keeper::allowed(const site_count& of) const {
   const bool in_scope =
       of.kind == ADAPTYST_SITE_REGION || of.kind == ADAPTYST_SITE_OFFLOAD || of.kind == ADAPTYST_SITE_WAIT;
+  // Waits are parts of a union: each must be there.
+  const bool may_be_left_out = of.kind == ADAPTYST_SITE_REGION && !of.holds_others && !rules_.every_event;
+  if (may_be_left_out) return of.has_nested ? thinning_allowed::with_subtree : thinning_allowed::single;
   // Without a trap nothing is gained on the recorder's step.
-  const std::uint32_t all_recorded = in_scope && rules_.in_kernel ? ADAPTYST_STEP_RECORDER : ADAPTYST_STEP_ENGINE;
-  // What is nested in an event that is left out would belong to the region around it; waits are parts of a union.
-  const bool may_be_left_out = of.kind == ADAPTYST_SITE_REGION && !of.has_nested && !rules_.every_event;
-  return may_be_left_out ? std::uint32_t{ADAPTYST_STEP_LAST} : all_recorded;
+  return in_scope && rules_.in_kernel ? thinning_allowed::recorder : thinning_allowed::none;
 }
 
 bool budget_keeper::is_in_kernel(const site_count& of) const {
@@ -93,15 +144,17 @@ bool budget_keeper::look(const process_state& of, std::uint64_t now_ns, std::uin
   if (first_look_ns_ == 0) {
     first_look_ns_ = now_ns;
     next_look_ns_ = now_ns + before_first_look_ns;
+    set_sampled_floor(of, rules_.costs.sampled_floor_ns);
   }
   if (now_ns < next_look_ns_) return false;
-  next_look_ns_ = now_ns + between_looks_ns;
+  // Twice as late each time.
+  next_look_ns_ = now_ns + std::clamp(now_ns - first_look_ns_, before_first_look_ns, between_looks_ns);
   counts_.update(of);
   std::vector<marker_load> loads;
   loads.reserve(counts_.all().size());
   for (const auto& [address, site] : counts_.all()) {
     if (site.step != ADAPTYST_STEP_ENGINE) stays_.try_emplace(site.id, stay{first_look_ns_, site.step, {}});
-    loads.push_back({address, site.events, highest_step(site), site.step});
+    loads.push_back({address, site.events, allowed(site), site.step, &site.inside});
     std::uint64_t& seen = seen_[address];
     if (!is_in_kernel(site)) in_process_ += site.events - std::min(site.events, seen);
     seen = site.events;

@@ -14,7 +14,7 @@
 namespace adaptyst::lib {
 
 // How often look() is to be called; it does nothing where it is too early.
-constexpr unsigned budget_look_ms = 20;
+constexpr unsigned budget_look_ms = 5;
 
 // Measured here, with markers whose events belong to no collection, and nobody listens to. The engine's way is that of a
 // marker alone.
@@ -34,6 +34,7 @@ class budget_keeper {
  public:
   explicit budget_keeper(const budget_rules& rules) : rules_(rules), budget_(rules.share, rules.costs) {}
 
+  bool is_due(std::uint64_t now_ns) const noexcept { return now_ns >= next_look_ns_; }
   // `cpu_ns`: that the process has used since it is observed. False: it is too early.
   bool look(const process_state& of, std::uint64_t now_ns, std::uint64_t cpu_ns);
   // Events that were seen, and that the process alone has: not those that are counted in the kernel.
@@ -50,7 +51,7 @@ class budget_keeper {
     std::uint32_t step = 0;
     std::map<std::uint32_t, std::uint64_t> before_ns;
   };
-  std::uint32_t highest_step(const site_count& of) const;
+  thinning_allowed allowed(const site_count& of) const;
   bool is_in_kernel(const site_count& of) const;
 
   budget_rules rules_;

@@ -2,13 +2,19 @@
 
 #include <unistd.h>
 
+#include <fmt/format.h>
+
+#include <atomic>
 #include <cerrno>
+#include <chrono>
+#include <cstdlib>
 #include <exception>
 #include <mutex>
 #include <optional>
 
 #include "../recorder/kept_file.hpp"
 #include "../support/error.hpp"
+#include "../support/launch_rank.hpp"
 #include "asked_options.hpp"
 #include "own_process.hpp"
 #include "session.hpp"
@@ -19,7 +25,7 @@ namespace {
 
 // The collector that runs. The loader's threads come here through the hook of the process.
 std::mutex running_mutex;
-pid_t running_in = 0;              // 0: none does; a forked child inherits the number, but not the collection
+std::atomic<pid_t> running_in{0};  // 0: none does; a forked child inherits the number, but not the collection
 lib::session* adopting = nullptr;  // that wants to be told of ELF objects
 
 void object_loaded() {
@@ -35,7 +41,7 @@ void object_loaded() {
 }  // namespace
 
 struct collector::state {
-  std::mutex mutex;
+  std::timed_mutex mutex;
   std::optional<adaptyst::error> error;
   pid_t pid = getpid();
   std::optional<lib::kept_file> kept;   // what stays if the program is killed
@@ -48,9 +54,14 @@ struct collector::state {
   template <class Given>
   static std::unique_ptr<state> begin(const Given& given) noexcept {
     std::unique_ptr<state> made;
+    options asked;
     try {
       made = std::make_unique<state>();
-      made->start(lib::with_environment(lib::asked_in(given, "the collector's options")));
+      asked = lib::with_environment(lib::asked_in(given, "the collector's options"));
+      made->start(asked);
+      made->end_with_program();
+    } catch (const lib::observed_from_outside& observed) {
+      made->step_back(observed, asked);
     } catch (const std::exception& failed) {
       if (made && made->kept) made->kept->remove();
       lib::complain(failed.what() + std::string("\nthe program runs on, nothing is collected"));
@@ -82,6 +93,71 @@ struct collector::state {
     }
     adopting = &*session;
     running_in = pid;
+  }
+
+  // The observer reports. All ranks of a program would say the same.
+  void step_back(const lib::observed_from_outside& observed, const options& asked) noexcept {
+    try {
+      if (kept) kept->remove();
+      error = observed;
+      const bool by_run = std::getenv("ADAPTYST_OBSERVER") != nullptr;
+      if (asked.report != report_choice::none && lib::speaks_for_ranks())
+        lib::complain(fmt::format("observed by adaptyst{}, process {}, which reports{}", by_run ? " run" : "",
+                                  observed.subject(),
+                                  asked.outputs.empty() ? "" : "; its --output holds, not the program's output="));
+    } catch (...) {}
+  }
+
+  // A collector that is local to main() is not destroyed by exit().
+  void end_with_program() {
+    if (!session) return;
+    static const bool is_registered = std::atexit([] { end_for_exit(); }) == 0;
+    const std::lock_guard lock(exit_mutex());
+    if (is_registered) ended_by_exit() = this;
+  }
+  ~state() {
+    if (pid != getpid()) return;
+    const std::lock_guard lock(exit_mutex());  // exit() may be at it, on another thread
+    if (ended_by_exit() == this) ended_by_exit() = nullptr;
+  }
+  state(const state&) = delete;
+  state& operator=(const state&) = delete;
+
+  // Locks may be held for ever in a forked child, by threads that it has not; and by this very thread, if a signal handler
+  // that has interrupted a snapshot calls exit().
+  static void end_for_exit() noexcept {
+    if (running_in != getpid()) return;
+    const std::unique_lock all = lock_for_a_while(exit_mutex());
+    if (!all) return;
+    state* const one = ended_by_exit();
+    if (one == nullptr) return;
+    const std::unique_lock its = lock_for_a_while(one->mutex);
+    if (!its) return lib::complain("the program ends in the middle of a snapshot or of the end: no report");
+    one->stop_noexcept(std::adopt_lock);
+  }
+  static std::unique_lock<std::timed_mutex> lock_for_a_while(std::timed_mutex& which) {
+    return std::unique_lock(which, std::chrono::seconds(5));
+  }
+  // Before any other lock.
+  static std::timed_mutex& exit_mutex() {
+    static std::timed_mutex only;
+    return only;
+  }
+  static state*& ended_by_exit() {
+    static state* one = nullptr;
+    return one;
+  }
+
+  void stop_noexcept() noexcept {
+    const std::lock_guard lock(mutex);
+    stop_noexcept(std::adopt_lock);
+  }
+  void stop_noexcept(std::adopt_lock_t) noexcept {
+    try {
+      stop();
+    } catch (const std::exception& failed) {
+      lib::complain(failed.what());
+    }
   }
 
   // The kernel's rows go with the program.
@@ -125,7 +201,9 @@ struct collector::state {
 collector::collector(std::string_view options) noexcept : state_(state::begin(options)) {}
 collector::collector(const options& asked) noexcept : state_(state::begin(asked)) {}
 
-collector::~collector() { stop(); }
+collector::~collector() {
+  if (state_ && state_->pid == getpid()) state_->stop_noexcept();
+}
 
 profile collector::snapshot() const noexcept {
   try {
@@ -141,12 +219,12 @@ profile collector::snapshot() const noexcept {
 profile collector::stop() noexcept {
   try {
     if (!state_) return {};
+    state_->stop_noexcept();
     const std::lock_guard lock(state_->mutex);
-    state_->stop();
     return state_->result;
   } catch (const std::exception& failed) {
     lib::complain(failed.what());
-    return state_->result;
+    return {};
   }
 }
 

@@ -199,10 +199,14 @@ void observer::handle() {
 }
 void observer::drop_capabilities() { state_->drop_capabilities(); }
 void observer::poll() { state_->session.poll(); }
+void observer::look_at_unmarked() { state_->session.look_at_unmarked(); }
 void observer::keep_budget() { state_->session.keep_budget(); }
 std::size_t observer::running() const { return state_->session.running(); }
 profile observer::snapshot() { return state_->session.snapshot(); }
 profile observer::changes() { return state_->session.changes(); }
+std::vector<std::int64_t> observer::processes_of(std::uint64_t region) const {
+  return state_->session.processes_of(region);
+}
 profile observer::stop() {
   state_->session.stop();
   return state_->session.snapshot();

@@ -1,7 +1,11 @@
 #include "overhead_budget.hpp"
 
+#include <adaptyst/detail/sampling.hpp>
 #include <algorithm>
 #include <cmath>
+#include <utility>
+
+#include "../support/never_destroyed.hpp"
 
 namespace adaptyst::lib {
 
@@ -15,51 +19,143 @@ constexpr std::uint64_t before_growing_ns = 1'000'000'000;
 // the figures worse and the program hardly faster.
 constexpr double least_share_of_recorded = 1.0 / 8;
 
+const std::unordered_map<std::uint64_t, std::uint64_t>& inside_of(const marker_load& one) {
+  static const std::unordered_map<std::uint64_t, std::uint64_t>& nobody =
+      never_destroyed(std::unordered_map<std::uint64_t, std::uint64_t>());
+  return one.inside != nullptr ? *one.inside : nobody;
+}
+
+bool is_allowed(thinning_allowed allowed, std::uint32_t step) {
+  switch (allowed) {
+    case thinning_allowed::none: return step == ADAPTYST_STEP_ENGINE;
+    case thinning_allowed::recorder: return step <= ADAPTYST_STEP_RECORDER;
+    case thinning_allowed::single: return !detail::takes_subtree(step);
+    case thinning_allowed::with_subtree: return step <= ADAPTYST_STEP_RECORDER || detail::takes_subtree(step);
+  }
+  return false;
+}
+
 }  // namespace
 
-std::uint32_t overhead_budget::cheapest_step(const asked& one) const {
+double overhead_budget::cost_of(const asked& one, std::uint32_t step, double reached) const {
+  const bool is_sample_of_another = reached < 1 && step <= ADAPTYST_STEP_RECORDER;
+  const double taken = is_sample_of_another ? costs_.sampled_ns : costs_.on(step);
+  return one.rate * (reached * taken + (1 - reached) * costs_.left_out_ns);
+}
+
+std::uint32_t overhead_budget::cheapest_step(const asked& one, double reached) const {
   std::uint32_t cheapest = ADAPTYST_STEP_ENGINE;
-  for (std::uint32_t step = 0; step <= one.highest; ++step)
-    if (costs_.on(step) < costs_.on(cheapest)) cheapest = step;
+  for (std::uint32_t step = 0; step <= ADAPTYST_STEP_LAST; ++step)
+    if (is_allowed(one.allowed, step) && cost_of(one, step, reached) < cost_of(one, cheapest, reached)) cheapest = step;
   return cheapest;
 }
 
-// The first on which the marker costs at most `cap` more than it must.
-std::uint32_t overhead_budget::step_under(const asked& one, double cap) const {
-  const std::uint32_t cheapest = cheapest_step(one);
-  for (std::uint32_t step = 0; step <= one.highest; ++step)
-    if (cost_of(one, step) - cost_of(one, cheapest) <= cap) return step;
+std::uint32_t overhead_budget::step_under(const asked& one, double reached, double cap) const {
+  const std::uint32_t cheapest = cheapest_step(one, reached);
+  const double least = cost_of(one, cheapest, reached);
+  for (std::uint32_t step = 0; step <= ADAPTYST_STEP_LAST; ++step)
+    if (is_allowed(one.allowed, step) && cost_of(one, step, reached) - least <= cap) return step;
   return cheapest;
+}
+
+// choose(one, its number, reached) tells the step of each. Of what lies in a circle, where a marker calls itself through
+// others, something comes before what is around it: as if that were recorded.
+template <class Choose>
+overhead_budget::plan overhead_budget::plan_all(const std::vector<asked>& all, Choose&& choose) const {
+  plan made;
+  made.steps.reserve(all.size());
+  std::vector<double> carried;  // the share of its events in which what is nested is recorded
+  carried.reserve(all.size());
+  for (const asked& one : all) {
+    double reached = 1;
+    for (const nesting& in : one.inside)
+      if (in.around < carried.size()) reached -= in.share * (1 - carried[in.around]);
+    reached = std::clamp(reached, 0.0, 1.0);
+    if (reached > 1 - 1e-9) reached = 1;
+    const std::uint32_t step = choose(one, made.steps.size(), reached);
+    made.cost += cost_of(one, step, reached);
+    made.steps.push_back(step);
+    const std::uint32_t k = detail::log_of_weight(step);
+    const bool is_by_coin = one.has_nested && (k != 0 || reached < 1);
+    carried.push_back(reached / static_cast<double>(std::uint64_t{1} << (k + (is_by_coin ? 1 : 0))));
+  }
+  return made;
 }
 
 double overhead_budget::attainable(const std::vector<asked>& all, double share) const {
-  double least = 0;
-  for (const asked& one : all) least += cost_of(one, cheapest_step(one));
-  return std::max(share, least + share * least_share_of_recorded);
+  const plan least =
+      plan_all(all, [this](const asked& one, std::size_t, double reached) { return cheapest_step(one, reached); });
+  return std::max(share, least.cost + share * least_share_of_recorded);
 }
 
 // All have the same to spend beyond what they cost anyway, as much as the share allows: so they get as many events
-// recorded, whatever their rates.
+// recorded, whatever their rates. What is nested in what is thinned is thinned with it.
 std::vector<std::uint32_t> overhead_budget::steps_within(const std::vector<asked>& all, double share) const {
-  double most = 0;
+  const auto under = [&](double cap) {
+    return plan_all(all, [&](const asked& one, std::size_t, double reached) { return step_under(one, reached, cap); });
+  };
   double dearest = 0;
+  double most = 0;
   for (const asked& one : all) {
-    most += cost_of(one, ADAPTYST_STEP_ENGINE);
-    dearest = std::max(dearest, cost_of(one, ADAPTYST_STEP_ENGINE));
+    const double cost = cost_of(one, ADAPTYST_STEP_ENGINE, 1);
+    dearest = std::max(dearest, cost);
+    most += cost;
   }
-  std::vector<std::uint32_t> steps(all.size(), ADAPTYST_STEP_ENGINE);
   const double allowed = attainable(all, share);
-  if (most <= allowed) return steps;
+  if (most <= allowed) return std::vector<std::uint32_t>(all.size(), ADAPTYST_STEP_ENGINE);
   double fits = 0;
   double too_high = dearest;
   for (int halvings = 0; halvings != 30; ++halvings) {
     const double cap = (fits + too_high) / 2;
-    double sum = 0;
-    for (const asked& one : all) sum += cost_of(one, step_under(one, cap));
-    (sum <= allowed ? fits : too_high) = cap;
+    (under(cap).cost <= allowed ? fits : too_high) = cap;
   }
-  for (std::size_t at = 0; at != all.size(); ++at) steps[at] = step_under(all[at], fits);
-  return steps;
+  return under(fits).steps;
+}
+
+std::vector<overhead_budget::asked> overhead_budget::in_order(const std::vector<marker_load>& all,
+                                                              std::vector<asked> asking) {
+  std::unordered_map<std::uint64_t, std::size_t> number_of;
+  for (std::size_t at = 0; at != asking.size(); ++at) number_of.emplace(asking[at].marker, at);
+  // Each after those around it: a walk through these, deepest first.
+  std::vector<std::size_t> order;
+  order.reserve(asking.size());
+  enum class state : char { unknown, under_way, done };
+  std::vector<state> states(asking.size(), state::unknown);
+  std::vector<std::size_t> open;
+  for (std::size_t first = 0; first != asking.size(); ++first) {
+    open.push_back(first);
+    while (!open.empty()) {
+      const std::size_t now = open.back();
+      if (states[now] == state::unknown) {
+        states[now] = state::under_way;
+        for (const auto& [marker, events] : inside_of(all[now]))
+          if (const auto found = number_of.find(marker);
+              found != number_of.end() && states[found->second] == state::unknown)
+            open.push_back(found->second);
+      } else {
+        open.pop_back();
+        if (states[now] == state::under_way) order.push_back(now);
+        states[now] = state::done;
+      }
+    }
+  }
+  std::vector<std::size_t> place_of(asking.size());
+  for (std::size_t place = 0; place != order.size(); ++place) place_of[order[place]] = place;
+  std::vector<asked> ordered;
+  ordered.reserve(asking.size());
+  for (const std::size_t at : order) {
+    asked one = std::move(asking[at]);
+    for (const auto& [marker, events] : inside_of(all[at])) {
+      const auto found = number_of.find(marker);
+      if (found == number_of.end() || all[at].events == 0) continue;
+      one.inside.push_back(
+          {place_of[found->second], std::min(1.0, static_cast<double>(events) / static_cast<double>(all[at].events))});
+    }
+    ordered.push_back(std::move(one));
+  }
+  for (const asked& one : ordered)
+    for (const nesting& in : one.inside) ordered[in.around].has_nested = true;
+  return ordered;
 }
 
 std::vector<step_change> overhead_budget::decide(std::uint64_t now_ns, std::uint64_t cpu_ns,
@@ -70,7 +166,6 @@ std::vector<step_change> overhead_budget::decide(std::uint64_t now_ns, std::uint
   cpu_ns_ = cpu_ns;
   std::vector<asked> asking;
   asking.reserve(all.size());
-  double cost = 0;
   for (const marker_load& one : all) {
     const auto [place, is_new] = markers_.try_emplace(one.marker);
     known& held = place->second;
@@ -78,10 +173,15 @@ std::vector<step_change> overhead_budget::decide(std::uint64_t now_ns, std::uint
     // Fewer than before: a new collection has begun.
     const std::uint64_t events = one.events >= held.events ? one.events - held.events : one.events;
     held.events = one.events;
-    asking.push_back({one.marker, static_cast<double>(events) / static_cast<double>(std::max(used_ns, least_cpu_ns)),
-                      one.highest, &held});
-    cost += cost_of(asking.back(), held.step);
+    asking.push_back({one.marker,
+                      static_cast<double>(events) / static_cast<double>(std::max(used_ns, least_cpu_ns)),
+                      one.allowed,
+                      &held,
+                      false,
+                      {}});
   }
+  asking = in_order(all, std::move(asking));
+  const double cost = plan_all(asking, [&](const asked& one, std::size_t, double) { return one.held->step; }).cost;
   const std::vector<std::uint32_t> needed = steps_within(asking, share_);
   const std::vector<std::uint32_t> enough = steps_within(asking, share_ / 2);
   const bool too_dear = cost > attainable(asking, share_);
@@ -89,8 +189,8 @@ std::vector<step_change> overhead_budget::decide(std::uint64_t now_ns, std::uint
   for (std::size_t at = 0; at != asking.size(); ++at) {
     known& held = *asking[at].held;
     std::uint32_t to = held.step;
-    if (held.step > asking[at].highest) {
-      to = asking[at].highest;
+    if (!is_allowed(asking[at].allowed, held.step)) {
+      to = needed[at];
     } else if (too_dear && needed[at] > held.step) {
       to = needed[at];
     } else if (enough[at] < held.step) {

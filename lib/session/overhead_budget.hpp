@@ -11,11 +11,21 @@
 
 namespace adaptyst::lib {
 
+// How far the events of a marker may be thinned.
+enum class thinning_allowed {
+  none,
+  recorder,      // they may be recorded by the program, and none is left out
+  single,        // one by one: nothing is nested in them
+  with_subtree,  // with what is nested in them
+};
+
 struct marker_load {
   std::uint64_t marker = 0;
-  std::uint64_t events = 0;   // since the process is observed, those that were left out among them
-  std::uint32_t highest = 0;  // step that it may be on
-  std::uint32_t step = 0;     // that it is on: looked at when it is new
+  std::uint64_t events = 0;  // since the process is observed, those that were left out among them
+  thinning_allowed allowed = thinning_allowed::none;
+  std::uint32_t step = 0;  // that it is on: looked at when it is new
+  // Its events right inside those of others, by their markers; null: none.
+  const std::unordered_map<std::uint64_t, std::uint64_t>* inside = nullptr;
 };
 
 struct step_change {
@@ -39,16 +49,32 @@ class overhead_budget {
     std::uint32_t lowest_enough = 0;    // of the looks since
     std::uint64_t enough_since_ns = 0;  // a lower step would do; 0: it would not
   };
+  struct nesting {
+    std::size_t around;  // of which marker, by its number among those that ask
+    double share;        // of the events that are nested in it
+  };
   struct asked {
     std::uint64_t marker;
     double rate;  // events in a nanosecond of CPU time
-    std::uint32_t highest;
+    thinning_allowed allowed;
     known* held;
+    bool has_nested;
+    std::vector<nesting> inside;
+  };
+  // Those around others come before these.
+  static std::vector<asked> in_order(const std::vector<marker_load>& all, std::vector<asked> asking);
+  struct plan {
+    std::vector<std::uint32_t> steps;
+    double cost = 0;  // of the CPU time
   };
 
-  double cost_of(const asked& one, std::uint32_t step) const { return one.rate * costs_.on(step); }
-  std::uint32_t cheapest_step(const asked& one) const;
-  std::uint32_t step_under(const asked& one, double cap) const;
+  // `reached`: the share of its events that are not left out with a region around them.
+  double cost_of(const asked& one, std::uint32_t step, double reached) const;
+  std::uint32_t cheapest_step(const asked& one, double reached) const;
+  // The first on which the marker costs at most `cap` more than it must.
+  std::uint32_t step_under(const asked& one, double reached, double cap) const;
+  template <class Choose>
+  plan plan_all(const std::vector<asked>& all, Choose&& choose) const;
   // The share, or more where even the cheapest steps cost it.
   double attainable(const std::vector<asked>& all, double share) const;
   std::vector<std::uint32_t> steps_within(const std::vector<asked>& all, double share) const;

@@ -6,11 +6,13 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <string>
 #include <utility>
 
 #include "../discover/loaded_objects.hpp"
 #include "../recorder/site_counts.hpp"
 #include "../support/error.hpp"
+#include "../support/loader_walk.hpp"
 #include "../support/process_stat.hpp"
 
 namespace adaptyst::lib {
@@ -29,6 +31,7 @@ detail::process& shared_by_markers() {
 
 template <class Visit>
 void visit_objects(Visit&& visit) {
+  const loader_walk alone;
   detail::for_each_object([&](adaptyst_object& object, const detail::loaded_object&) {
     visit(object);
     return true;
@@ -37,6 +40,10 @@ void visit_objects(Visit&& visit) {
 
 }  // namespace
 
+observed_from_outside::observed_from_outside(pid_t by)
+    : error(fmt::format("cannot collect: process {} observes this one from outside", by), std::to_string(by), 0,
+            "see its report; one of the two at a time") {}
+
 own_process::own_process() : target(getpid()), in_(shared_by_markers()) { refuse_beside_observer(); }
 
 void own_process::refuse_beside_observer() const {
@@ -44,8 +51,7 @@ void own_process::refuse_beside_observer() const {
   const bool is_over = detail::load(in_.settings.over) != 0;
   if (observer != 0 && !is_over &&
       lib::is_running(static_cast<pid_t>(observer), detail::load(in_.control.observer_started)))
-    throw error(fmt::format("cannot collect: process {} observes this one from outside", observer), 0,
-                "see its report; one of the two at a time");
+    throw observed_from_outside(static_cast<pid_t>(observer));
   // It is dead, and has left the recorders awake; or has left, and that has not been noticed yet.
   if (observer != 0) visit_objects([](adaptyst_object& object) { detail::store(object.recorder, 0); });
   detail::store(in_.control.observer, 0);

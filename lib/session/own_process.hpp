@@ -5,13 +5,20 @@
 #include <string>
 #include <vector>
 
+#include "../support/error.hpp"
 #include "target.hpp"
 
 namespace adaptyst::lib {
 
+// Somebody looks at this process already, from outside.
+class observed_from_outside : public error {
+ public:
+  explicit observed_from_outside(pid_t by);
+};
+
 class own_process final : public target {
  public:
-  // Throws error when there is no memory for what markers share, or somebody observes us from outside.
+  // Throws error when there is no memory for what markers share, and observed_from_outside.
   own_process();
   ~own_process() override { release(); }
 

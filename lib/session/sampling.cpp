@@ -7,6 +7,7 @@
 #include "../profile/region_list.hpp"
 #include "../report/stacks.hpp"
 #include "../support/output_file.hpp"
+#include "../support/text.hpp"
 #include "beside_the_rest.hpp"
 
 namespace adaptyst::lib {
@@ -29,8 +30,11 @@ void drop_inside(std::vector<std::string>& frames, bool (*of)(std::string_view))
   if (found != frames.end()) frames.erase(frames.begin(), found + 1);
 }
 
-void write_one(const std::string& file, const std::string& text) {
-  beside_the_rest([&] { write_file(file, text); });
+void write_one(output_names& to, output_form form, const std::string& text) {
+  beside_the_rest([&] {
+    write_file(to.of(form), text);
+    to.note_written(form);
+  });
 }
 
 }  // namespace
@@ -45,14 +49,36 @@ void sampling::add_to(measured& rows) {
     if (one.path != 0) paths_[one.path] = names_of_path(rows, one.path);
 }
 
-void sampling::write(const options& asked) {
+std::map<std::string, std::uint64_t> sampling::functions() {
+  read();
+  std::map<std::string, std::uint64_t> all;
+  for (const sample_row& row : sums_.rows) {
+    if (row.state != thread_state::on_cpu) continue;
+    std::vector<std::string> frames;
+    add_user_frames(frames, static_cast<pid_t>(row.process), row.user);
+    add_kernel_frames(frames, row);
+    if (!frames.empty()) all[printable(frames.back())] += row.count;
+  }
+  constexpr std::size_t most = 20;
+  std::vector<std::pair<std::uint64_t, std::string>> sorted;
+  sorted.reserve(all.size());
+  for (const auto& [name, count] : all) sorted.emplace_back(count, name);
+  std::sort(sorted.rbegin(), sorted.rend());
+  for (std::size_t at = most; at < sorted.size(); ++at) {
+    all["(others)"] += sorted[at].first;
+    all.erase(sorted[at].second);
+  }
+  return all;
+}
+
+void sampling::write(output_names& to) {
   sampler_.stop();
-  const std::string folded = asked.file_of(output_form::folded), speedscope = asked.file_of(output_form::speedscope);
-  if (folded.empty() && speedscope.empty()) return;
+  const bool folded = !to.of(output_form::folded).empty(), speedscope = !to.of(output_form::speedscope).empty();
+  if (!folded && !speedscope) return;
   const std::vector<sampled_stack> stacks = named();
-  if (!folded.empty()) write_one(expand(folded), to_folded(stacks));
-  if (!speedscope.empty())
-    write_one(expand(speedscope), to_speedscope(stacks, programs_.empty() ? "" : programs_.begin()->second));
+  if (folded) write_one(to, output_form::folded, to_folded(stacks));
+  if (speedscope)
+    write_one(to, output_form::speedscope, to_speedscope(stacks, programs_.empty() ? "" : programs_.begin()->second));
   for (const std::string& line : names_.remarks()) complain(line);
 }
 

@@ -3,7 +3,7 @@
 //   sampling->look_at(pid);                  while the process lives, so that its stacks can be named
 //   sampling->read();                        before the regions' rows
 //   sampling->add_to(rows);                  after their context
-//   sampling->write(asked);                  at the end
+//   sampling->write(names);                  at the end
 #ifndef ADAPTYST_LIB_SESSION_SAMPLING_HPP
 #define ADAPTYST_LIB_SESSION_SAMPLING_HPP
 
@@ -21,6 +21,7 @@
 #include "../profile/samples.hpp"
 #include "../support/options.hpp"
 #include "../symbolise/symboliser.hpp"
+#include "output_names.hpp"
 
 namespace adaptyst::lib {
 
@@ -38,8 +39,10 @@ class sampling {
   void read() { sums_ = sampler_.read(); }
   void add_to(measured& rows);
   sample_usage usage() const { return sums_.usage; }
+  // How often threads were on a core in which functions, of the most frequent.
+  std::map<std::string, std::uint64_t> functions();
   // The files of stacks that were asked for. Complains of one that cannot be written, and of what could not be named.
-  void write(const options& asked);
+  void write(output_names& to);
 
  private:
   std::vector<sampled_stack> named();

@@ -9,8 +9,11 @@
 #include <system_error>
 #include <utility>
 
+#include "../discover/elf_probes.hpp"
 #include "../discover/loaded_objects.hpp"
+#include "../discover/running_processes.hpp"
 #include "../support/error.hpp"
+#include "../support/search_path.hpp"
 #include "beside_the_rest.hpp"
 #include "budget_keeper.hpp"
 #include "outputs.hpp"
@@ -24,16 +27,27 @@ constexpr std::chrono::milliseconds between_looks{5};
 constexpr std::uint64_t refresh_interval_ns = 1'000'000'000;
 constexpr std::uint64_t look_interval_ns = 100'000'000;  // a program may end before it has been looked at
 
+// Of the program itself; what it loads tells by itself.
+bool has_markers(const std::string& command) {
+  try {
+    return find_elf_markers(program_called(command)).control_block != 0;
+  } catch (const error&) {  // it may be a script
+    return false;
+  }
+}
+
 }  // namespace
 
 session::session(options asked, clock_pair before, std::unique_ptr<own_process> own)
-    : options_(std::move(asked)), whose_{getpid(), false} {
+    : options_(std::move(asked)), names_(options_.outputs), whose_{getpid(), false} {
   own_ = own.get();
   targets_.push_back(std::move(own));
   start(before);
 }
 
-session::session(options asked, clock_pair before, pid_t only) : options_(std::move(asked)), whose_{only, true} {
+session::session(options asked, clock_pair before, pid_t only)
+    : options_(std::move(asked)), names_(options_.outputs), whose_{only, true} {
+  names_.require_writable();
   start(before);
 }
 
@@ -61,8 +75,8 @@ void session::start_with(std::unique_ptr<source> chosen, clock_pair before) {
     own_process::use_counter(terms_.clock);
   }
   costs_ = measure_event_costs(source_->in_kernel());  // what a marker costs here, it costs there, by the same clock
-  if (const std::string file = options_.file_of(output_form::trace); !timeline_ && !file.empty())
-    timeline_.emplace(expand(file), detail::monotonic_ns());
+  if (const std::string file = names_.of(output_form::trace); !timeline_ && !file.empty())
+    timeline_.emplace(file, detail::monotonic_ns());
   terms_.trace_entries = timeline_ ? options_.trace_events : 0;
   terms_.by_probes = source_->in_kernel();
   context_ = ask_for_context(options_, whose_, *source_);  // before an epoch in which threads announce themselves
@@ -116,10 +130,30 @@ void session::add(std::unique_ptr<target> one) {
   targets_.push_back(std::move(one));
 }
 
-void session::expect(const target& one) {
-  if (!context_ || !context_->takes_samples()) return;
+void session::expect(target& one) {
+  if (!context_) return;
+  if (!context_->takes_samples() && !has_markers(one.command())) context_->sample_unmarked(options_);
+  if (!context_->takes_samples() && !context_->samples_unmarked()) return;
   context_->admit(one.id());  // it may have no markers
   context_->call(one.id(), one.command());
+  one.start_now();  // it has not waited for us
+}
+
+void session::look_at_unmarked() {
+  constexpr std::size_t most_children = 64;
+  if (!context_ || !context_->samples_unmarked()) return;
+  if (has_heard_of_markers_) return context_->end_unmarked();
+  std::vector<pid_t> all;
+  for (const auto& one : targets_)
+    if (one->is_running()) all.push_back(one->id());
+  for (std::size_t at = 0; at != all.size(); ++at) {
+    context_->look_at(all[at]);
+    for (const pid_t child : children_of(all[at])) {
+      if (unmarked_.size() >= most_children && unmarked_.count(child) == 0) continue;
+      if (unmarked_.insert(child).second) context_->admit(child);
+      all.push_back(child);
+    }
+  }
 }
 
 // Before its threads are in a new epoch.
@@ -138,6 +172,7 @@ void session::begin(target& one, const std::vector<process_object>& objects) {
 }
 
 void session::announce(target& one, const std::vector<process_object>& objects, std::uint64_t told) {
+  has_heard_of_markers_ = true;
   prepare(one, objects);
   source_->admit(one, told);
   for (const process_object& object : objects)
@@ -264,6 +299,14 @@ profile session::changes() {
   return make([this](const region& row) { return std::exchange(reported_[row.id], row.count) != row.count; }, {});
 }
 
+std::vector<std::int64_t> session::processes_of(std::uint64_t region) const {
+  std::vector<std::int64_t> running, ended;
+  for (const auto& one : targets_)
+    if (const auto row = one->recorded().rows.find(region); row != one->recorded().rows.end() && row->second.count != 0)
+      (one->is_running() ? running : ended).push_back(one->id());
+  return running.empty() ? ended : running;
+}
+
 profile session::make(const assembly::choice& wanted, std::optional<context_sums> known) {
   const reading all = source_->read([this]() -> const measured& {
     refresh(how_much::all);
@@ -279,6 +322,11 @@ profile session::make(const assembly::choice& wanted, std::optional<context_sums
   made.reason = reason_;
   made.options = asked_values(options_);
   if (costs_.floor_ns != 0) made.timer_floor_ns = costs_.floor_ns;
+  if (keeps_budget() && costs_.sampled_floor_ns != 0) {
+    made.sampled_floor_ns = costs_.sampled_floor_ns;
+    made.sampled_floor_error_ns = costs_.sampled_floor_error_ns;
+    add_floor_error(made, costs_.sampled_floor_error_ns);
+  }
   if (keeps_budget() && made.accounting.overhead_ns) {
     double cpu_ns = 0;
     for (const auto& one : targets_) cpu_ns += static_cast<double>(one->used_cpu_ns());
@@ -305,7 +353,10 @@ void session::finish_timeline() {
   if (!timeline_) return;
   draining_.reset();
   for (const auto& one : targets_) drain(*one);
-  beside_the_rest([this] { timeline_->finish(); });
+  beside_the_rest([this] {
+    timeline_->finish();
+    names_.note_written(output_form::trace);
+  });
   result_.timeline = timeline_->usage();
 }
 
@@ -328,7 +379,8 @@ void session::stop() {
   keeping_.reset();
   try {
     result_ = snapshot();
-    if (context_) context_->write_stacks(options_);
+    if (context_ && !result_.has_markers()) beside_the_rest([this] { result_.functions = context_->functions(); });
+    if (context_) context_->write_stacks(names_);
   } catch (...) {
     phase_ = phase::ended;
     stop_looking();
@@ -337,7 +389,7 @@ void session::stop() {
   phase_ = phase::ended;
   stop_looking();
   finish_timeline();
-  put_out(result_, options_);
+  put_out(result_, options_.report, names_);
 }
 
 }  // namespace adaptyst::lib

@@ -27,6 +27,7 @@
 #include "../support/options.hpp"
 #include "../support/periodic.hpp"
 #include "assembly.hpp"
+#include "output_names.hpp"
 #include "own_process.hpp"
 #include "process_sums.hpp"
 #include "source.hpp"
@@ -41,7 +42,8 @@ class session {
  public:
   // Begins to look at this process: all that there is of it. `before`: read earlier. Throws error.
   session(options asked, clock_pair before, std::unique_ptr<own_process> own);
-  // At others, which are to be added; `only`: the one that it will be; 0: not known. Throws error.
+  // At others, which are to be added; `only`: the one that it will be; 0: not known. Throws error, also where an output
+  // could not be written.
   session(options asked, clock_pair before, pid_t only);
 
   const options& asked() const { return options_; }
@@ -57,7 +59,9 @@ class session {
   // A process that belongs to the profile.
   void add(std::unique_ptr<target> one);
   // Its stacks are sampled from its first instruction on.
-  void expect(const target& one);
+  void expect(target& one);
+  // Should it have no markers: notes what it, and what it has started, consist of, so that functions can be named.
+  void look_at_unmarked();
   // It is running: takes it over. Throws error; what was begun is undone by forget().
   void begin(target& one, const std::vector<process_object>& objects);
   // It has taken itself over, and tells of one of its objects. Throws error.
@@ -83,6 +87,8 @@ class session {
   profile snapshot();
   // Of the regions only those that have counted anything since the last call.
   profile changes();
+  // That have run a region.
+  std::vector<std::int64_t> processes_of(std::uint64_t region) const;
   // Ends it, once, and reports. Throws error when a file cannot be written.
   void stop();
 
@@ -106,6 +112,7 @@ class session {
   void stop_looking();
 
   const options options_;
+  output_names names_;
   const subject whose_;
   phase phase_ = phase::starting;
   std::string reason_;  // why this source
@@ -121,6 +128,8 @@ class session {
   assembly assembly_;
   std::unordered_map<std::uint64_t, std::uint64_t> reported_;  // by changes(): events of each path
   std::uint64_t refreshed_ns_ = 0, looked_ns_ = 0;
+  bool has_heard_of_markers_ = false;
+  std::set<pid_t> unmarked_;  // children of what was expected
   profile result_;
   std::mutex budget_mutex_;  // of the targets' budgets
   refused_programs missed_;

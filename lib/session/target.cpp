@@ -77,10 +77,10 @@ void target::trace_to(timeline& to) {
 }
 
 void target::keep_budget() {
-  if (!budget_) return;
+  const std::uint64_t now_ns = detail::monotonic_ns();
+  if (!budget_ || !budget_->is_due(now_ns)) return;
   const std::optional<process_state> state = reach();
   const std::uint64_t cpu_ns = cpu_time_ns(id_);
-  const std::uint64_t now_ns = detail::monotonic_ns();
   if (state && state->address != 0 && budget_->look(*state, now_ns, cpu_ns - std::min(cpu_ns, started_cpu_ns_)))
     unread_.see(now_ns, budget_->in_process());
 }

@@ -5,11 +5,14 @@
 
 #include <sys/types.h>
 
+#include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
 
 #include "../profile/context.hpp"
+#include "output_names.hpp"
 #include "source.hpp"
 
 namespace adaptyst::lib {
@@ -30,12 +33,19 @@ class thread_context {
   virtual void look_at(pid_t process) = 0;
   virtual void call(pid_t process, const std::string& command) = 0;
 
+  // Stacks of processes whose markers have not been heard of: where they are, should there be none. Until somebody has.
+  virtual void sample_unmarked(const options& asked) = 0;
+  virtual bool samples_unmarked() const = 0;
+  virtual void end_unmarked() = 0;
+  // In which functions these processes were, as often as it was seen.
+  virtual std::map<std::string, std::uint64_t> functions() = 0;
+
   // Before the regions' times, which are to hold what was booked on them.
   virtual context_sums read() = 0;
   virtual void add_to(measured& rows, const context_sums& known, const open_counts& open) = 0;
   virtual std::optional<sample_usage> samples() const = 0;
   // The files of stacks that were asked for; none are taken any more.
-  virtual void write_stacks(const options& asked) = 0;
+  virtual void write_stacks(output_names& to) = 0;
 };
 
 // `among`: see context_probes. Complains of counters and samples that cannot be had: the rest can. Throws error where it

@@ -11,9 +11,9 @@ namespace {
 class probed_threads final : public thread_context {
  public:
   probed_threads(const options& asked, subject whose, const kernel_rows* among)
-      : probes_(asked.context.faults, whose.process, whose.is_listed, among) {
-    const audience heard = whose.is_listed ? audience::listed : audience::this_process;
-    if (asked.wants_samples()) beside_the_rest([&] { sampling_.emplace(asked, probes_, heard); });
+      : probes_(asked.context.faults, whose.process, whose.is_listed, among),
+        heard_(whose.is_listed ? audience::listed : audience::this_process) {
+    if (asked.wants_samples()) beside_the_rest([&] { sampling_.emplace(asked, probes_, heard_); });
     if (asked.context.counters) beside_the_rest([&] { counters_.emplace(probes_, hardware_events()); });
   }
 
@@ -27,9 +27,23 @@ class probed_threads final : public thread_context {
   }
   void look_at(pid_t process) override {
     if (sampling_) sampling_->look_at(process);
+    if (unmarked_) unmarked_->look_at(process);
   }
   void call(pid_t process, const std::string& command) override {
     if (sampling_) sampling_->call(process, command);
+  }
+
+  void sample_unmarked(const options& asked) override {
+    try {
+      if (!sampling_) unmarked_.emplace(asked, probes_, heard_);
+    } catch (const error&) {  // nobody has asked for it
+    }
+  }
+  bool samples_unmarked() const override { return unmarked_.has_value(); }
+  void end_unmarked() override { unmarked_.reset(); }
+  std::map<std::string, std::uint64_t> functions() override {
+    if (sampling_) return sampling_->functions();
+    return unmarked_ ? unmarked_->functions() : std::map<std::string, std::uint64_t>{};
   }
 
   context_sums read() override {
@@ -46,14 +60,15 @@ class probed_threads final : public thread_context {
     if (!sampling_) return std::nullopt;
     return sampling_->usage();
   }
-  void write_stacks(const options& asked) override {
-    if (sampling_) sampling_->write(asked);
+  void write_stacks(output_names& to) override {
+    if (sampling_) sampling_->write(to);
   }
 
  private:
   context_probes probes_;
+  const audience heard_;
   std::optional<counter_probes> counters_;
-  std::optional<sampling> sampling_;
+  std::optional<sampling> sampling_, unmarked_;
 };
 
 }  // namespace

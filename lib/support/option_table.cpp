@@ -7,6 +7,7 @@
 #include <charconv>
 
 #include "nearest.hpp"
+#include "never_destroyed.hpp"
 #include "output_form.hpp"
 
 namespace adaptyst::lib {
@@ -183,9 +184,15 @@ void put_outputs(options& to, const std::vector<output>& asked, std::vector<erro
   for (const output& one : asked) {
     if (!is_file_name(one, wrong)) continue;
     const auto same = [&](const output& other) { return other.form == one.form; };
+    const auto in_one_file = [&](const output& other) {
+      return other.file == one.file && one.file.substr(0, 5) != "/dev/";
+    };
     if (std::any_of(made.begin(), made.end(), same))
       wrong.emplace_back(fmt::format("a second output of the form {}: '{}'", name_of(one.form), one.file), one.file, 0,
                          "one of each form");
+    else if (const auto other = std::find_if(made.begin(), made.end(), in_one_file); other != made.end())
+      wrong.emplace_back(fmt::format("two outputs in one file: '{}'", one.file), one.file, 0,
+                         fmt::format("the {} is in it already; choose another name", name_of(other->form)));
     else made.push_back(one);
   }
   to.outputs = std::move(made);
@@ -193,8 +200,8 @@ void put_outputs(options& to, const std::vector<output>& asked, std::vector<erro
 
 const std::vector<option_entry>& option_table() {
   constexpr bool list = true, commas = true, no = false;
-  static const words any_value;
-  static const std::vector<option_entry> all = {
+  static const words& any_value = never_destroyed<words>({});
+  static const auto& all = never_destroyed<std::vector<option_entry>>({
       {"engine", "auto|ebpf|inline|off", list_of(engines),
        "How to observe: in the kernel, by the program's own recorder, or auto: in the kernel where that is permitted",
        "ebpf: CAP_BPF and CAP_PERFMON", "", no, no, set_engine, engine_of},
@@ -231,7 +238,7 @@ const std::vector<option_entry>& option_table() {
       {"single_stepped", "no|yes", list_of(no_yes),
        "Also functions whose first instruction takes the kernel a second trap: 19 us a call in a virtual machine",
        "functions", "", no, no, set_flag<&options::single_stepped>, flag_of<&options::single_stepped>},
-  };
+  });
   return all;
 }
 

@@ -63,11 +63,10 @@ class no_sigpipe {
 }  // namespace
 
 output_file::output_file(std::string name, appears when) : name_(std::move(name)) {
-  struct stat there {};
   if (const int ours = own_descriptor(name_); ours >= 0) {
     descriptor_ = fcntl(ours, F_DUPFD_CLOEXEC, 3);
     if (descriptor_ < 0) fail(errno);
-  } else if (lstat(name_.c_str(), &there) != 0 || S_ISREG(there.st_mode) || S_ISLNK(there.st_mode)) {
+  } else if (is_replaced(name_)) {
     open_beside(when == appears::at_once);
   } else {
     open_in_place();
@@ -142,6 +141,20 @@ void output_file::finish() noexcept {
   if (partial_.empty()) return;
   if (std::rename(partial_.c_str(), name_.c_str()) != 0) return fail(errno);
   partial_.clear();
+}
+
+bool is_replaced(const std::string& name) {
+  struct stat there {};
+  return own_descriptor(name) < 0 &&
+         (lstat(name.c_str(), &there) != 0 || S_ISREG(there.st_mode) || S_ISLNK(there.st_mode));
+}
+
+// A pipe is not opened: whoever reads it would take the end of that for the end of all.
+int why_not_writable(const std::string& name) {
+  struct stat there {};
+  if (own_descriptor(name) < 0 && lstat(name.c_str(), &there) == 0 && S_ISFIFO(there.st_mode))
+    return access(name.c_str(), W_OK) == 0 ? 0 : errno;
+  return output_file(name, output_file::appears::whole).failure();
 }
 
 void write_file(const std::string& name, const std::string& text) {

@@ -39,6 +39,12 @@ class output_file {
   int failure_ = 0;
 };
 
+// Whether it would be replaced, or made; or else written to, as several may.
+bool is_replaced(const std::string& name);
+
+// Why such a file could not be written as things stand; 0: it could. What is there stays as it is.
+int why_not_writable(const std::string& name);
+
 // The same at once. Throws error.
 void write_file(const std::string& name, const std::string& text);
 

@@ -5,9 +5,10 @@
 
 #include <algorithm>
 #include <climits>
-#include <cstdlib>
 
+#include "launch_rank.hpp"
 #include "nearest.hpp"
+#include "never_destroyed.hpp"
 
 namespace adaptyst::lib {
 
@@ -36,22 +37,16 @@ std::string host_name() {
   return gethostname(name, sizeof name - 1) == 0 ? name : "unknown";
 }
 
-std::string mpi_rank() {
-  for (const char* variable : {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "SLURM_PROCID"})
-    if (const char* rank = secure_getenv(variable)) return rank;
-  return "0";
-}
-
 }  // namespace
 
 const std::vector<form_entry>& output_forms() {
-  static const std::vector<form_entry> all = {
+  static const auto& all = never_destroyed<std::vector<form_entry>>({
       {output_form::trace, "trace", ".trace.json", "what happened when, for Perfetto or chrome://tracing"},
       {output_form::speedscope, "speedscope", ".speedscope.json", "stacks, for speedscope.app; turns samples on"},
       {output_form::json, "json", ".json", "the profile"},
       {output_form::folded, "folded", ".folded", "stacks, for flame graphs; turns samples on"},
       {output_form::table, "table", ".txt", "the profile for people, as `report=table` prints it"},
-  };
+  });
   return all;
 }
 
@@ -103,6 +98,21 @@ bool is_file_name(const output& of, std::vector<error>& wrong) {
   return true;
 }
 
+bool tells_processes_apart(std::string_view pattern) {
+  for (std::size_t at = 0; at + 1 < pattern.size(); ++at)
+    if (pattern[at] == '%' && (pattern[++at] == 'p' || pattern[at] == 'r')) return true;
+  return false;
+}
+
+std::string with_number(const std::string& file, std::string_view number) {
+  const std::size_t name = file.rfind('/') + 1;  // 0 without a slash
+  std::size_t place = std::max(file.rfind('.'), name);
+  if (place == std::string::npos || place == name) place = file.size();
+  for (const form_entry& one : output_forms())
+    if (ends_with(file, one.suffix)) place = std::min(place, file.size() - one.suffix.size());
+  return fmt::format("{}-{}{}", file.substr(0, place), number, file.substr(place));
+}
+
 std::string expand(std::string_view pattern) {
   std::string name;
   for (std::size_t at = 0; at < pattern.size(); ++at) {
@@ -112,7 +122,7 @@ std::string expand(std::string_view pattern) {
     }
     switch (pattern[++at]) {
       case 'p': name += std::to_string(getpid()); break;
-      case 'r': name += mpi_rank(); break;
+      case 'r': name += launch_rank().empty() ? "0" : launch_rank(); break;
       case 'h': name += host_name(); break;
       default: name += '%';
     }

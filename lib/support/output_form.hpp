@@ -31,6 +31,12 @@ std::string to_text(const output& of);
 // Whether the file has a name, and none but known placeholders in it; an error more in `wrong` if not.
 bool is_file_name(const output& of, std::vector<error>& wrong);
 
+// Whether %p or %r is in it.
+bool tells_processes_apart(std::string_view pattern);
+
+// "run-3.trace.json" of "run.trace.json" and "3".
+std::string with_number(const std::string& file, std::string_view number);
+
 // A file name with %p, %r, %h and %% replaced: pid, MPI rank ("0" outside MPI), host.
 std::string expand(std::string_view pattern);
 

@@ -4,6 +4,8 @@
 #include <iterator>
 #include <sstream>
 
+#include "../support/never_destroyed.hpp"
+
 namespace adaptyst::lib {
 
 kernel_symbols::kernel_symbols(std::istream&& list) {
@@ -19,7 +21,7 @@ kernel_symbols::kernel_symbols(std::istream&& list) {
 }
 
 const std::string& kernel_symbols::function_at(std::uint64_t address) const {
-  static const std::string unknown;
+  static const auto& unknown = never_destroyed<std::string>({});
   const auto above = std::upper_bound(functions_.begin(), functions_.end(), address,
                                       [](std::uint64_t wanted, const function& one) { return wanted < one.address; });
   return above != functions_.begin() ? std::prev(above)->name : unknown;

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "../support/error.hpp"
+#include "../support/never_destroyed.hpp"
 
 namespace adaptyst::lib {
 
@@ -78,7 +79,7 @@ const std::string& symboliser::name_of(pid_t process, std::uint64_t address) {
 }
 
 const std::string& symboliser::name_of_kernel(std::uint64_t address) {
-  static const std::string unnamed = "[kernel]";
+  static const auto& unnamed = never_destroyed<std::string>("[kernel]");
   if (!kernel_) kernel_.emplace(std::move(kernel_list_));
   const std::string& name = kernel_->function_at(address);
   return !name.empty() ? name : unnamed;

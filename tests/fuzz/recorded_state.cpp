@@ -37,11 +37,13 @@ class dump {
     ranges_.push_back({reinterpret_cast<std::uint64_t>(from), bytes, to});
   }
 
-  void write(const void* from, std::uint64_t bytes) {
+  void write(const void* from, std::uint64_t bytes) { write_as(from, from, bytes); }
+  // As if it stood somewhere else.
+  void write_as(const void* where, const void* from, std::uint64_t bytes) {
     for (std::uint64_t at = 0; at + 8 <= bytes; at += 8) {
       std::uint64_t word = 0;
       std::memcpy(&word, static_cast<const char*>(from) + at, sizeof word);
-      if (word != 0) poke(moved(reinterpret_cast<std::uint64_t>(from) + at), moved(word));
+      if (word != 0) poke(moved(reinterpret_cast<std::uint64_t>(where) + at), moved(word));
     }
   }
 
@@ -91,19 +93,31 @@ int main(int count, char* arguments[]) {
     for (std::uint32_t at = 0; at * detail::rows_per_chunk < r->rows_used; ++at)
       out.know(r->chunks[at], sizeof *r->chunks[at], place += next);
   }
+  detail::device_ledger& ledger = store.ledger;
+  for (std::uint32_t at = 0; at != ledger.chunk_count; ++at)
+    out.know(ledger.chunks[at], sizeof *ledger.chunks[at], place += next);
   store.head.layout = 0;  // known to every reader
   out.write(&adaptyst_object_v3, sizeof adaptyst_object_v3);
   out.write(&state.store, sizeof state.store);
   out.write(&store.head, sizeof store.head);
-  for (const detail::device_entry& one : store.ledger.devices)
+  out.write(&ledger, offsetof(detail::device_ledger, devices));
+  for (const detail::device_entry& one : ledger.devices)
     if (one.state != 0) out.write(&one, sizeof one);
+  for (std::uint32_t at = 0; at != ledger.chunk_count; ++at) out.write(ledger.chunks[at], sizeof *ledger.chunks[at]);
   out.write(store.arena, store.arena_used);
   for (detail::recorder* r = state.control.recorders; r != nullptr; r = r->next) {
     out.write(r, sizeof(detail::recorder_head));
     for (std::uint32_t at = 0; at != r->rows_used; ++at) {
       const detail::row_chunk& chunk = *r->chunks[at / detail::rows_per_chunk];
-      out.write(&chunk.rows[at % detail::rows_per_chunk], offsetof(detail::row, attributes[2]));  // all that are used
-      out.write(chunk.histograms[at % detail::rows_per_chunk], sizeof chunk.histograms[0]);
+      const detail::row& one = chunk.rows[at % detail::rows_per_chunk];
+      const std::uint64_t bytes = one.buckets * sizeof one.histogram[0];
+      out.know(one.histogram + one.first_bucket, bytes, place += next);
+      detail::row written = one;  // its histogram's first bucket would lie before what there is of it
+      written.histogram = reinterpret_cast<std::uint64_t*>(place - one.first_bucket * sizeof one.histogram[0]);
+      out.know(one.attributes, one.attribute_count * sizeof one.attributes[0], place += next);
+      out.write_as(&one, &written, sizeof written);
+      out.write(one.histogram + one.first_bucket, bytes);
+      out.write(one.attributes, one.attribute_count * sizeof one.attributes[0]);
     }
   }
   return std::fclose(file) == 0 ? 0 : 1;

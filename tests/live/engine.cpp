@@ -114,23 +114,42 @@ TEST_CASE("both engines tell the same of the same program") {
   }
 }
 
-TEST_CASE("paths beyond the kernel's rows are lost and counted, exactly") {
-  constexpr int threads = 3;
-  constexpr int paths = 2000;
+TEST_CASE("65,536 call paths are exact in the kernel, and those beyond are lost and counted, exactly") {
+  constexpr int threads = 18;
+  constexpr int outer = 4;
+  constexpr int inner = 1000;
+  constexpr std::uint64_t turns = 2;
+  constexpr std::uint64_t paths = threads * outer * (inner + 1);
+  constexpr std::uint64_t room = 65536;
   adaptyst::collector collector(support::options());
   std::vector<std::thread> running;
+  running.reserve(threads);
   for (int t = 0; t != threads; ++t)
     running.emplace_back([t] {
-      for (int i = 0; i != paths; ++i) {
-        ADAPTYST_REGION(std::to_string(t) + "/" + std::to_string(i));
-      }
+      for (std::uint64_t turn = 0; turn != turns; ++turn)
+        for (int above = 0; above != outer; ++above) {
+          ADAPTYST_REGION("outer " + std::to_string(outer * t + above));
+          for (int below = 0; below != inner; ++below) {
+            ADAPTYST_REGION("inner " + std::to_string(below));
+          }
+        }
     });
   for (std::thread& one : running) one.join();
   const adaptyst::profile profile = collector.stop();
   support::check_account(profile);
-  CHECK(profile.accounting.begun == threads * paths);
-  CHECK(profile.accounting.ended == 4096);
-  CHECK(support::lost(profile, adaptyst::loss_reason::kernel_rows_full) == threads * paths - 4096);
+  CHECK(profile.accounting.begun == paths * turns);
+  CHECK(profile.accounting.open == 0);
+  CHECK(profile.accounting.unnamed == 0);
+  // Processors that take the last place at the same moment may both get one.
+  const std::uint64_t kept = profile.regions.size();
+  CHECK(kept >= room);
+  CHECK(kept <= room + std::thread::hardware_concurrency());
+  CHECK(profile.accounting.ended == kept * turns);
+  CHECK(support::lost(profile, adaptyst::loss_reason::kernel_rows_full) == (paths - kept) * turns);
+  std::uint64_t inexact = 0;
+  for (const adaptyst::region& one : profile.regions)
+    inexact += one.count != turns || one.durations.count() != turns || one.path.front().rfind("outer ", 0) != 0 ? 1 : 0;
+  CHECK(inexact == 0);
 }
 
 TEST_CASE("attaching and detaching while threads run loses nothing without a name") {

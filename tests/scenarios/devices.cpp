@@ -3,7 +3,13 @@
 #include <adaptyst/offload.hpp>
 #include <adaptyst/operation.hpp>
 #include <adaptyst/payload.hpp>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <random>
 #include <thread>
+#include <vector>
 
 #include "collecting.hpp"
 
@@ -103,6 +109,102 @@ TEST_CASE("a device that does several operations at once is busy once") {
   CHECK(device.queues == 2);
   CHECK(support::lost(profile, adaptyst::loss_reason::bad_times) == 1);
   CHECK(profile.accounting.open == 0);
+}
+
+TEST_CASE("threads may complete each other's operations, in any order, and all figures are exact") {
+  constexpr std::uint64_t each = 20'000;
+  constexpr unsigned threads = 4;
+  adaptyst::collector collector(support::options());
+  std::vector<std::vector<adaptyst::operation>> submitted(threads);
+  const auto on_all = [](auto&& work) {
+    std::vector<std::thread> running;
+    running.reserve(threads);
+    for (unsigned thread = 0; thread != threads; ++thread) running.emplace_back([&work, thread] { work(thread); });
+    for (std::thread& one : running) one.join();
+  };
+  on_all([&](unsigned thread) {
+    submitted[thread].reserve(each);
+    for (std::uint64_t at = 0; at != each; ++at)
+      submitted[thread].push_back(adaptyst::submit("one of many", gpu, thread, adaptyst::operation_kind::kernel));
+  });
+  // Four queues, in each a kernel of 30 ns every 100 ns, 10 ns behind that of the queue before: 60 ns of 100 are busy.
+  const std::uint64_t begin = adaptyst::now_ns();
+  on_all([&](unsigned thread) {
+    std::vector<adaptyst::operation>& own = submitted[(thread + 1) % threads];
+    std::mt19937 random(thread);
+    std::vector<std::uint64_t> order(each);
+    for (std::uint64_t at = 0; at != each; ++at) order[at] = at;
+    std::shuffle(order.begin(), order.end(), random);
+    for (const std::uint64_t at : order) {
+      const std::uint64_t started = begin + 100 * at + 10 * ((thread + 1) % threads);
+      own[at].complete(started, started + 30);
+    }
+  });
+  const adaptyst::profile profile = collector.stop();
+  support::check_account(profile);
+  const adaptyst::device_usage& device = usage(profile, "test GPU");
+  CHECK(device.operations == threads * each);
+  CHECK(device.queues == threads);
+  CHECK(device.late == 0);
+  CHECK(device.skipped == 0);
+  CHECK(*device.work_ns == 30 * threads * each);
+  CHECK(*device.busy_ns == 60 * each);
+  CHECK(*device.kernel_ns == 60 * each);
+  CHECK(support::find(profile, {"one of many"}).total_ns == 30 * threads * each);
+}
+
+TEST_CASE("a forked child that looks at itself has a ledger of its own") {
+  adaptyst::collector collector(support::options());
+  const auto run = [](std::uint64_t operations) {
+    const std::uint64_t begin = adaptyst::now_ns() + 1'000'000'000;
+    for (std::uint64_t at = 0; at != operations; ++at)
+      adaptyst::submit("in both", gpu, 0, adaptyst::operation_kind::kernel)
+          .complete(begin + 20 * at, begin + 20 * at + 10);
+  };
+  run(1000);
+  adaptyst::operation of_parent = adaptyst::submit("in both", gpu, 0, adaptyst::operation_kind::kernel);
+  const pid_t child = fork();
+  if (child == 0) {
+    const std::uint64_t now = adaptyst::now_ns();
+    of_parent.complete(now, now + 5);  // nobody's here
+    adaptyst::collector own("report=none,engine=inline");
+    run(700);
+    std::thread(run, 300).join();
+    const adaptyst::profile profile = own.stop();
+    const adaptyst::device_usage& device = usage(profile, "test GPU");
+    _exit(device.operations == 1000 && device.work_ns == 10'000U && device.skipped == 0 && device.late == 0 ? 0 : 1);
+  }
+  int status = -1;
+  REQUIRE(waitpid(child, &status, 0) == child);
+  CHECK(WIFEXITED(status));
+  CHECK(WEXITSTATUS(status) == 0);
+  const std::uint64_t now = adaptyst::now_ns();
+  of_parent.complete(now, now + 5);
+  const adaptyst::profile profile = collector.stop();
+  support::check_account(profile);
+  CHECK(usage(profile, "test GPU").operations == 1001);
+  CHECK(*usage(profile, "test GPU").work_ns == 10'005);
+}
+
+TEST_CASE("what a thread had told when it ended counts, and what it left open another may complete") {
+  adaptyst::collector collector(support::options());
+  std::uint64_t at = adaptyst::now_ns() + 1'000'000'000;
+  std::vector<adaptyst::operation> open(100);
+  for (adaptyst::operation& left : open)
+    std::thread([&] {
+      adaptyst::submit("of its own", gpu, 0, adaptyst::operation_kind::kernel).complete(at, at + 10);
+      static_cast<void>(left = adaptyst::submit("left open", gpu, 0, adaptyst::operation_kind::copy_to));
+      at += 100;
+    }).join();
+  for (std::size_t one = open.size() / 2; one != 0; --one) open[one].complete(at - 100 * one, at - 100 * one + 30);
+  const adaptyst::profile profile = collector.stop();
+  support::check_account(profile);
+  const adaptyst::device_usage& device = usage(profile, "test GPU");
+  CHECK(device.operations == 150);
+  CHECK(*device.kernel_ns == 1000);
+  CHECK(*device.copy_ns == 50 * 30);
+  CHECK(*device.busy_ns == 50 * 10 + 50 * 30);
+  CHECK(profile.accounting.open == 50);
 }
 
 TEST_CASE("work that is learned of later belongs to the region that handed it over") {

@@ -112,13 +112,44 @@ TEST_CASE("metrics belong to the open region, marks are counted") {
 }
 
 TEST_CASE("more call paths than a thread has rows for are counted as lost") {
+  if (support::engine() != "inline") return;  // the kernel has room for fewer
   adaptyst::collector collector(support::options());
-  for (int i = 0; i != 5000; ++i) {
-    ADAPTYST_REGION("number " + std::to_string(i));
+  constexpr std::uint64_t paths = 70'000;
+  constexpr std::uint64_t rows = 65'536;
+  // Each of 300 below each of as many: the process has no markers for as many names.
+  for (std::uint64_t i = 0; i != paths; ++i) {
+    ADAPTYST_REGION("outer " + std::to_string(i / 300));
+    ADAPTYST_REGION("inner " + std::to_string(i % 300));
   }
   const adaptyst::profile profile = collector.stop();
   support::check_account(profile);
-  CHECK(profile.accounting.begun == 5000);
-  CHECK(profile.accounting.ended == 4096);
-  CHECK(support::lost(profile, adaptyst::loss_reason::rows_full) == 904);
+  CHECK(profile.accounting.begun == 2 * paths);
+  CHECK(profile.regions.size() == rows);
+  const std::uint64_t lost = support::lost(profile, adaptyst::loss_reason::rows_full);
+  CHECK(profile.accounting.ended == 2 * paths - lost);
+  CHECK(lost >= paths - rows);
+}
+
+TEST_CASE("thousands of call paths, in any order and again and again, keep their rows apart") {
+  if (support::engine() != "inline") return;  // the kernel has room for fewer
+  adaptyst::collector collector(support::options());
+  constexpr std::uint64_t paths = 5'000;
+  for (std::uint64_t i = 0; i != 4 * paths; ++i) {
+    const std::uint64_t number = i * 7'919 % paths;
+    ADAPTYST_REGION("number " + std::to_string(number));
+    if (number % 2 == 0) ADAPTYST_METRIC("metric number " + std::to_string(number), static_cast<double>(number));
+  }
+  const adaptyst::profile profile = collector.stop();
+  support::check_account(profile);
+  CHECK(profile.accounting.lost.empty());
+  CHECK(profile.accounting.ended == 6 * paths);
+  REQUIRE(profile.regions.size() == paths);
+  for (const adaptyst::region& row : profile.regions) {
+    CAPTURE(row.path.back());
+    CHECK(row.count == 4);
+    CHECK(row.durations.count() == 4);
+    const std::string number = row.path.back().substr(7);
+    if (std::stoul(number) % 2 == 0) CHECK(row.attributes.at("metric number " + number).sum == 4 * std::stod(number));
+    else CHECK(row.attributes.empty());
+  }
 }

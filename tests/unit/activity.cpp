@@ -207,3 +207,54 @@ TEST_CASE("what is shown fits, and does no harm") {
   CHECK(text.find("region?49") < text.find("region?48"));
   CHECK(text.find("region?46") == std::string::npos);
 }
+
+TEST_CASE("a region that took longer than the interval has a share of all of it, and no more") {
+  activity_meter meter;
+  meter.next(at(0, {}), 0);
+  const activity now = meter.next(
+      at(4, {row("day", 1, 1, 86'400'000'000'000), row("two", 2, 2, 3'000'000'000), row("short", 3, 1, 250'000'000)}),
+      second);
+  REQUIRE(now.regions.size() == 3);
+  CHECK(*now.regions[0].total_share == Approx(1));
+  CHECK(*now.regions[0].self_share == Approx(0.5));
+  CHECK(*now.regions[0].mean_ns == Approx(86.4e12));
+  CHECK(*now.regions[1].total_share == Approx(2));
+  CHECK(*now.regions[2].total_share == Approx(0.25));
+  CHECK(to_table(now).find(">9999") == std::string::npos);
+}
+
+TEST_CASE("rows stay in sight when nothing is counted") {
+  activity_meter meter;
+  meter.next(at(0, {}), 0);
+  const activity first = meter.next(at(3, {row("a", 1, 2, 1000), row("b", 2, 1, 1000)}), second);
+  activity now = meter.next(at(5, {row("b", 2, 3, 1000)}), second);
+  add_idle(now, first);
+  REQUIRE(now.regions.size() == 2);
+  CHECK(now.regions[0].path.back() == "b");
+  const active_region& idle = now.regions[1];
+  CHECK(idle.path.back() == "a");
+  CHECK(idle.per_second == 0.0);
+  CHECK(idle.total_share == 0.0);
+  CHECK_FALSE((idle.mean_ns || idle.p99_ns));
+  CHECK(idle.total_so_far_ns == 2000);
+  CHECK(to_table(now).find("main > a") != std::string::npos);
+  activity last = meter.next(at(5, {}), second);
+  add_idle(last, now, 1);
+  REQUIRE(last.regions.size() == 1);
+  CHECK(last.regions[0].path.back() == "b");
+}
+
+TEST_CASE("rows say whose they are, and are listed by what is asked for") {
+  activity_meter meter;
+  meter.next(at(0, {}), 0);
+  activity now = meter.next(at(31, {row("long", 1, 1, 10'000), row("often", 2, 30, 100)}), second);
+  now.regions[0].processes = {4711};
+  now.regions[1].processes = {4711, 4712, 4713};
+  activity_view how;
+  std::string text = to_table(now, how);
+  CHECK(text.find("main > long") < text.find("main > often"));
+  CHECK(text.find(" 4711 +2 ") > text.find("main > often"));
+  how.order = activity_order::rate;
+  text = to_table(now, how);
+  CHECK(text.find("main > often") < text.find("main > long"));
+}

@@ -1,9 +1,12 @@
 // From a process's ledger to what the profile says of its devices. The state is made for the purpose; no marker runs.
 #include <adaptyst/detail/device_id.hpp>
+#include <unistd.h>
+
 #include <memory>
 
 #include "catch.hpp"
 #include "recorder/device_reader.hpp"
+#include "recorder/other_memory.hpp"
 
 namespace {
 
@@ -35,13 +38,20 @@ class made_process {
   }
 
   void book(std::uint32_t on, device_work what, std::uint64_t begin, std::uint64_t end, std::uint64_t submitted = 0) {
-    REQUIRE(detail::with_ledger(state_->store->ledger, epoch, [=](detail::device_ledger& all) {
-      all.add({begin, end, submitted, 0, on, what});
-    }));
+    REQUIRE(detail::book_entry(*state_->store, epoch, place_, {begin, end, submitted, 0, on, what}));
+  }
+  // What has been swept.
+  detail::ledger_sums& sums() const {
+    detail::device_ledger& all = state_->store->ledger;
+    if (all.room == nullptr)
+      all.room = static_cast<detail::sweeping_room*>(state_->store->allocate_pages(sizeof(detail::sweeping_room)));
+    REQUIRE(all.room != nullptr);
+    return all.room->sums[all.commits & 1];
   }
 
  private:
   std::unique_ptr<detail::process, unmaker> state_;
+  detail::ledger_place place_{};
 };
 
 }  // namespace
@@ -107,7 +117,6 @@ TEST_CASE("a new collector finds the devices, and nothing that they did before")
   CHECK(list.devices[1].busy_ns == 0U);
   CHECK(list.devices[1].operations == 0);
   // Nor does what an old one's thread still books enter the new account.
-  CHECK(detail::with_ledger((*in).store->ledger, 2, [](detail::device_ledger&) {}));
   in.book(gpu, device_work::kernel, 300, 400);
   CHECK(read_devices(in.state(), 2000, 1000, 0).devices.at(1).operations == 0);
 }
@@ -154,19 +163,32 @@ TEST_CASE("a wait that has not ended lasts until now") {
 
 TEST_CASE("a ledger in which anything may stand does no harm") {
   made_process in;
-  (void)in.device(1, 0, "liar");
-  auto* const bytes = reinterpret_cast<unsigned char*>(&(*in).store->ledger);
-  const std::size_t end = offsetof(detail::device_ledger, devices) + offsetof(detail::device_entry, sums);
-  const detail::device_entry honest = (*in).store->ledger.devices[0];
-  for (unsigned value = 1; value != 256; ++value) {
-    for (std::size_t at = 0; at != end; ++at) bytes[at] = static_cast<unsigned char>(value + 7 * at * (value % 3));
-    (*in).store->ledger.sequence = 2;
-    if (value % 32 != 0) (*in).store->ledger.lock = 0;  // whoever holds it is waited for
-    (*in).store->ledger.epoch = epoch;
-    (*in).store->ledger.devices[0] = honest;
-    (*in).store->ledger.devices[0].sums.queue_count = value * 1000;
-    const adaptyst::lib::device_list list = read_devices(in.state(), 1600, 2000, 0);
-    CHECK(list.devices.size() == 2);
+  in.book(in.device(1, 0, "liar"), device_work::kernel, 100, 200);
+  detail::device_ledger& ledger = (*in).store->ledger;
+  detail::ledger_chunk* const chunk = ledger.chunks[0];
+  static_cast<void>(in.sums());
+  detail::sweeping_room* const room = ledger.room;
+  const detail::device_entry honest = ledger.devices[0];
+  const adaptyst::lib::other_memory outside(getpid(), false);  // where addresses may lead nowhere
+  adaptyst::lib::process_state state = in.state();
+  state.in = &outside;
+  const auto fill = [](void* what, std::size_t bytes, unsigned value) {
+    auto* const to = static_cast<unsigned char*>(what);
+    for (std::size_t at = 0; at != bytes; ++at) to[at] = static_cast<unsigned char>(value + 7 * at * (value % 3));
+  };
+  for (unsigned value = 1; value < 256; value += 5) {
+    fill(&ledger, sizeof ledger, value);
+    fill(chunk, sizeof *chunk, value);
+    fill(room, sizeof room->sums, value);
+    ledger.epoch = epoch;
+    if (value % 3 != 0) ledger.room = room;
+    ledger.devices[0] = honest;
+    ledger.devices[1].state = 0;
+    if (value % 4 != 0)
+      for (detail::ledger_chunk*& one : ledger.chunks) one = chunk;
+    if (value % 2 != 0)
+      for (detail::ledger_block& one : chunk->blocks) one.epoch = epoch;
+    CHECK(read_devices(state, 1600, 2000, 0).devices.size() == 2);
   }
 }
 
@@ -219,9 +241,10 @@ TEST_CASE("where it is not known what the host waited for, or what ran at once, 
   const std::uint32_t gpu = in.device(1, 0, "late");
   in.book(gpu, device_work::kernel, 1100, 1200);
   CHECK(read_devices(in.state(), 2000, 1000, 0).devices.at(1).awaited_ns == 0U);
-  (*in).store->ledger.devices[0].sums.unplaced = 1;
+  in.sums().device_count = 1;
+  in.sums().devices[0].unplaced = 1;
   CHECK_FALSE(read_devices(in.state(), 2000, 1000, 0).devices.at(1).awaited_ns.has_value());
   CHECK(read_devices(in.state(), 2000, 1000, 0).offload.busy_ns == 100U);
-  (*in).store->ledger.unplaced = 1;
+  in.sums().unplaced = 1;
   CHECK_FALSE(read_devices(in.state(), 2000, 1000, 0).offload.busy_ns.has_value());
 }

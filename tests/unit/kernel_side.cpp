@@ -16,35 +16,40 @@
 
 namespace lib = adaptyst::lib;
 
-TEST_CASE("what processors have of a row becomes one: nested times taken off, buckets where they belong") {
+TEST_CASE("parts of a row become one: nested times taken off, buckets where they say that they belong") {
+  const auto bucket = [](std::uint64_t number, std::uint64_t count) {
+    return (number + 1) << ADAPTYST_KERNEL_COUNT_BITS | count;
+  };
   adaptyst_kernel_row part{};
   part.total_ns = 1000;
   part.child_ns = 300;
   part.max_ns = 70;
   part.min_complement = ~std::uint64_t{20};
   part.unbucketed = 2;
-  part.own_group = 3;  // buckets 32 to 47
-  part.group.counts[1] = 5;
-  part.group.counts[15] = 4;
-  lib::measured_row row = lib::row_of(part);
+  part.buckets[1] = bucket(33, 5);
+  part.buckets[9] = bucket(0, 4);
+  lib::measured_row row;
+  lib::add_part(row, part);
   CHECK(row.count == 11);
   CHECK(row.total_ns == 1000);
   CHECK(row.self_ns == 700);
   CHECK(row.min_ns == 20);
   CHECK(row.max_ns == 70);
-  REQUIRE(row.durations.buckets().size() == 48);
+  REQUIRE(row.durations.buckets().size() == 34);
   CHECK(row.durations.buckets()[33] == 5);
-  CHECK(row.durations.buckets()[47] == 4);
+  CHECK(row.durations.buckets()[0] == 4);
   CHECK(row.durations.count() == 9);
-  adaptyst_kernel_group group{};
-  group.counts[0] = 6;
-  lib::add_group(row, 3, group);
-  CHECK(row.count == 17);
+  adaptyst_kernel_row rest{};
+  rest.buckets[0] = bucket(48, 6);
+  rest.buckets[1] = bucket(33, (std::uint64_t{1} << 53) + 1);
+  lib::add_part(row, rest);
+  CHECK(row.count == 11 + 6 + (std::uint64_t{1} << 53) + 1);
+  CHECK(row.total_ns == 1000);
+  CHECK(row.min_ns == 20);
+  CHECK(row.max_ns == 70);
   REQUIRE(row.durations.buckets().size() == 49);
   CHECK(row.durations.buckets()[48] == 6);
-  part.own_group = 0;
-  CHECK(lib::row_of(part).count == 2);
-  CHECK(lib::row_of(part).durations.count() == 0);
+  CHECK(row.durations.buckets()[33] == 6 + (std::uint64_t{1} << 53));
 }
 
 TEST_CASE("what processors know of a path's context is added up, and each reason has its place") {

@@ -32,6 +32,7 @@ struct program {
   detail::store_head head{};
   std::vector<std::unique_ptr<detail::recorder>> threads;
   detail::row_chunk rows[2]{};
+  std::uint64_t histogram[ADAPTYST_HISTOGRAM_BUCKETS]{};
 
   program() {
     const char* const names[] = {"main", "solve", "wait"};
@@ -66,7 +67,8 @@ struct program {
     row.path = &paths[path];
     row.site = paths[path].site;
     row.count = times;
-    row.histogram = rows[thread].histograms[0];
+    row.histogram = histogram;
+    row.buckets = ADAPTYST_HISTOGRAM_BUCKETS;
     on.chunks[0] = &rows[thread];
     return row;
   }
@@ -210,9 +212,10 @@ TEST_CASE("of a row: what is nested is not its own time, and more than it has is
   row.max_ns = 50;
   row.threads = 2;
   row.left_out = 1;
-  in.rows[0].histograms[0][33] = 2;
-  row.attributes[0] = {5, 1, 4};
-  row.attributes[1] = {0, __builtin_huge_val(), -__builtin_huge_val()};
+  in.histogram[33] = 2;
+  detail::attribute_sum sums[] = {{5, 1, 4}, {0, __builtin_huge_val(), -__builtin_huge_val()}};
+  row.attributes = sums;
+  row.attribute_count = 2;
   const char* const names[] = {"cells", "flops"};
   std::copy(std::begin(names), std::end(names), in.sites[1].attributes);
   in.sites[1].attribute_count = 2;

@@ -97,12 +97,27 @@ TEST_CASE("accounts add up, each reason by itself") {
   CHECK(sum.unnamed == 44);
 }
 
+namespace {
+
+constexpr event_costs usual_costs() {
+  event_costs made;
+  made.engine_ns = 280;
+  made.recorder_ns = 40;
+  made.sampled_ns = 60;
+  made.left_out_ns = 1;
+  made.left_out_around_ns = 3;
+  return made;
+}
+
+}  // namespace
+
 TEST_CASE("one event of 2^k costs a recorded one, shared by so many, beside what leaving out costs") {
-  constexpr event_costs costs{280, 40, 1};
+  constexpr event_costs costs = usual_costs();
   CHECK(costs.on(ADAPTYST_STEP_ENGINE) == 280);
   CHECK(costs.on(ADAPTYST_STEP_RECORDER) == 40);
-  CHECK(costs.on(ADAPTYST_STEP_RECORDER + 1) == 21);
-  CHECK(costs.on(ADAPTYST_STEP_RECORDER + 3) == 6);
+  CHECK(costs.on(ADAPTYST_STEP_RECORDER + 1) == 31);
+  CHECK(costs.on(ADAPTYST_STEP_RECORDER + 3) == 8.5);
+  CHECK(costs.on(ADAPTYST_STEP_SUBTREE + 1) == 33);
 }
 
 TEST_CASE("what observing has cost: each event on the way that it took") {
@@ -119,11 +134,35 @@ TEST_CASE("what observing has cost: each event on the way that it took") {
   made.regions[1].id = 2;
   made.regions[1].count = 5;
   made.accounting.ended = 105;
-  constexpr event_costs costs{280, 40, 1};
+  constexpr event_costs costs = usual_costs();
   set_overhead(made, from, costs);
   CHECK(made.regions[0].overhead_ns == 10 * 280 + 30 * 40 + 60 * 1);
   CHECK(made.regions[1].overhead_ns == 5 * 280);
   CHECK(made.accounting.overhead_ns == 15 * 280 + 30 * 40 + 60 * 1);
+}
+
+TEST_CASE("what observing has cost: samples, and those around others") {
+  // Of 100 events 20 were recorded as one of 4; 20 by the engine.
+  measured from;
+  from.paths[1] = {0, 0, 0, 0};
+  from.paths[2] = {1, 0, 0, 0};
+  for (const std::uint64_t id : {1U, 2U}) {
+    from.rows[id].count = 100;
+    from.rows[id].left_out = 20 * 3;
+    from.rows[id].count_variance = 20 * 4 * 3;
+  }
+  adaptyst::profile made;
+  made.regions.resize(2);
+  for (const std::size_t at : {0U, 1U}) {
+    made.regions[at].id = at + 1;
+    made.regions[at].kind = region_kind::region;
+    made.regions[at].count = 100;
+  }
+  made.accounting.ended = 200;
+  set_overhead(made, from, usual_costs());
+  CHECK(made.regions[0].overhead_ns == 20 * 280 + 2 * 20 * 60 + 60 * 3);
+  CHECK(made.regions[1].overhead_ns == 20 * 280 + 20 * 60 + 60 * 1);
+  CHECK(made.accounting.overhead_ns == *made.regions[0].overhead_ns + *made.regions[1].overhead_ns);
 }
 
 TEST_CASE("what a function without markers costs is not known, nor the sum then") {
@@ -132,8 +171,19 @@ TEST_CASE("what a function without markers costs is not known, nor the sum then"
   made.regions[0].kind = region_kind::function;
   made.regions[1].kind = region_kind::region;
   made.regions[0].count = made.regions[1].count = 1;
-  set_overhead(made, {}, {280, 40, 1});
+  set_overhead(made, {}, usual_costs());
   CHECK_FALSE(made.regions[0].overhead_ns.has_value());
   CHECK(made.regions[1].overhead_ns == 280);
   CHECK_FALSE(made.accounting.overhead_ns.has_value());
+}
+
+TEST_CASE("the error of what samples were shortened by is the same for all of them") {
+  adaptyst::profile made;
+  made.regions.resize(2);
+  made.regions[0].count = 1100;
+  made.regions[0].sampled = 100;
+  made.regions[0].total_variance = 25;
+  adaptyst::lib::add_floor_error(made, 2);
+  CHECK(made.regions[0].total_variance == 25 + 2000.0 * 2000);
+  CHECK_FALSE(made.regions[1].total_variance.has_value());
 }

@@ -15,7 +15,9 @@ using adaptyst::error;
 using adaptyst::output_form;
 using adaptyst::lib::expand;
 using adaptyst::lib::parse_output;
+using adaptyst::lib::tells_processes_apart;
 using adaptyst::lib::to_text;
+using adaptyst::lib::with_number;
 
 struct parsed {
   std::optional<adaptyst::output> made;
@@ -117,4 +119,27 @@ TEST_CASE("%r is the rank that the launcher says, and 0 without one") {
     CHECK(expand("%r.json") == "17.json");
     unsetenv(name);
   }
+}
+
+TEST_CASE("what does not look like a rank is none") {
+  const environment clean;
+  setenv("PMI_RANK", "../17", 1);
+  CHECK(expand("%r.json") == "0.json");
+  setenv("SLURM_PROCID", "4", 1);
+  CHECK(expand("%r.json") == "4.json");
+}
+
+TEST_CASE("a number goes between a name and its suffix") {
+  CHECK(with_number("run.json", "3") == "run-3.json");
+  CHECK(with_number("a.b/run.trace.json", "3") == "a.b/run-3.trace.json");
+  CHECK(with_number("a.b/run.v2.txt", "3") == "a.b/run.v2-3.txt");
+  CHECK(with_number("a.b/run", "3") == "a.b/run-3");
+  CHECK(with_number("a.b/.hidden", "3") == "a.b/.hidden-3");
+  CHECK(with_number("run.svg", "3") == "run-3.svg");
+}
+
+TEST_CASE("a name tells processes apart that has %p or %r in it") {
+  for (const char* const apart : {"%p.json", "a.%r.json", "%%%p"}) CHECK(tells_processes_apart(apart));
+  for (const char* const alike : {"p.json", "%h.json", "%%p.json", "%%r", ""})
+    CHECK_FALSE(tells_processes_apart(alike));
 }

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <random>
+#include <unordered_map>
 
 #include "catch.hpp"
 
@@ -12,9 +13,18 @@ namespace {
 using adaptyst::lib::event_costs;
 using adaptyst::lib::marker_load;
 using adaptyst::lib::overhead_budget;
+using adaptyst::lib::thinning_allowed;
 
-constexpr event_costs in_kernel{280, 40, 1};
-constexpr event_costs in_program{22, 40, 1};
+constexpr event_costs costs_of(double engine_ns) {
+  event_costs made;
+  made.engine_ns = engine_ns;
+  made.recorder_ns = made.sampled_ns = 40;
+  made.left_out_ns = 1;
+  made.left_out_around_ns = 3;
+  return made;
+}
+constexpr event_costs in_kernel = costs_of(280);
+constexpr event_costs in_program = costs_of(22);
 constexpr std::uint64_t second = 1'000'000'000;
 
 // A process that uses one processor, looked at ten times a second.
@@ -22,17 +32,22 @@ class made_up {
  public:
   explicit made_up(const event_costs& costs, double share = 0.02) : costs_(costs), budget_(share, costs) {}
 
-  void runs(std::uint64_t marker, double per_second, std::uint32_t highest = ADAPTYST_STEP_LAST) {
+  void runs(std::uint64_t marker, double per_second, thinning_allowed allowed = thinning_allowed::single) {
     rates_[marker] = per_second;
     loads_[marker].marker = marker;
-    loads_[marker].highest = highest;
+    loads_[marker].allowed = allowed;
   }
+  // So much of its events lie right inside those of another.
+  void lies_in(std::uint64_t marker, std::uint64_t around, double share = 1) { shares_[marker][around] = share; }
   void pass(double seconds) {
     for (double left = seconds; left > 0.05; left -= 0.1) {
       now_ns_ += second / 10;
       std::vector<marker_load> all;
       for (auto& [marker, load] : loads_) {
         load.events += static_cast<std::uint64_t>(rates_[marker] * 0.1 * noise_(random_));
+        for (const auto& [around, share] : shares_[marker])
+          inside_[marker][around] = static_cast<std::uint64_t>(share * static_cast<double>(load.events));
+        load.inside = &inside_[marker];
         all.push_back(load);
       }
       for (const auto& change : budget_.decide(now_ns_, now_ns_ - 5 * second, all)) {
@@ -56,6 +71,8 @@ class made_up {
   overhead_budget budget_;
   std::map<std::uint64_t, marker_load> loads_;
   std::map<std::uint64_t, double> rates_;
+  std::map<std::uint64_t, std::map<std::uint64_t, double>> shares_;
+  std::map<std::uint64_t, std::unordered_map<std::uint64_t, std::uint64_t>> inside_;
   std::uint64_t now_ns_ = 5 * second;
   std::mt19937_64 random_{1};
   std::uniform_real_distribution<double> noise_{1, 1.0000001};
@@ -104,12 +121,12 @@ TEST_CASE("leaving out may cost the budget by itself: the rest is still recorded
   CHECK(program.cost() > 0.04);
   CHECK(program.cost() < 0.0426);
   CHECK(program.step(1) > ADAPTYST_STEP_RECORDER);
-  CHECK(program.step(1) < ADAPTYST_STEP_LAST);
+  CHECK(program.step(1) < ADAPTYST_STEP_SUBTREE);
 }
 
 TEST_CASE("whoever cannot do with less does not take what the others need") {
   made_up program(in_program);
-  program.runs(1, 5'000'000, ADAPTYST_STEP_ENGINE);  // 11 %, as it has events inside its own
+  program.runs(1, 5'000'000, thinning_allowed::none);  // 11 %, as it has events inside its own
   program.runs(2, 20'000'000);
   program.runs(3, 5'000'000);
   program.make_noise(0.05);
@@ -122,12 +139,12 @@ TEST_CASE("whoever cannot do with less does not take what the others need") {
 
 TEST_CASE("a marker with events inside its own is never left out, and goes back where this shows late") {
   made_up program(in_kernel);
-  program.runs(1, 5'000'000, ADAPTYST_STEP_RECORDER);
+  program.runs(1, 5'000'000, thinning_allowed::recorder);
   program.runs(2, 5'000'000);
   program.pass(1);
   CHECK(program.step(1) == ADAPTYST_STEP_RECORDER);
   CHECK(program.step(2) > ADAPTYST_STEP_RECORDER);
-  program.runs(2, 5'000'000, ADAPTYST_STEP_RECORDER);
+  program.runs(2, 5'000'000, thinning_allowed::recorder);
   program.pass(0.1);
   CHECK(program.step(2) == ADAPTYST_STEP_RECORDER);
 }
@@ -199,7 +216,7 @@ TEST_CASE("up again, but only to where half the budget would have done all that 
 TEST_CASE("a marker that is found on a step goes on from there") {
   overhead_budget budget(0.02, in_kernel);
   const auto look = [&](std::uint64_t at_ns, std::uint64_t events) {
-    return budget.decide(at_ns, at_ns, {{1, events, ADAPTYST_STEP_LAST, 5}});
+    return budget.decide(at_ns, at_ns, {{1, events, thinning_allowed::single, 5, nullptr}});
   };
   CHECK(look(1 * second, 10).empty());
   const auto changes = look(2 * second, 20);
@@ -209,18 +226,67 @@ TEST_CASE("a marker that is found on a step goes on from there") {
 
 TEST_CASE("counts that begin anew are those of a new collection, not of 2^64 events") {
   overhead_budget budget(0.02, in_kernel);
-  CHECK(budget.decide(1 * second, 1 * second, {{1, 50, ADAPTYST_STEP_LAST, 0}}).empty());
-  CHECK(budget.decide(2 * second, 2 * second, {{1, 10, ADAPTYST_STEP_LAST, 0}}).empty());
+  CHECK(budget.decide(1 * second, 1 * second, {{1, 50, thinning_allowed::single, 0, nullptr}}).empty());
+  CHECK(budget.decide(2 * second, 2 * second, {{1, 10, thinning_allowed::single, 0, nullptr}}).empty());
 }
 
 TEST_CASE("in less than 2 ms of CPU time a rate says nothing, unless a second has passed") {
   overhead_budget budget(0.02, in_kernel);
   constexpr std::uint64_t ms = second / 1000;
   const auto look = [&](std::uint64_t at_ns, std::uint64_t cpu_ns, std::uint64_t events) {
-    return budget.decide(at_ns, cpu_ns, {{1, events, ADAPTYST_STEP_LAST, 0}}).size();
+    return budget.decide(at_ns, cpu_ns, {{1, events, thinning_allowed::single, 0, nullptr}}).size();
   };
   CHECK(look(1 * second, 1 * second, 0) == 0);
   CHECK(look(1 * second + 10 * ms, 1 * second + ms, 100'000) == 0);
   CHECK(look(1 * second + 20 * ms, 1 * second + 2 * ms, 100'000) == 1);
   CHECK(look(2 * second + 20 * ms, 1 * second + 3 * ms, 10'000'000) == 1);
+}
+
+TEST_CASE("what is nested in what is thinned is thinned with it, and not once more") {
+  made_up program(in_program);
+  program.runs(1, 5'000'000, thinning_allowed::with_subtree);
+  program.runs(2, 5'000'000, thinning_allowed::with_subtree);
+  program.runs(3, 5'000'000);
+  program.lies_in(2, 1);
+  program.lies_in(3, 2);
+  program.pass(0.1);
+  CHECK(program.step(1) > ADAPTYST_STEP_SUBTREE);
+  CHECK(program.step(2) == ADAPTYST_STEP_ENGINE);
+  CHECK(program.step(3) == ADAPTYST_STEP_ENGINE);
+}
+
+TEST_CASE("what is nested in a rare region is thinned by itself") {
+  made_up program(in_program);
+  program.runs(1, 10, thinning_allowed::with_subtree);
+  program.runs(2, 5'000'000);
+  program.lies_in(2, 1);
+  program.pass(0.1);
+  CHECK(program.step(1) == ADAPTYST_STEP_ENGINE);
+  CHECK(program.step(2) > ADAPTYST_STEP_RECORDER);
+  CHECK(program.step(2) <= ADAPTYST_STEP_SUBTREE);
+}
+
+TEST_CASE("of what lies in two regions, that which is not thinned along is thinned by itself") {
+  made_up program(in_program);
+  program.runs(1, 2'000'000, thinning_allowed::with_subtree);
+  program.runs(2, 10, thinning_allowed::with_subtree);
+  program.runs(3, 8'000'000);
+  program.lies_in(3, 1, 0.5);
+  program.lies_in(3, 2, 0.5);
+  program.pass(0.1);
+  CHECK(program.step(1) > ADAPTYST_STEP_SUBTREE);
+  CHECK(program.step(2) == ADAPTYST_STEP_ENGINE);
+  CHECK(program.step(3) > ADAPTYST_STEP_RECORDER);
+}
+
+TEST_CASE("markers that lie in each other, in themselves, or in nobody known do no harm") {
+  made_up program(in_program);
+  for (const std::uint64_t marker : {1U, 2U, 3U}) program.runs(marker, 5'000'000, thinning_allowed::with_subtree);
+  program.lies_in(1, 2);
+  program.lies_in(2, 1);
+  program.lies_in(3, 3, 0.5);
+  program.lies_in(3, 99, 5);  // more often than it ran
+  program.pass(1);
+  for (const std::uint64_t marker : {1U, 2U, 3U}) CHECK(program.step(marker) <= ADAPTYST_STEP_LAST);
+  CHECK(program.step(1) + program.step(2) > ADAPTYST_STEP_SUBTREE);
 }

@@ -55,6 +55,7 @@ class made_memory final : public adaptyst::lib::memory {
 constexpr std::uint64_t state = 0x10000;
 constexpr std::uint64_t recorder = 0x20000;
 constexpr std::uint64_t chunk = 0x30000;
+constexpr std::uint64_t histogram = 0x50000;
 constexpr std::uint64_t path = 0x60000;
 constexpr std::uint64_t site = 0x61000;
 constexpr std::uint64_t name = 0x62000;
@@ -80,16 +81,20 @@ made_memory honest() {
   head.rows_used = 1;
   head.chunks[0] = pointer<detail::row_chunk>(chunk);
   made.put(recorder, head);
-  detail::row_chunk rows{};
+  auto rows = detail::row_chunk{};
   rows.rows[0].id = 77;
   rows.rows[0].path = pointer<adaptyst_path>(path);
   rows.rows[0].count = 3;
   rows.rows[0].total_ns = 30;
   rows.rows[0].min_ns = rows.rows[0].max_ns = 10;
-  rows.rows[0].histogram = pointer<std::uint64_t>(chunk + offsetof(detail::row_chunk, histograms));
-  rows.histograms[0][10] = 3;
-  rows.histograms[0][9] = rows.histograms[0][11] = 99;  // no duration can have been there
+  rows.rows[0].first_bucket = 8;
+  rows.rows[0].buckets = 16;
+  rows.rows[0].histogram = pointer<std::uint64_t>(histogram - 8 * sizeof(std::uint64_t));
   made.put(chunk, rows);
+  std::uint64_t buckets[16] = {};
+  buckets[10 - 8] = 3;
+  buckets[9 - 8] = buckets[11 - 8] = 99;  // no duration can have been there
+  made.put(histogram, buckets);
   made.put(path, adaptyst_path{77, nullptr, pointer<adaptyst_site>(site), 0, 0});
   adaptyst_site marker{};
   marker.id = 5;
@@ -189,6 +194,46 @@ TEST_CASE("a row whose least time is above its greatest has no durations") {
   CHECK(found.rows.at(77).max_ns == 0);
 }
 
+TEST_CASE("a row for whose histogram there was no memory has no durations, and all else") {
+  made_memory made = honest();
+  auto rows = detail::row_chunk{};
+  REQUIRE(made.read(chunk, &rows, sizeof rows));
+  rows.rows[0].buckets = 0;
+  rows.rows[0].histogram = pointer<std::uint64_t>(0x123456789000);
+  made.put(chunk, rows);
+  const adaptyst::lib::measured found = read(made);
+  CHECK(found.rows.at(77).count == 3);
+  CHECK(found.rows.at(77).max_ns == 10);
+  CHECK(found.rows.at(77).durations.count() == 0);
+}
+
+TEST_CASE("numbers of a payload are read where their row says, as many as the marker names") {
+  made_memory made = honest();
+  constexpr std::uint64_t numbers = 0x70000;
+  auto rows = detail::row_chunk{};
+  REQUIRE(made.read(chunk, &rows, sizeof rows));
+  rows.rows[0].attributes = pointer<detail::attribute_sum>(numbers);
+  adaptyst_site marker{};
+  REQUIRE(made.read(site, marker));
+  marker.attribute_count = 2;
+  for (const char*& one : marker.attributes) one = pointer<char>(name);
+  made.put(site, marker);
+  const detail::attribute_sum sums[3] = {{6, 1, 3}, {0, 1, -1}, {9, 9, 9}};
+  made.put(numbers, sums);
+  for (const std::uint64_t count : {std::uint64_t{1}, std::uint64_t{2}, std::uint64_t{3}}) {
+    rows.rows[0].attribute_count = count;
+    made.put(chunk, rows);
+    const adaptyst::lib::measured found = read(made);
+    REQUIRE(found.rows.at(77).attributes.size() == 1);  // the second was never given
+    CHECK(found.rows.at(77).attributes[0].sum == 6);
+    CHECK(found.rows.at(77).attributes[0].max == 3);
+    CHECK(found.rows.at(77).attributes[0].count == 3);
+  }
+  rows.rows[0].attribute_count = ~std::uint64_t{0};  // it lies: they are not there
+  made.put(chunk, rows);
+  CHECK(read(made).rows.empty());
+}
+
 TEST_CASE("a marker or a path whose id is 0 names no row") {
   made_memory made = honest();
   adaptyst_site marker{};
@@ -226,7 +271,7 @@ class endless_memory final : public adaptyst::lib::memory {
   using memory::read;
   bool write(std::uint64_t, const void*, std::size_t) const noexcept override { return false; }
   bool read(std::uint64_t address, void* to, std::size_t bytes) const noexcept override {
-    constexpr std::uint64_t each = std::uint64_t{1} << 24;
+    constexpr std::uint64_t each = std::uint64_t{1} << 25;
     std::memset(to, 0, bytes);
     if (address == state) {
       detail::store_head control{};
@@ -291,6 +336,10 @@ namespace {
 
 constexpr std::uint64_t whole = 0x40000000;  // a store with an arena
 
+struct histograms_of_chunk {
+  std::uint64_t of_row[detail::rows_per_chunk][16];
+};
+
 // The honest one with many rows: all names in an arena of its store.
 made_memory busy(std::size_t rows) {
   made_memory made = honest();
@@ -316,19 +365,22 @@ made_memory busy(std::size_t rows) {
   }
   for (std::size_t first = 0; first < rows; first += detail::rows_per_chunk) {
     const std::uint64_t at_chunk = 0x4000000 + first / detail::rows_per_chunk * 0x100000;
+    const std::uint64_t at_histograms = at_chunk + 0x80000;
     auto made_chunk = std::make_unique<detail::row_chunk>();
+    auto histograms = std::make_unique<histograms_of_chunk>();
     for (std::size_t at = 0; at != std::min<std::size_t>(detail::rows_per_chunk, rows - first); ++at) {
       detail::row& row = made_chunk->rows[at];
       row.id = 100 + first + at;
       row.path = pointer<adaptyst_path>(arena + (first + at) * sizeof(record));
       row.count = row.total_ns = first + at + 1;
       row.max_ns = 1;
-      row.histogram = pointer<std::uint64_t>(at_chunk + offsetof(detail::row_chunk, histograms) +
-                                             at * sizeof made_chunk->histograms[0]);
-      made_chunk->histograms[at][1] = row.count;
+      row.buckets = 16;
+      row.histogram = pointer<std::uint64_t>(at_histograms + at * sizeof histograms->of_row[0]);
+      histograms->of_row[at][1] = row.count;
     }
     head.chunks[first / detail::rows_per_chunk] = pointer<detail::row_chunk>(at_chunk);
     made.put(at_chunk, *made_chunk);
+    made.put(at_histograms, *histograms);
   }
   made.put(recorder, head);
   std::vector<unsigned char>& store = made.pieces()[whole];
@@ -361,7 +413,7 @@ void check_rows(const adaptyst::lib::measured& found, std::size_t rows) {
 }  // namespace
 
 TEST_CASE("many rows are read by chunks and named from a copy of all names, and are what they are one by one") {
-  for (const std::size_t rows : {7U, 8U, 33U, 255U, 256U, 1000U}) check_rows(read_whole(busy(rows)), rows);
+  for (const std::size_t rows : {7U, 8U, 33U, 255U, 256U, 512U, 1300U}) check_rows(read_whole(busy(rows)), rows);
 }
 
 TEST_CASE("names of which the copy ends in the middle are read where they are") {

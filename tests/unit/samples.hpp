@@ -319,7 +319,8 @@ inline adaptyst::profile nasty_profile() {
   made.accounting.unread = {~std::uint64_t{0}, ~std::uint64_t{0}};
   made.accounting.refused = {~std::uint64_t{0}, "no"};
   made.budget = {1e308, 1, 1e300};
-  made.timer_floor_ns = 1e300;
+  made.timer_floor_ns = made.sampled_floor_ns = made.sampled_floor_error_ns = 1e300;
+  made.functions = {{"", 0}, {"a\n\x1b[31m", ~std::uint64_t{0}}};
   return made;
 }
 

@@ -28,11 +28,17 @@ struct kept_row {
   kept_row() {
     kept.min_ns = ~std::uint64_t{0};
     kept.histogram = histogram.data();
+    kept.buckets = ADAPTYST_HISTOGRAM_BUCKETS;
   }
-  void take(std::uint64_t duration_ns, std::uint64_t weight) {
+  void take(std::uint64_t duration_ns, std::uint64_t weight) { take(duration_ns, weight, ++clusters_, weight); }
+  void take(std::uint64_t duration_ns, std::uint64_t weight, std::uint64_t cluster, std::uint64_t cluster_weight) {
     kept.count += weight;
-    add_weighed_duration(kept, duration_ns, 0, weight);
+    static recorder nobodys;  // of which nothing is asked, as there is a histogram
+    add_weighed_duration(nobodys, kept, duration_ns, weight, cluster, cluster_weight);
   }
+
+ private:
+  std::uint64_t clusters_ = 0;
 };
 
 }  // namespace
@@ -48,8 +54,8 @@ TEST_CASE("the logarithm is that of <cmath>") {
 
 TEST_CASE("gaps are geometric") {
   for (const std::uint32_t k : {1U, 3U, 6U, 10U, 16U}) {
-    gaps all{};
-    begin_gaps(all, 7 * k);
+    thinning all{};
+    begin_thinning(all, 7 * k);
     const double n = std::ldexp(1, static_cast<int>(k));
     constexpr int draws = 200000;
     double sum = 0;
@@ -76,8 +82,8 @@ TEST_CASE("no period of a program meets one of ours") {
   // The phases of a period that is N, a divisor and a multiple of it.
   constexpr std::uint32_t n = 64;
   for (const std::uint32_t period : {16U, 64U, 128U}) {
-    gaps all{};
-    begin_gaps(all, period);
+    thinning all{};
+    begin_thinning(all, period);
     std::vector<double> estimates(period);
     constexpr std::uint32_t rounds = 40000;
     for (std::uint32_t at = 0; at != rounds * period; ++at)
@@ -88,8 +94,8 @@ TEST_CASE("no period of a program meets one of ours") {
 }
 
 TEST_CASE("markers that share a step, and come and go, have the same chance each") {
-  gaps all{};
-  begin_gaps(all, 3);
+  thinning all{};
+  begin_thinning(all, 3);
   std::mt19937_64 random(2);
   double seen[2] = {};
   double estimates[2] = {};
@@ -114,8 +120,8 @@ TEST_CASE("intervals of 95 % cover in 95 % of all cases, for periodic programs a
     int total_covered = 0;
     double bias = 0;
     for (int repetition = 0; repetition != repetitions; ++repetition) {
-      gaps all{};
-      begin_gaps(all, static_cast<std::uint64_t>(repetition) * 0x9E3779B97F4A7C15U);
+      thinning all{};
+      begin_thinning(all, static_cast<std::uint64_t>(repetition) * 0x9E3779B97F4A7C15U);
       std::mt19937_64 random(static_cast<std::uint64_t>(repetition));
       const auto found = std::make_unique<kept_row>();
       double count = 0;
@@ -142,4 +148,51 @@ TEST_CASE("intervals of 95 % cover in 95 % of all cases, for periodic programs a
     CHECK(total_covered <= 0.99 * repetitions);
     CHECK(std::abs(bias / repetitions) < 0.005);
   }
+}
+
+// Seven events in one that is taken or not: they vary together, the more so as they last alike.
+TEST_CASE("intervals of 95 % cover what is nested in events that are left out together") {
+  constexpr int repetitions = 1000;
+  constexpr std::uint32_t n = 32;
+  constexpr std::uint32_t nested = 7;
+  int count_covered = 0;
+  int total_covered = 0;
+  for (int repetition = 0; repetition != repetitions; ++repetition) {
+    thinning all{};
+    begin_thinning(all, static_cast<std::uint64_t>(repetition) * 0x9E3779B97F4A7C15U);
+    std::mt19937_64 random(static_cast<std::uint64_t>(repetition));
+    const auto found = std::make_unique<kept_row>();
+    constexpr std::uint32_t times = 20000;
+    double total = 0;
+    for (std::uint64_t at = 1; at != times + 1; ++at) {
+      const std::uint64_t weight = weight_of_next(all, step_of(n));
+      const std::uint64_t duration = 50 + random() % 100;
+      for (std::uint32_t one = 0; one != nested; ++one) {
+        total += static_cast<double>(duration);
+        if (weight != 0) found->take(duration, weight, at, weight);
+      }
+    }
+    const row& kept = found->kept;
+    const double count_error = static_cast<double>(kept.count) - double{times} * nested;
+    const double total_error = static_cast<double>(kept.total_ns) - total;
+    count_covered += std::abs(count_error) <= 1.96 * std::sqrt(static_cast<double>(kept.count_variance)) ? 1 : 0;
+    total_covered += std::abs(total_error) <= 1.96 * std::sqrt(kept.total_variance) ? 1 : 0;
+  }
+  CHECK(count_covered >= 0.93 * repetitions);
+  CHECK(count_covered <= 0.97 * repetitions);
+  CHECK(total_covered >= 0.93 * repetitions);
+  CHECK(total_covered <= 0.97 * repetitions);
+}
+
+TEST_CASE("a cluster's variance is that of its sum, by hand") {
+  // Weights of 4 and of 4 * 2 in one cluster of 4, durations of 10 and 20 ns: (1 - 1/4) * (4 + 8)^2, and
+  // (1 - 1/4) * (4 * 10 + 8 * 20)^2.
+  const auto found = std::make_unique<kept_row>();
+  found->take(10, 4, 1, 4);
+  found->take(20, 8, 1, 4);
+  CHECK(found->kept.count_variance == 108);
+  CHECK(found->kept.total_variance == 30000);
+  found->take(10, 4, 2, 4);  // another one adds its own
+  CHECK(found->kept.count_variance == 108 + 12);
+  CHECK(found->kept.total_variance == 30000 + 1200);
 }

@@ -77,6 +77,14 @@ adaptyst::profile small() {
   return made;
 }
 
+// On one line, whatever its sentences were broken into.
+std::string unwrapped(const std::string& table) {
+  std::istringstream words(table);
+  std::string all;
+  for (std::string word; words >> word;) all += word + ' ';
+  return all;
+}
+
 }  // namespace
 
 TEST_CASE("a table says who, how, what, where and what it cost") {
@@ -122,6 +130,46 @@ TEST_CASE("nothing measured is said to be so") {
   check_table(adaptyst::to_table({}));
 }
 
+TEST_CASE("a program without markers has no rows of zeros, but its functions, and what to try") {
+  adaptyst::profile in;
+  in.engine = "ebpf";
+  in.processes = {{42, "/usr/bin/solver", "node", 1'000'000'000, {}}};
+  in.devices.emplace_back();
+  in.functions = {{"compute_flux", 30}, {"wild\x1b[31m", 10}};
+  const std::string table = adaptyst::to_table(in);
+  check_table(table);
+  for (const char* const told : {"solver, pid 42", "no markers", "ADAPTYST_REGION", "--functions", "--stacks"})
+    CHECK(contains(table, told));
+  CHECK(contains(table, "30   75.0%  compute_flux\n"));
+  CHECK(table.find("compute_flux") < table.find("wild?[31m"));
+  for (const char* const zero : {"0 events", "cpu", " 0 ns", "0.0%"}) CHECK(!contains(table, zero));
+  in.engine = "inline";
+  in.functions.clear();
+  CHECK(contains(adaptyst::to_table(in), "adaptyst doctor"));
+  in.accounting.begun = 1;
+  CHECK(!contains(adaptyst::to_table(in), "no markers"));
+  in.accounting.begun = 0;
+  in.options["functions"] = "mpi";
+  CHECK(!contains(adaptyst::to_table(in), "no markers"));
+}
+
+TEST_CASE("what is lost says where, and what to do") {
+  adaptyst::profile in = small();
+  in.regions.push_back(region({"step"}, 10, 50));
+  for (int at = 0; at != 100; ++at) in.regions.push_back(region({"step", "cell " + std::to_string(at)}, 1, 5));
+  in.accounting.lost = {{adaptyst::loss_reason::rows_full, 30}, {adaptyst::loss_reason::in_signal, 1}};
+  check_table(adaptyst::to_table(in));
+  const auto told = [&in] { return unwrapped(adaptyst::to_table(in)); };
+  CHECK(contains(told(), "rows_full: a thread had no room for more call paths"));
+  CHECK(contains(told(), "of 102 call paths, 100 stand right below step"));
+  CHECK(contains(told(), "belongs in a payload"));
+  CHECK(contains(told(), "in_signal: a signal handler"));
+  in.accounting.lost = {{adaptyst::loss_reason::too_deep, 1}};
+  CHECK(contains(told(), "the deepest is step > cell 0"));
+  in.accounting.lost.clear();
+  CHECK(!contains(told(), "too_deep"));
+}
+
 TEST_CASE("a count that is an estimate is marked, and the budget told") {
   adaptyst::profile made = small();
   CHECK(!contains(adaptyst::to_table(made), "~"));
@@ -134,6 +182,7 @@ TEST_CASE("a count that is an estimate is marked, and the budget told") {
   const std::string table = adaptyst::to_table(made);
   check_table(table);
   CHECK(contains(line_of(table, "hot"), " ~640000 "));
+  CHECK(contains(table, "~11 events begun = ~10 ended + 1 open + 0 lost"));
   CHECK(contains(table, "overhead budget: 1 region sampled (~), down to 1 event of 64, counts within 1.0%"));
 }
 
@@ -165,7 +214,7 @@ TEST_CASE("what was not read is said to be an estimate") {
   in.accounting.begun += 30;
   in.accounting.lost = {{adaptyst::loss_reason::not_read, 30}};
   in.accounting.unread = {1, 250'000'000};
-  CHECK(contains(adaptyst::to_table(in), "about 41 events begun = 10 ended + 1 open + about 30 lost (30 not_read)"));
+  CHECK(contains(adaptyst::to_table(in), "~41 events begun = 10 ended + 1 open + ~30 lost (30 not_read)"));
   CHECK(contains(adaptyst::to_table(in), "a program ended without telling: what it recorded in the last 250 ms"));
   adaptyst::merge(in, in);
   CHECK(contains(adaptyst::to_table(in), "2 programs ended without telling: what they recorded in the last 250 ms"));

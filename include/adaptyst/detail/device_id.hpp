@@ -17,9 +17,9 @@ inline uint32_t find_device(process& in, uint32_t kind, uint32_t index,
     device_entry& entry = in.store->ledger.devices[at];
     uint32_t state = load_acquire(entry.state);
     if (state == 0 && compare_exchange(entry.state, state, uint32_t{1})) {
-      entry.kind = kind;
-      entry.index = index;
-      __builtin_memcpy(entry.name, name, sizeof entry.name);
+      store(entry.kind, kind);
+      store(entry.index, index);
+      for (size_t byte = 0; byte != sizeof entry.name; ++byte) store(entry.name[byte], name[byte]);
       store_release(entry.state, 2);
       return at + 1;
     }

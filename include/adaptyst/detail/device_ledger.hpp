@@ -1,47 +1,28 @@
-// What devices did, in bounded memory: how long each was busy, with what, and why it was idle.
+// What devices did, and when the host waited for them: kept by each thread for itself, swept into sums when there is much.
 //
-// Operations are told when they are done, in whatever order. The last `window` of them are kept in the order in which
-// they started; whichever leaves the window is swept into sums, so that an overlap is counted once and a gap is seen as
-// one: with starts in order, a union of intervals is its sum and where it ends. So the sums are exact as long as no
-// operation is told after `window` that started later; what still is, is counted as late, and enters only with the part
-// after the sweep. That the host begins and stops to wait for devices are entries of the same window.
+// A thread appends what it learns to a block of its own, in whatever order it learns it: five stores, no lock, no memory
+// that threads share. A full block is left to the ledger, and the thread takes a free one. Only when nearly all of
+// `most_blocks` are in use, the thread that notices it sweeps: of all blocks, its own and those of others, the entries that
+// began first go into the sums in the order of their beginnings, and blocks that hold nothing else are free again. So the
+// sums are exact as long as nothing is told after some 450,000 entries of the process that began later; what still is,
+// comes late (device_sums.hpp). A reader sweeps what has not been swept yet in a copy, and is exact up to now.
+//
+// Readers, who may find the memory of a program that was killed in the midst, see one moment. There are two sets of sums,
+// of which `commits` tells the one that holds: a sweep fills the other one, and the addition of 1 makes it valid. Whether
+// an entry is in the sums is said by where it began and by whether the sweep has seen it; entries that were told do not
+// change, and a block that was freed is filled again only after many others.
+//
+// Memory: 0.5 MiB to begin with, 16 MiB at most, and what is touched of 1.8 MiB for sweeping from then on.
 #ifndef ADAPTYST_DETAIL_DEVICE_LEDGER_HPP
 #define ADAPTYST_DETAIL_DEVICE_LEDGER_HPP
 
-#include <stddef.h>
-
-#include "../histogram.h"
-#include "atomic.hpp"
+#include "device_sums.hpp"
+#include "merge_sort.hpp"
 #include "system.hpp"
 
 namespace adaptyst { inline namespace v1 { namespace detail {
 
 constexpr size_t name_bytes_of_device = 40;
-constexpr size_t most_devices = 63;
-constexpr uint32_t most_queues = 64;
-
-// A union of intervals that come in the order of their beginnings.
-struct interval_union {
-  uint64_t total_ns;
-  uint64_t until_ns;  // where it ends
-
-  ADAPTYST_DETAIL_INLINE void add(uint64_t begin_ns, uint64_t end_ns) noexcept {
-    if (begin_ns < until_ns) begin_ns = until_ns;
-    if (end_ns <= begin_ns) return;
-    total_ns += end_ns - begin_ns;
-    until_ns = end_ns;
-  }
-};
-
-enum class device_work : uint32_t { kernel, copy, other, wait_begin, wait_end };
-
-struct ledger_entry {
-  uint64_t begin_ns, end_ns;
-  uint64_t submitted_ns;  // 0: the host did it by itself, nothing was submitted
-  uint64_t queue;
-  uint32_t device;  // its number in the process, from 1
-  device_work work;
-};
 
 // What clock a device's times come from, and how they were converted.
 struct clock_account {
@@ -52,217 +33,380 @@ struct clock_account {
   uint64_t residual_ns;  // by how much the last sync point was off what was expected
 };
 
-struct queue_account {
-  uint64_t queue;
-  uint64_t until_ns;  // when the last of its operations ended
-};
-
-struct device_sums {
-  interval_union busy, kernels, copies, kernels_and_copies;
-  uint64_t operations;
-  uint64_t work_ns;            // sum of durations
-  uint64_t queue_wait_ns;      // sum of submitted to started
-  uint64_t launch_latency_ns;  // of these, with nothing before it in its queue
-  uint64_t launch_idle_ns;     // nothing ran, though something had been submitted
-  uint64_t awaited_ns;         // busy while the host waited
-  uint64_t settled_ns;         // up to where awaited_ns has been summed
-  uint64_t horizon_ns;         // what begins before this comes late
-  uint64_t late;
-  uint64_t unplaced;  // of which it is not known what of them the host waited for
-  clock_account clock;
-  uint64_t queue_count;
-  queue_account queues[most_queues];
-  uint64_t queue_waits[ADAPTYST_HISTOGRAM_BUCKETS];
-  uint64_t launch_latencies[ADAPTYST_HISTOGRAM_BUCKETS];
-};
-
 struct device_entry {
   uint32_t state;  // 0 free, 1 being written, 2 ready
   uint32_t kind;
   uint32_t index;
   uint32_t pad;
   char name[name_bytes_of_device];
-  device_sums sums;
+  uint64_t clock_epoch;    // of the collector to which the clock was told
+  uint64_t clock_changes;  // `clocks` of its lowest bit holds
+  clock_account clocks[2];
 };
 
-// Of all devices of a process. Written under its lock.
-struct device_ledger {
-  static constexpr uint32_t window = 512;
+// An entry as it is kept: half as many cache lines.
+struct packed_entry {
+  uint64_t begin_ns;
+  uint64_t queue;
+  uint64_t waited_ns;  // since it was submitted, plus 1; 0: nothing was
+  uint64_t what;       // how long, device, work
 
-  uint32_t lock;
-  uint32_t waiting;       // how many threads of the host wait for a device
-  uint32_t first, count;  // of the window, a ring sorted by begin_ns
-  uint64_t sequence;      // odd while it is being written, for readers outside
-  uint64_t epoch;         // of the collector for which it is kept
-  uint64_t skipped;       // entries not booked because the lock could not be had in bounded time
-  uint64_t horizon_ns;    // up to where the window has been swept
-  uint64_t waiting_since_ns;
-  uint64_t waited_ns;  // while any thread of the host waited
-  uint64_t waits;
-  interval_union busy;  // any device
-  uint64_t unplaced;    // operations that are not wholly in it
-  ledger_entry entries[window];
+  static constexpr unsigned bits_of_device = 8, bits_of_work = 8;
+  static constexpr uint64_t longest_ns = (uint64_t{1} << (64 - bits_of_device - bits_of_work)) - 1;
+
+  ADAPTYST_DETAIL_INLINE void set(const ledger_entry& from) noexcept {
+    const uint64_t lasted_ns = from.end_ns - from.begin_ns;
+    store(begin_ns, from.begin_ns);
+    store(queue, from.queue);
+    store(waited_ns, from.submitted_ns != 0 ? from.begin_ns - from.submitted_ns + 1 : 0);
+    store(what, (lasted_ns < longest_ns ? lasted_ns : longest_ns) << (bits_of_device + bits_of_work) |
+                    uint64_t{from.device} << bits_of_work | static_cast<uint64_t>(from.work));
+  }
+  ADAPTYST_DETAIL_INLINE ledger_entry get() const noexcept {
+    const uint64_t begin = load(begin_ns);
+    const uint64_t waited = load(waited_ns);
+    const uint64_t rest = load(what);
+    return {begin,
+            begin + (rest >> (bits_of_device + bits_of_work)),
+            waited != 0 ? begin - (waited - 1) : 0,
+            load(queue),
+            static_cast<uint32_t>(rest >> bits_of_work & ((1U << bits_of_device) - 1)),
+            static_cast<device_work>(rest & ((1U << bits_of_work) - 1))};
+  }
+};
+
+// Of entries that began at once: whoever tells them, in whatever order, the sums are the same. A wait begins before it ends.
+struct comes_before {
+  ADAPTYST_DETAIL_INLINE bool operator()(const packed_entry& a, const packed_entry& b) const noexcept {
+    if (a.waited_ns != b.waited_ns) return a.waited_ns > b.waited_ns;
+    return a.what != b.what ? a.what < b.what : a.queue < b.queue;
+  }
+};
+
+// One cache line, apart from the entries: a sweep looks at all of them.
+struct alignas(64) ledger_block {
+  uint32_t count;  // entries that were told; 0 when it is free
+  uint32_t state;  // enum class block_state
+  uint64_t epoch;  // of the collector for which they are kept
+  uint64_t min_begin_ns, max_begin_ns;
+  uint64_t uses;     // how often it was taken
+  uint32_t seen[2];  // entries that had been told at a sweep; by the lowest bit of its number, as the sums
+};
+enum class block_state : uint32_t { free, filling, full };
+
+constexpr uint32_t entries_of_block = 256;
+constexpr uint32_t blocks_of_chunk = 64;
+constexpr uint32_t most_chunks = 32;
+constexpr uint32_t most_blocks = most_chunks * blocks_of_chunk;
+
+struct ledger_chunk {
+  ledger_block blocks[blocks_of_chunk];
+  packed_entry entries[blocks_of_chunk][entries_of_block];
+};
+
+// Where entries are sorted, and the sums: most programs never come to it.
+struct sweeping_room {
+  struct key {
+    uint64_t begin_ns;
+    const packed_entry* entry;
+  };
+  static constexpr uint32_t most_keys = 1 << 14;
+  ledger_sums sums[2];  // zeros, to begin with
+  key keys[most_keys], spare[most_keys];
+};
+
+struct block_place {
+  ledger_block* head;
+  packed_entry* entries;
+};
+
+// Of all devices of a process.
+struct device_ledger {
+  uint32_t lock;         // to sweep, to get more memory, to begin for another collector
+  uint32_t chunk_count;  // that there are
+  uint32_t chunk_limit;  // there is no memory for more; 0: not known
+  uint32_t free_blocks;  // about
+  uint32_t next_block;   // where to look for a free one: so the oldest are taken first
+  uint32_t pad;
+  uint64_t epoch;       // of the collector for which it is kept
+  uint64_t skipped;     // entries for which there was no room
+  uint64_t commits;     // the room's sums of its lowest bit hold
+  sweeping_room* room;  // null: nothing has been swept yet
+  ledger_chunk* chunks[most_chunks];
   device_entry devices[most_devices];  // by number less 1
 
-  template <class = void>
-  void add(ledger_entry one) noexcept {
-    if (ADAPTYST_DETAIL_UNLIKELY(one.begin_ns < horizon_ns)) return add_late(one);
-    if (count == window) {
-      if (one.begin_ns < entries[first].begin_ns) return sweep(one);
-      sweep(entries[first]);
-      first = (first + 1) % window;
-      --count;
-    }
-    uint32_t place = count++;
-    for (; place != 0 && entries[(first + place - 1) % window].begin_ns > one.begin_ns; --place)
-      entries[(first + place) % window] = entries[(first + place - 1) % window];
-    entries[(first + place) % window] = one;
+  block_place block(uint32_t number) const noexcept {
+    ledger_chunk& in = *chunks[number / blocks_of_chunk];
+    return {&in.blocks[number % blocks_of_chunk], in.entries[number % blocks_of_chunk]};
+  }
+  uint32_t block_count() const noexcept { return load_acquire(chunk_count) * blocks_of_chunk; }
+  // So early that others find some while one sees to it that there are more.
+  bool is_short_of_blocks() const noexcept {
+    return load(free_blocks) <= (load(chunk_limit) == 0 ? blocks_of_chunk / 4 : block_count() / 16);
   }
 
-  // For another collector. Which devices there are, and what they are called, stays.
+  // Null: none is free.
+  template <class = void>
+  block_place take_block(uint64_t for_epoch) noexcept {
+    if (load(free_blocks) == 0) return {};
+    const uint32_t count = block_count();
+    for (uint32_t tried = 0; tried != count; ++tried) {
+      const block_place found = block(fetch_add(next_block, 1) % count);
+      uint32_t state = load(found.head->state);
+      if (state != is(block_state::free) || !compare_exchange(found.head->state, state, is(block_state::filling)))
+        continue;
+      fetch_add(free_blocks, -1);
+      store(found.head->epoch, for_epoch);
+      store(found.head->min_begin_ns, ~uint64_t{0});
+      store(found.head->max_begin_ns, 0);
+      store(found.head->uses, found.head->uses + 1);
+      store(found.head->seen[0], 0);
+      store(found.head->seen[1], 0);
+      return found;
+    }
+    return {};
+  }
+
+  // By the thread that has filled it, or fills none for this collector any more.
+  static void leave_block(ledger_block& head) noexcept { store_release(head.state, is(block_state::full)); }
+
+  // Under the lock, as all below. For another collector.
   template <class = void>
   void begin(uint64_t new_epoch) noexcept {
-    for (size_t at = 0; at != most_devices && load_acquire(devices[at].state) == 2; ++at)
-      __builtin_memset(static_cast<void*>(&devices[at].sums), 0, sizeof devices[at].sums);
-    first = count = waiting = 0;
-    skipped = horizon_ns = waiting_since_ns = waited_ns = waits = unplaced = 0;
-    busy = {};
-    epoch = new_epoch;
+    if (room != nullptr)
+      __builtin_memset(static_cast<void*>(&room->sums[(commits + 1) & 1]), 0, offsetof(ledger_sums, devices));
+    store(skipped, 0);
+    commit();
+    store_release(epoch, new_epoch);
+    free_blocks_of_old_epochs();
   }
 
-  // Sweeps all there is; for a copy that is to be read.
+  void tell_clock(uint32_t device, const clock_account& clock) noexcept {
+    device_entry& of = devices[device - 1];
+    // Word by word, beside readers.
+    static_assert(sizeof clock % sizeof(uint64_t) == 0, "whole words");
+    uint64_t words[sizeof clock / sizeof(uint64_t)];
+    __builtin_memcpy(words, &clock, sizeof clock);
+    auto* const to = reinterpret_cast<char*>(&of.clocks[(of.clock_changes + 1) & 1]);
+    for (size_t at = 0; at != sizeof words / sizeof words[0]; ++at) {
+      using word __attribute__((may_alias)) = uint64_t;
+      store(reinterpret_cast<word*>(to)[at], words[at]);
+    }
+    store_release(of.clock_changes, of.clock_changes + 1);
+    store_release(of.clock_epoch, epoch);
+  }
+
+  // Of a copy that a forked child has got: none of its threads has a block.
   template <class = void>
-  void settle(uint64_t now_ns) noexcept {
-    for (; count != 0; --count, first = (first + 1) % window) sweep(entries[first % window]);
-    settle_all(now_ns);
-    if (waiting != 0 && now_ns > waiting_since_ns) waited_ns += now_ns - waiting_since_ns;
-    waiting = 0;
+  void forget_threads() noexcept {
+    lock = 0;
+    free_blocks = 0;
+    for (uint32_t at = 0; at != block_count(); ++at) free_block(*block(at).head);
+  }
+
+  // Sees to it that a block is free; false: there is no room.
+  template <class Store>
+  bool make_room(Store& in) noexcept {
+    if (load(free_blocks) != 0 && !is_short_of_blocks()) return true;
+    if (chunk_limit == 0 && grow(in)) return true;
+    if (room == nullptr) store_release(room, static_cast<sweeping_room*>(in.allocate_pages(sizeof(sweeping_room))));
+    free_blocks_of_old_epochs();
+    // What began in some far future may stand in every block: then a sweep frees none, and the next one goes on.
+    for (unsigned sweeps = 0; room != nullptr && sweeps != most_sweeps && is_short_of_blocks(); ++sweeps)
+      if (!sweep_some()) break;
+    return load(free_blocks) != 0;
   }
 
  private:
-  // What lasted long on one device, while others did much, is in order there. In a device's own order, only what lies
-  // after the sweep counts.
-  template <class = void>
-  ADAPTYST_DETAIL_COLD void add_late(ledger_entry one) noexcept {
-    if (one.device == 0) {
-      one.begin_ns = horizon_ns;
-      return sweep(one);
+  static constexpr unsigned most_sweeps = 16;
+
+  static constexpr uint32_t is(block_state state) noexcept { return static_cast<uint32_t>(state); }
+
+  void commit() noexcept { store_release(commits, commits + 1); }
+
+  template <class Store>
+  bool grow(Store& in) noexcept {
+    auto* const made = static_cast<ledger_chunk*>(in.allocate_pages(sizeof(ledger_chunk)));
+    if (made != nullptr) {
+      store(chunks[chunk_count], made);
+      store_release(chunk_count, chunk_count + 1);
+      fetch_add(free_blocks, blocks_of_chunk);
     }
-    device_sums& on = devices[one.device - 1].sums;
-    if (one.begin_ns < on.horizon_ns) {
-      ++on.late;
-      one.begin_ns = on.horizon_ns;
-      if (one.end_ns < one.begin_ns) one.end_ns = one.begin_ns;
-      if (one.submitted_ns != 0) one.submitted_ns = one.begin_ns;
-    }
-    // Waits have been settled beyond its beginning. In an offload, the host waits all the time.
-    const uint64_t settled_ns = one.end_ns < on.settled_ns ? one.end_ns : on.settled_ns;
-    if (settled_ns > one.begin_ns) {
-      if (one.submitted_ns == 0 && one.begin_ns >= on.busy.until_ns) on.awaited_ns += settled_ns - one.begin_ns;
-      else ++on.unplaced;
-    }
-    if (one.begin_ns < busy.until_ns) ++unplaced;
-    book(on, one);
-    busy.add(one.begin_ns, one.end_ns);
+    if (made == nullptr || chunk_count == most_chunks) store(chunk_limit, chunk_count);
+    return made != nullptr;
+  }
+
+  void free_block(ledger_block& head) noexcept {
+    fetch_add(free_blocks, 1);
+    store(head.count, 0);
+    store_release(head.state, is(block_state::free));
   }
 
   template <class = void>
-  void sweep(const ledger_entry& one) noexcept {
-    horizon_ns = one.begin_ns;
-    if (one.work == device_work::wait_begin) {
-      settle_all(one.begin_ns);
-      ++waits;
-      if (waiting++ == 0) waiting_since_ns = one.begin_ns;
-    } else if (one.work == device_work::wait_end) {
-      if (waiting == 0) return;  // of before the collector started
-      settle_all(one.begin_ns);
-      if (--waiting == 0) waited_ns += one.begin_ns - waiting_since_ns;
-    } else {
-      book(devices[one.device - 1].sums, one);
-      busy.add(one.begin_ns, one.end_ns);
+  void free_blocks_of_old_epochs() noexcept {
+    for (uint32_t at = 0; at != block_count(); ++at) {
+      ledger_block& head = *block(at).head;
+      if (load_acquire(head.state) == is(block_state::full) && load(head.epoch) != epoch) free_block(head);
     }
   }
 
+  // From where on to leave entries: so that a few blocks have none left.
   template <class = void>
-  void book(device_sums& on, const ledger_entry& one) noexcept {
-    settle_device(on, one.begin_ns);
-    on.horizon_ns = one.begin_ns;
-    if (one.submitted_ns != 0) {
-      const uint64_t wait_ns = one.begin_ns - one.submitted_ns;
-      on.queue_wait_ns += wait_ns;
-      ++on.queue_waits[adaptyst_histogram_bucket(wait_ns)];
-      const uint64_t free_ns = occupy(on, one);
-      const uint64_t able_ns = one.submitted_ns > free_ns ? one.submitted_ns : free_ns;
-      const uint64_t latency_ns = one.begin_ns > able_ns ? one.begin_ns - able_ns : 0;
-      on.launch_latency_ns += latency_ns;
-      ++on.launch_latencies[adaptyst_histogram_bucket(latency_ns)];
-      const uint64_t idle_from_ns = one.submitted_ns > on.busy.until_ns ? one.submitted_ns : on.busy.until_ns;
-      if (one.begin_ns > idle_from_ns) on.launch_idle_ns += one.begin_ns - idle_from_ns;
+  uint64_t horizon_of_next() noexcept {
+    uint32_t count = 0;
+    for (uint32_t at = 0; at != block_count(); ++at) {
+      const ledger_block& head = *block(at).head;
+      if (load_acquire(head.state) == is(block_state::full) && load(head.epoch) == epoch)
+        room->keys[count++] = {load(head.max_begin_ns), nullptr};
     }
-    ++on.operations;
-    on.work_ns += one.end_ns - one.begin_ns;
-    on.busy.add(one.begin_ns, one.end_ns);
-    if (one.work == device_work::kernel) on.kernels.add(one.begin_ns, one.end_ns);
-    if (one.work == device_work::copy) on.copies.add(one.begin_ns, one.end_ns);
-    if (one.work != device_work::other) on.kernels_and_copies.add(one.begin_ns, one.end_ns);
+    if (count == 0) return 0;
+    const auto* const sorted = merge_sorted(room->keys, room->spare, count,
+                                            [](const auto& a, const auto& b) { return a.begin_ns < b.begin_ns; });
+    const uint32_t few = block_count() / 64;
+    return sorted[few < count ? few : count - 1].begin_ns + 1;
   }
 
-  // When the queue of an operation was free for it. All queues after the first 63 share an account.
+  // False: there is nothing to sweep.
   template <class = void>
-  uint64_t occupy(device_sums& on, const ledger_entry& one) noexcept {
-    uint64_t at = 0;
-    while (at != on.queue_count && on.queues[at].queue != one.queue) ++at;
-    if (at == on.queue_count && on.queue_count != most_queues) {
-      on.queues[at] = {one.queue, 0};
-      ++on.queue_count;
+  bool sweep_some() noexcept {
+    using key = sweeping_room::key;
+    const ledger_sums& now = room->sums[commits & 1];
+    ledger_sums& next = room->sums[(commits + 1) & 1];
+    uint64_t horizon_ns = horizon_of_next();
+    if (horizon_ns == 0) return false;
+    if (horizon_ns < now.horizon_ns) horizon_ns = now.horizon_ns;
+    __builtin_memcpy(static_cast<void*>(&next), &now, now.used_bytes());
+    const auto by_begin = [](const key& a, const key& b) {
+      return a.begin_ns != b.begin_ns ? a.begin_ns < b.begin_ns : comes_before()(*a.entry, *b.entry);
+    };
+    key* keys = room->keys;
+    key* spare = room->spare;
+    uint32_t count = 0;
+    bool is_stuck = false;  // all that there is room for began at once: what else did is swept as it comes
+    const auto sort = [&] {
+      key* const sorted = merge_sorted(keys, spare, count, by_begin);
+      if (sorted == keys) return;
+      spare = keys;
+      keys = sorted;
+    };
+    // More than there is room for: the later half stays where it is.
+    const auto keep_half = [&] {
+      sort();
+      horizon_ns = keys[count / 2].begin_ns + (keys[count / 2].begin_ns == keys[0].begin_ns ? 1 : 0);
+      while (count != 0 && keys[count - 1].begin_ns >= horizon_ns) --count;
+      return count != sweeping_room::most_keys;
+    };
+    for (uint32_t at = 0; at != block_count(); ++at) {
+      const block_place from = block(at);
+      const uint32_t told = load_acquire(from.head->count);
+      if (told == 0 || load(from.head->epoch) != epoch) continue;
+      const uint32_t seen = load(from.head->seen[commits & 1]);
+      if (load(from.head->seen[(commits + 1) & 1]) != told) store(from.head->seen[(commits + 1) & 1], told);
+      if (load(from.head->min_begin_ns) >= horizon_ns) continue;
+      for (uint32_t entry = 0; entry != told; ++entry) {
+        const uint64_t begin_ns = load(from.entries[entry].begin_ns);
+        if (begin_ns < now.horizon_ns) {
+          if (entry >= seen) next.add(from.entries[entry].get());
+        } else if (begin_ns < horizon_ns) {
+          if (count == sweeping_room::most_keys && !is_stuck) is_stuck = !keep_half();
+          if (is_stuck) next.add(from.entries[entry].get());
+          else if (begin_ns < horizon_ns) keys[count++] = {begin_ns, &from.entries[entry]};
+        }
+      }
     }
-    queue_account& queue = on.queues[at == most_queues ? most_queues - 1 : at];
-    const uint64_t free_ns = queue.until_ns;
-    if (one.end_ns > free_ns) queue.until_ns = one.end_ns;
-    return free_ns;
-  }
-
-  // Up to a moment before which nothing more will come, while `waiting` was as it is.
-  ADAPTYST_DETAIL_INLINE void settle_device(device_sums& on, uint64_t now_ns) noexcept {
-    const uint64_t until = on.busy.until_ns < now_ns ? on.busy.until_ns : now_ns;
-    if (waiting != 0 && until > on.settled_ns) on.awaited_ns += until - on.settled_ns;
-    if (now_ns > on.settled_ns) on.settled_ns = now_ns;
-  }
-
-  template <class = void>
-  void settle_all(uint64_t now_ns) noexcept {
-    for (size_t at = 0; at != most_devices && load_acquire(devices[at].state) == 2; ++at)
-      settle_device(devices[at].sums, now_ns);
+    sort();
+    for (uint32_t at = 0; at != count; ++at) next.add(keys[at].entry->get());
+    next.horizon_ns = horizon_ns;
+    commit();
+    for (uint32_t at = 0; at != block_count(); ++at) {
+      ledger_block& head = *block(at).head;
+      if (load_acquire(head.state) != is(block_state::full)) continue;
+      const bool is_swept = load(head.max_begin_ns) < horizon_ns && load(head.seen[commits & 1]) == load(head.count);
+      if (is_swept || load(head.epoch) != epoch) free_block(head);
+    }
+    return true;
   }
 };
 
-// Whoever holds the lock may have lost its processor, perhaps to us: it is given one. Gives up after some milliseconds.
+ADAPTYST_DETAIL_INLINE bool try_lock(uint32_t& lock) noexcept {
+  uint32_t free = 0;
+  return load(lock) == 0 && compare_exchange(lock, free, uint32_t{1});
+}
+
+// Whoever holds the lock may have lost its processor, perhaps to us: it is given one. Gives up after a tenth of a second.
 template <class = void>
 ADAPTYST_DETAIL_COLD inline bool lock_slowly(uint32_t& lock) noexcept {
-  constexpr unsigned spins = 200, yields = 2000;
-  for (unsigned attempt = 0; attempt != spins + yields; ++attempt) {
-    uint32_t free = 0;
-    if (load(lock) == 0 && compare_exchange(lock, free, uint32_t{1})) return true;
-    if (attempt >= spins) system::call(__NR_sched_yield);
+  constexpr unsigned spins = 200, yields = 2000, naps = 1000;
+  const system::errno_kept unchanged;
+  for (unsigned attempt = 0; attempt != spins + yields + naps; ++attempt) {
+    if (try_lock(lock)) return true;
+    const system::time a_while{0, 100'000};
+    if (attempt >= spins + yields) system::call(__NR_nanosleep, &a_while, nullptr);
+    else if (attempt >= spins) system::call(__NR_sched_yield);
   }
   return false;
 }
 
-// Runs `change(ledger)` with the ledger to itself, begun anew for a new collector's epoch; not if that is over. Gives up,
-// and counts it, rather than wait on a holder that sleeps.
+// Runs `change(ledger)` with the ledger to itself, begun anew for a new collector's epoch; not if that is over. Gives up
+// rather than wait on a holder that sleeps.
 template <class Change>
 bool with_ledger(device_ledger& in, uint64_t epoch, Change&& change) noexcept {
-  uint32_t free = 0;
-  if (ADAPTYST_DETAIL_UNLIKELY(!compare_exchange(in.lock, free, uint32_t{1})) && !lock_slowly(in.lock)) {
-    fetch_add(in.skipped, 1);
-    return false;
-  }
-  bump(in.sequence, 1);
-  fence_release();
-  if (ADAPTYST_DETAIL_UNLIKELY(in.epoch < epoch)) in.begin(epoch);
-  if (ADAPTYST_DETAIL_LIKELY(in.epoch == epoch)) change(in);
-  bump_release(in.sequence, 1);
+  if (!lock_slowly(in.lock)) return false;
+  if (in.epoch < epoch) in.begin(epoch);
+  const bool is_ours = in.epoch == epoch;
+  if (is_ours) change(in);
   store_release(in.lock, 0);
+  return is_ours;
+}
+
+// A thread's place in the ledger.
+struct ledger_place {
+  ledger_block* head;  // null: none yet
+  packed_entry* entries;
+};
+
+// Another block for a thread, or its first; false: there is none, or nobody wants it any more.
+template <class Store>
+ADAPTYST_DETAIL_COLD bool next_place(Store& in, uint64_t epoch, ledger_place& place) noexcept {
+  device_ledger& ledger = in.ledger;
+  if (place.head != nullptr) device_ledger::leave_block(*place.head);
+  place = {};
+  constexpr unsigned attempts = 4;  // others may be quicker
+  for (unsigned attempt = 0; attempt != attempts; ++attempt) {
+    const uint64_t now = load_acquire(ledger.epoch);
+    if (now > epoch) return false;
+    if (now == epoch) {
+      if (ledger.is_short_of_blocks() && try_lock(ledger.lock)) {
+        ledger.make_room(in);
+        store_release(ledger.lock, 0);
+      }
+      const block_place found = ledger.take_block(epoch);
+      if (found.head != nullptr) {
+        place = {found.head, found.entries};
+        return true;
+      }
+    }
+    bool may_be_room = false;
+    with_ledger(ledger, epoch, [&](device_ledger& all) { may_be_room = all.make_room(in); });
+    if (!may_be_room) break;
+  }
+  if (load(ledger.epoch) <= epoch) fetch_add(ledger.skipped, 1);
+  return false;
+}
+
+// False: it could not be booked.
+template <class Store>
+ADAPTYST_DETAIL_INLINE bool book_entry(Store& in, uint64_t epoch, ledger_place& place,
+                                       const ledger_entry& one) noexcept {
+  if (ADAPTYST_DETAIL_UNLIKELY(place.head == nullptr || load(place.head->count) == entries_of_block) &&
+      !next_place(in, epoch, place))
+    return false;
+  ledger_block& head = *place.head;
+  const uint32_t at = load(head.count);
+  place.entries[at].set(one);
+  if (one.begin_ns < load(head.min_begin_ns)) store(head.min_begin_ns, one.begin_ns);
+  if (one.begin_ns > load(head.max_begin_ns)) store(head.max_begin_ns, one.begin_ns);
+  store_release(head.count, at + 1);
   return true;
 }
 

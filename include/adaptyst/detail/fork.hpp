@@ -75,7 +75,7 @@ class inheritance {
     __builtin_memcpy(to.arena, from.arena, to.arena_used);
     for (size_t at = 0; at != most_devices && load_acquire(from.ledger.devices[at].state) == 2; ++at)
       __builtin_memcpy(static_cast<void*>(&to.ledger.devices[at]), &from.ledger.devices[at],
-                       offsetof(device_entry, sums));
+                       offsetof(device_entry, clock_epoch));
   }
   recorder_head& head(uint64_t recorder) const noexcept {
     return *reinterpret_cast<recorder_head*>(reinterpret_cast<char*>(store_) + first_below + recorder * page_bytes);
@@ -91,9 +91,7 @@ inline bool take_store_from_parent(process& in) noexcept {
   recorder_store& store_of_both = *in.store;
   if (in.is_shared == 0) {  // a copy already
     store(store_of_both.head.recorders, static_cast<recorder*>(nullptr));
-    // A thread that is not in this process may have held it, in the middle of writing.
-    if ((load(store_of_both.ledger.sequence) & 1) != 0) bump(store_of_both.ledger.sequence, 1);
-    store(store_of_both.ledger.lock, 0);
+    store_of_both.ledger.forget_threads();
     store(store_of_both.head.settings_of, uint64_t{0});
     return true;
   }

@@ -45,9 +45,73 @@ ADAPTYST_DETAIL_INLINE uint64_t open_frame(recorder& r, uint32_t depth, row& whe
   return token;
 }
 
+// Whether the regions of this thread are recorded with a weight now: then what begins inside them is, too.
+template <class = void>
+ADAPTYST_DETAIL_INLINE uint64_t weight_around(const recorder& r) noexcept {
+  const frame& top = r.frames[r.depth];
+  return r.depth > r.base && (top.token & weighed_token) != 0 ? weight_in(top) : 1;
+}
+
+// In gaps that are closed: whether an event is left out with the region around it. If that region has been left by a jump,
+// its end will never come: gaps are open from then on, and its like are recorded whenever they come. What has been left out
+// behind the jump counts as unmatched, and a few events before it, too, as nobody knows when it was.
+//
+// What the region calls stands below where it has closed the gaps, which is the stack pointer in the function that it is in,
+// and so is `stack` of a marker there: a marker that stands above is outside, and if the region's own marker stands just
+// there again, it has begun anew.
+template <class = void>
+inline bool is_left_out_with_region(recorder& r, uint32_t step, const adaptyst_site* record,
+                                    const void* stack) noexcept {
+  constexpr uint32_t max_unseen_rounds = 1024;
+  uint32_t& left = r.thinned->closed.gap[step];
+  if (load(left) > 1) {  // that of a marker without inline code for it
+    store(left, load(left) - 1);
+    return true;
+  }
+  const bool has_ended = reinterpret_cast<uintptr_t>(stack) > load(r.closed_at) ||
+                         (reinterpret_cast<uintptr_t>(stack) == load(r.closed_at) && record == load(r.closed_by));
+  const uint32_t rounds = load(r.unseen_rounds);
+  if (!has_ended && rounds < max_unseen_rounds) {
+    store(r.unseen_rounds, rounds + 1);
+    store(left, max_left_out_unseen);
+    return true;
+  }
+  count_left_out_unseen(r);
+  for (uint32_t at = ADAPTYST_STEP_SUBTREE + 1; at <= ADAPTYST_STEP_LAST; ++at) store(r.thinned->open.gap[at], 0);
+  r.never_closes = 1;
+  open_gaps(r);
+  return false;
+}
+
+// An event that is taken where it has a weight: what it is booked with, and, where others have been nested in its like,
+// which of the two kinds it is of; see is_carrier.
+template <class = void>
+ADAPTYST_DETAIL_INLINE void weigh(recorder& r, frame& pushed, uint64_t weight, uint64_t around) noexcept {
+  row& where = *pushed.where;
+  pushed.token |= weighed_token;
+  pushed.weight = weight;
+  if (weight == 1) return;
+  pushed.token |= sampled_token;
+  // Not of a wait, whose end is part of a union; nor where gaps are closed by a region around it.
+  const bool has_nested = where.child != &r.root && !is_wait(where.site->kind) && weight < max_weight &&
+                          r.never_closes == 0 && !is_closed(r);
+  if (has_nested) pushed.weight = (2 * weight) | (next_random(*r.thinned) >> 63 != 0 ? is_carrier : is_closing);
+  if (around == 1) {
+    r.cluster = pushed.token;
+    r.cluster_weight = weight_in(pushed);
+  }
+  if ((pushed.weight & is_closing) != 0)
+    close_gaps(r, &r.thinned->closed, where.site, reinterpret_cast<uintptr_t>(pushed.stack));
+  store(r.guess, &r.root);  // whatever comes now takes the long way
+}
+
 // Takes the time, at last, and tells whoever listens.
 template <class = void>
 ADAPTYST_DETAIL_INLINE uint64_t start_frame(recorder& r, frame& opened) noexcept {
+  if ((opened.token & sampled_token) != 0) {
+    if ((opened.weight & is_carrier) == 0) watch_core(r.watch);
+    fence_instructions();
+  }
   opened.begin = timestamp(r.owner->control.clock);
   store(opened.where->open_since, opened.begin);
   if (ADAPTYST_DETAIL_UNLIKELY(load(adaptyst_object_v3.region_begin) != 0)) return tell_begin(r, opened);
@@ -72,10 +136,20 @@ __attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN inline uint64_t push_frame(site
       count_loss(r, why);
       return 0;
     }
+    const bool may_be_left_out = record->kind == ADAPTYST_SITE_REGION;
     const uint32_t step = step_of(*record);
-    const uint64_t weight = step == ADAPTYST_STEP_ENGINE ? 1 : weight_of_next(*r.left_out, step);
-    if (weight == 0) return 0;
+    if (ADAPTYST_DETAIL_UNLIKELY(is_closed(r)) && may_be_left_out && is_left_out_with_region(r, step, record, stack))
+      return 0;
+    const bool is_drawn = may_be_left_out && (!takes_subtree(step) || r.never_closes == 0);
+    const uint64_t taken_of = is_drawn ? weight_of_next(*r.thinned, step) : 1;
+    if (taken_of == 0) {
+      if (!takes_subtree(step)) return 0;
+      close_gaps(r, &r.thinned->closed, record, reinterpret_cast<uintptr_t>(stack));
+      return closed_token;
+    }
     heal(r, record, stack, code);
+    const uint64_t around = weight_around(r);
+    const uint64_t weight = taken_of * around;
     const uint32_t depth = r.depth;
     const auto lose = [&](loss reason) {
       count_loss(r, reason, weight);
@@ -87,10 +161,7 @@ __attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN inline uint64_t push_frame(site
     learn(r, depth, where);
     pushed = &r.frames[depth + size_t{1}];
     open_frame(r, depth, *where, stack, code);
-    if (step != ADAPTYST_STEP_ENGINE) {
-      pushed->weight = weight;
-      store(where->extras, where->extras | weighed);
-    }
+    if (step != ADAPTYST_STEP_ENGINE || around != 1) weigh(r, *pushed, weight, around);
     if (payload != nullptr)
       for (uint32_t at = 0; at != payload->count; ++at) r.values[depth + 1][at] = payload->numbers[at];
   }
@@ -129,7 +200,7 @@ __attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN inline uint64_t push_again(site
     // The root, which stands for "no guess", has an identity that no thread and device have.
     const adaptyst_site* const record = load_acquire(marker.record);
     const bool as_always = where.site == record && where.identity == identity_of(r, device) &&
-                           load(*record->step) == ADAPTYST_STEP_ENGINE &&
+                           load(*record->step) == ADAPTYST_STEP_ENGINE && !is_closed(r) &&
                            (top.stack > stack || (top.stack == stack && top.code != code)) && depth < most_depth &&
                            load(adaptyst_object_v3.region_begin) == 0;
     if (as_always) token = open_frame(r, depth, where, stack, code);
@@ -153,9 +224,7 @@ __attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN inline void book_extras(recorde
   const uint64_t begin_ns = end_ns - duration_ns;
   const uint32_t device = where.path->device;
   if (device != 0)
-    with_ledger(r.owner->store->ledger, r.epoch, [=](device_ledger& all) {
-      all.add({begin_ns, end_ns, 0, 0, device, device_work::kernel});
-    });
+    book_entry(*r.owner->store, r.epoch, r.booking, {begin_ns, end_ns, 0, 0, device, device_work::kernel});
   book_wait(r, device_work::wait_end, end_ns);
 }
 
@@ -189,23 +258,37 @@ ADAPTYST_DETAIL_INLINE void close_frame(recorder& r, row& where, uint32_t depth,
   bump(where.count, weight);
 }
 
-// An event that has a weight: booked here, and told to nobody. The frame counted as one begun.
+// An event that has a weight: booked here, and told to nobody. The frame counted as one begun. What is nested in it stands
+// for itself already.
 template <class = void>
 __attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN inline void close_weighed(recorder& r, row& where, uint32_t depth,
-                                                                           uint64_t end,
-                                                                           uint64_t duration_ns) noexcept {
+                                                                           uint64_t end, uint64_t duration_ns,
+                                                                           bool has_lost_core) noexcept {
   const frame& closed = r.frames[depth];
-  store(where.extras, where.extras & ~weighed);
-  bump(r.begun, closed.weight - 1);
-  close_frame(r, where, depth, duration_ns, closed.weight);
-  add_weighed_duration(where, duration_ns, closed.nested_ns, closed.weight);
-  if (where.extras != is_made) book_extras(r, where, depth, end, duration_ns, closed.weight);
+  const bool is_booked = (closed.weight & is_carrier) == 0;
+  // What others did meanwhile is not its own: it counts as the mean of those that have been timed.
+  if (ADAPTYST_DETAIL_UNLIKELY(has_lost_core)) {
+    const uint64_t mean_ns = where.count != 0 ? where.total_ns / where.count : 0;
+    if (mean_ns != 0 && mean_ns < duration_ns) duration_ns = mean_ns;
+  }
+  const uint64_t weight = is_booked ? weight_in(closed) : 0;
+  if ((closed.weight & is_closing) != 0) open_gaps(r);
+  bump(r.begun, weight - 1);
+  close_frame(r, where, depth, duration_ns, weight);
+  bump(where.nested_ns, closed.nested_ns);
+  if (weight_around(r) != 1) store(r.guess, &r.root);
+  if (!is_booked) return;
+  const bool is_certain = weight == 1;
+  add_weighed_duration(r, where, duration_ns, weight, is_certain ? closed.token : r.cluster,
+                       is_certain ? 1 : r.cluster_weight);
+  if (where.extras != is_made) book_extras(r, where, depth, end, duration_ns, weight);
 }
 
 // The long way out.
 template <class = void>
 __attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN inline void pop_frame(recorder& r, uint64_t token, uint32_t depth,
-                                                                       uint64_t end) noexcept {
+                                                                       uint64_t end,
+                                                                       bool has_lost_core = false) noexcept {
   if (!is_ready(r)) return;
   const clock_line& clock = r.owner->control.clock;
   const frame& closed = r.frames[depth];
@@ -221,10 +304,10 @@ __attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN inline void pop_frame(recorder&
     path = closed.path;
     duration_ns = to_duration_ns(clock, end - begin);
     row& where = *closed.where;
-    if ((where.extras & weighed) != 0) return close_weighed(r, where, depth, end, duration_ns);
+    if ((token & weighed_token) != 0) return close_weighed(r, where, depth, end, duration_ns, has_lost_core);
     self_ns = duration_ns > closed.nested_ns ? duration_ns - closed.nested_ns : 0;
     close_frame(r, where, depth, duration_ns, 1);
-    if (load(adaptyst_object_v3.recorder) != 0) add_duration(where, duration_ns, closed.nested_ns);
+    if (load(adaptyst_object_v3.recorder) != 0) add_duration(r, where, duration_ns, closed.nested_ns);
     // What is nested has a weight, and stands for what lies in other events of this row as well.
     else if (ADAPTYST_DETAIL_UNLIKELY(closed.nested_ns > duration_ns))
       bump(where.nested_ns, closed.nested_ns - duration_ns);
@@ -240,13 +323,29 @@ __attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN inline void pop_by_clock(record
   pop_frame(r, token, depth, monotonic_ns());
 }
 
+// Of an event that has a weight. What a sample itself lasts is not the program's.
+template <class = void>
+__attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN inline void pop_weighed(recorder& r, uint64_t token,
+                                                                         uint32_t depth) noexcept {
+  if ((token & sampled_token) == 0) return pop_frame(r, token, depth, timestamp(r.owner->control.clock));
+  fence_instructions();
+  const uint64_t end = timestamp(r.owner->control.clock);
+  const uint64_t lasted = end - r.frames[depth].begin;
+  const uint64_t floor = load(r.owner->settings.sampled_floor);
+  const bool is_timed = (r.frames[depth].weight & is_carrier) == 0;
+  pop_frame(r, token, depth, floor < lasted ? end - floor : end - lasted, is_timed && has_lost_core(r.watch));
+}
+
 // The short way out, for the program's own recorder alone. Of an epoch that is over, nobody reads what it books.
 template <class = void>
 __attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN inline void pop_again(uint64_t token) noexcept {
   recorder* const opened = this_thread_recorder;
   if (ADAPTYST_DETAIL_UNLIKELY(reinterpret_cast<uintptr_t>(opened) <= 1)) return;
   recorder& r = *opened;
-  const uint32_t depth = 1 + static_cast<uint32_t>(token & (most_depth - 1));
+  uint32_t depth = 1 + static_cast<uint32_t>(token & (most_depth - 1));
+  // Else the depth less one, which is in the token, would be kept in a register beside it, of which there are none left.
+  __asm__("" : "+r"(depth));
+  if (ADAPTYST_DETAIL_UNLIKELY((token & weighed_token) != 0)) return pop_weighed(r, token, depth);
   const uint64_t slope = load(r.owner->control.clock.ns_per_tick);
   if (ADAPTYST_DETAIL_UNLIKELY(slope == 0)) return pop_by_clock(r, token, depth);  // also in a child that has forked
   const uint64_t end = ticks();
@@ -259,8 +358,11 @@ __attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN inline void pop_again(uint64_t 
                 load(adaptyst_object_v3.region_end) == 0 && load(adaptyst_object_v3.recorder) != 0;
     if (as_always) {
       const uint64_t duration_ns = in_ns(slope, end - closed.begin);
-      close_frame(r, *where, depth, duration_ns, 1);
-      add_duration(*where, duration_ns, closed.nested_ns);
+      as_always = has_bucket_for(*where, duration_ns);
+      if (ADAPTYST_DETAIL_LIKELY(as_always)) {
+        close_frame(r, *where, depth, duration_ns, 1);
+        add_usual_duration(*where, duration_ns, closed.nested_ns, 1);
+      }
     }
   }
   if (ADAPTYST_DETAIL_UNLIKELY(!as_always)) pop_frame(r, token, depth, end);

@@ -75,7 +75,7 @@ inline bool book_handle(recorder& r, const pending& done, uint64_t duration_ns) 
   }
   bump(r.ended, 1);
   bump(where->count, 1);
-  if (load(adaptyst_object_v3.recorder) != 0) add_duration(*where, duration_ns, 0);
+  if (load(adaptyst_object_v3.recorder) != 0) add_duration(r, *where, duration_ns, 0);
   for (uint32_t at = 0; at != done.path->site->attribute_count; ++at)
     add_attribute(where->attributes[at], done.numbers[at]);
   return true;

@@ -21,9 +21,10 @@ constexpr uint32_t most_recorders = 1 << 16;
 constexpr uint64_t step_of_nobody = ADAPTYST_STEP_LAST + 1;
 
 struct observer_settings {
-  uint64_t magic;  // of another observer, or another layout: not heeded
-  uint64_t over;   // nobody looks any more: markers go to sleep
-  uint64_t pad[page_bytes / sizeof(uint64_t) - 2];
+  uint64_t magic;          // of another observer, or another layout: not heeded
+  uint64_t over;           // nobody looks any more: markers go to sleep
+  uint64_t sampled_floor;  // timestamps: what a sampled event that holds nothing lasts, and each is shortened by
+  uint64_t pad[page_bytes / sizeof(uint64_t) - 3];
   uint64_t steps[most_sites];      // enum adaptyst_site_step, by the markers' numbers
   uint64_t tails[most_recorders];  // entries that have been read of a ring, by the recorders' numbers
 };

@@ -42,20 +42,20 @@ ADAPTYST_DETAIL_INLINE uint64_t begin_offload(site& marker, const Name& name, co
 
 }}}  // namespace adaptyst::v1::detail
 
-#define ADAPTYST_DETAIL_OFFLOAD_SCOPE(number, name, ...)                                                        \
-  ADAPTYST_DETAIL_SITE(ADAPTYST_DETAIL_PASTE(adaptyst_site_, number), ADAPTYST_SITE_OFFLOAD, __func__, name);   \
-  const ::adaptyst::detail::scope ADAPTYST_DETAIL_PASTE(adaptyst_scope_, number) {                              \
-    ADAPTYST_DETAIL_WANTED(number, name) ? ::adaptyst::detail::begin_offload<ADAPTYST_DETAIL_IS_LITERAL(name)>( \
-                                               ADAPTYST_DETAIL_PASTE(adaptyst_site_, number), __VA_ARGS__)      \
-                                         : 0U                                                                   \
+#define ADAPTYST_DETAIL_OFFLOAD_SCOPE(number, name, ...)                                                      \
+  ADAPTYST_DETAIL_SITE(ADAPTYST_DETAIL_PASTE(adaptyst_site_, number), ADAPTYST_SITE_OFFLOAD, __func__, name); \
+  const ::adaptyst::detail::scope ADAPTYST_DETAIL_PASTE(adaptyst_scope_, number) {                            \
+    ADAPTYST_DETAIL_AWAKE() ? ::adaptyst::detail::begin_offload<ADAPTYST_DETAIL_IS_LITERAL(name)>(            \
+                                  ADAPTYST_DETAIL_PASTE(adaptyst_site_, number), __VA_ARGS__)                 \
+                            : 0U                                                                              \
   }
 
-#define ADAPTYST_DETAIL_WAIT_SCOPE(number, name, ...)                                                          \
-  ADAPTYST_DETAIL_SITE(ADAPTYST_DETAIL_PASTE(adaptyst_site_, number), ADAPTYST_SITE_WAIT, __func__, name);     \
-  const ::adaptyst::detail::scope ADAPTYST_DETAIL_PASTE(adaptyst_scope_, number) {                             \
-    ADAPTYST_DETAIL_WANTED(number, name) ? ::adaptyst::detail::begin_wait<ADAPTYST_DETAIL_IS_LITERAL(name)>(   \
-                                               ADAPTYST_DETAIL_PASTE(adaptyst_site_, number), 0U, __VA_ARGS__) \
-                                         : 0U                                                                  \
+#define ADAPTYST_DETAIL_WAIT_SCOPE(number, name, ...)                                                      \
+  ADAPTYST_DETAIL_SITE(ADAPTYST_DETAIL_PASTE(adaptyst_site_, number), ADAPTYST_SITE_WAIT, __func__, name); \
+  const ::adaptyst::detail::scope ADAPTYST_DETAIL_PASTE(adaptyst_scope_, number) {                         \
+    ADAPTYST_DETAIL_AWAKE() ? ::adaptyst::detail::begin_wait<ADAPTYST_DETAIL_IS_LITERAL(name)>(            \
+                                  ADAPTYST_DETAIL_PASTE(adaptyst_site_, number), 0U, __VA_ARGS__)          \
+                            : 0U                                                                           \
   }
 
 #endif

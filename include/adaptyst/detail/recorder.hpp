@@ -49,10 +49,34 @@ ADAPTYST_DETAIL_COLD inline void book_wait(recorder& r, device_work what, uint64
     r.owed_waits += change;
     return;
   }
-  if (!with_ledger(r.owner->store->ledger, r.epoch, [=](device_ledger& all) {
-        all.add({at_ns, at_ns, 0, 0, 0, what});
-      }))
-    r.owed_waits += change;
+  if (!book_entry(*r.owner->store, r.epoch, r.booking, {at_ns, at_ns, 0, 0, 0, what})) r.owed_waits += change;
+}
+
+// Whether whatever comes is left out, being nested in an event that is, or that is timed without it.
+template <class = void>
+ADAPTYST_DETAIL_INLINE bool is_closed(const recorder& r) noexcept {
+  return load(r.left_out) != &r.thinned->open;
+}
+template <class = void>
+ADAPTYST_DETAIL_INLINE void open_gaps(recorder& r) noexcept {
+  store(r.left_out, &r.thinned->open);
+}
+ADAPTYST_DETAIL_INLINE void close_gaps(recorder& r, gaps* closed, const adaptyst_site* by, uintptr_t at) noexcept {
+  store(r.closed_at, at);
+  store(r.closed_by, by);
+  store(r.unseen_rounds, 0);
+  store(r.left_out, closed);
+}
+
+// Of what closed gaps have left out since somebody looked, nobody knows whether it was to be: counted as unmatched.
+template <class = void>
+inline void count_left_out_unseen(recorder& r) noexcept {
+  for (uint32_t& gap : r.thinned->closed.gap) {
+    const uint64_t missed = max_left_out_unseen - load(gap);
+    bump(r.begun, missed);
+    count_loss(r, loss::unmatched, missed);
+    store(gap, max_left_out_unseen);
+  }
 }
 
 // Frames from `depth` on will never be ended.
@@ -63,10 +87,11 @@ inline void abandon_frames(recorder& r, uint32_t depth) noexcept {
     const frame& open = r.frames[at];
     if (is_wait(open.path->site->kind)) book_wait(r, device_work::wait_end, monotonic_ns());
     store(open.where->open_since, 0);
-    if ((open.where->extras & weighed) == 0) continue;
-    store(open.where->extras, open.where->extras & ~weighed);
-    bump(r.begun, open.weight - 1);
-    count_loss(r, loss::unmatched, open.weight - 1);
+    if ((open.token & weighed_token) == 0) continue;
+    if ((open.weight & is_closing) != 0) open_gaps(r);
+    const uint64_t stands_for = (open.weight & is_carrier) != 0 ? 0 : weight_in(open);
+    bump(r.begun, stands_for - 1);
+    count_loss(r, loss::unmatched, stands_for - 1);
   }
   if (r.depth > counted) bump(r.lost[static_cast<unsigned>(loss::unmatched)], r.depth - counted);
   store(r.depth, depth);
@@ -108,10 +133,15 @@ inline void enter_epoch(recorder& r) noexcept {
   const control_page& control = r.owner->control;
   forget_settings(*r.owner);
   r.owed_waits = 0;
+  if (r.booking.head != nullptr) device_ledger::leave_block(*r.booking.head);
+  r.booking = {};
   store(r.ring, make_ring(r, load(control.trace_entries)));
   const uint64_t epoch = load(control.epoch);
   store(r.counting_epoch, load(control.clock.ns_per_tick) != 0 ? epoch : ~uint64_t{0});
-  begin_gaps(*r.left_out, mix(load(r.thread) ^ mix(reinterpret_cast<uintptr_t>(&r)) ^ monotonic_ns()));
+  begin_thinning(*r.thinned, mix(load(r.thread) ^ mix(reinterpret_cast<uintptr_t>(&r)) ^ monotonic_ns()));
+  open_gaps(r);
+  r.never_closes = 0;
+  prepare_watch(r.watch, thread_pointer());
   r.own_epoch = epoch;
   store_release(r.epoch, epoch);
   announce_thread(r);
@@ -135,12 +165,15 @@ template <class = void>
 ADAPTYST_DETAIL_COLD inline void renew(recorder& r) noexcept {
   const system::errno_kept unchanged;
   if (r.forks != r.owner->forks) {  // this thread has forked: the child's list of recorders began empty
+    r.beside_rows.forget();
     store(r.thread, static_cast<uint32_t>(system::call(__NR_gettid)));
     r.kept_ring = nullptr;
+    r.booking = {};
     enlist(r);
     fetch_add(r.owner->control.owners, 1);
   }
-  __builtin_memset(static_cast<void*>(r.slots), 0, sizeof r.slots);
+  r.table.clear();
+  r.beside_rows.begin_anew();
   store(r.rows_used, 0);
   store(r.base, r.depth);
   store(r.guess, &r.root);
@@ -151,6 +184,8 @@ ADAPTYST_DETAIL_COLD inline void renew(recorder& r) noexcept {
   store(r.ended, 0);
   store(r.orphans, 0);
   for (uint64_t& reason : r.lost) store(reason, 0);
+  // What a region of an earlier epoch has left out since this one began is counted. In a forked child all of this is zeros.
+  if (is_closed(r) && r.thinned->random != 0) count_left_out_unseen(r);
   enter_epoch(r);
 }
 
@@ -188,6 +223,9 @@ inline recorder* claim_recorder(process& in) noexcept {
     const writing now(*r);
     abandon_frames(*r, 0);
     store(r->stands_at, thread_pointer());
+    prepare_watch(r->watch, thread_pointer());
+    open_gaps(*r);
+    r->never_closes = 0;
     store(r->generation, r->generation + 1);
     fetch_add(in.control.owners, 1);
     system::set_value(in.recorder_key, r);
@@ -198,10 +236,11 @@ inline recorder* claim_recorder(process& in) noexcept {
   if (made == nullptr) return nullptr;
   const uint64_t number = number_of(*in.store, *made);
   made->owner = &in;
-  made->left_out = &in.gaps_of[number];
+  made->thinned = &in.thinning_of[number];
   made->thread = self;
   made->stands_at = thread_pointer();
   made->generation = 1;
+  made->table.clear();
   enter_epoch(*made);
   made->serial = made->first_serial = (number + 1) << 32;
   made->root.identity = made->root.extras = ~uint64_t{0};

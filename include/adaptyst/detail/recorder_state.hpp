@@ -10,13 +10,17 @@
 // What others read stands in the process's store, where whoever looks may hold it beyond the end of the process. What the
 // thread alone knows, as the frames of its open regions, is private: a forked child has a copy of it as it was.
 //
-// Memory per thread: about 0.5 MiB of addresses, of which a program with a few dozen rows touches some 100 KiB; further
-// 155 KiB of addresses for every 32 rows. At most `most_rows` rows.
+// Memory per thread: 0.5 MiB of addresses, and 160 KiB for its first 512 rows and their histograms, of which a program with
+// a few dozen rows touches some 50 KiB. A further row takes 192 bytes, 128 to 7,360 for its histogram, depending on how far
+// its durations spread, and up to 192 if it has numbers. At most `most_rows` rows.
 #ifndef ADAPTYST_DETAIL_RECORDER_STATE_HPP
 #define ADAPTYST_DETAIL_RECORDER_STATE_HPP
 
 #include "../histogram.h"
+#include "core_loss.hpp"
 #include "process.hpp"
+#include "row_memory.hpp"
+#include "row_table.hpp"
 #include "sampling.hpp"
 #include "trace_ring.hpp"
 
@@ -38,9 +42,8 @@ enum class loss : unsigned {
 };
 
 constexpr uint32_t most_depth = 4096;
-constexpr uint32_t most_rows = 4096;
-constexpr uint32_t rows_per_chunk = 32;
-constexpr uint32_t row_slots = 2 * most_rows;
+constexpr uint32_t most_rows = 65536;
+constexpr uint32_t rows_per_chunk = 512;
 
 struct attribute_sum {
   double sum, min, max;
@@ -55,21 +58,27 @@ struct alignas(64) row {
   uint64_t identity;  // device and generation of the thread, see identity_of()
   uint64_t extras;    // only `is_made`: no numbers of a payload, no device, no wait of the host, no timeline, no weight
   uint64_t count, total_ns, nested_ns, min_ns, max_ns;
+  // Where the first of all buckets would be. There are those from `first_bucket` on, among them all from that of the least
+  // duration to that of the greatest. Where there was no memory for them there are none, and this leads to no_histogram.
   uint64_t* histogram;
   uint32_t threads;  // that have had this recorder, and been here
-  uint32_t pad;
-  uint64_t open_since;  // timestamp: of a scope that has not ended; or 0
-  row* next;            // what came behind this one, below the same region; never null
-  attribute_sum attributes[ADAPTYST_ATTRIBUTES];
-  // Of the events that were booked with a weight N > 1: the sums of N - 1, of N (N - 1), and of the latter times the
-  // square of the duration, which are the estimates' variances.
+  uint16_t first_bucket, buckets;
+  uint64_t open_since;        // timestamp: of a scope that has not ended; or 0
+  row* next;                  // what came behind this one, below the same region; never null
+  attribute_sum* attributes;  // `attribute_count` of them
+  // Of the events that were booked with a weight N > 1: the sum of N - 1, and the estimates' variances; see
+  // add_weighed_duration().
   uint64_t left_out, count_variance;
   double total_variance;
+  uint64_t attribute_count;
+  // Events that were taken together, in one event around them, vary together: what is known of the last of such clusters.
+  uint64_t cluster, cluster_count;
+  double cluster_ns;
 };
+static_assert(sizeof(row) == 192, "it is stated in the documentation");
 
 struct row_chunk {
   row rows[rows_per_chunk];
-  uint64_t histograms[rows_per_chunk][ADAPTYST_HISTOGRAM_BUCKETS];
 };
 
 // An open region.
@@ -81,11 +90,24 @@ struct frame {
   uint64_t begin;     // timestamp; 0: not taken yet, and the thread's time still is that of the frame below
   const void* code;
   const adaptyst_path* path;
-  uint64_t weight;  // of its event, if its row has `weighed` among its extras
+  uint64_t weight;  // of its event, if its token has `weighed_token`; perhaps with `is_carrier` or `is_closing`
 };
 
-// In the extras of a row whose open frame has a weight: it is booked here, whatever the engine.
-constexpr uint64_t weighed = uint64_t{1} << 32;
+// In a frame's weight. An event that is taken in a region around others is by coin one of two kinds: either timed, what is
+// nested in it being left out; or the carrier of what is nested in it, and not booked itself: to record what is nested
+// takes time, which must be in nobody's. Each kind stands for twice as many.
+constexpr uint64_t is_carrier = uint64_t{1} << 63;
+constexpr uint64_t is_closing = uint64_t{1} << 62;
+constexpr uint64_t max_weight = uint64_t{1} << 40;
+ADAPTYST_DETAIL_INLINE uint64_t weight_in(const frame& of) noexcept { return of.weight & ~(is_carrier | is_closing); }
+
+// The token of a scope whose event is left out, with what is nested in it.
+constexpr uint64_t closed_token = uint64_t{1} << 63;
+// In the token of one that is booked by the program's own recorder, whatever the engine, with a weight; and that stands for
+// others than itself.
+constexpr uint64_t weighed_token = uint64_t{1} << 61;
+constexpr uint64_t sampled_token = uint64_t{1} << 62;
+
 // In the extras of every row. Where rows were, a forked child has zeros: what it began before must not be booked there.
 constexpr uint64_t is_made = uint64_t{1} << 30;
 
@@ -104,11 +126,13 @@ struct recorder_head {
   recorder* next;
   uint32_t thread;  // kernel thread id of the owner, dead or alive
   uint32_t generation;
-  uint32_t rows_used, rows_touched;  // now; and ever, so that untouched memory need not be cleared
-  trace_ring* ring;                  // null: no timeline
+  uint32_t rows_used, pad;
+  trace_ring* ring;  // null: no timeline
   row_chunk* chunks[most_rows / rows_per_chunk];
   trace_ring no_ring;  // where there was no memory: it counts what it loses
 };
+
+constexpr unsigned log_of_submitted = 5;
 
 struct recorder : recorder_head {
   // Private from the next page on. What is asked for most is not where the head is within its page: a processor takes a
@@ -121,14 +145,25 @@ struct recorder : recorder_head {
   row* guess;               // below the innermost region: what the next one will probably be; the root: no idea
   uint64_t own_epoch;       // `epoch` for its own thread: in a forked child others put new pages where that is
   uint64_t counting_epoch;  // the epoch, if timestamps are the processor's counter; never one otherwise
-  gaps* left_out;
-  int64_t owed_waits;     // see book_wait()
-  uintptr_t stands_at;    // the owner's thread_pointer(), dead or alive
-  trace_ring* kept_ring;  // of an earlier epoch, perhaps
-  uint64_t forks;         // process::forks, when it was enlisted
+  gaps* left_out;           // in force: either of these
+  thinning* thinned;        // its own
+  uintptr_t closed_at;      // where the region stands that has closed the gaps: what is nested in it stands below
+  const adaptyst_site* closed_by;
+  uint32_t unseen_rounds;  // how often as many events as may be were left out in it unseen
+  uint32_t never_closes;   // a region that had closed them was left by a jump: from then on every subtree is recorded
+  uint64_t cluster;        // the event around all that is recorded with a weight now, by its token
+  uint64_t cluster_weight;
+  core_watch watch;                                        // of the event that is timed and has a weight
+  int64_t owed_waits;                                      // see book_wait()
+  ledger_place booking;                                    // where the next entry of the ledger goes
+  uintptr_t stands_at;                                     // the owner's thread_pointer(), dead or alive
+  trace_ring* kept_ring;                                   // of an earlier epoch, perhaps
+  uint64_t forks;                                          // process::forks, when it was enlisted
+  const adaptyst_site* submitted[1U << log_of_submitted];  // records of operations, see submit_event()
 
-  row* slots[row_slots];
-
+  row_table<row> table;
+  row_memory beside_rows;                              // their histograms and numbers
+  uint64_t no_histogram[ADAPTYST_HISTOGRAM_BUCKETS];   // for those for which there was no memory; never read
   row root;                                            // no path's: above all others
   frame frames[1 + most_depth];                        // the first is nobody's, and bears the root
   double values[1 + most_depth][ADAPTYST_ATTRIBUTES];  // numeric members of the open regions' payloads
@@ -155,9 +190,9 @@ inline uint64_t number_of(const recorder_store& in, const recorder& one) noexcep
 constexpr uint64_t layout_of_state =
     mix(mix(sizeof(process) ^ (uint64_t{sizeof(recorder_head)} << 40) ^ sizeof(recorder_store) ^
             (uint64_t{sizeof(recorder)} << 32)) ^
-        sizeof(row) ^ (uint64_t{sizeof(adaptyst_site)} << 8) ^ (uint64_t{ADAPTYST_HISTOGRAM_BUCKETS} << 16) ^
-        (uint64_t{sizeof(frame)} << 32) ^ (uint64_t{offsetof(control_page, owners)} << 40) ^
-        (uint64_t{offsetof(control_page, recorders)} << 48));
+        sizeof(row) ^ (uint64_t{rows_per_chunk} << 24) ^ (uint64_t{sizeof(adaptyst_site)} << 8) ^
+        (uint64_t{ADAPTYST_HISTOGRAM_BUCKETS} << 16) ^ (uint64_t{sizeof(frame)} << 32) ^
+        (uint64_t{offsetof(control_page, owners)} << 40) ^ (uint64_t{offsetof(control_page, recorders)} << 48));
 
 // Hidden, one for each ELF object and thread: one pointer of TLS, whatever the program marks.
 ADAPTYST_DETAIL_HIDDEN inline thread_local recorder* this_thread_recorder = nullptr;

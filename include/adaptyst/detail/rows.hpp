@@ -12,26 +12,35 @@ ADAPTYST_DETAIL_INLINE uint64_t identity_of(const recorder& r, uint32_t device) 
   return (uint64_t{r.generation} << 32) | device;
 }
 
+// Numbers that a payload of this marker has, or a metric.
+ADAPTYST_DETAIL_INLINE uint32_t numbers_of(const adaptyst_site& site) noexcept {
+  return site.kind == ADAPTYST_SITE_METRIC ? 1 : site.attribute_count;
+}
+
 template <class = void>
-ADAPTYST_DETAIL_COLD inline row* make_row(recorder& r, row*& slot, uint64_t id, const adaptyst_path* path,
-                                          loss& why) noexcept {
+ADAPTYST_DETAIL_COLD inline row* make_row(recorder& r, uint64_t id, const adaptyst_path* path, loss& why) noexcept {
   why = loss::rows_full;
-  if (r.rows_used == most_rows) return nullptr;
   const uint32_t number = r.rows_used;
+  if (number == most_rows) return nullptr;
+  why = loss::no_memory;
+  if (!r.table.make_room(number)) return nullptr;
   row_chunk*& chunk = r.chunks[number / rows_per_chunk];
   if (chunk == nullptr) {
     auto* const mapped = static_cast<row_chunk*>(r.owner->store->allocate_pages(sizeof(row_chunk)));
-    why = loss::no_memory;
     if (mapped == nullptr) return nullptr;
     store_release(chunk, mapped);
   }
-  row& made = chunk->rows[number % rows_per_chunk];
-  uint64_t* const histogram = chunk->histograms[number % rows_per_chunk];
-  if (number < r.rows_touched) {
-    for (unsigned at = 0; at != ADAPTYST_HISTOGRAM_BUCKETS; ++at) store(histogram[at], 0);
-  } else {
-    store(r.rows_touched, number + 1);
+  const uint32_t numbers = numbers_of(*path->site);
+  attribute_sum* attributes = nullptr;
+  if (numbers != 0) {
+    attributes = static_cast<attribute_sum*>(r.beside_rows.allocate(*r.owner->store, numbers * sizeof(attribute_sum)));
+    if (attributes == nullptr) return nullptr;
   }
+  for (uint32_t at = 0; at != numbers; ++at) {
+    store_number(attributes[at].min, __builtin_huge_val());
+    store_number(attributes[at].max, -__builtin_huge_val());
+  }
+  row& made = chunk->rows[number % rows_per_chunk];
   store(made.id, id);
   store(made.path, path);
   store(made.site, path->site);
@@ -45,30 +54,20 @@ ADAPTYST_DETAIL_COLD inline row* make_row(recorder& r, row*& slot, uint64_t id, 
   store(made.nested_ns, 0);
   store(made.min_ns, ~uint64_t{0});
   store(made.max_ns, 0);
+  store(made.histogram, static_cast<uint64_t*>(nullptr));
+  store(made.first_bucket, uint16_t{0});
+  store(made.buckets, uint16_t{0});
   store(made.threads, 0);
   store(made.open_since, 0);
+  store(made.attributes, attributes);
+  store(made.attribute_count, uint64_t{numbers});
   store(made.left_out, 0);
   store(made.count_variance, 0);
   store_number(made.total_variance, 0);
-  store(made.histogram, histogram);
-  for (attribute_sum& attribute : made.attributes) {
-    store_number(attribute.sum, 0);
-    store_number(attribute.min, __builtin_huge_val());
-    store_number(attribute.max, -__builtin_huge_val());
-  }
-  slot = &made;
+  store(made.cluster, 0);
+  r.table.insert(made);
   store_release(r.rows_used, number + 1);
   return &made;
-}
-
-// The row of a path, if there is one; `slot` is where it is or belongs. The table is never more than half full.
-template <class = void>
-ADAPTYST_DETAIL_INLINE row* look_up(recorder& r, uint64_t id, row**& slot) noexcept {
-  for (uint64_t at = id;; ++at) {
-    slot = &r.slots[at % row_slots];
-    row* const there = *slot;
-    if (there == nullptr || there->id == id) return there;
-  }
 }
 
 // The row for `site` below `parent`; null, counted by the caller as `why`, when there is no room.
@@ -76,12 +75,11 @@ template <class = void>
 ADAPTYST_DETAIL_INLINE row* row_below(recorder& r, const adaptyst_path* parent, const adaptyst_site* site,
                                       uint32_t device, loss& why) noexcept {
   const uint64_t id = path_id(parent != nullptr ? parent->id : 0, site->id, device);
-  row** slot;
-  row* found = look_up(r, id, slot);
+  row* found = r.table.find(id);
   if (ADAPTYST_DETAIL_UNLIKELY(found == nullptr)) {
     const adaptyst_path* const path = intern_path(*r.owner, id, parent, site, device);
     why = loss::tables_full;
-    if (path == nullptr || (found = make_row(r, *slot, id, path, why)) == nullptr) return nullptr;
+    if (path == nullptr || (found = make_row(r, id, path, why)) == nullptr) return nullptr;
   }
   if (ADAPTYST_DETAIL_UNLIKELY(found->identity != identity_of(r, device))) {
     store(found->identity, identity_of(r, device));
@@ -104,7 +102,8 @@ template <class = void>
 ADAPTYST_DETAIL_INLINE void learn(recorder& r, uint32_t depth, row* begun) noexcept {
   const frame& top = r.frames[depth];
   const frame& last = r.frames[depth + size_t{1}];  // that stood there: in this region, or in one before it
-  if (last.token <= top.token) {
+  constexpr uint64_t number = ~(weighed_token | sampled_token);
+  if ((last.token & number) <= (top.token & number)) {
     if (depth == 0 || depth > r.base) store(top.where->child, begun);
   } else if (last.where->path != nullptr && last.where->path->parent == begun->path->parent) {
     store(last.where->next, begun);
@@ -118,24 +117,90 @@ ADAPTYST_DETAIL_INLINE void add_attribute(attribute_sum& to, double value, doubl
   if (value > to.max) store_number(to.max, value);
 }
 
+// Whether the histogram has a bucket for it: it has for all that lies between the least and the greatest so far.
+ADAPTYST_DETAIL_INLINE bool has_bucket_for(const row& in, uint64_t duration_ns) noexcept {
+  return duration_ns >= in.min_ns && duration_ns <= in.max_ns;
+}
+
+// A piece of histogram with `bucket` and all that there are. Most rows have durations within an octave or two, and few have
+// any beyond twenty: so pieces grow fourfold. What is behind a new extreme is left more room than what is not.
 template <class = void>
-ADAPTYST_DETAIL_INLINE void add_duration(row& to, uint64_t duration_ns, uint64_t nested_ns,
-                                         uint64_t weight = 1) noexcept {
+ADAPTYST_DETAIL_COLD inline void widen_histogram(recorder& r, row& of, unsigned bucket) noexcept {
+  const unsigned old_first = of.first_bucket;
+  const unsigned old_end = old_first + of.buckets;
+  const bool is_first = of.buckets == 0;
+  const bool is_below = is_first || bucket < old_first;  // the first time is seldom the shortest
+  const unsigned least = is_below ? bucket : old_first;
+  const unsigned end = is_first || bucket >= old_end ? bucket + 1 : old_end;
+  unsigned size = 16;
+  while (size < end - least) size *= 4;
+  if (size > ADAPTYST_HISTOGRAM_BUCKETS) size = ADAPTYST_HISTOGRAM_BUCKETS;
+  const unsigned spare = size - (end - least);
+  const unsigned below = is_below ? spare - spare / 4 : spare / 4;
+  unsigned first = least > below ? least - below : 0;
+  if (first + size > ADAPTYST_HISTOGRAM_BUCKETS) first = ADAPTYST_HISTOGRAM_BUCKETS - size;
+
+  auto* const made = static_cast<uint64_t*>(r.beside_rows.allocate(*r.owner->store, size * sizeof(uint64_t)));
+  if (made == nullptr) {
+    store(of.histogram, static_cast<uint64_t*>(r.no_histogram));
+    store(of.first_bucket, uint16_t{0});
+    store(of.buckets, uint16_t{0});
+    return;
+  }
+  for (unsigned at = old_first; at != old_end; ++at) store(made[at - first], of.histogram[at]);
+  // An observer that has seen the old place reads what was there: it is not used again within the epoch.
+  store_release(of.histogram,
+                reinterpret_cast<uint64_t*>(reinterpret_cast<uintptr_t>(made) - first * sizeof(uint64_t)));
+  store(of.first_bucket, static_cast<uint16_t>(first));
+  store(of.buckets, static_cast<uint16_t>(size));
+}
+
+// A duration below the least or above the greatest so far. Extremes come last: who sees them sees their buckets.
+template <class = void>
+__attribute__((noinline)) ADAPTYST_DETAIL_COLD inline void note_extreme(recorder& r, row& of,
+                                                                        uint64_t duration_ns) noexcept {
+  const unsigned bucket = adaptyst_histogram_bucket(duration_ns);
+  const bool is_there = bucket - of.first_bucket < of.buckets;
+  if (!is_there && of.histogram != r.no_histogram) widen_histogram(r, of, bucket);
+  if (duration_ns < of.min_ns) store_release(of.min_ns, duration_ns);
+  if (duration_ns > of.max_ns) store_release(of.max_ns, duration_ns);
+}
+
+template <class = void>
+ADAPTYST_DETAIL_INLINE void add_usual_duration(row& to, uint64_t duration_ns, uint64_t nested_ns,
+                                               uint64_t weight) noexcept {
   bump(to.total_ns, duration_ns * weight);
   bump(to.nested_ns, nested_ns * weight);
-  if (duration_ns < to.min_ns) store(to.min_ns, duration_ns);
-  if (duration_ns > to.max_ns) store(to.max_ns, duration_ns);
   bump(to.histogram[adaptyst_histogram_bucket(duration_ns)], weight);
 }
 
-// The event stands for `weight`, of which the others were left out.
 template <class = void>
-inline void add_weighed_duration(row& to, uint64_t duration_ns, uint64_t nested_ns, uint64_t weight) noexcept {
-  add_duration(to, duration_ns, nested_ns, weight);
-  const auto duration = static_cast<double>(duration_ns);
+ADAPTYST_DETAIL_INLINE void add_duration(recorder& r, row& to, uint64_t duration_ns, uint64_t nested_ns,
+                                         uint64_t weight = 1) noexcept {
+  if (ADAPTYST_DETAIL_UNLIKELY(!has_bucket_for(to, duration_ns))) note_extreme(r, to, duration_ns);
+  add_usual_duration(to, duration_ns, nested_ns, weight);
+}
+
+// The event stands for `weight`, of which the others were left out. It was taken with one of `cluster_weight` that holds
+// it, or is that itself. The variance of a sum over clusters that are drawn one by one with the chance 1/W is estimated by
+// the sum of (1 - 1/W) times the square of what each adds to the estimate (Horvitz and Thompson's, of Poisson sampling).
+template <class = void>
+inline void add_weighed_duration(recorder& r, row& to, uint64_t duration_ns, uint64_t weight, uint64_t cluster,
+                                 uint64_t cluster_weight) noexcept {
+  add_duration(r, to, duration_ns, 0, weight);
+  if (to.cluster != cluster) {
+    store(to.cluster, cluster);
+    store(to.cluster_count, 0);
+    store_number(to.cluster_ns, 0);
+  }
+  const uint64_t not_sure = weight / cluster_weight * (cluster_weight - 1);
+  const double sum_ns = static_cast<double>(weight) * static_cast<double>(duration_ns);
   bump(to.left_out, weight - 1);
-  bump(to.count_variance, weight * (weight - 1));
-  store_number(to.total_variance, to.total_variance + static_cast<double>(weight * (weight - 1)) * duration * duration);
+  bump(to.count_variance, not_sure * (2 * to.cluster_count + weight));
+  const double share = 1 - 1 / static_cast<double>(cluster_weight);
+  store_number(to.total_variance, to.total_variance + share * sum_ns * (2 * to.cluster_ns + sum_ns));
+  bump(to.cluster_count, weight);
+  store_number(to.cluster_ns, to.cluster_ns + sum_ns);
 }
 
 }}}  // namespace adaptyst::v1::detail

@@ -4,6 +4,9 @@
 // What is drawn is the gap to the next event that is taken, so one that is left out costs a decrement. Gaps are geometric:
 // how long one has lasted says nothing about its rest, and so markers on the same step share one, markers come and go, and
 // steps change, and every event still has had the same chance. It is booked with a weight of 2^k.
+//
+// Of a region around others, what is nested in it is left out along: as long as its event lasts, other gaps are in force,
+// which leave out whatever comes. See frames.hpp for what becomes of one that is taken.
 #ifndef ADAPTYST_DETAIL_SAMPLING_HPP
 #define ADAPTYST_DETAIL_SAMPLING_HPP
 
@@ -15,16 +18,44 @@ namespace adaptyst { inline namespace v1 { namespace detail {
 constexpr uint32_t steps_with_room = 32;
 static_assert(ADAPTYST_STEP_LAST < steps_with_room, "each has its gap");
 
-// Of one thread.
 struct gaps {
   uint32_t gap[steps_with_room];  // the how-manieth event on this step is the next to be taken; 0: not drawn yet
-  uint64_t random;                // never 0
+  gaps* nested;                   // in force while an event on a step of subtrees is left out; null: it is these
 };
 
+// Of one thread.
+struct alignas(64) thinning {
+  gaps open;
+  gaps closed;      // inside an event that is left out, or that is timed without what is nested in it
+  uint64_t random;  // never 0, but in a child that has forked
+};
+
+// So many events are left out at once, each without a look at whether the region around them still is open.
+constexpr uint32_t max_left_out_unseen = 64;
+
+// Whether events on the step take what is nested in them along.
+ADAPTYST_DETAIL_INLINE bool takes_subtree(uint64_t step) noexcept { return step > ADAPTYST_STEP_SUBTREE; }
+
 template <class = void>
-inline void begin_gaps(gaps& of, uint64_t seed) noexcept {
-  for (uint32_t& one : of.gap) store(one, 0);
+inline void begin_thinning(thinning& of, uint64_t seed) noexcept {
+  for (uint32_t& one : of.open.gap) store(one, 0);
+  for (uint32_t& one : of.closed.gap) store(one, max_left_out_unseen);
+  store(of.open.nested, &of.closed);
   of.random = seed | 1;
+}
+
+template <class = void>
+inline uint64_t next_random(thinning& of) noexcept {
+  of.random ^= of.random << 13;
+  of.random ^= of.random >> 7;
+  of.random ^= of.random << 17;
+  return of.random * 0x2545F4914F6CDD1D;
+}
+
+// Of 2^k events on the step, one is taken.
+ADAPTYST_DETAIL_INLINE uint32_t log_of_weight(uint32_t step) noexcept {
+  if (step <= ADAPTYST_STEP_RECORDER) return 0;
+  return takes_subtree(step) ? step - ADAPTYST_STEP_SUBTREE : step - ADAPTYST_STEP_RECORDER;
 }
 
 // The natural logarithm of a normal positive number, to 1e-12: <cmath> is too dear for a header.
@@ -50,22 +81,19 @@ inline double natural_log(double of) noexcept {
 
 // Geometric with mean 2^k, from 1 on.
 template <class = void>
-inline uint32_t next_gap(gaps& of, uint32_t k) noexcept {
-  of.random ^= of.random << 13;
-  of.random ^= of.random >> 7;
-  of.random ^= of.random << 17;
-  const uint64_t scrambled = of.random * 0x2545F4914F6CDD1D;
-  const double uniform = (static_cast<double>(scrambled >> 11) + 0.5) / 9007199254740992.0;  // 2^53; never 0 nor 1
+inline uint32_t next_gap(thinning& of, uint32_t k) noexcept {
+  const uint64_t random = next_random(of);
+  const double uniform = (static_cast<double>(random >> 11) + 0.5) / 9007199254740992.0;  // 2^53; never 0 nor 1
   const double chance = 1.0 / static_cast<double>(uint64_t{1} << k);
   return 1 + static_cast<uint32_t>(natural_log(uniform) / natural_log(1 - chance));
 }
 
 // What the event that has come stands for on this step; 0: it is left out.
 template <class = void>
-inline uint64_t weight_of_next(gaps& of, uint32_t step) noexcept {
-  if (step == ADAPTYST_STEP_RECORDER) return 1;
-  const uint32_t k = step - ADAPTYST_STEP_RECORDER;
-  uint32_t& gap = of.gap[step];
+inline uint64_t weight_of_next(thinning& of, uint32_t step) noexcept {
+  const uint32_t k = log_of_weight(step);
+  if (k == 0) return 1;
+  uint32_t& gap = of.open.gap[step];
   // Atomic, as the thread that had this recorder before may have written it last, outside any stretch of writing.
   const uint32_t left = (load(gap) != 0 ? load(gap) : next_gap(of, k)) - 1;
   store(gap, left != 0 ? left : next_gap(of, k));

@@ -11,21 +11,55 @@ namespace adaptyst { inline namespace v1 { namespace detail {
 // called for nothing it has decided.
 ADAPTYST_DETAIL_COLD __attribute__((const)) inline uint32_t cold_zero() noexcept { return 0; }
 
-// Whether the overhead budget wants this event left out. Counts it down, if so; whatever is unclear is for the long way.
-// Stands in the user's function, before any call: for a call the compiler has to put away all that the user's code has in
-// registers, which costs more than all of this.
+// Of an event of which the long way is to decide: no scope has this token.
+constexpr uint64_t undecided = ~uint64_t{0};
+
+// Near enough: what the function calls later stands below.
+ADAPTYST_DETAIL_INLINE uintptr_t stack_pointer() noexcept {
+  uintptr_t here;
+#ifdef __x86_64__
+  __asm__("mov %%rsp, %0" : "=r"(here));
+#else
+  __asm__("mov %0, sp" : "=r"(here));
+#endif
+  return here;
+}
+
+// Whether the overhead budget wants this event left out: the token of its scope, if so, or `undecided`. Counts it down;
+// whatever is unclear is for the long way. Stands in the user's function, before any call: for a call the compiler has to
+// put away all that the user's code has in registers, which costs more than all of this.
 template <class = void>
-ADAPTYST_DETAIL_INLINE bool is_left_out(const site& marker, uint32_t zero = 0) noexcept {
+ADAPTYST_DETAIL_INLINE uint64_t leave_out(const site& marker, uint32_t zero = 0) noexcept {
   const adaptyst_site* const record = load_acquire(marker.record);
   recorder* const r = recorder_at_hand();
-  if (ADAPTYST_DETAIL_UNLIKELY(record == nullptr)) return false;
-  if (ADAPTYST_DETAIL_UNLIKELY(reinterpret_cast<uintptr_t>(r) <= 1)) return false;
+  if (ADAPTYST_DETAIL_UNLIKELY(record == nullptr)) return undecided;
+  if (ADAPTYST_DETAIL_UNLIKELY(reinterpret_cast<uintptr_t>(r) <= 1)) return undecided;
   const uint64_t step = load(*record->step) % steps_with_room;  // whatever an observer has written there
-  uint32_t& gap = r->left_out->gap[step + (__builtin_constant_p(step) ? zero : 0)];
+  gaps& in_force = *load(r->left_out);
+  uint32_t& gap = in_force.gap[step + (__builtin_constant_p(step) ? zero : 0)];
   const uint32_t left = load(gap);
-  if (ADAPTYST_DETAIL_UNLIKELY(left <= 1)) return false;
+  if (ADAPTYST_DETAIL_UNLIKELY(left <= 1)) return undecided;
   store(gap, left - 1);
-  return true;
+  if (ADAPTYST_DETAIL_LIKELY(!takes_subtree(step))) return 0;
+  gaps* const closed = load(in_force.nested);
+  if (closed == nullptr) return 0;  // the region around it takes it along
+  close_gaps(*r, closed, record, stack_pointer());
+  return closed_token;
+}
+
+// Where another thread has taken the place of this one's recorder meanwhile.
+template <class = void>
+ADAPTYST_DETAIL_COLD inline void end_left_out_elsewhere() noexcept {
+  recorder* const own = this_thread_recorder;
+  if (reinterpret_cast<uintptr_t>(own) > 1) open_gaps(*own);
+}
+
+// The end of what leave_out() has left out.
+template <class = void>
+ADAPTYST_DETAIL_INLINE void end_left_out() noexcept {
+  recorder* const r = recorder_at_hand();
+  if (ADAPTYST_DETAIL_LIKELY(reinterpret_cast<uintptr_t>(r) > 1)) open_gaps(*r);
+  else end_left_out_elsewhere();
 }
 
 // The three functions that a scope calls are only ways to others: being cold, they move the calls to them, and the work
@@ -41,7 +75,10 @@ class scope {
  public:
   explicit ADAPTYST_DETAIL_INLINE scope(uint64_t token) noexcept : token_(token) {}
   ADAPTYST_DETAIL_INLINE ~scope() {
-    if (__builtin_expect_with_probability(token_ != 0, 0, 1.0)) leave_scope(token_);
+    if (__builtin_expect_with_probability(token_ != 0, 0, 1.0)) {
+      if (token_ == closed_token) end_left_out();
+      else leave_scope(token_);
+    }
   }
   scope(const scope&) = delete;
   scope& operator=(const scope&) = delete;
@@ -84,17 +121,24 @@ uint64_t begin_scope(site&, uint32_t, const Name&, const Payloads&...) noexcept 
 
 }}}  // namespace adaptyst::v1::detail
 
-#define ADAPTYST_DETAIL_LEFT_OUT(number) \
-  ::adaptyst::detail::is_left_out(ADAPTYST_DETAIL_PASTE(adaptyst_site_, number), ::adaptyst::detail::cold_zero())
-// Of a name that comes with the event it is not known yet whether it is to be left out.
-#define ADAPTYST_DETAIL_WANTED(number, name) \
-  ADAPTYST_DETAIL_AWAKE() && !(ADAPTYST_DETAIL_IS_LITERAL(name) && ADAPTYST_DETAIL_LEFT_OUT(number))
-#define ADAPTYST_DETAIL_SCOPE(kind, number, device, name, ...)                                                     \
-  ADAPTYST_DETAIL_SITE(ADAPTYST_DETAIL_PASTE(adaptyst_site_, number), kind, __func__, name);                       \
-  const ::adaptyst::detail::scope<> ADAPTYST_DETAIL_PASTE(adaptyst_scope_, number) {                               \
-    ADAPTYST_DETAIL_WANTED(number, name) ? ::adaptyst::detail::begin_scope<ADAPTYST_DETAIL_IS_LITERAL(name)>(      \
-                                               ADAPTYST_DETAIL_PASTE(adaptyst_site_, number), device, __VA_ARGS__) \
-                                         : 0U                                                                      \
+// The token of a scope. Of a name that comes with the event it is not known yet whether it is to be left out.
+#define ADAPTYST_DETAIL_BEGIN(number, is_literal, begin)                                                           \
+  __extension__({                                                                                                  \
+    uint64_t adaptyst_token = 0;                                                                                   \
+    if (ADAPTYST_DETAIL_AWAKE()) {                                                                                 \
+      adaptyst_token = (is_literal) ? ::adaptyst::detail::leave_out(ADAPTYST_DETAIL_PASTE(adaptyst_site_, number), \
+                                                                    ::adaptyst::detail::cold_zero())               \
+                                    : ::adaptyst::detail::undecided;                                               \
+      if (adaptyst_token == ::adaptyst::detail::undecided) adaptyst_token = begin;                                 \
+    }                                                                                                              \
+    adaptyst_token;                                                                                                \
+  })
+#define ADAPTYST_DETAIL_SCOPE(kind, number, device, name, ...)                                     \
+  ADAPTYST_DETAIL_SITE(ADAPTYST_DETAIL_PASTE(adaptyst_site_, number), kind, __func__, name);       \
+  const ::adaptyst::detail::scope<> ADAPTYST_DETAIL_PASTE(adaptyst_scope_, number) {               \
+    ADAPTYST_DETAIL_BEGIN(number, ADAPTYST_DETAIL_IS_LITERAL(name),                                \
+                          ::adaptyst::detail::begin_scope<ADAPTYST_DETAIL_IS_LITERAL(name)>(       \
+                              ADAPTYST_DETAIL_PASTE(adaptyst_site_, number), device, __VA_ARGS__)) \
   }
 
 #define ADAPTYST_DETAIL_FUNCTION_SCOPE(number)                                                                   \
@@ -102,9 +146,8 @@ uint64_t begin_scope(site&, uint32_t, const Name&, const Payloads&...) noexcept 
       __func__, sizeof(__func__) - 1, __FILE__, __func__, static_cast<uint32_t>(__LINE__), ADAPTYST_SITE_REGION, \
       nullptr};                                                                                                  \
   const ::adaptyst::detail::scope<> ADAPTYST_DETAIL_PASTE(adaptyst_scope_, number) {                             \
-    ADAPTYST_DETAIL_AWAKE() && !ADAPTYST_DETAIL_LEFT_OUT(number)                                                 \
-        ? ::adaptyst::detail::begin_named(ADAPTYST_DETAIL_PASTE(adaptyst_site_, number), 0U)                     \
-        : 0U                                                                                                     \
+    ADAPTYST_DETAIL_BEGIN(number, true,                                                                          \
+                          ::adaptyst::detail::begin_named(ADAPTYST_DETAIL_PASTE(adaptyst_site_, number), 0U))    \
   }
 
 #endif

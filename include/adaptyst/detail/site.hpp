@@ -76,6 +76,30 @@ ADAPTYST_DETAIL_INLINE const adaptyst_site* record_of(process& in, site& marker,
   return record;
 }
 
+ADAPTYST_DETAIL_INLINE bool is_same_text(const char* kept, const char* given) noexcept {
+  return kept == given || (given != nullptr && __builtin_strcmp(kept, given) == 0);
+}
+
+// Whether a record is of a marker that is made anew for each of its events; else one is made or found, at a price.
+template <class = void>
+ADAPTYST_DETAIL_INLINE bool is_record_of(const adaptyst_site& record, text name, uint32_t kind, const char* file,
+                                         const char* function, uint32_t line) noexcept {
+  return record.name_bytes == name.bytes && record.kind == kind && record.line == line &&
+         __builtin_memcmp(record.name, name.data, name.bytes) == 0 && is_same_text(record.file, file) &&
+         is_same_text(record.function, function);
+}
+
+// Without texts, which differ from event to event.
+template <class = void>
+ADAPTYST_DETAIL_INLINE bool is_record_with(const adaptyst_site& record, const payload_values* payload) noexcept {
+  const uint32_t count = payload != nullptr ? payload->count : 0;
+  if (record.attribute_count != count || record.label[0] != '\0' || (payload != nullptr && payload->label.bytes != 0))
+    return false;
+  for (uint32_t at = 0; at != count; ++at)
+    if (!is_same_text(record.attributes[at], payload->names[at])) return false;
+  return true;
+}
+
 // An array that is no literal is a buffer: its text ends at the first NUL.
 template <size_t N>
 ADAPTYST_DETAIL_INLINE text text_of_event(const char (&buffer)[N]) noexcept {

@@ -1,0 +1,200 @@
+// What devices did, as sums: how long each was busy, with what, and why it was idle.
+//
+// Operations are swept in the order in which they started, so that an overlap is counted once and a gap is seen as one:
+// with starts in order, a union of intervals is its sum and where it ends. What comes out of order is counted as late, and
+// enters only with the part after the sweep. That the host begins and stops to wait for devices is swept with the rest.
+// Who keeps operations until they can be swept in order is in device_ledger.hpp.
+#ifndef ADAPTYST_DETAIL_DEVICE_SUMS_HPP
+#define ADAPTYST_DETAIL_DEVICE_SUMS_HPP
+
+#include <stddef.h>
+
+#include "../histogram.h"
+#include "atomic.hpp"
+
+namespace adaptyst { inline namespace v1 { namespace detail {
+
+constexpr uint32_t most_devices = 63;
+constexpr uint32_t most_queues = 64;
+
+// A union of intervals that come in the order of their beginnings.
+struct interval_union {
+  uint64_t total_ns;
+  uint64_t until_ns;  // where it ends
+
+  ADAPTYST_DETAIL_INLINE void add(uint64_t begin_ns, uint64_t end_ns) noexcept {
+    if (begin_ns < until_ns) begin_ns = until_ns;
+    if (end_ns <= begin_ns) return;
+    total_ns += end_ns - begin_ns;
+    until_ns = end_ns;
+  }
+};
+
+enum class device_work : uint32_t { kernel, copy, other, wait_begin, wait_end };
+
+struct ledger_entry {
+  uint64_t begin_ns, end_ns;
+  uint64_t submitted_ns;  // 0: the host did it by itself, nothing was submitted
+  uint64_t queue;
+  uint32_t device;  // its number in the process, from 1
+  device_work work;
+};
+
+struct queue_account {
+  uint64_t queue;
+  uint64_t until_ns;  // when the last of its operations ended
+};
+
+struct device_sums {
+  interval_union busy, kernels, copies, kernels_and_copies;
+  uint64_t operations;
+  uint64_t work_ns;            // sum of durations
+  uint64_t queue_wait_ns;      // sum of submitted to started
+  uint64_t launch_latency_ns;  // of these, with nothing before it in its queue
+  uint64_t launch_idle_ns;     // nothing ran, though something had been submitted
+  uint64_t awaited_ns;         // busy while the host waited
+  uint64_t settled_ns;         // up to where awaited_ns has been summed
+  uint64_t horizon_ns;         // what begins before this comes late
+  uint64_t late;
+  uint64_t unplaced;  // of which it is not known what of them the host waited for
+  uint64_t queue_count;
+  queue_account queues[most_queues];
+  uint64_t queue_waits[ADAPTYST_HISTOGRAM_BUCKETS];
+  uint64_t launch_latencies[ADAPTYST_HISTOGRAM_BUCKETS];
+};
+
+// Of all devices of a process, for one collector.
+struct ledger_sums {
+  uint64_t horizon_ns;        // up to where it has been swept
+  uint64_t device_count;      // highest number of a device of which something has been swept
+  uint64_t waits_changed_ns;  // when the host last began or stopped to wait
+  uint64_t waiting;           // how many threads of the host wait for a device
+  uint64_t waiting_since_ns;
+  uint64_t waited_ns;  // while any thread of the host waited
+  uint64_t waits;
+  interval_union busy;                // any device
+  uint64_t unplaced;                  // operations that are not wholly in it
+  device_sums devices[most_devices];  // by number less 1; undefined from `device_count` on
+
+  // Bytes that are in use.
+  size_t used_bytes() const noexcept { return offsetof(ledger_sums, devices) + device_count * sizeof(device_sums); }
+
+  template <class = void>
+  void add(const ledger_entry& one) noexcept {
+    while (device_count < one.device) {
+      device_sums& next = devices[device_count++];
+      __builtin_memset(static_cast<void*>(&next), 0, sizeof next);
+      next.settled_ns = waits_changed_ns;
+    }
+    if (ADAPTYST_DETAIL_UNLIKELY(one.begin_ns < horizon_ns)) return add_late(one);
+    sweep(one);
+  }
+
+  // Up to now; for a copy that is to be read.
+  template <class = void>
+  void settle(uint64_t now_ns) noexcept {
+    settle_all(now_ns);
+    if (waiting != 0 && now_ns > waiting_since_ns) waited_ns += now_ns - waiting_since_ns;
+    waiting = 0;
+  }
+
+ private:
+  // What lasted long on one device, while others did much, is in order there. In a device's own order, only what lies
+  // after the sweep counts.
+  template <class = void>
+  ADAPTYST_DETAIL_COLD void add_late(ledger_entry one) noexcept {
+    if (one.device == 0) {
+      one.begin_ns = horizon_ns;
+      return sweep(one);
+    }
+    device_sums& on = devices[one.device - 1];
+    if (one.begin_ns < on.horizon_ns) {
+      ++on.late;
+      one.begin_ns = on.horizon_ns;
+      if (one.end_ns < one.begin_ns) one.end_ns = one.begin_ns;
+      if (one.submitted_ns != 0) one.submitted_ns = one.begin_ns;
+    }
+    // Waits have been settled beyond its beginning. In an offload, the host waits all the time.
+    const uint64_t until_ns = one.end_ns < on.settled_ns ? one.end_ns : on.settled_ns;
+    if (until_ns > one.begin_ns) {
+      if (one.submitted_ns == 0 && one.begin_ns >= on.busy.until_ns) on.awaited_ns += until_ns - one.begin_ns;
+      else ++on.unplaced;
+    }
+    if (one.begin_ns < busy.until_ns) ++unplaced;
+    book(on, one);
+    busy.add(one.begin_ns, one.end_ns);
+  }
+
+  template <class = void>
+  void sweep(const ledger_entry& one) noexcept {
+    horizon_ns = one.begin_ns;
+    if (one.work == device_work::wait_begin) {
+      settle_all(one.begin_ns);
+      ++waits;
+      if (waiting++ == 0) waiting_since_ns = one.begin_ns;
+    } else if (one.work == device_work::wait_end) {
+      if (waiting == 0) return;  // of before the collector started
+      settle_all(one.begin_ns);
+      if (--waiting == 0) waited_ns += one.begin_ns - waiting_since_ns;
+    } else {
+      book(devices[one.device - 1], one);
+      busy.add(one.begin_ns, one.end_ns);
+    }
+  }
+
+  template <class = void>
+  void book(device_sums& on, const ledger_entry& one) noexcept {
+    settle_device(on, one.begin_ns);
+    on.horizon_ns = one.begin_ns;
+    if (one.submitted_ns != 0) {
+      const uint64_t wait_ns = one.begin_ns - one.submitted_ns;
+      on.queue_wait_ns += wait_ns;
+      ++on.queue_waits[adaptyst_histogram_bucket(wait_ns)];
+      const uint64_t free_ns = occupy(on, one);
+      const uint64_t able_ns = one.submitted_ns > free_ns ? one.submitted_ns : free_ns;
+      const uint64_t latency_ns = one.begin_ns > able_ns ? one.begin_ns - able_ns : 0;
+      on.launch_latency_ns += latency_ns;
+      ++on.launch_latencies[adaptyst_histogram_bucket(latency_ns)];
+      const uint64_t idle_from_ns = one.submitted_ns > on.busy.until_ns ? one.submitted_ns : on.busy.until_ns;
+      if (one.begin_ns > idle_from_ns) on.launch_idle_ns += one.begin_ns - idle_from_ns;
+    }
+    ++on.operations;
+    on.work_ns += one.end_ns - one.begin_ns;
+    on.busy.add(one.begin_ns, one.end_ns);
+    if (one.work == device_work::kernel) on.kernels.add(one.begin_ns, one.end_ns);
+    if (one.work == device_work::copy) on.copies.add(one.begin_ns, one.end_ns);
+    if (one.work != device_work::other) on.kernels_and_copies.add(one.begin_ns, one.end_ns);
+  }
+
+  // When the queue of an operation was free for it. All queues after the first 63 share an account.
+  template <class = void>
+  uint64_t occupy(device_sums& on, const ledger_entry& one) noexcept {
+    uint64_t at = 0;
+    while (at != on.queue_count && on.queues[at].queue != one.queue) ++at;
+    if (at == on.queue_count && on.queue_count != most_queues) {
+      on.queues[at] = {one.queue, 0};
+      ++on.queue_count;
+    }
+    queue_account& queue = on.queues[at == most_queues ? most_queues - 1 : at];
+    const uint64_t free_ns = queue.until_ns;
+    if (one.end_ns > free_ns) queue.until_ns = one.end_ns;
+    return free_ns;
+  }
+
+  // Up to a moment before which nothing more will come, while `waiting` was as it is.
+  ADAPTYST_DETAIL_INLINE void settle_device(device_sums& on, uint64_t now_ns) noexcept {
+    const uint64_t until = on.busy.until_ns < now_ns ? on.busy.until_ns : now_ns;
+    if (waiting != 0 && until > on.settled_ns) on.awaited_ns += until - on.settled_ns;
+    if (now_ns > on.settled_ns) on.settled_ns = now_ns;
+  }
+
+  template <class = void>
+  void settle_all(uint64_t now_ns) noexcept {
+    waits_changed_ns = now_ns;
+    for (size_t at = 0; at != device_count; ++at) settle_device(devices[at], now_ns);
+  }
+};
+
+}}}  // namespace adaptyst::v1::detail
+
+#endif

@@ -1,0 +1,66 @@
+// Finds a thread's rows by the ids of their paths. It has a few slots in itself, and takes more as rows come: a thread with
+// a dozen call paths touches one page, one with thousands finds them as fast.
+//
+// Only its thread looks at it. A forked child has a copy of it, as of all that is private.
+#ifndef ADAPTYST_DETAIL_ROW_TABLE_HPP
+#define ADAPTYST_DETAIL_ROW_TABLE_HPP
+
+#include "system.hpp"
+
+namespace adaptyst { inline namespace v1 { namespace detail {
+
+template <class Row>
+class row_table {
+ public:
+  // Of no rows; also what memory that was never written becomes before its first use.
+  void clear() noexcept {
+    const system::errno_kept unchanged;
+    if (slots_ != nullptr && slots_ != first_slots_) system::unmap(slots_, count_ * bytes_of_slot);
+    slots_ = first_slots_;
+    count_ = first_count;
+    __builtin_memset(static_cast<void*>(first_slots_), 0, sizeof first_slots_);
+  }
+
+  // Null: there is none.
+  Row* find(uint64_t id) const noexcept { return *slot_of(id); }
+
+  // For one more than `rows`, so that it is at most half full. False: there is no memory.
+  bool make_room(uint32_t rows) noexcept { return 2 * (uint64_t{rows} + 1) <= count_ || grow(); }
+
+  // There is none with this id yet, and room.
+  void insert(Row& one) noexcept { *slot_of(one.id) = &one; }
+
+ private:
+  static constexpr uint64_t first_count = 256;
+  static constexpr uint64_t bytes_of_slot = sizeof(void*);
+
+  Row** slot_of(uint64_t id) const noexcept {
+    for (uint64_t at = id;; ++at) {
+      Row** const slot = &slots_[at & (count_ - 1)];
+      if (*slot == nullptr || (*slot)->id == id) return slot;
+    }
+  }
+
+  bool grow() noexcept {
+    const system::errno_kept unchanged;
+    const uint64_t old_count = count_;
+    Row** const old = slots_;
+    void* const made =
+        system::map(nullptr, 2 * old_count * bytes_of_slot, system::read_write, system::private_memory, -1, 0);
+    if (reinterpret_cast<intptr_t>(made) == -1) return false;
+    slots_ = static_cast<Row**>(made);
+    count_ = 2 * old_count;
+    for (uint64_t at = 0; at != old_count; ++at)
+      if (old[at] != nullptr) insert(*old[at]);
+    if (old != first_slots_) system::unmap(old, old_count * bytes_of_slot);
+    return true;
+  }
+
+  Row** slots_;
+  uint64_t count_;  // a power of two
+  Row* first_slots_[first_count];
+};
+
+}}}  // namespace adaptyst::v1::detail
+
+#endif

@@ -1,0 +1,220 @@
+#include "ledger_reader.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstring>
+
+namespace adaptyst::lib {
+
+namespace {
+
+using detail::blocks_of_chunk;
+using detail::device_entry;
+using detail::device_ledger;
+using detail::device_work;
+using detail::entries_of_block;
+using detail::ledger_block;
+using detail::ledger_chunk;
+using detail::ledger_entry;
+using detail::ledger_sums;
+using detail::packed_entry;
+
+// What is read first of a ledger.
+struct ledger_head {
+  std::uint32_t lock, chunk_count, chunk_limit, free_blocks, next_block, pad;
+  std::uint64_t epoch, skipped, commits, room;
+  std::uint64_t chunks[detail::most_chunks];
+};
+static_assert(sizeof(ledger_head) == offsetof(device_ledger, devices));
+
+// Whatever has been read from another process must not lead astray.
+bool make_safe(ledger_entry& one) {
+  const bool is_wait = one.work == device_work::wait_begin || one.work == device_work::wait_end;
+  const bool is_sound = is_wait
+                            ? one.device == 0
+                            : one.work <= device_work::other && one.device != 0 && one.device <= detail::most_devices;
+  one.end_ns = std::max(one.begin_ns, one.end_ns);
+  one.submitted_ns = std::min(one.begin_ns, one.submitted_ns);
+  return is_sound;
+}
+
+// One look at a ledger.
+class look {
+ public:
+  look(const process_state& of, std::uint64_t epoch)
+      : memory_(*of.in),
+        address_(of.address + offsetof(detail::recorder_store, ledger)),
+        epoch_(epoch),
+        is_own_(of.in == &own_memory()) {}
+
+  // False: there is nothing to be read.
+  bool take() {
+    constexpr unsigned attempts = 3;  // each reads all that there is
+    for (unsigned attempt = 0; attempt != attempts; ++attempt) {
+      // Here, and not with the ledger locked, there may be no memory.
+      sums_.reset(new ledger_sums);  // 650 KiB, of which a device has 10
+      chunks_.resize(detail::most_chunks);
+      if (!take_heads()) return false;
+      if (!has_begun()) return true;
+      if (!take_entries()) return false;
+      if (is_as_it_was()) break;
+    }
+    return true;
+  }
+
+  std::uint64_t skipped() const { return has_begun() ? head_.skipped : 0; }
+
+  std::unique_ptr<ledger_sums> sweep(std::uint64_t now_ns) {
+    if (!has_begun()) return nullptr;
+    const auto before = [](const key& a, const key& b) {
+      return a.begin_ns != b.begin_ns ? a.begin_ns < b.begin_ns : detail::comes_before()(*a.entry, *b.entry);
+    };
+    std::vector<key> spare(keys_.size());
+    const key* const sorted = detail::merge_sorted(keys_.data(), spare.data(), keys_.size(), before);
+    // In the order of their times, so that no wait ends before it began.
+    std::sort(late_.begin(), late_.end(), [&](const packed_entry* a, const packed_entry* b) {
+      return before({a->begin_ns, a}, {b->begin_ns, b});
+    });
+    for (const packed_entry* const late : late_) add(*late);
+    for (std::size_t at = 0; at != keys_.size(); ++at) add(*sorted[at].entry);
+    sums_->settle(now_ns);
+    return std::move(sums_);
+  }
+
+ private:
+  struct key {
+    std::uint64_t begin_ns;
+    const packed_entry* entry;
+  };
+  struct chunk_copy {
+    ledger_block blocks[blocks_of_chunk];
+    std::vector<packed_entry> entries;
+  };
+
+  bool has_begun() const { return head_.epoch == epoch_; }
+
+  // Sums and heads of blocks, of one moment.
+  bool take_heads() {
+    bool is_read = false;
+    if (is_own_ && detail::with_ledger(*reinterpret_cast<device_ledger*>(address_), epoch_,
+                                       [&](const device_ledger&) { is_read = read_heads(); }))
+      return is_read;
+    for (unsigned attempt = 0; attempt != memory_.patience(); ++attempt) {
+      std::uint64_t commits = 0;
+      if (!read_heads() || !memory_.read(address_ + offsetof(device_ledger, commits), commits)) return false;
+      if (commits == head_.commits) break;
+    }
+    return true;
+  }
+
+  bool read_heads() noexcept {
+    if (!memory_.read(address_, head_)) return false;
+    head_.chunk_count = std::min(head_.chunk_count, detail::most_chunks);
+    if (head_.epoch != epoch_) return true;
+    const std::uint64_t sums =
+        head_.room + offsetof(detail::sweeping_room, sums) + (head_.commits % 2) * sizeof(ledger_sums);
+    if (head_.room == 0) std::memset(static_cast<void*>(sums_.get()), 0, offsetof(ledger_sums, devices));
+    else if (!memory_.read(sums, sums_.get(), offsetof(ledger_sums, devices))) return false;
+    sums_->device_count = std::min<std::uint64_t>(sums_->device_count, detail::most_devices);
+    if (sums_->device_count != 0 && !memory_.read(sums + offsetof(ledger_sums, devices), sums_->devices,
+                                                  sums_->device_count * sizeof(detail::device_sums)))
+      return false;
+    for (std::size_t at = 0; at != sums_->device_count; ++at)
+      sums_->devices[at].queue_count = std::min<std::uint64_t>(sums_->devices[at].queue_count, detail::most_queues);
+    for (std::size_t at = 0; at != head_.chunk_count; ++at)
+      if (!memory_.read(head_.chunks[at], chunks_[at].blocks)) return false;
+    return true;
+  }
+
+  bool is_in_use(const ledger_block& block) const { return block.count != 0 && block.epoch == epoch_; }
+
+  // The blocks that will be free next come first.
+  bool take_entries() {
+    keys_.clear();
+    late_.clear();
+    const std::size_t count = head_.chunk_count;
+    const std::size_t first = count == 0 ? 0 : head_.next_block / blocks_of_chunk % count;
+    for (std::size_t at = 0; at != count; ++at) {
+      const std::size_t number = (first + at) % count;
+      if (!read_chunk(head_.chunks[number], chunks_[number])) return false;
+    }
+    return true;
+  }
+
+  bool read_chunk(std::uint64_t address, chunk_copy& to) {
+    const auto used = [this](const ledger_block& one) { return is_in_use(one); };
+    const auto begin = std::find_if(std::begin(to.blocks), std::end(to.blocks), used);
+    const auto end =
+        std::find_if(std::make_reverse_iterator(std::end(to.blocks)), std::make_reverse_iterator(begin), used).base();
+    const auto first = static_cast<std::size_t>(begin - std::begin(to.blocks)) * entries_of_block;
+    if (begin == end) return true;
+    to.entries.resize(static_cast<std::size_t>(end - begin) * entries_of_block);
+    if (!memory_.read(address + offsetof(ledger_chunk, entries) + first * sizeof(packed_entry), to.entries.data(),
+                      to.entries.size() * sizeof(packed_entry)))
+      return false;
+    for (auto block = begin; block != end; ++block)
+      if (is_in_use(*block))
+        take_block(*block, &to.entries[static_cast<std::size_t>(block - begin) * entries_of_block]);
+    return true;
+  }
+
+  void take_block(const ledger_block& block, const packed_entry* entries) {
+    const std::uint32_t count = std::min(block.count, entries_of_block);
+    const std::uint32_t seen = block.seen[head_.commits % 2];
+    for (std::uint32_t at = 0; at != count; ++at) {
+      if (entries[at].begin_ns >= sums_->horizon_ns) keys_.push_back({entries[at].begin_ns, &entries[at]});
+      else if (at >= seen) late_.push_back(&entries[at]);
+    }
+  }
+
+  // Whether no block that was read has been taken for something else since its head was. Of a process that is gone, nothing is.
+  bool is_as_it_was() {
+    for (std::size_t at = 0; at != head_.chunk_count; ++at) {
+      ledger_block now[blocks_of_chunk];
+      if (!memory_.read(head_.chunks[at], now)) return true;
+      for (std::size_t block = 0; block != blocks_of_chunk; ++block)
+        if (is_in_use(chunks_[at].blocks[block]) && now[block].uses != chunks_[at].blocks[block].uses) return false;
+    }
+    return true;
+  }
+
+  void add(const packed_entry& packed) {
+    ledger_entry one = packed.get();
+    if (make_safe(one)) sums_->add(one);
+  }
+
+  const memory& memory_;
+  const std::uint64_t address_;
+  const std::uint64_t epoch_;
+  const bool is_own_;
+  ledger_head head_{};
+  std::unique_ptr<ledger_sums> sums_;
+  std::vector<chunk_copy> chunks_;
+  std::vector<key> keys_;
+  std::vector<const packed_entry*> late_;
+};
+
+}  // namespace
+
+std::optional<device_entry> read_device(const process_state& of, std::uint32_t number) {
+  device_entry entry{};
+  const std::uint64_t first = of.address + offsetof(detail::recorder_store, ledger) + offsetof(device_ledger, devices);
+  if (number == 0 || number > detail::most_devices || !of.in->read(first + (number - 1) * sizeof entry, entry) ||
+      entry.state != 2)
+    return std::nullopt;
+  entry.name[sizeof entry.name - 1] = '\0';
+  return entry;
+}
+
+ledger_reading read_ledger(const process_state& of, std::uint64_t epoch, std::uint64_t now_ns) {
+  ledger_reading made;
+  while (const std::optional<device_entry> entry = read_device(of, static_cast<std::uint32_t>(made.devices.size() + 1)))
+    made.devices.push_back(*entry);
+  look now(of, epoch);
+  if (!now.take()) return made;
+  made.skipped = now.skipped();
+  made.sums = now.sweep(now_ns);
+  return made;
+}
+
+}  // namespace adaptyst::lib

@@ -1,0 +1,29 @@
+// Reads a process's ledger of device operations while its threads write it, and sweeps in a copy what they have not.
+#ifndef ADAPTYST_LIB_RECORDER_LEDGER_READER_HPP
+#define ADAPTYST_LIB_RECORDER_LEDGER_READER_HPP
+
+#include <adaptyst/detail/process.hpp>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "recorder_reader.hpp"
+
+namespace adaptyst::lib {
+
+struct ledger_reading {
+  std::vector<detail::device_entry> devices;  // in the order of their numbers
+  std::unique_ptr<detail::ledger_sums> sums;  // null: nothing has been booked
+  std::uint64_t skipped = 0;                  // entries that could not be
+};
+
+// What has been booked for the collector of this epoch, up to now.
+ledger_reading read_ledger(const process_state& of, std::uint64_t epoch, std::uint64_t now_ns);
+
+// A device of the process, by its number there; its name ends.
+std::optional<detail::device_entry> read_device(const process_state& of, std::uint32_t number);
+
+}  // namespace adaptyst::lib
+
+#endif

@@ -1,0 +1,93 @@
+#include "loss_advice.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "../support/text.hpp"
+
+namespace adaptyst::lib {
+
+namespace {
+
+using path = std::vector<std::string>;
+
+std::string spelled(const path& of) {
+  constexpr std::size_t most_columns = 60;
+  return of.empty() ? "the root" : path_label(of, most_columns);
+}
+
+// Where there is no room for more call paths, most of them stand below a region whose children have names made at run time.
+std::string widest_in(const profile& of) {
+  std::map<path, std::size_t> children;
+  for (const region& row : of.regions)
+    if (!row.path.empty()) ++children[path(row.path.begin(), row.path.end() - 1)];
+  const auto widest = std::max_element(children.begin(), children.end(),
+                                       [](const auto& a, const auto& b) { return a.second < b.second; });
+  if (widest == children.end()) return {};
+  return fmt::format("; of {} call paths, {} stand right below {}", of.regions.size(), widest->second,
+                     spelled(widest->first));
+}
+
+std::string deepest_in(const profile& of) {
+  const auto deepest = std::max_element(of.regions.begin(), of.regions.end(),
+                                        [](const region& a, const region& b) { return a.path.size() < b.path.size(); });
+  return deepest == of.regions.end() ? "" : "; the deepest is " + spelled(deepest->path);
+}
+
+const char* const fewer_names =
+    ". Names that are made at run time should be few: what differs from event to event belongs in a payload";
+
+// Empty: there is no more to say than the name of the reason.
+std::string sentence_on(loss_reason reason, const profile& of) {
+  switch (reason) {
+    case loss_reason::too_deep:
+      return "a thread had no room for more open regions" + deepest_in(of) +
+             ". End what was begun, and do not mark what calls itself";
+    case loss_reason::rows_full: return "a thread had no room for more call paths" + widest_in(of) + fewer_names;
+    case loss_reason::kernel_rows_full:
+      return "the kernel had no room for more call paths of a process" + widest_in(of) + fewer_names +
+             "; engine=inline has more room";
+    case loss_reason::tables_full:
+      return "a process had no room for more markers, call paths or devices" + widest_in(of) + fewer_names;
+    case loss_reason::no_memory:
+      return "memory for a recorder could not be had. Raise the limit on address space (ulimit -v), or the memory of "
+             "the container";
+    case loss_reason::in_signal:
+      return "a signal handler with markers has interrupted one. Take the markers out of handlers";
+    case loss_reason::bad_times:
+      return "operations ended before they had started. The device's clock is not the one that it was said to be "
+             "(docs/devices.md)";
+    case loss_reason::no_times:
+      return "a device did not tell when operations ran. Turn its profiling on (docs/devices.md)";
+    case loss_reason::unknown_clock:
+      return "a device told times in a clock that cannot be converted (docs/adding-a-device.md)";
+    case loss_reason::device_lost:
+      return "a device failed, or its work was let go before it had ended. Look for its errors in the program";
+    case loss_reason::unmatched:
+      return "they were begun, and not ended. Look for handles without end(), and for scopes that longjmp() leaves";
+    case loss_reason::kernel_busy:
+      return "the kernel could not change its map at that moment. engine=inline does without";
+    case loss_reason::not_delivered:
+      return "they have ended, and the kernel has not seen it, as of threads that are killed meanwhile. engine=inline "
+             "sees all";
+    case loss_reason::function_too_deep:
+      return "more functions were open on a thread than can be followed. Name fewer, and none that calls itself";
+    default: return {};
+  }
+}
+
+}  // namespace
+
+std::vector<std::string> advice_on_losses(const profile& of) {
+  std::vector<std::string> all;
+  all.reserve(of.accounting.lost.size());
+  for (const auto& [reason, count] : of.accounting.lost)
+    if (const std::string said = sentence_on(reason, of); count != 0 && !said.empty())
+      all.push_back(fmt::format("{}: {}", word_of(reason), said));
+  return all;
+}
+
+}  // namespace adaptyst::lib

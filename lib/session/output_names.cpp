@@ -1,0 +1,65 @@
+#include "output_names.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <utility>
+
+#include "../support/error.hpp"
+#include "../support/launch_rank.hpp"
+#include "../support/output_file.hpp"
+#include "../support/output_form.hpp"
+
+namespace adaptyst::lib {
+
+output_names::output_names(const std::vector<output>& asked) {
+  all_.reserve(asked.size());
+  for (const output& one : asked) {
+    entry made{one.form, expand(one.file), expand(one.file), names::as_asked, false, nullptr};
+    if (is_replaced(made.file)) {
+      if (has_other_ranks() && !tells_processes_apart(one.file)) {
+        made.file = with_number(made.file, launch_rank());
+        made.asked = made.file;
+        made.naming = names::by_rank;
+      }
+      made.claim = std::make_unique<name_claim>(made.file);
+      if (made.claim->is_taken()) {
+        made.file = with_number(made.file, std::to_string(getpid()));
+        made.naming = names::by_process;
+        made.claim = std::make_unique<name_claim>(made.file);
+      }
+    }
+    all_.push_back(std::move(made));
+  }
+}
+
+std::string output_names::of(output_form form) const {
+  for (const entry& one : all_)
+    if (one.form == form) return one.file;
+  return {};
+}
+
+void output_names::require_writable() const {
+  for (const entry& one : all_)
+    if (const int number = why_not_writable(one.file); number != 0)
+      throw error(fmt::format("cannot write to {}", one.file), one.file, number, "choose another place");
+}
+
+void output_names::note_written(output_form form) {
+  for (entry& one : all_)
+    if (one.form == form) one.is_written = true;
+}
+
+std::string output_names::told(how_much what) const {
+  std::string files, why;
+  for (const entry& one : all_) {
+    const bool is_news = one.naming == names::by_process || (one.naming == names::by_rank && speaks_for_ranks());
+    if (!one.is_written || (what == how_much::what_is_renamed && !is_news)) continue;
+    files += (files.empty() ? "" : ", ") + one.file;
+    if (one.naming == names::by_process) why = fmt::format("; another process writes {}", one.asked);
+    else if (one.naming == names::by_rank && why.empty()) why = "; each rank has its own";
+  }
+  return files.empty() ? files : fmt::format("written: {}{}", files, why);
+}
+
+}  // namespace adaptyst::lib

@@ -1,0 +1,49 @@
+// The names of the files that a session writes: those that were asked for, and where several processes were asked for the
+// same, names of their own.
+//
+//   ranks of one MPI program    the rank stands behind the name, unless %r or %p is in it: profile-3.json
+//   another process has it      so does the number of the process: profile-4711.json
+#ifndef ADAPTYST_LIB_SESSION_OUTPUT_NAMES_HPP
+#define ADAPTYST_LIB_SESSION_OUTPUT_NAMES_HPP
+
+#include <adaptyst/options.hpp>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "../support/name_claim.hpp"
+
+namespace adaptyst::lib {
+
+class output_names {
+ public:
+  // The names are this session's from now on.
+  explicit output_names(const std::vector<output>& asked);
+
+  // Of an output of this form; empty: none was asked for.
+  std::string of(output_form form) const;
+  // Throws error, which names the first that cannot be written as things stand.
+  void require_writable() const;
+
+  // It is there.
+  void note_written(output_form form);
+  // A line on what has been written: all, or what has another name than was asked for, which of ranks the first tells for
+  // all of them. Empty: nothing.
+  enum class how_much { all, what_is_renamed };
+  std::string told(how_much what) const;
+
+ private:
+  enum class names { as_asked, by_rank, by_process };
+  struct entry {
+    output_form form;
+    std::string asked, file;  // the former without the number of the process
+    names naming;
+    bool is_written;
+    std::unique_ptr<name_claim> claim;  // null: what is there is not replaced, but written to
+  };
+  std::vector<entry> all_;
+};
+
+}  // namespace adaptyst::lib
+
+#endif

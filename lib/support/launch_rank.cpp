@@ -1,0 +1,54 @@
+#include "launch_rank.hpp"
+
+#include <cstdlib>
+#include <string_view>
+
+namespace adaptyst::lib {
+
+namespace {
+
+struct launcher {
+  const char* rank;
+  const char* size;      // null: it does not say how many there are
+  bool numbers_scripts;  // also what it does not launch several of, and then does not say how many there are
+};
+
+// What is nearest to the program goes first: mpirun may have been started by Slurm.
+constexpr launcher launchers[] = {
+    {"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", false},
+    {"PMI_RANK", "PMI_SIZE", false},
+    {"PMIX_RANK", nullptr, false},
+    {"SLURM_PROCID", "SLURM_STEP_NUM_TASKS", true},
+};
+
+bool is_number(std::string_view text) {
+  return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
+}
+
+const launcher* launched_by() {
+  for (const launcher& one : launchers)
+    if (const char* const rank = secure_getenv(one.rank); rank != nullptr && is_number(rank)) return &one;
+  return nullptr;
+}
+
+}  // namespace
+
+std::string launch_rank() {
+  const launcher* const by = launched_by();
+  return by != nullptr ? secure_getenv(by->rank) : "";
+}
+
+bool has_other_ranks() {
+  const launcher* const by = launched_by();
+  if (by == nullptr) return false;
+  const char* const size = by->size != nullptr ? secure_getenv(by->size) : nullptr;
+  if (size != nullptr) return std::string_view(size) != "1";
+  return !by->numbers_scripts;
+}
+
+bool speaks_for_ranks() {
+  const std::string rank = launch_rank();
+  return rank.empty() || rank == "0";
+}
+
+}  // namespace adaptyst::lib

@@ -1,0 +1,47 @@
+#include "name_claim.hpp"
+
+#include <fmt/format.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+
+#include <cerrno>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <string_view>
+
+namespace adaptyst::lib {
+
+namespace {
+
+// The same for all spellings of a path; 0: there is no such directory.
+std::uint64_t identity_of(const std::string& file) {
+  const std::size_t slash = file.rfind('/');
+  const std::string directory = slash == std::string::npos ? "." : file.substr(0, slash + 1);
+  struct stat known {};
+  if (stat(directory.c_str(), &known) != 0) return 0;
+  const std::string all = fmt::format("{}/{}/{}", known.st_dev, known.st_ino,
+                                      std::string_view(file).substr(slash == std::string::npos ? 0 : slash + 1));
+  std::uint64_t hash = 0xcbf29ce484222325;  // FNV-1a
+  for (const char one : all) hash = (hash ^ static_cast<unsigned char>(one)) * 0x100000001b3;
+  return hash;
+}
+
+}  // namespace
+
+name_claim::name_claim(const std::string& file) {
+  const std::uint64_t identity = identity_of(file);
+  if (identity == 0) return;
+  const std::string name = fmt::format("adaptyst-output-{:016x}", identity);
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  std::memcpy(address.sun_path + 1, name.data(), name.size());  // abstract
+  const auto bytes = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + name.size());
+  socket_.reset(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+  if (!socket_ || bind(socket_.get(), reinterpret_cast<const sockaddr*>(&address), bytes) == 0) return;
+  is_taken_ = errno == EADDRINUSE;
+  socket_.reset();
+}
+
+}  // namespace adaptyst::lib
