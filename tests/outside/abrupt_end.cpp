@@ -3,6 +3,7 @@
 //
 // "wait" goes on until somebody kills it; "exit" is as a program should. CHILDREN are forked in a region that the parent has
 // left when they begin, do the same as it does, and have ended before it. COUNTS exists: a `counts` for each thread.
+// With $OPERATIONS, each region comes with an operation of a device, 10 ns long, that overlaps with none.
 // Built with COLLECTING, it has a collector of its own, which looks at what is not in children.
 #include <adaptyst/adaptyst.hpp>
 #ifdef COLLECTING
@@ -31,11 +32,21 @@ struct alignas(64) counts {
 
 using deadline = std::chrono::steady_clock::time_point;
 
+const bool has_operations = std::getenv("OPERATIONS") != nullptr;
+
+void operate() {
+  static const adaptyst::device device{adaptyst::device_kind::other, 0, "simulated"};
+  static std::atomic<std::uint64_t> next_ns{adaptyst::now_ns() + 100'000'000'000};
+  const std::uint64_t started = next_ns.fetch_add(20);
+  adaptyst::submit("operation", device, 0, adaptyst::operation_kind::kernel).complete(started, started + 10);
+}
+
 void pass(counts& in) {
   const std::uint64_t before = in.begun.load(std::memory_order_relaxed);
   in.begun.store(before + 1, std::memory_order_relaxed);
   std::atomic_signal_fence(std::memory_order_seq_cst);
   { ADAPTYST_REGION("short"); }
+  if (has_operations) operate();
   std::atomic_signal_fence(std::memory_order_seq_cst);
   in.completed.store(before + 1, std::memory_order_relaxed);
 }

@@ -57,19 +57,20 @@ def case_estimates_of_a_program_with_threads_and_children():
     near(rows["thread"], times, "regions with a payload, on a thread")
     near(rows["outer/inner"], times, "regions in others")
     near(rows["child"], children * times, "regions of children")
-    failures.equal(rows["outer"]["count"], times, "regions around others are all recorded")
-    failures.check("sampled" not in rows["outer"], "and say so", rows["outer"])
-    for name in ("thread", "outer/inner", "child"):
-        failures.check(rows[name].get("sampled", times) < times and steps(rows[name]), f"{name} is sampled", rows[name])
+    near(rows["outer"], times, "regions around others")
+    for name in ("thread", "outer", "outer/inner", "child"):
+        failures.check(rows[name].get("sampled", times) < times, f"{name} is sampled", rows[name])
+    for name in ("thread", "outer", "child"):  # what is nested may have been thinned enough with what is around it
+        failures.check(steps(rows[name]), f"and how {name} was is told", rows[name])
     cost = {name: row["overhead_ns"] / row["count"] for name, row in rows.items()}
     failures.check(cost["outer/inner"] < cost["outer"], "what is left out costs less, and is stated so", cost)
     attribute = rows["thread"]["attributes"]["bytes"]
     failures.check(abs(attribute["sum"] / rows["thread"]["count"] - 8) < 1e-6, "sums of payloads are weighed", attribute)
-    failures.check("overhead budget: 3 regions sampled (~)" in done.stderr and "~" in done.stderr, "the table says so", done.stderr)
+    failures.check("overhead budget: 4 regions sampled (~)" in done.stderr and "~" in done.stderr, "the table says so", done.stderr)
 
 
 def case_missed():
-    """More markers around others than any budget allows: each of these is recorded, and the report says so first."""
+    """More markers than any budget allows: the report says so first."""
     done = subprocess.run(command("run", "--overhead=0.1%", "--", PROGRAM, 3_000_000), capture_output=True, text=True, timeout=LIMIT,
                           check=False)
     budget = json.loads(profile_file.read_text())["budget"]
@@ -78,7 +79,7 @@ def case_missed():
     failures.check(0 < budget["cpu_ns"] < 60e9 and budget["cost_ns"] > 2 * budget["allowed_ns"], "what it has cost", budget)
     said = " ".join(done.stderr.split())
     failures.check("overhead budget missed: observing cost about" in said and "0.1% were allowed" in said, "it is told", done.stderr)
-    failures.check("most in outer " in said, "by which region", done.stderr)
+    failures.check(any(f"most in {name} " in said for name in ("outer", "inner", "thread")), "by which region", done.stderr)
 
 
 def case_no_budget():

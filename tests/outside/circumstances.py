@@ -107,7 +107,7 @@ def case_number_used_again():
     first.wait()
     more_pauses(other.pid, 500)  # some intervals long: the observer has noticed
     pathlib.Path("/proc/sys/kernel/ns_last_pid").write_text(str(first.pid - 1))
-    again = spawn([PROGRAM, 3000, 0, 0])
+    again = spawn([PROGRAM, 100000, 0, 0])
     if again.pid != first.pid:
         print(f"number_used_again: SKIPPED: {first.pid} was taken by somebody else")
         return
@@ -115,7 +115,7 @@ def case_number_used_again():
     observer.send_signal(signal.SIGINT)
     observer.wait(LIMIT)
     found = counts()
-    failures.check(0 < found.get("thread", 0) < 3000, "a stranger's regions do not count", found)
+    failures.check(0 < found.get("thread", 0) < 100000, "a stranger's regions do not count", found)
 
 
 def case_number_of_an_observer_used_again():
@@ -353,7 +353,7 @@ def case_collector_inside():
     environment = dict(os.environ, ADAPTYST="engine=inline,report=none")
     done = subprocess.run(command("run", "--", COLLECTING), capture_output=True, text=True, timeout=LIMIT, check=False, env=environment)
     failures.check("sum 500500" in done.stdout and done.returncode == 0, "the program computes what it always did", done.stdout)
-    failures.check("observes this one from outside" in done.stderr, "its collector steps back, and says why", done.stderr)
+    failures.equal(done.stderr, "", "its collector steps back, in silence where it was to print nothing")
     failures.equal(counts().get("add"), 1000, "the observer has it all")
 
 

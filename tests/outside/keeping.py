@@ -93,6 +93,21 @@ def case_killed():
     print(f"{beyond} of {KILLS} beyond three stated errors")
 
 
+def case_devices():
+    """Killed at any moment, also while a thread sweeps what all of them have told."""
+    for at in range(KILLS):
+        os.environ["OPERATIONS"] = "1"
+        run("wait", random.randrange(300, 700), "overhead=none", threads=3)
+        del os.environ["OPERATIONS"]
+        completed, begun = of_parent()
+        file, profile = take()
+        device = profile["devices"][1]
+        failures.check(completed <= device["operations"] <= begun, "every operation", (completed, begun, device))
+        failures.equal((device["busy_ns"], device["work_ns"]), (10 * device["operations"],) * 2, "each of them once")
+        failures.equal((device["late"], device["skipped"]), (0, 0), "none is late")
+        file.unlink()
+
+
 def case_in_the_middle():
     running = start("wait", 0, "overhead=none", threads=3)
     until(lambda: all(begun for _, begun, _ in read_counts(counts)), "it begins")
@@ -167,7 +182,7 @@ def case_full_disk():
         lost = profile["accounting"]["lost"]
         failures.check(lost.get("no_memory", 0) > 0, "what had no room is counted, and no signal came", profile["accounting"])
         files[0].unlink()
-        (small / "fill").write_bytes(bytes(600 << 10))
+        (small / "fill").write_bytes(bytes(896 << 10))
         said = run("exit", 10, directory=small)
         failures.check("ENOSPC" in said, "no room at all", said)
         failures.equal([one.name for one in small.iterdir()], ["fill"], "nothing is left")

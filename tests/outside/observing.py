@@ -209,7 +209,8 @@ def case_many():
 
 def case_observer_killed():
     program = start_pausing(100000, 0, 100)
-    observer = spawn(command("attach", str(program.pid)))
+    # With an output of its own: of two that are there at once, the second adds its number to the name.
+    observer = spawn([one.replace("profile.json", "killed.json") for one in command("attach", str(program.pid))])
     is_watched(program.pid, PROGRAM)
     refused = attach("--duration=0.1", program.pid)
     if ENGINE == "inline":

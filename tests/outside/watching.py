@@ -63,7 +63,7 @@ def blocks(text):
 
 
 def rate(block, region):
-    found = re.search(rf"^{re.escape(region)} +cpu +([\d.]+) (k?)", block, re.MULTILINE)
+    found = re.search(rf"^{re.escape(region)} +\d[\d +]* cpu +([\d.]+) (k?)", block, re.MULTILINE)
     return float(found[1]) * (1000 if found[2] else 1) if found else 0
 
 
@@ -101,6 +101,10 @@ def case_end_of_the_program():
     last = blocks(done.stdout)[-1]
     failures.check(re.search(r", [1-9][\d.]*( k)? so far", last), "what has ended stays in the sum", last)
     failures.check("1 process:" in last, "and is named", last)
+    failures.check(all(re.search(rf"^{region} +{program.pid} +cpu", last, re.MULTILINE) for region in ("thread", "outer", "outer > inner")),
+                   "its rows stay in sight", last)
+    shares = [float(share) for share in re.findall(r"([\d.]+)%", done.stdout)]
+    failures.check(max(shares) <= 250 and ">9999" not in done.stdout, "no share is beyond what its threads can do", shares)
     failures.equal(program.wait(LIMIT), 3, "the program ends as ever")
 
 
@@ -184,13 +188,20 @@ def case_terminal():
         for frame in screen.frames():
             lines = text_lines(frame)
             failures.check(len(lines) <= 14 and all(len(line) <= 72 for line in lines), "it fits the window", lines)
+        failures.check(str(program.pid) in next(line for line in text_lines(screen.frames()[-1]) if line.startswith("thread")),
+                       "whose each row is", screen.frames()[-1])
+        for order in ("total", "per s", "so far", "self"):
+            os.write(screen.side, b"s")
+            failures.check(screen.shows(lambda frames, by=order: f"q quit   s sort (now by {by})" in frames[-1]), f"s sorts by {order}",
+                           screen.frames()[-1])
         fcntl.ioctl(screen.side, termios.TIOCSWINSZ, struct.pack("HHHH", 30, 110, 0, 0))
         failures.check(screen.shows(lambda frames: max(len(line) for line in text_lines(frames[-1])) > 72), "and another one",
                        screen.frames()[-1])
         finish(screen)
         failures.equal(screen.wait(), 0, "it ends")
         failures.check(b"\033[?1049h" in screen.output, "it was on the other screen")
-        failures.check(screen.output.rstrip().endswith(b"\033[?1049l"), "and has left it", screen.output[-60:])
+        after = screen.output.rpartition(b"\033[?1049l")[2].decode()
+        failures.check("\033" not in after and "thread" in after, "has left it, and what was seen last stays in sight", after)
         failures.equal(termios.tcgetattr(screen.side)[:4], screen.before[:4], "the terminal is as it was")
         os.close(screen.side)
     failures.check(program.poll() is None, "the program runs on")
@@ -223,6 +234,24 @@ def case_all():
     failures.check(rate(shown[0], "thread") > 50, "and observed", shown[0])
     failures.check("2 processes: marked_program" in shown[-1], "so is one that comes; one that ends stays in the sum", shown[-1])
     failures.check(rate(shown[-1], "thread") > 50, "the other goes on", shown[-1])
+
+
+def case_strangers():
+    """Root looks at everybody's only if that is said."""
+    if os.geteuid() != 0:
+        return
+    work.chmod(0o755)
+    os.environ["OUT"] = str(work / "out")
+    script = """setpriv --reuid=65534 --regid=65534 --clear-groups "$1" 100000 0 1000 >/dev/null & sleep 0.3; "${@:2}" >"$OUT" 2>&1"""
+    for more, observed in (((), False), (("--all",), True)):
+        alone(script, PROGRAM, *top("--interval=0.3", "--duration=1.5", *more))
+        text = (work / "out").read_text()
+        failures.equal(rate(blocks(text)[-1], "thread") > 0, observed, f"{more}: a program of nobody's: {text}")
+        failures.equal("other users are left alone" in text, not observed, f"{more}: it is told")
+    os.environ["SUDO_UID"] = "65534"
+    alone(script, PROGRAM, *top("--interval=0.3", "--duration=1.5"))
+    del os.environ["SUDO_UID"]
+    failures.check(rate(blocks((work / "out").read_text())[-1], "thread") > 0, "who has called sudo is no stranger", (work / "out").read_text())
 
 
 def case_attach_all():

@@ -1,0 +1,127 @@
+// As much of everything as a node may have: crowd FILE PROCESSES THREADS PATHS ROUNDS LEVELS WAVES
+//
+// PROCESSES in all, of which every other one is forked and the rest are this program anew. In each, THREADS at once, which
+// pass PATHS regions ROUNDS times, each thread in an order of its own, and then descend LEVELS regions; then WAVES times as
+// many threads, each of which passes two regions and ends. What has been passed is counted beside the markers, by name or
+// level, and written to FILE.PID as JSON.
+//
+// Built with COLLECTING, it has a collector of its own in each process.
+#include <adaptyst/adaptyst.hpp>
+#ifdef COLLECTING
+#include <adaptyst/collector.hpp>
+#endif
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <deque>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace {
+
+using counts = std::deque<std::atomic<std::uint64_t>>;  // need not be moved to be made
+
+struct amounts {
+  std::size_t threads, paths, rounds, levels, waves;
+};
+
+struct tally {
+  explicit tally(const amounts& of) : paths(of.paths), levels(of.levels), outer(1), inner(1) {}
+  counts paths, levels, outer, inner;
+};
+
+void descend(counts& levels, std::size_t level) {
+  if (level == levels.size()) return;
+  ADAPTYST_REGION("level");
+  ++levels[level];
+  descend(levels, level + 1);
+}
+
+// All have begun before one goes on, so that all are there at once.
+template <class Work>
+void at_once(std::size_t threads, Work work) {
+  std::atomic<std::size_t> begun{0};
+  std::vector<std::thread> running;
+  running.reserve(threads);
+  for (std::size_t at = 0; at != threads; ++at)
+    running.emplace_back([&begun, threads, work, at] {
+      ++begun;
+      while (begun != threads) std::this_thread::yield();
+      work(at);
+    });
+  for (std::thread& one : running) one.join();
+}
+
+void write(std::FILE* to, const char* name, const counts& all, const char* end) {
+  std::fprintf(to, "\"%s\": [", name);
+  for (std::size_t at = 0; at != all.size(); ++at)
+    std::fprintf(to, at == 0 ? "%llu" : ", %llu", static_cast<unsigned long long>(all[at]));
+  std::fprintf(to, "]%s", end);
+}
+
+int work(const std::string& file, const amounts& of) {
+#ifdef COLLECTING
+  const std::string written = file + "." + std::to_string(getpid()) + ".json";
+  adaptyst::collector collector("overhead=none,context=none,report=none,output=" + written);
+#endif
+  tally passed(of);
+  at_once(of.threads, [&](std::size_t thread) {
+    for (std::size_t at = 0; at != of.rounds * of.paths; ++at) {
+      const std::size_t path = (at * (2 * thread + 1) + thread) % of.paths;
+      ADAPTYST_REGION("path " + std::to_string(path));
+      ++passed.paths[path];
+    }
+    descend(passed.levels, 0);
+  });
+  for (std::size_t wave = 0; wave != of.waves; ++wave)
+    at_once(of.threads, [&](std::size_t) {
+      ADAPTYST_REGION("outer");
+      ++passed.outer[0];
+      ADAPTYST_REGION("inner");
+      ++passed.inner[0];
+    });
+  std::FILE* const to = std::fopen((file + "." + std::to_string(getpid())).c_str(), "w");
+  if (to == nullptr) return 1;
+  std::fputs("{", to);
+  write(to, "path", passed.paths, ", ");
+  write(to, "level", passed.levels, ", ");
+  write(to, "outer", passed.outer, ", ");
+  write(to, "inner", passed.inner, "}\n");
+  return std::fclose(to) == 0 ? 0 : 1;
+}
+
+}  // namespace
+
+int main(int count, char** arguments) {
+  if (count != 8) return 2;
+  const auto number = [&](int at) { return static_cast<std::size_t>(std::atol(arguments[at])); };
+  const amounts of{number(3), number(4), number(5), number(6), number(7)};
+  std::vector<pid_t> children;
+  for (std::size_t child = 1; child < number(2); ++child) {
+    pid_t made = -1;
+    if (child % 2 == 0) {
+      std::string alone = "1";
+      char* const again[] = {arguments[0], arguments[1], alone.data(), arguments[3], arguments[4],
+                             arguments[5], arguments[6], arguments[7], nullptr};
+      if (posix_spawn(&made, arguments[0], nullptr, nullptr, again, environ) != 0) return 1;
+    } else if ((made = fork()) == 0) {
+      return work(arguments[1], of);
+    }
+    if (made < 0) return 1;
+    children.push_back(made);
+  }
+  int result = work(arguments[1], of);
+  for (const pid_t child : children) {
+    int status = 0;
+    if (waitpid(child, &status, 0) != child || status != 0) result = 1;
+  }
+  return result;
+}
