@@ -70,10 +70,10 @@ double left_out_event_ns() {
   sums_ns<true>();
   for (const adaptyst_site* const site : process_of(adaptyst_object_v3)->sites.slots)
     if (site != nullptr && std::strcmp(site->name, "left out") == 0)
-      store(const_cast<uint64_t&>(*site->step), uint64_t{ADAPTYST_STEP_LAST});
+      store(const_cast<uint64_t&>(*site->step), uint64_t{ADAPTYST_STEP_SUBTREE});
   std::vector<double> difference;
   for (unsigned round = 0; round != rounds; ++round) {
-    store(this_thread_recorder->left_out->gap[ADAPTYST_STEP_LAST], ~std::uint32_t{0});
+    store(this_thread_recorder->left_out->gap[ADAPTYST_STEP_SUBTREE], ~std::uint32_t{0});
     const double with = sums_ns<true>();
     difference.push_back(with - sums_ns<false>());
   }

@@ -79,6 +79,7 @@ void context(results& to) {
       rounds, [] { return switch_ns("context=cpu"); }, [] { return switch_ns("context=none"); });
   to["switch_with_context_ns"] = of_switch.first;
   to["switch_ns"] = of_switch.second;
+  to["switch_with_context_over_switch"] = of_switch.ratio;
   to["switch_overhead_ns"] = (of_switch.ratio - 1) * of_switch.second;  // round by round
 
   std::vector<double> starting;

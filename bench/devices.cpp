@@ -1,11 +1,14 @@
-// What an operation of a device costs, from submit() to complete(), against the four times that it consists of; and what
-// an event costs that goes into a timeline as well.
+// What an operation of a device costs, from submit() to complete(), against the four times that it consists of, and beside
+// another thread that does the same; and what an event costs that goes into a timeline as well.
 #include <adaptyst/collector.hpp>
 #include <adaptyst/operation.hpp>
+#include <time.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cstdio>
 #include <thread>
+#include <vector>
 
 #include "measure.hpp"
 
@@ -18,13 +21,16 @@ const adaptyst::device device{adaptyst::device_kind::other, 0, "simulated, for t
 // Operations one after the other, in a time that is still to come.
 class operations {
  public:
+  explicit operations(unsigned queue = 0) : queue_(queue) {}
+
   void one() {
-    adaptyst::operation op = adaptyst::submit("operation", device, 0, adaptyst::operation_kind::kernel);
+    adaptyst::operation op = adaptyst::submit("operation", device, queue_, adaptyst::operation_kind::kernel);
     op.complete(next_ns_, next_ns_ + 10);
     next_ns_ += 20;
   }
 
  private:
+  unsigned queue_;
   std::uint64_t next_ns_ = adaptyst::now_ns() + 1'000'000'000'000;
 };
 
@@ -40,6 +46,34 @@ class operations {
   __asm__ volatile("");
 }
 
+double thread_ns() {
+  timespec used{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
+  return static_cast<double>(used.tv_sec) * 1e9 + static_cast<double>(used.tv_nsec);
+}
+
+// What one costs each of so many threads that do nothing else, on average. In time of a processor: a machine that has
+// others to serve as well would double it.
+double on_threads(unsigned threads, std::uint64_t times) {
+  std::vector<double> cost(threads);
+  std::vector<std::thread> running;
+  running.reserve(threads);
+  std::atomic<unsigned> ready{0};
+  for (unsigned at = 0; at != threads; ++at)
+    running.emplace_back([&, at] {
+      operations own(at);
+      ++ready;
+      while (ready != threads) {}
+      const double begin = thread_ns();
+      for (std::uint64_t done = 0; done != times; ++done) own.one();
+      cost[at] = (thread_ns() - begin) / static_cast<double>(times);
+    });
+  for (std::thread& thread : running) thread.join();
+  double sum = 0;
+  for (const double one : cost) sum += one;
+  return sum / threads;
+}
+
 }  // namespace
 
 void devices(results& to) {
@@ -51,6 +85,11 @@ void devices(results& to) {
   to["operation_ns"] = found.first;
   to["four_timestamps_ns"] = found.second;
   to["operation_over_floor"] = found.ratio;
+
+  const pair threads = alternately(
+      15, [] { return on_threads(2, times); }, [] { return on_threads(1, times); });
+  to["operation_on_two_threads_ns"] = threads.first;
+  to["operation_two_threads_over_one"] = threads.ratio;
 }
 
 // A ring's worth at a time, and time to write it: what is measured is the program's part, which loses nothing.

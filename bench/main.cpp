@@ -1,5 +1,5 @@
-// adaptyst_bench [idle N | plain N | inline | ebpf | trace | context | samples | attach | budget]: prints its figures as
-// lines "key value"; without an argument all but the last four.
+// adaptyst_bench [idle N | plain N | inline | ebpf | devices | trace | context | samples | attach | budget | memory]: prints its
+// figures as lines "key value"; without an argument all but the last five.
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -12,11 +12,13 @@ int main(int count, char* arguments[]) {
   bench::results figures;
   if (what == "inline") figures["inline_region_ns"] = bench::one_inline_region_ns();
   if (what == "ebpf") figures["ebpf_region_ns"] = bench::one_ebpf_region_ns();
+  if (what == "devices") bench::devices(figures);
   if (what == "trace") figures["trace_event_ns"] = bench::one_trace_event_ns();
   if (what == "context") bench::context(figures);
   if (what == "samples") bench::samples(figures);
   if (what == "attach") bench::attach(figures);
   if (what == "budget") bench::budget(figures);
+  if (what == "memory") bench::kernel_memory(figures);
   if (what == "all") {
     bench::idle(figures);
     bench::inline_engine(figures);

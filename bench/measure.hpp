@@ -57,6 +57,7 @@ void idle(results& to);
 void inline_engine(results& to);
 void devices(results& to);
 void ebpf_engine(results& to);
+void kernel_memory(results& to);
 void context(results& to);
 void samples(results& to);
 void attach(results& to);

@@ -189,6 +189,7 @@ else:
         figures.update(measure(programs / "adaptyst_bench", "context"))
         figures.update(measure(programs / "adaptyst_bench", "samples"))
         figures.update(measure(programs / "adaptyst_bench", "attach"))
+        figures.update(measure(programs / "adaptyst_bench", "memory"))
         figures.update(measure(programs / "adaptyst_bench_10000_sites", "attach"))
         figures.update(measure(programs / "adaptyst_bench_outside"))
         study()
