@@ -1,5 +1,5 @@
-// adaptyst_bench [idle N | plain N | inline | ebpf | devices | trace | context | samples | attach | budget | memory]: prints its
-// figures as lines "key value"; without an argument all but the last five.
+// adaptyst_bench [idle N | plain N | inline | ebpf | devices | trace | context | samples | attach | budget | nested |
+// memory]: prints its figures as lines "key value"; without an argument all but the last seven.
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -18,6 +18,7 @@ int main(int count, char* arguments[]) {
   if (what == "samples") bench::samples(figures);
   if (what == "attach") bench::attach(figures);
   if (what == "budget") bench::budget(figures);
+  if (what == "nested") bench::nested_budget(figures);
   if (what == "memory") bench::kernel_memory(figures);
   if (what == "all") {
     bench::idle(figures);

@@ -63,6 +63,7 @@ void samples(results& to);
 void attach(results& to);
 void perturbation(results& to);
 void budget(results& to);
+void nested_budget(results& to);
 int only_idle_steps(bool with_marker, std::uint64_t times);
 double one_inline_region_ns();
 double one_trace_event_ns();

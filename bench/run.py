@@ -185,6 +185,7 @@ if only_study:
 else:
     figures.update(measure(programs / "adaptyst_bench"))
     figures.update(measure(programs / "adaptyst_bench", "budget"))
+    figures.update(measure(programs / "adaptyst_bench", "nested"))
     if "ebpf_region_ns" in figures:
         figures.update(measure(programs / "adaptyst_bench", "context"))
         figures.update(measure(programs / "adaptyst_bench", "samples"))

@@ -15,6 +15,7 @@
 #include <bpf/bpf_helpers.h>
 #include <bpf/bpf_tracing.h>
 
+#include "own_cost.bpf.h"
 #include "process.bpf.h"
 #include "thread.bpf.h"
 
@@ -112,14 +113,14 @@ static __always_inline uint32_t reason_of_blocking(struct task_struct* task) {
 }
 
 static __always_inline void leave(struct adaptyst_context_thread* thread, struct task_struct* task, int can_run) {
-  uint64_t now;
+  uint64_t now = bpf_ktime_get_ns();
   if (task->maj_flt != thread->major_faults) book_major_faults(thread, task);
   thread->path = region_of_current(thread);
   thread->core = bpf_get_smp_processor_id();
   if (!can_run) thread->reason = reason_of_blocking(task);
-  now = bpf_ktime_get_ns();
   thread->woken_ns = can_run ? now : 0;
   thread->left_ns = now;
+  add_cost_of_some(now);
 }
 
 static __always_inline void come_back(struct adaptyst_context_thread* thread) {
@@ -144,6 +145,7 @@ static __always_inline void come_back(struct adaptyst_context_thread* thread) {
     ++row->voluntary;
   }
   if (thread->core != bpf_get_smp_processor_id()) ++row->migrations;
+  add_cost_of_some(now);
 }
 
 /* preempt, previous, next, state of the previous */
@@ -161,7 +163,9 @@ int switched(uint64_t* arguments) {
 SEC("tp_btf/sched_wakeup")
 int woken(uint64_t* arguments) {
   struct adaptyst_context_thread* thread = bpf_task_storage_get(&threads, (struct task_struct*)arguments[0], 0, 0);
-  if (thread && thread->left_ns && !thread->woken_ns) thread->woken_ns = bpf_ktime_get_ns();
+  if (!thread || !thread->left_ns || thread->woken_ns) return 0;
+  thread->woken_ns = bpf_ktime_get_ns();
+  add_cost_of_some(thread->woken_ns);
   return 0;
 }
 
@@ -169,12 +173,15 @@ static __always_inline int book_fault(uint64_t address) {
   struct task_struct* task = bpf_get_current_task_btf();
   struct adaptyst_context_thread* thread = announced(task);
   struct adaptyst_context_row* row;
+  uint64_t begin_ns = 0;
   /* One of the kernel's own memory, or of a reader that takes no for an answer. */
   if (!thread || address >> 63 || task->pagefault_disabled) return 0;
+  if (is_timed(address >> 12)) begin_ns = bpf_ktime_get_ns();
   if (task->maj_flt != thread->major_faults) book_major_faults(thread, task);
   thread->faulted = region_of_current(thread);
   row = row_of(thread->faulted);
   if (row) __sync_fetch_and_add(&row->faults, 1);
+  if (begin_ns) add_cost(begin_ns, 1 << ADAPTYST_COST_ONE_OF_LOG2);
   return 0;
 }
 

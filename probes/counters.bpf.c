@@ -12,6 +12,7 @@
 
 #include <bpf/bpf_helpers.h>
 
+#include "own_cost.bpf.h"
 #include "thread.bpf.h"
 
 char LICENSE[] SEC("license") = "GPL";
@@ -36,8 +37,9 @@ int overflowed(struct bpf_perf_event_data* at) {
   struct adaptyst_context_thread* thread = announced(bpf_get_current_task_btf());
   uint64_t which = bpf_get_attach_cookie(at);
   struct adaptyst_counter_row* row = 0;
-  uint64_t path;
+  uint64_t path, begin_ns;
   if (!thread || which >= ADAPTYST_COUNTERS) return 0;
+  begin_ns = bpf_ktime_get_ns();
   path = region_of_current(thread);
   if (path != 1) row = bpf_map_lookup_elem(&counters, &path);
   if (path != 1 && !row) {
@@ -52,5 +54,6 @@ int overflowed(struct bpf_perf_event_data* at) {
     uint64_t* count = bpf_map_lookup_elem(&lost, &zero);
     if (count) __sync_fetch_and_add(count, 1);
   }
+  add_cost(begin_ns, 1);
   return 0;
 }

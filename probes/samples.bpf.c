@@ -18,6 +18,7 @@
 #include <bpf/bpf_helpers.h>
 #include <bpf/bpf_tracing.h>
 
+#include "own_cost.bpf.h"
 #include "process.bpf.h"
 #include "thread.bpf.h"
 
@@ -142,6 +143,7 @@ static __always_inline int is_in_kernel(void) {
 #endif
 }
 
+/* Whether the thread is one that is observed. */
 __noinline int take_sample(uint64_t interval_ns) {
   struct adaptyst_context_thread* thread;
   struct adaptyst_sample_key key = {};
@@ -152,13 +154,13 @@ __noinline int take_sample(uint64_t interval_ns) {
   key.path = thread ? region_of_current(thread) : 0;
   if (key.path == 1) {
     count(ADAPTYST_SAMPLE_UNREADABLE);
-    return 0;
+    return 1;
   }
   key.process = own_process();
   key.user = keep_stack(BPF_F_USER_STACK);
   if (is_in_kernel()) key.kernel = keep_stack(0);
   add(&key, 0);
-  return 0;
+  return 1;
 }
 
 static __always_inline long set(struct sample_clock* clock) {
@@ -177,7 +179,7 @@ static int tick(void* map, uint32_t* cpu, struct sample_clock* clock) {
   }
   clock->last_ns = now;
   if (set(clock)) count(ADAPTYST_SAMPLE_NO_CLOCK);
-  take_sample(interval_ns);
+  if (take_sample(interval_ns)) add_cost(now, 1);
   return 0;
 }
 
@@ -197,8 +199,9 @@ __noinline int leave(uint64_t can_run) {
   struct task_struct* task = bpf_get_current_task_btf();
   struct adaptyst_context_thread* thread = announced(task);
   struct absence* absence;
-  uint64_t path;
+  uint64_t path, now;
   if (!thread || stopped) return 0;
+  now = bpf_ktime_get_ns();
   absence = bpf_task_storage_get(&absences, task, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
   if (!absence) {
     count(ADAPTYST_SAMPLE_NO_MEMORY);
@@ -215,6 +218,7 @@ __noinline int leave(uint64_t can_run) {
   absence->key.kernel = !can_run || is_in_kernel() ? keep_stack(0) : 0;
   absence->left_ns = bpf_ktime_get_ns();
   absence->woken_ns = can_run ? absence->left_ns : 0;
+  add_cost(now, 1);
   return 0;
 }
 
@@ -236,6 +240,7 @@ int switched(uint64_t* arguments) {
   if (woken > left) add(&key, woken - left);
   key.state = ADAPTYST_SAMPLE_WAITING;
   if (now > woken) add(&key, now - woken);
+  add_cost_of_some(now);
   return 0;
 }
 

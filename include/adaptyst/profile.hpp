@@ -143,8 +143,9 @@ struct kernel_context {
 
 // How much of that there is to know.
 struct context_account {
-  std::uint64_t threads = 0;  // that have announced themselves to the kernel
-  losses lost;                // stretches off the core, page faults, or threads
+  std::uint64_t threads = 0;        // that have announced themselves to the kernel
+  losses lost;                      // stretches off the core, page faults, or threads
+  std::optional<double> cost_ns{};  // CPU time that it took, as the programs in the kernel saw it
 };
 
 // Samples of threads on their cores, taken by a clock on each.
@@ -152,6 +153,7 @@ struct sample_usage {
   std::uint64_t samples = 0;      // in regions and outside
   std::uint64_t observed_ns = 0;  // what they stand for, nanoseconds: of each, the time since its clock went off before
   losses lost;                    // samples, stretches off the core, or stacks
+  std::optional<double> cost_ns{};  // CPU time that they took, as the programs in the kernel saw it
 
   std::optional<std::uint64_t> period_ns() const;  // what one stands for; empty when there are none
 };
@@ -271,7 +273,7 @@ struct refused_programs {
 };
 
 // Of an overhead budget, nanoseconds of CPU time: what the processes used while they were observed, how much of it observing
-// might cost, and what it has cost, by what an event costs where nothing else is done.
+// might cost, and what it has cost: events, by what one costs where nothing else is done, context and samples.
 struct budget_usage {
   double cpu_ns = 0;
   double allowed_ns = 0;

@@ -181,6 +181,8 @@ context_sums context_probes::read() const {
   return sums;
 }
 
+std::uint64_t context_probes::cost_ns() const { return read_kernel_counters(loaded_->maps.own_cost, 1).front(); }
+
 void context_probes::stop() {
   tracepoints_.clear();
   std::vector<uprobe_link> links;

@@ -47,6 +47,8 @@ class context_probes {
 
   // All that threads have come back from so far.
   context_sums read() const;
+  // CPU time that the programs have taken, estimated from some of their runs; without the kernel's way to them.
+  std::uint64_t cost_ns() const;
   void stop();
 
   // The map of threads that have announced themselves, for programs that ask which region one is in, or add to it.

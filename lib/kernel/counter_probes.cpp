@@ -89,6 +89,8 @@ int counter_probes::attach(const counted_event& event, std::uint64_t which) {
   return number;
 }
 
+std::uint64_t counter_probes::cost_ns() const { return read_kernel_counters(loaded_->maps.own_cost, 1).front(); }
+
 void counter_probes::read(context_sums& into) const {
   into.counts_cycles = counts_[ADAPTYST_COUNTER_CYCLES];
   into.counts_instructions = counts_[ADAPTYST_COUNTER_INSTRUCTIONS];

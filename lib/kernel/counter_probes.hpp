@@ -36,6 +36,7 @@ class counter_probes {
 
   // Adds what has been counted; what the machine refused to count stays absent.
   void read(context_sums& into) const;
+  std::uint64_t cost_ns() const;  // see context_probes
 
  private:
   int attach(const counted_event& event, std::uint64_t which);

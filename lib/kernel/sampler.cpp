@@ -141,6 +141,8 @@ sample_sums sampler::read() const {
   return sums;
 }
 
+std::uint64_t sampler::cost_ns() const { return read_kernel_counters(loaded_->maps.own_cost, 1).front(); }
+
 void sampler::stop() {
   if (loaded_ == nullptr || stopped_ || getpid() != maker_) return;
   loaded_->bss->stopped = 1;

@@ -33,6 +33,7 @@ class sampler {
 
   // All that has been seen so far, of stretches off a core those that are over.
   sample_sums read() const;
+  std::uint64_t cost_ns() const;  // see context_probes
   // Nothing is seen any more; read() still works.
   void stop();
 

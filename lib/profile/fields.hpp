@@ -211,18 +211,22 @@ constexpr auto fields(type<account>) {
 
 constexpr auto fields(type<context_account>) {
   using of = context_account;
-  return list("context_account", "How much there is to know of what the kernel did with threads in regions.",
-              field("threads", &of::threads, sum, always, "That announced themselves to the kernel."),
-              field("lost", &of::lost, sum, always, "Stretches off the core, page faults, or threads, by reason."));
+  return list(
+      "context_account", "How much there is to know of what the kernel did with threads in regions.",
+      field("threads", &of::threads, sum, always, "That announced themselves to the kernel."),
+      field("lost", &of::lost, sum, always, "Stretches off the core, page faults, or threads, by reason."),
+      field("cost_ns", &of::cost_ns, sum, sometimes, "CPU time that it took, as the programs in the kernel saw it."));
 }
 
 constexpr auto fields(type<sample_usage>) {
   using of = sample_usage;
-  return list("samples", "Samples of threads on their cores, taken by a clock on each.",
-              field("samples", &of::samples, sum, always, "In regions and outside."),
-              field("observed_ns", &of::observed_ns, sum, always,
-                    "What they stand for: of each, the time since its clock went off before."),
-              field("lost", &of::lost, sum, always, "Samples, stretches off the core, or stacks, by reason."));
+  return list(
+      "samples", "Samples of threads on their cores, taken by a clock on each.",
+      field("samples", &of::samples, sum, always, "In regions and outside."),
+      field("observed_ns", &of::observed_ns, sum, always,
+            "What they stand for: of each, the time since its clock went off before."),
+      field("lost", &of::lost, sum, always, "Samples, stretches off the core, or stacks, by reason."),
+      field("cost_ns", &of::cost_ns, sum, sometimes, "CPU time that they took, as the programs in the kernel saw it."));
 }
 
 constexpr auto fields(type<timeline_usage>) {
@@ -254,7 +258,8 @@ constexpr auto fields(type<budget_usage>) {
   return list("budget", "Whether an overhead budget was kept. Nanoseconds of CPU time, of all processes.",
               field("cpu_ns", &of::cpu_ns, sum, always, "That they used while they were observed."),
               field("allowed_ns", &of::allowed_ns, sum, always, "How much of it observing might cost."),
-              field("cost_ns", &of::cost_ns, sum, always, "What it has cost, as in \"accounting\"."));
+              field("cost_ns", &of::cost_ns, sum, always,
+                    "What it has cost: events, as in \"accounting\", context and samples."));
 }
 
 constexpr auto fields(type<profile>) {

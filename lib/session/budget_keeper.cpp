@@ -140,7 +140,8 @@ bool budget_keeper::is_in_kernel(const site_count& of) const {
          (moved == stays_.end() || moved->second.step == ADAPTYST_STEP_ENGINE);
 }
 
-bool budget_keeper::look(const process_state& of, std::uint64_t now_ns, std::uint64_t cpu_ns) {
+bool budget_keeper::look(const process_state& of, const budget_look& at) {
+  const std::uint64_t now_ns = at.now_ns;
   if (first_look_ns_ == 0) {
     first_look_ns_ = now_ns;
     next_look_ns_ = now_ns + before_first_look_ns;
@@ -159,7 +160,7 @@ bool budget_keeper::look(const process_state& of, std::uint64_t now_ns, std::uin
     if (!is_in_kernel(site)) in_process_ += site.events - std::min(site.events, seen);
     seen = site.events;
   }
-  for (const step_change& change : budget_.decide(now_ns, cpu_ns, loads)) {
+  for (const step_change& change : budget_.decide(at, loads)) {
     if (!set_step(of, counts_.all().at(change.marker), change.step)) continue;
     stay& known = stays_[counts_.all().at(change.marker).id];
     if (known.since_ns != 0) known.before_ns[known.step] += now_ns - known.since_ns;

@@ -35,8 +35,8 @@ class budget_keeper {
   explicit budget_keeper(const budget_rules& rules) : rules_(rules), budget_(rules.share, rules.costs) {}
 
   bool is_due(std::uint64_t now_ns) const noexcept { return now_ns >= next_look_ns_; }
-  // `cpu_ns`: that the process has used since it is observed. False: it is too early.
-  bool look(const process_state& of, std::uint64_t now_ns, std::uint64_t cpu_ns);
+  // False: it is too early.
+  bool look(const process_state& of, const budget_look& at);
   // Events that were seen, and that the process alone has: not those that are counted in the kernel.
   std::uint64_t in_process() const noexcept { return in_process_; }
   // Puts all markers back where the engine takes them.

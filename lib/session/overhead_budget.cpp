@@ -15,8 +15,8 @@ namespace {
 constexpr std::uint64_t least_cpu_ns = 2'000'000;
 constexpr std::uint64_t longest_look_ns = 1'000'000'000;
 constexpr std::uint64_t before_growing_ns = 1'000'000'000;
-// Of the budget, for events that are recorded, where leaving out all others takes the rest, or more: fewer would make
-// the figures worse and the program hardly faster.
+// Of the budget, for events that are recorded, where leaving out all others, or the kernel's context, takes the rest, or
+// more: fewer would make the figures worse and the program hardly faster.
 constexpr double least_share_of_recorded = 1.0 / 8;
 
 const std::unordered_map<std::uint64_t, std::uint64_t>& inside_of(const marker_load& one) {
@@ -82,15 +82,15 @@ overhead_budget::plan overhead_budget::plan_all(const std::vector<asked>& all, C
   return made;
 }
 
-double overhead_budget::attainable(const std::vector<asked>& all, double share) const {
+double overhead_budget::attainable(const std::vector<asked>& all, allowance of) const {
   const plan least =
       plan_all(all, [this](const asked& one, std::size_t, double reached) { return cheapest_step(one, reached); });
-  return std::max(share, least.cost + share * least_share_of_recorded);
+  return std::max(of.share, least.cost + of.recorded);
 }
 
 // All have the same to spend beyond what they cost anyway, as much as the share allows: so they get as many events
 // recorded, whatever their rates. What is nested in what is thinned is thinned with it.
-std::vector<std::uint32_t> overhead_budget::steps_within(const std::vector<asked>& all, double share) const {
+std::vector<std::uint32_t> overhead_budget::steps_within(const std::vector<asked>& all, allowance of) const {
   const auto under = [&](double cap) {
     return plan_all(all, [&](const asked& one, std::size_t, double reached) { return step_under(one, reached, cap); });
   };
@@ -101,7 +101,7 @@ std::vector<std::uint32_t> overhead_budget::steps_within(const std::vector<asked
     dearest = std::max(dearest, cost);
     most += cost;
   }
-  const double allowed = attainable(all, share);
+  const double allowed = attainable(all, of);
   if (most <= allowed) return std::vector<std::uint32_t>(all.size(), ADAPTYST_STEP_ENGINE);
   double fits = 0;
   double too_high = dearest;
@@ -158,12 +158,12 @@ std::vector<overhead_budget::asked> overhead_budget::in_order(const std::vector<
   return ordered;
 }
 
-std::vector<step_change> overhead_budget::decide(std::uint64_t now_ns, std::uint64_t cpu_ns,
-                                                 const std::vector<marker_load>& all) {
-  const std::uint64_t used_ns = cpu_ns - std::min(cpu_ns_, cpu_ns);
+std::vector<step_change> overhead_budget::decide(const budget_look& now, const std::vector<marker_load>& all) {
+  const std::uint64_t now_ns = now.now_ns;
+  const std::uint64_t used_ns = now.cpu_ns - std::min(cpu_ns_, now.cpu_ns);
   if (used_ns < least_cpu_ns && looked_ns_ != 0 && now_ns - looked_ns_ < longest_look_ns) return {};
   looked_ns_ = now_ns;
-  cpu_ns_ = cpu_ns;
+  cpu_ns_ = now.cpu_ns;
   std::vector<asked> asking;
   asking.reserve(all.size());
   for (const marker_load& one : all) {
@@ -182,16 +182,18 @@ std::vector<step_change> overhead_budget::decide(std::uint64_t now_ns, std::uint
   }
   asking = in_order(all, std::move(asking));
   const double cost = plan_all(asking, [&](const asked& one, std::size_t, double) { return one.held->step; }).cost;
-  const std::vector<std::uint32_t> needed = steps_within(asking, share_);
-  const std::vector<std::uint32_t> enough = steps_within(asking, share_ / 2);
-  const bool too_dear = cost > attainable(asking, share_);
+  const double recorded = share_ * least_share_of_recorded;
+  const allowance all_of_it{std::max(share_ - now.context_share, recorded), recorded};
+  const allowance half{all_of_it.share / 2, recorded / 2};
+  const std::vector<std::uint32_t> needed = steps_within(asking, all_of_it);
+  const std::vector<std::uint32_t> enough = steps_within(asking, half);
+  const bool too_dear = cost > attainable(asking, all_of_it);
   std::vector<step_change> changes;
   for (std::size_t at = 0; at != asking.size(); ++at) {
     known& held = *asking[at].held;
     std::uint32_t to = held.step;
-    if (!is_allowed(asking[at].allowed, held.step)) {
-      to = needed[at];
-    } else if (too_dear && needed[at] > held.step) {
+    const bool must_leave = !is_allowed(asking[at].allowed, held.step);
+    if (must_leave || (too_dear && needed[at] > held.step)) {
       to = needed[at];
     } else if (enough[at] < held.step) {
       if (held.enough_since_ns == 0) {

@@ -28,6 +28,12 @@ struct marker_load {
   const std::unordered_map<std::uint64_t, std::uint64_t>* inside = nullptr;
 };
 
+struct budget_look {
+  std::uint64_t now_ns = 0;
+  std::uint64_t cpu_ns = 0;  // that the process has used since it is observed
+  double context_share = 0;  // of CPU time, what context and samples have cost
+};
+
 struct step_change {
   std::uint64_t marker;
   std::uint32_t step;
@@ -38,9 +44,9 @@ class overhead_budget {
   // `share`: of the CPU time, 0.02 for 2 %.
   overhead_budget(double share, const event_costs& costs) : share_(share), costs_(costs) {}
 
-  // Which markers are to be on another step from now on. `cpu_ns`: that the process has used since it is observed. Costs shrink at once;
-  // they grow again when for a second half the budget would have been enough.
-  std::vector<step_change> decide(std::uint64_t now_ns, std::uint64_t cpu_ns, const std::vector<marker_load>& all);
+  // Which markers are to be on another step from now on. Costs shrink at once; they grow again when for a second half the
+  // budget would have been enough.
+  std::vector<step_change> decide(const budget_look& now, const std::vector<marker_load>& all);
 
  private:
   struct known {
@@ -75,9 +81,13 @@ class overhead_budget {
   std::uint32_t step_under(const asked& one, double reached, double cap) const;
   template <class Choose>
   plan plan_all(const std::vector<asked>& all, Choose&& choose) const;
+  // What markers may cost, and what of it is for events that are recorded, whatever leaving out the others costs.
+  struct allowance {
+    double share, recorded;  // of the CPU time
+  };
   // The share, or more where even the cheapest steps cost it.
-  double attainable(const std::vector<asked>& all, double share) const;
-  std::vector<std::uint32_t> steps_within(const std::vector<asked>& all, double share) const;
+  double attainable(const std::vector<asked>& all, allowance of) const;
+  std::vector<std::uint32_t> steps_within(const std::vector<asked>& all, allowance of) const;
 
   double share_;
   event_costs costs_;

@@ -39,6 +39,7 @@ class sampling {
   void read() { sums_ = sampler_.read(); }
   void add_to(measured& rows);
   sample_usage usage() const { return sums_.usage; }
+  std::uint64_t cost_ns() const { return sampler_.cost_ns(); }
   // How often threads were on a core in which functions, of the most frequent.
   std::map<std::string, std::uint64_t> functions();
   // The files of stacks that were asked for. Complains of one that cannot be written, and of what could not be named.

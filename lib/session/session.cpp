@@ -281,7 +281,12 @@ void session::poll() {
 
 void session::keep_budget() {
   const std::lock_guard lock(budget_mutex_);
-  for (const auto& one : targets_) one->keep_budget();
+  bool has_looked = false;
+  for (const auto& one : targets_) has_looked = one->keep_budget(context_share_) || has_looked;
+  if (!context_ || !has_looked) return;
+  double cpu_ns = 0;
+  for (const auto& one : targets_) cpu_ns += static_cast<double>(one->budgeted_cpu_ns());
+  if (cpu_ns > 0) context_share_ = static_cast<double>(context_->cost_ns()) / cpu_ns;
 }
 
 profile session::snapshot() {
@@ -330,7 +335,10 @@ profile session::make(const assembly::choice& wanted, std::optional<context_sums
   if (keeps_budget() && made.accounting.overhead_ns) {
     double cpu_ns = 0;
     for (const auto& one : targets_) cpu_ns += static_cast<double>(one->used_cpu_ns());
-    made.budget = {cpu_ns, options_.overhead * cpu_ns, *made.accounting.overhead_ns};
+    double cost_ns = *made.accounting.overhead_ns;
+    if (made.context) cost_ns += made.context->cost_ns.value_or(0);
+    if (made.samples) cost_ns += made.samples->cost_ns.value_or(0);
+    made.budget = {cpu_ns, options_.overhead * cpu_ns, cost_ns};
   }
   const std::lock_guard lock(budget_mutex_);
   for (region& row : made.regions)

@@ -76,13 +76,17 @@ void target::trace_to(timeline& to) {
   if (const std::optional<process_state> state = reach(); state && state->address != 0) to.take(id_, command_, *state);
 }
 
-void target::keep_budget() {
+bool target::keep_budget(double context_share) {
   const std::uint64_t now_ns = detail::monotonic_ns();
-  if (!budget_ || !budget_->is_due(now_ns)) return;
+  if (!budget_ || !budget_->is_due(now_ns)) return false;
   const std::optional<process_state> state = reach();
+  if (!state || state->address == 0) return false;
   const std::uint64_t cpu_ns = cpu_time_ns(id_);
-  if (state && state->address != 0 && budget_->look(*state, now_ns, cpu_ns - std::min(cpu_ns, started_cpu_ns_)))
-    unread_.see(now_ns, budget_->in_process());
+  const std::uint64_t used_ns = cpu_ns - std::min(cpu_ns, started_cpu_ns_);
+  if (!budget_->look(*state, {now_ns, used_ns, context_share})) return false;
+  if (cpu_ns != 0) budgeted_cpu_ns_ = used_ns;
+  unread_.see(now_ns, budget_->in_process());
+  return true;
 }
 
 void target::release_budget(const process_state& of) {

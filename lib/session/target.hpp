@@ -77,8 +77,10 @@ class target {
 
   // Has an overhead budget from now on.
   void keep_within(const budget_rules& rules) { budget_.emplace(rules); }
-  // If it has one.
-  void keep_budget();
+  // If it has one; whether it was time to look. `context_share`: see budget_look.
+  bool keep_budget(double context_share);
+  // CPU time that it had used at the last look.
+  std::uint64_t budgeted_cpu_ns() const noexcept { return budgeted_cpu_ns_; }
   // CPU time that it has used since it is looked at; when it was last there.
   std::uint64_t used_cpu_ns() const noexcept { return used_cpu_ns_; }
   // How long the marker of a path was on which step of it; empty where there is none, or no such path.
@@ -117,6 +119,7 @@ class target {
   open_counts open_;
   std::vector<last_region> ended_in_;
   std::optional<budget_keeper> budget_;
+  std::uint64_t budgeted_cpu_ns_ = 0;
 };
 
 using target_list = std::vector<std::unique_ptr<target>>;

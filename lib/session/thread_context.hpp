@@ -40,6 +40,9 @@ class thread_context {
   // In which functions these processes were, as often as it was seen.
   virtual std::map<std::string, std::uint64_t> functions() = 0;
 
+  // CPU time that it has cost those that are looked at. Thread-safe.
+  virtual std::uint64_t cost_ns() const = 0;
+
   // Before the regions' times, which are to hold what was booked on them.
   virtual context_sums read() = 0;
   virtual void add_to(measured& rows, const context_sums& known, const open_counts& open) = 0;

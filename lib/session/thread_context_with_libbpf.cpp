@@ -46,10 +46,13 @@ class probed_threads final : public thread_context {
     return unmarked_ ? unmarked_->functions() : std::map<std::string, std::uint64_t>{};
   }
 
+  std::uint64_t cost_ns() const override { return cost_of_context_ns() + (sampling_ ? sampling_->cost_ns() : 0); }
+
   context_sums read() override {
     if (sampling_) sampling_->read();
     context_sums known = probes_.read();
     if (counters_) counters_->read(known);
+    known.account.cost_ns = static_cast<double>(cost_of_context_ns());
     return known;
   }
   void add_to(measured& rows, const context_sums& known, const open_counts& open) override {
@@ -58,13 +61,17 @@ class probed_threads final : public thread_context {
   }
   std::optional<sample_usage> samples() const override {
     if (!sampling_) return std::nullopt;
-    return sampling_->usage();
+    sample_usage usage = sampling_->usage();
+    usage.cost_ns = static_cast<double>(sampling_->cost_ns());
+    return usage;
   }
   void write_stacks(output_names& to) override {
     if (sampling_) sampling_->write(to);
   }
 
  private:
+  std::uint64_t cost_of_context_ns() const { return probes_.cost_ns() + (counters_ ? counters_->cost_ns() : 0); }
+
   context_probes probes_;
   const audience heard_;
   std::optional<counter_probes> counters_;

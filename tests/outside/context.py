@@ -64,6 +64,9 @@ def check_lost(profile, times, threads):
 
 def case_run():
     profile = run(TIMES, 0, PAUSE_US)
+    # Two programs of some 100 ns a switch; no processor takes a hundred times as long.
+    cost_ns, switches = profile["context"]["cost_ns"], profile["devices"][0]["context"]["voluntary_switches"]
+    failures.check(20 * switches < cost_ns < 20_000 * switches, "what it has cost is told", (cost_ns, switches))
     for path in [("thread",), ("outer",), ("outer", "inner")]:
         row = region(profile, *path)
         failures.equal(row["count"], TIMES, f"{path[-1]} is counted")

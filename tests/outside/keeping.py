@@ -176,7 +176,7 @@ def case_full_disk():
     if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=904k", "tmpfs", small], check=False).returncode != 0:
         return failures.check(True, "SKIPPED: nothing can be mounted here")
     try:
-        run("wait", 200, "overhead=none", threads=8, directory=small)
+        run("wait", 500, "overhead=none", threads=16, directory=small)  # 2.5 MB, where each gets a processor
         files = list(small.iterdir())
         profile = json.loads(report(files[0]).stdout)
         lost = profile["accounting"]["lost"]

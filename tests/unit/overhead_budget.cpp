@@ -50,12 +50,13 @@ class made_up {
         load.inside = &inside_[marker];
         all.push_back(load);
       }
-      for (const auto& change : budget_.decide(now_ns_, now_ns_ - 5 * second, all)) {
+      for (const auto& change : budget_.decide({now_ns_, now_ns_ - 5 * second, context_share_}, all)) {
         loads_[change.marker].step = change.step;
         ++changes;
       }
     }
   }
+  void context_costs(double share) { context_share_ = share; }
   void make_noise(double share) { noise_ = std::uniform_real_distribution<double>(1 - share, 1 + share); }
   std::uint32_t step(std::uint64_t marker) { return loads_[marker].step; }
   double cost() {
@@ -68,6 +69,7 @@ class made_up {
 
  private:
   event_costs costs_;
+  double context_share_ = 0;
   overhead_budget budget_;
   std::map<std::uint64_t, marker_load> loads_;
   std::map<std::uint64_t, double> rates_;
@@ -216,7 +218,7 @@ TEST_CASE("up again, but only to where half the budget would have done all that 
 TEST_CASE("a marker that is found on a step goes on from there") {
   overhead_budget budget(0.02, in_kernel);
   const auto look = [&](std::uint64_t at_ns, std::uint64_t events) {
-    return budget.decide(at_ns, at_ns, {{1, events, thinning_allowed::single, 5, nullptr}});
+    return budget.decide({at_ns, at_ns, 0}, {{1, events, thinning_allowed::single, 5, nullptr}});
   };
   CHECK(look(1 * second, 10).empty());
   const auto changes = look(2 * second, 20);
@@ -226,20 +228,33 @@ TEST_CASE("a marker that is found on a step goes on from there") {
 
 TEST_CASE("counts that begin anew are those of a new collection, not of 2^64 events") {
   overhead_budget budget(0.02, in_kernel);
-  CHECK(budget.decide(1 * second, 1 * second, {{1, 50, thinning_allowed::single, 0, nullptr}}).empty());
-  CHECK(budget.decide(2 * second, 2 * second, {{1, 10, thinning_allowed::single, 0, nullptr}}).empty());
+  CHECK(budget.decide({1 * second, 1 * second, 0}, {{1, 50, thinning_allowed::single, 0, nullptr}}).empty());
+  CHECK(budget.decide({2 * second, 2 * second, 0}, {{1, 10, thinning_allowed::single, 0, nullptr}}).empty());
 }
 
 TEST_CASE("in less than 2 ms of CPU time a rate says nothing, unless a second has passed") {
   overhead_budget budget(0.02, in_kernel);
   constexpr std::uint64_t ms = second / 1000;
   const auto look = [&](std::uint64_t at_ns, std::uint64_t cpu_ns, std::uint64_t events) {
-    return budget.decide(at_ns, cpu_ns, {{1, events, thinning_allowed::single, 0, nullptr}}).size();
+    return budget.decide({at_ns, cpu_ns, 0}, {{1, events, thinning_allowed::single, 0, nullptr}}).size();
   };
   CHECK(look(1 * second, 1 * second, 0) == 0);
   CHECK(look(1 * second + 10 * ms, 1 * second + ms, 100'000) == 0);
   CHECK(look(1 * second + 20 * ms, 1 * second + 2 * ms, 100'000) == 1);
   CHECK(look(2 * second + 20 * ms, 1 * second + 3 * ms, 10'000'000) == 1);
+}
+
+TEST_CASE("what context and samples cost is not there for markers, but an eighth is always") {
+  made_up program(in_kernel);
+  program.runs(1, 50'000);  // 1.4 %
+  program.context_costs(0.015);
+  program.pass(0.1);
+  CHECK(program.step(1) == ADAPTYST_STEP_RECORDER);
+  made_up hot(in_program);
+  hot.runs(1, 5'000'000);
+  hot.context_costs(0.05);
+  hot.pass(0.1);
+  CHECK(hot.step(1) == ADAPTYST_STEP_RECORDER + 7);
 }
 
 TEST_CASE("what is nested in what is thinned is thinned with it, and not once more") {

@@ -1,0 +1,133 @@
+// What an overhead budget of 2 % makes of regions in regions: what a program loses, and how far times are off.
+//
+// `tree`: three deep, each region has 50 ns of its own and four below it. `chain`: three deep, 50 ns in the innermost, and
+// nothing beside it. What a region lasts in truth is known from the same program while nobody looks.
+#include <adaptyst/collector.hpp>
+#include <adaptyst/region.hpp>
+
+#include <cmath>
+#include <ctime>
+
+#include "measure.hpp"
+
+namespace bench {
+
+namespace {
+
+constexpr unsigned rounds = 15;
+constexpr unsigned children = 4;
+
+// Of all threads, the collector's among them: what a preemption does not touch.
+double cpu_ns() {
+  timespec used{};
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
+  return 1e9 * static_cast<double>(used.tv_sec) + static_cast<double>(used.tv_nsec);
+}
+
+std::uint64_t value = 1;
+
+// A chain through memory that the compiler does not know: regions cannot overlap.
+void work(unsigned turns) {
+  std::uint64_t now = value;
+  for (unsigned turn = 0; turn != turns; ++turn) {
+    now *= 3;
+    __asm__ volatile("" : "+r"(now));
+  }
+  value = now;
+}
+
+[[gnu::noinline]] void leaf(unsigned turns) {
+  ADAPTYST_REGION("leaf");
+  work(turns);
+}
+[[gnu::noinline]] void middle(unsigned turns) {
+  ADAPTYST_REGION("middle");
+  work(turns);
+  for (unsigned at = 0; at != children; ++at) leaf(turns);
+}
+[[gnu::noinline]] void tree(unsigned turns) {
+  ADAPTYST_REGION("outer");
+  work(turns);
+  for (unsigned at = 0; at != children; ++at) middle(turns);
+}
+[[gnu::noinline]] void only_middle(unsigned turns) {
+  ADAPTYST_REGION("middle");
+  leaf(turns);
+}
+[[gnu::noinline]] void chain(unsigned turns) {
+  ADAPTYST_REGION("outer");
+  only_middle(turns);
+}
+
+// CPU time of one call.
+double ns_of(void (*program)(unsigned), std::uint64_t times, unsigned turns) {
+  const double begin = cpu_ns();
+  for (std::uint64_t at = 0; at != times; ++at) program(turns);
+  return (cpu_ns() - begin) / static_cast<double>(times);
+}
+
+struct observed {
+  std::vector<double> slowdown;             // percent, a round each
+  std::vector<double> outer, middle, leaf;  // total over that of the program that nobody looks at
+  std::vector<double> child_over_parent;    // the greater of both
+};
+
+double total_of(const adaptyst::profile& in, const char* name) {
+  double sum = 0;
+  for (const adaptyst::region& row : in.regions)
+    if (row.path.back() == name) sum += static_cast<double>(row.total_ns);
+  return sum;
+}
+
+// `middle`, `leaf`: what they are of the whole.
+observed observe(void (*program)(unsigned), std::uint64_t times, unsigned turns, double middle, double leaf) {
+  observed made;
+  for (unsigned round = 0; round != rounds; ++round) {
+    const double before = ns_of(program, times, turns);
+    double with;
+    adaptyst::profile found;
+    {
+      adaptyst::collector collector("engine=inline,overhead=2%,report=none");
+      ns_of(program, times, turns);
+      with = ns_of(program, times, turns);
+      found = collector.stop();
+    }
+    const double idle = (before + ns_of(program, times, turns)) / 2;
+    const double truth = idle * 2 * static_cast<double>(times);
+    made.slowdown.push_back(100 * (with / idle - 1));
+    made.outer.push_back(total_of(found, "outer") / truth);
+    made.middle.push_back(total_of(found, "middle") / truth / middle);
+    made.leaf.push_back(total_of(found, "leaf") / truth / leaf);
+    made.child_over_parent.push_back(std::max(total_of(found, "leaf") / total_of(found, "middle"),
+                                              total_of(found, "middle") / total_of(found, "outer")));
+  }
+  return made;
+}
+
+}  // namespace
+
+void nested_budget(results& to) {
+  constexpr double wanted_ns = 50;
+  unsigned turns = 1;
+  const auto leaf_ns = [](unsigned of) {
+    double least = ns_of(leaf, 100'000, of);
+    for (int at = 0; at != 15; ++at) least = std::min(least, ns_of(leaf, 100'000, of));
+    return least;
+  };
+  while (turns != 1000 && leaf_ns(turns) < wanted_ns) ++turns;
+  constexpr double regions = 1 + children + children * children;
+  const observed wide = observe(tree, 1'000'000, turns, (regions - 1) / regions, children * children / regions);
+  to["budget_slowdown_nested_percent"] = median(wide.slowdown);
+  to["budget_total_outer"] = median(wide.outer);
+  to["budget_total_middle"] = median(wide.middle);
+  to["budget_total_leaf"] = median(wide.leaf);
+  double worst = 0;
+  for (const char* const level : {"outer", "middle", "leaf"})
+    worst = std::max(worst, std::abs(to[std::string("budget_total_") + level] - 1));
+  to["budget_total_bias_percent"] = 100 * worst;
+  const observed narrow = observe(chain, 6'000'000, turns, 1, 1);
+  to["budget_slowdown_chain_percent"] = median(narrow.slowdown);
+  to["sampled_child_over_parent"] = median(narrow.child_over_parent);
+}
+
+}  // namespace bench

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Apache-2.0
+ *
+ * What programs take of the program's time, for the overhead budget: of one run of some, which the time of its beginning
+ * chooses.
+ */
+#ifndef ADAPTYST_PROBES_OWN_COST_BPF_H
+#define ADAPTYST_PROBES_OWN_COST_BPF_H
+
+#include <linux/types.h>
+
+#include <linux/bpf.h>
+
+#include <bpf/bpf_helpers.h>
+
+enum { ADAPTYST_COST_ONE_OF_LOG2 = 4 };
+
+struct {
+  __uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+  __uint(max_entries, 1);
+  __type(key, uint32_t);
+  __type(value, uint64_t);
+} own_cost SEC(".maps");
+
+static __always_inline void add_cost(uint64_t begin_ns, uint64_t times) {
+  uint32_t zero = 0;
+  uint64_t* sum_ns = bpf_map_lookup_elem(&own_cost, &zero);
+  if (sum_ns) __sync_fetch_and_add(sum_ns, times * (bpf_ktime_get_ns() - begin_ns));
+}
+
+/* Whether a run is among those that are timed, for what it is like: a time or an address. */
+static __always_inline int is_timed(uint64_t what) {
+  return (uint32_t)what * 2654435761U >> (32 - ADAPTYST_COST_ONE_OF_LOG2) == 0;
+}
+
+static __always_inline void add_cost_of_some(uint64_t begin_ns) {
+  if (is_timed(begin_ns)) add_cost(begin_ns, 1 << ADAPTYST_COST_ONE_OF_LOG2);
+}
+
+#endif
