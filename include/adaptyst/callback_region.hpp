@@ -119,7 +119,7 @@ __attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN inline uint64_t push_called_bac
   frame* pushed;
   {
     const writing now(r);
-    if (ADAPTYST_DETAIL_UNLIKELY(is_closed(r)) && kind == ADAPTYST_SITE_REGION &&
+    if (ADAPTYST_DETAIL_UNLIKELY(is_closed(r)) && kind == ADAPTYST_SITE_CALLBACK &&
         is_left_out_with_region(r, ADAPTYST_STEP_ENGINE, nullptr, reinterpret_cast<const void*>(stack_pointer())))
       return 0;
     const adaptyst_path* const parent = below != nullptr && below->epoch == r.epoch ? below->region : current_path(r);
@@ -140,6 +140,11 @@ __attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN inline uint64_t push_called_bac
       count_loss(r, why);
       return 0;
     }
+    // One around others is never left out: they may stand anywhere on the stack, and on other threads.
+    const uint32_t step = step_of(*where->site);
+    const bool may_be_left_out = kind == ADAPTYST_SITE_CALLBACK && where->child == &r.root && !takes_subtree(step);
+    const uint64_t taken_of = may_be_left_out ? weight_of_next(*r.thinned, step) : 1;
+    if (taken_of == 0) return 0;
     const uint32_t depth = r.depth;
     const frame& top = r.frames[depth];
     learn(r, depth, where);
@@ -147,7 +152,7 @@ __attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN inline uint64_t push_called_bac
     // What this thread does is taken with what is around it on this thread, whatever region it is told below.
     const uint64_t around = weight_around(r);
     open_frame(r, depth, *where, top.stack, nullptr);
-    if (around != 1) weigh(r, *pushed, around, around);
+    if (step != ADAPTYST_STEP_ENGINE || around != 1) weigh(r, *pushed, taken_of * around, around);
     if (is_wait(kind)) book_wait(r, device_work::wait_begin, monotonic_ns());
   }
   return start_frame(r, *pushed);
@@ -195,14 +200,14 @@ ADAPTYST_DETAIL_COLD inline void count_orphan() noexcept {
 template <class Name>
 callback_region callback_region::begin(const Name& name, const source_place& where) noexcept {
   if (!detail::is_awake()) return {};
-  return of(detail::push_called_back(detail::text_of_event(name), ADAPTYST_SITE_REGION, 0, nullptr, where));
+  return of(detail::push_called_back(detail::text_of_event(name), ADAPTYST_SITE_CALLBACK, 0, nullptr, where));
 }
 
 template <class Name>
 callback_region callback_region::begin_below(const submission& when, const Name& name,
                                              const source_place& where) noexcept {
   if (!detail::is_awake()) return {};
-  return of(detail::push_called_back(detail::text_of_event(name), ADAPTYST_SITE_REGION, 0,
+  return of(detail::push_called_back(detail::text_of_event(name), ADAPTYST_SITE_CALLBACK, 0,
                                      when ? &when.where() : nullptr, where));
 }
 

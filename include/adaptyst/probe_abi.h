@@ -47,6 +47,7 @@ enum adaptyst_site_kind {
   ADAPTYST_SITE_FUNCTION = 4, /* no marker: a function on which a collector has put probes */
   ADAPTYST_SITE_HANDLE = 5,   /* a region that is ended by hand, perhaps on another thread */
   ADAPTYST_SITE_WAIT = 6,     /* a region in which the host waits for devices */
+  ADAPTYST_SITE_CALLBACK = 7, /* a region that one call begins and another ends, on the same thread */
   ADAPTYST_SITE_KERNEL = 8,   /* from here on: operations, work submitted to a device */
   ADAPTYST_SITE_COPY_TO = 9,
   ADAPTYST_SITE_COPY_FROM = 10,

@@ -5,14 +5,12 @@
 
 namespace adaptyst::lib { namespace {
 
-bool is_scope(const measured& in, std::uint64_t path) {
+bool is_in_tree(const measured& in, std::uint64_t path) {
   const auto known = in.paths.find(path);
   if (known == in.paths.end()) return false;
   const auto site = in.sites.find(known->second.site);
   if (site == in.sites.end()) return false;
-  const std::uint32_t kind = site->second.kind;
-  return kind == ADAPTYST_SITE_REGION || kind == ADAPTYST_SITE_OFFLOAD || kind == ADAPTYST_SITE_WAIT ||
-         kind == ADAPTYST_SITE_FUNCTION;
+  return is_scope(site->second.kind) || site->second.kind == ADAPTYST_SITE_FUNCTION;
 }
 
 kernel_context nothing_in(const context_sums& sums) {
@@ -64,13 +62,13 @@ namespace adaptyst::lib {
 void add_context(measured& to, const context_sums& from, const open_counts& open) {
   const auto with_below = inclusive(to, from);
   for (const auto& [path, all] : with_below)
-    if (is_scope(to, path)) to.rows[path];
+    if (is_in_tree(to, path)) to.rows[path];
   const path_set above_left_out = parents_of_left_out(to);
   // Where something is missing, a path without anything may be one of those that it is missing of.
   const bool is_incomplete = std::any_of(from.account.lost.begin(), from.account.lost.end(),
                                          [](const auto& one) { return one.first != loss_reason::no_wakeup; });
   for (auto& [id, row] : to.rows) {
-    if (!is_scope(to, id) || row.left_out != 0) continue;
+    if (!is_in_tree(to, id) || row.left_out != 0) continue;
     if (is_incomplete && with_below.find(id) == with_below.end()) continue;
     const auto opened = open.find(id);
     const auto given = [&, path = id](const std::unordered_map<std::uint64_t, kernel_context>& by_path,

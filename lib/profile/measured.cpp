@@ -75,13 +75,15 @@ double samples_of(const measured_row& row) {
 }
 
 // What the events of a row have cost. `is_around_others`: of those that were taken, as many again were only looked into.
-double cost_of(const measured_row& row, const event_costs& costs, bool is_around_others, bool is_left_out_along) {
+double cost_of(const measured_row& row, const event_costs& costs, bool is_around_others, bool is_left_out_along,
+               bool is_callback) {
   const double samples = samples_of(row);
   const double in_program = std::max(samples, static_cast<double>(row.without_trap));
   const double by_engine = static_cast<double>(row.timed()) - in_program;
   const double left_out_ns = is_around_others && !is_left_out_along ? costs.left_out_around_ns : costs.left_out_ns;
   return costs.engine_ns * by_engine + costs.recorder_ns * (in_program - samples) +
-         costs.sampled_ns * samples * (is_around_others ? 2 : 1) + left_out_ns * static_cast<double>(row.left_out);
+         costs.sampled_ns * samples * (is_around_others ? 2 : 1) + left_out_ns * static_cast<double>(row.left_out) +
+         (is_callback ? costs.callback_ns * static_cast<double>(row.timed() + row.left_out) : 0);
 }
 
 }  // namespace
@@ -106,8 +108,10 @@ void set_overhead(profile& in, const measured& from, const event_costs& costs) {
     const auto found = from.rows.find(row.id);
     if (found == from.rows.end() || row.count == 0) continue;
     const auto path = from.paths.find(row.id);
+    const auto site = path != from.paths.end() ? from.sites.find(path->second.site) : from.sites.end();
     row.overhead_ns = cost_of(found->second, costs, around_others.count(row.id) != 0,
-                              path != from.paths.end() && is_left_out(path->second.parent));
+                              path != from.paths.end() && is_left_out(path->second.parent),
+                              site != from.sites.end() && site->second.kind == ADAPTYST_SITE_CALLBACK);
     saved_ns += as_always_ns - *row.overhead_ns;
   }
   if (all_known) in.accounting.overhead_ns = costs.engine_ns * static_cast<double>(in.accounting.ended) - saved_ns;

@@ -68,12 +68,19 @@ struct event_costs {
   double sampled_ns = 0;          // the same for one of many, when the processor does not expect it
   double left_out_ns = 0;         // an event that is not recorded
   double left_out_around_ns = 0;  // one around others, which has to say when it ends
+  double callback_ns = 0;         // more, of one that callbacks tell of: its name comes with it
   double floor_ns = 0;            // what a region that holds nothing lasts; 0: not measured
   // What one lasts as a sample, by which they are shortened, and its uncertainty.
   double sampled_floor_ns = 0, sampled_floor_error_ns = 0;
 
   double on(std::uint32_t step) const;
 };
+
+// A marker of a stretch of its thread's time, which others may be nested in.
+constexpr bool is_scope(std::uint32_t kind) {
+  return kind == ADAPTYST_SITE_REGION || kind == ADAPTYST_SITE_OFFLOAD || kind == ADAPTYST_SITE_WAIT ||
+         kind == ADAPTYST_SITE_CALLBACK;
+}
 
 constexpr bool is_instant(std::uint32_t kind) { return kind == ADAPTYST_SITE_METRIC || kind == ADAPTYST_SITE_MARK; }
 

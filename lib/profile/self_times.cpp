@@ -28,9 +28,7 @@ void settle_self_times(measured& in) {
     const measured_site* const site = site_of(in, id);
     if (site == nullptr) continue;
     const bool is_function = site->kind == ADAPTYST_SITE_FUNCTION;
-    const bool in_scope =
-        site->kind == ADAPTYST_SITE_REGION || site->kind == ADAPTYST_SITE_OFFLOAD || site->kind == ADAPTYST_SITE_WAIT;
-    if (!is_function && !in_scope) continue;
+    if (!is_function && !is_scope(site->kind)) continue;
     children& of_parent = below[in.paths.at(id).parent];
     of_parent.total_ns += row.total_ns;
     (is_function ? of_parent.functions : of_parent.markers) = true;

@@ -55,7 +55,8 @@ const site_counts::known_path* site_counts::know_path(const memory& in, std::uin
 void site_counts::note_others(std::uint64_t address) {
   constexpr int most_levels = 128;  // one that recurs does so sooner
   const known_path& path = paths_.at(address);
-  const bool is_other = sites_.at(path.site).kind != ADAPTYST_SITE_REGION;
+  const std::uint32_t kind = sites_.at(path.site).kind;
+  const bool is_other = kind != ADAPTYST_SITE_REGION && kind != ADAPTYST_SITE_CALLBACK;
   int level = 0;
   for (std::uint64_t at = path.parent; at != 0 && level != most_levels; ++level) {
     known_path& around = paths_.at(at);

@@ -2,6 +2,7 @@
 
 #include <adaptyst/region.hpp>
 
+#include <adaptyst/callback_region.hpp>
 #include <algorithm>
 #include <array>
 #include <numeric>
@@ -116,6 +117,8 @@ event_costs measure_event_costs(bool in_kernel) {
   costs.sampled_ns = std::max(costs.recorder_ns, (median_step_ns(20'000, one) - costs.left_out_ns) *
                                                      static_cast<double>(1U << calibrated_weight_log));
   detail::store(step, std::uint64_t{ADAPTYST_STEP_ENGINE});
+  const double called_back_ns = median_step_ns(200, [] { callback_region::begin("adaptyst calibration").end(); });
+  costs.callback_ns = std::max(0.0, called_back_ns - costs.engine_ns);
   return costs;
 }
 
@@ -125,13 +128,12 @@ budget_step step_of(std::uint32_t number, bool in_kernel) {
 }
 
 thinning_allowed budget_keeper::allowed(const site_count& of) const {
-  const bool in_scope =
-      of.kind == ADAPTYST_SITE_REGION || of.kind == ADAPTYST_SITE_OFFLOAD || of.kind == ADAPTYST_SITE_WAIT;
   // Waits are parts of a union: each must be there.
   const bool may_be_left_out = of.kind == ADAPTYST_SITE_REGION && !of.holds_others && !rules_.every_event;
   if (may_be_left_out) return of.has_nested ? thinning_allowed::with_subtree : thinning_allowed::single;
+  if (of.kind == ADAPTYST_SITE_CALLBACK && !of.has_nested && !rules_.every_event) return thinning_allowed::single;
   // Without a trap nothing is gained on the recorder's step.
-  return in_scope && rules_.in_kernel ? thinning_allowed::recorder : thinning_allowed::none;
+  return is_scope(of.kind) && rules_.in_kernel ? thinning_allowed::recorder : thinning_allowed::none;
 }
 
 bool budget_keeper::is_in_kernel(const site_count& of) const {
@@ -155,7 +157,8 @@ bool budget_keeper::look(const process_state& of, const budget_look& at) {
   loads.reserve(counts_.all().size());
   for (const auto& [address, site] : counts_.all()) {
     if (site.step != ADAPTYST_STEP_ENGINE) stays_.try_emplace(site.id, stay{first_look_ns_, site.step, {}});
-    loads.push_back({address, site.events, allowed(site), site.step, &site.inside});
+    const double extra_ns = site.kind == ADAPTYST_SITE_CALLBACK ? rules_.costs.callback_ns : 0;
+    loads.push_back({address, site.events, allowed(site), site.step, &site.inside, extra_ns});
     std::uint64_t& seen = seen_[address];
     if (!is_in_kernel(site)) in_process_ += site.events - std::min(site.events, seen);
     seen = site.events;

@@ -40,7 +40,7 @@ bool is_allowed(thinning_allowed allowed, std::uint32_t step) {
 double overhead_budget::cost_of(const asked& one, std::uint32_t step, double reached) const {
   const bool is_sample_of_another = reached < 1 && step <= ADAPTYST_STEP_RECORDER;
   const double taken = is_sample_of_another ? costs_.sampled_ns : costs_.on(step);
-  return one.rate * (reached * taken + (1 - reached) * costs_.left_out_ns);
+  return one.rate * (reached * taken + (1 - reached) * costs_.left_out_ns + one.extra_ns);
 }
 
 std::uint32_t overhead_budget::cheapest_step(const asked& one, double reached) const {
@@ -178,6 +178,7 @@ std::vector<step_change> overhead_budget::decide(const budget_look& now, const s
                       one.allowed,
                       &held,
                       false,
+                      one.extra_ns,
                       {}});
   }
   asking = in_order(all, std::move(asking));

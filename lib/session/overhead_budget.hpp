@@ -26,6 +26,7 @@ struct marker_load {
   std::uint32_t step = 0;  // that it is on: looked at when it is new
   // Its events right inside those of others, by their markers; null: none.
   const std::unordered_map<std::uint64_t, std::uint64_t>* inside = nullptr;
+  double extra_ns = 0;  // that an event costs whether it is recorded or not
 };
 
 struct budget_look {
@@ -65,6 +66,7 @@ class overhead_budget {
     thinning_allowed allowed;
     known* held;
     bool has_nested;
+    double extra_ns;
     std::vector<nesting> inside;
   };
   // Those around others come before these.

@@ -176,6 +176,26 @@ TEST_CASE("regions around what is more than a region keep every event") {
   check_estimate(support::find(found, {"around a metric", "hot"}), times);
 }
 
+TEST_CASE("regions between callbacks are sampled where nothing is nested in them, and no others") {
+  adaptyst::collector collector(with_budget());
+  const std::uint64_t times = repeat(700ms, [] {
+    adaptyst::callback_region around = adaptyst::callback_region::begin("around callbacks");
+    for (int at = 0; at != 3; ++at) adaptyst::callback_region::begin("called back").end();
+    hot();
+    around.end();
+  });
+  const profile found = collector.stop();
+  support::check_account(found);
+  const region& around = support::find(found, {"around callbacks"});
+  CHECK(around.count == times);
+  CHECK_FALSE(around.sampled);
+  const region& inside = support::find(found, {"around callbacks", "called back"});
+  CHECK(inside.sampled.value_or(times) < times);
+  check_estimate(inside, 3 * times);
+  check_estimate(support::find(found, {"around callbacks", "hot"}), times);
+  CHECK(found.regions.size() == 3);
+}
+
 namespace {
 
 std::uint64_t recursions = 0;
