@@ -18,6 +18,9 @@ constexpr std::uint64_t before_growing_ns = 1'000'000'000;
 // Of the budget, for events that are recorded, where leaving out all others, or the kernel's context, takes the rest, or
 // more: fewer would make the figures worse and the program hardly faster.
 constexpr double least_share_of_recorded = 1.0 / 8;
+// Events in a second of CPU time: what is sampled more seldom hardly costs less, and soon says nothing. Of regions around
+// others, to leave out a few large ones with all that they hold would be the cheapest of all.
+constexpr double least_sampled = 1000;
 
 const std::unordered_map<std::uint64_t, std::uint64_t>& inside_of(const marker_load& one) {
   static const std::unordered_map<std::uint64_t, std::uint64_t>& nobody =
@@ -37,6 +40,11 @@ bool is_allowed(thinning_allowed allowed, std::uint32_t step) {
 
 }  // namespace
 
+bool overhead_budget::is_sensible(const asked& one, std::uint32_t step, double reached) {
+  const std::uint32_t k = detail::log_of_weight(step);
+  return k == 0 || 1e9 * one.rate * reached / static_cast<double>(std::uint64_t{1} << k) >= least_sampled;
+}
+
 double overhead_budget::cost_of(const asked& one, std::uint32_t step, double reached) const {
   const bool is_sample_of_another = reached < 1 && step <= ADAPTYST_STEP_RECORDER;
   const double taken = is_sample_of_another ? costs_.sampled_ns : costs_.on(step);
@@ -46,7 +54,9 @@ double overhead_budget::cost_of(const asked& one, std::uint32_t step, double rea
 std::uint32_t overhead_budget::cheapest_step(const asked& one, double reached) const {
   std::uint32_t cheapest = ADAPTYST_STEP_ENGINE;
   for (std::uint32_t step = 0; step <= ADAPTYST_STEP_LAST; ++step)
-    if (is_allowed(one.allowed, step) && cost_of(one, step, reached) < cost_of(one, cheapest, reached)) cheapest = step;
+    if (is_allowed(one.allowed, step) && is_sensible(one, step, reached) &&
+        cost_of(one, step, reached) < cost_of(one, cheapest, reached))
+      cheapest = step;
   return cheapest;
 }
 
@@ -54,7 +64,8 @@ std::uint32_t overhead_budget::step_under(const asked& one, double reached, doub
   const std::uint32_t cheapest = cheapest_step(one, reached);
   const double least = cost_of(one, cheapest, reached);
   for (std::uint32_t step = 0; step <= ADAPTYST_STEP_LAST; ++step)
-    if (is_allowed(one.allowed, step) && cost_of(one, step, reached) - least <= cap) return step;
+    if (is_allowed(one.allowed, step) && is_sensible(one, step, reached) && cost_of(one, step, reached) - least <= cap)
+      return step;
   return cheapest;
 }
 

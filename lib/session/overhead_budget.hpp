@@ -76,6 +76,8 @@ class overhead_budget {
     double cost = 0;  // of the CPU time
   };
 
+  // Whether enough events would be recorded on the step. `reached`: as below.
+  static bool is_sensible(const asked& one, std::uint32_t step, double reached);
   // `reached`: the share of its events that are not left out with a region around them.
   double cost_of(const asked& one, std::uint32_t step, double reached) const;
   std::uint32_t cheapest_step(const asked& one, double reached) const;

@@ -257,6 +257,21 @@ TEST_CASE("what context and samples cost is not there for markers, but an eighth
   CHECK(hot.step(1) == ADAPTYST_STEP_RECORDER + 7);
 }
 
+TEST_CASE("the few large regions around all others are not left out, however many these are") {
+  made_up program(in_program);
+  program.runs(1, 50, thinning_allowed::with_subtree);
+  program.runs(2, 3'000, thinning_allowed::with_subtree);
+  program.runs(3, 10'000'000, thinning_allowed::with_subtree);
+  program.runs(4, 60'000'000);
+  program.lies_in(2, 1);
+  program.lies_in(3, 2);
+  program.lies_in(4, 3);
+  program.pass(1);
+  CHECK(program.step(1) == ADAPTYST_STEP_ENGINE);
+  CHECK(program.step(2) <= ADAPTYST_STEP_SUBTREE + 1);
+  CHECK(program.step(3) > ADAPTYST_STEP_SUBTREE + 8);
+}
+
 TEST_CASE("what is nested in what is thinned is thinned with it, and not once more") {
   made_up program(in_program);
   program.runs(1, 5'000'000, thinning_allowed::with_subtree);
