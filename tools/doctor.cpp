@@ -11,9 +11,9 @@ void add_doctor(CLI::App& to) {
   CLI::App* const command = to.add_subcommand("doctor", "Find out whether eBPF works here, and what stands in its way");
   add_format(*command, *format);
   command->footer(
-      "Each finding is ok, no or unknown; below it stands what it is good for and, where it is missing, what to do. "
+      "Each check is ok, no or unknown; below it stands what it is good for and, where it is missing, what to do. "
       "The\n"
-      "programs are really loaded, and attached to a function of the command's own: the first finding, and the exit\n"
+      "programs are really loaded, and attached to a function of the command's own: the first check, and the exit\n"
       "status, are what came of that.\n"
       "\n"
       "Exit status: 0 `--engine ebpf` would work for whoever calls this; 1 it would not; 2 wrong usage.");

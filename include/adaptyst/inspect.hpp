@@ -87,7 +87,7 @@ std::string to_table(const std::vector<inspection>& of);
 
 enum class verdict { ok, no, unknown };
 
-struct finding {
+struct check {
   std::string subject;  // "CAP_BPF"
   verdict is = verdict::unknown;
   std::string found;
@@ -97,7 +97,7 @@ struct finding {
 
 struct diagnosis {
   bool ebpf_works = false;
-  std::vector<finding> findings;
+  std::vector<check> checks;
 };
 
 // Whether this process could observe with eBPF: by loading the programs and attaching to a function of our own, which

@@ -17,9 +17,9 @@ using lib::fitted, lib::printable, lib::width;
 }  // namespace
 
 std::string to_json(const diagnosis& of) {
-  json all = {{"ebpf_works", of.ebpf_works}, {"findings", json::array()}};
-  for (const finding& one : of.findings)
-    all["findings"].push_back({{"subject", one.subject},
+  json all = {{"ebpf_works", of.ebpf_works}, {"checks", json::array()}};
+  for (const check& one : of.checks)
+    all["checks"].push_back({{"subject", one.subject},
                                {"verdict", lib::word_at(one.is)},
                                {"found", one.found},
                                {"enables", one.enables},
@@ -29,10 +29,10 @@ std::string to_json(const diagnosis& of) {
 
 std::string to_table(const diagnosis& of) {
   std::size_t subject_columns = 0;
-  for (const finding& one : of.findings) subject_columns = std::max(subject_columns, width(one.subject));
+  for (const check& one : of.checks) subject_columns = std::max(subject_columns, width(one.subject));
   const std::string indent(subject_columns + 11, ' ');
   std::string text;
-  for (const finding& one : of.findings) {
+  for (const check& one : of.checks) {
     text +=
         fmt::format("{:<9}{}  {}\n", lib::word_at(one.is), fitted(one.subject, subject_columns), printable(one.found));
     text += fmt::format("{}for: {}\n", indent, one.enables);

@@ -1,5 +1,5 @@
 // What must be there for eBPF, and what the rest of the collector likes to have. Only the trial decides: the other
-// findings are there to tell why it failed, since a kernel refuses with one and the same EPERM whatever is missing.
+// checks are there to tell why it failed, since a kernel refuses with one and the same EPERM whatever is missing.
 #include <adaptyst/inspect.hpp>
 
 #include <fmt/format.h>
@@ -89,7 +89,7 @@ class examination {
  private:
   void add(const char* subject, verdict is, std::string found, const char* enables, std::string advice) {
     if (is == verdict::ok) advice.clear();
-    found_.findings.push_back({subject, is, std::move(found), enables, std::move(advice)});
+    found_.checks.push_back({subject, is, std::move(found), enables, std::move(advice)});
   }
 
   bool has(unsigned capability) const { return capabilities_ && (*capabilities_ >> capability & 1) != 0; }

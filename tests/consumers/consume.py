@@ -204,7 +204,7 @@ def command_inline():
         running.wait()
     require("region_begin" in run(adaptyst, "sites", program), "sites of a file")
     found = json.loads(run(adaptyst, "doctor", "--format=json", expect_failure=True))
-    missing = {one["subject"]: one["advice"] for one in found["findings"] if one["verdict"] == "no"}
+    missing = {one["subject"]: one["advice"] for one in found["checks"] if one["verdict"] == "no"}
     for subject in ["engine ebpf", "this build"]:
         require("libbpf" in missing.get(subject, ""), f"doctor does not miss libbpf: {found}")
 

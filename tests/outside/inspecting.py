@@ -143,20 +143,20 @@ def doctor(*before):
     done = run(*before, ADAPTYST, "doctor", "--format=json")
     found = json.loads(done.stdout)
     failures.equal(done.returncode, 0 if found["ebpf_works"] else 1, "the status is the verdict")
-    findings = {one["subject"]: one for one in found["findings"]}
-    for one in findings.values():
+    checks = {one["subject"]: one for one in found["checks"]}
+    for one in checks.values():
         failures.check(one["verdict"] == "ok" or one["advice"], f"advice on {one['subject']}", one)
     observed = run(*before, ADAPTYST, "run", "--engine=ebpf", "--report=none", "--", GIVEN, "1")
     failures.equal(found["ebpf_works"], observed.returncode == 3, "the verdict is what really happens")
     table = run(*before, ADAPTYST, "doctor").stdout
     # Other builds come and go.
-    failures.check(all(f"{one['verdict']:<9}{one['subject']} " in table for one in findings.values() if one["subject"] != "other builds"),
+    failures.check(all(f"{one['verdict']:<9}{one['subject']} " in table for one in checks.values() if one["subject"] != "other builds"),
                    "the table has all", table)
-    return findings
+    return checks
 
 
-def verdicts(findings, *subjects):
-    return [findings[subject]["verdict"] for subject in subjects]
+def verdicts(checks, *subjects):
+    return [checks[subject]["verdict"] for subject in subjects]
 
 
 def case_doctor():
