@@ -158,6 +158,14 @@ struct sample_usage {
   std::optional<std::uint64_t> period_ns() const;  // what one stands for; empty when there are none
 };
 
+// How the threads of a region differ: of each, its own time in it, without nested regions.
+struct thread_spread {
+  std::uint64_t count = 0;  // threads whose time is known by itself
+  std::uint64_t sum_ns = 0, min_ns = 0, max_ns = 0;
+
+  void merge(const thread_spread& other);
+};
+
 // One call path on one device.
 struct region {
   std::vector<std::string> path;  // names from the root of the thread; a payload's texts in brackets behind the name
@@ -170,6 +178,9 @@ struct region {
   std::uint64_t count = 0;
   std::uint64_t total_ns = 0;
   std::uint64_t self_ns = 0;  // without nested regions of the same thread
+  // Absent where no thread's time is known by itself: the kernel adds them up, and threads that run one after another share
+  // a recorder.
+  std::optional<thread_spread> per_thread;
   std::uint64_t min_ns = 0, max_ns = 0;
   histogram durations;
   std::map<std::string, attribute> attributes;

@@ -3,6 +3,7 @@
 #ifndef ADAPTYST_LIB_PROFILE_FIELDS_HPP
 #define ADAPTYST_LIB_PROFILE_FIELDS_HPP
 
+#include <adaptyst/findings.hpp>
 #include <adaptyst/profile.hpp>
 #include <type_traits>
 
@@ -46,6 +47,15 @@ constexpr auto fields(type<kernel_context>) {
       field("cache_misses", &of::cache_misses, sum, always, "Likewise, of the last level."));
 }
 
+constexpr auto fields(type<thread_spread>) {
+  using of = thread_spread;
+  return list("thread_spread", "How the threads of a region differ: of each, its own time in it.",
+              field("threads", &of::count, sum, always, "Whose time is known by itself."),
+              field("sum_ns", &of::sum_ns, sum, always, "Of all of them."),
+              field("min_ns", &of::min_ns, least, always, "Of the thread with the least."),
+              field("max_ns", &of::max_ns, greatest, always, "Of the thread with the most."));
+}
+
 constexpr auto fields(type<region>) {
   using of = region;
   return list(
@@ -62,6 +72,8 @@ constexpr auto fields(type<region>) {
       field("count", &of::count, sum, always, "How often it ended."),
       field("total_ns", &of::total_ns, sum, always, "", timed),
       field("self_ns", &of::self_ns, sum, always, "Without nested regions of the same thread.", timed),
+      field("per_thread", &of::per_thread, sum, sometimes,
+            "How threads differ in that; absent where no thread's time is known by itself."),
       field("min_ns", &of::min_ns, least, always, "", timed), field("max_ns", &of::max_ns, greatest, always, "", timed),
       follows(
           "p50_ns", [](const region& row) { return row.quantile_ns(0.5); }, always, "The median."),
@@ -262,6 +274,26 @@ constexpr auto fields(type<budget_usage>) {
                     "What it has cost: events, as in \"accounting\", context and samples."));
 }
 
+constexpr auto fields(type<finding>) {
+  using of = finding;
+  return list("finding", "Something that is slow, in one place: docs/findings.md.",
+              field("kind", &of::kind, same, always, ""),
+              field("path", &of::path, same, sometimes,
+                    "Of the region where it is worst; absent for a device, or the whole run."),
+              field("region", &of::region, same, always, "Its id, null where there is none.", id_or_none),
+              field("device", &of::device, same, always, "Its place in \"devices\"."),
+              field("share", &of::share, same, always,
+                    "Of the run: time_ns over its duration, of all threads together, or over what was observed of a "
+                    "device."),
+              field("time_ns", &of::time_ns, same, always, "That it concerns."),
+              field("error_ns", &of::error_ns, same, always, "Standard error of that; null where it is exact."),
+              field("count", &of::count, same, always, "Of waits, faults, threads, events, operations."),
+              field("unit", &of::unit, same, always, "Of value and against."),
+              field("value", &of::value, same, always, "What gave it away."),
+              field("against", &of::against, same, always, "A threshold, or what is usual in this place."),
+              field("next", &of::next, same, always, "What to try."));
+}
+
 constexpr auto fields(type<profile>) {
   using of = profile;
   return list(
@@ -282,6 +314,7 @@ constexpr auto fields(type<profile>) {
       field("devices", &of::devices, apart, always, "Processors. The first is the host's CPU."),
       field("offload", &of::offload, sum, later, "How the host and its devices went together."),
       follows("efficiency", efficiencies_of, later, "How well host and devices were used."),
+      follows("findings", findings_of, later, "What to look at first, by their share of the run."),
       field("regions", &of::regions, apart, always,
             "One entry for each call path and device; parents before children."),
       field("accounting", &of::accounting, sum, always, "What became of all events."),

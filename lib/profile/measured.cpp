@@ -39,6 +39,10 @@ void add(measured_row& to, const measured_row& from) {
       if (!(to.*member)) (to.*member).emplace();
       (to.*member)->merge(*(from.*member));
     }
+  if (from.per_thread) {
+    if (!to.per_thread) to.per_thread.emplace();
+    to.per_thread->merge(*from.per_thread);
+  }
   if (to.attributes.size() < from.attributes.size()) to.attributes.resize(from.attributes.size());
   for (std::size_t at = 0; at != from.attributes.size(); ++at) to.attributes[at].merge(from.attributes[at]);
 }

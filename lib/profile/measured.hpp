@@ -47,6 +47,7 @@ struct measured_row {
   std::uint64_t timed() const { return count - left_out; }
   std::optional<kernel_context> context, self_context;
   std::optional<std::uint64_t> samples;
+  std::optional<thread_spread> per_thread;
 };
 
 // 4096 regions may be open on a thread, and one event lies above them.

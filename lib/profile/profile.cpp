@@ -144,6 +144,7 @@ bool is_canonical(const std::vector<region>& rows) {
 
 void attribute::merge(const attribute& other) { add_fields(*this, other); }
 void kernel_context::merge(const kernel_context& other) { add_fields(*this, other); }
+void thread_spread::merge(const thread_spread& other) { add_fields(*this, other); }
 
 bool profile::has_markers() const {
   return !regions.empty() || accounting.begun != 0 || accounting.unmatched != 0 || accounting.unnamed != 0 ||

@@ -85,6 +85,7 @@ void region_list::count(region& made, const measured& from) const {
         made.count_variance = row.count_variance;
         made.total_variance = row.total_variance;
       }
+      if (site != nullptr && site->kind == ADAPTYST_SITE_REGION) made.per_thread = row.per_thread;
       made.min_ns = row.min_ns;
       made.max_ns = row.max_ns;
       made.durations = row.durations;

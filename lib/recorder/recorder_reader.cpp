@@ -73,6 +73,10 @@ void recorder_reader::add(measured_row& to, const kept_row& from) {
   to.min_ns = std::min(to.min_ns, from.min_ns);
   to.max_ns = std::max(to.max_ns, from.max_ns);
   to.threads += from.threads;
+  if (from.threads == 1 && from.total_ns != 0) {
+    if (!to.per_thread) to.per_thread.emplace();
+    to.per_thread->merge({1, from.self_ns, from.self_ns, from.self_ns});
+  }
   to.left_out += from.left_out;
   to.count_variance += from.count_variance;
   to.total_variance += from.total_variance;

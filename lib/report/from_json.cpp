@@ -144,6 +144,9 @@ void read(std::vector<last_region>& to, const json_place& at, listed::form /*pla
   for (std::size_t index = 0; index != at.size(); ++index) read_object(to.emplace_back(), at[index]);
 }
 
+// They follow from the rest, by what this version knows of such.
+void read(std::vector<finding>& /*to*/, const json_place& at, listed::form /*plain*/) { at.size(); }
+
 void read(std::vector<device_usage>& to, const json_place& at, listed::form /*plain*/) {
   for (std::size_t index = 0; index != at.size(); ++index)
     read_object(to.emplace_back(), at[index], [&](const json_place& id) {

@@ -107,6 +107,12 @@ json json_of(const std::vector<last_region>& regions, listed::form /*plain*/) {
   return all;
 }
 
+json json_of(const std::vector<finding>& findings, listed::form /*plain*/ = listed::plain) {
+  json all = json::array();
+  for (const finding& one : findings) all.push_back(object_of(one));
+  return all;
+}
+
 template <class Value>
 bool is_there(const Value& /*value*/) {
   return true;

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "../support/text.hpp"
+#include "finding_list.hpp"
 #include "loss_advice.hpp"
 #include "words.hpp"
 
@@ -194,41 +195,6 @@ void write_operations(std::string& out, const device_usage& device) {
                    columns, 4);
 }
 
-// Which of the reasons to block took most.
-std::string main_reason(const kernel_context& of) {
-  const std::pair<std::uint64_t, const char*> reasons[] = {
-      {of.sleep_ns, "sleep"}, {of.lock_ns, "futex"}, {of.io_ns, "I/O"}, {of.other_ns, "other reasons"}};
-  const auto& most = *std::max_element(std::begin(reasons), std::end(reasons));
-  return 2 * most.first > of.blocked_ns() ? std::string("mostly ") + most.second : "for several reasons";
-}
-
-// A sentence for regions in which a good part of the run was spent off the cores: `least` of it.
-void write_waits(std::string& out, const profile& of, double wall_ns) {
-  constexpr double least = 0.02;
-  constexpr std::size_t most_sentences = 4;
-  std::vector<const region*> all;
-  const auto off_ns = [](const region& row) { return row.self_context->runnable_ns + row.self_context->blocked_ns(); };
-  for (const region& row : of.regions)
-    if (row.self_context && row.self_context->on_cpu_ns() && static_cast<double>(off_ns(row)) > least * wall_ns)
-      all.push_back(&row);
-  std::stable_sort(all.begin(), all.end(), [&](const region* a, const region* b) { return off_ns(*a) > off_ns(*b); });
-  if (all.size() > most_sentences) all.resize(most_sentences);
-  for (const region* const row : all) {
-    const kernel_context& own = *row->self_context;
-    const auto part = [&](std::uint64_t ns) {
-      return static_cast<double>(ns) / static_cast<double>(std::max<std::uint64_t>(own.wall_ns, 1));
-    };
-    std::string text;
-    if (part(own.blocked_ns()) >= 0.2)
-      text = fmt::format("{} blocked, {}", percent(part(own.blocked_ns())), main_reason(own));
-    if (part(own.runnable_ns) >= 0.2)
-      text += fmt::format("{}{} waiting for a core", text.empty() ? "" : "; ", percent(part(own.runnable_ns)));
-    const bool has_nested = row->context && row->context->wall_ns > own.wall_ns;
-    if (!text.empty())
-      out += wrapped(fmt::format("{}{}: {}", printable(row->path.back()), has_nested ? " by itself" : "", text));
-  }
-}
-
 void write_context(std::string& out, const kernel_context& of) {
   const auto time = [](std::uint64_t ns) { return duration(static_cast<double>(ns)); };
   std::string text =
@@ -346,33 +312,6 @@ void write_floor(std::string& out, const profile& of) {
                                duration(*of.timer_floor_ns)));
 }
 
-// That an overhead budget was not kept, by which regions, and what to do.
-void write_missed_budget(std::string& out, const profile& of) {
-  if (!of.budget || !of.budget->is_missed() || of.budget->cpu_ns <= 0) return;
-  constexpr std::size_t most = 3;
-  std::vector<const region*> dearest;
-  for (const region& row : of.regions)
-    if (row.overhead_ns.value_or(0) > of.budget->allowed_ns / 8) dearest.push_back(&row);
-  std::sort(dearest.begin(), dearest.end(),
-            [](const region* a, const region* b) { return *a->overhead_ns > *b->overhead_ns; });
-  std::string whom;
-  for (const region* const row : dearest) {
-    if (row != dearest[0]) whom += ", ";
-    if (row == dearest[std::min(most, dearest.size() - 1)] && dearest.size() > most) {
-      whom += fmt::format("and {} more", dearest.size() - most);
-      break;
-    }
-    whom += fmt::format("{} {} ({}{} events)", row->path.empty() ? "?" : row->path.back(),
-                        percent(*row->overhead_ns / of.budget->cpu_ns), row->sampled ? "sampled, ~" : "every one of ",
-                        quantity(static_cast<double>(row->count), ""));
-  }
-  out += wrapped(printable(
-      fmt::format("overhead budget missed: observing cost about {} of the CPU time, {} were allowed{}{}. Remove "
-                  "the markers of regions that are so short, or allow more (overhead=)",
-                  percent(of.budget->cost_ns / of.budget->cpu_ns), percent(of.budget->allowed_ns / of.budget->cpu_ns),
-                  whom.empty() ? "" : "; most in ", whom)));
-}
-
 // What an overhead budget has done.
 void write_budget(std::string& out, const profile& of) {
   std::size_t sampled = 0;
@@ -461,8 +400,7 @@ std::string to_table(const profile& of) {
   }
   std::string out = "\n" + line_of("adaptyst: " + printable(subject));
   out += wrapped(printable(fmt::format("engine {} ({}): {}", of.engine, of.mechanism, of.reason)));
-  write_missed_budget(out, of);
-  out += "\n";
+  out += "\n" + lib::finding_list(of);
   if (!of.has_markers() && of.options.count("functions") == 0 && of.devices.size() <= 1) {
     write_without_markers(out, of);
     write_beside(out, of);
@@ -482,7 +420,6 @@ std::string to_table(const profile& of) {
                     : right("mean", 9) + right("p50", 9) + right("p99", 9) + "\n";
   write_tree(out, of, root, wall_ns);
   if (of.regions.empty()) out += "(no marker ran to its end)\n";
-  write_waits(out, of, wall_ns);
   write_devices(out, of);
   write_efficiency(out, of);
   write_account(out, of, wall_ns);

@@ -12,6 +12,9 @@ static_assert(lib::words<region_kind>.size() == static_cast<std::size_t>(region_
 static_assert(lib::words<device_kind>.size() == static_cast<std::size_t>(device_kind::other) + 1);
 static_assert(lib::words<clock_id>.size() == static_cast<std::size_t>(clock_id::device) + 1);
 static_assert(lib::words<loss_reason>.size() == static_cast<std::size_t>(loss_reason::other) + 1);
+static_assert(lib::words<finding_kind>.size() == static_cast<std::size_t>(finding_kind::launch_bound) + 1);
+static_assert(lib::words<finding_unit>.size() == static_cast<std::size_t>(finding_unit::per_second) + 1);
+static_assert(lib::words<next_step>.size() == static_cast<std::size_t>(next_step::launch_fewer_kernels) + 1);
 static_assert(lib::words<verdict>.size() == static_cast<std::size_t>(verdict::unknown) + 1);
 
 }  // namespace
@@ -20,6 +23,9 @@ const char* word_of(region_kind kind) { return lib::word_at(kind); }
 const char* word_of(device_kind kind) { return lib::word_at(kind); }
 const char* word_of(clock_id clock) { return lib::word_at(clock); }
 const char* word_of(loss_reason reason) { return lib::word_at(reason); }
+const char* word_of(finding_kind kind) { return lib::word_at(kind); }
+const char* word_of(finding_unit unit) { return lib::word_at(unit); }
+const char* word_of(next_step step) { return lib::word_at(step); }
 
 std::string word_of(const budget_step& step) {
   if (step.in_kernel) return "kernel";

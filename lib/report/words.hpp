@@ -2,6 +2,7 @@
 #ifndef ADAPTYST_LIB_REPORT_WORDS_HPP
 #define ADAPTYST_LIB_REPORT_WORDS_HPP
 
+#include <adaptyst/findings.hpp>
 #include <adaptyst/inspect.hpp>
 #include <adaptyst/profile.hpp>
 #include <array>
@@ -32,6 +33,18 @@ inline constexpr std::array words<loss_reason>{
     "kernel_rows_full",  "kernel_no_memory", "kernel_busy",   "not_delivered", "not_read",
     "function_too_deep", "unreadable",       "other_layout",  "no_wakeup",     "counter_interrupts",
     "stacks_full",       "truncated",        "clock_stopped", "processors",    "other"};
+
+template <>
+inline constexpr std::array words<finding_kind>{"lock_wait",        "core_wait",   "io_wait",      "page_faults",
+                                                "thread_imbalance", "long_tail",   "fine_markers", "starved_device",
+                                                "exposed_copies",   "launch_bound"};
+template <>
+inline constexpr std::array words<finding_unit>{"fraction", "ns", "per_second"};
+template <>
+inline constexpr std::array words<next_step>{"hold_locks_shorter", "use_fewer_threads",   "free_the_cores",
+                                             "do_larger_io",       "reuse_memory",        "need_less_memory",
+                                             "even_out_work",      "look_at_slow_events", "mark_larger_regions",
+                                             "submit_earlier",     "overlap_copies",      "launch_fewer_kernels"};
 
 template <>
 inline constexpr std::array words<verdict>{"ok", "no", "unknown"};

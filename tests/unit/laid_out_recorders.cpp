@@ -245,6 +245,27 @@ TEST_CASE("of a row: what is nested is not its own time, and more than it has is
   CHECK(found->excess_ns == 30);
 }
 
+TEST_CASE("each thread's own time is known, but where several have had one recorder, or nothing was timed") {
+  program in;
+  for (const std::size_t thread : {0U, 1U}) {
+    detail::row& row = in.ran(1, 3, thread);
+    row.total_ns = thread == 0 ? 100 : 500;
+    row.nested_ns = 30;
+    row.threads = 1;
+    row.min_ns = row.max_ns = 33;
+  }
+  const adaptyst::lib::measured_row found = adaptyst::lib::read_recorders(in.state()).rows.at(21);
+  REQUIRE(found.per_thread.has_value());
+  CHECK(found.per_thread->count == 2);
+  CHECK(found.per_thread->sum_ns == 540);
+  CHECK(found.per_thread->min_ns == 70);
+  CHECK(found.per_thread->max_ns == 470);
+  in.rows[1].rows[0].threads = 2;
+  CHECK(adaptyst::lib::read_recorders(in.state()).rows.at(21).per_thread->count == 1);
+  in.rows[0].rows[0].total_ns = in.rows[0].rows[0].nested_ns = 0;
+  CHECK_FALSE(adaptyst::lib::read_recorders(in.state()).rows.at(21).per_thread.has_value());
+}
+
 TEST_CASE("the kernel's side finds a thread's frames where they are") {
   program in;
   detail::recorder& one = *in.threads[0];

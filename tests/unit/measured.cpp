@@ -29,6 +29,7 @@ measured_row row() {
   made.total_variance = 5;
   made.without_trap = 4;
   made.excess_ns = 7;
+  made.per_thread = {2, 200, 90, 110};
   return made;
 }
 
@@ -41,6 +42,7 @@ TEST_CASE("rows add up, and the extremes are those of all") {
   other.min_ns = 15;
   other.max_ns = 35;
   other.attributes = {{1, 4, 4, 4}, {1, 2, 2, 2}};
+  other.per_thread = {1, 80, 80, 80};
   for (const bool is_first : {true, false}) {
     measured_row sum = is_first ? row() : other;
     add(sum, is_first ? other : row());
@@ -57,6 +59,11 @@ TEST_CASE("rows add up, and the extremes are those of all") {
     CHECK(sum.total_variance == 10);
     CHECK(sum.without_trap == 8);
     CHECK(sum.excess_ns == 14);
+    REQUIRE(sum.per_thread.has_value());
+    CHECK(sum.per_thread->count == 3);
+    CHECK(sum.per_thread->sum_ns == 280);
+    CHECK(sum.per_thread->min_ns == 80);
+    CHECK(sum.per_thread->max_ns == 110);
     REQUIRE(sum.attributes.size() == 2);
     CHECK(sum.attributes[0].count == 11);
     CHECK(sum.attributes[0].sum == 54);

@@ -175,6 +175,7 @@ class generator {
     if (below(2) == 0) made.context = context();
     if (below(2) == 0) made.self_context = context();
     made.samples = maybe();
+    if (below(2) == 0) made.per_thread = {1 + below(4), 10 + below(1000), below(10), 10 + below(100)};
     for (std::uint64_t left = below(5); left != 0; --left) {
       const std::uint64_t duration = random_() >> (20 + below(40));
       made.min_ns = made.count == 0 ? duration : std::min(made.min_ns, duration);

@@ -1,0 +1,26 @@
+// One for each kind of finding: adds what it finds in a profile. Thresholds stand where they are used, those that several
+// share in run.hpp.
+#ifndef ADAPTYST_LIB_ANALYSE_FINDINGS_DETECTORS_HPP
+#define ADAPTYST_LIB_ANALYSE_FINDINGS_DETECTORS_HPP
+
+#include <adaptyst/findings.hpp>
+#include <vector>
+
+namespace adaptyst::lib {
+
+using findings = std::vector<finding>;
+
+void find_lock_waits(const profile& in, findings& to);
+void find_core_waits(const profile& in, findings& to);
+void find_io_waits(const profile& in, findings& to);
+void find_page_faults(const profile& in, findings& to);
+void find_thread_imbalance(const profile& in, findings& to);
+void find_long_tails(const profile& in, findings& to);
+void find_fine_markers(const profile& in, findings& to);
+void find_starved_devices(const profile& in, findings& to);
+void find_exposed_copies(const profile& in, findings& to);
+void find_launch_bound_devices(const profile& in, findings& to);
+
+}  // namespace adaptyst::lib
+
+#endif

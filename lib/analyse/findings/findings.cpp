@@ -1,0 +1,18 @@
+#include <adaptyst/findings.hpp>
+#include <algorithm>
+
+#include "detectors.hpp"
+
+namespace adaptyst { inline namespace v1 {
+
+std::vector<finding> findings_of(const profile& of) {
+  lib::findings all;
+  for (const auto& find : {lib::find_lock_waits, lib::find_core_waits, lib::find_io_waits, lib::find_page_faults,
+                           lib::find_thread_imbalance, lib::find_long_tails, lib::find_fine_markers,
+                           lib::find_starved_devices, lib::find_exposed_copies, lib::find_launch_bound_devices})
+    find(of, all);
+  std::stable_sort(all.begin(), all.end(), [](const finding& a, const finding& b) { return a.share > b.share; });
+  return all;
+}
+
+}}  // namespace adaptyst::v1

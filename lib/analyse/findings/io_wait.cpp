@@ -1,0 +1,25 @@
+#include "detectors.hpp"
+#include "run.hpp"
+
+namespace adaptyst::lib {
+
+void find_io_waits(const profile& in, findings& to) {
+  const double run_ns = duration_of(in);
+  for (const region& row : in.regions) {
+    const kernel_context* const own = own_context(row);
+    if (own == nullptr || is_a_wait(row)) continue;
+    const auto io_ns = static_cast<double>(own->io_ns);
+    const double part = io_ns / static_cast<double>(own->wall_ns);
+    // Pages that are read back from a disk are a finding of their own.
+    const bool is_paging = 2 * own->major_faults.value_or(0) > own->voluntary_switches;
+    if (part < least_part || !is_worth_a_word(io_ns, run_ns) || is_paging) continue;
+    finding made = found_in(in, row, finding_kind::io_wait, io_ns);
+    made.count = own->voluntary_switches;
+    made.value = part;
+    made.against = least_part;
+    made.next = next_step::do_larger_io;
+    to.push_back(std::move(made));
+  }
+}
+
+}  // namespace adaptyst::lib

@@ -1,0 +1,48 @@
+#include "detectors.hpp"
+#include "run.hpp"
+
+namespace adaptyst::lib {
+
+namespace {
+
+// Between kernels that take four times as long as their launches, a device idles for a fifth of its time: least_part.
+constexpr double times_the_launch = 1 / least_part - 1;
+// Below this many a median is no figure to rely on, and launches are no habit of the program.
+constexpr std::uint64_t least_kernels = 100;
+
+}  // namespace
+
+void find_launch_bound_devices(const profile& in, findings& to) {
+  for (std::uint32_t at = 1; at < in.devices.size(); ++at) {  // the first is the host
+    const device_usage& device = in.devices[at];
+    const auto idle_ns = static_cast<double>(device.launch_idle_ns.value_or(0));
+    const auto busy_ns = static_cast<double>(device.busy_ns.value_or(0));
+    if (!device.launch_latency || idle_ns < least_part * (idle_ns + busy_ns) ||
+        !is_worth_a_word(idle_ns, static_cast<double>(device.observed_ns)))
+      continue;
+    const region* most_frequent = nullptr;
+    std::uint64_t kernels = 0;
+    double kernels_ns = 0;
+    for (const region& row : in.regions) {
+      if (row.device != at || row.kind != region_kind::kernel) continue;
+      kernels += row.count;
+      kernels_ns += static_cast<double>(row.total_ns);
+      if (most_frequent == nullptr || row.count > most_frequent->count) most_frequent = &row;
+    }
+    if (kernels < least_kernels) continue;
+    const double mean_ns = kernels_ns / static_cast<double>(kernels);
+    const auto launch_ns = static_cast<double>(device.launch_latency->durations.quantile(0.5).value_or(0));
+    if (mean_ns > times_the_launch * launch_ns) continue;  // idle for another reason
+    finding made = found_on(in, at, finding_kind::launch_bound, idle_ns);
+    made.path = most_frequent->path;
+    made.region = most_frequent->id;
+    made.count = kernels;
+    made.unit = finding_unit::ns;
+    made.value = mean_ns;
+    made.against = launch_ns;
+    made.next = next_step::launch_fewer_kernels;
+    to.push_back(std::move(made));
+  }
+}
+
+}  // namespace adaptyst::lib

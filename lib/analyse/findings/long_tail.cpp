@@ -1,0 +1,81 @@
+#include <adaptyst/histogram.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "detectors.hpp"
+#include "run.hpp"
+
+namespace adaptyst::lib {
+
+namespace {
+
+// An event of so many times the median is no chance of ordinary scatter: of durations that vary as an exponential
+// distribution does, 0.4 % take longer, and 2.5 % of all time.
+constexpr double times_the_median = 8;
+// What takes less is made so much longer by any interrupt, or by memory that is not at hand.
+constexpr double least_median_ns = 1000;
+// More than this are no tail: the region does two different things.
+constexpr double most_of_events = 0.1;
+
+struct tail {
+  double events = 0;
+  double beyond_ns = 0;  // what they took longer than the median
+};
+
+tail tail_of(const region& row, double median_ns) {
+  tail made;
+  const std::vector<std::uint64_t>& buckets = row.durations.buckets();
+  for (unsigned bucket = 0; bucket != buckets.size(); ++bucket) {
+    const auto value_ns = static_cast<double>(adaptyst_histogram_lower(bucket));
+    if (buckets[bucket] == 0 || value_ns < times_the_median * median_ns) continue;
+    made.events += static_cast<double>(buckets[bucket]);
+    made.beyond_ns += static_cast<double>(buckets[bucket]) * (value_ns - median_ns);
+  }
+  return made;
+}
+
+// Where the kernel knows that most of the excess went by off the cores, findings of waits say why.
+bool is_explained(const region& row, double beyond_ns) {
+  if (!row.context) return false;
+  return 2 * static_cast<double>(row.context->runnable_ns + row.context->blocked_ns()) > beyond_ns;
+}
+
+bool is_below(const finding& inner, const finding& outer) {
+  return inner.path.size() > outer.path.size() && std::equal(outer.path.begin(), outer.path.end(), inner.path.begin());
+}
+
+}  // namespace
+
+void find_long_tails(const profile& in, findings& to) {
+  const double run_ns = duration_of(in);
+  findings all;
+  for (const region& row : in.regions) {
+    const std::uint64_t events = row.durations.count();
+    if (events == 0 || row.count == 0 || row.kind == region_kind::wait) continue;
+    const auto median_ns = static_cast<double>(row.quantile_ns(0.5).value_or(0));
+    const tail its = tail_of(row, median_ns);
+    // A sampled event stands for several.
+    const double seen =
+        its.events * (row.sampled ? static_cast<double>(*row.sampled) / static_cast<double>(row.count) : 1);
+    if (median_ns < least_median_ns || seen < static_cast<double>(least_events) ||
+        its.events > most_of_events * static_cast<double>(events) || !is_worth_a_word(its.beyond_ns, run_ns) ||
+        is_explained(row, its.beyond_ns))
+      continue;
+    finding made = found_in(in, row, finding_kind::long_tail, its.beyond_ns);
+    made.error_ns = its.beyond_ns / std::sqrt(seen);
+    made.count = static_cast<std::uint64_t>(seen);
+    made.unit = finding_unit::ns;
+    made.value = median_ns + its.beyond_ns / its.events;
+    made.against = median_ns;
+    made.next = next_step::look_at_slow_events;
+    all.push_back(std::move(made));
+  }
+  // A region is slow where what is nested in it is: that alone is told.
+  for (const finding& outer : all)
+    if (std::none_of(all.begin(), all.end(),
+                     [&](const finding& inner) { return is_below(inner, outer) && 2 * inner.time_ns > outer.time_ns; }))
+      to.push_back(outer);
+}
+
+}  // namespace adaptyst::lib

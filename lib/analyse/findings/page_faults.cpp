@@ -1,0 +1,57 @@
+#include "detectors.hpp"
+#include "run.hpp"
+
+namespace adaptyst::lib {
+
+namespace {
+
+// What a fault takes that finds its page in memory, at the least: an entry into the kernel, and 4 KiB to be cleared.
+constexpr double least_fault_ns = 500;
+// So that these take a tenth of the time on a core.
+constexpr double least_faults_a_second = 0.1 * 1e9 / least_fault_ns;
+// What runs seldom touches its memory for the first time, which somebody has to.
+constexpr std::uint64_t least_runs = 10;
+
+void find_first_touches(const profile& in, const region& row, const kernel_context& own, findings& to) {
+  const std::uint64_t faults = own.minor_faults.value_or(0);
+  const auto on_core_ns = static_cast<double>(*own.on_cpu_ns());
+  if (on_core_ns <= 0 || row.count < least_runs) return;
+  const double a_second = static_cast<double>(faults) * 1e9 / on_core_ns;
+  const double time_ns = static_cast<double>(faults) * least_fault_ns;
+  if (a_second < least_faults_a_second || !is_worth_a_word(time_ns, duration_of(in))) return;
+  finding made = found_in(in, row, finding_kind::page_faults, time_ns);
+  made.count = faults;
+  made.unit = finding_unit::per_second;
+  made.value = a_second;
+  made.against = least_faults_a_second;
+  made.next = next_step::reuse_memory;
+  to.push_back(std::move(made));
+}
+
+// From a disk, for which the thread is blocked.
+void find_paging(const profile& in, const region& row, const kernel_context& own, findings& to) {
+  const std::uint64_t faults = own.major_faults.value_or(0);
+  const auto blocked_ns = static_cast<double>(own.io_ns + own.other_ns);
+  const double part = blocked_ns / static_cast<double>(own.wall_ns);
+  const bool is_the_reason = faults >= least_events && 2 * faults > own.voluntary_switches;
+  if (!is_the_reason || part < least_part || !is_worth_a_word(blocked_ns, duration_of(in))) return;
+  finding made = found_in(in, row, finding_kind::page_faults, blocked_ns);
+  made.count = faults;
+  made.value = part;
+  made.against = least_part;
+  made.next = next_step::need_less_memory;
+  to.push_back(std::move(made));
+}
+
+}  // namespace
+
+void find_page_faults(const profile& in, findings& to) {
+  for (const region& row : in.regions) {
+    const kernel_context* const own = own_context(row);
+    if (own == nullptr) continue;
+    find_first_touches(in, row, *own, to);
+    find_paging(in, row, *own, to);
+  }
+}
+
+}  // namespace adaptyst::lib

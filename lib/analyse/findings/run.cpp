@@ -1,0 +1,42 @@
+#include "run.hpp"
+
+namespace adaptyst::lib {
+
+double duration_of(const profile& of) {
+  double sum_ns = 0;
+  for (const process_info& process : of.processes) sum_ns += static_cast<double>(process.duration_ns);
+  return sum_ns;
+}
+
+bool is_worth_a_word(double time_ns, double whole_ns) {
+  return whole_ns > 0 && time_ns >= least_time_ns && time_ns >= least_share * whole_ns;
+}
+
+finding found_in(const profile& of, const region& row, finding_kind kind, double time_ns) {
+  finding made;
+  made.kind = kind;
+  made.path = row.path;
+  made.region = row.id;
+  made.device = row.device;
+  made.time_ns = time_ns;
+  made.share = time_ns / duration_of(of);
+  return made;
+}
+
+finding found_on(const profile& of, std::uint32_t device, finding_kind kind, double time_ns) {
+  finding made;
+  made.kind = kind;
+  made.device = device;
+  made.time_ns = time_ns;
+  made.share = time_ns / static_cast<double>(of.devices[device].observed_ns);
+  return made;
+}
+
+const kernel_context* own_context(const region& row) {
+  const bool is_whole = row.self_context && row.self_context->wall_ns != 0 && row.self_context->on_cpu_ns();
+  return is_whole ? &*row.self_context : nullptr;
+}
+
+bool is_a_wait(const region& row) { return row.kind == region_kind::wait || row.kind == region_kind::offload; }
+
+}  // namespace adaptyst::lib

@@ -1,0 +1,129 @@
+#include "finding_list.hpp"
+
+#include <fmt/format.h>
+
+#include <adaptyst/findings.hpp>
+#include <algorithm>
+
+#include "../support/text.hpp"
+#include "words.hpp"
+
+namespace adaptyst::lib {
+
+namespace {
+
+// More than somebody looks at, before the next run.
+constexpr std::size_t most = 5;
+
+// "557", "1.2 k"
+std::string number(double of) {
+  std::string text = quantity(of, "");
+  if (text.back() == ' ') text.pop_back();
+  return text;
+}
+
+std::string region_of(const finding& of) {
+  constexpr std::size_t most_columns = 60;
+  return path_label(of.path, most_columns);
+}
+
+std::string device_of(const finding& of, const profile& in) {
+  const device_usage& device = in.devices[of.device];
+  return device_label(device.kind, device.index);
+}
+
+std::string above_all(const finding& of) { return of.path.empty() ? "" : ", above all in " + region_of(of); }
+
+std::string sentence_on(const finding& of, const profile& in) {
+  const std::string part = percent(of.value);
+  switch (of.kind) {
+    case finding_kind::lock_wait:
+      return fmt::format("{}: {} of its time blocked on locks, barriers or other threads", region_of(of), part);
+    case finding_kind::core_wait:
+      return fmt::format("threads that could run had no core {} of the time{}", part, above_all(of));
+    case finding_kind::io_wait:
+      return fmt::format("{}: {} of its time blocked on files, sockets or their events", region_of(of), part);
+    case finding_kind::page_faults:
+      return of.unit == finding_unit::fraction
+                 ? fmt::format("{}: {} of its time blocked while pages were read from a disk", region_of(of), part)
+                 : fmt::format("{}: {} page faults a second on a core", region_of(of), number(of.value));
+    case finding_kind::thread_imbalance:
+      return fmt::format("{}: one thread took {}, all took {} on average", region_of(of), duration(of.value),
+                         duration(of.against));
+    case finding_kind::long_tail:
+      return fmt::format("{}: some events took {} on average, half of all less than {}", region_of(of),
+                         duration(of.value), duration(of.against));
+    case finding_kind::fine_markers:
+      if (of.unit == finding_unit::ns)
+        return fmt::format("{}: takes {}, of which an empty region takes {}", region_of(of), duration(of.value),
+                           duration(of.against));
+      return fmt::format("observing cost {} of the {}, the limit is {}{}", part, in.budget ? "CPU time" : "run",
+                         percent(of.against), above_all(of));
+    case finding_kind::starved_device:
+      return fmt::format("{}: idle {} of the time, with nothing submitted", device_of(of, in), part);
+    case finding_kind::exposed_copies:
+      return fmt::format("{}: {} of its work was copying beside no kernel{}", device_of(of, in), part, above_all(of));
+    case finding_kind::launch_bound:
+      return fmt::format("{}: kernels took {} on average, launching them {}{}", device_of(of, in), duration(of.value),
+                         duration(of.against), above_all(of));
+  }
+  return {};
+}
+
+// What was counted.
+const char* counted(finding_kind kind) {
+  switch (kind) {
+    case finding_kind::lock_wait:
+    case finding_kind::io_wait: return "waits";
+    case finding_kind::core_wait: return "involuntary switches";
+    case finding_kind::page_faults: return "faults";
+    case finding_kind::thread_imbalance: return "threads";
+    case finding_kind::starved_device: return "operations";
+    case finding_kind::exposed_copies: return "copies";
+    case finding_kind::launch_bound: return "kernels";
+    default: return "events";
+  }
+}
+
+const char* advice_on(next_step step) {
+  switch (step) {
+    case next_step::hold_locks_shorter: return "hold locks for less time, or give each thread data of its own";
+    case next_step::use_fewer_threads: return "run no more threads than there are cores";
+    case next_step::free_the_cores:
+      return "see what else runs on these cores: other programs, other ranks, a limit on CPU time";
+    case next_step::do_larger_io: return "read and write more at a time, or while something else is computed";
+    case next_step::reuse_memory: return "allocate once and use the memory again, or use larger pages";
+    case next_step::need_less_memory: return "use less memory than the machine has free, or read files ahead";
+    case next_step::even_out_work: return "share the work out evenly, in smaller parts, or as threads become free";
+    case next_step::look_at_slow_events:
+      return "see which events these are: --timeline, or a payload that tells them apart";
+    case next_step::mark_larger_regions:
+      return "mark the loop around it instead, or allow observing to cost more (overhead=)";
+    case next_step::submit_earlier: return "submit work before the device has run out of it, and wait later";
+    case next_step::overlap_copies: return "copy in a queue of its own while kernels run, or leave data on the device";
+    case next_step::launch_fewer_kernels: return "join kernels into larger ones, or submit many at once";
+  }
+  return "";
+}
+
+std::string extent_of(const finding& of) {
+  const std::string error = of.error_ns ? fmt::format(" ± {} (95 %)", duration(2 * *of.error_ns)) : "";
+  return fmt::format("{}{}, {} of the run; {} {}", duration(of.time_ns), error, percent(of.share),
+                     number(static_cast<double>(of.count)), counted(of.kind));
+}
+
+}  // namespace
+
+std::string finding_list(const profile& of) {
+  const std::vector<finding> all = findings_of(of);
+  if (all.empty()) return {};
+  std::string out = "what to look at first:\n";
+  for (std::size_t at = 0; at != std::min(most, all.size()); ++at) {
+    out += wrapped(fmt::format("{}. {} ({})", at + 1, sentence_on(all[at], of), extent_of(all[at])));
+    out += wrapped(fmt::format("try: {}", advice_on(all[at].next)), columns, 3);
+  }
+  if (all.size() > most) out += fmt::format("({} more; output=FILE.json has them all)\n", all.size() - most);
+  return out + "\n";
+}
+
+}  // namespace adaptyst::lib

@@ -1,0 +1,16 @@
+// What to look at first, in words.
+#ifndef ADAPTYST_LIB_REPORT_FINDING_LIST_HPP
+#define ADAPTYST_LIB_REPORT_FINDING_LIST_HPP
+
+#include <adaptyst/profile.hpp>
+#include <string>
+
+namespace adaptyst::lib {
+
+// The findings that concern most of the run, with what to try, and how many more there are; ends in an empty line. Empty
+// where there are none.
+std::string finding_list(const profile& of);
+
+}  // namespace adaptyst::lib
+
+#endif

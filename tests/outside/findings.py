@@ -1,0 +1,72 @@
+#!/usr/bin/env python3
+"""What the report says to look at first, of programs that are slow in one way, or in none: findings.py ADAPTYST PROGRAM
+ENGINE CONTEXT [CASE …]"""
+import json
+import pathlib
+import subprocess
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "support"))
+from cases import run_cases  # noqa: E402
+from compiling import Failures, scratch  # noqa: E402
+
+ADAPTYST, PROGRAM, ENGINE, CONTEXT = sys.argv[1:5]
+failures = Failures()
+profile_file = scratch() / "profile.json"
+LIMIT = 120  # seconds that nothing here comes near to
+HEADING = "what to look at first:"
+
+
+def run(way):
+    done = subprocess.run([ADAPTYST, "run", f"--engine={ENGINE}", f"--context={CONTEXT}", f"--output={profile_file}", "--",
+                           PROGRAM, way], capture_output=True, text=True, timeout=LIMIT, check=True)
+    profile = json.loads(profile_file.read_text())
+    profile_file.unlink()
+    # What others do on this machine meanwhile is true, and no matter of the program.
+    of_others = set() if way == "cores" else {"core_wait"} if CONTEXT != "none" else {"core_wait", "long_tail"}
+    found = [one for one in profile["findings"] if one["kind"] not in of_others]
+    return found, " ".join(done.stderr.split()), profile
+
+
+def check_one(way, kind, path, words):
+    found, said, profile = run(way)
+    failures.equal([one["kind"] for one in found], [kind], f"{way}: what is found")
+    failures.check(HEADING in said and words in said, f"{way}: it is told", said)
+    if found:
+        failures.equal(found[0].get("path"), path, f"{way}: where")
+        failures.check(0.02 <= found[0]["share"] and found[0]["count"] > 0, f"{way}: how much of the run", found[0])
+    return found[0] if found else None, profile
+
+
+def case_clean():
+    found, said, profile = run("clean")
+    failures.equal(found, [], "nothing is found")
+    failures.check((HEADING in said) == bool(profile["findings"]), "and no word is said of it", said)
+
+
+if CONTEXT != "none":
+    def case_lock():
+        check_one("lock", "lock_wait", ["update"], "update: ")
+
+    def case_cores():
+        one, _ = check_one("cores", "core_wait", ["flux"], "threads that could run had no core")
+        failures.check(one is None or one["value"] >= 0.5, "for the most part: there are four times as many", one)
+
+    def case_faults():
+        one, _ = check_one("faults", "page_faults", ["allocate"], "page faults a second")
+        failures.check(one is None or one["count"] >= 200 * 1024, "all of them", one)
+
+    def case_pipe():
+        check_one("pipe", "io_wait", ["receive"], "blocked on files, sockets or their events")
+
+
+if ENGINE == "inline":  # the kernel adds threads up
+    def case_uneven():
+        one, profile = check_one("uneven", "thread_imbalance", ["share"], "share: one thread took")
+        spread = profile["regions"][0]["per_thread"]
+        failures.equal(spread["threads"], 3, "of each thread it is known")
+        failures.equal(spread["sum_ns"], profile["regions"][0]["self_ns"], "all of its time")
+        failures.check(one is None or spread["max_ns"] == one["value"] >= 50 * 8e6, "how long the slowest took", one)
+
+
+run_cases(globals(), sys.argv[5:], failures)

@@ -1,0 +1,595 @@
+// Findings: for each kind a profile in which it stands, and ones in which it nearly does.
+#include <adaptyst/findings.hpp>
+
+#include <nlohmann/json.hpp>
+#include <random>
+#include <sstream>
+
+#include "catch.hpp"
+#include "samples.hpp"
+
+namespace {
+
+using adaptyst::finding;
+using adaptyst::finding_kind;
+using adaptyst::next_step;
+using adaptyst::profile;
+using adaptyst::region_kind;
+
+constexpr std::uint64_t ms = 1'000'000;
+constexpr std::uint64_t run_ns = 1000 * ms;
+
+// Two threads of which each passes through it 50 times, for half the run in all.
+adaptyst::region region(std::vector<std::string> path) {
+  adaptyst::region made;
+  made.path = std::move(path);
+  made.id = made.path.size();
+  made.threads = 2;
+  made.count = 100;
+  made.total_ns = made.self_ns = 500 * ms;
+  made.min_ns = made.max_ns = 5 * ms;
+  made.durations.add(5 * ms, 100);
+  made.overhead_ns = 3000;
+  made.context.emplace();
+  made.context->wall_ns = made.total_ns;
+  made.context->voluntary_switches = 200;
+  made.context->involuntary_switches = 30;
+  made.context->minor_faults = 100;
+  made.context->major_faults = 0;
+  made.self_context = made.context;
+  made.per_thread = {2, 500 * ms, 240 * ms, 260 * ms};
+  return made;
+}
+
+// A device that is busy nine tenths of the run.
+adaptyst::device_usage device() {
+  adaptyst::device_usage made;
+  made.kind = adaptyst::device_kind::gpu;
+  made.observed_ns = run_ns;
+  made.busy_ns = made.work_ns = 900 * ms;
+  made.kernel_ns = 850 * ms;
+  made.copy_ns = made.exposed_copy_ns = 50 * ms;
+  made.launch_idle_ns = 50 * ms;
+  made.operations = 1100;
+  made.launch_latency.emplace();
+  made.launch_latency->durations.add(10'000, 1000);
+  return made;
+}
+
+adaptyst::region operation(const char* name, region_kind kind, std::uint64_t count, std::uint64_t each_ns) {
+  adaptyst::region made;
+  made.path = {"step", name};
+  made.kind = kind;
+  made.device = 1;
+  made.count = count;
+  made.total_ns = count * each_ns;
+  made.min_ns = made.max_ns = each_ns;
+  made.durations.add(each_ns, count);
+  return made;
+}
+
+// Of one second: nothing to complain of.
+profile clean() {
+  profile made;
+  made.engine = "ebpf";
+  made.processes = {{42, "/bin/solver", "host", run_ns, {}}};
+  made.devices.resize(1);
+  made.devices[0].kind = adaptyst::device_kind::cpu;
+  made.devices[0].observed_ns = run_ns;
+  made.devices[0].busy_ns = 950 * ms;
+  made.devices.push_back(device());
+  made.context.emplace();
+  made.timer_floor_ns = 20;
+  made.regions = {region({"step"}), region({"step", "flux"}), operation("kernel", region_kind::kernel, 1000, 850'000),
+                  operation("copy", region_kind::copy_to, 100, 500'000)};
+  return made;
+}
+
+adaptyst::region& flux(profile& of) { return of.regions[1]; }
+adaptyst::kernel_context& own(profile& of) { return *flux(of).self_context; }
+
+std::vector<finding_kind> kinds(const profile& of) {
+  std::vector<finding_kind> all;
+  for (const finding& one : adaptyst::findings_of(of)) all.push_back(one.kind);
+  return all;
+}
+
+bool is_clean(const profile& of) {
+  const std::vector<finding_kind> found = kinds(of);
+  for (const finding_kind one : found) UNSCOPED_INFO(adaptyst::word_of(one));
+  return found.empty();
+}
+
+// What is found, which must be one thing.
+finding only(const profile& of, finding_kind kind) {
+  const std::vector<finding> all = adaptyst::findings_of(of);
+  REQUIRE(all.size() == 1);
+  CHECK(std::string(adaptyst::word_of(all[0].kind)) == adaptyst::word_of(kind));
+  CHECK(all[0].share == Approx(all[0].time_ns / static_cast<double>(run_ns)));
+  return all[0];
+}
+
+void check_in_flux(const finding& one) {
+  CHECK(one.path == std::vector<std::string>{"step", "flux"});
+  CHECK(one.region == 2);
+  CHECK(one.device == 0);
+}
+
+// Numbers in durations, and what follows from them.
+void set_durations(adaptyst::region& of, const std::vector<std::uint64_t>& all) {
+  of.durations = {};
+  of.count = of.total_ns = 0;
+  of.min_ns = ~std::uint64_t{0};
+  of.max_ns = 0;
+  for (const std::uint64_t one : all) {
+    of.durations.add(one);
+    of.total_ns += one;
+    of.min_ns = std::min(of.min_ns, one);
+    of.max_ns = std::max(of.max_ns, one);
+    ++of.count;
+  }
+  of.self_ns = of.total_ns;
+  of.per_thread.reset();
+  of.context.reset();
+  of.self_context.reset();
+}
+
+std::string unwrapped(const std::string& table) {
+  std::istringstream words(table);
+  std::string all;
+  for (std::string word; words >> word;) all += word + ' ';
+  return all;
+}
+
+bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+}  // namespace
+
+TEST_CASE("of a clean profile, and of an empty one, nothing is found") {
+  CHECK(is_clean(clean()));
+  CHECK(is_clean({}));
+  profile without = clean();
+  without.processes.clear();
+  own(without).lock_ns = 400 * ms;
+  CHECK(is_clean(without));  // of no run there is no share
+}
+
+TEST_CASE("a lock for which threads are blocked") {
+  profile in = clean();
+  own(in).lock_ns = 150 * ms;
+  const finding found = only(in, finding_kind::lock_wait);
+  check_in_flux(found);
+  CHECK(found.time_ns == 150e6);
+  CHECK(found.value == Approx(0.3));
+  CHECK(found.against == Approx(0.2));
+  CHECK(found.count == 200);
+  CHECK(found.next == next_step::hold_locks_shorter);
+  CHECK_FALSE(found.error_ns.has_value());
+}
+
+TEST_CASE("what is blocked on a futex, and is no lock that is in the way") {
+  profile in = clean();
+  own(in).lock_ns = 99 * ms;  // less than a fifth
+  CHECK(is_clean(in));
+  own(in).lock_ns = 150 * ms;
+  flux(in).kind = region_kind::wait;  // the host waits for a device on purpose
+  CHECK(is_clean(in));
+  flux(in).kind = region_kind::offload;
+  CHECK(is_clean(in));
+  flux(in).kind = region_kind::region;
+  own(in).open = 1;  // not all is known
+  CHECK(is_clean(in));
+  own(in).open = 0;
+  in.processes[0].duration_ns = 10'000 * ms;  // little of the run
+  CHECK(is_clean(in));
+  in = clean();
+  flux(in).threads = 1;  // it waits for others to end, ten times
+  own(in).voluntary_switches = 10;
+  own(in).lock_ns = 150 * ms;
+  CHECK(is_clean(in));
+  own(in).voluntary_switches = 100;
+  only(in, finding_kind::lock_wait);
+}
+
+TEST_CASE("a little of a short run is not worth a word") {
+  profile in = clean();
+  in.processes[0].duration_ns = 20 * ms;
+  own(in).wall_ns = 20 * ms;
+  own(in).lock_ns = 9 * ms;
+  in.regions.erase(in.regions.begin() + 2, in.regions.end());
+  CHECK(is_clean(in));
+}
+
+TEST_CASE("threads that could run, and have no core") {
+  profile in = clean();
+  own(in).runnable_ns = 200 * ms;
+  own(in).sleep_ns = 100 * ms;  // in which it could not have run
+  in.regions[0].self_context->runnable_ns = 150 * ms;
+  const finding found = only(in, finding_kind::core_wait);
+  check_in_flux(found);
+  CHECK(found.time_ns == 350e6);  // in both regions
+  CHECK(found.value == Approx(350.0 / 900));
+  CHECK(found.count == 60);
+  CHECK(found.next == next_step::use_fewer_threads);
+  in.devices[0].busy_ns = 500 * ms;
+  CHECK(only(in, finding_kind::core_wait).next == next_step::free_the_cores);
+  own(in).runnable_ns = 75 * ms;
+  in.regions[0].self_context->runnable_ns = 99 * ms;
+  CHECK(is_clean(in));
+}
+
+TEST_CASE("files or sockets for which threads are blocked") {
+  profile in = clean();
+  own(in).io_ns = 300 * ms;
+  const finding found = only(in, finding_kind::io_wait);
+  check_in_flux(found);
+  CHECK(found.value == Approx(0.6));
+  CHECK(found.next == next_step::do_larger_io);
+  own(in).io_ns = 90 * ms;
+  CHECK(is_clean(in));
+}
+
+TEST_CASE("memory that is touched for the first time again and again") {
+  profile in = clean();
+  own(in).minor_faults = 200'000;
+  const finding found = only(in, finding_kind::page_faults);
+  check_in_flux(found);
+  CHECK(found.value == Approx(400'000));  // a second
+  CHECK(found.time_ns == 100e6);          // at least
+  CHECK(found.count == 200'000);
+  CHECK(found.unit == adaptyst::finding_unit::per_second);
+  CHECK(found.next == next_step::reuse_memory);
+  flux(in).count = 1;  // somebody has to do it once
+  CHECK(is_clean(in));
+  in = clean();
+  own(in).minor_faults = 90'000;
+  CHECK(is_clean(in));
+  own(in).minor_faults.reset();  // not asked for
+  CHECK(is_clean(in));
+}
+
+TEST_CASE("memory that has to be read back from a disk is no I/O of the program") {
+  profile in = clean();
+  own(in).io_ns = 300 * ms;
+  own(in).major_faults = 150;
+  const finding found = only(in, finding_kind::page_faults);
+  CHECK(found.value == Approx(0.6));
+  CHECK(found.next == next_step::need_less_memory);
+  own(in).major_faults = 50;  // of 200 waits
+  only(in, finding_kind::io_wait);
+}
+
+TEST_CASE("threads of which one has more to do") {
+  profile in = clean();
+  flux(in).threads = 4;
+  flux(in).per_thread = {4, 500 * ms, 50 * ms, 200 * ms};
+  const finding found = only(in, finding_kind::thread_imbalance);
+  check_in_flux(found);
+  CHECK(found.value == 200e6);
+  CHECK(found.against == 125e6);
+  CHECK(found.time_ns == 300e6);  // 3 x 200 that the others could have had, less 300 that they had
+  CHECK(found.count == 4);
+  CHECK(found.next == next_step::even_out_work);
+  flux(in).per_thread->max_ns = 150 * ms;
+  CHECK(is_clean(in));
+  flux(in).per_thread = {4, 500 * ms, 50 * ms, 200 * ms};
+  flux(in).threads = 5;  // of one of them nobody knows
+  CHECK(is_clean(in));
+  flux(in).threads = 4;
+  own(in).sleep_ns = 151 * ms;  // in which they did nothing
+  CHECK(is_clean(in));
+  own(in).sleep_ns = 0;
+  flux(in).self_ns = 600 * ms;  // nor of all that they did
+  CHECK(is_clean(in));
+}
+
+TEST_CASE("a region that is slower than its own median, often enough to be no chance") {
+  profile in = clean();
+  std::vector<std::uint64_t> durations(1000, 400'000);
+  for (std::size_t at = 0; at != 20; ++at) durations[at * 50] = 8 * ms;
+  set_durations(flux(in), durations);
+  const finding found = only(in, finding_kind::long_tail);
+  check_in_flux(found);
+  CHECK(found.count == 20);
+  CHECK(found.time_ns == Approx(20 * 7.6e6).epsilon(0.06));
+  REQUIRE(found.error_ns.has_value());
+  CHECK(*found.error_ns == Approx(found.time_ns / std::sqrt(20)));
+  CHECK(found.value == Approx(8e6).epsilon(0.06));
+  CHECK(found.against == Approx(4e5).epsilon(0.03));
+  CHECK(found.next == next_step::look_at_slow_events);
+  durations.assign(1000, 400'000);
+  for (std::size_t at = 0; at != 9; ++at) durations[at] = 16 * ms;  // too few to be sure
+  set_durations(flux(in), durations);
+  CHECK(is_clean(in));
+  for (std::size_t at = 0; at != 110; ++at) durations[at] = 4 * ms;  // it does two things
+  set_durations(flux(in), durations);
+  CHECK(is_clean(in));
+  durations.assign(200'000, 900);  // what an interrupt makes longer
+  for (std::size_t at = 0; at != 10'000; ++at) durations[at * 20] = 9000;
+  set_durations(flux(in), durations);
+  CHECK(is_clean(in));
+}
+
+TEST_CASE("a tail of an estimate is as sure as the events that were seen") {
+  profile in = clean();
+  std::vector<std::uint64_t> durations(1000, 400'000);
+  for (std::size_t at = 0; at != 20; ++at) durations[at * 50] = 8 * ms;
+  set_durations(flux(in), durations);
+  flux(in).sampled = 600;
+  CHECK(only(in, finding_kind::long_tail).count == 12);
+  flux(in).sampled = 400;
+  CHECK(is_clean(in));
+}
+
+TEST_CASE("ordinary scatter is no tail") {
+  std::mt19937_64 random(7);
+  std::exponential_distribution<double> waiting(1.0);
+  std::lognormal_distribution<double> scattered(0.0, 0.5);
+  for (int round = 0; round != 20; ++round) {
+    profile in = clean();
+    std::vector<std::uint64_t> durations;
+    for (int event = 0; event != 2000; ++event)
+      durations.push_back(static_cast<std::uint64_t>(250'000 * (round % 2 == 0 ? waiting(random) : scattered(random))));
+    set_durations(flux(in), durations);
+    CHECK(is_clean(in));
+  }
+}
+
+TEST_CASE("a tail that the kernel or a nested region explains is told once") {
+  profile in = clean();
+  std::vector<std::uint64_t> durations(1000, 400'000);
+  for (std::size_t at = 0; at != 20; ++at) durations[at * 50] = 8 * ms;
+  set_durations(flux(in), durations);
+  set_durations(in.regions[0], durations);
+  check_in_flux(only(in, finding_kind::long_tail));
+  flux(in).path.back() = "flux, beside it";
+  flux(in).path.front() = "another";
+  CHECK(kinds(in) == std::vector<finding_kind>(2, finding_kind::long_tail));
+  flux(in).context.emplace();
+  flux(in).context->sleep_ns = 100 * ms;
+  CHECK(only(in, finding_kind::long_tail).path == std::vector<std::string>{"step"});
+}
+
+TEST_CASE("a region so short that measuring it is much of what is seen") {
+  profile in = clean();
+  flux(in).count = 5'000'000;  // of 100 ns, where an empty one takes 20
+  const finding found = only(in, finding_kind::fine_markers);
+  check_in_flux(found);
+  CHECK(found.value == Approx(100));
+  CHECK(found.against == 20);
+  CHECK(found.time_ns == 100e6);
+  CHECK(found.next == next_step::mark_larger_regions);
+  flux(in).sampled = 10'000;  // and shortened by what an empty one takes
+  CHECK(is_clean(in));
+  flux(in).sampled.reset();
+  flux(in).count = 4'000'000;
+  CHECK(is_clean(in));
+  flux(in).count = 5'000'000;
+  in.timer_floor_ns.reset();
+  CHECK(is_clean(in));
+}
+
+TEST_CASE("regions that cost what no budget would allow") {
+  profile in = clean();
+  flux(in).overhead_ns = 120e6;
+  const finding found = only(in, finding_kind::fine_markers);
+  check_in_flux(found);
+  CHECK(found.value == Approx(0.12));
+  CHECK(found.against == Approx(0.05));
+  flux(in).total_ns = 200 * ms;
+  flux(in).overhead_ns = 45e6;
+  CHECK(is_clean(in));
+  flux(in).total_ns = 500 * ms;
+  flux(in).overhead_ns = 90e6;  // less than a fifth of its own time
+  CHECK(is_clean(in));
+}
+
+TEST_CASE("a budget that was missed, and by which regions") {
+  profile in = clean();
+  in.budget = {1e9, 20e6, 160e6};
+  flux(in).overhead_ns = 150e6;
+  const finding found = only(in, finding_kind::fine_markers);
+  check_in_flux(found);
+  CHECK(found.value == Approx(0.16));
+  CHECK(found.against == Approx(0.02));
+  CHECK(found.time_ns == 160e6);
+  flux(in).overhead_ns = 2e6;  // many cost a little
+  const finding all = only(in, finding_kind::fine_markers);
+  CHECK(all.path.empty());
+  CHECK(all.value == Approx(0.16));
+  in.budget->cost_ns = 26e6;  // by less than a third
+  CHECK(is_clean(in));
+}
+
+TEST_CASE("a device that has nothing to do") {
+  profile in = clean();
+  in.devices[1].busy_ns = 700 * ms;
+  const finding found = only(in, finding_kind::starved_device);
+  CHECK(found.device == 1);
+  CHECK(found.path.empty());
+  CHECK(found.value == Approx(0.25));
+  CHECK(found.count == 1100);
+  CHECK(found.next == next_step::submit_earlier);
+  in.devices[1].busy_ns = 760 * ms;
+  CHECK(is_clean(in));
+  in.devices[1].busy_ns = 700 * ms;
+  in.devices[1].operations = 9;  // it was tried, and not used
+  CHECK(is_clean(in));
+  in.devices[1].operations = 1100;
+  in.devices[1].launch_idle_ns.reset();
+  CHECK(is_clean(in));
+}
+
+TEST_CASE("a device that copies, and nothing beside") {
+  profile in = clean();
+  in.devices[1].exposed_copy_ns = in.devices[1].copy_ns = 300 * ms;
+  const finding found = only(in, finding_kind::exposed_copies);
+  CHECK(found.device == 1);
+  CHECK(found.path == std::vector<std::string>{"step", "copy"});
+  CHECK(found.value == Approx(1.0 / 3));
+  CHECK(found.count == 100);
+  CHECK(found.next == next_step::overlap_copies);
+  in.devices[1].exposed_copy_ns = 170 * ms;  // the rest of them beside kernels
+  CHECK(is_clean(in));
+}
+
+TEST_CASE("kernels that are as short as their launches") {
+  profile in = clean();
+  in.devices[1].launch_idle_ns = 600 * ms;
+  in.devices[1].busy_ns = in.devices[1].kernel_ns = 300 * ms;
+  in.devices[1].exposed_copy_ns = 0;
+  in.regions[2] = operation("kernel", region_kind::kernel, 20'000, 15'000);
+  const finding found = only(in, finding_kind::launch_bound);
+  CHECK(found.device == 1);
+  CHECK(found.path == std::vector<std::string>{"step", "kernel"});
+  CHECK(found.value == Approx(15'000));
+  CHECK(found.against == Approx(10'000).epsilon(0.03));
+  CHECK(found.count == 20'000);
+  CHECK(found.next == next_step::launch_fewer_kernels);
+  in.regions[2] = operation("kernel", region_kind::kernel, 2'000, 150'000);  // idle for another reason
+  CHECK(is_clean(in));
+  in.regions[2] = operation("kernel", region_kind::kernel, 99, 15'000);
+  CHECK(is_clean(in));
+}
+
+TEST_CASE("findings stand in the order of their share, also where profiles are merged and read again") {
+  profile in = clean();
+  own(in).lock_ns = 150 * ms;
+  in.regions[0].self_context->io_ns = 300 * ms;
+  in.devices[1].busy_ns = 700 * ms;
+  const std::vector<finding_kind> expected = {finding_kind::io_wait, finding_kind::starved_device,
+                                              finding_kind::lock_wait};
+  CHECK(kinds(in) == expected);
+  const std::string text = adaptyst::to_json(in);
+  CHECK(kinds(adaptyst::from_json(text)) == expected);
+  CHECK(adaptyst::to_json(adaptyst::from_json(text)) == text);
+  adaptyst::merge(in, profile(in));
+  CHECK(kinds(in) == expected);
+  CHECK(adaptyst::findings_of(in)[0].share == Approx(0.3));
+}
+
+TEST_CASE("findings as data: one for each, and where there is none an empty list") {
+  profile in = clean();
+  CHECK(nlohmann::json::parse(adaptyst::to_json(in))["findings"] == nlohmann::json::array());
+  own(in).lock_ns = 150 * ms;
+  in.devices[1].busy_ns = 700 * ms;
+  const nlohmann::json all = nlohmann::json::parse(adaptyst::to_json(in))["findings"];
+  REQUIRE(all.size() == 2);
+  CHECK(all[0]["kind"] == "starved_device");
+  CHECK_FALSE(all[0].contains("path"));
+  CHECK(all[0]["region"].is_null());
+  CHECK(all[0]["device"] == 1);
+  CHECK(all[1]["kind"] == "lock_wait");
+  CHECK(all[1]["path"] == nlohmann::json({"step", "flux"}));
+  CHECK(all[1]["region"] == "0000000000000002");
+  CHECK(all[1]["share"].get<double>() == Approx(0.15));
+  CHECK(all[1]["error_ns"].is_null());
+  CHECK(all[1]["unit"] == "fraction");
+  CHECK(all[1]["next"] == "hold_locks_shorter");
+}
+
+TEST_CASE("what a file says of findings is not believed") {
+  nlohmann::json all = nlohmann::json::parse(adaptyst::to_json(clean()));
+  all["findings"] = {{{"kind", "of a later version"}}};
+  CHECK(is_clean(adaptyst::from_json(all.dump())));
+  all.erase("findings");
+  CHECK(is_clean(adaptyst::from_json(all.dump())));
+  all["findings"] = 7;
+  CHECK_THROWS_AS(adaptyst::from_json(all.dump()), adaptyst::error);
+}
+
+TEST_CASE("the report begins with what was found, and has no word of it where nothing was") {
+  profile in = clean();
+  CHECK_FALSE(contains(adaptyst::to_table(in), "what to look at first"));
+  own(in).lock_ns = 150 * ms;
+  own(in).minor_faults = 200'000;
+  in.devices[0].busy_ns = 500 * ms;
+  in.regions[0].self_context->runnable_ns = 200 * ms;
+  in.devices[1].exposed_copy_ns = in.devices[1].copy_ns = 300 * ms;
+  const std::string table = adaptyst::to_table(in);
+  CHECK(table.find("what to look at first:\n") < table.find("region "));
+  const std::string said = unwrapped(table);
+  CHECK(contains(said,
+                 "1. gpu0: 33.3% of its work was copying beside no kernel, above all in step > copy (300 ms, "
+                 "30.0% of the run; 100 copies) try: copy in a queue of its own"));
+  CHECK(contains(said,
+                 "2. threads that could run had no core 40.0% of the time, above all in step (200 ms, 20.0% of "
+                 "the run; 30 involuntary switches) try: see what else runs"));
+  CHECK(contains(said,
+                 "3. step > flux: 30.0% of its time blocked on locks, barriers or other threads (150 ms, 15.0% "
+                 "of the run; 200 waits) try: hold locks"));
+  CHECK(
+      contains(said, "4. step > flux: 571 k page faults a second on a core (100 ms, 10.0% of the run; 200 k faults)"));
+  CHECK_FALSE(contains(said, "more; "));
+}
+
+TEST_CASE("each kind has a sentence") {
+  profile in = clean();
+  in.regions.resize(1);
+  in.devices.resize(1);
+  const auto table = [&](const adaptyst::region& of) {
+    profile with = in;
+    with.regions.push_back(of);
+    return unwrapped(adaptyst::to_table(with));
+  };
+  adaptyst::region one = region({"step", "flux"});
+  one.self_context->io_ns = 300 * ms;
+  CHECK(contains(table(one), "step > flux: 60.0% of its time blocked on files, sockets or their events (300 ms"));
+  one.self_context->major_faults = 150;
+  CHECK(contains(table(one), "step > flux: 60.0% of its time blocked while pages were read from a disk (300 ms"));
+  one = region({"step", "flux"});
+  one.per_thread = {2, 500 * ms, 100 * ms, 400 * ms};
+  CHECK(contains(table(one), "step > flux: one thread took 400 ms, all took 250 ms on average (300 ms, "));
+  one = region({"step", "flux"});
+  one.count = 5'000'000;
+  CHECK(contains(table(one), "step > flux: takes 100 ns, of which an empty region takes 20 ns (100 ms, "));
+  one = region({"step", "flux"});
+  one.overhead_ns = 120e6;
+  CHECK(contains(table(one),
+                 "1. observing cost 12.0% of the run, the limit is 5.0%, above all in step > flux (120 ms, "));
+  in.budget = {1e9, 20e6, 160e6};
+  CHECK(contains(table(one),
+                 "1. observing cost 16.0% of the CPU time, the limit is 2.0%, above all in step > flux (160 ms, "));
+  one.overhead_ns = 0;
+  CHECK(contains(table(one), "1. observing cost 16.0% of the CPU time, the limit is 2.0% (160 ms, "));
+  in.budget.reset();
+  std::vector<std::uint64_t> durations(1000, 400'000);
+  for (std::size_t at = 0; at != 20; ++at) durations[at * 50] = 8 * ms;
+  set_durations(one, durations);
+  const std::string said = table(one);
+  CHECK(contains(said, "step > flux: some events took "));
+  CHECK(contains(said, " (95 %), "));
+  in.devices.push_back(device());
+  in.devices[1].busy_ns = 700 * ms;
+  CHECK(contains(unwrapped(adaptyst::to_table(in)), "gpu0: idle 25.0% of the time, with nothing submitted (250 ms, "));
+  in.devices[1].busy_ns = in.devices[1].kernel_ns = 300 * ms;
+  in.devices[1].exposed_copy_ns = 0;
+  in.devices[1].launch_idle_ns = 600 * ms;
+  in.regions.push_back(operation("kernel", region_kind::kernel, 20'000, 15'000));
+  CHECK(contains(unwrapped(adaptyst::to_table(in)), "gpu0: kernels took 15.0 us on average, launching them "));
+}
+
+TEST_CASE("of many findings the first five are told, and how many there are besides") {
+  profile in = clean();
+  in.regions.clear();
+  for (int at = 0; at != 12; ++at) {
+    in.regions.push_back(region({"step " + std::to_string(at)}));
+    in.regions.back().self_context->lock_ns = (150 + static_cast<std::uint64_t>(at)) * ms;
+  }
+  const std::string table = adaptyst::to_table(in);
+  CHECK(contains(table, "1. step 11: "));
+  CHECK(contains(table, "5. step 7: "));
+  CHECK_FALSE(contains(table, "6. "));
+  CHECK(contains(table, "(7 more; output=FILE.json has them all)\n"));
+}
+
+TEST_CASE("random and nasty profiles have findings that can be told") {
+  for (std::uint64_t seed = 0; seed != 200; ++seed) {
+    profile in = samples::generator(seed).profile();
+    for (adaptyst::process_info& process : in.processes) process.duration_ns *= 1'000'000;
+    adaptyst::to_table(in);
+    const std::string text = adaptyst::to_json(in);
+    CHECK(adaptyst::to_json(adaptyst::from_json(text)) == text);
+  }
+  adaptyst::to_table(samples::nasty_profile());
+}
