@@ -20,10 +20,10 @@ std::string to_json(const diagnosis& of) {
   json all = {{"ebpf_works", of.ebpf_works}, {"checks", json::array()}};
   for (const check& one : of.checks)
     all["checks"].push_back({{"subject", one.subject},
-                               {"verdict", lib::word_at(one.is)},
-                               {"found", one.found},
-                               {"enables", one.enables},
-                               {"advice", one.advice.empty() ? json(nullptr) : json(one.advice)}});
+                             {"verdict", lib::word_at(one.is)},
+                             {"found", one.found},
+                             {"enables", one.enables},
+                             {"advice", one.advice.empty() ? json(nullptr) : json(one.advice)}});
   return all.dump(1, ' ', false, json::error_handler_t::replace) + "\n";
 }
 

@@ -29,6 +29,8 @@ std::string region_of(const finding& of) {
 
 std::string device_of(const finding& of, const profile& in) {
   const device_usage& device = in.devices[of.device];
+  // The host's is the first; others may be CPUs as well.
+  if (device.kind == device_kind::cpu) return fmt::format("cpu{}", device.index);
   return device_label(device.kind, device.index);
 }
 
@@ -40,7 +42,7 @@ std::string sentence_on(const finding& of, const profile& in) {
     case finding_kind::lock_wait:
       return fmt::format("{}: {} of its time blocked on locks, barriers or other threads", region_of(of), part);
     case finding_kind::core_wait:
-      return fmt::format("threads that could run had no core {} of the time{}", part, above_all(of));
+      return fmt::format("threads had no core {} of the time that they could run{}", part, above_all(of));
     case finding_kind::io_wait:
       return fmt::format("{}: {} of its time blocked on files, sockets or their events", region_of(of), part);
     case finding_kind::page_faults:
@@ -90,7 +92,7 @@ const char* advice_on(next_step step) {
     case next_step::hold_locks_shorter: return "hold locks for less time, or give each thread data of its own";
     case next_step::use_fewer_threads: return "run no more threads than there are cores";
     case next_step::free_the_cores:
-      return "see what else runs on these cores: other programs, other ranks, a limit on CPU time";
+      return "see what else runs on these cores: a device's own threads, other programs, other ranks, a quota";
     case next_step::do_larger_io: return "read and write more at a time, or while something else is computed";
     case next_step::reuse_memory: return "allocate once and use the memory again, or use larger pages";
     case next_step::need_less_memory: return "use less memory than the machine has free, or read files ahead";

@@ -49,7 +49,7 @@ if CONTEXT != "none":
         check_one("lock", "lock_wait", ["update"], "update: ")
 
     def case_cores():
-        one, _ = check_one("cores", "core_wait", ["flux"], "threads that could run had no core")
+        one, _ = check_one("cores", "core_wait", ["flux"], "threads had no core")
         failures.check(one is None or one["value"] >= 0.5, "for the most part: there are four times as many", one)
 
     def case_faults():

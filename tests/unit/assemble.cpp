@@ -63,6 +63,19 @@ TEST_CASE("nothing measured, nothing assembled") {
   CHECK(lib::assemble(with_sites(), {0}).empty());
 }
 
+TEST_CASE("how threads differ is known of regions, and not of what another thread may end") {
+  measured in = with_sites();
+  in.paths = {{1, {0, solve, 0}}, {2, {1, upload, 0}}};
+  in.rows[1] = in.rows[2] = row(4, 100);
+  in.rows[1].per_thread = in.rows[2].per_thread = {2, 200, 90, 110};
+  std::vector<region> all = lib::assemble(in, {0});
+  REQUIRE(all[0].per_thread.has_value());
+  CHECK(all[0].per_thread->max_ns == 110);
+  CHECK_FALSE(all[1].per_thread.has_value());
+  in.sites[solve].kind = ADAPTYST_SITE_HANDLE;
+  CHECK_FALSE(lib::assemble(in, {0})[0].per_thread.has_value());
+}
+
 TEST_CASE("paths are spelled from the root, with all that is known of their marker") {
   measured in = with_sites();
   in.paths = {{1, {0, solve, 0}}, {2, {1, sweep, 1}}, {3, {2, solve, 0}}};

@@ -387,12 +387,14 @@ TEST_CASE("regions that cost what no budget would allow") {
 TEST_CASE("a budget that was missed, and by which regions") {
   profile in = clean();
   in.budget = {1e9, 20e6, 160e6};
+  in.accounting.ended = 7000;
   flux(in).overhead_ns = 150e6;
   const finding found = only(in, finding_kind::fine_markers);
   check_in_flux(found);
   CHECK(found.value == Approx(0.16));
   CHECK(found.against == Approx(0.02));
   CHECK(found.time_ns == 160e6);
+  CHECK(found.count == 7000);
   flux(in).overhead_ns = 2e6;  // many cost a little
   const finding all = only(in, finding_kind::fine_markers);
   CHECK(all.path.empty());
@@ -513,7 +515,7 @@ TEST_CASE("the report begins with what was found, and has no word of it where no
                  "1. gpu0: 33.3% of its work was copying beside no kernel, above all in step > copy (300 ms, "
                  "30.0% of the run; 100 copies) try: copy in a queue of its own"));
   CHECK(contains(said,
-                 "2. threads that could run had no core 40.0% of the time, above all in step (200 ms, 20.0% of "
+                 "2. threads had no core 40.0% of the time that they could run, above all in step (200 ms, 20.0% of "
                  "the run; 30 involuntary switches) try: see what else runs"));
   CHECK(contains(said,
                  "3. step > flux: 30.0% of its time blocked on locks, barriers or other threads (150 ms, 15.0% "
@@ -562,11 +564,14 @@ TEST_CASE("each kind has a sentence") {
   in.devices.push_back(device());
   in.devices[1].busy_ns = 700 * ms;
   CHECK(contains(unwrapped(adaptyst::to_table(in)), "gpu0: idle 25.0% of the time, with nothing submitted (250 ms, "));
+  in.devices[1].kind = adaptyst::device_kind::cpu;  // that is not the host
+  CHECK(contains(unwrapped(adaptyst::to_table(in)), "cpu0: idle 25.0% of the time, with nothing submitted (250 ms, "));
+  in.devices[1].kind = adaptyst::device_kind::accelerator;
   in.devices[1].busy_ns = in.devices[1].kernel_ns = 300 * ms;
   in.devices[1].exposed_copy_ns = 0;
   in.devices[1].launch_idle_ns = 600 * ms;
   in.regions.push_back(operation("kernel", region_kind::kernel, 20'000, 15'000));
-  CHECK(contains(unwrapped(adaptyst::to_table(in)), "gpu0: kernels took 15.0 us on average, launching them "));
+  CHECK(contains(unwrapped(adaptyst::to_table(in)), "acc0: kernels took 15.0 us on average, launching them "));
 }
 
 TEST_CASE("of many findings the first five are told, and how many there are besides") {

@@ -78,6 +78,7 @@ TEST_CASE("what the program has recorded itself, for a budget, is added to what 
   own.rows[solve] = row(30, 20);
   own.rows[solve].left_out = 14;
   own.rows[solve].threads = 2;
+  own.rows[solve].per_thread = {2, 600, 100, 500};
   own.accounting.begun = own.accounting.ended = 46;
   const measured both = reconcile(kernel(), std::move(own), 46);
   const measured_row& found = both.rows.at(solve);
@@ -90,6 +91,8 @@ TEST_CASE("what the program has recorded itself, for a budget, is added to what 
   CHECK(found.left_out == 14);
   CHECK(found.without_trap == 16);
   CHECK(found.threads == 2);  // the same threads, once
+  REQUIRE(found.per_thread.has_value());
+  CHECK(found.per_thread->sum_ns == 600);  // of the 1600, so much is known by thread
   CHECK(both.accounting.ended == 46);
   CHECK(both.accounting.lost.empty());
 }

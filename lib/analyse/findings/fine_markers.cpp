@@ -13,11 +13,10 @@ constexpr double part_of_budget = 1.0 / 8;
 // program any more.
 constexpr double most_without_budget = 0.05;
 
-finding too_fine(const profile& in, const region& row, double time_ns, double value, double against,
-                 finding_unit unit) {
+finding too_fine(const profile& in, const region& row, double time_ns, std::uint64_t count, double value,
+                 double against) {
   finding made = found_in(in, row, finding_kind::fine_markers, time_ns);
-  made.count = row.count;
-  made.unit = unit;
+  made.count = count;
   made.value = value;
   made.against = against;
   made.next = next_step::mark_larger_regions;
@@ -26,16 +25,15 @@ finding too_fine(const profile& in, const region& row, double time_ns, double va
 
 // One finding for all regions, where the dearest is.
 void find_missed_budget(const profile& in, findings& to) {
+  if (duration_of(in) <= 0) return;
   const budget_usage& budget = *in.budget;
   region none;  // many, none of which costs much
-  none.count = in.accounting.ended;
   none.overhead_ns = part_of_budget * budget.allowed_ns;
   const region* dearest = &none;
   for (const region& row : in.regions)
     if (row.overhead_ns > dearest->overhead_ns) dearest = &row;
-  if (duration_of(in) > 0)
-    to.push_back(too_fine(in, *dearest, budget.cost_ns, budget.cost_ns / budget.cpu_ns,
-                          budget.allowed_ns / budget.cpu_ns, finding_unit::fraction));
+  to.push_back(too_fine(in, *dearest, budget.cost_ns, in.accounting.ended, budget.cost_ns / budget.cpu_ns,
+                        budget.allowed_ns / budget.cpu_ns));
 }
 
 // Sampled events were shortened by what an empty one takes.
@@ -46,21 +44,24 @@ void find_empty_regions(const profile& in, const region& row, findings& to) {
   if (row.sampled || measuring_ns < least_part * total_ns || total_ns <= 0 ||
       !is_worth_a_word(measuring_ns, duration_of(in)))
     return;
-  to.push_back(too_fine(in, row, measuring_ns, total_ns / count, floor_ns, finding_unit::ns));
+  to.push_back(too_fine(in, row, measuring_ns, row.count, total_ns / count, floor_ns));
+  to.back().unit = finding_unit::ns;
 }
 
 void find_dear_regions(const profile& in, findings& to) {
   const double run_ns = duration_of(in);
   const region* dearest = nullptr;
   double cost_ns = 0;
+  std::uint64_t events = 0;
   for (const region& row : in.regions) {
     if (row.overhead_ns.value_or(0) < least_part * static_cast<double>(row.total_ns) || row.overhead_ns <= 0.0)
       continue;
     cost_ns += *row.overhead_ns;
+    events += row.count;
     if (dearest == nullptr || row.overhead_ns > dearest->overhead_ns) dearest = &row;
   }
   if (dearest == nullptr || !is_worth_a_word(cost_ns, run_ns) || cost_ns < most_without_budget * run_ns) return;
-  to.push_back(too_fine(in, *dearest, cost_ns, cost_ns / run_ns, most_without_budget, finding_unit::fraction));
+  to.push_back(too_fine(in, *dearest, cost_ns, events, cost_ns / run_ns, most_without_budget));
 }
 
 }  // namespace
