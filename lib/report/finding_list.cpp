@@ -50,6 +50,8 @@ std::string sentence_on(const finding& of, const profile& in) {
                  ? fmt::format("{}: {} of its time blocked while pages were read from a disk", region_of(of), part)
                  : fmt::format("{}: {} page faults a second on a core", region_of(of), number(of.value));
     case finding_kind::thread_imbalance:
+      if (of.unit == finding_unit::fraction)
+        return fmt::format("{}: {} of the threads' time waiting for the last of them", region_of(of), part);
       return fmt::format("{}: one thread took {}, all took {} on average", region_of(of), duration(of.value),
                          duration(of.against));
     case finding_kind::long_tail:
@@ -73,13 +75,13 @@ std::string sentence_on(const finding& of, const profile& in) {
 }
 
 // What was counted.
-const char* counted(finding_kind kind) {
-  switch (kind) {
+const char* counted(const finding& of) {
+  switch (of.kind) {
     case finding_kind::lock_wait:
     case finding_kind::io_wait: return "waits";
     case finding_kind::core_wait: return "involuntary switches";
     case finding_kind::page_faults: return "faults";
-    case finding_kind::thread_imbalance: return "threads";
+    case finding_kind::thread_imbalance: return of.unit == finding_unit::ns ? "threads" : "events";
     case finding_kind::starved_device: return "operations";
     case finding_kind::exposed_copies: return "copies";
     case finding_kind::launch_bound: return "kernels";
@@ -111,7 +113,7 @@ const char* advice_on(next_step step) {
 std::string extent_of(const finding& of) {
   const std::string error = of.error_ns ? fmt::format(" ± {} (95 %)", duration(2 * *of.error_ns)) : "";
   return fmt::format("{}{}, {} of the run; {} {}", duration(of.time_ns), error, percent(of.share),
-                     number(static_cast<double>(of.count)), counted(of.kind));
+                     number(static_cast<double>(of.count)), counted(of));
 }
 
 }  // namespace

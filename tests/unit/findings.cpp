@@ -283,6 +283,26 @@ TEST_CASE("threads of which one has more to do") {
   CHECK(is_clean(in));
 }
 
+TEST_CASE("teams of which the runtime says how long they waited for their last thread") {
+  profile in = clean();
+  flux(in).attributes["threads"] = {100, 400, 4, 4};
+  flux(in).attributes["imbalance_ns"] = {100, 500e6, 0, 1e7};  // of 4 x 500 ms
+  const finding found = only(in, finding_kind::thread_imbalance);
+  check_in_flux(found);
+  CHECK(found.value == Approx(0.25));
+  CHECK(found.time_ns == 500e6);
+  CHECK(found.count == 100);
+  CHECK(contains(unwrapped(adaptyst::to_table(in)),
+                 "1. step > flux: 25.0% of the threads' time waiting for the last of them (500 ms, 50.0% of the run; "
+                 "100 events) try: share the work out"));
+  flux(in).attributes["imbalance_ns"].sum = 390e6;
+  CHECK(is_clean(in));
+  flux(in).attributes["imbalance_ns"] = {9, 500e6, 0, 1e7};
+  CHECK(is_clean(in));
+  flux(in).attributes["imbalance_ns"] = {100, __builtin_huge_val(), 0, 1e7};
+  CHECK(is_clean(in));
+}
+
 TEST_CASE("a region that is slower than its own median, often enough to be no chance") {
   profile in = clean();
   std::vector<std::uint64_t> durations(1000, 400'000);

@@ -24,26 +24,47 @@ bool is_waiting(const region& row, double lost_ns) {
   return own != nullptr && 2 * static_cast<double>(own->blocked_ns()) > lost_ns;
 }
 
+void find_in_threads(const profile& in, const region& row, findings& to) {
+  if (!is_known(row) || is_a_wait(row)) return;
+  const auto threads = static_cast<double>(row.per_thread->count);
+  const auto longest_ns = static_cast<double>(row.per_thread->max_ns);
+  const double mean_ns = static_cast<double>(row.per_thread->sum_ns) / threads;
+  // What the others would wait for the slowest, if they meet in the end.
+  const double lost_ns = threads * (longest_ns - mean_ns);
+  if (mean_ns > least_balance * longest_ns || !is_worth_a_word(lost_ns, duration_of(in)) || is_waiting(row, lost_ns))
+    return;
+  finding made = found_in(in, row, finding_kind::thread_imbalance, lost_ns);
+  made.count = row.per_thread->count;
+  if (row.total_error_ns()) made.error_ns = threads * *row.total_error_ns();
+  made.unit = finding_unit::ns;
+  made.value = longest_ns;
+  made.against = mean_ns;
+  made.next = next_step::even_out_work;
+  to.push_back(std::move(made));
+}
+
+// A runtime that works in teams tells by itself how long their threads waited for the last one (docs/openmp.md).
+void find_in_teams(const profile& in, const region& row, findings& to) {
+  const auto lost = row.attributes.find("imbalance_ns"), threads = row.attributes.find("threads");
+  if (lost == row.attributes.end() || threads == row.attributes.end() || lost->second.count < least_events) return;
+  const double team_ns =
+      static_cast<double>(row.total_ns) * threads->second.sum / static_cast<double>(threads->second.count);
+  const double lost_ns = lost->second.sum, part = lost_ns / team_ns;
+  if (!std::isfinite(part) || part < least_part || !is_worth_a_word(lost_ns, duration_of(in))) return;
+  finding made = found_in(in, row, finding_kind::thread_imbalance, lost_ns);
+  made.count = lost->second.count;
+  made.value = part;
+  made.against = least_part;
+  made.next = next_step::even_out_work;
+  to.push_back(std::move(made));
+}
+
 }  // namespace
 
 void find_thread_imbalance(const profile& in, findings& to) {
-  const double run_ns = duration_of(in);
   for (const region& row : in.regions) {
-    if (!is_known(row) || is_a_wait(row)) continue;
-    const auto threads = static_cast<double>(row.per_thread->count);
-    const auto longest_ns = static_cast<double>(row.per_thread->max_ns);
-    const double mean_ns = static_cast<double>(row.per_thread->sum_ns) / threads;
-    // What the others would wait for the slowest, if they meet in the end.
-    const double lost_ns = threads * (longest_ns - mean_ns);
-    if (mean_ns > least_balance * longest_ns || !is_worth_a_word(lost_ns, run_ns) || is_waiting(row, lost_ns)) continue;
-    finding made = found_in(in, row, finding_kind::thread_imbalance, lost_ns);
-    made.count = row.per_thread->count;
-    if (row.total_error_ns()) made.error_ns = threads * *row.total_error_ns();
-    made.unit = finding_unit::ns;
-    made.value = longest_ns;
-    made.against = mean_ns;
-    made.next = next_step::even_out_work;
-    to.push_back(std::move(made));
+    find_in_threads(in, row, to);
+    find_in_teams(in, row, to);
   }
 }
 
