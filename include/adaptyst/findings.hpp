@@ -41,6 +41,7 @@ enum class next_step {
   even_out_work,         // among threads
   look_at_slow_events,   // with a timeline
   mark_larger_regions,   // or allow observing to cost more
+  ask_kernel_for_less,   // fewer samples, less context
   submit_earlier,        // before the host waits, or from another thread
   overlap_copies,        // with kernels, in a second queue
   launch_fewer_kernels,  // larger ones

@@ -103,6 +103,8 @@ const char* advice_on(next_step step) {
       return "see which events these are: --timeline, or a payload that tells them apart";
     case next_step::mark_larger_regions:
       return "mark the loop around it instead, or allow observing to cost more (overhead=)";
+    case next_step::ask_kernel_for_less:
+      return "ask the kernel for less: context=none or cpu, sample_frequency=99; or allow more (overhead=)";
     case next_step::submit_earlier: return "submit work before the device has run out of it, and wait later";
     case next_step::overlap_copies: return "copy in a queue of its own while kernels run, or leave data on the device";
     case next_step::launch_fewer_kernels: return "join kernels into larger ones, or submit many at once";

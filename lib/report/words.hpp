@@ -41,10 +41,10 @@ inline constexpr std::array words<finding_kind>{"lock_wait",        "core_wait",
 template <>
 inline constexpr std::array words<finding_unit>{"fraction", "ns", "per_second"};
 template <>
-inline constexpr std::array words<next_step>{"hold_locks_shorter", "use_fewer_threads",   "free_the_cores",
-                                             "do_larger_io",       "reuse_memory",        "need_less_memory",
-                                             "even_out_work",      "look_at_slow_events", "mark_larger_regions",
-                                             "submit_earlier",     "overlap_copies",      "launch_fewer_kernels"};
+inline constexpr std::array words<next_step>{
+    "hold_locks_shorter", "use_fewer_threads", "free_the_cores",      "do_larger_io",        "reuse_memory",
+    "need_less_memory",   "even_out_work",     "look_at_slow_events", "mark_larger_regions", "ask_kernel_for_less",
+    "submit_earlier",     "overlap_copies",    "launch_fewer_kernels"};
 
 template <>
 inline constexpr std::array words<verdict>{"ok", "no", "unknown"};

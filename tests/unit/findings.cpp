@@ -419,6 +419,10 @@ TEST_CASE("a budget that was missed, and by which regions") {
   const finding all = only(in, finding_kind::fine_markers);
   CHECK(all.path.empty());
   CHECK(all.value == Approx(0.16));
+  CHECK(all.next == next_step::mark_larger_regions);
+  in.context = adaptyst::context_account{4, {}, 30e6};
+  in.samples = adaptyst::sample_usage{1000, 1000, {}, 60e6};
+  CHECK(only(in, finding_kind::fine_markers).next == next_step::ask_kernel_for_less);
   in.budget->cost_ns = 26e6;  // by less than a third
   CHECK(is_clean(in));
 }

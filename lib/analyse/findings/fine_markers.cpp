@@ -34,6 +34,9 @@ void find_missed_budget(const profile& in, findings& to) {
     if (row.overhead_ns > dearest->overhead_ns) dearest = &row;
   to.push_back(too_fine(in, *dearest, budget.cost_ns, in.accounting.ended, budget.cost_ns / budget.cpu_ns,
                         budget.allowed_ns / budget.cpu_ns));
+  const double in_kernel_ns =
+      (in.context ? in.context->cost_ns.value_or(0) : 0) + (in.samples ? in.samples->cost_ns.value_or(0) : 0);
+  if (in_kernel_ns > budget.cost_ns / 2) to.back().next = next_step::ask_kernel_for_less;
 }
 
 // Sampled events were shortened by what an empty one takes.
