@@ -25,9 +25,6 @@
 
 char LICENSE[] SEC("license") = "GPL";
 
-/* Linux 6.13: one probe for both, which can decline the return at the entry. */
-extern _Bool bpf_session_is_return(void) __ksym __weak;
-
 /* Nonzero: only tasks of `family` count, where a link reports those of everybody. */
 const volatile uint32_t only_family = 0;
 
@@ -208,9 +205,16 @@ orphan:
   return 0;
 }
 
+/* At its entry a function's thread stands where the probe is; at the return where it goes on. The kernel's own answer,
+ * bpf_session_is_return(), takes an argument on some kernels and none on others, and an object can name one form only. */
+static __always_inline int is_return(struct pt_regs* registers) {
+  return PT_REGS_IP(registers) != bpf_get_func_ip(registers);
+}
+
+/* Linux 6.13: one probe for both, which can decline the return at the entry. */
 SEC("uprobe")
 int function_session(struct pt_regs* registers) {
-  if (bpf_session_is_return()) return leave(registers);
+  if (is_return(registers)) return leave(registers);
   return enter(registers);
 }
 

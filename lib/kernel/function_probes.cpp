@@ -63,7 +63,7 @@ function_probes::function_probes(const function_options& options)
   if (!kernel_has_uprobe_multi())
     throw error("cannot put probes on functions: the kernel has no link for many of them at once", 0,
                 "use Linux 6.10 or later, or markers");
-  if ((options.sessions && load(true)) || load(false)) {
+  if ((options.sessions && kernel_has_uprobe_sessions() && load(true)) || load(false)) {
     if (options.family && sessions_) follow_family();
     return;
   }
@@ -73,7 +73,7 @@ function_probes::function_probes(const function_options& options)
 
 function_probes::~function_probes() { stop(); }
 
-// False: not possible, and errno says why. Only the attempt tells whether the kernel has sessions.
+// False: not possible, and errno says why.
 bool function_probes::load(bool sessions) {
   owned_programs<function_bpf> opened = open_programs(function_bpf__open, function_bpf__destroy);
   if (opened == nullptr) return false;

@@ -87,6 +87,8 @@ TEST_CASE("links for many probes are those of Linux 6.10 and later") {
   for (const char* const release : {"6.10.0", "6.18.5-amd64", "7.0", "10.1.2"}) CHECK(lib::has_uprobe_multi(release));
   for (const char* const release : {"6.9.12", "6.6.1", "5.15.0", "4.20", "x", ""})
     CHECK_FALSE(lib::has_uprobe_multi(release));
+  for (const char* const release : {"6.13.0", "6.18.5-amd64", "7.0"}) CHECK(lib::has_uprobe_sessions(release));
+  for (const char* const release : {"6.12.99", "5.15.0", "next"}) CHECK_FALSE(lib::has_uprobe_sessions(release));
 }
 
 TEST_CASE("programs listen to everybody, to this process, or to those that are listed") {
