@@ -8,15 +8,25 @@
 // own: use few different ones. At most 8 numbers; labels keep 127 bytes. Numbers are kept as doubles: integers are exact
 // up to 2^53.
 //
-// Names of members come from Boost.PFR where it has them (2.2, C++20), else from the compiler (C++20). A C++17 compiler
-// offers none: `bytes` and `flops` are recognised all the same, the others are called member_1, member_2, …
+// Names of members come from Boost.PFR where it has them (2.2, C++20), else from the compiler (GCC, and clang 18, in
+// C++20). A C++17 compiler offers none: `bytes` and `flops` are recognised all the same, the others are called member_1,
+// member_2, … A list gives them their names whatever compiles them, and has the last word:
+//
+//   ADAPTYST_FIELDS(sweep, bytes, flops, cells, scheme);
+//
+// It stands in the type, also where members are private, or behind it in the same namespace, before the first marker with
+// such a payload. At most 16 members; those that are not in the list are left out. With a list, the type need not be an
+// aggregate, and may have members of any type beside those that are listed.
 //
 // The payload expression is evaluated only while somebody looks, and for what an overhead budget leaves out not even then,
 // unless it has texts. This header costs 0.3 s of compile time (Boost.PFR).
 #ifndef ADAPTYST_PAYLOAD_HPP
 #define ADAPTYST_PAYLOAD_HPP
 
+#include "detail/fields.hpp"
 #include "region.hpp"
+
+#define ADAPTYST_FIELDS(type, ...) ADAPTYST_DETAIL_FIELDS(type, __VA_ARGS__)
 
 #ifndef ADAPTYST_DISABLE
 
@@ -63,15 +73,16 @@ struct label_buffer {
 
 template <class Payload>
 struct payload_reader<Payload, true> {
-  static_assert(std::is_aggregate_v<Payload>,
-                "adaptyst: a payload is an aggregate: a struct without constructors, bases or private members");
+  static_assert(has_fields<Payload> || std::is_aggregate_v<Payload>,
+                "adaptyst: a payload is an aggregate: a struct without constructors, bases or private members; others "
+                "list their members with ADAPTYST_FIELDS");
 
   explicit payload_reader(const Payload& payload) noexcept {
     static_assert(member_names<Payload>.numbers <= ADAPTYST_ATTRIBUTES, "adaptyst: a payload has at most 8 numbers");
     values_.names = member_names<Payload>.of_numbers;
     std::size_t member = 0;
-    for_each_member(payload, [&](const auto& value) {
-      using type = std::decay_t<decltype(value)>;
+    visit_members(payload, [&](const auto& value) {
+      using type = std::remove_cv_t<std::remove_reference_t<decltype(value)>>;
       static_assert(
           is_member<type>,
           "adaptyst: members of a payload are numbers, enumerations, const char* or std::string_view; convert "

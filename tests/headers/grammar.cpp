@@ -16,6 +16,27 @@ struct load {
   double flops;
 };
 
+// Lists of members behind a type, in it, and where members are private, or called like what a macro might use.
+struct listed {
+  const char* of;
+  int visit;
+};
+ADAPTYST_FIELDS(listed, of, visit);
+
+template <class T>
+struct generic_list {
+  T type;
+  ADAPTYST_FIELDS(generic_list, type);
+};
+
+class closed_list {
+ public:
+  ADAPTYST_FIELDS(closed_list, pass_);
+
+ private:
+  int pass_ = 1;
+};
+
 const adaptyst::device gpu{adaptyst::device_kind::gpu, 0, "a GPU"};
 constexpr adaptyst::device constant{adaptyst::device_kind::fpga, 1, "constant"};
 
@@ -167,6 +188,17 @@ void handles() {
   for (adaptyst::region_handle& one : several) one.end();
 }
 
+void lists() {
+  struct local_list {
+    double names;
+    ADAPTYST_FIELDS(local_list, names);
+  };
+  ADAPTYST_REGION("list", listed{"text", 1});
+  ADAPTYST_REGION("list", generic_list<float>{1});
+  ADAPTYST_REGION("list", closed_list{});
+  ADAPTYST_REGION_BEGIN("list", local_list{1}).end();
+}
+
 // A device, a payload and a name that only markers use must not be reported as unused when markers are nothing.
 void only_for_markers(int count) {
   const adaptyst::device local{adaptyst::device_kind::gpu, 3, "local"};
@@ -228,6 +260,7 @@ void everything() {
   buffers();
   devices(1);
   handles();
+  lists();
   only_for_markers(1);
 }
 
@@ -276,6 +309,7 @@ int main() {
   expect.equal("offload", recorder.count({"offload", "offload with payload", "named at run time"}), on);
   expect.equal("handles", recorder.count({"handle"}) + recorder.count({"returned"}) + recorder.count({"several"}),
                5 * on);
+  expect.equal("lists", recorder.count({"list", "list", "list", "list"}), on);
   expect.equal("only for markers", recorder.count({"only for markers", "captured"}),
                2 * on);  // the metric, the offload
   return expect.result();

@@ -2,6 +2,7 @@
 #include <adaptyst/payload.hpp>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "collecting.hpp"
 
@@ -19,6 +20,31 @@ struct labelled {
   std::string_view solver;
   scheme order;
   float tolerance;
+};
+
+struct listed {
+  std::uint64_t bytes;
+  int cells;
+  const char* solver;
+};
+ADAPTYST_FIELDS(listed, cells, solver, bytes);
+
+// Neither an aggregate, nor all its members what a payload may have.
+class mesh {
+ public:
+  explicit mesh(std::size_t cells) : cells_(cells), levels_(3) {}
+  ADAPTYST_FIELDS(mesh, levels_, volume_);
+
+ private:
+  std::vector<int> cells_;
+  unsigned levels_ : 4;
+  double volume_ = 0.5;
+};
+
+template <class T>
+struct generic_list {
+  T residual;
+  ADAPTYST_FIELDS(generic_list, residual);
 };
 
 int evaluated = 0;
@@ -75,6 +101,33 @@ TEST_CASE("numbers of payloads are summed per path, and not evaluated while nobo
 #else
   CHECK(row.attributes.at("member_3").sum == -5050);
 #endif
+}
+
+TEST_CASE("members in a list have their names whatever the compiler knows") {
+  adaptyst::collector collector(support::options());
+  for (int i = 1; i <= 4; ++i) {
+    ADAPTYST_REGION("listed", listed{16, i, "cg"});
+    ADAPTYST_REGION("mesh", mesh(100));
+    ADAPTYST_REGION("generic", generic_list<float>{0.25F});
+    struct local_list {
+      int iterations;
+      ADAPTYST_FIELDS(local_list, iterations);
+    };
+    ADAPTYST_REGION("local", local_list{i});
+  }
+  const adaptyst::profile profile = collector.stop();
+  support::check_account(profile);
+  const adaptyst::region& row = support::find(profile, {"listed [solver=cg]"});
+  REQUIRE(row.attributes.size() == 2);
+  CHECK(row.attributes.at("cells").sum == 10);
+  CHECK(row.attributes.at("bytes").sum == 64);
+  const adaptyst::region& below = support::find(profile, {"listed [solver=cg]", "mesh"});
+  REQUIRE(below.attributes.size() == 2);
+  CHECK(below.attributes.at("levels_").sum == 12);
+  CHECK(below.attributes.at("volume_").sum == 2);
+  CHECK(support::find(profile, {"listed [solver=cg]", "mesh", "generic"}).attributes.at("residual").sum == 1);
+  CHECK(support::find(profile, {"listed [solver=cg]", "mesh", "generic", "local"}).attributes.at("iterations").sum ==
+        10);
 }
 
 TEST_CASE("texts and enumerations of a payload are labels with rows of their own") {

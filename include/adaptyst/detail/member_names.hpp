@@ -1,16 +1,17 @@
-// What the members of an aggregate are called.
+// The members of a payload, and what they are called.
 //
-// Boost.PFR tells from 2.2 on, in C++20. Before, a compiler that takes the address of a member as a template argument
-// (C++20) prints it with its name in __PRETTY_FUNCTION__. Compilers for C++17 do neither; there the two names that mean
-// something to a report are found by asking for them.
+// Those of ADAPTYST_FIELDS have their names from there. Of other aggregates, Boost.PFR tells from 2.2 on, in C++20.
+// Before, a compiler that takes the address of a member as a template argument (C++20) prints it with its name in
+// __PRETTY_FUNCTION__. Compilers for C++17 do neither; there the two names that mean something to a report are found by
+// asking for them.
 #ifndef ADAPTYST_DETAIL_MEMBER_NAMES_HPP
 #define ADAPTYST_DETAIL_MEMBER_NAMES_HPP
 
 #include <type_traits>
 #include <utility>
 
+#include "fields.hpp"
 #include "pfr.hpp"
-#include "text.hpp"
 
 #if (defined(__cpp_nontype_template_args) && __cpp_nontype_template_args >= 201911L) || \
     (defined(__clang__) && __clang_major__ >= 18 && __cplusplus >= 202002L)
@@ -26,6 +27,45 @@
 #endif
 
 namespace adaptyst { inline namespace v1 { namespace detail {
+
+// A list of a base says nothing of what is derived from it.
+template <class Payload, class = void>
+constexpr bool has_fields = false;
+template <class Payload>
+constexpr bool has_fields<Payload, std::void_t<decltype(fields_of(std::declval<const Payload&>()))>> =
+    std::is_same_v<typename decltype(fields_of(std::declval<const Payload&>()))::type, Payload>;
+
+template <class Payload, class Visit>
+void visit_members(const Payload& of, Visit&& visit) {
+  if constexpr (has_fields<Payload>)
+    fields_of(of).pass(of, [&visit](int, const auto&... fields) { (visit(fields), ...); });
+  else for_each_member(of, visit);
+}
+
+template <class... Members>
+struct member_types {
+  static constexpr std::size_t count = sizeof...(Members);
+  static constexpr bool is_number[count + 1]{std::is_arithmetic_v<Members>...};
+};
+
+struct member_types_of_fields {
+  template <class... Members>
+  member_types<Members...> operator()(int, const Members&...) const noexcept;
+};
+
+template <class Payload, std::size_t... I>
+constexpr auto types_of(std::index_sequence<I...>) noexcept {
+  return member_types<std::decay_t<decltype(member<I>(std::declval<const Payload&>()))>...>{};
+}
+template <class Payload>
+constexpr auto types_of() noexcept {
+  if constexpr (has_fields<Payload>) {
+    using fields = decltype(fields_of(std::declval<const Payload&>()));
+    return decltype(std::declval<fields>().pass(std::declval<const Payload&>(), member_types_of_fields{})){};
+  } else {
+    return types_of<Payload>(std::make_index_sequence<member_count<Payload>>{});
+  }
+}
 
 template <class Aggregate>
 struct specimen {
@@ -77,11 +117,19 @@ constexpr text spelled_member() noexcept {
 #endif
 
 // A member's name with a NUL behind it. Hidden like a site (marker.hpp), so that a library can be unloaded.
-template <class Aggregate, std::size_t I>
+template <class Payload, std::size_t I>
 struct ADAPTYST_DETAIL_HIDDEN stored_name {
   char bytes[64]{};
 
   constexpr stored_name() noexcept {
+    if constexpr (has_fields<Payload>)
+      put(spelled_field(decltype(fields_of(std::declval<const Payload&>()))::names(), I));
+    else put_name_of<Payload>();
+  }
+
+ private:
+  template <class Aggregate>
+  constexpr void put_name_of() noexcept {
 #if defined(BOOST_PFR_CORE_NAME_HPP) && defined(BOOST_PFR_CORE_NAME_ENABLED) && BOOST_PFR_CORE_NAME_ENABLED
     constexpr auto name = boost::pfr::get_name<I, Aggregate>();
     put({name.data(), name.size()});
@@ -96,38 +144,35 @@ struct ADAPTYST_DETAIL_HIDDEN stored_name {
 #endif
   }
 
- private:
   constexpr void put(text name) noexcept {
     for (std::size_t at = 0; at != name.bytes && at + 1 < sizeof bytes; ++at) bytes[at] = name.data[at];
   }
 };
 
-template <class Aggregate, std::size_t I>
-inline constexpr stored_name<Aggregate, I> name_of_member{};
+template <class Payload, std::size_t I>
+inline constexpr stored_name<Payload, I> name_of_member{};
 
 // All members' names, and those of the arithmetic ones.
-template <class Aggregate>
+template <class Payload>
 struct ADAPTYST_DETAIL_HIDDEN member_name_list {
-  static constexpr std::size_t count = member_count<Aggregate>;
-  const char* of_members[count + 1]{};
-  const char* of_numbers[count + 1]{};
+  using types = decltype(types_of<Payload>());
+  const char* of_members[types::count + 1]{};
+  const char* of_numbers[types::count + 1]{};
   std::size_t numbers = 0;
 
-  constexpr member_name_list() noexcept { fill(std::make_index_sequence<count>{}); }
+  constexpr member_name_list() noexcept { fill(std::make_index_sequence<types::count>{}); }
 
  private:
   template <std::size_t... I>
   constexpr void fill(std::index_sequence<I...>) noexcept {
-    ((of_members[I] = name_of_member<Aggregate, I>.bytes,
-      std::is_arithmetic_v<std::decay_t<decltype(member<I>(std::declval<const Aggregate&>()))>>
-          ? static_cast<void>(of_numbers[numbers++] = of_members[I])
-          : static_cast<void>(0)),
+    ((of_members[I] = name_of_member<Payload, I>.bytes,
+      types::is_number[I] ? static_cast<void>(of_numbers[numbers++] = of_members[I]) : static_cast<void>(0)),
      ...);
   }
 };
 
-template <class Aggregate>
-inline constexpr member_name_list<Aggregate> member_names{};
+template <class Payload>
+inline constexpr member_name_list<Payload> member_names{};
 
 }}}  // namespace adaptyst::v1::detail
 
