@@ -164,11 +164,26 @@ void add_observing(CLI::App& to, observing_options& options, const char* meaning
 
 void tell(const error& what) { complain(what.what()); }
 
+error in_flags(const error& what) {
+  std::string hint = what.hint();
+  for (const lib::option_entry& one : lib::option_table()) {
+    const std::string name = std::string(one.name) + "=";
+    const bool is_flag = !one.words.empty() && one.words.front() == "no";
+    std::size_t at = hint.find(name);
+    // Not that of $ADAPTYST: ADAPTYST=engine=inline.
+    if (at == std::string::npos || (at != 0 && hint[at - 1] != ' ')) continue;
+    const std::size_t value = at + name.size();
+    if (is_flag && hint.compare(value, 3, "yes") == 0) hint.replace(at, name.size() + 3, flag_of(one));
+    else hint.replace(at, name.size(), flag_of(one) + " ");
+  }
+  return {what.summary(), what.subject(), 0, hint};
+}
+
 void probe_functions(observer& with, std::int64_t process, const listener& to) {
   const std::vector<error> refused = with.probe_functions(process);
   constexpr std::size_t most = 10;
   for (std::size_t at = 0; at != std::min(refused.size(), most); ++at)
-    to({"not probed: " + refused[at].summary(), refused[at].subject(), 0, refused[at].hint()});
+    to(in_flags({"not probed: " + refused[at].summary(), refused[at].subject(), 0, refused[at].hint()}));
   if (refused.size() > most) to({fmt::format("not probed: {} others", refused.size() - most), 0, ""});
 }
 

@@ -38,6 +38,9 @@ using listener = std::function<void(const error&)>;
 // Tells on standard error.
 void tell(const error& what);
 
+// With the options that its hint names as they are spelled on the command line.
+error in_flags(const error& what);
+
 // Attaches to the functions that were asked for, and tells of those that cannot be.
 void probe_functions(observer& with, std::int64_t process, const listener& to);
 

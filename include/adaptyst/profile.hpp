@@ -344,6 +344,9 @@ struct profile {
   // Where no marker ran, and the kernel let us sample: how often threads were in which functions, of the most frequent;
   // in all others together: "(others)".
   std::map<std::string, std::uint64_t> functions;
+  // Functions that were to be regions, that the program imports, and that can have no probe, with the reason: their time
+  // is that of what calls them.
+  std::map<std::string, std::string> not_probed;
   std::vector<process_info> processes;
 
   // Whether there is anything to tell of markers, be it that something was lost.

@@ -10,12 +10,14 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstddef>
+#include <iterator>
 #include <map>
 #include <string_view>
 #include <utility>
 
 #include "../../probes/function_record.h"
 #include "../../probes/recorder_layout.h"
+#include "../discover/waiting_functions.hpp"
 #include "../support/error.hpp"
 #include "../support/regular_file.hpp"
 #include "function.skel.h"
@@ -36,26 +38,55 @@ std::uint64_t site_id(std::string_view file, const function_place& place) {
   return detail::hash(id, detail::text_of(file));
 }
 
-std::string first_of(const std::set<std::string>& names) {
-  constexpr std::size_t most = 5;
-  std::string list;
-  std::size_t left = most;
-  for (auto one = names.begin(); one != names.end() && left != 0; ++one, --left)
-    list += (list.empty() ? "" : ", ") + *one;
+std::string first_of(const std::set<std::string>& names, std::size_t most) {
+  const std::vector<std::string> first(
+      names.begin(), std::next(names.begin(), static_cast<std::ptrdiff_t>(std::min(names.size(), most))));
+  const std::string list = fmt::format("{}", fmt::join(first, ", "));
   return names.size() <= most ? list : fmt::format("{} and {} others", list, names.size() - most);
 }
 
 }  // namespace
 
-std::string why_refused(const function_place& place, const function_options& options) {
-  if (!place.refused.empty()) return place.refused;
-  if (place.entry == entry_kind::single_stepped && !options.single_stepped)
-    return "the first instruction is one that the kernel must step over with a second trap, which would take longer "
-           "than most functions do; single_stepped=yes probes it all the same";
+refusal why_refused(const function_place& place, const function_options& options) {
+  if (!place.refused.empty()) return {place.refused, {}};
+  if (place.entry == entry_kind::single_stepped && !options.single_stepped && !waits_for_others(place.symbol))
+    return {
+        "the first instruction is one that the kernel must step over with a second trap, which would take longer "
+        "than most functions do",
+        "single_stepped=yes probes them all the same"};
   if (place.name != place.symbol && !options.through_exceptions)
-    return "C++, and an exception that passes a return probe terminates the program; through_exceptions "
-           "probes it all the same";
+    return {"C++, and an exception that passes a return probe terminates the program",
+            "through_exceptions=yes probes them all the same"};
   return {};
+}
+
+std::vector<error> explain(const std::vector<refused_function>& all, const std::set<std::string>& imported) {
+  struct functions {
+    std::set<std::string> imported, others;
+    std::string hint;
+  };
+  std::map<std::string, functions> by_reason;
+  for (const refused_function& one : all) {
+    functions& same = by_reason[one.why.reason];
+    const bool is_imported = std::any_of(one.symbols.begin(), one.symbols.end(),
+                                         [&](const std::string& symbol) { return imported.count(symbol) != 0; });
+    (is_imported ? same.imported : same.others).insert(one.name);
+    same.hint = one.why.hint;
+  }
+  constexpr std::size_t most_imported = 20;
+  constexpr std::size_t most_others = 5;
+  std::vector<error> told;
+  for (const auto& [why, of] : by_reason) {
+    std::string list;
+    if (of.imported.empty()) {
+      list = first_of(of.others, most_others);
+    } else {
+      list = first_of(of.imported, most_imported) + ", which the program imports";
+      if (!of.others.empty()) list += fmt::format(", and {} that it does not", of.others.size());
+    }
+    told.emplace_back(list + ": " + why, *(of.imported.empty() ? of.others : of.imported).begin(), 0, of.hint);
+  }
+  return told;
 }
 
 function_probes::function_probes(const function_options& options)
@@ -147,8 +178,10 @@ std::vector<refused_function> function_probes::attach(const std::string& file,
   std::unordered_map<std::uint64_t, measured_site> sites;
   const std::string name(base_name(file));
   for (const function_place& one : find_functions(opened.path(), globs)) {
-    if (std::string why = why_refused(one, options_); !why.empty()) {
-      refused.push_back({one.name, std::move(why)});
+    if (refusal why = why_refused(one, options_); !why.reason.empty()) {
+      std::vector<std::string> symbols = one.aliases;
+      symbols.push_back(one.symbol);
+      refused.push_back({one.name, std::move(symbols), std::move(why)});
       continue;
     }
     const std::uint64_t id = site_id(name, one);
@@ -184,12 +217,10 @@ std::vector<refused_function> function_probes::attach(const std::string& file,
   return refused;
 }
 
-std::vector<error> function_probes::attach(const named_functions& found, pid_t process) {
-  std::map<std::string, std::set<std::string>> by_reason;
+std::vector<refused_function> function_probes::attach(const named_functions& found, pid_t process) {
+  std::vector<refused_function> all;
   for (const auto& [file, requests] : found.by_file)
-    for (refused_function& one : attach(file, requests, process)) by_reason[one.reason].insert(std::move(one.name));
-  std::vector<error> all = found.not_found;
-  for (const auto& [why, names] : by_reason) all.emplace_back(first_of(names) + ": " + why, *names.begin(), 0, "");
+    for (refused_function& one : attach(file, requests, process)) all.push_back(std::move(one));
   return all;
 }
 

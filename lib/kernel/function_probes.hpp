@@ -36,20 +36,31 @@ namespace adaptyst::lib {
 struct function_options {
   pid_t pid = 0;                       // 0: every process
   bool family = false;                 // also all that the process, of one thread yet, will start; see follows_family()
-  bool single_stepped = false;         // also entries that cost a second trap, 19 us in a virtual machine
+  bool single_stepped = false;         // also entries that cost a second trap, 19 us in a virtual machine; what waits
+                                       // for others gets it anyway
   bool through_exceptions = false;     // also C++ functions: a program that throws through them is terminated
   const kernel_rows* among = nullptr;  // of the markers that functions nest in, and they in functions; loaded for that
   int threads = -1;                    // map of context_probes, to which threads without markers are added
   bool sessions = true;  // where the kernel has them, Linux 6.13; else links for entries and returns apart
 };
 
-struct refused_function {
-  std::string name;  // of the function, demangled
-  std::string reason;
+struct refusal {
+  std::string reason;  // empty: none
+  std::string hint;    // what to do about it, or empty
 };
 
-// Why a function gets no probe; empty: it does.
-std::string why_refused(const function_place& place, const function_options& options);
+struct refused_function {
+  std::string name;                  // demangled
+  std::vector<std::string> symbols;  // all that it is called
+  refusal why;
+};
+
+// Why a function gets no probe, if it does not.
+refusal why_refused(const function_place& place, const function_options& options);
+
+// A line for each reason, with the functions that the program imports first and by name: their time counts as that of
+// what calls them.
+std::vector<error> explain(const std::vector<refused_function>& all, const std::set<std::string>& imported);
 
 class function_probes {
  public:
@@ -62,9 +73,8 @@ class function_probes {
   // Attaches to what the requests for this file name in it, all at once; a function that has probes already keeps them.
   // Returns what was named but cannot be probed. Throws error; nothing has changed then.
   std::vector<refused_function> attach(const std::string& file, const std::vector<function_request>& requests);
-  // The same for all that was found of what a user names, for this process. Returns a line for each reason why something
-  // cannot be.
-  std::vector<error> attach(const named_functions& found, pid_t process);
+  // The same for all that was found of what a user names, for this process.
+  std::vector<refused_function> attach(const named_functions& found, pid_t process);
   // Detaches from these processes, in 30 ms for all of them. What they did is kept.
   void release(const std::vector<pid_t>& processes);
   // Whether it really is so: it takes sessions. Without, return probes would go to every process that uses the file.

@@ -331,6 +331,9 @@ constexpr auto fields(type<profile>) {
       field("timeline", &of::timeline, sum, sometimes, "Absent where none was asked for."),
       field("functions", &of::functions, sum, sometimes,
             "Samples on a core by function, of programs in which no marker ran: those that were found most often."),
+      field("not_probed", &of::not_probed, joined, sometimes,
+            "Functions that were to be regions, that the program imports, and that can have no probe, with the reason: "
+            "their time is that of what calls them."),
       beside<std::optional<process_info>>{
           "process", always, "The process observed, the first where there are several; null where none is known."},
       beside<std::vector<process_info>>{"processes", sometimes,

@@ -375,6 +375,20 @@ void write_without_markers(std::string& out, const profile& of) {
   if (!of.samples) advise("a flame graph of all its functions: adaptyst run --stacks run.folded");
 }
 
+// Beside the regions, of whose self times their calls are a part.
+void write_not_probed(std::string& out, const profile& of) {
+  constexpr std::size_t most = 20;
+  if (of.not_probed.empty()) return;
+  std::string names;
+  std::size_t left = of.not_probed.size();
+  for (auto one = of.not_probed.begin(); one != of.not_probed.end() && of.not_probed.size() - left != most;
+       ++one, --left)
+    names += (names.empty() ? "" : ", ") + one->first;
+  if (left != 0) names += fmt::format(" and {} others", left);
+  out += wrapped(printable(
+      fmt::format("not probed, though the program imports them: {}; their time is that of what calls them", names)));
+}
+
 // Of what was asked for beside regions: what was lost, and what was written.
 void write_beside(std::string& out, const profile& of) {
   if (of.context && !of.context->lost.empty()) write_lost_context(out, *of.context);
@@ -420,6 +434,7 @@ std::string to_table(const profile& of) {
                     : right("mean", 9) + right("p50", 9) + right("p99", 9) + "\n";
   write_tree(out, of, root, wall_ns);
   if (of.regions.empty()) out += "(no marker ran to its end)\n";
+  write_not_probed(out, of);
   write_devices(out, of);
   write_efficiency(out, of);
   write_account(out, of, wall_ns);

@@ -8,8 +8,10 @@
 #include <algorithm>
 #include <ctime>
 #include <optional>
+#include <set>
 #include <utility>
 
+#include "../discover/imported_functions.hpp"
 #include "../discover/library_files.hpp"
 #include "../discover/named_functions.hpp"
 #include "../kernel/function_probes.hpp"
@@ -42,8 +44,8 @@ class kernel_source final : public source {
   void admit(target& one, std::uint64_t object) override { links_.rows().admit(one.id(), {object, one.state()}); }
   void adopt(const std::string& file) override { links_.attach(file); }
 
-  std::vector<error> probe(const std::vector<std::string>& functions, pid_t process,
-                           const std::vector<std::string>* command, int threads) override {
+  probed_functions probe(const std::vector<std::string>& functions, pid_t process,
+                         const std::vector<std::string>* command, int threads) override {
     function_options how;
     how.pid = process;
     how.family = command != nullptr;
@@ -57,11 +59,12 @@ class kernel_source final : public source {
       const named_functions found = find_named(functions, [&](const function_request& one) {
         return command != nullptr ? files_for(one, *command) : files_for(one, process);
       });
-      std::vector<error> refused = functions_->attach(found, process);
+      probed_functions made = told(found, functions_->attach(found, process),
+                                   [&] { return command != nullptr ? files_of(*command) : files_of(process); });
       if (command != nullptr && !functions_->follows_family())
-        refused.emplace_back("functions in what the program starts cannot be told from those of others", 0,
-                             "use Linux 6.13 or later");
-      return refused;
+        made.refused.emplace_back("functions in what the program starts cannot be told from those of others", 0,
+                                  "use Linux 6.13 or later");
+      return made;
     } catch (...) {
       if (is_first) functions_.reset();
       throw;
@@ -101,6 +104,23 @@ class kernel_source final : public source {
   }
 
  private:
+  // `files`: those of the program, which are looked into if anything was refused.
+  template <class Files>
+  static probed_functions told(const named_functions& found, const std::vector<refused_function>& refused,
+                               const Files& files) {
+    probed_functions made{found.not_found, {}};
+    if (refused.empty()) return made;
+    std::set<std::string> symbols, from;
+    for (const refused_function& one : refused) symbols.insert(one.symbols.begin(), one.symbols.end());
+    for (const auto& [file, requests] : found.by_file) from.insert(file);
+    const std::set<std::string> imported = imported_functions(files(), symbols, from);
+    for (const refused_function& one : refused)
+      for (const std::string& symbol : one.symbols)
+        if (imported.count(symbol) != 0) made.missed[one.name] = one.why.reason;
+    for (error& one : explain(refused, imported)) made.refused.push_back(std::move(one));
+    return made;
+  }
+
   const options asked_;
   probe_links links_;
   std::optional<function_probes> functions_;

@@ -24,7 +24,7 @@ class recorder_source final : public source {
   void start() override {}
   void admit(target& one, std::uint64_t) override { one.wake(); }
   void adopt(const std::string&) override {}  // its markers have taken over the others' state by themselves
-  std::vector<error> probe(const std::vector<std::string>&, pid_t, const std::vector<std::string>*, int) override {
+  probed_functions probe(const std::vector<std::string>&, pid_t, const std::vector<std::string>*, int) override {
     throw error("cannot probe functions with engine=inline", "functions", 0, "they need engine=ebpf");
   }
   void dismiss(const std::vector<pid_t>&) override {}

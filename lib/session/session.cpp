@@ -202,10 +202,10 @@ void session::forget() {
 }
 
 std::vector<error> session::probe_functions(pid_t process, const std::vector<std::string>* command) {
-  std::vector<error> refused =
-      source_->probe(options_.functions, process, command, context_ ? context_->threads() : -1);
+  probed_functions made = source_->probe(options_.functions, process, command, context_ ? context_->threads() : -1);
   probes_functions_ = true;
-  return refused;
+  not_probed_.merge(made.missed);
+  return std::move(made.refused);
 }
 
 // An ELF file that has been loaded since.
@@ -326,6 +326,7 @@ profile session::make(const assembly::choice& wanted, std::optional<context_sums
   made.mechanism = source_->mechanism();
   made.reason = reason_;
   made.options = asked_values(options_);
+  made.not_probed = not_probed_;
   if (costs_.floor_ns != 0) made.timer_floor_ns = costs_.floor_ns;
   if (keeps_budget() && costs_.sampled_floor_ns != 0) {
     made.sampled_floor_ns = costs_.sampled_floor_ns;

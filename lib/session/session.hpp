@@ -13,6 +13,7 @@
 
 #include <adaptyst/profile.hpp>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -74,7 +75,7 @@ class session {
   void look_at(target& one);
   // The one that was added last.
   void forget();
-  // See source::probe().
+  // See source::probe(). Returns what cannot be probed, a line for each reason.
   std::vector<error> probe_functions(pid_t process, const std::vector<std::string>* command);
 
   // Reads what is lost if a process dies now.
@@ -119,6 +120,7 @@ class session {
   std::unique_ptr<source> source_;
   std::unique_ptr<thread_context> context_;  // null: the kernel is not asked
   bool probes_functions_ = false;
+  std::map<std::string, std::string> not_probed_;  // of the profile
   claim_terms terms_;
   event_costs costs_;
   std::optional<timeline> timeline_;  // empty: none was asked for

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -33,6 +34,12 @@ struct reading {
   bool changes_are_known;  // rows are what the recorders hold; else any of them may be another than before
 };
 
+// What came of probes on functions.
+struct probed_functions {
+  std::vector<error> refused;                 // a line for each reason
+  std::map<std::string, std::string> missed;  // why, by function, of those that the program imports
+};
+
 class source {
  public:
   virtual ~source() = default;
@@ -55,9 +62,9 @@ class source {
   // To the markers of an ELF file. Throws error. Thread-safe.
   virtual void adopt(const std::string& file) = 0;
   // To functions of a process: FILE:PATTERN, or sets. `command`: of one that is about to begin, then with all that it
-  // starts; or null. `threads`: see function_options. Returns what cannot be probed, with the reason. Throws error.
-  virtual std::vector<error> probe(const std::vector<std::string>& functions, pid_t process,
-                                   const std::vector<std::string>* command, int threads) = 0;
+  // starts; or null. `threads`: see function_options. Throws error.
+  virtual probed_functions probe(const std::vector<std::string>& functions, pid_t process,
+                                 const std::vector<std::string>* command, int threads) = 0;
   // No longer to these processes, which have ended.
   virtual void dismiss(const std::vector<pid_t>& ended) = 0;
 

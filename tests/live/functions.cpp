@@ -216,7 +216,7 @@ TEST_CASE("an exception that is caught below a probe does no harm; a C++ functio
   const auto refused = careful.attach(unmarked(), {{"unmarked", "passes_on(*)"}});
   REQUIRE(refused.size() == 1);
   CHECK(refused[0].name == "passes_on(int)");
-  CHECK(refused[0].reason.find("exception") != std::string::npos);
+  CHECK(refused[0].why.reason.find("exception") != std::string::npos);
   CHECK(careful.attached() == 0);
   options.through_exceptions = true;
   function_probes daring(options);

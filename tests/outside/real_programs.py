@@ -164,11 +164,16 @@ def case_lammps_under_mpirun():
     seen = oracle.stop()
     failures.equal((done.returncode, plain.returncode), (0, 0), "it ends well")
     failures.equal(thermodynamics(done.stdout), thermodynamics(plain.stdout), "the physics is the same")
-    failures.check(re.search(r"not probed: .*MPI_.*single_stepped", done.stderr), "what has no probe is told", done.stderr)
+    told = " ".join(done.stderr.split())
+    failures.check(re.search(r"not probed: (MPI_\w+, )+.*, which the program imports, and \d+ that it does not: .*--single-stepped",
+                             told), "what has no probe is told", done.stderr)
     failures.check(len(done.stderr.splitlines()) < 8, "and briefly", done.stderr)
     profile = load()
     failures.equal(len(seen), 2, "ranks that the other tool saw")
     probed = [name for name in MPI if name in counts(profile, MPI)]
+    failures.check({"MPI_Finalize", "MPI_Wait", "MPI_Barrier"} & set(total(seen)) <= set(probed), "what waits for others has probes", probed)
+    failures.equal({name for name in MPI if name in total(seen)} - set(probed) - set(profile.get("not_probed", {})), set(),
+                   "what has none, and is called, stands in the profile")
     failures.check(len(probed) > 12, "most functions have probes", probed)
     failures.equal(counts(profile, MPI), {name: count for name, count in total(seen).items() if name in probed},
                    "calls of each MPI function, of both ranks")

@@ -123,15 +123,43 @@ TEST_CASE("a function is refused for what probes would do to it, unless that is 
   place.name = place.symbol = "compute";
   place.entry = lib::entry_kind::push;
   lib::function_options options;
-  CHECK(why_refused(place, options).empty());
+  CHECK(why_refused(place, options).reason.empty());
   place.entry = lib::entry_kind::single_stepped;
-  CHECK(why_refused(place, options).find("single_stepped=yes") != std::string::npos);
+  CHECK(why_refused(place, options).hint.find("single_stepped=yes") != std::string::npos);
   options.single_stepped = true;
-  CHECK(why_refused(place, options).empty());
+  CHECK(why_refused(place, options).reason.empty());
   place.name = "compute(int)";
-  CHECK(why_refused(place, options).find("through_exceptions") != std::string::npos);
+  CHECK(why_refused(place, options).hint.find("through_exceptions") != std::string::npos);
   options.through_exceptions = true;
-  CHECK(why_refused(place, options).empty());
+  CHECK(why_refused(place, options).reason.empty());
   place.refused = "it is written in no language";
-  CHECK(why_refused(place, options) == place.refused);
+  CHECK(why_refused(place, options).reason == place.refused);
+}
+
+TEST_CASE("a second trap is no reason to refuse a function in which a thread waits for others") {
+  lib::function_place place;
+  place.entry = lib::entry_kind::single_stepped;
+  for (const char* const name :
+       {"MPI_Waitall", "MPI_Recv", "MPI_Finalize", "mpi_allreduce_", "MPI_BARRIER", "clFinish"}) {
+    place.name = place.symbol = name;
+    CHECK(why_refused(place, {}).reason.empty());
+  }
+  for (const char* const name : {"MPI_Test", "MPI_Wtime", "MPI_Iallreduce", "MPI_Reduce_local", "PMPI", "_", ""}) {
+    place.name = place.symbol = name;
+    CHECK_FALSE(why_refused(place, {}).reason.empty());
+  }
+}
+
+TEST_CASE("of functions that have no probe, those that the program imports are named first, all others counted") {
+  const lib::refusal slow{"its entry is slow", "single_stepped=yes"};
+  std::vector<lib::refused_function> all;
+  for (const char* const name : {"MPI_A", "MPI_B", "MPI_C", "MPI_D", "MPI_E", "MPI_F", "MPI_Test"})
+    all.push_back({name, {name, std::string("P") + name}, slow});
+  all.push_back({"MPI_Odd", {"MPI_Odd"}, {"it is odd", ""}});
+  const std::vector<adaptyst::error> told = explain(all, {"PMPI_Test", "MPI_Send"});
+  REQUIRE(told.size() == 2);
+  CHECK(told[0].summary() == "MPI_Odd: it is odd");
+  CHECK(told[1].summary() == "MPI_Test, which the program imports, and 6 that it does not: its entry is slow");
+  CHECK(told[1].hint() == slow.hint);
+  CHECK(explain(all, {})[1].summary() == "MPI_A, MPI_B, MPI_C, MPI_D, MPI_E and 2 others: its entry is slow");
 }

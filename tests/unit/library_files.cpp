@@ -5,10 +5,12 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <set>
 #include <string>
 #include <vector>
 
 #include "catch.hpp"
+#include "discover/imported_functions.hpp"
 #include "discover/library_directories.hpp"
 #include "discover/library_files.hpp"
 
@@ -132,6 +134,29 @@ TEST_CASE("words of a command may be meant themselves") {
   fs::copy_file(ADAPTYST_TEST_RUN_PATH, made / "solver");
   CHECK(files_for({"solver", "*"}, strings{"mpirun", made / "solver"}) == strings{made / "solver"});
   CHECK(files_for({"solver", "*"}, strings{"mpirun", "solver"}).empty());
+}
+
+TEST_CASE("a command's files are its programs, and what they need") {
+  const folder made;
+  fs::copy_file(ADAPTYST_TEST_RUN_PATH, made / "solver");
+  const strings found = files_of(strings{"launch", made / "solver", "4"});
+  REQUIRE(found.size() >= 2);
+  CHECK(found[0] == made / "solver");
+  CHECK(std::any_of(found.begin(), found.end(), [](const auto& one) { return one.find("/libc") != one.npos; }));
+  CHECK(files_of(strings{"no such program"}).empty());
+  const strings ours = files_of(getpid());
+  CHECK(std::any_of(ours.begin(), ours.end(), [](const auto& one) { return one.find("/libc") != one.npos; }));
+}
+
+TEST_CASE("what a program imports is known; what a library's own relatives do is not asked for") {
+  using names = std::set<std::string>;
+  const folder made;
+  for (const char* const name : {"solver", "libadaptyst_cxx.so.4"}) fs::copy_file(ADAPTYST_TEST_RUN_PATH, made / name);
+  const names wanted{"__libc_start_main", "main", "MPI_Test"};
+  const names from{"/usr/lib/libadaptyst.so.40.1", "./program"};
+  CHECK(imported_functions({made / "solver", "/no/such", __FILE__}, wanted, from) == names{"__libc_start_main"});
+  CHECK(imported_functions({made / "libadaptyst_cxx.so.4"}, wanted, from).empty());
+  CHECK(imported_functions({made / "solver"}, {"MPI_Test"}, from).empty());
 }
 
 TEST_CASE("the loader's configuration: comments, includes, and one that includes itself") {

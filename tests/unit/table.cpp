@@ -153,6 +153,17 @@ TEST_CASE("a program without markers has no rows of zeros, but its functions, an
   CHECK(!contains(adaptyst::to_table(in), "no markers"));
 }
 
+TEST_CASE("functions without a probe stand below the regions that their time is counted in") {
+  adaptyst::profile in = small();
+  CHECK(!contains(adaptyst::to_table(in), "not probed"));
+  in.not_probed = {{"MPI_Test", "its entry is slow"}, {"MPI_Wtime", "its entry is slow"}};
+  CHECK(contains(adaptyst::to_table(in), "not probed, though the program imports them: MPI_Test, MPI_Wtime; "));
+  for (int at = 0; at != 40; ++at) in.not_probed["F" + std::to_string(at)] = "odd";
+  const std::string table = adaptyst::to_table(in);
+  check_table(table);
+  CHECK(contains(table, "and 22 others;"));
+}
+
 TEST_CASE("what is lost says where, and what to do") {
   adaptyst::profile in = small();
   in.regions.push_back(region({"step"}, 10, 50));

@@ -1,0 +1,45 @@
+#include "imported_functions.hpp"
+
+#include <algorithm>
+#include <string_view>
+
+#include "../support/error.hpp"
+#include "elf_symbols.hpp"
+
+namespace adaptyst::lib {
+
+namespace {
+
+std::string_view base_name(std::string_view file) { return file.substr(file.rfind('/') + 1); }
+
+// "libmpi" of "/usr/lib/libmpi.so.40.30.4"; empty: it is no library.
+std::string_view family_of(std::string_view file) {
+  const std::string_view name = base_name(file);
+  const std::size_t suffix = name.find(".so");
+  return suffix != std::string_view::npos ? name.substr(0, suffix) : std::string_view();
+}
+
+}  // namespace
+
+std::set<std::string> imported_functions(const std::vector<std::string>& files, const std::set<std::string>& wanted,
+                                         const std::set<std::string>& from) {
+  const auto is_of_them = [&](std::string_view file) {
+    return std::any_of(from.begin(), from.end(), [&](const std::string& one) {
+      const std::string_view family = family_of(one);
+      return !family.empty() && base_name(file).substr(0, family.size()) == family;
+    });
+  };
+  std::set<std::string> found;
+  for (const std::string& file : files) {
+    if (is_of_them(file)) continue;
+    try {
+      const elf_symbols in(file);
+      for (const elf_symbol& one : in.all())
+        if (one.is_imported && wanted.count(one.name) != 0) found.insert(one.name);
+    } catch (const error&) {  // mapped data, or gone since
+    }
+  }
+  return found;
+}
+
+}  // namespace adaptyst::lib

@@ -1,0 +1,15 @@
+// Functions in which a thread waits for others, by their names in the interfaces that the sets of functions know.
+#ifndef ADAPTYST_LIB_DISCOVER_WAITING_FUNCTIONS_HPP
+#define ADAPTYST_LIB_DISCOVER_WAITING_FUNCTIONS_HPP
+
+#include <string_view>
+
+namespace adaptyst::lib {
+
+// Such a call takes long for the most part: what the kernel needs to probe it, whatever its first instruction is, is
+// little beside that. The same for its names in Fortran, mpi_waitall_ and MPI_WAITALL.
+bool waits_for_others(std::string_view symbol);
+
+}  // namespace adaptyst::lib
+
+#endif
