@@ -4,7 +4,7 @@ find_package(PkgConfig QUIET)
 if(PkgConfig_FOUND)
   pkg_check_modules(ADAPTYST_LIBBPF QUIET IMPORTED_TARGET libbpf>=1.0)
   pkg_check_modules(ADAPTYST_LIBELF QUIET IMPORTED_TARGET libelf)
-  pkg_check_modules(ADAPTYST_LIBDW QUIET IMPORTED_TARGET libdw)  # optional: names of functions in stacks
+  pkg_check_modules(ADAPTYST_LIBDW QUIET IMPORTED_TARGET libdw)  # optional: names of functions
 endif()
 if(NOT ADAPTYST_LIBELF_FOUND)
   message(FATAL_ERROR "adaptyst: the collector needs libelf, by pkg-config (Debian: libelf-dev, pkg-config); "

@@ -1,12 +1,7 @@
 #include "names.hpp"
 
-#include <adaptyst/adapter/demangle.hpp>
-#include <dlfcn.h>
-
+#include <adaptyst/adapter/code_name.hpp>
 #include <atomic>
-#include <cstdio>
-#include <cstdlib>
-#include <cstring>
 
 namespace adaptyst::ompt {
 
@@ -26,22 +21,6 @@ constexpr unsigned most = 1000;
 known_name known[slots];
 unsigned used = 0;
 std::atomic_flag busy = ATOMIC_FLAG_INIT;
-
-void write_name(char (&to)[128], const char* kind, const void* code) noexcept {
-  Dl_info found{};
-  const auto address = reinterpret_cast<std::uintptr_t>(code);
-  if (dladdr(code, &found) == 0 || found.dli_fname == nullptr) {
-    std::snprintf(to, sizeof to, "%s", kind);
-  } else if (found.dli_sname != nullptr) {
-    const auto text = demangled(found.dli_sname);
-    std::snprintf(to, sizeof to, "%s %.90s+0x%zx", kind, text ? text.get() : found.dli_sname,
-                  static_cast<std::size_t>(address - reinterpret_cast<std::uintptr_t>(found.dli_saddr)));
-  } else {
-    const char* const slash = std::strrchr(found.dli_fname, '/');
-    std::snprintf(to, sizeof to, "%s %.90s+0x%zx", kind, slash != nullptr ? slash + 1 : found.dli_fname,
-                  static_cast<std::size_t>(address - reinterpret_cast<std::uintptr_t>(found.dli_fbase)));
-  }
-}
 
 }  // namespace
 
@@ -64,7 +43,7 @@ std::string_view name_of(construct what, const void* code) noexcept {
     if (there == 0) {
       if (used == most) break;
       ++used;
-      write_name(slot.text, kind, code);
+      write_code_name(slot.text, kind, code);
       slot.key.store(key, std::memory_order_release);
     }
     if (there == 0 || there == key) {

@@ -9,7 +9,7 @@ namespace adaptyst::ompt {
 
 enum class construct : std::uint32_t { parallel, teams, loop, sections, target, enter_data, exit_data, update, kernel };
 
-// "loop solve+0x4f", or "loop solver+0x1234", an offset in the file, where no function is known. Remembered; any thread.
+// "loop @solver+0x1234", as in <adaptyst/adapter/code_name.hpp>. Remembered; any thread.
 // Alone "loop" where there is no address, or when there are more than 1,000 constructs.
 std::string_view name_of(construct what, const void* code) noexcept;
 

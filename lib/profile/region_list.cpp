@@ -1,6 +1,8 @@
 #include "region_list.hpp"
 
 #include <algorithm>
+#include <map>
+#include <tuple>
 
 #include "../support/never_destroyed.hpp"
 
@@ -180,6 +182,29 @@ std::vector<region> assemble(const measured& from, const std::vector<std::uint32
   region_list once;
   once.update_all(from, device_index);
   return once.take();
+}
+
+void join_same_rows(std::vector<region>& rows) {
+  using key =
+      std::tuple<std::uint64_t, std::string, region_kind, std::uint32_t, std::string, std::uint32_t, std::string>;
+  std::map<key, std::uint64_t> first;
+  std::unordered_map<std::uint64_t, std::uint64_t> stands_for;  // by id, the one that is kept
+  std::map<std::pair<std::uint64_t, std::uint32_t>, std::uint32_t> threads;
+  for (region& row : rows) {
+    if (const auto kept = stands_for.find(row.parent); kept != stands_for.end()) row.parent = kept->second;
+    const auto [same, is_new] = first.try_emplace(
+        {row.parent, row.path.back(), row.kind, row.device, row.site.file, row.site.line, row.site.function}, row.id);
+    if (!is_new) stands_for[row.id] = same->second;
+    row.id = same->second;
+    std::uint32_t& most = threads[{row.id, row.device}];  // mostly the same ones
+    most = std::max(most, row.threads);
+  }
+  if (stands_for.empty()) return;
+  profile joined;
+  joined.regions = std::move(rows);
+  merge(joined, profile());
+  rows = std::move(joined.regions);
+  for (region& row : rows) row.threads = threads[{row.id, row.device}];
 }
 
 }  // namespace adaptyst::lib

@@ -36,6 +36,10 @@ class region_list {
 // The same, once.
 std::vector<region> assemble(const measured& from, const std::vector<std::uint32_t>& device_index);
 
+// Makes one row of those that nothing tells apart but their ids, as where compilers have copied code, and new names have
+// made their paths the same.
+void join_same_rows(std::vector<region>& rows);
+
 // The names of a path from its root, as region::path has them.
 std::vector<std::string> names_of_path(const measured& in, std::uint64_t id);
 

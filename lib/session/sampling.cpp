@@ -71,18 +71,18 @@ std::map<std::string, std::uint64_t> sampling::functions() {
   return all;
 }
 
-void sampling::write(output_names& to) {
+void sampling::write(output_names& to, construct_names& constructs) {
   sampler_.stop();
   const bool folded = !to.of(output_form::folded).empty(), speedscope = !to.of(output_form::speedscope).empty();
   if (!folded && !speedscope) return;
-  const std::vector<sampled_stack> stacks = named();
+  const std::vector<sampled_stack> stacks = named(constructs);
   if (folded) write_one(to, output_form::folded, to_folded(stacks));
   if (speedscope)
     write_one(to, output_form::speedscope, to_speedscope(stacks, programs_.empty() ? "" : programs_.begin()->second));
   for (const std::string& line : names_.remarks()) complain(line);
 }
 
-std::vector<sampled_stack> sampling::named() {
+std::vector<sampled_stack> sampling::named(construct_names& constructs) {
   const sample_usage& usage = sums_.usage;
   const double period_ns =
       usage.samples != 0 ? static_cast<double>(usage.observed_ns) / static_cast<double>(usage.samples) : 0;
@@ -92,7 +92,8 @@ std::vector<sampled_stack> sampling::named() {
     const auto process = static_cast<pid_t>(row.process);
     const auto program = programs_.find(process);
     one.program = program != programs_.end() ? program->second : "(process " + std::to_string(process) + ")";
-    if (const auto path = paths_.find(row.path); path != paths_.end()) one.region = path->second;
+    if (const auto path = paths_.find(row.path); path != paths_.end())
+      for (const std::string& name : path->second) one.region.push_back(constructs.spelled(name));
     one.state = row.state;
     add_user_frames(one.frames, process, row.user);
     add_kernel_frames(one.frames, row);

@@ -3,7 +3,7 @@
 //   sampling->look_at(pid);                  while the process lives, so that its stacks can be named
 //   sampling->read();                        before the regions' rows
 //   sampling->add_to(rows);                  after their context
-//   sampling->write(names);                  at the end
+//   sampling->write(names, constructs);      at the end
 #ifndef ADAPTYST_LIB_SESSION_SAMPLING_HPP
 #define ADAPTYST_LIB_SESSION_SAMPLING_HPP
 
@@ -20,6 +20,7 @@
 #include "../profile/measured.hpp"
 #include "../profile/samples.hpp"
 #include "../support/options.hpp"
+#include "../symbolise/construct_names.hpp"
 #include "../symbolise/symboliser.hpp"
 #include "output_names.hpp"
 
@@ -43,10 +44,10 @@ class sampling {
   // How often threads were on a core in which functions, of the most frequent.
   std::map<std::string, std::uint64_t> functions();
   // The files of stacks that were asked for. Complains of one that cannot be written, and of what could not be named.
-  void write(output_names& to);
+  void write(output_names& to, construct_names& constructs);
 
  private:
-  std::vector<sampled_stack> named();
+  std::vector<sampled_stack> named(construct_names& constructs);
   void add_user_frames(std::vector<std::string>& to, pid_t process, std::uint64_t id);
   void add_kernel_frames(std::vector<std::string>& to, const sample_row& row);
 

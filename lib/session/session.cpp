@@ -12,6 +12,7 @@
 #include "../discover/elf_probes.hpp"
 #include "../discover/loaded_objects.hpp"
 #include "../discover/running_processes.hpp"
+#include "../profile/region_list.hpp"
 #include "../support/error.hpp"
 #include "../support/search_path.hpp"
 #include "beside_the_rest.hpp"
@@ -76,7 +77,7 @@ void session::start_with(std::unique_ptr<source> chosen, clock_pair before) {
   }
   costs_ = measure_event_costs(source_->in_kernel());  // what a marker costs here, it costs there, by the same clock
   if (const std::string file = names_.of(output_form::trace); !timeline_ && !file.empty())
-    timeline_.emplace(file, detail::monotonic_ns());
+    timeline_.emplace(file, detail::monotonic_ns(), constructs_);
   terms_.trace_entries = timeline_ ? options_.trace_events : 0;
   terms_.by_probes = source_->in_kernel();
   context_ = ask_for_context(options_, whose_, *source_);  // before an epoch in which threads announce themselves
@@ -94,7 +95,10 @@ void session::start_with(std::unique_ptr<source> chosen, clock_pair before) {
 void session::start_own() {
   miss(own_->id(), foreign_objects());
   source_->admit(*own_, 0);
-  for (const std::string& file : own_->files()) beside_the_rest([&] { source_->adopt(file); });
+  for (const std::string& file : own_->files()) {
+    beside_the_rest([&] { source_->adopt(file); });
+    note_constructs(own_->id(), file);
+  }
   if (!options_.functions.empty())
     beside_the_rest([this] {
       for (const error& one : probe_functions(own_->id(), nullptr)) complain(std::string("not probed: ") + one.what());
@@ -164,19 +168,31 @@ void session::prepare(const target& one, const std::vector<process_object>& obje
   for (const process_object& object : objects) context_->attach(object.file);
 }
 
+// Adapters may know what they tell of by its address alone: its file is to be known when the process is gone.
+void session::note_constructs(pid_t process, const std::string& file) {
+  constexpr std::string_view beginning = "libadaptyst-";
+  if (std::string_view(file).substr(file.rfind('/') + 1).substr(0, beginning.size()) != beginning) return;
+  if (with_constructs_.insert(process).second) constructs_.look_at(process);
+}
+
 void session::begin(target& one, const std::vector<process_object>& objects) {
   prepare(one, objects);
   one.claim(terms_);
   source_->admit(one, objects.empty() ? 0 : objects.front().control_block);
-  for (const process_object& object : objects) source_->adopt(object.file);
+  for (const process_object& object : objects) {
+    source_->adopt(object.file);
+    note_constructs(one.id(), object.file);
+  }
 }
 
 void session::announce(target& one, const std::vector<process_object>& objects, std::uint64_t told) {
   has_heard_of_markers_ = true;
   prepare(one, objects);
   source_->admit(one, told);
-  for (const process_object& object : objects)
+  for (const process_object& object : objects) {
     if (object.control_block == told) source_->adopt(object.file);
+    note_constructs(one.id(), object.file);
+  }
 }
 
 void session::miss(const std::string& why) {
@@ -227,6 +243,7 @@ void session::look_for_symbols(const target& one) {
 void session::look_at(target& one) {
   one.refresh(context_ != nullptr);
   look_for_symbols(one);
+  if (with_constructs_.count(one.id()) != 0) constructs_.look_at(one.id());
   drain(one);
 }
 
@@ -244,6 +261,7 @@ void session::refresh(how_much to_read) {
   for (const auto& one : targets_) {
     const bool has_ended = !one->is_running();
     if (has_ended) drain(*one);
+    else if (with_constructs_.count(one->id()) != 0) constructs_.look_at(one->id());
     if (to_read == how_much::all || has_ended || !one->outlives()) one->refresh(context_ != nullptr);
     else one->note_time();
     if (has_ended) one->read_out();
@@ -345,6 +363,10 @@ profile session::make(const assembly::choice& wanted, std::optional<context_sums
   for (region& row : made.regions)
     for (const auto& one : targets_)
       for (const auto& [step, time_ns] : one->steps_of(row.id)) row.measured_on[step] += time_ns;
+  if (!with_constructs_.empty()) {
+    constructs_.spell(made);
+    join_same_rows(made.regions);
+  }
   return made;
 }
 
@@ -389,7 +411,7 @@ void session::stop() {
   try {
     result_ = snapshot();
     if (context_ && !result_.has_markers()) beside_the_rest([this] { result_.functions = context_->functions(); });
-    if (context_) context_->write_stacks(names_);
+    if (context_) context_->write_stacks(names_, constructs_);
   } catch (...) {
     phase_ = phase::ended;
     stop_looking();

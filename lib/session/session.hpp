@@ -27,6 +27,7 @@
 #include "../support/error.hpp"
 #include "../support/options.hpp"
 #include "../support/periodic.hpp"
+#include "../symbolise/construct_names.hpp"
 #include "assembly.hpp"
 #include "output_names.hpp"
 #include "own_process.hpp"
@@ -104,6 +105,7 @@ class session {
   void prepare(const target& one, const std::vector<process_object>& objects);
   void look_for_symbols(const target& one);
   void adopt(const std::string& file);
+  void note_constructs(pid_t process, const std::string& file);
   bool is_there(pid_t process) const;
   enum class how_much { all, what_would_be_lost };
   void refresh(how_much to_read);
@@ -114,6 +116,8 @@ class session {
 
   const options options_;
   output_names names_;
+  construct_names constructs_;
+  std::set<pid_t> with_constructs_;  // an adapter is loaded there
   const subject whose_;
   phase phase_ = phase::starting;
   std::string reason_;  // why this source

@@ -12,6 +12,7 @@
 #include <string>
 
 #include "../profile/context.hpp"
+#include "../symbolise/construct_names.hpp"
 #include "output_names.hpp"
 #include "source.hpp"
 
@@ -48,7 +49,7 @@ class thread_context {
   virtual void add_to(measured& rows, const context_sums& known, const open_counts& open) = 0;
   virtual std::optional<sample_usage> samples() const = 0;
   // The files of stacks that were asked for; none are taken any more.
-  virtual void write_stacks(output_names& to) = 0;
+  virtual void write_stacks(output_names& to, construct_names& constructs) = 0;
 };
 
 // `among`: see context_probes. Complains of counters and samples that cannot be had: the rest can. Throws error where it

@@ -65,8 +65,8 @@ class probed_threads final : public thread_context {
     usage.cost_ns = static_cast<double>(sampling_->cost_ns());
     return usage;
   }
-  void write_stacks(output_names& to) override {
-    if (sampling_) sampling_->write(to);
+  void write_stacks(output_names& to, construct_names& constructs) override {
+    if (sampling_) sampling_->write(to, constructs);
   }
 
  private:

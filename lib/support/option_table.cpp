@@ -236,7 +236,8 @@ const std::vector<option_entry>& option_table() {
        "Also C++ functions: a program that throws an exception through one of them is terminated", "functions", "", no,
        no, set_flag<&options::through_exceptions>, flag_of<&options::through_exceptions>},
       {"single_stepped", "no|yes", list_of(no_yes),
-       "Also functions whose first instruction takes the kernel a second trap, 19 us a call in a virtual machine; those "
+       "Also functions whose first instruction takes the kernel a second trap, 19 us a call in a virtual machine; "
+       "those "
        "that wait for others, such as MPI_Wait, are probed anyway",
        "functions", "", no, no, set_flag<&options::single_stepped>, flag_of<&options::single_stepped>},
   });

@@ -8,6 +8,14 @@
 
 namespace adaptyst::lib {
 
+// Where in its source an instruction comes from.
+struct code_place {
+  std::string function;    // without arguments
+  std::string file;        // as the compiler was given it; empty: not known
+  unsigned line = 0;       // 0: not known
+  std::uint64_t into = 0;  // bytes from the function's beginning, where its line is not known
+};
+
 class file_symbols {
  public:
   // Reads the tables of the file, or of what a package with debugging information has put beside it. Never throws because
@@ -19,6 +27,10 @@ class file_symbols {
 
   // The function that holds this offset, demangled; empty if no symbol says so.
   std::string function_at(std::uint64_t offset) const;
+
+  // What stands so many bytes behind where the file is mapped. A function that the compiler made of a part of another, as
+  // of an OpenMP construct, is called as that. Without a name: not known.
+  code_place place_at(std::uint64_t from_base) const;
 
   // Whether this build can read symbols.
   static bool are_read() noexcept;

@@ -1,9 +1,11 @@
 #include <adaptyst/adapter/demangle.hpp>
+#include <dwarf.h>
 #include <elfutils/libdwfl.h>
 #include <unistd.h>
 
-#include <cstdlib>
+#include <algorithm>
 #include <cstring>
+#include <string_view>
 
 #include "../support/elf_header.hpp"
 #include "file_symbols.hpp"
@@ -29,6 +31,178 @@ std::string written(const char* symbol) {
   return text ? text.get() : std::string(symbol, std::strcspn(symbol, "@"));  // a version follows
 }
 
+// Clang writes no table of which unit has which code, and libdw finds such units only by going through them.
+Dwarf_Die* unit_at(Dwfl_Module* module, Dwarf_Addr address, Dwarf_Addr& bias) {
+  if (Dwarf_Die* const found = dwfl_module_addrdie(module, address, &bias)) return found;
+  for (Dwarf_Die* unit = nullptr; (unit = dwfl_module_nextcu(module, unit, &bias)) != nullptr;)
+    if (dwarf_haspc(unit, address - bias) > 0) return unit;
+  return nullptr;
+}
+
+// Of a part of a function that compilers have cut out of it.
+bool is_outlined(const char* name) {
+  return name == nullptr || std::strstr(name, "omp_outlined") != nullptr || std::strstr(name, "._omp_fn") != nullptr ||
+         std::strstr(name, "__omp_offloading") != nullptr;
+}
+
+// Where the bracket begins that ends at `last`.
+std::size_t bracket_before(std::string_view text, std::size_t last) {
+  int depth = 0;
+  for (std::size_t at = last + 1; at-- != 0;) {
+    if (std::strchr(")>}]", text[at]) != nullptr) ++depth;
+    if (std::strchr("(<{[", text[at]) != nullptr && --depth == 0) return at;
+  }
+  return 0;
+}
+
+// "grid::solve" of "void grid::solve<double>(double, int) const"; with what stands behind a name of a clone.
+std::string without_arguments(std::string_view function) {
+  const std::size_t clone = std::min(function.find(" [clone"), function.size());
+  const std::string_view rest = function.substr(clone);
+  std::string_view name = function.substr(0, clone);
+  const std::size_t arguments = name.rfind(')');
+  if (arguments == std::string_view::npos || name.find("operator") != std::string_view::npos)
+    return std::string(function);
+  name = name.substr(0, bracket_before(name, arguments));
+  if (!name.empty() && name.back() == '>') name = name.substr(0, bracket_before(name, name.size() - 1));
+  // The type that it returns.
+  for (std::size_t at = name.size(); at-- != 0;) {
+    if (std::strchr(")>}]", name[at]) != nullptr) at = bracket_before(name, at);
+    else if (name[at] == ' ') name.remove_prefix(at + 1), at = 0;
+    if (at == 0) break;
+  }
+  return std::string(name) + std::string(rest);
+}
+
+// "solve" of "solve [clone .omp_outlined]"; of a part that does not say whose it is, nothing.
+std::string owner_in(const std::string& function) {
+  return !is_outlined(function.c_str()) ? function
+                                        : function.substr(0, std::min(function.find(" [clone"), function.find('.')));
+}
+
+const char* base_name(const char* file) {
+  const char* const slash = std::strrchr(file, '/');
+  return slash != nullptr ? slash + 1 : file;
+}
+
+// Without the arguments of a template, for which a construct stands in the same line.
+std::string plain_name(const char* name) {
+  const std::string_view all(name);
+  return std::string(all.substr(0, all.substr(0, 8) == "operator" ? all.size() : all.find('<')));
+}
+
+// The function of a unit to which an instruction belongs. Parts that were cut out of functions do not say whose they are:
+// it is the one that begins last before their line.
+class function_search {
+ public:
+  function_search(Dwarf_Addr address, const char* file, int line)
+      : address_(address), file_(base_name(file)), line_(line) {}
+
+  std::string find(Dwarf_Die unit) {
+    main_file_ = dwarf_diename(&unit);
+    look_into(unit, 0);
+    return !by_address_.empty() ? by_address_ : by_line_;
+  }
+
+ private:
+  template <class Visit>
+  void for_each_child(Dwarf_Die of, Visit&& visit) {
+    Dwarf_Die child;
+    for (int more = dwarf_child(&of, &child); more == 0 && left_ != 0; more = dwarf_siblingof(&child, &child)) {
+      --left_;
+      visit(child);
+    }
+  }
+
+  // libdw's own search leaves namespaces out.
+  void look_into(Dwarf_Die scope, int depth) {
+    for_each_child(scope, [&](Dwarf_Die& child) {
+      switch (dwarf_tag(&child)) {
+        case DW_TAG_namespace:
+        case DW_TAG_module:
+        case DW_TAG_class_type:
+        case DW_TAG_structure_type:
+          if (depth != deepest) look_into(child, depth + 1);
+          break;
+        case DW_TAG_subprogram:
+          if (dwarf_haspc(&child, address_) > 0) look_inside(child, 0);
+          compare_lines(child);
+          break;
+        default: break;
+      }
+    });
+  }
+
+  // Of functions that are inlined in one another the innermost.
+  void look_inside(Dwarf_Die scope, int depth) {
+    const int tag = dwarf_tag(&scope);
+    if (tag == DW_TAG_subprogram || tag == DW_TAG_inlined_subroutine) {
+      const char* const name = dwarf_diename(&scope);
+      by_address_ = is_outlined(name) ? std::string() : plain_name(name);
+    }
+    if (depth == deepest) return;
+    for_each_child(scope, [&](Dwarf_Die& child) {
+      const int is = dwarf_tag(&child);
+      if ((is == DW_TAG_inlined_subroutine || is == DW_TAG_lexical_block) && dwarf_haspc(&child, address_) > 0)
+        look_inside(child, depth + 1);
+    });
+  }
+
+  // In DWARF 5 the unit's own file has the number 0, which libdw takes for none.
+  const char* file_of(Dwarf_Die function) {
+    Dwarf_Attribute found;
+    Dwarf_Word number = 0;
+    const bool is_main = dwarf_attr_integrate(&function, DW_AT_decl_file, &found) != nullptr &&
+                         dwarf_formudata(&found, &number) == 0 && number == 0;
+    return is_main ? main_file_ : dwarf_decl_file(&function);
+  }
+
+  void compare_lines(Dwarf_Die function) {
+    const char* const name = dwarf_diename(&function);
+    const char* const file = file_of(function);
+    int begin = 0;
+    if (is_outlined(name) || file == nullptr || std::strcmp(base_name(file), file_) != 0 ||
+        dwarf_decl_line(&function, &begin) != 0 || begin > line_ || begin <= begin_)
+      return;
+    begin_ = begin;
+    by_line_ = plain_name(name);
+  }
+
+  static constexpr int deepest = 64;
+  unsigned left_ = 10'000'000;  // entries: a file may be made to lead in circles
+  const Dwarf_Addr address_;
+  const char* const file_;
+  const int line_;
+  const char* main_file_ = nullptr;
+  int begin_ = 0;
+  std::string by_address_, by_line_;
+};
+
+// What compilers add of their own has line 0: it belongs to what stands before it.
+Dwarf_Line* line_at(Dwarf_Die* unit, Dwarf_Addr address, int& line) {
+  constexpr int most_steps = 16;
+  for (int step = 0; step != most_steps; ++step) {
+    Dwarf_Line* const found = dwarf_getsrc_die(unit, address);
+    if (found == nullptr || dwarf_lineno(found, &line) != 0) return nullptr;
+    if (line > 0) return found;
+    if (dwarf_lineaddr(found, &address) != 0 || address == 0) return nullptr;
+    --address;
+  }
+  return nullptr;
+}
+
+code_place place_in_unit(Dwarf_Die* unit, Dwarf_Addr address) {
+  code_place made;
+  int line = 0;
+  Dwarf_Line* const found = line_at(unit, address, line);
+  const char* const file = found != nullptr ? dwarf_linesrc(found, nullptr, nullptr) : nullptr;
+  if (file == nullptr) return {};
+  made.file = file;
+  made.line = static_cast<unsigned>(line);
+  made.function = function_search(address, file, line).find(*unit);
+  return made;
+}
+
 }  // namespace
 
 struct file_symbols::state {
@@ -51,6 +225,18 @@ file_symbols::file_symbols(int descriptor) : state_(std::make_unique<state>()) {
 
 file_symbols::~file_symbols() = default;
 
+namespace {
+
+// libdw also offers the nearest label before: in a stripped file that is another function.
+const char* symbol_at(Dwfl_Module* module, Dwarf_Addr address, GElf_Off& into) {
+  GElf_Sym symbol{};
+  const char* const name = dwfl_module_addrinfo(module, address, &into, &symbol, nullptr, nullptr, nullptr);
+  const bool is_its = name != nullptr && into < symbol.st_size && GELF_ST_TYPE(symbol.st_info) != STT_SECTION;
+  return is_its ? name : nullptr;
+}
+
+}  // namespace
+
 std::string file_symbols::function_at(std::uint64_t offset) const {
   GElf_Addr bias = 0;
   Elf* const elf = state_->module != nullptr ? dwfl_module_getelf(state_->module, &bias) : nullptr;
@@ -63,12 +249,36 @@ std::string file_symbols::function_at(std::uint64_t offset) const {
         (one.p_flags & PF_X) == 0)
       continue;
     GElf_Off into = 0;
-    GElf_Sym symbol{};
-    const char* const name = dwfl_module_addrinfo(state_->module, offset - one.p_offset + one.p_vaddr + bias, &into,
-                                                  &symbol, nullptr, nullptr, nullptr);
-    // libdw also offers the nearest label before: in a stripped file that is another function.
-    if (name == nullptr || into >= symbol.st_size || GELF_ST_TYPE(symbol.st_info) == STT_SECTION) return {};
-    return written(name);
+    const char* const name = symbol_at(state_->module, offset - one.p_offset + one.p_vaddr + bias, into);
+    return name != nullptr ? written(name) : std::string();
+  }
+  return {};
+}
+
+code_place file_symbols::place_at(std::uint64_t from_base) const {
+  constexpr std::uint64_t page_bytes = 4096;
+  GElf_Addr bias = 0;
+  Elf* const elf = state_->module != nullptr ? dwfl_module_getelf(state_->module, &bias) : nullptr;
+  std::size_t segments = 0;
+  if (elf == nullptr || elf_getphdrnum(elf, &segments) != 0) return {};
+  for (std::size_t at = 0; at != segments; ++at) {
+    GElf_Phdr one;
+    if (gelf_getphdr(elf, static_cast<int>(at), &one) == nullptr) return {};
+    if (one.p_type != PT_LOAD) continue;
+    // The first is where the file begins in memory: 0, but for programs that were linked for a fixed place.
+    const Dwarf_Addr address = from_base + one.p_vaddr / page_bytes * page_bytes + bias;
+    Dwarf_Addr unit_bias = 0;
+    Dwarf_Die* const unit = unit_at(state_->module, address, unit_bias);
+    code_place made = unit != nullptr ? place_in_unit(unit, address - unit_bias) : code_place();
+    if (!made.function.empty()) return made;
+    GElf_Off into = 0;
+    if (const char* const name = symbol_at(state_->module, address, into); name != nullptr && made.line == 0) {
+      made.function = without_arguments(written(name));
+      made.into = into;
+    } else if (name != nullptr) {
+      made.function = owner_in(without_arguments(written(name)));
+    }
+    return made;
   }
   return {};
 }

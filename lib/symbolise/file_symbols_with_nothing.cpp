@@ -7,6 +7,7 @@ struct file_symbols::state {};
 file_symbols::file_symbols(int) {}
 file_symbols::~file_symbols() = default;
 std::string file_symbols::function_at(std::uint64_t) const { return {}; }
+code_place file_symbols::place_at(std::uint64_t) const { return {}; }
 bool file_symbols::are_read() noexcept { return false; }
 
 }  // namespace adaptyst::lib

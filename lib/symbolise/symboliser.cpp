@@ -58,6 +58,12 @@ void symboliser::look_at(pid_t process) {
   });
 }
 
+const file_symbols* symboliser::symbols_of(code_file& file) {
+  if (file.opened != nullptr && file.symbols == nullptr)
+    file.symbols = std::make_unique<const file_symbols>(file.opened->descriptor());
+  return file.symbols.get();
+}
+
 std::string symboliser::describe(const process_code& process, std::uint64_t address) {
   const auto holds = [&](const code& one) { return address >= one.begin && address < one.end; };
   const auto piece = std::find_if(process.pieces.rbegin(), process.pieces.rend(), holds);
@@ -65,9 +71,8 @@ std::string symboliser::describe(const process_code& process, std::uint64_t addr
   if (piece->file == nullptr) return piece->name;
   code_file& file = *piece->file;
   const std::uint64_t offset = address - piece->begin + piece->offset;
-  if (file.opened != nullptr && file.symbols == nullptr)
-    file.symbols = std::make_unique<const file_symbols>(file.opened->descriptor());
-  std::string name = file.symbols != nullptr ? file.symbols->function_at(offset) : std::string();
+  const file_symbols* const symbols = symbols_of(file);
+  std::string name = symbols != nullptr ? symbols->function_at(offset) : std::string();
   return !name.empty() ? name : fmt::format("{}+{:#x}", file.name, offset);
 }
 
@@ -76,6 +81,13 @@ const std::string& symboliser::name_of(pid_t process, std::uint64_t address) {
   const auto [entry, is_new] = known.names.try_emplace(address);
   if (is_new) entry->second = describe(known, address);
   return entry->second;
+}
+
+code_place symboliser::place_in(const std::string& file, std::uint64_t from_base) {
+  for (const auto& [identity, known] : files_)
+    if (known->name == file)
+      if (const file_symbols* const symbols = symbols_of(*known)) return symbols->place_at(from_base);
+  return {};
 }
 
 const std::string& symboliser::name_of_kernel(std::uint64_t address) {

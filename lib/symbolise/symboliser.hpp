@@ -41,6 +41,9 @@ class symboliser {
   const std::string& name_of(pid_t process, std::uint64_t address);
   const std::string& name_of_kernel(std::uint64_t address);
 
+  // What stands in a file that any of these processes has mapped, by its name without directories; nothing: not known.
+  code_place place_in(const std::string& file, std::uint64_t from_base);
+
   // Why names are missing, if they are, each a line for people.
   std::vector<std::string> remarks() const;
 
@@ -63,6 +66,7 @@ class symboliser {
   };
 
   code_file* file_of(pid_t process, const mapping& piece);
+  static const file_symbols* symbols_of(code_file& file);
   std::string describe(const process_code& process, std::uint64_t address);
 
   std::map<file_identity, std::unique_ptr<code_file>> files_;

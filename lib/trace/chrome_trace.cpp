@@ -26,8 +26,12 @@ std::string as_json(const std::string& text) {
 
 }  // namespace
 
-chrome_trace::chrome_trace(std::string file, std::uint64_t origin_ns, kind_words words)
-    : name_(std::move(file)), origin_ns_(origin_ns), words_(words), file_(name_, output_file::appears::at_once) {
+chrome_trace::chrome_trace(std::string file, std::uint64_t origin_ns, kind_words words, speller spelled)
+    : name_(std::move(file)),
+      origin_ns_(origin_ns),
+      words_(words),
+      spelled_(std::move(spelled)),
+      file_(name_, output_file::appears::at_once) {
   if (file_.failure() != 0)
     throw error(fmt::format("cannot write the timeline to {}", name_), name_, file_.failure(),
                 "name another file with output=");
@@ -86,7 +90,7 @@ std::string chrome_trace::time_of(std::uint64_t ns) const {
 
 const std::string& chrome_trace::quoted(const traced_site& site) {
   const auto [entry, is_new] = names_.try_emplace(&site);
-  if (is_new) entry->second = as_json(site.name);
+  if (is_new) entry->second = as_json(spelled_ ? spelled_(site.name) : site.name);
   return entry->second;
 }
 

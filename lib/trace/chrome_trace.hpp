@@ -8,6 +8,7 @@
 #define ADAPTYST_LIB_TRACE_CHROME_TRACE_HPP
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <set>
 #include <string>
@@ -23,8 +24,10 @@ namespace adaptyst::lib {
 class chrome_trace {
  public:
   using kind_words = const char* (*)(region_kind);
-  // Makes the file, in the place of one that is there. Throws error. `origin_ns`: CLOCK_MONOTONIC at time 0.
-  chrome_trace(std::string file, std::uint64_t origin_ns, kind_words words);
+  using speller = std::function<std::string(const std::string&)>;
+  // Makes the file, in the place of one that is there. Throws error. `origin_ns`: CLOCK_MONOTONIC at time 0; `spelled`:
+  // a marker's name as people read it, asked once for each; empty: as it is.
+  chrome_trace(std::string file, std::uint64_t origin_ns, kind_words words, speller spelled = {});
   chrome_trace(const chrome_trace&) = delete;
   chrome_trace& operator=(const chrome_trace&) = delete;
 
@@ -76,6 +79,7 @@ class chrome_trace {
   std::string name_;
   std::uint64_t origin_ns_;
   kind_words words_;
+  speller spelled_;
   output_file file_;  // stays as it is if nobody finishes it
   std::string buffer_;
   std::size_t event_at_ = 0;         // in the buffer: where the last one begins

@@ -348,3 +348,39 @@ TEST_CASE("an estimate says of how many events it is made, and time nested in ex
   CHECK_FALSE(find(all, {"sweep"}).sampled.has_value());
   CHECK(find(all, {"sweep"}).self_ns == 0);
 }
+
+TEST_CASE("rows that are told apart by their ids alone become one, with what is below them") {
+  const auto made = [](std::uint64_t id, std::uint64_t parent, std::vector<std::string> path, std::uint32_t line) {
+    adaptyst::region one;
+    one.id = id;
+    one.parent = parent;
+    one.path = std::move(path);
+    one.site = {"grid.cpp", line, "sweep"};
+    one.count = one.threads = 2;
+    one.total_ns = one.self_ns = 10;
+    one.min_ns = id;
+    one.max_ns = 2 * id;
+    return one;
+  };
+  std::vector<adaptyst::region> rows = {made(1, 0, {"a"}, 7),      made(2, 0, {"a"}, 7),
+                                        made(3, 0, {"a"}, 8),      made(4, 1, {"a", "b"}, 9),
+                                        made(5, 2, {"a", "b"}, 9), made(6, 3, {"a", "b"}, 9)};
+  lib::join_same_rows(rows);
+  REQUIRE(rows.size() == 4);
+  for (const adaptyst::region& one : rows) {
+    const bool is_joined = one.id == 1 || one.id == 4;
+    CHECK(one.count == (is_joined ? 4 : 2));
+    CHECK(one.total_ns == (is_joined ? 20 : 10));
+    CHECK(one.threads == 2);
+    CHECK(one.min_ns == one.id);
+    if (one.id == 4) {
+      CHECK(one.parent == 1);
+      CHECK(one.max_ns == 10);
+    }
+  }
+  const std::vector<adaptyst::region> before = {made(1, 0, {"a"}, 7), made(2, 0, {"b"}, 7)};
+  std::vector<adaptyst::region> other = before;
+  lib::join_same_rows(other);
+  REQUIRE(other.size() == 2);
+  CHECK(other[1].path == before[1].path);
+}

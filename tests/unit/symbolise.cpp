@@ -6,21 +6,28 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <adaptyst/adapter/code_name.hpp>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
 #include <sstream>
 #include <string>
+#include <vector>
 
 #include "catch.hpp"
+#include "symbolise/construct_names.hpp"
 #include "symbolise/symboliser.hpp"
 
+using adaptyst::lib::construct_names;
 using adaptyst::lib::file_symbols;
+using adaptyst::lib::for_each_mapping;
 using adaptyst::lib::kernel_symbols;
+using adaptyst::lib::mapping;
 using adaptyst::lib::symboliser;
 
 namespace wave {
+constexpr unsigned line_of_flux = __LINE__ + 1;
 __attribute__((noinline)) int flux(int x) { return x * 3 + 1; }
 static __attribute__((noinline)) int hidden(int x) { return flux(x) * 5; }
 }  // namespace wave
@@ -85,6 +92,52 @@ TEST_CASE("functions of this program and its libraries have their names") {
   void* const found = dlsym(RTLD_DEFAULT, "qsort");
   REQUIRE(found != nullptr);
   CHECK(names.name_of(getpid(), reinterpret_cast<std::uint64_t>(found)).find("qsort") != std::string::npos);
+}
+
+TEST_CASE("what an adapter knows by its address is called by where it stands in the source") {
+  char name[128];
+  const auto* const code = reinterpret_cast<const char*>(address_of(&wave::flux)) + 1;
+  adaptyst::write_code_name(name, "target update", code);
+  CHECK(std::string(name).find("target update @unit_tests+0x") == 0);
+  construct_names names;
+  CHECK(names.spelled(name) == name);
+  names.look_at(getpid());
+  adaptyst::profile in;
+  in.regions.resize(2);
+  in.regions[0].path = {name};
+  in.regions[1].path = {name, "thread"};
+  in.processes.resize(1);
+  in.processes[0].ended_in = {{{name}, 1, 0}};
+  names.spell(in);
+  if (!file_symbols::are_read()) {
+    CHECK(in.regions[0].path[0] == name);
+    return;
+  }
+  CHECK(in.regions[0].path[0] == "flux symbolise.cpp:" + std::to_string(wave::line_of_flux) + " target update");
+  CHECK(in.regions[0].site.line == wave::line_of_flux);
+  CHECK(in.regions[0].site.function == "flux");
+  CHECK(in.regions[1].path == std::vector<std::string>{in.regions[0].path[0], "thread"});
+  CHECK(in.processes[0].ended_in[0].path == in.regions[0].path);
+  for (const char* const other : {"solve @home", "a @unit_tests+0x", "b @unit_tests+0xg", "c @unit_tests+0x0",
+                                  "d @no_such_file+0x1234", "e @unit_tests+0x11111111111111111", " @+0x1"})
+    CHECK(names.spelled(other) == other);
+}
+
+TEST_CASE("without debugging information it is a function and an offset") {
+  if (!file_symbols::are_read()) return;
+  const std::string program = copy_of(ADAPTYST_TEST_PROGRAM, "objcopy -g");
+  child one(program);
+  REQUIRE(one.open_function != 0);
+  construct_names names;
+  names.look_at(one.id());
+  std::uint64_t base = 0;
+  for_each_mapping(one.id(), [&](const mapping& piece) {
+    if (base == 0 && piece.path == program) base = piece.begin;
+  });
+  std::remove(program.c_str());
+  std::ostringstream name;
+  name << "loop @" << program.substr(program.rfind('/') + 1) << "+0x" << std::hex << one.open_function - base + 3;
+  CHECK(names.spelled(name.str()) == "open_function+0x3 loop");
 }
 
 TEST_CASE("what is no file says what it is") {

@@ -57,9 +57,16 @@ def check_account(profile, what):
     failures.equal(account["begun"], account["ended"], f"{what}: what began ended")
 
 
+KINDS = ("parallel", "teams", "loop", "sections", "target enter data", "target exit data", "target update", "target", "kernel")
+
+
+def kind_of(name):
+    """Of a construct, without where it stands."""
+    return next((kind for kind in KINDS if name.endswith(" " + kind) or name.startswith(kind + " @")), name)
+
+
 def shape(path):
-    """Names of constructs without where they stand."""
-    return tuple(name.split(" ")[0] if name.startswith(("parallel", "loop", "sections", "teams")) else name for name in path)
+    return tuple(map(kind_of, path))
 
 
 def regions(profile, *path):

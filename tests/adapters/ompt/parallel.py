@@ -1,5 +1,7 @@
 """Parallel regions: one call tree over all threads, and how long threads wait for one another, against the program's own
 clock. With each of the runtimes, and with one that knows nothing of tools."""
+import pathlib
+import re
 import shutil
 
 from openmp_programs import Runtime, attribute, check_account, command, failures, here, regions, run, sources, total, work
@@ -48,10 +50,40 @@ def check(runtime):
                    f"{what}: threads of nested regions")
 
 
+def line_of(text):
+    return next(number for number, line in enumerate((here / "uneven.cpp").read_text().splitlines(), 1) if text in line)
+
+
+def names(runtime, *flags, before=lambda program: None):
+    program = runtime.program("uneven.cpp", *flags)
+    before(program)
+    _, _, profile = runtime.observed(program)
+    return {kind: [one for path in [("loops", "parallel"), ("loops", "parallel", "thread", "loop")] if path[-1] == kind
+                   for one in regions(profile, *path)] for kind in ("parallel", "loop")}
+
+
+def check_names(runtime):
+    """Where constructs stand: with debugging information, by symbols, and with neither."""
+    what = f"LLVM {runtime.version}"
+    with_lines = names(runtime, "-g")
+    for kind, pragma in [("parallel", "#pragma omp parallel num_threads(2)"), ("loop", "#pragma omp for")]:
+        name = f"uneven_loop uneven.cpp:{line_of(pragma)} {kind}"
+        failures.equal([one["path"][-1] for one in with_lines[kind]], [name], f"{what}: with -g, a {kind}")
+        site = with_lines[kind][0]["site"]
+        failures.equal((site["function"], site["line"], pathlib.Path(site["file"]).name),
+                       ("uneven_loop", line_of(pragma), "uneven.cpp"), f"{what}: its site")
+    named = names(runtime)["parallel"][0]["path"][-1]
+    failures.check(re.fullmatch(r"(main|\(anonymous namespace\)::uneven_loop)\+0x[0-9a-f]+ parallel", named),
+                   f"{what}: by symbols", named)
+    stripped = names(runtime, before=lambda program: run(["strip", program]))["parallel"][0]["path"][-1]
+    failures.check(re.fullmatch(r"parallel @uneven.cpp-\d+\+0x[0-9a-f]+", stripped), f"{what}: stripped", stripped)
+
+
 for version in (14, 19):
     runtime = Runtime(version)
     if runtime.is_there:
         check(runtime)
+        check_names(runtime)
     else:
         print(f"skipped: LLVM {version}'s OpenMP is not there (scripts/install-dependencies test)")
 

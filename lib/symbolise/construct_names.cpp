@@ -1,0 +1,70 @@
+#include "construct_names.hpp"
+
+#include <fmt/format.h>
+
+#include <adaptyst/adapter/code_name.hpp>
+#include <optional>
+#include <utility>
+
+namespace adaptyst::lib {
+
+namespace {
+
+// Adapters have some thousand at most; a program that makes up names cannot fill our memory with them.
+constexpr std::size_t most_names = 65536;
+
+bool may_be_code(const std::string& name) { return name.find(" @") != std::string::npos; }
+
+}  // namespace
+
+void construct_names::look_at(pid_t process) {
+  const std::lock_guard lock(mutex_);
+  const std::uint64_t state = state_of_files(process);
+  if (state == 0 || std::exchange(looked_at_[process], state) == state) return;
+  code_.look_at(process);
+  known_.clear();
+}
+
+const construct_names::spelled_name& construct_names::find(const std::string& name) {
+  if (known_.size() > most_names) known_.clear();
+  const auto [entry, is_new] = known_.try_emplace(name);
+  spelled_name& made = entry->second;
+  if (!is_new) return made;
+  made.name = name;
+  const std::optional<code_name> read = read_code_name(name);
+  if (!read || read->offset == 0) return made;
+  // The instruction before the one that is returned to.
+  code_place place = code_.place_in(std::string(read->file), read->offset - 1);
+  if (place.function.empty() && place.line == 0) return made;
+  const std::string file = place.file.substr(place.file.rfind('/') + 1);
+  if (place.line == 0) made.name = fmt::format("{}+{:#x} {}", place.function, place.into + 1, read->what);
+  else if (place.function.empty()) made.name = fmt::format("{}:{} {}", file, place.line, read->what);
+  else made.name = fmt::format("{} {}:{} {}", place.function, file, place.line, read->what);
+  made.site = {std::move(place.file), place.line, std::move(place.function)};
+  return made;
+}
+
+std::string construct_names::spelled(const std::string& name) {
+  if (!may_be_code(name)) return name;
+  const std::lock_guard lock(mutex_);
+  return find(name).name;
+}
+
+void construct_names::spell(std::vector<std::string>& path) {
+  for (std::string& name : path)
+    if (may_be_code(name)) name = find(name).name;
+}
+
+void construct_names::spell(profile& in) {
+  const std::lock_guard lock(mutex_);
+  for (region& one : in.regions) {
+    if (!one.path.empty() && may_be_code(one.path.back()))
+      if (const spelled_name& found = find(one.path.back()); found.site.line != 0 || !found.site.function.empty())
+        one.site = found.site;
+    spell(one.path);
+  }
+  for (process_info& process : in.processes)
+    for (last_region& last : process.ended_in) spell(last.path);
+}
+
+}  // namespace adaptyst::lib

@@ -1,0 +1,49 @@
+// Names that adapters give to what they know by an address (<adaptyst/adapter/code_name.hpp>), as people read them:
+// "solve solver.cc:2240 parallel"; without debugging information "solve+0x4f parallel".
+//
+//   construct_names names;
+//   names.look_at(pid);                               // while it lives
+//   names.spell(profile);
+#ifndef ADAPTYST_LIB_SYMBOLISE_CONSTRUCT_NAMES_HPP
+#define ADAPTYST_LIB_SYMBOLISE_CONSTRUCT_NAMES_HPP
+
+#include <sys/types.h>
+
+#include <adaptyst/profile.hpp>
+#include <map>
+#include <mutex>
+#include <string>
+#include <unordered_map>
+
+#include "symboliser.hpp"
+
+namespace adaptyst::lib {
+
+// Thread-safe: timelines are written while others read.
+class construct_names {
+ public:
+  // Notes what code the process has mapped now, if that is not known already.
+  void look_at(pid_t process);
+
+  // The name itself, where it is another one, or where the file does not tell.
+  std::string spelled(const std::string& name);
+  // All paths of regions, and where constructs stand.
+  void spell(profile& in);
+
+ private:
+  struct spelled_name {
+    std::string name;
+    source_location site;  // empty: not known
+  };
+  const spelled_name& find(const std::string& name);
+  void spell(std::vector<std::string>& path);
+
+  std::mutex mutex_;
+  symboliser code_;
+  std::map<pid_t, std::uint64_t> looked_at_;  // see state_of_files()
+  std::unordered_map<std::string, spelled_name> known_;
+};
+
+}  // namespace adaptyst::lib
+
+#endif
