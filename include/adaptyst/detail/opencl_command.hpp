@@ -47,6 +47,18 @@ ADAPTYST_DETAIL_INLINE operation_kind kind_of(cl_command_type command) noexcept 
   }
 }
 
+// To hand memory over to the other side, and not to move what is in it, where both have the same memory.
+ADAPTYST_DETAIL_INLINE bool moves_data(cl_command_type command, bool shares_memory) noexcept {
+  switch (command) {
+    case CL_COMMAND_MAP_BUFFER:
+    case CL_COMMAND_MAP_IMAGE:
+    case CL_COMMAND_UNMAP_MEM_OBJECT:
+    case 0x120C /* CL_COMMAND_SVM_MAP */:
+    case 0x120D /* CL_COMMAND_SVM_UNMAP */: return !shares_memory;
+    default: return true;
+  }
+}
+
 struct tracked_command {
   cl_event event;
   known_device* on;
@@ -128,10 +140,12 @@ __attribute__((noinline)) void track_command(const submission& when, cl_event co
                                              const observed_queue& in, text name, const work& amount,
                                              const place& from) noexcept {
   if (!when || command == nullptr || in.on == nullptr) return;
+  const bool moves = moves_data(type, in.on->shares_memory);
+  const operation_kind kind = moves ? kind_of(type) : operation_kind::other;
   const payload_reader<work> values(amount);
-  const bool has_amount = amount.bytes != 0 || amount.flops > 0;
+  const bool has_amount = moves && (amount.bytes != 0 || amount.flops > 0);
   const pending_operation submitted =
-      submit_event(name, device_access::id_of(in.on->named), site_kind_of(kind_of(type)), number_of_queue(in.queue),
+      submit_event(name, device_access::id_of(in.on->named), site_kind_of(kind), number_of_queue(in.queue),
                    has_amount ? &values.read() : nullptr, from.file, from.function, from.line, &when.where());
   if (submitted.begun.path == nullptr) return;
   if (!in.tells_times) {

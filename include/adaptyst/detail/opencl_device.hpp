@@ -77,10 +77,14 @@ struct known_device {
   explicit known_device(cl_device_id what) noexcept
       : id(what),
         named(describe(what)),
+        shares_memory((ask<cl_device_type>(clGetDeviceInfo, what, CL_DEVICE_TYPE, 0) & CL_DEVICE_TYPE_CPU) != 0 ||
+                      ask<cl_bool>(clGetDeviceInfo, what, 0x1035 /* CL_DEVICE_HOST_UNIFIED_MEMORY */, CL_FALSE) !=
+                          CL_FALSE),
         resolution_ns(ask<size_t>(clGetDeviceInfo, what, CL_DEVICE_PROFILING_TIMER_RESOLUTION, 1)) {}
 
   const cl_device_id id;
   const device named;
+  const bool shares_memory;  // with the host
   const uint64_t resolution_ns;
   device_timer timer = nullptr;
   std::atomic<bool> has_clock{false};

@@ -73,10 +73,15 @@ def case_every_command():
                            "clEnqueueReadBufferRect": 1, "clEnqueueMapBuffer": 1, "clEnqueueWriteImage": 1,
                            "clEnqueueMapImage": 1, "clEnqueueSVMMemcpy": 1, "clEnqueueSVMMap": 1}, "waits")
     sums = {"write buffer": 2 * 4096, "read buffer": 4096, "write buffer rect": 1024, "fill buffer": 4096,
-            "copy buffer": 4096, "copy buffer rect": 1024, "map buffer": 4096, "write image": 4096, "read image": 4096,
-            "copy image": 4096, "copy image to buffer": 4096, "copy buffer to image": 4096, "map image": 4096,
-            "fill shared memory": 4096, "copy shared memory": 4096, "map shared memory": 4096}
+            "copy buffer": 4096, "copy buffer rect": 1024, "write image": 4096, "read image": 4096,
+            "copy image": 4096, "copy image to buffer": 4096, "copy buffer to image": 4096,
+            "fill shared memory": 4096, "copy shared memory": 4096}
     failures.equal({name: seen[name]["attributes"]["bytes"]["sum"] for name in sums if name in seen}, sums, "bytes")
+    shared = [name for name in ("map buffer", "map image", "map shared memory", "unmap", "unmap shared memory") if name in seen]
+    failures.check("map buffer" in shared and "unmap" in shared, "the program maps memory", shared)
+    if profile["devices"][1]["kind"] == "cpu":
+        failures.equal({(seen[name]["kind"], "bytes" in seen[name]["attributes"]) for name in shared}, {("other", False)},
+                       "on a processor, to map is not to copy")
     failures.equal(profile["accounting"]["lost"], {}, "nothing is lost")
 
 
