@@ -245,7 +245,9 @@ constexpr auto fields(type<timeline_usage>) {
   return list("timeline", "What went into the file of a timeline.",
               field("events", &timeline_usage::events, sum, always, ""),
               field("lost", &timeline_usage::lost, sum, always,
-                    "For which there was no room in a thread's ring, or in the file."));
+                    "For which there was no room in a thread's ring, or in the file."),
+              field("unchanged", &timeline_usage::unchanged, sum, later,
+                    "Left out: values of metrics that had not changed since the first."));
 }
 
 constexpr auto fields(type<last_region>) {

@@ -395,8 +395,10 @@ void write_beside(std::string& out, const profile& of) {
   if (of.samples) write_samples(out, *of.samples);
   if (of.timeline)
     out += wrapped(fmt::format(
-        "timeline: {} events written, {} lost{}", of.timeline->events, of.timeline->lost,
-        of.timeline->lost != 0 ? ": rings were full (trace_events=), or the file could not be written" : ""));
+        "timeline: {} events written, {} lost{}{}", of.timeline->events, of.timeline->lost,
+        of.timeline->lost != 0 ? ": rings were full (trace_events=), or the file could not be written" : "",
+        of.timeline->unchanged != 0 ? fmt::format("; {} values that never changed left out", of.timeline->unchanged)
+                                    : ""));
 }
 
 }  // namespace

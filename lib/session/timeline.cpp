@@ -12,6 +12,7 @@ namespace adaptyst::lib {
 namespace {
 
 std::string thread_name(pid_t process, std::uint32_t thread) {
+  if (static_cast<std::uint32_t>(process) == thread) return "main thread";
   std::ifstream file(fmt::format("/proc/{}/task/{}/comm", process, thread));
   std::string name;
   std::getline(file, name);
@@ -49,8 +50,9 @@ timeline_usage timeline::usage() const {
     sum.events += reader->events();
     sum.lost += reader->lost();
   }
-  sum.events -= file_.lost();
+  sum.events -= file_.lost() + file_.unchanged();
   sum.lost += file_.lost();
+  sum.unchanged = file_.unchanged();
   return sum;
 }
 

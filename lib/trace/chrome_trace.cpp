@@ -177,6 +177,33 @@ void chrome_trace::add_operation(std::int64_t process, const traced_event& event
   fmt::format_to(std::back_inserter(buffer_), R"(,"bp":"e","id":{}}})", arrow);
 }
 
+void chrome_trace::write_value(std::int64_t process, const traced_event& event) {
+  write(quoted(*event.site), words_(event.site->kind), 'C', process, event.thread, event.begin_ns);
+  fmt::format_to(std::back_inserter(buffer_), R"(,"args":{{"value":{}}}}})", event.value);
+}
+
+void chrome_trace::add_value(std::int64_t process, const traced_event& event) {
+  if (!std::isfinite(event.value)) {  // JSON has no such numbers
+    --buffered_;
+    ++lost_;
+    return;
+  }
+  const auto [known, is_new] = counters_.try_emplace({process, quoted(*event.site)}, counter{event, false});
+  counter& of = known->second;
+  if (!of.is_written && (is_new || of.first.value == event.value)) {
+    --buffered_;
+    ++unchanged_;
+    return;
+  }
+  if (!of.is_written) {
+    of.is_written = true;
+    write_value(process, of.first);
+    ++buffered_;
+    --unchanged_;
+  }
+  write_value(process, event);
+}
+
 void chrome_trace::add(std::int64_t process, const traced_event& event) {
   ++buffered_;
   const std::string& name = quoted(*event.site);
@@ -190,15 +217,7 @@ void chrome_trace::add(std::int64_t process, const traced_event& event) {
       if (event.site->device != 0) add_operation(process, event);  // an offload: the device is busy meanwhile
       return;
     case traced_as::handle: add_pair(name, kind, process, event.thread, event); return;
-    case traced_as::metric:
-      if (!std::isfinite(event.value)) {  // JSON has no such numbers
-        --buffered_;
-        ++lost_;
-        return;
-      }
-      write(name, kind, 'C', process, event.thread, event.begin_ns);
-      fmt::format_to(std::back_inserter(buffer_), R"(,"args":{{"value":{}}}}})", event.value);
-      return;
+    case traced_as::metric: add_value(process, event); return;
     case traced_as::mark: write(name, kind, 'i', process, event.thread, event.begin_ns); buffer_ += R"(,"s":"t"})";
   }
 }

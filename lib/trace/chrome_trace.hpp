@@ -42,6 +42,9 @@ class chrome_trace {
   // Events that did not reach the file because it could not be written.
   std::uint64_t lost() const noexcept { return lost_; }
 
+  // Values of counters that were left out, because each was what the counter had been from its beginning.
+  std::uint64_t unchanged() const noexcept { return unchanged_; }
+
   // What is buffered goes to the file. Throws error if anything since the last call could not be written: after that,
   // nothing is any more.
   void flush();
@@ -61,6 +64,12 @@ class chrome_trace {
     std::map<queue_key, queue_tracks> queues;
   };
 
+  // One that never changes is no curve: it is written from where it first does.
+  struct counter {
+    traced_event first;
+    bool is_written = false;
+  };
+
   void begin_event();
   void end_event();
   void write_out() noexcept;
@@ -75,6 +84,8 @@ class chrome_trace {
   void add_pair(std::string_view name, std::string_view kind, std::int64_t process, std::uint32_t track,
                 const traced_event& event);
   void add_operation(std::int64_t process, const traced_event& event);
+  void add_value(std::int64_t process, const traced_event& event);
+  void write_value(std::int64_t process, const traced_event& event);
 
   std::string name_;
   std::uint64_t origin_ns_;
@@ -85,13 +96,15 @@ class chrome_trace {
   std::size_t event_at_ = 0;         // in the buffer: where the last one begins
   std::uint64_t written_bytes_ = 0;  // before the buffer
   bool is_empty_ = true;
-  std::unordered_map<const traced_site*, std::string> names_;  // as JSON
+  std::unordered_map<const traced_site*, std::string> names_;         // as JSON
+  std::map<std::pair<std::int64_t, std::string>, counter> counters_;  // by process and name, as viewers know them
   std::set<std::pair<std::int64_t, std::uint32_t>> threads_;
   std::map<std::pair<std::int64_t, std::uint32_t>, device_tracks> devices_;
   std::uint64_t arrows_ = 0;
   bool has_told_ = false;       // that it cannot be written
   std::uint64_t buffered_ = 0;  // events
   std::uint64_t lost_ = 0;
+  std::uint64_t unchanged_ = 0;
 };
 
 }  // namespace adaptyst::lib

@@ -97,6 +97,8 @@ def check_all(events):
     failures.check(len([name for name in queues if name.startswith("queue 1")]) >= 1, "the first queue has a track", queues)
     failures.check(len([name for name in queues if name.startswith("queue 2 (")]) >= 1 or
                    len([name for name in queues if name.startswith("queue 1 (")]) >= 1, "what overlaps has tracks of its own", queues)
+    mains = [name for (pid, thread), name in names.items() if pid == thread]
+    failures.equal(mains, ["main thread"], "the main thread is called so")
     for event in events:
         if event["ph"] == "X" and (event["pid"], event["tid"]) not in names:
             failures.add(f"the track of {event['name']} has a name")
@@ -133,7 +135,7 @@ def check_arrows(events, device):
 def check_profile(events_in_file=None):
     profile = json.loads(profile_file.read_text())
     timeline = profile["timeline"]
-    failures.equal(timeline["events"] + timeline["lost"], profile["accounting"]["ended"], "every event is in the file or counted")
+    failures.equal(timeline["events"] + timeline["lost"] + timeline["unchanged"], profile["accounting"]["ended"], "every event is in the file or counted")
     if events_in_file is not None:
         failures.equal(timeline["events"], events_in_file, "events in the file")
     return profile

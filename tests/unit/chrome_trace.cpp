@@ -70,13 +70,16 @@ TEST_CASE("times are microseconds since the first, to the nanosecond; a number a
   traced_event metric = event(traced_as::metric, solve, origin + 500, 0);
   metric.value = 0.25;
   trace.add(42, metric);
+  metric.value = 0.5;
+  metric.begin_ns += 10;
+  trace.add(42, metric);
   metric.value = std::numeric_limits<double>::infinity();
   trace.add(42, metric);
   trace.add(42, event(traced_as::mark, solve, origin + 600, 0));
   trace.finish();
   CHECK(trace.lost() == 1);
   const json all = file.content();
-  REQUIRE(all.size() == 4);
+  REQUIRE(all.size() == 5);
   CHECK(all[0] == json({{"name", "solve \"fast\""},
                         {"cat", "region"},
                         {"ph", "X"},
@@ -88,8 +91,33 @@ TEST_CASE("times are microseconds since the first, to the nanosecond; a number a
   CHECK(all[1]["dur"] == 0.015);
   CHECK(all[2]["ph"] == "C");
   CHECK(all[2]["args"]["value"] == 0.25);
-  CHECK(all[3]["ph"] == "i");
-  CHECK(all[3]["ts"] == 0.6);
+  CHECK(all[3]["args"]["value"] == 0.5);
+  CHECK(all[4]["ph"] == "i");
+  CHECK(all[4]["ts"] == 0.6);
+}
+
+TEST_CASE("a counter that never changes is left out, one that does begins with its first value") {
+  const temporary_file file;
+  chrome_trace trace(file.name(), origin, adaptyst::word_of);
+  const traced_site team{"threads", adaptyst::region_kind::metric, 0}, elsewhere = team;
+  const auto add = [&](std::int64_t process, const traced_site& site, std::uint64_t at_ns, double value) {
+    traced_event one = event(traced_as::metric, site, origin + at_ns, 0);
+    one.value = value;
+    trace.add(process, one);
+  };
+  for (std::uint64_t at = 0; at != 10; ++at) add(42, team, 1000 * at, 2);
+  for (std::uint64_t at = 0; at != 10; ++at) add(43, elsewhere, 1000 * at, at < 5 ? 2 : 3);
+  add(43, team, 20'000, 3);  // the same counter, from another path
+  trace.finish();
+  CHECK(trace.unchanged() == 10 + 4);
+  CHECK(trace.lost() == 0);
+  const json all = file.content();
+  REQUIRE(all.size() == 1 + 5 + 1);
+  for (const json& one : all) CHECK(one["pid"] == 43);
+  CHECK(all[0]["ts"] == 0.0);
+  CHECK(all[0]["args"]["value"] == 2.0);
+  CHECK(all[1]["ts"] == 5.0);
+  CHECK(all[6]["ts"] == 20.0);
 }
 
 TEST_CASE("whole pages of the file are what loads, as a program leaves them that is killed while it writes") {

@@ -218,7 +218,7 @@ TEST_CASE("two profiles of known numbers") {
   a.regions = {row};
   a.accounting = {6, 4, 1, {{loss_reason::rows_full, 1}}, 2, 3, 160.0, std::nullopt, std::nullopt};
   a.samples = adaptyst::sample_usage{10, 1000, {{loss_reason::truncated, 1}}};
-  a.timeline = adaptyst::timeline_usage{8, 2};
+  a.timeline = adaptyst::timeline_usage{8, 2, 0};
   a.options = {{"overhead", "5%"}, {"report", "none"}};
   a.processes = {{1, "a", "x", 100}};
 

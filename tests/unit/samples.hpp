@@ -127,7 +127,7 @@ class generator {
     in.offload = {below(1000), maybe(), maybe()};
     if (below(2) == 0) in.not_probed = {{"MPI_Test", "its entry \"is\" slow"}, {"MPI_Wtime", "no"}};
     if (below(2) == 0) in.options = {{"overhead", std::to_string(below(3)) + "%"}, {"output", "odd \"name\".json"}};
-    if (below(2) == 0) in.timeline = adaptyst::timeline_usage{below(1000), below(1000)};
+    if (below(2) == 0) in.timeline = adaptyst::timeline_usage{below(1000), below(1000), below(1000)};
     if (below(2) == 0) in.context = adaptyst::context_account{below(100), {}, 3e6};
     if (in.context && below(2) == 0) in.context->lost[adaptyst::loss_reason::no_wakeup] = below(10);
     if (in.context) in.devices.front().context = context();
