@@ -16,6 +16,7 @@
 #include "../open_operations.hpp"
 #include "../open_regions.hpp"
 #include "execution.hpp"
+#include "kernel_names.hpp"
 #include "memory_in_use.hpp"
 #include "tools_interface.h"
 
@@ -116,13 +117,13 @@ std::uint64_t begin_kernel(const char* name, const char* function, std::uint32_t
   strays.abandon();
   const execution on = execution::of(id);
   const source_place where{"", function, 0};
-  if (on.is_host()) return callback_region::begin(text_of(name, "unnamed kernel"), where).number();
+  const std::string_view kernel = kernel_name(text_of(name, "unnamed kernel"));
+  if (on.is_host()) return callback_region::begin(kernel, where).number();
   last_number[on.type].store(on.number, std::memory_order_relaxed);
   const device runs_on = device_of(on.type, on.number);
   say_what_times_mean(runs_on);
-  if (!is_fencing.load(std::memory_order_relaxed))
-    return callback_region::begin(text_of(name, "unnamed kernel"), where).number();
-  return callback_region::begin_offload(text_of(name, "unnamed kernel"), runs_on, where).number();
+  if (!is_fencing.load(std::memory_order_relaxed)) return callback_region::begin(kernel, where).number();
+  return callback_region::begin_offload(kernel, runs_on, where).number();
 }
 
 void end_region(std::uint64_t number) noexcept {

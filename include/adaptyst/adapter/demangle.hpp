@@ -21,6 +21,16 @@ inline std::unique_ptr<char, void (*)(void*)> demangled(const char* symbol) noex
   return {is_mangled ? abi::__cxa_demangle(symbol, nullptr, nullptr, nullptr) : nullptr, std::free};
 }
 
+// Whether a text may be what typeid() says of a class. Of other types it says what anybody may call something: "a", "i".
+inline bool may_be_type(const char* name) noexcept {
+  return (name[0] >= '1' && name[0] <= '9') || name[0] == 'N' || name[0] == 'Z' || (name[0] == 'S' && name[1] == 't');
+}
+
+// What typeid() says of a class, as people write it: "app::sweep" of "N3app5sweepE". Null: it is none.
+inline std::unique_ptr<char, void (*)(void*)> demangled_type(const char* name) noexcept {
+  return {may_be_type(name) ? abi::__cxa_demangle(name, nullptr, nullptr, nullptr) : nullptr, std::free};
+}
+
 }}  // namespace adaptyst::v1
 
 #endif

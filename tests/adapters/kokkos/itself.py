@@ -32,7 +32,7 @@ def main(command, sources):
     def count(*path):
         return rows[path]["count"] if path in rows else None
 
-    for path in [("step", "fill"), ("step", "sum"), ("step", "copy from to to"), ("step",)]:
+    for path in [("step", "fill"), ("step", "sum"), ("step", "app::sweep"), ("step", "copy from to to"), ("step",)]:
         failures.equal(count(*path), STEPS, f"{path}")
     failures.equal(rows[("step", "fill")]["site"]["function"], "Kokkos::parallel_for", "what a kernel is")
     failures.equal(rows[("step", "sum")]["site"]["function"], "Kokkos::parallel_reduce", "what a reduction is")

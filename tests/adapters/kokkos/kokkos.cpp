@@ -1,9 +1,25 @@
 #include <adaptyst/region.hpp>
+#include <algorithm>
 #include <chrono>
+#include <cstring>
+#include <map>
+#include <string>
 #include <thread>
+#include <typeinfo>
 
 #include "collecting.hpp"
 #include "kokkos_stand_in.hpp"
+
+namespace app {
+struct sweep {};
+struct tag {};
+template <class T>
+struct of {};
+template <class... T>
+struct wide {};
+template <int>
+struct cell_of_a_long_name {};
+}  // namespace app
 
 namespace {
 
@@ -54,6 +70,42 @@ TEST_CASE("kernels, regions and the program's own markers are one tree") {
   CHECK(profile.accounting.open == 0);
   CHECK(profile.accounting.unmatched == 0);
   CHECK(profile.devices.size() == 1);  // the host
+}
+
+TEST_CASE("kernels that are called by their types are called as people write these") {
+  const support::kokkos_stand_in kokkos;
+  adaptyst::collector collector(support::options());
+  using long_name = app::wide<app::cell_of_a_long_name<1>, app::cell_of_a_long_name<2>, app::cell_of_a_long_name<3>,
+                              app::cell_of_a_long_name<4>, app::cell_of_a_long_name<5>>;
+  const char* const wide[] = {typeid(app::wide<long_name, app::sweep>).name(),
+                              typeid(app::wide<long_name, app::tag>).name()};
+  const std::map<std::string, std::string> known = {
+      {typeid(app::sweep).name(), "app::sweep"},
+      {typeid(app::of<int>).name() + std::string("/") + typeid(app::tag).name(), "app::of<int>/app::tag"},
+      {"Z4mainEUliE_", "main::{lambda(int)#1}"},
+      // What a program may call its own.
+      {"a", "a"},
+      {"Zeta", "Zeta"},
+      {"3D stencil", "3D stencil"},
+      {"Newton/N3app3tagE", "Newton/N3app3tagE"}};
+  for (int i = 0; i != 3; ++i) {
+    for (const auto& [given, name] : known)
+      kokkos.end("parallel_for", kokkos.begin("parallel_for", given.c_str(), device_id(serial, 0, 1)));
+    for (const char* const given : wide)
+      kokkos.end("parallel_for", kokkos.begin("parallel_for", given, device_id(serial, 0, 1)));
+  }
+  const adaptyst::profile profile = collector.stop();
+  support::check_account(profile);
+  for (const auto& [given, name] : known) {
+    CAPTURE(given);
+    CHECK(support::find(profile, {name}).count == 3);
+  }
+  CHECK(profile.regions.size() == known.size() + 2);  // long ones are told apart by their ends
+  for (const char* const end : {"app::sweep>", "app::tag>"})
+    CHECK(std::count_if(profile.regions.begin(), profile.regions.end(), [&](const adaptyst::region& one) {
+            const std::string& name = one.path.back();
+            return name.find("app::wide<app::wide<") == 0 && name.rfind(end) == name.size() - std::strlen(end);
+          }) == 1);
 }
 
 TEST_CASE("without fences a device's kernels are what the host does for them") {

@@ -5,6 +5,13 @@
 
 #include <cstdio>
 
+namespace app {
+struct sweep {
+  Kokkos::View<double*> of;
+  KOKKOS_INLINE_FUNCTION void operator()(int i) const { of(i) = i; }
+};
+}  // namespace app
+
 int main(int count, char** arguments) {
   Kokkos::initialize(count, arguments);
   {
@@ -20,6 +27,7 @@ int main(int count, char** arguments) {
       ADAPTYST_REGION("step");
       Kokkos::parallel_for(
           "fill", cells, KOKKOS_LAMBDA(int i) { from(i) = i; });
+      Kokkos::parallel_for(cells, app::sweep{from});
       Kokkos::deep_copy(to, from);
       Kokkos::parallel_reduce(
           "sum", cells, KOKKOS_LAMBDA(int i, double& add) { add += to(i); }, sum);

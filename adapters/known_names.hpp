@@ -1,0 +1,63 @@
+// Names that take long to make, each made once, when it is first asked for.
+//
+//   static known_names names;
+//   const char* const name = names.find(key, [](auto& text) { write_code_name(text, "loop", code); });
+//
+// Found without a lock. There is room for 1,000; of others nothing is known.
+#ifndef ADAPTYST_ADAPTERS_KNOWN_NAMES_HPP
+#define ADAPTYST_ADAPTERS_KNOWN_NAMES_HPP
+
+#include <atomic>
+#include <cstdint>
+
+namespace adaptyst::adapters {
+
+class known_names {
+ public:
+  using text = char[128];
+
+  // `key`: not 0. `write` has the lock. Null: there is no room.
+  template <class Write>
+  const char* find(std::uint64_t key, Write&& write) noexcept {
+    const std::uint64_t first = (key * 0x9E3779B97F4A7C15U) >> 53;
+    for (std::uint64_t at = first;; ++at) {
+      const std::uint64_t there = known_[at % slots].key.load(std::memory_order_acquire);
+      if (there == key) return known_[at % slots].name;
+      if (there == 0) break;
+    }
+    while (busy_.test_and_set(std::memory_order_acquire)) {}
+    const char* name = nullptr;
+    for (std::uint64_t at = first;; ++at) {
+      known_name& slot = known_[at % slots];
+      const std::uint64_t there = slot.key.load(std::memory_order_relaxed);
+      if (there == 0) {
+        if (used_ == most) break;
+        ++used_;
+        write(slot.name);
+        slot.key.store(key, std::memory_order_release);
+      }
+      if (there == 0 || there == key) {
+        name = slot.name;
+        break;
+      }
+    }
+    busy_.clear(std::memory_order_release);
+    return name;
+  }
+
+ private:
+  static constexpr unsigned slots = 2048;
+  static constexpr unsigned most = 1000;
+
+  struct known_name {
+    std::atomic<std::uint64_t> key;  // 0: free; written last
+    text name;
+  };
+  known_name known_[slots]{};
+  unsigned used_ = 0;
+  std::atomic_flag busy_ = ATOMIC_FLAG_INIT;
+};
+
+}  // namespace adaptyst::adapters
+
+#endif

@@ -1,0 +1,52 @@
+// What a kernel is called. Kokkos calls one that the program has not named by the type of its functor, as typeid() spells
+// it, and, if it has one, behind a slash that of its tag.
+#ifndef ADAPTYST_ADAPTERS_KOKKOS_KERNEL_NAMES_HPP
+#define ADAPTYST_ADAPTERS_KOKKOS_KERNEL_NAMES_HPP
+
+#include <adaptyst/adapter/demangle.hpp>
+#include <adaptyst/region.hpp>
+#include <cstdio>
+#include <cstring>
+#include <memory>
+#include <string_view>
+
+#include "../known_names.hpp"
+
+namespace adaptyst::kokkos {
+
+// A name keeps 127 bytes. Of templates, what tells one from another may stand at the end.
+inline void write_both_ends(adapters::known_names::text& to, const char* name) noexcept {
+  constexpr int beginning = 80, end = 40;
+  const std::size_t bytes = std::strlen(name);
+  if (bytes < sizeof to) std::memcpy(to, name, bytes + 1);
+  else std::snprintf(to, sizeof to, "%.*s...%s", beginning, name, name + bytes - end);
+}
+
+inline void write_type_names(adapters::known_names::text& to, const char* name) noexcept {
+  const char* const tag = std::strchr(name, '/');
+  char functor[2048];
+  std::snprintf(functor, sizeof functor, "%.*s", static_cast<int>(tag != nullptr ? tag - name : sizeof functor), name);
+  const auto type = demangled_type(functor);
+  if (type == nullptr) return write_both_ends(to, name);  // it is what the program says
+  const auto tag_type = demangled_type(tag != nullptr ? tag + 1 : "");
+  char all[4096];
+  std::snprintf(all, sizeof all, "%s%s%s", type.get(), tag != nullptr ? "/" : "",
+                tag == nullptr        ? ""
+                : tag_type != nullptr ? tag_type.get()
+                                      : tag + 1);
+  write_both_ends(to, all);
+}
+
+// Remembered; any thread.
+inline std::string_view kernel_name(std::string_view given) noexcept {
+  static adapters::known_names known;
+  if (!may_be_type(given.data())) return given;
+  const std::uint64_t key = detail::hash(0, {given.data(), given.size()}) | 1;
+  const char* const name =
+      known.find(key, [&](adapters::known_names::text& text) { write_type_names(text, given.data()); });
+  return name != nullptr ? name : given;
+}
+
+}  // namespace adaptyst::kokkos
+
+#endif
