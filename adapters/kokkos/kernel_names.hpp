@@ -25,7 +25,8 @@ inline void write_both_ends(adapters::known_names::text& to, const char* name) n
 inline void write_type_names(adapters::known_names::text& to, const char* name) noexcept {
   const char* const tag = std::strchr(name, '/');
   char functor[2048];
-  std::snprintf(functor, sizeof functor, "%.*s", static_cast<int>(tag != nullptr ? tag - name : sizeof functor), name);
+  std::snprintf(functor, sizeof functor, "%.*s",
+                tag != nullptr ? static_cast<int>(tag - name) : static_cast<int>(sizeof functor), name);
   const auto type = demangled_type(functor);
   if (type == nullptr) return write_both_ends(to, name);  // it is what the program says
   const auto tag_type = demangled_type(tag != nullptr ? tag + 1 : "");

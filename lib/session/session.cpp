@@ -97,7 +97,7 @@ void session::start_own() {
   source_->admit(*own_, 0);
   for (const std::string& file : own_->files()) {
     beside_the_rest([&] { source_->adopt(file); });
-    note_constructs(own_->id(), file);
+    constructs_.expect(own_->id(), file);
   }
   if (!options_.functions.empty())
     beside_the_rest([this] {
@@ -168,20 +168,13 @@ void session::prepare(const target& one, const std::vector<process_object>& obje
   for (const process_object& object : objects) context_->attach(object.file);
 }
 
-// Adapters may know what they tell of by its address alone: its file is to be known when the process is gone.
-void session::note_constructs(pid_t process, const std::string& file) {
-  constexpr std::string_view beginning = "libadaptyst-";
-  if (std::string_view(file).substr(file.rfind('/') + 1).substr(0, beginning.size()) != beginning) return;
-  if (with_constructs_.insert(process).second) constructs_.look_at(process);
-}
-
 void session::begin(target& one, const std::vector<process_object>& objects) {
   prepare(one, objects);
   one.claim(terms_);
   source_->admit(one, objects.empty() ? 0 : objects.front().control_block);
   for (const process_object& object : objects) {
     source_->adopt(object.file);
-    note_constructs(one.id(), object.file);
+    constructs_.expect(one.id(), object.file);
   }
 }
 
@@ -191,7 +184,7 @@ void session::announce(target& one, const std::vector<process_object>& objects, 
   source_->admit(one, told);
   for (const process_object& object : objects) {
     if (object.control_block == told) source_->adopt(object.file);
-    note_constructs(one.id(), object.file);
+    constructs_.expect(one.id(), object.file);
   }
 }
 
@@ -231,7 +224,10 @@ void session::adopt(const std::string& file) {
 }
 
 void session::adopt_own_objects() {
-  for (const std::string& file : own_->files()) adopt(file);
+  for (const std::string& file : own_->files()) {
+    adopt(file);
+    constructs_.expect(own_->id(), file);
+  }
 }
 
 void session::look_for_symbols(const target& one) {
@@ -243,7 +239,7 @@ void session::look_for_symbols(const target& one) {
 void session::look_at(target& one) {
   one.refresh(context_ != nullptr);
   look_for_symbols(one);
-  if (with_constructs_.count(one.id()) != 0) constructs_.look_at(one.id());
+  constructs_.look_at(one.id());
   drain(one);
 }
 
@@ -261,7 +257,7 @@ void session::refresh(how_much to_read) {
   for (const auto& one : targets_) {
     const bool has_ended = !one->is_running();
     if (has_ended) drain(*one);
-    else if (with_constructs_.count(one->id()) != 0) constructs_.look_at(one->id());
+    else constructs_.look_at(one->id());
     if (to_read == how_much::all || has_ended || !one->outlives()) one->refresh(context_ != nullptr);
     else one->note_time();
     if (has_ended) one->read_out();
@@ -363,7 +359,7 @@ profile session::make(const assembly::choice& wanted, std::optional<context_sums
   for (region& row : made.regions)
     for (const auto& one : targets_)
       for (const auto& [step, time_ns] : one->steps_of(row.id)) row.measured_on[step] += time_ns;
-  if (!with_constructs_.empty()) {
+  if (constructs_.are_expected()) {
     constructs_.spell(made);
     join_same_rows(made.regions);
   }

@@ -105,7 +105,6 @@ class session {
   void prepare(const target& one, const std::vector<process_object>& objects);
   void look_for_symbols(const target& one);
   void adopt(const std::string& file);
-  void note_constructs(pid_t process, const std::string& file);
   bool is_there(pid_t process) const;
   enum class how_much { all, what_would_be_lost };
   void refresh(how_much to_read);
@@ -117,7 +116,6 @@ class session {
   const options options_;
   output_names names_;
   construct_names constructs_;
-  std::set<pid_t> with_constructs_;  // an adapter is loaded there
   const subject whose_;
   phase phase_ = phase::starting;
   std::string reason_;  // why this source

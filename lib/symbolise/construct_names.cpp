@@ -4,6 +4,7 @@
 
 #include <adaptyst/adapter/code_name.hpp>
 #include <optional>
+#include <string_view>
 #include <utility>
 
 namespace adaptyst::lib {
@@ -17,10 +18,26 @@ bool may_be_code(const std::string& name) { return name.find(" @") != std::strin
 
 }  // namespace
 
+void construct_names::expect(pid_t process, const std::string& file) {
+  constexpr std::string_view beginning = "libadaptyst-";
+  if (std::string_view(file).substr(file.rfind('/') + 1).substr(0, beginning.size()) != beginning) return;
+  const std::lock_guard lock(mutex_);
+  look_again(process, looked_at_[process]);
+}
+
+bool construct_names::are_expected() {
+  const std::lock_guard lock(mutex_);
+  return !looked_at_.empty();
+}
+
 void construct_names::look_at(pid_t process) {
   const std::lock_guard lock(mutex_);
-  const std::uint64_t state = state_of_files(process);
-  if (state == 0 || std::exchange(looked_at_[process], state) == state) return;
+  if (const auto known = looked_at_.find(process); known != looked_at_.end()) look_again(process, known->second);
+}
+
+void construct_names::look_again(pid_t process, std::uint64_t& state) {
+  const std::uint64_t now = state_of_files(process);
+  if (now == 0 || std::exchange(state, now) == now) return;
   code_.look_at(process);
   known_.clear();
 }

@@ -2,7 +2,8 @@
 // "solve solver.cc:2240 parallel"; without debugging information "solve+0x4f parallel".
 //
 //   construct_names names;
-//   names.look_at(pid);                               // while it lives
+//   names.expect(pid, "/usr/lib/libadaptyst-ompt.so"); // it has loaded an adapter
+//   names.look_at(pid);                               // again while it lives
 //   names.spell(profile);
 #ifndef ADAPTYST_LIB_SYMBOLISE_CONSTRUCT_NAMES_HPP
 #define ADAPTYST_LIB_SYMBOLISE_CONSTRUCT_NAMES_HPP
@@ -22,7 +23,10 @@ namespace adaptyst::lib {
 // Thread-safe: timelines are written while others read.
 class construct_names {
  public:
-  // Notes what code the process has mapped now, if that is not known already.
+  // A process has loaded a file. Of an adapter, names are to be spelled from now on.
+  void expect(pid_t process, const std::string& file);
+  bool are_expected();
+  // Notes what code the process has mapped now, if it has an adapter, and that is not known already.
   void look_at(pid_t process);
 
   // The name itself, where it is another one, or where the file does not tell.
@@ -35,12 +39,13 @@ class construct_names {
     std::string name;
     source_location site;  // empty: not known
   };
+  void look_again(pid_t process, std::uint64_t& state);
   const spelled_name& find(const std::string& name);
   void spell(std::vector<std::string>& path);
 
   std::mutex mutex_;
   symboliser code_;
-  std::map<pid_t, std::uint64_t> looked_at_;  // see state_of_files()
+  std::map<pid_t, std::uint64_t> looked_at_;  // of processes with adapters; see state_of_files()
   std::unordered_map<std::string, spelled_name> known_;
 };
 

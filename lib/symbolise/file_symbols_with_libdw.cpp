@@ -31,9 +31,11 @@ std::string written(const char* symbol) {
   return text ? text.get() : std::string(symbol, std::strcspn(symbol, "@"));  // a version follows
 }
 
-// Clang writes no table of which unit has which code, and libdw finds such units only by going through them.
+// Clang writes no table of which unit has which code: libdw finds such units only by going through them, and in a program
+// of several compilers takes another unit for the one.
 Dwarf_Die* unit_at(Dwfl_Module* module, Dwarf_Addr address, Dwarf_Addr& bias) {
-  if (Dwarf_Die* const found = dwfl_module_addrdie(module, address, &bias)) return found;
+  Dwarf_Die* const found = dwfl_module_addrdie(module, address, &bias);
+  if (found != nullptr && dwarf_haspc(found, address - bias) > 0) return found;
   for (Dwarf_Die* unit = nullptr; (unit = dwfl_module_nextcu(module, unit, &bias)) != nullptr;)
     if (dwarf_haspc(unit, address - bias) > 0) return unit;
   return nullptr;

@@ -100,8 +100,12 @@ TEST_CASE("what an adapter knows by its address is called by where it stands in 
   adaptyst::write_code_name(name, "target update", code);
   CHECK(std::string(name).find("target update @unit_tests+0x") == 0);
   construct_names names;
-  CHECK(names.spelled(name) == name);
   names.look_at(getpid());
+  names.expect(getpid(), "/usr/lib/libadaptyst.so");
+  CHECK(!names.are_expected());
+  CHECK(names.spelled(name) == name);
+  names.expect(getpid(), "/usr/lib/libadaptyst-ompt.so");
+  CHECK(names.are_expected());
   adaptyst::profile in;
   in.regions.resize(2);
   in.regions[0].path = {name};
@@ -129,7 +133,7 @@ TEST_CASE("without debugging information it is a function and an offset") {
   child one(program);
   REQUIRE(one.open_function != 0);
   construct_names names;
-  names.look_at(one.id());
+  names.expect(one.id(), "libadaptyst-ompt.so");
   std::uint64_t base = 0;
   for_each_mapping(one.id(), [&](const mapping& piece) {
     if (base == 0 && piece.path == program) base = piece.begin;

@@ -4,7 +4,8 @@ import pathlib
 import re
 import shutil
 
-from openmp_programs import Runtime, attribute, check_account, command, failures, here, regions, run, sources, total, work
+from openmp_programs import (Runtime, attribute, check_account, command, failures, here, output, regions, run, sources, tool, total,
+                             work)
 
 REPEATS = 10
 
@@ -65,10 +66,15 @@ def names(runtime, *flags, before=lambda program: None):
 def check_names(runtime):
     """Where constructs stand: with debugging information, by symbols, and with neither."""
     what = f"LLVM {runtime.version}"
-    with_lines = names(runtime, "-g")
+    # Of another compiler, which lists its code where Clang does not.
+    (work / "other.c").write_text("int other(int x) { return x * 3; }\n")
+    output([tool("gcc"), "-g", "-c", work / "other.c", "-o", work / "other.o"])
+    for more in ([], [work / "other.o"]):
+        with_lines = names(runtime, "-g", *more)
+        for kind, pragma in [("parallel", "#pragma omp parallel num_threads(2)"), ("loop", "#pragma omp for")]:
+            name = f"uneven_loop uneven.cpp:{line_of(pragma)} {kind}"
+            failures.equal([one["path"][-1] for one in with_lines[kind]], [name], f"{what}: with -g, a {kind}")
     for kind, pragma in [("parallel", "#pragma omp parallel num_threads(2)"), ("loop", "#pragma omp for")]:
-        name = f"uneven_loop uneven.cpp:{line_of(pragma)} {kind}"
-        failures.equal([one["path"][-1] for one in with_lines[kind]], [name], f"{what}: with -g, a {kind}")
         site = with_lines[kind][0]["site"]
         failures.equal((site["function"], site["line"], pathlib.Path(site["file"]).name),
                        ("uneven_loop", line_of(pragma), "uneven.cpp"), f"{what}: its site")
