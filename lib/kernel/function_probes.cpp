@@ -84,7 +84,8 @@ std::vector<error> explain(const std::vector<refused_function>& all, const std::
       list = first_of(of.imported, most_imported) + ", which the program imports";
       if (!of.others.empty()) list += fmt::format(", and {} that it does not", of.others.size());
     }
-    told.emplace_back(list + ": " + why, *(of.imported.empty() ? of.others : of.imported).begin(), 0, of.hint);
+    told.emplace_back(fmt::format("{}: {}", list, why), *(of.imported.empty() ? of.others : of.imported).begin(), 0,
+                      of.hint);
   }
   return told;
 }
