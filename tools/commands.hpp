@@ -15,6 +15,7 @@ void add_sites(CLI::App& to);
 void add_doctor(CLI::App& to);
 void add_report(CLI::App& to);
 void add_diff(CLI::App& to);
+constexpr const char* after_mark = "--after";  // before the files that `diff` compares others with
 void add_completion(CLI::App& to);
 void add_help(CLI::App& to);
 

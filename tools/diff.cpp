@@ -13,7 +13,7 @@ namespace adaptyst::tools {
 namespace {
 
 struct diff_options {
-  std::string before, after;
+  std::vector<std::string> before, after;
   std::string fail_above;
   std::string least_share = "0%";
   std::vector<std::string> outputs;
@@ -34,9 +34,30 @@ std::string check_percent(const std::string& text) {
   return fraction_of(text) ? std::string() : fmt::format("'{}' is no percentage such as 5%", text);
 }
 
-void diff(const diff_options& asked) {
-  const comparison found =
-      compare(read_profile(asked.before), read_profile(asked.after), *fraction_of(asked.least_share));
+std::vector<profile> read_all(const std::vector<std::string>& files) {
+  std::vector<profile> all;
+  for (const std::string& file : files) all.push_back(read_profile(file));
+  return all;
+}
+
+// `diff OLD NEW`, as well as `diff OLD... -- NEW...`.
+void split(diff_options& asked) {
+  if (!asked.after.empty()) {
+    if ((asked.before.size() == 1) != (asked.after.size() == 1))
+      throw lib::error("cannot compare one run with several: how it would differ when run again is not known", 0,
+                       "name at least two runs on each side, or one on each");
+    return;
+  }
+  if (asked.before.size() != 2)
+    throw lib::error("cannot tell which runs are old and which new", 0,
+                     "adaptyst diff OLD.json NEW.json, or adaptyst diff OLD*.json -- NEW*.json");
+  asked.after.push_back(asked.before.back());
+  asked.before.pop_back();
+}
+
+void diff(diff_options& asked) {
+  split(asked);
+  const comparison found = compare_runs(read_all(asked.before), read_all(asked.after), *fraction_of(asked.least_share));
   write_outputs(asked.outputs, "the comparison",
                 [&](output_form form) { return form == output_form::json ? to_json(found) : to_table(found); });
   if (asked.format == "json") print_json(to_json(found));
@@ -52,9 +73,12 @@ void diff(const diff_options& asked) {
 
 void add_diff(CLI::App& to) {
   const auto asked = std::make_shared<diff_options>();
-  CLI::App* const command = to.add_subcommand("diff", "Compare two profiles, region by region");
-  command->add_option("BEFORE", asked->before, "The profile to compare with")->required()->type_name("");
-  command->add_option("AFTER", asked->after, "The profile that may have changed")->required()->type_name("");
+  CLI::App* const command = to.add_subcommand("diff", "Compare runs before and after a change, region by region");
+  command->add_option("BEFORE", asked->before, "Profiles of runs before the change; the last of two alone is AFTER")
+      ->required()
+      ->type_name("");
+  command->add_option(after_mark, asked->after, "Profiles of runs after the change; a plain `--` says the same")
+      ->type_name("FILE...");
   command->add_option("--fail-above", asked->fail_above, "End with status 1 if a region got slower by more than this")
       ->type_name("PERCENT%")
       ->check(check_percent);
@@ -67,25 +91,28 @@ void add_diff(CLI::App& to) {
   add_output(*command, asked->outputs, "Write the comparison to this file");
   add_format(*command, asked->format);
   command->footer(
-      "Regions are the same if the names of their path, their kind and their device are; files and\n"
-      "lines may have moved. They are sorted by how much their total changed. p tells how often chance\n"
-      "alone makes the durations of single events differ as much (Mann-Whitney U test on the\n"
-      "histograms, for regions with at least 8 events in both profiles, corrected for the number of\n"
-      "regions by Holm's method); below 0.01 a star stands behind it.\n"
+      "Did my change make it faster? `adaptyst diff old.json new.json` compares two runs,\n"
+      "`adaptyst diff old-*.json -- new-*.json` several of each, best taken by turns (docs/comparing.md).\n"
       "\n"
-      "`--fail-above 5%` fails if, for any region, the mean duration of an event grew by more than 5 %,\n"
-      "and p is below 0.01, and events of AFTER tend to be the longer ones. Regions that are new, that\n"
-      "have vanished, or that merely run more often, do not fail.\n"
+      "Regions are the same if the names of their path, their kind and their device are; files and lines\n"
+      "may have moved. They are sorted by how much the total of a run changed. `change` is that of an\n"
+      "event's mean duration; n tells in how many runs of either side the region is.\n"
       "\n"
-      "p knows the events within the two runs, not how runs differ as wholes: a busy machine makes the\n"
-      "same program slower, significantly. Choose a limit above what two runs of the same program\n"
-      "differ by, and merge several runs into each side with `adaptyst report --output`.\n"
+      "Of several runs, a region is slower or faster if its runs differ between the sides by more than\n"
+      "within them: Welch's t on logarithms, corrected for the number of regions, p < 0.02. From five\n"
+      "runs a side on 10 % is found where runs differ by 2 or 3 %. The interval holds the change with\n"
+      "95 % certainty.\n"
+      "\n"
+      "Of a single run a side, nobody knows how runs differ: a change must exceed 10 %, and the durations\n"
+      "of single events must differ by more than chance (Mann-Whitney U test, Holm's correction).\n"
+      "\n"
+      "`--fail-above 5%` fails if, for any region, the verdict is slower and the change is above 5 %.\n"
+      "Regions that are new, that have vanished, or that merely run more often, do not fail.\n"
       "\n"
       "docs/comparison-schema.json says what `--format json` prints.\n"
       "\n"
-      "Exit status: 0 all is well; 1 a region got slower by more than `--fail-above` allows; 2 wrong usage, or a file "
-      "that\n"
-      "could not be read or written.");
+      "Exit status: 0 all is well; 1 a region got slower by more than `--fail-above` allows; 2 wrong usage, or a file\n"
+      "that could not be read or written.");
   command->callback([asked] { diff(*asked); });
 }
 

@@ -2,6 +2,9 @@
 #include <fmt/format.h>
 
 #include <adaptyst/version.hpp>
+#include <algorithm>
+#include <string_view>
+#include <vector>
 
 #include "command_tree.hpp"
 #include "commands.hpp"
@@ -33,6 +36,15 @@ void suggest(const CLI::App& program) {
       tools::complain(fmt::format("did you mean '{}'?", meant));
 }
 
+// `diff OLD... -- NEW...`: CLI11 forgets where the "--" stood, so it is told as an option.
+std::vector<const char*> words_of(int count, char** arguments) {
+  std::vector<const char*> words(arguments, arguments + count);
+  if (count < 2 || std::string_view(arguments[1]) != "diff") return words;
+  const auto mark = std::find(words.begin(), words.end(), std::string_view("--"));
+  if (mark != words.end()) *mark = tools::after_mark;
+  return words;
+}
+
 int run(int count, char** arguments) {
   CLI::App program("Sees where programs with markers spend their time", "adaptyst");
   program.set_version_flag(
@@ -46,7 +58,8 @@ int run(int count, char** arguments) {
       "Exit status: 0 all is well; 1 the question was answered with no, by `diff` or `doctor`; 2 wrong usage or bad "
       "input.\n`run` ends as its program does.");
   try {
-    program.parse(count, arguments);
+    const std::vector<const char*> words = words_of(count, arguments);
+    program.parse(count, words.data());
   } catch (const CLI::RuntimeError& ended) {
     return ended.get_exit_code();
   } catch (const CLI::ParseError& stopped) {

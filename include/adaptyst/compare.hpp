@@ -1,14 +1,14 @@
-// Two profiles held against each other, call path by call path: what takes longer now, and is that more than chance?
+// Did a change make the program faster? Profiles of runs before and after it, held against each other call path by call
+// path.
 //
-//   const adaptyst::comparison all = adaptyst::compare(adaptyst::read_profile("old.json"),
-//                                                      adaptyst::read_profile("new.json"));
+//   std::vector<adaptyst::profile> before, after;  // of five runs each, taken by turns
+//   const adaptyst::comparison all = adaptyst::compare_runs(before, after);
 //   for (const adaptyst::compared_region& r : all.regions)
 //     if (r.slower_by(0.05)) std::cout << r.path.back() << " takes over 5 % longer\n";
 //
-// What the test of significance cannot know: two runs may differ as wholes (another machine, clock rate, memory layout),
-// and events of one run resemble each other. Both make it see differences that another pair of runs would not show;
-// merge several runs into each side. It works on the buckets of histograms, so that a shift within one, at most 6 %, is
-// invisible to it; and it asks for a shift of most events, not of a few very long ones.
+// Runs of one program differ as wholes: clock rates, memory layout, what else the machine does. How much, only further runs
+// can tell. So a change is judged by how runs of one side differ among themselves; where there is but one run a side, it
+// must exceed `single_run_floor` as well. docs/comparing.md has the formulas, and what they cannot know.
 #ifndef ADAPTYST_COMPARE_HPP
 #define ADAPTYST_COMPARE_HPP
 
@@ -22,44 +22,80 @@ struct rank_test_result {
 };
 
 // Whether events of `after` tend to take longer, or shorter, than those of `before`: the Mann-Whitney U test, two-sided.
-// Empty where either has fewer than 8 events, too few for the normal approximation.
+// Empty where either has fewer than 8 events, too few for the normal approximation. It works on buckets, so that a shift
+// within one, at most 6 %, is invisible to it; and it asks for a shift of most events, not of a few very long ones.
 std::optional<rank_test_result> rank_test(const histogram& before, const histogram& after);
 
-// p below this is called significant.
-constexpr double significance_level = 0.01;
+// p below this is called significant. It is the chance of any wrong finding in a whole comparison.
+constexpr double significance_level = 0.02;
+// By how much means of two single runs may differ, 0.1 being 10 %, without that being called a change. No profile knows how
+// runs differ; on a machine that does nothing else few programs drift so far, on a busy one many do.
+constexpr double single_run_floor = 0.1;
 
-// A region in one of the profiles, summed over the source lines that give it the same names.
+// A region on one side, summed over the source lines that give it the same names, and over runs.
 struct compared_side {
+  std::size_t runs = 0;  // in which it is
   std::uint64_t count = 0;
   std::optional<std::uint64_t> total_ns;  // empty: not timed
 
   std::optional<double> mean_ns() const;
+  std::optional<double> total_of_run_ns() const;  // of one in which it is
+};
+
+enum class change_verdict {
+  slower,
+  faster,
+  unclear,   // no more than chance, or one run's drift, would make
+  untested,  // not timed, or in too few runs, or too few events
+  appeared,  // only after
+  vanished,  // only before
+};
+const char* word_of(change_verdict what);
+
+// Fractions: 0.1 is 10 % more. With 95 % certainty the change is between them, each region taken for itself.
+struct change_interval {
+  double low = 0, high = 0;
 };
 
 struct compared_region {
   std::vector<std::string> path;
   region_kind kind = region_kind::region;
-  std::optional<adaptyst::device_kind> device_kind;  // empty for a device that the profile does not list
+  std::optional<adaptyst::device_kind> device_kind;  // empty for a device that the profiles do not list
   std::uint32_t device_index = 0;
-  std::optional<compared_side> before, after;  // empty: not in that profile
-  // Of the durations of single events. Its p is corrected for the number of regions that were tested (Holm).
-  std::optional<rank_test_result> test;
+  std::optional<compared_side> before, after;  // empty: in none of the runs
+  // Of the mean duration of an event, as a fraction; of the runs' geometric mean where there are several.
+  std::optional<double> change_of_mean;
+  std::optional<change_interval> interval;
+  // How often chance alone makes a change as large as this anywhere in the comparison. Empty: untested.
+  std::optional<double> p;
+  std::optional<double> slower;  // of single runs, see rank_test_result
+  change_verdict found = change_verdict::untested;
 
-  // after / before - 1; empty where either is missing or 0.
+  // after / before - 1, of a run; empty where either is missing or 0.
   std::optional<double> change_of_total() const;
-  std::optional<double> change_of_mean() const;
-  bool significant() const;
-  // The mean duration grew by more than this fraction, and the test says that events take longer now.
+  // It is found to be slower, and its mean duration grew by more than this fraction.
   bool slower_by(double fraction) const;
 };
 
+// How it was told what is more than chance.
+enum class comparison_method {
+  single_runs,   // rank_test() of single events, and the floor
+  permutations,  // of runs: Welch's t on logarithms of mean durations, the greatest of all regions
+  welch,         // the same t by its distribution: too few runs to permute
+};
+const char* word_of(comparison_method how);
+
 struct comparison {
-  std::vector<compared_region> regions;  // by the absolute change of the total, greatest first
-  std::size_t ignored = 0;               // regions below the least share in both profiles
+  std::size_t runs_before = 0, runs_after = 0;
+  comparison_method method = comparison_method::single_runs;
+  std::vector<compared_region> regions;  // by the absolute change of a run's total, greatest first
+  std::size_t ignored = 0;               // regions below the least share on both sides
 };
 
 // Matches regions by the names of the path, kind, and kind and index of the device: lines and ids may have moved.
-// Regions whose total is below `least_share` of the duration of their processes, in both profiles, are ignored.
+// Regions whose total is below `least_share` of the duration of their processes, on both sides, are ignored.
+comparison compare_runs(const std::vector<profile>& before, const std::vector<profile>& after, double least_share = 0);
+// Single runs.
 comparison compare(const profile& before, const profile& after, double least_share = 0);
 
 // The comparison as JSON (docs/comparison-schema.json), or as a table for people.

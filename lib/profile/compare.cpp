@@ -1,7 +1,11 @@
 #include <adaptyst/compare.hpp>
 #include <algorithm>
 #include <cmath>
+#include <functional>
+#include <limits>
 #include <tuple>
+
+#include "set_test.hpp"
 
 namespace adaptyst { inline namespace v1 {
 
@@ -9,39 +13,54 @@ namespace {
 
 using key = std::tuple<std::vector<std::string>, region_kind, std::optional<device_kind>, std::uint32_t>;
 
+// Of one run.
 struct summed {
-  compared_side side;
+  std::uint64_t count = 0;
+  std::optional<std::uint64_t> total_ns;
+  double total_variance = 0;  // of an estimate
   histogram durations;
 };
 
-struct pair_of_sides {
-  std::optional<summed> before, after;
+struct sides {
+  std::optional<compared_side> before, after;
+  std::vector<std::optional<summed>> runs;  // those of before first
 };
 
-std::optional<summed>& side_of(pair_of_sides& both, bool is_after) { return is_after ? both.after : both.before; }
+std::optional<double> log_mean(const std::optional<summed>& of) {
+  if (!of || of->total_ns.value_or(0) == 0 || of->count == 0) return std::nullopt;
+  return std::log(static_cast<double>(*of->total_ns)) - std::log(static_cast<double>(of->count));
+}
 
-void add_rows(std::map<key, pair_of_sides>& to, const profile& of, bool is_after) {
+void add_rows(std::map<key, sides>& to, const profile& of, std::size_t run, std::size_t runs) {
   for (const region& row : of.regions) {
     const bool known = row.device < of.devices.size();
     const device_usage* const device = known ? &of.devices[row.device] : nullptr;
     const key same{row.path, row.kind, known ? std::optional(device->kind) : std::nullopt,
                    known ? device->index : row.device};
-    std::optional<summed>& there = side_of(to[same], is_after);
-    if (!there) there.emplace();
-    there->side.count += row.count;
-    if (row.total_ns != 0 || row.durations.count() != 0)
-      there->side.total_ns = there->side.total_ns.value_or(0) + row.total_ns;
-    there->durations.merge(row.durations);
+    sides& there = to[same];
+    there.runs.resize(runs);
+    std::optional<summed>& sum = there.runs[run];
+    if (!sum) sum.emplace();
+    sum->count += row.count;
+    if (row.total_ns != 0 || row.durations.count() != 0) sum->total_ns = sum->total_ns.value_or(0) + row.total_ns;
+    sum->total_variance += row.total_variance.value_or(0);
+    sum->durations.merge(row.durations);
+  }
+}
+
+void add_up(sides& of, std::size_t before) {
+  for (std::size_t run = 0; run != of.runs.size(); ++run) {
+    if (!of.runs[run]) continue;
+    std::optional<compared_side>& to = run < before ? of.before : of.after;
+    if (!to) to.emplace();
+    ++to->runs;
+    to->count += of.runs[run]->count;
+    if (of.runs[run]->total_ns) to->total_ns = to->total_ns.value_or(0) + *of.runs[run]->total_ns;
   }
 }
 
 double total_of(const std::optional<compared_side>& side) {
   return side ? static_cast<double>(side->total_ns.value_or(0)) : 0;
-}
-
-std::optional<double> change(std::optional<double> before, std::optional<double> after) {
-  if (!before || !after || *before == 0) return std::nullopt;
-  return *after / *before - 1;
 }
 
 double duration_of(const profile& of) {
@@ -50,18 +69,110 @@ double duration_of(const profile& of) {
   return sum;
 }
 
-// S. Holm: A simple sequentially rejective multiple test procedure, Scand. J. Statist. 6 (1979). It holds however the
-// tests depend on each other, as those of nested regions do.
-void correct_for_number(std::vector<compared_region>& regions) {
-  std::vector<double*> all;
-  for (compared_region& one : regions)
-    if (one.test) all.push_back(&one.test->p);
-  std::sort(all.begin(), all.end(), [](const double* a, const double* b) { return *a < *b; });
-  double least = 0;
-  for (std::size_t at = 0; at != all.size(); ++at) {
-    least = std::max(least, std::min(1.0, *all[at] * static_cast<double>(all.size() - at)));
-    *all[at] = least;
+change_verdict direction(double change) { return change > 0 ? change_verdict::slower : change_verdict::faster; }
+
+change_interval around(double log_change, double reach) {
+  return {std::expm1(log_change - reach), std::expm1(log_change + reach)};
+}
+
+// What the profiles know of their own errors comes on top of the floor.
+void compare_single_runs(std::vector<compared_region>& regions, const std::vector<sides>& rows) {
+  constexpr double certainty = 1.96;  // of a normal distribution, 95 %
+  std::vector<double*> tests;
+  for (std::size_t at = 0; at != regions.size(); ++at) {
+    compared_region& one = regions[at];
+    const std::vector<std::optional<summed>>& runs = rows[at].runs;
+    const std::optional<double> before = log_mean(runs[0]);
+    const std::optional<double> after = log_mean(runs[1]);
+    if (!before || !after) continue;
+    double variance = 0;
+    for (const std::optional<summed>& run : runs) {
+      const auto total = static_cast<double>(*run->total_ns);
+      variance += run->total_variance / (total * total);
+    }
+    one.change_of_mean = *one.after->mean_ns() / *one.before->mean_ns() - 1;
+    one.interval = around(*after - *before, std::log1p(single_run_floor) + certainty * std::sqrt(variance));
+    const std::optional<rank_test_result> test = rank_test(runs[0]->durations, runs[1]->durations);
+    if (!test) continue;
+    one.p = test->p;
+    one.slower = test->slower;
+    tests.push_back(&*one.p);
   }
+  lib::correct_for_number(tests);
+  for (compared_region& one : regions) {
+    if (!one.p) continue;
+    const bool is_beyond_floor = one.interval->low > 0 || one.interval->high < 0;
+    const bool agree = (*one.slower > 0.5) == (*one.change_of_mean > 0);
+    one.found = is_beyond_floor && agree && *one.p < significance_level ? direction(*one.change_of_mean)
+                                                                        : change_verdict::unclear;
+  }
+}
+
+void compare_sets(comparison& in, const std::vector<sides>& rows) {
+  std::vector<lib::run_values> values;
+  for (const sides& one : rows) {
+    lib::run_values& of = values.emplace_back();
+    for (const std::optional<summed>& run : one.runs)
+      of.push_back(log_mean(run).value_or(std::numeric_limits<double>::quiet_NaN()));
+  }
+  const bool permuted = lib::least_permuted_p(in.runs_before, in.runs_after) < significance_level;
+  in.method = permuted ? comparison_method::permutations : comparison_method::welch;
+  std::vector<std::optional<double>> chances;
+  if (permuted) chances = lib::permuted_p(values, in.runs_before);
+  std::vector<double*> tests;
+  for (std::size_t at = 0; at != values.size(); ++at) {
+    const std::optional<lib::welch> found = lib::welch_of(values[at], in.runs_before);
+    if (!found) continue;
+    compared_region& one = in.regions[at];
+    one.change_of_mean = std::expm1(found->difference);
+    one.interval = around(found->difference, found->reach());
+    one.p = permuted ? chances[at] : found->p();
+    tests.push_back(&*one.p);
+  }
+  if (!permuted) lib::correct_for_number(tests);
+  for (compared_region& one : in.regions)
+    if (one.p) one.found = *one.p < significance_level ? direction(*one.change_of_mean) : change_verdict::unclear;
+}
+
+using profiles = std::vector<const profile*>;
+
+comparison compare(const profiles& before, const profiles& after, double least_share) {
+  comparison made;
+  made.runs_before = before.size();
+  made.runs_after = after.size();
+  profiles all = before;
+  all.insert(all.end(), after.begin(), after.end());
+  std::map<key, sides> found;
+  double least_before = 0;
+  double least_after = 0;
+  for (std::size_t run = 0; run != all.size(); ++run) {
+    add_rows(found, *all[run], run, all.size());
+    (run < before.size() ? least_before : least_after) += least_share * duration_of(*all[run]);
+  }
+  std::vector<sides> rows;
+  for (auto& [names, both] : found) {
+    add_up(both, before.size());
+    if (total_of(both.before) < least_before && total_of(both.after) < least_after) {
+      ++made.ignored;
+      continue;
+    }
+    compared_region& one = made.regions.emplace_back();
+    std::tie(one.path, one.kind, one.device_kind, one.device_index) = names;
+    one.before = both.before;
+    one.after = both.after;
+    rows.push_back(std::move(both));
+  }
+  if (before.size() == 1 && after.size() == 1) compare_single_runs(made.regions, rows);
+  else if (!rows.empty()) compare_sets(made, rows);
+  for (compared_region& one : made.regions)
+    if (!one.before || !one.after) one.found = one.before ? change_verdict::vanished : change_verdict::appeared;
+  const auto moved = [&](const compared_region& of) {
+    return std::abs(total_of(of.after) / static_cast<double>(after.size()) -
+                    total_of(of.before) / static_cast<double>(before.size()));
+  };
+  std::stable_sort(made.regions.begin(), made.regions.end(),
+                   [&](const compared_region& a, const compared_region& b) { return moved(a) > moved(b); });
+  return made;
 }
 
 }  // namespace
@@ -71,50 +182,34 @@ std::optional<double> compared_side::mean_ns() const {
   return static_cast<double>(*total_ns) / static_cast<double>(count);
 }
 
+std::optional<double> compared_side::total_of_run_ns() const {
+  if (!total_ns || runs == 0) return std::nullopt;
+  return static_cast<double>(*total_ns) / static_cast<double>(runs);
+}
+
 std::optional<double> compared_region::change_of_total() const {
-  const auto total = [](const std::optional<compared_side>& of) {
-    return of && of->total_ns ? std::optional(static_cast<double>(*of->total_ns)) : std::nullopt;
-  };
-  return change(total(before), total(after));
+  const auto total = [](const std::optional<compared_side>& of) { return of ? of->total_of_run_ns() : std::nullopt; };
+  const std::optional<double> was = total(before);
+  const std::optional<double> is = total(after);
+  if (!was || !is || *was == 0) return std::nullopt;
+  return *is / *was - 1;
 }
-
-std::optional<double> compared_region::change_of_mean() const {
-  const auto mean = [](const std::optional<compared_side>& of) { return of ? of->mean_ns() : std::nullopt; };
-  return change(mean(before), mean(after));
-}
-
-bool compared_region::significant() const { return test && test->p < significance_level; }
 
 bool compared_region::slower_by(double fraction) const {
-  const std::optional<double> grown = change_of_mean();
-  return grown && *grown > fraction && significant() && test->slower > 0.5;
+  return found == change_verdict::slower && *change_of_mean > fraction;
+}
+
+comparison compare_runs(const std::vector<profile>& before, const std::vector<profile>& after, double least_share) {
+  const auto addresses = [](const std::vector<profile>& of) {
+    profiles made;
+    for (const profile& one : of) made.push_back(&one);
+    return made;
+  };
+  return compare(addresses(before), addresses(after), least_share);
 }
 
 comparison compare(const profile& before, const profile& after, double least_share) {
-  std::map<key, pair_of_sides> rows;
-  add_rows(rows, before, false);
-  add_rows(rows, after, true);
-
-  const double least_before = least_share * duration_of(before);
-  const double least_after = least_share * duration_of(after);
-  comparison made;
-  for (const auto& [names, both] : rows) {
-    compared_region one;
-    std::tie(one.path, one.kind, one.device_kind, one.device_index) = names;
-    if (both.before) one.before = both.before->side;
-    if (both.after) one.after = both.after->side;
-    if (total_of(one.before) < least_before && total_of(one.after) < least_after) {
-      ++made.ignored;
-      continue;
-    }
-    if (both.before && both.after) one.test = rank_test(both.before->durations, both.after->durations);
-    made.regions.push_back(std::move(one));
-  }
-  correct_for_number(made.regions);
-  const auto moved = [](const compared_region& of) { return std::abs(total_of(of.after) - total_of(of.before)); };
-  std::stable_sort(made.regions.begin(), made.regions.end(),
-                   [&](const compared_region& a, const compared_region& b) { return moved(a) > moved(b); });
-  return made;
+  return compare(profiles{&before}, profiles{&after}, least_share);
 }
 
 }}  // namespace adaptyst::v1

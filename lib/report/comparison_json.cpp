@@ -14,13 +14,26 @@ json absent_or(const std::optional<T>& value) {
 
 json side_of(const std::optional<compared_side>& side) {
   if (!side) return nullptr;
-  return {{"count", side->count}, {"total_ns", absent_or(side->total_ns)}, {"mean_ns", absent_or(side->mean_ns())}};
+  return {{"runs", side->runs},
+          {"count", side->count},
+          {"total_ns", absent_or(side->total_ns)},
+          {"mean_ns", absent_or(side->mean_ns())}};
+}
+
+json interval_of(const std::optional<change_interval>& of) {
+  if (!of) return nullptr;
+  return {of->low, of->high};
 }
 
 }  // namespace
 
 std::string to_json(const comparison& of) {
-  json all = {{"comparison", 1}, {"significance_level", significance_level}, {"ignored", of.ignored}};
+  json all = {{"comparison", 1},
+              {"runs", {{"before", of.runs_before}, {"after", of.runs_after}}},
+              {"method", word_of(of.method)},
+              {"significance_level", significance_level},
+              {"floor", of.method == comparison_method::single_runs ? json(single_run_floor) : json(nullptr)},
+              {"ignored", of.ignored}};
   all["regions"] = json::array();
   for (const compared_region& one : of.regions)
     all["regions"].push_back(
@@ -30,10 +43,11 @@ std::string to_json(const comparison& of) {
          {"before", side_of(one.before)},
          {"after", side_of(one.after)},
          {"change_of_total", absent_or(one.change_of_total())},
-         {"change_of_mean", absent_or(one.change_of_mean())},
-         {"p", one.test ? json(one.test->p) : json(nullptr)},
-         {"slower", one.test ? json(one.test->slower) : json(nullptr)},
-         {"significant", one.significant()}});
+         {"change_of_mean", absent_or(one.change_of_mean)},
+         {"interval", interval_of(one.interval)},
+         {"p", absent_or(one.p)},
+         {"slower", absent_or(one.slower)},
+         {"verdict", word_of(one.found)}});
   return all.dump(1, ' ', false, json::error_handler_t::replace) + "\n";
 }
 

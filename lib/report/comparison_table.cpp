@@ -2,8 +2,6 @@
 #include <fmt/format.h>
 
 #include <adaptyst/compare.hpp>
-#include <algorithm>
-#include <cmath>
 
 #include "../support/text.hpp"
 #include "words.hpp"
@@ -14,21 +12,24 @@ namespace {
 
 using lib::device_label, lib::duration, lib::fitted, lib::line_of, lib::path_label, lib::right, lib::wrapped;
 
-constexpr std::size_t name_columns = 34;
+constexpr std::size_t name_columns = 29;
 
 std::string change_of(const std::optional<double>& fraction) {
   if (!fraction) return "—";
   return *fraction < 99.995 ? fmt::format("{:+.1f}%", 100 * *fraction) : ">+9999%";
 }
 
-std::string p_of(const compared_region& row) {
-  if (!row.test) return "—";
-  const double p = row.test->p;
-  return p < 0.0005 ? "<0.001" : p > 0.995 ? "1" : fmt::format("{:.{}f}", p, p < 0.0995 ? 3 : 2);
+std::string interval_of(const std::optional<change_interval>& of) {
+  if (!of) return "—";
+  const auto end = [](double fraction) {
+    return fraction > 99.995 ? ">+9999" : fmt::format("{:+.{}f}", 100 * fraction, fraction < 9.995 ? 1 : 0);
+  };
+  return fmt::format("{}…{}%", end(of->low), end(of->high));
 }
 
 std::string total_of(const std::optional<compared_side>& side) {
-  return side ? duration(side->total_ns) : std::string("—");
+  const std::optional<double> total = side ? side->total_of_run_ns() : std::nullopt;
+  return total ? duration(*total) : "—";
 }
 
 std::string mean_of(const std::optional<compared_side>& side) {
@@ -36,31 +37,42 @@ std::string mean_of(const std::optional<compared_side>& side) {
   return mean ? duration(*mean) : "—";
 }
 
+std::string runs_of(const compared_region& row) {
+  return fmt::format("{}+{}", row.before ? row.before->runs : 0, row.after ? row.after->runs : 0);
+}
+
 std::string line_of_region(const compared_region& row) {
-  const std::string total = !row.before ? "new" : !row.after ? "gone" : change_of(row.change_of_total());
   return fitted(path_label(row.path, name_columns), name_columns) + " " +
-         fitted(device_label(row.device_kind, row.device_index), 5) + right(total_of(row.before), 9) +
-         right(total_of(row.after), 9) + right(total, 8) + right(mean_of(row.before), 9) +
-         right(mean_of(row.after), 9) + right(change_of(row.change_of_mean()), 8) + right(p_of(row), 7) +
-         (row.significant() ? "*" : "");
+         fitted(device_label(row.device_kind, row.device_index), 5) + right(runs_of(row), 6) +
+         right(total_of(row.before), 9) + right(total_of(row.after), 9) + right(mean_of(row.before), 9) +
+         right(change_of(row.change_of_mean), 8) + right(interval_of(row.interval), 15) + " " + word_of(row.found);
+}
+
+// What the verdicts are made of.
+std::string method_of(const comparison& of) {
+  if (of.method == comparison_method::single_runs)
+    return fmt::format(
+        "one run a side cannot tell how runs differ: slower and faster are changes of the mean beyond {:.0f} % (the "
+        "interval's reach) of which events differ by more than chance (p < {}: Mann-Whitney U test, Holm's correction "
+        "for the number of regions); several runs a side tell more (docs/comparing.md)",
+        100 * single_run_floor, significance_level);
+  return fmt::format(
+      "{} and {} runs: slower and faster are changes of the mean by more than runs of a side differ (p < {}: Welch's t "
+      "on logarithms, {}); interval: 95 %",
+      of.runs_before, of.runs_after, significance_level,
+      of.method == comparison_method::permutations ? "the greatest of all regions, by permutations of runs"
+                                                   : "Holm's correction for the number of regions");
 }
 
 }  // namespace
 
 std::string to_table(const comparison& of) {
-  std::string out = "\n" + fitted("region", name_columns) + " " + fitted("on", 5) + right("total", 9) +
-                    right("now", 9) + right("change", 8) + right("mean", 9) + right("now", 9) + right("change", 8) +
-                    right("p", 7) + "\n";
+  std::string out = "\n" + fitted("region", name_columns) + " " + fitted("on", 5) + right("n", 6) + right("total", 9) +
+                    right("now", 9) + right("mean", 9) + right("change", 8) + right("interval", 15) + " verdict\n";
   for (const compared_region& row : of.regions) out += line_of(line_of_region(row));
-  const auto significant =
-      std::count_if(of.regions.begin(), of.regions.end(), [](const compared_region& row) { return row.significant(); });
   std::string sentence = fmt::format("{} regions compared", of.regions.size());
   if (of.ignored != 0) sentence += fmt::format(", {} below the least share ignored", of.ignored);
-  sentence += fmt::format(
-      "; * {} with durations that differ by more than chance (p < {}: Mann-Whitney U test, corrected for the number of "
-      "regions)",
-      significant, significance_level);
-  return out + "\n" + wrapped(sentence);
+  return out + "\n" + wrapped(sentence + "; " + method_of(of));
 }
 
 std::string list_slower(const comparison& of, double fraction) {
@@ -69,7 +81,7 @@ std::string list_slower(const comparison& of, double fraction) {
     if (row.slower_by(fraction))
       lines += fmt::format("{}{} on {}: mean {}, now {} ({})", lines.empty() ? "" : "\n",
                            path_label(row.path, name_columns), device_label(row.device_kind, row.device_index),
-                           mean_of(row.before), mean_of(row.after), change_of(row.change_of_mean()));
+                           mean_of(row.before), mean_of(row.after), change_of(row.change_of_mean));
   return lines;
 }
 

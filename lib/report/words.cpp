@@ -26,6 +26,8 @@ const char* word_of(loss_reason reason) { return lib::word_at(reason); }
 const char* word_of(finding_kind kind) { return lib::word_at(kind); }
 const char* word_of(finding_unit unit) { return lib::word_at(unit); }
 const char* word_of(next_step step) { return lib::word_at(step); }
+const char* word_of(change_verdict what) { return lib::word_at(what); }
+const char* word_of(comparison_method how) { return lib::word_at(how); }
 
 std::string word_of(const budget_step& step) {
   if (step.in_kernel) return "kernel";

@@ -2,6 +2,7 @@
 #ifndef ADAPTYST_LIB_REPORT_WORDS_HPP
 #define ADAPTYST_LIB_REPORT_WORDS_HPP
 
+#include <adaptyst/compare.hpp>
 #include <adaptyst/findings.hpp>
 #include <adaptyst/inspect.hpp>
 #include <adaptyst/profile.hpp>
@@ -48,6 +49,10 @@ inline constexpr std::array words<next_step>{
 
 template <>
 inline constexpr std::array words<verdict>{"ok", "no", "unknown"};
+template <>
+inline constexpr std::array words<change_verdict>{"slower", "faster", "unclear", "untested", "new", "gone"};
+template <>
+inline constexpr std::array words<comparison_method>{"single_runs", "permutations", "welch"};
 
 template <class Enum>
 const char* word_at(Enum value) {

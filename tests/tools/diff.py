@@ -26,8 +26,8 @@ def test_changes_are_shown_greatest_first():
     done = adaptyst("diff", *slow_and_fast())
     require_equal((done.status, done.err), (0, ""))
     rows = done.out.strip().splitlines()
-    require_equal(rows[1].split(), "step cpu 4.00 us 4.80 us +20.0% 40 ns 48 ns +20.0% <0.001*".split())
-    require_equal(rows[2].split(), "step > flux cpu 2.00 us 2.00 us +0.0% 20 ns 20 ns +0.0% 1".split())
+    require_equal(rows[1].split(), "step cpu 1+1 4.00 us 4.80 us 40 ns +20.0% +9.1…+32.0% slower".split())
+    require_equal(rows[2].split(), "step > flux cpu 1+1 2.00 us 2.00 us 20 ns +0.0% -9.1…+10.0% unclear".split())
 
 
 def test_fail_above_fails_for_what_got_slower_and_only_then():
@@ -47,9 +47,9 @@ def test_few_events_new_regions_and_more_calls_do_not_fail():
                      [region(["few"], *[60] * 7), region(["more"], *[10] * 200), region(["new"], *[30] * 50)])
     done = adaptyst("diff", *files, "--fail-above", "5%")
     require_equal((done.status, done.err), (0, ""))
-    require_equal(line_of(done.out, "new"), "new cpu — 1.50 us new — 30 ns — —".split())
-    require_equal(line_of(done.out, "gone"), "gone cpu 500 ns — gone 10 ns — — —".split())
-    require_equal(line_of(done.out, "few")[-1], "—")
+    require_equal(line_of(done.out, "new"), "new cpu 0+1 — 1.50 us — — — new".split())
+    require_equal(line_of(done.out, "gone"), "gone cpu 1+0 500 ns — 10 ns — — gone".split())
+    require_equal(line_of(done.out, "few")[-1], "untested")
 
 
 def test_tiny_regions_can_be_ignored():
@@ -68,7 +68,7 @@ def test_moved_lines_are_the_same_region():
     done = adaptyst("diff", *files, "--format", "json")
     rows = json.loads(done.out)["regions"]
     require_equal(len(rows), 1)
-    require_equal((rows[0]["change_of_total"], rows[0]["significant"]), (0, False))
+    require_equal((rows[0]["change_of_total"], rows[0]["verdict"]), (0, "unclear"))
 
 
 def test_real_profiles_are_compared():
@@ -77,7 +77,46 @@ def test_real_profiles_are_compared():
     found = json.loads(done.out)
     require_equal(sorted((row["path"][0], row["device"]["kind"]) for row in found["regions"]),
                   [("fill", "cpu"), ("sum", "accelerator"), ("sum", "cpu")])
-    require(all(row["p"] is None and not row["significant"] for row in found["regions"]), found)
+    require(all(row["p"] is None and row["verdict"] == "untested" for row in found["regions"]), found)
+
+
+def runs(side, *means):
+    return [written(f"{side}-{at}.json", hand_made(region(["step"], *[mean] * 20), region(["flux"], *[30] * 20)))
+            for at, mean in enumerate(means)]
+
+
+def test_sets_of_runs():
+    old, new = runs("old", 40, 41, 39, 40, 41), runs("new", 48, 49, 47, 48, 47)
+    for mark in ["--", "--after"]:
+        done = adaptyst("diff", *old, mark, *new, "--fail-above", "5%")
+        require_equal((done.status, done.err), (1, "adaptyst: slower by more than 5%:\n          step on cpu: mean 40 ns, now 48 ns (+18.9%)\n"))
+        require_equal(line_of(done.out, "step")[:3] + line_of(done.out, "step")[-1:], ["step", "cpu", "5+5", "slower"])
+    require_equal(adaptyst("diff", *old, "--fail-above=20%", "--", *new).status, 0)
+    require_equal(adaptyst("diff", "--fail-above=5%", *new, "--", *old).status, 0)
+    found = json.loads(adaptyst("diff", *old, "--", *new, "--format", "json").out)
+    require_equal((found["runs"], found["method"]), ({"before": 5, "after": 5}, "permutations"))
+    if jsonschema is not None:
+        jsonschema.validate(found, json.loads((sources / "docs/comparison-schema.json").read_text(encoding="utf-8")))
+
+
+def test_a_slow_run_among_others_is_no_slower_program():
+    done = adaptyst("diff", *runs("old", 40, 41, 39, 40, 41), "--", *runs("new", 40, 41, 39, 40, 60), "--fail-above", "5%")
+    require_equal((done.status, done.err), (0, ""))
+    require_equal(line_of(done.out, "step")[-1], "unclear")
+
+
+def test_single_runs_must_differ_by_more_than_the_floor():
+    for after, status in [(43, 0), (45, 1)]:
+        files = profiles([region(["step"], *[40] * 100)], [region(["step"], *[after] * 100)])
+        require_equal(adaptyst("diff", *files, "--fail-above", "5%").status, status)
+
+
+def test_sides_that_cannot_be_told_apart_or_compared():
+    files = runs("old", 40, 41, 39)
+    for words in [files, files[:1], [*files[:1], "--", *files[1:]], [*files, "--"], ["--", *files]]:
+        done = adaptyst("diff", *words)
+        require_equal((done.status, done.out), (2, ""))
+        require(done.err, "it says why")
 
 
 def test_json_follows_its_schema():

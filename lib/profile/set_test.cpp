@@ -1,0 +1,190 @@
+#include "set_test.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <random>
+
+namespace adaptyst::lib {
+
+namespace {
+
+// Below what a clock of nanoseconds can tell: sides that do not vary at all have a finite t.
+constexpr double least_variance = 1e-24;
+
+// The continued fraction of the incomplete beta function, by W. J. Lentz's method: M. Abramowitz, I. A. Stegun, Handbook of
+// Mathematical Functions (1964), 26.5.8.
+double beta_fraction(double a, double b, double x) {
+  constexpr double tiny = 1e-300;
+  const auto away_from_zero = [](double value) { return std::abs(value) < tiny ? tiny : value; };
+  double upper = 1;
+  double lower = 1 / away_from_zero(1 - (a + b) * x / (a + 1));
+  double value = lower;
+  for (int m = 1; m != 1000; ++m) {
+    const double even = m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m));
+    lower = 1 / away_from_zero(1 + even * lower);
+    upper = away_from_zero(1 + even / upper);
+    value *= lower * upper;
+    const double odd = -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1));
+    lower = 1 / away_from_zero(1 + odd * lower);
+    upper = away_from_zero(1 + odd / upper);
+    value *= lower * upper;
+    if (std::abs(lower * upper - 1) < 1e-14) break;
+  }
+  return value;
+}
+
+double incomplete_beta(double a, double b, double x) {
+  if (x <= 0 || x >= 1) return x <= 0 ? 0 : 1;
+  const double front =
+      std::exp(std::lgamma(a + b) - std::lgamma(a) - std::lgamma(b) + a * std::log(x) + b * std::log1p(-x));
+  return x < (a + 1) / (a + b + 2) ? front * beta_fraction(a, b, x) / a : 1 - front * beta_fraction(b, a, 1 - x) / b;
+}
+
+// Of Student's distribution, both tails; Abramowitz and Stegun 26.7.1.
+double p_of_t(double t, double degrees) { return incomplete_beta(degrees / 2, 0.5, degrees / (degrees + t * t)); }
+
+double t_of_p(double p, double degrees) {
+  double low = 0;
+  double high = 1;
+  while (p_of_t(high, degrees) > p && high < 1e12) high *= 2;
+  for (int halved = 0; halved != 60; ++halved) {
+    const double middle = (low + high) / 2;
+    (p_of_t(middle, degrees) > p ? low : high) = middle;
+  }
+  return high;
+}
+
+struct sums {
+  double count = 0, sum = 0, squares = 0;
+
+  void add(double value) {
+    if (std::isnan(value)) return;
+    ++count;
+    sum += value;
+    squares += value * value;
+  }
+  double mean() const { return sum / count; }
+  double variance() const { return std::max((squares - sum * sum / count) / (count - 1), least_variance); }
+};
+
+// B. L. Welch: The generalization of "Student's" problem when several different population variances are involved,
+// Biometrika 34 (1947); the degrees of freedom are F. E. Satterthwaite's, Biometrics Bull. 2 (1946).
+std::optional<welch> compared(const sums& before, const sums& after) {
+  if (before.count < 2 || after.count < 2) return std::nullopt;
+  const double of_before = before.variance() / before.count;
+  const double of_after = after.variance() / after.count;
+  const double both = of_before + of_after;
+  return welch{after.mean() - before.mean(), std::sqrt(both),
+               both * both / (of_before * of_before / (before.count - 1) + of_after * of_after / (after.count - 1))};
+}
+
+// Of numbers around their middle, squares lose nothing.
+run_values centred(const run_values& all) {
+  double sum = 0;
+  std::size_t count = 0;
+  for (const double value : all) {
+    if (std::isnan(value)) continue;
+    sum += value;
+    ++count;
+  }
+  run_values made = all;
+  for (double& value : made) value -= sum / static_cast<double>(std::max<std::size_t>(count, 1));
+  return made;
+}
+
+double ways_to_deal(std::size_t before, std::size_t after) {
+  double ways = 1;
+  for (std::size_t at = 1; at <= before; ++at) ways = ways * static_cast<double>(after + at) / static_cast<double>(at);
+  return std::round(ways);
+}
+
+constexpr std::size_t most_ways = 20'000;
+
+using side_of_run = std::vector<char>;  // whether it is of before
+
+// All ways, or as many that are drawn; the first is that of the runs themselves.
+std::vector<side_of_run> ways_to_deal_runs(std::size_t before, std::size_t all, std::size_t most) {
+  side_of_run way(all, 0);
+  std::fill_n(way.begin(), before, 1);
+  std::vector<side_of_run> ways{way};
+  if (ways_to_deal(before, all - before) <= static_cast<double>(most)) {
+    while (std::prev_permutation(way.begin(), way.end())) ways.push_back(way);
+    return ways;
+  }
+  std::mt19937_64 same_each_time(1);
+  while (ways.size() != most) {
+    for (std::size_t left = all; left > 1; --left) std::swap(way[left - 1], way[same_each_time() % left]);
+    ways.push_back(way);
+  }
+  return ways;
+}
+
+}  // namespace
+
+double welch::t() const { return difference / error; }
+double welch::reach() const { return error * t_of_p(0.05, degrees); }
+double welch::p() const { return p_of_t(t(), degrees); }
+
+std::optional<welch> welch_of(const run_values& all, std::size_t before) {
+  const run_values values = centred(all);
+  sums sides[2];
+  for (std::size_t at = 0; at != values.size(); ++at) sides[at < before ? 0 : 1].add(values[at]);
+  return compared(sides[0], sides[1]);
+}
+
+double least_permuted_p(std::size_t before, std::size_t after) {
+  // Where sides are of one size, they can be exchanged as wholes.
+  return (before == after ? 2 : 1) / std::min(ways_to_deal(before, after), static_cast<double>(most_ways));
+}
+
+// P. H. Westfall, S. S. Young: Resampling-Based Multiple Testing (1993), section 2.3, the single-step max-T. Runs that differ
+// by chance could have been dealt to the sides in any way, whatever distribution they have, so this is exact; and what
+// all regions of a run have in common, as a clock rate, costs it nothing, as it would a correction by their number.
+// Where the ways are drawn, the one that happened counts among them: B. Phipson, G. K. Smyth: Permutation p-values should
+// never be zero, Stat. Appl. Genet. Mol. Biol. 9 (2010).
+std::vector<std::optional<double>> permuted_p(const std::vector<run_values>& regions, std::size_t before) {
+  std::vector<std::optional<double>> made(regions.size());
+  if (regions.empty()) return made;
+  const std::size_t runs = regions.front().size();
+  constexpr std::size_t most_additions = 1'000'000'000;  // some seconds
+  const std::size_t most = std::clamp<std::size_t>(most_additions / (regions.size() * runs), 1000, most_ways);
+  const std::vector<side_of_run> ways = ways_to_deal_runs(before, runs, most);
+  std::vector<double> greatest(ways.size(), 0);
+  std::vector<double> seen(regions.size(), std::numeric_limits<double>::quiet_NaN());
+  for (std::size_t at = 0; at != regions.size(); ++at) {
+    const run_values values = centred(regions[at]);
+    for (std::size_t way = 0; way != ways.size(); ++way) {
+      sums sides[2];
+      for (std::size_t run = 0; run != runs; ++run) sides[ways[way][run] != 0 ? 0 : 1].add(values[run]);
+      const std::optional<welch> found = compared(sides[0], sides[1]);
+      if (!found) {
+        if (way == 0) break;
+        continue;
+      }
+      if (way == 0) seen[at] = std::abs(found->t());
+      greatest[way] = std::max(greatest[way], std::abs(found->t()));
+    }
+  }
+  std::sort(greatest.begin(), greatest.end());
+  constexpr double rounding = 1e-9;
+  for (std::size_t at = 0; at != regions.size(); ++at) {
+    if (std::isnan(seen[at])) continue;
+    const auto first = std::lower_bound(greatest.begin(), greatest.end(), seen[at] * (1 - rounding));
+    made[at] = static_cast<double>(greatest.end() - first) / static_cast<double>(greatest.size());
+  }
+  return made;
+}
+
+// A simple sequentially rejective multiple test procedure, Scand. J. Statist. 6 (1979).
+void correct_for_number(std::vector<double*> all) {
+  std::sort(all.begin(), all.end(), [](const double* a, const double* b) { return *a < *b; });
+  double least = 0;
+  for (std::size_t at = 0; at != all.size(); ++at) {
+    least = std::max(least, std::min(1.0, *all[at] * static_cast<double>(all.size() - at)));
+    *all[at] = least;
+  }
+}
+
+}  // namespace adaptyst::lib

@@ -1,0 +1,39 @@
+// Whether runs of one side differ from those of the other by more than runs of a side among themselves.
+#ifndef ADAPTYST_LIB_PROFILE_SET_TEST_HPP
+#define ADAPTYST_LIB_PROFILE_SET_TEST_HPP
+
+#include <cstddef>
+#include <optional>
+#include <vector>
+
+namespace adaptyst::lib {
+
+// What was measured of one region: a number for each run, first all of before, then all of after. NaN: not in that run.
+using run_values = std::vector<double>;
+
+// Welch's t: the difference of means in units of its error.
+struct welch {
+  double difference = 0, error = 0, degrees = 1;
+
+  double t() const;
+  // How far the true difference may be from this one, with 95 % certainty.
+  double reach() const;
+  // How often chance alone makes a t as large as this, of either sign.
+  double p() const;
+};
+// Empty where a side has fewer than two numbers.
+std::optional<welch> welch_of(const run_values& all, std::size_t before);
+
+// How often chance alone makes any t as large as this one somewhere among the regions: the part of the ways to deal the runs
+// to the sides in which the greatest t of all regions is at least this. Empty where welch_of() is.
+std::vector<std::optional<double>> permuted_p(const std::vector<run_values>& regions, std::size_t before);
+
+// The least p that permuted_p() can give.
+double least_permuted_p(std::size_t before, std::size_t after);
+
+// S. Holm: p for the number of tests. It holds however the tests depend on each other, as those of nested regions do.
+void correct_for_number(std::vector<double*> all);
+
+}  // namespace adaptyst::lib
+
+#endif
