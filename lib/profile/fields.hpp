@@ -60,8 +60,12 @@ constexpr auto fields(type<region>) {
   using of = region;
   return list(
       "region", "A call path on a device.",
-      field("path", &of::path, same, always,
-            "Names from the root of the thread; a payload's texts in brackets behind the name."),
+      beside<std::string>{"name", later,
+                          "The last of its path's names; a payload's texts in brackets behind it. The path is that of "
+                          "the row whose id is \"parent\", which stands before this one, and this name."},
+      beside<std::vector<std::string>>{"path", sometimes,
+                                       "Names from the root of the thread, where no row before this one has them; and "
+                                       "in old files, which have no \"name\"."},
       field("id", &of::id, same, always,
             "Of path and device, equal in all processes that run the same code: 64 bits in hexadecimal.", id),
       field("parent", &of::parent, same, always, "The id of the path above, null at the root.", id_or_none),

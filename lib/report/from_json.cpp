@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <functional>
 #include <limits>
+#include <unordered_map>
 
 #include "../profile/fields.hpp"
 #include "../profile/measured.hpp"
@@ -136,8 +137,49 @@ void read(std::vector<std::string>& path, const json_place& at, listed::form /*p
   for (std::size_t index = 0; index != at.size(); ++index) path.push_back(at[index].text());
 }
 
+// More than any profile has; a small file could ask for a hundred times its size.
+constexpr std::size_t most_names = std::size_t{1} << 26;
+
+class path_reader {
+ public:
+  // Of the row that was read there; rows above it were given before.
+  std::vector<std::string> path_of(const region& row, const json_place& at) {
+    std::vector<std::string> path;
+    if (at.has("path")) {
+      read(path, at["path"], listed::plain);
+      if (at.has("name") && at["name"].text() != path.back()) at["name"].fail("the last name of \"path\"");
+    } else {
+      if (!at.has("name")) at.fail("an object with \"name\", or with \"path\"");
+      if (row.parent != 0) {
+        const auto above = paths_.find(row.parent);
+        if (above == paths_.end()) at["parent"].fail("the id of a row before this one, as there is no \"path\"");
+        path = *above->second;
+      }
+      path.push_back(at["name"].text());
+      if (path.size() > lib::most_names_of_path)
+        at["parent"].fail(fmt::format("less than {} rows above", lib::most_names_of_path));
+    }
+    names_ += path.size();
+    if (names_ > most_names) at.fail(fmt::format("paths of at most {} names in all", most_names));
+    return path;
+  }
+  void keep(const region& row) { paths_.try_emplace(row.id, &row.path); }
+
+ private:
+  std::unordered_map<std::uint64_t, const std::vector<std::string>*> paths_;
+  std::size_t names_ = 0;
+};
+
 void read(std::vector<region>& to, const json_place& at, listed::form /*plain*/) {
-  for (std::size_t index = 0; index != at.size(); ++index) read_object(to.emplace_back(), at[index]);
+  path_reader paths;
+  to.reserve(at.size());  // what was read stays where it is
+  for (std::size_t index = 0; index != at.size(); ++index) {
+    const json_place there = at[index];
+    region& row = to.emplace_back();
+    read_object(row, there);
+    row.path = paths.path_of(row, there);
+    paths.keep(row);
+  }
 }
 
 void read(std::vector<last_region>& to, const json_place& at, listed::form /*plain*/) {

@@ -2,9 +2,12 @@
 #include <fmt/format.h>
 
 #include <adaptyst/profile.hpp>
+#include <algorithm>
 #include <cmath>
 #include <functional>
 #include <nlohmann/json.hpp>
+#include <unordered_map>
+#include <utility>
 
 #include "../profile/fields.hpp"
 #include "words.hpp"
@@ -65,9 +68,22 @@ json json_of(const std::map<Key, std::uint64_t>& counts, listed::form /*plain*/)
 json json_of(const std::map<std::string, std::string>& texts, listed::form /*plain*/) { return texts; }
 json json_of(const std::map<std::string, std::uint64_t>& counts, listed::form /*plain*/) { return counts; }
 
+// A path is told once: a row has its own name, and the id of the row above it. All else would grow with the square of
+// the depth.
 json json_of(const std::vector<region>& rows, listed::form /*plain*/) {
+  const std::vector<std::string> root;
+  std::unordered_map<std::uint64_t, const std::vector<std::string>*> paths{{0, &root}};
   json all = json::array();
-  for (const region& row : rows) all.push_back(object_of(row));
+  for (const region& row : rows) {
+    const auto above = paths.find(row.parent);
+    const bool is_known = above != paths.end() && row.path.size() == above->second->size() + 1 &&
+                          std::equal(above->second->begin(), above->second->end(), row.path.begin());
+    all.push_back(object_of(row, [&](std::string_view key) {
+      if (key == "name") return json(row.path.empty() ? std::string() : row.path.back());
+      return is_known ? nothing_beside(key) : json(row.path);
+    }));
+    paths.try_emplace(row.id, &row.path);
+  }
   return all;
 }
 
@@ -173,8 +189,9 @@ json object_of(const Struct& of, const Beside& beside) {
 
 }  // namespace
 
+// A line a region.
 std::string to_json(const profile& of) {
-  const json all = object_of(of, [&](std::string_view name) {
+  json all = object_of(of, [&](std::string_view name) {
     if (name == "schema") return json(1);
     if (name == "process") return of.processes.empty() ? json(nullptr) : object_of(of.processes.front());
     if (of.processes.size() < 2) return nothing_beside(name);
@@ -182,7 +199,13 @@ std::string to_json(const profile& of) {
     for (const process_info& process : of.processes) list.push_back(object_of(process));
     return list;
   });
-  return all.dump(1, ' ', false, replacing) + "\n";
+  const json regions = std::exchange(all["regions"], json::array());
+  std::string lines;
+  for (const json& row : regions) lines += (lines.empty() ? "\n  " : ",\n  ") + row.dump(-1, ' ', false, replacing);
+  std::string text = all.dump(1, ' ', false, replacing) + "\n";
+  constexpr std::string_view place = "\n \"regions\": [";  // no value holds a line feed
+  if (!lines.empty()) text.insert(text.find(place) + place.size(), lines + "\n ");
+  return text;
 }
 
 }}  // namespace adaptyst::v1

@@ -16,6 +16,9 @@ import subprocess
 import sys
 
 here = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(here.parent / "support"))
+import profiles  # noqa: E402
+
 regions = 42  # that program.cpp runs
 
 
@@ -134,7 +137,7 @@ def check_profile(program, engine="inline", environment=None):
     output.unlink(missing_ok=True)
     said = run(program, environment={"ADAPTYST": f"engine={engine},report=none,output={output}", **(environment or {})})
     require(said == "", f"the program is not quiet:\n{said}")
-    profile = json.loads(output.read_text(encoding="utf-8"))
+    profile = profiles.read(output.read_text(encoding="utf-8"))
     require(profile["engine"] == "inline", f"engine {profile['engine']}")
     found = [(region["path"], region["count"], region["attributes"]["bytes"]["sum"]) for region in profile["regions"]]
     require(found == [(["outside"], regions, 8 * regions)], f"regions {found}")
@@ -179,7 +182,7 @@ def command_inline():
         arguments.source / "tests" / "outside" / "marked_program.cpp", "-pthread", "-ldl", "-o", program)
 
     def counts():
-        profile = json.loads(output.read_text(encoding="utf-8"))
+        profile = profiles.read(output.read_text(encoding="utf-8"))
         require(profile["engine"] == "inline", f"engine {profile['engine']}")
         require("this build of adaptyst is without it" in profile["reason"], f"reason {profile['reason']}")
         return {"/".join(region["path"]): region["count"] for region in profile["regions"]}

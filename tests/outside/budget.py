@@ -10,6 +10,7 @@ import sys
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "support"))
 from cases import run_cases  # noqa: E402
 from compiling import Failures, scratch  # noqa: E402
+import profiles  # noqa: E402
 from states import computes, cpu_seconds, is_watched  # noqa: E402
 
 ADAPTYST, PROGRAM, ENGINE = sys.argv[1:4]
@@ -26,7 +27,7 @@ def command(*arguments):
 
 
 def load(at_rest=True):
-    profile = json.loads(profile_file.read_text())
+    profile = profiles.read(profile_file.read_text())
     profile_file.unlink()
     account = profile["accounting"]
     failures.equal(account["begun"], account["ended"] + account["open"] + sum(account["lost"].values()), "the account adds up")

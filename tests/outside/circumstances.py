@@ -15,6 +15,7 @@ import time
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "support"))
 from cases import run_cases  # noqa: E402
 from compiling import Failures, output, scratch, tool  # noqa: E402
+import profiles  # noqa: E402
 from states import child_of, is_watched, more_pauses  # noqa: E402
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
@@ -43,7 +44,7 @@ def spawn(words):
 def load():
     if not profile_file.exists():
         return {"regions": [], "accounting": {"ended": 0, "lost": {}}}
-    profile = json.loads(profile_file.read_text())
+    profile = profiles.read(profile_file.read_text())
     profile_file.unlink()
     account = profile["accounting"]
     failures.equal(account["begun"], account["ended"] + account["open"] + sum(account["lost"].values()), "the account adds up")
@@ -256,7 +257,7 @@ def case_left_behind():
            f"{PROGRAM} 1000000 0 10 & echo $! > {work}/pid; sleep 0.5"]).wait(LIMIT)
     left = int((work / "pid").read_text())
     try:
-        failures.check(counts(json.loads((work / "first.json").read_text())).get("thread", 0) > 100, "it was observed")
+        failures.check(counts(profiles.read((work / "first.json").read_text())).get("thread", 0) > 100, "it was observed")
         more_pauses(left, 20)
         for engine in ("inline", ENGINE):
             done = subprocess.run([ADAPTYST, "attach", f"--engine={engine}", "--overhead=none", "--report=none", "--duration=0.4",

@@ -2,7 +2,6 @@
 """What the kernel says of regions, asked from outside: context.py ADAPTYST PROGRAM ENGINE [CASE …]
 
 The program's regions sleep for a time that is known; the markers are counted by either engine."""
-import json
 import pathlib
 import subprocess
 import sys
@@ -10,6 +9,7 @@ import sys
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "support"))
 from cases import run_cases  # noqa: E402
 from compiling import Failures, scratch  # noqa: E402
+import profiles  # noqa: E402
 from states import more_pauses  # noqa: E402
 
 ADAPTYST, PROGRAM, ENGINE = sys.argv[1:4]
@@ -26,7 +26,7 @@ def observe(what, *words):
                           check=False)
     if not failures.check(profile_file.exists(), "a profile was written", done.stderr):
         return {"regions": [], "context": {"threads": 0, "lost": {}}}
-    profile = json.loads(profile_file.read_text())
+    profile = profiles.read(profile_file.read_text())
     profile_file.unlink()
     return profile
 

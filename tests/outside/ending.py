@@ -4,7 +4,6 @@
 PROGRAM is abrupt_end, which counts its regions itself. The observer holds the recorder of each process, and reads it when the
 process is gone. Where a limit on the size of files forbids that, the recorder is the process's alone, and what nobody has read
 goes with it. $ADAPTYST_KILLS: how many programs are ended at random moments (20)."""
-import json
 import os
 import pathlib
 import random
@@ -16,6 +15,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "support
 from abrupt_end import ABRUPT, NOBODY, STATUS, kill_all, make_counts, read_counts, short  # noqa: E402
 from cases import run_cases  # noqa: E402
 from compiling import Failures, scratch  # noqa: E402
+import profiles  # noqa: E402
 from states import is_watched, until  # noqa: E402
 
 ADAPTYST, PROGRAM, ENGINE = sys.argv[1:4]
@@ -39,7 +39,7 @@ def observe(how, milliseconds, *options, before=(), threads=1, children=0, user=
             kill_all(file, milliseconds / 1000, parent_last)
         _, table = running.communicate(timeout=LIMIT)
     failures.equal(running.returncode, STATUS[how], f"{how}: the program's status")
-    profile = json.loads(written.read_text())
+    profile = profiles.read(written.read_text())
     account = profile["accounting"]
     failures.equal(account["begun"], account["ended"] + account["open"] + sum(account["lost"].values()), f"{how}: the account adds up")
     again = subprocess.run([ADAPTYST, "report", written], capture_output=True, text=True, timeout=LIMIT, check=True)
@@ -139,7 +139,7 @@ def case_attached():
         finally:
             program.kill()
         failures.equal(observer.wait(LIMIT), 0, f"{how}: the observer ends with it")
-        profile = json.loads(written.read_text())
+        profile = profiles.read(written.read_text())
         completed, begun = (sum(one[which] for one in read_counts(file)) for which in (2, 1))
         failures.check(completed - after <= short(profile, failures)[0] <= begun - before, f"{how}: every event since", (completed - after, profile["regions"], begun - before))
         failures.equal((profile["accounting"]["lost"], profile["accounting"].get("unread")), ({}, None), f"{how}: nothing is lost")

@@ -13,6 +13,7 @@ import sys
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "support"))
 from cases import Missing, run_cases  # noqa: E402
 from compiling import Failures, scratch  # noqa: E402
+import profiles  # noqa: E402
 
 ADAPTYST, PROGRAM, COLLECTING = sys.argv[1:4]
 LIMIT = 60  # seconds that nothing here comes near to
@@ -137,7 +138,7 @@ def ranks_of(done, pattern, count):
         failures.check(file.exists(), f"{file.name} is there", sorted(one.name for one in work.iterdir()))
         if not file.exists():
             continue
-        counts = [region["count"] for region in json.loads(file.read_text())["regions"] if region["path"] == ["work"]]
+        counts = [region["count"] for region in profiles.read(file.read_text())["regions"] if region["path"] == ["work"]]
         failures.equal(counts, [10], f"{file.name} is whole")
         file.unlink()
 

@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
 """Children that are forked while their parent passes regions, each counted where it belongs: forking.py ADAPTYST PROGRAM PLUGIN
 ENGINE [CASE …]; $ADAPTYST_CHILDREN: how many (300)."""
-import json
 import os
 import pathlib
 import subprocess
@@ -10,6 +9,7 @@ import sys
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "support"))
 from cases import run_cases  # noqa: E402
 from compiling import Failures, scratch  # noqa: E402
+import profiles  # noqa: E402
 
 ADAPTYST, PROGRAM, PLUGIN, ENGINE = sys.argv[1:5]
 CHILDREN = int(os.environ.get("ADAPTYST_CHILDREN", "300"))
@@ -26,7 +26,7 @@ def run(children, sharing, threaded=0, *more, before=()):
     done = subprocess.run([ADAPTYST, "run", f"--engine={ENGINE}", "--report=none", "--overhead=none", f"--output={profile_file}", "--", *before,
                            PROGRAM, str(children), str(sharing), str(threaded), *more], capture_output=True, text=True, timeout=LIMIT, check=False)
     failures.equal((done.returncode, done.stderr), (0, ""), "the program ends as ever")
-    profile = json.loads(profile_file.read_text())
+    profile = profiles.read(profile_file.read_text())
     account = profile["accounting"]
     failures.equal(account["begun"], account["ended"] + account["open"] + sum(account["lost"].values()), "the account adds up")
     return {"/".join(one["path"]): one["count"] for one in profile["regions"]}, account["lost"], int(done.stdout)

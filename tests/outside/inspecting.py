@@ -19,6 +19,7 @@ sys.path[:0] = [str(TESTS / "support"), str(TESTS / "elf_notes")]
 from cases import run_cases  # noqa: E402
 from compiling import Failures, scratch  # noqa: E402
 from elf_file import ElfFile  # noqa: E402
+import profiles  # noqa: E402
 from refusing import refuse_memory  # noqa: E402
 from states import is_stopped, is_watched, more_pauses  # noqa: E402
 
@@ -103,7 +104,7 @@ def case_process():
     is_stopped(pid)
     observer.send_signal(signal.SIGINT)
     failures.equal(observer.wait(LIMIT), 0, "the observer ends")
-    counted = {one["path"][-1]: one["count"] for one in json.loads(profile.read_text())["regions"]}
+    counted = {one["path"][-1]: one["count"] for one in profiles.read(profile.read_text())["regions"]}
     known = {one["name"]: one for one in sites(pid)[1][0]["markers"]}
     if not failures.equal(set(known), {"thread", "outer", "inner"}, "the markers that have been awake"):
         return

@@ -9,6 +9,7 @@ import sys
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "support"))
 from cases import run_cases  # noqa: E402
 from compiling import Failures, scratch  # noqa: E402
+import profiles  # noqa: E402
 
 PROGRAM, ENGINE = sys.argv[1:3]
 LIMIT = 60  # seconds that nothing here comes near to
@@ -26,7 +27,7 @@ def leave(how, reports=1):
     failures.equal(written.exists(), reports != 0, f"{how}: a file")
     if not written.exists():
         return None
-    profile = json.loads(written.read_text())
+    profile = profiles.read(written.read_text())
     account = profile["accounting"]
     failures.equal(account["begun"], account["ended"] + account["open"] + sum(account["lost"].values()), f"{how}: the account adds up")
     counts = {"/".join(region["path"]): region["count"] for region in profile["regions"]}

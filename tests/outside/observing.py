@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
 """Drives `adaptyst run` and `adaptyst attach` on a real program: observing.py ADAPTYST PROGRAM PLUGIN HOT_LOOP ENGINE
 [CASE …]"""
-import json
 import os
 import pathlib
 import shutil
@@ -12,6 +11,7 @@ import sys
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "support"))
 from cases import run_cases  # noqa: E402
 from compiling import Failures, scratch  # noqa: E402
+import profiles  # noqa: E402
 from states import child_of, computes, is_watched, more_pauses, pauses, until, watched  # noqa: E402
 
 ADAPTYST, PROGRAM, PLUGIN, HOT_LOOP, ENGINE = sys.argv[1:6]
@@ -29,7 +29,7 @@ def load():
     if not profile_file.exists():
         failures.add("a profile was written")
         return {"regions": [], "accounting": {}, "processes": [], "devices": []}
-    profile = json.loads(profile_file.read_text())
+    profile = profiles.read(profile_file.read_text())
     profile_file.unlink()
     account = profile["accounting"]
     failures.equal(account["begun"], account["ended"] + account["open"] + sum(account["lost"].values()), "the account adds up")

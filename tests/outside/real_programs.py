@@ -18,6 +18,7 @@ import time
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "support"))
 from cases import Missing, run_cases  # noqa: E402
 from compiling import Failures, scratch, skip  # noqa: E402
+import profiles  # noqa: E402
 
 ADAPTYST, VECTOR_SUM = sys.argv[1:3]
 MELT = pathlib.Path(__file__).resolve().parent / "melt.lammps"
@@ -56,7 +57,7 @@ def load(name="profile.json"):
     path = work / name
     if not failures.check(path.exists(), f"{name} was written"):
         return {"regions": [], "accounting": {"begun": 0, "ended": 0, "open": 0, "lost": {}}}
-    profile = json.loads(path.read_text())
+    profile = profiles.read(path.read_text())
     path.unlink()
     account = profile["accounting"]
     failures.equal(account["begun"], account["ended"] + account["open"] + sum(account["lost"].values()),

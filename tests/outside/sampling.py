@@ -12,6 +12,7 @@ import subprocess
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "support"))
+import profiles  # noqa: E402
 import chance  # noqa: E402
 from cases import Missing, run_cases  # noqa: E402
 from compiling import Failures, scratch  # noqa: E402
@@ -58,7 +59,7 @@ def plain(stacks):
 
 
 def context_of(path):
-    profile = json.loads((work / "p.json").read_text())
+    profile = profiles.read((work / "p.json").read_text())
     return next(row for row in profile["regions"] if row["path"] == path)
 
 

@@ -3,7 +3,6 @@
 
 What looks for processes by itself runs in a PID namespace of its own: it would find those of other tests."""
 import fcntl
-import json
 import os
 import pathlib
 import pty
@@ -19,6 +18,7 @@ import time
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "support"))
 from cases import Missing, run_cases  # noqa: E402
 from compiling import Failures, scratch  # noqa: E402
+import profiles  # noqa: E402
 from states import more_pauses  # noqa: E402
 
 ADAPTYST, PROGRAM, ENGINE = sys.argv[1:4]
@@ -85,7 +85,7 @@ def case_plain():
         failures.check(re.search(r"observing costs [\d.]+% of a thread", block), "what it costs", block)
         failures.check(re.search(r"this observer, [\d.]+% of a processor", block), "and us", block)
         failures.check(re.search(r"^cpu  host +[\d.]+%", block, re.MULTILINE), "devices", block)
-    counted = {region["path"][-1]: region["count"] for region in json.loads((work / "profile.json").read_text())["regions"]}
+    counted = {region["path"][-1]: region["count"] for region in profiles.read((work / "profile.json").read_text())["regions"]}
     failures.check(0 < counted.get("thread", 0) <= most * took, "and at the end a profile", counted)
     few = run(top("--rows=1", "--duration=0.5", "--interval=0.4", program.pid)).stdout
     failures.check("… and 2 more" in few, "no more regions than asked for", few)
@@ -257,7 +257,7 @@ def case_strangers():
 def case_attach_all():
     file = work / "all.json"
     all_of(ADAPTYST, "attach", "--all", f"--engine={ENGINE}", "--report=none", "--overhead=none", "--interval=0.3", f"--output={file}")
-    profile = json.loads(file.read_text())
+    profile = profiles.read(file.read_text())
     counts = [region["count"] for region in profile["regions"] if region["path"] == ["thread"]]
     failures.equal(len(profile.get("processes", [])), 2, "both programs are in the profile")
     failures.check(sum(counts) > 100, "with their regions", counts)

@@ -13,6 +13,7 @@ import time
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "support"))
 from cases import run_cases  # noqa: E402
 from compiling import Failures, scratch  # noqa: E402
+import profiles  # noqa: E402
 
 ADAPTYST, PROGRAM, COLLECTING, ENGINE = sys.argv[1:5]
 LIMIT = 500  # seconds that nothing here comes near to
@@ -60,7 +61,7 @@ def crowd(what, processes=1, threads=1, paths=1, rounds=1, levels=0, waves=0):
     failures.equal(observed.returncode, 0, f"{what}: the program's status")
     files = list(folder.glob("observed.*"))
     failures.equal(len(files), processes, f"{what}: the processes")
-    profile = json.loads((folder / "profile.json").read_text())
+    profile = profiles.read((folder / "profile.json").read_text())
     failures.equal(len(profile.get("processes", [0])), processes, f"{what}: the processes that were seen")
     check(f"{what}, observed", [profile], files)
     rows = {tuple(row["path"]): row for row in profile["regions"]}
@@ -78,7 +79,7 @@ def crowd(what, processes=1, threads=1, paths=1, rounds=1, levels=0, waves=0):
     failures.equal(own.returncode, 0, f"{what}: the status of the one that collects")
     files = [one for one in folder.glob("own.*") if one.suffix != ".json"]
     failures.equal(len(files), processes, f"{what}: the processes that collect")
-    check(f"{what}, collected", [json.loads(one.read_text()) for one in folder.glob("own.*.json")], files)
+    check(f"{what}, collected", [profiles.read(one.read_text()) for one in folder.glob("own.*.json")], files)
     print(f"{what}: {total} events, {took:.1f} s observed, {time.monotonic() - began:.1f} s collected", flush=True)
 
 

@@ -15,6 +15,8 @@ validator = validate_json.jsonschema.validators.validator_for(schema)(schema)
 def whole():
     """With everything in it that the damages change."""
     made = hand_made(region(["work"], 10, 20, 30, attributes={"bytes": {"count": 3, "sum": 6, "min": 1, "max": 3}}))
+    del made["regions"][0]["path"]
+    made["regions"][0]["name"] = "work"
     made["accounting"]["lost"] = {"too_deep": 0}
     made["processes"] = [made["process"], {**made["process"], "pid": 2}]
     return made

@@ -110,6 +110,63 @@ TEST_CASE("every member comes back") {
   CHECK(out.accounting.refused->why == "no");
 }
 
+TEST_CASE("a path is told by the name of each row and the id of the row above it") {
+  adaptyst::profile in = whole();
+  in.regions[0].path = {"a"};
+  in.regions[0].parent = 0;
+  in.regions.push_back(in.regions[0]);
+  in.regions[1].path = {"a", "b"};
+  in.regions[1].id = 7;
+  in.regions[1].parent = in.regions[0].id;
+  const json rows = json::parse(adaptyst::to_json(in))["regions"];
+  for (const json& row : rows) CHECK_FALSE(row.contains("path"));
+  CHECK(rows.at(1)["name"] == "b");
+  CHECK(adaptyst::from_json(adaptyst::to_json(in)).regions.at(1).path == in.regions[1].path);
+  check_round_trip(in);
+  // Where the row above is another's, or comes later, the path stands there.
+  std::swap(in.regions[0], in.regions[1]);
+  CHECK(json::parse(adaptyst::to_json(in))["regions"].at(0)["path"] == json({"a", "b"}));
+  check_round_trip(in);
+}
+
+TEST_CASE("files of before, which have paths and no names, are read") {
+  json old = json::parse(adaptyst::to_json(whole()));
+  for (json& row : old["regions"]) row.erase("name");
+  CHECK(adaptyst::from_json(old.dump()).regions.at(0).path == std::vector<std::string>{"a", "b/c~d"});
+}
+
+TEST_CASE("names that lead nowhere are refused") {
+  json damaged = json::parse(adaptyst::to_json(whole()));
+  damaged["regions"][0].erase("path");
+  CHECK(refusal(damaged.dump()) ==
+        "not a profile: /regions/0/parent: expected the id of a row before this one, as there is no \"path\"; found "
+        "\"0000000000000005\"");
+  damaged["regions"][0].erase("name");
+  CHECK(refusal(damaged.dump()).find("expected an object with \"name\", or with \"path\"") != std::string::npos);
+  CHECK(refusal(with("/regions/0/name", "other")).find("expected the last name of \"path\"") != std::string::npos);
+}
+
+TEST_CASE("a recursion 4,000 deep takes at most 500 bytes a row, and comes back") {
+  constexpr std::size_t depth = 4000;
+  adaptyst::profile in = whole();
+  adaptyst::region row = in.regions[0];
+  row.path.clear();
+  row.attributes.clear();
+  in.regions.clear();
+  for (std::size_t level = 1; level <= depth; ++level) {
+    row.path.emplace_back("visit_children");
+    row.parent = level - 1;
+    row.id = level;
+    in.regions.push_back(row);
+  }
+  const std::string text = adaptyst::to_json(in);
+  CAPTURE(text.size() / depth);
+  CHECK(text.size() <= 500 * depth);
+  const adaptyst::profile out = adaptyst::from_json(text);
+  CHECK(out.regions.at(depth - 1).path.size() == depth);
+  CHECK((adaptyst::to_json(out) == text));
+}
+
 TEST_CASE("every kind of region comes back") {
   for (unsigned at = 0; at != static_cast<unsigned>(adaptyst::region_kind::metric); ++at) {
     const auto kind = static_cast<adaptyst::region_kind>(at);

@@ -45,7 +45,8 @@ TEST_CASE("a region's row holds what was measured, and p50 and its like within i
   CHECK(all["schema"] == 1);
   CHECK(all["engine"] == "inline");
   const json& row = all["regions"].at(0);
-  CHECK(row["path"] == json({"a", "b"}));
+  CHECK(row["name"] == "b");
+  CHECK(row["path"] == json({"a", "b"}));  // no row has the id of its parent
   CHECK(row["site"] == json({{"file", "a.cpp"}, {"line", 12}, {"function", "solve"}}));
   CHECK(row["count"] == 2);
   CHECK(row["threads"] == 3);

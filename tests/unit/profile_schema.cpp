@@ -110,9 +110,9 @@ struct types {
     return of(static_cast<const value*>(nullptr), one.as);
   }
   template <class Struct, class Value>
-  json property(const listed::beside<Value>& one) const {
+  json property(const listed::beside<Value>& /*one*/) const {
     json made = of(static_cast<const Value*>(nullptr), listed::plain);
-    if (one.in == listed::sometimes && made.value("type", "") == "array") made["minItems"] = 2;  // processes
+    if (std::is_same_v<Value, std::vector<adaptyst::process_info>>) made["minItems"] = 2;
     return made;
   }
   // Never null, as there is no key then.
@@ -135,7 +135,11 @@ json whole_schema() {
                       {"fraction_or_absent", {{"type", {"number", "null"}}, {"minimum", 0}, {"maximum", 1}}}};
   definitions["histogram"] = {
       {"description",
-       "Pairs of a bucket, as include/adaptyst/histogram.h numbers them, and a count; empty ones are left out."},
+       "Pairs of a bucket's number and a count of durations; empty buckets are left out. Bucket b below 64 holds b ns. "
+       "Another holds "
+       "from (64 + cuts[(b - 64) mod 13]) * 2^((b - 64) div 13) ns to below where bucket b + 1 begins, with cuts = [0, "
+       "3, 7, 11, 15, "
+       "19, 24, 29, 34, 40, 46, 52, 59]; the last, 583, holds all above as well (include/adaptyst/histogram.h)."},
       {"type", "array"},
       {"items",
        {{"type", "array"},
@@ -148,6 +152,7 @@ json whole_schema() {
               {"$id", "urn:adaptyst:profile:1"},
               {"title", "Profile of adaptyst, schema 1"}};
   all.update(types{definitions}.object<adaptyst::profile>());
+  definitions["region"]["anyOf"] = json::array({{{"required", {"name"}}}, {{"required", {"path"}}}});
   all["properties"]["engine"]["pattern"] = R"(^((ebpf|inline|off)( \| (ebpf|inline|off))*)?$)";
   all["definitions"] = definitions;
   return all;

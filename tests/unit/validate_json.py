@@ -55,9 +55,10 @@ def damages():
     yield "busy time as text", setting("5", "devices", 0, "busy_ns")
     yield "fraction of a nanosecond", setting(1.5, "devices", 0, "busy_ns")
     yield "utilisation above 1", setting(1.1, "devices", 0, "utilisation")
-    for key in ["path", "site", "kind", "device", "threads", "count", "total_ns", "self_ns", "min_ns", "max_ns", "p50_ns",
+    for key in ["site", "kind", "device", "threads", "count", "total_ns", "self_ns", "min_ns", "max_ns", "p50_ns",
                 "p90_ns", "p99_ns", "attributes", "overhead_ns"]:
         yield "region without " + key, removal("regions", 0, key)
+    yield "region without name", removal("regions", 0, "name")
     yield "empty path", setting([], "regions", 0, "path")
     yield "path of numbers", setting([1], "regions", 0, "path")
     yield "region of unknown kind", setting("metric", "regions", 0, "kind")

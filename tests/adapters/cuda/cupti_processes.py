@@ -2,7 +2,6 @@
 """libadaptyst-cuda.so in programs of their own: cupti_processes.py ADAPTYST PROGRAM ADAPTER STUB [CASE …]
 
 The program uses a stub of CUPTI, and no device."""
-import json
 import os
 import pathlib
 import subprocess
@@ -11,6 +10,7 @@ import sys
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "support"))
 from cases import Missing, run_cases  # noqa: E402
 from compiling import Failures, scratch  # noqa: E402
+import profiles  # noqa: E402
 
 ADAPTYST, PROGRAM, ADAPTER, STUB = sys.argv[1:5]
 failures = Failures()
@@ -32,7 +32,7 @@ def observed(*words, **environment):
     file = work / "profile.json"
     file.unlink(missing_ok=True)
     done = start([ADAPTYST, "run", "--engine=inline", "--report=none", f"--output={file}", "--", PROGRAM, *words], **environment)
-    return done, json.loads(file.read_text()) if file.exists() else {"regions": [], "accounting": {}, "devices": []}
+    return done, profiles.read(file.read_text()) if file.exists() else {"regions": [], "accounting": {}, "devices": []}
 
 
 def counts(profile):

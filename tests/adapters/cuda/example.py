@@ -1,6 +1,5 @@
 #!/usr/bin/env python3
 """examples/cuda_copies on a stub of the CUDA runtime, which takes time and copies nothing: example.py PROGRAM"""
-import json
 import os
 import pathlib
 import subprocess
@@ -8,13 +7,14 @@ import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "support"))
 from compiling import Failures, scratch  # noqa: E402
+import profiles  # noqa: E402
 
 failures = Failures()
 file = scratch() / "profile.json"
 done = subprocess.run([sys.argv[1]], env={**os.environ, "ADAPTYST": f"engine=inline,output={file}"}, capture_output=True, text=True,
                       timeout=60, check=False)
 failures.equal(done.returncode, 0, "the example runs")
-profile = json.loads(file.read_text())
+profile = profiles.read(file.read_text())
 rows = {"/".join(row["path"]): row for row in profile["regions"]}
 COPY_NS = (32 << 20) / 10  # at the stub's 10 GB/s
 for name, kind in (("upload", "copy_to"), ("download", "copy_from")):

@@ -12,6 +12,7 @@ import sys
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "support"))
 from cases import run_cases  # noqa: E402
 from compiling import Failures, scratch, skip  # noqa: E402
+import profiles  # noqa: E402
 
 ADAPTYST, PROGRAM, ADAPTER = sys.argv[1:4]
 OUTPUT = next((word for word in sys.argv[4:] if word.endswith(".json")), None)
@@ -33,7 +34,7 @@ def observed(*words, adapter="CUDA_INJECTION64_PATH"):
     done = subprocess.run([ADAPTYST, "run", "--engine=inline", "--report=none", f"--output={file}", "--", PROGRAM,
                            *map(str, words)], env=environment, capture_output=True, text=True, timeout=120, check=False)
     failures.equal((done.returncode, done.stderr), (0, ""), f"{words}: runs, and nothing is said")
-    return figure_of(done), json.loads(file.read_text())
+    return figure_of(done), profiles.read(file.read_text())
 
 
 def figure_of(done):

@@ -1,6 +1,5 @@
 #!/usr/bin/env python3
 """The made-up device of the page on adapters: fake_device.py PROGRAM ROOT [CASE …]. All its times are SIMULATED."""
-import json
 import os
 import pathlib
 import re
@@ -10,6 +9,7 @@ import sys
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "support"))
 from cases import run_cases  # noqa: E402
 from compiling import Failures, scratch  # noqa: E402
+import profiles  # noqa: E402
 
 PROGRAM, ROOT = sys.argv[1], pathlib.Path(sys.argv[2])
 failures = Failures()
@@ -24,7 +24,7 @@ def case_its_work_is_booked_as_long_as_it_took():
     failures.equal(done.returncode, 0, "the example runs")
     failures.check("SIMULATED" in done.stdout, "it says what it is", done.stdout)
     failures.check("SIMULATED device" in done.stdout + done.stderr, "so does the report", done.stdout + done.stderr)
-    profile = json.loads(file.read_text())
+    profile = profiles.read(file.read_text())
     failures.equal(profile["accounting"]["lost"], {}, "nothing is lost")
     rows = {"/".join(region["path"]): region for region in profile["regions"]}
     # The fake device counts its own nanoseconds, of which it has 80 in a million too many.

@@ -2,13 +2,13 @@
 
 usage: itself.py ADAPTYST SOURCES
 """
-import json
 import os
 import pathlib
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent.parent / "support"))
 from compiling import Failures, output, run, scratch, skip, tool
+import profiles  # noqa: E402
 
 KOKKOS = pathlib.Path("/usr/include/trilinos")
 STEPS, CELLS = 10, 1000
@@ -26,7 +26,7 @@ def main(command, sources):
     done = run([command, "run", "--engine", "inline", "--report", "none", f"--output={file}", "--with", "kokkos", "--", program],
                env=environment, timeout=60)
     failures.equal((done.returncode, done.stdout, done.stderr), (0, "499500\n", ""), "the program runs as ever")
-    profile = json.loads(file.read_text())
+    profile = profiles.read(file.read_text())
     rows = {tuple(one["path"]): one for one in profile["regions"]}
 
     def count(*path):

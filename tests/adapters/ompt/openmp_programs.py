@@ -2,13 +2,13 @@
 
 usage of the tests: TEST.py ADAPTYST SOURCES
 """
-import json
 import os
 import pathlib
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent.parent / "support"))
 from compiling import Failures, output, run, scratch, tool
+import profiles  # noqa: E402
 
 command, sources = (pathlib.Path(word).resolve() for word in sys.argv[1:3])
 here = pathlib.Path(__file__).resolve().parent
@@ -47,7 +47,7 @@ class Runtime:
         done = run([command, "run", "--engine", "inline", "--report", "none", f"--output={profile}", "--with", "openmp", "--",
                     program, *words], env=self.environment, timeout=120)
         failures.equal(done.returncode, 0, f"{done.line} ends well: {done.stderr}")
-        return done.stdout.split(), done.stderr, json.loads(profile.read_text())
+        return done.stdout.split(), done.stderr, profiles.read(profile.read_text())
 
 
 def check_account(profile, what):

@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
 """libadaptyst-opencl.so on programs that know nothing of it: interposing.py ADAPTYST LIBRARY VECTOR_SUM UNMODIFIED
 SAXPY ENGINE [CASE …]"""
-import json
 import os
 import pathlib
 import subprocess
@@ -10,6 +9,7 @@ import sys
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent.parent / "support"))
 from cases import run_cases  # noqa: E402
 from compiling import Failures, scratch  # noqa: E402
+import profiles  # noqa: E402
 
 ADAPTYST, LIBRARY, VECTOR_SUM, UNMODIFIED, SAXPY, ENGINE = sys.argv[1:7]
 failures = Failures()
@@ -30,7 +30,7 @@ def observe(*command, preloaded=True):
     if not file.exists():
         failures.add("a profile was written", done.stdout + done.stderr)
         return done, {"regions": [], "accounting": {}, "devices": []}
-    profile = json.loads(file.read_text())
+    profile = profiles.read(file.read_text())
     file.unlink()
     account = profile["accounting"]
     failures.equal(account["begun"], account["ended"] + account["open"] + sum(account["lost"].values()), "the account adds up")
