@@ -5,6 +5,7 @@
 
 #include "device.hpp"
 #include "device_clock.hpp"
+#include "metadata.hpp"
 #include "metric.hpp"
 #include "offload.hpp"
 #include "operation.hpp"

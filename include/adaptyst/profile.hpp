@@ -322,15 +322,20 @@ struct process_info {
   std::string command;
   std::string host;
   std::uint64_t duration_ns = 0;
-  std::vector<last_region> ended_in{};  // the innermost of each thread, of a process that has ended in the middle
+  std::vector<last_region> ended_in{};   // the innermost of each thread, of a process that has ended in the middle
+  std::vector<std::string> arguments{};  // its name first; empty: not known
+  std::string started{};                 // when it began to be observed, ISO 8601 in UTC; empty: not known
 };
 
 struct profile {
-  std::string engine;                          // ebpf, inline or off
-  std::string mechanism;                       // how events were caught, e.g. "uprobe_multi, nop5 optimised"
-  std::string reason;                          // why this engine
-  std::map<std::string, std::string> options;  // that were asked for, by name: what differs from the defaults
-  std::vector<device_usage> devices;           // the first is the host's CPU
+  std::string engine;                           // ebpf, inline or off
+  std::string mechanism;                        // how events were caught, e.g. "uprobe_multi, nop5 optimised"
+  std::string reason;                           // why this engine
+  std::string version;                          // of the adaptyst that has collected it
+  std::map<std::string, std::string> metadata;  // adaptyst::metadata()
+  std::optional<std::uint64_t> metadata_lost;   // calls of that for which there was no room; absent: none
+  std::map<std::string, std::string> options;   // that were asked for, by name: what differs from the defaults
+  std::vector<device_usage> devices;            // the first is the host's CPU
   offload_usage offload;
   std::vector<region> regions;  // parents before children
   account accounting;
@@ -351,6 +356,8 @@ struct profile {
   std::map<std::string, std::string> not_probed;
   std::vector<process_info> processes;
 
+  // When the first of the processes began to be observed, ISO 8601 in UTC; empty: not known.
+  std::optional<std::string> date() const;
   // Whether there is anything to tell of markers, be it that something was lost.
   bool has_markers() const;
 };

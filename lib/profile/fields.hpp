@@ -267,6 +267,10 @@ constexpr auto fields(type<process_info>) {
   return list("process", "A process that was observed.", field("pid", &of::pid, same, always, ""),
               field("command", &of::command, same, always, ""), field("host", &of::host, same, always, ""),
               field("duration_ns", &of::duration_ns, same, always, "How long it was observed."),
+              field("arguments", &of::arguments, same, sometimes,
+                    "What it was started with, its name first; cut off at 4,096 bytes. Absent where not known."),
+              field("started", &of::started, same, sometimes,
+                    "When it began to be observed: ISO 8601, UTC. Absent where not known."),
               field("ended_in", &of::ended_in, same, sometimes,
                     "The innermost region of each thread, of a process that has ended in the middle."));
 }
@@ -313,6 +317,14 @@ constexpr auto fields(type<profile>) {
           "was collected."),
       field("mechanism", &of::mechanism, joined, always, "The engine's way of working, for people."),
       field("reason", &of::reason, joined, always, "Why this engine, for people."),
+      field("version", &of::version, joined, sometimes, "Of the adaptyst that has collected it, e.g. \"0.1.0\"."),
+      follows("date", &of::date, later, "When the first process began to be observed: ISO 8601, UTC; null: not known."),
+      field("metadata", &of::metadata, joined, sometimes,
+            "What the program has told of its run, by name (adaptyst::metadata()). A merged profile names all values, "
+            "joined "
+            "by \" | \"."),
+      field("metadata_lost", &of::metadata_lost, sum, sometimes,
+            "How many calls of adaptyst::metadata() found no room; absent: none."),
       field(
           "options", &of::options, joined, sometimes,
           "What was asked for, by the names in docs/options.md: what differs from the defaults. A merged profile names "

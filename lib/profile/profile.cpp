@@ -146,6 +146,13 @@ void attribute::merge(const attribute& other) { add_fields(*this, other); }
 void kernel_context::merge(const kernel_context& other) { add_fields(*this, other); }
 void thread_spread::merge(const thread_spread& other) { add_fields(*this, other); }
 
+std::optional<std::string> profile::date() const {
+  std::optional<std::string> first;
+  for (const process_info& process : processes)  // texts of one form, which sort by time
+    if (!process.started.empty() && (!first || process.started < *first)) first = process.started;
+  return first;
+}
+
 bool profile::has_markers() const {
   return !regions.empty() || accounting.begun != 0 || accounting.unmatched != 0 || accounting.unnamed != 0 ||
          accounting.refused || accounting.unread;
@@ -211,7 +218,8 @@ void merge(profile& into, const profile& from) {
 
   into.processes.insert(into.processes.end(), from.processes.begin(), from.processes.end());
   std::sort(into.processes.begin(), into.processes.end(), [](const process_info& a, const process_info& b) {
-    return std::tie(a.host, a.pid, a.command, a.duration_ns) < std::tie(b.host, b.pid, b.command, b.duration_ns);
+    return std::tie(a.host, a.pid, a.command, a.duration_ns, a.started, a.arguments) <
+           std::tie(b.host, b.pid, b.command, b.duration_ns, b.started, b.arguments);
   });
 }
 

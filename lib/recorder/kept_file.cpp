@@ -137,6 +137,7 @@ void kept_file::map(const descriptor& file) {
   owner.process = static_cast<std::uint64_t>(process_);
   owner.started = own_start();
   owner.began_ns = owner.last_ns = detail::monotonic_ns();
+  owner.began_s = static_cast<std::uint64_t>(std::time(nullptr));
   owner.cpus = usable_cpus();
   char program[PATH_MAX];
   const ssize_t length = readlink("/proc/self/exe", program, sizeof program);

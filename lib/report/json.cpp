@@ -137,6 +137,7 @@ template <class Value>
 bool is_there(const std::optional<Value>& value) {
   return value.has_value();
 }
+bool is_there(const std::string& text) { return !text.empty(); }
 template <class Key, class Value>
 bool is_there(const std::map<Key, Value>& all) {
   return !all.empty();

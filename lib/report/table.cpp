@@ -331,6 +331,14 @@ void write_budget(std::string& out, const profile& of) {
                   coarsest != 1 ? fmt::format(", down to 1 event of {}", coarsest) : "", percent(worst)));
 }
 
+void write_metadata(std::string& out, const profile& of) {
+  std::string all;
+  for (const auto& [name, value] : of.metadata) all += (all.empty() ? "" : ", ") + name + " " + value;
+  if (!all.empty()) out += wrapped(printable("of " + all));
+  if (of.metadata_lost)
+    out += wrapped(fmt::format("metadata: {} calls found no room; a process has room for 64", *of.metadata_lost));
+}
+
 void write_last_regions(std::string& out, const profile& of) {
   constexpr std::size_t most = 8;
   std::size_t left = 0;
@@ -416,6 +424,7 @@ std::string to_table(const profile& of) {
   }
   std::string out = "\n" + line_of("adaptyst: " + printable(subject));
   out += wrapped(printable(fmt::format("engine {} ({}): {}", of.engine, of.mechanism, of.reason)));
+  write_metadata(out, of);
   out += "\n" + lib::finding_list(of);
   if (!of.has_markers() && of.options.count("functions") == 0 && of.devices.size() <= 1) {
     write_without_markers(out, of);

@@ -1,5 +1,8 @@
 #include "assembly.hpp"
 
+#include <fmt/format.h>
+
+#include <adaptyst/version.hpp>
 #include <utility>
 
 namespace adaptyst::lib {
@@ -21,6 +24,11 @@ open_counts open_regions_of(const target_list& all) {
   return sum;
 }
 
+void take_metadata(profile& to, const target& of) {
+  to.metadata = of.metadata().values;
+  if (of.metadata().lost != 0) to.metadata_lost = of.metadata().lost;
+}
+
 profile all_but(const target* first, const target_list& of) {
   profile others;
   for (const auto& one : of) {
@@ -28,6 +36,7 @@ profile all_but(const target* first, const target_list& of) {
     profile part;
     part.devices = one->devices().devices;
     part.offload = one->devices().offload;
+    take_metadata(part, *one);
     merge(others, part);
     others.processes.push_back(one->info());
   }
@@ -46,7 +55,9 @@ profile assembly::make(assembly_parts from, const choice& wanted) {
   profile made;
   made.accounting = from.rows.accounting;
   for (const auto& one : from.of) one->account_for_end(made.accounting);
+  made.version = fmt::format("{}.{}.{}", ADAPTYST_VERSION_MAJOR, ADAPTYST_VERSION_MINOR, ADAPTYST_VERSION_PATCH);
   if (first != nullptr) {
+    take_metadata(made, *first);
     made.devices = first->devices().devices;
     made.offload = first->devices().offload;
     made.processes.push_back(first->info());

@@ -402,7 +402,8 @@ std::optional<process_state> observed_process::reach() {
 
 void observed_process::note_time() {
   if (!is_still_itself()) return;
-  if (std::string now = program_of(id_); !now.empty()) set_command(std::move(now));
+  if (std::string now = program_of(id_); !now.empty() && (now != command() || arguments().empty()))
+    set_command(std::move(now), arguments_of(id_));
   if (awake_ && !tells_) stay_awake();
   target::note_time();
 }

@@ -5,11 +5,13 @@
 
 #include <algorithm>
 #include <ctime>
+#include <utility>
 
 #include "../profile/region_list.hpp"
 #include "../recorder/open_regions.hpp"
 #include "../support/options.hpp"
 #include "../support/process_stat.hpp"
+#include "../support/text.hpp"
 
 namespace adaptyst::lib {
 
@@ -28,6 +30,7 @@ std::uint64_t cpu_time_ns(pid_t process) {
 target::target(pid_t process)
     : id_(process),
       command_(program_of(process)),
+      arguments_(arguments_of(process)),
       cpus_(usable_cpus()),
       devices_(read_devices({&own_memory(), 0, {}}, 0, 0, 0)) {
   devices_.devices.front().busy_ns.reset();  // until it has been looked at
@@ -37,11 +40,18 @@ target::target(pid_t process)
 void target::start_now() {
   started_cpu_ns_ = cpu_time_ns(id_);
   started_ns_ = detail::monotonic_ns();
+  started_at_ = std::time(nullptr);
   unread_ = unread_end(started_ns_);
 }
 
-void target::begin_at(std::uint64_t started_ns, unsigned cpus) {
+void target::set_command(std::string command, std::vector<std::string> arguments) {
+  command_ = std::move(command);
+  arguments_ = std::move(arguments);
+}
+
+void target::begin_at(std::uint64_t started_ns, std::time_t started_at, unsigned cpus) {
   started_ns_ = started_ns;
+  started_at_ = started_at;
   started_cpu_ns_ = 0;
   cpus_ = cpus;
 }
@@ -66,10 +76,12 @@ void target::refresh(bool also_open) {
   device_list list = read_devices(*state, now_ns, observed_ns_, used_cpu_ns_ / cpus_);
   open_counts open;
   if (also_open) open = read_open_regions(*state);
+  told_metadata metadata = read_metadata(*state);
   // It may have ended in the meantime, and taken its memory with it.
   if (!is_running() && !outlives()) return;
   devices_ = std::move(list);
   open_ = std::move(open);
+  metadata_ = std::move(metadata);
 }
 
 void target::trace_to(timeline& to) {
@@ -109,6 +121,8 @@ void target::take_last_regions(const process_state& of, std::uint64_t ended_ns) 
   }
 }
 
-process_info target::info() const { return {id_, command_, expand("%h"), observed_ns_, ended_in_}; }
+process_info target::info() const {
+  return {id_, command_, expand("%h"), observed_ns_, ended_in_, arguments_, started_at_ != 0 ? utc(started_at_) : ""};
+}
 
 }  // namespace adaptyst::lib

@@ -7,6 +7,7 @@
 
 #include <adaptyst/detail/clock.hpp>
 #include <cstdint>
+#include <ctime>
 #include <map>
 #include <memory>
 #include <optional>
@@ -15,6 +16,7 @@
 
 #include "../discover/process_objects.hpp"
 #include "../recorder/device_reader.hpp"
+#include "../recorder/metadata_reader.hpp"
 #include "../recorder/open_regions.hpp"
 #include "../recorder/recorder_reader.hpp"
 #include "budget_keeper.hpp"
@@ -39,6 +41,7 @@ class target {
 
   pid_t id() const noexcept { return id_; }
   const std::string& command() const noexcept { return command_; }
+  const std::vector<std::string>& arguments() const noexcept { return arguments_; }
   virtual bool is_running() const = 0;
   // Address of what all its markers share; 0: not known yet.
   virtual std::uint64_t state() const noexcept = 0;
@@ -69,6 +72,7 @@ class target {
   path_set take_changed() { return reader_.take_changed(); }  // see recorder_reader
   const device_list& devices() const noexcept { return devices_; }
   const open_counts& open_regions() const noexcept { return open_; }
+  const told_metadata& metadata() const noexcept { return metadata_; }
   virtual process_info info() const;
   // It has ended, and all has been read that it has left.
   virtual void read_out() noexcept {}
@@ -98,8 +102,8 @@ class target {
   };
   virtual moment now() const;
   // Of one that was looked at in the past, from `started_ns` on.
-  void begin_at(std::uint64_t started_ns, unsigned cpus);
-  void set_command(std::string command) { command_ = std::move(command); }
+  void begin_at(std::uint64_t started_ns, std::time_t started_at, unsigned cpus);
+  void set_command(std::string command, std::vector<std::string> arguments = {});
   bool has_budget() const noexcept { return budget_.has_value(); }
   // From what it has left.
   void take_last_regions(const process_state& of, std::uint64_t ended_ns);
@@ -108,15 +112,18 @@ class target {
 
  private:
   std::string command_;
+  std::vector<std::string> arguments_;
   bool settled_ = false;
   unsigned cpus_;
   std::uint64_t started_ns_ = 0;
+  std::time_t started_at_ = 0;
   std::uint64_t started_cpu_ns_ = 0;
   std::uint64_t used_cpu_ns_ = 0;  // when it was last there
   std::uint64_t observed_ns_ = 0;
   recorder_reader reader_;
   device_list devices_;
   open_counts open_;
+  told_metadata metadata_;
   std::vector<last_region> ended_in_;
   std::optional<budget_keeper> budget_;
   std::uint64_t budgeted_cpu_ns_ = 0;

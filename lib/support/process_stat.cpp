@@ -4,6 +4,7 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cinttypes>
 #include <climits>
@@ -36,6 +37,24 @@ bool is_running(pid_t process, std::uint64_t started) {
   if (kill(process, 0) != 0 && errno == ESRCH) return false;
   const std::optional<process_stat> now = stat_of(process);
   return !now || started == 0 || now->started == started;
+}
+
+std::vector<std::string> arguments_of(pid_t process) {
+  constexpr std::size_t most_bytes = 4096;
+  std::ifstream file(process == getpid() ? "/proc/self/cmdline" : fmt::format("/proc/{}/cmdline", process));
+  std::string text(most_bytes + 1, '\0');
+  file.read(text.data(), static_cast<std::streamsize>(text.size()));
+  text.resize(static_cast<std::size_t>(file.gcount()));
+  const bool is_cut = text.size() > most_bytes;
+  if (is_cut) text.resize(most_bytes);
+  std::vector<std::string> words;
+  for (std::size_t from = 0; from < text.size();) {
+    const std::size_t end = std::min(text.find('\0', from), text.size());
+    words.push_back(text.substr(from, end - from));
+    from = end + 1;
+  }
+  if (is_cut) words.back() += "…";
+  return words;
 }
 
 std::string program_of(pid_t process) {

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace adaptyst::lib {
 
@@ -27,6 +28,8 @@ bool is_running(pid_t process, std::uint64_t started);
 
 // The path of the program that a process runs; empty when it is gone, or hidden from us.
 std::string program_of(pid_t process);
+// What it was started with, its name first; cut off at 4,096 bytes. Empty when it is gone.
+std::vector<std::string> arguments_of(pid_t process);
 
 }  // namespace adaptyst::lib
 

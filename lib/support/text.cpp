@@ -38,6 +38,14 @@ std::string quantity(double value, const char* unit) {
   return fmt::format("{:.3g} {}{}", value, prefixes[prefix], unit);
 }
 
+std::string utc(std::time_t at) {
+  std::tm parts{};
+  char text[32] = {};
+  if (gmtime_r(&at, &parts) == nullptr || std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts) == 0)
+    return {};
+  return text;
+}
+
 std::string percent(double fraction) { return fraction < 99.9995 ? fmt::format("{:.1f}%", 100 * fraction) : ">9999%"; }
 
 namespace {

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <ctime>
 #include <optional>
 #include <string>
 #include <vector>
@@ -18,6 +19,8 @@ std::string duration(double ns);
 std::string duration(const std::optional<std::uint64_t>& ns);
 std::string quantity(double value, const char* unit);
 std::string percent(double fraction);
+// ISO 8601: "2026-01-31T12:00:00Z".
+std::string utc(std::time_t at);
 
 // Names may hold any bytes: what is no character, would disturb a terminal (C0, DEL, C1) or turns the order of what stands
 // beside it (marks of direction), becomes '?'. Whatever comes from a program or a file goes through this before it is shown.

@@ -5,6 +5,7 @@ One region does 10 % more work. Whether that is found depends on what else the m
 --gate, for a machine that is at rest, fails when it is missed, or when the program differs from itself."""
 import json
 import pathlib
+import re
 import subprocess
 import sys
 
@@ -16,6 +17,7 @@ GATE = sys.argv[3:4] == ["--gate"]
 ROUNDS = int(sys.argv[4]) if GATE else 1
 RUNS, STEPS, LIMIT = 5, 300, 60
 failures = Failures()
+work = scratch()
 
 
 def run(file, percent):
@@ -28,7 +30,7 @@ def taken_by_turns(percent):
     sides = [], []
     for turn in range(RUNS):
         for side, longer in zip(sides, (0, percent)):
-            side.append(run(scratch() / f"{turn}-{longer}-{len(sides[0])}-{len(sides[1])}.json", longer))
+            side.append(run(work / f"{turn}-{longer}-{len(sides[0])}-{len(sides[1])}.json", longer))
     return sides
 
 
@@ -46,6 +48,17 @@ def told(what, status, rows):
         print(f"{what}: {name} {row['change_of_mean']:+.1%} ({low:+.1%} … {high:+.1%}), p {row['p']:.3f}: {row['verdict']}; status {status}")
 
 
+def say_what_was_run():
+    profile = json.loads(pathlib.Path(run(work / "one.json", 10)).read_text())
+    failures.equal(profile["metadata"], {"longer by": "10"}, "what the program says of its run")
+    failures.equal(profile["process"]["arguments"], [PROGRAM, str(STEPS), "10"], "how it was started")
+    failures.check(re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", profile["date"]), "when", profile["date"])
+    failures.check(re.fullmatch(r"\d+\.\d+\.\d+", profile["version"]), "by whom", profile["version"])
+    table = subprocess.run([ADAPTYST, "report", work / "one.json"], capture_output=True, text=True, timeout=LIMIT, check=True).stdout
+    failures.check("of longer by 10" in table, "the table says so", table)
+
+
+say_what_was_run()
 found = raised = single = 0
 for _ in range(ROUNDS):
     old, new = taken_by_turns(10)

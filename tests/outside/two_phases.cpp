@@ -1,4 +1,5 @@
 // Two regions that compute, the second of them longer by a percentage: two_phases STEPS PERCENT
+#include <adaptyst/metadata.hpp>
 #include <adaptyst/region.hpp>
 #include <cstdlib>
 
@@ -18,6 +19,7 @@ int main(int count, char** arguments) {
   constexpr long rounds = 200'000;
   const long steps = count > 1 ? std::atol(arguments[1]) : 1;
   const long percent = count > 2 ? std::atol(arguments[2]) : 0;
+  adaptyst::metadata("longer by", count > 2 ? arguments[2] : "0");
   for (long step = 0; step != steps; ++step) {
     {
       ADAPTYST_REGION("advance");

@@ -16,7 +16,12 @@ using nlohmann::json;
 adaptyst::profile whole() {
   adaptyst::profile made;
   made.engine = "inline";
+  made.version = "0.1.0";
+  made.metadata = {{"mesh", "512^3"}};
+  made.metadata_lost = 2;
   made.processes = {{42, "/bin/solver", "host", 1000}, {43, "/bin/solver", "host", 1001}};
+  made.processes[0].arguments = {"/bin/solver", "--mesh", ""};
+  made.processes[0].started = "2026-01-31T12:00:00Z";
   made.devices.resize(1);
   made.devices[0].kind = adaptyst::device_kind::cpu;
   made.devices[0].busy_ns = 3;
@@ -77,6 +82,12 @@ TEST_CASE("every member comes back") {
   const adaptyst::profile in = whole();
   const adaptyst::profile out = adaptyst::from_json(adaptyst::to_json(in));
   CHECK(out.engine == "inline");
+  CHECK(out.version == "0.1.0");
+  CHECK(out.metadata == in.metadata);
+  CHECK(out.metadata_lost == 2U);
+  CHECK(out.processes[0].arguments == std::vector<std::string>{"/bin/solver", "--mesh", ""});
+  CHECK(out.processes[0].started == "2026-01-31T12:00:00Z");
+  CHECK(out.date() == "2026-01-31T12:00:00Z");
   REQUIRE(out.processes.size() == 2);
   CHECK(out.processes[0].pid == 42);
   CHECK(out.processes[1].duration_ns == 1001);

@@ -9,6 +9,8 @@
 
 using namespace adaptyst::lib;
 
+TEST_CASE("a time is written in UTC") { CHECK(adaptyst::lib::utc(951782399) == "2000-02-28T23:59:59Z"); }
+
 TEST_CASE("a duration has three digits, and the largest unit of which it has one") {
   CHECK(duration(0.0) == "0 ns");
   CHECK(duration(99.4) == "99 ns");

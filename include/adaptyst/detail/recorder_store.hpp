@@ -47,8 +47,21 @@ struct store_owner {
   uint64_t process, started;   // its number, and its start in clock ticks since the machine's
   uint64_t began_ns, last_ns;  // CLOCK_MONOTONIC: of the collector, and when the process was last seen alive
   uint64_t cpu_ns, cpus;       // what it had used by then, and how many processors it may
+  uint64_t began_s;            // CLOCK_REALTIME, when the collector began
   char command[256];
   char host[64];
+};
+
+// See metadata.hpp. An entry is written once, and there when it says so.
+constexpr uint64_t most_metadata = 64;
+struct metadata_entry {
+  uint64_t is_there;
+  char name[64];
+  char value[256];
+};
+struct metadata_table {
+  uint64_t told;  // how often; what is beyond the entries was lost
+  metadata_entry entries[most_metadata];
 };
 
 // What stands at its beginning.
@@ -56,6 +69,7 @@ struct recorder_store {
   store_head head;
   store_owner owner;
   device_ledger ledger;
+  metadata_table metadata;
   uint64_t arena_used;
   char arena[arena_bytes];
 

@@ -1,0 +1,79 @@
+// What a run was of: its mesh, its solver, its input. Stands in the profile, so that two profiles can be told apart, and be
+// compared only where that makes sense.
+//
+//   adaptyst::metadata("mesh", "512^3");
+//   adaptyst::metadata("solver", solver.name());    // std::string_view, std::string, const char *
+//
+// May be called before or after a collector starts, and in a program that `adaptyst run` or `attach` observes; once is
+// enough. Of a name that is told twice, the last value counts. A process keeps what the first 64 calls say; how many came
+// later is told in the profile. Names keep their first 63 bytes, values 255. A forked child starts with none.
+//
+// Cost: some 0.1 us a call, whether anybody looks or not; the first thing that a program does of all that is here maps
+// memory, some pages of which are used. Thread-safe, noexcept, lock-free, leaves errno alone. With a collector's keep=,
+// call it when that collector has started: what is kept must be in its file from the beginning.
+#ifndef ADAPTYST_METADATA_HPP
+#define ADAPTYST_METADATA_HPP
+
+#include "config.hpp"
+#include "detail/text.hpp"
+
+#ifndef ADAPTYST_DISABLE
+#include "detail/recorder.hpp"
+#endif
+
+namespace adaptyst { inline namespace v1 {
+
+namespace detail {
+
+// An array that is no literal may be filled in part: up to its NUL, as any other pointer.
+struct metadata_text {
+  text is;
+  metadata_text(const char* terminated) noexcept : is(text_of(detail::terminated(terminated))) {}
+  template <class View, class = decltype(text{static_cast<const View*>(nullptr)->data(),
+                                              static_cast<const View*>(nullptr)->size()})>
+  metadata_text(const View& view) noexcept : is{view.data(), view.size()} {}
+};
+
+#ifndef ADAPTYST_DISABLE
+
+template <size_t Bytes>
+inline void copy_text(char (&to)[Bytes], text from) noexcept {
+  const size_t bytes = from.bytes < Bytes ? from.bytes : Bytes - 1;
+  if (bytes != 0) __builtin_memcpy(to, from.data, bytes);
+  to[bytes] = '\0';
+}
+
+// Places are given out once, so that neither a lock nor a second look is needed.
+template <class = void>
+ADAPTYST_DETAIL_COLD inline void keep_metadata(text name, text value) noexcept {
+  const system::errno_kept unchanged;
+  process* const in = process_of(adaptyst_object_v3);
+  if (in == nullptr || !notice_fork(*in)) return;
+  store(in->store->head.layout, layout_of_state);
+  metadata_table& all = in->store->metadata;
+  const uint64_t place = fetch_add(all.told, 1);
+  if (place >= most_metadata) return;
+  copy_text(all.entries[place].name, name);
+  copy_text(all.entries[place].value, value);
+  store_release(all.entries[place].is_there, uint64_t{1});
+}
+
+#endif
+
+}  // namespace detail
+
+#ifdef ADAPTYST_DISABLE
+inline namespace disabled {  // other code than a unit with markers has, should both be linked into one program
+template <class = void>
+inline void metadata(detail::metadata_text, detail::metadata_text) noexcept {}
+}  // namespace disabled
+#else
+template <class = void>
+inline void metadata(detail::metadata_text name, detail::metadata_text value) noexcept {
+  detail::keep_metadata(name.is, value.is);
+}
+#endif
+
+}}  // namespace adaptyst::v1
+
+#endif

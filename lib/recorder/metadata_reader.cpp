@@ -1,0 +1,30 @@
+#include "metadata_reader.hpp"
+
+#include <adaptyst/detail/recorder_state.hpp>
+#include <algorithm>
+#include <cstddef>
+#include <cstring>
+
+namespace adaptyst::lib {
+
+told_metadata read_metadata(const process_state& of) {
+  told_metadata made;
+  detail::store_head head{};
+  const std::uint64_t table = of.address + offsetof(detail::recorder_store, metadata);
+  std::uint64_t told = 0;
+  if (of.address == 0 || !of.in->read(of.address, head) || head.layout != detail::layout_of_state ||
+      !of.in->read(table + offsetof(detail::metadata_table, told), told))
+    return made;
+  const std::uint64_t kept = std::min<std::uint64_t>(told, detail::most_metadata);
+  made.lost = told - kept;
+  for (std::uint64_t at = 0; at != kept; ++at) {
+    detail::metadata_entry entry{};
+    if (!of.in->read(table + offsetof(detail::metadata_table, entries) + at * sizeof entry, entry)) break;
+    if (entry.is_there == 0) continue;  // it is being written
+    made.values[std::string(entry.name, strnlen(entry.name, sizeof entry.name))] =
+        std::string(entry.value, strnlen(entry.value, sizeof entry.value));
+  }
+  return made;
+}
+
+}  // namespace adaptyst::lib

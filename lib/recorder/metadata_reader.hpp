@@ -1,0 +1,22 @@
+// What a process has told about itself with adaptyst::metadata().
+#ifndef ADAPTYST_LIB_RECORDER_METADATA_READER_HPP
+#define ADAPTYST_LIB_RECORDER_METADATA_READER_HPP
+
+#include <cstdint>
+#include <map>
+#include <string>
+
+#include "recorder_reader.hpp"
+
+namespace adaptyst::lib {
+
+struct told_metadata {
+  std::map<std::string, std::string> values;
+  std::uint64_t lost = 0;  // calls for which there was no room
+};
+
+told_metadata read_metadata(const process_state& of);
+
+}  // namespace adaptyst::lib
+
+#endif
