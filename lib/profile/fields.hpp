@@ -14,15 +14,17 @@ namespace adaptyst::lib::listed {
 constexpr auto fields(type<attribute>) {
   return list("attribute", "What a member of payloads, or a metric, said.",
               field("count", &attribute::count, sum, always, "Events that had it."),
-              field("sum", &attribute::sum, sum, always, ""), field("min", &attribute::min, least, always, ""),
-              field("max", &attribute::max, greatest, always, ""),
+              field("sum", &attribute::sum, sum, always, "In the unit of the member."),
+              field("min", &attribute::min, least, always, "Likewise."),
+              field("max", &attribute::max, greatest, always, "Likewise."),
               beside<double>{"per_second", sometimes, "The sum over total_ns; of \"bytes\" and \"flops\" only."});
 }
 
 constexpr auto fields(type<source_location>) {
-  return list("site", "A place in the source.", field("file", &source_location::file, same, always, ""),
-              field("line", &source_location::line, same, always, ""),
-              field("function", &source_location::function, same, always, ""));
+  return list("site", "A place in the source.",
+              field("file", &source_location::file, same, always, "As the compiler was told it."),
+              field("line", &source_location::line, same, always, "From 1; 0: not known."),
+              field("function", &source_location::function, same, always, "Around the marker."));
 }
 
 constexpr auto fields(type<kernel_context>) {
@@ -70,21 +72,25 @@ constexpr auto fields(type<region>) {
             "Of path and device, equal in all processes that run the same code: 64 bits in hexadecimal.", id),
       field("parent", &of::parent, same, always, "The id of the path above, null at the root.", id_or_none),
       field("site", &of::site, same, always, "Where the marker stands in the source."),
-      field("kind", &of::kind, same, always, ""),
+      field("kind", &of::kind, same, always, "What it is an account of: docs/design.md."),
       field("device", &of::device, same, always, "Its place in \"devices\"."),
       field("threads", &of::threads, sum, always, "How many ran it."),
       field("count", &of::count, sum, always, "How often it ended."),
-      field("total_ns", &of::total_ns, sum, always, "", timed),
+      field("total_ns", &of::total_ns, sum, always, "Nanoseconds of all events, over all threads; null: not timed.",
+            timed),
       field("self_ns", &of::self_ns, sum, always, "Without nested regions of the same thread.", timed),
       field("per_thread", &of::per_thread, sum, sometimes,
             "How threads differ in that; absent where no thread's time is known by itself."),
-      field("min_ns", &of::min_ns, least, always, "", timed), field("max_ns", &of::max_ns, greatest, always, "", timed),
+      field("min_ns", &of::min_ns, least, always, "The shortest duration, nanoseconds.", timed),
+      field("max_ns", &of::max_ns, greatest, always, "The longest.", timed),
       follows(
           "p50_ns", [](const region& row) { return row.quantile_ns(0.5); }, always, "The median."),
       follows(
-          "p90_ns", [](const region& row) { return row.quantile_ns(0.9); }, always, ""),
+          "p90_ns", [](const region& row) { return row.quantile_ns(0.9); }, always,
+          "Nine of ten events take no longer."),
       follows(
-          "p99_ns", [](const region& row) { return row.quantile_ns(0.99); }, always, ""),
+          "p99_ns", [](const region& row) { return row.quantile_ns(0.99); }, always,
+          "99 of 100 events take no longer."),
       field("histogram", &of::durations, sum, always, "Of the durations."),
       field("attributes", &of::attributes, sum, always, "What members of payloads, and metrics, said; by their name."),
       field("overhead_ns", &of::overhead_ns, sum, always, "What observing it cost."),
@@ -106,7 +112,8 @@ constexpr auto fields(type<region>) {
 constexpr auto fields(type<device_clock_usage>) {
   using of = device_clock_usage;
   return list("clock", "What clock a device's times were taken in, and how it was converted to CLOCK_MONOTONIC.",
-              field("name", &of::clock, same, always, ""), field("sync_points", &of::sync_points, same, always, ""),
+              field("name", &of::clock, same, always, "Of the clock."),
+              field("sync_points", &of::sync_points, same, always, "How often it was compared."),
               field("offset_ns", &of::offset_ns, same, always, "CLOCK_MONOTONIC less this clock."),
               field("drift_ppm", &of::drift_ppm, same, always, "By how much faster CLOCK_MONOTONIC runs."),
               field("residual_ns", &of::residual_ns, same, always, "By how much the last sync point was off."));
@@ -114,18 +121,21 @@ constexpr auto fields(type<device_clock_usage>) {
 
 constexpr auto fields(type<latencies>) {
   using of = latencies;
-  return list("latencies", "Waits of operations.", field("total_ns", &of::total_ns, sum, always, ""),
-              follows(
-                  "p50_ns", [](const of& all) { return all.durations.quantile(0.5); }, always, "The median."),
-              follows(
-                  "p99_ns", [](const of& all) { return all.durations.quantile(0.99); }, always, ""),
-              field("histogram", &of::durations, sum, always, ""));
+  return list(
+      "latencies", "Waits of operations.",
+      field("total_ns", &of::total_ns, sum, always, "Nanoseconds of all operations."),
+      follows(
+          "p50_ns", [](const of& all) { return all.durations.quantile(0.5); }, always, "The median."),
+      follows(
+          "p99_ns", [](const of& all) { return all.durations.quantile(0.99); }, always, "99 of 100 take no longer."),
+      field("histogram", &of::durations, sum, always, "Of the waits."));
 }
 
 constexpr auto fields(type<amount>) {
   return list("amount", "How much was moved or computed, and in what time.",
-              field("sum", &amount::sum, sum, always, ""), field("time_ns", &amount::time_ns, sum, always, ""),
-              follows("per_second", &amount::per_second, always, ""));
+              field("sum", &amount::sum, sum, always, "Bytes, or operations."),
+              field("time_ns", &amount::time_ns, sum, always, "Nanoseconds that it took."),
+              follows("per_second", &amount::per_second, always, "The one over the other; null: no time."));
 }
 
 constexpr auto fields(type<device_usage>) {
@@ -133,9 +143,9 @@ constexpr auto fields(type<device_usage>) {
   return list(
       "device", "A processor. Its times are unions: what it did at once counts once.",
       beside<std::uint64_t>{"id", always, "Its place in this list, to which \"device\" of a region refers."},
-      field("kind", &of::kind, same, always, ""),
+      field("kind", &of::kind, same, always, "What kind of processor."),
       field("index", &of::index, same, always, "The program's number of it, among its kind."),
-      field("name", &of::name, same, always, ""),
+      field("name", &of::name, same, always, "As the program, or an adapter, calls it."),
       field("observed_ns", &of::observed_ns, sum, always, "How long it was looked at."),
       field("busy_ns", &of::busy_ns, sum, always,
             "Of the host: CPU time of the process over the CPUs that it may use."),
@@ -184,10 +194,13 @@ constexpr auto fields(type<efficiencies>) {
   using of = efficiencies;
   return list("efficiency",
               "The efficiencies of POP and TALP; device_parallel is the product of the three that follow.",
-              field("device_parallel", &of::device_parallel, apart, always, ""),
-              field("device_load_balance", &of::device_load_balance, apart, always, ""),
-              field("device_communication", &of::device_communication, apart, always, ""),
-              field("device_orchestration", &of::device_orchestration, apart, always, ""),
+              field("device_parallel", &of::device_parallel, apart, always,
+                    "Time in kernels over the time observed, of all devices."),
+              field("device_load_balance", &of::device_load_balance, apart, always,
+                    "Mean time in kernels over the greatest of a device."),
+              field("device_communication", &of::device_communication, apart, always,
+                    "That greatest over the greatest time in kernels and exposed copies."),
+              field("device_orchestration", &of::device_orchestration, apart, always, "That over the time observed."),
               field("device_offload", &of::device_offload, apart, always,
                     "Of the host: the part of its time in which it did not wait for devices."));
 }
@@ -195,7 +208,7 @@ constexpr auto fields(type<efficiencies>) {
 constexpr auto fields(type<unread_programs>) {
   using of = unread_programs;
   return list("unread", "Programs that ended without telling, and took with them what was in their recorders.",
-              field("programs", &of::programs, sum, always, ""),
+              field("programs", &of::programs, sum, always, "How many."),
               field("up_to_ns", &of::up_to_ns, greatest, always, "Between the last reading and the end, at most."));
 }
 
@@ -204,15 +217,17 @@ constexpr auto fields(type<refused_programs>) {
   return list("refused",
               "Programs that could not be looked into: their memory is not to be read, or markers in them were built "
               "with other headers.",
-              field("programs", &of::programs, sum, always, ""),
+              field("programs", &of::programs, sum, always, "How many."),
               field("why", &of::why, joined, always, "A reason; of a merged profile all, joined by \" | \"."));
 }
 
 constexpr auto fields(type<account>) {
   using of = account;
   return list(
-      "accounting", "begun = ended + open + the sum of lost, always.", field("begun", &of::begun, sum, always, ""),
-      field("ended", &of::ended, sum, always, ""), field("open", &of::open, sum, always, ""),
+      "accounting", "begun = ended + open + the sum of lost, always.",
+      field("begun", &of::begun, sum, always, "Events that began."),
+      field("ended", &of::ended, sum, always, "And ended: those in the rows."),
+      field("open", &of::open, sum, always, "And have not ended."),
       field("lost", &of::lost, sum, always, "By reason; reasons that did not occur are absent."),
       field("unmatched", &of::unmatched, sum, always,
             "Begins without an end, which are among the lost, and ends without a begin."),
@@ -247,7 +262,7 @@ constexpr auto fields(type<sample_usage>) {
 
 constexpr auto fields(type<timeline_usage>) {
   return list("timeline", "What went into the file of a timeline.",
-              field("events", &timeline_usage::events, sum, always, ""),
+              field("events", &timeline_usage::events, sum, always, "That were written."),
               field("lost", &timeline_usage::lost, sum, always,
                     "For which there was no room in a thread's ring, or in the file."),
               field("unchanged", &timeline_usage::unchanged, sum, later,
@@ -258,14 +273,15 @@ constexpr auto fields(type<last_region>) {
   using of = last_region;
   return list("last_region", "A region in which threads of a process were when it ended.",
               field("path", &of::path, same, always, "Names from the root of the thread."),
-              field("threads", &of::threads, same, always, ""),
+              field("threads", &of::threads, same, always, "How many were in it."),
               field("age_ns", &of::age_ns, same, always, "How long the oldest of them had been in it."));
 }
 
 constexpr auto fields(type<process_info>) {
   using of = process_info;
-  return list("process", "A process that was observed.", field("pid", &of::pid, same, always, ""),
-              field("command", &of::command, same, always, ""), field("host", &of::host, same, always, ""),
+  return list("process", "A process that was observed.", field("pid", &of::pid, same, always, "Its number."),
+              field("command", &of::command, same, always, "Its executable."),
+              field("host", &of::host, same, always, "The name of its machine."),
               field("duration_ns", &of::duration_ns, same, always, "How long it was observed."),
               field("arguments", &of::arguments, same, sometimes,
                     "What it was started with, its name first; cut off at 4,096 bytes. Absent where not known."),
@@ -310,7 +326,7 @@ constexpr auto fields(type<profile>) {
       "profile",
       "What a collector has found. Times are nanoseconds. A quantity that could not be had is null, never 0. New keys "
       "may appear in objects only together with a new number in \"schema\".",
-      beside<int>{"schema", always, ""},
+      beside<int>{"schema", always, "The version of this description."},
       field(
           "engine", &of::engine, joined, always,
           "How events were caught. A merged profile names all engines of its parts, joined by \" | \"; empty: nothing "

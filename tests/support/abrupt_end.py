@@ -6,6 +6,7 @@ import signal
 import struct
 import time
 
+from profiles import with_paths
 from states import until
 
 STATUS = {"kill": -signal.SIGKILL, "_exit": 0, "quick_exit": 0, "abort": -signal.SIGABRT, "exec": 0, "exit": 0,
@@ -53,7 +54,7 @@ def kill_all(file, after, parent_last=False):
 
 def short(profile, failures):
     """How many short regions, and with which error. What children begin is in the region in which they were forked."""
-    rows = [one for one in profile["regions"] if one["path"][-1] == "short"]
+    rows = [one for one in with_paths(profile)["regions"] if one["path"][-1] == "short"]
     ways = {tuple(one["path"]) for one in rows}
     failures.check(ways <= {("short",), ("work", "short"), ("launch", "work", "short")}, "the paths of short regions", ways)
     return sum(one["count"] for one in rows), sum((one.get("count_error") or 0) ** 2 for one in rows) ** 0.5

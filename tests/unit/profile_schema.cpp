@@ -88,7 +88,7 @@ struct types {
     json properties = json::object();
     listed::for_each<Struct>([&](const auto& one) {
       json made = json::object();
-      if (*one.says != '\0') made["description"] = one.says;
+      made["description"] = one.says;
       made.update(property<Struct>(one));
       properties[one.name] = std::move(made);
       if (one.in == listed::always) required.push_back(one.name);
@@ -199,6 +199,19 @@ std::string printed(const json& value, const std::string& indent, std::size_t be
 }
 
 }  // namespace
+
+TEST_CASE("the schema describes every key") {
+  const json all = whole_schema();
+  const auto described = [](const json& object) {
+    for (const auto& [key, property] : object.items()) {
+      CAPTURE(key);
+      CHECK_FALSE(property["description"].get<std::string>().empty());
+    }
+  };
+  described(all["properties"]);
+  for (const json& one : all["definitions"])
+    if (one.contains("properties")) described(one["properties"]);
+}
 
 TEST_CASE("the schema in docs is what the lists of fields say") {
   std::ifstream file(ADAPTYST_TEST_SOURCES "/docs/profile-schema.json");
