@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 #include <sched.h>
-#include <signal.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -10,6 +9,7 @@
 #include <thread>
 
 #include "../../probes/sample_record.h"
+#include "../support/all_signals_blocked.hpp"
 #include "../support/error.hpp"
 #include "context_probes.hpp"
 #include "kernel_maps.hpp"
@@ -46,21 +46,6 @@ thread_state state_of(std::uint32_t state) {
   if (state == ADAPTYST_SAMPLE_BLOCKED) return thread_state::blocked;
   return state == ADAPTYST_SAMPLE_WAITING ? thread_state::waiting : thread_state::on_cpu;
 }
-
-class all_signals_blocked {
- public:
-  all_signals_blocked() {
-    sigset_t all;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before_);
-  }
-  ~all_signals_blocked() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
-  all_signals_blocked(const all_signals_blocked&) = delete;
-  all_signals_blocked& operator=(const all_signals_blocked&) = delete;
-
- private:
-  sigset_t before_{};
-};
 
 }  // namespace
 

@@ -13,6 +13,7 @@
 #include <optional>
 
 #include "../recorder/kept_file.hpp"
+#include "../support/apart.hpp"
 #include "../support/error.hpp"
 #include "../support/launch_rank.hpp"
 #include "asked_options.hpp"
@@ -38,6 +39,17 @@ void object_loaded() {
   }
 }
 
+class errno_kept {
+ public:
+  errno_kept() = default;
+  ~errno_kept() { errno = number_; }
+  errno_kept(const errno_kept&) = delete;
+  errno_kept& operator=(const errno_kept&) = delete;
+
+ private:
+  int number_ = errno;
+};
+
 }  // namespace
 
 struct collector::state {
@@ -53,6 +65,7 @@ struct collector::state {
   // `given`: as text, or as values.
   template <class Given>
   static std::unique_ptr<state> begin(const Given& given) noexcept {
+    const errno_kept number;
     std::unique_ptr<state> made;
     options asked;
     try {
@@ -153,6 +166,7 @@ struct collector::state {
     stop_noexcept(std::adopt_lock);
   }
   void stop_noexcept(std::adopt_lock_t) noexcept {
+    const errno_kept number;
     try {
       stop();
     } catch (const std::exception& failed) {
@@ -183,7 +197,7 @@ struct collector::state {
       adopting = nullptr;
     }
     try {
-      session->stop();
+      lib::run_apart([this] { session->stop(); });
       if (kept) kept->remove();
     } catch (const std::exception& failed) {
       lib::complain(failed.what() + (kept ? "\nwhat it has recorded stays in " + kept->name() : ""));
@@ -193,8 +207,10 @@ struct collector::state {
       const std::lock_guard lock(running_mutex);  // not before all is read: the next collector's threads begin anew
       running_in = 0;
     }
-    result = session->snapshot();
-    session.reset();
+    lib::run_apart([this] {
+      result = session->snapshot();
+      session.reset();
+    });
   }
 };
 
@@ -206,10 +222,14 @@ collector::~collector() {
 }
 
 profile collector::snapshot() const noexcept {
+  const errno_kept number;
   try {
     if (!state_) return {};
     const std::lock_guard lock(state_->mutex);
-    return state_->is_ours() ? state_->session->snapshot() : state_->result;
+    if (!state_->is_ours()) return state_->result;
+    profile now;
+    lib::run_apart([&] { now = state_->session->snapshot(); });
+    return now;
   } catch (const std::exception& failed) {
     lib::complain(failed.what());
     return {};

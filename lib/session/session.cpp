@@ -13,6 +13,7 @@
 #include "../discover/loaded_objects.hpp"
 #include "../discover/running_processes.hpp"
 #include "../profile/region_list.hpp"
+#include "../support/apart.hpp"
 #include "../support/error.hpp"
 #include "../support/search_path.hpp"
 #include "beside_the_rest.hpp"
@@ -52,19 +53,27 @@ session::session(options asked, clock_pair before, pid_t only)
   start(before);
 }
 
+// What takes large blocks of memory, or makes threads. In a process that is ours alone nobody minds either.
+void session::apart(const std::function<void()>& work) const {
+  if (own_ != nullptr) run_apart(work);
+  else work();
+}
+
 // With the source that was asked for; with auto, the recorders where the kernel's way is barred.
 void session::start(clock_pair before) {
   reason_ = "asked for";
   if (options_.engine != engine_choice::inlined) {
     try {
-      start_with(make_kernel_source(options_, whose_), before);
+      std::unique_ptr<source> kernel;
+      apart([&] { kernel = make_kernel_source(options_, whose_); });
+      start_with(std::move(kernel), before);
       if (options_.engine != engine_choice::ebpf) reason_ = "permitted";
       return;
     } catch (const std::exception& failed) {
       if (options_.engine == engine_choice::ebpf) throw;
       reason_ = error_of(failed).summary();
     }
-    stop_looking();
+    apart([this] { stop_looking(); });
   }
   start_with(make_recorder_source(whose_), before);
 }
@@ -80,19 +89,22 @@ void session::start_with(std::unique_ptr<source> chosen, clock_pair before) {
     timeline_.emplace(file, detail::monotonic_ns(), constructs_);
   terms_.trace_entries = timeline_ ? options_.trace_events : 0;
   terms_.by_probes = source_->in_kernel();
-  context_ = ask_for_context(options_, whose_, *source_);  // before an epoch in which threads announce themselves
-  if (own_ != nullptr) {
-    if (context_)
-      for (const std::string& file : own_->files()) context_->attach(file);
-    own_->claim(terms_);
-  }
-  source_->start();
+  apart([this] {
+    context_ = ask_for_context(options_, whose_, *source_);  // before an epoch in which threads announce themselves
+    if (own_ != nullptr) {
+      if (context_)
+        for (const std::string& file : own_->files()) context_->attach(file);
+      own_->claim(terms_);
+    }
+    source_->start();
+    if (own_ != nullptr) listen_to_own();
+  });
   costs_.engine_ns += source_->hit_ns();
   if (own_ != nullptr) start_own();
   phase_ = phase::running;
 }
 
-void session::start_own() {
+void session::listen_to_own() {
   miss(own_->id(), foreign_objects());
   source_->admit(*own_, 0);
   for (const std::string& file : own_->files()) {
@@ -103,6 +115,9 @@ void session::start_own() {
     beside_the_rest([this] {
       for (const error& one : probe_functions(own_->id(), nullptr)) complain(std::string("not probed: ") + one.what());
     });
+}
+
+void session::start_own() {
   if (timeline_) draining_ = std::make_unique<periodic>(between_looks, [this] { drain(*own_); });
   own_->start_now();
   if (!keeps_budget()) return;

@@ -13,6 +13,7 @@
 
 #include <adaptyst/profile.hpp>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -99,6 +100,8 @@ class session {
 
   void start(clock_pair before);
   void start_with(std::unique_ptr<source> chosen, clock_pair before);
+  void apart(const std::function<void()>& work) const;
+  void listen_to_own();
   void start_own();
   bool keeps_budget() const;
   void give_budget(target& to);

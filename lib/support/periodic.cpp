@@ -1,13 +1,14 @@
 #include "periodic.hpp"
 
 #include <pthread.h>
-#include <signal.h>
 #include <unistd.h>
 
 #include <condition_variable>
 #include <mutex>
 #include <thread>
 #include <utility>
+
+#include "all_signals_blocked.hpp"
 
 namespace adaptyst::lib {
 
@@ -20,25 +21,16 @@ struct periodic::state {
 
 periodic::periodic(std::chrono::milliseconds interval, std::function<void()> work)
     : process_(getpid()), state_(std::make_unique<state>()) {
-  sigset_t all;
-  sigset_t before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);  // as the thread inherits it
-  try {
-    state_->thread = std::thread([interval, work = std::move(work), &in = *state_] {
-      pthread_setname_np(pthread_self(), "adaptyst");
-      std::unique_lock lock(in.mutex);
-      while (!in.ends.wait_for(lock, interval, [&in] { return in.ending; })) {
-        lock.unlock();
-        work();
-        lock.lock();
-      }
-    });
-  } catch (...) {
-    pthread_sigmask(SIG_SETMASK, &before, nullptr);
-    throw;
-  }
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  const all_signals_blocked meanwhile;  // the thread inherits that
+  state_->thread = std::thread([interval, work = std::move(work), &in = *state_] {
+    pthread_setname_np(pthread_self(), "adaptyst");
+    std::unique_lock lock(in.mutex);
+    while (!in.ends.wait_for(lock, interval, [&in] { return in.ending; })) {
+      lock.unlock();
+      work();
+      lock.lock();
+    }
+  });
 }
 
 periodic::~periodic() {

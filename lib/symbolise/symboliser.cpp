@@ -3,6 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <istream>
+#include <streambuf>
 #include <string_view>
 
 #include "../support/error.hpp"
@@ -15,6 +18,23 @@ namespace {
 // Open at once: a program may map any number of files, and our descriptors are the user's.
 constexpr std::size_t most_files = 400;
 constexpr std::size_t most_pieces = 65536;
+
+// A std::filebuf's descriptor would stay open in what the program executes.
+class descriptor_buffer final : public std::streambuf {
+ public:
+  explicit descriptor_buffer(descriptor from) : from_(std::move(from)) {}
+
+ private:
+  int_type underflow() override {
+    const ssize_t length = read(from_.get(), bytes_.data(), bytes_.size());
+    if (length <= 0) return traits_type::eof();
+    setg(bytes_.data(), bytes_.data(), bytes_.data() + length);
+    return traits_type::to_int_type(bytes_[0]);
+  }
+
+  descriptor from_;
+  std::array<char, 4096> bytes_{};
+};
 
 std::string base_name(std::string_view path) {
   constexpr std::string_view gone = " (deleted)";
@@ -92,7 +112,10 @@ code_place symboliser::place_in(const std::string& file, std::uint64_t from_base
 
 const std::string& symboliser::name_of_kernel(std::uint64_t address) {
   static const auto& unnamed = never_destroyed<std::string>("[kernel]");
-  if (!kernel_) kernel_.emplace(std::move(kernel_list_));
+  if (!kernel_) {
+    descriptor_buffer list(std::move(kernel_list_));
+    kernel_.emplace(std::istream(&list));
+  }
   const std::string& name = kernel_->function_at(address);
   return !name.empty() ? name : unnamed;
 }

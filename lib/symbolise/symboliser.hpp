@@ -7,10 +7,10 @@
 #ifndef ADAPTYST_LIB_SYMBOLISE_SYMBOLISER_HPP
 #define ADAPTYST_LIB_SYMBOLISE_SYMBOLISER_HPP
 
+#include <fcntl.h>
 #include <sys/types.h>
 
 #include <cstdint>
-#include <fstream>
 #include <map>
 #include <memory>
 #include <optional>
@@ -21,6 +21,7 @@
 #include <utility>
 #include <vector>
 
+#include "../support/descriptor.hpp"
 #include "../support/process_maps.hpp"
 #include "../support/regular_file.hpp"
 #include "file_symbols.hpp"
@@ -71,7 +72,7 @@ class symboliser {
 
   std::map<file_identity, std::unique_ptr<code_file>> files_;
   std::map<pid_t, process_code> processes_;
-  std::ifstream kernel_list_{"/proc/kallsyms"};  // opened while it is permitted
+  descriptor kernel_list_{open("/proc/kallsyms", O_RDONLY | O_CLOEXEC)};  // opened while it is permitted
   std::optional<kernel_symbols> kernel_;
 };
 

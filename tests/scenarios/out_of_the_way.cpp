@@ -1,0 +1,202 @@
+// That a program with a collector in it is what it is without: how its heap behaves, threads, descriptors, signals, errno, the
+// locale; while the collector runs, as far as that can be, and after it.
+#include <adaptyst/collector.hpp>
+#include <adaptyst/region.hpp>
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <malloc.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <clocale>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <set>
+#include <string>
+
+#include "catch.hpp"
+#include "collecting.hpp"
+
+namespace {
+
+#if defined(__GLIBC__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+constexpr bool heap_is_that_of_glibc = true;
+#else
+constexpr bool heap_is_that_of_glibc = false;
+#endif
+
+long page_faults() {
+  rusage used{};
+  getrusage(RUSAGE_SELF, &used);
+  return used.ru_minflt;
+}
+
+char* filled_block(std::size_t bytes) {
+  char* volatile const block = static_cast<char*>(std::malloc(bytes));
+  if (block != nullptr) std::memset(block, 1, bytes);
+  return block;
+}
+
+// Each block is larger than those before, so glibc maps it for itself, unless something larger has been freed before.
+long faults_of_large_blocks() {
+  constexpr std::size_t first_bytes = 1'000'000;
+  constexpr std::size_t more_bytes = 10'000;
+  const long before = page_faults();
+  for (std::size_t at = 0; at != 100; ++at) std::free(filled_block(first_bytes + at * more_bytes));
+  return page_faults() - before;
+}
+
+// In a child, since it moves the threshold itself. -1: it failed.
+long faults_now() {
+  std::array<int, 2> ends{};
+  if (pipe(ends.data()) != 0) return -1;
+  const pid_t child = fork();
+  if (child == 0) {
+    const long faults = faults_of_large_blocks();
+    _exit(write(ends[1], &faults, sizeof faults) == sizeof faults ? 0 : 1);
+  }
+  close(ends[1]);
+  long faults = -1;
+  if (read(ends[0], &faults, sizeof faults) != sizeof faults) faults = -1;
+  close(ends[0]);
+  waitpid(child, nullptr, 0);
+  return faults;
+}
+
+// By the threshold that a program begins with, 128 KiB.
+bool maps_smallest_large_block() {
+  const std::size_t before = mallinfo2().hblks;
+  static_cast<void>(filled_block(std::size_t{132} << 10));  // never freed: that would move the threshold
+  return mallinfo2().hblks == before + 1;
+}
+
+std::set<std::string> names_in(const char* directory) {
+  std::set<std::string> names;
+  DIR* const all = opendir(directory);
+  REQUIRE(all != nullptr);
+  const std::string own = std::to_string(dirfd(all));
+  while (const dirent* one = readdir(all))
+    if (one->d_name[0] != '.' && one->d_name != own) names.insert(one->d_name);
+  closedir(all);
+  return names;
+}
+
+std::string target_of(const std::string& descriptor) {
+  std::array<char, 256> name{};
+  const ssize_t length = readlink(("/proc/self/fd/" + descriptor).c_str(), name.data(), name.size());
+  return {name.data(), length < 0 ? 0 : static_cast<std::size_t>(length)};
+}
+
+std::string blocked_signals(const std::string& thread) {
+  std::ifstream status("/proc/self/task/" + thread + "/status");
+  for (std::string line; std::getline(status, line);)
+    if (line.compare(0, 7, "SigBlk:") == 0) return line.substr(8);
+  return {};
+}
+
+// Of the markers: it is there from the first that is awake, for observers that come later.
+bool is_store(const std::string& descriptor) { return target_of(descriptor).find("/memfd:adaptyst") == 0; }
+
+// But those that cannot be blocked; the C library keeps two for itself. One that has just ended may still be listed.
+bool takes_no_signals(const std::string& thread) {
+  constexpr unsigned long long of_c_library = 0x180000000;
+  const std::string blocked = blocked_signals(thread);
+  return blocked.empty() || (std::stoull(blocked, nullptr, 16) | of_c_library) == 0xfffffffffffbfeff;
+}
+
+struct circumstances {
+  std::set<std::string> threads = names_in("/proc/self/task");
+  std::set<std::string> descriptors = names_in("/proc/self/fd");
+  std::string locale = std::setlocale(LC_ALL, nullptr);
+  std::string blocked = blocked_signals(std::to_string(getpid()));
+  std::array<struct sigaction, 65> handlers{};
+
+  circumstances() {
+    for (int signal = 1; signal != 65; ++signal)
+      sigaction(signal, nullptr, &handlers[static_cast<std::size_t>(signal)]);
+  }
+};
+
+void check_same_signals(const circumstances& now, const circumstances& before) {
+  CHECK(now.locale == before.locale);
+  CHECK(now.blocked == before.blocked);
+  for (std::size_t signal = 1; signal != 65; ++signal) {
+    INFO("signal " << signal);
+    CHECK(now.handlers[signal].sa_handler == before.handlers[signal].sa_handler);
+    CHECK(now.handlers[signal].sa_flags == before.handlers[signal].sa_flags);
+  }
+}
+
+void check_inevitable(const circumstances& now, const circumstances& before) {
+  for (const std::string& thread : now.threads)
+    if (before.threads.count(thread) == 0) {
+      INFO("thread " << thread);
+      CHECK(takes_no_signals(thread));
+    }
+  for (const std::string& descriptor : now.descriptors)
+    if (before.descriptors.count(descriptor) == 0) {
+      INFO("descriptor " << descriptor << ", " << target_of(descriptor));
+      CHECK((fcntl(std::stoi(descriptor), F_GETFD) & FD_CLOEXEC) != 0);
+    }
+}
+
+void check_heap(long faults_before) {
+  if (!heap_is_that_of_glibc) return;
+  CHECK(maps_smallest_large_block());
+  const long now = faults_now();
+  CHECK(now > faults_before - faults_before / 20);
+  CHECK(now < faults_before + faults_before / 20);
+}
+
+void check_program_with(const std::string& options) {
+  INFO(options);
+  const long faults_before = faults_now();
+  const circumstances before;
+  errno = ERANGE;
+  {
+    adaptyst::collector collector("report=none,engine=" + support::engine() + options);
+    CHECK(errno == ERANGE);
+    REQUIRE(collector.error() == nullptr);
+    for (int event = 0; event != 1000; ++event) {
+      ADAPTYST_REGION("event");
+    }
+    const circumstances meanwhile;
+    check_same_signals(meanwhile, before);
+    check_inevitable(meanwhile, before);
+    check_heap(faults_before);
+    errno = ERANGE;
+    static_cast<void>(collector.snapshot());
+    CHECK(errno == ERANGE);
+    check_heap(faults_before);
+    errno = ERANGE;
+    static_cast<void>(collector.stop());
+    CHECK(errno == ERANGE);
+  }
+  // The kernel lists a thread for a moment after it has been joined.
+  for (int tries = 0; tries != 1000 && names_in("/proc/self/task") != before.threads; ++tries) usleep(10'000);
+  const circumstances after;
+  check_same_signals(after, before);
+  CHECK(after.threads == before.threads);
+  for (const std::string& descriptor : after.descriptors) {
+    INFO("descriptor " << descriptor << ", " << target_of(descriptor));
+    CHECK((before.descriptors.count(descriptor) != 0 || is_store(descriptor)));
+  }
+  check_heap(faults_before);
+}
+
+}  // namespace
+
+TEST_CASE("a collector leaves the program as it is") { check_program_with(",context=none"); }
+
+TEST_CASE("a collector with all that it can ask for leaves the program as it is") {
+  const std::string outputs = "out_of_the_way-" + support::engine();
+  std::string options = ",output=" + outputs + ".json;" + outputs + ".trace.json";
+  if (support::engine() == "ebpf") options += ";" + outputs + ".folded,context=cpu,functions=malloc";
+  check_program_with(options);
+}
