@@ -24,7 +24,8 @@
 // processes while one has the name. Which file was written is told.
 //
 // Cost: tens of milliseconds at start and stop for ebpf, a few for inline; between them, what the events cost
-// (docs/overhead.md, docs/function-probes.md). No thread is left running; with a timeline, one writes the file meanwhile.
+// (docs/overhead.md, docs/function-probes.md). The heap, signals, errno and the locale of the program stay as they are; no
+// thread is left running. Threads and descriptors that it has meanwhile: docs/limitations.md.
 #ifndef ADAPTYST_COLLECTOR_HPP
 #define ADAPTYST_COLLECTOR_HPP
 

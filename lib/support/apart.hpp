@@ -6,10 +6,8 @@
 
 namespace adaptyst::lib {
 
-// Runs `work` to its end on a thread that takes no signals and where blocks come from a heap of their own, up to 32 MiB of
-// them at once. A large block that glibc has mapped for itself would, when it is freed, raise the size from which on it maps
-// blocks, of the whole program and for good. What the work throws is thrown here. Where no thread can be had, the work
-// runs here.
+// Runs `work` to its end on a thread that takes no signals and has a heap of its own with room for large blocks. What the
+// work throws is thrown here. Where no thread can be had, the work runs here.
 //
 // The caller may be in a constructor, and hold the loader's lock: the work must not ask for it, by dlopen(), dladdr(), or a
 // thread_local variable of ours.

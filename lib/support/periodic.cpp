@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "all_signals_blocked.hpp"
+#include "room_in_heap.hpp"
 
 namespace adaptyst::lib {
 
@@ -24,6 +25,7 @@ periodic::periodic(std::chrono::milliseconds interval, std::function<void()> wor
   const all_signals_blocked meanwhile;  // the thread inherits that
   state_->thread = std::thread([interval, work = std::move(work), &in = *state_] {
     pthread_setname_np(pthread_self(), "adaptyst");
+    const room_in_heap room;
     std::unique_lock lock(in.mutex);
     while (!in.ends.wait_for(lock, interval, [&in] { return in.ending; })) {
       lock.unlock();

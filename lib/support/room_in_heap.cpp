@@ -1,0 +1,61 @@
+#include "room_in_heap.hpp"
+
+#include <cstddef>
+#include <cstdlib>
+
+namespace adaptyst::lib {
+
+namespace {
+
+constexpr std::size_t room_for_small_bytes = 2 << 20;
+constexpr std::size_t room_for_large_bytes = 32 << 20;
+constexpr std::size_t block_bytes = 120 << 10;  // less than is ever mapped, 128 KiB
+
+struct block {
+  block* before;
+};
+
+// A compiler may leave out a block that nobody writes to.
+block* take() {
+  block* volatile const made = static_cast<block*>(std::malloc(block_bytes));
+  return made;
+}
+
+block* take_blocks(std::size_t bytes) {
+  block* last = nullptr;
+  for (std::size_t taken = 0; taken < bytes; taken += block_bytes) {
+    block* const next = take();
+    if (next == nullptr) break;
+    next->before = last;
+    last = next;
+  }
+  return last;
+}
+
+void give_back(block* last) {
+  while (last != nullptr) {
+    block* const before = last->before;
+    std::free(last);
+    last = before;
+  }
+}
+
+}  // namespace
+
+// What is small takes the smallest room that it fits into, and may stay: the first room is for that, so that the second is in
+// one piece again at the end, and goes back to the system.
+room_in_heap::room_in_heap() {
+  block* const first = take_blocks(room_for_small_bytes);
+  between_ = take();
+  block* const second = take_blocks(room_for_large_bytes);
+  behind_ = take();
+  give_back(first);
+  give_back(second);
+}
+
+room_in_heap::~room_in_heap() {
+  std::free(between_);
+  std::free(behind_);
+}
+
+}  // namespace adaptyst::lib

@@ -1,0 +1,80 @@
+// Work that takes large blocks of memory apart from the program's heap.
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <stdexcept>
+#include <thread>
+
+#include "../../lib/support/apart.hpp"
+#include "../../lib/support/room_in_heap.hpp"
+#include "catch.hpp"
+#include "heap.hpp"
+
+using adaptyst::lib::room_in_heap;
+using adaptyst::lib::run_apart;
+
+#ifdef ADAPTYST_TEST_HEAP
+
+namespace {
+
+constexpr int large_bytes = 5 << 20;
+
+// In a child, with the threshold that a program begins with: tests before this one may have moved ours.
+template <class Question>
+bool holds_in_child(Question&& question) {
+  const pid_t child = fork();
+  if (child == 0) {
+    mallopt(M_MMAP_THRESHOLD, 128 << 10);
+    _exit(question() ? 0 : 1);
+  }
+  int status = -1;
+  return waitpid(child, &status, 0) == child && status == 0;
+}
+
+// The same block, kept from the compiler.
+bool large_block_is_mapped() {
+  const std::size_t before = mallinfo2().hblks;
+  void* volatile const block = std::malloc(large_bytes);
+  const bool is_mapped = mallinfo2().hblks != before;
+  std::free(block);
+  return is_mapped;
+}
+
+}  // namespace
+
+TEST_CASE("large blocks find room in the heap and are not mapped for themselves") {
+  CHECK(holds_in_child(&large_block_is_mapped));
+  CHECK(holds_in_child([] {
+    bool is_mapped = true;
+    run_apart([&] { is_mapped = large_block_is_mapped(); });
+    return !is_mapped;
+  }));
+}
+
+TEST_CASE("room in the heap goes back to the system") {
+  CHECK(holds_in_child([] {
+    const std::size_t before = mallinfo2().arena;
+    std::size_t meanwhile = 0;
+    void* small = nullptr;
+    std::thread([&] {
+      const room_in_heap room;
+      meanwhile = mallinfo2().arena;
+      void* volatile const large = std::malloc(large_bytes);
+      small = std::malloc(1000);  // stays, but not behind the large one
+      std::free(large);
+    }).join();
+    const std::size_t after = mallinfo2().arena;
+    std::free(small);
+    return meanwhile > before + (32 << 20) && after < before + (4 << 20);
+  }));
+}
+
+#endif
+
+TEST_CASE("what work apart throws is thrown where it was asked for") {
+  CHECK_THROWS_AS(run_apart([] { throw std::out_of_range("apart"); }), std::out_of_range);
+  bool has_run = false;
+  run_apart([&] { has_run = true; });
+  CHECK(has_run);
+}
