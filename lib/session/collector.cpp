@@ -196,8 +196,12 @@ struct collector::state {
       lib::own_process::call_when_loaded(nullptr);
       adopting = nullptr;
     }
+    lib::run_apart([this] { end_session(); });
+  }
+
+  void end_session() {
     try {
-      lib::run_apart([this] { session->stop(); });
+      session->stop();
       if (kept) kept->remove();
     } catch (const std::exception& failed) {
       lib::complain(failed.what() + (kept ? "\nwhat it has recorded stays in " + kept->name() : ""));
@@ -207,10 +211,16 @@ struct collector::state {
       const std::lock_guard lock(running_mutex);  // not before all is read: the next collector's threads begin anew
       running_in = 0;
     }
-    lib::run_apart([this] {
-      result = session->snapshot();
-      session.reset();
-    });
+    result = session->snapshot();
+    session.reset();
+  }
+
+  // The program frees it.
+  profile copy_of_result() const {
+    if (result.regions.empty()) return result;
+    profile copy;
+    lib::run_apart([&] { copy = result; });
+    return copy;
   }
 };
 
@@ -226,7 +236,7 @@ profile collector::snapshot() const noexcept {
   try {
     if (!state_) return {};
     const std::lock_guard lock(state_->mutex);
-    if (!state_->is_ours()) return state_->result;
+    if (!state_->is_ours()) return state_->copy_of_result();
     profile now;
     lib::run_apart([&] { now = state_->session->snapshot(); });
     return now;
@@ -241,7 +251,7 @@ profile collector::stop() noexcept {
     if (!state_) return {};
     state_->stop_noexcept();
     const std::lock_guard lock(state_->mutex);
-    return state_->result;
+    return state_->copy_of_result();
   } catch (const std::exception& failed) {
     lib::complain(failed.what());
     return {};

@@ -168,6 +168,11 @@ void check_program_with(const std::string& options) {
     for (int event = 0; event != 100'000; ++event) {
       ADAPTYST_REGION("event");
     }
+    // So many that their profile is a large block.
+    for (int name = 0; name != 2000; ++name) {
+      const std::string called = std::to_string(name);
+      ADAPTYST_REGION(called);
+    }
     const circumstances meanwhile;
     check_same_signals(meanwhile, before);
     check_inevitable(meanwhile, before);
