@@ -68,6 +68,7 @@ void add_attach(CLI::App& to) {
       ->type_name("SECONDS")
       ->check(CLI::PositiveNumber);
   add_observing(*command, asked->observing);
+  add_view(*command, asked->observing);
   command->footer(
       "Regions that are open at the beginning are not counted. At the end the program's code is as it was, and its\n"
       "markers sleep again. Children that the program forks are not observed, but with --all and --name: there,\n"

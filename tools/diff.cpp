@@ -1,8 +1,6 @@
 #include <fmt/format.h>
 
 #include <adaptyst/compare.hpp>
-#include <charconv>
-#include <cmath>
 #include <memory>
 
 #include "commands.hpp"
@@ -19,20 +17,6 @@ struct diff_options {
   std::vector<std::string> outputs;
   std::string format = "table";
 };
-
-// 0.05 of "5%". The sign is asked for, since a plain 0.05 could mean either.
-std::optional<double> fraction_of(const std::string& text) {
-  double percent = 0;
-  const char* const end = text.data() + text.size();
-  const auto [read, failure] = std::from_chars(text.data(), end, percent);
-  if (failure != std::errc{} || std::string(read, end) != "%" || !std::isfinite(percent) || percent < 0)
-    return std::nullopt;
-  return percent / 100;
-}
-
-std::string check_percent(const std::string& text) {
-  return fraction_of(text) ? std::string() : fmt::format("'{}' is no percentage such as 5%", text);
-}
 
 std::vector<profile> read_all(const std::vector<std::string>& files) {
   std::vector<profile> all;

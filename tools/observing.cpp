@@ -123,6 +123,10 @@ adaptyst::options observing_options::asked() const {
       all.functions.insert(all.functions.end(), part.functions.begin(), part.functions.end());
     }
   if (!wrong.empty()) throw error(wrong.front());
+  if (view) {
+    all.rows = view->asked();
+    if (all.report == report_choice::table) all.report = view->form();
+  }
   return all;
 }
 
@@ -161,6 +165,8 @@ void add_observing(CLI::App& to, observing_options& options, const char* meaning
       ->check(CLI::Range(0.01, 3600.0))
       ->type_name("SECONDS");
 }
+
+void add_view(CLI::App& to, observing_options& options) { add_view(to, options.view.emplace()); }
 
 void tell(const error& what) { complain(what.what()); }
 

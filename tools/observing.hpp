@@ -7,8 +7,11 @@
 #include <chrono>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
+
+#include "report_view.hpp"
 
 namespace adaptyst::tools {
 
@@ -16,6 +19,7 @@ struct observing_options {
   adaptyst::options options;                              // what has one value
   std::map<std::string, std::vector<std::string>> lists;  // of what has parts, as they were given
   double seconds = 1;
+  std::optional<report_view> view;  // of the report at the end, where there is one
 
   // All of it, as the library takes it.
   adaptyst::options asked() const;
@@ -31,6 +35,9 @@ void add_observing(CLI::App& to, observing_options& options,
                    const char* meaning_of_interval =
                        "How often to read what programs have recorded; of one that cannot hand over its recorders, "
                        "what came since is lost when it is killed");
+
+// For those that report at the end: what they print of it.
+void add_view(CLI::App& to, observing_options& options);
 
 // Whoever is to be told of what does not work.
 using listener = std::function<void(const error&)>;

@@ -4,6 +4,8 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <charconv>
+#include <cmath>
 #include <cstdio>
 #include <cstring>
 #include <optional>
@@ -23,6 +25,19 @@ bool flushed() {
   if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return true;
   complain(fmt::format("cannot write to standard output: {}", std::strerror(errno)));
   return false;
+}
+
+std::optional<double> fraction_of(const std::string& text) {
+  double percent = 0;
+  const char* const end = text.data() + text.size();
+  const auto [read, failure] = std::from_chars(text.data(), end, percent);
+  if (failure != std::errc{} || std::string(read, end) != "%" || !std::isfinite(percent) || percent < 0)
+    return std::nullopt;
+  return percent / 100;
+}
+
+std::string check_percent(const std::string& text) {
+  return fraction_of(text) ? std::string() : fmt::format("'{}' is no percentage such as 5%", text);
 }
 
 void add_format(CLI::App& to, std::string& format) {

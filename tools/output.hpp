@@ -5,6 +5,7 @@
 #include <CLI/CLI.hpp>
 #include <adaptyst/options.hpp>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -25,6 +26,11 @@ bool flushed();
 
 // --format table|json
 void add_format(CLI::App& to, std::string& format);
+
+// 0.05 of "5%". The sign is asked for, since a plain 0.05 could mean either.
+std::optional<double> fraction_of(const std::string& text);
+// What is wrong with such a text; empty: nothing.
+std::string check_percent(const std::string& text);
 
 // --output [FORM:]FILE, for what can be written as json or table.
 void add_output(CLI::App& to, std::vector<std::string>& files, const std::string& meaning);

@@ -1,8 +1,12 @@
+#include <unistd.h>
+
 #include <adaptyst/profile.hpp>
 #include <memory>
 
 #include "commands.hpp"
 #include "output.hpp"
+#include "report_view.hpp"
+#include "support/terminal_width.hpp"
 
 namespace adaptyst::tools {
 
@@ -11,7 +15,7 @@ namespace {
 struct report_options {
   std::vector<std::string> files;
   std::vector<std::string> outputs;
-  std::string format = "table";
+  report_view view;
   bool strict = false;
 };
 
@@ -30,10 +34,16 @@ void report(const report_options& asked) {
   }
   const bool whole = read == asked.files.size();
   if (read == 0 || (asked.strict && !whole)) end_with(bad_input);
+  table_options how = asked.view.asked();
   write_outputs(asked.outputs, "the profile",
-                [&](output_form form) { return form == output_form::json ? to_json(all) : to_table(all); });
-  if (asked.format == "json") print_json(to_json(all));
-  else print(to_table(all));
+                [&](output_form form) { return form == output_form::json ? to_json(all) : to_table(all, how); });
+  how.columns = lib::terminal_width(STDOUT_FILENO);
+  switch (asked.view.form()) {
+    case report_choice::json: print_json(to_json(all)); break;
+    case report_choice::csv: print(to_csv(all, how)); break;
+    case report_choice::markdown: print(to_markdown(all, how)); break;
+    default: print(to_table(all, how));
+  }
   if (!whole) end_with(bad_input);
 }
 
@@ -46,7 +56,7 @@ void add_report(CLI::App& to) {
       ->required()
       ->type_name("");
   add_output(*command, asked->outputs, "Write the profile, merged where there are several, to this file");
-  add_format(*command, asked->format);
+  add_view(*command, asked->view);
   command->add_flag("--strict", asked->strict, "Report nothing where one of the files is bad");
   command->footer(
       "A program that runs with ADAPTYST=keep=DIRECTORY and is killed leaves a file there, which is read here.\n"

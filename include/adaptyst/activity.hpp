@@ -32,6 +32,7 @@ struct active_region {
   region_kind kind = region_kind::region;
   std::optional<adaptyst::device_kind> device_kind;  // empty for a device that the profile does not list
   std::uint32_t device_index = 0;
+  bool on_host = false;
   std::uint64_t count = 0;
   std::optional<double> per_second;
   std::optional<double> self_share, total_share;  // of the interval; beyond 1 with several threads. Empty: not timed
@@ -47,6 +48,7 @@ struct active_device {
   std::string name;
   // What all processes together used of it, at most 1: in the interval, and since the first look.
   std::optional<double> utilisation, utilisation_so_far;
+  bool is_host = false;
 };
 
 struct activity {

@@ -62,6 +62,7 @@ struct compared_region {
   region_kind kind = region_kind::region;
   std::optional<adaptyst::device_kind> device_kind;  // empty for a device that the profiles do not list
   std::uint32_t device_index = 0;
+  bool on_host = false;
   std::optional<compared_side> before, after;  // empty: in none of the runs
   // Of the mean duration of an event, as a fraction; of the runs' geometric mean where there are several.
   std::optional<double> change_of_mean;

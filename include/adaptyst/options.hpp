@@ -17,11 +17,12 @@
 #include <vector>
 
 #include "error.hpp"
+#include "table_options.hpp"
 
 namespace adaptyst { inline namespace v1 {
 
 enum class engine_choice { automatic, ebpf, inlined, off };
-enum class report_choice { table, none };
+enum class report_choice { table, none, json, csv, markdown };
 
 // json: the profile; table: the same for people; trace: a timeline; folded, speedscope: stacks, which turn samples on.
 enum class output_form { json, table, trace, folded, speedscope };
@@ -43,6 +44,7 @@ struct context_choice {
 struct options {
   engine_choice engine = engine_choice::automatic;  // off: nothing is collected
   report_choice report = report_choice::table;      // on standard error, at the end
+  table_options rows;                               // of it; its width is that of the terminal, 100 where there is none
   std::vector<output> outputs;                      // one of each form at most
   double overhead = 0.02;  // share of the CPU time that observing may cost, 0.001 to 1; 0: as much as it does
   context_choice context;

@@ -19,6 +19,7 @@
 
 #include "device.hpp"
 #include "error.hpp"
+#include "table_options.hpp"
 
 namespace adaptyst { inline namespace v1 {
 
@@ -113,6 +114,7 @@ class histogram {
 struct attribute {
   std::uint64_t count = 0;
   double sum = 0, min = 0, max = 0;
+  std::uint64_t metrics = 0;  // of count: from ADAPTYST_METRIC. A metric may be a level, whose sum means nothing
 
   void merge(const attribute& other);
 };
@@ -325,6 +327,8 @@ struct process_info {
   std::vector<last_region> ended_in{};   // the innermost of each thread, of a process that has ended in the middle
   std::vector<std::string> arguments{};  // its name first; empty: not known
   std::string started{};                 // when it began to be observed, ISO 8601 in UTC; empty: not known
+  // That ran markers at a time, at most: a short-lived thread may hand its place to the next. Empty: not known.
+  std::optional<std::uint32_t> threads{};
 };
 
 struct profile {
@@ -360,6 +364,8 @@ struct profile {
   std::optional<std::string> date() const;
   // Whether there is anything to tell of markers, be it that something was lost.
   bool has_markers() const;
+  // Whether a device's number is that of the host's CPU, and not of a device that is a CPU as well.
+  bool is_host(std::uint32_t device) const;
 };
 
 // What a process has recorded into a file (options::keep) that was killed, or has not ended yet. Throws adaptyst::error, which
@@ -388,9 +394,12 @@ struct efficiencies {
 };
 efficiencies efficiencies_of(const profile& of);
 
-// The profile as JSON (docs/profile-schema.json), or as the table that a collector prints.
+// The profile as JSON (docs/profile-schema.json), or as the table that a collector prints (docs/report.md).
 std::string to_json(const profile& of);
-std::string to_table(const profile& of);
+std::string to_table(const profile& of, const table_options& how = {});
+// Its regions: a line for each, in raw units (RFC 4180), by default all of them; a table for a page in Markdown.
+std::string to_csv(const profile& of, const table_options& how = {0, region_order::time, 0, 0, 0});
+std::string to_markdown(const profile& of, const table_options& how = {});
 
 // What to_json() has written: to_json(from_json(text)) is `text` again. Throws error, which says what is wrong and where,
 // for anything that is no profile of schema 1.

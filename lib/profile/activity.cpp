@@ -72,6 +72,7 @@ struct activity_meter::state {
     made.kind = now.kind;
     if (known) made.device_kind = of.devices[now.device].kind;
     made.device_index = known ? of.devices[now.device].index : now.device;
+    made.on_host = of.is_host(now.device);
     made.count_so_far = now.count;
     made.total_so_far_ns = now.total_ns;
     row_sums& last = rows[{now.id, made.device_kind, made.device_index}];
@@ -100,7 +101,7 @@ struct activity_meter::state {
   }
 
   active_device measure(const device_usage& now, double interval_ns) {
-    active_device made{now.kind, now.index, now.name, std::nullopt, std::nullopt};
+    active_device made{now.kind, now.index, now.name, std::nullopt, std::nullopt, false};
     if (!now.busy_ns) return made;
     const device_key key{now.kind, now.index, now.name};
     const auto [first, is_new] = busy_at_first_ns.try_emplace(key, has_begun ? 0 : *now.busy_ns);
@@ -136,7 +137,10 @@ activity activity_meter::next(const profile& now, double wall_ns) {
   for (const region& row : now.regions)
     if (active_region one = state_->measure(now, row, made.wall_ns); one.count != 0)
       made.regions.push_back(std::move(one));
-  for (const device_usage& device : now.devices) made.devices.push_back(state_->measure(device, made.wall_ns));
+  for (std::uint32_t at = 0; at != now.devices.size(); ++at) {
+    made.devices.push_back(state_->measure(now.devices[at], made.wall_ns));
+    made.devices.back().is_host = now.is_host(at);
+  }
   state_->measure(made, now.accounting);
   state_->has_begun = true;
   std::sort(made.regions.begin(), made.regions.end(), [](const active_region& a, const active_region& b) {

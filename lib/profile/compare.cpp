@@ -11,7 +11,7 @@ namespace adaptyst { inline namespace v1 {
 
 namespace {
 
-using key = std::tuple<std::vector<std::string>, region_kind, std::optional<device_kind>, std::uint32_t>;
+using key = std::tuple<std::vector<std::string>, region_kind, std::optional<device_kind>, std::uint32_t, bool>;
 
 // Of one run.
 struct summed {
@@ -36,7 +36,7 @@ void add_rows(std::map<key, sides>& to, const profile& of, std::size_t run, std:
     const bool known = row.device < of.devices.size();
     const device_usage* const device = known ? &of.devices[row.device] : nullptr;
     const key same{row.path, row.kind, known ? std::optional(device->kind) : std::nullopt,
-                   known ? device->index : row.device};
+                   known ? device->index : row.device, of.is_host(row.device)};
     sides& there = to[same];
     there.runs.resize(runs);
     std::optional<summed>& sum = there.runs[run];
@@ -157,7 +157,7 @@ comparison compare(const profiles& before, const profiles& after, double least_s
       continue;
     }
     compared_region& one = made.regions.emplace_back();
-    std::tie(one.path, one.kind, one.device_kind, one.device_index) = names;
+    std::tie(one.path, one.kind, one.device_kind, one.device_index, one.on_host) = names;
     one.before = both.before;
     one.after = both.after;
     rows.push_back(std::move(both));

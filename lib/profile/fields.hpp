@@ -17,6 +17,8 @@ constexpr auto fields(type<attribute>) {
               field("sum", &attribute::sum, sum, always, "In the unit of the member."),
               field("min", &attribute::min, least, always, "Likewise."),
               field("max", &attribute::max, greatest, always, "Likewise."),
+              field("metrics", &attribute::metrics, sum, later,
+                    "Of count: from ADAPTYST_METRIC, whose sum may mean nothing; the others from payloads."),
               beside<double>{"per_second", sometimes, "The sum over total_ns; of \"bytes\" and \"flops\" only."});
 }
 
@@ -288,7 +290,10 @@ constexpr auto fields(type<process_info>) {
               field("started", &of::started, same, sometimes,
                     "When it began to be observed: ISO 8601, UTC. Absent where not known."),
               field("ended_in", &of::ended_in, same, sometimes,
-                    "The innermost region of each thread, of a process that has ended in the middle."));
+                    "The innermost region of each thread, of a process that has ended in the middle."),
+              field("threads", &of::threads, same, later,
+                    "That ran markers at a time, at most: a short-lived one may hand its place to the next; null: not "
+                    "known."));
 }
 
 constexpr auto fields(type<budget_usage>) {

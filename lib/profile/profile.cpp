@@ -158,6 +158,10 @@ bool profile::has_markers() const {
          accounting.refused || accounting.unread;
 }
 
+bool profile::is_host(std::uint32_t device) const {
+  return device == 0 && !devices.empty() && devices[0].kind == device_kind::cpu;
+}
+
 std::optional<std::uint64_t> region::quantile_ns(double q) const {
   const std::optional<std::uint64_t> value = durations.quantile(q);
   return value ? std::optional(std::clamp(*value, min_ns, max_ns)) : std::nullopt;

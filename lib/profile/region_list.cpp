@@ -99,7 +99,10 @@ void region_list::count(region& made, const measured& from) const {
     for (const std::uint64_t metric : held->second) {
       const measured_row& row = from.rows.at(metric);
       const measured_site& its = site_of(from, from.paths.at(metric));
-      if (!row.attributes.empty()) made.attributes[its.name].merge(row.attributes.front());
+      if (row.attributes.empty()) continue;
+      attribute said = row.attributes.front();
+      said.metrics = said.count;
+      made.attributes[its.name].merge(said);
     }
   if (found != from.rows.end()) {
     made.context = found->second.context;

@@ -410,6 +410,12 @@ class recorder_reader::pass {
 
 void recorder_reader::update(const process_state& of) { pass(*this, of).read(); }
 
+std::uint32_t recorder_reader::threads() const noexcept {
+  return static_cast<std::uint32_t>(std::count_if(recorders_.begin(), recorders_.end(), [this](const auto& one) {
+    return one.second.epoch == epoch_ && one.second.accounting.begun != 0;
+  }));
+}
+
 void recorder_reader::note_change(kept_path& of) {
   if (!std::exchange(of.changed, true)) outdated_.push_back(&of);
 }

@@ -41,6 +41,8 @@ class recorder_reader {
   void update(const process_state& of);
   // All rows and the account of the epoch that was read last.
   const measured& result() const noexcept { return sum_; }
+  // How many threads have recorded something; one that took over the recorder of a dead thread counts with it.
+  std::uint32_t threads() const noexcept;
   // The paths whose rows are no longer what they were when this was last called; those whose rows are gone are among them.
   path_set take_changed() { return std::exchange(changed_, {}); }
 

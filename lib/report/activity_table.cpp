@@ -11,8 +11,8 @@ namespace adaptyst { inline namespace v1 {
 
 namespace {
 
-using lib::device_label, lib::duration, lib::fitted, lib::line_of, lib::list_of, lib::path_label, lib::percent,
-    lib::printable, lib::quantity, lib::right, lib::wrapped;
+using lib::cut_in_middle, lib::device_label, lib::duration, lib::fitted, lib::line_of, lib::list_of, lib::named_device,
+    lib::path_label, lib::percent, lib::printable, lib::quantity, lib::right, lib::wrapped;
 
 using lines = std::vector<std::string>;
 
@@ -64,9 +64,9 @@ std::string processes_of(const active_region& row) {
 }
 
 std::string line_of_region(const active_region& row, std::size_t name_columns) {
-  std::string line = fitted(path_label(row.path, name_columns), name_columns);
+  std::string line = cut_in_middle(path_label(row.path, name_columns), name_columns);
   line += " " + fitted(processes_of(row), process_columns - 1);
-  line += " " + fitted(device_label(row.device_kind, row.device_index), 5);
+  line += " " + fitted(device_label(row.device_kind, row.device_index, row.on_host), 5);
   line += right(row.per_second ? quantity(*row.per_second, "") : "—", 9);
   line += right(shown(row.self_share), 8) + right(shown(row.total_share), 8);
   line += right(row.mean_ns ? duration(*row.mean_ns) : "—", 9) + right(duration(row.p99_ns), 9);
@@ -102,7 +102,7 @@ lines regions_of(const activity& of, std::size_t name_columns, std::size_t most,
 lines devices_of(const activity& of, std::size_t name_columns) {
   lines made{fitted("device", name_columns + process_columns + 6) + right("used", 9) + right("so far", 8)};
   for (const active_device& device : of.devices)
-    made.push_back(fitted(device_label(device.kind, device.index) + "  " + printable(device.name),
+    made.push_back(fitted(named_device(device_label(device.kind, device.index, device.is_host), device.name),
                           name_columns + process_columns + 6) +
                    right(shown(device.utilisation), 9) + right(shown(device.utilisation_so_far), 8));
   return made;

@@ -10,7 +10,8 @@ namespace adaptyst { inline namespace v1 {
 
 namespace {
 
-using lib::device_label, lib::duration, lib::fitted, lib::line_of, lib::path_label, lib::right, lib::wrapped;
+using lib::cut_in_middle, lib::device_label, lib::duration, lib::fitted, lib::line_of, lib::path_label, lib::right,
+    lib::wrapped;
 
 constexpr std::size_t name_columns = 29;
 
@@ -42,8 +43,8 @@ std::string runs_of(const compared_region& row) {
 }
 
 std::string line_of_region(const compared_region& row) {
-  return fitted(path_label(row.path, name_columns), name_columns) + " " +
-         fitted(device_label(row.device_kind, row.device_index), 5) + right(runs_of(row), 6) +
+  return cut_in_middle(path_label(row.path, name_columns), name_columns) + " " +
+         fitted(device_label(row.device_kind, row.device_index, row.on_host), 5) + right(runs_of(row), 6) +
          right(total_of(row.before), 9) + right(total_of(row.after), 9) + right(mean_of(row.before), 9) +
          right(change_of(row.change_of_mean), 8) + right(interval_of(row.interval), 15) + " " + word_of(row.found);
 }
@@ -79,9 +80,10 @@ std::string list_slower(const comparison& of, double fraction) {
   std::string lines;
   for (const compared_region& row : of.regions)
     if (row.slower_by(fraction))
-      lines += fmt::format("{}{} on {}: mean {}, now {} ({})", lines.empty() ? "" : "\n",
-                           path_label(row.path, name_columns), device_label(row.device_kind, row.device_index),
-                           mean_of(row.before), mean_of(row.after), change_of(row.change_of_mean));
+      lines +=
+          fmt::format("{}{} on {}: mean {}, now {} ({})", lines.empty() ? "" : "\n", path_label(row.path, name_columns),
+                      device_label(row.device_kind, row.device_index, row.on_host), mean_of(row.before),
+                      mean_of(row.after), change_of(row.change_of_mean));
   return lines;
 }
 

@@ -27,12 +27,7 @@ std::string region_of(const finding& of) {
   return path_label(of.path, most_columns);
 }
 
-std::string device_of(const finding& of, const profile& in) {
-  const device_usage& device = in.devices[of.device];
-  // The host's is the first; others may be CPUs as well.
-  if (device.kind == device_kind::cpu) return fmt::format("cpu{}", device.index);
-  return device_label(device.kind, device.index);
-}
+std::string device_of(const finding& of, const profile& in) { return device_label(in, of.device); }
 
 std::string above_all(const finding& of) { return of.path.empty() ? "" : ", above all in " + region_of(of); }
 
@@ -120,12 +115,12 @@ std::string extent_of(const finding& of) {
 
 }  // namespace
 
-std::string finding_list(const profile& of) {
+std::string finding_list(const profile& of, std::size_t columns) {
   const std::vector<finding> all = findings_of(of);
   if (all.empty()) return {};
   std::string out = "what to look at first:\n";
   for (std::size_t at = 0; at != std::min(most, all.size()); ++at) {
-    out += wrapped(fmt::format("{}. {} ({})", at + 1, sentence_on(all[at], of), extent_of(all[at])));
+    out += wrapped(fmt::format("{}. {} ({})", at + 1, sentence_on(all[at], of), extent_of(all[at])), columns);
     out += wrapped(fmt::format("try: {}", advice_on(all[at].next)), columns, 3);
   }
   if (all.size() > most) out += fmt::format("({} more; output=FILE.json has them all)\n", all.size() - most);

@@ -3,13 +3,14 @@
 #define ADAPTYST_LIB_REPORT_FINDING_LIST_HPP
 
 #include <adaptyst/profile.hpp>
+#include <cstddef>
 #include <string>
 
 namespace adaptyst::lib {
 
 // The findings that concern most of the run, with what to try, and how many more there are; ends in an empty line. Empty
 // where there are none.
-std::string finding_list(const profile& of);
+std::string finding_list(const profile& of, std::size_t columns);
 
 }  // namespace adaptyst::lib
 

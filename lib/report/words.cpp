@@ -2,6 +2,8 @@
 
 #include <charconv>
 
+#include "../support/text.hpp"
+
 namespace adaptyst { inline namespace v1 {
 
 namespace {
@@ -57,10 +59,19 @@ std::string list_of(const losses& all) {
   return list;
 }
 
-std::string device_label(const std::optional<device_kind>& kind, std::uint32_t index) {
-  if (kind == device_kind::cpu && index == 0) return "cpu";
+std::string device_label(const std::optional<device_kind>& kind, std::uint32_t index, bool is_host) {
+  if (is_host) return "host";
   const char* const word = !kind ? "?" : kind == device_kind::accelerator ? "acc" : word_of(*kind);
   return word + std::to_string(index);
+}
+
+std::string device_label(const profile& in, std::uint32_t device) {
+  if (device >= in.devices.size()) return "?";
+  return device_label(in.devices[device].kind, in.devices[device].index, in.is_host(device));
+}
+
+std::string named_device(const std::string& label, const std::string& name) {
+  return label == name ? label : label + "  " + printable(name);
 }
 
 }  // namespace adaptyst::lib

@@ -78,8 +78,11 @@ std::map<std::string, std::uint64_t> by_word(const std::map<Key, std::uint64_t>&
 // "3 rows_full, 4 too_deep"
 std::string list_of(const losses& all);
 
-// cpu, gpu0, acc1; "?" for one that is not known.
-std::string device_label(const std::optional<device_kind>& kind, std::uint32_t index);
+// host, cpu0, gpu0, acc1; "?" for one that is not known. The host is a profile's first device; others may be CPUs as well.
+std::string device_label(const std::optional<device_kind>& kind, std::uint32_t index, bool is_host = false);
+std::string device_label(const profile& in, std::uint32_t device);
+// "gpu0  H200"; the host, whose name is no more than that, once.
+std::string named_device(const std::string& label, const std::string& name);
 
 }  // namespace adaptyst::lib
 

@@ -1,33 +1,50 @@
 #include "outputs.hpp"
 
+#include <unistd.h>
+
 #include <cstdio>
 #include <exception>
 #include <string>
 
 #include "../support/error.hpp"
 #include "../support/output_file.hpp"
+#include "../support/terminal_width.hpp"
 
 namespace adaptyst::lib {
 
-void put_out(const profile& what, report_choice report, output_names& to) {
-  const bool prints = report == report_choice::table;
-  if (prints) {
-    const std::string table = to_table(what);
-    std::fwrite(table.data(), 1, table.size(), stderr);
+namespace {
+
+std::string report_of(const profile& what, const options& asked) {
+  table_options how = asked.rows;
+  switch (asked.report) {
+    case report_choice::json: return to_json(what);
+    case report_choice::csv: return to_csv(what, how);
+    case report_choice::markdown: return to_markdown(what, how);
+    case report_choice::table: how.columns = terminal_width(STDERR_FILENO); return to_table(what, how);
+    case report_choice::none: break;
   }
+  return {};
+}
+
+}  // namespace
+
+void put_out(const profile& what, const options& asked, output_names& to) {
+  const std::string report = report_of(what, asked);
+  std::fwrite(report.data(), 1, report.size(), stderr);
   std::exception_ptr first;
   for (const output_form form : {output_form::json, output_form::table}) {
     const std::string file = to.of(form);
     if (file.empty()) continue;
     try {
-      write_file(file, form == output_form::json ? to_json(what) : to_table(what));
+      write_file(file, form == output_form::json ? to_json(what) : to_table(what, asked.rows));
       to.note_written(form);
     } catch (const error& failed) {  // the others can be had all the same
       if (first) complain(failed.what());
       else first = std::current_exception();
     }
   }
-  const auto told = prints ? output_names::how_much::all : output_names::how_much::what_is_renamed;
+  const auto told =
+      asked.report != report_choice::none ? output_names::how_much::all : output_names::how_much::what_is_renamed;
   if (const std::string line = to.told(told); !line.empty()) complain(line);
   if (first) std::rethrow_exception(first);
 }

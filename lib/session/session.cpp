@@ -431,7 +431,7 @@ void session::stop() {
   phase_ = phase::ended;
   stop_looking();
   finish_timeline();
-  put_out(result_, options_.report, names_);
+  put_out(result_, options_, names_);
 }
 
 }  // namespace adaptyst::lib

@@ -122,7 +122,14 @@ void target::take_last_regions(const process_state& of, std::uint64_t ended_ns) 
 }
 
 process_info target::info() const {
-  return {id_, command_, expand("%h"), observed_ns_, ended_in_, arguments_, started_at_ != 0 ? utc(started_at_) : ""};
+  return {id_,
+          command_,
+          expand("%h"),
+          observed_ns_,
+          ended_in_,
+          arguments_,
+          started_at_ != 0 ? utc(started_at_) : "",
+          reader_.threads()};
 }
 
 }  // namespace adaptyst::lib

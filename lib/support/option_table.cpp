@@ -20,8 +20,8 @@ using words = std::vector<std::string_view>;
 template <std::size_t N>
 using choices = std::array<std::string_view, N>;
 
-constexpr choices<4> engines = {"auto", "ebpf", "inline", "off"};  // in the order of engine_choice
-constexpr choices<2> reports = {"table", "none"};                  // of report_choice
+constexpr choices<4> engines = {"auto", "ebpf", "inline", "off"};             // in the order of engine_choice
+constexpr choices<5> reports = {"table", "none", "json", "csv", "markdown"};  // of report_choice
 constexpr choices<2> no_yes = {"no", "yes"};
 constexpr choices<5> contexts = {"cpu", "faults", "samples", "counters", "none"};
 
@@ -205,8 +205,8 @@ const std::vector<option_entry>& option_table() {
       {"engine", "auto|ebpf|inline|off", list_of(engines),
        "How to observe: in the kernel, by the program's own recorder, or auto: in the kernel where that is permitted",
        "ebpf: CAP_BPF and CAP_PERFMON", "", no, no, set_engine, engine_of},
-      {"report", "table|none", list_of(reports), "What to print on standard error at the end", "", "", no, no,
-       set_report, report_of},
+      {"report", "table|json|csv|markdown|none", list_of(reports), "What to print on standard error at the end", "", "",
+       no, no, set_report, report_of},
       {"output", "[FORM:]FILE[;…]", any_value,
        "Write the results to this file, in the form that is named or that its suffix tells; %p: pid, %r: MPI rank, %h: "
        "host",

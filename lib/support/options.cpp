@@ -58,6 +58,7 @@ std::vector<error> apply(options& to, std::string_view text, std::string_view so
 
 std::vector<error> check(options& given, std::string_view source) {
   options made;
+  made.rows = given.rows;  // of which nothing can be wrong
   std::vector<error> wrong;
   for (const option_entry& one : option_table()) {
     if (one.name == "output") put_outputs(made, given.outputs, wrong);  // file names may hold any character

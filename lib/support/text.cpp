@@ -130,18 +130,63 @@ std::string fitted(std::string text, std::size_t to) {
   return text + std::string(to - std::min(to, width(text)), ' ');
 }
 
+std::string cut_in_middle(const std::string& text, std::size_t to) {
+  const std::size_t all = width(text);
+  if (to == 0) return {};
+  if (all <= to || to < 3) return fitted(text, to);
+  const std::size_t from = all - (to - 1) / 2;  // the first character behind the gap
+  std::string made;
+  std::size_t character = 0;
+  for (const char byte : text) {
+    if (begins_character(byte)) ++character;
+    if (character <= to / 2 || character > from) made += byte;
+    else if (made.size() < 3 || made.compare(made.size() - 3, 3, "…") != 0) made += "…";
+  }
+  return fitted(made, to);
+}
+
 std::string line_of(const std::string& text, std::size_t to) {
   std::string line = fitted(text, to);
   line.erase(line.find_last_not_of(' ') + 1);
   return line + "\n";
 }
 
+namespace {
+
+// Of a measurement, with a prefix or without, whatever punctuation follows.
+bool is_unit(std::string_view word) {
+  while (!word.empty() && std::string_view(",.;:)").find(word.back()) != std::string_view::npos) word.remove_suffix(1);
+  constexpr std::string_view whole[] = {"s", "ms", "us", "ns", "h", "d", "%", "ppm", "Hz"};
+  if (std::find(std::begin(whole), std::end(whole), word) != std::end(whole)) return true;
+  const bool has_prefix = !word.empty() && std::string_view("kMGTPE").find(word.front()) != std::string_view::npos;
+  if (has_prefix) word.remove_prefix(1);
+  constexpr std::string_view prefixed[] = {"B", "B/s", "FLOP", "FLOP/s"};
+  return (has_prefix && word.empty()) ||
+         std::find(std::begin(prefixed), std::end(prefixed), word) != std::end(prefixed);
+}
+
+// Where the word that begins at `at` ends: with its unit, or its number behind the sign.
+std::size_t end_of_word(const std::string& in, std::size_t at) {
+  std::size_t end = std::min(in.find(' ', at), in.size());
+  while (end < in.size()) {
+    const std::string_view word = std::string_view(in).substr(at, end - at);
+    const std::size_t next_end = std::min(in.find(' ', end + 1), in.size());
+    const std::string_view next = std::string_view(in).substr(end + 1, next_end - end - 1);
+    const bool is_number = !word.empty() && word.back() >= '0' && word.back() <= '9';
+    if (!(is_number && is_unit(next)) && word != "±") break;
+    end = next_end;
+  }
+  return end;
+}
+
+}  // namespace
+
 std::string wrapped(const std::string& sentence, std::size_t to, std::size_t indent) {
   std::string out;
   std::string line(indent, ' ');
   bool begins = true;  // the line
   for (std::size_t at = 0; at < sentence.size();) {
-    const std::size_t end = std::min(sentence.find(' ', at), sentence.size());
+    const std::size_t end = end_of_word(sentence, at);
     const std::string word = sentence.substr(at, end - at);
     if (!begins && width(line) + 1 + width(word) > to) {
       out += line_of(line, to);

@@ -13,6 +13,8 @@
 namespace adaptyst::lib {
 
 constexpr std::size_t columns = 100;
+// Below that a table has too little room for names.
+constexpr std::size_t least_table_columns = 80;
 
 // Three digits and a unit, "1.23 ms": at most 8 columns.
 std::string duration(double ns);
@@ -34,9 +36,12 @@ std::size_t width(const std::string& text);
 // Filled with spaces, or cut, to this width.
 std::string fitted(std::string text, std::size_t to);
 std::string right(const std::string& text, std::size_t to);
+// Filled, or with both of its ends: what begins alike often ends differently.
+std::string cut_in_middle(const std::string& text, std::size_t to);
 
 std::string line_of(const std::string& text, std::size_t to = columns);
-// A sentence on as many lines as it takes, broken at spaces; all but the first stand 4 columns further in.
+// A sentence on as many lines as it takes, broken at spaces, but not between a number and its unit; all lines but the first
+// stand 4 columns further in.
 std::string wrapped(const std::string& sentence, std::size_t to = columns, std::size_t indent = 0);
 
 // "… > outer > inner": the inner names tell more than the outer ones, so these are left out first.

@@ -84,7 +84,7 @@ def case_plain():
         block = block.replace("\n    ", " ")
         failures.check(re.search(r"observing costs [\d.]+% of a thread", block), "what it costs", block)
         failures.check(re.search(r"this observer, [\d.]+% of a processor", block), "and us", block)
-        failures.check(re.search(r"^cpu  host +[\d.]+%", block, re.MULTILINE), "devices", block)
+        failures.check(re.search(r"^host +[\d.]+%", block, re.MULTILINE), "devices", block)
     counted = {region["path"][-1]: region["count"] for region in profiles.read((work / "profile.json").read_text())["regions"]}
     failures.check(0 < counted.get("thread", 0) <= most * took, "and at the end a profile", counted)
     few = run(top("--rows=1", "--duration=0.5", "--interval=0.4", program.pid)).stdout

@@ -26,15 +26,15 @@ def test_changes_are_shown_greatest_first():
     done = adaptyst("diff", *slow_and_fast())
     require_equal((done.status, done.err), (0, ""))
     rows = done.out.strip().splitlines()
-    require_equal(rows[1].split(), "step cpu 1+1 4.00 us 4.80 us 40 ns +20.0% +9.1…+32.0% slower".split())
-    require_equal(rows[2].split(), "step > flux cpu 1+1 2.00 us 2.00 us 20 ns +0.0% -9.1…+10.0% unclear".split())
+    require_equal(rows[1].split(), "step host 1+1 4.00 us 4.80 us 40 ns +20.0% +9.1…+32.0% slower".split())
+    require_equal(rows[2].split(), "step > flux host 1+1 2.00 us 2.00 us 20 ns +0.0% -9.1…+10.0% unclear".split())
 
 
 def test_fail_above_fails_for_what_got_slower_and_only_then():
     files = slow_and_fast()
     done = adaptyst("diff", *files, "--fail-above", "5%")
     require_equal(done.status, 1)
-    require_equal(done.err, "adaptyst: slower by more than 5%:\n          step on cpu: mean 40 ns, now 48 ns (+20.0%)\n")
+    require_equal(done.err, "adaptyst: slower by more than 5%:\n          step on host: mean 40 ns, now 48 ns (+20.0%)\n")
     require("step > flux" in done.out, done.out)
     require_equal(adaptyst("diff", *files, "--fail-above", "19.9%").status, 1)
     for limit in ["20.1%", "1000%"]:
@@ -47,8 +47,8 @@ def test_few_events_new_regions_and_more_calls_do_not_fail():
                      [region(["few"], *[60] * 7), region(["more"], *[10] * 200), region(["new"], *[30] * 50)])
     done = adaptyst("diff", *files, "--fail-above", "5%")
     require_equal((done.status, done.err), (0, ""))
-    require_equal(line_of(done.out, "new"), "new cpu 0+1 — 1.50 us — — — new".split())
-    require_equal(line_of(done.out, "gone"), "gone cpu 1+0 500 ns — 10 ns — — gone".split())
+    require_equal(line_of(done.out, "new"), "new host 0+1 — 1.50 us — — — new".split())
+    require_equal(line_of(done.out, "gone"), "gone host 1+0 500 ns — 10 ns — — gone".split())
     require_equal(line_of(done.out, "few")[-1], "untested")
 
 

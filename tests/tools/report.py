@@ -1,7 +1,14 @@
 """adaptyst report: reads, adds up, prints, writes; a bad file is named and does not hide the good ones."""
+import csv
+import fcntl
 import json
 import os
+import pty
+import struct
+import subprocess
+import termios
 
+import command
 from command import adaptyst, hand_made, real, region, require, require_equal, run_all, written
 
 
@@ -77,6 +84,81 @@ def test_what_cannot_be_written_is_said():
             done = adaptyst("report", file, stdout=full)
         require_equal(done.status, 2)
         require("cannot write to standard output: No space left" in done.err, done.err)
+
+
+def test_rows_add_up_to_the_run():
+    profile = json.loads(real("one.json").read_text(encoding="utf-8"))
+    require_equal(profile["process"]["threads"], 1)
+    done = adaptyst("report", "one.json", "--format", "csv")
+    rows = list(csv.DictReader(done.out.splitlines()))
+    require_equal([row["name"] for row in rows][-1], "(unmarked)")
+    require_equal(sum(int(row["time_ns"]) for row in rows if row["level"] == "1"), profile["process"]["duration_ns"])
+
+
+def recursive(levels):
+    rows = [region(["fib"] * level, *[10] * 20, id=f"{level:016x}", self_ns=100) for level in range(1, levels + 1)]
+    return written("deep.json", hand_made(*rows))
+
+
+def test_a_table_is_cut_and_says_so_and_json_is_not():
+    file = recursive(4000)
+    table = adaptyst("report", file).out
+    require(len(table.splitlines()) < 60, f"{len(table.splitlines())} lines")
+    require("… 3,980 more rows, 398.0% of the run" in table, table)
+    require_equal(len(json.loads(adaptyst("report", file, "--format", "json").out)["regions"]), 4000)
+    require_equal(len(adaptyst("report", file, "--format", "csv").out.splitlines()), 4001)
+    require_equal(len(adaptyst("report", file, "--format", "csv", "--depth", "3").out.splitlines()), 4)
+    require("3999> fib" in adaptyst("report", file, "--top", "0", "--depth=0").out, "not all levels")
+
+
+def test_rows_are_chosen_and_sorted():
+    file = written("flat.json", hand_made(region(["long"], *[60] * 10), region(["often"], *[5] * 60), region(["rare"], 1)))
+
+    def shown(*options):
+        out = adaptyst("report", file, "--format", "csv", *options).out
+        return [row["name"] for row in csv.DictReader(out.splitlines())]
+    require_equal(shown(), ["long", "often", "rare"])
+    require_equal(shown("--sort", "calls"), ["often", "long", "rare"])
+    require_equal(shown("--sort", "name", "--top", "2"), ["long", "often"])
+    require_equal(shown("--min-share", "0.5%"), ["long"])
+    for wrong in ["--sort=size", "--format=xml", "--min-share=1", "--top=-1", "--depth=x"]:
+        require_equal((wrong, adaptyst("report", file, wrong).status), (wrong, 2))
+
+
+def test_a_running_program_is_reported_in_the_same_forms():
+    done = adaptyst("run", "--engine=inline", "--format=csv", "--sort=name", "--", command.hello_region)
+    require_equal(done.status, 0)
+    rows = list(csv.DictReader(line for line in done.err.splitlines() if "," in line and "adaptyst:" not in line))
+    require_equal([row["name"] for row in rows], ["fill", "sum", "sum", "(unmarked)"])
+    done = adaptyst("run", "--engine=inline", "--top=1", "--", command.hello_region)
+    require("more row" in done.err, done.err)
+
+
+def on_a_terminal(columns, *arguments, **changes):
+    """What is printed there, and the width of its longest line."""
+    ours, theirs = pty.openpty()
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+    environment = {name: value for name, value in os.environ.items() if name != "COLUMNS"}
+    program = subprocess.Popen([command.command, *map(str, arguments)], cwd=command.directory, stdout=theirs,
+                               env={**environment, **changes})
+    os.close(theirs)
+    text = b""
+    try:
+        while part := os.read(ours, 65536):
+            text += part
+    except OSError:  # its end
+        pass
+    os.close(ours)
+    program.wait()
+    return max(map(len, text.decode().splitlines()))
+
+
+def test_the_terminal_is_used_as_far_as_it_goes():
+    file = written("good.json", hand_made(region(["a region with a name of many words " * 4], 10)))
+    for columns in [80, 100, 160]:
+        require_equal(on_a_terminal(columns, "report", file), columns)
+    require_equal(on_a_terminal(160, "report", file, COLUMNS="120"), 120)
+    require_equal(max(map(len, adaptyst("report", file).out.splitlines())), 100)
 
 
 run_all(dict(globals()))

@@ -155,6 +155,7 @@ TEST_CASE("metrics are folded into the region above them, from all their sites")
   CHECK(both.sum == 33);
   CHECK(both.min == -5);
   CHECK(both.max == 20);
+  CHECK(both.metrics == 5);
 }
 
 TEST_CASE("a metric holds its region's place while that is open, and stands for itself outside any") {

@@ -224,7 +224,7 @@ TEST_CASE("regions are matched by names, kind and device, wherever their lines, 
   before.regions[0].id = 1;
   before.regions[0].site.line = 10;
   before.regions[1].id = 2;
-  before.devices.push_back({});
+  before.devices.resize(3);  // the host stays the first
   before.devices[1].kind = adaptyst::device_kind::gpu;
   before.devices[1].index = 3;
   before.devices[1].name = "old driver's name";
@@ -233,9 +233,9 @@ TEST_CASE("regions are matched by names, kind and device, wherever their lines, 
   adaptyst::profile after = before;
   after.regions[0].id = 7;
   after.regions[0].site.line = 70;
-  std::swap(after.devices[0], after.devices[1]);
-  after.devices[0].name = "new driver's name";
-  for (adaptyst::region& row : after.regions) row.device = 1 - row.device;
+  std::swap(after.devices[1], after.devices[2]);
+  after.devices[2].name = "new driver's name";
+  after.regions[2].device = 2;
   const adaptyst::comparison all = compare(before, after);
   REQUIRE(all.regions.size() == 2);
   for (const adaptyst::compared_region& one : all.regions) {
@@ -312,7 +312,7 @@ TEST_CASE("a row of the table, by hand") {
   const std::string table = to_table(compare(profile_of({region({"step", "flux"}, repeated(1000, 50))}),
                                              profile_of({region({"step", "flux"}, repeated(1250, 60))})));
   CHECK(table.find(
-            "step > flux                   cpu     1+1  50.0 us  75.0 us  1.00 us  +25.0%   +13.6…+37.5% slower\n") !=
+            "step > flux                   host    1+1  50.0 us  75.0 us  1.00 us  +25.0%   +13.6…+37.5% slower\n") !=
         std::string::npos);
 }
 
@@ -367,7 +367,7 @@ TEST_CASE("what is new, what is gone, and what is slower by more than chance, in
                           region({"by chance"}, few), region({"old"}, repeated(100, 1))}),
               profile_of({region({"slow"}, repeated(1300, 50)), region({"fast"}, repeated(500, 50)),
                           region({"by chance"}, few_later), region({"later"}, repeated(100, 1))}));
-  CHECK(list_slower(all, 0.1) == "slow on cpu: mean 1.00 us, now 1.30 us (+30.0%)");
+  CHECK(list_slower(all, 0.1) == "slow on host: mean 1.00 us, now 1.30 us (+30.0%)");
   CHECK(list_slower(all, 0.31).empty());
   std::string gone;
   std::string is_new;

@@ -194,6 +194,21 @@ TEST_CASE("an account: what began, ended, is open, and was lost for which reason
         adaptyst::losses{{loss_reason::rows_full, 4}, {loss_reason::unmatched, 1}, {loss_reason::in_signal, 6}});
 }
 
+TEST_CASE("threads count that have recorded something for this collector") {
+  program in;
+  CHECK(adaptyst::lib::read_recorders(in.state()).accounting.begun == 0);
+  adaptyst::lib::recorder_reader reader;
+  const auto threads = [&] {
+    reader.update(in.state());
+    return reader.threads();
+  };
+  CHECK(threads() == 0);
+  in.threads[0]->begun = in.threads[0]->ended = 5;
+  CHECK(threads() == 1);
+  in.threads[1]->begun = in.threads[1]->ended = 1;
+  CHECK(threads() == 2);
+}
+
 TEST_CASE("a handle that ends on a thread whose recorder was read before it began elsewhere is no open region") {
   program in;
   in.threads[0]->ended = 1;

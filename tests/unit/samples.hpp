@@ -75,6 +75,7 @@ class generator {
           {static_cast<std::int64_t>(below(4)), one_of({"a", "b"}), one_of({"x", "y"}), below(100)});
       if (below(2) == 0)
         made.processes.back().ended_in = {{std::vector<std::string>{"main", "step"}, 1 + below(4), below(1000)}};
+      if (below(2) == 0) made.processes.back().threads = static_cast<std::uint32_t>(below(3));
     }
     return made;
   }
@@ -197,7 +198,7 @@ class generator {
       if (below(2) == 0) continue;
       const double low = static_cast<double>(below(100)) - 50;
       const double high = low + static_cast<double>(below(100));
-      made.attributes[name] = {below(4), low + high, low, high};
+      made.attributes[name] = {below(4), low + high, low, high, below(2)};
       if (made.attributes[name].count == 0) made.attributes[name] = {};
     }
     return made;

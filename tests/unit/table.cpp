@@ -1,5 +1,8 @@
 // The report for people: never wider than 100 columns, never silent about what is absent.
+#include <adaptyst/activity.hpp>
+#include <adaptyst/compare.hpp>
 #include <adaptyst/profile.hpp>
+#include <algorithm>
 #include <sstream>
 
 #include "catch.hpp"
@@ -93,26 +96,25 @@ TEST_CASE("a table says who, how, what, where and what it cost") {
   CHECK(contains(table, "solver, pid 42"));
   CHECK(contains(table, "engine ebpf (uprobe_multi, nop5 optimised): permitted"));
   const std::string row = line_of(table, "solve");
-  CHECK(contains(row, " cpu "));
+  CHECK(contains(row, " host "));
   CHECK(contains(row, " 10 "));
   CHECK(contains(row, "250 ms"));
   CHECK(contains(row, "25.0%"));
   CHECK(contains(row, "25.0 ms"));
   CHECK(contains(line_of(table, "gpu3  H200"), "400 ms"));
-  CHECK(contains(line_of(table, "cpu  host"), "50.0%"));
+  CHECK(contains(line_of(table, "host "), "50.0%"));
   CHECK(contains(table, "11 events begun = 10 ended + 1 open + 0 lost"));
   CHECK(contains(table, "2.50 us"));
 }
 
 TEST_CASE("what could not be had is a dash, not 0") {
   adaptyst::profile in = small();
-  CHECK(count_of(line_of(adaptyst::to_table(in), "cpu  host"), "—") ==
-        5);  // kernels, exposed, launching, starved, overlap
+  CHECK(count_of(line_of(adaptyst::to_table(in), "host "), "—") == 5);  // kernels, exposed, launching, starved, overlap
   in.devices[0].busy_ns.reset();
-  CHECK(count_of(line_of(adaptyst::to_table(in), "cpu  host"), "—") == 8);
+  CHECK(count_of(line_of(adaptyst::to_table(in), "host "), "—") == 8);
   in.devices[0].busy_ns = 0;
   in.devices[0].kernel_ns = 0;
-  const std::string idle = line_of(adaptyst::to_table(in), "cpu  host");
+  const std::string idle = line_of(adaptyst::to_table(in), "host ");
   CHECK(count_of(idle, "—") == 4);
   CHECK(contains(idle, "0 ns"));
   in.processes.clear();
@@ -127,7 +129,7 @@ TEST_CASE("nothing measured is said to be so") {
   const std::string table = adaptyst::to_table(in);
   check_table(table);
   CHECK(contains(table, "no marker"));
-  check_table(adaptyst::to_table({}));
+  check_table(adaptyst::to_table(adaptyst::profile{}));
 }
 
 TEST_CASE("a program without markers has no rows of zeros, but its functions, and what to try") {
@@ -309,9 +311,11 @@ TEST_CASE("deep nesting keeps the table within its columns, and is shown to the 
     path.push_back("level " + std::to_string(depth));
     if (depth % 3 != 1) in.regions.push_back(region(path, 1, 1000));  // some are still open
   }
-  const std::string table = adaptyst::to_table(in);
+  adaptyst::table_options how;
+  how.rows = how.depth = 0;
+  const std::string table = adaptyst::to_table(in, how);
   check_table(table);
-  CHECK(contains(table, "level 999"));
+  CHECK(contains(table, "\n      999> level 999"));
 }
 
 TEST_CASE("huge numbers keep the table within its columns") {
@@ -386,11 +390,11 @@ TEST_CASE("where the kernel was asked, a region shows on a core, waiting for one
   of.devices.front().context = halo.context;
   const std::string table = adaptyst::to_table(of);
   check_table(table);
-  CHECK(contains(line_of(table, "region"), "   on  run  blk"));
-  CHECK(contains(line_of(table, "exchange_halo "), "  10%   7%  83%"));
+  CHECK(contains(line_of(table, "REGION"), " |  RUN NOCORE BLOCK"));
+  CHECK(contains(line_of(table, "exchange_halo "), " |  10%     7%   83%"));
   CHECK(contains(table, "waited 35.0 us for a core, and were blocked 415 us (futex 300 us, I/O 115 us)"));
   of.regions.front().context->open = 1;
-  CHECK(contains(line_of(adaptyst::to_table(of), "exchange_halo "), "    —    —    —"));
+  CHECK(contains(line_of(adaptyst::to_table(of), "exchange_halo "), " |    —      —     —"));
 }
 
 TEST_CASE("random profiles") {
@@ -410,7 +414,7 @@ TEST_CASE("a share is of the total, whatever is nested; devices that worked at o
   const std::string table = adaptyst::to_table(in);
   check_table(table);
   const std::string row = line_of(table, "solve");
-  CHECK(contains(row, "   250 ms   100 ms   25.0%"));
+  CHECK(contains(row, "  250 ms  100 ms  25.0%"));
   CHECK(contains(table, "devices: 250 ms of their work went on at once"));
 }
 
@@ -422,4 +426,282 @@ TEST_CASE("of several estimates the worst error is told") {
     in.regions.back().count_variance = name[0] == 'r' ? 400 : 4;
   }
   CHECK(contains(adaptyst::to_table(in), "overhead budget: 2 regions sampled (~), counts within 2.0%"));
+}
+
+TEST_CASE("what somebody looks for comes first: the regions, then devices, and last how it was measured") {
+  const std::string table = adaptyst::to_table(small());
+  const std::size_t order[] = {table.find("solver, pid 42"), table.find("REGION"), table.find("DEVICE"),
+                               table.find("engine ebpf"), table.find("events begun")};
+  for (const std::size_t at : order) REQUIRE(at != std::string::npos);
+  for (std::size_t at = 1; at != 5; ++at) CHECK(order[at - 1] < order[at]);
+}
+
+TEST_CASE("time outside all regions has a row, so that rows add up to the run") {
+  adaptyst::profile in = small();
+  in.regions.push_back(region({"solve", "nested"}, 1, 1000));
+  in.accounting.open = 0;
+  for (adaptyst::region& row : in.regions) row.threads = 1;
+  in.processes[0].threads = 1;
+  const auto row = [&in] { return line_of(adaptyst::to_table(in), "(unmarked) "); };
+  CHECK(contains(row(), "  750 ms  750 ms  75.0%"));
+  CHECK(contains(unwrapped(adaptyst::to_table(in)), "it adds up to 100 %"));
+  in.regions.push_back(region({"kernel"}, 1, 500'000'000));  // which a device runs meanwhile
+  in.regions.back().kind = adaptyst::region_kind::kernel;
+  CHECK(contains(row(), "  75.0%"));
+}
+
+TEST_CASE("time outside all regions is a dash where it cannot be known, and it is said why") {
+  adaptyst::profile known = small();
+  known.accounting.open = 0;
+  known.regions[0].threads = 1;
+  known.processes[0].threads = 1;
+  const auto check = [](const adaptyst::profile& in, const char* why) {
+    CAPTURE(why);
+    const std::string table = adaptyst::to_table(in);
+    CHECK(count_of(line_of(table, "(unmarked) "), "—") == 10);
+    CHECK(contains(unwrapped(table), std::string("not known: ") + why));
+  };
+  adaptyst::profile in = known;
+  in.processes[0].threads = 2;
+  check(in, "several threads");
+  in.processes[0].threads.reset();
+  check(in, "which threads");
+  in = known;
+  in.regions[0].threads = 0;
+  check(in, "which threads");
+  in = known;
+  in.accounting.open = 1;
+  check(in, "regions are still open");
+  in = known;
+  in.accounting.lost = {{adaptyst::loss_reason::too_deep, 1}};
+  check(in, "events were lost");
+  in = known;
+  in.processes[0].duration_ns = 1000;
+  check(in, "regions of one thread overlap");
+  in.processes[0].duration_ns = 0;
+  check(in, "neither is how long");
+}
+
+TEST_CASE("both engines have the same columns, and a line says why some are dashes") {
+  adaptyst::profile in = small();
+  adaptyst::table_options wide;
+  wide.columns = 130;
+  const std::string asked = [&in, &wide] {
+    adaptyst::profile with = in;
+    with.context.emplace();
+    return adaptyst::to_table(with, wide);
+  }();
+  const std::string without = adaptyst::to_table(in, wide);
+  CHECK(line_of(asked, "REGION") == line_of(without, "REGION"));
+  CHECK(contains(line_of(asked, "REGION"),
+                 "THREADS   CALLS    TIME    SELF   %RUN    MEAN     P99 | RUNNING NO-CORE BLOCKED"));
+  CHECK(contains(unwrapped(asked), "RUNNING, NO-CORE, BLOCKED: parts of TIME on a core"));
+  CHECK(contains(unwrapped(without), "RUNNING, NO-CORE, BLOCKED: the kernel was not asked: context=cpu tells"));
+  in.options["context"] = "none";
+  CHECK(contains(unwrapped(adaptyst::to_table(in)), "RUN, NOCORE, BLOCK: the kernel was not asked: context=none"));
+}
+
+TEST_CASE("a table is as wide as is asked, and keeps both ends of long names") {
+  adaptyst::profile in = small();
+  const std::string begin = "Kokkos::View::initialization of a field called ", end = " [in its layout]";
+  for (const char* const field : {"u", "v", "w"}) in.regions.push_back(region({begin + field + end + field}, 1, 1000));
+  for (const std::size_t columns : {80, 93, 100, 112, 200}) {
+    CAPTURE(columns);
+    adaptyst::table_options how;
+    how.columns = columns;
+    const std::string table = adaptyst::to_table(in, how);
+    for (const std::string& line : lines(table)) CHECK(width(line) <= columns);
+    CHECK(width(line_of(table, "REGION")) == columns);
+    for (const char* const field : {"u", "v", "w"})
+      CHECK(contains(table, columns == 200 ? begin + field + end + field : std::string("]") + field));
+    CHECK(contains(table, "\nKokkos:"));
+  }
+  adaptyst::table_options narrow;
+  narrow.columns = 10;
+  CHECK(width(line_of(adaptyst::to_table(in, narrow), "REGION")) == 80);
+}
+
+TEST_CASE("names that differ in the middle alone are shown from there") {
+  adaptyst::profile in = small();
+  for (const char* const field : {"pressure", "velocity", "tracers", "tracer \u03b1", "tracer \u03b2"})
+    in.regions.push_back(
+        region({std::string("Kokkos::View::initialization [") + field + "] of a long thing"}, 1, 1000));
+  adaptyst::table_options how;
+  for (const std::size_t columns : {80, 100, 112}) {
+    how.columns = columns;
+    const std::string table = adaptyst::to_table(in, how);
+    for (const std::string& line : lines(table)) CHECK(width(line) <= columns);
+    std::vector<std::string> names;
+    for (const std::string& line : lines(table))
+      if (line.rfind("Kokko", 0) == 0) names.push_back(line.substr(0, line.find(" host ")));
+    REQUIRE(names.size() == 5);
+    std::sort(names.begin(), names.end());
+    CHECK(std::unique(names.begin(), names.end()) == names.end());
+  }
+}
+
+TEST_CASE("a metric may be a level and has no sum; what ends in a unit of time is a time") {
+  adaptyst::profile in = small();
+  in.regions[0].attributes["bytes in use"] = {10, 4e9, 1e8, 9e8, 10};
+  in.regions[0].attributes["residual"] = {4, 2, 0.25, 1, 4};
+  in.regions[0].attributes["imbalance_ns"] = {2, 3000, 1000, 2000, 2};
+  in.regions[0].attributes["waited_ns"] = {2, 3'000'000, 1'000'000, 2'000'000};
+  in.regions[0].attributes["lead_ms"] = {2, -3, -2, -1};
+  const std::string table = adaptyst::to_table(in);
+  CHECK(contains(table, "bytes in use mean 400 MB [100 MB, 900 MB]"));
+  CHECK(contains(table, "residual mean 0.5 [0.25, 1]"));
+  CHECK(contains(table, "imbalance_ns mean 1.50 us [1.00 us, 2.00 us], sum 3.00 us"));
+  CHECK(count_of(table, ", sum ") == 3);
+  CHECK(contains(table, "waited_ns mean 1.50 ms [1.00 ms, 2.00 ms], sum 3.00 ms"));
+  CHECK(contains(table, "lead_ms mean -1.50 ms [-2.00 ms, -1.00 ms], sum -3.00 ms"));
+}
+
+namespace {
+
+// 30 levels of recursion, and 300 others side by side.
+adaptyst::profile large() {
+  adaptyst::profile in = small();
+  in.regions.clear();
+  std::vector<std::string> path;
+  for (std::uint64_t depth = 0; depth != 30; ++depth) {
+    path.emplace_back("fib");
+    in.regions.push_back(region(path, 1, 500'000'000 - depth * 10'000'000));
+    in.regions.back().self_ns = 10'000'000;
+  }
+  for (int at = 0; at != 300; ++at) in.regions.push_back(region({"leaf " + std::to_string(at)}, 1, 1000));
+  return in;
+}
+
+}  // namespace
+
+TEST_CASE("a table ends somewhere, and says what it leaves out") {
+  const std::string table = adaptyst::to_table(large());
+  CHECK(count_of(table, " fib ") + count_of(table, "\nfib ") == 20);
+  CHECK(count_of(table, "\nleaf ") == 180);
+  CHECK(contains(table, "… 130 more rows, 10.0% of the run"));
+  adaptyst::table_options all;
+  all.rows = all.depth = 0;
+  const std::string whole = adaptyst::to_table(large(), all);
+  CHECK(count_of(whole, "\nleaf ") == 300);
+  CHECK(contains(whole, "29> fib "));
+  CHECK_FALSE(contains(whole, "more row"));
+}
+
+TEST_CASE("rows are chosen by their share, their depth and their number, with what they are nested in") {
+  adaptyst::profile in = small();
+  in.regions = {region({"a"}, 1, 600'000'000), region({"a", "b"}, 1000, 500'000), region({"a", "b", "c"}, 3, 5'000'000),
+                region({"d"}, 2, 100'000'000)};
+  in.regions[0].self_ns = 100'000'000;
+  adaptyst::table_options how;
+  const auto shows = [&] {
+    std::string names;
+    for (const std::string& line : lines(adaptyst::to_table(in, how)))
+      for (const char* const name : {"a", "b", "c", "d"})
+        if (line.substr(0, 6).find_first_not_of(' ') < 6 &&
+            line.find(std::string(name) + "  ") == line.find_first_not_of(' '))
+          names += name;
+    return names;
+  };
+  CHECK(shows() == "abcd");
+  how.least_share = 0.1;
+  CHECK(shows() == "abd");
+  how.least_share = 0;
+  how.depth = 1;
+  CHECK(shows() == "ad");
+  how.depth = 0;
+  how.rows = 1;
+  CHECK(shows() == "a");
+  how.sort = adaptyst::region_order::calls;
+  CHECK(shows() == "ab");
+  how.rows = 0;
+  CHECK(shows() == "dabc");
+  how.sort = adaptyst::region_order::name;
+  CHECK(shows() == "abcd");
+  how.sort = adaptyst::region_order::self;
+  in.regions[3].self_ns = 150'000'000;
+  CHECK(shows() == "dabc");
+  how.sort = adaptyst::region_order::mean;
+  CHECK(shows() == "abcd");
+  how.sort = adaptyst::region_order::p99;
+  CHECK(shows() == "abcd");
+}
+
+namespace {
+
+// The fields of a line as RFC 4180 has them.
+std::vector<std::string> fields(const std::string& line) {
+  std::vector<std::string> all(1);
+  bool quoted = false;
+  for (std::size_t at = 0; at != line.size(); ++at) {
+    if (quoted && line[at] == '"' && at + 1 != line.size() && line[at + 1] == '"') all.back() += line[at++];
+    else if (line[at] == '"') quoted = !quoted;
+    else if (line[at] == ',' && !quoted) all.emplace_back();
+    else all.back() += line[at];
+  }
+  return all;
+}
+
+}  // namespace
+
+TEST_CASE("CSV has a line a row in raw units, and no name in it is a formula or ends a line") {
+  adaptyst::profile in = large();
+  in.accounting.open = 0;
+  in.processes[0].threads = 1;
+  for (adaptyst::region& row : in.regions) row.threads = 1;
+  in.regions.push_back(region({"=SUM(A1), \"or\"\nnot"}, 2, 1500));
+  in.regions.back().threads = 1;
+  const std::string csv = adaptyst::to_csv(in);
+  CHECK(count_of(csv, "\r\n") == 333);
+  CHECK(count_of(csv, "\n") == 333);
+  std::istringstream all(csv);
+  std::vector<std::vector<std::string>> rows;
+  for (std::string line; std::getline(all, line);) rows.push_back(fields(line.substr(0, line.size() - 1)));
+  for (const auto& row : rows) CHECK(row.size() == rows[0].size());
+  const auto value = [&](const std::vector<std::string>& row, const char* name) {
+    return row.at(static_cast<std::size_t>(std::find(rows[0].begin(), rows[0].end(), name) - rows[0].begin()));
+  };
+  const auto& formula = *std::find_if(rows.begin(), rows.end(), [](const auto& row) { return row[0][0] == '\''; });
+  CHECK(value(formula, "name") == "'=SUM(A1), \"or\"?not");
+  CHECK(value(formula, "calls") == "2");
+  CHECK(value(formula, "time_ns") == "3000");
+  CHECK(value(formula, "mean_ns") == "1500");
+  CHECK(value(formula, "device") == "host");
+  CHECK(value(formula, "running_ns").empty());
+  CHECK(value(rows.at(2), "path") == "fib > fib");
+  CHECK(value(rows.at(2), "level") == "2");
+  CHECK(value(rows.back(), "kind") == "unmarked");
+  CHECK(value(rows.back(), "time_ns") == std::to_string(500'000'000 - 303'000));
+  CHECK(value(rows.back(), "run_fraction") == "0.499697");
+}
+
+TEST_CASE("Markdown has the columns of the table, and a name is no mark-up") {
+  adaptyst::profile in = small();
+  in.regions.push_back(region({"solve", "a|b <c>"}, 2, 1500));
+  const std::string page = adaptyst::to_markdown(in);
+  CHECK(contains(
+      page, "| REGION | ON | THREADS | CALLS | TIME | SELF | %RUN | MEAN | P99 | RUNNING | NO-CORE | BLOCKED |\n"));
+  CHECK(contains(page, "\n| &nbsp;&nbsp;a\\|b \\<c\\> | host | — | 2 | 3.00 us | 3.00 us |"));
+  CHECK(contains(page, "\n| (unmarked) | host |"));
+}
+
+TEST_CASE("a device is called the same in every table, and the host is no other CPU") {
+  adaptyst::profile in = small();
+  in.devices[1].kind = adaptyst::device_kind::cpu;
+  in.devices[1].index = 0;
+  in.devices[1].name = "pocl";
+  in.regions.push_back(region({"kernel"}, 10, 1000));
+  in.regions.back().device = 1;
+  in.regions.back().id = 2;
+  adaptyst::activity_meter meter;
+  (void)meter.next({}, 0);
+  for (const std::string& table : {adaptyst::to_table(in), adaptyst::to_table(adaptyst::compare(in, in)),
+                                   adaptyst::to_table(meter.next(in, 1e9))}) {
+    CAPTURE(table);
+    CHECK(contains(line_of(table, "solve "), " host "));
+    CHECK(contains(line_of(table, "kernel "), " cpu0 "));
+  }
+  for (const std::string& table : {adaptyst::to_table(in), adaptyst::to_table(meter.next(in, 1e9))}) {
+    CHECK(contains(table, "\nhost  "));
+    CHECK(contains(table, "\ncpu0  pocl "));
+  }
 }

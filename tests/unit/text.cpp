@@ -79,3 +79,22 @@ TEST_CASE("a sentence is broken between words, and its further lines are indente
   CHECK(wrapped("one two", 7) == "one two\n");
   CHECK(wrapped("one two", 11, 4) == "    one two\n");
 }
+
+TEST_CASE("a number and its unit stay on one line") {
+  for (const char* const value : {"4.92 us", "95 %", "1.2 GB/s", "17.6 k", "3 FLOP", "± 3 ms"}) {
+    CAPTURE(value);
+    const std::string sentence = std::string("it took all of ") + value + ", or more";
+    for (std::size_t to = 18; to != 40; ++to) CHECK(wrapped(sentence, to).find(value) != std::string::npos);
+  }
+  CHECK(wrapped("12 switches", 5) == "12\n    …\n");  // no unit
+}
+
+TEST_CASE("what is cut in the middle keeps its ends, and its width") {
+  using adaptyst::lib::cut_in_middle;
+  CHECK(cut_in_middle("abcdefghij", 10) == "abcdefghij");
+  CHECK(cut_in_middle("abcdefghij", 12) == "abcdefghij  ");
+  CHECK(cut_in_middle("abcdefghij", 7) == "abc…hij");
+  CHECK(cut_in_middle("abcdefghij", 6) == "abc…ij");
+  CHECK(cut_in_middle("äöüäöüäöü", 5) == "äö…öü");
+  for (std::size_t to = 0; to != 12; ++to) CHECK(adaptyst::lib::width(cut_in_middle("abcdefghij", to)) == to);
+}

@@ -1,0 +1,36 @@
+// The part of a run in which no region was open, so that regions at the root and this add up to the run.
+//
+// A thread's time outside regions is known where it is the only one with markers: the time that its process was observed,
+// less all that its outermost regions took. How long other threads have lived nobody knows, so of several there is none.
+#ifndef ADAPTYST_LIB_PROFILE_UNMARKED_HPP
+#define ADAPTYST_LIB_PROFILE_UNMARKED_HPP
+
+#include <adaptyst/profile.hpp>
+#include <cstdint>
+
+namespace adaptyst::lib {
+
+enum class unmarked_state {
+  known,
+  no_time,          // the run's is not known
+  unknown_threads,  // which threads ran what is not
+  several_threads,
+  open_regions,  // whose times are not known yet
+  lost_events,
+  overlapping,  // regions of one thread took longer than the run: handles that overlap
+};
+
+struct unmarked_time {
+  unmarked_state state = unmarked_state::no_time;
+  std::uint64_t ns = 0;  // if known
+};
+
+// Of all processes together.
+std::uint64_t wall_ns_of(const profile& of);
+// Whether it is a time that a thread of the host spends, and not what a device does meanwhile.
+bool is_time_of_host(region_kind kind);
+unmarked_time unmarked_of(const profile& of);
+
+}  // namespace adaptyst::lib
+
+#endif

@@ -1,0 +1,141 @@
+#include "account_text.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "../profile/unmarked.hpp"
+#include "../support/text.hpp"
+#include "loss_advice.hpp"
+#include "words.hpp"
+
+namespace adaptyst::lib {
+
+namespace {
+
+void write_lost_context(std::string& out, const context_account& of, std::size_t line_columns) {
+  out += wrapped(fmt::format("of what the kernel knows of {} threads is missing: {}", of.threads, list_of(of.lost)),
+                 line_columns);
+}
+
+void write_samples(std::string& out, const sample_usage& of, std::size_t line_columns) {
+  const std::string reasons = of.lost.empty() ? "" : "; lost: " + list_of(of.lost);
+  out += wrapped(fmt::format("samples: {} on a core, one for each {}{}", of.samples, duration(of.period_ns()), reasons),
+                 line_columns);
+}
+
+// An estimate, as of events that a budget has left out, is marked as in the rows.
+void write_account(std::string& out, const profile& whole, double wall_ns, std::size_t line_columns) {
+  const account& of = whole.accounting;
+  std::uint64_t lost = 0;
+  for (const auto& [reason, count] : of.lost) lost += count;
+  const std::string reasons = of.lost.empty() ? "" : " (" + list_of(of.lost) + ")";
+  const bool is_sampled = std::any_of(whole.regions.begin(), whole.regions.end(),
+                                      [](const region& row) { return row.sampled && row.count_variance > 0; });
+  const auto marked = [](std::uint64_t count, bool is_estimate) {
+    return (is_estimate ? "~" : "") + std::to_string(count);
+  };
+  std::string sentence = fmt::format("{} events begun = {} ended + {} open + {} lost{}; {} unmatched",
+                                     marked(of.begun, is_sampled || of.unread), marked(of.ended, is_sampled), of.open,
+                                     marked(lost, of.unread.has_value()), reasons, of.unmatched);
+  if (of.unnamed != 0) sentence += fmt::format("; {} paths unnamed", of.unnamed);
+  out += "\n" + wrapped(sentence, line_columns);
+  for (const std::string& one : lib::advice_on_losses(whole)) out += wrapped(printable(one), line_columns, 2);
+  if (of.unread)
+    out += wrapped(
+        fmt::format("{} ended without telling: what {} recorded in the last {} at most was not read, and is "
+                    "estimated",
+                    of.unread->programs == 1 ? "a program" : fmt::format("{} programs", of.unread->programs),
+                    of.unread->programs == 1 ? "it" : "they", duration(static_cast<double>(of.unread->up_to_ns))),
+        line_columns);
+  if (of.refused)
+    out += wrapped(printable(fmt::format(
+                       "{} could not be looked into, and what {} did is missing, whatever that is: {}",
+                       of.refused->programs == 1 ? "a program" : fmt::format("{} programs", of.refused->programs),
+                       of.refused->programs == 1 ? "it" : "they", of.refused->why)),
+                   line_columns);
+  if (of.overhead_ns)
+    out += wrapped(
+        fmt::format(
+            "observing them cost about {} of the threads' time{}", duration(*of.overhead_ns),
+            wall_ns > 0 ? fmt::format(", {} of the run if on one thread", percent(*of.overhead_ns / wall_ns)) : ""),
+        line_columns);
+}
+
+// What is no work in times that are hardly longer.
+void write_floor(std::string& out, const profile& of, std::size_t line_columns) {
+  constexpr double times = 10;
+  const bool matters =
+      of.timer_floor_ns && std::any_of(of.regions.begin(), of.regions.end(), [&](const region& row) {
+        return row.durations.count() != 0 && row.kind != region_kind::function &&
+               static_cast<double>(row.total_ns) < times * *of.timer_floor_ns * static_cast<double>(row.count);
+      });
+  if (matters)
+    out += wrapped(fmt::format("an empty region takes {} here: so much of each event's time is the measuring itself",
+                               duration(*of.timer_floor_ns)),
+                   line_columns);
+}
+
+// What an overhead budget has done.
+void write_budget(std::string& out, const profile& of, std::size_t line_columns) {
+  std::size_t sampled = 0;
+  std::uint64_t coarsest = 1;
+  double worst = 0;
+  for (const region& row : of.regions) {
+    if (!row.sampled || row.count == 0) continue;
+    ++sampled;
+    worst = std::max(worst, row.count_error().value_or(0) / static_cast<double>(row.count));
+    if (!row.measured_on.empty()) coarsest = std::max(coarsest, row.measured_on.rbegin()->first.one_of);
+  }
+  if (sampled == 0) return;
+  out += wrapped(
+      fmt::format("overhead budget: {} region{} sampled (~){}, counts within {} (standard error); overhead=none "
+                  "records every event",
+                  sampled, sampled == 1 ? "" : "s",
+                  coarsest != 1 ? fmt::format(", down to 1 event of {}", coarsest) : "", percent(worst)),
+      line_columns);
+}
+
+void write_last_regions(std::string& out, const profile& of, std::size_t line_columns) {
+  constexpr std::size_t most = 8;
+  std::size_t left = 0;
+  for (const process_info& process : of.processes)
+    for (const last_region& one : process.ended_in) {
+      if (left++ >= most) continue;
+      std::string path;
+      for (const std::string& name : one.path) path += (path.empty() ? "" : " > ") + name;
+      out += wrapped(printable(fmt::format("pid {} ended in {}, {} into it{}", process.pid, path,
+                                           duration(static_cast<double>(one.age_ns)),
+                                           one.threads == 1 ? "" : fmt::format(" ({} threads)", one.threads))),
+                     line_columns);
+    }
+  if (left > most) out += fmt::format("({} more such regions)\n", left - most);
+}
+
+}  // namespace
+
+std::string account_text(const profile& of, std::size_t line_columns) {
+  std::string out;
+  write_account(out, of, static_cast<double>(wall_ns_of(of)), line_columns);
+  write_floor(out, of, line_columns);
+  write_last_regions(out, of, line_columns);
+  write_budget(out, of, line_columns);
+  return out;
+}
+
+std::string text_beside(const profile& of, std::size_t line_columns) {
+  std::string out;
+  if (of.context && !of.context->lost.empty()) write_lost_context(out, *of.context, line_columns);
+  if (of.samples) write_samples(out, *of.samples, line_columns);
+  if (of.timeline)
+    out += wrapped(
+        fmt::format("timeline: {} events written, {} lost{}{}", of.timeline->events, of.timeline->lost,
+                    of.timeline->lost != 0 ? ": rings were full (trace_events=), or the file could not be written" : "",
+                    of.timeline->unchanged != 0
+                        ? fmt::format("; {} values that never changed left out", of.timeline->unchanged)
+                        : ""),
+        line_columns);
+  return out;
+}
+
+}  // namespace adaptyst::lib

@@ -1,0 +1,17 @@
+// What became of all events, what measuring them cost, what is estimated and what is missing.
+#ifndef ADAPTYST_LIB_REPORT_ACCOUNT_TEXT_HPP
+#define ADAPTYST_LIB_REPORT_ACCOUNT_TEXT_HPP
+
+#include <adaptyst/profile.hpp>
+#include <cstddef>
+#include <string>
+
+namespace adaptyst::lib {
+
+std::string account_text(const profile& of, std::size_t line_columns);
+// Of what was asked for beside regions: what was lost, and what was written.
+std::string text_beside(const profile& of, std::size_t line_columns);
+
+}  // namespace adaptyst::lib
+
+#endif

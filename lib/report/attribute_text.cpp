@@ -1,0 +1,68 @@
+#include "attribute_text.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <string_view>
+
+#include "../support/text.hpp"
+
+namespace adaptyst::lib {
+
+namespace {
+
+bool ends_in(std::string_view name, std::string_view end) {
+  return name.size() >= end.size() && name.substr(name.size() - end.size()) == end;
+}
+
+// Nanoseconds in one of its units; 0: it is no time.
+double time_unit_of(std::string_view name) {
+  constexpr std::pair<const char*, double> units[] = {
+      {"_ns", 1}, {"_us", 1e3}, {"_ms", 1e6}, {"_s", 1e9}, {"_seconds", 1e9}};
+  for (const auto& [end, ns] : units)
+    if (ends_in(name, end)) return ns;
+  return 0;
+}
+
+bool is_in_bytes(std::string_view name) {
+  return name == "bytes" || name.substr(0, 6) == "bytes " || ends_in(name, "_bytes") || ends_in(name, " bytes");
+}
+
+std::string value_text(std::string_view name, double value) {
+  if (!std::isfinite(value)) return "—";
+  if (const double unit = time_unit_of(name); unit != 0)
+    return (value < 0 ? "-" : "") + duration(std::abs(value) * unit);
+  return is_in_bytes(name) ? quantity(value, "B") : fmt::format("{:.4g}", value);
+}
+
+}  // namespace
+
+std::string attribute_text(const std::string& name, const attribute& values, const region& of) {
+  if (!std::isfinite(values.sum)) return printable(name) + " —";
+  const double seconds = static_cast<double>(of.total_ns) * 1e-9;
+  const bool is_amount = values.metrics == 0 || time_unit_of(name) != 0;
+  for (const auto& [rated, unit] : {std::pair{"bytes", "B"}, std::pair{"flops", "FLOP"}})
+    if (name == rated && seconds > 0)
+      return quantity(values.sum, unit) + " at " + quantity(values.sum / seconds, unit) + "/s";
+  const auto text = [&](double value) { return value_text(name, value); };
+  return fmt::format("{} mean {} [{}, {}]{}", printable(name), text(values.sum / static_cast<double>(values.count)),
+                     text(values.min), text(values.max), is_amount ? ", sum " + text(values.sum) : "");
+}
+
+std::string attribute_lines(const region& of, std::size_t line_columns, std::size_t indent) {
+  std::string out, line;
+  const auto flush = [&] {
+    if (!line.empty()) out += line_of(std::string(indent, ' ') + line, line_columns);
+    line.clear();
+  };
+  for (const auto& [name, values] : of.attributes) {
+    if (values.sum == 0 && values.min == 0 && values.max == 0) continue;  // a member that does not apply here
+    const std::string text = attribute_text(name, values, of);
+    if (!line.empty() && indent + width(line) + width(text) + 2 > line_columns - 2) flush();
+    line += (line.empty() ? "" : "; ") + text;
+  }
+  flush();
+  return out;
+}
+
+}  // namespace adaptyst::lib

@@ -1,0 +1,74 @@
+// Regions for a spreadsheet or a data frame, in raw units: RFC 4180, columns as docs/report.md says.
+#include <fmt/format.h>
+
+#include <adaptyst/profile.hpp>
+#include <cmath>
+
+#include "../profile/unmarked.hpp"
+#include "../support/text.hpp"
+#include "region_figures.hpp"
+#include "region_tree.hpp"
+#include "words.hpp"
+
+namespace adaptyst { inline namespace v1 {
+
+namespace {
+
+// A spreadsheet takes what begins like a formula for one: an apostrophe makes it a text.
+std::string quoted(const std::string& text) {
+  const std::string clean = lib::printable(text);
+  std::string made = "\"";
+  if (!clean.empty() && std::string_view("=+-@").find(clean.front()) != std::string_view::npos) made += '\'';
+  for (const char c : clean) made += c == '"' ? std::string("\"\"") : std::string(1, c);
+  return made + "\"";
+}
+
+std::string path_of(const region& row) {
+  std::string path;
+  for (const std::string& name : row.path) path += (path.empty() ? "" : " > ") + name;
+  return path;
+}
+
+std::string number(const std::optional<std::uint64_t>& of) { return of ? std::to_string(*of) : ""; }
+std::string number(double of) { return std::isfinite(of) ? fmt::format("{:.6g}", of) : ""; }
+
+std::string share_of(double ns, std::uint64_t wall_ns) {
+  return wall_ns != 0 ? number(ns / static_cast<double>(wall_ns)) : "";
+}
+
+std::string line_of(const profile& of, const region& row, std::uint64_t wall_ns) {
+  const std::optional<kernel_context>& context = row.context;
+  const bool is_timed = row.durations.count() != 0;
+  const auto timed = [&](std::uint64_t ns) { return is_timed ? std::to_string(ns) : ""; };
+  const bool has_parts = context && context->on_cpu_ns();
+  const auto total = static_cast<double>(row.total_ns);
+  return fmt::format(
+      "{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}\r\n",
+      quoted(row.path.empty() ? "" : row.path.back()), quoted(path_of(row)), row.path.size(), word_of(row.kind),
+      quoted(lib::device_label(of, row.device)), row.threads != 0 ? std::to_string(row.threads) : "", row.count,
+      number(row.sampled), timed(row.total_ns), timed(row.self_ns), is_timed ? share_of(total, wall_ns) : "",
+      timed(row.min_ns), is_timed ? number(total / static_cast<double>(row.count)) : "", number(row.quantile_ns(0.5)),
+      number(row.quantile_ns(0.99)), timed(row.max_ns), has_parts ? number(context->on_cpu_ns()) : "",
+      has_parts ? std::to_string(context->runnable_ns) : "", has_parts ? std::to_string(context->blocked_ns()) : "",
+      quoted(row.site.file), row.site.line != 0 ? std::to_string(row.site.line) : "", quoted(row.site.function),
+      fmt::format("{:016x}", row.id));
+}
+
+}  // namespace
+
+std::string to_csv(const profile& of, const table_options& how) {
+  std::string out =
+      "name,path,level,kind,device,threads,calls,sampled,time_ns,self_ns,run_fraction,min_ns,mean_ns,p50_ns,p99_ns,max_"
+      "ns,"
+      "running_ns,no_core_ns,blocked_ns,file,line,function,id\r\n";
+  const std::uint64_t wall_ns = lib::wall_ns_of(of);
+  for (const lib::region_node& one : lib::regions_to_show(of, how).nodes)
+    for (const region* const row : one.rows) out += line_of(of, *row, wall_ns);
+  const lib::unmarked_time rest = lib::unmarked_of(of);
+  if (rest.state == lib::unmarked_state::known)
+    out += fmt::format("\"{0}\",\"{0}\",1,unmarked,\"host\",,,,{1},{1},{2},,,,,,,,,,,,\r\n", lib::unmarked_name,
+                       rest.ns, share_of(static_cast<double>(rest.ns), wall_ns));
+  return out;
+}
+
+}}  // namespace adaptyst::v1

@@ -1,0 +1,14 @@
+// The table of devices, what each did beside the line_columns, and how well host and devices were used.
+#ifndef ADAPTYST_LIB_REPORT_DEVICE_TABLE_HPP
+#define ADAPTYST_LIB_REPORT_DEVICE_TABLE_HPP
+
+#include <adaptyst/profile.hpp>
+#include <string>
+
+namespace adaptyst::lib {
+
+std::string device_table(const profile& of, const table_options& how);
+
+}  // namespace adaptyst::lib
+
+#endif

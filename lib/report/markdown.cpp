@@ -1,0 +1,65 @@
+// Regions as a table for a page in Markdown, an issue or a review.
+#include <fmt/format.h>
+
+#include <adaptyst/profile.hpp>
+#include <string_view>
+
+#include "../profile/unmarked.hpp"
+#include "../support/text.hpp"
+#include "region_figures.hpp"
+#include "region_tree.hpp"
+#include "words.hpp"
+
+namespace adaptyst { inline namespace v1 {
+
+namespace {
+
+using lib::context_parts, lib::region_figures;
+
+// A name is to be read, whatever it looks like.
+std::string escaped(const std::string& text) {
+  std::string made;
+  for (const char c : lib::printable(text)) {
+    if (std::string_view("\\`*_{}[]<>#|~&").find(c) != std::string_view::npos) made += '\\';
+    made += c;
+  }
+  return made;
+}
+
+std::string line_of(const std::string& name, const std::string& device, const region_figures& figures,
+                    const context_parts& parts) {
+  return fmt::format("| {} | {} | {} | {} |\n", name, device, fmt::join(figures, " | "), fmt::join(parts, " | "));
+}
+
+std::string indent(std::size_t depth) {
+  std::string made;
+  for (std::size_t level = 0; level != depth; ++level) made += "&nbsp;&nbsp;";
+  return made;
+}
+
+}  // namespace
+
+std::string to_markdown(const profile& of, const table_options& how) {
+  const std::uint64_t wall_ns = lib::wall_ns_of(of);
+  region_figures above;
+  for (std::size_t at = 0; at != above.size(); ++at) above[at] = lib::figures[at].heading;
+  context_parts above_parts;
+  for (std::size_t at = 0; at != above_parts.size(); ++at) above_parts[at] = lib::parts[at].heading;
+  std::string out = line_of("REGION", "ON", above, above_parts) + "|---|---|";
+  for (std::size_t at = 0; at != above.size() + above_parts.size(); ++at) out += "--:|";
+  out += "\n";
+  const lib::shown_regions shown = lib::regions_to_show(of, how);
+  for (const lib::region_node& one : shown.nodes) {
+    const std::string name = indent(one.depth) + escaped(one.name);
+    if (one.rows.empty()) out += line_of(name + " (open)", "", {}, {});
+    for (const region* const row : one.rows)
+      out += line_of(row->count == 0 && row->attributes.empty() ? name + " (open)" : name,
+                     lib::device_label(of, row->device), lib::figures_of(*row, static_cast<double>(wall_ns)),
+                     lib::parts_of(row->context));
+  }
+  out += line_of(lib::unmarked_name, "host", lib::figures_of_unmarked(of), {"—", "—", "—"});
+  if (const std::string left_out = lib::left_out_text(of, shown); !left_out.empty()) out += "\n" + left_out + "\n";
+  return out + "\n" + lib::unmarked_legend(of) + "\n";
+}
+
+}}  // namespace adaptyst::v1

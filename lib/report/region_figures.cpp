@@ -1,0 +1,87 @@
+#include "region_figures.hpp"
+
+#include <fmt/format.h>
+
+#include "../profile/unmarked.hpp"
+#include "../support/text.hpp"
+
+namespace adaptyst::lib {
+
+namespace {
+
+// An estimate is marked.
+std::string calls_text(const region& row) {
+  const bool fits = row.count < (row.sampled ? 1'000'000 : 10'000'000);
+  const std::string count = fits ? std::to_string(row.count) : quantity(static_cast<double>(row.count), "");
+  return row.sampled ? "~" + count : count;
+}
+
+// Without decimals where there are many threads.
+std::string share_text(double ns, double wall_ns) {
+  if (wall_ns <= 0) return "—";
+  const double fraction = ns / wall_ns;
+  return fraction > 9.9995 && fraction < 99.995 ? fmt::format("{:.0f}%", 100 * fraction) : percent(fraction);
+}
+
+}  // namespace
+
+region_figures figures_of(const region& row, double wall_ns) {
+  region_figures made;
+  made[0] = row.threads != 0 ? std::to_string(row.threads) : "—";
+  made[1] = row.count != 0 ? calls_text(row) : "—";
+  if (row.durations.count() == 0) return made;
+  const auto total = static_cast<double>(row.total_ns);
+  return {made[0],
+          made[1],
+          duration(total),
+          duration(static_cast<double>(row.self_ns)),
+          share_text(total, wall_ns),
+          duration(total / static_cast<double>(row.count)),
+          duration(row.quantile_ns(0.99))};
+}
+
+context_parts parts_of(const std::optional<kernel_context>& context) {
+  const std::optional<std::uint64_t> on_ns = context ? context->on_cpu_ns() : std::nullopt;
+  if (!on_ns || context->wall_ns == 0) return {"—", "—", "—"};
+  const auto part = [&](std::uint64_t ns) {
+    const double percent = 100 * static_cast<double>(ns) / static_cast<double>(context->wall_ns);
+    return percent < 999.5 ? fmt::format("{:.0f}%", percent) : ">999%";
+  };
+  return {part(*on_ns), part(context->runnable_ns), part(context->blocked_ns())};
+}
+
+region_figures figures_of_unmarked(const profile& of) {
+  const unmarked_time rest = unmarked_of(of);
+  if (rest.state != unmarked_state::known) return {"—", "—", "—", "—", "—", "—", "—"};
+  const auto ns = static_cast<double>(rest.ns);
+  const std::string time = duration(ns);
+  return {"—", "—", time, time, share_text(ns, static_cast<double>(wall_ns_of(of))), "—", "—"};
+}
+
+std::string unmarked_legend(const profile& of) {
+  const std::string what = fmt::format("{}: the run's wall time outside all regions", unmarked_name);
+  const auto unknown = [&](const char* why) { return what + ", not known: " + why; };
+  switch (unmarked_of(of).state) {
+    case unmarked_state::no_time: return unknown("neither is how long the run took");
+    case unmarked_state::unknown_threads: return unknown("which threads ran what was not recorded");
+    case unmarked_state::several_threads:
+      return unknown("several threads ran regions, and each has lived for a time of its own");
+    case unmarked_state::open_regions: return unknown("regions are still open");
+    case unmarked_state::lost_events: return unknown("events were lost");
+    case unmarked_state::overlapping: return unknown("regions of one thread overlap");
+    case unmarked_state::known: break;
+  }
+  return what + "; with the regions that are nested in none it adds up to 100 %";
+}
+
+std::string parts_legend(const profile& of) {
+  if (of.context)
+    return "parts of TIME on a core, waiting for one, waiting for something else; a dash: not known, as of devices and "
+           "of "
+           "what is open";
+  const auto asked = of.options.find("context");
+  if (asked != of.options.end() && asked->second == "none") return "the kernel was not asked: context=none";
+  return "the kernel was not asked: context=cpu tells, where eBPF is permitted (adaptyst doctor)";
+}
+
+}  // namespace adaptyst::lib

@@ -1,0 +1,201 @@
+#include "region_table.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "../profile/unmarked.hpp"
+#include "../support/text.hpp"
+#include "attribute_text.hpp"
+#include "region_figures.hpp"
+#include "region_tree.hpp"
+#include "words.hpp"
+
+namespace adaptyst::lib {
+
+namespace {
+
+constexpr const char* separator = " |";
+constexpr std::size_t device_columns = 6;
+
+bool begins_character(char byte) { return (static_cast<unsigned char>(byte) & 0xc0U) != 0x80U; }
+
+std::string characters(const std::string& text, std::size_t from, std::size_t count) {
+  std::string made;
+  std::size_t at = 0;
+  for (const char byte : text) {
+    if (begins_character(byte)) ++at;
+    if (at > from && at <= from + count) made += byte;
+  }
+  return made;
+}
+
+// How many characters all of them begin with.
+std::size_t common_beginning(const std::set<std::string>& all) {
+  const std::string &first = *all.begin(), &last = *all.rbegin();  // the two that have least in common
+  const auto differ = std::mismatch(first.begin(), first.end(), last.begin(), last.end()).first;
+  const auto count = static_cast<std::size_t>(std::count_if(first.begin(), differ, begins_character));
+  return differ != first.end() && !begins_character(*differ) ? count - 1 : count;
+}
+
+// A beginning, and what stands from there on.
+std::string cut_around(const std::string& text, std::size_t to, std::size_t from) {
+  const std::size_t head = to / 3, rest = to - head - 1, all = width(text);
+  if (all <= from + rest) return characters(text, 0, head) + "…" + characters(text, all - rest, rest);
+  return characters(text, 0, head) + "…" + characters(text, from, rest - 1) + "…";
+}
+
+class table {
+ public:
+  table(const profile& of, const table_options& how)
+      : of_(of),
+        how_(how),
+        columns_(std::max(how.columns, least_table_columns)),
+        is_wide_(columns_ >= 112),
+        shows_durations_(columns_ >= 94),
+        wall_ns_(static_cast<double>(wall_ns_of(of))) {
+    std::size_t taken = device_columns + 2;
+    for (std::size_t at = 0; at != shown_figures(); ++at) taken += columns_of(figures[at]);
+    for (const column& one : parts) taken += columns_of(one);
+    name_columns_ = columns_ - taken;
+  }
+
+  std::string text() {
+    const shown_regions shown = regions_to_show(of_, how_);
+    write_headings();
+    const std::vector<std::string> names = names_of(shown.nodes);
+    for (std::size_t at = 0; at != names.size(); ++at) write(shown.nodes[at], names[at]);
+    if (of_.regions.empty()) out_ += "(no marker ran to its end)\n";
+    const std::string left_out = left_out_text(of_, shown);
+    if (!left_out.empty()) out_ += wrapped(left_out, columns_);
+    write_unmarked();
+    out_ += "\n";
+    write_legend();
+    return std::move(out_);
+  }
+
+ private:
+  std::size_t shown_figures() const { return shows_durations_ ? figures.size() : mean_at; }
+  const char* heading(const column& of) const { return is_wide_ ? of.heading : of.short_heading; }
+  std::size_t columns_of(const column& of) const { return std::max(width(heading(of)) + 1, of.least); }
+
+  // Values for the columns, from the left.
+  std::string figures_line(const region_figures& values) const {
+    std::string line;
+    for (std::size_t at = 0; at != shown_figures(); ++at) line += right(values[at], columns_of(figures[at]));
+    return line;
+  }
+  std::string parts_line(const context_parts& values) const {
+    std::string line = separator;
+    for (std::size_t at = 0; at != parts.size(); ++at) line += right(values[at], columns_of(parts[at]));
+    return line;
+  }
+  void add_line(const std::string& text) { out_ += line_of(text, columns_); }
+
+  void write_headings() {
+    region_figures above;
+    for (std::size_t at = 0; at != figures.size(); ++at) above[at] = heading(figures[at]);
+    add_line(fitted("REGION", name_columns_) + " " + fitted("ON", device_columns - 1) + figures_line(above) +
+             parts_line({heading(parts[0]), heading(parts[1]), heading(parts[2])}));
+  }
+
+  // Two columns a level, as far as half of the room goes; then the level as a number.
+  std::string indent_of(const region_node& one) const {
+    const std::size_t most = name_columns_ / 2;
+    const std::string spaces(2 * one.depth, ' ');
+    return spaces.size() > most ? right(fmt::format("{}> ", one.depth), most) : spaces;
+  }
+
+  // Those that would look the same without their middle are shown from where they differ.
+  std::vector<std::string> names_of(const std::vector<region_node>& all) const {
+    std::vector<std::string> made;
+    std::map<std::string, std::set<std::string>> alike;
+    for (const region_node& one : all) {
+      const std::string indent = indent_of(one), name = printable(one.name);
+      made.push_back(indent + cut_in_middle(name, name_columns_ - indent.size()));
+      alike[made.back()].insert(name);
+    }
+    for (std::size_t at = 0; at != all.size(); ++at) {
+      const std::set<std::string>& same = alike.at(made[at]);
+      const std::string indent = indent_of(all[at]);
+      if (same.size() == 1 || width(*same.begin()) <= name_columns_ - indent.size()) continue;
+      made[at] = indent + cut_around(printable(all[at].name), name_columns_ - indent.size(), common_beginning(same));
+    }
+    return made;
+  }
+
+  void write(const region_node& one, const std::string& name) {
+    if (one.rows.empty()) add_line(name + " (open)");
+    for (const region* const row : one.rows) write(one, *row, name);
+  }
+
+  void write(const region_node& one, const region& row, const std::string& name) {
+    const std::size_t indent = std::min(2 * one.depth, name_columns_ / 2) + 4;
+    if (row.count == 0 && row.attributes.empty()) {
+      add_line(name + " (open)");
+      return;
+    }
+    const std::string start = name + " " + fitted(device_label(of_, row.device), device_columns - 1);
+    // Of an instant, or of numbers outside all regions, there is no time.
+    const bool is_timed = row.durations.count() != 0;
+    const std::string figures = figures_line(figures_of(row, wall_ns_));
+    add_line(start + (is_timed ? figures + parts_line(parts_of(row.context)) : figures));
+    write_error(row, indent);
+    out_ += attribute_lines(row, columns_, indent);
+    if (row.context && row.context->cycles.value_or(0) != 0)
+      out_ += wrapped(counters_text(*row.context), columns_, indent);
+  }
+
+  // How far the truth may be from a sampled total, where that matters: in 19 of 20 cases it is nearer.
+  void write_error(const region& row, std::size_t indent) {
+    constexpr double worth_a_line = 0.02;
+    const double error = 2 * row.total_error_ns().value_or(0);
+    if (row.sampled && error > worth_a_line * static_cast<double>(row.total_ns))
+      add_line(std::string(indent, ' ') + fmt::format("total ± {} (95 %)", duration(error)));
+  }
+
+  void write_unmarked() {
+    add_line(fitted(unmarked_name, name_columns_) + " " + fitted("host", device_columns - 1) +
+             figures_line(figures_of_unmarked(of_)) + parts_line({"—", "—", "—"}));
+  }
+
+  void write_legend() {
+    out_ += wrapped(fmt::format("TIME: of all calls on all threads, nested regions included; SELF: without them; %RUN: "
+                                "TIME of the run's wall time{}",
+                                shows_durations_ ? "; P99: 99 of 100 calls were shorter" : ""),
+                    columns_);
+    out_ += wrapped(unmarked_legend(of_), columns_);
+    const std::string names = fmt::format("{}, {}, {}", heading(parts[0]), heading(parts[1]), heading(parts[2]));
+    out_ += wrapped(fmt::format("{}: {}", names, parts_legend(of_)), columns_);
+  }
+
+  const profile& of_;
+  const table_options& how_;
+  std::size_t columns_;
+  bool is_wide_;
+  bool shows_durations_;
+  double wall_ns_;
+  std::size_t name_columns_ = 0;
+  std::string out_;
+};
+
+}  // namespace
+
+std::string region_table(const profile& of, const table_options& how) { return table(of, how).text(); }
+
+std::string counters_text(const kernel_context& of) {
+  std::string text;
+  const auto add = [&](const std::optional<std::uint64_t>& count, const char* what) {
+    if (count) text += (text.empty() ? "" : ", ") + quantity(static_cast<double>(*count), "") + what;
+  };
+  add(of.cycles, " cycles");
+  add(of.instructions, " instructions");
+  if (of.cycles && of.instructions && *of.cycles != 0)
+    text += fmt::format(" ({:.2f} a cycle)", static_cast<double>(*of.instructions) / static_cast<double>(*of.cycles));
+  add(of.cache_misses, " cache misses");
+  return text;
+}
+
+}  // namespace adaptyst::lib

@@ -1,0 +1,171 @@
+#include "region_tree.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "../profile/unmarked.hpp"
+#include "../support/text.hpp"
+
+namespace adaptyst::lib {
+
+namespace {
+
+constexpr std::size_t root = 0;
+
+struct node {
+  std::string name;
+  std::size_t parent = root;
+  std::size_t depth = 0;
+  std::vector<const region*> rows;
+  std::map<std::string, std::size_t> below;
+  double time_ns = 0;
+  bool is_shown = true;
+
+  std::size_t lines() const { return std::max<std::size_t>(rows.size(), 1); }
+};
+
+double key_of(const node& of, region_order order) {
+  double key = 0;
+  for (const region* const row : of.rows) {
+    const auto count = static_cast<double>(row->count);
+    switch (order) {
+      case region_order::self: key += static_cast<double>(row->self_ns); break;
+      case region_order::calls: key += count; break;
+      case region_order::mean:
+        if (row->count != 0) key = std::max(key, static_cast<double>(row->total_ns) / count);
+        break;
+      case region_order::p99: key = std::max(key, static_cast<double>(row->quantile_ns(0.99).value_or(0))); break;
+      default: return of.time_ns;
+    }
+  }
+  return order == region_order::time || order == region_order::name ? of.time_ns : key;
+}
+
+class tree {
+ public:
+  tree(const profile& of, const table_options& how) : of_(of), how_(how), nodes_(1) {
+    for (const region& row : of.regions) {
+      std::size_t at = root;
+      for (const std::string& name : row.path) at = child(at, name);
+      if (at != root) nodes_[at].rows.push_back(&row);
+    }
+    sum_up();
+    cut();
+  }
+
+  // With a stack of its own: a path may be 4097 deep, and the thread's stack small.
+  shown_regions shown() const {
+    shown_regions made;
+    std::vector<std::size_t> stack = below(root);
+    while (!stack.empty()) {
+      const node& one = nodes_[stack.back()];
+      const std::vector<std::size_t> nested = below(stack.back());
+      stack.pop_back();
+      if (one.is_shown) {
+        made.nodes.push_back({one.name, one.depth, one.rows});
+      } else {
+        made.left_out += one.lines();
+        for (const region* const row : one.rows)
+          if (is_time_of_host(row->kind)) made.left_out_ns += row->self_ns;
+      }
+      stack.insert(stack.end(), nested.begin(), nested.end());
+    }
+    return made;
+  }
+
+ private:
+  std::size_t child(std::size_t of, const std::string& name) {
+    const auto [found, is_new] = nodes_[of].below.try_emplace(name, nodes_.size());
+    const std::size_t at = found->second;
+    if (!is_new) return at;
+    const std::size_t depth = of == root ? 0 : nodes_[of].depth + 1;
+    nodes_.emplace_back();
+    nodes_.back().name = name;
+    nodes_.back().parent = of;
+    nodes_.back().depth = depth;
+    return at;
+  }
+
+  // Children stand behind their parents. What has not ended is taken for as long as what is in it.
+  void sum_up() {
+    for (std::size_t at = nodes_.size(); at-- != 1;) {
+      node& one = nodes_[at];
+      for (const region* const row : one.rows) one.time_ns += static_cast<double>(row->total_ns);
+      if (one.rows.empty())
+        for (const auto& [name, nested] : one.below) one.time_ns += nodes_[nested].time_ns;
+    }
+  }
+
+  // The last of them is shown first.
+  std::vector<std::size_t> below(std::size_t of) const {
+    std::vector<std::size_t> all;
+    all.reserve(nodes_[of].below.size());
+    for (const auto& [name, nested] : nodes_[of].below) all.push_back(nested);
+    if (how_.sort != region_order::name)
+      std::stable_sort(all.begin(), all.end(), [this](std::size_t a, std::size_t b) {
+        return key_of(nodes_[a], how_.sort) > key_of(nodes_[b], how_.sort);
+      });
+    std::reverse(all.begin(), all.end());
+    return all;
+  }
+
+  void cut() {
+    const double least_ns = how_.least_share * static_cast<double>(wall_ns_of(of_));
+    std::size_t lines = 0;
+    for (std::size_t at = 1; at != nodes_.size(); ++at)
+      nodes_[at].is_shown = (how_.depth == 0 || nodes_[at].depth < how_.depth) && nodes_[at].time_ns >= least_ns;
+    for (std::size_t at = nodes_.size(); at-- != 1;) {  // with what it is nested in
+      if (!nodes_[at].is_shown) continue;
+      nodes_[nodes_[at].parent].is_shown = true;
+      lines += nodes_[at].lines();
+    }
+    if (how_.rows != 0 && lines > how_.rows) keep_greatest();
+  }
+
+  void keep_greatest() {
+    std::vector<std::size_t> all;
+    for (std::size_t at = 1; at != nodes_.size(); ++at)
+      if (nodes_[at].is_shown) all.push_back(at);
+    std::stable_sort(all.begin(), all.end(), [this](std::size_t a, std::size_t b) {
+      return key_of(nodes_[a], how_.sort) > key_of(nodes_[b], how_.sort);
+    });
+    for (const std::size_t at : all) nodes_[at].is_shown = false;
+    std::size_t lines = 0;
+    for (const std::size_t at : all) {
+      if (lines >= how_.rows) break;
+      lines += nodes_[at].lines();
+      for (std::size_t around = at; around != root && !nodes_[around].is_shown; around = nodes_[around].parent)
+        nodes_[around].is_shown = true;
+    }
+  }
+
+  const profile& of_;
+  const table_options& how_;
+  std::vector<node> nodes_;
+};
+
+// "4,051"
+std::string grouped(std::size_t number) {
+  std::string text = std::to_string(number);
+  for (std::size_t at = text.size(); at > 3;) text.insert(at -= 3, ",");
+  return text;
+}
+
+}  // namespace
+
+shown_regions regions_to_show(const profile& of, const table_options& how) { return tree(of, how).shown(); }
+
+std::string left_out_text(const profile& of, const shown_regions& shown) {
+  if (shown.left_out == 0) return {};
+  const std::uint64_t wall_ns = wall_ns_of(of);
+  const std::string share =
+      wall_ns != 0 ? fmt::format(", {} of the run",
+                                 percent(static_cast<double>(shown.left_out_ns) / static_cast<double>(wall_ns)))
+                   : "";
+  return fmt::format("… {} more row{}{} (`adaptyst report --top 0 --depth 0` has all)", grouped(shown.left_out),
+                     shown.left_out == 1 ? "" : "s", share);
+}
+
+}  // namespace adaptyst::lib

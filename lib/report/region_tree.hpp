@@ -1,0 +1,33 @@
+// Regions as a tree in the order in which they are shown, and which of them are.
+#ifndef ADAPTYST_LIB_REPORT_REGION_TREE_HPP
+#define ADAPTYST_LIB_REPORT_REGION_TREE_HPP
+
+#include <adaptyst/profile.hpp>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace adaptyst::lib {
+
+// A call path.
+struct region_node {
+  std::string name;
+  std::size_t depth;                // how many regions are around it
+  std::vector<const region*> rows;  // other sites or devices have rows of their own; none: it has not ended yet
+};
+
+struct shown_regions {
+  std::vector<region_node> nodes;  // parents before children
+  std::size_t left_out = 0;        // rows
+  std::uint64_t left_out_ns = 0;   // their time on the host, without nested regions
+};
+
+shown_regions regions_to_show(const profile& of, const table_options& how);
+
+// "… 4,051 more rows, 3.0% of the run: --top, --depth and --min-share say how many"; empty: none was left out.
+std::string left_out_text(const profile& of, const shown_regions& shown);
+
+}  // namespace adaptyst::lib
+
+#endif

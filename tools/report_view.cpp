@@ -1,0 +1,62 @@
+#include "report_view.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+#include "output.hpp"
+
+namespace adaptyst::tools {
+
+namespace {
+
+constexpr std::array<std::string_view, 6> orders = {"time", "self", "calls", "mean", "p99", "name"};  // region_order
+constexpr std::array<std::pair<const char*, report_choice>, 4> forms = {{{"table", report_choice::table},
+                                                                         {"json", report_choice::json},
+                                                                         {"csv", report_choice::csv},
+                                                                         {"markdown", report_choice::markdown}}};
+
+}  // namespace
+
+report_choice report_view::form() const {
+  return std::find_if(forms.begin(), forms.end(), [this](const auto& one) { return format == one.first; })->second;
+}
+
+table_options report_view::asked() const {
+  const table_options by_default;
+  const bool for_people = form() != report_choice::csv;
+  table_options made;
+  made.sort = static_cast<region_order>(std::find(orders.begin(), orders.end(), sort) - orders.begin());
+  made.rows = rows.value_or(for_people ? by_default.rows : 0);
+  made.depth = depth.value_or(for_people ? by_default.depth : 0);
+  made.least_share = *fraction_of(least_share);
+  return made;
+}
+
+void add_view(CLI::App& to, report_view& view) {
+  const table_options by_default;
+  std::vector<std::string> names;
+  for (const auto& [name, form] : forms) names.emplace_back(name);
+  to.add_option("--format", view.format, "What is printed: a table for people, the profile, or rows")
+      ->check(CLI::IsMember(names))
+      ->capture_default_str();
+  to.add_option("--sort", view.sort, "What regions are listed by below their parents, the greatest first")
+      ->check(CLI::IsMember(std::vector<std::string>(orders.begin(), orders.end())))
+      ->capture_default_str();
+  to.add_option("--top", view.rows, "So many rows at most, the greatest, with what they are nested in; 0: all")
+      ->check(CLI::NonNegativeNumber)
+      ->type_name("N")
+      ->default_str(fmt::format("{}; csv: 0", by_default.rows));
+  to.add_option("--depth", view.depth, "So many levels of nesting at most; 0: all")
+      ->check(CLI::NonNegativeNumber)
+      ->type_name("N")
+      ->default_str(fmt::format("{}; csv: 0", by_default.depth));
+  to.add_option("--min-share", view.least_share, "No rows whose time is a smaller share of the run")
+      ->type_name("PERCENT%")
+      ->check(check_percent)
+      ->capture_default_str();
+}
+
+}  // namespace adaptyst::tools

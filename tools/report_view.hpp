@@ -1,0 +1,28 @@
+// What part of a profile is printed, in what form: the same for all subcommands that report one.
+#ifndef ADAPTYST_TOOLS_REPORT_VIEW_HPP
+#define ADAPTYST_TOOLS_REPORT_VIEW_HPP
+
+#include <CLI/CLI.hpp>
+#include <adaptyst/options.hpp>
+#include <optional>
+#include <string>
+
+namespace adaptyst::tools {
+
+struct report_view {
+  std::string format = "table";
+  std::string sort = "time";
+  std::optional<std::size_t> rows, depth;
+  std::string least_share = "0%";
+
+  report_choice form() const;
+  // A table is cut to what somebody reads; what a program reads is not, unless that is asked for.
+  table_options asked() const;
+};
+
+// --format, --sort, --top, --depth, --min-share
+void add_view(CLI::App& to, report_view& view);
+
+}  // namespace adaptyst::tools
+
+#endif
