@@ -115,13 +115,13 @@ std::string extent_of(const finding& of) {
 
 }  // namespace
 
-std::string finding_list(const profile& of, std::size_t columns) {
+std::string finding_list(const profile& of, std::size_t line_columns) {
   const std::vector<finding> all = findings_of(of);
   if (all.empty()) return {};
   std::string out = "what to look at first:\n";
   for (std::size_t at = 0; at != std::min(most, all.size()); ++at) {
-    out += wrapped(fmt::format("{}. {} ({})", at + 1, sentence_on(all[at], of), extent_of(all[at])), columns);
-    out += wrapped(fmt::format("try: {}", advice_on(all[at].next)), columns, 3);
+    out += wrapped(fmt::format("{}. {} ({})", at + 1, sentence_on(all[at], of), extent_of(all[at])), line_columns);
+    out += wrapped(fmt::format("try: {}", advice_on(all[at].next)), line_columns, 3);
   }
   if (all.size() > most) out += fmt::format("({} more; output=FILE.json has them all)\n", all.size() - most);
   return out + "\n";
