@@ -308,7 +308,7 @@ constexpr auto fields(type<budget_usage>) {
 constexpr auto fields(type<finding>) {
   using of = finding;
   return list("finding", "Something that is slow, in one place: docs/findings.md.",
-              field("kind", &of::kind, same, always, ""),
+              field("kind", &of::kind, same, always, "What is slow: docs/findings.md."),
               field("path", &of::path, same, sometimes,
                     "Of the region where it is worst; absent for a device, or the whole run."),
               field("region", &of::region, same, always, "Its id, null where there is none.", id_or_none),

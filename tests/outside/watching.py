@@ -63,7 +63,7 @@ def blocks(text):
 
 
 def rate(block, region):
-    found = re.search(rf"^{re.escape(region)} +\d[\d +]* cpu +([\d.]+) (k?)", block, re.MULTILINE)
+    found = re.search(rf"^{re.escape(region)} +\d[\d +]* host +([\d.]+) (k?)", block, re.MULTILINE)
     return float(found[1]) * (1000 if found[2] else 1) if found else 0
 
 
@@ -101,7 +101,7 @@ def case_end_of_the_program():
     last = blocks(done.stdout)[-1]
     failures.check(re.search(r", [1-9][\d.]*( k)? so far", last), "what has ended stays in the sum", last)
     failures.check("1 process:" in last, "and is named", last)
-    failures.check(all(re.search(rf"^{region} +{program.pid} +cpu", last, re.MULTILINE) for region in ("thread", "outer", "outer > inner")),
+    failures.check(all(re.search(rf"^{region} +{program.pid} +host", last, re.MULTILINE) for region in ("thread", "outer", "outer > inner")),
                    "its rows stay in sight", last)
     shares = [float(share) for share in re.findall(r"([\d.]+)%", done.stdout)]
     failures.check(max(shares) <= 250 and ">9999" not in done.stdout, "no share is beyond what its threads can do", shares)

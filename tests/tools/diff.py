@@ -89,8 +89,8 @@ def test_sets_of_runs():
     old, new = runs("old", 40, 41, 39, 40, 41), runs("new", 48, 49, 47, 48, 47)
     for mark in ["--", "--after"]:
         done = adaptyst("diff", *old, mark, *new, "--fail-above", "5%")
-        require_equal((done.status, done.err), (1, "adaptyst: slower by more than 5%:\n          step on cpu: mean 40 ns, now 48 ns (+18.9%)\n"))
-        require_equal(line_of(done.out, "step")[:3] + line_of(done.out, "step")[-1:], ["step", "cpu", "5+5", "slower"])
+        require_equal((done.status, done.err), (1, "adaptyst: slower by more than 5%:\n          step on host: mean 40 ns, now 48 ns (+18.9%)\n"))
+        require_equal(line_of(done.out, "step")[:3] + line_of(done.out, "step")[-1:], ["step", "host", "5+5", "slower"])
     require_equal(adaptyst("diff", *old, "--fail-above=20%", "--", *new).status, 0)
     require_equal(adaptyst("diff", "--fail-above=5%", *new, "--", *old).status, 0)
     found = json.loads(adaptyst("diff", *old, "--", *new, "--format", "json").out)
