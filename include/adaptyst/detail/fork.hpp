@@ -143,11 +143,13 @@ inline bool begin_as_child(process& in) noexcept {
 template <class = void>
 ADAPTYST_DETAIL_COLD inline bool notice_fork(process& in) noexcept {
   constexpr uint32_t cannot_record = all_noticed - 1;
-  constexpr unsigned most_naps = 100'000;  // half a minute
+  constexpr int64_t longest_ns = 30'000'000'000;
+  constexpr int64_t longest_nap_ns = 10'000'000;  // hundreds of threads must leave the observer a core
   uint32_t& noticed = in.control.noticed;
   if (ADAPTYST_DETAIL_LIKELY(load_acquire(noticed) == all_noticed)) return true;
   const auto self = static_cast<uint32_t>(system::call(__NR_gettid));
-  for (unsigned naps = 0; naps != most_naps; ++naps) {
+  int64_t nap_ns = 100'000;
+  for (int64_t waited_ns = 0; waited_ns < longest_ns; waited_ns += nap_ns) {
     uint32_t who = 0;
     if (compare_exchange(noticed, who, self)) {
       const bool can_record = begin_as_child(in);
@@ -156,8 +158,9 @@ ADAPTYST_DETAIL_COLD inline bool notice_fork(process& in) noexcept {
     }
     if (who == all_noticed) return true;
     if (who == cannot_record || who == self) return false;
-    const system::time a_while{0, 300'000};
+    const system::time a_while{0, nap_ns};
     system::call(__NR_nanosleep, &a_while, nullptr);
+    if (nap_ns < longest_nap_ns) nap_ns *= 2;
   }
   return false;
 }
