@@ -164,7 +164,7 @@ def find_package_shared():
 def find_package_inline():
     program, said = build_with_cmake("find_package", "inline", *pfr())
     require("eBPF engine: OFF" in said, "the package does not tell that it has no eBPF engine:\n" + said)
-    require(not [one for one in needed_libraries(program) if one.startswith(("libbpf", "libdw"))], "needs libbpf")
+    require(not [one for one in needed_libraries(program) if one.startswith("libbpf")], "needs libbpf")
     profile = check_profile(program, engine="auto")
     require("this build of adaptyst is without it" in profile["reason"], f"reason {profile['reason']}")
 
@@ -174,7 +174,7 @@ def command_inline():
     adaptyst = prefix("inline") / "bin" / "adaptyst"
     if not adaptyst.exists():
         sys.exit(77)  # no CLI11
-    require(not [one for one in needed_libraries(adaptyst) if one.startswith(("libbpf", "libdw"))], "needs libbpf")
+    require(not [one for one in needed_libraries(adaptyst) if one.startswith("libbpf")], "needs libbpf")
     build = fresh(arguments.work / "outside" / "command_inline")
     program, output = build / "program", build / "profile.json"
     given = ["-isystem", arguments.pfr] if arguments.pfr else []
