@@ -505,15 +505,15 @@ TEST_CASE("a table is as wide as is asked, and keeps both ends of long names") {
   adaptyst::profile in = small();
   const std::string begin = "Kokkos::View::initialization of a field called ", end = " [in its layout]";
   for (const char* const field : {"u", "v", "w"}) in.regions.push_back(region({begin + field + end + field}, 1, 1000));
-  for (const std::size_t columns : {80, 93, 100, 112, 200}) {
-    CAPTURE(columns);
+  for (const std::size_t across : {80U, 93U, 100U, 112U, 200U}) {
+    CAPTURE(across);
     adaptyst::table_options how;
-    how.columns = columns;
+    how.columns = across;
     const std::string table = adaptyst::to_table(in, how);
-    for (const std::string& line : lines(table)) CHECK(width(line) <= columns);
-    CHECK(width(line_of(table, "REGION")) == columns);
+    for (const std::string& line : lines(table)) CHECK(width(line) <= across);
+    CHECK(width(line_of(table, "REGION")) == across);
     for (const char* const field : {"u", "v", "w"})
-      CHECK(contains(table, columns == 200 ? begin + field + end + field : std::string("]") + field));
+      CHECK(contains(table, across == 200 ? begin + field + end + field : std::string("]") + field));
     CHECK(contains(table, "\nKokkos:"));
   }
   adaptyst::table_options narrow;
@@ -527,10 +527,10 @@ TEST_CASE("names that differ in the middle alone are shown from there") {
     in.regions.push_back(
         region({std::string("Kokkos::View::initialization [") + field + "] of a long thing"}, 1, 1000));
   adaptyst::table_options how;
-  for (const std::size_t columns : {80, 100, 112}) {
-    how.columns = columns;
+  for (const std::size_t across : {80U, 100U, 112U}) {
+    how.columns = across;
     const std::string table = adaptyst::to_table(in, how);
-    for (const std::string& line : lines(table)) CHECK(width(line) <= columns);
+    for (const std::string& line : lines(table)) CHECK(width(line) <= across);
     std::vector<std::string> names;
     for (const std::string& line : lines(table))
       if (line.rfind("Kokko", 0) == 0) names.push_back(line.substr(0, line.find(" host ")));
