@@ -96,7 +96,9 @@ std::string image_of(pid_t process) {
   for (int field = 0; field != before_code && at != std::string::npos; ++field) at = text.find(' ', at + 1);
   if (at == std::string::npos) return {};
   const std::size_t end = text.find(' ', text.find(' ', text.find(' ', at + 1) + 1) + 1);
-  return text.substr(at, end - at);
+  std::string image = text.substr(at, end - at);
+  // One that has ended and is not yet waited for still has its line, without addresses.
+  return image != " 0 0 0" ? image : std::string();
 }
 
 }  // namespace adaptyst::lib

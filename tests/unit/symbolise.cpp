@@ -60,10 +60,16 @@ class child {
   ~child() { end(); }
   void end() {
     if (pid_ > 0) {
-      kill(pid_, SIGKILL);
+      kill_it();
       waitpid(pid_, nullptr, 0);
     }
     pid_ = -pid_;
+  }
+  // Until end() it is there, without a program.
+  void kill_it() {
+    kill(pid_, SIGKILL);
+    siginfo_t how;
+    waitid(P_PID, static_cast<id_t>(pid_), &how, WEXITED | WNOWAIT);
   }
   pid_t id() const { return pid_ > 0 ? pid_ : -pid_; }
 
@@ -167,7 +173,10 @@ TEST_CASE("a process that has ended still has its names, and so has a file that 
   symboliser names;
   names.look_at(one.id());
   std::remove(program.c_str());
+  one.kill_it();
+  names.look_at(one.id());
   one.end();
+  names.look_at(one.id());
   CHECK(names.name_of(one.id(), one.open_function) == "open_function");
   CHECK(names.name_of(one.id(), one.hidden_function) == "hidden_function");
 }
