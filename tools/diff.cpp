@@ -20,6 +20,7 @@ struct diff_options {
 
 std::vector<profile> read_all(const std::vector<std::string>& files) {
   std::vector<profile> all;
+  all.reserve(files.size());
   for (const std::string& file : files) all.push_back(read_profile(file));
   return all;
 }

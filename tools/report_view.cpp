@@ -38,6 +38,7 @@ table_options report_view::asked() const {
 void add_view(CLI::App& to, report_view& view) {
   const table_options by_default;
   std::vector<std::string> names;
+  names.reserve(forms.size());
   for (const auto& [name, form] : forms) names.emplace_back(name);
   to.add_option("--format", view.format, "What is printed: a table for people, the profile, or rows")
       ->check(CLI::IsMember(names))

@@ -20,7 +20,7 @@ using lib::duration, lib::line_of, lib::percent, lib::printable, lib::right, lib
 
 void write_metadata(std::string& out, const profile& of, std::size_t columns) {
   std::string all;
-  for (const auto& [name, value] : of.metadata) all += (all.empty() ? "" : ", ") + name + " " + value;
+  for (const auto& [name, value] : of.metadata) all += fmt::format("{}{} {}", all.empty() ? "" : ", ", name, value);
   if (!all.empty()) out += wrapped(printable("of " + all), columns);
   if (of.metadata_lost)
     out +=

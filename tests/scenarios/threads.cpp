@@ -22,6 +22,7 @@
 #include <vector>
 
 #include "collecting.hpp"
+#include "sanitized.hpp"
 
 TEST_CASE("every region of every thread is counted, with more threads than processors") {
   constexpr int threads = 8;
@@ -127,7 +128,7 @@ TEST_CASE("a child that cannot ask its observer finds errno as it was") {
 
 TEST_CASE("short-lived threads share a handful of recorders") {
   // Under a sanitizer a thread costs a hundred times as much.
-#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
+#ifdef ADAPTYST_TEST_SANITIZED
   constexpr std::uint64_t threads = 2000;
 #else
   constexpr std::uint64_t threads = 100000;

@@ -4,7 +4,9 @@
 
 #include <malloc.h>
 
-#if defined(__GLIBC_PREREQ) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+#include "sanitized.hpp"
+
+#if defined(__GLIBC_PREREQ) && !defined(ADAPTYST_TEST_SANITIZED)
 #if __GLIBC_PREREQ(2, 33)
 #define ADAPTYST_TEST_HEAP 1
 #endif
