@@ -3,9 +3,12 @@
 //   static known_names names;
 //   const char* const name = names.find(key, [](auto& text) { write_code_name(text, "loop", code); });
 //
-// Found without a lock. There is room for 1,000; of others nothing is known.
+// Found without a lock. There is room for 1,000; of others nothing is known, nor in a child that was forked while another
+// thread made a name: the lock stays taken there.
 #ifndef ADAPTYST_ADAPTERS_KNOWN_NAMES_HPP
 #define ADAPTYST_ADAPTERS_KNOWN_NAMES_HPP
+
+#include <sched.h>
 
 #include <atomic>
 #include <cstdint>
@@ -16,7 +19,7 @@ class known_names {
  public:
   using text = char[128];
 
-  // `key`: not 0. `write` has the lock. Null: there is no room.
+  // `key`: not 0. `write` has the lock. Null: there is no room, or the lock is not to be had.
   template <class Write>
   const char* find(std::uint64_t key, Write&& write) noexcept {
     const std::uint64_t first = (key * 0x9E3779B97F4A7C15U) >> 53;
@@ -25,7 +28,10 @@ class known_names {
       if (there == key) return known_[at % slots].name;
       if (there == 0) break;
     }
-    while (busy_.test_and_set(std::memory_order_acquire)) {}
+    for (int tries = 0; busy_.test_and_set(std::memory_order_acquire); ++tries) {
+      if (tries == most_tries) return nullptr;
+      sched_yield();
+    }
     const char* name = nullptr;
     for (std::uint64_t at = first;; ++at) {
       known_name& slot = known_[at % slots];
@@ -48,6 +54,7 @@ class known_names {
  private:
   static constexpr unsigned slots = 2048;
   static constexpr unsigned most = 1000;
+  static constexpr int most_tries = 10'000;  // some milliseconds
 
   struct known_name {
     std::atomic<std::uint64_t> key;  // 0: free; written last

@@ -176,7 +176,8 @@ static __always_inline int book_fault(uint64_t address) {
   uint64_t begin_ns = 0;
   /* One of the kernel's own memory, or of a reader that takes no for an answer. */
   if (!thread || address >> 63 || task->pagefault_disabled) return 0;
-  if (is_timed(address >> 12)) begin_ns = bpf_ktime_get_ns();
+  /* By chance: a program may fault on the same few pages for ever. */
+  if (is_timed(bpf_get_prandom_u32())) begin_ns = bpf_ktime_get_ns();
   if (task->maj_flt != thread->major_faults) book_major_faults(thread, task);
   thread->faulted = region_of_current(thread);
   row = row_of(thread->faulted);

@@ -12,11 +12,15 @@ namespace {
 
 std::string_view base_name(std::string_view file) { return file.substr(file.rfind('/') + 1); }
 
-// "libmpi" of "/usr/lib/libmpi.so.40.30.4"; empty: it is no library.
+// "libmpi" of "/usr/lib/libmpi.so.40.30.4" and of "libmpi_cxx.so.40"; empty: it is no library.
 std::string_view family_of(std::string_view file) {
   const std::string_view name = base_name(file);
-  const std::size_t suffix = name.find(".so");
-  return suffix != std::string_view::npos ? name.substr(0, suffix) : std::string_view();
+  if (name.find(".so") == std::string_view::npos) return {};
+  std::string_view family = name.substr(0, name.find_first_of("._-"));
+  for (const std::string_view binding : {"fort", "cxx"})  // MPICH writes them together: libmpifort.so
+    if (family.size() > binding.size() && family.substr(family.size() - binding.size()) == binding)
+      family.remove_suffix(binding.size());
+  return family;
 }
 
 }  // namespace
@@ -26,7 +30,7 @@ std::set<std::string> imported_functions(const std::vector<std::string>& files, 
   const auto is_of_them = [&](std::string_view file) {
     return std::any_of(from.begin(), from.end(), [&](const std::string& one) {
       const std::string_view family = family_of(one);
-      return !family.empty() && base_name(file).substr(0, family.size()) == family;
+      return !family.empty() && family_of(file) == family;
     });
   };
   std::set<std::string> found;

@@ -6,7 +6,7 @@ namespace adaptyst::lib {
 
 // For one process: Linux 6.10 and later. (6.6 has the link, but takes a thread for a process.)
 bool kernel_has_uprobe_multi();
-// And has it one program for a function's entry and its return: Linux 6.13 and later.
+// And with one program for the entry and the return of a function: Linux 6.13 and later.
 bool kernel_has_uprobe_sessions();
 // The same of a release, "6.12.3-amd64".
 bool has_uprobe_multi(const char* release);

@@ -87,7 +87,9 @@ void region_list::count(region& made, const measured& from) const {
         made.count_variance = row.count_variance;
         made.total_variance = row.total_variance;
       }
-      if (site != nullptr && site->kind == ADAPTYST_SITE_REGION) made.per_thread = row.per_thread;
+      const bool is_scope =
+          site != nullptr && (site->kind == ADAPTYST_SITE_REGION || site->kind == ADAPTYST_SITE_CALLBACK);
+      if (is_scope) made.per_thread = row.per_thread;
       made.min_ns = row.min_ns;
       made.max_ns = row.max_ns;
       made.durations = row.durations;
@@ -207,7 +209,12 @@ void join_same_rows(std::vector<region>& rows) {
   joined.regions = std::move(rows);
   merge(joined, profile());
   rows = std::move(joined.regions);
-  for (region& row : rows) row.threads = threads[{row.id, row.device}];
+  std::unordered_set<std::uint64_t> several;
+  for (const auto& [id, kept] : stands_for) several.insert(kept);
+  for (region& row : rows) {
+    row.threads = threads[{row.id, row.device}];
+    if (several.count(row.id) != 0) row.per_thread.reset();  // a thread that ran two of them is in it twice
+  }
 }
 
 }  // namespace adaptyst::lib

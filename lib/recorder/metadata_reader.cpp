@@ -19,8 +19,12 @@ told_metadata read_metadata(const process_state& of) {
   made.lost = told - kept;
   for (std::uint64_t at = 0; at != kept; ++at) {
     detail::metadata_entry entry{};
-    if (!of.in->read(table + offsetof(detail::metadata_table, entries) + at * sizeof entry, entry)) break;
+    const std::uint64_t place = table + offsetof(detail::metadata_table, entries) + at * sizeof entry;
+    // Before the rest, which is copied in any order.
+    if (!of.in->read(place + offsetof(detail::metadata_entry, is_there), entry.is_there)) break;
     if (entry.is_there == 0) continue;  // it is being written
+    detail::fence_acquire();
+    if (!of.in->read(place, entry)) break;
     made.values[std::string(entry.name, strnlen(entry.name, sizeof entry.name))] =
         std::string(entry.value, strnlen(entry.value, sizeof entry.value));
   }

@@ -106,6 +106,7 @@ class recorder_reader::pass {
   void read() {
     detail::store_head head{};
     if (state_.address != 0 && has_known_layout(state_) && memory_.read(state_.address, head)) {
+      kept_.was_read_ = true;
       is_another_epoch_ = kept_.epoch_ != head.epoch && !kept_.by_path_.empty();
       kept_.epoch_ = head.epoch;
       for_each_recorder(address_of(head.recorders), [this](std::uint64_t at) {
@@ -410,7 +411,8 @@ class recorder_reader::pass {
 
 void recorder_reader::update(const process_state& of) { pass(*this, of).read(); }
 
-std::uint32_t recorder_reader::threads() const noexcept {
+std::optional<std::uint32_t> recorder_reader::threads() const noexcept {
+  if (!was_read_) return std::nullopt;
   return static_cast<std::uint32_t>(std::count_if(recorders_.begin(), recorders_.end(), [this](const auto& one) {
     return one.second.epoch == epoch_ && one.second.accounting.begun != 0;
   }));

@@ -41,8 +41,9 @@ class recorder_reader {
   void update(const process_state& of);
   // All rows and the account of the epoch that was read last.
   const measured& result() const noexcept { return sum_; }
-  // How many threads have recorded something; one that took over the recorder of a dead thread counts with it.
-  std::uint32_t threads() const noexcept;
+  // How many threads have recorded something; one that took over the recorder of a dead thread counts with it. Empty: nothing
+  // could be read.
+  std::optional<std::uint32_t> threads() const noexcept;
   // The paths whose rows are no longer what they were when this was last called; those whose rows are gone are among them.
   path_set take_changed() { return std::exchange(changed_, {}); }
 
@@ -98,6 +99,7 @@ class recorder_reader {
   std::uint64_t longest_look_ns_;
   bool was_late_ = false;  // at the last look
   std::uint64_t epoch_ = 0;
+  bool was_read_ = false;
   std::uint64_t unrecorded_ = 0;
 };
 

@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <adaptyst/detail/system.hpp>
 #include <fmt/format.h>
 
 #include <atomic>
@@ -39,17 +40,6 @@ void object_loaded() {
   }
 }
 
-class errno_kept {
- public:
-  errno_kept() = default;
-  ~errno_kept() { errno = number_; }
-  errno_kept(const errno_kept&) = delete;
-  errno_kept& operator=(const errno_kept&) = delete;
-
- private:
-  int number_ = errno;
-};
-
 }  // namespace
 
 struct collector::state {
@@ -65,7 +55,7 @@ struct collector::state {
   // `given`: as text, or as values.
   template <class Given>
   static std::unique_ptr<state> begin(const Given& given) noexcept {
-    const errno_kept number;
+    const detail::system::errno_kept number;
     std::unique_ptr<state> made;
     options asked;
     try {
@@ -166,7 +156,7 @@ struct collector::state {
     stop_noexcept(std::adopt_lock);
   }
   void stop_noexcept(std::adopt_lock_t) noexcept {
-    const errno_kept number;
+    const detail::system::errno_kept number;
     try {
       stop();
     } catch (const std::exception& failed) {
@@ -232,7 +222,7 @@ collector::~collector() {
 }
 
 profile collector::snapshot() const noexcept {
-  const errno_kept number;
+  const detail::system::errno_kept number;
   try {
     if (!state_) return {};
     const std::lock_guard lock(state_->mutex);
@@ -247,6 +237,7 @@ profile collector::snapshot() const noexcept {
 }
 
 profile collector::stop() noexcept {
+  const detail::system::errno_kept number;
   try {
     if (!state_) return {};
     state_->stop_noexcept();

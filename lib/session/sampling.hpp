@@ -51,7 +51,7 @@ class sampling {
   void add_user_frames(std::vector<std::string>& to, pid_t process, std::uint64_t id);
   void add_kernel_frames(std::vector<std::string>& to, const sample_row& row);
 
-  symboliser names_;
+  symboliser names_{symboliser::kernel::named};
   sampler sampler_;
   sample_sums sums_;
   std::map<pid_t, std::string> programs_;

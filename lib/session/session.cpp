@@ -53,7 +53,7 @@ session::session(options asked, clock_pair before, pid_t only)
   start(before);
 }
 
-// What takes large blocks of memory, or makes threads. In a process that is ours alone nobody minds either.
+// What takes large blocks of memory, or makes threads. A process that is ours alone needs no such care.
 void session::apart(const std::function<void()>& work) const {
   if (own_ != nullptr) run_apart(work);
   else work();
@@ -313,9 +313,15 @@ void session::keep_budget() {
   bool has_looked = false;
   for (const auto& one : targets_) has_looked = one->keep_budget(context_share_) || has_looked;
   if (!context_ || !has_looked) return;
+  // Of what came since the last look: short processes, and those without markers, add to the cost and are never looked at.
+  constexpr double least_cpu_ns = 10e6;
   double cpu_ns = 0;
   for (const auto& one : targets_) cpu_ns += static_cast<double>(one->budgeted_cpu_ns());
-  if (cpu_ns > 0) context_share_ = static_cast<double>(context_->cost_ns()) / cpu_ns;
+  if (cpu_ns - shared_cpu_ns_ < least_cpu_ns) return;
+  const auto cost_ns = static_cast<double>(context_->cost_ns());
+  context_share_ = std::clamp((cost_ns - shared_cost_ns_) / (cpu_ns - shared_cpu_ns_), 0.0, 1.0);
+  shared_cpu_ns_ = cpu_ns;
+  shared_cost_ns_ = cost_ns;
 }
 
 profile session::snapshot() {
@@ -325,7 +331,9 @@ profile session::snapshot() {
     if (own_ != nullptr) look_for_symbols(*own_);
     known = context_->read();
   }
-  return make([](const region&) { return true; }, std::move(known));
+  profile made = make([](const region&) { return true; }, std::move(known));
+  if (constructs_.are_expected()) join_same_rows(made.regions);
+  return made;
 }
 
 profile session::changes() {
@@ -374,10 +382,7 @@ profile session::make(const assembly::choice& wanted, std::optional<context_sums
   for (region& row : made.regions)
     for (const auto& one : targets_)
       for (const auto& [step, time_ns] : one->steps_of(row.id)) row.measured_on[step] += time_ns;
-  if (constructs_.are_expected()) {
-    constructs_.spell(made);
-    join_same_rows(made.regions);
-  }
+  if (constructs_.are_expected()) constructs_.spell(made);
   return made;
 }
 

@@ -138,8 +138,9 @@ class session {
   bool has_heard_of_markers_ = false;
   std::set<pid_t> unmarked_;  // children of what was expected
   profile result_;
-  std::mutex budget_mutex_;   // of the targets' budgets
-  double context_share_ = 0;  // of CPU time, what context and samples have cost; under the same lock
+  std::mutex budget_mutex_;  // of the targets' budgets
+  // Under the same lock: of CPU time, what context and samples have cost of late, and of which sums that was found.
+  double context_share_ = 0, shared_cpu_ns_ = 0, shared_cost_ns_ = 0;
   refused_programs missed_;
   std::set<std::pair<pid_t, std::string>> foreign_;
   std::unique_ptr<periodic> draining_;  // own rings; others are polled

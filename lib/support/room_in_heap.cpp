@@ -1,6 +1,9 @@
 #include "room_in_heap.hpp"
 
+#include <unistd.h>
+
 #include <cstddef>
+#include <cstdint>
 #include <cstdlib>
 
 namespace adaptyst::lib {
@@ -32,6 +35,11 @@ block* take_blocks(std::size_t bytes) {
   return last;
 }
 
+// The program's own heap ends where brk() says; those of threads are mapped above it.
+bool is_in_heap_of_program(const void* there) {
+  return reinterpret_cast<std::uintptr_t>(there) < reinterpret_cast<std::uintptr_t>(sbrk(0));
+}
+
 void give_back(block* last) {
   while (last != nullptr) {
     block* const before = last->before;
@@ -45,6 +53,10 @@ void give_back(block* last) {
 // What is small takes the smallest room that it fits into, and may stay: the first room is for that, so that the second is in
 // one piece again at the end, and goes back to the system.
 room_in_heap::room_in_heap() {
+  block* const tried = take();
+  const bool is_own = tried != nullptr && !is_in_heap_of_program(tried);
+  std::free(tried);
+  if (!is_own) return;
   block* const first = take_blocks(room_for_small_bytes);
   between_ = take();
   block* const second = take_blocks(room_for_large_bytes);

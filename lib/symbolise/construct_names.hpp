@@ -44,7 +44,7 @@ class construct_names {
   void spell(std::vector<std::string>& path);
 
   std::mutex mutex_;
-  symboliser code_;
+  symboliser code_{symboliser::kernel::unnamed};
   std::map<pid_t, std::uint64_t> looked_at_;  // of processes with adapters; see state_of_files()
   std::unordered_map<std::string, spelled_name> known_;
 };

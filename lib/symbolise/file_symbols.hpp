@@ -14,6 +14,10 @@ struct code_place {
   std::string file;        // as the compiler was given it; empty: not known
   unsigned line = 0;       // 0: not known
   std::uint64_t into = 0;  // bytes from the function's beginning, where its line is not known
+
+  bool operator!=(const code_place& other) const {
+    return function != other.function || file != other.file || line != other.line || into != other.into;
+  }
 };
 
 class file_symbols {

@@ -104,10 +104,16 @@ const std::string& symboliser::name_of(pid_t process, std::uint64_t address) {
 }
 
 code_place symboliser::place_in(const std::string& file, std::uint64_t from_base) {
-  for (const auto& [identity, known] : files_)
-    if (known->name == file)
-      if (const file_symbols* const symbols = symbols_of(*known)) return symbols->place_at(from_base);
-  return {};
+  std::optional<code_place> found;
+  for (const auto& [identity, known] : files_) {
+    if (known->name != file) continue;
+    const file_symbols* const symbols = symbols_of(*known);
+    if (symbols == nullptr) continue;
+    code_place place = symbols->place_at(from_base);
+    if (found && *found != place) return {};
+    found = std::move(place);
+  }
+  return found.value_or(code_place());
 }
 
 const std::string& symboliser::name_of_kernel(std::uint64_t address) {

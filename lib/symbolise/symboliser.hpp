@@ -1,7 +1,7 @@
 // What stands at an address of a process, as a person reads it: also after the process has ended, from what was mapped
 // while it lived.
 //
-//   symboliser names;
+//   symboliser names(symboliser::kernel::named);
 //   names.look_at(pid);                              // again whenever it may have loaded something
 //   names.name_of(pid, address)                      "solve(grid&)", "libm.so.6+0x1234", "[vdso]", "[anonymous code]"
 #ifndef ADAPTYST_LIB_SYMBOLISE_SYMBOLISER_HPP
@@ -33,6 +33,12 @@ class symboliser {
  public:
   static constexpr const char* unknown = "[unknown]";  // no code is mapped there
 
+  enum class kernel { named, unnamed };
+  // `of_kernel`: named takes a descriptor, while the list of the kernel's functions may be opened.
+  explicit symboliser(kernel of_kernel) {
+    if (of_kernel == kernel::named) kernel_list_ = descriptor(open("/proc/kallsyms", O_RDONLY | O_CLOEXEC));
+  }
+
   // Notes what code the process has mapped now, and opens its files. Nothing that goes wrong is an error: what cannot be
   // read stays unnamed.
   void look_at(pid_t process);
@@ -42,7 +48,8 @@ class symboliser {
   const std::string& name_of(pid_t process, std::uint64_t address);
   const std::string& name_of_kernel(std::uint64_t address);
 
-  // What stands in a file that any of these processes has mapped, by its name without directories; nothing: not known.
+  // What stands in a file that any of these processes has mapped, by its name without directories; nothing: not known, or
+  // files of that name say different things.
   code_place place_in(const std::string& file, std::uint64_t from_base);
 
   // Why names are missing, if they are, each a line for people.
@@ -72,7 +79,7 @@ class symboliser {
 
   std::map<file_identity, std::unique_ptr<code_file>> files_;
   std::map<pid_t, process_code> processes_;
-  descriptor kernel_list_{open("/proc/kallsyms", O_RDONLY | O_CLOEXEC)};  // opened while it is permitted
+  descriptor kernel_list_;
   std::optional<kernel_symbols> kernel_;
 };
 

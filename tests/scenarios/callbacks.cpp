@@ -264,6 +264,19 @@ TEST_CASE("the host waits, or works a device, from one call to another") {
   CHECK(support::find(profile, {"fence"}).kind == adaptyst::region_kind::wait);
 }
 
+TEST_CASE("how threads differ in a region is known of callbacks too") {
+  adaptyst::collector collector(support::options());
+  std::thread other([] { end(begin("shared")); });
+  end(begin("shared"));
+  end(begin("shared"));
+  other.join();
+  const adaptyst::region found = support::find(collector.stop(), {"shared"});
+  REQUIRE(found.threads == 2);
+  if (support::engine() != "inline") return;  // the kernel adds them up
+  REQUIRE(found.per_thread.has_value());
+  CHECK(found.per_thread->count == 2);
+}
+
 TEST_CASE("a region that was begun while nobody looked is nobody's") {
   const std::uint64_t before = begin("before");
   CHECK(before == 0);

@@ -1,5 +1,9 @@
 #include <adaptyst/metadata.hpp>
 #include <adaptyst/region.hpp>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include <cerrno>
 #include <string>
 #include <string_view>
@@ -30,6 +34,37 @@ TEST_CASE("what a program says of its run stands in its profile, whether said be
   CHECK_FALSE(profile.processes[0].arguments.empty());
   CHECK(profile.processes[0].started.size() == std::string("2026-01-31T12:00:00Z").size());
   CHECK(profile.date() == profile.processes[0].started);
+}
+
+namespace {
+
+template <class Question>
+bool holds_in_child(Question&& question) {
+  const pid_t child = fork();
+  if (child == 0) _exit(question() ? 0 : 1);
+  int status = -1;
+  return waitpid(child, &status, 0) == child && status == 0;
+}
+
+bool has_only_own_metadata() {
+  adaptyst::metadata("own", "yes");
+  adaptyst::collector collector("engine=inline,report=none");
+  const adaptyst::profile profile = collector.stop();
+  return profile.metadata.size() == 1 && profile.metadata.count("own") == 1;
+}
+
+}  // namespace
+
+TEST_CASE("a forked child has none of what its parent has said, wherever its memory is") {
+  for (const rlim_t file_bytes : {RLIM_INFINITY, rlim_t{100'000}}) {  // with the latter, of no file
+    CAPTURE(file_bytes);
+    CHECK(holds_in_child([&] {
+      const rlimit limit{file_bytes, file_bytes};
+      if (setrlimit(RLIMIT_FSIZE, &limit) != 0) return false;
+      adaptyst::metadata("of", "the parent");
+      return holds_in_child(&has_only_own_metadata);
+    }));
+  }
 }
 
 // The last: a process has room for 64 calls, and there is no way back.

@@ -361,6 +361,7 @@ TEST_CASE("rows that are told apart by their ids alone become one, with what is 
     one.total_ns = one.self_ns = 10;
     one.min_ns = id;
     one.max_ns = 2 * id;
+    one.per_thread = {2, 10, 4, 6};
     return one;
   };
   std::vector<adaptyst::region> rows = {made(1, 0, {"a"}, 7),      made(2, 0, {"a"}, 7),
@@ -373,6 +374,7 @@ TEST_CASE("rows that are told apart by their ids alone become one, with what is 
     CHECK(one.count == (is_joined ? 4 : 2));
     CHECK(one.total_ns == (is_joined ? 20 : 10));
     CHECK(one.threads == 2);
+    CHECK(one.per_thread.has_value() != is_joined);  // a thread may have run both
     CHECK(one.min_ns == one.id);
     if (one.id == 4) {
       CHECK(one.parent == 1);

@@ -202,11 +202,12 @@ TEST_CASE("threads count that have recorded something for this collector") {
     reader.update(in.state());
     return reader.threads();
   };
-  CHECK(threads() == 0);
+  CHECK_FALSE(reader.threads().has_value());
+  CHECK(threads() == 0U);
   in.threads[0]->begun = in.threads[0]->ended = 5;
-  CHECK(threads() == 1);
+  CHECK(threads() == 1U);
   in.threads[1]->begun = in.threads[1]->ended = 1;
-  CHECK(threads() == 2);
+  CHECK(threads() == 2U);
 }
 
 TEST_CASE("a handle that ends on a thread whose recorder was read before it began elsewhere is no open region") {

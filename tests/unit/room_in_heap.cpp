@@ -70,6 +70,20 @@ TEST_CASE("room in the heap goes back to the system") {
   }));
 }
 
+// Room there would be the program's own.
+TEST_CASE("no room is taken where threads share the program's heap") {
+  CHECK(holds_in_child([] {
+    mallopt(M_ARENA_MAX, 1);
+    const std::size_t before = mallinfo2().arena;
+    std::size_t meanwhile = 0;
+    std::thread([&] {
+      const room_in_heap room;
+      meanwhile = mallinfo2().arena;
+    }).join();
+    return meanwhile < before + (4 << 20);
+  }));
+}
+
 #endif
 
 TEST_CASE("what work apart throws is thrown where it was asked for") {

@@ -90,7 +90,7 @@ std::string copy_of(const std::string& program, const std::string& command) {
 TEST_CASE("functions of this program and its libraries have their names") {
   if (!file_symbols::are_read()) return;
   CHECK(wave::hidden(2) == 35);
-  symboliser names;
+  symboliser names(symboliser::kernel::unnamed);
   names.look_at(getpid());
   CHECK(names.name_of(getpid(), address_of(&wave::flux)) == "wave::flux(int)");
   CHECK(names.name_of(getpid(), address_of(&wave::flux) + 1) == "wave::flux(int)");
@@ -153,14 +153,14 @@ TEST_CASE("without debugging information it is a function and an offset") {
 TEST_CASE("what is no file says what it is") {
   void* const made = mmap(nullptr, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   REQUIRE(made != MAP_FAILED);
-  symboliser names;
+  symboliser names(symboliser::kernel::unnamed);
   names.look_at(getpid());
   CHECK(names.name_of(getpid(), reinterpret_cast<std::uint64_t>(made) + 8) == "[anonymous code]");
   CHECK(names.name_of(getpid(), getauxval(AT_SYSINFO_EHDR) + 1024) == "[vdso]");
   CHECK(names.name_of(getpid(), 64) == "[unknown]");
   munmap(made, 4096);
   CHECK(names.name_of(getpid(), reinterpret_cast<std::uint64_t>(made) + 16) == "[anonymous code]");
-  symboliser empty;
+  symboliser empty(symboliser::kernel::unnamed);
   empty.look_at(-1);
   CHECK(empty.name_of(-1, address_of(&wave::flux)) == "[unknown]");
 }
@@ -170,7 +170,7 @@ TEST_CASE("a process that has ended still has its names, and so has a file that 
   const std::string program = copy_of(ADAPTYST_TEST_PROGRAM, "cp");
   child one(program);
   REQUIRE(one.open_function != 0);
-  symboliser names;
+  symboliser names(symboliser::kernel::unnamed);
   names.look_at(one.id());
   std::remove(program.c_str());
   one.kill_it();
@@ -187,7 +187,7 @@ TEST_CASE("in a stripped file only what it exports has a name: never that of a n
   REQUIRE(std::system(("strip " + program).c_str()) == 0);
   child one(program);
   REQUIRE(one.open_function != 0);
-  symboliser names;
+  symboliser names(symboliser::kernel::unnamed);
   names.look_at(one.id());
   CHECK(names.name_of(one.id(), one.open_function) == "open_function");
   const std::string& hidden = names.name_of(one.id(), one.hidden_function);

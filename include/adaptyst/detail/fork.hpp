@@ -93,6 +93,7 @@ inline bool take_store_from_parent(process& in) noexcept {
     store(store_of_both.head.recorders, static_cast<recorder*>(nullptr));
     store_of_both.ledger.forget_threads();
     store(store_of_both.head.settings_of, uint64_t{0});
+    __builtin_memset(static_cast<void*>(&store_of_both.metadata), 0, sizeof store_of_both.metadata);
     return true;
   }
   const inheritance from_parent(store_of_both);
@@ -149,7 +150,7 @@ ADAPTYST_DETAIL_COLD inline bool notice_fork(process& in) noexcept {
   if (ADAPTYST_DETAIL_LIKELY(load_acquire(noticed) == all_noticed)) return true;
   const auto self = static_cast<uint32_t>(system::call(__NR_gettid));
   int64_t nap_ns = 100'000;
-  for (int64_t waited_ns = 0; waited_ns < longest_ns; waited_ns += nap_ns) {
+  for (int64_t waited_ns = 0; waited_ns < longest_ns;) {
     uint32_t who = 0;
     if (compare_exchange(noticed, who, self)) {
       const bool can_record = begin_as_child(in);
@@ -160,6 +161,7 @@ ADAPTYST_DETAIL_COLD inline bool notice_fork(process& in) noexcept {
     if (who == cannot_record || who == self) return false;
     const system::time a_while{0, nap_ns};
     system::call(__NR_nanosleep, &a_while, nullptr);
+    waited_ns += nap_ns;
     if (nap_ns < longest_nap_ns) nap_ns *= 2;
   }
   return false;
