@@ -70,6 +70,7 @@ struct observed {
   std::vector<double> slowdown;             // percent, a round each
   std::vector<double> outer, middle, leaf;  // total over that of the program that nobody looks at
   std::vector<double> child_over_parent;    // the greater of both
+  std::vector<double> floor_ns;             // what each sample was shortened by
 };
 
 double total_of(const adaptyst::profile& in, const char* name) {
@@ -94,6 +95,7 @@ observed observe(void (*program)(unsigned), std::uint64_t times, unsigned turns,
     }
     const double idle = (before + ns_of(program, times, turns)) / 2;
     const double truth = idle * 2 * static_cast<double>(times);
+    made.floor_ns.push_back(found.sampled_floor_ns.value_or(0));
     made.slowdown.push_back(100 * (with / idle - 1));
     made.outer.push_back(total_of(found, "outer") / truth);
     made.middle.push_back(total_of(found, "middle") / truth / middle);
@@ -121,6 +123,7 @@ void nested_budget(results& to) {
   to["budget_total_outer"] = median(wide.outer);
   to["budget_total_middle"] = median(wide.middle);
   to["budget_total_leaf"] = median(wide.leaf);
+  to["budget_sampled_floor_ns"] = median(wide.floor_ns);
   double worst = 0;
   for (const char* const level : {"outer", "middle", "leaf"})
     worst = std::max(worst, std::abs(to[std::string("budget_total_") + level] - 1));
