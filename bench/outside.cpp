@@ -1,6 +1,5 @@
 // What observing from outside costs the observer, and functions without markers the program: adaptyst_bench_outside; with
 // an argument, only what the first event of this process costs, in us.
-#include <adaptyst/activity.hpp>
 #include <adaptyst/observer.hpp>
 #include <adaptyst/region.hpp>
 #include <signal.h>
@@ -14,6 +13,7 @@
 
 #include "../lib/discover/process_objects.hpp"
 #include "../lib/kernel/function_probes.hpp"
+#include "../lib/profile/activity.hpp"
 #include "../lib/session/observed_process.hpp"
 #include "measure.hpp"
 

@@ -1,4 +1,3 @@
-#include <adaptyst/activity.hpp>
 #include <adaptyst/observer.hpp>
 #include <fmt/format.h>
 #include <poll.h>
@@ -17,6 +16,7 @@
 #include "commands.hpp"
 #include "observing.hpp"
 #include "output.hpp"
+#include "report/activity_table.hpp"
 #include "support/text.hpp"
 #include "terminal.hpp"
 

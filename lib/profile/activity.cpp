@@ -1,7 +1,8 @@
-#include <adaptyst/histogram.h>
+#include "activity.hpp"
 
-#include <adaptyst/activity.hpp>
+#include <adaptyst/histogram.h>
 #include <algorithm>
+#include <map>
 #include <set>
 #include <tuple>
 #include <utility>

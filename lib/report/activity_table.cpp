@@ -1,7 +1,8 @@
 // What happens now, for people: what it costs to look, the hottest regions, the devices.
+#include "activity_table.hpp"
+
 #include <fmt/format.h>
 
-#include <adaptyst/activity.hpp>
 #include <algorithm>
 
 #include "../support/text.hpp"

@@ -1,9 +1,9 @@
 // Rates out of sums: against figures by hand, and what is shown of them.
-#include <adaptyst/activity.hpp>
-
 #include <sstream>
 
 #include "catch.hpp"
+#include "profile/activity.hpp"
+#include "report/activity_table.hpp"
 #include "samples.hpp"
 
 namespace {

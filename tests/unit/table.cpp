@@ -1,11 +1,12 @@
 // The report for people: never wider than 100 columns, never silent about what is absent.
-#include <adaptyst/activity.hpp>
 #include <adaptyst/compare.hpp>
 #include <adaptyst/profile.hpp>
 #include <algorithm>
 #include <sstream>
 
 #include "catch.hpp"
+#include "profile/activity.hpp"
+#include "report/activity_table.hpp"
 #include "samples.hpp"
 
 namespace {

@@ -9,18 +9,16 @@
 //
 // It is what `adaptyst top` shows. A region counts when it ends; one that has taken longer than the interval has a share of
 // all the interval, and no more. Quantities that could not be had are empty, never 0.
-#ifndef ADAPTYST_ACTIVITY_HPP
-#define ADAPTYST_ACTIVITY_HPP
+#ifndef ADAPTYST_LIB_PROFILE_ACTIVITY_HPP
+#define ADAPTYST_LIB_PROFILE_ACTIVITY_HPP
 
+#include <adaptyst/profile.hpp>
 #include <cstddef>
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
-
-#include "profile.hpp"
 
 namespace adaptyst { inline namespace v1 {
 
@@ -83,20 +81,6 @@ class activity_meter {
 // Adds the regions of an earlier look that have not counted anything since, with rates of 0 and behind the others, so that
 // rows do not come and go; at most `most` in all.
 void add_idle(activity& to, const activity& earlier, std::size_t most = 1000);
-
-// What regions are listed by, the greatest first.
-enum class activity_order { self, total, rate, so_far };
-
-struct activity_view {
-  std::size_t columns = 100;
-  std::size_t lines = 0;     // of all that is shown, at most; 0: as many as it takes
-  std::size_t regions = 20;  // at most
-  activity_order order = activity_order::self;
-  std::optional<double> observer_cpu;  // what the observer itself used of a processor, to be shown as well
-};
-
-// For people; names do no harm to a terminal.
-std::string to_table(const activity& of, const activity_view& how = {});
 
 }}  // namespace adaptyst::v1
 
