@@ -1,6 +1,5 @@
 // What observing from outside costs the observer, and functions without markers the program: adaptyst_bench_outside; with
 // an argument, only what the first event of this process costs, in us.
-#include <adaptyst/observer.hpp>
 #include <adaptyst/region.hpp>
 #include <signal.h>
 #include <sys/wait.h>
@@ -15,6 +14,7 @@
 #include "../lib/kernel/function_probes.hpp"
 #include "../lib/profile/activity.hpp"
 #include "../lib/session/observed_process.hpp"
+#include "../lib/session/observer.hpp"
 #include "measure.hpp"
 
 extern "C" int adaptyst_bench_function_0(int);

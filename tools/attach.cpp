@@ -1,4 +1,3 @@
-#include <adaptyst/observer.hpp>
 #include <poll.h>
 #include <signal.h>
 #include <sys/signalfd.h>
@@ -11,6 +10,7 @@
 #include "commands.hpp"
 #include "observing.hpp"
 #include "output.hpp"
+#include "session/observer.hpp"
 
 namespace adaptyst::tools {
 

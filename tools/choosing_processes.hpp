@@ -4,12 +4,12 @@
 
 #include <CLI/CLI.hpp>
 #include <adaptyst/inspect.hpp>
-#include <adaptyst/observer.hpp>
 #include <set>
 #include <string>
 #include <vector>
 
 #include "observing.hpp"
+#include "session/observer.hpp"
 
 namespace adaptyst::tools {
 

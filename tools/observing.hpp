@@ -3,7 +3,6 @@
 #define ADAPTYST_TOOLS_OBSERVING_HPP
 
 #include <CLI/CLI.hpp>
-#include <adaptyst/observer.hpp>
 #include <chrono>
 #include <functional>
 #include <map>
@@ -12,6 +11,7 @@
 #include <vector>
 
 #include "report_view.hpp"
+#include "session/observer.hpp"
 
 namespace adaptyst::tools {
 

@@ -1,4 +1,3 @@
-#include <adaptyst/observer.hpp>
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <poll.h>
@@ -19,6 +18,7 @@
 #include "commands.hpp"
 #include "observing.hpp"
 #include "output.hpp"
+#include "session/observer.hpp"
 
 namespace adaptyst::tools {
 

@@ -1,4 +1,3 @@
-#include <adaptyst/observer.hpp>
 #include <fmt/format.h>
 #include <poll.h>
 #include <signal.h>
@@ -17,6 +16,7 @@
 #include "observing.hpp"
 #include "output.hpp"
 #include "report/activity_table.hpp"
+#include "session/observer.hpp"
 #include "support/text.hpp"
 #include "terminal.hpp"
 

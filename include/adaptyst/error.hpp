@@ -1,10 +1,10 @@
-// What went wrong, in parts: what observers and readers of profiles throw, and what a collector keeps.
+// What went wrong, in parts: what readers of profiles throw, and what a collector keeps.
 //
 //   try {
-//     observer.attach(pid);
+//     before = adaptyst::read_profile("before.json");
 //   } catch (const adaptyst::error& failed) {
-//     status_line(failed.summary());  // "cannot observe process 4711: No such process (ESRCH)"
-//     if (failed.number() == ESRCH) …
+//     status_line(failed.summary());  // "cannot read before.json: No such file or directory (ENOENT)"
+//     if (failed.number() == ENOENT) …
 //   }
 //
 // what() has it all for a person: the summary, and "hint: …" on a line of its own.

@@ -1,4 +1,4 @@
-#include <adaptyst/observer.hpp>
+#include "observer.hpp"
 
 #include <fmt/format.h>
 #include <linux/capability.h>

@@ -1,6 +1,5 @@
 // Starts a program, observes it, leaves it, and attaches to it: observing_twice PROGRAM ARGUMENT…. Prints for both how many
 // events it has seen.
-#include <adaptyst/observer.hpp>
 #include <poll.h>
 #include <signal.h>
 #include <sys/wait.h>
@@ -8,6 +7,8 @@
 
 #include <cstdio>
 #include <cstdlib>
+
+#include "session/observer.hpp"
 
 namespace {
 

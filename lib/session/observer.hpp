@@ -14,19 +14,18 @@
 //
 // An observer that dies leaves no harm: the kernel takes its probes away; recorders that it woke run on, at their price,
 // until the next observer. Functions throw adaptyst::error, which says what failed, why, and what to do. Not thread-safe.
-#ifndef ADAPTYST_OBSERVER_HPP
-#define ADAPTYST_OBSERVER_HPP
+#ifndef ADAPTYST_LIB_SESSION_OBSERVER_HPP
+#define ADAPTYST_LIB_SESSION_OBSERVER_HPP
 
+#include <adaptyst/error.hpp>
+#include <adaptyst/options.hpp>
+#include <adaptyst/profile.hpp>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
-
-#include "error.hpp"
-#include "options.hpp"
-#include "profile.hpp"
 
 namespace adaptyst { inline namespace v1 {
 
