@@ -3,11 +3,11 @@
 #define ADAPTYST_TOOLS_CHOOSING_PROCESSES_HPP
 
 #include <CLI/CLI.hpp>
-#include <adaptyst/inspect.hpp>
 #include <set>
 #include <string>
 #include <vector>
 
+#include "discover/process_search.hpp"
 #include "observing.hpp"
 #include "session/observer.hpp"
 

@@ -1,8 +1,9 @@
-#include <adaptyst/inspect.hpp>
 #include <memory>
 
 #include "commands.hpp"
 #include "output.hpp"
+#include "report/diagnosis.hpp"
+#include "session/doctor.hpp"
 
 namespace adaptyst::tools {
 

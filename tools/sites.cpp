@@ -1,4 +1,3 @@
-#include <adaptyst/inspect.hpp>
 #include <algorithm>
 #include <cctype>
 #include <charconv>
@@ -6,6 +5,8 @@
 
 #include "commands.hpp"
 #include "output.hpp"
+#include "report/inspection.hpp"
+#include "session/inspect.hpp"
 
 namespace adaptyst::tools {
 

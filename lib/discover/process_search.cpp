@@ -1,4 +1,4 @@
-#include <adaptyst/inspect.hpp>
+#include "process_search.hpp"
 
 #include <unistd.h>
 

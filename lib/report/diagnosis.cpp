@@ -1,6 +1,7 @@
+#include "diagnosis.hpp"
+
 #include <fmt/format.h>
 
-#include <adaptyst/inspect.hpp>
 #include <algorithm>
 #include <nlohmann/json.hpp>
 

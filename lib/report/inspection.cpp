@@ -1,6 +1,7 @@
+#include "inspection.hpp"
+
 #include <fmt/format.h>
 
-#include <adaptyst/inspect.hpp>
 #include <adaptyst/probe_abi.h>
 #include <nlohmann/json.hpp>
 

@@ -4,7 +4,6 @@
 
 #include <adaptyst/compare.hpp>
 #include <adaptyst/findings.hpp>
-#include <adaptyst/inspect.hpp>
 #include <adaptyst/profile.hpp>
 #include <array>
 #include <cstddef>
@@ -13,6 +12,8 @@
 #include <optional>
 #include <string>
 #include <string_view>
+
+#include "../discover/diagnosis.hpp"
 
 namespace adaptyst::lib {
 

@@ -1,6 +1,6 @@
 // What must be there for eBPF, and what the rest of the collector likes to have. Only the trial decides: the other
 // checks are there to tell why it failed, since a kernel refuses with one and the same EPERM whatever is missing.
-#include <adaptyst/inspect.hpp>
+#include "doctor.hpp"
 
 #include <fmt/format.h>
 #include <linux/capability.h>
@@ -16,6 +16,7 @@
 #include <cstdio>
 #include <cstring>
 #include <fstream>
+#include <optional>
 
 #include "../discover/process_objects.hpp"
 #include "../discover/running_processes.hpp"

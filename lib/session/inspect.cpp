@@ -1,4 +1,4 @@
-#include <adaptyst/inspect.hpp>
+#include "inspect.hpp"
 
 #include <fmt/format.h>
 #include <sys/types.h>

@@ -1,0 +1,53 @@
+// What there is to observe in a file or a process: probes, and the markers that have been awake. A marker is plain data in
+// the program until it is first awake, so those that never were cannot be listed. Quantities that could not be had are
+// empty, never 0.
+#ifndef ADAPTYST_LIB_DISCOVER_INSPECTION_HPP
+#define ADAPTYST_LIB_DISCOVER_INSPECTION_HPP
+
+#include <adaptyst/profile.hpp>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace adaptyst { inline namespace v1 {
+
+// Addresses are as linked in a file, and those of the process in a process.
+struct probe {
+  std::string name;
+  std::string arguments;  // where they are, as the file says: "8@%rdi 8@%rsi"
+  std::uint64_t file_offset = 0;
+  std::uint64_t address = 0;
+  std::optional<std::uint64_t> semaphore;  // its address
+  bool has_fast_point = false;             // a 5-byte nop, which Linux 6.18 replaces by a call
+};
+
+// An ELF object with markers. Those that were built with headers of another ABI version than ADAPTYST_ABI_VERSION stay
+// asleep, and nothing but their file is known.
+struct marked_object {
+  std::string file;
+  std::uint32_t abi = 0;
+  std::optional<std::uint64_t> control_block;  // the address of struct adaptyst_object (<adaptyst/probe_abi.h>)
+  std::vector<probe> probes;
+};
+
+// A marker that has been awake.
+struct known_marker {
+  std::string name;
+  std::string label;  // the payload's texts
+  source_location site;
+  region_kind kind = region_kind::region;
+  std::uint64_t ended = 0;  // since it was last begun to observe the process
+};
+
+struct inspection {
+  std::string file;          // that was looked at; or
+  std::int64_t process = 0;  // the process that was
+  std::vector<marked_object> objects;
+  std::optional<std::vector<known_marker>> markers;  // of a process, by file and line
+  std::string no_markers_because;                    // why they are absent, if they are
+};
+
+}}  // namespace adaptyst::v1
+
+#endif

@@ -1,0 +1,16 @@
+// What stands in the way of eBPF, as JSON and for people.
+#ifndef ADAPTYST_LIB_REPORT_DIAGNOSIS_HPP
+#define ADAPTYST_LIB_REPORT_DIAGNOSIS_HPP
+
+#include <string>
+
+#include "../discover/diagnosis.hpp"
+
+namespace adaptyst { inline namespace v1 {
+
+std::string to_json(const diagnosis& of);
+std::string to_table(const diagnosis& of);
+
+}}  // namespace adaptyst::v1
+
+#endif

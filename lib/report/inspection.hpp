@@ -1,0 +1,18 @@
+// What there is to observe, as JSON and for people.
+#ifndef ADAPTYST_LIB_REPORT_INSPECTION_HPP
+#define ADAPTYST_LIB_REPORT_INSPECTION_HPP
+
+#include <string>
+#include <vector>
+
+#include "../discover/inspection.hpp"
+
+namespace adaptyst { inline namespace v1 {
+
+// An array of them, and tables.
+std::string to_json(const std::vector<inspection>& of);
+std::string to_table(const std::vector<inspection>& of);
+
+}}  // namespace adaptyst::v1
+
+#endif

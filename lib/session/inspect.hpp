@@ -1,0 +1,25 @@
+// A look at files and processes that changes nothing, and costs the process that is looked at nothing.
+//
+//   for (const adaptyst::marked_object& object : adaptyst::inspect_file("./solver").objects)
+//     for (const adaptyst::probe& one : object.probes) std::cout << one.name << '\n';
+//
+// Functions throw adaptyst::error, which says what failed, why, and what to do.
+#ifndef ADAPTYST_LIB_SESSION_INSPECT_HPP
+#define ADAPTYST_LIB_SESSION_INSPECT_HPP
+
+#include <cstdint>
+#include <string>
+
+#include "../discover/inspection.hpp"
+
+namespace adaptyst { inline namespace v1 {
+
+// Of an ELF file, running or not. None is no error.
+inspection inspect_file(const std::string& file);
+// Of all that a process has mapped. Markers are read with the rights that ptrace asks for; all else, where its list of
+// mappings can be read.
+inspection inspect_process(std::int64_t process);
+
+}}  // namespace adaptyst::v1
+
+#endif
