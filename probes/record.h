@@ -2,7 +2,7 @@
 #ifndef ADAPTYST_PROBES_RECORD_H
 #define ADAPTYST_PROBES_RECORD_H
 
-#include <adaptyst/histogram.h>
+#include <adaptyst/detail/histogram.h>
 #include <adaptyst/probe_abi.h>
 
 enum {

@@ -93,7 +93,7 @@ std::string word_of(const budget_step& step);
 class histogram {
  public:
   void add(std::uint64_t value_ns, std::uint64_t times = 1);
-  // Adds to one bucket as <adaptyst/histogram.h> numbers them.
+  // Adds to one bucket as docs/profile-schema.json numbers them.
   void add_bucket(unsigned bucket, std::uint64_t times);
   void merge(const histogram& other);
 

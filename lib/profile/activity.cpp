@@ -1,6 +1,6 @@
 #include "activity.hpp"
 
-#include <adaptyst/histogram.h>
+#include <adaptyst/detail/histogram.h>
 #include <algorithm>
 #include <map>
 #include <set>

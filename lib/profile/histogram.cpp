@@ -1,4 +1,4 @@
-#include <adaptyst/histogram.h>
+#include <adaptyst/detail/histogram.h>
 
 #include <adaptyst/profile.hpp>
 #include <algorithm>

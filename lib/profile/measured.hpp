@@ -2,7 +2,7 @@
 #ifndef ADAPTYST_LIB_PROFILE_MEASURED_HPP
 #define ADAPTYST_LIB_PROFILE_MEASURED_HPP
 
-#include <adaptyst/histogram.h>
+#include <adaptyst/detail/histogram.h>
 #include <adaptyst/probe_abi.h>
 
 #include <adaptyst/profile.hpp>

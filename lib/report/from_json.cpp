@@ -1,5 +1,5 @@
 // A profile from its JSON, by its lists of fields. What follows from other members is not read but made again.
-#include <adaptyst/histogram.h>
+#include <adaptyst/detail/histogram.h>
 #include <fmt/format.h>
 
 #include <adaptyst/profile.hpp>

@@ -31,7 +31,9 @@ def main(root, compiler, standard, pfr=None):
     program = tool(compiler)
     includes = Includes(root, pfr)
     # In C, there are only two.
-    headers = includes.headers("*.h") if language == "c" else includes.headers("*.h", "*.hpp", "adapter/*.hpp", "detail/*.hpp")
+    headers = includes.headers("*.h", "detail/*.h")
+    if language == "c++":
+        headers += includes.headers("*.hpp", "adapter/*.hpp", "detail/*.hpp")
     work = scratch()
     unit = work / ("unit.c" if language == "c" else "unit.cpp")
     failures = Failures()
@@ -55,7 +57,7 @@ def main(root, compiler, standard, pfr=None):
             for mode, flags in TOGETHER.items():
                 check(f"{header}, {mode}", text, *flags, *extra)
         for mode, flags in ALONE.items():
-            if "/detail/" not in header or (mode, standard) == ("plain", "c++17"):
+            if "/detail/" not in header or mode == "plain" and standard in ("c11", "c++17"):
                 check(f"{header}, {mode}", text, *flags, *extra, "-fsyntax-only")
     for mode, flags in TOGETHER.items():
         if language == "c++" or "-fno-rtti" not in flags:

@@ -1,5 +1,5 @@
 // Durations in log-linear buckets: the tables of histogram.h, and what quantiles of them are worth.
-#include <adaptyst/histogram.h>
+#include <adaptyst/detail/histogram.h>
 
 #include <adaptyst/profile.hpp>
 #include <algorithm>

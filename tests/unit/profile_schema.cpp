@@ -139,7 +139,7 @@ json whole_schema() {
        "Another holds "
        "from (64 + cuts[(b - 64) mod 13]) * 2^((b - 64) div 13) ns to below where bucket b + 1 begins, with cuts = [0, "
        "3, 7, 11, 15, "
-       "19, 24, 29, 34, 40, 46, 52, 59]; the last, 583, holds all above as well (include/adaptyst/histogram.h)."},
+       "19, 24, 29, 34, 40, 46, 52, 59]; the last, 583, holds all above as well."},
       {"type", "array"},
       {"items",
        {{"type", "array"},

@@ -9,8 +9,8 @@
 
 #include <stddef.h>
 
-#include "../histogram.h"
 #include "atomic.hpp"
+#include "histogram.h"
 
 namespace adaptyst { inline namespace v1 { namespace detail {
 

@@ -16,8 +16,8 @@
 #ifndef ADAPTYST_DETAIL_RECORDER_STATE_HPP
 #define ADAPTYST_DETAIL_RECORDER_STATE_HPP
 
-#include "../histogram.h"
 #include "core_loss.hpp"
+#include "histogram.h"
 #include "process.hpp"
 #include "row_memory.hpp"
 #include "row_table.hpp"

@@ -6,10 +6,10 @@
  *
  * Range: 0 … 2^46 ns (19.5 hours); longer values fall into the last bucket. Plain C, no state, thread-safe.
  */
-#ifndef ADAPTYST_HISTOGRAM_H
-#define ADAPTYST_HISTOGRAM_H
+#ifndef ADAPTYST_DETAIL_HISTOGRAM_H
+#define ADAPTYST_DETAIL_HISTOGRAM_H
 
-#include "probe_abi.h"
+#include "../probe_abi.h"
 
 enum {
   ADAPTYST_HISTOGRAM_OCTAVE = 13,
