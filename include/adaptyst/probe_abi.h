@@ -1,6 +1,6 @@
-/* The binary contract between an instrumented program, the kernel's side and whoever looks: names and arguments of the
- * probes, and the records that their pointers lead to. Plain C, for BPF programs as well; 64-bit targets only.
- * docs/probe-abi.md says the same in prose, with the promise of what may change.
+/* The binary contract between an instrumented program and whoever looks, with any tool: names and arguments of the probes,
+ * the notes by which they are found, and the records that their pointers lead to. Plain C, for BPF programs as well; 64-bit
+ * targets only. docs/probe-abi.md says the same in prose, with the promise of what may change.
  *
  * Provider "adaptyst". Every argument is an unsigned 64-bit integer or a pointer, in the ABI's argument registers:
  *
@@ -55,15 +55,6 @@ enum adaptyst_site_kind {
   ADAPTYST_SITE_OTHER = 12,
 };
 
-/* Where a marker's events go, for the sake of what observing costs. */
-enum adaptyst_site_step {
-  ADAPTYST_STEP_ENGINE = 0,   /* wherever the engine takes them */
-  ADAPTYST_STEP_RECORDER = 1, /* to the program's own recorder, and to no probe */
-  /* ADAPTYST_STEP_RECORDER + k, k <= 16: one of 2^k, likewise; the others nowhere. */
-  ADAPTYST_STEP_SUBTREE = 17, /* ADAPTYST_STEP_SUBTREE + k, k > 0: the same, each with all that is nested in it */
-  ADAPTYST_STEP_LAST = 30,
-};
-
 /* One per ELF object, in its section .probes. The first four words count who looks, each raised and lowered by the
  * kernel (semaphores of the probes) or, `recorder`, by whoever reads the program's own recorder. A marker runs its cold
  * path while any of the four is not 0, hence one 8-byte comparison. */
@@ -74,38 +65,6 @@ struct adaptyst_object {
   uint16_t recorder;
   uint64_t process;    /* address of the process's state, 0 until a marker is first awake */
   uint64_t unrecorded; /* events lost because there was no memory for that state */
-};
-
-/* What a program that was started under observation and its observer tell each other, over the socket that the
- * environment variable ADAPTYST_OBSERVER names (SOCK_SEQPACKET, abstract): one announcement, one answer, end. With the
- * first announcement of a process goes the descriptor of its store (SCM_RIGHTS), if that is a file; with the first answer
- * to it that of what the observer sets (observer_settings.hpp). */
-enum adaptyst_announced {
-  ADAPTYST_OBJECT_LOADED = 1, /* an ELF object with markers, before its constructors */
-  ADAPTYST_PROCESS_FORKED = 2,
-  ADAPTYST_OBJECT_UNLOADING = 3, /* also at exit; what the recorders hold is read before the answer */
-};
-
-struct adaptyst_announcement {
-  uint32_t abi;    /* ADAPTYST_ABI_VERSION */
-  uint32_t what;   /* enum adaptyst_announced */
-  uint64_t object; /* address of the control block that announces */
-};
-
-enum adaptyst_observation {
-  ADAPTYST_UNOBSERVED = 0,
-  ADAPTYST_OBSERVED_BY_RECORDER = 1, /* keep your own recorder awake */
-  ADAPTYST_OBSERVED_BY_PROBES = 2,   /* the kernel has raised the semaphores that it needs */
-};
-
-struct adaptyst_answer {
-  uint32_t observation; /* enum adaptyst_observation */
-  uint32_t observer;    /* its process id, and when it was started, in clock ticks since the machine was */
-  uint64_t observer_started;
-  uint64_t ns_per_tick; /* how to read the processor's counter: see clock_line */
-  uint64_t base_ticks;
-  uint64_t base_ns;
-  uint64_t trace_entries; /* of each thread's ring for a timeline, a power of two; 0: none is wanted */
 };
 
 /* A marker, copied out of its ELF object when it is first awake, and never freed: it survives dlclose(). */
@@ -120,7 +79,7 @@ struct adaptyst_site {
   uint32_t line;
   uint32_t kind; /* enum adaptyst_site_kind */
   uint32_t attribute_count;
-  /* How its events are recorded, enum adaptyst_site_step: set by whoever looks, see observer_settings.hpp and sampling.hpp. */
+  /* How its events are recorded, for our own collector: docs/probe-abi.md says what the numbers mean. */
   const uint64_t* step;
 };
 

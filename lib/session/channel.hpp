@@ -2,7 +2,7 @@
 #ifndef ADAPTYST_LIB_SESSION_CHANNEL_HPP
 #define ADAPTYST_LIB_SESSION_CHANNEL_HPP
 
-#include <adaptyst/probe_abi.h>
+#include <adaptyst/detail/announcement.hpp>
 #include <sys/types.h>
 
 #include <functional>

@@ -1,6 +1,8 @@
 // Rows that are added up, and what recording them has cost: by hand.
 #include "profile/measured.hpp"
 
+#include <adaptyst/detail/site_step.hpp>
+
 #include "catch.hpp"
 
 namespace {

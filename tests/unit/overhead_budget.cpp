@@ -1,6 +1,7 @@
 // The arithmetic of the overhead budget: on programs that are made up, second by second.
 #include "session/overhead_budget.hpp"
 
+#include <adaptyst/detail/site_step.hpp>
 #include <cstdint>
 #include <map>
 #include <random>

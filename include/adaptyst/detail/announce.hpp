@@ -6,6 +6,7 @@
 #ifndef ADAPTYST_DETAIL_ANNOUNCE_HPP
 #define ADAPTYST_DETAIL_ANNOUNCE_HPP
 
+#include "announcement.hpp"
 #include "process.hpp"
 
 namespace adaptyst { inline namespace v1 { namespace detail {

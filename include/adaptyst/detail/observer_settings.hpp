@@ -11,6 +11,7 @@
 #define ADAPTYST_DETAIL_OBSERVER_SETTINGS_HPP
 
 #include "recorder_store.hpp"
+#include "site_step.hpp"
 
 namespace adaptyst { inline namespace v1 { namespace detail {
 

@@ -10,13 +10,10 @@
 #ifndef ADAPTYST_DETAIL_SAMPLING_HPP
 #define ADAPTYST_DETAIL_SAMPLING_HPP
 
-#include "../probe_abi.h"
 #include "atomic.hpp"
+#include "site_step.hpp"
 
 namespace adaptyst { inline namespace v1 { namespace detail {
-
-constexpr uint32_t steps_with_room = 32;
-static_assert(ADAPTYST_STEP_LAST < steps_with_room, "each has its gap");
 
 struct gaps {
   uint32_t gap[steps_with_room];  // the how-manieth event on this step is the next to be taken; 0: not drawn yet
@@ -32,9 +29,6 @@ struct alignas(64) thinning {
 
 // So many events are left out at once, each without a look at whether the region around them still is open.
 constexpr uint32_t max_left_out_unseen = 64;
-
-// Whether events on the step take what is nested in them along.
-ADAPTYST_DETAIL_INLINE bool takes_subtree(uint64_t step) noexcept { return step > ADAPTYST_STEP_SUBTREE; }
 
 template <class = void>
 inline void begin_thinning(thinning& of, uint64_t seed) noexcept {

@@ -1,0 +1,26 @@
+// Where a marker's events go, for the sake of what observing costs: the number behind adaptyst_site::step.
+#ifndef ADAPTYST_DETAIL_SITE_STEP_HPP
+#define ADAPTYST_DETAIL_SITE_STEP_HPP
+
+#include "../config.hpp"
+#include "../probe_abi.h"
+
+enum adaptyst_site_step {
+  ADAPTYST_STEP_ENGINE = 0,    // wherever the engine takes them
+  ADAPTYST_STEP_RECORDER = 1,  // to the program's own recorder, and to no probe
+  // ADAPTYST_STEP_RECORDER + k, k <= 16: one of 2^k, likewise; the others nowhere.
+  ADAPTYST_STEP_SUBTREE = 17,  // ADAPTYST_STEP_SUBTREE + k, k > 0: the same, each with all that is nested in it
+  ADAPTYST_STEP_LAST = 30,
+};
+
+namespace adaptyst { inline namespace v1 { namespace detail {
+
+constexpr uint32_t steps_with_room = 32;
+static_assert(ADAPTYST_STEP_LAST < steps_with_room, "each has its gap");
+
+// Whether events on the step take what is nested in them along.
+ADAPTYST_DETAIL_INLINE bool takes_subtree(uint64_t step) noexcept { return step > ADAPTYST_STEP_SUBTREE; }
+
+}}}  // namespace adaptyst::v1::detail
+
+#endif
