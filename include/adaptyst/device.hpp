@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "config.hpp"
+#include "detail/config.hpp"
 
 namespace adaptyst { inline namespace v1 {
 

@@ -14,7 +14,7 @@
 #ifndef ADAPTYST_METADATA_HPP
 #define ADAPTYST_METADATA_HPP
 
-#include "config.hpp"
+#include "detail/config.hpp"
 #include "detail/text.hpp"
 
 #ifndef ADAPTYST_DISABLE

@@ -22,7 +22,7 @@
 #ifndef ADAPTYST_REGION_HPP
 #define ADAPTYST_REGION_HPP
 
-#include "config.hpp"
+#include "detail/config.hpp"
 #include "detail/text.hpp"
 
 #ifndef ADAPTYST_DISABLE

@@ -8,7 +8,7 @@ import sys
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "support"))
 from compiling import Failures, Includes, output, run, scratch, tool
 
-LIGHT = ["config.hpp", "version.hpp", "probe_abi.h", "detail/histogram.h", "region.hpp", "metric.hpp", "metadata.hpp", "device.hpp", "device_clock.hpp",
+LIGHT = ["detail/config.hpp", "version.hpp", "probe_abi.h", "detail/histogram.h", "region.hpp", "metric.hpp", "metadata.hpp", "device.hpp", "device_clock.hpp",
          "offload.hpp", "operation.hpp", "callback_region.hpp"]
 WITH_REFLECTION = ["payload.hpp", "adaptyst.hpp"]
 STANDARD_AND_HEAVY = ["string", "string_view", "iostream", "ostream", "istream", "sstream", "atomic", "memory", "vector", "map",

@@ -4,7 +4,7 @@
 #ifndef ADAPTYST_DETAIL_ATOMIC_HPP
 #define ADAPTYST_DETAIL_ATOMIC_HPP
 
-#include "../config.hpp"
+#include "config.hpp"
 
 namespace adaptyst { inline namespace v1 { namespace detail {
 

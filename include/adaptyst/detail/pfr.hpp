@@ -11,7 +11,7 @@
 #include <boost/pfr/core_name.hpp>
 #endif
 
-#include "../config.hpp"
+#include "config.hpp"
 
 namespace adaptyst { inline namespace v1 { namespace detail {
 

@@ -19,8 +19,8 @@
 #ifndef ADAPTYST_DETAIL_PROBES_HPP
 #define ADAPTYST_DETAIL_PROBES_HPP
 
-#include "../config.hpp"
 #include "../probe_abi.h"
+#include "config.hpp"
 
 extern "C" {
 

@@ -2,8 +2,8 @@
 #ifndef ADAPTYST_DETAIL_SITE_STEP_HPP
 #define ADAPTYST_DETAIL_SITE_STEP_HPP
 
-#include "../config.hpp"
 #include "../probe_abi.h"
+#include "config.hpp"
 
 enum adaptyst_site_step {
   ADAPTYST_STEP_ENGINE = 0,    // wherever the engine takes them

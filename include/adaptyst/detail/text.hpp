@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "../config.hpp"
+#include "config.hpp"
 
 namespace adaptyst { inline namespace v1 { namespace detail {
 

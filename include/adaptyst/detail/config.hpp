@@ -1,10 +1,10 @@
 // What the compiler is, what the build asked for, and the names of the attributes that the other headers use.
 //
 // ADAPTYST_DISABLE, defined before the first include, compiles every marker away; arguments are still type-checked.
-#ifndef ADAPTYST_CONFIG_HPP
-#define ADAPTYST_CONFIG_HPP
+#ifndef ADAPTYST_DETAIL_CONFIG_HPP
+#define ADAPTYST_DETAIL_CONFIG_HPP
 
-#include "version.hpp"
+#include "../version.hpp"
 
 #if !defined(__linux__) || !defined(__LP64__)
 #error "adaptyst: markers need 64-bit Linux; define ADAPTYST_DISABLE and guard the include elsewhere"
