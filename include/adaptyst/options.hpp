@@ -17,7 +17,7 @@
 #include <vector>
 
 #include "error.hpp"
-#include "table_options.hpp"
+#include "profile.hpp"
 
 namespace adaptyst { inline namespace v1 {
 

@@ -10,6 +10,7 @@
 #ifndef ADAPTYST_PROFILE_HPP
 #define ADAPTYST_PROFILE_HPP
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -19,7 +20,6 @@
 
 #include "device.hpp"
 #include "error.hpp"
-#include "table_options.hpp"
 
 namespace adaptyst { inline namespace v1 {
 
@@ -393,6 +393,23 @@ struct efficiencies {
   std::optional<double> device_offload;
 };
 efficiencies efficiencies_of(const profile& of);
+
+// What regions are listed by below their parents, the greatest first; names by the alphabet.
+enum class region_order { time, self, calls, mean, p99, name };
+
+// How much of a profile a table shows, in what order, and how wide it is. What is left out is told in one line.
+//
+//   adaptyst::table_options how;
+//   how.sort = adaptyst::region_order::self;
+//   how.rows = 20;
+//   std::cout << adaptyst::to_table(profile, how);
+struct table_options {
+  std::size_t columns = 100;  // of the terminal; at least 80
+  region_order sort = region_order::time;
+  std::size_t rows = 200;  // those that are greatest, and what they are nested in; 0: all
+  std::size_t depth = 20;  // levels of nesting; 0: all
+  double least_share = 0;  // rows whose time is a smaller part of the run are left out
+};
 
 // The profile as JSON (docs/profile-schema.json), or as the table that a collector prints (docs/report.md).
 std::string to_json(const profile& of);
