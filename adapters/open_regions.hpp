@@ -3,7 +3,7 @@
 #ifndef ADAPTYST_ADAPTERS_OPEN_REGIONS_HPP
 #define ADAPTYST_ADAPTERS_OPEN_REGIONS_HPP
 
-#include <adaptyst/callback_region.hpp>
+#include <adaptyst/adapter/callback_region.hpp>
 #include <cstddef>
 
 namespace adaptyst::adapters {

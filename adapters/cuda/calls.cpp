@@ -1,6 +1,6 @@
 #include "calls.hpp"
 
-#include <adaptyst/callback_region.hpp>
+#include <adaptyst/adapter/callback_region.hpp>
 #include <string_view>
 
 namespace cuda_adapter {

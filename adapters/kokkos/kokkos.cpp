@@ -3,7 +3,7 @@
 // Kokkos calls from the thread that works, with names that are gone afterwards. On a device it says only when a kernel
 // has been handed over, unless it was asked to wait for each, which changes how the program runs: it is never asked
 // unless the user does.
-#include <adaptyst/callback_region.hpp>
+#include <adaptyst/adapter/callback_region.hpp>
 #include <adaptyst/metric.hpp>
 #include <atomic>
 #include <cstdio>

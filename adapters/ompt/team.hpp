@@ -2,7 +2,7 @@
 #ifndef ADAPTYST_ADAPTERS_OMPT_TEAM_HPP
 #define ADAPTYST_ADAPTERS_OMPT_TEAM_HPP
 
-#include <adaptyst/callback_region.hpp>
+#include <adaptyst/adapter/callback_region.hpp>
 #include <atomic>
 #include <cstdint>
 

@@ -2,7 +2,7 @@
 
 #include <adaptyst/region.hpp>
 
-#include <adaptyst/callback_region.hpp>
+#include <adaptyst/adapter/callback_region.hpp>
 #include <algorithm>
 #include <array>
 #include <numeric>

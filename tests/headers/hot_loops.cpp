@@ -1,6 +1,6 @@
 // hot_loops KIND: a loop with a marker of this kind runs already when somebody comes to look. It holds no call that the
 // compiler cannot see through, and what wakes it is another thread. Exit status 0 when an event of it was seen.
-#include <adaptyst/callback_region.hpp>
+#include <adaptyst/adapter/callback_region.hpp>
 #include <adaptyst/metric.hpp>
 #include <adaptyst/offload.hpp>
 #include <adaptyst/payload.hpp>

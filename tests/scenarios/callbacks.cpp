@@ -1,4 +1,4 @@
-#include <adaptyst/callback_region.hpp>
+#include <adaptyst/adapter/callback_region.hpp>
 #include <adaptyst/metric.hpp>
 #include <array>
 #include <csetjmp>

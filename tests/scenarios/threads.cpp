@@ -1,4 +1,4 @@
-#include <adaptyst/callback_region.hpp>
+#include <adaptyst/adapter/callback_region.hpp>
 #include <adaptyst/detail/recorder.hpp>
 #include <adaptyst/metric.hpp>
 #include <adaptyst/offload.hpp>

@@ -9,11 +9,11 @@
 //
 // Cost while nobody looks: a comparison and a branch, and the arguments: unlike a macro's they are evaluated. Awake: that
 // of a region whose name is not a literal, docs/overhead.md. Names are copied, up to 127 bytes.
-#ifndef ADAPTYST_CALLBACK_REGION_HPP
-#define ADAPTYST_CALLBACK_REGION_HPP
+#ifndef ADAPTYST_ADAPTER_CALLBACK_REGION_HPP
+#define ADAPTYST_ADAPTER_CALLBACK_REGION_HPP
 
-#include "offload.hpp"
-#include "operation.hpp"
+#include "../offload.hpp"
+#include "../operation.hpp"
 
 namespace adaptyst { inline namespace v1 {
 
