@@ -5,7 +5,7 @@
 #ifndef ADAPTYST_ADAPTERS_CUDA_RECORDS_HPP
 #define ADAPTYST_ADAPTERS_CUDA_RECORDS_HPP
 
-#include <adaptyst/device_clock.hpp>
+#include <adaptyst/adapter/device_clock.hpp>
 #include <adaptyst/operation.hpp>
 #include <array>
 #include <memory>

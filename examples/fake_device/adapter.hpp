@@ -2,7 +2,7 @@
 #ifndef FAKE_DEVICE_ADAPTER_HPP
 #define FAKE_DEVICE_ADAPTER_HPP
 
-#include <adaptyst/device_clock.hpp>
+#include <adaptyst/adapter/device_clock.hpp>
 #include <adaptyst/offload.hpp>
 #include <adaptyst/operation.hpp>
 #include <memory>

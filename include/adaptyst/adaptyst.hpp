@@ -1,10 +1,18 @@
-// All that a program includes to become observable. Each header also stands alone; region.hpp is the lightest, and
-// payload.hpp, which brings Boost.PFR, the heaviest by far.
+// All that a program includes to become observable. There are three ways to mark:
+//
+//   a scope       ADAPTYST_REGION, ADAPTYST_FUNCTION, ADAPTYST_OFFLOAD, ADAPTYST_WAIT: from here to the brace (region.hpp,
+//                 offload.hpp)
+//   a handle      ADAPTYST_REGION_BEGIN(…) … .end(): from here to there, on any thread (region.hpp)
+//   an operation  adaptyst::submit(…) … .complete(…): what a device does meanwhile (operation.hpp)
+//
+// Beside them, in whatever is open: numbers of a payload (payload.hpp), a metric and an instant (metric.hpp); and what a run
+// was of (metadata.hpp). Adapters, and what they alone need, build on these three: adapter/.
+//
+// Each header also stands alone; region.hpp is the lightest, and payload.hpp, which brings Boost.PFR, the heaviest by far.
 #ifndef ADAPTYST_ADAPTYST_HPP
 #define ADAPTYST_ADAPTYST_HPP
 
 #include "device.hpp"
-#include "device_clock.hpp"
 #include "metadata.hpp"
 #include "metric.hpp"
 #include "offload.hpp"

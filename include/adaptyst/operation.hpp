@@ -7,7 +7,7 @@
 //
 // The operation belongs to the region that is open when it is submitted, and is booked on the device; what the device
 // does at once counts once in its busy time. Times must be submitted <= started <= ended, and none of them 0: otherwise
-// the operation is counted as lost (bad_times). Times in another clock go through a device_clock (device_clock.hpp).
+// the operation is counted as lost (bad_times). Times in another clock go through a device_clock (adapter/).
 // Operations may complete in any order, on any thread: what is said of devices is exact as long as none completes after
 // 450,000 of the same process that started later; what comes later still is counted as late.
 //

@@ -8,8 +8,8 @@ import sys
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "support"))
 from compiling import Failures, Includes, output, run, scratch, tool
 
-LIGHT = ["detail/config.hpp", "version.hpp", "probe_abi.h", "detail/histogram.h", "region.hpp", "metric.hpp", "metadata.hpp", "device.hpp", "device_clock.hpp",
-         "offload.hpp", "operation.hpp", "adapter/callback_region.hpp"]
+LIGHT = ["detail/config.hpp", "version.hpp", "probe_abi.h", "detail/histogram.h", "region.hpp", "metric.hpp", "metadata.hpp", "device.hpp",
+         "offload.hpp", "operation.hpp", "adapter/callback_region.hpp", "adapter/device_clock.hpp"]
 WITH_REFLECTION = ["payload.hpp", "adaptyst.hpp"]
 STANDARD_AND_HEAVY = ["string", "string_view", "iostream", "ostream", "istream", "sstream", "atomic", "memory", "vector", "map",
                       "unordered_map", "functional", "thread", "mutex", "chrono", "algorithm", "link.h", "time.h", "errno.h", "pthread.h", "mman.h"]

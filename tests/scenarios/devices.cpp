@@ -1,5 +1,5 @@
+#include <adaptyst/adapter/device_clock.hpp>
 #include <adaptyst/detail/clock.hpp>
-#include <adaptyst/device_clock.hpp>
 #include <adaptyst/offload.hpp>
 #include <adaptyst/operation.hpp>
 #include <adaptyst/payload.hpp>

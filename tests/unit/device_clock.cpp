@@ -1,4 +1,4 @@
-#include <adaptyst/device_clock.hpp>
+#include <adaptyst/adapter/device_clock.hpp>
 
 #include <cmath>
 #include <ctime>

@@ -13,7 +13,7 @@
 #include <mutex>
 #include <new>
 
-#include "../device_clock.hpp"
+#include "../adapter/device_clock.hpp"
 #include "../operation.hpp"
 
 namespace adaptyst { inline namespace v1 { namespace detail {

@@ -2,7 +2,7 @@
 #ifndef ADAPTYST_DETAIL_OPENCL_CLOCK_HPP
 #define ADAPTYST_DETAIL_OPENCL_CLOCK_HPP
 
-#include "../device_clock.hpp"
+#include "../adapter/device_clock.hpp"
 
 namespace adaptyst { inline namespace v1 { namespace detail { namespace opencl {
 

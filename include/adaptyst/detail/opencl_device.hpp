@@ -14,7 +14,7 @@
 #include <mutex>
 #include <new>
 
-#include "../device_clock.hpp"
+#include "../adapter/device_clock.hpp"
 #include "opencl_clock.hpp"
 
 namespace adaptyst { inline namespace v1 { namespace detail { namespace opencl {
