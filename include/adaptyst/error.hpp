@@ -14,6 +14,8 @@
 #include <stdexcept>
 #include <string>
 
+#include "detail/config.hpp"
+
 namespace adaptyst { inline namespace v1 {
 
 class error : public std::runtime_error {

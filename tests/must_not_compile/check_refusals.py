@@ -2,10 +2,10 @@
 
 usage: check_refusals.py ROOT PFR COMPILER [without_pfr]
 
-Each file here holds a misuse behind #ifdef MISUSE. Its first lines say what the compiler must say then ("// expect:", a
-regular expression), further flags ("// flags:"), whether Boost.PFR is not to be found ("// without: pfr": these are tried
-by a call of their own), and whether the file begins with what must come before any header ("// alone"). Files that need
-the same are compiled together, each in a namespace of its own.
+Each file here holds a misuse behind #ifdef MISUSE, or is one with certain flags ("// misuse:"). Its first lines say what the
+compiler must say then ("// expect:", a regular expression), further flags ("// flags:"), whether Boost.PFR is not to be found
+("// without: pfr": these are tried by a call of their own), and whether the file begins with what must come before any
+header ("// alone"). Files that need the same are compiled together, each in a namespace of its own.
 """
 import pathlib
 import re
@@ -28,10 +28,11 @@ class Misuse:
         self.path = path
         self.expected = self.directive(text, "expect")
         self.flags = self.directive(text, "flags").split()
+        self.misuse = self.directive(text, "misuse").split()
         self.without_pfr = self.directive(text, "without") == "pfr"
         self.alone = re.search("^// alone$", text, re.MULTILINE) is not None
         self.includes = re.findall(r"^#include <(.*)>", text, re.MULTILINE)
-        self.complete = bool(self.expected) and "#ifdef MISUSE" in text
+        self.complete = bool(self.expected) and ("#ifdef MISUSE" in text or bool(self.misuse))
 
     @staticmethod
     def directive(text, name):
@@ -40,7 +41,7 @@ class Misuse:
 
     def needs(self):
         """What the files that it is compiled with must need as well."""
-        return (self.path.name if self.alone else "", *self.flags, any(header in BRINGS_PAYLOADS for header in self.includes))
+        return (self.path.name if self.alone else "", *self.flags, *self.misuse, any(header in BRINGS_PAYLOADS for header in self.includes))
 
 
 def together(misuses):
@@ -68,7 +69,7 @@ def check(misuses, command, what, failures):
     names = ", ".join(misuse.path.stem for misuse in misuses)
     right = run(command)
     failures.check(right.returncode == 0, f"right use compiles, {what}: {names}", right.said)
-    wrong = run([*command, "-DMISUSE"])
+    wrong = run([*command, "-DMISUSE", *misuses[0].misuse])
     failures.check(wrong.returncode != 0, f"misuse is refused, {what}: {names}")
     found = errors(wrong.said)
     for misuse in misuses:

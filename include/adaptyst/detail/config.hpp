@@ -6,6 +6,10 @@
 
 #include "../version.hpp"
 
+#if __cplusplus < 201703L
+#error "adaptyst: the headers are C++17: compile with -std=c++17 or a later standard"
+#endif
+
 #if !defined(__linux__) || !defined(__LP64__)
 #error "adaptyst: markers need 64-bit Linux; define ADAPTYST_DISABLE and guard the include elsewhere"
 #endif
