@@ -71,19 +71,20 @@ def idle_site_bytes():
 
 
 def header_compile():
-    """What including region.hpp adds to the compilation of nothing."""
+    """What including region.hpp adds to the compilation of nothing: header-only, and with the markers linked."""
     with tempfile.TemporaryDirectory() as scratch:
         with_header = pathlib.Path(scratch) / "with.cpp"
         without = pathlib.Path(scratch) / "without.cpp"
         with_header.write_text("#include <adaptyst/region.hpp>\n")
         without.write_text("")
 
-        def compile_ms(file):
+        def compile_ms(file, *flags):
             begin = time.perf_counter()
-            run("g++", "-std=c++17", "-O2", f"-I{source / 'include'}", "-c", file, "-o", "/dev/null")
+            run("g++", "-std=c++17", "-O2", f"-I{source / 'include'}", *flags, "-c", file, "-o", "/dev/null")
             return (time.perf_counter() - begin) * 1e3
 
-        figures["header_compile_ms"] = statistics.median(compile_ms(with_header) - compile_ms(without) for _ in range(25))
+        for key, flags in [("header_compile_ms", []), ("linked_header_compile_ms", ["-DADAPTYST_LINK_MARKERS"])]:
+            figures[key] = statistics.median(compile_ms(with_header, *flags) - compile_ms(without) for _ in range(25))
 
 
 def against_bpftrace():

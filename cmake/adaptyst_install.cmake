@@ -9,6 +9,9 @@ install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/adaptyst DESTINATION ${CMAKE_INS
 install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 
 install(TARGETS adaptyst_headers EXPORT adaptystTargets)
+if(TARGET adaptyst_markers)
+  install(TARGETS adaptyst_markers EXPORT adaptystTargets)
+endif()
 install(EXPORT adaptystTargets NAMESPACE adaptyst:: DESTINATION ${package_dir})
 
 # An export of its own: who asks for the headers only needs none of what a static collector is linked with.

@@ -17,10 +17,6 @@
 #include "detail/config.hpp"
 #include "detail/text.hpp"
 
-#ifndef ADAPTYST_DISABLE
-#include "detail/recorder.hpp"
-#endif
-
 namespace adaptyst { inline namespace v1 {
 
 namespace detail {
@@ -35,29 +31,8 @@ struct metadata_text {
 };
 
 #ifndef ADAPTYST_DISABLE
-
-template <size_t Bytes>
-inline void copy_text(char (&to)[Bytes], text from) noexcept {
-  const size_t bytes = from.bytes < Bytes ? from.bytes : Bytes - 1;
-  if (bytes != 0) __builtin_memcpy(to, from.data, bytes);
-  to[bytes] = '\0';
-}
-
-// Places are given out once, so that neither a lock nor a second look is needed.
 template <class = void>
-ADAPTYST_DETAIL_COLD inline void keep_metadata(text name, text value) noexcept {
-  const system::errno_kept unchanged;
-  process* const in = process_of(adaptyst_object_v3);
-  if (in == nullptr || !notice_fork(*in)) return;
-  store(in->store->head.layout, layout_of_state);
-  metadata_table& all = in->store->metadata;
-  const uint64_t place = fetch_add(all.told, 1);
-  if (place >= most_metadata) return;
-  copy_text(all.entries[place].name, name);
-  copy_text(all.entries[place].value, value);
-  store_release(all.entries[place].is_there, uint64_t{1});
-}
-
+ADAPTYST_DETAIL_COLD void keep_metadata(text name, text value) noexcept;
 #endif
 
 }  // namespace detail
@@ -75,5 +50,9 @@ inline void metadata(detail::metadata_text name, detail::metadata_text value) no
 #endif
 
 }}  // namespace adaptyst::v1
+
+#if !defined(ADAPTYST_DISABLE) && !defined(ADAPTYST_LINK_MARKERS)
+#include "detail/metadata_calls.hpp"
+#endif
 
 #endif

@@ -14,7 +14,8 @@
 //   h.end();
 //
 // Cost while nobody looks: a comparison and a branch at entry, a register test at exit; neither name nor payload is
-// evaluated, nothing is allocated, nothing needs to be linked. Awake: docs/overhead.md.
+// evaluated, nothing is allocated, nothing needs to be linked. Awake: docs/overhead.md. Compiling it takes a sixth with
+// ADAPTYST_LINK_MARKERS (detail/config.hpp), which CMake's target adaptyst::markers defines.
 //
 // Regions nest by scope, per thread. What is left by longjmp(), or ended on a thread that did not begin it, is counted
 // as unmatched and harms no other. Every operation is noexcept, lock-free, leaves errno alone and may run in a signal

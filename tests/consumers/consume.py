@@ -217,11 +217,19 @@ def find_package_headers():
     check_markers(program)
 
 
+def find_package_markers():
+    """What markers call, linked: the program is the same otherwise."""
+    program, _ = build_with_cmake("headers_only", "static")
+    check_markers(program.parent / "linked")
+    commands = (program.parent / "build.ninja").read_text(encoding="utf-8")
+    require("ADAPTYST_LINK_MARKERS" in commands and "libadaptyst_markers.a" in commands, "the markers are not linked")
+
+
 def check_markers(program):
     require(run(program) == "", "the program is not quiet")
     notes = run("readelf", "-nW", program)
     require("Provider: adaptyst" in notes and "Name: region_end" in notes, f"no probes:\n{notes}")
-    beyond = [one for one in needed_libraries(program) if not one.startswith(("libc.so", "libstdc++", "libm.so", "libgcc_s"))]
+    beyond = [one for one in needed_libraries(program) if not one.startswith(("libc.so", "ld-linux", "libstdc++", "libm.so", "libgcc_s"))]
     require(beyond == [], f"needs {beyond}")
 
 

@@ -1,7 +1,7 @@
 """A loop that holds a marker asks in each round whether somebody looks, and stays among the hot code. An event of a scope
 that the overhead budget leaves out calls nothing.
 
-usage: check_hot_loops.py ROOT PFR COMPILER
+usage: check_hot_loops.py ROOT PFR COMPILER [linked]
 """
 import pathlib
 import platform
@@ -10,7 +10,7 @@ import sys
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "support"))
-from compiling import STRICT, Failures, Includes, output, run, scratch, tool
+from compiling import STRICT, Failures, Includes, LinkedMarkers, output, run, scratch, tool
 
 FLAGS = [["-O2"], ["-O3"], ["-O3", "-fPIC", "-pie"], ["-Ofast", "-march=haswell"], ["-O2", "-flto"], ["-O3", "-flto"],
          ["-O3", "-fPIC", "-shared"]]
@@ -104,10 +104,16 @@ def check_code(program, what, failures):
             failures.check(any(PACKED_WORK.match(code.text[at]) for at in idle), f"{name} is vectorised, {what}", text)
 
 
-def main(root, pfr, compiler):
+def main(root, pfr, compiler, linked=None):
     failures = Failures()
     work = scratch()
-    flags = [*STRICT, *Includes(root, pfr).flags, "-I", str(HERE.parent / "support"), "-std=c++17", "-pthread"]
+    includes = Includes(root, pfr)
+    flags = [*STRICT, *includes.flags, "-I", str(HERE.parent / "support"), "-std=c++17", "-pthread"]
+    archives = []
+    if linked is not None:
+        markers = LinkedMarkers(tool(compiler), includes, work)
+        flags += markers.unit_flags
+        archives = [markers.archive]
     if "clang" in compiler:
         tool("ld.lld")
     for chosen in FLAGS:
@@ -116,7 +122,7 @@ def main(root, pfr, compiler):
             continue
         program = work / "hot_loops"
         linker = ["-fuse-ld=lld"] if "clang" in compiler and "-flto" in chosen else []
-        done = run([tool(compiler), *flags, *chosen, *linker, HERE / "hot_loops.cpp", "-o", program])
+        done = run([tool(compiler), *flags, *chosen, *linker, HERE / "hot_loops.cpp", *archives, "-o", program])
         if not failures.check(done.returncode == 0 and not done.said, f"it compiles, {what}", done.said):
             continue
         if platform.machine() == "x86_64":

@@ -1,6 +1,8 @@
 """Builds a program of this folder in every way that its consumers may, and runs it.
 
-usage: check_programs.py ROOT PFR COMPILER PROGRAM
+usage: check_programs.py ROOT PFR COMPILER PROGRAM [linked]
+
+"linked": the code that markers call is not compiled with each unit, but linked.
 """
 import pathlib
 import re
@@ -8,7 +10,7 @@ import sys
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "support"))
-from compiling import STRICT, Failures, Includes, output, run, scratch, tool
+from compiling import STRICT, Failures, Includes, LinkedMarkers, output, run, scratch, tool
 
 STANDARDS = ["c++17", "c++20"]
 MODES = {
@@ -20,11 +22,17 @@ MODES = {
 
 
 class Builder:
-    def __init__(self, root, pfr, compiler):
+    def __init__(self, root, pfr, compiler, linked=False):
         self.compiler = tool(compiler)
-        self.flags = Includes(root, pfr).flags + ["-I", str(HERE.parent / "support")]
+        includes = Includes(root, pfr)
+        self.flags = includes.flags + ["-I", str(HERE.parent / "support")]
         self.work = scratch()
         self.failures = Failures()
+        self.linked = []
+        if linked:
+            markers = LinkedMarkers(self.compiler, includes, self.work)
+            self.flags += markers.unit_flags
+            self.linked = [markers.archive]
 
     def compile(self, source, what, *flags):
         """The object of a source, or None and a failure if it does not compile without a word."""
@@ -36,7 +44,7 @@ class Builder:
     def link(self, what, target, *inputs):
         if None in inputs:
             return None
-        done = run([self.compiler, *inputs, "-o", self.work / target])
+        done = run([self.compiler, *inputs, *self.linked, "-o", self.work / target])
         fine = self.failures.check(done.returncode == 0 and not done.said, f"{target} links, {what}", done.said)
         return self.work / target if fine else None
 
@@ -142,11 +150,34 @@ def no_markers(build):
                 build.failures.equal(notes(program), {}, f"no marker, no probe, {what}")
 
 
-PROGRAMS = {function.__name__: function for function in [grammar, together, beside_sdt, beside_disabled, no_markers]}
+def markers_library(build):
+    """What markers call needs the C library only, and is seen by nobody but the ELF object that has it."""
+    needed = [line.split()[-1] for line in build.symbols(build.linked[0], "-u").splitlines() if line.strip().startswith("U ")]
+    build.failures.check("mmap" in needed, "what it needs is seen", needed)
+    for name in needed:
+        build.failures.check(not name.startswith(("_Z", "__cxa", "__gxx", "_Unwind")), f"the library needs {name}")
+    for line in output([tool("readelf"), "-sW", build.linked[0]]).splitlines():
+        words = line.split()
+        if len(words) == 8 and words[4] in ("GLOBAL", "WEAK") and words[6] != "UND":
+            build.failures.check(words[5] == "HIDDEN", f"{words[7]} is hidden", line)
+    # A unit without the C++ library, linked as a C program is.
+    unit = build.compile("c_program.cpp", "for a C program", "-std=c++17", "-O2", "-fno-exceptions", "-fno-rtti")
+    build.compiler = tool(build.compiler.replace("clang++", "clang").replace("g++", "gcc"))
+    program = build.link("as a C program is", "c_program", unit)
+    build.runs(program, "as a C program is")
+    if program is not None:
+        libraries = re.findall(r"\(NEEDED\).*\[(.*)\]", output([tool("readelf"), "-dW", program]))
+        beyond = [name for name in libraries if not name.startswith(("libc.so", "ld-linux"))]
+        build.failures.equal(beyond, [], "libraries that it needs beside the C library")
+        build.failures.equal(len([key for key in notes(program) if key.startswith("adaptyst:")]), 6, "its probes")
 
 
-def main(root, pfr, compiler, program):
-    build = Builder(root, pfr, compiler)
+PROGRAMS = {function.__name__: function
+            for function in [grammar, together, beside_sdt, beside_disabled, no_markers, markers_library]}
+
+
+def main(root, pfr, compiler, program, linked=None):
+    build = Builder(root, pfr, compiler, linked is not None)
     PROGRAMS[program](build)
     build.failures.exit(least_checks=8)
 

@@ -6,7 +6,7 @@ import pathlib
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "support"))
-from compiling import Failures, Includes, output, run, scratch, tool
+from compiling import Failures, Includes, LinkedMarkers, output, run, scratch, tool
 
 LIGHT = ["detail/config.hpp", "version.hpp", "probe_abi.h", "detail/histogram.h", "region.hpp", "metric.hpp", "metadata.hpp", "device.hpp",
          "offload.hpp", "operation.hpp", "adapter/callback_region.hpp", "adapter/device_clock.hpp"]
@@ -67,6 +67,13 @@ def main(root, pfr, compiler):
         for_probes_alone = name.startswith(("ADAPTYST_DETAIL_PROBE_", "ADAPTYST_DETAIL_OPERANDS", "ADAPTYST_DETAIL_SEMAPHORE",
                                             "ADAPTYST_DETAIL_NAMED_BY_ASSEMBLY"))
         failures.check(not for_probes_alone, f"a macro that only the probes need is left: {name}")
+
+    # Where the code that markers call is linked, a unit does not compile it.
+    for header in ["region.hpp", "offload.hpp", "metric.hpp", "metadata.hpp", "operation.hpp"]:
+        files = included(compiler, includes, "c++17", LinkedMarkers.unit_flags, work, header)
+        failures.check(any(path.endswith("detail/text.hpp") for path in files), f"{header}, linked, is seen")
+        for name in ["recorder.hpp", "process.hpp", "frames.hpp", "rows.hpp", "device_ledger.hpp", "histogram.h"]:
+            failures.check(not any(path.endswith("detail/" + name) for path in files), f"{header}, linked, brings detail/{name}")
 
     # Without Boost.PFR, the light ones work and the heavy one says what to do.
     unit.write_text("".join(f"#include <adaptyst/{header}>\n" for header in LIGHT))

@@ -11,7 +11,7 @@ import tempfile
 STRICT = ["-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Wshadow", "-Werror"]
 
 PACKAGES = {
-    "g++": "g++", "clang++": "clang", "ld.lld": "lld", "ld.gold": "binutils", "readelf": "binutils", "objdump": "binutils",
+    "g++": "g++", "clang++": "clang", "ld.lld": "lld", "ld.gold": "binutils", "readelf": "binutils", "objdump": "binutils", "ar": "binutils",
     "strip": "binutils", "nm": "binutils", "aarch64-linux-gnu-g++": "g++-aarch64-linux-gnu",
     "aarch64-linux-gnu-readelf": "binutils-aarch64-linux-gnu", "aarch64-linux-gnu-objdump": "binutils-aarch64-linux-gnu",
     "qemu-aarch64": "qemu-user", "gcc": "gcc",
@@ -100,6 +100,21 @@ class Includes:
     def headers(self, *patterns):
         folder = self.root / "include" / "adaptyst"
         return sorted(str(path.relative_to(self.root / "include")) for pattern in patterns for path in folder.glob(pattern))
+
+
+class LinkedMarkers:
+    """What units compile with whose markers are linked, and the archive that they link, made here."""
+
+    unit_flags = ["-DADAPTYST_LINK_MARKERS"]
+
+    def __init__(self, compiler, includes, work):
+        self.archive = work / "libadaptyst_markers.a"
+        made = work / "markers.o"
+        done = run([compiler, *STRICT, "-std=c++17", "-O2", "-fPIC", "-fno-exceptions", "-fno-rtti", "-fvisibility=hidden",
+                    *includes.flags, "-c", includes.root / "lib/markers/markers.cpp", "-o", made])
+        if done.returncode != 0 or done.said:
+            raise RuntimeError(f"{done.line}\n{done.said}")
+        output([tool("ar"), "rcs", self.archive, made])
 
 
 def scratch():

@@ -3,6 +3,9 @@
 #define ADAPTYST_TESTS_SUPPORT_OWN_RECORDER_HPP
 
 #include <adaptyst/region.hpp>
+#ifndef ADAPTYST_DISABLE
+#include <adaptyst/detail/recorder.hpp>
+#endif
 
 #include <cstdint>
 #include <cstdio>

@@ -15,6 +15,11 @@
 #include "../offload.hpp"
 #include "../operation.hpp"
 
+#ifndef ADAPTYST_DISABLE
+#include "../detail/frames.hpp"
+#include "../detail/site_records.hpp"
+#endif
+
 namespace adaptyst { inline namespace v1 {
 
 // Where a region is said to be: of the program that is observed, not of the library that tells of it.

@@ -21,6 +21,7 @@
 #include "../device.hpp"
 #ifndef ADAPTYST_DISABLE
 #include "../detail/device_id.hpp"
+#include "../detail/recorder.hpp"
 #include "../detail/site.hpp"
 #endif
 

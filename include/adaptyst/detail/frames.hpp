@@ -7,7 +7,7 @@
 #define ADAPTYST_DETAIL_FRAMES_HPP
 
 #include "rows.hpp"
-#include "site.hpp"
+#include "site_records.hpp"
 #include "tell.hpp"
 
 namespace adaptyst { inline namespace v1 { namespace detail {

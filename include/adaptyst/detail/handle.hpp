@@ -2,9 +2,7 @@
 #ifndef ADAPTYST_DETAIL_HANDLE_HPP
 #define ADAPTYST_DETAIL_HANDLE_HPP
 
-#include "rows.hpp"
 #include "site.hpp"
-#include "tell.hpp"
 
 namespace adaptyst { inline namespace v1 { namespace detail {
 
@@ -15,40 +13,11 @@ struct pending {
   double numbers[ADAPTYST_ATTRIBUTES];
 };
 
-// Within a stretch of writing; false: it was counted as lost.
 template <class = void>
-ADAPTYST_DETAIL_INLINE bool begin_pending_below(recorder& r, const adaptyst_path* parent, site& marker, text name,
-                                                uint32_t device, const payload_values* payload,
-                                                pending& begun) noexcept {
-  loss why = loss::tables_full;
-  const adaptyst_site* const record = device > most_devices ? nullptr : record_of(*r.owner, marker, name, payload);
-  row* const where = record != nullptr ? row_below(r, parent, record, device, why) : nullptr;
-  if (where == nullptr) {
-    count_loss(r, why);
-    return false;
-  }
-  begun.path = where->path;
-  begun.epoch = r.epoch;
-  if (payload != nullptr)
-    for (uint32_t at = 0; at != payload->count; ++at) begun.numbers[at] = payload->numbers[at];
-  bump(r.begun, 1);
-  return true;
-}
-
+__attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN pending begin_pending(site& marker, text name, uint32_t device,
+                                                                       const payload_values* payload) noexcept;
 template <class = void>
-__attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN inline pending begin_pending(site& marker, text name, uint32_t device,
-                                                                              const payload_values* payload) noexcept {
-  pending begun{};
-  recorder* const opened = open_recorder();
-  if (opened == nullptr) return begun;
-  recorder& r = *opened;
-  {
-    const writing now(r);
-    if (!begin_pending_below(r, current_path(r), marker, name, device, payload, begun)) return begun;
-  }
-  begun.begin = timestamp(r.owner->control.clock);
-  return begun;
-}
+__attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN void end_handle(const pending& done) noexcept;
 
 template <bool Literal, class Name>
 ADAPTYST_DETAIL_INLINE pending begin_handle(site& marker, uint32_t device, const Name& name) noexcept {
@@ -62,41 +31,10 @@ ADAPTYST_DETAIL_INLINE pending begin_handle(site& marker, uint32_t device, const
   return begin_pending(marker, name_of<Literal>(marker, name), device, &values.read());
 }
 
-// Books one finished handle in this thread's recorder; false: it belongs to an earlier collector, or could not be.
-template <class = void>
-inline bool book_handle(recorder& r, const pending& done, uint64_t duration_ns) noexcept {
-  if (done.epoch != r.epoch) return false;
-  loss why = loss::rows_full;
-  row* const where = row_of(r, done.path, why);
-  if (where == nullptr) {
-    count_loss(r, why);
-    bump(r.begun, -1);  // a loss of this kind is taken as one at the beginning
-    return false;
-  }
-  bump(r.ended, 1);
-  bump(where->count, 1);
-  if (load(adaptyst_object_v3.recorder) != 0) add_duration(r, *where, duration_ns, 0);
-  for (uint32_t at = 0; at != done.path->site->attribute_count; ++at)
-    add_attribute(where->attributes[at], done.numbers[at]);
-  return true;
-}
-
-template <class = void>
-__attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN inline void end_handle(const pending& done) noexcept {
-  recorder* const opened = open_recorder();
-  if (opened == nullptr) return;
-  recorder& r = *opened;
-  const clock_line& clock = r.owner->control.clock;
-  const uint64_t end = timestamp(clock);
-  const uint64_t duration_ns = to_duration_ns(clock, end - done.begin);
-  {
-    const writing now(r);
-    if (!book_handle(r, done, duration_ns)) return;
-    if (r.ring != nullptr) trace(*r.ring, load(r.thread), traced::handle, done.path, done.begin, end);
-  }
-  if (load(adaptyst_object_v3.region_end) != 0) tell_end(*r.owner, done.begin, duration_ns, duration_ns, done.path);
-}
-
 }}}  // namespace adaptyst::v1::detail
+
+#ifndef ADAPTYST_LINK_MARKERS
+#include "handle_calls.hpp"
+#endif
 
 #endif

@@ -9,17 +9,8 @@ namespace adaptyst { inline namespace v1 { namespace detail {
 
 // As begin_with(), and the host waits.
 template <class = void>
-ADAPTYST_DETAIL_COLD inline uint64_t begin_wait_with(site& marker, text name, uint32_t device,
-                                                     const payload_values* payload) noexcept {
-  const uint64_t token =
-      push_frame(marker, name, device, payload, ADAPTYST_DETAIL_STACK(), __builtin_return_address(0));
-  if (token != 0) {
-    recorder& r = *this_thread_recorder;
-    const writing now(r);
-    book_wait(r, device_work::wait_begin, monotonic_ns());
-  }
-  return token;
-}
+ADAPTYST_DETAIL_COLD uint64_t begin_wait_with(site& marker, text name, uint32_t device,
+                                              const payload_values* payload) noexcept;
 
 template <bool Literal, class Name>
 ADAPTYST_DETAIL_INLINE uint64_t begin_wait(site& marker, uint32_t device, const Name& name) noexcept {
@@ -57,5 +48,9 @@ ADAPTYST_DETAIL_INLINE uint64_t begin_offload(site& marker, const Name& name, co
                                   ADAPTYST_DETAIL_PASTE(adaptyst_site_, number), 0U, __VA_ARGS__)          \
                             : 0U                                                                           \
   }
+
+#ifndef ADAPTYST_LINK_MARKERS
+#include "offload_scope_calls.hpp"
+#endif
 
 #endif

@@ -4,6 +4,7 @@
 
 #include "device_id.hpp"
 #include "handle.hpp"
+#include "loss.hpp"
 
 namespace adaptyst { inline namespace v1 { namespace detail {
 
@@ -14,9 +15,6 @@ struct handed_over {
   uint64_t epoch;
   uint64_t thread;
 };
-
-// What a histogram can tell, 19 hours. Times of a clock that is not the one they are said to be in are beyond, as a rule.
-constexpr uint64_t longest_operation_ns = uint64_t{1} << 46;
 
 struct pending_operation {
   pending begun;
@@ -36,94 +34,23 @@ ADAPTYST_DETAIL_INLINE uint64_t number_of_queue(Queue* queue) noexcept {
 ADAPTYST_DETAIL_INLINE uint64_t number_of_queue(decltype(nullptr)) noexcept { return 0; }
 
 template <class = void>
-__attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN inline handed_over hand_over() noexcept {
-  recorder* const opened = open_recorder();
-  if (opened == nullptr) return {};
-  recorder& r = *opened;
-  const writing now(r);
-  return {current_path(r), monotonic_ns(), r.epoch, load(r.thread)};
-}
-
+__attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN handed_over hand_over() noexcept;
 // `when`: null for now.
 template <class = void>
-__attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN inline pending_operation submit_event(
-    text name, uint32_t device, uint32_t kind, uint64_t queue, const payload_values* payload, const char* file,
-    const char* function, uint32_t line, const handed_over* when) noexcept {
-  pending_operation made{};
-  recorder* const opened = open_recorder();
-  if (opened == nullptr) return made;
-  recorder& r = *opened;
-  if (device == 0) device = most_devices + 1;  // it could not be looked up, and is not the host
-  {
-    const writing now(r);
-    if (when != nullptr && when->epoch != r.epoch) return made;  // of an earlier collector
-    site marker{nullptr, 0, file, function, line, kind, nullptr};
-    // What is submitted is mostly what was submitted before; to compare its texts takes a third of what it takes to hash them.
-    const uint64_t place = mix(reinterpret_cast<uintptr_t>(name.data) ^ (uint64_t{line} << 32));
-    const adaptyst_site*& known = r.submitted[place >> (64 - log_of_submitted)];
-    if (known != nullptr && is_record_of(*known, name, kind, file, function, line) && is_record_with(*known, payload)) {
-      marker.name = name.data;
-      marker.record = known;
-    }
-    if (!begin_pending_below(r, when != nullptr ? when->region : current_path(r), marker, name, device, payload,
-                             made.begun))
-      return made;
-    known = made.begun.path->site;
-    made.thread = when != nullptr ? when->thread : load(r.thread);
-    made.queue = queue;
-  }
-  // Not from the calibrated counter: its line drifts off CLOCK_MONOTONIC, in which the device's times are, by
-  // microseconds a minute, and work may start within less after it was submitted.
-  made.submitted_ns = when != nullptr ? when->submitted_ns : monotonic_ns();
-  return made;
-}
-
-// An operation that will not be booked.
+__attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN pending_operation
+submit_event(text name, uint32_t device, uint32_t kind, uint64_t queue, const payload_values* payload, const char* file,
+             const char* function, uint32_t line, const handed_over* when) noexcept;
 template <class = void>
-ADAPTYST_DETAIL_COLD inline void lose_operation(recorder& r, const pending& begun, loss why) noexcept {
-  if (begun.epoch != r.epoch) return;
-  bump(r.begun, -1);
-  count_loss(r, why);
-}
-
+ADAPTYST_DETAIL_COLD void abandon_operation(const pending& begun, loss why) noexcept;
 template <class = void>
-ADAPTYST_DETAIL_COLD inline void abandon_operation(const pending& begun, loss why) noexcept {
-  recorder* const opened = open_recorder();
-  if (opened == nullptr) return;
-  const writing now(*opened);
-  lose_operation(*opened, begun, why);
-}
-
-ADAPTYST_DETAIL_INLINE device_work work_of(uint32_t site_kind) noexcept {
-  if (site_kind == ADAPTYST_SITE_KERNEL) return device_work::kernel;
-  return site_kind == ADAPTYST_SITE_OTHER ? device_work::other : device_work::copy;
-}
-
-template <class = void>
-__attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN inline void complete_operation(const pending_operation& done,
-                                                                                uint64_t started_ns,
-                                                                                uint64_t ended_ns) noexcept {
-  recorder* const opened = open_recorder();
-  if (opened == nullptr) return;
-  recorder& r = *opened;
-  const adaptyst_path* const path = done.begun.path;
-  {
-    const writing now(r);
-    if (started_ns < done.submitted_ns || ended_ns < started_ns || ended_ns - done.submitted_ns > longest_operation_ns)
-      return lose_operation(r, done.begun, loss::bad_times);
-    if (!book_handle(r, done.begun, ended_ns - started_ns)) return;
-    const ledger_entry entry{started_ns, ended_ns,     done.submitted_ns,
-                             done.queue, path->device, work_of(path->site->kind)};
-    book_entry(*r.owner->store, r.epoch, r.booking, entry);
-    if (r.ring != nullptr)
-      trace_operation(*r.ring, path, done.submitted_ns, started_ns, ended_ns, done.queue, done.thread);
-  }
-  if (load(adaptyst_object_v3.region_end) != 0)
-    end_probe (*r.owner)(path->site->name, path->id, started_ns, ended_ns, ended_ns - started_ns, path);
-  if (load(adaptyst_object_v3.event) != 0)
-    adaptyst_probe_operation(path->site->name, path->id, done.submitted_ns, started_ns, ended_ns, path);
-}
+__attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN void complete_operation(const pending_operation& done,
+                                                                         uint64_t started_ns,
+                                                                         uint64_t ended_ns) noexcept;
 
 }}}  // namespace adaptyst::v1::detail
+
+#ifndef ADAPTYST_LINK_MARKERS
+#include "operations_calls.hpp"
+#endif
 
 #endif

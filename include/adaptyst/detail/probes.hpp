@@ -19,13 +19,9 @@
 #ifndef ADAPTYST_DETAIL_PROBES_HPP
 #define ADAPTYST_DETAIL_PROBES_HPP
 
-#include "../probe_abi.h"
-#include "config.hpp"
+#include "object.hpp"
 
 extern "C" {
-
-// Named for its version: ELF objects of different versions may meet in one process.
-ADAPTYST_DETAIL_HIDDEN extern adaptyst_object adaptyst_object_v3;
 
 ADAPTYST_DETAIL_HIDDEN void adaptyst_probe_region_begin(const char* name, uint64_t path_id, uint64_t begin_ns,
                                                         uint64_t depth, const adaptyst_path* path);

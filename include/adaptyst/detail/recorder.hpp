@@ -57,17 +57,6 @@ template <class = void>
 ADAPTYST_DETAIL_INLINE bool is_closed(const recorder& r) noexcept {
   return load(r.left_out) != &r.thinned->open;
 }
-template <class = void>
-ADAPTYST_DETAIL_INLINE void open_gaps(recorder& r) noexcept {
-  store(r.left_out, &r.thinned->open);
-}
-ADAPTYST_DETAIL_INLINE void close_gaps(recorder& r, gaps* closed, const adaptyst_site* by, uintptr_t at) noexcept {
-  store(r.closed_at, at);
-  store(r.closed_by, by);
-  store(r.unseen_rounds, 0);
-  store(r.left_out, closed);
-}
-
 // Of what closed gaps have left out since somebody looked, nobody knows whether it was to be: counted as unmatched.
 template <class = void>
 inline void count_left_out_unseen(recorder& r) noexcept {

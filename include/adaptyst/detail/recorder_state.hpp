@@ -17,7 +17,9 @@
 #define ADAPTYST_DETAIL_RECORDER_STATE_HPP
 
 #include "core_loss.hpp"
+#include "gaps.hpp"
 #include "histogram.h"
+#include "loss.hpp"
 #include "process.hpp"
 #include "row_memory.hpp"
 #include "row_table.hpp"
@@ -25,21 +27,6 @@
 #include "trace_ring.hpp"
 
 namespace adaptyst { inline namespace v1 { namespace detail {
-
-// Why an event was lost.
-enum class loss : unsigned {
-  too_deep,       // more than most_depth regions open on one thread
-  rows_full,      // more than most_rows call paths on one thread
-  tables_full,    // no room for a further marker, call path or device in the process
-  no_memory,      // the recorder could not be made
-  in_signal,      // a signal handler interrupted the recorder of its own thread
-  bad_times,      // an operation that ended before it started, or started before it was submitted
-  no_times,       // an operation whose times its device did not tell
-  unknown_clock,  // an operation whose times cannot be converted
-  device_lost,    // an operation that its device will never finish
-  unmatched,      // begun, and then left by longjmp() or the end of its thread
-  reasons
-};
 
 constexpr uint32_t most_depth = 4096;
 constexpr uint32_t most_rows = 65536;
@@ -101,8 +88,6 @@ constexpr uint64_t is_closing = uint64_t{1} << 62;
 constexpr uint64_t max_weight = uint64_t{1} << 40;
 ADAPTYST_DETAIL_INLINE uint64_t weight_in(const frame& of) noexcept { return of.weight & ~(is_carrier | is_closing); }
 
-// The token of a scope whose event is left out, with what is nested in it.
-constexpr uint64_t closed_token = uint64_t{1} << 63;
 // In the token of one that is booked by the program's own recorder, whatever the engine, with a weight; and that stands for
 // others than itself.
 constexpr uint64_t weighed_token = uint64_t{1} << 61;
@@ -134,29 +119,28 @@ struct recorder_head {
 
 constexpr unsigned log_of_submitted = 5;
 
-struct recorder : recorder_head {
-  // Private from the next page on. What is asked for most is not where the head is within its page: a processor takes a
-  // load for one of what was just stored when the last twelve bits of their addresses are the same.
-  char rest_of_pages[page_bytes + page_bytes / 2 - sizeof(recorder_head)];
+// Private from the next page on. What is asked for most is not where the head is within its page: a processor takes a load
+// for one of what was just stored when the last twelve bits of their addresses are the same.
+struct recorder_pages {
+  char rest[page_bytes + page_bytes / 2 - sizeof(recorder_head)];
+};
 
+// What is asked for most, and stands before the gaps.
+struct recorder_front {
   process* owner;
   uint32_t depth;           // open frames
   uint32_t base;            // of which this many were begun for an earlier collector, and count for nobody
   row* guess;               // below the innermost region: what the next one will probably be; the root: no idea
   uint64_t own_epoch;       // `epoch` for its own thread: in a forked child others put new pages where that is
   uint64_t counting_epoch;  // the epoch, if timestamps are the processor's counter; never one otherwise
-  gaps* left_out;           // in force: either of these
-  thinning* thinned;        // its own
-  uintptr_t closed_at;      // where the region stands that has closed the gaps: what is nested in it stands below
-  const adaptyst_site* closed_by;
-  uint32_t unseen_rounds;  // how often as many events as may be were left out in it unseen
-  uint32_t never_closes;   // a region that had closed them was left by a jump: from then on every subtree is recorded
-  uint64_t cluster;        // the event around all that is recorded with a weight now, by its token
+};
+
+struct recorder : recorder_head, recorder_pages, recorder_front, gap_state {
+  uint64_t cluster;  // the event around all that is recorded with a weight now, by its token
   uint64_t cluster_weight;
   core_watch watch;                                        // of the event that is timed and has a weight
   int64_t owed_waits;                                      // see book_wait()
   ledger_place booking;                                    // where the next entry of the ledger goes
-  uintptr_t stands_at;                                     // the owner's thread_pointer(), dead or alive
   trace_ring* kept_ring;                                   // of an earlier epoch, perhaps
   uint64_t forks;                                          // process::forks, when it was enlisted
   const adaptyst_site* submitted[1U << log_of_submitted];  // records of operations, see submit_event()
@@ -193,42 +177,6 @@ constexpr uint64_t layout_of_state =
         sizeof(row) ^ (uint64_t{rows_per_chunk} << 24) ^ (uint64_t{sizeof(adaptyst_site)} << 8) ^
         (uint64_t{ADAPTYST_HISTOGRAM_BUCKETS} << 16) ^ (uint64_t{sizeof(frame)} << 32) ^
         (uint64_t{offsetof(control_page, owners)} << 40) ^ (uint64_t{offsetof(control_page, recorders)} << 48));
-
-// Hidden, one for each ELF object and thread: one pointer of TLS, whatever the program marks.
-ADAPTYST_DETAIL_HIDDEN inline thread_local recorder* this_thread_recorder = nullptr;
-
-// Where a thread stands in memory; one that comes later may stand where one stood that has ended.
-ADAPTYST_DETAIL_INLINE uintptr_t thread_pointer() noexcept {
-#ifdef __x86_64__
-  uintptr_t self;
-  __asm__("mov %%fs:0, %0" : "=r"(self));
-  return self;
-#else
-  return reinterpret_cast<uintptr_t>(__builtin_thread_pointer());
-#endif
-}
-
-// Recorders by the places of their threads, for code in which to ask for a thread's variable takes a call: that of shared
-// libraries on x86-64. Who finds no recorder in his place, or one that stands elsewhere by now, takes the long way.
-constexpr unsigned log_of_places = 8;
-ADAPTYST_DETAIL_HIDDEN inline recorder* recorders_by_place[1U << log_of_places] = {};
-
-ADAPTYST_DETAIL_INLINE recorder*& place_of_recorder(uintptr_t thread) noexcept {
-  return recorders_by_place[(thread * 0x9E3779B97F4A7C15U) >> (64 - log_of_places)];
-}
-
-// A recorder whose gaps this thread may count down, without a call: its own, or, as long as it has none, that of a thread
-// which stood at its place. Null or less than an address where none is at hand.
-template <class = void>
-ADAPTYST_DETAIL_INLINE recorder* recorder_at_hand() noexcept {
-#if defined(__x86_64__) && defined(__PIC__) && !defined(__PIE__)
-  const uintptr_t thread = thread_pointer();
-  recorder* const found = load_acquire(place_of_recorder(thread));
-  return found != nullptr && load(found->stands_at) == thread ? found : nullptr;
-#else
-  return this_thread_recorder;
-#endif
-}
 
 // Stands in this_thread_recorder while the recorder is being found, for signal handlers to see.
 inline recorder* being_found() noexcept { return reinterpret_cast<recorder*>(uintptr_t{1}); }

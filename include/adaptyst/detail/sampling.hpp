@@ -10,22 +10,9 @@
 #ifndef ADAPTYST_DETAIL_SAMPLING_HPP
 #define ADAPTYST_DETAIL_SAMPLING_HPP
 
-#include "atomic.hpp"
-#include "site_step.hpp"
+#include "gaps.hpp"
 
 namespace adaptyst { inline namespace v1 { namespace detail {
-
-struct gaps {
-  uint32_t gap[steps_with_room];  // the how-manieth event on this step is the next to be taken; 0: not drawn yet
-  gaps* nested;                   // in force while an event on a step of subtrees is left out; null: it is these
-};
-
-// Of one thread.
-struct alignas(64) thinning {
-  gaps open;
-  gaps closed;      // inside an event that is left out, or that is timed without what is nested in it
-  uint64_t random;  // never 0, but in a child that has forked
-};
 
 // So many events are left out at once, each without a look at whether the region around them still is open.
 constexpr uint32_t max_left_out_unseen = 64;

@@ -2,7 +2,8 @@
 #ifndef ADAPTYST_DETAIL_SCOPE_HPP
 #define ADAPTYST_DETAIL_SCOPE_HPP
 
-#include "frames.hpp"
+#include "gaps.hpp"
+#include "site.hpp"
 
 namespace adaptyst { inline namespace v1 { namespace detail {
 
@@ -35,7 +36,8 @@ ADAPTYST_DETAIL_INLINE uint64_t leave_out(const site& marker, uint32_t zero = 0)
   if (ADAPTYST_DETAIL_UNLIKELY(record == nullptr)) return undecided;
   if (ADAPTYST_DETAIL_UNLIKELY(reinterpret_cast<uintptr_t>(r) <= 1)) return undecided;
   const uint64_t step = load(*record->step) % steps_with_room;  // whatever an observer has written there
-  gaps& in_force = *load(r->left_out);
+  gap_state& state = gap_state_of(*r);
+  gaps& in_force = *load(state.left_out);
   uint32_t& gap = in_force.gap[step + (__builtin_constant_p(step) ? zero : 0)];
   const uint32_t left = load(gap);
   if (ADAPTYST_DETAIL_UNLIKELY(left <= 1)) return undecided;
@@ -43,31 +45,31 @@ ADAPTYST_DETAIL_INLINE uint64_t leave_out(const site& marker, uint32_t zero = 0)
   if (ADAPTYST_DETAIL_LIKELY(!takes_subtree(step))) return 0;
   gaps* const closed = load(in_force.nested);
   if (closed == nullptr) return 0;  // the region around it takes it along
-  close_gaps(*r, closed, record, stack_pointer());
+  close_gaps(state, closed, record, stack_pointer());
   return closed_token;
 }
 
 // Where another thread has taken the place of this one's recorder meanwhile.
 template <class = void>
-ADAPTYST_DETAIL_COLD inline void end_left_out_elsewhere() noexcept {
-  recorder* const own = this_thread_recorder;
-  if (reinterpret_cast<uintptr_t>(own) > 1) open_gaps(*own);
-}
+ADAPTYST_DETAIL_COLD void end_left_out_elsewhere() noexcept;
 
 // The end of what leave_out() has left out.
 template <class = void>
 ADAPTYST_DETAIL_INLINE void end_left_out() noexcept {
   recorder* const r = recorder_at_hand();
-  if (ADAPTYST_DETAIL_LIKELY(reinterpret_cast<uintptr_t>(r) > 1)) open_gaps(*r);
+  if (ADAPTYST_DETAIL_LIKELY(reinterpret_cast<uintptr_t>(r) > 1)) open_gaps(gap_state_of(*r));
   else end_left_out_elsewhere();
 }
 
 // The three functions that a scope calls are only ways to others: being cold, they move the calls to them, and the work
 // between, out of the hot code of their callers, which functions that are to be fast must not be.
 template <class = void>
-ADAPTYST_DETAIL_COLD inline void leave_scope(uint64_t token) noexcept {
-  pop_again(token);
-}
+ADAPTYST_DETAIL_COLD uint64_t begin_named(site& marker, uint32_t device) noexcept;
+template <class = void>
+ADAPTYST_DETAIL_COLD uint64_t begin_with(site& marker, text name, uint32_t device,
+                                         const payload_values* payload) noexcept;
+template <class = void>
+ADAPTYST_DETAIL_COLD void leave_scope(uint64_t token) noexcept;
 
 // The object behind ADAPTYST_REGION. Holds a number, in a register: 0 while nobody looks.
 template <class = void>
@@ -88,17 +90,6 @@ class scope {
  private:
   uint64_t token_;
 };
-
-template <class = void>
-ADAPTYST_DETAIL_COLD inline uint64_t begin_named(site& marker, uint32_t device) noexcept {
-  return push_again(marker, device, ADAPTYST_DETAIL_STACK(), __builtin_return_address(0));
-}
-
-template <class = void>
-ADAPTYST_DETAIL_COLD inline uint64_t begin_with(site& marker, text name, uint32_t device,
-                                                const payload_values* payload) noexcept {
-  return push_frame(marker, name, device, payload, ADAPTYST_DETAIL_STACK(), __builtin_return_address(0));
-}
 
 template <bool Literal, class Name>
 ADAPTYST_DETAIL_INLINE uint64_t begin_scope(site& marker, uint32_t device, const Name& name) noexcept {
@@ -149,5 +140,9 @@ uint64_t begin_scope(site&, uint32_t, const Name&, const Payloads&...) noexcept 
     ADAPTYST_DETAIL_BEGIN(number, true,                                                                          \
                           ::adaptyst::detail::begin_named(ADAPTYST_DETAIL_PASTE(adaptyst_site_, number), 0U))    \
   }
+
+#ifndef ADAPTYST_LINK_MARKERS
+#include "scope_calls.hpp"
+#endif
 
 #endif

@@ -1,0 +1,52 @@
+// The list of devices of the process.
+#ifndef ADAPTYST_DETAIL_DEVICE_ID_CALLS_HPP
+#define ADAPTYST_DETAIL_DEVICE_ID_CALLS_HPP
+
+#include "device_id.hpp"
+#include "recorder.hpp"
+
+namespace adaptyst { inline namespace v1 {
+
+namespace detail {
+
+template <class = void>
+inline uint32_t find_device(process& in, uint32_t kind, uint32_t index,
+                            const char (&name)[name_bytes_of_device]) noexcept {
+  constexpr unsigned longest_wait = 1U << 28;
+  for (uint32_t at = 0; at != most_devices; ++at) {
+    device_entry& entry = in.store->ledger.devices[at];
+    uint32_t state = load_acquire(entry.state);
+    if (state == 0 && compare_exchange(entry.state, state, uint32_t{1})) {
+      store(entry.kind, kind);
+      store(entry.index, index);
+      for (size_t byte = 0; byte != sizeof entry.name; ++byte) store(entry.name[byte], name[byte]);
+      store_release(entry.state, 2);
+      return at + 1;
+    }
+    // A handful of stores on another thread, unless that has lost its processor to ours for good.
+    for (unsigned spin = 0; load_acquire(entry.state) == 1; ++spin)
+      if (spin == longest_wait) return most_devices + 1;
+    if (entry.kind == kind && entry.index == index && __builtin_memcmp(entry.name, name, sizeof entry.name) == 0)
+      return at + 1;
+  }
+  return most_devices + 1;  // no row for it: counted as lost by who asked
+}
+
+}  // namespace detail
+
+template <class>
+ADAPTYST_DETAIL_COLD uint32_t device_access::look_up(const device& of) noexcept {
+  // What this cannot do, in a signal handler or without memory, the event that follows cannot either, and counts it.
+  detail::recorder* r = detail::this_thread_recorder;
+  if (reinterpret_cast<uintptr_t>(r) == 1) return 0;
+  if (r == nullptr && (r = detail::find_recorder()) == nullptr) return 0;
+  if (!detail::is_own(*r) || detail::is_being_written(*r)) return 0;
+  const detail::writing now(*r);  // a signal handler must not meet a half-written entry of its own thread
+  const uint32_t found = detail::find_device(*r->owner, static_cast<uint32_t>(of.kind_), of.index_, of.name_);
+  detail::store(of.id_, found);
+  return found;
+}
+
+}}  // namespace adaptyst::v1
+
+#endif

@@ -1,0 +1,92 @@
+// What a marker's own code knows of its thread: how many events are to be left out before the next one is taken. The rest of
+// a recorder is for functions that it calls.
+#ifndef ADAPTYST_DETAIL_GAPS_HPP
+#define ADAPTYST_DETAIL_GAPS_HPP
+
+#include <stddef.h>
+
+#include "atomic.hpp"
+#include "site_step.hpp"
+
+namespace adaptyst { inline namespace v1 { namespace detail {
+
+struct recorder;
+
+struct gaps {
+  uint32_t gap[steps_with_room];  // the how-manieth event on this step is the next to be taken; 0: not drawn yet
+  gaps* nested;                   // in force while an event on a step of subtrees is left out; null: it is these
+};
+
+// Of one thread.
+struct alignas(64) thinning {
+  gaps open;
+  gaps closed;      // inside an event that is left out, or that is timed without what is nested in it
+  uint64_t random;  // never 0, but in a child that has forked
+};
+
+// A part of the recorder.
+struct gap_state {
+  gaps* left_out;       // in force: either of these
+  thinning* thinned;    // its own
+  uintptr_t closed_at;  // where the region stands that has closed the gaps: what is nested in it stands below
+  const adaptyst_site* closed_by;
+  uint32_t unseen_rounds;  // how often as many events as may be were left out in it unseen
+  uint32_t never_closes;   // a region that had closed them was left by a jump: from then on every subtree is recorded
+  uintptr_t stands_at;     // the owner's thread_pointer(), dead or alive
+};
+constexpr size_t offset_of_gap_state = 6184;  // in the recorder
+
+ADAPTYST_DETAIL_INLINE gap_state& gap_state_of(recorder& of) noexcept {
+  return *reinterpret_cast<gap_state*>(reinterpret_cast<char*>(&of) + offset_of_gap_state);
+}
+
+ADAPTYST_DETAIL_INLINE void open_gaps(gap_state& of) noexcept { store(of.left_out, &of.thinned->open); }
+ADAPTYST_DETAIL_INLINE void close_gaps(gap_state& of, gaps* closed, const adaptyst_site* by, uintptr_t at) noexcept {
+  store(of.closed_at, at);
+  store(of.closed_by, by);
+  store(of.unseen_rounds, 0);
+  store(of.left_out, closed);
+}
+
+// The token of a scope whose event is left out, with what is nested in it.
+constexpr uint64_t closed_token = uint64_t{1} << 63;
+
+// Hidden, one for each ELF object and thread: one pointer of TLS, whatever the program marks.
+ADAPTYST_DETAIL_HIDDEN inline thread_local recorder* this_thread_recorder = nullptr;
+
+// Where a thread stands in memory; one that comes later may stand where one stood that has ended.
+ADAPTYST_DETAIL_INLINE uintptr_t thread_pointer() noexcept {
+#ifdef __x86_64__
+  uintptr_t self;
+  __asm__("mov %%fs:0, %0" : "=r"(self));
+  return self;
+#else
+  return reinterpret_cast<uintptr_t>(__builtin_thread_pointer());
+#endif
+}
+
+// Recorders by the places of their threads, for code in which to ask for a thread's variable takes a call: that of shared
+// libraries on x86-64. Who finds no recorder in his place, or one that stands elsewhere by now, takes the long way.
+constexpr unsigned log_of_places = 8;
+ADAPTYST_DETAIL_HIDDEN inline recorder* recorders_by_place[1U << log_of_places] = {};
+
+ADAPTYST_DETAIL_INLINE recorder*& place_of_recorder(uintptr_t thread) noexcept {
+  return recorders_by_place[(thread * 0x9E3779B97F4A7C15U) >> (64 - log_of_places)];
+}
+
+// A recorder whose gaps this thread may count down, without a call: its own, or, as long as it has none, that of a thread
+// which stood at its place. Null or less than an address where none is at hand.
+template <class = void>
+ADAPTYST_DETAIL_INLINE recorder* recorder_at_hand() noexcept {
+#if defined(__x86_64__) && defined(__PIC__) && !defined(__PIE__)
+  const uintptr_t thread = thread_pointer();
+  recorder* const found = load_acquire(place_of_recorder(thread));
+  return found != nullptr && load(gap_state_of(*found).stands_at) == thread ? found : nullptr;
+#else
+  return this_thread_recorder;
+#endif
+}
+
+}}}  // namespace adaptyst::v1::detail
+
+#endif

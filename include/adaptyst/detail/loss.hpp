@@ -1,0 +1,23 @@
+// Why an event was lost.
+#ifndef ADAPTYST_DETAIL_LOSS_HPP
+#define ADAPTYST_DETAIL_LOSS_HPP
+
+namespace adaptyst { inline namespace v1 { namespace detail {
+
+enum class loss : unsigned {
+  too_deep,       // more than most_depth regions open on one thread
+  rows_full,      // more than most_rows call paths on one thread
+  tables_full,    // no room for a further marker, call path or device in the process
+  no_memory,      // the recorder could not be made
+  in_signal,      // a signal handler interrupted the recorder of its own thread
+  bad_times,      // an operation that ended before it started, or started before it was submitted
+  no_times,       // an operation whose times its device did not tell
+  unknown_clock,  // an operation whose times cannot be converted
+  device_lost,    // an operation that its device will never finish
+  unmatched,      // begun, and then left by longjmp() or the end of its thread
+  reasons
+};
+
+}}}  // namespace adaptyst::v1::detail
+
+#endif

@@ -1,0 +1,38 @@
+// Where what a program says of its run is kept.
+#ifndef ADAPTYST_DETAIL_METADATA_CALLS_HPP
+#define ADAPTYST_DETAIL_METADATA_CALLS_HPP
+
+#include "../metadata.hpp"
+#include "recorder.hpp"
+
+#ifndef ADAPTYST_DISABLE
+
+namespace adaptyst { inline namespace v1 { namespace detail {
+
+template <size_t Bytes>
+inline void copy_text(char (&to)[Bytes], text from) noexcept {
+  const size_t bytes = from.bytes < Bytes ? from.bytes : Bytes - 1;
+  if (bytes != 0) __builtin_memcpy(to, from.data, bytes);
+  to[bytes] = '\0';
+}
+
+// Places are given out once, so that neither a lock nor a second look is needed.
+template <class>
+ADAPTYST_DETAIL_COLD void keep_metadata(text name, text value) noexcept {
+  const system::errno_kept unchanged;
+  process* const in = process_of(adaptyst_object_v3);
+  if (in == nullptr || !notice_fork(*in)) return;
+  store(in->store->head.layout, layout_of_state);
+  metadata_table& all = in->store->metadata;
+  const uint64_t place = fetch_add(all.told, 1);
+  if (place >= most_metadata) return;
+  copy_text(all.entries[place].name, name);
+  copy_text(all.entries[place].value, value);
+  store_release(all.entries[place].is_there, uint64_t{1});
+}
+
+}}}  // namespace adaptyst::v1::detail
+
+#endif
+
+#endif
