@@ -12,16 +12,12 @@
 
 namespace adaptyst::tools {
 
-namespace {
+std::size_t help_width() {
+  // Beyond that, the eye does not find the next line.
+  constexpr std::size_t widest = 120;
+  return std::min(lib::terminal_width(STDOUT_FILENO), widest);
+}
 
-constexpr std::size_t names_at = 2;
-constexpr std::size_t meanings_at = 26;
-// Beyond that, the eye does not find the next line.
-constexpr std::size_t widest = 120;
-// Below that, meanings beside names would be a column of single words.
-constexpr std::size_t narrow = 60;
-
-// Broken at spaces; all lines but the first begin at column `indent`, and `begun` columns of the first are taken.
 std::string flowed(const std::string& text, std::size_t to, std::size_t indent, std::size_t begun) {
   std::istringstream words(text);
   std::string lines;
@@ -41,6 +37,13 @@ std::string flowed(const std::string& text, std::size_t to, std::size_t indent, 
   }
   return lines + "\n";
 }
+
+namespace {
+
+constexpr std::size_t names_at = 2;
+constexpr std::size_t meanings_at = 26;
+// Below that, meanings beside names would be a column of single words.
+constexpr std::size_t narrow = 60;
 
 // A name and what it means, beside it or below.
 std::string entry(const std::string& name, const std::string& meaning, std::size_t to) {
@@ -66,7 +69,7 @@ std::string entries(const char* heading, const std::vector<const CLI::Option*>& 
 }  // namespace
 
 std::string terminal_help::make_help(const CLI::App* of, std::string name, CLI::AppFormatMode) const {
-  const std::size_t to = std::min(lib::terminal_width(STDOUT_FILENO), widest);
+  const std::size_t to = help_width();
   const notes said = notes_of(*of);
   std::string text = flowed(of->get_description() + ".", to, 0, 0);
   text += "\n" + flowed("Usage: " + synopsis_of(*of, name), to, 7, 0);

@@ -60,6 +60,8 @@ def test_help_is_as_wide_as_the_terminal():
             prose = [line for line in text.splitlines() if not re.match(r"  (\$|\S+.*\|)|Usage:", line)]
             require(max(map(len, prose)) <= max(width, 50), f"{name} at {width}:\n{text}")
             require(max(map(len, prose)) > width - 20, f"{name} at {width} is narrow:\n{text}")
+        text = adaptyst("help", "options", env={**os.environ, "COLUMNS": str(width)}).out
+        require(max(map(len, text.splitlines())) <= max(width, 70), f"options at {width}:\n{text}")
 
 
 def test_every_subcommand_has_examples_that_it_understands():
