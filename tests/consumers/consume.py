@@ -104,7 +104,7 @@ def install_shared():
 
 def install_headers():
     # Nothing that only the collector needs is there.
-    install("headers", "-DADAPTYST_BUILD_COLLECTOR=OFF", "-DADAPTYST_BUILD_ADAPTERS=OFF", "-DCMAKE_DISABLE_FIND_PACKAGE_fmt=ON",
+    install("headers", "-DADAPTYST_BUILD_COLLECTOR=OFF", "-DCMAKE_DISABLE_FIND_PACKAGE_fmt=ON",
             "-DCMAKE_DISABLE_FIND_PACKAGE_nlohmann_json=ON", "-DCMAKE_DISABLE_FIND_PACKAGE_PkgConfig=ON")
     require(not list(prefix("headers").rglob("libadaptyst*")), "a library came with the headers")
 
