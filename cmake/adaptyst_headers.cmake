@@ -8,6 +8,9 @@ target_include_directories(adaptyst_headers INTERFACE $<BUILD_INTERFACE:${PROJEC
                                                       $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
 
 # Payloads need Boost.PFR (Boost 1.75). It may lie anywhere; markers without payloads do without it.
+if(ADAPTYST_PFR_INCLUDE_DIR AND NOT EXISTS "${ADAPTYST_PFR_INCLUDE_DIR}/boost/pfr/core.hpp")
+  message(FATAL_ERROR "adaptyst: ADAPTYST_PFR_INCLUDE_DIR=${ADAPTYST_PFR_INCLUDE_DIR}, but there is no boost/pfr/core.hpp in it")
+endif()
 find_path(ADAPTYST_PFR_FOUND_DIR boost/pfr/core.hpp HINTS ${ADAPTYST_PFR_INCLUDE_DIR}
           PATHS ${PROJECT_SOURCE_DIR}/build/boost/usr/include)
 mark_as_advanced(ADAPTYST_PFR_FOUND_DIR)

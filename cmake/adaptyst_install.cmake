@@ -1,32 +1,47 @@
-# What `cmake --install` puts where: headers, library, command, CMake package and pkg-config files. Nothing installed knows the
+# What `cmake --install` puts where, in the components headers, library, command, adapters and docs. Nothing installed knows the
 # build tree or even the prefix, so that a tree may be moved, and `cmake --install --prefix` may name another.
 include(CMakePackageConfigHelpers)
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/adaptyst)
 set(pkgconfig_dir ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 
-install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/adaptyst DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/adaptyst DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT headers
         FILES_MATCHING PATTERN "*.hpp" PATTERN "*.h")
-install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT headers)
 
 install(TARGETS adaptyst_headers EXPORT adaptystTargets)
+install(EXPORT adaptystTargets NAMESPACE adaptyst:: DESTINATION ${package_dir} COMPONENT headers)
+# Exports of their own: who asks for the headers only has no libraries, and needs none of what a static collector is linked with.
 if(TARGET adaptyst_markers)
-  install(TARGETS adaptyst_markers EXPORT adaptystTargets)
+  install(TARGETS adaptyst_markers EXPORT adaptystMarkersTargets COMPONENT library)
+  install(EXPORT adaptystMarkersTargets NAMESPACE adaptyst:: DESTINATION ${package_dir} COMPONENT library)
 endif()
-install(EXPORT adaptystTargets NAMESPACE adaptyst:: DESTINATION ${package_dir})
-
-# An export of its own: who asks for the headers only needs none of what a static collector is linked with.
 if(ADAPTYST_BUILD_COLLECTOR)
-  install(TARGETS adaptyst_collector EXPORT adaptystCollectorTargets)
-  install(EXPORT adaptystCollectorTargets NAMESPACE adaptyst:: DESTINATION ${package_dir})
+  install(TARGETS adaptyst_collector EXPORT adaptystCollectorTargets COMPONENT library)
+  install(EXPORT adaptystCollectorTargets NAMESPACE adaptyst:: DESTINATION ${package_dir} COMPONENT library)
   get_target_property(collector_type adaptyst_collector TYPE)
 endif()
 
 if(TARGET adaptyst_command)
-  # Finds a shared collector beside itself, wherever the tree is moved.
-  file(RELATIVE_PATH to_libraries ${CMAKE_INSTALL_FULL_BINDIR} ${CMAKE_INSTALL_FULL_LIBDIR})
-  set_target_properties(adaptyst_command PROPERTIES INSTALL_RPATH "$ORIGIN/${to_libraries}")
-  install(TARGETS adaptyst_command RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+  if(collector_type STREQUAL SHARED_LIBRARY)
+    # Finds it beside itself, wherever the tree is moved.
+    file(RELATIVE_PATH to_libraries ${CMAKE_INSTALL_FULL_BINDIR} ${CMAKE_INSTALL_FULL_LIBDIR})
+    set_target_properties(adaptyst_command PROPERTIES INSTALL_RPATH "$ORIGIN/${to_libraries}")
+  endif()
+  install(TARGETS adaptyst_command RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT command)
 endif()
+if(TARGET adaptyst_pages)
+  set(pages ${PROJECT_BINARY_DIR}/tools/pages)
+  install(DIRECTORY ${pages}/man1 DESTINATION ${CMAKE_INSTALL_MANDIR} COMPONENT command)
+  install(FILES ${pages}/bash/adaptyst DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions COMPONENT command)
+  install(FILES ${pages}/zsh/_adaptyst DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions COMPONENT command)
+  install(FILES ${pages}/fish/adaptyst.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d COMPONENT command)
+endif()
+
+# In the folders of the sources, so that links from page to page hold.
+install(FILES ${PROJECT_SOURCE_DIR}/README.md ${PROJECT_SOURCE_DIR}/CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT docs)
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/docs DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT docs)
+install(FILES ${PROJECT_SOURCE_DIR}/docs/profile-schema.json ${PROJECT_SOURCE_DIR}/docs/comparison-schema.json
+        DESTINATION ${CMAKE_INSTALL_DATADIR}/adaptyst COMPONENT docs)
 
 set(version_arguments COMPATIBILITY SameMinorVersion)
 if(NOT ADAPTYST_BUILD_COLLECTOR)
@@ -37,7 +52,7 @@ configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/adaptystConfig.cmake.i
                               ${PROJECT_BINARY_DIR}/adaptystConfig.cmake
                               INSTALL_DESTINATION ${package_dir} NO_SET_AND_CHECK_MACRO)
 install(FILES ${PROJECT_BINARY_DIR}/adaptystConfig.cmake ${PROJECT_BINARY_DIR}/adaptystConfigVersion.cmake
-        DESTINATION ${package_dir})
+        DESTINATION ${package_dir} COMPONENT headers)
 
 # pkg-config: the prefix follows from where the file lies. Directories that were given as absolute ones stay so.
 cmake_path(ABSOLUTE_PATH pkgconfig_dir BASE_DIRECTORY /prefix OUTPUT_VARIABLE there)
@@ -50,7 +65,7 @@ endif()
 cmake_path(ABSOLUTE_PATH CMAKE_INSTALL_INCLUDEDIR BASE_DIRECTORY "\${prefix}" OUTPUT_VARIABLE pc_includedir)
 cmake_path(ABSOLUTE_PATH CMAKE_INSTALL_LIBDIR BASE_DIRECTORY "\${prefix}" OUTPUT_VARIABLE pc_libdir)
 configure_file(${PROJECT_SOURCE_DIR}/cmake/adaptyst.pc.in ${PROJECT_BINARY_DIR}/adaptyst.pc @ONLY)
-install(FILES ${PROJECT_BINARY_DIR}/adaptyst.pc DESTINATION ${pkgconfig_dir})
+install(FILES ${PROJECT_BINARY_DIR}/adaptyst.pc DESTINATION ${pkgconfig_dir} COMPONENT headers)
 
 if(ADAPTYST_BUILD_COLLECTOR)
   # A shared library brings its own; who links a static one needs them too, with or without pkg-config's --static.
@@ -69,5 +84,13 @@ if(ADAPTYST_BUILD_COLLECTOR)
     set(pc_requires_private ${pc_needs})
   endif()
   configure_file(${PROJECT_SOURCE_DIR}/cmake/adaptyst-collector.pc.in ${PROJECT_BINARY_DIR}/adaptyst-collector.pc @ONLY)
-  install(FILES ${PROJECT_BINARY_DIR}/adaptyst-collector.pc DESTINATION ${pkgconfig_dir})
+  install(FILES ${PROJECT_BINARY_DIR}/adaptyst-collector.pc DESTINATION ${pkgconfig_dir} COMPONENT library)
+endif()
+
+# A host's uninstallation and packages are its own.
+if(PROJECT_IS_TOP_LEVEL)
+  add_custom_target(uninstall
+    COMMAND ${CMAKE_COMMAND} -DBUILD=${PROJECT_BINARY_DIR} -P ${PROJECT_SOURCE_DIR}/cmake/adaptyst_uninstall.cmake
+    VERBATIM)
+  include(adaptyst_packages)
 endif()

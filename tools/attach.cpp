@@ -70,6 +70,10 @@ void add_attach(CLI::App& to) {
   add_observing(*command, asked->observing);
   add_view(*command, asked->observing);
   command->footer(
+      "$ adaptyst attach 4711\n"
+      "$ adaptyst attach --duration 10 --output profile.json 4711\n"
+      "$ adaptyst attach --all\n"
+      "\n"
       "Regions that are open at the beginning are not counted. At the end the program's code is as it was, and its\n"
       "markers sleep again. Children that the program forks are not observed, but with --all and --name: there,\n"
       "processes with markers that come later are observed as well, within the interval, or, if they load what has\n"

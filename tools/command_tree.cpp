@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <sstream>
 
 namespace adaptyst::tools {
 
@@ -32,6 +33,25 @@ std::vector<std::string> choices_of(const CLI::Option& option) {
   const std::size_t close = type.find('}', std::min(open, type.size()));
   if (close == std::string::npos) return {};
   return CLI::detail::split(type.substr(open + 1, close - open - 1), ',');
+}
+
+notes notes_of(const CLI::App& of) {
+  notes found;
+  std::istringstream lines(of.get_footer());
+  bool begins = true;
+  for (std::string line; std::getline(lines, line);) {
+    if (line.rfind("$ ", 0) == 0) found.examples.push_back(line.substr(2));
+    else if (!line.empty() && begins) found.paragraphs.push_back(line);
+    else if (!line.empty()) found.paragraphs.back() += " " + line;
+    begins = line.empty() || line.front() == '$';
+  }
+  return found;
+}
+
+std::string synopsis_of(const CLI::App& of, const std::string& name) {
+  std::string synopsis = name + " [OPTIONS]";
+  for (const CLI::Option* option : positionals_of(of)) synopsis += " " + usage_of(*option);
+  return subcommands_of(of).empty() ? synopsis : synopsis + " SUBCOMMAND";
 }
 
 std::string cell(const std::string& text) {

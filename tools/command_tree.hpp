@@ -1,4 +1,4 @@
-// The command line as a tree to walk, for what is made from it: documentation and completion.
+// The command line as a tree to walk, for what is made from it: help, documentation and completion.
 #ifndef ADAPTYST_TOOLS_COMMAND_TREE_HPP
 #define ADAPTYST_TOOLS_COMMAND_TREE_HPP
 
@@ -18,6 +18,15 @@ std::vector<std::string> names_of(const CLI::Option& option);
 // What an option may be set to; empty if that is not a matter of a few words.
 std::vector<std::string> choices_of(const CLI::Option& option);
 bool takes_a_value(const CLI::Option& option);
+// What its footer is made of: lines that begin with "$ ", then paragraphs. Where these are broken means nothing.
+struct notes {
+  std::vector<std::string> examples;  // without the "$ "
+  std::vector<std::string> paragraphs;
+};
+notes notes_of(const CLI::App& of);
+
+// "adaptyst run [OPTIONS] COMMAND..."
+std::string synopsis_of(const CLI::App& of, const std::string& name);
 // As it stands in a table of Markdown.
 std::string cell(const std::string& text);
 // "FILE...", "[COMMAND]", "--output FILE.json"

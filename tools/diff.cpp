@@ -76,6 +76,9 @@ void add_diff(CLI::App& to) {
   add_output(*command, asked->outputs, "Write the comparison to this file");
   add_format(*command, asked->format);
   command->footer(
+      "$ adaptyst diff old.json new.json\n"
+      "$ adaptyst diff old-*.json -- new-*.json --fail-above 5%\n"
+      "\n"
       "Did my change make it faster? `adaptyst diff old.json new.json` compares two runs,\n"
       "`adaptyst diff old-*.json -- new-*.json` several of each, best taken by turns (docs/comparing.md).\n"
       "\n"

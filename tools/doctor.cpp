@@ -12,6 +12,9 @@ void add_doctor(CLI::App& to) {
   CLI::App* const command = to.add_subcommand("doctor", "Find out whether eBPF works here, and what stands in its way");
   add_format(*command, *format);
   command->footer(
+      "$ adaptyst doctor\n"
+      "$ adaptyst doctor --format json\n"
+      "\n"
       "Each check is ok, no or unknown; below it stands what it is good for and, where it is missing, what to do. "
       "The\n"
       "programs are really loaded, and attached to a function of the command's own: the first check, and the exit\n"

@@ -1,10 +1,11 @@
-// Help in words, and docs/cli.md, from what the subcommands say of themselves.
+// Help in words, docs/cli.md and manual pages, from what the subcommands say of themselves.
 #include <fmt/format.h>
 
 #include <memory>
 
 #include "command_tree.hpp"
 #include "commands.hpp"
+#include "manual.hpp"
 #include "options_page.hpp"
 #include "output.hpp"
 
@@ -25,20 +26,31 @@ std::string rows_of(const CLI::App& of) {
   return rows;
 }
 
+std::string paragraphs_of(const notes& said) {
+  std::string text;
+  for (const std::string& paragraph : said.paragraphs) text += fmt::format("\n{}\n", paragraph);
+  return text;
+}
+
+std::string examples_of(const notes& said) {
+  std::string text;
+  for (const std::string& example : said.examples) text += fmt::format("$ {}\n", example);
+  return text.empty() ? text : fmt::format("\n```console\n{}```\n", text);
+}
+
 std::string section_of(const CLI::App& command, const std::string& program) {
-  std::string usage = fmt::format("{} {} [OPTIONS]", program, command.get_name());
-  for (const CLI::Option* option : positionals_of(command)) usage += " " + usage_of(*option);
-  std::string section = fmt::format("\n## {} {}\n\n{}.\n\n```console\n$ {}\n```\n\n{}", program, command.get_name(),
-                                    command.get_description(), usage, rows_of(command));
-  if (!command.get_footer().empty()) section += fmt::format("\n{}\n", command.get_footer());
-  return section;
+  const std::string name = program + " " + command.get_name();
+  const notes said = notes_of(command);
+  return fmt::format("\n## {}\n\n{}.\n\n`{}`\n{}\n{}{}", name, command.get_description(), synopsis_of(command, name),
+                     examples_of(said), rows_of(command), paragraphs_of(said));
 }
 
 std::string markdown_of(const CLI::App& program) {
   const std::string& name = program.get_name();
+  const notes said = notes_of(program);
   std::string page =
-      fmt::format("# The command `{0}`\n\n{1}. This page is what `{0} help --markdown` prints.\n\n{2}\n\n{3}", name,
-                  program.get_description(), program.get_footer(), rows_of(program));
+      fmt::format("# The command `{0}`\n\n{1}. This page is what `{0} help --markdown` prints.\n{2}{3}\n{4}", name,
+                  program.get_description(), examples_of(said), paragraphs_of(said), rows_of(program));
   for (const CLI::App* command : subcommands_of(program)) page += section_of(*command, name);
   return page;
 }
@@ -46,6 +58,7 @@ std::string markdown_of(const CLI::App& program) {
 struct help_options {
   std::string command;
   bool markdown = false;
+  bool manual = false;
 };
 
 }  // namespace
@@ -60,15 +73,29 @@ void add_help(CLI::App& to) {
       ->add_option("COMMAND", asked->command,
                    "The subcommand to explain; options: what $ADAPTYST and a collector can be told")
       ->check(CLI::IsMember(names));
-  command->footer("Exit status: 0 all is well; 2 wrong usage.");
-  command->add_flag("--markdown", asked->markdown, "Print all of it, or the options, as Markdown");
+  command->footer(
+      "$ adaptyst help run\n"
+      "$ adaptyst help options\n"
+      "$ adaptyst help run --man | man -l -\n"
+      "\n"
+      "Exit status: 0 all is well; 2 wrong usage.");
+  CLI::Option* const markdown =
+      command->add_flag("--markdown", asked->markdown, "Print all of it, or the options, as Markdown");
+  command->add_flag("--man", asked->manual, "Print the manual page, of all or of the subcommand, for `man -l`")
+      ->excludes(markdown);
   command->callback([asked, &to] {
-    if (asked->command == "options") print(asked->markdown ? options_in_markdown() : options_in_text());
+    const CLI::App* const subject =
+        asked->command.empty() || asked->command == "options" ? nullptr : to.get_subcommand(asked->command);
+    if (asked->manual && asked->command == "options") {
+      complain("options have no manual page; see `adaptyst help options`");
+      end_with(bad_input);
+    }
+    if (asked->manual) print(subject == nullptr ? manual_of(to) : manual_of(*subject, to));
+    else if (asked->command == "options") print(asked->markdown ? options_in_markdown() : options_in_text());
     else if (asked->markdown) print(markdown_of(to));
     // Not to.help(), which is that of the subcommand in use.
-    else if (asked->command.empty())
-      print(to.get_formatter()->make_help(&to, to.get_name(), CLI::AppFormatMode::Normal));
-    else print(to.get_subcommand(asked->command)->help(to.get_name()));
+    else if (subject == nullptr) print(to.get_formatter()->make_help(&to, to.get_name(), CLI::AppFormatMode::Normal));
+    else print(subject->help(to.get_name()));
   });
 }
 

@@ -3,11 +3,13 @@
 
 #include <adaptyst/version.hpp>
 #include <algorithm>
+#include <memory>
 #include <string_view>
 #include <vector>
 
 #include "command_tree.hpp"
 #include "commands.hpp"
+#include "help_text.hpp"
 #include "output.hpp"
 #include "support/nearest.hpp"
 
@@ -21,14 +23,25 @@ constexpr void (*commands[])(CLI::App&) = {
     tools::add_report, tools::add_diff,   tools::add_completion, tools::add_help,
 };
 
-// What is near to words that were not expected.
+// Says that there is no such subcommand, if that is what is wrong.
+bool is_unknown_subcommand(const CLI::App& program, const std::string& first) {
+  const std::vector<std::string> unexpected = program.remaining();
+  if (first.rfind('-', 0) == 0 || std::find(unexpected.begin(), unexpected.end(), first) == unexpected.end())
+    return false;
+  std::vector<std::string> known;
+  for (const CLI::App* command : tools::subcommands_of(program)) known.push_back(command->get_name());
+  tools::complain(fmt::format("'{}' is no subcommand; {}", first,
+                              adaptyst::lib::did_you_mean(first, {known.begin(), known.end()})));
+  return true;
+}
+
+// What is near to options that were not expected.
 void suggest(const CLI::App& program) {
   const std::vector<CLI::App*> chosen = program.get_subcommands();
   const CLI::App& of = chosen.empty() ? program : *chosen.front();
   std::vector<std::string> known;
   for (const CLI::Option* option : tools::options_of(of))
     for (const std::string& name : tools::names_of(*option)) known.push_back(name);
-  for (const CLI::App* command : tools::subcommands_of(of)) known.push_back(command->get_name());
   for (const std::string& word : program.remaining(true))
     if (const std::string_view meant =
             adaptyst::lib::nearest(word.substr(0, word.find('=')), {known.begin(), known.end()});
@@ -52,17 +65,27 @@ int run(int count, char** arguments) {
       fmt::format("adaptyst {}.{}.{}", ADAPTYST_VERSION_MAJOR, ADAPTYST_VERSION_MINOR, ADAPTYST_VERSION_PATCH),
       "Print the version");
   program.require_subcommand(1);
+  // Inherited by subcommands, and so before them.
+  program.formatter(std::make_shared<tools::terminal_help>());
   for (const auto add : commands) add(program);
   // Last, as subcommands would inherit it.
   program.footer(
+      "$ adaptyst run -- ./solver\n"
+      "$ adaptyst help run\n"
+      "\n"
       "Exit status: 0 all is well; 1 the question was answered with no, by `diff` or `doctor`; 2 wrong usage or bad "
-      "input.\n`run` ends as its program does.");
+      "input, also without a subcommand, when this help is printed. `run` ends as its program does.");
+  if (count == 1) {
+    tools::print(program.help());
+    return tools::bad_input;
+  }
   try {
     const std::vector<const char*> words = words_of(count, arguments);
     program.parse(count, words.data());
   } catch (const CLI::RuntimeError& ended) {
     return ended.get_exit_code();
   } catch (const CLI::ParseError& stopped) {
+    if (is_unknown_subcommand(program, arguments[1])) return tools::bad_input;
     if (program.exit(stopped) == 0) return tools::all_well;
     suggest(program);
     return tools::bad_input;

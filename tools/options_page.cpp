@@ -6,6 +6,7 @@
 
 #include "command_tree.hpp"
 #include "discover/function_sets.hpp"
+#include "help_text.hpp"
 #include "support/option_table.hpp"
 #include "support/output_form.hpp"
 #include "support/text.hpp"
@@ -79,16 +80,19 @@ std::string options_in_markdown() {
 }
 
 std::string options_in_text() {
+  const std::size_t to = help_width();
   std::string text = "Options of $ADAPTYST and of collectors, name=value joined by commas:\n";
   for (const lib::option_entry& one : lib::option_table()) {
     const std::string by_default = lib::default_of(one);
-    text += fmt::format("\n{}={}{}{}\n    {}\n", one.name, one.values,
-                        by_default.empty() ? "" : fmt::format("  [{}]", by_default),
-                        one.needs.empty() ? "" : fmt::format("  needs {}", one.needs), one.meaning);
+    text += "\n" + flowed(fmt::format("{}={}{}{}", one.name, one.values,
+                                      by_default.empty() ? "" : fmt::format(" [{}]", by_default),
+                                      one.needs.empty() ? "" : fmt::format(" (needs {})", one.needs)),
+                          to, 4, 0);
+    text += "    " + flowed(std::string(one.meaning), to, 4, 4);
   }
   text += "\nForms of output:\n\n";
   for (const lib::form_entry& one : lib::output_forms())
-    text += fmt::format("{:<11} {:<17} {}\n", one.name, one.suffix, one.meaning);
+    text += fmt::format("{:<11} {:<17} {}", one.name, one.suffix, flowed(std::string(one.meaning), to, 30, 30));
   return text;
 }
 

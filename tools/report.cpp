@@ -59,6 +59,10 @@ void add_report(CLI::App& to) {
   add_view(*command, asked->view);
   command->add_flag("--strict", asked->strict, "Report nothing where one of the files is bad");
   command->footer(
+      "$ adaptyst report profile.json\n"
+      "$ adaptyst report profile-*.json --output all.json\n"
+      "$ adaptyst report profile.json --sort self --top 20\n"
+      "\n"
       "A program that runs with ADAPTYST=keep=DIRECTORY and is killed leaves a file there, which is read here.\n"
       "A file that cannot be read, or is no profile, is named on standard error. The others are reported\n"
       "all the same, unless `--strict` is given.\n"

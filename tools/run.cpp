@@ -166,6 +166,12 @@ void add_run(CLI::App& to) {
   command->positionals_at_end();
   command->prefix_command(false);
   command->footer(
+      "$ adaptyst run -- ./solver\n"
+      "$ adaptyst run --output profile.json -- mpirun -n 4 ./solver\n"
+      "$ adaptyst run --timeline run.trace.json -- ./solver\n"
+      "$ adaptyst run --with openmp --overhead 1% -- ./solver input.toml\n"
+      "$ adaptyst run --functions mpi,io -- ./solver\n"
+      "\n"
       "The program's input, output and signals are its own; `adaptyst` ends as it does, with the same status or by "
       "the\n"
       "same signal. Its environment gains ADAPTYST_OBSERVER, by which markers tell that they are there, "

@@ -52,6 +52,9 @@ void add_sites(CLI::App& to) {
       ->type_name("");
   add_format(*command, asked->format);
   command->footer(
+      "$ adaptyst sites ./solver\n"
+      "$ adaptyst sites 4711 --format json\n"
+      "\n"
       "Of each ELF object with markers: where its probes, their semaphores and its control block are, as linked for a\n"
       "file, and in its memory for a process; and whether a probe has the 5-byte nop that makes Linux 6.18 fast.\n"
       "\n"

@@ -223,6 +223,10 @@ void add_top(CLI::App& to) {
       ->check(CLI::PositiveNumber);
   add_observing(*command, asked->observing, "How often to look");
   command->footer(
+      "$ adaptyst top\n"
+      "$ adaptyst top --interval 0.5 4711\n"
+      "$ adaptyst top --duration 60 >looks.txt\n"
+      "\n"
       "Without a process: all of ours with markers, under sudo also of who has called it, and with --all everybody's; "
       "those\n"
       "that come later as well, within the interval, or, if they load what has markers late, within a minute. `q` or "

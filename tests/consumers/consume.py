@@ -98,13 +98,13 @@ def install_static():
 def install_shared():
     said = install("shared", "-DBUILD_SHARED_LIBS=ON", "-DADAPTYST_BUILD_ADAPTERS=OFF")
     # The tree has been moved; the command must find its library all the same.
-    if "command       adaptyst" in said:
+    if "command       yes" in said:
         require(run(prefix("shared") / "bin/adaptyst", "--version").startswith("adaptyst "), "the command does not run")
 
 
 def install_headers():
     # Nothing that only the collector needs is there.
-    install("headers", "-DADAPTYST_BUILD_COLLECTOR=OFF", "-DADAPTYST_BUILD_ADAPTERS=OFF", "-DCMAKE_DISABLE_FIND_PACKAGE_fmt=ON",
+    install("headers", "-DADAPTYST_BUILD_COLLECTOR=OFF", "-DCMAKE_DISABLE_FIND_PACKAGE_fmt=ON",
             "-DCMAKE_DISABLE_FIND_PACKAGE_nlohmann_json=ON", "-DCMAKE_DISABLE_FIND_PACKAGE_PkgConfig=ON")
     require(not list(prefix("headers").rglob("libadaptyst*")), "a library came with the headers")
 
@@ -246,6 +246,125 @@ def components():
     # Before 1.0, another minor version is another interface.
     _, said = configure("collector_component", "shared", "-DADAPTYST_WANTED=0.0", name="another_version", expect_failure=True)
     require('compatible with requested version "0.0"' in said, "another version is not refused:\n" + said)
+
+
+def versions():
+    """Which versions a program may ask for: before 1.0, those with the same minor number that are no newer."""
+    header = (arguments.source / "include/adaptyst/version.hpp").read_text(encoding="utf-8")
+    major, minor, patch = (int(re.search(rf"VERSION_{part} (\d+)", header).group(1)) for part in ["MAJOR", "MINOR", "PATCH"])
+    here_is = f"{major}.{minor}.{patch}"
+    accepted = [f"{major}.{minor}", here_is, f"{here_is} EXACT", f"{major}.{minor}...<{major}.{minor + 1}"]
+    refused = [f"{major}.{minor}.{patch + 1}", f"{major}.{minor}.{patch + 1} EXACT", f"{major}.{minor + 1}", f"{major + 1}.0", f"{major}.{minor}...<{major}.{minor + 2}"]
+    if minor:
+        refused += [f"{major}.{minor - 1}", f"{major}.{minor - 1}.{patch} EXACT"]
+    _, said = configure("versions", "headers", "-DADAPTYST_WANTED=" + ";".join(accepted + refused))
+    for verdict, wanted in [("accepted", accepted), ("refused", refused)]:
+        require(re.findall(rf"-- {verdict}: (.*)", said) == wanted, f"{verdict} should be {wanted}:\n{said}")
+
+
+def files_of(tree):
+    return {str(file.relative_to(tree)) for file in tree.rglob("*") if not file.is_dir()}
+
+
+def parts():
+    """Components, which together are all, and how they are removed again."""
+    build, work = arguments.work / "build" / "inline", fresh(arguments.work / "parts")
+    run("cmake", "--install", build, "--prefix", work / "all" / "adaptyst")
+    everything = files_of(work / "all" / "adaptyst")
+    found = {}
+    for part in ["headers", "library", "command", "adapters", "docs"]:
+        run("cmake", "--install", build, "--prefix", work / part / "adaptyst", "--component", part)
+        found[part] = files_of(work / part / "adaptyst")
+    require(sum(map(len, found.values())) == len(everything) and set().union(*found.values()) == everything,
+            f"{everything} is not {found}")
+    require("include/adaptyst/adaptyst.hpp" in found["headers"] and "lib/libadaptyst_collector.a" in found["library"], found)
+    require({"share/doc/adaptyst/docs/permissions.md", "share/adaptyst/profile-schema.json"} <= found["docs"], found["docs"])
+    if "bin/adaptyst" in everything:
+        commands = re.findall(r"^  (\w+)", run(work / "all/adaptyst/bin/adaptyst", "help").split("Subcommands:\n")[1].split("\n\n")[0], re.M)
+        wanted = {"bin/adaptyst", "share/man/man1/adaptyst.1", "share/bash-completion/completions/adaptyst",
+                  "share/zsh/site-functions/_adaptyst", "share/fish/vendor_completions.d/adaptyst.fish"}
+        wanted |= {f"share/man/man1/adaptyst-{name}.1" for name in commands}
+        require(found["command"] == wanted, f"the command brings {found['command']}, not {wanted}")
+    # What others have put beside it stays.
+    (work / "all/adaptyst/share/doc/adaptyst/mine").touch()
+    run("cmake", "--build", build, "--target", "uninstall")
+    require(files_of(work) == {"all/adaptyst/share/doc/adaptyst/mine"}, f"these stay: {files_of(work)}")
+    require(not (work / "docs").exists() or not list((work / "docs").iterdir()), "empty folders stay")
+    require("nothing was installed" in run("cmake", "--build", build, "--target", "uninstall", expect_failure=True), "uninstalled twice")
+
+
+def configurations():
+    """What is missing is left out and told, or is an error where it was asked for."""
+    build = fresh(arguments.work / "build" / "configurations")
+
+    def configured(*options, **how):
+        # In one line: CMake breaks the text of its errors.
+        return " ".join(run("cmake", "-S", arguments.source, "-B", build, *compilers(), *pfr(), "-DADAPTYST_BUILD_BENCH=OFF",
+                            "-DADAPTYST_BUILD_EXAMPLES=OFF", "-DADAPTYST_BUILD_ADAPTERS=OFF", *options, **how).split())
+
+    said = configured("-DCMAKE_DISABLE_FIND_PACKAGE_Catch2=ON", "-DCMAKE_DISABLE_FIND_PACKAGE_CLI11=ON")
+    for line in ["tests none: Catch2 not found (Debian: catch2)", "command none: CLI11 not found (Debian: libcli11-dev)"]:
+        require(line in said, f"'{line}' is not told:\n{said}")
+    said = configured("-DADAPTYST_BUILD_TESTS=ON", expect_failure=True)
+    require("ADAPTYST_BUILD_TESTS=ON, but Catch2 not found (Debian: catch2)" in said, said)
+    said = configured("-DADAPTYST_BUILD_TESTS=OFF", "-DADAPTYST_BUILD_TOOLS=ON", expect_failure=True)
+    require("ADAPTYST_BUILD_TOOLS=ON, but CLI11 not found (Debian: libcli11-dev)" in said, said)
+    # Where Boost.PFR is not: programs without payloads can be observed all the same.
+    nowhere = ["-UADAPTYST_PFR_INCLUDE_DIR", "-DADAPTYST_PFR_FOUND_DIR=", "-DADAPTYST_BUILD_TOOLS=OFF"]
+    said = configured(*nowhere, "-DADAPTYST_BUILD_EXAMPLES=AUTO")
+    require("Boost.PFR not found: regions have no payloads" in said and "examples none: Boost.PFR not found" in said, said)
+    said = configured(*nowhere, "-DADAPTYST_BUILD_EXAMPLES=ON", expect_failure=True)
+    require("ADAPTYST_BUILD_EXAMPLES=ON, but Boost.PFR not found" in said, said)
+    said = configured(f"-DADAPTYST_PFR_INCLUDE_DIR={build}", expect_failure=True)
+    require("but there is no boost/pfr/core.hpp in it" in said, said)
+
+
+def install_packages():
+    if not (arguments.built / "CPackConfig.cmake").exists() or not shutil.which("dpkg-shlibdeps"):
+        print("skipped: no Debian packages of this build, or no dpkg-dev")
+        sys.exit(77)
+    made = fresh(arguments.work / "packages")
+    run("cpack", "--config", arguments.built / "CPackConfig.cmake", "-B", made)
+    fresh(prefix("packages")).rmdir()
+    root = fresh(arguments.work / "prefix" / "packages.root")
+    fields, files = {}, []
+    for package in made.glob("*.deb"):
+        run("dpkg-deb", "-x", package, root)
+        files += re.findall(r"^-.* (\./\S+)$", run("dpkg-deb", "-c", package), re.M)
+        fields[package.name.split("_")[0]] = run("dpkg-deb", "-f", package)
+    require({"libadaptyst-dev", "libadaptyst-collector-dev", "adaptyst-doc"} <= set(fields), f"packages {set(fields)}")
+    require("libadaptyst-dev (= " in fields["libadaptyst-collector-dev"], fields["libadaptyst-collector-dev"])
+    require(len(files) > 50 and len(files) == len(set(files)), f"two packages have the same file: {sorted(files)}")
+    if "adaptyst" in fields:
+        require("libelf1" in fields["adaptyst"], f"what the command needs is not known:\n{fields['adaptyst']}")
+    (root / "usr").rename(prefix("packages"))
+
+
+def need_packages():
+    if not prefix("packages").exists():
+        print("skipped: no Debian packages of this build")
+        sys.exit(77)
+
+
+def find_package_packages():
+    need_packages()
+    program, _ = build_with_cmake("find_package", "packages", *pfr())
+    check_profile(program)
+    adaptyst = prefix("packages") / "bin" / "adaptyst"
+    if adaptyst.exists():
+        output = program.parent / "observed.json"
+        run(adaptyst, "run", "--engine=inline", "--report=none", f"--output={output}", "--", program)
+        require([one["path"] for one in profiles.read(output.read_text(encoding="utf-8"))["regions"]] == [["outside"]], "no region")
+
+
+def packages_lintian():
+    need_packages()
+    if not shutil.which("lintian"):
+        print("skipped: no lintian")
+        sys.exit(77)
+    said = run("lintian", "--fail-on", "error,warning", *sorted((arguments.work / "packages").glob("*.deb")),
+               *(["--allow-root"] if os.geteuid() == 0 else []))
+    require(said == "", f"lintian:\n{said}")
 
 
 def build_with_pkg_config(kind, *static):

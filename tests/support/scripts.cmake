@@ -1,10 +1,5 @@
 # Tests that are Python scripts: those that run compilers and look at what comes out.
 
-# Debian's modules belong to Debian's Python; another one that comes first in PATH does not see them.
-find_program(ADAPTYST_TEST_PYTHON NAMES python3 PATHS /usr/bin NO_DEFAULT_PATH)
-find_program(ADAPTYST_TEST_PYTHON NAMES python3 REQUIRED)
-mark_as_advanced(ADAPTYST_TEST_PYTHON)
-
 # adaptyst_script_test(NAME file [argument…]): one ctest entry with the label of its folder. A script that lacks a tool
 # prints "skipped: <reason>" and exits with 77.
 function(adaptyst_script_test name script)

@@ -1,4 +1,5 @@
 """What the command says of itself, and what it does when it is called wrongly."""
+import os
 import re
 
 from command import adaptyst, require, require_equal, run_all, sources
@@ -6,7 +7,7 @@ from command import adaptyst, require, require_equal, run_all, sources
 
 def subcommands():
     listed = adaptyst("--help").out.split("Subcommands:\n")[1].split("\n\n")[0]
-    return [line.split()[0] for line in listed.splitlines()]
+    return re.findall(r"^  (\w+)", listed, re.MULTILINE)
 
 
 def test_the_version_is_that_of_the_headers():
@@ -29,12 +30,51 @@ def test_every_subcommand_has_help():
 
 
 def test_wrong_usage_has_a_status_of_its_own():
-    for wrong in [[], ["--bogus"], ["bogus"], ["report"], ["report", "--bogus", "a"], ["report", "a", "--format", "xml"],
+    for wrong in [["--bogus"], ["bogus"], ["report"], ["report", "--bogus", "a"], ["report", "a", "--format", "xml"],
                   ["diff", "a"], ["diff", "a", "b", "c"], ["help", "bogus"], ["completion", "tcsh"]]:
         done = adaptyst(*wrong)
         require_equal((wrong, done.status, done.out), (wrong, 2, ""))
         require(done.err, f"{wrong}: nothing was said")
+    # Alone, it tells what it can be asked; but nothing was asked.
+    require_equal(adaptyst(), (2, adaptyst("--help").out, ""))
+    require("2 wrong usage or bad input, also without a subcommand" in " ".join(adaptyst("--help").out.split()), "untold")
     require("--bogus" in adaptyst("report", "--bogus", "a").err, "the option is not named")
+
+
+def test_a_misspelt_subcommand_is_guessed():
+    for wrong, meant in [("atach", "attach"), ("reprot", "report"), ("Run", "run")]:
+        for arguments in [[wrong], [wrong, "4711", "--all"], [wrong, "--help"]]:
+            done = adaptyst(*arguments)
+            require_equal((arguments, done.status, done.out), (arguments, 2, ""))
+            require(f"'{wrong}' is no subcommand; did you mean '{meant}'? known are run, attach" in done.err, done.err)
+    done = adaptyst("frobnicate")
+    require("'frobnicate' is no subcommand; known are run" in done.err, done.err)
+    require("did you mean '--help'?" in adaptyst("--hlp").err, "options are guessed as before")
+
+
+def test_help_is_as_wide_as_the_terminal():
+    for width in [40, 72, 100, 119]:
+        for name in subcommands():
+            text = adaptyst(name, "--help", env={**os.environ, "COLUMNS": str(width)}).out
+            # Names, examples and the widest words are not broken.
+            prose = [line for line in text.splitlines() if not re.match(r"  (\$|\S+.*\|)|Usage:", line)]
+            require(max(map(len, prose)) <= max(width, 50), f"{name} at {width}:\n{text}")
+            require(max(map(len, prose)) > width - 20, f"{name} at {width} is narrow:\n{text}")
+        text = adaptyst("help", "options", env={**os.environ, "COLUMNS": str(width)}).out
+        require(max(map(len, text.splitlines())) <= max(width, 70), f"options at {width}:\n{text}")
+
+
+def test_every_subcommand_has_examples_that_it_understands():
+    for name in subcommands():
+        text = adaptyst(name, "--help").out
+        examples = re.findall(r"^  \$ (.*)$", text.split("Examples:\n")[1].split("\n\n")[0], re.MULTILINE)
+        require(examples, f"{name} has no example")
+        for example in examples:
+            require(re.search(rf"\badaptyst {name}\b", example), f"{name}: {example}")
+            own = example.split(" -- ")[0] if name == "run" else example
+            for option in re.findall(r"--[a-z-]+", own):
+                require(re.search(rf"^  (-\w, )?{option}\b", text, re.MULTILINE), f"{name} has no {option}: {example}")
+            require(example in (sources / "docs/cli.md").read_text(encoding="utf-8"), f"docs/cli.md lacks {example}")
 
 
 def test_the_documentation_is_what_the_command_says():

@@ -1,0 +1,21 @@
+# Asks the command for its manual pages and completion scripts: cmake -DCOMMAND=adaptyst -DTO=DIRECTORY -P adaptyst_pages.cmake
+function(write_page file)
+  execute_process(COMMAND ${COMMAND} ${ARGN} OUTPUT_FILE ${TO}/${file} RESULT_VARIABLE status)
+  if(NOT status EQUAL 0)
+    message(FATAL_ERROR "adaptyst ${ARGN} ended with ${status}")
+  endif()
+endfunction()
+
+file(REMOVE_RECURSE ${TO})
+file(MAKE_DIRECTORY ${TO}/man1 ${TO}/bash ${TO}/zsh ${TO}/fish)
+write_page(man1/adaptyst.1 help --man)
+# The page names those of the subcommands.
+file(STRINGS ${TO}/man1/adaptyst.1 references REGEX "^\\.BR adaptyst.*1")
+foreach(reference IN LISTS references)
+  string(REGEX REPLACE "^\\.BR adaptyst[\\]-([a-z]+) .*" "\\1" subcommand "${reference}")
+  write_page(man1/adaptyst-${subcommand}.1 help ${subcommand} --man)
+endforeach()
+write_page(bash/adaptyst completion bash)
+write_page(zsh/_adaptyst completion zsh)
+write_page(fish/adaptyst.fish completion fish)
+file(TOUCH ${TO}/made)

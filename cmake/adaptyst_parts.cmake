@@ -1,0 +1,72 @@
+# What a build has beside the library: the command, examples, tests and benchmarks. ADAPTYST_BUILD_<PART> is ON, OFF or AUTO:
+# built if what it needs is there.
+
+# adaptyst_part_option(PART "what it is")
+function(adaptyst_part_option name what)
+  set(default OFF)
+  if(PROJECT_IS_TOP_LEVEL)
+    set(default AUTO)
+  endif()
+  set(ADAPTYST_BUILD_${name} ${default} CACHE STRING "Build ${what}: ON, OFF, or AUTO (if what it needs is there)")
+  set_property(CACHE ADAPTYST_BUILD_${name} PROPERTY STRINGS AUTO ON OFF)
+endfunction()
+
+# adaptyst_decide_part(PART missing…): sets ADAPTYST_HAS_<PART>, and ADAPTYST_NO_<PART> to the reason where that is OFF.
+# What was asked for and cannot be built is an error.
+function(adaptyst_decide_part name)
+  list(JOIN ARGN ", " missing)
+  set(has OFF)
+  if(NOT ADAPTYST_BUILD_${name})
+    set(missing "ADAPTYST_BUILD_${name}=OFF")
+  elseif(NOT missing)
+    set(has ON)
+  elseif(NOT ADAPTYST_BUILD_${name} STREQUAL AUTO)
+    message(FATAL_ERROR "adaptyst: ADAPTYST_BUILD_${name}=${ADAPTYST_BUILD_${name}}, but ${missing}; "
+                        "AUTO would leave it out")
+  endif()
+  set(ADAPTYST_HAS_${name} ${has} PARENT_SCOPE)
+  set(ADAPTYST_NO_${name} "${missing}" PARENT_SCOPE)
+endfunction()
+
+adaptyst_part_option(TOOLS "the adaptyst command")
+adaptyst_part_option(EXAMPLES "the examples")
+adaptyst_part_option(TESTS "the tests")
+adaptyst_part_option(BENCH "the benchmarks")
+
+set(no_collector)
+if(NOT ADAPTYST_BUILD_COLLECTOR)
+  set(no_collector "headers only")
+endif()
+set(no_pfr)
+if(NOT ADAPTYST_PFR_FOUND_DIR)
+  set(no_pfr "Boost.PFR not found (Debian: libboost1.81-dev)")
+endif()
+
+set(no_cli11)
+if(ADAPTYST_BUILD_TOOLS)
+  find_package(CLI11 QUIET)
+  if(NOT CLI11_FOUND)
+    set(no_cli11 "CLI11 not found (Debian: libcli11-dev)")
+  endif()
+endif()
+
+set(no_catch2)
+set(no_python)
+if(ADAPTYST_BUILD_TESTS)
+  find_package(Catch2 QUIET)
+  if(NOT Catch2_FOUND)
+    set(no_catch2 "Catch2 not found (Debian: catch2)")
+  endif()
+  # Debian's modules belong to Debian's Python; another one that comes first in PATH does not see them.
+  find_program(ADAPTYST_TEST_PYTHON NAMES python3 PATHS /usr/bin NO_DEFAULT_PATH)
+  find_program(ADAPTYST_TEST_PYTHON NAMES python3)
+  mark_as_advanced(ADAPTYST_TEST_PYTHON)
+  if(NOT ADAPTYST_TEST_PYTHON)
+    set(no_python "python3 not found")
+  endif()
+endif()
+
+adaptyst_decide_part(TOOLS ${no_collector} ${no_cli11})
+adaptyst_decide_part(EXAMPLES ${no_collector} ${no_pfr})
+adaptyst_decide_part(TESTS ${no_collector} ${no_pfr} ${no_catch2} ${no_python})
+adaptyst_decide_part(BENCH ${no_collector})

@@ -1,0 +1,62 @@
+#include <fmt/format.h>
+
+#include "command_tree.hpp"
+#include "completion_scripts.hpp"
+
+namespace adaptyst::tools {
+
+namespace {
+
+std::string fish_quoted(const std::string& text) {
+  std::string quoted = "'";
+  for (const char c : text) {
+    if (c == '\'' || c == '\\') quoted += '\\';
+    quoted += c;
+  }
+  return quoted + "'";
+}
+
+// Of the program itself where `command` is empty.
+std::string fish_lines(const CLI::App& of, const std::string& command, const std::string& program) {
+  const std::string begin = fmt::format("complete -c {0} -n \"__{0}_in '{1}'\"", program, command);
+  std::string lines;
+  for (const CLI::App* one : subcommands_of(of))
+    lines += fmt::format("{} -f -a {} -d {}\n", begin, one->get_name(), fish_quoted(one->get_description()));
+  for (const CLI::Option* option : positionals_of(of))
+    if (const std::vector<std::string> choices = choices_of(*option); !choices.empty())
+      lines += fmt::format("{} -f -a '{}'\n", begin, fmt::join(choices, " "));
+  for (const CLI::Option* option : options_of(of)) {
+    lines += begin;
+    for (const std::string& name : option->get_snames()) lines += " -s " + name;
+    for (const std::string& name : option->get_lnames()) lines += " -l " + name;
+    const std::vector<std::string> choices = choices_of(*option);
+    if (!choices.empty()) lines += fmt::format(" -x -a '{}'", fmt::join(choices, " "));
+    else if (takes_a_value(*option)) lines += " -r";
+    lines += fmt::format(" -d {}\n", fish_quoted(option->get_description()));
+  }
+  return lines;
+}
+
+}  // namespace
+
+std::string fish_script(const CLI::App& program) {
+  const std::string& name = program.get_name();
+  // fish's own functions take any word for the subcommand, as in `adaptyst help run`.
+  std::string script = fmt::format(R"(# Completion of {0} for fish, made by `{0} completion fish`.
+function __{0}_in
+  for word in (commandline -opc)[2..]
+    if not string match -q -- '-*' $word
+      test $word = "$argv[1]"
+      return
+    end
+  end
+  test -z "$argv[1]"
+end
+)",
+                                   name);
+  script += fish_lines(program, "", name);
+  for (const CLI::App* command : subcommands_of(program)) script += fish_lines(*command, command->get_name(), name);
+  return script;
+}
+
+}  // namespace adaptyst::tools

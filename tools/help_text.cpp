@@ -1,0 +1,87 @@
+#include "help_text.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <sstream>
+
+#include "command_tree.hpp"
+#include "support/terminal_width.hpp"
+#include "support/text.hpp"
+
+namespace adaptyst::tools {
+
+std::size_t help_width() {
+  // Beyond that, the eye does not find the next line.
+  constexpr std::size_t widest = 120;
+  return std::min(lib::terminal_width(STDOUT_FILENO), widest);
+}
+
+std::string flowed(const std::string& text, std::size_t to, std::size_t indent, std::size_t begun) {
+  std::istringstream words(text);
+  std::string lines;
+  std::size_t at = begun;
+  bool begins = true;
+  for (std::string word; words >> word; begins = false) {
+    const std::size_t width = lib::width(word);
+    if (!begins && at + 1 + width > to) {
+      lines += "\n" + std::string(indent, ' ');
+      at = indent;
+    } else if (!begins) {
+      lines += ' ';
+      ++at;
+    }
+    lines += word;
+    at += width;
+  }
+  return lines + "\n";
+}
+
+namespace {
+
+constexpr std::size_t names_at = 2;
+constexpr std::size_t meanings_at = 26;
+// Below that, meanings beside names would be a column of single words.
+constexpr std::size_t narrow = 60;
+
+// A name and what it means, beside it or below.
+std::string entry(const std::string& name, const std::string& meaning, std::size_t to) {
+  const std::size_t indent = to < narrow ? names_at + 4 : meanings_at;
+  std::string line = std::string(names_at, ' ') + name;
+  const std::size_t width = lib::width(line);
+  if (width + 2 > indent) line += "\n" + std::string(indent, ' ');
+  else line += std::string(indent - width, ' ');
+  return line + flowed(meaning, to, indent, indent);
+}
+
+std::string entries(const char* heading, const std::vector<const CLI::Option*>& options, std::size_t to) {
+  if (options.empty()) return {};
+  std::string text = fmt::format("\n{}:\n", heading);
+  for (const CLI::Option* option : options) {
+    const std::string by_default = option->get_default_str();
+    text += entry(usage_of(*option),
+                  option->get_description() + (by_default.empty() ? "" : fmt::format(" [{}]", by_default)), to);
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string terminal_help::make_help(const CLI::App* of, std::string name, CLI::AppFormatMode) const {
+  const std::size_t to = help_width();
+  const notes said = notes_of(*of);
+  std::string text = flowed(of->get_description() + ".", to, 0, 0);
+  text += "\n" + flowed("Usage: " + synopsis_of(*of, name), to, 7, 0);
+  if (!said.examples.empty()) text += "\nExamples:\n";
+  for (const std::string& example : said.examples) text += fmt::format("  $ {}\n", example);
+  const std::vector<const CLI::App*> commands = subcommands_of(*of);
+  if (!commands.empty()) text += "\nSubcommands:\n";
+  for (const CLI::App* command : commands) text += entry(command->get_name(), command->get_description(), to);
+  text += entries("Arguments", positionals_of(*of), to);
+  text += entries("Options", options_of(*of), to);
+  for (const std::string& paragraph : said.paragraphs) text += "\n" + flowed(paragraph, to, 0, 0);
+  return text;
+}
+
+}  // namespace adaptyst::tools

@@ -1,0 +1,113 @@
+#include "manual.hpp"
+
+#include <fmt/format.h>
+
+#include <adaptyst/version.hpp>
+
+#include "command_tree.hpp"
+
+namespace adaptyst::tools {
+
+namespace {
+
+// As text, none of it a request. Every "-" can be searched and copied as one; `words` are bold.
+std::string roff(const std::string& text) {
+  std::string escaped;
+  bool is_bold = false;
+  for (const char c : text) {
+    if (c == '\\') escaped += "\\e";
+    else if (c == '-') escaped += "\\-";
+    else if (c == '\'') escaped += "\\(aq";
+    else if (c == '^') escaped += "\\(ha";
+    else if (c == '~') escaped += "\\(ti";
+    else if (c == '`') {
+      is_bold = !is_bold;
+      escaped += is_bold ? "\\fB" : "\\fR";
+    } else escaped += c;
+  }
+  return !escaped.empty() && escaped.front() == '.' ? "\\&" + escaped : escaped;
+}
+
+std::string heading(const std::string& name) {
+  std::string title = name;
+  for (char& c : title) c = c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
+  // Without a date, so that what is built twice is the same.
+  return fmt::format(".TH {} 1 \"\" \"adaptyst {}.{}.{}\" \"User Commands\"\n", roff(title), ADAPTYST_VERSION_MAJOR,
+                     ADAPTYST_VERSION_MINOR, ADAPTYST_VERSION_PATCH);
+}
+
+std::string name_section(const std::string& name, const std::string& description) {
+  return fmt::format(".SH NAME\n{} \\- {}\n", roff(name), roff(description));
+}
+
+std::string item(const std::string& name, const std::string& meaning) {
+  return fmt::format(".TP\n.B {}\n{}\n", roff(name), roff(meaning));
+}
+
+std::string items(const CLI::App& of) {
+  std::string list = ".SH OPTIONS\n";
+  for (const auto& options : {positionals_of(of), options_of(of)})
+    for (const CLI::Option* option : options) {
+      const std::string by_default = option->get_default_str();
+      list += item(usage_of(*option), option->get_description() +
+                                          (by_default.empty() ? "" : fmt::format("; `{}` if not given", by_default)));
+    }
+  return list;
+}
+
+constexpr std::string_view status_begins = "Exit status: ";
+
+bool tells_status(const std::string& paragraph) { return paragraph.rfind(status_begins, 0) == 0; }
+
+std::string description_section(const std::string& description, const notes& said) {
+  std::string section = fmt::format(".SH DESCRIPTION\n{}.\n", roff(description));
+  for (const std::string& paragraph : said.paragraphs)
+    if (!tells_status(paragraph)) section += ".PP\n" + roff(paragraph) + "\n";
+  return section;
+}
+
+std::string closing_sections(const notes& said) {
+  std::string sections;
+  for (const std::string& paragraph : said.paragraphs)
+    if (tells_status(paragraph)) sections += ".SH EXIT STATUS\n" + roff(paragraph.substr(status_begins.size())) + "\n";
+  if (!said.examples.empty()) sections += ".SH EXAMPLES\n";
+  for (const std::string& example : said.examples)
+    sections += fmt::format("{}.nf\n$ {}\n.fi\n", &example == &said.examples.front() ? "" : ".PP\n", roff(example));
+  return sections;
+}
+
+std::string page_name(const CLI::App& command, const CLI::App& program) {
+  return program.get_name() + "-" + command.get_name();
+}
+
+std::string reference(const std::string& page, const char* then) {
+  return fmt::format(".BR {} (1){}\n", roff(page), then);
+}
+
+}  // namespace
+
+std::string manual_of(const CLI::App& program) {
+  const std::string& name = program.get_name();
+  const notes said = notes_of(program);
+  std::string page = heading(name) + name_section(name, program.get_description());
+  page += fmt::format(".SH SYNOPSIS\n.B {}\n", roff(synopsis_of(program, name)));
+  page += description_section(program.get_description(), said) + ".SH COMMANDS\n";
+  for (const CLI::App* command : subcommands_of(program)) page += item(command->get_name(), command->get_description());
+  page += items(program) + closing_sections(said) + ".SH SEE ALSO\n";
+  const std::vector<const CLI::App*> commands = subcommands_of(program);
+  for (const CLI::App* command : commands)
+    page += reference(page_name(*command, program), command == commands.back() ? "" : ",");
+  return page;
+}
+
+std::string manual_of(const CLI::App& command, const CLI::App& program) {
+  const std::string name = page_name(command, program);
+  const notes said = notes_of(command);
+  std::string page = heading(name) + name_section(name, command.get_description());
+  page +=
+      fmt::format(".SH SYNOPSIS\n.B {}\n", roff(synopsis_of(command, program.get_name() + " " + command.get_name())));
+  page += description_section(command.get_description(), said) + items(command) + closing_sections(said);
+  return page + ".SH SEE ALSO\n" + reference(program.get_name(), "");
+}
+
+}  // namespace adaptyst::tools

@@ -1,0 +1,17 @@
+// Manual pages, section 1, in the language of man(7).
+#ifndef ADAPTYST_TOOLS_MANUAL_HPP
+#define ADAPTYST_TOOLS_MANUAL_HPP
+
+#include <CLI/CLI.hpp>
+#include <string>
+
+namespace adaptyst::tools {
+
+// adaptyst(1)
+std::string manual_of(const CLI::App& program);
+// adaptyst-run(1)
+std::string manual_of(const CLI::App& command, const CLI::App& program);
+
+}  // namespace adaptyst::tools
+
+#endif

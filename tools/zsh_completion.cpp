@@ -1,0 +1,83 @@
+#include <fmt/format.h>
+
+#include "command_tree.hpp"
+#include "completion_scripts.hpp"
+
+namespace adaptyst::tools {
+
+namespace {
+
+// Within the quotes of a specification of _arguments, where `special` means something as well.
+std::string zsh_escaped(const std::string& text, const std::string& special) {
+  std::string escaped;
+  for (const char c : text) {
+    if (special.find(c) != std::string::npos) escaped += '\\';
+    escaped += c == '\'' ? "'\\''" : std::string(1, c);
+  }
+  return escaped;
+}
+
+// What may stand for a value or an argument.
+std::string zsh_values(const CLI::Option& option) {
+  const std::vector<std::string> choices = choices_of(option);
+  return choices.empty() ? "_files" : fmt::format("({})", fmt::join(choices, " "));
+}
+
+std::string zsh_arguments(const CLI::App& of) {
+  std::string arguments;
+  for (const CLI::Option* option : options_of(of))
+    for (const std::string& name : names_of(*option)) {
+      const std::string meaning = zsh_escaped(option->get_description(), "\\[]:");
+      arguments += takes_a_value(*option) ? fmt::format(" \\\n      '*{}=[{}]:{}:{}'", name, meaning,
+                                                        zsh_escaped(option->get_name(), "\\:"), zsh_values(*option))
+                                          : fmt::format(" \\\n      '{}[{}]'", name, meaning);
+    }
+  for (const CLI::Option* option : positionals_of(of)) {
+    const std::string name = option->get_name(true);
+    // The program to run has a completion of its own.
+    if (name == "COMMAND" && choices_of(*option).empty()) arguments += " \\\n      '*::COMMAND:_normal'";
+    else arguments += fmt::format(" \\\n      '*:{}:{}'", zsh_escaped(name, "\\:"), zsh_values(*option));
+  }
+  return arguments;
+}
+
+}  // namespace
+
+std::string zsh_script(const CLI::App& program) {
+  const std::string& name = program.get_name();
+  std::string commands, cases;
+  for (const CLI::App* command : subcommands_of(program)) {
+    commands += fmt::format("    '{}:{}'\n", command->get_name(), zsh_escaped(command->get_description(), "\\:"));
+    cases += fmt::format("  {})\n    _arguments{}\n    ;;\n", command->get_name(), zsh_arguments(*command));
+  }
+  return fmt::format(R"(#compdef {0}
+# Completion of {0} for zsh, made by `{0} completion zsh`.
+_{0}() {{
+  local -a commands=(
+{1}  )
+  local at command=''
+  for ((at = 2; at < CURRENT; at++)); do
+    if [[ $words[at] != -* ]]; then
+      command=$words[at]
+      shift $((at - 1)) words
+      ((CURRENT -= at - 1))
+      break
+    fi
+  done
+  case $command in
+  '')
+    if [[ $words[CURRENT] == -* ]]; then
+      _arguments{2}
+    else
+      _describe subcommand commands
+    fi
+    ;;
+{3}  esac
+}}
+# Loaded by name when it is first wanted, or read as a whole.
+if [[ $funcstack[1] == _{0} ]]; then _{0} "$@"; else compdef _{0} {0}; fi
+)",
+                     name, commands, zsh_arguments(program), cases);
+}
+
+}  // namespace adaptyst::tools
