@@ -1,0 +1,243 @@
+"""The code on the pages is code: check_snippets.py ROOT PFR COMPILER CMAKE
+
+Blocks of C++ are compiled, of CMake configured, of JSON and Python parsed; of commands, the options and files that they name
+are looked up. A comment right above a block says what it needs:
+
+  <!-- snippet: given int n; -->         these declarations come before it; lines that begin with # come first of all
+  <!-- snippet: declarations -->         it stands outside of functions; "declarations: ..." has what is given behind it
+  <!-- snippet: part of FILE -->         it is compiled elsewhere: its lines stand in FILE
+  <!-- snippet: file FILE -->, <!-- snippet: into FILE before "TEXT" -->   check_contributing.py tries it
+  <!-- snippet: not compiled: why -->    and that is counted
+
+What is neither of these, nor has a main(), is within a function, below all of our headers that need nothing of others; a line
+of … is what was left out. Blocks without a language are not code.
+"""
+import ast
+import json
+import pathlib
+import re
+import shlex
+import sys
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent / "support"))
+from compiling import Failures, Includes, run, scratch, tool
+from pages import all_pages
+
+# A snippet that includes ours is tried where theirs is.
+NEEDS = {"adaptyst/opencl.hpp": "CL/cl.h", "adaptyst/cuda.hpp": "cuda_runtime_api.h", "adaptyst/hip.hpp": "hip/hip_runtime_api.h"}
+ELSEWHERE = ("part of", "file", "into")
+failures = Failures()
+
+
+def dedented(text):
+    return [line.strip() for line in text.strip().splitlines()]
+
+
+class Cpp:
+    """All snippets as one unit, each in a namespace: what they include takes longest."""
+
+    def __init__(self):
+        self.includes, self.bodies, self.programs = [], [], []
+
+    def add(self, block):
+        given, outside = "", False
+        for word in ("given", "declarations"):
+            if block.told(word) is not None:
+                given, outside = block.told(word), word == "declarations"
+        text = re.sub(r"^\s*…\s*$", "", block.text, flags=re.MULTILINE)
+        if re.search(r"^int main\(", text, re.MULTILINE):
+            self.programs.append((block, f'{given}\n#line {block.line + 1} "{block.page.path}"\n{text}'))
+            return
+        wanted = [line for line in (given + "\n" + text).splitlines() if line.startswith("#include")]
+        given = "\n".join(line for line in given.splitlines() if not line.startswith("#include"))
+        text = re.sub(r"^#include.*$", "", text, flags=re.MULTILINE)
+        condition = [f"__has_include(<{theirs}>)" for ours, theirs in NEEDS.items() if any(ours in line for line in wanted)]
+        self.includes.append("\n".join(["#if " + (" && ".join(condition) or "1"), *wanted, "#endif"]))
+        begin, end = ("", "") if outside else ("[[maybe_unused]] static void snippet() {", "}")
+        self.bodies.append(f"#if {' && '.join(condition) or '1'}\nnamespace snippet_{len(self.bodies)} {{\n{given}\n{begin}\n"
+                           f'#line {block.line + 1} "{block.page.path}"\n{text}\n#line 1 "behind {block.page.name}"\n{end}\n}}\n#endif\n')
+
+    def compile(self, command, headers, folder):
+        unit = folder / "snippets.cpp"
+        unit.write_text("".join(f"#include <{one}>\n" for one in headers) + "\n".join(self.includes + self.bodies))
+        done = run([*command, unit])
+        failures.check(done.returncode == 0, f"{len(self.bodies)} snippets compile", done.said)
+        for block, text in self.programs:
+            unit.write_text(text)
+            done = run([*command, unit])
+            failures.check(done.returncode == 0, f"{block.place}: the program compiles", done.said)
+        failures.check(len(self.bodies) + len(self.programs) >= 8, "there are snippets of C++")
+
+
+class Command:
+    """What the pages of the command and of the options, which tests hold against the command itself, say is right."""
+
+    def __init__(self, root):
+        self.root = root
+        self.options, section = {}, ""
+        for line in (root / "docs/cli.md").read_text(encoding="utf-8").splitlines():
+            if line.startswith("## "):
+                section = line.split()[-1]
+            for names in re.findall(r"^\| `(-[^`]*)`", line):
+                for name in names.split(", "):
+                    flag, _, value = name.partition(" ")
+                    self.options.setdefault(section, {})[flag] = value.replace("\\|", "|")
+            self.options.setdefault(section, {})
+        text = (root / "docs/options.md").read_text(encoding="utf-8")
+        self.keys = {name: values.replace("\\|", "|") for name, values in re.findall(r"^\| `(\w+)` \| `([^`.][^`]*)` \|", text, re.MULTILINE)}
+        presets = json.loads((root / "CMakePresets.json").read_text(encoding="utf-8"))
+        self.presets = {one["name"] for kind in ("configurePresets", "buildPresets", "testPresets") for one in presets[kind]}
+
+    def check_lines(self, text, place, whole=True):
+        """A script: several commands, joined by whatever a shell joins them by. Not whole: a value may be left out."""
+        self.whole = whole
+        for line in re.sub(r"\\\n", " ", text).splitlines():
+            for part in re.split(r"\||&&|;(?=\s|$)|\$\(|&$", re.sub(r"'[^']*'", lambda quoted: quoted.group().replace("|", "¦"), line)):
+                self.check(part, place)
+
+    def check(self, text, place):
+        try:
+            words = shlex.split(text, comments=True)
+        except ValueError:
+            return
+        for word in words:
+            if word.startswith("ADAPTYST="):
+                self.check_options(word.partition("=")[2], place)
+            elif re.match(r"scripts/[\w-]+$", word):
+                failures.check((self.root / word).is_file(), f"{place}: there is no {word}")
+        if words[:2] in (["cmake", "--preset"], ["ctest", "--preset"]):
+            failures.check(words[2] in self.presets, f"{place}: no preset is called {words[2]}")
+        for at, word in enumerate(words[:-1]):
+            if pathlib.PurePath(word).name == "adaptyst" and (words[at + 1] in self.options or at == 0 or word == "adaptyst"):
+                return self.check_subcommand(words[at + 1:], place)
+        return None
+
+    def check_options(self, text, place):
+        for pair in re.split(r",(?=\w+=)", text):
+            name, equals, value = pair.partition("=")
+            failures.check(equals and name in self.keys, f"{place}: no option is called {name}")
+            self.check_value(self.keys.get(name, ""), value, f"{place}: {name}")
+
+    @staticmethod
+    def check_value(values, value, place):
+        words = values.split("|")
+        if not re.fullmatch(r"[a-z,|…\[\]]+", values) or "PERCENT" in values:
+            return
+        allowed = {one for word in words for one in word.split(",")}
+        for one in filter(None, re.split(r"[,;]", value)):
+            failures.check(one in allowed or ":" in one or not one.isalpha(), f"{place}: '{one}' is none of {values}")
+
+    def check_subcommand(self, words, place):
+        name = words[0]
+        if name.startswith("-"):
+            return failures.check(name in self.options[""], f"{place}: no option is called {name}")
+        if not failures.check(name in self.options, f"{place}: adaptyst has no subcommand {name}"):
+            return None
+        known, at = self.options[name], 1
+        while at < len(words) and not (name == "run" and words[at] == "--"):
+            flag, equals, value = words[at].partition("=")
+            if flag.startswith("-") and flag not in ("-", "--"):
+                if failures.check(flag in known, f"{place}: adaptyst {name} has no option {flag}") and known[flag]:
+                    if not equals:
+                        at += 1
+                    value = value if equals else words[at] if at < len(words) else ""
+                    failures.check(value or not self.whole, f"{place}: {flag} needs a value")
+                    self.check_value(known[flag], value, f"{place}: {flag}")
+            elif name == "run" and not flag.startswith("["):
+                break  # the program, and its own options
+            at += 1
+        return None
+
+
+def check_part(root, block):
+    file = root / block.told("part of").strip()
+    wanted = [line for line in dedented(block.text) if line]
+    there = [line for line in dedented(file.read_text(encoding="utf-8")) if line] if file.is_file() else []
+    failures.check(any(there[at:at + len(wanted)] == wanted for at in range(len(there))), f"{block.place}: these lines are not in {file.name}")
+
+
+def check_cmake(root, pfr, cmake, blocks):
+    """Where a block looks for the package, it gets these sources."""
+    folder = scratch()
+    for at, block in enumerate(blocks):
+        text = block.text
+        own = "" if re.search(r"add_executable\(solver\b", text) else "add_executable(solver main.cpp)\n"
+        begins = "" if "project(" in text else "cmake_minimum_required(VERSION 3.25)\nproject(consumer CXX)\n" + own
+        (folder / "main.cpp").write_text("int main() {}\n")
+        (folder / "CMakeLists.txt").write_text(begins + text)
+        (folder / "provide.cmake").write_text(
+            "macro(provide method)\n"
+            f'  if("${{ARGV1}}" STREQUAL adaptyst)\n    if(NOT TARGET adaptyst::adaptyst)\n      add_subdirectory({root} adaptyst)\n    endif()\n'
+            "    set(adaptyst_FOUND TRUE)\n  endif()\nendmacro()\n"
+            "cmake_language(SET_DEPENDENCY_PROVIDER provide SUPPORTED_METHODS FIND_PACKAGE)\n")
+        if not (folder / "adaptyst").exists():
+            (folder / "adaptyst").symlink_to(root)
+        done = run([cmake, "-S", folder, "-B", folder / "build", "-DADAPTYST_WITH_EBPF=OFF", f"-DFETCHCONTENT_SOURCE_DIR_ADAPTYST={root}",
+                    f"-DCMAKE_PROJECT_TOP_LEVEL_INCLUDES={folder}/provide.cmake",
+                    *([f"-DADAPTYST_PFR_INCLUDE_DIR={pfr}"] if not pfr.endswith("NOTFOUND") else [])])
+        failures.check(done.returncode == 0, f"{block.place}: configures ({at + 1} of {len(blocks)})", done.said)
+
+
+def commands_of(text):
+    """What is typed: what follows a prompt, and the lines that go on with it."""
+    typed, goes_on = [], False
+    for line in text.splitlines():
+        prompt = re.match(r"[$#] (.*)", line)
+        if prompt:
+            typed.append(prompt.group(1))
+        elif typed and (line.startswith("> ") or goes_on):
+            typed[-1] += "\n" + line.removeprefix("> ")
+        goes_on = line.endswith("\\") or (bool(typed) and typed[-1].count("'") % 2 == 1)
+    return typed
+
+
+def main(root, pfr, compiler, cmake):
+    root = pathlib.Path(root)
+    includes = Includes(root, pfr)
+    cpp, command, cmake_blocks, not_compiled = Cpp(), Command(root), [], 0
+    for page in all_pages(root):
+        for block in page.blocks:
+            language = block.language
+            if block.told("part of") is not None:
+                check_part(root, block)
+            if any(block.told(word) is not None for word in ELSEWHERE):
+                continue
+            if block.told("not compiled") is not None:
+                not_compiled += 1
+                failures.check(len(block.told("not compiled")) > 5, f"{block.place}: not compiled, and no reason why")
+            elif language == "cpp":
+                cpp.add(block)
+            elif language == "cmake":
+                cmake_blocks.append(block)
+            elif language == "json":
+                try:
+                    json.loads(block.text)
+                except ValueError as wrong:
+                    failures.add(f"{block.place}: {wrong}")
+            elif language == "python":
+                try:
+                    ast.parse(block.text)
+                except SyntaxError as wrong:
+                    failures.add(f"{block.place}: {wrong}")
+            elif language in ("console", "sh"):
+                for line in commands_of(block.text) if language == "console" else [block.text]:
+                    command.check_lines(line, block.place)
+            else:
+                failures.check(language == "", f"{block.place}: what is {language}?")
+        for number, line in enumerate(page.prose, 1):
+            for typed in re.findall(r"`(adaptyst (?!calibration)[a-z]+[^`]*|ADAPTYST=[^`]*)`", line):
+                if "…" not in typed:
+                    command.check_lines(typed.replace("\\|", "|"), f"{page.name}:{number}", whole=False)
+    cpp.compile([tool(compiler), "-std=c++17", "-fsyntax-only", "-Wall", "-Wextra", "-Werror", "-Wno-unused", "-Wno-unused-result",
+                 "-DCL_TARGET_OPENCL_VERSION=120", *includes.flags,
+                 "-idirafter", root / "tests/adapters/cuda/cudart_stub"],
+                [one for one in includes.headers("*.hpp", "adapter/*.hpp") if one not in NEEDS], scratch())
+    check_cmake(root, pfr, cmake, cmake_blocks)
+    print(f"{not_compiled} snippets are not compiled, and say why")
+    failures.check(not_compiled <= 8, "most snippets are tried")
+    failures.exit(least_checks=100)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
