@@ -40,7 +40,8 @@ def build_adapter(copy, cmake, pfr, failures):
     options = [f"-DADAPTYST_WITH_{one}=OFF" for one in ("OPENCL", "OMPT", "KOKKOS", "CUDA")]
     if not pfr.endswith("NOTFOUND"):
         options.append(f"-DADAPTYST_PFR_INCLUDE_DIR={pfr}")
-    made = run([cmake, "-S", copy, "-B", copy / "build", "-DADAPTYST_BUILD_COLLECTOR=OFF", "-DCMAKE_BUILD_TYPE=Debug", *options])
+    made = run([cmake, "-S", copy, "-B", copy / "build", "-DADAPTYST_WITH_EBPF=OFF", "-DADAPTYST_BUILD_TESTS=OFF", "-DADAPTYST_BUILD_BENCH=OFF",
+                "-DADAPTYST_BUILD_EXAMPLES=OFF", "-DCMAKE_BUILD_TYPE=Debug", *options])
     failures.check(made.returncode == 0, "with the adapter it configures", made.said)
     built = run([cmake, "--build", copy / "build", "--target", "adaptyst_taskpool"])
     library = copy / "build/adapters/libadaptyst-taskpool.so"

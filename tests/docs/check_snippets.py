@@ -109,7 +109,7 @@ class Command:
         if words[:2] in (["cmake", "--preset"], ["ctest", "--preset"]):
             failures.check(words[2] in self.presets, f"{place}: no preset is called {words[2]}")
         for at, word in enumerate(words[:-1]):
-            if pathlib.PurePath(word).name == "adaptyst" and (words[at + 1] in self.options or at == 0 or word == "adaptyst"):
+            if words[0] != "cmake" and pathlib.PurePath(word).name == "adaptyst" and (words[at + 1] in self.options or at == 0 or word == "adaptyst"):
                 return self.check_subcommand(words[at + 1:], place)
         return None
 
