@@ -49,12 +49,25 @@ void suggest(const CLI::App& program) {
       tools::complain(fmt::format("did you mean '{}'?", meant));
 }
 
+using place = std::vector<const char*>::iterator;
+
+// Whether a word is neither an option of `diff` nor the value of one.
+bool has_file(place word, place end) {
+  for (; word != end; ++word) {
+    const std::string_view text = *word;
+    if (text.empty() || text.front() != '-') return true;
+    const bool has_value_behind = text.size() == 2 || (text[1] == '-' && text.find('=') == std::string_view::npos);
+    if (has_value_behind && ++word == end) return false;
+  }
+  return false;
+}
+
 // `diff OLD... -- NEW...`: CLI11 forgets where the "--" stood, so it is told as an option.
 std::vector<const char*> words_of(int count, char** arguments) {
   std::vector<const char*> words(arguments, arguments + count);
   if (count < 2 || std::string_view(arguments[1]) != "diff") return words;
   const auto mark = std::find(words.begin(), words.end(), std::string_view("--"));
-  if (mark != words.end()) *mark = tools::after_mark;
+  if (mark != words.end() && has_file(words.begin() + 2, mark)) *mark = tools::after_mark;
   return words;
 }
 

@@ -86,7 +86,10 @@ struct compared {
 
   template <class Value>
   void operator()(const lib::listed::member<Struct, Value>& one) const {
-    if constexpr (std::is_arithmetic_v<Value>) {
+    if constexpr (std::is_same_v<Value, std::optional<double>>) {
+      // An absent number is less than any.
+      if (one.how == lib::listed::greatest) to.*one.at = std::max(to.*one.at, from.*one.at);
+    } else if constexpr (std::is_arithmetic_v<Value>) {
       if (one.how == lib::listed::least) take(one, std::min(to.*one.at, from.*one.at));
       if (one.how == lib::listed::greatest) take(one, std::max(to.*one.at, from.*one.at));
     } else if constexpr (has_count<Struct> && std::is_same_v<Value, std::optional<std::uint64_t>>) {

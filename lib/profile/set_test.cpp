@@ -139,7 +139,8 @@ double least_permuted_p(std::size_t before, std::size_t after) {
   return (before == after ? 2 : 1) / std::min(ways_to_deal(before, after), static_cast<double>(most_ways));
 }
 
-// P. H. Westfall, S. S. Young: Resampling-Based Multiple Testing (1993), section 2.3, the single-step max-T. Runs that differ
+// P. H. Westfall, S. S. Young: Resampling-Based Multiple Testing (1993), section 2.3, the single-step min-P: t of few runs is
+// often large by chance, so t is compared as its p. Runs that differ
 // by chance could have been dealt to the sides in any way, whatever distribution they have, so this is exact; and what
 // all regions of a run have in common, as a clock rate, costs it nothing, as it would a correction by their number.
 // Where the ways are drawn, the one that happened counts among them: B. Phipson, G. K. Smyth: Permutation p-values should
@@ -151,7 +152,7 @@ std::vector<std::optional<double>> permuted_p(const std::vector<run_values>& reg
   constexpr std::size_t most_additions = 1'000'000'000;  // some seconds
   const std::size_t most = std::clamp<std::size_t>(most_additions / (regions.size() * runs), 1000, most_ways);
   const std::vector<side_of_run> ways = ways_to_deal_runs(before, runs, most);
-  std::vector<double> greatest(ways.size(), 0);
+  std::vector<double> least(ways.size(), 1);
   std::vector<double> seen(regions.size(), std::numeric_limits<double>::quiet_NaN());
   for (std::size_t at = 0; at != regions.size(); ++at) {
     const run_values values = centred(regions[at]);
@@ -163,16 +164,17 @@ std::vector<std::optional<double>> permuted_p(const std::vector<run_values>& reg
         if (way == 0) break;
         continue;
       }
-      if (way == 0) seen[at] = std::abs(found->t());
-      greatest[way] = std::max(greatest[way], std::abs(found->t()));
+      if (way == 0) seen[at] = found->p();
+      // A normal distribution's tails, which are cheaper, are never above those of t.
+      if (std::erfc(std::abs(found->t()) / std::sqrt(2.0)) < least[way]) least[way] = std::min(least[way], found->p());
     }
   }
-  std::sort(greatest.begin(), greatest.end());
-  constexpr double rounding = 1e-9;
+  std::sort(least.begin(), least.end());
+  constexpr double rounding = 1e-7;
   for (std::size_t at = 0; at != regions.size(); ++at) {
     if (std::isnan(seen[at])) continue;
-    const auto first = std::lower_bound(greatest.begin(), greatest.end(), seen[at] * (1 - rounding));
-    made[at] = static_cast<double>(greatest.end() - first) / static_cast<double>(greatest.size());
+    const auto behind = std::upper_bound(least.begin(), least.end(), seen[at] * (1 + rounding));
+    made[at] = static_cast<double>(behind - least.begin()) / static_cast<double>(least.size());
   }
   return made;
 }

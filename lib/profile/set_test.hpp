@@ -24,8 +24,8 @@ struct welch {
 // Empty where a side has fewer than two numbers.
 std::optional<welch> welch_of(const run_values& all, std::size_t before);
 
-// How often chance alone makes any t as large as this one somewhere among the regions: the part of the ways to deal the runs
-// to the sides in which the greatest t of all regions is at least this. Empty where welch_of() is.
+// How often chance alone makes a difference as clear as this one somewhere among the regions: the part of the ways to deal
+// the runs to the sides in which the least p of Welch's t of all regions is at most this one. Empty where welch_of() is.
 std::vector<std::optional<double>> permuted_p(const std::vector<run_values>& regions, std::size_t before);
 
 // The least p that permuted_p() can give.

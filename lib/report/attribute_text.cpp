@@ -17,6 +17,7 @@ bool ends_in(std::string_view name, std::string_view end) {
 
 // Nanoseconds in one of its units; 0: it is no time.
 double time_unit_of(std::string_view name) {
+  if (name.find("per_") != std::string_view::npos) return 0;  // a rate
   constexpr std::pair<const char*, double> units[] = {
       {"_ns", 1}, {"_us", 1e3}, {"_ms", 1e6}, {"_s", 1e9}, {"_seconds", 1e9}};
   for (const auto& [end, ns] : units)

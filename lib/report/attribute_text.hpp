@@ -1,8 +1,8 @@
 // What payloads and metrics said, in lines below a region's row.
 //
 // A payload's members are amounts, and have a sum; bytes and flops have a rate. A metric may be a level, such as bytes in
-// use or a residual, so it has none, unless it is a time, which adds up in any case. The name says the unit: a time ends in _ns, _us, _ms, _s or _seconds, and "bytes",
-// "bytes …" and what ends in "_bytes" or " bytes" are bytes.
+// use or a residual, so it has none, unless it is a time, which adds up in any case. The name says the unit: a time ends in _ns, _us, _ms, _s or _seconds
+// and has no "per_" in it, as a rate has; "bytes", "bytes …" and what ends in "_bytes" or " bytes" are bytes.
 #ifndef ADAPTYST_LIB_REPORT_ATTRIBUTE_TEXT_HPP
 #define ADAPTYST_LIB_REPORT_ATTRIBUTE_TEXT_HPP
 

@@ -65,8 +65,25 @@ json json_of(const std::map<Key, std::uint64_t>& counts, listed::form /*plain*/)
   return lib::by_word(counts);
 }
 
-json json_of(const std::map<std::string, std::string>& texts, listed::form /*plain*/) { return texts; }
-json json_of(const std::map<std::string, std::uint64_t>& counts, listed::form /*plain*/) { return counts; }
+void join(std::string& to, const std::string& from) { to += " | " + from; }
+void join(std::uint64_t& to, std::uint64_t from) { to += from; }
+void join(attribute& to, const attribute& from) { to.merge(from); }
+
+// By the names that will stand in the file: those that differ only in what is replaced become one, as a file with a key
+// twice would say one or the other, depending on who reads it.
+template <class Value>
+std::map<std::string, Value> writable(const std::map<std::string, Value>& all) {
+  std::map<std::string, Value> made;
+  for (const auto& [name, value] : all) {
+    const json as_written = json::parse(json(name).dump(-1, ' ', false, replacing));
+    const auto [entry, is_new] = made.try_emplace(as_written.get<std::string>(), value);
+    if (!is_new) join(entry->second, value);
+  }
+  return made;
+}
+
+json json_of(const std::map<std::string, std::string>& texts, listed::form /*plain*/) { return writable(texts); }
+json json_of(const std::map<std::string, std::uint64_t>& counts, listed::form /*plain*/) { return writable(counts); }
 
 // A path is told once: a row has its own name, and the id of the row above it. All else would grow with the square of
 // the depth.
@@ -92,18 +109,6 @@ json json_of(const std::vector<device_usage>& devices, listed::form /*plain*/) {
   for (const device_usage& device : devices)
     all.push_back(object_of(device, [id = all.size()](std::string_view) { return json(id); }));
   return all;
-}
-
-// By the names that will stand in the file: two that differ only in what is replaced become one, as a file with a key
-// twice would say one or the other, depending on who reads it.
-std::map<std::string, attribute> writable(const std::map<std::string, attribute>& all) {
-  std::map<std::string, attribute> made;
-  for (const auto& [name, values] : all) {
-    const json as_written = json::parse(json(name).dump(-1, ' ', false, replacing));
-    const auto [entry, is_new] = made.try_emplace(as_written.get<std::string>(), values);
-    if (!is_new) entry->second.merge(values);
-  }
-  return made;
 }
 
 json attributes_of(const region& row) {

@@ -147,4 +147,14 @@ def test_bad_input_is_told_from_a_failed_comparison():
         require(f"'{percent}' is no percentage such as 5%" in done.err, done.err)
 
 
+def test_a_mark_before_both_files_does_not_exchange_them():
+    files = slow_and_fast()
+    plain = adaptyst("diff", *files).out
+    require_equal(adaptyst("diff", "--", *files).out, plain)
+    require_equal(adaptyst("diff", "--min-share", "0%", "--", *files).out, adaptyst("diff", "--min-share", "0%", *files).out)
+    require_equal(adaptyst("diff", files[0], "--", files[1]).out, plain)
+    require_equal(adaptyst("diff", "--min-share=0%", files[0], "--", files[1]).out,
+                  adaptyst("diff", "--min-share", "0%", *files).out)
+
+
 run_all(dict(globals()))

@@ -219,3 +219,16 @@ TEST_CASE("as JSON and as a table, sets tell how many runs there were") {
   CAPTURE(table);
   CHECK(table.find("   5+5  10.0 us  12.0 us  1.00 us  +20.0%   +18.7…+21.3% slower\n") != std::string::npos);
 }
+
+TEST_CASE("regions of few runs do not hide what changed in all runs") {
+  const double absent = std::numeric_limits<double>::quiet_NaN();
+  std::vector<lib::run_values> regions{{0.00, 0.02, 0.01, 0.03, 0.015, 0.12, 0.14, 0.13, 0.11, 0.125}};
+  // Where the two numbers of each side happen to be close, t is about 40, though p is above 0.0001.
+  for (std::size_t region = 0; region != 40; ++region) {
+    lib::run_values few(10, absent);
+    const double values[] = {0, 0.03, 1, 1.03};
+    for (std::size_t run = 0; run != 4; ++run) few[(region + run * (1 + region % 2 * 2)) % 10] = values[run];
+    regions.push_back(few);
+  }
+  CHECK(lib::permuted_p(regions, 5).at(0).value() < 0.02);
+}

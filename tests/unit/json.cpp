@@ -179,3 +179,15 @@ TEST_CASE("the histogram holds every duration") {
     }
   }
 }
+
+TEST_CASE("names that differ only in what is replaced are one key, with the values of all") {
+  adaptyst::profile made = with_one_region();
+  made.metadata = {{"\xff", "one"}, {"\xfe", "two"}};
+  made.options = {{"\xff", "one"}, {"\xfe", "two"}};
+  made.functions = {{"\xff", 2}, {"\xfe", 3}};
+  const adaptyst::profile read = adaptyst::from_json(adaptyst::to_json(made));
+  const std::string replaced = "\xef\xbf\xbd";
+  CHECK(read.metadata == std::map<std::string, std::string>{{replaced, "two | one"}});
+  CHECK(read.options == std::map<std::string, std::string>{{replaced, "two | one"}});
+  CHECK(read.functions.at(replaced) == 5);
+}

@@ -309,3 +309,19 @@ TEST_CASE("of several engines and reasons each is named once, in order") {
   CHECK(both.engine == "ebpf | inline");
   CHECK(both.reason == "asked for");
 }
+
+TEST_CASE("what an empty region lasts is the longest of all profiles, in either order") {
+  profile known;
+  known.timer_floor_ns = 12;
+  known.sampled_floor_ns = 5;
+  known.sampled_floor_error_ns = 1;
+  profile longer = known;
+  longer.timer_floor_ns = 20;
+  longer.sampled_floor_ns = 4;
+  for (const profile& both : {merged(known, longer), merged(longer, known)}) {
+    CHECK(both.timer_floor_ns == 20.0);
+    CHECK(both.sampled_floor_ns == 5.0);
+    CHECK(both.sampled_floor_error_ns == 1.0);
+  }
+  for (const profile& both : {merged(known, profile()), merged(profile(), known)}) CHECK(both.timer_floor_ns == 12.0);
+}

@@ -706,3 +706,9 @@ TEST_CASE("a device is called the same in every table, and the host is no other 
     CHECK(contains(table, "\ncpu0  pocl "));
   }
 }
+
+TEST_CASE("a rate is no time, though its name ends in a unit of time") {
+  adaptyst::profile in = small();
+  in.regions[0].attributes["cells_per_s"] = {1, 2e6, 2e6, 2e6, 1};
+  CHECK(contains(adaptyst::to_table(in), "cells_per_s mean 2e+06 [2e+06, 2e+06]"));
+}
