@@ -100,7 +100,7 @@ int run(int count, char** arguments) {
   } catch (const CLI::ParseError& stopped) {
     if (is_unknown_subcommand(program, arguments[1])) return tools::bad_input;
     if (program.exit(stopped) == 0) return tools::all_well;
-    suggest(program);
+    if (dynamic_cast<const CLI::ExcludesError*>(&stopped) == nullptr) suggest(program);
     return tools::bad_input;
   }
   return tools::all_well;

@@ -9,6 +9,7 @@
 #include <cstdio>
 #include <cstring>
 #include <optional>
+#include <set>
 
 #include "support/output_file.hpp"
 #include "support/output_form.hpp"
@@ -68,11 +69,14 @@ void add_output(CLI::App& to, std::vector<std::string>& files, const std::string
 
 void write_outputs(const std::vector<std::string>& files, const char* what,
                    const std::function<std::string(output_form)>& text) {
+  std::set<std::string> written;
   for (const std::string& file : files) {
     std::vector<error> wrong;
     const std::optional<output> made = lib::parse_output(file, wrong);
     if (!made) throw error(wrong.front());
     const std::string name = lib::expand(made->file);
+    if (name.substr(0, 5) != "/dev/" && !written.insert(name).second)
+      throw error("two outputs in one file: '" + name + "'", name, 0, "choose another name");
     try {
       lib::write_file(name, text(made->form));
     } catch (const error& failed) {  // whose hint is meant for the options of a collector

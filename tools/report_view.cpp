@@ -25,35 +25,35 @@ report_choice report_view::form() const {
 }
 
 table_options report_view::asked() const {
-  const table_options by_default;
-  const bool for_people = form() != report_choice::csv;
   table_options made;
   made.sort = static_cast<region_order>(std::find(orders.begin(), orders.end(), sort) - orders.begin());
-  made.rows = rows.value_or(for_people ? by_default.rows : 0);
-  made.depth = depth.value_or(for_people ? by_default.depth : 0);
+  made.rows = rows;
+  made.depth = depth;
   made.least_share = *fraction_of(least_share);
   return made;
 }
 
 void add_view(CLI::App& to, report_view& view) {
-  const table_options by_default;
   std::vector<std::string> names;
   names.reserve(forms.size());
   for (const auto& [name, form] : forms) names.emplace_back(name);
-  to.add_option("--format", view.format, "What is printed: a table for people, the profile, or rows")
-      ->check(CLI::IsMember(names))
-      ->capture_default_str();
+  CLI::Option* const format =
+      to.add_option("--format", view.format, "What is printed: a table for people, the profile, or rows")
+          ->check(CLI::IsMember(names))
+          ->capture_default_str();
+  // Of what observes, for which it is the same.
+  if (CLI::Option* const report = to.get_option_no_throw("--report"); report != nullptr) format->excludes(report);
   to.add_option("--sort", view.sort, "What regions are listed by below their parents, the greatest first")
       ->check(CLI::IsMember(std::vector<std::string>(orders.begin(), orders.end())))
       ->capture_default_str();
   to.add_option("--top", view.rows, "So many rows at most, the greatest, with what they are nested in; 0: all")
       ->check(CLI::NonNegativeNumber)
       ->type_name("N")
-      ->default_str(fmt::format("{}; csv: 0", by_default.rows));
+      ->default_str(fmt::format("{}; csv: 0", table_options::usual_rows));
   to.add_option("--depth", view.depth, "So many levels of nesting at most; 0: all")
       ->check(CLI::NonNegativeNumber)
       ->type_name("N")
-      ->default_str(fmt::format("{}; csv: 0", by_default.depth));
+      ->default_str(fmt::format("{}; csv: 0", table_options::usual_depth));
   to.add_option("--min-share", view.least_share, "No rows whose time is a smaller share of the run")
       ->type_name("PERCENT%")
       ->check(check_percent)

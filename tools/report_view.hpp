@@ -16,7 +16,6 @@ struct report_view {
   std::string least_share = "0%";
 
   report_choice form() const;
-  // A table is cut to what somebody reads; what a program reads is not, unless that is asked for.
   table_options asked() const;
 };
 

@@ -406,16 +406,17 @@ enum class region_order { time, self, calls, mean, p99, name };
 struct table_options {
   std::size_t columns = 100;  // of the terminal; at least 80
   region_order sort = region_order::time;
-  std::size_t rows = 200;  // those that are greatest, and what they are nested in; 0: all
-  std::size_t depth = 20;  // levels of nesting; 0: all
-  double least_share = 0;  // rows whose time is a smaller part of the run are left out
+  static constexpr std::size_t usual_rows = 200, usual_depth = 20;  // unless it is a CSV, which is whole
+  std::optional<std::size_t> rows;   // those that are greatest, and what they are nested in; 0: all; empty: as usual
+  std::optional<std::size_t> depth;  // levels of nesting; the same
+  double least_share = 0;            // rows whose time is a smaller part of the run are left out
 };
 
 // The profile as JSON (docs/profile-schema.json), or as the table that a collector prints (docs/report.md).
 std::string to_json(const profile& of);
 std::string to_table(const profile& of, const table_options& how = {});
 // Its regions: a line for each, in raw units (RFC 4180), by default all of them; a table for a page in Markdown.
-std::string to_csv(const profile& of, const table_options& how = {0, region_order::time, 0, 0, 0});
+std::string to_csv(const profile& of, const table_options& how = {});
 std::string to_markdown(const profile& of, const table_options& how = {});
 
 // What to_json() has written: to_json(from_json(text)) is `text` again. Throws error, which says what is wrong and where,

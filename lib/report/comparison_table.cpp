@@ -58,7 +58,8 @@ std::string method_of(const comparison& of) {
         "for the number of regions); several runs a side tell more (docs/comparing.md)",
         100 * single_run_floor, significance_level);
   return fmt::format(
-      "{} and {} runs: slower and faster are changes of the mean by more than runs of a side differ (p < {}: Welch's t "
+      "{} and {} runs: slower and faster: the mean changed by more than runs of one side differ from each other (p < "
+      "{}: Welch's t "
       "on logarithms, {}); interval: 95 %",
       of.runs_before, of.runs_after, significance_level,
       of.method == comparison_method::permutations ? "the greatest of all regions, by permutations of runs"
@@ -71,7 +72,7 @@ std::string to_table(const comparison& of) {
   std::string out = "\n" + fitted("region", name_columns) + " " + fitted("on", 5) + right("n", 6) + right("total", 9) +
                     right("now", 9) + right("mean", 9) + right("change", 8) + right("interval", 15) + " verdict\n";
   for (const compared_region& row : of.regions) out += line_of(line_of_region(row));
-  std::string sentence = fmt::format("{} regions compared", of.regions.size());
+  std::string sentence = fmt::format("{} region{} compared", of.regions.size(), of.regions.size() == 1 ? "" : "s");
   if (of.ignored != 0) sentence += fmt::format(", {} below the least share ignored", of.ignored);
   return out + "\n" + wrapped(sentence + "; " + method_of(of));
 }

@@ -30,7 +30,7 @@ std::string path_of(const region& row) {
 }
 
 std::string number(const std::optional<std::uint64_t>& of) { return of ? std::to_string(*of) : ""; }
-std::string number(double of) { return std::isfinite(of) ? fmt::format("{:.6g}", of) : ""; }
+std::string number(double of) { return std::isfinite(of) ? fmt::format("{}", of) : ""; }
 
 std::string share_of(double ns, std::uint64_t wall_ns) {
   return wall_ns != 0 ? number(ns / static_cast<double>(wall_ns)) : "";
@@ -56,7 +56,10 @@ std::string line_of(const profile& of, const region& row, std::uint64_t wall_ns)
 
 }  // namespace
 
-std::string to_csv(const profile& of, const table_options& how) {
+std::string to_csv(const profile& of, const table_options& asked) {
+  table_options how = asked;
+  how.rows = asked.rows.value_or(0);
+  how.depth = asked.depth.value_or(0);
   std::string out =
       "name,path,level,kind,device,threads,calls,sampled,time_ns,self_ns,run_fraction,min_ns,mean_ns,p50_ns,p99_ns,max_"
       "ns,"

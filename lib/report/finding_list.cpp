@@ -53,6 +53,8 @@ std::string sentence_on(const finding& of, const profile& in) {
       return fmt::format("{}: some events took {} on average, half of all less than {}", region_of(of),
                          duration(of.value), duration(of.against));
     case finding_kind::fine_markers:
+      if (of.unit == finding_unit::ns && of.value <= of.against)
+        return fmt::format("{}: takes no longer than an empty region ({})", region_of(of), duration(of.against));
       if (of.unit == finding_unit::ns)
         return fmt::format("{}: takes {}, of which an empty region takes {}", region_of(of), duration(of.value),
                            duration(of.against));

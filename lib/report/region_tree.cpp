@@ -113,16 +113,19 @@ class tree {
 
   void cut() {
     const double least_ns = how_.least_share * static_cast<double>(wall_ns_of(of_));
+    const std::size_t deepest = how_.depth.value_or(table_options::usual_depth);
     std::size_t lines = 0;
     for (std::size_t at = 1; at != nodes_.size(); ++at)
-      nodes_[at].is_shown = (how_.depth == 0 || nodes_[at].depth < how_.depth) && nodes_[at].time_ns >= least_ns;
+      nodes_[at].is_shown = (deepest == 0 || nodes_[at].depth < deepest) && nodes_[at].time_ns >= least_ns;
     for (std::size_t at = nodes_.size(); at-- != 1;) {  // with what it is nested in
       if (!nodes_[at].is_shown) continue;
       nodes_[nodes_[at].parent].is_shown = true;
       lines += nodes_[at].lines();
     }
-    if (how_.rows != 0 && lines > how_.rows) keep_greatest();
+    if (rows() != 0 && lines > rows()) keep_greatest();
   }
+
+  std::size_t rows() const { return how_.rows.value_or(table_options::usual_rows); }
 
   void keep_greatest() {
     std::vector<std::size_t> all;
@@ -134,7 +137,7 @@ class tree {
     for (const std::size_t at : all) nodes_[at].is_shown = false;
     std::size_t lines = 0;
     for (const std::size_t at : all) {
-      if (lines >= how_.rows) break;
+      if (lines >= rows()) break;
       lines += nodes_[at].lines();
       for (std::size_t around = at; around != root && !nodes_[around].is_shown; around = nodes_[around].parent)
         nodes_[around].is_shown = true;

@@ -23,8 +23,9 @@ void write_metadata(std::string& out, const profile& of, std::size_t columns) {
   for (const auto& [name, value] : of.metadata) all += fmt::format("{}{} {}", all.empty() ? "" : ", ", name, value);
   if (!all.empty()) out += wrapped(printable("of " + all), columns);
   if (of.metadata_lost)
-    out +=
-        wrapped(fmt::format("metadata: {} calls found no room; a process has room for 64", *of.metadata_lost), columns);
+    out += wrapped(fmt::format("metadata: {} call{} found no room; a process has room for 64", *of.metadata_lost,
+                               *of.metadata_lost == 1 ? "" : "s"),
+                   columns);
 }
 
 // Beside the regions, of whose self times their calls are a part.
@@ -36,7 +37,7 @@ void write_not_probed(std::string& out, const profile& of, std::size_t columns) 
   for (auto one = of.not_probed.begin(); one != of.not_probed.end() && of.not_probed.size() - left != most;
        ++one, --left)
     names += (names.empty() ? "" : ", ") + one->first;
-  if (left != 0) names += fmt::format(" and {} others", left);
+  if (left != 0) names += fmt::format(" and {} other{}", left, left == 1 ? "" : "s");
   out += wrapped(printable(fmt::format(
                      "not probed, though the program imports them: {}; their time is that of what calls them", names)),
                  columns);

@@ -9,6 +9,7 @@
 #include "../support/error.hpp"
 #include "../support/output_file.hpp"
 #include "../support/terminal_width.hpp"
+#include "../support/text.hpp"
 
 namespace adaptyst::lib {
 
@@ -17,7 +18,7 @@ namespace {
 std::string report_of(const profile& what, const options& asked) {
   table_options how = asked.rows;
   switch (asked.report) {
-    case report_choice::json: return to_json(what);
+    case report_choice::json: return isatty(STDERR_FILENO) != 0 ? printable_json(to_json(what)) : to_json(what);
     case report_choice::csv: return to_csv(what, how);
     case report_choice::markdown: return to_markdown(what, how);
     case report_choice::table: how.columns = terminal_width(STDERR_FILENO); return to_table(what, how);
@@ -43,8 +44,9 @@ void put_out(const profile& what, const options& asked, output_names& to) {
       else first = std::current_exception();
     }
   }
+  // Behind what a program reads there is nothing that need not be said.
   const auto told =
-      asked.report != report_choice::none ? output_names::how_much::all : output_names::how_much::what_is_renamed;
+      asked.report == report_choice::table ? output_names::how_much::all : output_names::how_much::what_is_renamed;
   if (const std::string line = to.told(told); !line.empty()) complain(line);
   if (first) std::rethrow_exception(first);
 }

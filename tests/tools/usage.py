@@ -52,6 +52,12 @@ def test_a_misspelt_subcommand_is_guessed():
     require("did you mean '--help'?" in adaptyst("--hlp").err, "options are guessed as before")
 
 
+def test_what_a_report_is_printed_as_is_said_once():
+    done = adaptyst("run", "--report", "json", "--format", "csv", "--", "true")
+    require_equal((done.status, done.out), (2, ""))
+    require("--report excludes --format" in done.err and "did you mean" not in done.err, done.err)
+
+
 def test_help_is_as_wide_as_the_terminal():
     for width in [40, 72, 100, 119]:
         for name in subcommands():

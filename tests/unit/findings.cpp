@@ -569,6 +569,10 @@ TEST_CASE("each kind has a sentence") {
   one = region({"step", "flux"});
   one.count = 5'000'000;
   CHECK(contains(table(one), "step > flux: takes 100 ns, of which an empty region takes 20 ns (100 ms, "));
+  one.durations = {};
+  for (int at = 0; at != 10; ++at) one.durations.add(15);
+  one.total_ns = one.self_ns = 15 * 5'000'000;
+  CHECK(contains(table(one), "step > flux: takes no longer than an empty region (20 ns)"));
   one = region({"step", "flux"});
   one.overhead_ns = 120e6;
   CHECK(contains(table(one),

@@ -675,6 +675,22 @@ TEST_CASE("CSV has a line a row in raw units, and no name in it is a formula or 
   CHECK(value(rows.back(), "run_fraction") == "0.499697");
 }
 
+TEST_CASE("a CSV is whole unless less of it is asked for") {
+  adaptyst::profile in = small();
+  in.regions.clear();
+  for (int at = 0; at != 300; ++at) in.regions.push_back(region({"region " + std::to_string(at)}, 1, 1000));
+  const auto lines_of = [&](const adaptyst::table_options& how) { return lines(adaptyst::to_csv(in, how)).size(); };
+  adaptyst::table_options how;
+  const std::size_t heading = 1;
+  CHECK(lines_of(how) == heading + 300);
+  how.rows = 10;
+  CHECK(lines_of(how) == heading + 10);
+  in.regions.resize(1);
+  in.regions[0].count = 3;
+  in.regions[0].total_ns = 10'000'001;
+  CHECK(contains(adaptyst::to_csv(in), ",3333333.6666666665,"));
+}
+
 TEST_CASE("Markdown has the columns of the table, and a name is no mark-up") {
   adaptyst::profile in = small();
   in.regions.push_back(region({"solve", "a|b <c>"}, 2, 1500));

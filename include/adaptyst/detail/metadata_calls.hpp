@@ -11,7 +11,9 @@ namespace adaptyst { inline namespace v1 { namespace detail {
 
 template <size_t Bytes>
 inline void copy_text(char (&to)[Bytes], text from) noexcept {
-  const size_t bytes = from.bytes < Bytes ? from.bytes : Bytes - 1;
+  size_t bytes = from.bytes < Bytes ? from.bytes : Bytes - 1;
+  // What is cut is cut between two characters of UTF-8.
+  while (bytes != from.bytes && bytes != 0 && (static_cast<unsigned char>(from.data[bytes]) & 0xC0) == 0x80) --bytes;
   if (bytes != 0) __builtin_memcpy(to, from.data, bytes);
   to[bytes] = '\0';
 }

@@ -36,7 +36,11 @@ class Runtime:
 
     def program(self, source, *flags):
         """Made of a source beside this file, or of one elsewhere."""
-        compiler = tool(f"clang++-{self.version}" if str(source).endswith("cpp") else f"clang-{self.version}")
+        if str(source).endswith("cpp"):
+            flags = ("-std=c++17", *flags)
+            compiler = tool(f"clang++-{self.version}")
+        else:
+            compiler = tool(f"clang-{self.version}")
         made = work / f"{pathlib.Path(source).name}-{self.version}"
         output([compiler, *self.flags, *flags, "-I", sources / "include", here / source, "-o", made], env=self.environment)
         return made
