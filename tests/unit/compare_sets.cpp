@@ -221,7 +221,6 @@ TEST_CASE("as JSON and as a table, sets tell how many runs there were") {
 }
 
 TEST_CASE("regions of few runs do not hide what changed in all runs") {
-  const double absent = std::numeric_limits<double>::quiet_NaN();
   std::vector<lib::run_values> regions{{0.00, 0.02, 0.01, 0.03, 0.015, 0.12, 0.14, 0.13, 0.11, 0.125}};
   // Where the two numbers of each side happen to be close, t is about 40, though p is above 0.0001.
   for (std::size_t region = 0; region != 40; ++region) {
