@@ -1,5 +1,5 @@
 // Regions of a thread that an interface begins and ends without a number to tell them apart. For adapters; one object a
-// thread. Kept while nobody looks as well, so that whoever comes later does not take their ends for too many.
+// thread. Kept while nothing listens as well, so that whoever comes later does not take their ends for too many.
 #ifndef ADAPTYST_ADAPTERS_OPEN_REGIONS_HPP
 #define ADAPTYST_ADAPTERS_OPEN_REGIONS_HPP
 

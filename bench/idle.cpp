@@ -1,4 +1,4 @@
-// What a marker costs while nobody looks.
+// What a marker costs while nothing listens.
 #include <adaptyst/region.hpp>
 
 #include "measure.hpp"

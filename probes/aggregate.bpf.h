@@ -16,8 +16,8 @@
 #define ADAPTYST_LOSSES ADAPTYST_KERNEL_LOSSES
 #endif
 
-/* A part is made when it is first needed: what a machine of hundreds of CPUs does not use takes no memory. Not a per-CPU
- * map, which the kernel has no memory for at hand in a burst of new paths. */
+/* A part is made when it is first needed: what a machine of hundreds of CPUs does not use takes no memory. Not a
+ * per-CPU map, which the kernel has no memory for at hand in a burst of new paths. */
 struct {
   __uint(type, BPF_MAP_TYPE_HASH);
   __uint(map_flags, BPF_F_NO_PREALLOC);
@@ -118,7 +118,7 @@ __noinline int count_elsewhere(struct adaptyst_kernel_row* row, uint64_t path, u
   return 0;
 }
 
-/* Sets a maximum; whoever is faster does the same, so a few tries are enough. */
+/* Sets a maximum; a faster CPU does the same, so a few tries are enough. */
 static __always_inline void raise(uint64_t* maximum, uint64_t value) {
   int i;
   for (i = 0; i < 8; ++i) {

@@ -27,11 +27,11 @@ struct {
 /* The functions that name things are global, with numbers for arguments, so that the verifier checks each of them once
  * and not along every way that leads there: loading takes 2 ms and not 40. */
 
-/* Whether an element is there, whoever was the first to bring it. */
+/* Whether an element is there, also if another CPU was the first to add it. */
 static __always_inline int is_kept(long failed) { return !failed || failed == -17 /* EEXIST */; }
 
-/* Adds a path; 0, or 1 + why not. Where there is no room for it, events of the path are lost, and counted as that: it is
- * only of those around `own`, whose event it is, that the name is missed. */
+/* Adds a path; 0, or 1 + why not. Where there is no room for it, events of the path are lost, and counted as that: it
+ * is only of those around `own`, whose event it is, that the name is missed. */
 static __always_inline int keep_path(uint64_t id, struct adaptyst_kernel_path* path, uint64_t own) {
   long failed = bpf_map_update_elem(&paths, &id, path, BPF_NOEXIST);
   if (is_kept(failed)) return 0;
@@ -92,8 +92,8 @@ unnamed:
   return 0;
 }
 
-/* Names a path and those above it, up to the first that is known already. Deeper ones than the bound are named when they
- * end themselves. */
+/* Names a path and those above it, up to the first that is known already. Deeper ones than the bound are named when
+ * they end themselves. */
 __noinline int name_path(uint64_t address, uint64_t own) {
   int i;
   for (i = 0; i < 64 && address; ++i) address = name_one_path(address, 0, 0, own);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Apache-2.0
  *
- * Stacks of observed threads: of what runs, looked at by a clock on each processor, and of what leaves its core, when it
- * does. Counted per call path of regions.
+ * Stacks of observed threads: of what runs, looked at by a clock on each processor, and of what leaves its core, when
+ * it does. Counted per call path of regions.
  *
  * The clock is a timer that sets itself again after a random time, and not a perf event, whose time between two samples
- * is always the same. A loop that works by the clock is delayed by each sample, by a little, and so drifts until samples
- * meet it always at the same place: shares of 70 and 30 % came out as 94 and 6. To change a perf event's period from
- * outside helps only as long as somebody gets a core in time to do it, for each sample anew.
+ * is always the same. A loop that works by the clock is delayed by each sample, by a little, and so drifts until
+ * samples meet it always at the same place: shares of 70 and 30 % came out as 94 and 6. To change a perf event's period
+ * from outside helps only if the process that does it gets a core in time, again for each sample.
  */
 #include "sample_record.h"
 
@@ -57,7 +57,7 @@ struct {
   __type(value, struct adaptyst_sample_stack);
 } kept_stacks SEC(".maps");
 
-/* Too large for the stack. Nobody interrupts its user: the clocks run where nothing is scheduled. */
+/* Too large for the stack. Its user is not interrupted: the clocks run where nothing is scheduled. */
 struct {
   __uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
   __uint(max_entries, 1);

@@ -29,8 +29,8 @@ struct observing_options {
   double keeping_seconds() const;
 };
 
-// An option for each of the library's (lib/support/option_table.hpp), and the interval. Those of `options` that differ from
-// the library's are the defaults here.
+// An option for each of the library's (lib/support/option_table.hpp), and the interval. Those of `options` that differ
+// from the library's are the defaults here.
 void add_observing(CLI::App& to, observing_options& options,
                    const char* meaning_of_interval =
                        "How often to read what programs have recorded; of one that cannot hand over its recorders, "
@@ -39,7 +39,7 @@ void add_observing(CLI::App& to, observing_options& options,
 // For those that report at the end: what they print of it.
 void add_view(CLI::App& to, observing_options& options);
 
-// Whoever is to be told of what does not work.
+// Receives messages about what does not work.
 using listener = std::function<void(const error&)>;
 
 // Tells on standard error.

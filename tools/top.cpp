@@ -56,7 +56,7 @@ class commands {
     if (terminal::is_there()) sigaddset(&ours, SIGTSTP);
     sigprocmask(SIG_BLOCK, &ours, nullptr);
     signals_ = signalfd(-1, &ours, SFD_CLOEXEC | SFD_NONBLOCK);
-    signal(SIGPIPE, SIG_IGN);  // markers are to be put to sleep, also where nobody reads
+    signal(SIGPIPE, SIG_IGN);  // markers must be put to sleep also if the output is not read any more
   }
   ~commands() { close(signals_); }
   commands(const commands&) = delete;

@@ -1,10 +1,11 @@
 // Entry, life and end of libadaptyst-cuda.so.
 //
-// The driver calls InitializeInjection() of the library in CUDA_INJECTION64_PATH when a program first uses CUDA. Preloaded,
-// this library puts itself there, so that programs without CUDA, shells and launchers among them, never load CUPTI.
+// The driver calls InitializeInjection() of the library in CUDA_INJECTION64_PATH when a program first uses CUDA.
+// Preloaded, this library puts itself there, so that programs without CUDA, shells and launchers among them, never load
+// CUPTI.
 //
-// CUPTI slows a program down as a whole: it is opened when somebody first looks, and its records and callbacks are switched
-// off when nobody does. A thread sees to that ten times a second, and hands over what is done.
+// CUPTI slows a program down as a whole: it is opened when something first listens, and its records and callbacks are
+// switched off when nothing does. A thread checks that ten times a second, and books what is done.
 #include <dlfcn.h>
 #include <pthread.h>
 #include <unistd.h>
@@ -43,7 +44,7 @@ struct session {
 
 session* the_session = nullptr;  // never freed: CUPTI's threads may call until the very end
 
-// Whoever has the lock may be waiting in CUPTI for something that never comes. Not timed_mutex, whose way to wait
+// The thread that has the lock may wait in CUPTI for something that never comes. Not timed_mutex, whose way to wait
 // ThreadSanitizer does not know.
 bool lock_in_time(std::mutex& lock) noexcept {
   for (int tries = 0; tries != 2000; ++tries) {
@@ -106,7 +107,7 @@ void session::flush(std::uint32_t flags) noexcept {
   done.book();
 }
 
-// Listens while somebody looks.
+// Listens while something listens.
 void session::follow() noexcept {
   if (failed) return;
   if (adaptyst::detail::is_awake() == listening) return flush(0);

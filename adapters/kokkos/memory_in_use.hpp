@@ -1,5 +1,5 @@
-// How many bytes are allocated in each of Kokkos's memory spaces: kept whether anybody looks or not, since whoever comes
-// later wants to know as well.
+// How many bytes are allocated in each of Kokkos's memory spaces: kept also while nothing listens, since a collector
+// that starts later needs the numbers as well.
 #ifndef ADAPTYST_ADAPTERS_KOKKOS_MEMORY_IN_USE_HPP
 #define ADAPTYST_ADAPTERS_KOKKOS_MEMORY_IN_USE_HPP
 

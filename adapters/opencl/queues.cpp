@@ -1,7 +1,7 @@
 // How queues are made, and where the host waits for what it has put into them.
 //
-// They are made with profiling, also while nobody looks: somebody may later. ADAPTYST_OPENCL_PROFILING=no leaves them
-// as the program wants them.
+// They are made with profiling, also while nothing listens: somebody may later. ADAPTYST_OPENCL_PROFILING=no leaves
+// them as the program wants them.
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
 // What a region that Kokkos pushes and pops costs through its adapter, while the process's recorder sums, and while
-// nobody looks.
+// nothing listens.
 #include <adaptyst/collector.hpp>
 #include <dlfcn.h>
 

@@ -7,17 +7,18 @@
 //   …
 //   adaptyst::cuda::collect();          // before the profile is taken: books what the device has finished
 //
-// The work belongs to the region in which track() is called, and is booked on the current device. Nothing waits: what has
-// ended is found at the next track() on its device or at collect(). Only collect() may sleep, once, for 20 ms: until the
-// device's clock has been compared twice.
+// The work belongs to the region in which track() is called, and is booked on the current device. Nothing waits: what
+// has ended is found at the next track() on its device or at collect(). Only collect() may sleep, once, for 20 ms:
+// until the device's clock has been compared twice.
 //
-// Cost while nobody looks: a comparison and a branch, and the arguments. Awake: two events in the stream, and some calls of
-// the runtime, microseconds (docs/cuda.md). An event's time has a resolution of some 0.5 us, and what the device does
-// before its first kernel counts with it. libadaptyst-cuda.so sees every kernel by itself, and more exactly.
+// Cost while nothing listens: a comparison and a branch, and the arguments. Awake: two events in the stream, and some
+// calls of the runtime, microseconds (docs/cuda.md). An event's time has a resolution of some 0.5 us, and what the
+// device does before its first kernel counts with it. libadaptyst-cuda.so sees every kernel by itself, and more
+// exactly.
 //
-// At most 4096 in flight on a device; what is tracked beyond, or in a stream that is captured into a graph, is counted as
-// no_times. If the device is lost, so is what it had to do: device_lost. An error of the program's own is left for it to
-// find; while it does, nothing is tracked.
+// At most 4096 in flight on a device; what is tracked beyond, or in a stream that is captured into a graph, is counted
+// as no_times. If the device is lost, so is what it had to do: device_lost. An error of the program's own is left for
+// it to find; while it does, nothing is tracked.
 #ifndef ADAPTYST_CUDA_HPP
 #define ADAPTYST_CUDA_HPP
 

@@ -3,9 +3,9 @@
 //   adaptyst::device gpu{adaptyst::device_kind::gpu, 0, "H200"};
 //   ADAPTYST_OFFLOAD("stencil", gpu);
 //
-// Kind, index and name make the identity: equal ones are one device, wherever they were made. A device is entered in the
-// process's list when a marker first uses it while somebody looks; until then it costs nothing. At most 63 devices per
-// process; work on further ones is counted as lost. Regions without a device are the host CPU's.
+// Kind, index and name make the identity: equal ones are one device, wherever they were made. A device is entered in
+// the process's list when a marker first uses it while something listens; until then it costs nothing. At most 63
+// devices per process; work on further ones is counted as lost. Regions without a device are the host CPU's.
 #ifndef ADAPTYST_DEVICE_HPP
 #define ADAPTYST_DEVICE_HPP
 

@@ -3,8 +3,8 @@
 //   ADAPTYST_METRIC("residual", r);    // count, sum, minimum and maximum under the open region; any arithmetic type
 //   ADAPTYST_MARK("restart");          // how often; and, for tools on the probe, when
 //
-// Cost while nobody looks: a comparison and a branch; the value is not evaluated. Thread-safe, noexcept, signals as in
-// region.hpp. A metric that is not a number (NaN) makes its sum NaN, which the report shows as absent.
+// Cost while nothing listens: a comparison and a branch; the value is not evaluated. Thread-safe, noexcept, signals as
+// in region.hpp. A metric that is not a number (NaN) makes its sum NaN, which the report shows as absent.
 #ifndef ADAPTYST_METRIC_HPP
 #define ADAPTYST_METRIC_HPP
 

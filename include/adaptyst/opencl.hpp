@@ -11,9 +11,9 @@
 // that is not to be changed is run with libadaptyst-opencl.so, which does all this for it; then track() does nothing.
 // Where the host waits, ADAPTYST_WAIT (offload.hpp) says so. docs/opencl.md
 //
-// Cost while nobody looks: as submit(). Awake: 1 us a command, part of it in the driver's thread; the first time for a
-// device half a millisecond, in which its clock is found. Thread-safe. Programs link with OpenCL. A library with this in it
-// must not be unloaded before what it tracks is done.
+// Cost while nothing listens: as submit(). Awake: 1 us a command, part of it in the driver's thread; the first time for
+// a device half a millisecond, in which its clock is found. Thread-safe. Programs link with OpenCL. A library with this
+// in it must not be unloaded before what it tracks is done.
 #ifndef ADAPTYST_OPENCL_HPP
 #define ADAPTYST_OPENCL_HPP
 

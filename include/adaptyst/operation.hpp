@@ -13,10 +13,10 @@
 //
 // Where the host waits for a device, ADAPTYST_WAIT (offload.hpp) says so.
 //
-// Cost while nobody looks: a comparison and a branch, and the arguments: unlike a macro's they are evaluated. Awake:
+// Cost while nothing listens: a comparison and a branch, and the arguments: unlike a macro's they are evaluated. Awake:
 // docs/overhead.md. Thread-safe; one operation must not be completed by two threads at once. An operation that is never
-// completed stays open in the account; there may be any number. Threads share no lock and no memory that they write, but
-// where one of them sweeps what has been completed, every 8,000 operations or so (detail/device_ledger.hpp).
+// completed stays open in the account; there may be any number. Threads share no lock and no memory that they write,
+// but where one of them sweeps what has been completed, every 8,000 operations or so (detail/device_ledger.hpp).
 #ifndef ADAPTYST_OPERATION_HPP
 #define ADAPTYST_OPERATION_HPP
 
@@ -52,8 +52,8 @@ struct work {
 inline namespace disabled {  // as in region.hpp
 #endif
 
-// Where and when work was handed over, for those who learn only later what work it was: a launch of many kernels, or one
-// that is told by a library when it is done. 32 bytes, trivially copyable.
+// Where and when work was handed over, for those who learn only later what work it was: a launch of many kernels, or
+// one that is told by a library when it is done. 32 bytes, trivially copyable.
 class submission {
  public:
   submission() noexcept = default;  // of nothing; operations made from it do nothing
@@ -131,8 +131,8 @@ submission submitting() noexcept {
   return detail::is_awake() ? submission{detail::hand_over()} : submission{};
 }
 
-// `queue` is whatever the program calls its queue or stream, a number or a pointer: operations on one are expected to run
-// one after the other.
+// `queue` is whatever the program calls its queue or stream, a number or a pointer: operations on one are expected to
+// run one after the other.
 template <class Name, class Queue>
 operation submit(const Name& name, const device& on, Queue queue, operation_kind kind,
                  const char* file = __builtin_FILE(), const char* function = __builtin_FUNCTION(),

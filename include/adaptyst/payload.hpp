@@ -5,21 +5,21 @@
 //
 // Numbers (arithmetic members) are summed per call path, with minimum and maximum; `bytes` and `flops` are reported as
 // rates as well. Texts (const char*, std::string_view) and enumerations become a label, and each label has a row of its
-// own: use few different ones. At most 8 numbers; labels keep 127 bytes. Numbers are kept as doubles: integers are exact
-// up to 2^53.
+// own: use few different ones. At most 8 numbers; labels keep 127 bytes. Numbers are kept as doubles: integers are
+// exact up to 2^53.
 //
 // Names of members come from Boost.PFR where it has them (2.2, C++20), else from the compiler (GCC, and clang 18, in
-// C++20). A C++17 compiler offers none: `bytes` and `flops` are recognised all the same, the others are called member_1,
-// member_2, … A list gives them their names whatever compiles them, and has the last word:
+// C++20). A C++17 compiler offers none: `bytes` and `flops` are recognised all the same, the others are called
+// member_1, member_2, … A list gives them their names whatever compiles them, and has the last word:
 //
 //   ADAPTYST_FIELDS(sweep, bytes, flops, cells, scheme);
 //
-// It stands in the type, also where members are private, or behind it in the same namespace, before the first marker with
-// such a payload. At most 16 members; those that are not in the list are left out. With a list, the type need not be an
-// aggregate, and may have members of any type beside those that are listed.
+// It stands in the type, also where members are private, or behind it in the same namespace, before the first marker
+// with such a payload. At most 16 members; those that are not in the list are left out. With a list, the type need not
+// be an aggregate, and may have members of any type beside those that are listed.
 //
-// The payload expression is evaluated only while somebody looks, and for what an overhead budget leaves out not even then,
-// unless it has texts. This header costs 0.3 s of compile time (Boost.PFR).
+// The payload expression is evaluated only while something listens, and for what an overhead budget leaves out not even
+// then, unless it has texts. This header costs 0.3 s of compile time (Boost.PFR).
 #ifndef ADAPTYST_PAYLOAD_HPP
 #define ADAPTYST_PAYLOAD_HPP
 

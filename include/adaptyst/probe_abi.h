@@ -1,6 +1,6 @@
-/* The binary contract between an instrumented program and whoever looks, with any tool: names and arguments of the probes,
- * the notes by which they are found, and the records that their pointers lead to. Plain C, for BPF programs as well; 64-bit
- * targets only. docs/probe-abi.md says the same in prose, with the promise of what may change.
+/* The binary contract between an instrumented program and any tool that observes it: names and arguments of the probes,
+ * the notes by which they are found, and the records that their pointers lead to. Plain C, for BPF programs as well;
+ * 64-bit targets only. docs/probe-abi.md says the same in prose, with the promise of what may change.
  *
  * Provider "adaptyst". Every argument is an unsigned 64-bit integer or a pointer, in the ABI's argument registers:
  *
@@ -56,8 +56,8 @@ enum adaptyst_site_kind {
 };
 
 /* One per ELF object, in its section .probes. The first four words count who looks, each raised and lowered by the
- * kernel (semaphores of the probes) or, `recorder`, by whoever reads the program's own recorder. A marker runs its cold
- * path while any of the four is not 0, hence one 8-byte comparison. */
+ * kernel (semaphores of the probes) or, `recorder`, by the collector or observer that reads the program's own recorder.
+ * A marker runs its cold path while any of the four is not 0, hence one 8-byte comparison. */
 struct adaptyst_object {
   uint16_t region_begin;
   uint16_t region_end;

@@ -135,7 +135,8 @@ struct kernel_context {
   std::uint64_t voluntary_switches = 0, involuntary_switches = 0;    // to wait; while it could have run on
   std::uint64_t migrations = 0;                                      // to another core
   std::optional<std::uint64_t> minor_faults, major_faults;           // of pages; major: read from a disk
-  // Of the processor, on its cores: estimates from some 1000 interrupts a second; absent where the machine does not tell.
+  // Of the processor, on its cores: estimates from some 1000 interrupts a second; absent where the machine does not
+  // tell.
   std::optional<std::uint64_t> cycles, instructions, cache_misses;
 
   std::uint64_t blocked_ns() const { return sleep_ns + lock_ns + io_ns + other_ns; }
@@ -180,15 +181,15 @@ struct region {
   std::uint64_t count = 0;
   std::uint64_t total_ns = 0;
   std::uint64_t self_ns = 0;  // without nested regions of the same thread
-  // Absent where no thread's time is known by itself: the kernel adds them up, and threads that run one after another share
-  // a recorder.
+  // Absent where no thread's time is known by itself: the kernel adds them up, and threads that run one after another
+  // share a recorder.
   std::optional<thread_spread> per_thread;
   std::uint64_t min_ns = 0, max_ns = 0;
   histogram durations;
   std::map<std::string, attribute> attributes;
   std::optional<double> overhead_ns;  // what observing it cost: events × what one costs
-  // Of a row on which an overhead budget has left events out, so that count, total_ns, self_ns, durations and attributes
-  // are estimates: how many were timed, and the variances of count and total_ns. Absent where all were.
+  // Of a row on which an overhead budget has left events out, so that count, total_ns, self_ns, durations and
+  // attributes are estimates: how many were timed, and the variances of count and total_ns. Absent where all were.
   std::optional<std::uint64_t> sampled;
   std::optional<double> count_variance, total_variance;
   // How long its marker was recorded how, in ns of each process. Empty without an overhead budget.
@@ -281,14 +282,16 @@ struct unread_programs {
   std::uint64_t up_to_ns = 0;  // between the last reading and the end, at most
 };
 
-// Programs that could not be looked into: their memory is not to be read, or markers in them were built with other headers.
+// Programs that could not be looked into: their memory is not to be read, or markers in them were built with other
+// headers.
 struct refused_programs {
   std::uint64_t programs = 0;
   std::string why;  // a reason; of a merged profile all, joined by " | "
 };
 
-// Of an overhead budget, nanoseconds of CPU time: what the processes used while they were observed, how much of it observing
-// might cost, and what it has cost: events, by what one costs where nothing else is done, context and samples.
+// Of an overhead budget, nanoseconds of CPU time: what the processes used while they were observed, how much of it
+// observing might cost, and what it has cost: events, by what one costs where nothing else is done, context and
+// samples.
 struct budget_usage {
   double cpu_ns = 0;
   double allowed_ns = 0;
@@ -308,7 +311,7 @@ struct account {
   std::uint64_t unnamed = 0;    // call paths that were counted, but could not be named at the time
   std::optional<double> overhead_ns;
   std::optional<unread_programs> unread;  // what they lost is among the lost as "not_read", estimated; so is begun then
-  // Nobody knows what they lost: one event each is among the lost as "not_read".
+  // What they lost is unknown: one event each is among the lost as "not_read".
   std::optional<refused_programs> refused;
 };
 
@@ -346,8 +349,8 @@ struct profile {
   std::optional<budget_usage> budget;  // absent: none was kept
   // What a region that holds nothing lasts here, by the recorder's own timestamps: so much of each duration is no work.
   std::optional<double> timer_floor_ns;
-  // What such a region lasts as a sample, by which the durations of sampled events were shortened, and the uncertainty of
-  // that, which is part of their totals' errors. Absent: there was no budget.
+  // What such a region lasts as a sample, by which the durations of sampled events were shortened, and the uncertainty
+  // of that, which is part of their totals' errors. Absent: there was no budget.
   std::optional<double> sampled_floor_ns, sampled_floor_error_ns;
   std::optional<timeline_usage> timeline;  // absent: none was asked for
   std::optional<context_account> context;  // absent: the kernel was not asked
@@ -355,8 +358,8 @@ struct profile {
   // Where no marker ran, and the kernel let us sample: how often threads were in which functions, of the most frequent;
   // in all others together: "(others)".
   std::map<std::string, std::uint64_t> functions;
-  // Functions that were to be regions, that the program imports, and that can have no probe, with the reason: their time
-  // is that of what calls them.
+  // Functions that were to be regions, that the program imports, and that can have no probe, with the reason: their
+  // time is that of what calls them.
   std::map<std::string, std::string> not_probed;
   std::vector<process_info> processes;
 
@@ -368,8 +371,8 @@ struct profile {
   bool is_host(std::uint32_t device) const;
 };
 
-// What a process has recorded into a file (options::keep) that was killed, or has not ended yet. Throws adaptyst::error, which
-// says whose file it is not.
+// What a process has recorded into a file (options::keep) that was killed, or has not ended yet. Throws
+// adaptyst::error, which says whose file it is not.
 profile read_kept(const std::string& file);
 // Whether it is such a file.
 bool is_kept(const std::string& file);
@@ -378,8 +381,8 @@ bool is_kept(const std::string& file);
 // canonical, and for the rounding of floating-point sums.
 void merge(profile& into, const profile& from);
 
-// The efficiencies of POP and TALP, 0 … 1; what cannot be told is absent. For D devices with useful time U (kernels) and
-// active time A (kernels and exposed copies), observed for T:
+// The efficiencies of POP and TALP, 0 … 1; what cannot be told is absent. For D devices with useful time U (kernels)
+// and active time A (kernels and exposed copies), observed for T:
 //
 //   device parallel efficiency   sum U / (D T), the product of the three that follow
 //     load balance               (sum U / D) / max U
@@ -419,8 +422,8 @@ std::string to_table(const profile& of, const table_options& how = {});
 std::string to_csv(const profile& of, const table_options& how = {});
 std::string to_markdown(const profile& of, const table_options& how = {});
 
-// What to_json() has written: to_json(from_json(text)) is `text` again. Throws error, which says what is wrong and where,
-// for anything that is no profile of schema 1.
+// What to_json() has written: to_json(from_json(text)) is `text` again. Throws error, which says what is wrong and
+// where, for anything that is no profile of schema 1.
 profile from_json(std::string_view text);
 
 // The same from and to a file; what is written appears there in one step, or not at all. Both throw error.

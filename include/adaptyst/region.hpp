@@ -1,4 +1,4 @@
-// Marks a stretch of work, so that whoever looks can see how often it ran and how long it took.
+// Marks a stretch of work, so that a collector or another tool can see how often it ran and how long it took.
 //
 //   void advect(field& f) {
 //     ADAPTYST_REGION("advect");
@@ -13,7 +13,7 @@
 //   ...                                // any thread, any order
 //   h.end();
 //
-// Cost while nobody looks: a comparison and a branch at entry, a register test at exit; neither name nor payload is
+// Cost while nothing listens: a comparison and a branch at entry, a register test at exit; neither name nor payload is
 // evaluated, nothing is allocated, nothing needs to be linked. Awake: docs/overhead.md. Compiling it takes a sixth with
 // ADAPTYST_LINK_MARKERS (detail/config.hpp), which CMake's target adaptyst::markers defines.
 //

@@ -15,8 +15,8 @@ namespace adaptyst::lib {
 
 using elf_handle = std::unique_ptr<Elf, int (*)(Elf*)>;
 
-// Null: not an ELF file of 64 bits such as linkers make. It is read, not mapped: somebody may shorten the file meanwhile,
-// and a signal would end us.
+// Null: not an ELF file of 64 bits such as linkers make. It is read, not mapped: if another process shortened a mapped
+// file, a signal would end us.
 elf_handle open_elf(const regular_file& file);
 
 struct elf_segment {

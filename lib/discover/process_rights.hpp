@@ -17,7 +17,7 @@ struct process_rights {
 
   // Not setuid, nor setgid.
   bool are_of_one_user() const noexcept;
-  // Whether whoever had those `before` could have given these to a program of his: the same ones, or fewer.
+  // Whether a user with the rights `before` could start a program with these rights: with the same ones, or with fewer.
   bool follow(const process_rights& before) const noexcept;
 };
 

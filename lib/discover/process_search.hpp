@@ -1,6 +1,6 @@
-// Which running processes carry markers, for whoever asks again and again: find() costs a list of processes, and a look
-// at those that are new. The others are looked at again after ever longer times, a minute at most, since a process may
-// load a library with markers late.
+// Which running processes carry markers, for callers that ask again and again: find() costs a list of processes, and a
+// look at those that are new. The others are looked at again after ever longer times, a minute at most, since a process
+// may load a library with markers late.
 #ifndef ADAPTYST_LIB_DISCOVER_PROCESS_SEARCH_HPP
 #define ADAPTYST_LIB_DISCOVER_PROCESS_SEARCH_HPP
 

@@ -24,8 +24,8 @@ inline std::size_t possible_processors() {
 }
 
 // Every entry of a hash map: visit(key, parts), where a per-CPU map has a part for each processor, and others have one.
-// What is there throughout is visited exactly once. Many at a time: a call for each would take longer than all else. Throws
-// error.
+// What is there throughout is visited exactly once. Many at a time: a call for each would take longer than all else.
+// Throws error.
 template <class Key, class Part, class Visit>
 void for_each_entry(const bpf_map* map, Visit&& visit) {
   constexpr int patience = 100;
@@ -47,7 +47,7 @@ void for_each_entry(const bpf_map* map, Visit&& visit) {
       values.resize(room * parts);
       continue;
     }
-    // Somebody holds a part of the table just now.
+    // Another CPU holds a part of the table just now.
     if ((failed == EBUSY || failed == EDEADLK || failed == ETIMEDOUT || failed == EINTR) && ++interrupted != patience)
       continue;
     if (failed != 0 && failed != ENOENT)

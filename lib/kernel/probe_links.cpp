@@ -70,7 +70,7 @@ bool probe_links::try_point(unsigned point) {
   if (tried.state_kept && counted && (point == safe_point || tried.is_call)) {
     optimised_ = tried.is_call;
     hit_ns_ = tried.hit_ns;
-    if (listed_) files_.clear();  // the trial's link hears nobody but us
+    if (listed_) files_.clear();  // the trial's link is of this process alone
     return true;
   }
   detach(std::exchange(links_, {}));

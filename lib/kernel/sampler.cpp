@@ -74,8 +74,8 @@ sampler::sampler(const context_probes& of, const sampler_options& options)
 
 sampler::~sampler() { stop(); }
 
-// A clock runs on the processor that starts it, so somebody has to go there: a thread of its own, whose affinity is
-// nobody else's.
+// A clock runs on the processor that starts it, so a thread has to run there: a separate thread, so that the affinity
+// of no other thread is changed.
 void sampler::start_clocks() {
   int failed = 0;
   unsigned sampled = 0;

@@ -7,8 +7,8 @@
 //     std::cout << to_table(meter.next(observer.changes(), 1e9));
 //   }
 //
-// It is what `adaptyst top` shows. A region counts when it ends; one that has taken longer than the interval has a share of
-// all the interval, and no more. Quantities that could not be had are empty, never 0.
+// It is what `adaptyst top` shows. A region counts when it ends; one that has taken longer than the interval has a
+// share of all the interval, and no more. Quantities that could not be had are empty, never 0.
 #ifndef ADAPTYST_LIB_PROFILE_ACTIVITY_HPP
 #define ADAPTYST_LIB_PROFILE_ACTIVITY_HPP
 
@@ -26,7 +26,7 @@ namespace adaptyst { inline namespace v1 {
 struct active_region {
   std::vector<std::string> path;
   std::uint64_t id = 0;                 // as region::id
-  std::vector<std::int64_t> processes;  // that have run it, if whoever looks says so: observer::processes_of()
+  std::vector<std::int64_t> processes;  // that have run it, where that is known: observer::processes_of()
   region_kind kind = region_kind::region;
   std::optional<adaptyst::device_kind> device_kind;  // empty for a device that the profile does not list
   std::uint32_t device_index = 0;
@@ -78,8 +78,8 @@ class activity_meter {
   std::unique_ptr<state> state_;
 };
 
-// Adds the regions of an earlier look that have not counted anything since, with rates of 0 and behind the others, so that
-// rows do not come and go; at most `most` in all.
+// Adds the regions of an earlier look that have not counted anything since, with rates of 0 and behind the others, so
+// that rows do not come and go; at most `most` in all.
 void add_idle(activity& to, const activity& earlier, std::size_t most = 1000);
 
 }}  // namespace adaptyst::v1

@@ -46,7 +46,7 @@ measured reconcile(measured kernel, measured program, std::uint64_t ended_before
     } else if (same != ids.end()) {
       // The kernel cannot add floating-point numbers, and does not know who our threads are.
       for (const std::uint64_t one : same->second) kernel.rows[one].threads = own.threads;
-      if (same->second.size() != 1) continue;  // nobody knows whose numbers these are
+      if (same->second.size() != 1) continue;  // it is unknown to which path these numbers belong
       measured_row& of_kernel = kernel.rows[same->second.front()];
       of_kernel.attributes = std::move(own.attributes);
       own.attributes.clear();
@@ -74,8 +74,8 @@ measured reconcile(measured kernel, measured program, std::uint64_t ended_before
   const std::uint64_t since = sum.ended - std::min(sum.ended, accounted + undelivered);
   sum.open += since;
   sum.ended = counted;
-  // Rows are read after the account, and hold what has ended meanwhile. Of a program that was killed, or whose recorders
-  // are another's, the kernel knows more than its recorders told.
+  // Rows are read after the account, and hold what has ended meanwhile. Of a program that was killed, or whose
+  // recorders are another's, the kernel knows more than its recorders told.
   sum.begun = sum.ended + sum.open;
   for (const auto& [reason, count] : sum.lost) sum.begun += count;
   sum.unnamed = kernel.accounting.unnamed;

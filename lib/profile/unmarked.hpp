@@ -1,7 +1,8 @@
 // The part of a run in which no region was open, so that regions at the root and this add up to the run.
 //
-// A thread's time outside regions is known where it is the only one with markers: the time that its process was observed,
-// less all that its outermost regions took. How long other threads have lived nobody knows, so of several there is none.
+// A thread's time outside regions is known where it is the only one with markers: the time that its process was
+// observed, less all that its outermost regions took. How long other threads have lived is unknown, so with several
+// threads there is no such time.
 #ifndef ADAPTYST_LIB_PROFILE_UNMARKED_HPP
 #define ADAPTYST_LIB_PROFILE_UNMARKED_HPP
 

@@ -17,7 +17,7 @@ held_memory::held_memory(descriptor file, const memory& beside, bool in_file)
     : file_(std::move(file)), beside_(beside) {
   struct stat known {};
   detail::store_head head{};
-  // Without the seals its owner could make it smaller while we read, or somebody else write it.
+  // Without the seals its owner could make it smaller while we read, or another process could write it.
   const bool is_safe = in_file || detail::is_store(file_.get());
   if (is_safe && fstat(file_.get(), &known) == 0 &&
       pread(file_.get(), &head, sizeof head, 0) == static_cast<ssize_t>(sizeof head) &&

@@ -1,5 +1,5 @@
-// The store of another process, held by its descriptor: there as long as we hold it, whatever becomes of the process. Or one
-// that a process has left in a file.
+// The store of another process, held by its descriptor: there as long as we hold it, whatever becomes of the process.
+// Or one that a process has left in a file.
 #ifndef ADAPTYST_LIB_RECORDER_HELD_MEMORY_HPP
 #define ADAPTYST_LIB_RECORDER_HELD_MEMORY_HPP
 
@@ -14,7 +14,8 @@ namespace adaptyst::lib {
 class held_memory final : public memory {
  public:
   // `beside`: what else is read of the process, and whatever is written; outlives this.
-  // Throws error when it is no store that nobody can cut off; one `in_file` may be cut off, and is not read beyond its end.
+  // Throws error unless it is a store that is sealed against being shortened; one `in_file` may be shortened, and is
+  // not read beyond its end.
   held_memory(descriptor file, const memory& beside, bool in_file = false);
 
   // Where the process has it.

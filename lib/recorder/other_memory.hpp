@@ -15,9 +15,9 @@
 
 namespace adaptyst::lib {
 
-// Another one, as far as ptrace permits: the address space of the program that it ran when this was made, whatever it has
-// become since. After an exec() nothing is there to be read or written. Nothing that is read can be relied upon: whoever
-// follows an address or believes a count must bear that it is wrong.
+// Another one, as far as ptrace permits: the address space of the program that it ran when this was made, whatever it
+// has become since. After an exec() nothing is there to be read or written. Nothing that is read can be relied upon: an
+// address or a count may be wrong, and the caller must cope with that.
 class other_memory final : public memory {
  public:
   // To be written only where it is said now: of others not even the descriptor can do it.

@@ -136,8 +136,8 @@ class recorder_reader::pass {
   };
 
   // Copies until no writer has come between. A writer may have lost its processor in the middle of an
-  // event: after a while it is given time, up to 0.2 s in all; then, it was stopped by somebody or writes all the time,
-  // what was copied last must do.
+  // event: after a while it is given time, up to 0.2 s in all. If it is stopped or writes all the time, what was copied
+  // last is used.
   template <class Copy>
   bool read_consistently(std::uint64_t sequence, Copy&& copy) const {
     const unsigned most = memory_.patience();
@@ -197,7 +197,8 @@ class recorder_reader::pass {
     return address_of(now.next);
   }
 
-  // A look at all rows of a chunk tells which have changed. Unless a writer has come between, that is all that it takes.
+  // A look at all rows of a chunk tells which have changed. Unless a writer has come between, that is all that it
+  // takes.
   void read_chunk(std::uint64_t sequence, std::uint64_t chunk, kept_recorder& kept, std::size_t first) {
     if (!chunks_.insert(chunk).second) return;  // it lies: each has one recorder
     const std::size_t count = std::min<std::size_t>(detail::rows_per_chunk, kept.rows.size() - first);

@@ -1,5 +1,5 @@
-// Memory of a process that we have started, of which we write only the settings: these stand in a file of our own, which the
-// process has mapped, and nothing is written into the process itself.
+// Memory of a process that we have started, of which we write only the settings: these stand in a file of our own,
+// which the process has mapped, and nothing is written into the process itself.
 #ifndef ADAPTYST_LIB_RECORDER_SETTINGS_MEMORY_HPP
 #define ADAPTYST_LIB_RECORDER_SETTINGS_MEMORY_HPP
 
@@ -20,13 +20,14 @@ class settings_memory final : public memory {
   settings_memory(const settings_memory&) = delete;
   settings_memory& operator=(const settings_memory&) = delete;
 
-  // To be handed over: sealed, so that nobody else can write it. Empty where there is no descriptor left, or it is mapped.
+  // To be handed over: sealed, so that only this process can write it. Empty where no descriptor is left, or where it
+  // is mapped.
   descriptor file() const noexcept;
   // Where the process says that it has mapped it: nothing else is written, whatever that is.
   void mapped_at(std::uint64_t address) noexcept;
   bool is_mapped() const noexcept { return base_ != 0; }
-  // We do not look any more: markers of the process go to sleep as they run. `markers`: that it has now; the first event of a
-  // later one takes the long way anyway.
+  // We do not look any more: markers of the process go to sleep as they run. `markers`: that it has now; the first
+  // event of a later one takes the long way anyway.
   void end(std::uint64_t markers) noexcept;
 
   using memory::read;

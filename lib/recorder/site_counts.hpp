@@ -19,8 +19,8 @@ struct site_count {
   std::uint32_t kind = 0;
   std::uint32_t step = 0;   // when it was seen first
   bool has_nested = false;  // events have been seen inside its own
-  // So deep inside its own as may be, there are events that are more than a region, or its own: they must not be left out
-  // along with one of its own.
+  // So deep inside its own as may be, there are events that are more than a region, or its own: they must not be left
+  // out along with one of its own.
   bool holds_others = false;
   std::unordered_map<std::uint64_t, std::uint64_t>
       inside;  // its events right inside those of others, by their addresses
@@ -54,7 +54,7 @@ class site_counts {
 bool set_sampled_floor(const process_state& of, double floor_ns);
 // Puts a marker on a step; false: that cannot be written.
 bool set_step(const process_state& of, const site_count& site, std::uint32_t step);
-// Puts all markers on that of the engine, whoever left them elsewhere.
+// Puts all markers back on the step of the engine, whichever observer moved them.
 void reset_steps(const process_state& of);
 
 }  // namespace adaptyst::lib

@@ -12,7 +12,7 @@ namespace adaptyst::lib {
 
 namespace {
 
-// More than somebody looks at, before the next run.
+// More than a person considers before the next run.
 constexpr std::size_t most = 5;
 
 // "557", "1.2 k"

@@ -53,8 +53,8 @@ namespace {
 
 constexpr unsigned calibrated_weight_log = 5;
 
-// What a sample that holds nothing lasts, from one timestamp to the other: as in a program, one of some. `one` is an event
-// of the marker.
+// What a sample that holds nothing lasts, from one timestamp to the other: as in a program, one of some. `one` is an
+// event of the marker.
 template <class Event>
 void measure_sampled_floor(const adaptyst_site& record, std::uint64_t& step, Event&& one, event_costs& to) {
   constexpr std::size_t parts = 8;
@@ -103,7 +103,7 @@ event_costs measure_event_costs(bool in_kernel) {
   one();
   const adaptyst_site* const record = marker.record;
   detail::process* const self = detail::process_of(adaptyst_object_v3);
-  // Settings of somebody who observes us are not ours to write.
+  // The settings of an observer of this process must not be written here.
   if (record == nullptr || detail::load(self->store->head.settings_of) != 0) return costs;
   detail::store(self->settings.sampled_floor, 0);
   auto& step = const_cast<std::uint64_t&>(*record->step);

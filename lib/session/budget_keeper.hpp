@@ -16,8 +16,8 @@ namespace adaptyst::lib {
 // How often look() is to be called; it does nothing where it is too early.
 constexpr unsigned budget_look_ms = 5;
 
-// Measured here, with markers whose events belong to no collection, and nobody listens to. The engine's way is that of a
-// marker alone.
+// Measured here, with markers whose events belong to no collection and are read by nothing. The engine's way is that of
+// a marker alone.
 event_costs measure_event_costs(bool in_kernel);
 
 // By the number that a marker's record has for it.

@@ -49,8 +49,8 @@ std::vector<descriptor> descriptors_of(msghdr& message) {
   return all;
 }
 
-// An announcement as these headers make it, or at least the version of others; and the descriptor that came with it, if it
-// was one.
+// An announcement as these headers make it, or at least the version of others; and the descriptor that came with it, if
+// it was one.
 bool receive(int peer, adaptyst_announcement& told, descriptor& along) {
   iovec body{&told, sizeof told};
   alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int))];
@@ -111,11 +111,11 @@ void channel::handle(const answering& answer) {
   for (int at = 0; at != most_at_once; ++at) {
     const int peer = accept4(descriptor_, nullptr, nullptr, SOCK_CLOEXEC);
     if (peer < 0) {
-      const timespec a_while{0, 10'000'000};  // or whoever polls us would come back at once
+      const timespec a_while{0, 10'000'000};  // or a caller that polls us would come back at once
       if (errno == EMFILE || errno == ENFILE) nanosleep(&a_while, nullptr);
       return;
     }
-    const timeval longest{0, 200'000};  // whoever connects has its announcement ready
+    const timeval longest{0, 200'000};  // a program that connects has its announcement ready
     setsockopt(peer, SOL_SOCKET, SO_RCVTIMEO, &longest, sizeof longest);
     ucred who{};
     socklen_t bytes = sizeof who;

@@ -166,7 +166,7 @@ void observed_process::find_settings() {
                     id_));
 }
 
-// What it has left is known: whoever starts thousands of processes leaves us few descriptors.
+// What it has left is known, so its descriptors are closed: with thousands of processes they are scarce.
 void observed_process::read_out() noexcept {
   if (held_) {
     held_was_read_ = true;
@@ -275,7 +275,7 @@ void observed_process::claim(const claim_terms& terms) {
     take_over(terms);
   } catch (const error&) {
     if (!terms.by_probes) throw;
-    reads_ = false;  // they are somebody else's, and the kernel counts all the same
+    reads_ = false;  // the recorders belong to another observer; the kernel counts all the same
     note_refusal();
   }
 }
@@ -297,12 +297,13 @@ void observed_process::take_over(const claim_terms& terms) {
   detail::control_page control;
   if (!memory_.read(state_.process, control)) not_permitted(id_, errno);
   claimed_ = false;
-  // A child that has forked, and has not noticed it yet, goes to sleep when it does, unless it finds that somebody waits.
+  // A child that has forked, and has not noticed it yet, goes to sleep when it does, unless it finds an observer that
+  // waits.
   const bool forked = control.abi == 0;
   if ((!forked && control.abi != ADAPTYST_ABI_VERSION) || !has_known_layout(state_))
     throw error(fmt::format("cannot read the recorders of process {}", id_), std::to_string(id_), 0, other_build);
   const auto self = static_cast<std::uint32_t>(getpid());
-  std::uint64_t is_over = 0;  // whoever looked has left, and no marker has noticed yet
+  std::uint64_t is_over = 0;  // the observer has gone, and no marker has noticed yet
   memory_.read(state_.process + offsetof(detail::process, settings.over), is_over);
   if (control.observer != 0 && control.observer != self && is_over == 0 &&
       lib::is_running(static_cast<pid_t>(control.observer), control.observer_started))
@@ -332,7 +333,7 @@ void observed_process::take_over(const claim_terms& terms) {
     }
   }
   write(page + offsetof(detail::control_page, trace_entries), terms.trace_entries);
-  // Settings of an observer that is gone are nobody's; it may have been ourselves.
+  // Settings of an observer that has gone are free; it may have been this process.
   std::uint64_t settings_of = 0;
   const std::uint64_t told = state_.address + offsetof(detail::store_head, settings_of);
   constexpr std::uint64_t nobodys = ~std::uint64_t{0};
@@ -360,7 +361,7 @@ void observed_process::wake() {
   }
 }
 
-// A thread that has found that nobody looked any more may have been late to put them to sleep.
+// A thread may have found late that nothing listens, and put them to sleep again.
 void observed_process::stay_awake() {
   for (const std::uint64_t object : state_.objects) {
     adaptyst_object block;

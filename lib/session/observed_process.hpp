@@ -18,8 +18,8 @@ namespace adaptyst::lib {
 
 class observed_process final : public target {
  public:
-  // `started`: by us, so that it tells what it loads, and reads our settings in memory of ours: nothing is written into it.
-  // Throws error when it is not there.
+  // `started`: by us, so that it tells what it loads, and reads our settings in memory of ours: nothing is written into
+  // it. Throws error when it is not there.
   observed_process(pid_t process, bool started);
   ~observed_process() override;
 
@@ -39,14 +39,14 @@ class observed_process final : public target {
   void hold(descriptor store);
   void read_out() noexcept override;
 
-  // An address that somebody has told is to be believed only of those who can do everything that we can.
+  // An address from another process is trusted only if that process has all the rights that this one has.
   bool is_of_our_user() const noexcept { return memory_.is_of_our_user(); }
   void add_object(std::uint64_t control_block);
   void remove_object(std::uint64_t control_block);
   std::vector<process_object> changed_objects() override;
 
-  // Takes the recorders over from nobody, or from an observer that is dead. Throws error as well when they are of another
-  // version.
+  // Takes the recorders over if they are free, or if their observer is dead. Throws error as well when they are of
+  // another version.
   void claim(const claim_terms& terms) override;
   void wake() override;
   void release() noexcept override;
@@ -61,8 +61,8 @@ class observed_process final : public target {
 
  private:
   std::optional<process_state> reach() override;
-  // Whether it is still the program whose addresses we know: one that replaces itself by exec() says nothing. Retires it
-  // if not.
+  // Whether it is still the program whose addresses we know: one that replaces itself by exec() says nothing. Retires
+  // it if not.
   bool is_still_itself();
   std::uint64_t instants() const;
   void take_over(const claim_terms& terms);
@@ -92,7 +92,7 @@ class observed_process final : public target {
   bool retired_ = false;
   bool held_was_read_ = false;  // to its end
   bool reads_ = true;
-  std::uint64_t trace_entries_ = 0;  // to be asked for, as soon as there is somebody to ask
+  std::uint64_t trace_entries_ = 0;  // to be asked for, as soon as the process has a state
   bool claimed_ = false;
   bool awake_ = false;
   bool tells_ = false;            // what it loads

@@ -98,8 +98,8 @@ struct observer::state {
     }
   }
 
-  // Of a program that has told us of itself. It may be one that can be run and not be read, of which the kernel says nothing:
-  // what it has handed over is enough.
+  // Of a program that has told us of itself. It may be one that can be run and not be read, of which the kernel says
+  // nothing: what it has handed over is enough.
   std::vector<lib::process_object> objects_of(const observed_process& one) const {
     try {
       return lib::find_objects(one.id());
@@ -143,7 +143,7 @@ struct observer::state {
       if (held) known->hold(std::move(held));
       known->note_refusal();
       const std::vector<lib::process_object> found = objects_of(*known);
-      // Whoever has told it may have become a setuid program since.
+      // The process that announced it may have become a setuid program since.
       const bool is_there = std::any_of(
           found.begin(), found.end(), [&](const lib::process_object& one) { return one.control_block == told.object; });
       if (!is_there && !known->is_of_our_user()) return reply;

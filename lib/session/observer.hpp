@@ -12,8 +12,9 @@
 //   inline  the program's own recorder is woken and read, with the rights that ptrace asks for; of a program that is
 //           killed, what happened since the last poll() is lost
 //
-// An observer that dies leaves no harm: the kernel takes its probes away; recorders that it woke run on, at their price,
-// until the next observer. Functions throw adaptyst::error, which says what failed, why, and what to do. Not thread-safe.
+// An observer that dies leaves no harm: the kernel takes its probes away; recorders that it woke run on, at their
+// price, until the next observer. Functions throw adaptyst::error, which says what failed, why, and what to do. Not
+// thread-safe.
 #ifndef ADAPTYST_LIB_SESSION_OBSERVER_HPP
 #define ADAPTYST_LIB_SESSION_OBSERVER_HPP
 
@@ -38,7 +39,7 @@ class observer {
   observer(const observer&) = delete;
   observer& operator=(const observer&) = delete;
 
-  // Observes a running process from now on; regions that are open belong to nobody.
+  // Observes a running process from now on; regions that are open already are not counted.
   void attach(std::int64_t process);
 
   // A program that is about to be started in this process, which has one thread: even if it has no markers, it belongs
@@ -57,19 +58,20 @@ class observer {
   void handle();
 
   // Gives up every capability that observing does not need from here on: those for eBPF, and for looking into processes
-  // and files of others, are kept if they are there. For this thread and those that it starts: not before a program has been started that is to have them.
+  // and files of others, are kept if they are there. For this thread and those that it starts: not before a program has
+  // been started that is to have them.
   void drop_capabilities();
 
   // Reads what is lost if a process dies now. Cheap where little has changed. With a timeline, to be called every few
   // milliseconds, as the rings of busy threads fill: it then reads all else once a second.
   void poll();
 
-  // Notes what expected programs consist of as long as no marker has been heard of: for the names of their functions, should
-  // there be none. To be called some 20 times a second.
+  // Notes what expected programs consist of as long as no marker has been heard of: for the names of their functions,
+  // should there be none. To be called some 20 times a second.
   void look_at_unmarked();
 
-  // Moves markers whose observation costs more than the option `overhead` allows to cheaper steps, and back; cheap. To be
-  // called some 50 times a second.
+  // Moves markers whose observation costs more than the option `overhead` allows to cheaper steps, and back; cheap. To
+  // be called some 50 times a second.
   void keep_budget();
 
   // How many of the observed processes are still there.

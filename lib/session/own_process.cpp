@@ -55,7 +55,7 @@ void own_process::refuse_beside_observer() const {
   // It is dead, and has left the recorders awake; or has left, and that has not been noticed yet.
   if (observer != 0) visit_objects([](adaptyst_object& object) { detail::store(object.recorder, 0); });
   detail::store(in_.control.observer, 0);
-  // Whoever else is clearing them now: what is mapped last is ours to write as well.
+  // Another thread may be clearing them now: what is mapped last can be written here as well.
   detail::store(in_.store->head.settings_of, std::uint64_t{0});
   detail::clear_settings(in_.settings);
 }

@@ -10,7 +10,7 @@
 
 namespace adaptyst::lib {
 
-// Somebody looks at this process already, from outside.
+// Another process observes this one already.
 class observed_from_outside : public error {
  public:
   explicit observed_from_outside(pid_t by);

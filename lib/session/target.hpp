@@ -1,5 +1,5 @@
-// One process that is looked at, this one or another: what its recorders hold, its devices, and its overhead budget. Whose
-// memory is read, and how its markers are woken, is what own_process and observed_process differ in.
+// One process that is looked at, this one or another: what its recorders hold, its devices, and its overhead budget.
+// Whose memory is read, and how its markers are woken, is what own_process and observed_process differ in.
 #ifndef ADAPTYST_LIB_SESSION_TARGET_HPP
 #define ADAPTYST_LIB_SESSION_TARGET_HPP
 
@@ -49,7 +49,8 @@ class target {
   void settle() noexcept { settled_ = true; }
   bool is_settled() const noexcept { return settled_; }
 
-  // Takes the recorders over, and begins an epoch. Throws error when somebody else has them, or it is not permitted.
+  // Takes the recorders over, and begins an epoch. Throws error when another observer has them, or when it is not
+  // permitted.
   virtual void claim(const claim_terms& terms) = 0;
   // Markers run through the recorder from now on.
   virtual void wake() = 0;

@@ -34,7 +34,8 @@ class thread_context {
   virtual void look_at(pid_t process) = 0;
   virtual void call(pid_t process, const std::string& command) = 0;
 
-  // Stacks of processes whose markers have not been heard of: where they are, should there be none. Until somebody has.
+  // Takes stacks of processes that have announced no markers, until they do: without markers, stacks are all that is
+  // known of them.
   virtual void sample_unmarked(const options& asked) = 0;
   virtual bool samples_unmarked() const = 0;
   virtual void end_unmarked() = 0;
@@ -52,8 +53,8 @@ class thread_context {
   virtual void write_stacks(output_names& to, construct_names& constructs) = 0;
 };
 
-// `among`: see context_probes. Complains of counters and samples that cannot be had: the rest can. Throws error where it
-// cannot work.
+// `among`: see context_probes. Complains of counters and samples that cannot be had: the rest can. Throws error where
+// it cannot work.
 std::unique_ptr<thread_context> make_thread_context(const options& asked, subject whose, const kernel_rows* among);
 
 // The same, if it is to be asked for beside a source: null where it is not, or cannot be had.

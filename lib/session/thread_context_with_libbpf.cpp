@@ -36,7 +36,7 @@ class probed_threads final : public thread_context {
   void sample_unmarked(const options& asked) override {
     try {
       if (!sampling_) unmarked_.emplace(asked, probes_, heard_);
-    } catch (const error&) {  // nobody has asked for it
+    } catch (const error&) {  // it was not asked for
     }
   }
   bool samples_unmarked() const override { return unmarked_.has_value(); }

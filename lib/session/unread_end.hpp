@@ -1,5 +1,5 @@
-// What a program did between the last reading of its recorders and its end, as far as its pace tells: nobody has it any
-// more.
+// What a program did between the last reading of its recorders and its end, as far as its pace tells: the recorders are
+// gone.
 #ifndef ADAPTYST_LIB_SESSION_UNREAD_END_HPP
 #define ADAPTYST_LIB_SESSION_UNREAD_END_HPP
 

@@ -10,7 +10,7 @@ namespace adaptyst::lib {
 
 using adaptyst::error;
 
-// The same as an error of ours, whoever threw it.
+// Any exception as an error of ours.
 error error_of(const std::exception& failed);
 
 // Prints `adaptyst: <message>` to standard error, its further lines indented.

@@ -1,4 +1,4 @@
-// Held while a thread of ours walks through the loaded objects: whoever forks waits for its end.
+// Held while a thread of ours walks through the loaded objects: a thread that forks waits for its end.
 //
 // The loader keeps a lock meanwhile. A child that is forked while another thread has it finds it locked for ever (glibc
 // makes other locks of the loader anew there, and not this one), and its first marker walks through them as well.

@@ -1,5 +1,5 @@
-// The name of a file to be written, as long as somebody is about to write it: two processes of one machine that were told the
-// same name notice it before one of them replaces what the other has written.
+// Claims the name of a file for as long as this process means to write it: if two processes of one machine were given
+// the same name, they notice before one replaces the file of the other.
 #ifndef ADAPTYST_LIB_SUPPORT_NAME_CLAIM_HPP
 #define ADAPTYST_LIB_SUPPORT_NAME_CLAIM_HPP
 
@@ -9,13 +9,13 @@
 
 namespace adaptyst::lib {
 
-// It is a socket that nobody connects to: gone with its process, however that ends, and no file that is left. A child that
+// It is a socket without connections: it goes with its process, however that ends, and leaves no file. A child that
 // the process forks has it as well, until it runs another program.
 class name_claim {
  public:
   explicit name_claim(const std::string& file);
 
-  // Whether another has it. Where it cannot be told, nobody has.
+  // Whether another process has it; false as well where that cannot be found out.
   bool is_taken() const noexcept { return is_taken_; }
 
  private:

@@ -1,4 +1,4 @@
-// What somebody may have meant who typed a name that is not known.
+// The known names nearest to one that is not known.
 #ifndef ADAPTYST_LIB_SUPPORT_NEAREST_HPP
 #define ADAPTYST_LIB_SUPPORT_NEAREST_HPP
 

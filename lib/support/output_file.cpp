@@ -47,7 +47,7 @@ class no_sigpipe {
     pthread_sigmask(SIG_BLOCK, &pipe_, &before_);
   }
   ~no_sigpipe() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
-  // After a write that failed with EPIPE. One that somebody else has sent stays.
+  // After a write that failed with EPIPE. A signal that was sent by another process stays.
   void take_back() const {
     const timespec at_once{};
     if (!was_pending_) sigtimedwait(&pipe_, nullptr, &at_once);
@@ -78,7 +78,7 @@ output_file::~output_file() {
   if (!partial_.empty()) unlink(partial_.c_str());
 }
 
-// By a name that nobody else has.
+// By a name of its own.
 void output_file::open_beside(bool rename_now) {
   constexpr int most_attempts = 100;
   for (int attempt = 0; attempt != most_attempts && descriptor_ < 0; ++attempt) {
@@ -95,8 +95,8 @@ void output_file::open_beside(bool rename_now) {
   }
 }
 
-// A device such as /dev/full cannot be replaced, only written to. Whoever swaps it for something else meanwhile gains
-// nothing: it is looked at once more. Without O_NONBLOCK, a pipe that nobody reads would keep us.
+// A device such as /dev/full cannot be replaced, only written to. It is checked again after opening, so replacing it
+// meanwhile gains nothing. Without O_NONBLOCK, a pipe without a reader would block.
 void output_file::open_in_place() {
   descriptor_ = open(name_.c_str(), O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
   if (descriptor_ < 0) return fail(errno);
@@ -149,7 +149,7 @@ bool is_replaced(const std::string& name) {
          (lstat(name.c_str(), &there) != 0 || S_ISREG(there.st_mode) || S_ISLNK(there.st_mode));
 }
 
-// A pipe is not opened: whoever reads it would take the end of that for the end of all.
+// A pipe is not opened: its reader would take the closing for the end of all output.
 int why_not_writable(const std::string& name) {
   struct stat there {};
   if (own_descriptor(name) < 0 && lstat(name.c_str(), &there) == 0 && S_ISFIFO(there.st_mode))

@@ -1,4 +1,4 @@
-// A file for results, by a name that somebody gave: nothing that stands there leads us elsewhere, or keeps us.
+// A result file by a name from the user: a link or a pipe that stands there can neither redirect nor block the writer.
 #ifndef ADAPTYST_LIB_SUPPORT_OUTPUT_FILE_HPP
 #define ADAPTYST_LIB_SUPPORT_OUTPUT_FILE_HPP
 
@@ -7,9 +7,9 @@
 
 namespace adaptyst::lib {
 
-// A file or a link that has the name is replaced by a new file, its owner's alone; the link is not followed. A device or a
-// pipe is written to; for the reader of a pipe it waits up to 10 s. /dev/stdout, /dev/stderr and /dev/fd/N are our own
-// descriptors. Numbers are those of <errno.h>.
+// A file or a link that has the name is replaced by a new file, its owner's alone; the link is not followed. A device
+// or a pipe is written to; for the reader of a pipe it waits up to 10 s. /dev/stdout, /dev/stderr and /dev/fd/N are our
+// own descriptors. Numbers are those of <errno.h>.
 class output_file {
  public:
   enum class appears {

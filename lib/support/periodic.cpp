@@ -37,7 +37,8 @@ periodic::periodic(std::chrono::milliseconds interval, std::function<void()> wor
 
 periodic::~periodic() {
   if (process_ != getpid()) {
-    // Never freed: its thread's number may be another's here, and whoever held the mutex is not here to let it go.
+    // Never freed: its thread's number may be another's here, and the thread that held the mutex does not exist here,
+    // so it would never be released.
     static_cast<void>(state_.release());
     return;
   }

@@ -1,4 +1,4 @@
-// A file to be read whose name came from somebody else.
+// A file to be read whose name came from another program.
 #ifndef ADAPTYST_LIB_SUPPORT_REGULAR_FILE_HPP
 #define ADAPTYST_LIB_SUPPORT_REGULAR_FILE_HPP
 

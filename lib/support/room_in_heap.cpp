@@ -18,7 +18,7 @@ struct block {
   block* before;
 };
 
-// A compiler may leave out a block that nobody writes to.
+// A compiler may leave out a block that is not written to.
 block* take() {
   block* volatile const made = static_cast<block*>(std::malloc(block_bytes));
   return made;
@@ -50,8 +50,8 @@ void give_back(block* last) {
 
 }  // namespace
 
-// What is small takes the smallest room that it fits into, and may stay: the first room is for that, so that the second is in
-// one piece again at the end, and goes back to the system.
+// What is small takes the smallest room that it fits into, and may stay: the first room is for that, so that the second
+// is in one piece again at the end, and goes back to the system.
 room_in_heap::room_in_heap() {
   block* const tried = take();
   const bool is_own = tried != nullptr && !is_in_heap_of_program(tried);

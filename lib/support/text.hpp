@@ -1,5 +1,5 @@
-// The pieces that lines of a report are made of: numbers that fit a column, names that do no harm, edges that stand under
-// each other.
+// The pieces that lines of a report are made of: numbers that fit a column, names that do no harm, edges that stand
+// under each other.
 #ifndef ADAPTYST_LIB_SUPPORT_TEXT_HPP
 #define ADAPTYST_LIB_SUPPORT_TEXT_HPP
 
@@ -24,11 +24,12 @@ std::string percent(double fraction);
 // ISO 8601: "2026-01-31T12:00:00Z".
 std::string utc(std::time_t at);
 
-// Names may hold any bytes: what is no character, would disturb a terminal (C0, DEL, C1) or turns the order of what stands
-// beside it (marks of direction), becomes '?'. Whatever comes from a program or a file goes through this before it is shown.
+// Names may hold any bytes: what is no character, would disturb a terminal (C0, DEL, C1) or turns the order of what
+// stands beside it (marks of direction), becomes '?'. Whatever comes from a program or a file goes through this before
+// it is shown.
 std::string printable(const std::string& text);
 
-// JSON for a terminal: the same text to whoever parses it, with such characters escaped.
+// JSON for a terminal: the same text to a parser, with such characters escaped.
 std::string printable_json(const std::string& text);
 
 // In columns, one for each character.
@@ -40,8 +41,8 @@ std::string right(const std::string& text, std::size_t to);
 std::string cut_in_middle(const std::string& text, std::size_t to);
 
 std::string line_of(const std::string& text, std::size_t to = columns);
-// A sentence on as many lines as it takes, broken at spaces, but not between a number and its unit; all lines but the first
-// stand 4 columns further in.
+// A sentence on as many lines as it takes, broken at spaces, but not between a number and its unit; all lines but the
+// first stand 4 columns further in.
 std::string wrapped(const std::string& sentence, std::size_t to = columns, std::size_t indent = 0);
 
 // "… > outer > inner": the inner names tell more than the outer ones, so these are left out first.

@@ -91,7 +91,7 @@ class chrome_trace {
   std::uint64_t origin_ns_;
   kind_words words_;
   speller spelled_;
-  output_file file_;  // stays as it is if nobody finishes it
+  output_file file_;  // stays as it is unless finish() is called
   std::string buffer_;
   std::size_t event_at_ = 0;         // in the buffer: where the last one begins
   std::uint64_t written_bytes_ = 0;  // before the buffer

@@ -1,14 +1,15 @@
-// Marks a stretch of work that one call begins and another ends, on the same thread: for libraries that others call back.
+// Marks a stretch of work that one call begins and another ends, on the same thread: for libraries that others call
+// back.
 //
 //   std::uint64_t begin(const char* name) { return adaptyst::callback_region::begin(name).number(); }
 //   void end(std::uint64_t number) { adaptyst::callback_region::of(number).end(); }
 //
-// What the thread begins meanwhile stands below it, as below a scope, and unlike below a region_handle, which any thread
-// may end. Regions must be ended innermost first: one that is ended after a region around it, or by another thread, is
-// counted as unmatched and harms no other; one that is never ended is, when a region around it ends.
+// What the thread begins meanwhile stands below it, as below a scope, and unlike below a region_handle, which any
+// thread may end. Regions must be ended innermost first: one that is ended after a region around it, or by another
+// thread, is counted as unmatched and harms no other; one that is never ended is, when a region around it ends.
 //
-// Cost while nobody looks: a comparison and a branch, and the arguments: unlike a macro's they are evaluated. Awake: that
-// of a region whose name is not a literal, docs/overhead.md. Names are copied, up to 127 bytes.
+// Cost while nothing listens: a comparison and a branch, and the arguments: unlike a macro's they are evaluated. Awake:
+// that of a region whose name is not a literal, docs/overhead.md. Names are copied, up to 127 bytes.
 #ifndef ADAPTYST_ADAPTER_CALLBACK_REGION_HPP
 #define ADAPTYST_ADAPTER_CALLBACK_REGION_HPP
 
@@ -111,8 +112,8 @@ class callback_region {
 namespace detail {
 
 // As push_frame(), and as there what came next the last time is expected first. The frame stands where the one below
-// it stands: nobody returns from the call that begins it into what it encloses, so its own place on the stack says
-// nothing; no marker has its code.
+// it stands: the call that begins it returns before the code that it encloses runs, so its own place on the stack says
+// nothing. No marker has the same code address.
 template <class = void>
 __attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN inline uint64_t push_called_back(text name, uint32_t kind,
                                                                                   uint32_t device,
@@ -163,8 +164,8 @@ __attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN inline uint64_t push_called_bac
   return start_frame(r, *pushed);
 }
 
-// Finds the recorder first: the end may be the first that this thread hears of us. What follows a region of another thread's
-// path there is not to be expected here: the short way would take its path for the one that is open.
+// Finds the recorder first: the end may be the first that this thread hears of us. What follows a region of another
+// thread's path there is not to be expected here: the short way would take its path for the one that is open.
 template <class = void>
 __attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN inline void pop_called_back(uint64_t token) noexcept {
   recorder* const r = open_recorder();

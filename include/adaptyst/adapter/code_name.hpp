@@ -3,9 +3,9 @@
 //   char name[128];
 //   adaptyst::write_code_name(name, "parallel", code);       // "parallel @solver+0x4c5c"
 //
-// Who collects makes "solve solver.cc:2240 parallel" of it, where the file tells; so nothing has to be looked up in the
-// program, which would take milliseconds. As it is where nobody does. `code` is where a call returns to, as OpenMP's
-// runtime hands it over. Asks the loader: 1 us; do it once for each address. Never throws.
+// The collector makes "solve solver.cc:2240 parallel" of it, where the file tells; so nothing has to be looked up in
+// the program, which would take milliseconds. Without a collector the name stays as it is. `code` is the return address
+// of a call, as OpenMP's runtime hands it over. Asks the loader: 1 us; do it once for each address. Never throws.
 #ifndef ADAPTYST_ADAPTER_CODE_NAME_HPP
 #define ADAPTYST_ADAPTER_CODE_NAME_HPP
 

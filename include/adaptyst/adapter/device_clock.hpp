@@ -7,13 +7,14 @@
 //
 // Between sync points it interpolates, beyond them it goes on with the slope of all that are kept, the last 16. With
 // fewer than two nothing is converted, and nothing in a clock that is not known. A reading is off by at most the time
-// that it took, and so is what is converted between two; beyond them the drift's error adds up: synchronise each second.
+// that it took, and so is what is converted between two; beyond them the drift's error adds up: synchronise each
+// second.
 //
 // A clock that jumps (its rate differs from the host's by more than 1 %, or it runs backwards) is begun anew at the
 // jump, and counted.
 //
-// Not thread-safe. No cost while nobody uses it; a conversion is some 20 ns, synchronise() with a clock of the host five
-// readings of two clocks, 0.5 us.
+// Not thread-safe. No cost while it is not used; a conversion is some 20 ns, synchronise() with a clock of the host
+// five readings of two clocks, 0.5 us.
 #ifndef ADAPTYST_ADAPTER_DEVICE_CLOCK_HPP
 #define ADAPTYST_ADAPTER_DEVICE_CLOCK_HPP
 
@@ -87,7 +88,8 @@ class device_clock {
     return true;
   }
 
-  // False: the clock is unknown, has fewer than two sync points, or `device_ns` is 0, or 104 days from the last of them.
+  // False: the clock is unknown, has fewer than two sync points, or `device_ns` is 0, or 104 days from the last of
+  // them.
   bool to_monotonic(uint64_t device_ns, uint64_t& monotonic_ns) const noexcept {
     if (device_ns == 0) return false;
     if (id_ == clock_id::monotonic) {

@@ -1,8 +1,8 @@
 // How a program that runs under observation tells its observer what cannot be seen from outside in time: that an ELF
 // object has been loaded, that the process has forked, that it is about to end.
 //
-// It waits for the answer, so that nothing is missed; not for long, and not at all for an observer that is dead: a socket
-// closes with its process. Without the environment variable ADAPTYST_OBSERVER none of this happens.
+// It waits for the answer, so that nothing is missed; not for long, and not at all for an observer that is dead: a
+// socket closes with its process. Without the environment variable ADAPTYST_OBSERVER none of this happens.
 #ifndef ADAPTYST_DETAIL_ANNOUNCE_HPP
 #define ADAPTYST_DETAIL_ANNOUNCE_HPP
 
@@ -50,8 +50,8 @@ inline bool send(long socket, adaptyst_announcement told, long file) noexcept {
   return system::call(__NR_sendmsg, socket, &message, no_signal) == long{sizeof told};
 }
 
-// Whether whoever has taken the name may observe us: our user, or root. The name of an observer that is dead is free
-// for all, and an answer is believed.
+// Whether the process that listens under the name may observe us: it must be of our user, or of root. After the death
+// of an observer any process can take its name, and answers are trusted.
 template <class = void>
 inline bool is_believed(long socket) noexcept {
   constexpr long credentials = 17;  // SO_PEERCRED
@@ -83,10 +83,12 @@ inline bool receive(long socket, adaptyst_answer& answer, long& file) noexcept {
   return false;
 }
 
-// One that has not answered is not asked again: whoever has its name now, or is stopped, is waited for once.
+// An observer that has not answered is not asked again: a stopped one, or another process under its name, costs this
+// wait once.
 ADAPTYST_DETAIL_HIDDEN inline bool observer_is_silent = false;
 
-// Asks; false when nobody has answered. `given`: a descriptor that goes along, or -1; `got`: one that came along, or -1.
+// Asks the observer; false without an answer. `given`: a descriptor that is sent along, or -1; `got`: one that came
+// along, or -1.
 template <class = void>
 ADAPTYST_DETAIL_COLD inline bool announce(uint32_t what, const adaptyst_object& object, adaptyst_answer& answer,
                                           long given, long& got) noexcept {
@@ -126,13 +128,14 @@ inline bool announce(uint32_t what, const adaptyst_object& object, adaptyst_answ
   return answered;
 }
 
-// Takes over the clock that the answer brings, if there is none yet, and notes whose process this is and what is wanted.
+// Takes over the clock that the answer brings, if there is none yet, and notes whose process this is and what is
+// wanted.
 template <class = void>
 inline void heed(process& in, const adaptyst_answer& answer) noexcept {
   store(in.control.trace_entries, answer.trace_entries);
   if (load(in.control.clock.ns_per_tick) == 0 && answer.ns_per_tick != 0) {
     use_clock(in, {answer.ns_per_tick, answer.base_ticks, answer.base_ns});
-    begin_epoch(in);  // what was begun by the other clock belongs to nobody
+    begin_epoch(in);  // what was begun by the other clock is not counted
   }
   store(in.control.observer_started, answer.observer_started);
   store(in.control.observer, answer.observer);

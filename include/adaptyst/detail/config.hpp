@@ -2,9 +2,9 @@
 //
 // ADAPTYST_DISABLE, defined before the first include, compiles every marker away; arguments are still type-checked.
 //
-// ADAPTYST_LINK_MARKERS says that the ELF object is linked with libadaptyst_markers.a: then what markers call when somebody
-// looks is declared, and not compiled again in each translation unit. CMake's target adaptyst::markers does both. Units of
-// either kind may be linked together. With a sanitizer, the library is to be built with it as well.
+// ADAPTYST_LINK_MARKERS says that the ELF object is linked with libadaptyst_markers.a: then what markers call when
+// something listens is declared, and not compiled again in each translation unit. CMake's target adaptyst::markers does
+// both. Units of either kind may be linked together. With a sanitizer, the library is to be built with it as well.
 #ifndef ADAPTYST_DETAIL_CONFIG_HPP
 #define ADAPTYST_DETAIL_CONFIG_HPP
 

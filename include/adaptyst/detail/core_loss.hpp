@@ -1,14 +1,14 @@
 // Whether a thread has lost its core to another one while an event lasted, told without a system call.
 //
-// An event of 50 ns that stands for a thousand, and in which another program had the core for 4 ms, would be taken for 4 s.
-// The kernel knows: whenever it has interrupted a thread outside the restartable sequence that the thread's `rseq_cs` points
-// to, it clears that pointer (<linux/rseq.h>; the area is registered by glibc 2.35 and later). So it is made to point to a
-// sequence in which no thread ever is. Where there is no such area, or somebody else points to a sequence of his own
-// meanwhile, nothing is known, and the event counts as it was measured.
+// An event of 50 ns that stands for a thousand, and in which another program had the core for 4 ms, would be taken for
+// 4 s. The kernel knows: whenever it has interrupted a thread outside the restartable sequence that the thread's
+// `rseq_cs` points to, it clears that pointer (<linux/rseq.h>; the area is registered by glibc 2.35 and later). So it
+// is made to point to a sequence in which no thread ever is. Where there is no such area, or other code sets a sequence
+// of its own meanwhile, nothing is known, and the event counts as it was measured.
 //
-// A system call has to tell a thread that had to leave its core from one that waited, which is the event's own time; it is
-// made where the pointer was cleared alone. A thread that has also waited since the last such call is taken to have waited
-// in the event. A first call only tells what later ones are compared with.
+// A system call has to tell a thread that had to leave its core from one that waited, which is the event's own time; it
+// is made where the pointer was cleared alone. A thread that has also waited since the last such call is taken to have
+// waited in the event. A first call only tells what later ones are compared with.
 #ifndef ADAPTYST_DETAIL_CORE_LOSS_HPP
 #define ADAPTYST_DETAIL_CORE_LOSS_HPP
 
@@ -16,7 +16,8 @@
 #include "system.hpp"
 
 extern "C" {
-// NOLINTBEGIN(bugprone-reserved-identifier,cert-dcl37-c,cert-dcl51-cpp,readability-identifier-naming): the C library's, <sys/rseq.h>
+// NOLINTBEGIN(bugprone-reserved-identifier,cert-dcl37-c,cert-dcl51-cpp,readability-identifier-naming): the C library's,
+// <sys/rseq.h>
 extern const ptrdiff_t __rseq_offset __attribute__((weak));
 extern const unsigned int __rseq_size __attribute__((weak));
 // NOLINTEND(bugprone-reserved-identifier,cert-dcl37-c,cert-dcl51-cpp,readability-identifier-naming)

@@ -1,16 +1,18 @@
-// What devices did, and when the host waited for them: kept by each thread for itself, swept into sums when there is much.
+// What devices did, and when the host waited for them: kept by each thread for itself, swept into sums when there is
+// much.
 //
-// A thread appends what it learns to a block of its own, in whatever order it learns it: five stores, no lock, no memory
-// that threads share. A full block is left to the ledger, and the thread takes a free one. Only when nearly all of
-// `most_blocks` are in use, the thread that notices it sweeps: of all blocks, its own and those of others, the entries that
-// began first go into the sums in the order of their beginnings, and blocks that hold nothing else are free again. So the
-// sums are exact as long as nothing is told after some 450,000 entries of the process that began later; what still is,
-// comes late (device_sums.hpp). A reader sweeps what has not been swept yet in a copy, and is exact up to now.
+// A thread appends what it learns to a block of its own, in whatever order it learns it: five stores, no lock, no
+// memory that threads share. A full block is left to the ledger, and the thread takes a free one. Only when nearly all
+// of `most_blocks` are in use, the thread that notices it sweeps: of all blocks, its own and those of others, the
+// entries that began first go into the sums in the order of their beginnings, and blocks that hold nothing else are
+// free again. So the sums are exact as long as nothing is told after some 450,000 entries of the process that began
+// later; what still is, comes late (device_sums.hpp). A reader sweeps what has not been swept yet in a copy, and is
+// exact up to now.
 //
-// Readers, who may find the memory of a program that was killed in the midst, see one moment. There are two sets of sums,
-// of which `commits` tells the one that holds: a sweep fills the other one, and the addition of 1 makes it valid. Whether
-// an entry is in the sums is said by where it began and by whether the sweep has seen it; entries that were told do not
-// change, and a block that was freed is filled again only after many others.
+// Readers, who may find the memory of a program that was killed in the midst, see one moment. There are two sets of
+// sums, of which `commits` tells the one that holds: a sweep fills the other one, and the addition of 1 makes it valid.
+// Whether an entry is in the sums is said by where it began and by whether the sweep has seen it; entries that were
+// told do not change, and a block that was freed is filled again only after many others.
 //
 // Memory: 0.5 MiB to begin with, 16 MiB at most, and what is touched of 1.8 MiB for sweeping from then on.
 #ifndef ADAPTYST_DETAIL_DEVICE_LEDGER_HPP
@@ -75,7 +77,8 @@ struct packed_entry {
   }
 };
 
-// Of entries that began at once: whoever tells them, in whatever order, the sums are the same. A wait begins before it ends.
+// The order of entries that began at the same time: the sums are the same whichever thread reports them, and in any
+// order. A wait begins before it ends.
 struct comes_before {
   ADAPTYST_DETAIL_INLINE bool operator()(const packed_entry& a, const packed_entry& b) const noexcept {
     if (a.waited_ns != b.waited_ns) return a.waited_ns > b.waited_ns;
@@ -333,7 +336,8 @@ ADAPTYST_DETAIL_INLINE bool try_lock(uint32_t& lock) noexcept {
   return load(lock) == 0 && compare_exchange(lock, free, uint32_t{1});
 }
 
-// Whoever holds the lock may have lost its processor, perhaps to us: it is given one. Gives up after a tenth of a second.
+// The thread that holds the lock may have lost its processor, perhaps to us, so this one yields. Gives up after a tenth
+// of a second.
 template <class = void>
 ADAPTYST_DETAIL_COLD inline bool lock_slowly(uint32_t& lock) noexcept {
   constexpr unsigned spins = 200, yields = 2000, naps = 1000;
@@ -347,8 +351,8 @@ ADAPTYST_DETAIL_COLD inline bool lock_slowly(uint32_t& lock) noexcept {
   return false;
 }
 
-// Runs `change(ledger)` with the ledger to itself, begun anew for a new collector's epoch; not if that is over. Gives up
-// rather than wait on a holder that sleeps.
+// Runs `change(ledger)` with the ledger to itself, begun anew for a new collector's epoch; not if that is over. Gives
+// up rather than wait on a holder that sleeps.
 template <class Change>
 bool with_ledger(device_ledger& in, uint64_t epoch, Change&& change) noexcept {
   if (!lock_slowly(in.lock)) return false;
@@ -365,7 +369,7 @@ struct ledger_place {
   packed_entry* entries;
 };
 
-// Another block for a thread, or its first; false: there is none, or nobody wants it any more.
+// Gets a thread another block, or its first; false: there is none left, or nothing listens any more.
 template <class Store>
 ADAPTYST_DETAIL_COLD bool next_place(Store& in, uint64_t epoch, ledger_place& place) noexcept {
   device_ledger& ledger = in.ledger;

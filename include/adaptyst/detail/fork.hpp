@@ -9,7 +9,8 @@
 
 namespace adaptyst { inline namespace v1 { namespace detail {
 
-// What a child takes from its parent, in memory of its own: the beginning of a store, and the first page of each recorder.
+// What a child takes from its parent, in memory of its own: the beginning of a store, and the first page of each
+// recorder.
 class inheritance {
  public:
   explicit inheritance(const recorder_store& theirs) noexcept
@@ -22,7 +23,8 @@ class inheritance {
     made.head.below = load(theirs.head.below);
     made.head.settings = theirs.head.settings;
     made.head.numbered = load(theirs.head.numbered);
-    made.head.above = load(theirs.head.above);  // a frame of before may still write its row, where nobody reads
+    made.head.above =
+        load(theirs.head.above);  // a frame from before the fork may still write its row, which is not read
     copy_names(theirs, made);
     for (uint64_t at = 0; at != recorders_; ++at) {
       const recorder_head& known = *recorder_in(theirs, at);
@@ -108,9 +110,9 @@ inline bool take_store_from_parent(process& in) noexcept {
   return true;
 }
 
-// In a forked child nobody looks, but an observer from outside may: all markers go to sleep unless it says otherwise. They
-// must not reach a probe that the kernel has optimised in the parent: the code was copied, and the page that it calls was
-// not.
+// After a fork no collector looks at the child, but an observer may: all markers go to sleep unless it says otherwise.
+// They must not reach a probe that the kernel has optimised in the parent: the code was copied, and the page that it
+// calls was not.
 template <class = void>
 inline bool begin_as_child(process& in) noexcept {
   store(in.forks, in.forks + 1);

@@ -52,13 +52,14 @@ ADAPTYST_DETAIL_INLINE uint64_t weight_around(const recorder& r) noexcept {
   return r.depth > r.base && (top.token & weighed_token) != 0 ? weight_in(top) : 1;
 }
 
-// In gaps that are closed: whether an event is left out with the region around it. If that region has been left by a jump,
-// its end will never come: gaps are open from then on, and its like are recorded whenever they come. What has been left out
-// behind the jump counts as unmatched, and a few events before it, too, as nobody knows when it was.
+// In gaps that are closed: whether an event is left out with the region around it. If that region has been left by a
+// jump, its end will never come: from then on gaps are open, and further regions of this kind are recorded whenever
+// they begin. What has been left out behind the jump counts as unmatched, and so do a few events before it, since the
+// time of the jump is unknown.
 //
-// What the region calls stands below where it has closed the gaps, which is the stack pointer in the function that it is in,
-// and so is `stack` of a marker there: a marker that stands above is outside, and if the region's own marker stands just
-// there again, it has begun anew.
+// What the region calls stands below where it has closed the gaps, which is the stack pointer in the function that it
+// is in, and so is `stack` of a marker there: a marker that stands above is outside, and if the region's own marker
+// stands just there again, it has begun anew.
 template <class = void>
 inline bool is_left_out_with_region(recorder& r, uint32_t step, const adaptyst_site* record,
                                     const void* stack) noexcept {
@@ -105,7 +106,7 @@ ADAPTYST_DETAIL_INLINE void weigh(recorder& r, frame& pushed, uint64_t weight, u
   store(r.guess, &r.root);  // whatever comes now takes the long way
 }
 
-// Takes the time, at last, and tells whoever listens.
+// Takes the time, at last, and fires the probe.
 template <class = void>
 ADAPTYST_DETAIL_INLINE uint64_t start_frame(recorder& r, frame& opened) noexcept {
   if ((opened.token & sampled_token) != 0) {
@@ -258,8 +259,8 @@ ADAPTYST_DETAIL_INLINE void close_frame(recorder& r, row& where, uint32_t depth,
   bump(where.count, weight);
 }
 
-// An event that has a weight: booked here, and told to nobody. The frame counted as one begun. What is nested in it stands
-// for itself already.
+// An event that has a weight is booked here and reported to no probe. Its frame counted as one begun event. What is
+// nested in it is booked by itself already.
 template <class = void>
 __attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN inline void close_weighed(recorder& r, row& where, uint32_t depth,
                                                                            uint64_t end, uint64_t duration_ns,
@@ -336,14 +337,15 @@ __attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN inline void pop_weighed(recorde
   pop_frame(r, token, depth, floor < lasted ? end - floor : end - lasted, is_timed && has_lost_core(r.watch));
 }
 
-// The short way out, for the program's own recorder alone. Of an epoch that is over, nobody reads what it books.
+// The fast path of an end, for the program's own recorder alone. What it books in an epoch that is over is not read.
 template <class = void>
 __attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN inline void pop_again(uint64_t token) noexcept {
   recorder* const opened = this_thread_recorder;
   if (ADAPTYST_DETAIL_UNLIKELY(reinterpret_cast<uintptr_t>(opened) <= 1)) return;
   recorder& r = *opened;
   uint32_t depth = 1 + static_cast<uint32_t>(token & (most_depth - 1));
-  // Else the depth less one, which is in the token, would be kept in a register beside it, of which there are none left.
+  // Else the depth less one, which is in the token, would be kept in a register beside it, of which there are none
+  // left.
   __asm__("" : "+r"(depth));
   if (ADAPTYST_DETAIL_UNLIKELY((token & weighed_token) != 0)) return pop_weighed(r, token, depth);
   const uint64_t slope = load(r.owner->control.clock.ns_per_tick);

@@ -7,7 +7,7 @@
 
 namespace adaptyst { inline namespace v1 { namespace detail {
 
-// If somebody looks at the other objects, this one wakes, and the collector hears of it; or an observer from outside.
+// If something listens to the other objects, this one wakes, and the collector or the observer is informed.
 template <class T>
 void object_loading<T>::loaded() noexcept {
   const system::errno_kept unchanged;

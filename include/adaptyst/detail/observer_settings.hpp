@@ -1,12 +1,12 @@
-// What whoever looks sets while the program runs: on which step of the overhead budget a marker is, and how much of a ring
-// has been read.
+// What a collector or observer sets while the program runs: on which step of the overhead budget a marker is, and how
+// much of a ring has been read.
 //
-// A collector in the process writes it where it stands. An observer that has started the program hands over memory of its
-// own, which is mapped in this one's place, sealed: nobody else can write it, and the observer writes nowhere else. One that
-// has attached itself later writes it as it writes the rest.
+// A collector in the process writes it where it stands. An observer that has started the program hands over memory of
+// its own, which is mapped in its place and sealed: only the observer can write it, and it writes nowhere else. An
+// observer that attached later writes it as it writes the rest.
 //
-// The program believes none of it: a step that is none is that of the engine, and a ring is never overwritten for a tail
-// that is not within it.
+// The program believes none of it: a step that is none is that of the engine, and a ring is never overwritten for a
+// tail that is not within it.
 #ifndef ADAPTYST_DETAIL_OBSERVER_SETTINGS_HPP
 #define ADAPTYST_DETAIL_OBSERVER_SETTINGS_HPP
 
@@ -22,8 +22,8 @@ constexpr uint32_t most_recorders = 1 << 16;
 constexpr uint64_t step_of_nobody = ADAPTYST_STEP_LAST + 1;
 
 struct observer_settings {
-  uint64_t magic;          // of another observer, or another layout: not heeded
-  uint64_t over;           // nobody looks any more: markers go to sleep
+  uint64_t magic;          // if of another observer or another layout, the settings are ignored
+  uint64_t over;           // nothing listens any more: markers go to sleep
   uint64_t sampled_floor;  // timestamps: what a sampled event that holds nothing lasts, and each is shortened by
   uint64_t pad[page_bytes / sizeof(uint64_t) - 3];
   uint64_t steps[most_sites];      // enum adaptyst_site_step, by the markers' numbers
@@ -39,7 +39,8 @@ ADAPTYST_DETAIL_INLINE uint32_t step_of(const adaptyst_site& marker) noexcept {
   return set <= ADAPTYST_STEP_LAST ? static_cast<uint32_t>(set) : uint32_t{ADAPTYST_STEP_ENGINE};
 }
 
-// An observer's, mapped in the place of `own`; the file is closed. False, and they stay our own: it is not what it must be.
+// An observer's, mapped in the place of `own`; the file is closed. False, and they stay our own: it is not what it must
+// be.
 template <class = void>
 inline bool map_settings(observer_settings& own, long file) noexcept {
   constexpr long end = 2;  // SEEK_END
@@ -54,7 +55,7 @@ inline bool map_settings(observer_settings& own, long file) noexcept {
   return taken;
 }
 
-// Nothing is set, and whoever looks at this process may write here.
+// Nothing is set, and a collector or observer of this process may write here.
 template <class = void>
 inline void clear_settings(observer_settings& own) noexcept {
   constexpr int how = system::private_memory | system::in_place;

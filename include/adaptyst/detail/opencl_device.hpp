@@ -57,8 +57,8 @@ device describe(cl_device_id id) noexcept {
   return {device_kind::other, index_of(id, CL_DEVICE_TYPE_ALL), name};
 }
 
-// Reads the device's clock, where it can: clGetDeviceAndHostTimer() of OpenCL 2.1, which older headers do not declare and
-// older drivers must not be asked for.
+// Reads the device's clock, where it can: clGetDeviceAndHostTimer() of OpenCL 2.1, which older headers do not declare
+// and older drivers must not be asked for.
 using device_timer = cl_int(CL_API_CALL*)(cl_device_id, cl_ulong*, cl_ulong*);
 template <class = void>
 device_timer timer_of(cl_device_id id) noexcept {
@@ -89,7 +89,7 @@ struct known_device {
   device_timer timer = nullptr;
   std::atomic<bool> has_clock{false};
   std::atomic<uint64_t> look_again_ns{~uint64_t{0}};  // at its clock
-  std::mutex finding;                                 // held by whoever makes `has_clock` true
+  std::mutex finding;                                 // held by the thread that makes `has_clock` true
   std::mutex lock;                                    // of what follows; no call that waits for the device under it
   fitted_clock clock;
   uint64_t reported_epoch = 0;
@@ -240,8 +240,8 @@ void find_clock(known_device& on, cl_command_queue like) noexcept {
   on.has_clock.store(true, std::memory_order_release);
 }
 
-// Before the times of a command of this queue are converted; by threads of the program only. The first time for a device
-// it waits for three markers in a queue of its own.
+// Before the times of a command of this queue are converted; by threads of the program only. The first time for a
+// device it waits for three markers in a queue of its own.
 template <class = void>
 void prepare_clock(known_device& on, cl_command_queue queue, uint64_t now_ns) noexcept {
   if (!on.has_clock.load(std::memory_order_acquire)) return find_clock(on, queue);

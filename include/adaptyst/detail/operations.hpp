@@ -11,7 +11,7 @@ namespace adaptyst { inline namespace v1 { namespace detail {
 // Where and when a thread gave work to a device.
 struct handed_over {
   const adaptyst_path* region;  // null: outside all regions
-  uint64_t submitted_ns;        // 0: nobody looked
+  uint64_t submitted_ns;        // 0: nothing listened
   uint64_t epoch;
   uint64_t thread;
 };

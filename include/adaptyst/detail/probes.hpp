@@ -9,8 +9,7 @@
 //   - The note points at the 1-byte nop, as every tool expects; our collector attaches to the 5-byte nop behind it.
 //   - The operands are the ABI's argument registers, known before anything is compiled.
 //   - The notes are written out and not made by <sys/sdt.h>: STAP_PROBE() lets the compiler choose operands and puts the
-//     nop into the caller, STAP_PROBE_ASM() is for C only; and whoever includes that header first decides for the whole
-//     translation unit whether its probes have semaphores, which is not ours to decide for a host.
+//     nop into the caller, STAP_PROBE_ASM() is for C only; and the file that includes that header first decides for the whole translation unit whether its probes have semaphores, which is not ours to decide for a host.
 //   - Semaphores are hidden: an interposed one would live in another object, where the kernel does not count.
 //   - They are defined here and not in C++, because with GCC's -flto a C++ definition that only assembly names is lost.
 //   - region_end has a second place, without the 5-byte nop, for forked children: what the kernel makes of that nop is a
@@ -57,8 +56,8 @@ ADAPTYST_DETAIL_HIDDEN void adaptyst_probe_thread(const void* recorder, uint64_t
 #error "adaptyst: probes are written for x86-64 and aarch64"
 #endif
 
-// The function, and its note: owner "stapsdt", type 3; the nop's address, the base's as linked, the semaphore's; provider,
-// name and operands (https://sourceware.org/systemtap/wiki/UserSpaceProbeImplementation).
+// The function, and its note: owner "stapsdt", type 3; the nop's address, the base's as linked, the semaphore's;
+// provider, name and operands (https://sourceware.org/systemtap/wiki/UserSpaceProbeImplementation).
 #define ADAPTYST_DETAIL_PROBE(function, tail, name, semaphore, operands) \
   ".balign 16\n.hidden adaptyst_probe_" #function "\n.weak adaptyst_probe_" #function "\n" \
   ".type adaptyst_probe_" #function ", %function\nadaptyst_probe_" #function ":\n" \
@@ -114,7 +113,8 @@ ADAPTYST_DETAIL_COLD inline void define_object() noexcept {
     ".8byte adaptyst_object_v3 - .\n"
     ".popsection\n"
 
-    // An object that is loaded while somebody looks must wake by itself, and one that goes may have to be read before.
+    // An object that is loaded while something listens must wake by itself, and one that goes may have to be read
+    // before.
     ".pushsection .init_array,\"awG\",%init_array,adaptyst_object_v3,comdat\n"
     ".balign 8\n.8byte _ZN8adaptyst2v16detail14object_loadingIvE6loadedEv\n"
     ".popsection\n"

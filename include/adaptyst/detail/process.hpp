@@ -1,9 +1,9 @@
-// What all threads and ELF objects of a process share: whether somebody looks, the tables of markers and call paths, the
-// list of recorders. What others read of it stands in the store.
+// What all threads and ELF objects of a process share: whether something listens, the tables of markers and call paths,
+// the list of recorders. What others read of it stands in the store.
 //
-// It is one private mapping, made when a marker is first awake and never unmapped. Its first pages are wiped in a forked
-// child (MADV_WIPEONFORK), which is how a child notices that nobody looks at it, and that the store is its parent's. Every
-// path asks one of them before it writes to the store: the epoch, the clock, or a gap.
+// It is one private mapping, made when a marker is first awake and never unmapped. Its first pages are wiped in a
+// forked child (MADV_WIPEONFORK), so a child notices that nothing listens to it, and that the store is its parent's.
+// Every path asks one of them before it writes to the store: the epoch, the clock, or a gap.
 #ifndef ADAPTYST_DETAIL_PROCESS_HPP
 #define ADAPTYST_DETAIL_PROCESS_HPP
 
@@ -49,8 +49,8 @@ struct process {
   uint64_t is_shared;  // the store is a file: a child shares it
   intern_table<adaptyst_site, size_t{2} * most_sites> sites;
   intern_table<adaptyst_path, size_t{1} << 18> paths;
-  // Each thread's recorder, for the ELF objects in which it has none yet. Without a destructor: the code of one could be
-  // unloaded before the thread ends.
+  // Each thread's recorder, for the ELF objects in which it has none yet. Without a destructor: the code of one could
+  // be unloaded before the thread ends.
   unsigned int recorder_key;
   uint32_t forks;           // a child, a child's child: it fires the probes that are never optimised
   uint64_t epochs;          // that there have been, also before a fork
@@ -67,8 +67,8 @@ inline uint64_t who_looks(const control_page& control) noexcept {
   return load(control.observer_started) << 32 | load(control.observer);
 }
 
-// Settings of somebody who does not look any more are not heeded; nobody else could write there. Who finds that they are
-// nobody's may.
+// Settings of an observer that has gone are ignored: no other process could write them. The first that finds them
+// without an owner may take them over.
 template <class = void>
 inline void forget_settings(process& in) noexcept {
   constexpr uint64_t being_cleared = 1;
@@ -95,7 +95,7 @@ inline void unmake_process(process* made, const recorder_store* kept = nullptr) 
   system::unmap(made, sizeof(process));
 }
 
-// Rows of an earlier epoch belong to nobody.
+// Rows of an earlier epoch are not read.
 template <class = void>
 inline void begin_epoch(process& in) noexcept {
   const uint64_t epoch = ++in.epochs;

@@ -1,4 +1,4 @@
-// How a thread gets its recorder, keeps it in step with whoever looks, and writes it.
+// How a thread gets its recorder, keeps it in step with the collector or observer, and writes it.
 #ifndef ADAPTYST_DETAIL_RECORDER_HPP
 #define ADAPTYST_DETAIL_RECORDER_HPP
 
@@ -40,8 +40,8 @@ ADAPTYST_DETAIL_INLINE frame& top_frame(recorder& r) noexcept {
   return r.frames[r.depth];
 }
 
-// The host begins or stops to wait. A beginning that cannot be booked takes its end with it; an end that cannot be waits
-// for this thread's next beginning, which is then left out as well.
+// The host begins or stops to wait. A beginning that cannot be booked takes its end with it; an end that cannot be
+// waits for this thread's next beginning, which is then left out as well.
 template <class = void>
 ADAPTYST_DETAIL_COLD inline void book_wait(recorder& r, device_work what, uint64_t at_ns) noexcept {
   const int change = what == device_work::wait_end ? 1 : -1;
@@ -57,7 +57,7 @@ template <class = void>
 ADAPTYST_DETAIL_INLINE bool is_closed(const recorder& r) noexcept {
   return load(r.left_out) != &r.thinned->open;
 }
-// Of what closed gaps have left out since somebody looked, nobody knows whether it was to be: counted as unmatched.
+// What closed gaps have left out since the last look may have been meant to be recorded: it is counted as unmatched.
 template <class = void>
 inline void count_left_out_unseen(recorder& r) noexcept {
   for (uint32_t& gap : r.thinned->closed.gap) {
@@ -93,7 +93,7 @@ ADAPTYST_DETAIL_COLD inline trace_ring* make_ring(recorder& r, uint64_t capacity
   constexpr uint64_t most_entries = uint64_t{1} << 24;
   if (capacity == 0) return nullptr;
   const bool is_in_range = capacity <= most_entries && (capacity & (capacity - 1)) == 0;  // an observer has said it
-  // Never unmapped: somebody may still read it.
+  // Never unmapped: it may still be read.
   if (is_in_range && (r.kept_ring == nullptr || r.kept_ring->capacity < capacity)) {
     const uint64_t head = r.kept_ring != nullptr ? r.kept_ring->head : 0;
     r.kept_ring = static_cast<trace_ring*>(r.owner->store->allocate_pages(bytes_of_ring(capacity)));
@@ -144,7 +144,7 @@ void enlist(recorder& r) noexcept {
   recorder*& list = r.owner->control.recorders;
   r.next = load_acquire(list);
   while (!compare_exchange(list, r.next, &r)) {}
-  // Whoever comes last has put the last one there.
+  // The thread that comes last has put the last one there.
   recorder*& told = r.owner->store->head.recorders;
   for (recorder* first = nullptr; first != load_acquire(list);) store_release(told, first = load_acquire(list));
 }
@@ -173,7 +173,8 @@ ADAPTYST_DETAIL_COLD inline void renew(recorder& r) noexcept {
   store(r.ended, 0);
   store(r.orphans, 0);
   for (uint64_t& reason : r.lost) store(reason, 0);
-  // What a region of an earlier epoch has left out since this one began is counted. In a forked child all of this is zeros.
+  // What a region of an earlier epoch has left out since this one began is counted. In a forked child all of this is
+  // zeros.
   if (is_closed(r) && r.thinned->random != 0) count_left_out_unseen(r);
   enter_epoch(r);
 }
@@ -200,7 +201,8 @@ template <class = void>
 inline recorder* claim_recorder(process& in) noexcept {
   if (!notice_fork(in)) return nullptr;
   if (void* const known = system::get_value(in.recorder_key)) return static_cast<recorder*>(known);
-  // A child that shares our memory runs on a thread of ours, which is to have the recorder, and whose number it does not know.
+  // A child that shares our memory runs on a thread of ours, which is to have the recorder, and whose number it does
+  // not know.
   if (system::call(__NR_getpid) != static_cast<long>(in.number)) return nullptr;
   const auto self = static_cast<uint32_t>(system::call(__NR_gettid));
   for (recorder* r = load_acquire(in.control.recorders); r != nullptr; r = r->next) {
@@ -257,8 +259,8 @@ ADAPTYST_DETAIL_COLD inline recorder* find_recorder() noexcept {
   return found;
 }
 
-// An event of a handler that has interrupted the recorder. What it has interrupted may be renew(), on its way into a new
-// epoch: so this has an epoch of its own, and nobody resets it meanwhile.
+// An event of a handler that has interrupted the recorder. What it has interrupted may be renew(), on its way into a
+// new epoch: so this has an epoch of its own, and is not reset meanwhile.
 template <class = void>
 ADAPTYST_DETAIL_COLD inline void lose_in_signal(recorder& r) noexcept {
   const uint64_t epoch = load(r.owner->control.epoch);
@@ -269,8 +271,8 @@ ADAPTYST_DETAIL_COLD inline void lose_in_signal(recorder& r) noexcept {
   bump(r.in_signal, 1);
 }
 
-// In a child that has forked a recorder is the parent's, until this has put one of the child's own into its place; false:
-// it cannot.
+// In a child that has forked a recorder is the parent's, until this has put one of the child's own into its place;
+// false: it cannot.
 template <class = void>
 ADAPTYST_DETAIL_COLD inline bool take_from_parent(recorder& r) noexcept {
   const system::errno_kept unchanged;
@@ -299,13 +301,14 @@ ADAPTYST_DETAIL_COLD inline bool make_ready(recorder& r) noexcept {
   return true;
 }
 
-// Whether it is this process's, and in step with whoever looks: of a child that has forked, the epoch is 0 at first.
+// Whether it is this process's, and in step with the collector or observer: of a child that has forked, the epoch is 0
+// at first.
 template <class = void>
 ADAPTYST_DETAIL_INLINE bool is_ready(recorder& r) noexcept {
   return ADAPTYST_DETAIL_LIKELY(r.own_epoch == load(r.owner->control.epoch)) || make_ready(r);
 }
 
-// Whoever looked has left; unless somebody has come since, and the settings are being cleared.
+// The observer has gone; unless another one has come since, and is clearing the settings.
 template <class = void>
 ADAPTYST_DETAIL_COLD inline void fall_asleep(const process& in) noexcept {
   if (load(in.store->head.settings_of) == who_looks(in.control)) store(adaptyst_object_v3.recorder, 0);

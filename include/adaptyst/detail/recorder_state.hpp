@@ -1,18 +1,18 @@
 // The recorder: what one thread knows of itself, from the first time that one of its markers is awake.
 //
-// A recorder has one writer, its thread, and any number of readers, in this process or another. Whoever writes makes
+// A recorder has one writer, its thread, and any number of readers, in this process or another. The writer makes
 // `sequence` odd before and even after: a reader that saw an odd or a changed number reads again, and a signal handler
 // that finds it odd knows that it has interrupted a writer on its own thread, and lets its event go, counted.
 //
 // Recorders are never freed. One whose thread has died is taken over, rows and all, by the next thread that needs one:
 // a hundred thousand short-lived threads share a handful, and nothing has to run when a thread ends.
 //
-// What others read stands in the process's store, where whoever looks may hold it beyond the end of the process. What the
+// What others read stands in the process's store, where an observer may hold it beyond the end of the process. What the
 // thread alone knows, as the frames of its open regions, is private: a forked child has a copy of it as it was.
 //
-// Memory per thread: 0.5 MiB of addresses, and 160 KiB for its first 512 rows and their histograms, of which a program with
-// a few dozen rows touches some 50 KiB. A further row takes 192 bytes, 128 to 7,360 for its histogram, depending on how far
-// its durations spread, and up to 192 if it has numbers. At most `most_rows` rows.
+// Memory per thread: 0.5 MiB of addresses, and 160 KiB for its first 512 rows and their histograms, of which a program
+// with a few dozen rows touches some 50 KiB. A further row takes 192 bytes, 128 to 7,360 for its histogram, depending
+// on how far its durations spread, and up to 192 if it has numbers. At most `most_rows` rows.
 #ifndef ADAPTYST_DETAIL_RECORDER_STATE_HPP
 #define ADAPTYST_DETAIL_RECORDER_STATE_HPP
 
@@ -45,8 +45,9 @@ struct alignas(64) row {
   uint64_t identity;  // device and generation of the thread, see identity_of()
   uint64_t extras;    // only `is_made`: no numbers of a payload, no device, no wait of the host, no timeline, no weight
   uint64_t count, total_ns, nested_ns, min_ns, max_ns;
-  // Where the first of all buckets would be. There are those from `first_bucket` on, among them all from that of the least
-  // duration to that of the greatest. Where there was no memory for them there are none, and this leads to no_histogram.
+  // Where the first of all buckets would be. There are those from `first_bucket` on, among them all from that of the
+  // least duration to that of the greatest. Where there was no memory for them there are none, and this leads to
+  // no_histogram.
   uint64_t* histogram;
   uint32_t threads;  // that have had this recorder, and been here
   uint16_t first_bucket, buckets;
@@ -58,7 +59,8 @@ struct alignas(64) row {
   uint64_t left_out, count_variance;
   double total_variance;
   uint64_t attribute_count;
-  // Events that were taken together, in one event around them, vary together: what is known of the last of such clusters.
+  // Events that were taken together, in one event around them, vary together: what is known of the last of such
+  // clusters.
   uint64_t cluster, cluster_count;
   double cluster_ns;
 };
@@ -80,16 +82,16 @@ struct frame {
   uint64_t weight;  // of its event, if its token has `weighed_token`; perhaps with `is_carrier` or `is_closing`
 };
 
-// In a frame's weight. An event that is taken in a region around others is by coin one of two kinds: either timed, what is
-// nested in it being left out; or the carrier of what is nested in it, and not booked itself: to record what is nested
-// takes time, which must be in nobody's. Each kind stands for twice as many.
+// In a frame's weight. An event that is taken in a region around others is by coin one of two kinds: either timed, what
+// is nested in it being left out; or the carrier of what is nested in it, and not booked itself: to record what is
+// nested takes time, which must not be part of a measured duration. Each kind stands for twice as many.
 constexpr uint64_t is_carrier = uint64_t{1} << 63;
 constexpr uint64_t is_closing = uint64_t{1} << 62;
 constexpr uint64_t max_weight = uint64_t{1} << 40;
 ADAPTYST_DETAIL_INLINE uint64_t weight_in(const frame& of) noexcept { return of.weight & ~(is_carrier | is_closing); }
 
-// In the token of one that is booked by the program's own recorder, whatever the engine, with a weight; and that stands for
-// others than itself.
+// In the token of one that is booked by the program's own recorder, whatever the engine, with a weight; and that stands
+// for others than itself.
 constexpr uint64_t weighed_token = uint64_t{1} << 61;
 constexpr uint64_t sampled_token = uint64_t{1} << 62;
 
@@ -119,8 +121,8 @@ struct recorder_head {
 
 constexpr unsigned log_of_submitted = 5;
 
-// Private from the next page on. What is asked for most is not where the head is within its page: a processor takes a load
-// for one of what was just stored when the last twelve bits of their addresses are the same.
+// Private from the next page on. What is asked for most is not where the head is within its page: a processor takes a
+// load for one of what was just stored when the last twelve bits of their addresses are the same.
 struct recorder_pages {
   char rest[page_bytes + page_bytes / 2 - sizeof(recorder_head)];
 };
@@ -129,7 +131,7 @@ struct recorder_pages {
 struct recorder_front {
   process* owner;
   uint32_t depth;           // open frames
-  uint32_t base;            // of which this many were begun for an earlier collector, and count for nobody
+  uint32_t base;            // of which this many were begun under an earlier collector, and are not counted
   row* guess;               // below the innermost region: what the next one will probably be; the root: no idea
   uint64_t own_epoch;       // `epoch` for its own thread: in a forked child others put new pages where that is
   uint64_t counting_epoch;  // the epoch, if timestamps are the processor's counter; never one otherwise
@@ -148,8 +150,8 @@ struct recorder : recorder_head, recorder_pages, recorder_front, gap_state {
   row_table<row> table;
   row_memory beside_rows;                              // their histograms and numbers
   uint64_t no_histogram[ADAPTYST_HISTOGRAM_BUCKETS];   // for those for which there was no memory; never read
-  row root;                                            // no path's: above all others
-  frame frames[1 + most_depth];                        // the first is nobody's, and bears the root
+  row root;                                            // of no path: above all others
+  frame frames[1 + most_depth];                        // the first belongs to no region and holds the root
   double values[1 + most_depth][ADAPTYST_ATTRIBUTES];  // numeric members of the open regions' payloads
 };
 

@@ -1,9 +1,10 @@
 // Memory of a process that an observer can hold: what was written there is there when the process is not.
 //
-// One sparse mapping, made when a marker is first awake and never unmapped. It is a memfd where there may be one: shared
-// with whoever holds its descriptor, and sealed, so that nobody else can write it, nor cut it off. Otherwise it is private,
-// and goes with the process. Pages that were never written take no memory. A collector may put it into a file that stays
-// when the process is killed: there each piece is made before its first use, as a full disk would be a signal later.
+// One sparse mapping, made when a marker is first awake and never unmapped. It is a memfd where there may be one:
+// shared with every process that holds its descriptor, and sealed, so that no other process can write or shorten it.
+// Otherwise it is private, and goes with the process. Pages that were never written take no memory. A collector may put
+// it into a file that stays when the process is killed: there each piece is made before its first use, as a full disk
+// would be a signal later.
 //
 // A forked child has the parent's mapping, and must not write there: see process.hpp.
 #ifndef ADAPTYST_DETAIL_RECORDER_STORE_HPP
@@ -90,7 +91,7 @@ struct recorder_store {
       if (load_acquire(head.below) + above + more > head.bytes) return nullptr;
       if (!provide(first() + head.bytes - above - more, more)) return nullptr;
     } while (!compare_exchange(head.above, above, above + more));
-    // Somebody may have come from below at the same time; the one who comes later sees it.
+    // Another thread may have taken memory from below at the same time; the later of the two notices it.
     if (load_acquire(head.below) + above + more > head.bytes) return nullptr;
     return first() + head.bytes - above - more;
   }
@@ -104,7 +105,8 @@ struct recorder_store {
     if (below + more + load_acquire(head.above) > head.bytes) return nullptr;
     return first() + below;
   }
-  // Of a store on a disk: makes the pages, where to write them could be a signal later. False: the disk is full, or was once.
+  // Of a store on a disk: makes the pages, where to write them could be a signal later. False: the disk is full, or was
+  // once.
   bool provide(const char* from, uint64_t bytes) noexcept {
     if (head.is_kept == 0) return true;
     if (load(head.is_full) != 0) return false;
@@ -140,10 +142,11 @@ inline uint64_t largest_store() noexcept {
   return most;
 }
 
-// Nobody can make it smaller or larger, or map it anew to write, or lift this.
+// The file cannot be made smaller or larger, it cannot be mapped again for writing, and these seals cannot be removed.
 constexpr long store_seals = 0x01 | 0x02 | 0x04 | 0x10;  // F_SEAL_SEAL, _SHRINK, _GROW, _FUTURE_WRITE
 
-// A sealed memfd cannot be told from its number alone once somebody has closed it: by its seals it can, near enough.
+// Once the program has closed a memfd, its number may stand for another file. The seals tell, with near certainty,
+// whether it is still ours.
 template <class = void>
 inline bool is_store(long file) noexcept {
   constexpr long get_seals = 1034;  // F_GET_SEALS
@@ -172,7 +175,8 @@ inline uint64_t file_limit() noexcept {
   return limits[0];
 }
 
-// When it is mapped: nobody can map it to write after this. -1, and it is closed, where it cannot be.
+// To be called when it is mapped: after this it cannot be mapped for writing. -1, and the descriptor is closed, if it
+// cannot be sealed.
 template <class = void>
 inline long seal_store(long file) noexcept {
   constexpr long add_seals = 1033;  // F_ADD_SEALS

@@ -1,6 +1,6 @@
-// Where a recorder has what its rows need beside themselves: pieces of some hundred bytes, out of blocks of the store. What
-// was handed out is not used for anything else until the next epoch: an observer that follows an address finds there what
-// it was told.
+// Where a recorder has what its rows need beside themselves: pieces of some hundred bytes, out of blocks of the store.
+// What was handed out is not used for anything else until the next epoch: an observer that follows an address finds
+// there what it was told.
 #ifndef ADAPTYST_DETAIL_ROW_MEMORY_HPP
 #define ADAPTYST_DETAIL_ROW_MEMORY_HPP
 
@@ -21,7 +21,7 @@ class row_memory {
     for (uint64_t at = 0; at != bytes / sizeof words[0]; ++at) store(words[at], 0);
     return made;
   }
-  // A new epoch: nobody reads any more what was handed out.
+  // A new epoch: what was handed out before is not read any more.
   void begin_anew() noexcept { current_ = nullptr; }
   // In a forked child, which has another store.
   void forget() noexcept { first_ = current_ = nullptr; }

@@ -1,4 +1,5 @@
-// What ADAPTYST_REGION and ADAPTYST_FUNCTION expand to: a static site, a test of the semaphores, and the cold path behind it.
+// What ADAPTYST_REGION and ADAPTYST_FUNCTION expand to: a static site, a test of the semaphores, and the cold path
+// behind it.
 #ifndef ADAPTYST_DETAIL_SCOPE_HPP
 #define ADAPTYST_DETAIL_SCOPE_HPP
 
@@ -27,8 +28,8 @@ ADAPTYST_DETAIL_INLINE uintptr_t stack_pointer() noexcept {
 }
 
 // Whether the overhead budget wants this event left out: the token of its scope, if so, or `undecided`. Counts it down;
-// whatever is unclear is for the long way. Stands in the user's function, before any call: for a call the compiler has to
-// put away all that the user's code has in registers, which costs more than all of this.
+// whatever is unclear is for the long way. Stands in the user's function, before any call: for a call the compiler has
+// to put away all that the user's code has in registers, which costs more than all of this.
 template <class = void>
 ADAPTYST_DETAIL_INLINE uint64_t leave_out(const site& marker, uint32_t zero = 0) noexcept {
   const adaptyst_site* const record = load_acquire(marker.record);
@@ -71,7 +72,7 @@ ADAPTYST_DETAIL_COLD uint64_t begin_with(site& marker, text name, uint32_t devic
 template <class = void>
 ADAPTYST_DETAIL_COLD void leave_scope(uint64_t token) noexcept;
 
-// The object behind ADAPTYST_REGION. Holds a number, in a register: 0 while nobody looks.
+// The object behind ADAPTYST_REGION. Holds a number, in a register: 0 while nothing listens.
 template <class = void>
 class scope {
  public:

@@ -1,4 +1,4 @@
-// What the code of a scope calls when somebody looks.
+// What the code of a scope calls when something listens.
 #ifndef ADAPTYST_DETAIL_SCOPE_CALLS_HPP
 #define ADAPTYST_DETAIL_SCOPE_CALLS_HPP
 

@@ -1,4 +1,4 @@
-// What is told to whoever listens to the probes of regions.
+// What is passed to the probes of regions.
 #ifndef ADAPTYST_DETAIL_TELL_HPP
 #define ADAPTYST_DETAIL_TELL_HPP
 

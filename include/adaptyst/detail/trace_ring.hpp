@@ -1,4 +1,5 @@
-// What happened when, for a timeline: a ring for each thread, written by it alone and read by whoever collects.
+// What happened when, for a timeline: a ring for each thread, written by it alone and read by the collector or
+// observer.
 //
 // A full ring loses what is new, and counts it; the sums of the profile are not affected. Two or three stores an event;
 // nothing at all while no timeline is asked for.

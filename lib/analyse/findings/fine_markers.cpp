@@ -9,8 +9,8 @@ namespace {
 
 // Of a budget that was missed, what one region has cost: less is not what missed it.
 constexpr double part_of_budget = 1.0 / 8;
-// Where no budget is kept, observing may cost what somebody has asked for by that; above this, figures are not those of the
-// program any more.
+// Without a budget, observing may cost as much as it does; above this share, the figures do not describe the program
+// any more.
 constexpr double most_without_budget = 0.05;
 
 finding too_fine(const profile& in, const region& row, double time_ns, std::uint64_t count, double value,

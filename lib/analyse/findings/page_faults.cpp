@@ -9,7 +9,7 @@ namespace {
 constexpr double least_fault_ns = 500;
 // So that these take a tenth of the time on a core.
 constexpr double least_faults_a_second = 0.1 * 1e9 / least_fault_ns;
-// What runs seldom touches its memory for the first time, which somebody has to.
+// A region that runs seldom touches its memory for the first time, and these page faults cannot be avoided.
 constexpr std::uint64_t least_runs = 10;
 
 void find_first_touches(const profile& in, const region& row, const kernel_context& own, findings& to) {
