@@ -3,8 +3,8 @@
 //   static known_names names;
 //   const char* const name = names.find(key, [](auto& text) { write_code_name(text, "loop", code); });
 //
-// Found without a lock. There is room for 1,000; of others nothing is known, nor in a child that was forked while another
-// thread made a name: the lock stays taken there.
+// Found without a lock. There is room for 1,000; of others nothing is known, nor in a child that was forked while
+// another thread made a name: the lock stays taken there.
 #ifndef ADAPTYST_ADAPTERS_KNOWN_NAMES_HPP
 #define ADAPTYST_ADAPTERS_KNOWN_NAMES_HPP
 
@@ -29,7 +29,7 @@ class known_names {
       if (there == 0) break;
     }
     for (int tries = 0; busy_.test_and_set(std::memory_order_acquire); ++tries) {
-      if (tries == most_tries) return nullptr;
+      if (tries == max_tries) return nullptr;
       sched_yield();
     }
     const char* name = nullptr;
@@ -54,7 +54,7 @@ class known_names {
  private:
   static constexpr unsigned slots = 2048;
   static constexpr unsigned most = 1000;
-  static constexpr int most_tries = 10'000;  // some milliseconds
+  static constexpr int max_tries = 10'000;  // some milliseconds
 
   struct known_name {
     std::atomic<std::uint64_t> key;  // 0: free; written last

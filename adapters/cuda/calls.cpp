@@ -35,7 +35,7 @@ role role_of(const char* function) noexcept {
 
 cupti::result calls::subscribe() noexcept {
   for (const int domain : {cupti::domain_driver, cupti::domain_runtime}) {
-    for (std::uint32_t function = 1; function != most_functions; ++function) {
+    for (std::uint32_t function = 1; function != max_functions; ++function) {
       const char* name = nullptr;
       if (in_.get_callback_name(domain, function, &name) == cupti::success && name != nullptr)
         roles_[domain - cupti::domain_driver][function] = role_of(name);
@@ -46,7 +46,7 @@ cupti::result calls::subscribe() noexcept {
 
 void calls::listen(bool on) noexcept {
   for (const int domain : {cupti::domain_driver, cupti::domain_runtime})
-    for (std::uint32_t function = 1; function != most_functions; ++function)
+    for (std::uint32_t function = 1; function != max_functions; ++function)
       if (roles_[domain - cupti::domain_driver][function] != nothing)
         in_.enable_callback(on ? 1 : 0, subscriber_, domain, function);
 }
@@ -70,7 +70,7 @@ void calls::leave(int domain, const cupti::call& call) noexcept {
 }
 
 void calls::on_call(void* self, int domain, std::uint32_t function, const cupti::call* what) noexcept {
-  if (domain < cupti::domain_driver || domain > cupti::domain_runtime || function >= most_functions) return;
+  if (domain < cupti::domain_driver || domain > cupti::domain_runtime || function >= max_functions) return;
   calls& all = *static_cast<calls*>(self);
   const role known = all.roles_[domain - cupti::domain_driver][function];
   if (known == nothing) return;

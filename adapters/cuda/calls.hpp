@@ -27,7 +27,7 @@ class calls {
   const launches& launched() const noexcept { return launched_; }
 
  private:
-  static constexpr std::uint32_t most_functions = 2048;  // of a domain; CUDA 13 has 806
+  static constexpr std::uint32_t max_functions = 2048;  // of a domain; CUDA 13 has 806
 
   static void on_call(void* self, int domain, std::uint32_t function, const cupti::call* what) noexcept;
   void enter(role what, int domain, const cupti::call& call) noexcept;
@@ -36,7 +36,7 @@ class calls {
   const cupti::library& in_;
   void (*end_profile_)();
   void* subscriber_ = nullptr;
-  role roles_[2][most_functions]{};  // of the driver's, of the runtime's
+  role roles_[2][max_functions]{};  // of the driver's, of the runtime's
   launches launched_{};
 };
 

@@ -1,5 +1,5 @@
-// What is used of CUPTI, NVIDIA's interface for tools, declared by hand: its headers come with the CUDA toolkit alone, and
-// this library is built without. Where they are there, tests/adapters/cuda/layouts.cpp holds these against them.
+// What is used of CUPTI, NVIDIA's interface for tools, declared by hand: its headers come with the CUDA toolkit alone,
+// and this library is built without. Where they are there, tests/adapters/cuda/layouts.cpp holds these against them.
 //
 // Of a record only its beginning is declared. Newer versions of CUPTI have appended members, and left these where they
 // are, from CUDA 9 (Kernel4) to CUDA 13 (Kernel10), so that one declaration reads all.
@@ -94,7 +94,7 @@ static_assert(offsetof(call, correlation) == 64);
 
 extern "C" {
 using timestamp_function = std::uint64_t();
-using request_function = void(std::uint8_t** buffer, std::size_t* bytes, std::size_t* most_records);
+using request_function = void(std::uint8_t** buffer, std::size_t* bytes, std::size_t* max_records);
 using complete_function = void(void* context, std::uint32_t stream, std::uint8_t* buffer, std::size_t bytes,
                                std::size_t valid_bytes);
 using call_function = void(void* data, int domain, std::uint32_t function, const call* what);

@@ -39,9 +39,9 @@ std::uint64_t queue_of(const Record& one) noexcept {
   return (std::uint64_t{one.context} << 32) | one.stream;
 }
 
-// CUPTI's conversion from the device's clock is not exact, and a kernel may seem to start before its call. Beyond this, it
-// is counted as bad_times.
-constexpr std::uint64_t most_early_ns = 100'000;
+// CUPTI's conversion from the device's clock is not exact, and a kernel may seem to start before its call. Beyond this,
+// it is counted as bad_times.
+constexpr std::uint64_t max_early_ns = 100'000;
 
 }  // namespace
 
@@ -58,7 +58,7 @@ void records::request(std::uint8_t** buffer, std::size_t* bytes) noexcept {
   if (!free_buffers_.empty()) {
     *buffer = free_buffers_.back();
     free_buffers_.pop_back();
-  } else if (buffers_ != most_buffers) {
+  } else if (buffers_ != max_buffers) {
     *buffer = static_cast<std::uint8_t*>(std::aligned_alloc(64, buffer_bytes));
     if (*buffer != nullptr) ++buffers_;
   }
@@ -180,7 +180,7 @@ void records::book(const finished& one) noexcept {
   if (!clock_.to_monotonic(one.started, started) || !clock_.to_monotonic(one.ended, ended))
     return done.abandon(adaptyst::operation_loss::unknown_clock);
   const std::uint64_t submitted = when.where().submitted_ns;
-  if (started < submitted && submitted - started <= most_early_ns) {
+  if (started < submitted && submitted - started <= max_early_ns) {
     ended += submitted - started;
     started = submitted;
   }

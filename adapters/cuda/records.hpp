@@ -1,7 +1,7 @@
 // From CUPTI's records of what devices did to operations.
 //
-// CUPTI hands them over by the buffer, in the order in which work ended, on a thread of its own. They are kept until they
-// are booked together, in the order in which it began, as the account of devices wants it.
+// CUPTI hands them over by the buffer, in the order in which work ended, on a thread of its own. They are kept until
+// they are booked together, in the order in which it began, as the account of devices wants it.
 #ifndef ADAPTYST_ADAPTERS_CUDA_RECORDS_HPP
 #define ADAPTYST_ADAPTERS_CUDA_RECORDS_HPP
 
@@ -23,7 +23,7 @@ namespace cuda_adapter {
 class records {
  public:
   static constexpr std::size_t buffer_bytes = 1U << 20;
-  static constexpr std::size_t most_buffers = 64;  // beyond, CUPTI drops records, and says how many
+  static constexpr std::size_t max_buffers = 64;  // beyond, CUPTI drops records, and says how many
 
   records(const cupti::library& in, const launches& launched) noexcept : in_(in), launched_(launched) {}
 
@@ -33,8 +33,8 @@ class records {
   void request(std::uint8_t** buffer, std::size_t* bytes) noexcept;
   void complete(std::uint8_t* buffer, std::size_t valid_bytes) noexcept;
 
-  // Asks the driver what devices are called: not in a callback of CUPTI's, where the driver must not be called. A device
-  // that is booked before is called CUDA.
+  // Asks the driver what devices are called: not in a callback of CUPTI's, where the driver must not be called. A
+  // device that is booked before is called CUDA.
   void learn_devices() noexcept;
 
   // Books all that has been handed over.

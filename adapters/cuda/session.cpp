@@ -55,8 +55,8 @@ bool lock_in_time(std::mutex& lock) noexcept {
 }
 
 std::uint64_t monotonic() { return adaptyst::now_ns(); }
-void request(std::uint8_t** buffer, std::size_t* bytes, std::size_t* most_records) {
-  *most_records = 0;
+void request(std::uint8_t** buffer, std::size_t* bytes, std::size_t* max_records) {
+  *max_records = 0;
   the_session->done.request(buffer, bytes);
 }
 void complete(void*, std::uint32_t, std::uint8_t* buffer, std::size_t, std::size_t valid_bytes) {

@@ -140,13 +140,13 @@ struct section {
   bool is_used;
 };
 
-constexpr std::uint32_t most_sections = 1024;
-section* sections[most_sections];
+constexpr std::uint32_t max_sections = 1024;
+section* sections[max_sections];
 std::mutex sections_busy;
 
 // With sections_busy held; null where there is none.
 section* section_of(std::uint32_t number) noexcept {
-  section* const found = number < most_sections ? sections[number] : nullptr;
+  section* const found = number < max_sections ? sections[number] : nullptr;
   return found != nullptr && found->is_used ? found : nullptr;
 }
 
@@ -212,7 +212,7 @@ KOKKOS_TOOL void kokkosp_pop_profile_region() { regions.pop(); }
 KOKKOS_TOOL void kokkosp_create_profile_section(const char* name, uint32_t* number) {
   *number = ~uint32_t{0};
   const std::lock_guard<std::mutex> now(sections_busy);
-  for (uint32_t at = 0; at != most_sections; ++at) {
+  for (uint32_t at = 0; at != max_sections; ++at) {
     if (section_of(at) != nullptr) continue;
     if (sections[at] == nullptr) sections[at] = new (std::nothrow) section{};
     if (sections[at] == nullptr) return;

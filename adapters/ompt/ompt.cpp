@@ -1,8 +1,8 @@
 // libadaptyst-ompt.so: what an OpenMP runtime tells a tool, as regions, operations and metrics. docs/openmp.md
 //
 // A parallel region is a region of the thread that met it. Each thread of its team has a region "thread" below it, from
-// when it begins to when it comes to the closing barrier; loops, inner barriers and the program's own markers stand below
-// that one, on whichever thread they are.
+// when it begins to when it comes to the closing barrier; loops, inner barriers and the program's own markers stand
+// below that one, on whichever thread they are.
 #include <adaptyst/metric.hpp>
 #include <cstdio>
 #include <cstring>
@@ -27,8 +27,8 @@ char runtime[96] = "this runtime";
 device_list devices;
 
 struct of_thread {
-  static constexpr unsigned most_teams = 16;
-  team teams[most_teams];
+  static constexpr unsigned max_teams = 16;
+  team teams[max_teams];
   unsigned depth;                   // of parallel regions that this thread has met
   adapters::open_regions open;      // loops and barriers
   adapters::open_operations tasks;  // of devices
@@ -57,7 +57,7 @@ void on_parallel_begin(ompt_data_t*, const ompt_frame_t*, ompt_data_t* parallel,
   const bool is_league = (static_cast<unsigned>(flags) & ompt_parallel_league) != 0;
   callback_region begun =
       callback_region::begin(name_of(is_league ? construct::teams : construct::parallel, code), place);
-  if (at >= of_thread::most_teams) return begun.abandon();
+  if (at >= of_thread::max_teams) return begun.abandon();
   here.teams[at].begin(begun, code);
   parallel->ptr = &here.teams[at];
 }

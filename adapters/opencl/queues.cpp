@@ -17,12 +17,12 @@ bool wants_profiling() noexcept {
 }
 
 // The list with profiling; false: it is too long, or the queue is the device's own.
-constexpr size_t most_properties = 64;
-bool add_profiling(const cl_queue_properties* from, cl_queue_properties (&to)[most_properties]) noexcept {
+constexpr size_t max_properties = 64;
+bool add_profiling(const cl_queue_properties* from, cl_queue_properties (&to)[max_properties]) noexcept {
   size_t count = 0;
   bool has_flags = false;
   for (; from != nullptr && from[count] != 0; count += 2) {
-    if (count + 5 > most_properties) return false;
+    if (count + 5 > max_properties) return false;
     to[count] = from[count];
     to[count + 1] = from[count + 1];
     if (from[count] != CL_QUEUE_PROPERTIES) continue;
@@ -57,7 +57,7 @@ ADAPTYST_STANDS_FOR cl_command_queue CL_API_CALL clCreateCommandQueue(cl_context
 ADAPTYST_STANDS_FOR cl_command_queue CL_API_CALL clCreateCommandQueueWithProperties(
     cl_context context, cl_device_id device, const cl_queue_properties* properties, cl_int* status) {
   const auto next = ADAPTYST_NEXT(clCreateCommandQueueWithProperties);
-  cl_queue_properties with_profiling[most_properties];
+  cl_queue_properties with_profiling[max_properties];
   if (wants_profiling() && add_profiling(properties, with_profiling))
     if (const cl_command_queue made = next(context, device, with_profiling, status)) return made;
   return next(context, device, properties, status);

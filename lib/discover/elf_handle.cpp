@@ -15,10 +15,10 @@ elf_handle open_elf(const regular_file& file) {
 }
 
 std::vector<elf_segment> loaded_segments(Elf* elf) {
-  constexpr std::size_t most_headers = 65536 / sizeof(Elf64_Phdr);  // Linux runs no program with more
+  constexpr std::size_t max_headers = 65536 / sizeof(Elf64_Phdr);  // Linux runs no program with more
   std::vector<elf_segment> found;
   std::size_t count = 0;
-  if (elf_getphdrnum(elf, &count) != 0 || count > most_headers) return found;
+  if (elf_getphdrnum(elf, &count) != 0 || count > max_headers) return found;
   for (std::size_t at = 0; at != count; ++at) {
     GElf_Phdr one;
     if (gelf_getphdr(elf, static_cast<int>(at), &one) != nullptr && one.p_type == PT_LOAD)
@@ -27,9 +27,9 @@ std::vector<elf_segment> loaded_segments(Elf* elf) {
   return found;
 }
 
-Elf_Data* section_data(Elf_Scn* section, std::uint64_t most_bytes) {
+Elf_Data* section_data(Elf_Scn* section, std::uint64_t max_bytes) {
   GElf_Shdr header;
-  if (gelf_getshdr(section, &header) == nullptr || header.sh_size > most_bytes) return nullptr;
+  if (gelf_getshdr(section, &header) == nullptr || header.sh_size > max_bytes) return nullptr;
   return elf_getdata(section, nullptr);
 }
 

@@ -28,7 +28,7 @@ struct elf_segment {
 std::vector<elf_segment> loaded_segments(Elf* elf);
 
 // The bytes of a section, or null: damaged, or larger than what one section of the kind would ever hold.
-Elf_Data* section_data(Elf_Scn* section, std::uint64_t most_bytes);
+Elf_Data* section_data(Elf_Scn* section, std::uint64_t max_bytes);
 
 }  // namespace adaptyst::lib
 

@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::uint32_t note_type = 3;  // NT_STAPSDT
 
-constexpr std::uint64_t most_note_bytes = std::uint64_t{64} << 20;  // a probe's has about 80
+constexpr std::uint64_t max_note_bytes = std::uint64_t{64} << 20;  // a probe's has about 80
 
 [[noreturn]] void fail(const std::string& file, std::string_view why) {
   throw error(fmt::format("cannot read the probes of {}: {}", file, why), file, 0,
@@ -47,10 +47,10 @@ sections find_sections(Elf* elf, const std::string& file) {
     // The search for the end of a name that has none would be repeated for every section.
     if (name == nullptr) fail(file, elf_errmsg(-1));
     if (std::strcmp(name, ".note.stapsdt") == 0 && header.sh_type == SHT_NOTE && found.notes == nullptr)
-      found.notes = section_data(section, most_note_bytes);
+      found.notes = section_data(section, max_note_bytes);
     if (std::strcmp(name, ".stapsdt.base") == 0) found.base = header.sh_addr;
     if (std::strcmp(name, ".note.adaptyst") == 0 && header.sh_type == SHT_NOTE && found.control == nullptr) {
-      found.control = section_data(section, most_note_bytes);
+      found.control = section_data(section, max_note_bytes);
       found.control_address = header.sh_addr;
     }
   }

@@ -16,8 +16,8 @@ namespace adaptyst::lib {
 namespace {
 
 // Debug builds of browsers have some 100 MiB of symbols, and of names.
-constexpr std::uint64_t most_section_bytes = std::uint64_t{1} << 30;
-constexpr std::size_t most_text_bytes = std::size_t{512} << 20;
+constexpr std::uint64_t max_section_bytes = std::uint64_t{1} << 30;
+constexpr std::size_t max_text_bytes = std::size_t{512} << 20;
 
 [[noreturn]] void fail(const std::string& file, std::string_view why) {
   throw error(fmt::format("cannot read the functions of {}: {}", file, why), file, 0,
@@ -35,7 +35,7 @@ class texts {
     constexpr std::size_t searched_in_vain = 65536;  // for the end of one, or more, or less
     const char* const found = elf_strptr(elf_, section, offset);
     bytes_ += found != nullptr ? std::strlen(found) : searched_in_vain;
-    if (bytes_ > most_text_bytes) fail(file_, "its symbols have longer names than those of any program");
+    if (bytes_ > max_text_bytes) fail(file_, "its symbols have longer names than those of any program");
     return found;
   }
 
@@ -57,7 +57,7 @@ class versions {
   explicit versions(texts& names) : names_(names) {}
 
   void read_definitions(Elf_Scn* section, const GElf_Shdr& header) {
-    Elf_Data* const data = section_data(section, most_section_bytes);
+    Elf_Data* const data = section_data(section, max_section_bytes);
     GElf_Verdef definition;
     for (int at = 0; has_room() && data != nullptr && gelf_getverdef(data, at, &definition) != nullptr;) {
       GElf_Verdaux name;
@@ -69,7 +69,7 @@ class versions {
   }
 
   void read_needs(Elf_Scn* section, const GElf_Shdr& header) {
-    Elf_Data* const data = section_data(section, most_section_bytes);
+    Elf_Data* const data = section_data(section, max_section_bytes);
     GElf_Verneed need;
     for (int at = 0; has_room() && data != nullptr && gelf_getverneed(data, at, &need) != nullptr;) {
       const std::string library = text(header.sh_link, need.vn_file);
@@ -84,7 +84,7 @@ class versions {
     }
   }
 
-  void read_numbers(Elf_Scn* section) { numbers_ = section_data(section, most_section_bytes); }
+  void read_numbers(Elf_Scn* section) { numbers_ = section_data(section, max_section_bytes); }
 
   const version* of_symbol(int index) const {
     GElf_Versym number = 0;
@@ -129,7 +129,7 @@ symbol_kind kind_of(unsigned char info) {
 
 void read_table(std::vector<elf_symbol>& into, texts& names, Elf_Scn* section, const GElf_Shdr& header,
                 const versions* known) {
-  Elf_Data* const data = section_data(section, most_section_bytes);
+  Elf_Data* const data = section_data(section, max_section_bytes);
   GElf_Sym symbol;
   for (int index = 1; data != nullptr && gelf_getsym(data, index, &symbol) != nullptr; ++index) {
     const char* const spelled = names.at(header.sh_link, symbol.st_name);

@@ -60,7 +60,7 @@ std::string with_origin(std::string path, const std::string& file) {
   return path;
 }
 
-constexpr std::uint64_t most_dynamic_bytes = std::uint64_t{1} << 20;
+constexpr std::uint64_t max_dynamic_bytes = std::uint64_t{1} << 20;
 
 #if defined(__aarch64__)
 constexpr unsigned this_machine = EM_AARCH64;
@@ -91,7 +91,7 @@ void for_each_dynamic_text(const std::string& file, Visit&& visit) {
     for (Elf_Scn* section = nullptr; (section = elf_nextscn(elf, section)) != nullptr;) {
       GElf_Shdr header;
       if (gelf_getshdr(section, &header) == nullptr || header.sh_type != SHT_DYNAMIC) continue;
-      Elf_Data* const data = section_data(section, most_dynamic_bytes);
+      Elf_Data* const data = section_data(section, max_dynamic_bytes);
       GElf_Dyn entry;
       for (int at = 0; data != nullptr && gelf_getdyn(data, at, &entry) != nullptr && entry.d_tag != DT_NULL; ++at) {
         if (entry.d_tag != DT_NEEDED && entry.d_tag != DT_RUNPATH && entry.d_tag != DT_RPATH) continue;

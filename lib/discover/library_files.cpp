@@ -86,13 +86,13 @@ std::vector<std::string> files_of(pid_t process) {
 }
 
 std::vector<std::string> files_of(const std::vector<std::string>& command) {
-  constexpr std::size_t most_files = 512;
+  constexpr std::size_t max_files = 512;
   file_list found;
   for (const std::string& word : command)
     if (const std::string program = program_called(word); !program.empty()) found.add_resolved(program);
   const std::vector<std::string> directories = library_directories(found.files());
   std::set<std::string> sought;
-  for (std::size_t at = 0; at != found.files().size() && at != most_files; ++at)
+  for (std::size_t at = 0; at != found.files().size() && at != max_files; ++at)
     for (const std::string& name : needed_libraries(std::string(found.files()[at]))) {
       if (!sought.insert(name).second) continue;
       for (const std::string& directory : directories) {

@@ -17,7 +17,7 @@ namespace adaptyst::lib {
 
 namespace {
 
-constexpr unsigned most_times_loaded = 16;  // by dlmopen(), one for each namespace that glibc has
+constexpr unsigned max_times_loaded = 16;  // by dlmopen(), one for each namespace that glibc has
 
 // A program may map a file as often as it likes: it is read once.
 class files {
@@ -76,7 +76,7 @@ std::vector<process_object> find_objects(pid_t process) {
     // A program may have mapped the file as mere data, too: all in one piece.
     const mapping* const piece = holder(mapped, block);
     if (piece == nullptr || !piece->writable || piece->identity != one.identity || piece->offset == 0) continue;
-    if (file.times_loaded++ < most_times_loaded) found.push_back({file.name, block, file.markers});
+    if (file.times_loaded++ < max_times_loaded) found.push_back({file.name, block, file.markers});
   }
   return found;
 }

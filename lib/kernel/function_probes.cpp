@@ -73,7 +73,7 @@ std::vector<error> explain(const std::vector<refused_function>& all, const std::
     (is_imported ? same.imported : same.others).insert(one.name);
     same.hint = one.why.hint;
   }
-  constexpr std::size_t most_imported = 20;
+  constexpr std::size_t max_imported = 20;
   constexpr std::size_t most_others = 5;
   std::vector<error> told;
   for (const auto& [why, of] : by_reason) {
@@ -81,7 +81,7 @@ std::vector<error> explain(const std::vector<refused_function>& all, const std::
     if (of.imported.empty()) {
       list = first_of(of.others, most_others);
     } else {
-      list = first_of(of.imported, most_imported) + ", which the program imports";
+      list = first_of(of.imported, max_imported) + ", which the program imports";
       if (!of.others.empty()) list += fmt::format(", and {} that it does not", of.others.size());
     }
     told.emplace_back(fmt::format("{}: {}", list, why), *(of.imported.empty() ? of.others : of.imported).begin(), 0,

@@ -55,7 +55,7 @@ sampler::sampler(const context_probes& of, const sampler_options& options)
   loaded_->rodata->filter = filter_for(options.whose);
   loaded_->rodata->layout = layout_of_recorders();
   loaded_->rodata->period_ns = 1'000'000'000 / options.frequency;
-  if (options.most_stacks != 0) bpf_map__set_max_entries(loaded_->maps.kept_stacks, options.most_stacks);
+  if (options.max_stacks != 0) bpf_map__set_max_entries(loaded_->maps.kept_stacks, options.max_stacks);
   loaded_->rodata->among_functions = of.function_stacks() >= 0 ? 1 : 0;
   int failed = bpf_map__reuse_fd(loaded_->maps.threads, of.threads());
   if (failed == 0 && of.function_stacks() >= 0) failed = bpf_map__reuse_fd(loaded_->maps.stacks, of.function_stacks());

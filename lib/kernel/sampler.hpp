@@ -1,5 +1,5 @@
-// Takes stacks of the threads of observed processes: on their cores by a clock whose time is random, and when they leave
-// them. Beside context_probes, which knows the regions that threads are in.
+// Takes stacks of the threads of observed processes: on their cores by a clock whose time is random, and when they
+// leave them. Beside context_probes, which knows the regions that threads are in.
 #ifndef ADAPTYST_LIB_KERNEL_SAMPLER_HPP
 #define ADAPTYST_LIB_KERNEL_SAMPLER_HPP
 
@@ -20,7 +20,7 @@ class context_probes;
 struct sampler_options {
   audience whose = audience::this_process;
   std::uint64_t frequency = 997;  // mean, in Hz on each processor
-  std::uint32_t most_stacks = 0;  // that are kept; 0: as many as usual
+  std::uint32_t max_stacks = 0;   // that are kept; 0: as many as usual
 };
 
 class sampler {

@@ -51,7 +51,7 @@ struct measured_row {
 };
 
 // 4096 regions may be open on a thread, and one event lies above them.
-constexpr std::size_t most_names_of_path = 4097;
+constexpr std::size_t max_names_of_path = 4097;
 
 using path_set = std::unordered_set<std::uint64_t>;  // by their ids
 
@@ -98,12 +98,12 @@ void add(measured& to, const measured& from);
 // Functions without markers and markers know nothing of each other's times: sets the self time where they nest.
 void settle_self_times(measured& in);
 
-// Each sampled event was shortened by a length that is known to this error alone, the same for all: adds what this makes
-// of the totals.
+// Each sampled event was shortened by a length that is known to this error alone, the same for all: adds what this
+// makes of the totals.
 void add_floor_error(profile& in, double error_ns);
 
-// States what the observing has cost the program: `in` was made from `from`. What a function without marker costs depends
-// on its first instruction, and is not known.
+// States what the observing has cost the program: `in` was made from `from`. What a function without marker costs
+// depends on its first instruction, and is not known.
 void set_overhead(profile& in, const measured& from, const event_costs& costs);
 
 }  // namespace adaptyst::lib

@@ -23,8 +23,8 @@ const measured_site& site_of(const measured& in, const measured_path& path) {
 
 constexpr const char* unknown_beginning = "(unknown)";
 
-// Names from the root; a path whose beginning was never seen, or that has more than `most`, starts with "(unknown)". What
-// was read from a program's memory may be damaged, and lead in a circle.
+// Names from the root; a path whose beginning was never seen, or that has more than `most`, starts with "(unknown)".
+// What was read from a program's memory may be damaged, and lead in a circle.
 std::vector<std::string> spell(const measured& in, std::uint64_t id, std::size_t most) {
   std::vector<std::string> names;
   most = std::min(most, in.paths.size() + 1);
@@ -43,7 +43,7 @@ std::vector<std::string> spell(const measured& in, std::uint64_t id, std::size_t
 }
 
 // All paths together; a program that lies cannot fill our memory with them.
-constexpr std::size_t most_names = std::size_t{1} << 24;
+constexpr std::size_t max_names = std::size_t{1} << 24;
 
 }  // namespace
 
@@ -52,7 +52,7 @@ region region_list::name(const measured& from, std::uint64_t id) const {
   region made;
   made.id = id;
   // As long as they are, unless there are too many.
-  made.path = spell(from, id, most_names - names_ < most_names_of_path ? 2 : most_names_of_path);
+  made.path = spell(from, id, max_names - names_ < max_names_of_path ? 2 : max_names_of_path);
   const auto path = from.paths.find(id);
   const measured_site* const site = path != from.paths.end() ? &site_of(from, path->second) : nullptr;
   if (site != nullptr) {
@@ -157,7 +157,7 @@ void region_list::update(const measured& from, const std::vector<std::uint32_t>&
     if (is_new) {
       regions_.push_back(name(from, id));
       count(regions_.back(), from);
-      names_ = std::min(most_names, names_ + regions_.back().path.size());
+      names_ = std::min(max_names, names_ + regions_.back().path.size());
     } else {
       refresh(regions_[place->second], from);
     }
@@ -180,7 +180,7 @@ void region_list::sort() {
 }
 
 std::vector<std::string> names_of_path(const measured& in, std::uint64_t id) {
-  return spell(in, id, most_names_of_path);
+  return spell(in, id, max_names_of_path);
 }
 
 std::vector<region> assemble(const measured& from, const std::vector<std::uint32_t>& device_index) {

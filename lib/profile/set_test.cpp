@@ -13,8 +13,8 @@ namespace {
 // Below what a clock of nanoseconds can tell: sides that do not vary at all have a finite t.
 constexpr double least_variance = 1e-24;
 
-// The continued fraction of the incomplete beta function, by W. J. Lentz's method: M. Abramowitz, I. A. Stegun, Handbook of
-// Mathematical Functions (1964), 26.5.8.
+// The continued fraction of the incomplete beta function, by W. J. Lentz's method: M. Abramowitz, I. A. Stegun,
+// Handbook of Mathematical Functions (1964), 26.5.8.
 double beta_fraction(double a, double b, double x) {
   constexpr double tiny = 1e-300;
   const auto away_from_zero = [](double value) { return std::abs(value) < tiny ? tiny : value; };
@@ -100,7 +100,7 @@ double ways_to_deal(std::size_t before, std::size_t after) {
   return std::round(ways);
 }
 
-constexpr std::size_t most_ways = 20'000;
+constexpr std::size_t max_ways = 20'000;
 
 using side_of_run = std::vector<char>;  // whether it is of before
 
@@ -136,21 +136,21 @@ std::optional<welch> welch_of(const run_values& all, std::size_t before) {
 
 double least_permuted_p(std::size_t before, std::size_t after) {
   // Where sides are of one size, they can be exchanged as wholes.
-  return (before == after ? 2 : 1) / std::min(ways_to_deal(before, after), static_cast<double>(most_ways));
+  return (before == after ? 2 : 1) / std::min(ways_to_deal(before, after), static_cast<double>(max_ways));
 }
 
-// P. H. Westfall, S. S. Young: Resampling-Based Multiple Testing (1993), section 2.3, the single-step min-P: t of few runs is
-// often large by chance, so t is compared as its p. Runs that differ
-// by chance could have been dealt to the sides in any way, whatever distribution they have, so this is exact; and what
-// all regions of a run have in common, as a clock rate, costs it nothing, as it would a correction by their number.
-// Where the ways are drawn, the one that happened counts among them: B. Phipson, G. K. Smyth: Permutation p-values should
-// never be zero, Stat. Appl. Genet. Mol. Biol. 9 (2010).
+// P. H. Westfall, S. S. Young: Resampling-Based Multiple Testing (1993), section 2.3, the single-step min-P: t of few
+// runs is often large by chance, so t is compared as its p. Runs that differ by chance could have been dealt to the
+// sides in any way, whatever distribution they have, so this is exact; and what all regions of a run have in common, as
+// a clock rate, costs it nothing, as it would a correction by their number. Where the ways are drawn, the one that
+// happened counts among them: B. Phipson, G. K. Smyth: Permutation p-values should never be zero, Stat. Appl. Genet.
+// Mol. Biol. 9 (2010).
 std::vector<std::optional<double>> permuted_p(const std::vector<run_values>& regions, std::size_t before) {
   std::vector<std::optional<double>> made(regions.size());
   if (regions.empty()) return made;
   const std::size_t runs = regions.front().size();
-  constexpr std::size_t most_additions = 1'000'000'000;  // some seconds
-  const std::size_t most = std::clamp<std::size_t>(most_additions / (regions.size() * runs), 1000, most_ways);
+  constexpr std::size_t max_additions = 1'000'000'000;  // some seconds
+  const std::size_t most = std::clamp<std::size_t>(max_additions / (regions.size() * runs), 1000, max_ways);
   const std::vector<side_of_run> ways = ways_to_deal_runs(before, runs, most);
   std::vector<double> least(ways.size(), 1);
   std::vector<double> seen(regions.size(), std::numeric_limits<double>::quiet_NaN());

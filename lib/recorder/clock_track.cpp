@@ -12,9 +12,9 @@ void clock_track::start(const detail::clock_line& line) {
 
 void clock_track::add(clock_pair point) {
   if (points_.empty() || point.ticks <= points_.back().ticks || point.ns < points_.back().ns) return;
-  if (points_.size() == most_points) {
-    for (std::size_t at = 1; at != most_points / 2; ++at) points_[at] = points_[2 * at];
-    points_.resize(most_points / 2);
+  if (points_.size() == max_points) {
+    for (std::size_t at = 1; at != max_points / 2; ++at) points_[at] = points_[2 * at];
+    points_.resize(max_points / 2);
   }
   points_.push_back(point);
 }

@@ -1,4 +1,5 @@
-// When a reading of the processor's counter was, on CLOCK_MONOTONIC: between readings of both clocks, so that no error grows.
+// When a reading of the processor's counter was, on CLOCK_MONOTONIC: between readings of both clocks, so that no error
+// grows.
 #ifndef ADAPTYST_LIB_RECORDER_CLOCK_TRACK_HPP
 #define ADAPTYST_LIB_RECORDER_CLOCK_TRACK_HPP
 
@@ -19,11 +20,11 @@ class clock_track {
   // A later reading of both clocks. One that is not later is left out.
   void add(clock_pair point);
 
-  // A timestamp from before the last point always gets the same time, until points are thinned out: that moves it by less
-  // than the error of a point. Where the counter is not used, a timestamp is the time already.
+  // A timestamp from before the last point always gets the same time, until points are thinned out: that moves it by
+  // less than the error of a point. Where the counter is not used, a timestamp is the time already.
   std::uint64_t monotonic_ns(std::uint64_t timestamp) const noexcept;
 
-  static constexpr std::size_t most_points = 1 << 15;
+  static constexpr std::size_t max_points = 1 << 15;
 
  private:
   std::uint64_t ns_per_tick_ = 0;  // times 2^32, before the first point and after the last

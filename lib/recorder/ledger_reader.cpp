@@ -23,7 +23,7 @@ using detail::packed_entry;
 struct ledger_head {
   std::uint32_t lock, chunk_count, chunk_limit, free_blocks, next_block, pad;
   std::uint64_t epoch, skipped, commits, room;
-  std::uint64_t chunks[detail::most_chunks];
+  std::uint64_t chunks[detail::max_chunks];
 };
 static_assert(sizeof(ledger_head) == offsetof(device_ledger, devices));
 
@@ -32,7 +32,7 @@ bool make_safe(ledger_entry& one) {
   const bool is_wait = one.work == device_work::wait_begin || one.work == device_work::wait_end;
   const bool is_sound = is_wait
                             ? one.device == 0
-                            : one.work <= device_work::other && one.device != 0 && one.device <= detail::most_devices;
+                            : one.work <= device_work::other && one.device != 0 && one.device <= detail::max_devices;
   one.end_ns = std::max(one.begin_ns, one.end_ns);
   one.submitted_ns = std::min(one.begin_ns, one.submitted_ns);
   return is_sound;
@@ -53,7 +53,7 @@ class look {
     for (unsigned attempt = 0; attempt != attempts; ++attempt) {
       // Here, and not with the ledger locked, there may be no memory.
       sums_.reset(new ledger_sums);  // 650 KiB, of which a device has 10
-      chunks_.resize(detail::most_chunks);
+      chunks_.resize(detail::max_chunks);
       if (!take_heads()) return false;
       if (!has_begun()) return true;
       if (!take_entries()) return false;
@@ -109,18 +109,18 @@ class look {
 
   bool read_heads() noexcept {
     if (!memory_.read(address_, head_)) return false;
-    head_.chunk_count = std::min(head_.chunk_count, detail::most_chunks);
+    head_.chunk_count = std::min(head_.chunk_count, detail::max_chunks);
     if (head_.epoch != epoch_) return true;
     const std::uint64_t sums =
         head_.room + offsetof(detail::sweeping_room, sums) + (head_.commits % 2) * sizeof(ledger_sums);
     if (head_.room == 0) std::memset(static_cast<void*>(sums_.get()), 0, offsetof(ledger_sums, devices));
     else if (!memory_.read(sums, sums_.get(), offsetof(ledger_sums, devices))) return false;
-    sums_->device_count = std::min<std::uint64_t>(sums_->device_count, detail::most_devices);
+    sums_->device_count = std::min<std::uint64_t>(sums_->device_count, detail::max_devices);
     if (sums_->device_count != 0 && !memory_.read(sums + offsetof(ledger_sums, devices), sums_->devices,
                                                   sums_->device_count * sizeof(detail::device_sums)))
       return false;
     for (std::size_t at = 0; at != sums_->device_count; ++at)
-      sums_->devices[at].queue_count = std::min<std::uint64_t>(sums_->devices[at].queue_count, detail::most_queues);
+      sums_->devices[at].queue_count = std::min<std::uint64_t>(sums_->devices[at].queue_count, detail::max_queues);
     for (std::size_t at = 0; at != head_.chunk_count; ++at)
       if (!memory_.read(head_.chunks[at], chunks_[at].blocks)) return false;
     return true;
@@ -167,7 +167,8 @@ class look {
     }
   }
 
-  // Whether no block that was read has been taken for something else since its head was. Of a process that is gone, nothing is.
+  // Whether no block that was read has been taken for something else since its head was. Of a process that is gone,
+  // nothing is.
   bool is_as_it_was() {
     for (std::size_t at = 0; at != head_.chunk_count; ++at) {
       ledger_block now[blocks_of_chunk];
@@ -199,7 +200,7 @@ class look {
 std::optional<device_entry> read_device(const process_state& of, std::uint32_t number) {
   device_entry entry{};
   const std::uint64_t first = of.address + offsetof(detail::recorder_store, ledger) + offsetof(device_ledger, devices);
-  if (number == 0 || number > detail::most_devices || !of.in->read(first + (number - 1) * sizeof entry, entry) ||
+  if (number == 0 || number > detail::max_devices || !of.in->read(first + (number - 1) * sizeof entry, entry) ||
       entry.state != 2)
     return std::nullopt;
   entry.name[sizeof entry.name - 1] = '\0';

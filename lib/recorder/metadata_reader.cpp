@@ -15,7 +15,7 @@ told_metadata read_metadata(const process_state& of) {
   if (of.address == 0 || !of.in->read(of.address, head) || head.layout != detail::layout_of_state ||
       !of.in->read(table + offsetof(detail::metadata_table, told), told))
     return made;
-  const std::uint64_t kept = std::min<std::uint64_t>(told, detail::most_metadata);
+  const std::uint64_t kept = std::min<std::uint64_t>(told, detail::max_metadata);
   made.lost = told - kept;
   for (std::uint64_t at = 0; at != kept; ++at) {
     detail::metadata_entry entry{};

@@ -14,14 +14,14 @@ namespace adaptyst::lib {
 namespace {
 
 // A program that lies may have its recorders in a circle, and all of them full.
-constexpr std::size_t most_rows = 1 << 20;
+constexpr std::size_t max_rows = 1 << 20;
 
 // Those of one recorder.
 std::vector<detail::row> open_rows(const memory& in, const detail::recorder_head& head, std::size_t& rows_read) {
   std::vector<detail::row> open;
   std::vector<detail::row> chunk(detail::rows_per_chunk);
-  const std::size_t used = std::min(head.rows_used, detail::most_rows);
-  for (std::size_t first = 0; first < used && rows_read < most_rows; first += chunk.size()) {
+  const std::size_t used = std::min(head.rows_used, detail::max_rows);
+  for (std::size_t first = 0; first < used && rows_read < max_rows; first += chunk.size()) {
     chunk.resize(std::min<std::size_t>(detail::rows_per_chunk, used - first));
     rows_read += chunk.size();
     const std::uint64_t at = address_of(head.chunks[first / detail::rows_per_chunk]);

@@ -12,7 +12,7 @@ namespace adaptyst::lib {
 template <class Visit>
 void for_each_recorder(std::uint64_t first, Visit&& visit) {
   std::unordered_set<std::uint64_t> visited;
-  while (first != 0 && visited.size() != detail::most_recorders && visited.insert(first).second) first = visit(first);
+  while (first != 0 && visited.size() != detail::max_recorders && visited.insert(first).second) first = visit(first);
 }
 
 }  // namespace adaptyst::lib

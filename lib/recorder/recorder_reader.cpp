@@ -25,15 +25,15 @@ using detail::row;
 constexpr unsigned attempts_at_once = 1000;
 // More than a process can have; one that lies can neither keep us busy for ever nor fill our memory, not even little by
 // little.
-constexpr std::size_t most_rows_of_process = 1 << 21;
-constexpr std::size_t most_bytes_of_process = std::size_t{512} << 20;
-constexpr std::size_t most_bytes_of_all = std::size_t{1} << 30;
+constexpr std::size_t max_rows_of_process = 1 << 21;
+constexpr std::size_t max_bytes_of_process = std::size_t{512} << 20;
+constexpr std::size_t max_bytes_of_all = std::size_t{1} << 30;
 constexpr std::size_t worth_a_copy = 256;        // names: to copy all that there are
-constexpr std::size_t most_unnamed = 8192;       // rows, of some 400 bytes
+constexpr std::size_t max_unnamed = 8192;        // rows, of some 400 bytes
 constexpr std::size_t bytes_ahead = 1 << 15;     // that are read of what lies beside rows
 constexpr std::size_t worth_reading_ahead = 32;  // rows
-constexpr std::size_t most_sites = detail::most_sites;
-constexpr std::size_t most_paths = sizeof(detail::process::paths) / sizeof(void*);
+constexpr std::size_t max_sites = detail::max_sites;
+constexpr std::size_t max_paths = sizeof(detail::process::paths) / sizeof(void*);
 
 loss_reason reason_of(loss why) {
   switch (why) {
@@ -87,7 +87,7 @@ void recorder_reader::add(measured_row& to, const kept_row& from) {
 }
 
 bool recorder_reader::reserve_bytes(std::size_t more) noexcept {
-  if (bytes_ + more > most_bytes_of_process || bytes_of_all.load() + more > most_bytes_of_all) return false;
+  if (bytes_ + more > max_bytes_of_process || bytes_of_all.load() + more > max_bytes_of_all) return false;
   bytes_ += more;
   bytes_of_all += more;
   return true;
@@ -110,7 +110,7 @@ class recorder_reader::pass {
       is_another_epoch_ = kept_.epoch_ != head.epoch && !kept_.by_path_.empty();
       kept_.epoch_ = head.epoch;
       for_each_recorder(address_of(head.recorders), [this](std::uint64_t at) {
-        return rows_read_ < most_rows_of_process && !is_late() ? read_recorder(at) : 0;
+        return rows_read_ < max_rows_of_process && !is_late() ? read_recorder(at) : 0;
       });
       name_all();
     }
@@ -165,7 +165,7 @@ class recorder_reader::pass {
   std::uint64_t read_recorder(std::uint64_t address) {
     recorder_head now{};
     if (!read_consistently(address, [&] { return memory_.read(address, now); })) return 0;
-    if (kept_.recorders_.size() == detail::most_recorders && kept_.recorders_.count(address) == 0) return 0;
+    if (kept_.recorders_.size() == detail::max_recorders && kept_.recorders_.count(address) == 0) return 0;
     kept_recorder& kept = kept_.recorders_[address];
     if (kept.epoch != now.epoch) {
       is_another_epoch_ = is_another_epoch_ || !kept.rows.empty();
@@ -184,9 +184,9 @@ class recorder_reader::pass {
     if (now.in_signal_epoch == now.epoch) lose(sum, loss::in_signal, now.in_signal, true);
     sum.unmatched = now.orphans + now.lost[static_cast<unsigned>(loss::unmatched)];
     kept.accounting = std::move(sum);
-    const std::size_t used = std::min(now.rows_used, detail::most_rows);
+    const std::size_t used = std::min(now.rows_used, detail::max_rows);
     if (used > kept.rows.size()) {
-      std::size_t more = std::min(used - kept.rows.size(), most_rows_of_process - kept_.rows_kept_);
+      std::size_t more = std::min(used - kept.rows.size(), max_rows_of_process - kept_.rows_kept_);
       if (!kept_.reserve_bytes(more * sizeof(kept_row))) more = 0;
       kept_.rows_kept_ += more;
       kept.rows.resize(kept.rows.size() + more);
@@ -294,9 +294,9 @@ class recorder_reader::pass {
       return keep(std::move(read), known.site, kept, number);
     if (const auto known = kept_.sum_.paths.find(from.id); known != kept_.sum_.paths.end())
       return keep(std::move(read), site_of(known->second.site), kept, number);
-    if (unnamed_.empty()) unnamed_.reserve(std::min(most_unnamed, kept.rows.size() - number));
+    if (unnamed_.empty()) unnamed_.reserve(std::min(max_unnamed, kept.rows.size() - number));
     unnamed_.push_back({address_of(from.path), std::move(read), &kept, number});
-    if (unnamed_.size() == most_unnamed) name_all();
+    if (unnamed_.size() == max_unnamed) name_all();
   }
 
   void name_all() {
@@ -350,15 +350,15 @@ class recorder_reader::pass {
     measured& in = kept_.sum_;
     if (const auto known = in.paths.find(id); known != in.paths.end()) return site_of(known->second.site);
     const measured_site* site_of_first = nullptr;
-    for (std::uint32_t step = 0; address != 0 && step <= detail::most_depth; ++step) {
+    for (std::uint32_t step = 0; address != 0 && step <= detail::max_depth; ++step) {
       adaptyst_path path{};
       adaptyst_site site{};
       // 0 stands for none.
       if (!names.read(address, path) || path.id == 0 || (step == 0 && path.id != id)) break;
-      if ((step != 0 && in.paths.find(path.id) != in.paths.end()) || in.paths.size() == most_paths) break;
+      if ((step != 0 && in.paths.find(path.id) != in.paths.end()) || in.paths.size() == max_paths) break;
       if (!names.read(address_of(path.site), site) || site.id == 0) break;
       auto its = in.sites.find(site.id);
-      if (its == in.sites.end() && in.sites.size() == most_sites) break;
+      if (its == in.sites.end() && in.sites.size() == max_sites) break;
       adaptyst_path parent{};
       if (path.parent != nullptr && !names.read(address_of(path.parent), parent)) break;
       if (its == in.sites.end()) its = in.sites.emplace(site.id, describe(names, site)).first;

@@ -13,15 +13,15 @@ namespace adaptyst::lib {
 namespace {
 
 // What is read may be damaged, and lead in a circle.
-constexpr std::size_t most_rows = 1 << 20;  // of a look
-constexpr std::size_t most_paths = 1 << 18;
+constexpr std::size_t max_rows = 1 << 20;  // of a look
+constexpr std::size_t max_paths = 1 << 18;
 
 }  // namespace
 
 bool site_counts::know_site(const memory& in, std::uint64_t address) {
   if (sites_.find(address) != sites_.end()) return true;
   adaptyst_site site{};
-  if (sites_.size() == detail::most_sites || !in.read(address, site) || site.id == 0) return false;
+  if (sites_.size() == detail::max_sites || !in.read(address, site) || site.id == 0) return false;
   site_count made;
   made.id = site.id;
   made.kind = site.kind;
@@ -38,8 +38,8 @@ const site_counts::known_path* site_counts::know_path(const memory& in, std::uin
   std::vector<std::pair<std::uint64_t, known_path>> unknown;
   for (std::uint64_t at = address; at != 0 && paths_.find(at) == paths_.end();) {
     adaptyst_path path{};
-    if (++steps_ > 2 * most_paths || unknown.size() > detail::most_depth ||
-        paths_.size() + unknown.size() >= most_paths || !in.read(at, path) || !know_site(in, address_of(path.site)))
+    if (++steps_ > 2 * max_paths || unknown.size() > detail::max_depth || paths_.size() + unknown.size() >= max_paths ||
+        !in.read(at, path) || !know_site(in, address_of(path.site)))
       return nullptr;
     unknown.push_back({at, {address_of(path.site), address_of(path.parent), false}});
     at = address_of(path.parent);
@@ -53,12 +53,12 @@ const site_counts::known_path* site_counts::know_path(const memory& in, std::uin
 
 // Tells the markers around a path that is new what it brings.
 void site_counts::note_others(std::uint64_t address) {
-  constexpr int most_levels = 128;  // one that recurs does so sooner
+  constexpr int max_levels = 128;  // one that recurs does so sooner
   const known_path& path = paths_.at(address);
   const std::uint32_t kind = sites_.at(path.site).kind;
   const bool is_other = kind != ADAPTYST_SITE_REGION && kind != ADAPTYST_SITE_CALLBACK;
   int level = 0;
-  for (std::uint64_t at = path.parent; at != 0 && level != most_levels; ++level) {
+  for (std::uint64_t at = path.parent; at != 0 && level != max_levels; ++level) {
     known_path& around = paths_.at(at);
     site_count& site = sites_.at(around.site);
     if (level == 0) site.has_nested = true;
@@ -77,7 +77,7 @@ std::uint64_t site_counts::read_recorder(const memory& in, std::uint64_t address
   if (!in.read(address, head)) return 0;
   const std::uint64_t next = address_of(head.next);
   if (head.epoch != epoch) return next;
-  const std::size_t used = std::min(head.rows_used, detail::most_rows);
+  const std::size_t used = std::min(head.rows_used, detail::max_rows);
   rows_read_ += used;
   for (std::size_t first = 0; first < used; first += detail::rows_per_chunk) {
     const std::size_t count = std::min<std::size_t>(detail::rows_per_chunk, used - first);
@@ -105,7 +105,7 @@ void site_counts::update(const process_state& of) {
   rows_read_ = 0;
   steps_ = 0;
   for_each_recorder(address_of(store.recorders), [&](std::uint64_t at) {
-    return rows_read_ < most_rows ? read_recorder(*of.in, at, store.epoch) : 0;
+    return rows_read_ < max_rows ? read_recorder(*of.in, at, store.epoch) : 0;
   });
 }
 
@@ -128,7 +128,7 @@ void reset_steps(const process_state& of) {
   detail::store_head head{};
   if (of.address == 0 || !has_known_layout(of) || !of.in->read(of.address, head) || head.settings == nullptr) return;
   const std::uint64_t first = address_of(head.settings) + offsetof(detail::observer_settings, steps);
-  std::vector<std::uint64_t> steps(detail::most_sites);
+  std::vector<std::uint64_t> steps(detail::max_sites);
   if (!of.in->read(first, steps.data(), steps.size() * sizeof steps[0])) return;
   for (std::size_t at = 0; at != steps.size(); ++at)
     if (steps[at] != ADAPTYST_STEP_ENGINE &&

@@ -18,10 +18,10 @@ using detail::trace_ring;
 using detail::traced;
 
 // More than any process has, so that one that lies does not keep us busy for ever.
-constexpr std::size_t most_sites = 1 << 18;
+constexpr std::size_t max_sites = 1 << 18;
 constexpr std::uint64_t entries_at_once = 4096;
-constexpr std::uint64_t most_entries_of_look = std::uint64_t{1} << 25;
-constexpr std::uint64_t most_entries = std::uint64_t{1} << 24;
+constexpr std::uint64_t max_entries_of_look = std::uint64_t{1} << 25;
+constexpr std::uint64_t max_entries = std::uint64_t{1} << 24;
 
 }  // namespace
 
@@ -30,7 +30,7 @@ void trace_reader::read(const process_state& of, const taker& to) {
   detail::store_head head{};
   if (of_.address == 0 || !of_.in->read(of_.address, head) || head.layout != detail::layout_of_state) return;
   clock_.start(head.clock);
-  left_ = most_entries_of_look;
+  left_ = max_entries_of_look;
   filled_.clear();
   for_each_recorder(address_of(head.recorders), [&](std::uint64_t at) { return find_ring(at, head.epoch); });
   if (filled_.empty()) return;
@@ -52,7 +52,7 @@ std::uint64_t trace_reader::find_ring(std::uint64_t recorder, std::uint64_t epoc
       !of_.in->read(recorder + offsetof(detail::recorder_head, ring), ring) ||
       !of_.in->read(recorder + offsetof(detail::recorder_head, next), next))
     return 0;
-  if (its_epoch != epoch || ring == 0 || (rings_.size() == detail::most_recorders && rings_.count(ring) == 0))
+  if (its_epoch != epoch || ring == 0 || (rings_.size() == detail::max_recorders && rings_.count(ring) == 0))
     return next;
   known_ring& known = rings_[ring];
   std::uint64_t first = 0;
@@ -80,7 +80,7 @@ void trace_reader::read_ring(std::uint64_t address, known_ring& known, const tak
   if (!of_.in->read(address + offsetof(trace_ring, tail), told) ||
       !of_.in->read(address + offsetof(trace_ring, capacity), capacity))
     return;
-  if (capacity == 0 || (capacity & (capacity - 1)) != 0 || capacity > most_entries || head - tail > capacity) return;
+  if (capacity == 0 || (capacity & (capacity - 1)) != 0 || capacity > max_entries || head - tail > capacity) return;
   if (tail == head) tell(told, known);
   while (tail != head && left_ != 0) {
     const std::uint64_t place = tail & (capacity - 1);
@@ -146,7 +146,7 @@ const traced_site* trace_reader::site_of(std::uint64_t address) {
   if (const auto known = sites_.find(address); known != sites_.end()) return &known->second;
   adaptyst_path path{};
   adaptyst_site site{};
-  if (sites_.size() == most_sites || address == 0 || !of_.in->read(address, path) ||
+  if (sites_.size() == max_sites || address == 0 || !of_.in->read(address, path) ||
       !of_.in->read(address_of(path.site), site))
     return &unknown;
   traced_site made;

@@ -24,11 +24,11 @@ std::string name_of(const process_info& process) {
 }
 
 std::string subject_of(const activity& of) {
-  constexpr std::size_t most_names = 4;
+  constexpr std::size_t max_names = 4;
   std::string names;
-  for (std::size_t at = 0; at != std::min(of.processes.size(), most_names); ++at)
+  for (std::size_t at = 0; at != std::min(of.processes.size(), max_names); ++at)
     names += (at == 0 ? ": " : ", ") + name_of(of.processes[at]);
-  if (of.processes.size() > most_names) names += ", …";
+  if (of.processes.size() > max_names) names += ", …";
   return fmt::format("adaptyst: {} process{}{}; engine {}{}", of.processes.size(), of.processes.size() == 1 ? "" : "es",
                      names, of.engine, of.wall_ns > 0 ? ", the last " + duration(of.wall_ns) : "");
 }

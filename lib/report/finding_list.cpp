@@ -23,8 +23,8 @@ std::string number(double of) {
 }
 
 std::string region_of(const finding& of) {
-  constexpr std::size_t most_columns = 60;
-  return path_label(of.path, most_columns);
+  constexpr std::size_t max_columns = 60;
+  return path_label(of.path, max_columns);
 }
 
 std::string device_of(const finding& of, const profile& in) { return device_label(in, of.device); }

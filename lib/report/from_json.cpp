@@ -132,13 +132,13 @@ void read(std::map<std::string, std::uint64_t>& to, const json_place& at, listed
 }
 
 void read(std::vector<std::string>& path, const json_place& at, listed::form /*plain*/) {
-  if (at.size() == 0 || at.size() > lib::most_names_of_path)
-    at.fail(fmt::format("from 1 to {} names", lib::most_names_of_path));
+  if (at.size() == 0 || at.size() > lib::max_names_of_path)
+    at.fail(fmt::format("from 1 to {} names", lib::max_names_of_path));
   for (std::size_t index = 0; index != at.size(); ++index) path.push_back(at[index].text());
 }
 
 // More than any profile has; a small file could ask for a hundred times its size.
-constexpr std::size_t most_names = std::size_t{1} << 26;
+constexpr std::size_t max_names = std::size_t{1} << 26;
 
 class path_reader {
  public:
@@ -156,11 +156,11 @@ class path_reader {
         path = *above->second;
       }
       path.push_back(at["name"].text());
-      if (path.size() > lib::most_names_of_path)
-        at["parent"].fail(fmt::format("less than {} rows above", lib::most_names_of_path));
+      if (path.size() > lib::max_names_of_path)
+        at["parent"].fail(fmt::format("less than {} rows above", lib::max_names_of_path));
     }
     names_ += path.size();
-    if (names_ > most_names) at.fail(fmt::format("paths of at most {} names in all", most_names));
+    if (names_ > max_names) at.fail(fmt::format("paths of at most {} names in all", max_names));
     return path;
   }
   void keep(const region& row) { paths_.try_emplace(row.id, &row.path); }

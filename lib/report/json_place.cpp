@@ -34,7 +34,7 @@ std::string shown_key(const std::string& key) {
 
 std::string beneath(const std::string& above, const std::string& key) { return above + "/" + shown_key(key); }
 
-constexpr std::size_t most_levels = 8;
+constexpr std::size_t max_levels = 8;
 
 // Follows the parser, and knows which keys each open object has had.
 class key_watch {
@@ -44,7 +44,7 @@ class key_watch {
       case json::parse_event_t::object_start:
       case json::parse_event_t::array_start:
         begin_value();
-        if (open_.size() == most_levels) throw error("not a profile: nested deeper than any profile is", 0, hint);
+        if (open_.size() == max_levels) throw error("not a profile: nested deeper than any profile is", 0, hint);
         open_.push_back({event == json::parse_event_t::array_start, 0, {}, {}});
         break;
       case json::parse_event_t::object_end:

@@ -15,11 +15,12 @@ namespace {
 using path = std::vector<std::string>;
 
 std::string spelled(const path& of) {
-  constexpr std::size_t most_columns = 60;
-  return of.empty() ? "the root" : path_label(of, most_columns);
+  constexpr std::size_t max_columns = 60;
+  return of.empty() ? "the root" : path_label(of, max_columns);
 }
 
-// Where there is no room for more call paths, most of them stand below a region whose children have names made at run time.
+// Where there is no room for more call paths, most of them stand below a region whose children have names made at run
+// time.
 std::string widest_in(const profile& of) {
   std::map<path, std::size_t> children;
   for (const region& row : of.regions)

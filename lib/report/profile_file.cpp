@@ -21,9 +21,9 @@ profile read_profile(const std::string& file) {
   if (!in) fail(errno);
   std::string text;
   char part[65536];
-  constexpr std::size_t most_bytes = std::size_t{1} << 30;  // some hundred times a large profile; /dev/zero has no end
+  constexpr std::size_t max_bytes = std::size_t{1} << 30;  // some hundred times a large profile; /dev/zero has no end
   for (std::size_t got = 0; (got = std::fread(part, 1, sizeof part, in.get())) != 0;) {
-    if (text.size() > most_bytes) fail(EFBIG);
+    if (text.size() > max_bytes) fail(EFBIG);
     text.append(part, got);
   }
   if (std::ferror(in.get()) != 0) fail(errno);

@@ -40,7 +40,7 @@ double measure_timer_floor() {
     const detail::scope<> region(detail::begin_named(marker, 0U));
   }
   const detail::recorder* const own = detail::this_thread_recorder;
-  if (reinterpret_cast<std::uintptr_t>(own) <= 1 || own->depth == detail::most_depth) return 0;
+  if (reinterpret_cast<std::uintptr_t>(own) <= 1 || own->depth == detail::max_depth) return 0;
   const detail::row* const last = own->frames[own->depth + 1].where;
   if (last == nullptr || marker.record == nullptr || last->site != marker.record) return 0;  // there was no room for it
   histogram durations;
@@ -62,7 +62,7 @@ void measure_sampled_floor(const adaptyst_site& record, std::uint64_t& step, Eve
   constexpr int outer = samples / 4;  // that are not heeded, at either end
   detail::store(step, std::uint64_t{ADAPTYST_STEP_RECORDER} + calibrated_weight_log);
   const detail::recorder* const own = detail::this_thread_recorder;
-  if (reinterpret_cast<std::uintptr_t>(own) <= 1 || own->depth == detail::most_depth) return;
+  if (reinterpret_cast<std::uintptr_t>(own) <= 1 || own->depth == detail::max_depth) return;
   const detail::row* const where = own->frames[own->depth + 1].where;
   if (where == nullptr || where->site != &record) return;
   std::array<double, parts> means{};

@@ -22,8 +22,8 @@ namespace adaptyst::lib {
 namespace {
 
 bool is_descendant(pid_t process) {
-  constexpr int most_generations = 256;
-  for (int at = 0; process > 1 && at != most_generations; ++at) {
+  constexpr int max_generations = 256;
+  for (int at = 0; process > 1 && at != max_generations; ++at) {
     if (process == getpid()) return true;
     const std::optional<process_stat> known = stat_of(process);
     process = known ? known->parent : 0;
@@ -107,8 +107,8 @@ channel::channel() {
 channel::~channel() { close(descriptor_); }
 
 void channel::handle(const answering& answer) {
-  constexpr int most_at_once = 1000;  // the caller has other things to do as well
-  for (int at = 0; at != most_at_once; ++at) {
+  constexpr int max_at_once = 1000;  // the caller has other things to do as well
+  for (int at = 0; at != max_at_once; ++at) {
     const int peer = accept4(descriptor_, nullptr, nullptr, SOCK_CLOEXEC);
     if (peer < 0) {
       const timespec a_while{0, 10'000'000};  // or a caller that polls us would come back at once

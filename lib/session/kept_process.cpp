@@ -41,10 +41,10 @@ class kept_process final : public lib::target {
  public:
   kept_process(lib::descriptor file, const lib::kept_head& head)
       : target(static_cast<pid_t>(head.owner.process)), owner_(head.owner), held_(std::move(file), nothing_, true) {
-    constexpr std::uint64_t most_cpus = 1 << 16;
+    constexpr std::uint64_t max_cpus = 1 << 16;
     set_command(text_of(owner_.command));
     begin_at(owner_.began_ns, static_cast<std::time_t>(owner_.began_s),
-             static_cast<unsigned>(std::clamp<std::uint64_t>(owner_.cpus, 1, most_cpus)));
+             static_cast<unsigned>(std::clamp<std::uint64_t>(owner_.cpus, 1, max_cpus)));
     refresh(false);
     take_last_regions({&held_, held_.address(), {}}, owner_.last_ns);
   }

@@ -159,7 +159,7 @@ void session::expect(target& one) {
 }
 
 void session::look_at_unmarked() {
-  constexpr std::size_t most_children = 64;
+  constexpr std::size_t max_children = 64;
   if (!context_ || !context_->samples_unmarked()) return;
   if (has_heard_of_markers_) return context_->end_unmarked();
   std::vector<pid_t> all;
@@ -168,7 +168,7 @@ void session::look_at_unmarked() {
   for (std::size_t at = 0; at != all.size(); ++at) {
     context_->look_at(all[at]);
     for (const pid_t child : children_of(all[at])) {
-      if (unmarked_.size() >= most_children && unmarked_.count(child) == 0) continue;
+      if (unmarked_.size() >= max_children && unmarked_.count(child) == 0) continue;
       if (unmarked_.insert(child).second) context_->admit(child);
       all.push_back(child);
     }
@@ -313,7 +313,8 @@ void session::keep_budget() {
   bool has_looked = false;
   for (const auto& one : targets_) has_looked = one->keep_budget(context_share_) || has_looked;
   if (!context_ || !has_looked) return;
-  // Of what came since the last look: short processes, and those without markers, add to the cost and are never looked at.
+  // Of what came since the last look: short processes, and those without markers, add to the cost and are never looked
+  // at.
   constexpr double least_cpu_ns = 10e6;
   double cpu_ns = 0;
   for (const auto& one : targets_) cpu_ns += static_cast<double>(one->budgeted_cpu_ns());

@@ -11,8 +11,8 @@ namespace adaptyst::lib {
 namespace {
 
 // No linker makes more of a program or a library, and each takes some 250 bytes in libelf.
-constexpr std::uint64_t most_sections = 65536;
-constexpr std::uint64_t most_headers = 65536;
+constexpr std::uint64_t max_sections = 65536;
+constexpr std::uint64_t max_headers = 65536;
 
 template <class T>
 bool read_at(int descriptor, std::uint64_t offset, T& to) {
@@ -29,8 +29,7 @@ bool is_usual_elf(int descriptor) {
     return false;
   if ((header.e_shnum != 0 && header.e_phnum != PN_XNUM) || header.e_shoff == 0) return true;
   Elf64_Shdr first;  // which has the numbers that 16 bits do not hold
-  return !read_at(descriptor, header.e_shoff, first) ||
-         (first.sh_size <= most_sections && first.sh_info <= most_headers);
+  return !read_at(descriptor, header.e_shoff, first) || (first.sh_size <= max_sections && first.sh_info <= max_headers);
 }
 
 }  // namespace adaptyst::lib

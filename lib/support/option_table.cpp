@@ -30,7 +30,7 @@ words list_of(const choices<N>& of) {
   return {of.begin(), of.end()};
 }
 
-constexpr std::uint64_t least_events = 64, most_events = std::uint64_t{1} << 24;
+constexpr std::uint64_t least_events = 64, max_events = std::uint64_t{1} << 24;
 
 words split(std::string_view text, const char* separators) {
   words parts;
@@ -138,7 +138,7 @@ void set_sample_frequency(options& to, std::string_view value, errors& wrong) {
 
 // Rounded up to a power of two.
 void set_trace_events(options& to, std::string_view value, errors& wrong) {
-  const auto number = number_within(least_events, most_events, "trace_events", value, wrong);
+  const auto number = number_within(least_events, max_events, "trace_events", value, wrong);
   if (!number) return;
   to.trace_events = least_events;
   while (to.trace_events < *number) to.trace_events *= 2;

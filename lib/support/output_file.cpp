@@ -80,8 +80,8 @@ output_file::~output_file() {
 
 // By a name of its own.
 void output_file::open_beside(bool rename_now) {
-  constexpr int most_attempts = 100;
-  for (int attempt = 0; attempt != most_attempts && descriptor_ < 0; ++attempt) {
+  constexpr int max_attempts = 100;
+  for (int attempt = 0; attempt != max_attempts && descriptor_ < 0; ++attempt) {
     partial_ = fmt::format("{}.{}.{}.partial", name_, getpid(), attempt);
     descriptor_ = open(partial_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);  // less the umask
     if (descriptor_ < 0 && errno != EEXIST) break;

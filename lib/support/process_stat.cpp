@@ -40,13 +40,13 @@ bool is_running(pid_t process, std::uint64_t started) {
 }
 
 std::vector<std::string> arguments_of(pid_t process) {
-  constexpr std::size_t most_bytes = 4096;
+  constexpr std::size_t max_bytes = 4096;
   std::ifstream file(process == getpid() ? "/proc/self/cmdline" : fmt::format("/proc/{}/cmdline", process));
-  std::string text(most_bytes + 1, '\0');
+  std::string text(max_bytes + 1, '\0');
   file.read(text.data(), static_cast<std::streamsize>(text.size()));
   text.resize(static_cast<std::size_t>(file.gcount()));
-  const bool is_cut = text.size() > most_bytes;
-  if (is_cut) text.resize(most_bytes);
+  const bool is_cut = text.size() > max_bytes;
+  if (is_cut) text.resize(max_bytes);
   std::vector<std::string> words;
   for (std::size_t from = 0; from < text.size();) {
     const std::size_t end = std::min(text.find('\0', from), text.size());

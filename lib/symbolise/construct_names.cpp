@@ -12,7 +12,7 @@ namespace adaptyst::lib {
 namespace {
 
 // Adapters have some thousand at most; a program that makes up names cannot fill our memory with them.
-constexpr std::size_t most_names = 65536;
+constexpr std::size_t max_names = 65536;
 
 bool may_be_code(const std::string& name) { return name.find(" @") != std::string::npos; }
 
@@ -43,7 +43,7 @@ void construct_names::look_again(pid_t process, std::uint64_t& state) {
 }
 
 const construct_names::spelled_name& construct_names::find(const std::string& name) {
-  if (known_.size() > most_names) known_.clear();
+  if (known_.size() > max_names) known_.clear();
   const auto [entry, is_new] = known_.try_emplace(name);
   spelled_name& made = entry->second;
   if (!is_new) return made;

@@ -31,8 +31,8 @@ std::string written(const char* symbol) {
   return text ? text.get() : std::string(symbol, std::strcspn(symbol, "@"));  // a version follows
 }
 
-// Clang writes no table of which unit has which code: libdw finds such units only by going through them, and in a program
-// of several compilers takes another unit for the one.
+// Clang writes no table of which unit has which code: libdw finds such units only by going through them, and in a
+// program of several compilers takes another unit for the one.
 Dwarf_Die* unit_at(Dwfl_Module* module, Dwarf_Addr address, Dwarf_Addr& bias) {
   Dwarf_Die* const found = dwfl_module_addrdie(module, address, &bias);
   if (found != nullptr && dwarf_haspc(found, address - bias) > 0) return found;
@@ -93,8 +93,8 @@ std::string plain_name(const char* name) {
   return std::string(all.substr(0, all.substr(0, 8) == "operator" ? all.size() : all.find('<')));
 }
 
-// The function of a unit to which an instruction belongs. Parts that were cut out of functions do not say whose they are:
-// it is the one that begins last before their line.
+// The function of a unit to which an instruction belongs. Parts that were cut out of functions do not say whose they
+// are: it is the one that begins last before their line.
 class function_search {
  public:
   function_search(Dwarf_Addr address, const char* file, int line)
@@ -182,8 +182,8 @@ class function_search {
 
 // What compilers add of their own has line 0: it belongs to what stands before it.
 Dwarf_Line* line_at(Dwarf_Die* unit, Dwarf_Addr address, int& line) {
-  constexpr int most_steps = 16;
-  for (int step = 0; step != most_steps; ++step) {
+  constexpr int max_steps = 16;
+  for (int step = 0; step != max_steps; ++step) {
     Dwarf_Line* const found = dwarf_getsrc_die(unit, address);
     if (found == nullptr || dwarf_lineno(found, &line) != 0) return nullptr;
     if (line > 0) return found;

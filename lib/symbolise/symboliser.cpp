@@ -16,8 +16,8 @@ namespace adaptyst::lib {
 namespace {
 
 // Open at once: a program may map any number of files, and our descriptors are the user's.
-constexpr std::size_t most_files = 400;
-constexpr std::size_t most_pieces = 65536;
+constexpr std::size_t max_files = 400;
+constexpr std::size_t max_pieces = 65536;
 
 // A std::filebuf's descriptor would stay open in what the program executes.
 class descriptor_buffer final : public std::streambuf {
@@ -54,7 +54,7 @@ symboliser::code_file* symboliser::file_of(pid_t process, const mapping& piece) 
   if (file != nullptr) return file.get();
   file = std::make_unique<code_file>();
   file->name = base_name(piece.path);
-  if (files_.size() <= most_files) {
+  if (files_.size() <= max_files) {
     try {
       file->opened = std::make_unique<const regular_file>(name_from_here(process, piece), "symbols", "");
     } catch (const error&) {  // gone, or not ours to read
@@ -73,7 +73,7 @@ void symboliser::look_at(pid_t process) {
     const bool is_of_file = piece.is_of_file();
     code one{piece.begin, piece.end, piece.offset, is_of_file ? file_of(process, piece) : nullptr,
              is_of_file ? std::string() : name_without_file(piece.path)};
-    if (known.pieces.size() < most_pieces && known.seen.emplace(one.begin, one.end, one.offset, one.file).second)
+    if (known.pieces.size() < max_pieces && known.seen.emplace(one.begin, one.end, one.offset, one.file).second)
       known.pieces.push_back(std::move(one));
   });
 }

@@ -16,8 +16,8 @@ namespace {
 constexpr std::size_t buffered_bytes = std::size_t{1} << 20;
 constexpr std::uint64_t page_bytes = 4096;
 // What is above goes without a name or a track of its own: a program may be at odds with all that is usual.
-constexpr std::size_t most_threads = 65536;
-constexpr std::size_t most_tracks_of_queue = 64;
+constexpr std::size_t max_threads = 65536;
+constexpr std::size_t max_tracks_of_queue = 64;
 constexpr std::int64_t beyond_all_processes = std::int64_t{1} << 22;  // the kernel numbers them below
 
 std::string as_json(const std::string& text) {
@@ -118,7 +118,7 @@ void chrome_trace::name_thread(std::int64_t process, std::uint32_t thread, const
 }
 
 bool chrome_trace::knows_thread(std::int64_t process, std::uint32_t thread) const {
-  return threads_.size() == most_threads || threads_.count({process, thread}) != 0;
+  return threads_.size() == max_threads || threads_.count({process, thread}) != 0;
 }
 
 void chrome_trace::name_device(std::int64_t process, std::uint32_t device, const std::string& name) {
@@ -142,7 +142,7 @@ std::uint32_t chrome_trace::track_for(device_tracks& device, const traced_event&
     end_ns = operation.end_ns;
     return track;
   }
-  if (queue.tracks.size() == most_tracks_of_queue) return 0;
+  if (queue.tracks.size() == max_tracks_of_queue) return 0;
   const std::uint32_t made = ++device.tracks;
   queue.tracks.emplace_back(made, operation.end_ns);
   std::string name =

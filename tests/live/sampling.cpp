@@ -1,4 +1,5 @@
-// Samples of this very program: that they fall where its time went, whatever its rhythm, and that what is lost is counted.
+// Samples of this very program: that they fall where its time went, whatever its rhythm, and that what is lost is
+// counted.
 #include <adaptyst/region.hpp>
 #include <unistd.h>
 
@@ -115,8 +116,8 @@ TEST_CASE("samples fall into regions as the time on a core does") {
   }
 }
 
-// A sample delays such a loop by a little, and so moves it against a clock of fixed period: where the period is nearly a
-// multiple of the loop's, samples meet it always at the same place, and shares are off by up to 0.13.
+// A sample delays such a loop by a little, and so moves it against a clock of fixed period: where the period is nearly
+// a multiple of the loop's, samples meet it always at the same place, and shares are off by up to 0.13.
 TEST_CASE("samples do not lock on to a loop that works by the clock") {
   for (const double length_us : {109.5, 110.0, 110.5, 111.0}) {
     const shares found = measure("report=none,engine=inline", length_us, false, 1.2);
@@ -157,7 +158,7 @@ TEST_CASE("stacks without room, and frames beyond what is kept, are counted, and
   const adaptyst::lib::context_probes context(false, getpid(), false, nullptr);
   adaptyst::lib::sampler_options few;
   few.frequency = 4999;
-  few.most_stacks = 2;
+  few.max_stacks = 2;
   adaptyst::lib::sampler sampler(context, few);
   for (int levels = 1; levels != 20; ++levels) descend(levels, 0.02);
   descend(300, 0.1);

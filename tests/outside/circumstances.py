@@ -340,7 +340,7 @@ def case_built_with_another_layout():
     headers = work / "layout"
     shutil.copytree(ROOT / "include", headers)
     state = headers / "adaptyst/detail/recorder_state.hpp"
-    state.write_text(state.read_text().replace("most_depth = 4096", "most_depth = 2048"))
+    state.write_text(state.read_text().replace("max_depth = 4096", "max_depth = 2048"))
     source = work / "layout.cpp"
     source.write_text('#include <adaptyst/region.hpp>\nint main() { ADAPTYST_REGION("main"); }')
     program = work / "layout_program"

@@ -14,7 +14,7 @@
 
 namespace {
 
-constexpr std::size_t words = adaptyst::detail::most_sites;
+constexpr std::size_t words = adaptyst::detail::max_sites;
 constexpr std::uint64_t value = 0x0123456789abcdef;
 
 std::uint64_t* place() {

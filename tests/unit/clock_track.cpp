@@ -79,7 +79,7 @@ TEST_CASE("points do not grow without end, and the old ones remain good") {
   clock_track track;
   track.start(two_ticks_a_ns);
   constexpr std::uint64_t apart = 5'000'000;
-  constexpr std::uint64_t points = 3 * clock_track::most_points;
+  constexpr std::uint64_t points = 3 * clock_track::max_points;
   for (std::uint64_t at = 1; at <= points; ++at) track.add(in_truth(at * apart));
   for (std::uint64_t at = 0; at < points; at += 977) {
     CAPTURE(at);

@@ -1,4 +1,5 @@
-// The ledger held against models that know nothing of it: one that looks at each nanosecond, one that sorts all there is.
+// The ledger held against models that know nothing of it: one that looks at each nanosecond, one that sorts all there
+// is.
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -25,7 +26,7 @@ using detail::ledger_entry;
 
 constexpr std::size_t horizon = 6000;
 constexpr std::uint64_t epoch = 1;
-constexpr std::uint64_t whole_ledger = std::uint64_t{detail::most_blocks} * detail::entries_of_block;
+constexpr std::uint64_t whole_ledger = std::uint64_t{detail::max_blocks} * detail::entries_of_block;
 
 struct expected {
   std::uint64_t busy = 0, kernels = 0, copies = 0, active = 0, work = 0, awaited = 0, launch_idle = 0, wait = 0,
@@ -216,7 +217,7 @@ TEST_CASE("more than the ledger holds is exact as well, if what is told late is 
     std::shuffle(all.begin() + static_cast<std::ptrdiff_t>(at),
                  all.begin() + static_cast<std::ptrdiff_t>(std::min(all.size(), at + overtaken)), random);
   for (const ledger_entry& one : all) REQUIRE(ledger.book(one, static_cast<unsigned>(random() % threads)));
-  CHECK((*ledger).chunk_count == detail::most_chunks);
+  CHECK((*ledger).chunk_count == detail::max_chunks);
   CHECK((*ledger).commits > 2);
   const ledger_reading one = in_order.read();
   const ledger_reading other = ledger.read();
@@ -330,7 +331,7 @@ TEST_CASE("more queues than have an account share the last one") {
   for (std::uint64_t at = 0; at != 200; ++at)
     REQUIRE(ledger.book({10 + at, 11 + at, 10 + at, at * 4096, 1, device_work::copy}));
   const ledger_reading read = ledger.read(1000);
-  CHECK(read.sums->devices[0].queue_count == detail::most_queues);
+  CHECK(read.sums->devices[0].queue_count == detail::max_queues);
   CHECK(read.sums->devices[0].operations == 200);
 }
 
@@ -343,13 +344,13 @@ TEST_CASE("a wait that ends without a beginning is nobody's") {
 }
 
 TEST_CASE("a thread for which there is no room is told so, and what it does is counted") {
-  made_ledger ledger(detail::most_blocks + 1);
-  for (unsigned thread = 0; thread != detail::most_blocks; ++thread)
+  made_ledger ledger(detail::max_blocks + 1);
+  for (unsigned thread = 0; thread != detail::max_blocks; ++thread)
     REQUIRE(ledger.book(kernel_at(1000 + 10 * thread, 10), thread));
-  CHECK_FALSE(ledger.book(kernel_at(10, 10), detail::most_blocks));
+  CHECK_FALSE(ledger.book(kernel_at(10, 10), detail::max_blocks));
   const ledger_reading read = ledger.read();
   CHECK(read.skipped == 1);
-  CHECK(read.sums->devices[0].busy.total_ns == 10 * detail::most_blocks);
+  CHECK(read.sums->devices[0].busy.total_ns == 10 * detail::max_blocks);
 }
 
 TEST_CASE("another collector's ledger is empty, and takes the memory of the one before") {

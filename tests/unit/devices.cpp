@@ -33,7 +33,7 @@ class made_process {
     std::copy(std::begin(name), std::end(name), padded);
     const std::uint32_t id = detail::find_device(*state_, kind, index, padded);
     REQUIRE(id >= 1);
-    REQUIRE(id <= detail::most_devices);
+    REQUIRE(id <= detail::max_devices);
     return id;
   }
 
@@ -217,12 +217,12 @@ TEST_CASE("payloads of a device's regions are its amounts") {
 TEST_CASE("there is room for 63 devices, each once") {
   made_process in;
   char name[detail::name_bytes_of_device] = "d";
-  for (std::uint32_t index = 0; index != detail::most_devices; ++index)
+  for (std::uint32_t index = 0; index != detail::max_devices; ++index)
     for (int twice = 0; twice != 2; ++twice) REQUIRE(detail::find_device(*in, 1, index, name) == index + 1);
-  CHECK(detail::find_device(*in, 1, 63, name) == detail::most_devices + 1);
-  CHECK(detail::find_device(*in, 2, 0, name) == detail::most_devices + 1);
-  CHECK(detail::find_device(*in, 1, 62, name) == detail::most_devices);
-  CHECK(read_devices(in.state(), 1, 1, 1).devices.size() == 1 + detail::most_devices);
+  CHECK(detail::find_device(*in, 1, 63, name) == detail::max_devices + 1);
+  CHECK(detail::find_device(*in, 2, 0, name) == detail::max_devices + 1);
+  CHECK(detail::find_device(*in, 1, 62, name) == detail::max_devices);
+  CHECK(read_devices(in.state(), 1, 1, 1).devices.size() == 1 + detail::max_devices);
 }
 
 TEST_CASE("utilisation is a fraction, and absent where nothing was observed") {

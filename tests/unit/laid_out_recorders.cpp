@@ -162,12 +162,12 @@ TEST_CASE("what an earlier collector has set is over") {
   program in;
   const auto settings = std::make_unique<detail::observer_settings>();
   settings->steps[3] = 4;
-  settings->steps[detail::most_sites - 1] = detail::step_of_nobody;
+  settings->steps[detail::max_sites - 1] = detail::step_of_nobody;
   settings->tails[0] = 9;
   in.head.settings = settings.get();
   adaptyst::lib::reset_steps(in.state());
   CHECK(settings->steps[3] == 0);
-  CHECK(settings->steps[detail::most_sites - 1] == 0);
+  CHECK(settings->steps[detail::max_sites - 1] == 0);
   CHECK(settings->tails[0] == 9);
 }
 

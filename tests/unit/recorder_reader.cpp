@@ -281,7 +281,7 @@ class endless_memory final : public adaptyst::lib::memory {
     } else if (address % each == 0 && bytes == sizeof(detail::recorder_head)) {
       auto head = detail::recorder_head{};
       head.epoch = 1;
-      head.rows_used = detail::most_rows;
+      head.rows_used = detail::max_rows;
       if (address != 70 * each) head.next = pointer<detail::recorder>(address + each);
       for (std::size_t at = 0; at != std::size(head.chunks); ++at)
         head.chunks[at] = pointer<detail::row_chunk>(address + (at + 1) * each / 256);
@@ -328,7 +328,7 @@ TEST_CASE("random damage does no harm") {
       const std::uint64_t value = values[random() % std::size(values)];
       std::memcpy(piece->second.data() + at, &value, sizeof value);
     }
-    CHECK(read(made).rows.size() <= detail::most_rows);
+    CHECK(read(made).rows.size() <= detail::max_rows);
   }
 }
 

@@ -1,4 +1,5 @@
-// What a program is told in memory of its observer: what must be so before the program heeds it, and what can be written.
+// What a program is told in memory of its observer: what must be so before the program heeds it, and what can be
+// written.
 #include "recorder/settings_memory.hpp"
 
 #include <fcntl.h>
@@ -71,7 +72,7 @@ TEST_CASE("what an observer sets stands where the program looks, and only the ob
   CHECK(in.settings->steps[4] == detail::step_of_nobody);
   CHECK(in.settings->steps[5] == 0);
   told.end(~std::uint64_t{0});  // of one that lies
-  CHECK(in.settings->steps[detail::most_sites - 1] == detail::step_of_nobody);
+  CHECK(in.settings->steps[detail::max_sites - 1] == detail::step_of_nobody);
   CHECK(in.settings->tails[0] == 0);
   detail::clear_settings(*in.settings);
   CHECK(in.settings->over == 0);

@@ -131,7 +131,7 @@ __attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN inline uint64_t push_called_bac
     const adaptyst_path* const parent = below != nullptr && below->epoch == r.epoch ? below->region : current_path(r);
     loss why = loss::too_deep;
     row* where = nullptr;
-    if (r.depth != most_depth) {
+    if (r.depth != max_depth) {
       where = r.guess;
       // The root, which stands for "no guess", has an identity that no thread and device have.
       if (where->identity != identity_of(r, device) || where->path->parent != parent ||
@@ -139,7 +139,7 @@ __attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN inline uint64_t push_called_bac
         site marker{nullptr, 0, place.file, place.function, place.line, kind, nullptr};
         const adaptyst_site* const record = record_of(*r.owner, marker, name, nullptr);
         why = loss::tables_full;
-        where = record != nullptr && device <= most_devices ? row_below(r, parent, record, device, why) : nullptr;
+        where = record != nullptr && device <= max_devices ? row_below(r, parent, record, device, why) : nullptr;
       }
     }
     if (where == nullptr) {
@@ -176,7 +176,7 @@ __attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN inline void pop_called_back(uin
 }
 
 ADAPTYST_DETAIL_INLINE uint32_t depth_of(uint64_t token) noexcept {
-  return 1 + static_cast<uint32_t>(token & (most_depth - 1));
+  return 1 + static_cast<uint32_t>(token & (max_depth - 1));
 }
 
 template <class = void>

@@ -30,7 +30,7 @@ namespace adaptyst { inline namespace v1 {
 
 class device_clock {
  public:
-  static constexpr unsigned most_points = 16;
+  static constexpr unsigned max_points = 16;
 
   explicit constexpr device_clock(clock_id id) noexcept : id_(id) {}
 
@@ -54,8 +54,8 @@ class device_clock {
       const double off = difference(converted(device_ns), host_ns);
       residual_ns_ = static_cast<uint64_t>(off < 0 ? -off : off);
     }
-    if (count_ == most_points) {
-      for (unsigned at = 1; at != most_points; ++at) points_[at - 1] = points_[at];
+    if (count_ == max_points) {
+      for (unsigned at = 1; at != max_points; ++at) points_[at - 1] = points_[at];
       --count_;
     }
     points_[count_++] = {device_ns, host_ns};
@@ -141,7 +141,7 @@ class device_clock {
   unsigned count_ = 0;
   unsigned jumps_ = 0;
   uint64_t residual_ns_ = 0;
-  point points_[most_points]{};
+  point points_[max_points]{};
 };
 
 // Puts into the report which clock the device's times come from and how they were converted; the last call holds.
@@ -154,7 +154,7 @@ void report_clock(const device& of, const device_clock& clock) noexcept {
   if (!detail::is_awake()) return;
   const uint32_t id = device_access::id_of(of);
   detail::recorder* const opened = detail::open_recorder();
-  if (opened == nullptr || id == 0 || id > detail::most_devices) return;
+  if (opened == nullptr || id == 0 || id > detail::max_devices) return;
   const detail::writing now(*opened);
   detail::with_ledger(opened->owner->store->ledger, opened->epoch, [&](detail::device_ledger& all) {
     all.tell_clock(id, {static_cast<uint32_t>(clock.id()), clock.sync_points(), clock.offset_ns(), clock.drift_ppm(),

@@ -66,9 +66,9 @@ inline bool is_believed(long socket) noexcept {
 // Although the program's signals interrupt the waiting. `file`: a descriptor that came along, or -1.
 template <class = void>
 inline bool receive(long socket, adaptyst_answer& answer, long& file) noexcept {
-  constexpr int most_interruptions = 1000;
+  constexpr int max_interruptions = 1000;
   constexpr long closed_on_exec = 0x40000000;  // MSG_CMSG_CLOEXEC
-  for (int at = 0; at != most_interruptions; ++at) {
+  for (int at = 0; at != max_interruptions; ++at) {
     socket_part body{&answer, sizeof answer};
     descriptor_message with{};
     socket_message message{nullptr, 0, &body, 1, &with, bytes_with_descriptor, 0};  // room for one

@@ -13,7 +13,7 @@ template <class = void>
 inline uint32_t find_device(process& in, uint32_t kind, uint32_t index,
                             const char (&name)[name_bytes_of_device]) noexcept {
   constexpr unsigned longest_wait = 1U << 28;
-  for (uint32_t at = 0; at != most_devices; ++at) {
+  for (uint32_t at = 0; at != max_devices; ++at) {
     device_entry& entry = in.store->ledger.devices[at];
     uint32_t state = load_acquire(entry.state);
     if (state == 0 && compare_exchange(entry.state, state, uint32_t{1})) {
@@ -25,11 +25,11 @@ inline uint32_t find_device(process& in, uint32_t kind, uint32_t index,
     }
     // A handful of stores on another thread, unless that has lost its processor to ours for good.
     for (unsigned spin = 0; load_acquire(entry.state) == 1; ++spin)
-      if (spin == longest_wait) return most_devices + 1;
+      if (spin == longest_wait) return max_devices + 1;
     if (entry.kind == kind && entry.index == index && __builtin_memcmp(entry.name, name, sizeof entry.name) == 0)
       return at + 1;
   }
-  return most_devices + 1;  // no row for it: counted as lost by who asked
+  return max_devices + 1;  // no row for it: counted as lost by who asked
 }
 
 }  // namespace detail

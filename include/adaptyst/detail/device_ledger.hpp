@@ -3,7 +3,7 @@
 //
 // A thread appends what it learns to a block of its own, in whatever order it learns it: five stores, no lock, no
 // memory that threads share. A full block is left to the ledger, and the thread takes a free one. Only when nearly all
-// of `most_blocks` are in use, the thread that notices it sweeps: of all blocks, its own and those of others, the
+// of `max_blocks` are in use, the thread that notices it sweeps: of all blocks, its own and those of others, the
 // entries that began first go into the sums in the order of their beginnings, and blocks that hold nothing else are
 // free again. So the sums are exact as long as nothing is told after some 450,000 entries of the process that began
 // later; what still is, comes late (device_sums.hpp). A reader sweeps what has not been swept yet in a copy, and is
@@ -99,8 +99,8 @@ enum class block_state : uint32_t { free, filling, full };
 
 constexpr uint32_t entries_of_block = 256;
 constexpr uint32_t blocks_of_chunk = 64;
-constexpr uint32_t most_chunks = 32;
-constexpr uint32_t most_blocks = most_chunks * blocks_of_chunk;
+constexpr uint32_t max_chunks = 32;
+constexpr uint32_t max_blocks = max_chunks * blocks_of_chunk;
 
 struct ledger_chunk {
   ledger_block blocks[blocks_of_chunk];
@@ -113,9 +113,9 @@ struct sweeping_room {
     uint64_t begin_ns;
     const packed_entry* entry;
   };
-  static constexpr uint32_t most_keys = 1 << 14;
+  static constexpr uint32_t max_keys = 1 << 14;
   ledger_sums sums[2];  // zeros, to begin with
-  key keys[most_keys], spare[most_keys];
+  key keys[max_keys], spare[max_keys];
 };
 
 struct block_place {
@@ -135,8 +135,8 @@ struct device_ledger {
   uint64_t skipped;     // entries for which there was no room
   uint64_t commits;     // the room's sums of its lowest bit hold
   sweeping_room* room;  // null: nothing has been swept yet
-  ledger_chunk* chunks[most_chunks];
-  device_entry devices[most_devices];  // by number less 1
+  ledger_chunk* chunks[max_chunks];
+  device_entry devices[max_devices];  // by number less 1
 
   block_place block(uint32_t number) const noexcept {
     ledger_chunk& in = *chunks[number / blocks_of_chunk];
@@ -215,13 +215,13 @@ struct device_ledger {
     if (room == nullptr) store_release(room, static_cast<sweeping_room*>(in.allocate_pages(sizeof(sweeping_room))));
     free_blocks_of_old_epochs();
     // What began in some far future may stand in every block: then a sweep frees none, and the next one goes on.
-    for (unsigned sweeps = 0; room != nullptr && sweeps != most_sweeps && is_short_of_blocks(); ++sweeps)
+    for (unsigned sweeps = 0; room != nullptr && sweeps != max_sweeps && is_short_of_blocks(); ++sweeps)
       if (!sweep_some()) break;
     return load(free_blocks) != 0;
   }
 
  private:
-  static constexpr unsigned most_sweeps = 16;
+  static constexpr unsigned max_sweeps = 16;
 
   static constexpr uint32_t is(block_state state) noexcept { return static_cast<uint32_t>(state); }
 
@@ -235,7 +235,7 @@ struct device_ledger {
       store_release(chunk_count, chunk_count + 1);
       fetch_add(free_blocks, blocks_of_chunk);
     }
-    if (made == nullptr || chunk_count == most_chunks) store(chunk_limit, chunk_count);
+    if (made == nullptr || chunk_count == max_chunks) store(chunk_limit, chunk_count);
     return made != nullptr;
   }
 
@@ -297,7 +297,7 @@ struct device_ledger {
       sort();
       horizon_ns = keys[count / 2].begin_ns + (keys[count / 2].begin_ns == keys[0].begin_ns ? 1 : 0);
       while (count != 0 && keys[count - 1].begin_ns >= horizon_ns) --count;
-      return count != sweeping_room::most_keys;
+      return count != sweeping_room::max_keys;
     };
     for (uint32_t at = 0; at != block_count(); ++at) {
       const block_place from = block(at);
@@ -311,7 +311,7 @@ struct device_ledger {
         if (begin_ns < now.horizon_ns) {
           if (entry >= seen) next.add(from.entries[entry].get());
         } else if (begin_ns < horizon_ns) {
-          if (count == sweeping_room::most_keys && !is_stuck) is_stuck = !keep_half();
+          if (count == sweeping_room::max_keys && !is_stuck) is_stuck = !keep_half();
           if (is_stuck) next.add(from.entries[entry].get());
           else if (begin_ns < horizon_ns) keys[count++] = {begin_ns, &from.entries[entry]};
         }

@@ -1,9 +1,9 @@
 // What devices did, as sums: how long each was busy, with what, and why it was idle.
 //
 // Operations are swept in the order in which they started, so that an overlap is counted once and a gap is seen as one:
-// with starts in order, a union of intervals is its sum and where it ends. What comes out of order is counted as late, and
-// enters only with the part after the sweep. That the host begins and stops to wait for devices is swept with the rest.
-// Who keeps operations until they can be swept in order is in device_ledger.hpp.
+// with starts in order, a union of intervals is its sum and where it ends. What comes out of order is counted as late,
+// and enters only with the part after the sweep. That the host begins and stops to wait for devices is swept with the
+// rest. Who keeps operations until they can be swept in order is in device_ledger.hpp.
 #ifndef ADAPTYST_DETAIL_DEVICE_SUMS_HPP
 #define ADAPTYST_DETAIL_DEVICE_SUMS_HPP
 
@@ -14,8 +14,8 @@
 
 namespace adaptyst { inline namespace v1 { namespace detail {
 
-constexpr uint32_t most_devices = 63;
-constexpr uint32_t most_queues = 64;
+constexpr uint32_t max_devices = 63;
+constexpr uint32_t max_queues = 64;
 
 // A union of intervals that come in the order of their beginnings.
 struct interval_union {
@@ -58,7 +58,7 @@ struct device_sums {
   uint64_t late;
   uint64_t unplaced;  // of which it is not known what of them the host waited for
   uint64_t queue_count;
-  queue_account queues[most_queues];
+  queue_account queues[max_queues];
   uint64_t queue_waits[ADAPTYST_HISTOGRAM_BUCKETS];
   uint64_t launch_latencies[ADAPTYST_HISTOGRAM_BUCKETS];
 };
@@ -72,9 +72,9 @@ struct ledger_sums {
   uint64_t waiting_since_ns;
   uint64_t waited_ns;  // while any thread of the host waited
   uint64_t waits;
-  interval_union busy;                // any device
-  uint64_t unplaced;                  // operations that are not wholly in it
-  device_sums devices[most_devices];  // by number less 1; undefined from `device_count` on
+  interval_union busy;               // any device
+  uint64_t unplaced;                 // operations that are not wholly in it
+  device_sums devices[max_devices];  // by number less 1; undefined from `device_count` on
 
   // Bytes that are in use.
   size_t used_bytes() const noexcept { return offsetof(ledger_sums, devices) + device_count * sizeof(device_sums); }
@@ -171,11 +171,11 @@ struct ledger_sums {
   uint64_t occupy(device_sums& on, const ledger_entry& one) noexcept {
     uint64_t at = 0;
     while (at != on.queue_count && on.queues[at].queue != one.queue) ++at;
-    if (at == on.queue_count && on.queue_count != most_queues) {
+    if (at == on.queue_count && on.queue_count != max_queues) {
       on.queues[at] = {one.queue, 0};
       ++on.queue_count;
     }
-    queue_account& queue = on.queues[at == most_queues ? most_queues - 1 : at];
+    queue_account& queue = on.queues[at == max_queues ? max_queues - 1 : at];
     const uint64_t free_ns = queue.until_ns;
     if (one.end_ns > free_ns) queue.until_ns = one.end_ns;
     return free_ns;

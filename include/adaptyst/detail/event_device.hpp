@@ -1,8 +1,9 @@
 // A device's clock and its events: work on a stream, timed by two events that the device stamps as it comes by.
 //
-// Nothing here waits for the device. What has ended is found by asking, when something else is tracked or when the program
-// asks for all. Events tell only how far apart they are, in a float of milliseconds: so each is measured from an anchor, an
-// event on a stream of our own whose time is known from both sides, taken anew so often that the float is fine enough.
+// Nothing here waits for the device. What has ended is found by asking, when something else is tracked or when the
+// program asks for all. Events tell only how far apart they are, in a float of milliseconds: so each is measured from
+// an anchor, an event on a stream of our own whose time is known from both sides, taken anew so often that the float is
+// fine enough.
 //
 // `Runtime` says how its events are made, recorded and asked: gpu_runtime.hpp.
 #ifndef ADAPTYST_DETAIL_EVENT_DEVICE_HPP
@@ -27,8 +28,8 @@ class event_device {
   using event = typename Runtime::event;
   using stream = typename Runtime::stream;
 
-  static constexpr uint32_t most_in_flight = 4096;
-  static constexpr uint32_t most_anchors = 16;
+  static constexpr uint32_t max_in_flight = 4096;
+  static constexpr uint32_t max_anchors = 16;
 
   struct anchor {
     event at;
@@ -49,7 +50,7 @@ class event_device {
   // The current one; null if there is none, or no memory.
   static event_device* current() noexcept {
     const int ordinal = Runtime::current_device();
-    if (ordinal < 0 || ordinal >= most_ordinals) return nullptr;
+    if (ordinal < 0 || ordinal >= max_ordinals) return nullptr;
     event_device*& known = all()[ordinal];
     event_device* found = load_acquire(known);
     if (found != nullptr) return found;
@@ -61,7 +62,7 @@ class event_device {
 
   template <class Change>
   static void for_each(Change&& change) noexcept {
-    for (int ordinal = 0; ordinal != most_ordinals; ++ordinal)
+    for (int ordinal = 0; ordinal != max_ordinals; ++ordinal)
       if (event_device* const one = load_acquire(all()[ordinal])) change(*one);
   }
 
@@ -75,7 +76,7 @@ class event_device {
     if (item != nullptr) {
       free_ = item->next;
     } else {
-      if (items_ == most_in_flight || (item = new (std::nothrow) work_item{}) == nullptr) return nullptr;
+      if (items_ == max_in_flight || (item = new (std::nothrow) work_item{}) == nullptr) return nullptr;
       ++items_;
       if (!Runtime::create(item->begin) || !Runtime::create(item->end))
         return nullptr;  // lost with its memory, counted
@@ -98,15 +99,15 @@ class event_device {
   }
 
   // Books what has ended; gives up after that many that have not, or at once where another thread is at it.
-  void collect(uint32_t most_pending) noexcept {
+  void collect(uint32_t max_pending) noexcept {
     const std::unique_lock<std::mutex> held(lock_, std::try_to_lock);
     if (!held || clock_.sync_points() < 2) return;
     work_item* before = nullptr;
-    for (work_item* item = first_; item != nullptr && most_pending != 0;) {
+    for (work_item* item = first_; item != nullptr && max_pending != 0;) {
       work_item* const next = item->next;
       const event_state state = Runtime::state(item->end);
       if (state == event_state::pending) {
-        --most_pending;
+        --max_pending;
         before = item;
       } else {
         (before != nullptr ? before->next : first_) = next;
@@ -122,8 +123,8 @@ class event_device {
     }
   }
 
-  // Takes a sync point where one is due: often at first, once a second later on, so that what lies beyond the last one is
-  // never far. `wait`: if there is but one, until the second can be taken.
+  // Takes a sync point where one is due: often at first, once a second later on, so that what lies beyond the last one
+  // is never far. `wait`: if there is but one, until the second can be taken.
   void synchronise(bool wait) noexcept {
     const std::unique_lock<std::mutex> held(lock_, std::try_to_lock);
     if (!held) return;
@@ -143,18 +144,18 @@ class event_device {
   }
 
  private:
-  static constexpr int most_ordinals = 63;
+  static constexpr int max_ordinals = 63;
   static constexpr uint64_t shortest_span_ns = 20'000'000;
   static constexpr uint64_t longest_wait_ns = 1'000'000'000;
   // How long an event on an empty stream may take for its time to be known well enough, and for it to be of any use.
   static constexpr uint64_t good_bracket_ns = 30'000, widest_bracket_ns = 200'000;
   // By how much a sync point may be off: work that seems to start that much before it was handed over did so at once.
-  static constexpr uint64_t most_early_ns = 2 * widest_bracket_ns;
+  static constexpr uint64_t max_early_ns = 2 * widest_bracket_ns;
 
   explicit event_device(int ordinal) noexcept : identity_(Runtime::describe(ordinal)) {}
 
   ADAPTYST_DETAIL_HIDDEN static event_device** all() noexcept {
-    static event_device* every[most_ordinals] = {};
+    static event_device* every[max_ordinals] = {};
     return every;
   }
 
@@ -175,7 +176,7 @@ class event_device {
       return item.tracked.abandon(operation_loss::no_times);
     if (!clock_.to_monotonic(item.from->device_ns + in_whole_ns(since_ms), started_ns))
       return item.tracked.abandon(operation_loss::unknown_clock);
-    if (started_ns < item.handed_over_ns && item.handed_over_ns - started_ns <= most_early_ns)
+    if (started_ns < item.handed_over_ns && item.handed_over_ns - started_ns <= max_early_ns)
       started_ns = item.handed_over_ns;
     item.tracked.complete(started_ns, started_ns + in_whole_ns(length_ms));
   }
@@ -225,7 +226,7 @@ class event_device {
   uint64_t first_sync_ns_ = 0, next_sync_ns_ = 0;
   stream own_{};
   bool own_made_ = false;
-  anchor anchors_[most_anchors]{};
+  anchor anchors_[max_anchors]{};
   anchor* current_ = nullptr;
   work_item* free_ = nullptr;
   work_item* first_ = nullptr;  // in flight, as they were handed over

@@ -9,7 +9,7 @@
 
 namespace adaptyst { inline namespace v1 { namespace detail {
 
-inline constexpr size_t most_fields = 16;
+inline constexpr size_t max_fields = 16;
 
 // How often a list `a, b, c`, spelled by the preprocessor, is parted, plus one.
 constexpr size_t spelled_fields(const char* list) noexcept {
@@ -61,7 +61,7 @@ constexpr bool has_field(const Member&, long) noexcept {
 
 #define ADAPTYST_DETAIL_FIELDS(of, ...)                                                                            \
   inline auto adaptyst_fields [[maybe_unused]] (const of*) noexcept {                                              \
-    static_assert(::adaptyst::detail::spelled_fields(#__VA_ARGS__) <= ::adaptyst::detail::most_fields,             \
+    static_assert(::adaptyst::detail::spelled_fields(#__VA_ARGS__) <= ::adaptyst::detail::max_fields,              \
                   "adaptyst: ADAPTYST_FIELDS(" #of ", ...) takes at most 16 members");                             \
     ADAPTYST_DETAIL_EACH_FIELD(ADAPTYST_DETAIL_CHECK_FIELD, of, __VA_ARGS__)                                       \
     struct adaptyst_names {                                                                                        \

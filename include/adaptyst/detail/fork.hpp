@@ -75,7 +75,7 @@ class inheritance {
   static void copy_names(const recorder_store& from, recorder_store& to) noexcept {
     to.arena_used = least(load_acquire(from.arena_used), arena_bytes);
     __builtin_memcpy(to.arena, from.arena, to.arena_used);
-    for (size_t at = 0; at != most_devices && load_acquire(from.ledger.devices[at].state) == 2; ++at)
+    for (size_t at = 0; at != max_devices && load_acquire(from.ledger.devices[at].state) == 2; ++at)
       __builtin_memcpy(static_cast<void*>(&to.ledger.devices[at]), &from.ledger.devices[at],
                        offsetof(device_entry, clock_epoch));
   }

@@ -156,8 +156,8 @@ __attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN inline uint64_t push_frame(site
       count_loss(r, reason, weight);
       return uint64_t{0};
     };
-    if (ADAPTYST_DETAIL_UNLIKELY(depth == most_depth)) return lose(loss::too_deep);
-    where = device > most_devices ? nullptr : row_below(r, current_path(r), record, device, why);
+    if (ADAPTYST_DETAIL_UNLIKELY(depth == max_depth)) return lose(loss::too_deep);
+    where = device > max_devices ? nullptr : row_below(r, current_path(r), record, device, why);
     if (ADAPTYST_DETAIL_UNLIKELY(where == nullptr)) return lose(why);
     learn(r, depth, where);
     pushed = &r.frames[depth + size_t{1}];
@@ -202,7 +202,7 @@ __attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN inline uint64_t push_again(site
     const adaptyst_site* const record = load_acquire(marker.record);
     const bool as_always = where.site == record && where.identity == identity_of(r, device) &&
                            load(*record->step) == ADAPTYST_STEP_ENGINE && !is_closed(r) &&
-                           (top.stack > stack || (top.stack == stack && top.code != code)) && depth < most_depth &&
+                           (top.stack > stack || (top.stack == stack && top.code != code)) && depth < max_depth &&
                            load(adaptyst_object_v3.region_begin) == 0;
     if (as_always) token = open_frame(r, depth, where, stack, code);
   }
@@ -343,7 +343,7 @@ __attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN inline void pop_again(uint64_t 
   recorder* const opened = this_thread_recorder;
   if (ADAPTYST_DETAIL_UNLIKELY(reinterpret_cast<uintptr_t>(opened) <= 1)) return;
   recorder& r = *opened;
-  uint32_t depth = 1 + static_cast<uint32_t>(token & (most_depth - 1));
+  uint32_t depth = 1 + static_cast<uint32_t>(token & (max_depth - 1));
   // Else the depth less one, which is in the token, would be kept in a register beside it, of which there are none
   // left.
   __asm__("" : "+r"(depth));

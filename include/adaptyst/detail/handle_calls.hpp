@@ -15,7 +15,7 @@ ADAPTYST_DETAIL_INLINE bool begin_pending_below(recorder& r, const adaptyst_path
                                                 uint32_t device, const payload_values* payload,
                                                 pending& begun) noexcept {
   loss why = loss::tables_full;
-  const adaptyst_site* const record = device > most_devices ? nullptr : record_of(*r.owner, marker, name, payload);
+  const adaptyst_site* const record = device > max_devices ? nullptr : record_of(*r.owner, marker, name, payload);
   row* const where = record != nullptr ? row_below(r, parent, record, device, why) : nullptr;
   if (where == nullptr) {
     count_loss(r, why);

@@ -56,7 +56,7 @@ inline const adaptyst_site* intern_site(process& in, site_texts texts) noexcept 
     for (uint32_t at = 0; at != texts.attribute_count; ++at)
       bytes += shortened(text_of(texts.attributes[at]), keep::head).bytes + 1;
     const uint64_t number = fetch_add(in.store->head.numbered, 1);
-    if (number >= most_sites) return nullptr;
+    if (number >= max_sites) return nullptr;
     auto* const site = static_cast<adaptyst_site*>(in.store->allocate(bytes));
     if (site == nullptr) return nullptr;
     char* end = reinterpret_cast<char*>(site + 1);

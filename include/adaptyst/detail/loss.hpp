@@ -5,8 +5,8 @@
 namespace adaptyst { inline namespace v1 { namespace detail {
 
 enum class loss : unsigned {
-  too_deep,       // more than most_depth regions open on one thread
-  rows_full,      // more than most_rows call paths on one thread
+  too_deep,       // more than max_depth regions open on one thread
+  rows_full,      // more than max_rows call paths on one thread
   tables_full,    // no room for a further marker, call path or device in the process
   no_memory,      // the recorder could not be made
   in_signal,      // a signal handler interrupted the recorder of its own thread

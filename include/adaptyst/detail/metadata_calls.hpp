@@ -27,7 +27,7 @@ ADAPTYST_DETAIL_COLD void keep_metadata(text name, text value) noexcept {
   store(in->store->head.layout, layout_of_state);
   metadata_table& all = in->store->metadata;
   const uint64_t place = fetch_add(all.told, 1);
-  if (place >= most_metadata) return;
+  if (place >= max_metadata) return;
   copy_text(all.entries[place].name, name);
   copy_text(all.entries[place].value, value);
   store_release(all.entries[place].is_there, uint64_t{1});

@@ -15,8 +15,8 @@
 
 namespace adaptyst { inline namespace v1 { namespace detail {
 
-constexpr uint32_t most_sites = 1 << 16;
-constexpr uint32_t most_recorders = 1 << 16;
+constexpr uint32_t max_sites = 1 << 16;
+constexpr uint32_t max_recorders = 1 << 16;
 
 // Not one of enum adaptyst_site_step: markers take the long way, where they see that it is over.
 constexpr uint64_t step_of_nobody = ADAPTYST_STEP_LAST + 1;
@@ -26,8 +26,8 @@ struct observer_settings {
   uint64_t over;           // nothing listens any more: markers go to sleep
   uint64_t sampled_floor;  // timestamps: what a sampled event that holds nothing lasts, and each is shortened by
   uint64_t pad[page_bytes / sizeof(uint64_t) - 3];
-  uint64_t steps[most_sites];      // enum adaptyst_site_step, by the markers' numbers
-  uint64_t tails[most_recorders];  // entries that have been read of a ring, by the recorders' numbers
+  uint64_t steps[max_sites];      // enum adaptyst_site_step, by the markers' numbers
+  uint64_t tails[max_recorders];  // entries that have been read of a ring, by the recorders' numbers
 };
 static_assert(sizeof(observer_settings) % page_bytes == 0, "it is mapped");
 

@@ -41,13 +41,13 @@ struct intern_table {
 struct process {
   control_page control;
   char pad[page_bytes - sizeof(control_page)];
-  thinning thinning_of[most_recorders];  // by the recorders' numbers
+  thinning thinning_of[max_recorders];  // by the recorders' numbers
   // What follows is not wiped.
   observer_settings settings;
   recorder_store* store;
   long store_file;     // its descriptor, or -1
   uint64_t is_shared;  // the store is a file: a child shares it
-  intern_table<adaptyst_site, size_t{2} * most_sites> sites;
+  intern_table<adaptyst_site, size_t{2} * max_sites> sites;
   intern_table<adaptyst_path, size_t{1} << 18> paths;
   // Each thread's recorder, for the ELF objects in which it has none yet. Without a destructor: the code of one could
   // be unloaded before the thread ends.

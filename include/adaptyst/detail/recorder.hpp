@@ -90,9 +90,9 @@ inline void abandon_frames(recorder& r, uint32_t depth) noexcept {
 
 template <class = void>
 ADAPTYST_DETAIL_COLD inline trace_ring* make_ring(recorder& r, uint64_t capacity) noexcept {
-  constexpr uint64_t most_entries = uint64_t{1} << 24;
+  constexpr uint64_t max_entries = uint64_t{1} << 24;
   if (capacity == 0) return nullptr;
-  const bool is_in_range = capacity <= most_entries && (capacity & (capacity - 1)) == 0;  // an observer has said it
+  const bool is_in_range = capacity <= max_entries && (capacity & (capacity - 1)) == 0;  // an observer has said it
   // Never unmapped: it may still be read.
   if (is_in_range && (r.kept_ring == nullptr || r.kept_ring->capacity < capacity)) {
     const uint64_t head = r.kept_ring != nullptr ? r.kept_ring->head : 0;
@@ -189,7 +189,7 @@ inline bool is_alive(const process& in, uint32_t thread) noexcept {
 template <class = void>
 inline recorder* allocate_recorder(process& in) noexcept {
   auto* const made = static_cast<recorder*>(in.store->allocate_below(bytes_of_recorder));
-  if (made == nullptr || number_of(*in.store, *made) >= most_recorders) return nullptr;
+  if (made == nullptr || number_of(*in.store, *made) >= max_recorders) return nullptr;
   if (in.is_shared == 0) return made;
   void* const own = reinterpret_cast<char*>(made) + page_bytes;
   constexpr int here = system::private_memory | system::in_place;

@@ -12,7 +12,7 @@
 //
 // Memory per thread: 0.5 MiB of addresses, and 160 KiB for its first 512 rows and their histograms, of which a program
 // with a few dozen rows touches some 50 KiB. A further row takes 192 bytes, 128 to 7,360 for its histogram, depending
-// on how far its durations spread, and up to 192 if it has numbers. At most `most_rows` rows.
+// on how far its durations spread, and up to 192 if it has numbers. At most `max_rows` rows.
 #ifndef ADAPTYST_DETAIL_RECORDER_STATE_HPP
 #define ADAPTYST_DETAIL_RECORDER_STATE_HPP
 
@@ -28,8 +28,8 @@
 
 namespace adaptyst { inline namespace v1 { namespace detail {
 
-constexpr uint32_t most_depth = 4096;
-constexpr uint32_t most_rows = 65536;
+constexpr uint32_t max_depth = 4096;
+constexpr uint32_t max_rows = 65536;
 constexpr uint32_t rows_per_chunk = 512;
 
 struct attribute_sum {
@@ -115,7 +115,7 @@ struct recorder_head {
   uint32_t generation;
   uint32_t rows_used, pad;
   trace_ring* ring;  // null: no timeline
-  row_chunk* chunks[most_rows / rows_per_chunk];
+  row_chunk* chunks[max_rows / rows_per_chunk];
   trace_ring no_ring;  // where there was no memory: it counts what it loses
 };
 
@@ -148,11 +148,11 @@ struct recorder : recorder_head, recorder_pages, recorder_front, gap_state {
   const adaptyst_site* submitted[1U << log_of_submitted];  // records of operations, see submit_event()
 
   row_table<row> table;
-  row_memory beside_rows;                              // their histograms and numbers
-  uint64_t no_histogram[ADAPTYST_HISTOGRAM_BUCKETS];   // for those for which there was no memory; never read
-  row root;                                            // of no path: above all others
-  frame frames[1 + most_depth];                        // the first belongs to no region and holds the root
-  double values[1 + most_depth][ADAPTYST_ATTRIBUTES];  // numeric members of the open regions' payloads
+  row_memory beside_rows;                             // their histograms and numbers
+  uint64_t no_histogram[ADAPTYST_HISTOGRAM_BUCKETS];  // for those for which there was no memory; never read
+  row root;                                           // of no path: above all others
+  frame frames[1 + max_depth];                        // the first belongs to no region and holds the root
+  double values[1 + max_depth][ADAPTYST_ATTRIBUTES];  // numeric members of the open regions' payloads
 };
 
 static_assert(sizeof(recorder_head) < page_bytes / 2, "see recorder");

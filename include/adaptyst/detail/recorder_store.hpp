@@ -54,7 +54,7 @@ struct store_owner {
 };
 
 // See metadata.hpp. An entry is written once, and there when it says so.
-constexpr uint64_t most_metadata = 64;
+constexpr uint64_t max_metadata = 64;
 struct metadata_entry {
   uint64_t is_there;
   char name[64];
@@ -62,7 +62,7 @@ struct metadata_entry {
 };
 struct metadata_table {
   uint64_t told;  // how often; what is beyond the entries was lost
-  metadata_entry entries[most_metadata];
+  metadata_entry entries[max_metadata];
 };
 
 // What stands at its beginning.

@@ -21,7 +21,7 @@ template <class = void>
 ADAPTYST_DETAIL_COLD inline row* make_row(recorder& r, uint64_t id, const adaptyst_path* path, loss& why) noexcept {
   why = loss::rows_full;
   const uint32_t number = r.rows_used;
-  if (number == most_rows) return nullptr;
+  if (number == max_rows) return nullptr;
   why = loss::no_memory;
   if (!r.table.make_room(number)) return nullptr;
   row_chunk*& chunk = r.chunks[number / rows_per_chunk];
@@ -94,10 +94,10 @@ inline row* row_of(recorder& r, const adaptyst_path* path, loss& why) noexcept {
   return row_below(r, path->parent, path->site, path->device, why);
 }
 
-// What has begun there is expected there the next time: behind what was before it below the same region, or as its first.
-// Not below a region of an earlier epoch: all of these bear the root, and their paths differ. The short way relies on it that
-// what is behind a row has the same parent, and that what is below one is a child of its path, or of a marker that never takes
-// the short way, as those of callbacks.
+// What has begun there is expected there the next time: behind what was before it below the same region, or as its
+// first. Not below a region of an earlier epoch: all of these bear the root, and their paths differ. The short way
+// relies on it that what is behind a row has the same parent, and that what is below one is a child of its path, or of
+// a marker that never takes the short way, as those of callbacks.
 template <class = void>
 ADAPTYST_DETAIL_INLINE void learn(recorder& r, uint32_t depth, row* begun) noexcept {
   const frame& top = r.frames[depth];
@@ -122,8 +122,8 @@ ADAPTYST_DETAIL_INLINE bool has_bucket_for(const row& in, uint64_t duration_ns) 
   return duration_ns >= in.min_ns && duration_ns <= in.max_ns;
 }
 
-// A piece of histogram with `bucket` and all that there are. Most rows have durations within an octave or two, and few have
-// any beyond twenty: so pieces grow fourfold. What is behind a new extreme is left more room than what is not.
+// A piece of histogram with `bucket` and all that there are. Most rows have durations within an octave or two, and few
+// have any beyond twenty: so pieces grow fourfold. What is behind a new extreme is left more room than what is not.
 template <class = void>
 ADAPTYST_DETAIL_COLD inline void widen_histogram(recorder& r, row& of, unsigned bucket) noexcept {
   const unsigned old_first = of.first_bucket;
@@ -181,9 +181,10 @@ ADAPTYST_DETAIL_INLINE void add_duration(recorder& r, row& to, uint64_t duration
   add_usual_duration(to, duration_ns, nested_ns, weight);
 }
 
-// The event stands for `weight`, of which the others were left out. It was taken with one of `cluster_weight` that holds
-// it, or is that itself. The variance of a sum over clusters that are drawn one by one with the chance 1/W is estimated by
-// the sum of (1 - 1/W) times the square of what each adds to the estimate (Horvitz and Thompson's, of Poisson sampling).
+// The event stands for `weight`, of which the others were left out. It was taken with one of `cluster_weight` that
+// holds it, or is that itself. The variance of a sum over clusters that are drawn one by one with the chance 1/W is
+// estimated by the sum of (1 - 1/W) times the square of what each adds to the estimate (Horvitz and Thompson's, of
+// Poisson sampling).
 template <class = void>
 inline void add_weighed_duration(recorder& r, row& to, uint64_t duration_ns, uint64_t weight, uint64_t cluster,
                                  uint64_t cluster_weight) noexcept {

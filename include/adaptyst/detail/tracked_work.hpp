@@ -125,7 +125,7 @@ void collect_tracked() noexcept {
   const typename Runtime::beside_captures asking;
   event_device<Runtime>::for_each([](event_device<Runtime>& one) {
     one.synchronise(true);
-    one.collect(event_device<Runtime>::most_in_flight);
+    one.collect(event_device<Runtime>::max_in_flight);
   });
 }
 

@@ -11,7 +11,7 @@ namespace {
 constexpr double part_of_budget = 1.0 / 8;
 // Without a budget, observing may cost as much as it does; above this share, the figures do not describe the program
 // any more.
-constexpr double most_without_budget = 0.05;
+constexpr double max_without_budget = 0.05;
 
 finding too_fine(const profile& in, const region& row, double time_ns, std::uint64_t count, double value,
                  double against) {
@@ -63,8 +63,8 @@ void find_dear_regions(const profile& in, findings& to) {
     events += row.count;
     if (dearest == nullptr || row.overhead_ns > dearest->overhead_ns) dearest = &row;
   }
-  if (dearest == nullptr || !is_worth_a_word(cost_ns, run_ns) || cost_ns < most_without_budget * run_ns) return;
-  to.push_back(too_fine(in, *dearest, cost_ns, events, cost_ns / run_ns, most_without_budget));
+  if (dearest == nullptr || !is_worth_a_word(cost_ns, run_ns) || cost_ns < max_without_budget * run_ns) return;
+  to.push_back(too_fine(in, *dearest, cost_ns, events, cost_ns / run_ns, max_without_budget));
 }
 
 }  // namespace

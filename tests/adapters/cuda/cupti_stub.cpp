@@ -1,7 +1,7 @@
 // A stub of CUPTI, not NVIDIA's: exports what libadaptyst-cuda.so uses, and hands over the records that a test scripts.
 //
-// $CUPTI_STUB_FAILS=FUNCTION:RESULT makes one function fail; $CUPTI_STUB_WITHOUT_CLOCK=1 refuses a clock of the tool's own,
-// so that times are CLOCK_REALTIME.
+// $CUPTI_STUB_FAILS=FUNCTION:RESULT makes one function fail; $CUPTI_STUB_WITHOUT_CLOCK=1 refuses a clock of the tool's
+// own, so that times are CLOCK_REALTIME.
 #include "cupti_stub.hpp"
 
 #include <time.h>
@@ -198,8 +198,8 @@ STUB void cupti_stub_record(const void* record, std::uint64_t bytes) {
   if (request == nullptr) return;  // no tool
   if (buffer != nullptr && used + sizeof bytes + bytes > buffer_bytes) hand_over(held);
   if (buffer == nullptr) {
-    std::size_t most_records = 0;
-    request(&buffer, &buffer_bytes, &most_records);
+    std::size_t max_records = 0;
+    request(&buffer, &buffer_bytes, &max_records);
     if (buffer == nullptr) {
       ++dropped;
       return;
