@@ -6,9 +6,9 @@
 //   for (const adaptyst::compared_region& r : all.regions)
 //     if (r.slower_by(0.05)) std::cout << r.path.back() << " takes over 5 % longer\n";
 //
-// Runs of one program differ as wholes: clock rates, memory layout, what else the machine does. How much, only further runs
-// can tell. So a change is judged by how runs of one side differ among themselves; where there is but one run a side, it
-// must exceed `single_run_floor` as well. docs/comparing.md has the formulas, and what they cannot know.
+// Runs of one program differ as wholes: clock rates, memory layout, what else the machine does. How much, only further
+// runs can tell. So a change is judged by how runs of one side differ among themselves; where there is but one run a
+// side, it must exceed `single_run_floor` as well. docs/comparing.md has the formulas, and what they cannot know.
 #ifndef ADAPTYST_COMPARE_HPP
 #define ADAPTYST_COMPARE_HPP
 
@@ -21,15 +21,16 @@ struct rank_test_result {
   double slower = 0.5;  // how often an event of the second takes longer than one of the first; ties count half
 };
 
-// Whether events of `after` tend to take longer, or shorter, than those of `before`: the Mann-Whitney U test, two-sided.
-// Empty where either has fewer than 8 events, too few for the normal approximation. It works on buckets, so that a shift
-// within one, at most 6 %, is invisible to it; and it asks for a shift of most events, not of a few very long ones.
+// Whether events of `after` tend to take longer, or shorter, than those of `before`: the Mann-Whitney U test,
+// two-sided. Empty where either has fewer than 8 events, too few for the normal approximation. It works on buckets, so
+// that a shift within one, at most 6 %, is invisible to it; and it asks for a shift of most events, not of a few very
+// long ones.
 std::optional<rank_test_result> rank_test(const histogram& before, const histogram& after);
 
 // p below this is called significant. It is the chance of any wrong finding in a whole comparison.
 constexpr double significance_level = 0.02;
-// By how much means of two single runs may differ, 0.1 being 10 %, without that being called a change. No profile knows how
-// runs differ; on a machine that does nothing else few programs drift so far, on a busy one many do.
+// By how much means of two single runs may differ, 0.1 being 10 %, without that being called a change. No profile knows
+// how runs differ; on a machine that does nothing else few programs drift so far, on a busy one many do.
 constexpr double single_run_floor = 0.1;
 
 // A region on one side, summed over the source lines that give it the same names, and over runs.
@@ -50,7 +51,7 @@ enum class change_verdict {
   appeared,  // only after
   vanished,  // only before
 };
-const char* word_of(change_verdict what);
+const char* to_string(change_verdict what);
 
 // Fractions: 0.1 is 10 % more. With 95 % certainty the change is between them, each region taken for itself.
 struct change_interval {
@@ -84,7 +85,7 @@ enum class comparison_method {
   permutations,  // of runs: Welch's t on logarithms of mean durations, the greatest of all regions
   welch,         // the same t by its distribution: too few runs to permute
 };
-const char* word_of(comparison_method how);
+const char* to_string(comparison_method how);
 
 struct comparison {
   std::size_t runs_before = 0, runs_after = 0;

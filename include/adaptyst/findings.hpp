@@ -1,12 +1,12 @@
 // What to look at first: what a profile's numbers say is slow, where, and what to try.
 //
 //   for (const adaptyst::finding& f : adaptyst::findings_of(profile))
-//     std::cout << adaptyst::word_of(f.kind) << ", " << f.share * 100 << " % of the run: try "
-//               << adaptyst::word_of(f.next) << '\n';
+//     std::cout << adaptyst::to_string(f.kind) << ", " << f.share * 100 << " % of the run: try "
+//               << adaptyst::to_string(f.next) << '\n';
 //
-// Each is told by a formula and a threshold (docs/findings.md), from the profile alone: no finding means that none of these
-// was seen, which is not to say that nothing is slow. What was not recorded cannot be found: the first four need the
-// kernel's context, the last three a device that tells of its operations.
+// Each is told by a formula and a threshold (docs/findings.md), from the profile alone: no finding means that none of
+// these was seen, which is not to say that nothing is slow. What was not recorded cannot be found: the first four need
+// the kernel's context, the last three a device that tells of its operations.
 #ifndef ADAPTYST_FINDINGS_HPP
 #define ADAPTYST_FINDINGS_HPP
 
@@ -53,8 +53,8 @@ struct finding {
   std::vector<std::string> path;  // of a region, where it is worst; empty: a device, or the whole run
   std::uint64_t region = 0;       // its id, 0 where there is none
   std::uint32_t device = 0;       // an index into profile::devices, 0: the host
-  // How much of the run it concerns: time_ns over the run's duration. Of all threads together, as the shares of regions,
-  // so that it may be above 1; of a device over the time for which that was looked at.
+  // How much of the run it concerns: time_ns over the run's duration. Of all threads together, as the shares of
+  // regions, so that it may be above 1; of a device over the time for which that was looked at.
   double share = 0;
   double time_ns = 0;
   std::optional<double> error_ns;  // the standard error of time_ns; empty where it is exact
@@ -66,9 +66,9 @@ struct finding {
 };
 
 // As files have them: "lock_wait", "per_second", "overlap_copies".
-const char* word_of(finding_kind kind);
-const char* word_of(finding_unit unit);
-const char* word_of(next_step step);
+const char* to_string(finding_kind kind);
+const char* to_string(finding_unit unit);
+const char* to_string(next_step step);
 
 // By their share of the run, the largest first; the same profile has the same findings in the same order.
 std::vector<finding> findings_of(const profile& of);

@@ -83,11 +83,11 @@ struct budget_step {
 };
 
 // As files and tables have them: "copy_to", "gpu", "monotonic_raw", "too_deep"; "kernel", "recorder" or "1 of 64".
-const char* word_of(region_kind kind);
-const char* word_of(device_kind kind);
-const char* word_of(clock_id clock);
-const char* word_of(loss_reason reason);
-std::string word_of(const budget_step& step);
+const char* to_string(region_kind kind);
+const char* to_string(device_kind kind);
+const char* to_string(clock_id clock);
+const char* to_string(loss_reason reason);
+std::string to_string(const budget_step& step);
 
 // Counts of durations in log-linear buckets: any quantile to within 3 %, up to 19 hours.
 class histogram {

@@ -30,7 +30,7 @@ json interval_of(const std::optional<change_interval>& of) {
 std::string to_json(const comparison& of) {
   json all = {{"comparison", 1},
               {"runs", {{"before", of.runs_before}, {"after", of.runs_after}}},
-              {"method", word_of(of.method)},
+              {"method", to_string(of.method)},
               {"significance_level", significance_level},
               {"floor", of.method == comparison_method::single_runs ? json(single_run_floor) : json(nullptr)},
               {"ignored", of.ignored}};
@@ -38,8 +38,8 @@ std::string to_json(const comparison& of) {
   for (const compared_region& one : of.regions)
     all["regions"].push_back(
         {{"path", one.path},
-         {"kind", word_of(one.kind)},
-         {"device", {{"kind", one.device_kind ? word_of(*one.device_kind) : "?"}, {"index", one.device_index}}},
+         {"kind", to_string(one.kind)},
+         {"device", {{"kind", one.device_kind ? to_string(*one.device_kind) : "?"}, {"index", one.device_index}}},
          {"before", side_of(one.before)},
          {"after", side_of(one.after)},
          {"change_of_total", absent_or(one.change_of_total())},
@@ -47,7 +47,7 @@ std::string to_json(const comparison& of) {
          {"interval", interval_of(one.interval)},
          {"p", absent_or(one.p)},
          {"slower", absent_or(one.slower)},
-         {"verdict", word_of(one.found)}});
+         {"verdict", to_string(one.found)}});
   return all.dump(1, ' ', false, json::error_handler_t::replace) + "\n";
 }
 

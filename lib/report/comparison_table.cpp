@@ -46,7 +46,7 @@ std::string line_of_region(const compared_region& row) {
   return cut_in_middle(path_label(row.path, name_columns), name_columns) + " " +
          fitted(device_label(row.device_kind, row.device_index, row.on_host), 5) + right(runs_of(row), 6) +
          right(total_of(row.before), 9) + right(total_of(row.after), 9) + right(mean_of(row.before), 9) +
-         right(change_of(row.change_of_mean), 8) + right(interval_of(row.interval), 15) + " " + word_of(row.found);
+         right(change_of(row.change_of_mean), 8) + right(interval_of(row.interval), 15) + " " + to_string(row.found);
 }
 
 // What the verdicts are made of.

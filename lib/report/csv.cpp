@@ -44,7 +44,7 @@ std::string line_of(const profile& of, const region& row, std::uint64_t wall_ns)
   const auto total = static_cast<double>(row.total_ns);
   return fmt::format(
       "{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}\r\n",
-      quoted(row.path.empty() ? "" : row.path.back()), quoted(path_of(row)), row.path.size(), word_of(row.kind),
+      quoted(row.path.empty() ? "" : row.path.back()), quoted(path_of(row)), row.path.size(), to_string(row.kind),
       quoted(lib::device_label(of, row.device)), row.threads != 0 ? std::to_string(row.threads) : "", row.count,
       number(row.sampled), timed(row.total_ns), timed(row.self_ns), is_timed ? share_of(total, wall_ns) : "",
       timed(row.min_ns), is_timed ? number(total / static_cast<double>(row.count)) : "", number(row.quantile_ns(0.5)),

@@ -39,7 +39,7 @@ void write_operations(std::string& out, const device_usage& device, std::size_t 
   if (device.clock)
     out += wrapped(
         fmt::format("clock {}: {} sync points, offset {}{}, drift {:.3g} ppm, residual {}",
-                    word_of(device.clock->clock), device.clock->sync_points, device.clock->offset_ns < 0 ? "-" : "",
+                    to_string(device.clock->clock), device.clock->sync_points, device.clock->offset_ns < 0 ? "-" : "",
                     duration(std::abs(static_cast<double>(device.clock->offset_ns))), device.clock->drift_ppm,
                     duration(static_cast<double>(device.clock->residual_ns))),
         line_columns, 4);

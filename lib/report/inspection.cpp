@@ -39,7 +39,7 @@ json object_of(const marked_object& one) {
 json marker_of(const known_marker& one) {
   return {{"name", one.name},
           {"label", one.label},
-          {"kind", word_of(one.kind)},
+          {"kind", to_string(one.kind)},
           {"site", {{"file", one.site.file}, {"line", one.site.line}, {"function", one.site.function}}},
           {"ended", one.ended}};
 }
@@ -66,7 +66,7 @@ std::string table_of(const std::vector<known_marker>& markers) {
   for (const known_marker& one : markers) {
     const std::string label = one.label.empty() ? "" : " [" + one.label + "]";
     text +=
-        "  " + right(std::to_string(one.ended), count_columns) + "  " + fitted(word_of(one.kind), 9) + "  " +
+        "  " + right(std::to_string(one.ended), count_columns) + "  " + fitted(to_string(one.kind), 9) + "  " +
         printable(fmt::format("{}{}  {}:{}  {}", one.name, label, one.site.file, one.site.line, one.site.function)) +
         "\n";
   }

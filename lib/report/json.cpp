@@ -31,7 +31,7 @@ json object_of(const Struct& of, const Beside& beside = nothing_beside);
 template <class Value>
 json json_of(const Value& value, listed::form /*plain*/ = listed::plain) {
   if constexpr (listed::is_listed<Value>) return object_of(value);
-  else if constexpr (std::is_enum_v<Value>) return word_of(value);
+  else if constexpr (std::is_enum_v<Value>) return to_string(value);
   else return json(value);
 }
 

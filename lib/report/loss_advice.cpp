@@ -87,7 +87,7 @@ std::vector<std::string> advice_on_losses(const profile& of) {
   all.reserve(of.accounting.lost.size());
   for (const auto& [reason, count] : of.accounting.lost)
     if (const std::string said = sentence_on(reason, of); count != 0 && !said.empty())
-      all.push_back(fmt::format("{}: {}", word_of(reason), said));
+      all.push_back(fmt::format("{}: {}", to_string(reason), said));
   return all;
 }
 

@@ -21,17 +21,17 @@ static_assert(lib::words<verdict>.size() == static_cast<std::size_t>(verdict::un
 
 }  // namespace
 
-const char* word_of(region_kind kind) { return lib::word_at(kind); }
-const char* word_of(device_kind kind) { return lib::word_at(kind); }
-const char* word_of(clock_id clock) { return lib::word_at(clock); }
-const char* word_of(loss_reason reason) { return lib::word_at(reason); }
-const char* word_of(finding_kind kind) { return lib::word_at(kind); }
-const char* word_of(finding_unit unit) { return lib::word_at(unit); }
-const char* word_of(next_step step) { return lib::word_at(step); }
-const char* word_of(change_verdict what) { return lib::word_at(what); }
-const char* word_of(comparison_method how) { return lib::word_at(how); }
+const char* to_string(region_kind kind) { return lib::word_at(kind); }
+const char* to_string(device_kind kind) { return lib::word_at(kind); }
+const char* to_string(clock_id clock) { return lib::word_at(clock); }
+const char* to_string(loss_reason reason) { return lib::word_at(reason); }
+const char* to_string(finding_kind kind) { return lib::word_at(kind); }
+const char* to_string(finding_unit unit) { return lib::word_at(unit); }
+const char* to_string(next_step step) { return lib::word_at(step); }
+const char* to_string(change_verdict what) { return lib::word_at(what); }
+const char* to_string(comparison_method how) { return lib::word_at(how); }
 
-std::string word_of(const budget_step& step) {
+std::string to_string(const budget_step& step) {
   if (step.in_kernel) return "kernel";
   return step.one_of == 1 ? "recorder" : std::string(one_of) + std::to_string(step.one_of);
 }
@@ -48,7 +48,7 @@ std::optional<budget_step> step_from_word(std::string_view word) {
   budget_step made;
   const auto [stop, failed] = std::from_chars(word.data() + one_of.size(), end, made.one_of);
   const bool spelled =
-      failed == std::errc{} && stop == end && made.one_of != 0 && word_of(made) == word;  // no "1 of 064"
+      failed == std::errc{} && stop == end && made.one_of != 0 && to_string(made) == word;  // no "1 of 064"
   return spelled ? std::optional(made) : std::nullopt;
 }
 
@@ -61,7 +61,7 @@ std::string list_of(const losses& all) {
 
 std::string device_label(const std::optional<device_kind>& kind, std::uint32_t index, bool is_host) {
   if (is_host) return "host";
-  const char* const word = !kind ? "?" : kind == device_kind::accelerator ? "acc" : word_of(*kind);
+  const char* const word = !kind ? "?" : kind == device_kind::accelerator ? "acc" : to_string(*kind);
   return word + std::to_string(index);
 }
 

@@ -73,13 +73,14 @@ std::optional<budget_step> step_from_word(std::string_view word);
 template <class Key>
 std::map<std::string, std::uint64_t> by_word(const std::map<Key, std::uint64_t>& all) {
   std::map<std::string, std::uint64_t> made;
-  for (const auto& [key, count] : all) made[word_of(key)] += count;
+  for (const auto& [key, count] : all) made[to_string(key)] += count;
   return made;
 }
 // "3 rows_full, 4 too_deep"
 std::string list_of(const losses& all);
 
-// host, cpu0, gpu0, acc1; "?" for one that is not known. The host is a profile's first device; others may be CPUs as well.
+// host, cpu0, gpu0, acc1; "?" for one that is not known. The host is a profile's first device; others may be CPUs as
+// well.
 std::string device_label(const std::optional<device_kind>& kind, std::uint32_t index, bool is_host = false);
 std::string device_label(const profile& in, std::uint32_t device);
 // "gpu0  H200"; the host, whose name is no more than that, once.

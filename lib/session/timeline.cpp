@@ -40,7 +40,7 @@ void timeline::name(pid_t process, const process_state& of, const traced_event& 
   if (number == 0 || file_.knows_device(process, number)) return;
   const std::optional<device> known = device_named(of, number);
   file_.name_device(process, number,
-                    known ? fmt::format("{}{} {}", word_of(known->kind()), known->index(), known->name())
+                    known ? fmt::format("{}{} {}", to_string(known->kind()), known->index(), known->name())
                           : fmt::format("device {}", number));
 }
 

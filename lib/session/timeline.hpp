@@ -19,7 +19,8 @@ class timeline {
  public:
   // Throws error when the file cannot be written. `constructs` must outlive it.
   timeline(const std::string& file, std::uint64_t origin_ns, construct_names& constructs)
-      : file_(file, origin_ns, word_of, [&constructs](const std::string& name) { return constructs.spelled(name); }) {}
+      : file_(file, origin_ns, to_string, [&constructs](const std::string& name) { return constructs.spelled(name); }) {
+  }
 
   // Takes up what the threads of a process have left since the last call; the first one names the process. Empties the
   // rings also when the file cannot be written any more, which is an error, once.

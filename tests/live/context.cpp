@@ -1,5 +1,5 @@
-// What the kernel says of regions, held against programs whose answers are known, the thread's own CPU clock, getrusage()
-// and /proc/thread-self/schedstat. Where two spinners are to share a core they are bound to one.
+// What the kernel says of regions, held against programs whose answers are known, the thread's own CPU clock,
+// getrusage() and /proc/thread-self/schedstat. Where two spinners are to share a core they are bound to one.
 #include <adaptyst/region.hpp>
 #include <pthread.h>
 #include <sched.h>
@@ -58,7 +58,8 @@ double cpu_ns() {
 
 double tick_ns() { return 1e9 / static_cast<double>(sysconf(_SC_CLK_TCK)); }
 
-// What a hypervisor has taken from all processors, to a tick: a thread's own clock stands still meanwhile, wall time does not.
+// What a hypervisor has taken from all processors, to a tick: a thread's own clock stands still meanwhile, wall time
+// does not.
 double stolen_ns() {
   std::FILE* const file = std::fopen("/proc/stat", "r");
   REQUIRE(file != nullptr);
@@ -226,7 +227,7 @@ TEST_CASE("A region computes, sleeps, waits for a lock, a pipe, a core, and the 
   const double between = (shared_ns[1] - shared_ns[0]) / 2;
   check_on_cpu(shared, shared_ns[0] + between, between + 0.1 * shared_ns[1] + 10 * ms + stolen);
 
-  for (const auto& [why, count] : profile.context->lost) FAIL(count << " lost: " << word_of(why));
+  for (const auto& [why, count] : profile.context->lost) FAIL(count << " lost: " << to_string(why));
 
   const adaptyst::device_usage& host = profile.devices.front();
   REQUIRE(host.context);
@@ -394,7 +395,7 @@ TEST_CASE("Threads that end in a region, children and other programs leave nothi
   CHECK(static_cast<double>(context_of(profile, {"left"}).sleep_ns) >= 18 * ms);
   for (const adaptyst::region& one : profile.regions) CHECK(one.path.back() != "of a child");
   for (const auto& [why, count] : profile.context->lost) {
-    INFO(word_of(why) << ' ' << count);
+    INFO(to_string(why) << ' ' << count);
     CHECK(why == adaptyst::loss_reason::no_wakeup);
   }
 }

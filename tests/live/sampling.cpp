@@ -74,7 +74,7 @@ shares measure(const std::string& options, double length_us, bool random, double
   REQUIRE(*first.samples + *second.samples > 500);
   CHECK(found.samples->samples >= *first.samples + *second.samples);
   for (const auto& [why, count] : found.samples->lost) {  // some stack is deeper than what is kept, now and then
-    INFO(count << " lost: " << word_of(why));
+    INFO(count << " lost: " << to_string(why));
     CHECK((why == adaptyst::loss_reason::truncated && count < found.samples->samples / 20));
   }
   const auto share = [](double a, double b) { return a / (a + b); };

@@ -34,7 +34,7 @@ region row(std::string name, std::uint64_t id, std::uint64_t count, std::uint64_
 device_usage processor(adaptyst::device_kind kind, std::optional<std::uint64_t> busy_ns) {
   device_usage made;
   made.kind = kind;
-  made.name = std::string("a ") + word_of(kind);
+  made.name = std::string("a ") + to_string(kind);
   made.busy_ns = busy_ns;
   return made;
 }

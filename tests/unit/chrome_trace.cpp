@@ -64,7 +64,7 @@ std::vector<json> of_phase(const json& all, const std::string& phase) {
 
 TEST_CASE("times are microseconds since the first, to the nanosecond; a number and a mark have one") {
   const temporary_file file;
-  chrome_trace trace(file.name(), origin, adaptyst::word_of);
+  chrome_trace trace(file.name(), origin, adaptyst::to_string);
   trace.add(42, event(traced_as::scope, solve, origin + 1'234'056, origin + 1'234'056 + 7'008));
   trace.add(42, event(traced_as::scope, solve, origin - 5, origin + 10));
   traced_event metric = event(traced_as::metric, solve, origin + 500, 0);
@@ -98,7 +98,7 @@ TEST_CASE("times are microseconds since the first, to the nanosecond; a number a
 
 TEST_CASE("a counter that never changes is left out, one that does begins with its first value") {
   const temporary_file file;
-  chrome_trace trace(file.name(), origin, adaptyst::word_of);
+  chrome_trace trace(file.name(), origin, adaptyst::to_string);
   const traced_site team{"threads", adaptyst::region_kind::metric, 0}, elsewhere = team;
   const auto add = [&](std::int64_t process, const traced_site& site, std::uint64_t at_ns, double value) {
     traced_event one = event(traced_as::metric, site, origin + at_ns, 0);
@@ -122,7 +122,7 @@ TEST_CASE("a counter that never changes is left out, one that does begins with i
 
 TEST_CASE("whole pages of the file are what loads, as a program leaves them that is killed while it writes") {
   const temporary_file file;
-  chrome_trace trace(file.name(), origin, adaptyst::word_of);
+  chrome_trace trace(file.name(), origin, adaptyst::to_string);
   for (std::uint64_t at = 0; at != 1000; ++at) {
     trace.add(42, event(traced_as::scope, solve, origin + at * at, origin + at * at + at));
     if (at % 70 == 0) trace.flush();
@@ -142,7 +142,7 @@ TEST_CASE("whole pages of the file are what loads, as a program leaves them that
 
 TEST_CASE("a handle is a pair of its own, as it may overlap anything") {
   const temporary_file file;
-  chrome_trace trace(file.name(), origin, adaptyst::word_of);
+  chrome_trace trace(file.name(), origin, adaptyst::to_string);
   trace.add(42, event(traced_as::handle, solve, origin + 1000, origin + 3000));
   trace.add(42, event(traced_as::handle, solve, origin + 2000, origin + 4000));
   trace.finish();
@@ -160,7 +160,7 @@ TEST_CASE("a handle is a pair of its own, as it may overlap anything") {
 
 TEST_CASE("operations of a queue share a track unless they overlap, and an arrow leads to each") {
   const temporary_file file;
-  chrome_trace trace(file.name(), origin, adaptyst::word_of);
+  chrome_trace trace(file.name(), origin, adaptyst::to_string);
   trace.name_device(42, 1, "gpu0");
   CHECK(trace.knows_device(42, 1));
   CHECK_FALSE(trace.knows_device(42, 2));
@@ -206,7 +206,7 @@ TEST_CASE("operations of a queue share a track unless they overlap, and an arrow
 
 TEST_CASE("an offload stands on its thread and on its device, without an arrow") {
   const temporary_file file;
-  chrome_trace trace(file.name(), origin, adaptyst::word_of);
+  chrome_trace trace(file.name(), origin, adaptyst::to_string);
   trace.name_device(42, 1, "gpu0");
   trace.add(42, event(traced_as::scope, sweep, origin, origin + 1000));
   trace.finish();
@@ -220,7 +220,7 @@ TEST_CASE("an offload stands on its thread and on its device, without an arrow")
 }
 
 TEST_CASE("what cannot be written is lost, and told once") {
-  chrome_trace trace("/dev/full", origin, adaptyst::word_of);
+  chrome_trace trace("/dev/full", origin, adaptyst::to_string);
   for (int times = 0; times != 3; ++times) trace.add(42, event(traced_as::scope, solve, origin, origin + 1));
   CHECK_THROWS(trace.flush());
   CHECK(trace.lost() == 3);

@@ -96,7 +96,7 @@ std::vector<finding_kind> kinds(const profile& of) {
 
 bool is_clean(const profile& of) {
   const std::vector<finding_kind> found = kinds(of);
-  for (const finding_kind one : found) UNSCOPED_INFO(adaptyst::word_of(one));
+  for (const finding_kind one : found) UNSCOPED_INFO(adaptyst::to_string(one));
   return found.empty();
 }
 
@@ -104,7 +104,7 @@ bool is_clean(const profile& of) {
 finding only(const profile& of, finding_kind kind) {
   const std::vector<finding> all = adaptyst::findings_of(of);
   REQUIRE(all.size() == 1);
-  CHECK(std::string(adaptyst::word_of(all[0].kind)) == adaptyst::word_of(kind));
+  CHECK(std::string(adaptyst::to_string(all[0].kind)) == adaptyst::to_string(kind));
   CHECK(all[0].share == Approx(all[0].time_ns / static_cast<double>(run_ns)));
   return all[0];
 }

@@ -279,7 +279,7 @@ TEST_CASE("steps of an overhead budget come back, in the order of what they cost
   const adaptyst::profile read = adaptyst::from_json(adaptyst::to_json(in));
   CHECK(read.regions[0].measured_on == in.regions[0].measured_on);
   std::vector<std::string> words;
-  for (const auto& [step, time_ns] : read.regions[0].measured_on) words.push_back(word_of(step));
+  for (const auto& [step, time_ns] : read.regions[0].measured_on) words.push_back(to_string(step));
   CHECK(words == std::vector<std::string>{"kernel", "recorder", "1 of 64", "1 of 1024"});
 }
 

@@ -88,7 +88,7 @@ TEST_CASE("devices with numbers that were never told of are of unknown kind") {
   support::check_identity(profile);
   std::map<std::string, std::string> kinds;
   for (const adaptyst::device_usage& one : profile.devices)
-    if (one.kind != adaptyst::device_kind::cpu) kinds[one.name + " " + std::to_string(one.index)] = word_of(one.kind);
+    if (one.kind != adaptyst::device_kind::cpu) kinds[one.name + " " + std::to_string(one.index)] = to_string(one.kind);
   CHECK(kinds == std::map<std::string, std::string>{{"OpenMP sm_90 2", "gpu"},
                                                     {"OpenMP, unknown device 77", "other"},
                                                     {"OpenMP, unknown device 1000", "other"},
