@@ -28,7 +28,7 @@ std::vector<std::string> words_of(const CLI::App& of) {
 }
 
 // The values of options, in the form `command,--option) …`.
-std::string values_of(const CLI::App& of, const std::string& command) {
+std::string format_values(const CLI::App& of, const std::string& command) {
   std::string cases;
   for (const CLI::Option* option : options_of(of)) {
     if (!takes_a_value(*option)) continue;
@@ -45,12 +45,12 @@ std::string values_of(const CLI::App& of, const std::string& command) {
 std::string bash_script(const CLI::App& program) {
   const std::string& name = program.get_name();
   std::vector<std::string> commands;
-  std::string values = values_of(program, "");
+  std::string values = format_values(program, "");
   std::string options = fmt::format("    '') options='{}' words='{}' ;;\n", joined(option_names(program), " "),
                                     joined(words_of(program), " "));
   for (const CLI::App* command : subcommands_of(program)) {
     commands.push_back(command->get_name());
-    values += values_of(*command, command->get_name());
+    values += format_values(*command, command->get_name());
     options += fmt::format("    {}) options='{}' words='{}' ;;\n", command->get_name(),
                            joined(option_names(*command), " "), joined(words_of(*command), " "));
   }

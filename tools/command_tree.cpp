@@ -48,7 +48,7 @@ notes notes_of(const CLI::App& of) {
   return found;
 }
 
-std::string synopsis_of(const CLI::App& of, const std::string& name) {
+std::string format_synopsis(const CLI::App& of, const std::string& name) {
   std::string synopsis = name + " [OPTIONS]";
   for (const CLI::Option* option : positionals_of(of)) synopsis += " " + usage_of(*option);
   return subcommands_of(of).empty() ? synopsis : synopsis + " SUBCOMMAND";

@@ -26,7 +26,7 @@ struct notes {
 notes notes_of(const CLI::App& of);
 
 // "adaptyst run [OPTIONS] COMMAND..."
-std::string synopsis_of(const CLI::App& of, const std::string& name);
+std::string format_synopsis(const CLI::App& of, const std::string& name);
 // As it stands in a table of Markdown.
 std::string cell(const std::string& text);
 // "FILE...", "[COMMAND]", "--output FILE.json"

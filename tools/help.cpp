@@ -19,7 +19,7 @@ std::string row_of(const CLI::Option& option) {
                      default_value.empty() ? "" : fmt::format("; `{}` if not given", default_value));
 }
 
-std::string rows_of(const CLI::App& of) {
+std::string format_rows(const CLI::App& of) {
   std::string rows = "| argument | meaning |\n|---|---|\n";
   for (const CLI::Option* option : positionals_of(of)) rows += row_of(*option);
   for (const CLI::Option* option : options_of(of)) rows += row_of(*option);
@@ -41,16 +41,16 @@ std::string examples_of(const notes& said) {
 std::string section_of(const CLI::App& command, const std::string& program) {
   const std::string name = program + " " + command.get_name();
   const notes said = notes_of(command);
-  return fmt::format("\n## {}\n\n{}.\n\n`{}`\n{}\n{}{}", name, command.get_description(), synopsis_of(command, name),
-                     examples_of(said), rows_of(command), paragraphs_of(said));
+  return fmt::format("\n## {}\n\n{}.\n\n`{}`\n{}\n{}{}", name, command.get_description(),
+                     format_synopsis(command, name), examples_of(said), format_rows(command), paragraphs_of(said));
 }
 
-std::string markdown_of(const CLI::App& program) {
+std::string format_markdown(const CLI::App& program) {
   const std::string& name = program.get_name();
   const notes said = notes_of(program);
   std::string page =
       fmt::format("# The command `{0}`\n\n{1}. This page is what `{0} help --markdown` prints.\n{2}{3}\n{4}", name,
-                  program.get_description(), examples_of(said), paragraphs_of(said), rows_of(program));
+                  program.get_description(), examples_of(said), paragraphs_of(said), format_rows(program));
   for (const CLI::App* command : subcommands_of(program)) page += section_of(*command, name);
   return page;
 }
@@ -90,9 +90,9 @@ void add_help(CLI::App& to) {
       complain("options have no manual page; see `adaptyst help options`");
       end_with(bad_input);
     }
-    if (asked->manual) print(subject == nullptr ? manual_of(to) : manual_of(*subject, to));
+    if (asked->manual) print(subject == nullptr ? format_manual(to) : format_manual(*subject, to));
     else if (asked->command == "options") print(asked->markdown ? options_in_markdown() : options_in_text());
-    else if (asked->markdown) print(markdown_of(to));
+    else if (asked->markdown) print(format_markdown(to));
     // Not to.help(), which is that of the subcommand in use.
     else if (subject == nullptr) print(to.get_formatter()->make_help(&to, to.get_name(), CLI::AppFormatMode::Normal));
     else print(subject->help(to.get_name()));

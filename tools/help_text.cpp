@@ -72,7 +72,7 @@ std::string terminal_help::make_help(const CLI::App* of, std::string name, CLI::
   const std::size_t to = help_width();
   const notes said = notes_of(*of);
   std::string text = flowed(of->get_description() + ".", to, 0, 0);
-  text += "\n" + flowed("Usage: " + synopsis_of(*of, name), to, 7, 0);
+  text += "\n" + flowed("Usage: " + format_synopsis(*of, name), to, 7, 0);
   if (!said.examples.empty()) text += "\nExamples:\n";
   for (const std::string& example : said.examples) text += fmt::format("  $ {}\n", example);
   const std::vector<const CLI::App*> commands = subcommands_of(*of);

@@ -86,11 +86,11 @@ std::string reference(const std::string& page, const char* then) {
 
 }  // namespace
 
-std::string manual_of(const CLI::App& program) {
+std::string format_manual(const CLI::App& program) {
   const std::string& name = program.get_name();
   const notes said = notes_of(program);
   std::string page = heading(name) + name_section(name, program.get_description());
-  page += fmt::format(".SH SYNOPSIS\n.B {}\n", roff(synopsis_of(program, name)));
+  page += fmt::format(".SH SYNOPSIS\n.B {}\n", roff(format_synopsis(program, name)));
   page += description_section(program.get_description(), said) + ".SH COMMANDS\n";
   for (const CLI::App* command : subcommands_of(program)) page += item(command->get_name(), command->get_description());
   page += items(program) + closing_sections(said) + ".SH SEE ALSO\n";
@@ -100,12 +100,12 @@ std::string manual_of(const CLI::App& program) {
   return page;
 }
 
-std::string manual_of(const CLI::App& command, const CLI::App& program) {
+std::string format_manual(const CLI::App& command, const CLI::App& program) {
   const std::string name = page_name(command, program);
   const notes said = notes_of(command);
   std::string page = heading(name) + name_section(name, command.get_description());
-  page +=
-      fmt::format(".SH SYNOPSIS\n.B {}\n", roff(synopsis_of(command, program.get_name() + " " + command.get_name())));
+  page += fmt::format(".SH SYNOPSIS\n.B {}\n",
+                      roff(format_synopsis(command, program.get_name() + " " + command.get_name())));
   page += description_section(command.get_description(), said) + items(command) + closing_sections(said);
   return page + ".SH SEE ALSO\n" + reference(program.get_name(), "");
 }

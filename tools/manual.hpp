@@ -8,9 +8,9 @@
 namespace adaptyst::tools {
 
 // adaptyst(1)
-std::string manual_of(const CLI::App& program);
+std::string format_manual(const CLI::App& program);
 // adaptyst-run(1)
-std::string manual_of(const CLI::App& command, const CLI::App& program);
+std::string format_manual(const CLI::App& command, const CLI::App& program);
 
 }  // namespace adaptyst::tools
 

@@ -159,8 +159,8 @@ class live_view {
     how.regions = size.lines;
     how.order = order_;
     std::string shown = to_table(latest_, how);
-    shown += lib::line_of(fmt::format("q quit   s sort (now by {})", name_of(order_)), size.columns);
-    if (!notes_.empty()) shown += lib::line_of(notes_.back().summary(), size.columns);
+    shown += lib::format_line(fmt::format("q quit   s sort (now by {})", name_of(order_)), size.columns);
+    if (!notes_.empty()) shown += lib::format_line(notes_.back().summary(), size.columns);
     return screen_->show(shown);
   }
 

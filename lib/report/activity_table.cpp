@@ -12,8 +12,8 @@ namespace adaptyst { inline namespace v1 {
 
 namespace {
 
-using lib::cut_in_middle, lib::device_label, lib::duration, lib::fitted, lib::line_of, lib::list_of, lib::named_device,
-    lib::path_label, lib::percent, lib::printable, lib::quantity, lib::right, lib::wrapped;
+using lib::cut_in_middle, lib::device_label, lib::duration, lib::fitted, lib::format_line, lib::list_of,
+    lib::named_device, lib::path_label, lib::percent, lib::printable, lib::quantity, lib::right, lib::wrapped;
 
 using lines = std::vector<std::string>;
 
@@ -40,7 +40,7 @@ std::string amount(double value) {
   return text;
 }
 
-std::string load_of(const activity& of, const std::optional<double>& observer_cpu) {
+std::string format_load(const activity& of, const std::optional<double>& observer_cpu) {
   std::string text = fmt::format("{} events/s, {} so far", of.events_per_second ? amount(*of.events_per_second) : "—",
                                  amount(static_cast<double>(of.events_so_far)));
   if (of.overhead) text += fmt::format("; observing costs {} of a thread", percent(*of.overhead));
@@ -48,7 +48,7 @@ std::string load_of(const activity& of, const std::optional<double>& observer_cp
   return text;
 }
 
-std::string losses_of(const activity& of) {
+std::string format_losses(const activity& of) {
   std::uint64_t now = 0;
   for (const auto& [reason, count] : of.lost) now += count;
   return fmt::format("{} events lost now; so far {}", now, list_of(of.lost_so_far));
@@ -88,7 +88,7 @@ std::vector<const active_region*> in_order(const activity& of, activity_order or
   return all;  // as they come: by the time in themselves
 }
 
-lines regions_of(const activity& of, std::size_t name_columns, std::size_t most, activity_order order) {
+lines format_regions(const activity& of, std::size_t name_columns, std::size_t most, activity_order order) {
   lines made{fitted("region", name_columns) + " " + fitted("process", process_columns - 1) + " " + fitted("on", 5) +
              right("per s", 9) + right("self", 8) + right("total", 8) + right("mean", 9) + right("p99", 9) +
              right("so far", 9)};
@@ -100,7 +100,7 @@ lines regions_of(const activity& of, std::size_t name_columns, std::size_t most,
   return made;
 }
 
-lines devices_of(const activity& of, std::size_t name_columns) {
+lines format_devices(const activity& of, std::size_t name_columns) {
   lines made{fitted("device", name_columns + process_columns + 6) + right("used", 9) + right("so far", 8)};
   for (const active_device& device : of.devices)
     made.push_back(fitted(named_device(device_label(device.kind, device.index, device.is_host), device.name),
@@ -118,10 +118,10 @@ std::size_t count_lines(const std::string& text) {
 std::string to_table(const activity& of, const activity_view& how) {
   constexpr std::size_t least_name = 12;
   const std::size_t name_columns = std::max(how.columns, columns_of_numbers + least_name) - columns_of_numbers;
-  std::string out = wrapped(subject_of(of), how.columns) + wrapped(load_of(of, how.observer_cpu), how.columns);
-  if (!of.lost_so_far.empty()) out += wrapped(losses_of(of), how.columns);
+  std::string out = wrapped(subject_of(of), how.columns) + wrapped(format_load(of, how.observer_cpu), how.columns);
+  if (!of.lost_so_far.empty()) out += wrapped(format_losses(of), how.columns);
   std::string devices = "\n";
-  for (const std::string& line : devices_of(of, name_columns)) devices += line_of(line, how.columns);
+  for (const std::string& line : format_devices(of, name_columns)) devices += format_line(line, how.columns);
 
   std::size_t most = how.regions;
   if (how.lines != 0) {
@@ -130,7 +130,8 @@ std::string to_table(const activity& of, const activity_view& how) {
     most = std::min(most, how.lines - std::min(how.lines, taken));
   }
   out += "\n";
-  for (const std::string& line : regions_of(of, name_columns, most, how.order)) out += line_of(line, how.columns);
+  for (const std::string& line : format_regions(of, name_columns, most, how.order))
+    out += format_line(line, how.columns);
   return out + devices;
 }
 

@@ -53,7 +53,7 @@ std::string attribute_text(const std::string& name, const attribute& values, con
 std::string attribute_lines(const region& of, std::size_t line_columns, std::size_t indent) {
   std::string out, line;
   const auto flush = [&] {
-    if (!line.empty()) out += line_of(std::string(indent, ' ') + line, line_columns);
+    if (!line.empty()) out += format_line(std::string(indent, ' ') + line, line_columns);
     line.clear();
   };
   for (const auto& [name, values] : of.attributes) {

@@ -20,7 +20,7 @@ json side_of(const std::optional<compared_side>& side) {
           {"mean_ns", absent_or(side->mean_ns())}};
 }
 
-json interval_of(const std::optional<change_interval>& of) {
+json make_interval(const std::optional<change_interval>& of) {
   if (!of) return nullptr;
   return {of->low, of->high};
 }
@@ -44,7 +44,7 @@ std::string to_json(const comparison& of) {
          {"after", side_of(one.after)},
          {"change_of_total", absent_or(one.change_of_total())},
          {"change_of_mean", absent_or(one.change_of_mean)},
-         {"interval", interval_of(one.interval)},
+         {"interval", make_interval(one.interval)},
          {"p", absent_or(one.p)},
          {"slower", absent_or(one.slower)},
          {"verdict", to_string(one.found)}});

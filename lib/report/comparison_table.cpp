@@ -10,17 +10,17 @@ namespace adaptyst { inline namespace v1 {
 
 namespace {
 
-using lib::cut_in_middle, lib::device_label, lib::duration, lib::fitted, lib::line_of, lib::path_label, lib::right,
+using lib::cut_in_middle, lib::device_label, lib::duration, lib::fitted, lib::format_line, lib::path_label, lib::right,
     lib::wrapped;
 
 constexpr std::size_t name_columns = 29;
 
-std::string change_of(const std::optional<double>& fraction) {
+std::string format_change(const std::optional<double>& fraction) {
   if (!fraction) return "—";
   return *fraction < 99.995 ? fmt::format("{:+.1f}%", 100 * *fraction) : ">+9999%";
 }
 
-std::string interval_of(const std::optional<change_interval>& of) {
+std::string format_interval(const std::optional<change_interval>& of) {
   if (!of) return "—";
   const auto end = [](double fraction) {
     return fraction > 99.995 ? ">+9999" : fmt::format("{:+.{}f}", 100 * fraction, fraction < 9.995 ? 1 : 0);
@@ -33,7 +33,7 @@ std::string total_of(const std::optional<compared_side>& side) {
   return total ? duration(*total) : "—";
 }
 
-std::string mean_of(const std::optional<compared_side>& side) {
+std::string format_mean(const std::optional<compared_side>& side) {
   const std::optional<double> mean = side ? side->mean_ns() : std::nullopt;
   return mean ? duration(*mean) : "—";
 }
@@ -45,8 +45,9 @@ std::string runs_of(const compared_region& row) {
 std::string line_of_region(const compared_region& row) {
   return cut_in_middle(path_label(row.path, name_columns), name_columns) + " " +
          fitted(device_label(row.device_kind, row.device_index, row.on_host), 5) + right(runs_of(row), 6) +
-         right(total_of(row.before), 9) + right(total_of(row.after), 9) + right(mean_of(row.before), 9) +
-         right(change_of(row.change_of_mean), 8) + right(interval_of(row.interval), 15) + " " + to_string(row.found);
+         right(total_of(row.before), 9) + right(total_of(row.after), 9) + right(format_mean(row.before), 9) +
+         right(format_change(row.change_of_mean), 8) + right(format_interval(row.interval), 15) + " " +
+         to_string(row.found);
 }
 
 // What the verdicts are made of.
@@ -71,7 +72,7 @@ std::string method_of(const comparison& of) {
 std::string to_table(const comparison& of) {
   std::string out = "\n" + fitted("region", name_columns) + " " + fitted("on", 5) + right("n", 6) + right("total", 9) +
                     right("now", 9) + right("mean", 9) + right("change", 8) + right("interval", 15) + " verdict\n";
-  for (const compared_region& row : of.regions) out += line_of(line_of_region(row));
+  for (const compared_region& row : of.regions) out += format_line(line_of_region(row));
   std::string sentence = fmt::format("{} region{} compared", of.regions.size(), of.regions.size() == 1 ? "" : "s");
   if (of.ignored != 0) sentence += fmt::format(", {} below the least share ignored", of.ignored);
   return out + "\n" + wrapped(sentence + "; " + method_of(of));
@@ -83,8 +84,8 @@ std::string list_slower(const comparison& of, double fraction) {
     if (row.slower_by(fraction))
       lines +=
           fmt::format("{}{} on {}: mean {}, now {} ({})", lines.empty() ? "" : "\n", path_label(row.path, name_columns),
-                      device_label(row.device_kind, row.device_index, row.on_host), mean_of(row.before),
-                      mean_of(row.after), change_of(row.change_of_mean));
+                      device_label(row.device_kind, row.device_index, row.on_host), format_mean(row.before),
+                      format_mean(row.after), format_change(row.change_of_mean));
   return lines;
 }
 

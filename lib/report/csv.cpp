@@ -32,11 +32,11 @@ std::string path_of(const region& row) {
 std::string number(const std::optional<std::uint64_t>& of) { return of ? std::to_string(*of) : ""; }
 std::string number(double of) { return std::isfinite(of) ? fmt::format("{}", of) : ""; }
 
-std::string share_of(double ns, std::uint64_t wall_ns) {
+std::string format_share(double ns, std::uint64_t wall_ns) {
   return wall_ns != 0 ? number(ns / static_cast<double>(wall_ns)) : "";
 }
 
-std::string line_of(const profile& of, const region& row, std::uint64_t wall_ns) {
+std::string format_line(const profile& of, const region& row, std::uint64_t wall_ns) {
   const std::optional<kernel_context>& context = row.context;
   const bool is_timed = row.durations.count() != 0;
   const auto timed = [&](std::uint64_t ns) { return is_timed ? std::to_string(ns) : ""; };
@@ -46,7 +46,7 @@ std::string line_of(const profile& of, const region& row, std::uint64_t wall_ns)
       "{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}\r\n",
       quoted(row.path.empty() ? "" : row.path.back()), quoted(path_of(row)), row.path.size(), to_string(row.kind),
       quoted(lib::device_label(of, row.device)), row.threads != 0 ? std::to_string(row.threads) : "", row.count,
-      number(row.sampled), timed(row.total_ns), timed(row.self_ns), is_timed ? share_of(total, wall_ns) : "",
+      number(row.sampled), timed(row.total_ns), timed(row.self_ns), is_timed ? format_share(total, wall_ns) : "",
       timed(row.min_ns), is_timed ? number(total / static_cast<double>(row.count)) : "", number(row.quantile_ns(0.5)),
       number(row.quantile_ns(0.99)), timed(row.max_ns), has_parts ? number(context->on_cpu_ns()) : "",
       has_parts ? std::to_string(context->runnable_ns) : "", has_parts ? std::to_string(context->blocked_ns()) : "",
@@ -66,11 +66,11 @@ std::string to_csv(const profile& of, const table_options& asked) {
       "running_ns,no_core_ns,blocked_ns,file,line,function,id\r\n";
   const std::uint64_t wall_ns = lib::wall_ns_of(of);
   for (const lib::region_node& one : lib::regions_to_show(of, how).nodes)
-    for (const region* const row : one.rows) out += line_of(of, *row, wall_ns);
+    for (const region* const row : one.rows) out += format_line(of, *row, wall_ns);
   const lib::unmarked_time rest = lib::unmarked_of(of);
   if (rest.state == lib::unmarked_state::known)
     out += fmt::format("\"{0}\",\"{0}\",1,unmarked,\"host\",,,,{1},{1},{2},,,,,,,,,,,,\r\n", lib::unmarked_name,
-                       rest.ns, share_of(static_cast<double>(rest.ns), wall_ns));
+                       rest.ns, format_share(static_cast<double>(rest.ns), wall_ns));
   return out;
 }
 

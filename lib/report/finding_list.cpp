@@ -22,41 +22,41 @@ std::string number(double of) {
   return text;
 }
 
-std::string region_of(const finding& of) {
+std::string format_region(const finding& of) {
   constexpr std::size_t max_columns = 60;
   return path_label(of.path, max_columns);
 }
 
 std::string device_of(const finding& of, const profile& in) { return device_label(in, of.device); }
 
-std::string above_all(const finding& of) { return of.path.empty() ? "" : ", above all in " + region_of(of); }
+std::string above_all(const finding& of) { return of.path.empty() ? "" : ", above all in " + format_region(of); }
 
 std::string sentence_on(const finding& of, const profile& in) {
   const std::string part = percent(of.value);
   switch (of.kind) {
     case finding_kind::lock_wait:
-      return fmt::format("{}: {} of its time blocked on locks, barriers or other threads", region_of(of), part);
+      return fmt::format("{}: {} of its time blocked on locks, barriers or other threads", format_region(of), part);
     case finding_kind::core_wait:
       return fmt::format("threads had no core {} of the time that they could run{}", part, above_all(of));
     case finding_kind::io_wait:
-      return fmt::format("{}: {} of its time blocked on files, sockets or their events", region_of(of), part);
+      return fmt::format("{}: {} of its time blocked on files, sockets or their events", format_region(of), part);
     case finding_kind::page_faults:
       return of.unit == finding_unit::fraction
-                 ? fmt::format("{}: {} of its time blocked while pages were read from a disk", region_of(of), part)
-                 : fmt::format("{}: {} page faults a second on a core", region_of(of), number(of.value));
+                 ? fmt::format("{}: {} of its time blocked while pages were read from a disk", format_region(of), part)
+                 : fmt::format("{}: {} page faults a second on a core", format_region(of), number(of.value));
     case finding_kind::thread_imbalance:
       if (of.unit == finding_unit::fraction)
-        return fmt::format("{}: {} of the threads' time waiting for the last of them", region_of(of), part);
-      return fmt::format("{}: one thread took {}, all took {} on average", region_of(of), duration(of.value),
+        return fmt::format("{}: {} of the threads' time waiting for the last of them", format_region(of), part);
+      return fmt::format("{}: one thread took {}, all took {} on average", format_region(of), duration(of.value),
                          duration(of.against));
     case finding_kind::long_tail:
-      return fmt::format("{}: some events took {} on average, half of all less than {}", region_of(of),
+      return fmt::format("{}: some events took {} on average, half of all less than {}", format_region(of),
                          duration(of.value), duration(of.against));
     case finding_kind::fine_markers:
       if (of.unit == finding_unit::ns && of.value <= of.against)
-        return fmt::format("{}: takes no longer than an empty region ({})", region_of(of), duration(of.against));
+        return fmt::format("{}: takes no longer than an empty region ({})", format_region(of), duration(of.against));
       if (of.unit == finding_unit::ns)
-        return fmt::format("{}: takes {}, of which an empty region takes {}", region_of(of), duration(of.value),
+        return fmt::format("{}: takes {}, of which an empty region takes {}", format_region(of), duration(of.value),
                            duration(of.against));
       return fmt::format("observing cost {} of the {}, the limit is {}{}", part, in.budget ? "CPU time" : "run",
                          percent(of.against), above_all(of));
@@ -109,7 +109,7 @@ const char* advice_on(next_step step) {
   return "";
 }
 
-std::string extent_of(const finding& of) {
+std::string format_extent(const finding& of) {
   const std::string error = of.error_ns ? fmt::format(" ± {} (95 %)", duration(2 * *of.error_ns)) : "";
   return fmt::format("{}{}, {} of the run; {} {}", duration(of.time_ns), error, percent(of.share),
                      number(static_cast<double>(of.count)), counted(of));
@@ -122,7 +122,7 @@ std::string finding_list(const profile& of, std::size_t line_columns) {
   if (all.empty()) return {};
   std::string out = "what to look at first:\n";
   for (std::size_t at = 0; at != std::min(most, all.size()); ++at) {
-    out += wrapped(fmt::format("{}. {} ({})", at + 1, sentence_on(all[at], of), extent_of(all[at])), line_columns);
+    out += wrapped(fmt::format("{}. {} ({})", at + 1, sentence_on(all[at], of), format_extent(all[at])), line_columns);
     out += wrapped(fmt::format("try: {}", advice_on(all[at].next)), line_columns, 3);
   }
   if (all.size() > most) out += fmt::format("({} more; output=FILE.json has them all)\n", all.size() - most);

@@ -45,7 +45,7 @@ json marker_of(const known_marker& one) {
 }
 
 // Lines are not cut: what is left out of a path or an address cannot be guessed.
-std::string table_of(const marked_object& one) {
+std::string format_table(const marked_object& one) {
   if (one.abi != ADAPTYST_ABI_VERSION)
     return fmt::format(
         "{}\n  built for ABI version {}, not {}: its markers stay asleep; build it with the headers of this version\n",
@@ -60,7 +60,7 @@ std::string table_of(const marked_object& one) {
   return text;
 }
 
-std::string table_of(const std::vector<known_marker>& markers) {
+std::string format_table(const std::vector<known_marker>& markers) {
   if (markers.empty()) return "no marker has been awake yet\n";
   std::string text = "markers that have been awake\n  " + right("ended", count_columns) + "  kind       marker\n";
   for (const known_marker& one : markers) {
@@ -73,12 +73,12 @@ std::string table_of(const std::vector<known_marker>& markers) {
   return text;
 }
 
-std::string table_of(const inspection& one) {
+std::string format_table(const inspection& one) {
   std::string text = one.process != 0 ? fmt::format("process {}\n", one.process) : "";
   if (one.objects.empty()) text += fmt::format("no markers{}\n", one.process != 0 ? "" : " in " + printable(one.file));
-  for (const marked_object& object : one.objects) text += table_of(object);
+  for (const marked_object& object : one.objects) text += format_table(object);
   if (one.process == 0 || one.objects.empty()) return text;
-  return text + (one.markers ? table_of(*one.markers) : "markers: " + printable(one.no_markers_because) + "\n");
+  return text + (one.markers ? format_table(*one.markers) : "markers: " + printable(one.no_markers_because) + "\n");
 }
 
 }  // namespace
@@ -101,7 +101,7 @@ std::string to_json(const std::vector<inspection>& of) {
 
 std::string to_table(const std::vector<inspection>& of) {
   std::string text;
-  for (const inspection& one : of) text += (text.empty() ? "" : "\n") + table_of(one);
+  for (const inspection& one : of) text += (text.empty() ? "" : "\n") + format_table(one);
   return text;
 }
 

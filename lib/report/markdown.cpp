@@ -26,8 +26,8 @@ std::string escaped(const std::string& text) {
   return made;
 }
 
-std::string line_of(const std::string& name, const std::string& device, const region_figures& figures,
-                    const context_parts& parts) {
+std::string format_line(const std::string& name, const std::string& device, const region_figures& figures,
+                        const context_parts& parts) {
   return fmt::format("| {} | {} | {} | {} |\n", name, device, fmt::join(figures, " | "), fmt::join(parts, " | "));
 }
 
@@ -45,19 +45,19 @@ std::string to_markdown(const profile& of, const table_options& how) {
   for (std::size_t at = 0; at != above.size(); ++at) above[at] = lib::figures[at].heading;
   context_parts above_parts;
   for (std::size_t at = 0; at != above_parts.size(); ++at) above_parts[at] = lib::parts[at].heading;
-  std::string out = line_of("REGION", "ON", above, above_parts) + "|---|---|";
+  std::string out = format_line("REGION", "ON", above, above_parts) + "|---|---|";
   for (std::size_t at = 0; at != above.size() + above_parts.size(); ++at) out += "--:|";
   out += "\n";
   const lib::shown_regions shown = lib::regions_to_show(of, how);
   for (const lib::region_node& one : shown.nodes) {
     const std::string name = indent(one.depth) + escaped(one.name);
-    if (one.rows.empty()) out += line_of(name + " (open)", "", {}, {});
+    if (one.rows.empty()) out += format_line(name + " (open)", "", {}, {});
     for (const region* const row : one.rows)
-      out += line_of(row->count == 0 && row->attributes.empty() ? name + " (open)" : name,
-                     lib::device_label(of, row->device), lib::figures_of(*row, static_cast<double>(wall_ns)),
-                     lib::parts_of(row->context));
+      out += format_line(row->count == 0 && row->attributes.empty() ? name + " (open)" : name,
+                         lib::device_label(of, row->device), lib::figures_of(*row, static_cast<double>(wall_ns)),
+                         lib::parts_of(row->context));
   }
-  out += line_of(lib::unmarked_name, "host", lib::figures_of_unmarked(of), {"—", "—", "—"});
+  out += format_line(lib::unmarked_name, "host", lib::figures_of_unmarked(of), {"—", "—", "—"});
   if (const std::string left_out = lib::left_out_text(of, shown); !left_out.empty()) out += "\n" + left_out + "\n";
   return out + "\n" + lib::unmarked_legend(of) + "\n";
 }

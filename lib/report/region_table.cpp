@@ -92,7 +92,7 @@ class table {
     for (std::size_t at = 0; at != parts.size(); ++at) line += right(values[at], columns_of(parts[at]));
     return line;
   }
-  void add_line(const std::string& text) { out_ += line_of(text, columns_); }
+  void add_line(const std::string& text) { out_ += format_line(text, columns_); }
 
   void write_headings() {
     region_figures above;
@@ -102,7 +102,7 @@ class table {
   }
 
   // Two columns a level, as far as half of the room goes; then the level as a number.
-  std::string indent_of(const region_node& one) const {
+  std::string format_indent(const region_node& one) const {
     const std::size_t most = name_columns_ / 2;
     const std::string spaces(2 * one.depth, ' ');
     return spaces.size() > most ? right(fmt::format("{}> ", one.depth), most) : spaces;
@@ -113,13 +113,13 @@ class table {
     std::vector<std::string> made;
     std::map<std::string, std::set<std::string>> alike;
     for (const region_node& one : all) {
-      const std::string indent = indent_of(one), name = printable(one.name);
+      const std::string indent = format_indent(one), name = printable(one.name);
       made.push_back(indent + cut_in_middle(name, name_columns_ - indent.size()));
       alike[made.back()].insert(name);
     }
     for (std::size_t at = 0; at != all.size(); ++at) {
       const std::set<std::string>& same = alike.at(made[at]);
-      const std::string indent = indent_of(all[at]);
+      const std::string indent = format_indent(all[at]);
       if (same.size() == 1 || width(*same.begin()) <= name_columns_ - indent.size()) continue;
       made[at] = indent + cut_around(printable(all[at].name), name_columns_ - indent.size(), common_beginning(same));
     }

@@ -16,7 +16,7 @@ namespace adaptyst { inline namespace v1 {
 
 namespace {
 
-using lib::duration, lib::line_of, lib::percent, lib::printable, lib::right, lib::wrapped;
+using lib::duration, lib::format_line, lib::percent, lib::printable, lib::right, lib::wrapped;
 
 void write_metadata(std::string& out, const profile& of, std::size_t columns) {
   std::string all;
@@ -57,7 +57,7 @@ void write_without_markers(std::string& out, const profile& of, std::size_t colu
   if (functions.size() > most) functions.resize(most);
   if (!functions.empty()) out += "\n" + right("samples", 9) + right("share", 8) + "  function\n";
   for (const auto& [count, name] : functions)
-    out += line_of(
+    out += format_line(
         right(std::to_string(count), 9) +
             right(percent(static_cast<double>(count) / static_cast<double>(std::max<std::uint64_t>(all, 1))), 8) +
             "  " + printable(name),
@@ -88,7 +88,7 @@ std::string to_table(const profile& of, const table_options& how) {
   const std::size_t columns = std::max(how.columns, lib::least_table_columns);
   const std::string engine =
       wrapped(printable(fmt::format("engine {} ({}): {}", of.engine, of.mechanism, of.reason)), columns);
-  std::string out = "\n" + line_of("adaptyst: " + printable(subject_of(of)), columns);
+  std::string out = "\n" + format_line("adaptyst: " + printable(subject_of(of)), columns);
   write_metadata(out, of, columns);
   if (!of.has_markers() && of.options.count("functions") == 0 && of.devices.size() <= 1) {
     write_without_markers(out, of, columns);

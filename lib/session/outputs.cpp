@@ -15,7 +15,7 @@ namespace adaptyst::lib {
 
 namespace {
 
-std::string report_of(const profile& what, const options& asked) {
+std::string format_report(const profile& what, const options& asked) {
   table_options how = asked.rows;
   switch (asked.report) {
     case report_choice::json: return isatty(STDERR_FILENO) != 0 ? printable_json(to_json(what)) : to_json(what);
@@ -30,7 +30,7 @@ std::string report_of(const profile& what, const options& asked) {
 }  // namespace
 
 void put_out(const profile& what, const options& asked, output_names& to) {
-  const std::string report = report_of(what, asked);
+  const std::string report = format_report(what, asked);
   std::fwrite(report.data(), 1, report.size(), stderr);
   std::exception_ptr first;
   for (const output_form form : {output_form::json, output_form::table}) {

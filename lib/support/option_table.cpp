@@ -64,8 +64,10 @@ void set_report(options& to, std::string_view value, errors& wrong) {
   if (at != reports.size()) to.report = static_cast<report_choice>(at);
 }
 
-std::string engine_of(const options& of) { return std::string(engines[static_cast<std::size_t>(of.engine)]); }
-std::string report_of(const options& of) { return std::string(reports[static_cast<std::size_t>(of.report)]); }
+std::string format_engine(const options& of) { return std::string(engines[static_cast<std::size_t>(of.engine)]); }
+std::string format_report_option(const options& of) {
+  return std::string(reports[static_cast<std::size_t>(of.report)]);
+}
 
 void set_output(options& to, std::string_view value, errors& wrong) {
   std::vector<output> asked;
@@ -75,7 +77,7 @@ void set_output(options& to, std::string_view value, errors& wrong) {
   if (!asked.empty()) put_outputs(to, asked, wrong);
 }
 
-std::string outputs_of(const options& of) {
+std::string format_outputs(const options& of) {
   std::string all;
   for (const output& one : of.outputs) all += fmt::format("{}{}", all.empty() ? "" : ";", to_text(one));
   return all;
@@ -90,7 +92,7 @@ void set_overhead(options& to, std::string_view value, errors& wrong) {
   else refuse(wrong, "overhead", value, "none, or from 0.1% to 100%");
 }
 
-std::string overhead_of(const options& of) {
+std::string format_overhead(const options& of) {
   return of.overhead == 0 ? "none" : fmt::format("{:.6g}%", of.overhead * 100);
 }
 
@@ -157,9 +159,9 @@ void set_keep(options& to, std::string_view value, errors& wrong) {
   else to.keep = value;
 }
 
-std::string keep_of(const options& of) { return of.keep; }
+std::string format_keep(const options& of) { return of.keep; }
 
-std::string functions_of(const options& of) { return fmt::format("{}", fmt::join(of.functions, ";")); }
+std::string format_functions(const options& of) { return fmt::format("{}", fmt::join(of.functions, ";")); }
 
 template <std::uint64_t options::*Which>
 std::string number_of(const options& of) {
@@ -204,17 +206,17 @@ const std::vector<option_entry>& option_table() {
   static const auto& all = never_destroyed<std::vector<option_entry>>({
       {"engine", "auto|ebpf|inline|off", list_of(engines),
        "How to observe: in the kernel, by the program's own recorder, or auto: in the kernel where that is permitted",
-       "ebpf: CAP_BPF and CAP_PERFMON", "", no, no, set_engine, engine_of},
+       "ebpf: CAP_BPF and CAP_PERFMON", "", no, no, set_engine, format_engine},
       {"report", "table|json|csv|markdown|none", list_of(reports), "What to print on standard error at the end", "", "",
-       no, no, set_report, report_of},
+       no, no, set_report, format_report_option},
       {"output", "[FORM:]FILE[;…]", any_value,
        "Write the results to this file, in the form that is named or that its suffix tells; %p: pid, %r: MPI rank, %h: "
        "host",
-       "stacks: eBPF", "", list, no, set_output, outputs_of},
+       "stacks: eBPF", "", list, no, set_output, format_outputs},
       {"overhead", "PERCENT%|none", any_value,
        "CPU time that observing may cost a program: the busiest of its short regions are then sampled; none: as much "
        "as it does",
-       "", "", no, no, set_overhead, overhead_of},
+       "", "", no, no, set_overhead, format_overhead},
       {"context", "cpu,faults,samples,counters|none", list_of(contexts),
        "What to ask the kernel about threads in regions: waiting, blocked and switches; page faults; samples; the "
        "processor's counters",
@@ -227,11 +229,11 @@ const std::vector<option_entry>& option_table() {
        "an output of the form trace", "", no, no, set_trace_events, number_of<&options::trace_events>},
       {"keep", "DIRECTORY", any_value,
        "Record into a file in this directory that stays if the program is killed, for `adaptyst report`",
-       "a collector in the program, engine inline, a local file system", "", no, no, set_keep, keep_of},
+       "a collector in the program, engine inline, a local file system", "", no, no, set_keep, format_keep},
       {"functions", "FILE:PATTERN|SET[;…]", any_value,
        "Make regions of these functions as well, which need no markers: those that a pattern names, or those of an "
        "interface, as far as the program uses it",
-       "engine ebpf, and BTF", "", list, commas, set_functions, functions_of},
+       "engine ebpf, and BTF", "", list, commas, set_functions, format_functions},
       {"through_exceptions", "no|yes", list_of(no_yes),
        "Also C++ functions: a program that throws an exception through one of them is terminated", "functions", "", no,
        no, set_flag<&options::through_exceptions>, flag_of<&options::through_exceptions>},

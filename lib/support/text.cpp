@@ -145,7 +145,7 @@ std::string cut_in_middle(const std::string& text, std::size_t to) {
   return fitted(made, to);
 }
 
-std::string line_of(const std::string& text, std::size_t to) {
+std::string format_line(const std::string& text, std::size_t to) {
   std::string line = fitted(text, to);
   line.erase(line.find_last_not_of(' ') + 1);
   return line + "\n";
@@ -189,14 +189,14 @@ std::string wrapped(const std::string& sentence, std::size_t to, std::size_t ind
     const std::size_t end = end_of_word(sentence, at);
     const std::string word = sentence.substr(at, end - at);
     if (!begins && width(line) + 1 + width(word) > to) {
-      out += line_of(line, to);
+      out += format_line(line, to);
       line = std::string(indent + 3, ' ');
     }
     line += (begins ? "" : " ") + word;
     begins = false;
     at = end + 1;
   }
-  return out + line_of(line, to);
+  return out + format_line(line, to);
 }
 
 std::string right(const std::string& text, std::size_t to) {

@@ -40,7 +40,7 @@ std::string right(const std::string& text, std::size_t to);
 // Filled, or with both of its ends: what begins alike often ends differently.
 std::string cut_in_middle(const std::string& text, std::size_t to);
 
-std::string line_of(const std::string& text, std::size_t to = columns);
+std::string format_line(const std::string& text, std::size_t to = columns);
 // A sentence on as many lines as it takes, broken at spaces, but not between a number and its unit; all lines but the
 // first stand 4 columns further in.
 std::string wrapped(const std::string& sentence, std::size_t to = columns, std::size_t indent = 0);

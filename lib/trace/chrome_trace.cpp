@@ -83,7 +83,7 @@ void chrome_trace::finish() {
   tell_failure();
 }
 
-std::string chrome_trace::time_of(std::uint64_t ns) const {
+std::string chrome_trace::format_time(std::uint64_t ns) const {
   const std::uint64_t since = ns > origin_ns_ ? ns - origin_ns_ : 0;
   return fmt::format("{}.{:03}", since / 1000, since % 1000);
 }
@@ -98,7 +98,7 @@ void chrome_trace::write(std::string_view name, std::string_view kind, char phas
                          std::uint32_t track, std::uint64_t time_ns) {
   begin_event();
   fmt::format_to(std::back_inserter(buffer_), R"({{"name":{},"cat":"{}","ph":"{}","pid":{},"tid":{},"ts":{})", name,
-                 kind, phase, process, track, time_of(time_ns));
+                 kind, phase, process, track, format_time(time_ns));
 }
 
 void chrome_trace::write_metadata(const char* what, std::int64_t process, std::uint32_t track,
@@ -168,7 +168,8 @@ void chrome_trace::add_operation(std::int64_t process, const traced_event& event
   const char* const kind = words_(event.site->kind);
   if (track == 0) return add_pair(name, kind, device.process, track, event);
   write(name, kind, 'X', device.process, track, event.begin_ns);
-  fmt::format_to(std::back_inserter(buffer_), R"(,"dur":{}}})", time_of(origin_ns_ + event.end_ns - event.begin_ns));
+  fmt::format_to(std::back_inserter(buffer_), R"(,"dur":{}}})",
+                 format_time(origin_ns_ + event.end_ns - event.begin_ns));
   if (event.submitted_ns == 0) return;
   const std::uint64_t arrow = ++arrows_;
   write(name, "submit", 's', process, event.thread, event.submitted_ns);
@@ -213,7 +214,7 @@ void chrome_trace::add(std::int64_t process, const traced_event& event) {
     case traced_as::scope:
       write(name, kind, 'X', process, event.thread, event.begin_ns);
       fmt::format_to(std::back_inserter(buffer_), R"(,"dur":{}}})",
-                     time_of(origin_ns_ + event.end_ns - event.begin_ns));
+                     format_time(origin_ns_ + event.end_ns - event.begin_ns));
       if (event.site->device != 0) add_operation(process, event);  // an offload: the device is busy meanwhile
       return;
     case traced_as::handle: add_pair(name, kind, process, event.thread, event); return;

@@ -77,7 +77,7 @@ class chrome_trace {
   void write(std::string_view name, std::string_view kind, char phase, std::int64_t process, std::uint32_t track,
              std::uint64_t time_ns);
   void write_metadata(const char* what, std::int64_t process, std::uint32_t track, const std::string& name);
-  std::string time_of(std::uint64_t ns) const;
+  std::string format_time(std::uint64_t ns) const;
   const std::string& quoted(const traced_site& site);
   std::uint32_t track_for(device_tracks& device, const traced_event& operation);
   // What cannot be a slice, which must nest.

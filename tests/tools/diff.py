@@ -18,7 +18,7 @@ def slow_and_fast():
                     [region(["step"], *[48] * 100), region(["step", "flux"], *[20] * 100)])
 
 
-def line_of(table, start):
+def find_line(table, start):
     return next(line for line in table.splitlines() if line.startswith(start)).split()
 
 
@@ -47,9 +47,9 @@ def test_few_events_new_regions_and_more_calls_do_not_fail():
                      [region(["few"], *[60] * 7), region(["more"], *[10] * 200), region(["new"], *[30] * 50)])
     done = adaptyst("diff", *files, "--fail-above", "5%")
     require_equal((done.status, done.err), (0, ""))
-    require_equal(line_of(done.out, "new"), "new host 0+1 — 1.50 us — — — new".split())
-    require_equal(line_of(done.out, "gone"), "gone host 1+0 500 ns — 10 ns — — gone".split())
-    require_equal(line_of(done.out, "few")[-1], "untested")
+    require_equal(find_line(done.out, "new"), "new host 0+1 — 1.50 us — — — new".split())
+    require_equal(find_line(done.out, "gone"), "gone host 1+0 500 ns — 10 ns — — gone".split())
+    require_equal(find_line(done.out, "few")[-1], "untested")
 
 
 def test_tiny_regions_can_be_ignored():
@@ -90,7 +90,7 @@ def test_sets_of_runs():
     for mark in ["--", "--after"]:
         done = adaptyst("diff", *old, mark, *new, "--fail-above", "5%")
         require_equal((done.status, done.err), (1, "adaptyst: slower by more than 5%:\n          step on host: mean 40 ns, now 48 ns (+18.9%)\n"))
-        require_equal(line_of(done.out, "step")[:3] + line_of(done.out, "step")[-1:], ["step", "host", "5+5", "slower"])
+        require_equal(find_line(done.out, "step")[:3] + find_line(done.out, "step")[-1:], ["step", "host", "5+5", "slower"])
     require_equal(adaptyst("diff", *old, "--fail-above=20%", "--", *new).status, 0)
     require_equal(adaptyst("diff", "--fail-above=5%", *new, "--", *old).status, 0)
     found = json.loads(adaptyst("diff", *old, "--", *new, "--format", "json").out)
@@ -102,7 +102,7 @@ def test_sets_of_runs():
 def test_a_slow_run_among_others_is_no_slower_program():
     done = adaptyst("diff", *runs("old", 40, 41, 39, 40, 41), "--", *runs("new", 40, 41, 39, 40, 60), "--fail-above", "5%")
     require_equal((done.status, done.err), (0, ""))
-    require_equal(line_of(done.out, "step")[-1], "unclear")
+    require_equal(find_line(done.out, "step")[-1], "unclear")
 
 
 def test_single_runs_must_differ_by_more_than_the_floor():

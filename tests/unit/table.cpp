@@ -34,7 +34,7 @@ void check_table(const std::string& text) {
 }
 
 // The line that begins with `start`.
-std::string line_of(const std::string& table, const std::string& start) {
+std::string find_line(const std::string& table, const std::string& start) {
   for (const std::string& line : lines(table))
     if (line.rfind(start, 0) == 0) return line;
   FAIL("no line begins with \"" << start << "\" in\n" << table);
@@ -96,30 +96,31 @@ TEST_CASE("a table says who, how, what, where and what it cost") {
   check_table(table);
   CHECK(contains(table, "solver, pid 42"));
   CHECK(contains(table, "engine ebpf (uprobe_multi, nop5 optimised): permitted"));
-  const std::string row = line_of(table, "solve");
+  const std::string row = find_line(table, "solve");
   CHECK(contains(row, " host "));
   CHECK(contains(row, " 10 "));
   CHECK(contains(row, "250 ms"));
   CHECK(contains(row, "25.0%"));
   CHECK(contains(row, "25.0 ms"));
-  CHECK(contains(line_of(table, "gpu3  H200"), "400 ms"));
-  CHECK(contains(line_of(table, "host "), "50.0%"));
+  CHECK(contains(find_line(table, "gpu3  H200"), "400 ms"));
+  CHECK(contains(find_line(table, "host "), "50.0%"));
   CHECK(contains(table, "11 events begun = 10 ended + 1 open + 0 lost"));
   CHECK(contains(table, "2.50 us"));
 }
 
 TEST_CASE("what could not be had is a dash, not 0") {
   adaptyst::profile in = small();
-  CHECK(count_of(line_of(adaptyst::to_table(in), "host "), "—") == 5);  // kernels, exposed, launching, starved, overlap
+  CHECK(count_of(find_line(adaptyst::to_table(in), "host "), "—") ==
+        5);  // kernels, exposed, launching, starved, overlap
   in.devices[0].busy_ns.reset();
-  CHECK(count_of(line_of(adaptyst::to_table(in), "host "), "—") == 8);
+  CHECK(count_of(find_line(adaptyst::to_table(in), "host "), "—") == 8);
   in.devices[0].busy_ns = 0;
   in.devices[0].kernel_ns = 0;
-  const std::string idle = line_of(adaptyst::to_table(in), "host ");
+  const std::string idle = find_line(adaptyst::to_table(in), "host ");
   CHECK(count_of(idle, "—") == 4);
   CHECK(contains(idle, "0 ns"));
   in.processes.clear();
-  CHECK(contains(line_of(adaptyst::to_table(in), "solve"), "—"));  // no share without a duration
+  CHECK(contains(find_line(adaptyst::to_table(in), "solve"), "—"));  // no share without a duration
   in.regions[0].attributes["residual"] = {1, __builtin_nan(""), 0, 0};
   CHECK(contains(adaptyst::to_table(in), "residual —"));
 }
@@ -195,7 +196,7 @@ TEST_CASE("a count that is an estimate is marked, and the budget told") {
   made.regions.push_back(sampled);
   const std::string table = adaptyst::to_table(made);
   check_table(table);
-  CHECK(contains(line_of(table, "hot"), " ~640000 "));
+  CHECK(contains(find_line(table, "hot"), " ~640000 "));
   CHECK(contains(table, "~11 events begun = ~10 ended + 1 open + 0 lost"));
   CHECK(contains(table, "overhead budget: 1 region sampled (~), down to 1 event of 64, counts within 1.0%"));
 }
@@ -391,11 +392,11 @@ TEST_CASE("where the kernel was asked, a region shows on a core, waiting for one
   of.devices.front().context = halo.context;
   const std::string table = adaptyst::to_table(of);
   check_table(table);
-  CHECK(contains(line_of(table, "REGION"), " |  RUN NOCORE BLOCK"));
-  CHECK(contains(line_of(table, "exchange_halo "), " |  10%     7%   83%"));
+  CHECK(contains(find_line(table, "REGION"), " |  RUN NOCORE BLOCK"));
+  CHECK(contains(find_line(table, "exchange_halo "), " |  10%     7%   83%"));
   CHECK(contains(table, "waited 35.0 us for a core, and were blocked 415 us (futex 300 us, I/O 115 us)"));
   of.regions.front().context->open = 1;
-  CHECK(contains(line_of(adaptyst::to_table(of), "exchange_halo "), " |    —      —     —"));
+  CHECK(contains(find_line(adaptyst::to_table(of), "exchange_halo "), " |    —      —     —"));
 }
 
 TEST_CASE("random profiles") {
@@ -414,7 +415,7 @@ TEST_CASE("a share is of the total, whatever is nested; devices that worked at o
   in.offload.busy_ns = 700'000'000;
   const std::string table = adaptyst::to_table(in);
   check_table(table);
-  const std::string row = line_of(table, "solve");
+  const std::string row = find_line(table, "solve");
   CHECK(contains(row, "  250 ms  100 ms  25.0%"));
   CHECK(contains(table, "devices: 250 ms of their work went on at once"));
 }
@@ -443,7 +444,7 @@ TEST_CASE("time outside all regions has a row, so that rows add up to the run") 
   in.accounting.open = 0;
   for (adaptyst::region& row : in.regions) row.threads = 1;
   in.processes[0].threads = 1;
-  const auto row = [&in] { return line_of(adaptyst::to_table(in), "(unmarked) "); };
+  const auto row = [&in] { return find_line(adaptyst::to_table(in), "(unmarked) "); };
   CHECK(contains(row(), "  750 ms  750 ms  75.0%"));
   CHECK(contains(unwrapped(adaptyst::to_table(in)), "it adds up to 100 %"));
   in.regions.push_back(region({"kernel"}, 1, 500'000'000));  // which a device runs meanwhile
@@ -459,7 +460,7 @@ TEST_CASE("time outside all regions is a dash where it cannot be known, and it i
   const auto check = [](const adaptyst::profile& in, const char* why) {
     CAPTURE(why);
     const std::string table = adaptyst::to_table(in);
-    CHECK(count_of(line_of(table, "(unmarked) "), "—") == 10);
+    CHECK(count_of(find_line(table, "(unmarked) "), "—") == 10);
     CHECK(contains(unwrapped(table), std::string("not known: ") + why));
   };
   adaptyst::profile in = known;
@@ -493,8 +494,8 @@ TEST_CASE("both engines have the same columns, and a line says why some are dash
     return adaptyst::to_table(with, wide);
   }();
   const std::string without = adaptyst::to_table(in, wide);
-  CHECK(line_of(asked, "REGION") == line_of(without, "REGION"));
-  CHECK(contains(line_of(asked, "REGION"),
+  CHECK(find_line(asked, "REGION") == find_line(without, "REGION"));
+  CHECK(contains(find_line(asked, "REGION"),
                  "THREADS   CALLS    TIME    SELF   %RUN    MEAN     P99 | RUNNING NO-CORE BLOCKED"));
   CHECK(contains(unwrapped(asked), "RUNNING, NO-CORE, BLOCKED: parts of TIME on a core"));
   CHECK(contains(unwrapped(without), "RUNNING, NO-CORE, BLOCKED: the kernel was not asked: context=cpu tells"));
@@ -512,14 +513,14 @@ TEST_CASE("a table is as wide as is asked, and keeps both ends of long names") {
     how.columns = across;
     const std::string table = adaptyst::to_table(in, how);
     for (const std::string& line : lines(table)) CHECK(width(line) <= across);
-    CHECK(width(line_of(table, "REGION")) == across);
+    CHECK(width(find_line(table, "REGION")) == across);
     for (const char* const field : {"u", "v", "w"})
       CHECK(contains(table, across == 200 ? begin + field + end + field : std::string("]") + field));
     CHECK(contains(table, "\nKokkos:"));
   }
   adaptyst::table_options narrow;
   narrow.columns = 10;
-  CHECK(width(line_of(adaptyst::to_table(in, narrow), "REGION")) == 80);
+  CHECK(width(find_line(adaptyst::to_table(in, narrow), "REGION")) == 80);
 }
 
 TEST_CASE("names that differ in the middle alone are shown from there") {
@@ -714,8 +715,8 @@ TEST_CASE("a device is called the same in every table, and the host is no other 
   for (const std::string& table : {adaptyst::to_table(in), adaptyst::to_table(adaptyst::compare(in, in)),
                                    adaptyst::to_table(meter.next(in, 1e9))}) {
     CAPTURE(table);
-    CHECK(contains(line_of(table, "solve "), " host "));
-    CHECK(contains(line_of(table, "kernel "), " cpu0 "));
+    CHECK(contains(find_line(table, "solve "), " host "));
+    CHECK(contains(find_line(table, "kernel "), " cpu0 "));
   }
   for (const std::string& table : {adaptyst::to_table(in), adaptyst::to_table(meter.next(in, 1e9))}) {
     CHECK(contains(table, "\nhost  "));

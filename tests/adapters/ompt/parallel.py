@@ -51,7 +51,7 @@ def check(runtime):
                    f"{what}: threads of nested regions")
 
 
-def line_of(text):
+def find_line(text):
     return next(number for number, line in enumerate((here / "uneven.cpp").read_text().splitlines(), 1) if text in line)
 
 
@@ -72,12 +72,12 @@ def check_names(runtime):
     for more in ([], [work / "other.o"]):
         with_lines = names(runtime, "-g", *more)
         for kind, pragma in [("parallel", "#pragma omp parallel num_threads(2)"), ("loop", "#pragma omp for")]:
-            name = f"uneven_loop uneven.cpp:{line_of(pragma)} {kind}"
+            name = f"uneven_loop uneven.cpp:{find_line(pragma)} {kind}"
             failures.equal([one["path"][-1] for one in with_lines[kind]], [name], f"{what}: with -g, a {kind}")
     for kind, pragma in [("parallel", "#pragma omp parallel num_threads(2)"), ("loop", "#pragma omp for")]:
         site = with_lines[kind][0]["site"]
         failures.equal((site["function"], site["line"], pathlib.Path(site["file"]).name),
-                       ("uneven_loop", line_of(pragma), "uneven.cpp"), f"{what}: its site")
+                       ("uneven_loop", find_line(pragma), "uneven.cpp"), f"{what}: its site")
     named = names(runtime)["parallel"][0]["path"][-1]
     failures.check(re.fullmatch(r"(main|\(anonymous namespace\)::uneven_loop)\+0x[0-9a-f]+ parallel", named),
                    f"{what}: by symbols", named)
