@@ -1,10 +1,11 @@
-// What the maps of the ebpf engine take in the kernel, without context: of 200 call paths that are used on every processor of
-// a machine with 256, computed from the same on this one.
+// What the maps of the ebpf engine take in the kernel, without context: of 200 call paths that are used on every
+// processor of a machine with 256, computed from the same on this one.
 //
 // The paths are really used, by a thread on each processor. Then each map is asked what it is and what it holds, and
-// /proc/self/fdinfo says what it takes. What is counted by processor (arrays, rows) is scaled to 256 of them. What the kernel
-// does not tell is added: an element takes as much as kmalloc() has room for, and the allocator of BPF maps keeps some at
-// hand on every processor that has taken one. Names count as if each had been met first on another processor.
+// /proc/self/fdinfo says what it takes. What is counted by processor (arrays, rows) is scaled to 256 of them. What the
+// kernel does not tell is added: an element takes as much as kmalloc() has room for, and the allocator of BPF maps
+// keeps some at hand on every processor that has taken one. Names count as if each had been met first on another
+// processor.
 #include "measure.hpp"
 
 #ifndef ADAPTYST_BENCH_EBPF
@@ -54,7 +55,7 @@ void use_paths_everywhere(std::size_t processors) {
 std::size_t rounded(std::size_t bytes) { return (bytes + 7) / 8 * 8; }
 
 // What kmalloc() takes for it.
-std::size_t slab_of(std::size_t bytes) {
+std::size_t find_slab(std::size_t bytes) {
   if (bytes > 64 && bytes <= 96) return 96;
   if (bytes > 128 && bytes <= 192) return 192;
   std::size_t slab = 8;
@@ -62,8 +63,8 @@ std::size_t slab_of(std::size_t bytes) {
   return slab;
 }
 
-// How many elements the allocator of BPF maps has at hand on a processor that has taken `taken`: a few from the start, and a
-// batch more whenever there are few left (kernel/bpf/memalloc.c).
+// How many elements the allocator of BPF maps has at hand on a processor that has taken `taken`: a few from the start,
+// and a batch more whenever there are few left (kernel/bpf/memalloc.c).
 std::size_t kept_at_hand(std::size_t bytes, std::size_t taken) {
   const bool is_small = bytes <= 256;
   const std::size_t low = is_small ? 32 : std::max<std::size_t>(32 * 256 / bytes, 1);
@@ -109,7 +110,7 @@ std::size_t memory_there(int map, const bpf_map_info& of, std::size_t told, std:
   const std::size_t takers = std::min(there, machine);
   std::size_t elements = there + (machine - takers) * kept_at_hand(element, 0);
   if (takers != 0) elements += takers * kept_at_hand(element, there / takers);
-  return told - here * element + elements * slab_of(element);
+  return told - here * element + elements * find_slab(element);
 }
 
 }  // namespace

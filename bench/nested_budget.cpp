@@ -73,7 +73,7 @@ struct observed {
   std::vector<double> floor_ns;             // what each sample was shortened by
 };
 
-double total_of(const adaptyst::profile& in, const char* name) {
+double find_total(const adaptyst::profile& in, const char* name) {
   double sum = 0;
   for (const adaptyst::region& row : in.regions)
     if (row.path.back() == name) sum += static_cast<double>(row.total_ns);
@@ -97,11 +97,11 @@ observed observe(void (*program)(unsigned), std::uint64_t times, unsigned turns,
     const double truth = idle * 2 * static_cast<double>(times);
     made.floor_ns.push_back(found.sampled_floor_ns.value_or(0));
     made.slowdown.push_back(100 * (with / idle - 1));
-    made.outer.push_back(total_of(found, "outer") / truth);
-    made.middle.push_back(total_of(found, "middle") / truth / middle);
-    made.leaf.push_back(total_of(found, "leaf") / truth / leaf);
-    made.child_over_parent.push_back(std::max(total_of(found, "leaf") / total_of(found, "middle"),
-                                              total_of(found, "middle") / total_of(found, "outer")));
+    made.outer.push_back(find_total(found, "outer") / truth);
+    made.middle.push_back(find_total(found, "middle") / truth / middle);
+    made.leaf.push_back(find_total(found, "leaf") / truth / leaf);
+    made.child_over_parent.push_back(std::max(find_total(found, "leaf") / find_total(found, "middle"),
+                                              find_total(found, "middle") / find_total(found, "outer")));
   }
   return made;
 }

@@ -49,7 +49,7 @@ __noinline int make_row(uint64_t path) {
   return 0;
 }
 
-static __always_inline struct adaptyst_context_row* row_of(uint64_t path) {
+static __always_inline struct adaptyst_context_row* find_row(uint64_t path) {
   struct adaptyst_context_row* row = 0;
   if (path == 1) {
     count(ADAPTYST_CONTEXT_UNREADABLE);
@@ -91,7 +91,7 @@ static __always_inline void book_major_faults(struct adaptyst_context_thread* th
   uint64_t major = task->maj_flt;
   struct adaptyst_context_row* row;
   if (major == thread->major_faults) return;
-  row = row_of(thread->faulted);
+  row = find_row(thread->faulted);
   if (row) __sync_fetch_and_add(&row->major_faults, major - thread->major_faults);
   thread->major_faults = major;
 }
@@ -130,7 +130,7 @@ static __always_inline void come_back(struct adaptyst_context_thread* thread) {
   struct adaptyst_context_row* row;
   if (!left) return;
   thread->left_ns = 0;
-  row = row_of(thread->path);
+  row = find_row(thread->path);
   if (!row) return;
   if (!woken) {
     woken = now;
@@ -180,7 +180,7 @@ static __always_inline int book_fault(uint64_t address) {
   if (is_timed(bpf_get_prandom_u32())) begin_ns = bpf_ktime_get_ns();
   if (task->maj_flt != thread->major_faults) book_major_faults(thread, task);
   thread->faulted = region_of_current(thread);
-  row = row_of(thread->faulted);
+  row = find_row(thread->faulted);
   if (row) __sync_fetch_and_add(&row->faults, 1);
   if (begin_ns) add_cost(begin_ns, 1 << ADAPTYST_COST_ONE_OF_LOG2);
   return 0;

@@ -62,7 +62,7 @@ static __always_inline uint64_t find_recorder(uint64_t process) {
 }
 
 /* The state of a process, if it is laid out as we know it; else 0. */
-static __always_inline uint64_t state_of(const struct adaptyst_kernel_process* process) {
+static __always_inline uint64_t find_state(const struct adaptyst_kernel_process* process) {
   uint64_t state = process->state;
   uint64_t found;
   if (!state && process->object &&
@@ -81,7 +81,7 @@ static __always_inline uint64_t own_recorder(struct adaptyst_function_stack* sta
   if (stack->recorder) return stack->recorder;
   number = own_process();
   process = bpf_map_lookup_elem(&processes, &number);
-  state = process ? state_of(process) : 0;
+  state = process ? find_state(process) : 0;
   if (!state || bpf_probe_read_user(&owners, sizeof(owners), (const void*)(state + layout.owners)) ||
       owners == stack->owners)
     return 0;
@@ -89,8 +89,8 @@ static __always_inline uint64_t own_recorder(struct adaptyst_function_stack* sta
   return stack->recorder = find_recorder(state);
 }
 
-/* Finds the innermost marker that is open around a function with this stack pointer. Markers below the stack pointer have
- * been left by longjmp(), which the recorder has not noticed yet. */
+/* Finds the innermost marker that is open around a function with this stack pointer. Markers below the stack pointer
+ * have been left by longjmp(), which the recorder has not noticed yet. */
 __noinline int find_marker(uint64_t here) {
   struct adaptyst_function_stack* stack = own_stack(0);
   uint64_t recorder;

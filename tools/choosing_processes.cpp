@@ -39,7 +39,7 @@ bool is_there(std::int64_t process) {
   return stat(fmt::format("/proc/{}", process).c_str(), &its) == 0;
 }
 
-std::string program_of(const std::string& process) {
+std::string find_program(const std::string& process) {
   char path[PATH_MAX];
   const ssize_t bytes = readlink(fmt::format("/proc/{}/exe", process).c_str(), path, sizeof path);
   const std::string file(path, bytes > 0 ? static_cast<std::size_t>(bytes) : 0);
@@ -47,7 +47,7 @@ std::string program_of(const std::string& process) {
 }
 
 // Observers have markers, too, by which they find out what one costs.
-bool is_observer(std::int64_t process) { return program_of(std::to_string(process)) == program_of("self"); }
+bool is_observer(std::int64_t process) { return find_program(std::to_string(process)) == find_program("self"); }
 
 // Neither ours nor, under sudo, of who has called us.
 bool is_strangers(std::int64_t process) {

@@ -35,7 +35,7 @@ std::vector<std::string> choices_of(const CLI::Option& option) {
   return CLI::detail::split(type.substr(open + 1, close - open - 1), ',');
 }
 
-notes notes_of(const CLI::App& of) {
+notes find_notes(const CLI::App& of) {
   notes found;
   std::istringstream lines(of.get_footer());
   bool begins = true;

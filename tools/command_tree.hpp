@@ -23,7 +23,7 @@ struct notes {
   std::vector<std::string> examples;  // without the "$ "
   std::vector<std::string> paragraphs;
 };
-notes notes_of(const CLI::App& of);
+notes find_notes(const CLI::App& of);
 
 // "adaptyst run [OPTIONS] COMMAND..."
 std::string format_synopsis(const CLI::App& of, const std::string& name);

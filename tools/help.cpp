@@ -13,7 +13,7 @@ namespace adaptyst::tools {
 
 namespace {
 
-std::string row_of(const CLI::Option& option) {
+std::string format_row(const CLI::Option& option) {
   const std::string default_value = option.get_default_str();
   return fmt::format("| `{}` | {}{} |\n", cell(usage_of(option)), cell(option.get_description()),
                      default_value.empty() ? "" : fmt::format("; `{}` if not given", default_value));
@@ -21,8 +21,8 @@ std::string row_of(const CLI::Option& option) {
 
 std::string format_rows(const CLI::App& of) {
   std::string rows = "| argument | meaning |\n|---|---|\n";
-  for (const CLI::Option* option : positionals_of(of)) rows += row_of(*option);
-  for (const CLI::Option* option : options_of(of)) rows += row_of(*option);
+  for (const CLI::Option* option : positionals_of(of)) rows += format_row(*option);
+  for (const CLI::Option* option : options_of(of)) rows += format_row(*option);
   return rows;
 }
 
@@ -32,26 +32,26 @@ std::string paragraphs_of(const notes& said) {
   return text;
 }
 
-std::string examples_of(const notes& said) {
+std::string find_examples(const notes& said) {
   std::string text;
   for (const std::string& example : said.examples) text += fmt::format("$ {}\n", example);
   return text.empty() ? text : fmt::format("\n```console\n{}```\n", text);
 }
 
-std::string section_of(const CLI::App& command, const std::string& program) {
+std::string format_section(const CLI::App& command, const std::string& program) {
   const std::string name = program + " " + command.get_name();
-  const notes said = notes_of(command);
+  const notes said = find_notes(command);
   return fmt::format("\n## {}\n\n{}.\n\n`{}`\n{}\n{}{}", name, command.get_description(),
-                     format_synopsis(command, name), examples_of(said), format_rows(command), paragraphs_of(said));
+                     format_synopsis(command, name), find_examples(said), format_rows(command), paragraphs_of(said));
 }
 
 std::string format_markdown(const CLI::App& program) {
   const std::string& name = program.get_name();
-  const notes said = notes_of(program);
+  const notes said = find_notes(program);
   std::string page =
       fmt::format("# The command `{0}`\n\n{1}. This page is what `{0} help --markdown` prints.\n{2}{3}\n{4}", name,
-                  program.get_description(), examples_of(said), paragraphs_of(said), format_rows(program));
-  for (const CLI::App* command : subcommands_of(program)) page += section_of(*command, name);
+                  program.get_description(), find_examples(said), paragraphs_of(said), format_rows(program));
+  for (const CLI::App* command : subcommands_of(program)) page += format_section(*command, name);
   return page;
 }
 

@@ -70,7 +70,7 @@ std::string entries(const char* heading, const std::vector<const CLI::Option*>& 
 
 std::string terminal_help::make_help(const CLI::App* of, std::string name, CLI::AppFormatMode) const {
   const std::size_t to = help_width();
-  const notes said = notes_of(*of);
+  const notes said = find_notes(*of);
   std::string text = flowed(of->get_description() + ".", to, 0, 0);
   text += "\n" + flowed("Usage: " + format_synopsis(*of, name), to, 7, 0);
   if (!said.examples.empty()) text += "\nExamples:\n";

@@ -88,7 +88,7 @@ std::string reference(const std::string& page, const char* then) {
 
 std::string format_manual(const CLI::App& program) {
   const std::string& name = program.get_name();
-  const notes said = notes_of(program);
+  const notes said = find_notes(program);
   std::string page = heading(name) + name_section(name, program.get_description());
   page += fmt::format(".SH SYNOPSIS\n.B {}\n", roff(format_synopsis(program, name)));
   page += description_section(program.get_description(), said) + ".SH COMMANDS\n";
@@ -102,7 +102,7 @@ std::string format_manual(const CLI::App& program) {
 
 std::string format_manual(const CLI::App& command, const CLI::App& program) {
   const std::string name = page_name(command, program);
-  const notes said = notes_of(command);
+  const notes said = find_notes(command);
   std::string page = heading(name) + name_section(name, command.get_description());
   page += fmt::format(".SH SYNOPSIS\n.B {}\n",
                       roff(format_synopsis(command, program.get_name() + " " + command.get_name())));

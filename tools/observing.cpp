@@ -16,7 +16,7 @@ namespace adaptyst::tools {
 namespace {
 
 // "trace_events" → "--trace-events"
-std::string flag_of(const lib::option_entry& one) {
+std::string find_flag(const lib::option_entry& one) {
   std::string flag = "--" + std::string(one.name);
   std::replace(flag.begin(), flag.end(), '_', '-');
   return flag;
@@ -62,7 +62,7 @@ void add_one(CLI::App& to, observing_options& options, const lib::option_entry& 
   const bool is_flag = !one.words.empty() && one.words.front() == "no";
   if (is_flag) {
     to.add_flag_callback(
-        flag_of(one),
+        find_flag(one),
         [&options, &one] {
           std::vector<error> none;
           one.set(options.options, "yes", none);
@@ -77,11 +77,12 @@ void add_one(CLI::App& to, observing_options& options, const lib::option_entry& 
                                        one.has_commas ? std::vector<std::string_view>{} : words);
   CLI::Option* made = nullptr;
   if (one.is_list) {
-    made = to.add_option(flag_of(one), options.lists[std::string(one.name)], meaning + "; may be given several times");
+    made =
+        to.add_option(find_flag(one), options.lists[std::string(one.name)], meaning + "; may be given several times");
     made->allow_extra_args(false);  // a process number may stand behind it
   } else {
     made = to.add_option_function<std::string>(
-        flag_of(one),
+        find_flag(one),
         [&options, &one](const std::string& value) {
           std::vector<error> none;
           one.set(options.options, value, none);
@@ -134,7 +135,7 @@ double observing_options::polling_seconds() const {
   constexpr double of_timeline = 0.005;
   constexpr double of_stacks = 0.1;
   const adaptyst::options all = asked();
-  if (!all.file_of(output_form::trace).empty()) return std::min(seconds, of_timeline);
+  if (!all.find_file(output_form::trace).empty()) return std::min(seconds, of_timeline);
   return all.wants_samples() ? std::min(seconds, of_stacks) : seconds;
 }
 
@@ -179,8 +180,8 @@ error in_flags(const error& what) {
     // Not that of $ADAPTYST: ADAPTYST=engine=inline.
     if (at == std::string::npos || (at != 0 && hint[at - 1] != ' ')) continue;
     const std::size_t value = at + name.size();
-    if (is_flag && hint.compare(value, 3, "yes") == 0) hint.replace(at, name.size() + 3, flag_of(one));
-    else hint.replace(at, name.size(), flag_of(one) + " ");
+    if (is_flag && hint.compare(value, 3, "yes") == 0) hint.replace(at, name.size() + 3, find_flag(one));
+    else hint.replace(at, name.size(), find_flag(one) + " ");
   }
   return {what.summary(), what.subject(), 0, hint};
 }

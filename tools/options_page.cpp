@@ -66,7 +66,7 @@ std::string options_in_markdown() {
   std::string page(intro);
   page += "| option | values | default | meaning | needs |\n|---|---|---|---|---|\n";
   for (const lib::option_entry& one : lib::option_table()) {
-    const std::string by_default = lib::default_of(one);
+    const std::string by_default = lib::find_default(one);
     page += fmt::format("| `{}` | `{}` | {} | {} | {} |\n", one.name, cell(std::string(one.values)),
                         by_default.empty() ? std::string(one.otherwise) : fmt::format("`{}`", by_default),
                         cell(std::string(one.meaning)), one.needs);
@@ -83,7 +83,7 @@ std::string options_in_text() {
   const std::size_t to = help_width();
   std::string text = "Options of $ADAPTYST and of collectors, name=value joined by commas:\n";
   for (const lib::option_entry& one : lib::option_table()) {
-    const std::string by_default = lib::default_of(one);
+    const std::string by_default = lib::find_default(one);
     text += "\n" + flowed(fmt::format("{}={}{}{}", one.name, one.values,
                                       by_default.empty() ? "" : fmt::format(" [{}]", by_default),
                                       one.needs.empty() ? "" : fmt::format(" (needs {})", one.needs)),

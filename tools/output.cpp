@@ -55,7 +55,7 @@ std::string complaint_on(const std::string& file) {
   const std::optional<output> made = lib::parse_output(file, wrong);
   if (!made) return fmt::format("{}; {}", wrong.front().summary(), wrong.front().hint());
   if (made->form == output_form::json || made->form == output_form::table) return {};
-  return fmt::format("no {} can be made of it; known are json, table", lib::name_of(made->form));
+  return fmt::format("no {} can be made of it; known are json, table", lib::form_name(made->form));
 }
 
 }  // namespace

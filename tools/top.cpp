@@ -136,7 +136,7 @@ class live_view {
     const double cpu_ns = cpu_time_ns();
     const double wall_ns = std::chrono::duration<double, std::nano>(now - last_).count();
     activity seen = meter_.next(watching_.changes(), wall_ns);
-    for (active_region& row : seen.regions) row.processes = watching_.processes_of(row.id);
+    for (active_region& row : seen.regions) row.processes = watching_.find_processes(row.id);
     add_idle(seen, latest_);
     latest_ = std::move(seen);
     if (latest_.wall_ns > 0) own_cpu_ = (cpu_ns - last_cpu_ns_) / wall_ns;
@@ -159,12 +159,12 @@ class live_view {
     how.regions = size.lines;
     how.order = order_;
     std::string shown = to_table(latest_, how);
-    shown += lib::format_line(fmt::format("q quit   s sort (now by {})", name_of(order_)), size.columns);
+    shown += lib::format_line(fmt::format("q quit   s sort (now by {})", order_name(order_)), size.columns);
     if (!notes_.empty()) shown += lib::format_line(notes_.back().summary(), size.columns);
     return screen_->show(shown);
   }
 
-  static const char* name_of(activity_order order) {
+  static const char* order_name(activity_order order) {
     switch (order) {
       case activity_order::total: return "total";
       case activity_order::rate: return "per s";

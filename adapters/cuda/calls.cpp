@@ -19,7 +19,7 @@ bool has(std::string_view text, std::string_view part) noexcept { return text.fi
 
 }  // namespace
 
-role role_of(const char* function) noexcept {
+role find_role(const char* function) noexcept {
   const std::string_view name(function);
   if (has(name, "ProfilerStop") || has(name, "DeviceReset") || has(name, "CtxReset") || has(name, "CtxDestroy"))
     return ends_profile;
@@ -38,7 +38,7 @@ cupti::result calls::subscribe() noexcept {
     for (std::uint32_t function = 1; function != max_functions; ++function) {
       const char* name = nullptr;
       if (in_.get_callback_name(domain, function, &name) == cupti::success && name != nullptr)
-        roles_[domain - cupti::domain_driver][function] = role_of(name);
+        roles_[domain - cupti::domain_driver][function] = find_role(name);
     }
   }
   return in_.subscribe(&subscriber_, &calls::on_call, this);

@@ -14,7 +14,7 @@ namespace cuda_adapter {
 enum role : std::uint8_t { nothing = 0, gives_work = 1, waits = 2, ends_profile = 4 };
 
 // By its name, as the runtime and the driver call it, with or without a version behind it.
-role role_of(const char* function) noexcept;
+role find_role(const char* function) noexcept;
 
 class calls {
  public:

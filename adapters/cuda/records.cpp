@@ -35,7 +35,7 @@ operation_kind kind_of_copy(cupti::copy direction) noexcept {
 
 // Numbers of streams are unique in their context.
 template <class Record>
-std::uint64_t queue_of(const Record& one) noexcept {
+std::uint64_t find_queue(const Record& one) noexcept {
   return (std::uint64_t{one.context} << 32) | one.stream;
 }
 
@@ -80,15 +80,15 @@ void records::complete(std::uint8_t* buffer, std::size_t valid_bytes) noexcept {
 
 void records::read(const void* record, std::vector<finished>& into) {
   const auto copy = [&](const cupti::memcpy_record& one, std::uint32_t correlation) {
-    into.push_back({one.start, one.end, one.bytes, queue_of(one), one.device, correlation, kind_of_copy(one.direction),
-                    &name_of_copy(one.direction)});
+    into.push_back({one.start, one.end, one.bytes, find_queue(one), one.device, correlation,
+                    kind_of_copy(one.direction), &name_of_copy(one.direction)});
   };
   int kind;
   std::memcpy(&kind, record, sizeof kind);
   switch (static_cast<cupti::activity>(kind)) {
     case cupti::activity::concurrent_kernel: {
       const auto& one = *static_cast<const cupti::kernel_record*>(record);
-      into.push_back({one.start, one.end, 0, queue_of(one), one.device, one.correlation, operation_kind::kernel,
+      into.push_back({one.start, one.end, 0, find_queue(one), one.device, one.correlation, operation_kind::kernel,
                       &name_of_kernel(one.name)});
       return;
     }
@@ -103,7 +103,7 @@ void records::read(const void* record, std::vector<finished>& into) {
       static const std::string name = "memset";
       const auto& one = *static_cast<const cupti::memset_record*>(record);
       into.push_back(
-          {one.start, one.end, one.bytes, queue_of(one), one.device, one.correlation, operation_kind::fill, &name});
+          {one.start, one.end, one.bytes, find_queue(one), one.device, one.correlation, operation_kind::fill, &name});
       return;
     }
   }

@@ -16,7 +16,7 @@ adapters::known_names known;
 
 }  // namespace
 
-std::string_view name_of(construct what, const void* code) noexcept {
+std::string_view find_name(construct what, const void* code) noexcept {
   const char* const kind = kinds[static_cast<std::uint32_t>(what)];
   if (code == nullptr) return kind;
   // Addresses have 47 bits.

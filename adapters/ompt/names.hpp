@@ -11,7 +11,7 @@ enum class construct : std::uint32_t { parallel, teams, loop, sections, target, 
 
 // "loop @solver+0x1234", as in <adaptyst/adapter/code_name.hpp>. Remembered; any thread.
 // Alone "loop" where there is no address, or when there are more than 1,000 constructs.
-std::string_view name_of(construct what, const void* code) noexcept;
+std::string_view find_name(construct what, const void* code) noexcept;
 
 }  // namespace adaptyst::ompt
 

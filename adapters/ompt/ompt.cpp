@@ -56,7 +56,7 @@ void on_parallel_begin(ompt_data_t*, const ompt_frame_t*, ompt_data_t* parallel,
   if (!is_awake()) return;
   const bool is_league = (static_cast<unsigned>(flags) & ompt_parallel_league) != 0;
   callback_region begun =
-      callback_region::begin(name_of(is_league ? construct::teams : construct::parallel, code), place);
+      callback_region::begin(find_name(is_league ? construct::teams : construct::parallel, code), place);
   if (at >= of_thread::max_teams) return begun.abandon();
   here.teams[at].begin(begun, code);
   parallel->ptr = &here.teams[at];
@@ -99,7 +99,7 @@ void on_work(ompt_work_t what, ompt_scope_endpoint_t endpoint, ompt_data_t*, omp
   const int kind = static_cast<int>(what);
   const bool is_loop = kind == work_loop || (kind >= work_loop_static && kind <= work_loop_other);
   if (!is_awake() || (!is_loop && kind != work_sections)) return open.push({});
-  open.push(callback_region::begin(name_of(is_loop ? construct::loop : construct::sections, code), place));
+  open.push(callback_region::begin(find_name(is_loop ? construct::loop : construct::sections, code), place));
 }
 
 // Older runtimes have one kind for all implicit barriers; the closing one stands nowhere, or where the region begins.
@@ -168,7 +168,7 @@ void on_target(ompt_target_t what, ompt_scope_endpoint_t endpoint, int number, o
     case 4: is = construct::update; break;
     default: break;
   }
-  const std::string_view name = name_of(is, code);
+  const std::string_view name = find_name(is, code);
   target->value = (may_go_on ? callback_region::begin(name, place) : callback_region::begin_wait(name, place)).number();
 }
 
@@ -183,7 +183,7 @@ void on_target_submit(ompt_scope_endpoint_t endpoint, ompt_data_t*, ompt_id_t* n
   *number = 0;  // it may hold an older one
   if (!is_awake()) return;
   of_thread& here = self();
-  *number = here.tasks.begin(submit(name_of(construct::kernel, here.target_code), devices.at(here.target_device), 0,
+  *number = here.tasks.begin(submit(find_name(construct::kernel, here.target_code), devices.at(here.target_device), 0,
                                     operation_kind::kernel, place.file, place.function, place.line));
 }
 

@@ -105,13 +105,13 @@ elf_probe region_end_probe() {
 }
 
 // Where the library would put a probe on a function; it must begin as it was written.
-function_place place_of(const char* function, entry_kind expected) {
+function_place find_place(const char* function, entry_kind expected) {
   for (const function_place& place : find_functions(self, function))
     if (place.entry == expected) return place;
   throw error(std::string("cannot find ") + function + " in this program as it was written", 0, "it was stripped");
 }
 
-const volatile unsigned char* code_of(study_function* function, const function_place& place) {
+const volatile unsigned char* find_code(study_function* function, const function_place& place) {
   return reinterpret_cast<const volatile unsigned char*>(function) + place.past_entry;
 }
 
@@ -126,12 +126,12 @@ std::vector<method> make_methods() {
   };
   const elf_probe marker = region_end_probe();
   const auto* const marker_code = reinterpret_cast<const volatile unsigned char*>(&adaptyst_probe_region_end);
-  const function_place nop1 = place_of("study_nop1", entry_kind::nop1);
-  function_place nop5 = place_of("study_nop5", entry_kind::push);
+  const function_place nop1 = find_place("study_nop1", entry_kind::nop1);
+  function_place nop5 = find_place("study_nop5", entry_kind::push);
   nop5.offset -= std::exchange(nop5.past_entry, 0);  // in functions of others the library steps past the nop
-  const function_place push = place_of("study_push", entry_kind::push);
-  const function_place stepped = place_of("study_xor", entry_kind::single_stepped);
-  const auto* const push_code = code_of(study_push, push);
+  const function_place push = find_place("study_push", entry_kind::push);
+  const function_place stepped = find_place("study_xor", entry_kind::single_stepped);
+  const auto* const push_code = find_code(study_push, push);
   const auto work = measured_with::work;
   const auto no_work = measured_with::no_work;
 
@@ -141,7 +141,7 @@ std::vector<method> make_methods() {
       {"usdt_classic", work, marked, at({marker.offset, marker.semaphore_offset}), marker_code, breakpoint},
       {"usdt_optimised", work, marked, at({marker.offset + 1, marker.semaphore_offset}), marker_code + 1, call},
       {"uprobe_emulated", work, unmarked<study_push>, at({push.offset, 0}), push_code, breakpoint},
-      {"uprobe_single_step", work, unmarked<study_xor>, at({stepped.offset, 0}), code_of(study_xor, stepped),
+      {"uprobe_single_step", work, unmarked<study_xor>, at({stepped.offset, 0}), find_code(study_xor, stepped),
        breakpoint},
       {"uprobe_pair", work, unmarked<study_push>,
        [] { return std::make_unique<function_program>("study_push", false); }, push_code, breakpoint},
@@ -150,8 +150,8 @@ std::vector<method> make_methods() {
       {"entry_empty", no_work, unmarked<study_push>,
        [place = uprobe_place{push.offset, 0}] { return std::make_unique<empty_program>(place); }, push_code,
        breakpoint},
-      {"usdt_classic", no_work, unmarked<study_nop1>, at({nop1.offset, 0}), code_of(study_nop1, nop1), breakpoint},
-      {"usdt_optimised", no_work, unmarked<study_nop5>, at({nop5.offset, 0}), code_of(study_nop5, nop5), call},
+      {"usdt_classic", no_work, unmarked<study_nop1>, at({nop1.offset, 0}), find_code(study_nop1, nop1), breakpoint},
+      {"usdt_optimised", no_work, unmarked<study_nop5>, at({nop5.offset, 0}), find_code(study_nop5, nop5), call},
   };
 }
 

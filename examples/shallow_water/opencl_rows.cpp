@@ -107,8 +107,8 @@ class opencl_rows : public row_device {
     for (const quantity each : quantities) {
       double* const to = next.row(each, block_.rows.first) - stencil;
       const std::size_t bytes = bytes_of(block_.rows);
-      require(clEnqueueReadBuffer(queue_.get(), next_.get(), CL_FALSE, offset_of(each, block_.rows.first), bytes, to, 0,
-                                  nullptr, &told_),
+      require(clEnqueueReadBuffer(queue_.get(), next_.get(), CL_FALSE, find_offset(each, block_.rows.first), bytes, to,
+                                  0, nullptr, &told_),
               "clEnqueueReadBuffer");
       tell("download rows", {bytes});
     }
@@ -119,7 +119,7 @@ class opencl_rows : public row_device {
 
   void sum_rows(const field& now, std::vector<totals>& of_rows) override {
     upload(now, block_.rows);
-    set_arguments(sum_rows_, now_.get(), row_sums_.get(), row_of(block_.rows.first), cl_long{pitch_}, cl_long{plane_},
+    set_arguments(sum_rows_, now_.get(), row_sums_.get(), find_row(block_.rows.first), cl_long{pitch_}, cl_long{plane_},
                   cl_long{block_.columns});
     run("sum rows", sum_rows_, std::size(quantities), block_.rows,
         {3 * bytes_of(block_.rows), 3.0 * block_.columns * block_.rows.size()});
@@ -144,13 +144,13 @@ class opencl_rows : public row_device {
     throw std::runtime_error("OpenCL: " + std::string(name_) + " cannot compile the kernels:\n" + log.c_str());
   }
 
-  cl_long row_of(int number) const { return number - block_.with_halo().first; }
+  cl_long find_row(int number) const { return number - block_.with_halo().first; }
   std::size_t bytes_of(row_range rows) const {
     return static_cast<std::size_t>(pitch_) * static_cast<std::size_t>(rows.size()) * sizeof(double);
   }
-  std::size_t offset_of(quantity which, int row) const {
+  std::size_t find_offset(quantity which, int row) const {
     return (static_cast<std::size_t>(which) * static_cast<std::size_t>(plane_) +
-            static_cast<std::size_t>(pitch_) * static_cast<std::size_t>(row_of(row))) *
+            static_cast<std::size_t>(pitch_) * static_cast<std::size_t>(find_row(row))) *
            sizeof(double);
   }
 
@@ -175,7 +175,7 @@ class opencl_rows : public row_device {
   void upload(const field& from, row_range rows) {
     for (const quantity each : quantities) {
       const std::size_t bytes = bytes_of(rows);
-      require(clEnqueueWriteBuffer(queue_.get(), now_.get(), CL_FALSE, offset_of(each, rows.first), bytes,
+      require(clEnqueueWriteBuffer(queue_.get(), now_.get(), CL_FALSE, find_offset(each, rows.first), bytes,
                                    from.row(each, rows.first) - stencil, 0, nullptr, &told_),
               "clEnqueueWriteBuffer");
       tell("upload rows", {bytes});
@@ -186,14 +186,14 @@ class opencl_rows : public row_device {
               const stage& by) {
     const auto columns = static_cast<std::size_t>(block_.columns);
     const row_range around = widened(rows, stencil), with_far_faces{rows.first, rows.last + 1};
-    set_arguments(velocities_, from.get(), moving_.get(), row_of(around.first), cl_long{pitch_}, cl_long{plane_},
+    set_arguments(velocities_, from.get(), moving_.get(), find_row(around.first), cl_long{pitch_}, cl_long{plane_},
                   block_.water.dry);
     run("velocities", velocities_, static_cast<std::size_t>(pitch_), around,
         work_in(around, 5 * sizeof(double), flops_per_velocities));
-    set_arguments(fluxes_, from.get(), moving_.get(), through_.get(), row_of(rows.first), cl_long{pitch_},
+    set_arguments(fluxes_, from.get(), moving_.get(), through_.get(), find_row(rows.first), cl_long{pitch_},
                   cl_long{plane_}, block_.water.gravity);
     run("fluxes", fluxes_, columns + 1, with_far_faces, work_in(rows, 9 * sizeof(double), flops_per_fluxes));
-    set_arguments(update_, from.get(), base.get(), to.get(), through_.get(), row_of(rows.first), cl_long{pitch_},
+    set_arguments(update_, from.get(), base.get(), to.get(), through_.get(), find_row(rows.first), cl_long{pitch_},
                   cl_long{plane_}, by.dt_over_dx, by.dt_over_dy, by.keep);
     run(what, update_, columns, rows, work_in(rows, 15 * sizeof(double), flops_per_sums));
   }
@@ -204,7 +204,7 @@ class opencl_rows : public row_device {
   }
 
   void fill_sides(row_range rows) {
-    set_arguments(fill_sides_, predicted_.get(), row_of(rows.first), cl_long{pitch_}, cl_long{plane_},
+    set_arguments(fill_sides_, predicted_.get(), find_row(rows.first), cl_long{pitch_}, cl_long{plane_},
                   cl_long{block_.columns}, cl_int{block_.edges == boundary::wall});
     run("fill sides", fill_sides_, std::size(quantities), rows, {});
   }

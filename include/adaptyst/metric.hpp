@@ -25,12 +25,12 @@ __attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN void record_instant(site& marke
 #define ADAPTYST_METRIC(name, value) ADAPTYST_DETAIL_INSTANT(ADAPTYST_SITE_METRIC, name, static_cast<double>(value))
 #define ADAPTYST_MARK(name) ADAPTYST_DETAIL_INSTANT(ADAPTYST_SITE_MARK, name, 0.0)
 
-#define ADAPTYST_DETAIL_INSTANT(kind, name, value)                                                                   \
-  do {                                                                                                               \
-    ADAPTYST_DETAIL_SITE(adaptyst_site, kind, __func__, name);                                                       \
-    if (ADAPTYST_DETAIL_AWAKE())                                                                                     \
-      ::adaptyst::detail::record_instant(                                                                            \
-          adaptyst_site, ::adaptyst::detail::name_of<ADAPTYST_DETAIL_IS_LITERAL(name)>(adaptyst_site, name), value); \
+#define ADAPTYST_DETAIL_INSTANT(kind, name, value)                                                                    \
+  do {                                                                                                                \
+    ADAPTYST_DETAIL_SITE(adaptyst_site, kind, __func__, name);                                                        \
+    if (ADAPTYST_DETAIL_AWAKE())                                                                                      \
+      ::adaptyst::detail::record_instant(                                                                             \
+          adaptyst_site, ::adaptyst::detail::get_name<ADAPTYST_DETAIL_IS_LITERAL(name)>(adaptyst_site, name), value); \
   } while (false)
 
 #ifndef ADAPTYST_LINK_MARKERS

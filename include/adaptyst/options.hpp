@@ -5,9 +5,9 @@
 //   asked.overhead = 0.05;
 //   adaptyst::collector collector(asked);
 //
-// The same as text, in $ADAPTYST and in the constructors that take a string: "output=profile-%r.json;report.txt,overhead=5%".
-// docs/options.md lists the names, and what each needs. A value out of its range is told on standard error and left out,
-// as is what a string says that is not known; the rest holds.
+// The same as text, in $ADAPTYST and in the constructors that take a string:
+// "output=profile-%r.json;report.txt,overhead=5%". docs/options.md lists the names, and what each needs. A value out of
+// its range is told on standard error and left out, as is what a string says that is not known; the rest holds.
 #ifndef ADAPTYST_OPTIONS_HPP
 #define ADAPTYST_OPTIONS_HPP
 
@@ -56,13 +56,13 @@ struct options {
   bool single_stepped = false;         // also functions whose entry costs a second trap
 
   // Where the output of a form goes; empty: nowhere.
-  std::string file_of(output_form form) const {
+  std::string find_file(output_form form) const {
     for (const output& one : outputs)
       if (one.form == form) return one.file;
     return {};
   }
   bool wants_samples() const {
-    return context.samples || !file_of(output_form::folded).empty() || !file_of(output_form::speedscope).empty();
+    return context.samples || !find_file(output_form::folded).empty() || !find_file(output_form::speedscope).empty();
   }
 };
 

@@ -15,7 +15,7 @@ struct foreign_object {
   std::uint32_t abi;
 };
 
-inline std::string name_of(const foreign_object& one) {
+inline std::string display_name(const foreign_object& one) {
   return fmt::format("{} was built for ABI version {}, not {}", one.file, one.abi, int{ADAPTYST_ABI_VERSION});
 }
 

@@ -66,7 +66,7 @@ std::vector<std::string_view> function_set_names() {
   return names;
 }
 
-std::vector<function_request> functions_of_set(std::string_view name) {
+std::vector<function_request> find_set(std::string_view name) {
   for (const named_set& set : sets()) {
     if (set.name != name) continue;
     std::vector<function_request> requests;
@@ -80,7 +80,7 @@ std::vector<function_request> functions_of_set(std::string_view name) {
 }
 
 std::vector<function_request> requests_of(std::string_view text) {
-  if (text.find(':') == std::string_view::npos) return functions_of_set(text);
+  if (text.find(':') == std::string_view::npos) return find_set(text);
   return {parse_function(text)};
 }
 

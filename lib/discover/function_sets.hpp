@@ -9,9 +9,9 @@
 
 namespace adaptyst::lib {
 
-// mpi, opencl, cuda, hip, openmp, blas, io or malloc. Libraries that are not loaded do no harm. Throws error for another
-// name.
-std::vector<function_request> functions_of_set(std::string_view name);
+// mpi, opencl, cuda, hip, openmp, blas, io or malloc. Libraries that are not loaded do no harm. Throws error for
+// another name.
+std::vector<function_request> find_set(std::string_view name);
 
 // Their names.
 std::vector<std::string_view> function_set_names();

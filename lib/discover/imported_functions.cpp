@@ -13,7 +13,7 @@ namespace {
 std::string_view base_name(std::string_view file) { return file.substr(file.rfind('/') + 1); }
 
 // "libmpi" of "/usr/lib/libmpi.so.40.30.4" and of "libmpi_cxx.so.40"; empty: it is no library.
-std::string_view family_of(std::string_view file) {
+std::string_view find_family(std::string_view file) {
   const std::string_view name = base_name(file);
   if (name.find(".so") == std::string_view::npos) return {};
   std::string_view family = name.substr(0, name.find_first_of("._-"));
@@ -29,8 +29,8 @@ std::set<std::string> imported_functions(const std::vector<std::string>& files, 
                                          const std::set<std::string>& from) {
   const auto is_of_them = [&](std::string_view file) {
     return std::any_of(from.begin(), from.end(), [&](const std::string& one) {
-      const std::string_view family = family_of(one);
-      return !family.empty() && family_of(file) == family;
+      const std::string_view family = find_family(one);
+      return !family.empty() && find_family(file) == family;
     });
   };
   std::set<std::string> found;

@@ -37,7 +37,7 @@ struct process_search::state {
 
   void look(pid_t process, known_process& at, clock::time_point now) {
     at.has_markers = lib::is_ours(process) && lib::has_objects(process, files);
-    at.image = at.has_markers ? lib::image_of(process) : "";
+    at.image = at.has_markers ? lib::find_image(process) : "";
     at.pause = std::clamp(2 * at.pause, first_pause, longest_pause);
     at.next_look = now + at.pause;
   }
@@ -54,7 +54,7 @@ std::vector<std::int64_t> process_search::find() {
     if (process == getpid()) continue;
     known_process& at = state_->known[process];
     if (const auto known = before.find(process); known != before.end()) at = std::move(known->second);
-    if (at.has_markers ? at.image != lib::image_of(process) : now >= at.next_look) {
+    if (at.has_markers ? at.image != lib::find_image(process) : now >= at.next_look) {
       if (at.has_markers) at.pause = milliseconds{0};
       state_->look(process, at, now);
     }

@@ -30,7 +30,7 @@ std::vector<pid_t> running_processes() {
   return found;
 }
 
-std::vector<pid_t> children_of(pid_t process) {
+std::vector<pid_t> find_children(pid_t process) {
   std::vector<pid_t> all;
   std::error_code none;
   std::filesystem::directory_iterator thread(fmt::format("/proc/{}/task", process), none), end;

@@ -12,7 +12,7 @@ namespace adaptyst::lib {
 std::vector<pid_t> running_processes();
 
 // That it has started, and that run; none where it cannot be told.
-std::vector<pid_t> children_of(pid_t process);
+std::vector<pid_t> find_children(pid_t process);
 
 // Whether it is our user's; for root, each is.
 bool is_ours(pid_t process);

@@ -38,7 +38,7 @@ std::uint64_t site_id(std::string_view file, const function_place& place) {
   return detail::hash(id, detail::text_of(file));
 }
 
-std::string first_of(const std::set<std::string>& names, std::size_t most) {
+std::string list_first(const std::set<std::string>& names, std::size_t most) {
   const std::vector<std::string> first(
       names.begin(), std::next(names.begin(), static_cast<std::ptrdiff_t>(std::min(names.size(), most))));
   const std::string list = fmt::format("{}", fmt::join(first, ", "));
@@ -79,9 +79,9 @@ std::vector<error> explain(const std::vector<refused_function>& all, const std::
   for (const auto& [why, of] : by_reason) {
     std::string list;
     if (of.imported.empty()) {
-      list = first_of(of.others, most_others);
+      list = list_first(of.others, most_others);
     } else {
-      list = first_of(of.imported, max_imported) + ", which the program imports";
+      list = list_first(of.imported, max_imported) + ", which the program imports";
       if (!of.others.empty()) list += fmt::format(", and {} that it does not", of.others.size());
     }
     told.emplace_back(fmt::format("{}: {}", list, why), *(of.imported.empty() ? of.others : of.imported).begin(), 0,

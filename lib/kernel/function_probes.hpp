@@ -1,7 +1,7 @@
 // Regions from functions that carry no markers: probes on their entries and returns, summed in the kernel.
 //
 //   function_probes probes({pid});
-//   for (const refused_function& one : probes.attach("/usr/lib/libmpi.so.40", functions_of_set("mpi"))) …
+//   for (const refused_function& one : probes.attach("/usr/lib/libmpi.so.40", find_set("mpi"))) …
 //   measured now = probes.read();
 //
 // A call costs the program 0.9 us, and what a return probe does to its stack is not harmless: docs/function-probes.md.

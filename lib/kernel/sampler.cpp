@@ -42,7 +42,7 @@ void on_each_processor(Work&& work) {
   }
 }
 
-thread_state state_of(std::uint32_t state) {
+thread_state to_state(std::uint32_t state) {
   if (state == ADAPTYST_SAMPLE_BLOCKED) return thread_state::blocked;
   return state == ADAPTYST_SAMPLE_WAITING ? thread_state::waiting : thread_state::on_cpu;
 }
@@ -102,7 +102,7 @@ sample_sums sampler::read() const {
   sample_sums sums;
   for_each_entry<adaptyst_sample_key, adaptyst_sample_row>(
       loaded_->maps.samples, [&](const adaptyst_sample_key& key, const adaptyst_sample_row* row) {
-        sums.rows.push_back({key.process, key.path, state_of(key.state), key.user, key.kernel, row->count, row->ns});
+        sums.rows.push_back({key.process, key.path, to_state(key.state), key.user, key.kernel, row->count, row->ns});
       });
   for_each_entry<std::uint64_t, adaptyst_sample_stack>(
       loaded_->maps.kept_stacks, [&](std::uint64_t id, const adaptyst_sample_stack* stack) {

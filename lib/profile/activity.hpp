@@ -26,7 +26,7 @@ namespace adaptyst { inline namespace v1 {
 struct active_region {
   std::vector<std::string> path;
   std::uint64_t id = 0;                 // as region::id
-  std::vector<std::int64_t> processes;  // that have run it, where that is known: observer::processes_of()
+  std::vector<std::int64_t> processes;  // that have run it, where that is known: observer::find_processes()
   region_kind kind = region_kind::region;
   std::optional<adaptyst::device_kind> device_kind;  // empty for a device that the profile does not list
   std::uint32_t device_index = 0;

@@ -59,7 +59,7 @@ void add_up(sides& of, std::size_t before) {
   }
 }
 
-double total_of(const std::optional<compared_side>& side) {
+double find_total(const std::optional<compared_side>& side) {
   return side ? static_cast<double>(side->total_ns.value_or(0)) : 0;
 }
 
@@ -152,7 +152,7 @@ comparison compare(const profiles& before, const profiles& after, double least_s
   std::vector<sides> rows;
   for (auto& [names, both] : found) {
     add_up(both, before.size());
-    if (total_of(both.before) < least_before && total_of(both.after) < least_after) {
+    if (find_total(both.before) < least_before && find_total(both.after) < least_after) {
       ++made.ignored;
       continue;
     }
@@ -167,8 +167,8 @@ comparison compare(const profiles& before, const profiles& after, double least_s
   for (compared_region& one : made.regions)
     if (!one.before || !one.after) one.found = one.before ? change_verdict::vanished : change_verdict::appeared;
   const auto moved = [&](const compared_region& of) {
-    return std::abs(total_of(of.after) / static_cast<double>(after.size()) -
-                    total_of(of.before) / static_cast<double>(before.size()));
+    return std::abs(find_total(of.after) / static_cast<double>(after.size()) -
+                    find_total(of.before) / static_cast<double>(before.size()));
   };
   std::stable_sort(made.regions.begin(), made.regions.end(),
                    [&](const compared_region& a, const compared_region& b) { return moved(a) > moved(b); });

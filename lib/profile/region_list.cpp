@@ -14,7 +14,7 @@ std::string display_name(const measured_site& site) {
   return site.label.empty() ? site.name : site.name + " [" + site.label + "]";
 }
 
-const measured_site& site_of(const measured& in, const measured_path& path) {
+const measured_site& find_site(const measured& in, const measured_path& path) {
   static const auto& unknown =
       never_destroyed<measured_site>({"(name unreadable)", {}, {}, {}, 0, ADAPTYST_SITE_REGION, {}});
   const auto found = in.sites.find(path.site);
@@ -35,7 +35,7 @@ std::vector<std::string> spell(const measured& in, std::uint64_t id, std::size_t
       names.emplace_back(unknown_beginning);
       break;
     }
-    names.push_back(display_name(site_of(in, path->second)));
+    names.push_back(display_name(find_site(in, path->second)));
     id = path->second.parent;
   }
   std::reverse(names.begin(), names.end());
@@ -54,7 +54,7 @@ region region_list::name(const measured& from, std::uint64_t id) const {
   // As long as they are, unless there are too many.
   made.path = spell(from, id, max_names - names_ < max_names_of_path ? 2 : max_names_of_path);
   const auto path = from.paths.find(id);
-  const measured_site* const site = path != from.paths.end() ? &site_of(from, path->second) : nullptr;
+  const measured_site* const site = path != from.paths.end() ? &find_site(from, path->second) : nullptr;
   if (site != nullptr) {
     made.parent = path->second.parent;
     made.site = {site->file, site->line, site->function};
@@ -69,7 +69,7 @@ region region_list::name(const measured& from, std::uint64_t id) const {
 void region_list::count(region& made, const measured& from) const {
   const std::uint64_t id = made.id;
   const auto path = from.paths.find(id);
-  const measured_site* const site = path != from.paths.end() ? &site_of(from, path->second) : nullptr;
+  const measured_site* const site = path != from.paths.end() ? &find_site(from, path->second) : nullptr;
   const bool is_metric = site != nullptr && site->kind == ADAPTYST_SITE_METRIC;
   const auto found = from.rows.find(id);
   const bool has_durations = found != from.rows.end() && found->second.count != 0 && !is_metric &&
@@ -100,7 +100,7 @@ void region_list::count(region& made, const measured& from) const {
   if (const auto held = metrics_.find(id); held != metrics_.end())
     for (const std::uint64_t metric : held->second) {
       const measured_row& row = from.rows.at(metric);
-      const measured_site& its = site_of(from, from.paths.at(metric));
+      const measured_site& its = find_site(from, from.paths.at(metric));
       if (row.attributes.empty()) continue;
       attribute said = row.attributes.front();
       said.metrics = said.count;
@@ -143,7 +143,7 @@ void region_list::update(const measured& from, const std::vector<std::uint32_t>&
     if (row == from.rows.end()) return update_all(from, device_index);  // it is gone
     if (row->second.count == 0 && !row->second.context) continue;
     const auto path = from.paths.find(id);
-    const bool is_metric = path != from.paths.end() && site_of(from, path->second).kind == ADAPTYST_SITE_METRIC;
+    const bool is_metric = path != from.paths.end() && find_site(from, path->second).kind == ADAPTYST_SITE_METRIC;
     // A number belongs to the region that was open; outside any region it stands for itself.
     const std::uint64_t holder = is_metric && path->second.parent != 0 ? path->second.parent : id;
     if (is_metric) metrics_[holder].insert(id);

@@ -13,7 +13,7 @@ struct children {
   bool markers = false;
 };
 
-const measured_site* site_of(const measured& in, std::uint64_t path) {
+const measured_site* find_site(const measured& in, std::uint64_t path) {
   const auto known = in.paths.find(path);
   if (known == in.paths.end()) return nullptr;
   const auto site = in.sites.find(known->second.site);
@@ -25,7 +25,7 @@ const measured_site* site_of(const measured& in, std::uint64_t path) {
 void settle_self_times(measured& in) {
   std::unordered_map<std::uint64_t, children> below;
   for (const auto& [id, row] : in.rows) {
-    const measured_site* const site = site_of(in, id);
+    const measured_site* const site = find_site(in, id);
     if (site == nullptr) continue;
     const bool is_function = site->kind == ADAPTYST_SITE_FUNCTION;
     if (!is_function && !is_scope(site->kind)) continue;
@@ -35,7 +35,7 @@ void settle_self_times(measured& in) {
   }
   for (auto& [id, row] : in.rows) {
     const auto found = below.find(id);
-    const measured_site* const site = site_of(in, id);
+    const measured_site* const site = find_site(in, id);
     if (found == below.end() || site == nullptr) continue;
     const bool mixed = site->kind == ADAPTYST_SITE_FUNCTION ? found->second.markers : found->second.functions;
     if (mixed) row.self_ns = row.total_ns - std::min(row.total_ns, found->second.total_ns);

@@ -166,7 +166,7 @@ std::optional<kept_head> read_kept_head(const descriptor& file) noexcept {
   return head;
 }
 
-kept_owner state_of(const detail::store_owner& owner) {
+kept_owner find_state(const detail::store_owner& owner) {
   char host[HOST_NAME_MAX + 1] = {};
   gethostname(host, sizeof host - 1);
   if (std::strncmp(host, owner.host, sizeof owner.host) != 0 || owner.process == 0 || owner.process > INT_MAX)
@@ -175,7 +175,7 @@ kept_owner state_of(const detail::store_owner& owner) {
   const auto process = static_cast<pid_t>(owner.process);
   if (!std::equal(boot.begin(), boot.end(), owner.boot) || !is_running(process, owner.started))
     return kept_owner::has_ended;
-  const std::string program = program_of(process);  // empty: it is not shown to us
+  const std::string program = find_program(process);  // empty: it is not shown to us
   return program.empty() || program.compare(0, sizeof owner.command - 1, owner.command) == 0
              ? kept_owner::runs
              : kept_owner::runs_another_program;

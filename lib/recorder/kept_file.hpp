@@ -1,4 +1,5 @@
-// The store of this process in a file that stays when it is killed: the flight recorder of a job that hits its time limit.
+// The store of this process in a file that stays when it is killed: the flight recorder of a job that hits its time
+// limit.
 #ifndef ADAPTYST_LIB_RECORDER_KEPT_FILE_HPP
 #define ADAPTYST_LIB_RECORDER_KEPT_FILE_HPP
 
@@ -17,8 +18,8 @@ namespace adaptyst::lib {
 
 class kept_file {
  public:
-  // A new file of its own in the directory, of 1 GiB of which what is used takes place. Markers record there from now on, also
-  // after this is gone. Throws error, also where markers have recorded elsewhere before.
+  // A new file of its own in the directory, of 1 GiB of which what is used takes place. Markers record there from now
+  // on, also after this is gone. Throws error, also where markers have recorded elsewhere before.
   explicit kept_file(const std::string& directory);
   ~kept_file();
   kept_file(const kept_file&) = delete;
@@ -50,7 +51,7 @@ std::optional<kept_head> read_kept_head(const descriptor& file) noexcept;
 
 // What has become of the process that it belongs to.
 enum class kept_owner { runs, runs_another_program, has_ended, was_elsewhere };
-kept_owner state_of(const detail::store_owner& owner);
+kept_owner find_state(const detail::store_owner& owner);
 
 }  // namespace adaptyst::lib
 

@@ -118,7 +118,7 @@ class recorder_reader::pass {
     for (const std::uint64_t object : state_.objects) {
       adaptyst_object block{};
       // Where a library was unloaded there may be something else.
-      if (memory_.read(object, block) && (block.process == 0 || store_of(memory_, block.process) == state_.address))
+      if (memory_.read(object, block) && (block.process == 0 || find_store(memory_, block.process) == state_.address))
         unrecorded += block.unrecorded;
     }
     kept_.was_late_ = is_late();
@@ -293,7 +293,7 @@ class recorder_reader::pass {
     if (const kept_row& known = kept.rows[number]; known.site != nullptr && known.path == from.id)
       return keep(std::move(read), known.site, kept, number);
     if (const auto known = kept_.sum_.paths.find(from.id); known != kept_.sum_.paths.end())
-      return keep(std::move(read), site_of(known->second.site), kept, number);
+      return keep(std::move(read), find_site(known->second.site), kept, number);
     if (unnamed_.empty()) unnamed_.reserve(std::min(max_unnamed, kept.rows.size() - number));
     unnamed_.push_back({address_of(from.path), std::move(read), &kept, number});
     if (unnamed_.size() == max_unnamed) name_all();
@@ -348,7 +348,7 @@ class recorder_reader::pass {
   // Names the path with this id, and those above it; returns its marker, or null when there is no such path.
   const measured_site* name_path(const memory& names, std::uint64_t address, std::uint64_t id) {
     measured& in = kept_.sum_;
-    if (const auto known = in.paths.find(id); known != in.paths.end()) return site_of(known->second.site);
+    if (const auto known = in.paths.find(id); known != in.paths.end()) return find_site(known->second.site);
     const measured_site* site_of_first = nullptr;
     for (std::uint32_t step = 0; address != 0 && step <= detail::max_depth; ++step) {
       adaptyst_path path{};
@@ -369,7 +369,7 @@ class recorder_reader::pass {
     return site_of_first;
   }
 
-  const measured_site* site_of(std::uint64_t id) const {
+  const measured_site* find_site(std::uint64_t id) const {
     const auto found = kept_.sum_.sites.find(id);
     return found != kept_.sum_.sites.end() ? &found->second : nullptr;
   }
@@ -477,7 +477,7 @@ measured read_recorders(const process_state& of) {
 }
 
 process_state own_state(std::uint64_t process) {
-  process_state made{&own_memory(), store_of(own_memory(), process), {}, process};
+  process_state made{&own_memory(), find_store(own_memory(), process), {}, process};
   const loader_walk alone;
   detail::for_each_object([&](adaptyst_object& object, const detail::loaded_object&) {
     made.objects.push_back(reinterpret_cast<std::uint64_t>(&object));
@@ -486,7 +486,7 @@ process_state own_state(std::uint64_t process) {
   return made;
 }
 
-std::uint64_t store_of(const memory& in, std::uint64_t process) {
+std::uint64_t find_store(const memory& in, std::uint64_t process) {
   std::uint64_t store = 0;
   return process != 0 && in.read(process + offsetof(detail::process, store), store) ? store : 0;
 }

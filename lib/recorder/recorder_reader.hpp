@@ -24,7 +24,7 @@ struct process_state {
 // That of this process, as it is now, by the address of its detail::process.
 process_state own_state(std::uint64_t process);
 // Of another's memory; 0: it cannot be read, or there is none.
-std::uint64_t store_of(const memory& in, std::uint64_t process);
+std::uint64_t find_store(const memory& in, std::uint64_t process);
 
 // Keeps what it has read: reading again costs next to nothing for rows that have not changed, and what was read last is
 // there when the process is not.
@@ -41,10 +41,11 @@ class recorder_reader {
   void update(const process_state& of);
   // All rows and the account of the epoch that was read last.
   const measured& result() const noexcept { return sum_; }
-  // How many threads have recorded something; one that took over the recorder of a dead thread counts with it. Empty: nothing
-  // could be read.
+  // How many threads have recorded something; one that took over the recorder of a dead thread counts with it. Empty:
+  // nothing could be read.
   std::optional<std::uint32_t> threads() const noexcept;
-  // The paths whose rows are no longer what they were when this was last called; those whose rows are gone are among them.
+  // The paths whose rows are no longer what they were when this was last called; those whose rows are gone are among
+  // them.
   path_set take_changed() { return std::exchange(changed_, {}); }
 
  private:

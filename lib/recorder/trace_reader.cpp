@@ -114,7 +114,7 @@ void trace_reader::take(const trace_entry& entry, known_ring& from, const taker&
     return;
   }
   traced_event made;
-  made.site = site_of(entry.path_and_what & ~detail::traced_bits);
+  made.site = find_site(entry.path_and_what & ~detail::traced_bits);
   made.thread = static_cast<std::uint32_t>(numbers[2]);
   switch (what) {
     case traced::operation:
@@ -141,7 +141,7 @@ void trace_reader::take(const trace_entry& entry, known_ring& from, const taker&
   to(made);
 }
 
-const traced_site* trace_reader::site_of(std::uint64_t address) {
+const traced_site* trace_reader::find_site(std::uint64_t address) {
   static const auto& unknown = never_destroyed<traced_site>({"?", region_kind::region, 0});
   if (const auto known = sites_.find(address); known != sites_.end()) return &known->second;
   adaptyst_path path{};

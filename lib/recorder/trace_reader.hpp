@@ -23,8 +23,8 @@ class trace_reader {
 
   using taker = std::function<void(const traced_event&)>;
 
-  // Hands over all that has come since the last look, of each thread in the order in which it ended. `of`: the same process,
-  // by way of what can be read of it now.
+  // Hands over all that has come since the last look, of each thread in the order in which it ended. `of`: the same
+  // process, by way of what can be read of it now.
   void read(const process_state& of, const taker& to);
   void read(const taker& to) { read(of_, to); }
 
@@ -47,7 +47,7 @@ class trace_reader {
   void read_ring(std::uint64_t address, known_ring& known, const taker& to);
   void tell(std::uint64_t address, known_ring& of);
   void take(const detail::trace_entry& entry, known_ring& from, const taker& to);
-  const traced_site* site_of(std::uint64_t path);
+  const traced_site* find_site(std::uint64_t path);
 
   process_state of_;
   clock_reading now_;

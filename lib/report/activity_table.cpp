@@ -19,7 +19,7 @@ using lines = std::vector<std::string>;
 
 std::string shown(const std::optional<double>& fraction) { return fraction ? percent(*fraction) : "—"; }
 
-std::string name_of(const process_info& process) {
+std::string display_name(const process_info& process) {
   return fmt::format("{} {}", printable(process.command.substr(process.command.rfind('/') + 1)), process.pid);
 }
 
@@ -27,7 +27,7 @@ std::string subject_of(const activity& of) {
   constexpr std::size_t max_names = 4;
   std::string names;
   for (std::size_t at = 0; at != std::min(of.processes.size(), max_names); ++at)
-    names += (at == 0 ? ": " : ", ") + name_of(of.processes[at]);
+    names += (at == 0 ? ": " : ", ") + display_name(of.processes[at]);
   if (of.processes.size() > max_names) names += ", …";
   return fmt::format("adaptyst: {} process{}{}; engine {}{}", of.processes.size(), of.processes.size() == 1 ? "" : "es",
                      names, of.engine, of.wall_ns > 0 ? ", the last " + duration(of.wall_ns) : "");
@@ -58,7 +58,7 @@ constexpr std::size_t process_columns = 12;
 constexpr std::size_t columns_of_numbers = process_columns + 6 + 9 + 8 + 8 + 9 + 9 + 9;
 
 // "4711", "4711 +3"
-std::string processes_of(const active_region& row) {
+std::string format_processes(const active_region& row) {
   if (row.processes.empty()) return "—";
   const std::string first = std::to_string(row.processes.front());
   return row.processes.size() == 1 ? first : fmt::format("{} +{}", first, row.processes.size() - 1);
@@ -66,7 +66,7 @@ std::string processes_of(const active_region& row) {
 
 std::string line_of_region(const active_region& row, std::size_t name_columns) {
   std::string line = cut_in_middle(path_label(row.path, name_columns), name_columns);
-  line += " " + fitted(processes_of(row), process_columns - 1);
+  line += " " + fitted(format_processes(row), process_columns - 1);
   line += " " + fitted(device_label(row.device_kind, row.device_index, row.on_host), 5);
   line += right(row.per_second ? quantity(*row.per_second, "") : "—", 9);
   line += right(shown(row.self_share), 8) + right(shown(row.total_share), 8);

@@ -16,7 +16,7 @@ bool ends_in(std::string_view name, std::string_view end) {
 }
 
 // Nanoseconds in one of its units; 0: it is no time.
-double time_unit_of(std::string_view name) {
+double find_time_unit(std::string_view name) {
   if (name.find("per_") != std::string_view::npos) return 0;  // a rate
   constexpr std::pair<const char*, double> units[] = {
       {"_ns", 1}, {"_us", 1e3}, {"_ms", 1e6}, {"_s", 1e9}, {"_seconds", 1e9}};
@@ -31,7 +31,7 @@ bool is_in_bytes(std::string_view name) {
 
 std::string value_text(std::string_view name, double value) {
   if (!std::isfinite(value)) return "—";
-  if (const double unit = time_unit_of(name); unit != 0)
+  if (const double unit = find_time_unit(name); unit != 0)
     return (value < 0 ? "-" : "") + duration(std::abs(value) * unit);
   return is_in_bytes(name) ? quantity(value, "B") : fmt::format("{:.4g}", value);
 }
@@ -41,7 +41,7 @@ std::string value_text(std::string_view name, double value) {
 std::string attribute_text(const std::string& name, const attribute& values, const region& of) {
   if (!std::isfinite(values.sum)) return printable(name) + " —";
   const double seconds = static_cast<double>(of.total_ns) * 1e-9;
-  const bool is_amount = values.metrics == 0 || time_unit_of(name) != 0;
+  const bool is_amount = values.metrics == 0 || find_time_unit(name) != 0;
   for (const auto& [rated, unit] : {std::pair{"bytes", "B"}, std::pair{"flops", "FLOP"}})
     if (name == rated && seconds > 0)
       return quantity(values.sum, unit) + " at " + quantity(values.sum / seconds, unit) + "/s";

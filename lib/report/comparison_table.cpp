@@ -28,7 +28,7 @@ std::string format_interval(const std::optional<change_interval>& of) {
   return fmt::format("{}…{}%", end(of->low), end(of->high));
 }
 
-std::string total_of(const std::optional<compared_side>& side) {
+std::string format_total(const std::optional<compared_side>& side) {
   const std::optional<double> total = side ? side->total_of_run_ns() : std::nullopt;
   return total ? duration(*total) : "—";
 }
@@ -45,7 +45,7 @@ std::string runs_of(const compared_region& row) {
 std::string line_of_region(const compared_region& row) {
   return cut_in_middle(path_label(row.path, name_columns), name_columns) + " " +
          fitted(device_label(row.device_kind, row.device_index, row.on_host), 5) + right(runs_of(row), 6) +
-         right(total_of(row.before), 9) + right(total_of(row.after), 9) + right(format_mean(row.before), 9) +
+         right(format_total(row.before), 9) + right(format_total(row.after), 9) + right(format_mean(row.before), 9) +
          right(format_change(row.change_of_mean), 8) + right(format_interval(row.interval), 15) + " " +
          to_string(row.found);
 }

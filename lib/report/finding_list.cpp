@@ -27,7 +27,7 @@ std::string format_region(const finding& of) {
   return path_label(of.path, max_columns);
 }
 
-std::string device_of(const finding& of, const profile& in) { return device_label(in, of.device); }
+std::string format_device(const finding& of, const profile& in) { return device_label(in, of.device); }
 
 std::string above_all(const finding& of) { return of.path.empty() ? "" : ", above all in " + format_region(of); }
 
@@ -61,12 +61,13 @@ std::string sentence_on(const finding& of, const profile& in) {
       return fmt::format("observing cost {} of the {}, the limit is {}{}", part, in.budget ? "CPU time" : "run",
                          percent(of.against), above_all(of));
     case finding_kind::starved_device:
-      return fmt::format("{}: idle {} of the time, with nothing submitted", device_of(of, in), part);
+      return fmt::format("{}: idle {} of the time, with nothing submitted", format_device(of, in), part);
     case finding_kind::exposed_copies:
-      return fmt::format("{}: {} of its work was copying beside no kernel{}", device_of(of, in), part, above_all(of));
+      return fmt::format("{}: {} of its work was copying beside no kernel{}", format_device(of, in), part,
+                         above_all(of));
     case finding_kind::launch_bound:
-      return fmt::format("{}: kernels took {} on average, launching them {}{}", device_of(of, in), duration(of.value),
-                         duration(of.against), above_all(of));
+      return fmt::format("{}: kernels took {} on average, launching them {}{}", format_device(of, in),
+                         duration(of.value), duration(of.against), above_all(of));
   }
   return {};
 }

@@ -264,7 +264,7 @@ void read_object(Struct& to, const json_place& at, const Beside& beside) {
   check(to, at);
 }
 
-std::vector<process_info> processes_of(const json_place& all) {
+std::vector<process_info> read_processes(const json_place& all) {
   std::vector<process_info> made;
   const json_place first = all["process"];
   if (!first.is_null()) read_object(made.emplace_back(), first);
@@ -286,7 +286,7 @@ profile from_json(std::string_view text) {
   if (all.has("schema") && all["schema"].count() != 1) all["schema"].fail("1, all that this version reads");
   profile made;
   read_object(made, all);
-  made.processes = processes_of(all);
+  made.processes = read_processes(all);
   return made;
 }
 

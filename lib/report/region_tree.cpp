@@ -26,7 +26,7 @@ struct node {
   std::size_t lines() const { return std::max<std::size_t>(rows.size(), 1); }
 };
 
-double key_of(const node& of, region_order order) {
+double find_key(const node& of, region_order order) {
   double key = 0;
   for (const region* const row : of.rows) {
     const auto count = static_cast<double>(row->count);
@@ -105,7 +105,7 @@ class tree {
     for (const auto& [name, nested] : nodes_[of].below) all.push_back(nested);
     if (how_.sort != region_order::name)
       std::stable_sort(all.begin(), all.end(), [this](std::size_t a, std::size_t b) {
-        return key_of(nodes_[a], how_.sort) > key_of(nodes_[b], how_.sort);
+        return find_key(nodes_[a], how_.sort) > find_key(nodes_[b], how_.sort);
       });
     std::reverse(all.begin(), all.end());
     return all;
@@ -132,7 +132,7 @@ class tree {
     for (std::size_t at = 1; at != nodes_.size(); ++at)
       if (nodes_[at].is_shown) all.push_back(at);
     std::stable_sort(all.begin(), all.end(), [this](std::size_t a, std::size_t b) {
-      return key_of(nodes_[a], how_.sort) > key_of(nodes_[b], how_.sort);
+      return find_key(nodes_[a], how_.sort) > find_key(nodes_[b], how_.sort);
     });
     for (const std::size_t at : all) nodes_[at].is_shown = false;
     std::size_t lines = 0;

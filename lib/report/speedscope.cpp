@@ -15,7 +15,7 @@ using json = nlohmann::ordered_json;
 // Frames are numbers into a list that all profiles share.
 class frame_list {
  public:
-  std::size_t number_of(const std::string& name) {
+  std::size_t find_number(const std::string& name) {
     const auto [entry, is_new] = numbers_.try_emplace(name, numbers_.size());
     if (is_new) frames_.push_back({{"name", name}});
     return entry->second;
@@ -31,10 +31,10 @@ json profile_of(const std::vector<sampled_stack>& stacks, thread_state state, co
   std::map<std::vector<std::size_t>, std::uint64_t> weights;
   for (const sampled_stack& one : stacks) {
     if (one.state != state || one.weight_ns == 0) continue;
-    std::vector<std::size_t> numbers{frames.number_of(one.program)};
-    for (const std::string& region : one.region) numbers.push_back(frames.number_of(region));
-    if (one.region.empty()) numbers.push_back(frames.number_of("(outside)"));
-    for (const std::string& frame : one.frames) numbers.push_back(frames.number_of(frame));
+    std::vector<std::size_t> numbers{frames.find_number(one.program)};
+    for (const std::string& region : one.region) numbers.push_back(frames.find_number(region));
+    if (one.region.empty()) numbers.push_back(frames.find_number("(outside)"));
+    for (const std::string& frame : one.frames) numbers.push_back(frames.find_number(frame));
     weights[std::move(numbers)] += one.weight_ns;
   }
   std::vector<std::pair<std::vector<std::size_t>, std::uint64_t>> sorted(weights.begin(), weights.end());

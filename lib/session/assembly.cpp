@@ -10,7 +10,7 @@ namespace adaptyst::lib {
 namespace {
 
 // Numbers of devices are those of one process; of several, the one that has most.
-const target* first_of(const target_list& all) {
+const target* find_first(const target_list& all) {
   const target* most = nullptr;
   for (const auto& one : all)
     if (most == nullptr || one->devices().devices.size() > most->devices().devices.size()) most = one.get();
@@ -46,7 +46,7 @@ profile all_but(const target* first, const target_list& of) {
 }  // namespace
 
 profile assembly::make(assembly_parts from, const choice& wanted) {
-  const target* const first = first_of(from.of);
+  const target* const first = find_first(from.of);
   const std::vector<std::uint32_t> device_index =
       first != nullptr ? first->devices().index : std::vector<std::uint32_t>{};
   const bool with_context = from.known && first != nullptr;

@@ -178,8 +178,8 @@ void budget_keeper::release(const process_state& of) {
     if (stays_.find(site.id) != stays_.end()) set_step(of, site, ADAPTYST_STEP_ENGINE);
 }
 
-std::map<budget_step, std::uint64_t> budget_keeper::times_of(std::uint64_t site, std::uint64_t now_ns,
-                                                             std::uint64_t elapsed_ns) const {
+std::map<budget_step, std::uint64_t> budget_keeper::find_times(std::uint64_t site, std::uint64_t now_ns,
+                                                               std::uint64_t elapsed_ns) const {
   std::map<budget_step, std::uint64_t> times;
   std::uint64_t elsewhere_ns = 0;
   const auto add = [&](std::uint32_t step, std::uint64_t time_ns) {

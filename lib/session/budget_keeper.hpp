@@ -42,8 +42,8 @@ class budget_keeper {
   // Puts all markers back where the engine takes them.
   void release(const process_state& of);
   // How long a marker was on each step that it has been on, of `elapsed_ns`; by its id.
-  std::map<budget_step, std::uint64_t> times_of(std::uint64_t site, std::uint64_t now_ns,
-                                                std::uint64_t elapsed_ns) const;
+  std::map<budget_step, std::uint64_t> find_times(std::uint64_t site, std::uint64_t now_ns,
+                                                  std::uint64_t elapsed_ns) const;
 
  private:
   struct stay {

@@ -69,7 +69,7 @@ void read_markers(inspection& to, pid_t process) {
     if (state.process == 0) state.process = block.process;
   }
   detail::control_page control{};
-  state.address = lib::store_of(memory, state.process);
+  state.address = lib::find_store(memory, state.process);
   if (state.process != 0 &&
       (!memory.read(state.process, control) || control.abi != ADAPTYST_ABI_VERSION || !lib::has_known_layout(state))) {
     to.no_markers_because = "the program was built with another version of adaptyst";

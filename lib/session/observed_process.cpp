@@ -56,7 +56,7 @@ observed_process::observed_process(pid_t process, bool started)
       descriptor_(static_cast<int>(syscall(SYS_pidfd_open, process, 0))),
       memory_(process, !started),
       state_{&memory_, 0, {}},
-      image_(image_of(process)) {
+      image_(find_image(process)) {
   if (descriptor_ < 0)
     throw error(fmt::format("cannot observe process {}", process), std::to_string(process), errno,
                 "it must be running");
@@ -127,12 +127,12 @@ void observed_process::note_refusal() {
 }
 
 // A vfork() child has its parent's memory, which remains.
-bool observed_process::is_another_program() const { return memory_.is_gone() || image_of(id_) != image_; }
+bool observed_process::is_another_program() const { return memory_.is_gone() || find_image(id_) != image_; }
 
 void observed_process::take_image() {
   memory_.open();
   if (!is_running()) memory_.close();
-  image_ = image_of(id_);
+  image_ = find_image(id_);
 }
 
 void observed_process::hold(descriptor store) {
@@ -212,7 +212,7 @@ void observed_process::find_state() {
   }
   // In a child that has forked, and has not noticed it yet, the store is still its parent's.
   if (state_.address == 0 && !is_forked()) {
-    state_.address = store_of(memory_, state_.process);
+    state_.address = find_store(memory_, state_.process);
     ask_for_store();
   }
 }
@@ -403,7 +403,7 @@ std::optional<process_state> observed_process::reach() {
 
 void observed_process::note_time() {
   if (!is_still_itself()) return;
-  if (std::string now = program_of(id_); !now.empty() && (now != command() || arguments().empty()))
+  if (std::string now = find_program(id_); !now.empty() && (now != command() || arguments().empty()))
     set_command(std::move(now), arguments_of(id_));
   if (awake_ && !tells_) stay_awake();
   target::note_time();

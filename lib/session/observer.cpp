@@ -83,7 +83,7 @@ struct observer::state {
       const std::vector<lib::process_object> found = lib::find_objects(process);
       const std::vector<lib::foreign_object> foreign = lib::find_foreign_objects(process);
       if (found.empty() && !foreign.empty())
-        throw lib::error(fmt::format("cannot observe process {}: {}", process, name_of(foreign.front())),
+        throw lib::error(fmt::format("cannot observe process {}: {}", process, display_name(foreign.front())),
                          std::to_string(process), 0, "build it with the headers of this version");
       session.miss(process, foreign);
       if (found.empty() && !session.probes_functions())
@@ -204,8 +204,8 @@ void observer::keep_budget() { state_->session.keep_budget(); }
 std::size_t observer::running() const { return state_->session.running(); }
 profile observer::snapshot() { return state_->session.snapshot(); }
 profile observer::changes() { return state_->session.changes(); }
-std::vector<std::int64_t> observer::processes_of(std::uint64_t region) const {
-  return state_->session.processes_of(region);
+std::vector<std::int64_t> observer::find_processes(std::uint64_t region) const {
+  return state_->session.find_processes(region);
 }
 profile observer::stop() {
   state_->session.stop();

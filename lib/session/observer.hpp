@@ -82,7 +82,7 @@ class observer {
   // however many regions there are.
   profile changes();
   // Which processes have run a region, by its id, as the last look found them.
-  std::vector<std::int64_t> processes_of(std::uint64_t region) const;
+  std::vector<std::int64_t> find_processes(std::uint64_t region) const;
   // Ends the observation, reports as the options say, and returns the profile; further calls return it again.
   profile stop();
 

@@ -15,11 +15,11 @@ namespace {
 constexpr std::uint64_t least_cpu_ns = 2'000'000;
 constexpr std::uint64_t longest_look_ns = 1'000'000'000;
 constexpr std::uint64_t before_growing_ns = 1'000'000'000;
-// Of the budget, for events that are recorded, where leaving out all others, or the kernel's context, takes the rest, or
-// more: fewer would make the figures worse and the program hardly faster.
+// Of the budget, for events that are recorded, where leaving out all others, or the kernel's context, takes the rest,
+// or more: fewer would make the figures worse and the program hardly faster.
 constexpr double least_share_of_recorded = 1.0 / 8;
-// Events in a second of CPU time: what is sampled more seldom hardly costs less, and soon says nothing. Of regions around
-// others, to leave out a few large ones with all that they hold would be the cheapest of all.
+// Events in a second of CPU time: what is sampled more seldom hardly costs less, and soon says nothing. Of regions
+// around others, to leave out a few large ones with all that they hold would be the cheapest of all.
 constexpr double least_sampled = 1000;
 
 const std::unordered_map<std::uint64_t, std::uint64_t>& inside_of(const marker_load& one) {
@@ -69,8 +69,8 @@ std::uint32_t overhead_budget::step_under(const asked& one, double reached, doub
   return cheapest;
 }
 
-// choose(one, its number, reached) tells the step of each. Of what lies in a circle, where a marker calls itself through
-// others, something comes before what is around it: as if that were recorded.
+// choose(one, its number, reached) tells the step of each. Of what lies in a circle, where a marker calls itself
+// through others, something comes before what is around it: as if that were recorded.
 template <class Choose>
 overhead_budget::plan overhead_budget::plan_all(const std::vector<asked>& all, Choose&& choose) const {
   plan made;
@@ -125,8 +125,8 @@ std::vector<std::uint32_t> overhead_budget::steps_within(const std::vector<asked
 
 std::vector<overhead_budget::asked> overhead_budget::in_order(const std::vector<marker_load>& all,
                                                               std::vector<asked> asking) {
-  std::unordered_map<std::uint64_t, std::size_t> number_of;
-  for (std::size_t at = 0; at != asking.size(); ++at) number_of.emplace(asking[at].marker, at);
+  std::unordered_map<std::uint64_t, std::size_t> numbers;
+  for (std::size_t at = 0; at != asking.size(); ++at) numbers.emplace(asking[at].marker, at);
   // Each after those around it: a walk through these, deepest first.
   std::vector<std::size_t> order;
   order.reserve(asking.size());
@@ -140,8 +140,8 @@ std::vector<overhead_budget::asked> overhead_budget::in_order(const std::vector<
       if (states[now] == state::unknown) {
         states[now] = state::under_way;
         for (const auto& [marker, events] : inside_of(all[now]))
-          if (const auto found = number_of.find(marker);
-              found != number_of.end() && states[found->second] == state::unknown)
+          if (const auto found = numbers.find(marker);
+              found != numbers.end() && states[found->second] == state::unknown)
             open.push_back(found->second);
       } else {
         open.pop_back();
@@ -150,17 +150,17 @@ std::vector<overhead_budget::asked> overhead_budget::in_order(const std::vector<
       }
     }
   }
-  std::vector<std::size_t> place_of(asking.size());
-  for (std::size_t place = 0; place != order.size(); ++place) place_of[order[place]] = place;
+  std::vector<std::size_t> places(asking.size());
+  for (std::size_t place = 0; place != order.size(); ++place) places[order[place]] = place;
   std::vector<asked> ordered;
   ordered.reserve(asking.size());
   for (const std::size_t at : order) {
     asked one = std::move(asking[at]);
     for (const auto& [marker, events] : inside_of(all[at])) {
-      const auto found = number_of.find(marker);
-      if (found == number_of.end() || all[at].events == 0) continue;
+      const auto found = numbers.find(marker);
+      if (found == numbers.end() || all[at].events == 0) continue;
       one.inside.push_back(
-          {place_of[found->second], std::min(1.0, static_cast<double>(events) / static_cast<double>(all[at].events))});
+          {places[found->second], std::min(1.0, static_cast<double>(events) / static_cast<double>(all[at].events))});
     }
     ordered.push_back(std::move(one));
   }

@@ -111,7 +111,7 @@ void sampling::add_user_frames(std::vector<std::string>& to, pid_t process, std:
   const std::vector<std::uint64_t>& addresses = found->second;  // innermost first
   for (std::size_t at = 0; at != addresses.size(); ++at) {
     // All but the innermost lead behind the call.
-    to.push_back(names_.name_of(process, at == 0 || addresses[at] == 0 ? addresses[at] : addresses[at] - 1));
+    to.push_back(names_.find_name(process, at == 0 || addresses[at] == 0 ? addresses[at] : addresses[at] - 1));
     // What was followed there was no frame pointer, and what lies beyond is no caller.
     if (to.back() == symboliser::unknown) break;
   }

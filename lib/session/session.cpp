@@ -167,7 +167,7 @@ void session::look_at_unmarked() {
     if (one->is_running()) all.push_back(one->id());
   for (std::size_t at = 0; at != all.size(); ++at) {
     context_->look_at(all[at]);
-    for (const pid_t child : children_of(all[at])) {
+    for (const pid_t child : find_children(all[at])) {
       if (unmarked_.size() >= max_children && unmarked_.count(child) == 0) continue;
       if (unmarked_.insert(child).second) context_->admit(child);
       all.push_back(child);
@@ -211,8 +211,8 @@ void session::miss(const std::string& why) {
 void session::miss(pid_t process, const std::vector<foreign_object>& objects) {
   for (const foreign_object& one : objects) {
     if (!foreign_.insert({process, one.file}).second) continue;
-    miss(name_of(one));
-    complain(error(fmt::format("markers of process {} stay asleep: {}", process, name_of(one)), one.file, 0,
+    miss(display_name(one));
+    complain(error(fmt::format("markers of process {} stay asleep: {}", process, display_name(one)), one.file, 0,
                    "build it with the headers of this version")
                  .what());
   }
@@ -342,7 +342,7 @@ profile session::changes() {
   return make([this](const region& row) { return std::exchange(reported_[row.id], row.count) != row.count; }, {});
 }
 
-std::vector<std::int64_t> session::processes_of(std::uint64_t region) const {
+std::vector<std::int64_t> session::find_processes(std::uint64_t region) const {
   std::vector<std::int64_t> running, ended;
   for (const auto& one : targets_)
     if (const auto row = one->recorded().rows.find(region); row != one->recorded().rows.end() && row->second.count != 0)
@@ -382,7 +382,7 @@ profile session::make(const assembly::choice& wanted, std::optional<context_sums
   const std::lock_guard lock(budget_mutex_);
   for (region& row : made.regions)
     for (const auto& one : targets_)
-      for (const auto& [step, time_ns] : one->steps_of(row.id)) row.measured_on[step] += time_ns;
+      for (const auto& [step, time_ns] : one->find_steps(row.id)) row.measured_on[step] += time_ns;
   if (constructs_.are_expected()) constructs_.spell(made);
   return made;
 }

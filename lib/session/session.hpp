@@ -4,8 +4,8 @@
 //   targets → source → rows → profile                                             snapshot(), changes()
 //   → report, files                                                               stop()
 //
-// What differs is whose memory is read (target.hpp), where rows come from (source.hpp), and who announces what appears: the
-// loader's hook (collector.cpp), or a socket and what is mapped (observer.cpp).
+// What differs is whose memory is read (target.hpp), where rows come from (source.hpp), and who announces what appears:
+// the loader's hook (collector.cpp), or a socket and what is mapped (observer.cpp).
 #ifndef ADAPTYST_LIB_SESSION_SESSION_HPP
 #define ADAPTYST_LIB_SESSION_SESSION_HPP
 
@@ -91,7 +91,7 @@ class session {
   // Of the regions only those that have counted anything since the last call.
   profile changes();
   // That have run a region.
-  std::vector<std::int64_t> processes_of(std::uint64_t region) const;
+  std::vector<std::int64_t> find_processes(std::uint64_t region) const;
   // Ends it, once, and reports. Throws error when a file cannot be written.
   void stop();
 

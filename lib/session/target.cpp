@@ -29,7 +29,7 @@ std::uint64_t cpu_time_ns(pid_t process) {
 
 target::target(pid_t process)
     : id_(process),
-      command_(program_of(process)),
+      command_(find_program(process)),
       arguments_(arguments_of(process)),
       cpus_(usable_cpus()),
       devices_(read_devices({&own_memory(), 0, {}}, 0, 0, 0)) {
@@ -105,11 +105,11 @@ void target::release_budget(const process_state& of) {
   if (budget_) budget_->release(of);
 }
 
-std::map<budget_step, std::uint64_t> target::steps_of(std::uint64_t path) const {
+std::map<budget_step, std::uint64_t> target::find_steps(std::uint64_t path) const {
   const measured& all = reader_.result();
   const auto found = all.paths.find(path);
   if (!budget_ || found == all.paths.end() || all.rows.find(path) == all.rows.end()) return {};
-  return budget_->times_of(found->second.site, started_ns_ + observed_ns_, observed_ns_);
+  return budget_->find_times(found->second.site, started_ns_ + observed_ns_, observed_ns_);
 }
 
 void target::take_last_regions(const process_state& of, std::uint64_t ended_ns) {

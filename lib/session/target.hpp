@@ -89,7 +89,7 @@ class target {
   // CPU time that it has used since it is looked at; when it was last there.
   std::uint64_t used_cpu_ns() const noexcept { return used_cpu_ns_; }
   // How long the marker of a path was on which step of it; empty where there is none, or no such path.
-  std::map<budget_step, std::uint64_t> steps_of(std::uint64_t path) const;
+  std::map<budget_step, std::uint64_t> find_steps(std::uint64_t path) const;
 
  protected:
   const pid_t id_;

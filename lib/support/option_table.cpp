@@ -48,19 +48,19 @@ void refuse(errors& wrong, std::string_view name, std::string_view value, const 
 
 // The place of a value among the words; their number, and an error, if it is none of them.
 template <std::size_t N>
-std::size_t index_of(std::string_view value, const choices<N>& of, std::string_view name, errors& wrong) {
+std::size_t find_index(std::string_view value, const choices<N>& of, std::string_view name, errors& wrong) {
   const auto at = static_cast<std::size_t>(std::find(of.begin(), of.end(), value) - of.begin());
   if (at == of.size()) refuse(wrong, name, value, did_you_mean(value, list_of(of)));
   return at;
 }
 
 void set_engine(options& to, std::string_view value, errors& wrong) {
-  const std::size_t at = index_of(value, engines, "engine", wrong);
+  const std::size_t at = find_index(value, engines, "engine", wrong);
   if (at != engines.size()) to.engine = static_cast<engine_choice>(at);
 }
 
 void set_report(options& to, std::string_view value, errors& wrong) {
-  const std::size_t at = index_of(value, reports, "report", wrong);
+  const std::size_t at = find_index(value, reports, "report", wrong);
   if (at != reports.size()) to.report = static_cast<report_choice>(at);
 }
 
@@ -100,7 +100,7 @@ void set_context(options& to, std::string_view value, errors& wrong) {
   context_choice made{false, false, false, false, true};
   bool any = false;
   for (const std::string_view word : split(value, ",;")) {
-    if (index_of(word, contexts, "context", wrong) == contexts.size()) continue;
+    if (find_index(word, contexts, "context", wrong) == contexts.size()) continue;
     any = true;
     if (word == "none") continue;
     made.cpu = true;
@@ -164,18 +164,18 @@ std::string format_keep(const options& of) { return of.keep; }
 std::string format_functions(const options& of) { return fmt::format("{}", fmt::join(of.functions, ";")); }
 
 template <std::uint64_t options::*Which>
-std::string number_of(const options& of) {
+std::string format_number(const options& of) {
   return std::to_string(of.*Which);
 }
 
 template <bool options::*Which>
 void set_flag(options& to, std::string_view value, errors& wrong) {
-  const std::size_t at = index_of(value, no_yes, "value", wrong);
+  const std::size_t at = find_index(value, no_yes, "value", wrong);
   if (at != no_yes.size()) to.*Which = at == 1;
 }
 
 template <bool options::*Which>
-std::string flag_of(const options& of) {
+std::string format_flag(const options& of) {
   return std::string(no_yes[of.*Which ? 1 : 0]);
 }
 
@@ -190,11 +190,11 @@ void put_outputs(options& to, const std::vector<output>& asked, std::vector<erro
       return other.file == one.file && one.file.substr(0, 5) != "/dev/";
     };
     if (std::any_of(made.begin(), made.end(), same))
-      wrong.emplace_back(fmt::format("a second output of the form {}: '{}'", name_of(one.form), one.file), one.file, 0,
-                         "one of each form");
+      wrong.emplace_back(fmt::format("a second output of the form {}: '{}'", form_name(one.form), one.file), one.file,
+                         0, "one of each form");
     else if (const auto other = std::find_if(made.begin(), made.end(), in_one_file); other != made.end())
       wrong.emplace_back(fmt::format("two outputs in one file: '{}'", one.file), one.file, 0,
-                         fmt::format("the {} is in it already; choose another name", name_of(other->form)));
+                         fmt::format("the {} is in it already; choose another name", form_name(other->form)));
     else made.push_back(one);
   }
   to.outputs = std::move(made);
@@ -222,11 +222,11 @@ const std::vector<option_entry>& option_table() {
        "processor's counters",
        "eBPF", "cpu,faults, where the kernel counts the regions", no, commas, set_context, context_of},
       {"sample_frequency", "1…10000", any_value, "Samples a second on each processor, on average", "samples or stacks",
-       "", no, no, set_sample_frequency, number_of<&options::sample_frequency>},
+       "", no, no, set_sample_frequency, format_number<&options::sample_frequency>},
       {"trace_events", "64…16777216", any_value,
        "For the timeline: events that a thread may be ahead of the file, 32 bytes each; what is more is counted as "
        "lost",
-       "an output of the form trace", "", no, no, set_trace_events, number_of<&options::trace_events>},
+       "an output of the form trace", "", no, no, set_trace_events, format_number<&options::trace_events>},
       {"keep", "DIRECTORY", any_value,
        "Record into a file in this directory that stays if the program is killed, for `adaptyst report`",
        "a collector in the program, engine inline, a local file system", "", no, no, set_keep, format_keep},
@@ -236,12 +236,12 @@ const std::vector<option_entry>& option_table() {
        "engine ebpf, and BTF", "", list, commas, set_functions, format_functions},
       {"through_exceptions", "no|yes", list_of(no_yes),
        "Also C++ functions: a program that throws an exception through one of them is terminated", "functions", "", no,
-       no, set_flag<&options::through_exceptions>, flag_of<&options::through_exceptions>},
+       no, set_flag<&options::through_exceptions>, format_flag<&options::through_exceptions>},
       {"single_stepped", "no|yes", list_of(no_yes),
        "Also functions whose first instruction takes the kernel a second trap, 19 us a call in a virtual machine; "
        "those "
        "that wait for others, such as MPI_Wait, are probed anyway",
-       "functions", "", no, no, set_flag<&options::single_stepped>, flag_of<&options::single_stepped>},
+       "functions", "", no, no, set_flag<&options::single_stepped>, format_flag<&options::single_stepped>},
   });
   return all;
 }
@@ -258,6 +258,6 @@ const option_entry* find_option(std::string_view name) {
   return nullptr;
 }
 
-std::string default_of(const option_entry& one) { return one.get(options{}); }
+std::string find_default(const option_entry& one) { return one.get(options{}); }
 
 }  // namespace adaptyst::lib

@@ -1,5 +1,5 @@
-// The options, each once: what $ADAPTYST and a constructor's string may say, the command line offers, docs/options.md and
-// completion list, and a profile remembers.
+// The options, each once: what $ADAPTYST and a constructor's string may say, the command line offers, docs/options.md
+// and completion list, and a profile remembers.
 #ifndef ADAPTYST_LIB_SUPPORT_OPTION_TABLE_HPP
 #define ADAPTYST_LIB_SUPPORT_OPTION_TABLE_HPP
 
@@ -29,7 +29,7 @@ std::vector<std::string_view> option_names();
 // Null: there is none.
 const option_entry* find_option(std::string_view name);
 // As set() understands it; empty if it is no value.
-std::string default_of(const option_entry& one);
+std::string find_default(const option_entry& one);
 
 // One of a form at most.
 void put_outputs(options& to, const std::vector<output>& asked, std::vector<error>& wrong);

@@ -62,7 +62,7 @@ std::vector<error> check(options& given, std::string_view source) {
   std::vector<error> wrong;
   for (const option_entry& one : option_table()) {
     if (one.name == "output") put_outputs(made, given.outputs, wrong);  // file names may hold any character
-    else if (const std::string value = one.get(given); value != default_of(one)) one.set(made, value, wrong);
+    else if (const std::string value = one.get(given); value != find_default(one)) one.set(made, value, wrong);
   }
   given = made;
   std::vector<error> left_out;
@@ -73,7 +73,7 @@ std::vector<error> check(options& given, std::string_view source) {
 std::map<std::string, std::string> asked_values(const options& of) {
   std::map<std::string, std::string> all;
   for (const option_entry& one : option_table())
-    if (std::string value = one.get(of); value != default_of(one)) all.emplace(one.name, std::move(value));
+    if (std::string value = one.get(of); value != find_default(one)) all.emplace(one.name, std::move(value));
   return all;
 }
 
@@ -84,7 +84,7 @@ namespace adaptyst { inline namespace v1 {
 std::string to_string(const options& of) {
   std::string text;
   for (const lib::option_entry& one : lib::option_table())
-    if (const std::string value = one.get(of); value != lib::default_of(one))
+    if (const std::string value = one.get(of); value != lib::find_default(one))
       text += fmt::format("{}{}={}", text.empty() ? "" : ",", one.name, value);
   return text;
 }

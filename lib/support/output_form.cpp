@@ -50,7 +50,7 @@ const std::vector<form_entry>& output_forms() {
   return all;
 }
 
-std::string_view name_of(output_form form) {
+std::string_view form_name(output_form form) {
   for (const form_entry& one : output_forms())
     if (one.form == form) return one.name;
   return {};
@@ -83,7 +83,7 @@ std::string to_text(const output& of) {
   std::vector<error> wrong;
   const std::optional<output> by_suffix = parse_output(of.file, wrong);
   if (by_suffix && by_suffix->form == of.form && by_suffix->file == of.file) return of.file;
-  return fmt::format("{}:{}", name_of(of.form), of.file);
+  return fmt::format("{}:{}", form_name(of.form), of.file);
 }
 
 bool is_file_name(const output& of, std::vector<error>& wrong) {

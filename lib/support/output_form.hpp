@@ -19,10 +19,10 @@ struct form_entry {
 
 // Longer suffixes before those that they end in.
 const std::vector<form_entry>& output_forms();
-std::string_view name_of(output_form form);
+std::string_view form_name(output_form form);
 
-// A form that is named, then one that the suffix tells. Only names of forms are taken for them, so other colons belong to
-// the file; a word that is nearly one is a slip. Empty, and an error more in `wrong`, if there is none.
+// A form that is named, then one that the suffix tells. Only names of forms are taken for them, so other colons belong
+// to the file; a word that is nearly one is a slip. Empty, and an error more in `wrong`, if there is none.
 std::optional<output> parse_output(std::string_view text, std::vector<error>& wrong);
 
 // What it takes for parse_output() to give the same again.

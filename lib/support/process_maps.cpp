@@ -87,7 +87,7 @@ std::uint64_t state_of_files(pid_t process) {
   return state;
 }
 
-std::string image_of(pid_t process) {
+std::string find_image(pid_t process) {
   std::ifstream status(fmt::format("/proc/{}/stat", process));
   std::string text;
   std::getline(status, text);

@@ -27,8 +27,8 @@ struct mapping {
 // In the order of their addresses. False: the process is not there, or not ours to look at, and errno says why.
 bool for_each_mapping(pid_t process, const std::function<void(mapping&)>& visit);
 
-// A name under which the very file that is mapped can be opened: it may lie in another mount namespace, and another file
-// may have taken its place since.
+// A name under which the very file that is mapped can be opened: it may lie in another mount namespace, and another
+// file may have taken its place since.
 std::string name_from_here(pid_t process, const mapping& of);
 
 struct mapped_file {
@@ -43,7 +43,7 @@ std::vector<mapped_file> mapped_files(pid_t process);
 std::uint64_t state_of_files(pid_t process);
 
 // Where its code and its stack begin, which exec() changes; empty when it is gone.
-std::string image_of(pid_t process);
+std::string find_image(pid_t process);
 
 }  // namespace adaptyst::lib
 

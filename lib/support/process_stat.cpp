@@ -57,7 +57,7 @@ std::vector<std::string> arguments_of(pid_t process) {
   return words;
 }
 
-std::string program_of(pid_t process) {
+std::string find_program(pid_t process) {
   char path[PATH_MAX];
   const std::string link = process == getpid() ? "/proc/self/exe" : fmt::format("/proc/{}/exe", process);
   const ssize_t length = readlink(link.c_str(), path, sizeof path);

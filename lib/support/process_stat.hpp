@@ -22,12 +22,12 @@ std::optional<process_stat> stat_of(pid_t process);
 // When this process was started; 0 where /proc does not tell.
 std::uint64_t own_start();
 
-// Whether the process with this number runs, and is the one that was started then; 0: whenever. Of one that is hidden, its
-// number decides.
+// Whether the process with this number runs, and is the one that was started then; 0: whenever. Of one that is hidden,
+// its number decides.
 bool is_running(pid_t process, std::uint64_t started);
 
 // The path of the program that a process runs; empty when it is gone, or hidden from us.
-std::string program_of(pid_t process);
+std::string find_program(pid_t process);
 // What it was started with, its name first; cut off at 4,096 bytes. Empty when it is gone.
 std::vector<std::string> arguments_of(pid_t process);
 

@@ -67,7 +67,7 @@ std::size_t character_bytes(const std::string& text, std::size_t at) {
 }
 
 // Of a character in UTF-8.
-std::uint32_t code_of(std::string_view one) {
+std::uint32_t decode(std::string_view one) {
   if (one.size() == 1) return static_cast<unsigned char>(one[0]);
   std::uint32_t code = static_cast<unsigned char>(one[0]) & (0x7fU >> one.size());
   for (const char next : one.substr(1)) code = code << 6 | (static_cast<unsigned char>(next) & 0x3fU);
@@ -90,7 +90,7 @@ std::string printable(const std::string& text) {
   for (std::size_t at = 0; at < text.size();) {
     const std::size_t bytes = character_bytes(text, at);
     const std::string_view one = std::string_view(text).substr(at, bytes);
-    if (bytes == 0 || is_control(code_of(one)) || turns_or_ends_line(code_of(one))) clean += '?';
+    if (bytes == 0 || is_control(decode(one)) || turns_or_ends_line(decode(one))) clean += '?';
     else clean += text.substr(at, bytes);
     at += bytes == 0 ? 1 : bytes;
   }
@@ -102,7 +102,7 @@ std::string printable_json(const std::string& text) {
   for (std::size_t at = 0; at < text.size();) {
     const std::size_t bytes = std::max<std::size_t>(character_bytes(text, at), 1);
     const std::string_view one(text.data() + at, bytes);
-    const std::uint32_t code = code_of(one);
+    const std::uint32_t code = decode(one);
     if (one != "\n" && (is_control(code) || turns_or_ends_line(code))) made += fmt::format("\\u{:04x}", code);
     else made += one;
     at += bytes;

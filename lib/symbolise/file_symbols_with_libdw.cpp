@@ -151,7 +151,7 @@ class function_search {
   }
 
   // In DWARF 5 the unit's own file has the number 0, which libdw takes for none.
-  const char* file_of(Dwarf_Die function) {
+  const char* find_file(Dwarf_Die function) {
     Dwarf_Attribute found;
     Dwarf_Word number = 0;
     const bool is_main = dwarf_attr_integrate(&function, DW_AT_decl_file, &found) != nullptr &&
@@ -161,7 +161,7 @@ class function_search {
 
   void compare_lines(Dwarf_Die function) {
     const char* const name = dwarf_diename(&function);
-    const char* const file = file_of(function);
+    const char* const file = find_file(function);
     int begin = 0;
     if (is_outlined(name) || file == nullptr || std::strcmp(base_name(file), file_) != 0 ||
         dwarf_decl_line(&function, &begin) != 0 || begin > line_ || begin <= begin_)

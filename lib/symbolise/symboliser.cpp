@@ -49,7 +49,7 @@ std::string name_without_file(const std::string& path) {
 
 }  // namespace
 
-symboliser::code_file* symboliser::file_of(pid_t process, const mapping& piece) {
+symboliser::code_file* symboliser::find_file(pid_t process, const mapping& piece) {
   std::unique_ptr<code_file>& file = files_[piece.identity];
   if (file != nullptr) return file.get();
   file = std::make_unique<code_file>();
@@ -64,21 +64,21 @@ symboliser::code_file* symboliser::file_of(pid_t process, const mapping& piece) 
 }
 
 void symboliser::look_at(pid_t process) {
-  std::string image = image_of(process);
+  std::string image = find_image(process);
   if (image.empty()) return;
   process_code& known = processes_[process];
   if (known.image != image) known = {std::move(image), {}, {}, {}};
   for_each_mapping(process, [&](const mapping& piece) {
     if (!piece.executable) return;
     const bool is_of_file = piece.is_of_file();
-    code one{piece.begin, piece.end, piece.offset, is_of_file ? file_of(process, piece) : nullptr,
+    code one{piece.begin, piece.end, piece.offset, is_of_file ? find_file(process, piece) : nullptr,
              is_of_file ? std::string() : name_without_file(piece.path)};
     if (known.pieces.size() < max_pieces && known.seen.emplace(one.begin, one.end, one.offset, one.file).second)
       known.pieces.push_back(std::move(one));
   });
 }
 
-const file_symbols* symboliser::symbols_of(code_file& file) {
+const file_symbols* symboliser::find_symbols(code_file& file) {
   if (file.opened != nullptr && file.symbols == nullptr)
     file.symbols = std::make_unique<const file_symbols>(file.opened->descriptor());
   return file.symbols.get();
@@ -91,12 +91,12 @@ std::string symboliser::describe(const process_code& process, std::uint64_t addr
   if (piece->file == nullptr) return piece->name;
   code_file& file = *piece->file;
   const std::uint64_t offset = address - piece->begin + piece->offset;
-  const file_symbols* const symbols = symbols_of(file);
+  const file_symbols* const symbols = find_symbols(file);
   std::string name = symbols != nullptr ? symbols->function_at(offset) : std::string();
   return !name.empty() ? name : fmt::format("{}+{:#x}", file.name, offset);
 }
 
-const std::string& symboliser::name_of(pid_t process, std::uint64_t address) {
+const std::string& symboliser::find_name(pid_t process, std::uint64_t address) {
   process_code& known = processes_[process];
   const auto [entry, is_new] = known.names.try_emplace(address);
   if (is_new) entry->second = describe(known, address);
@@ -107,7 +107,7 @@ code_place symboliser::place_in(const std::string& file, std::uint64_t from_base
   std::optional<code_place> found;
   for (const auto& [identity, known] : files_) {
     if (known->name != file) continue;
-    const file_symbols* const symbols = symbols_of(*known);
+    const file_symbols* const symbols = find_symbols(*known);
     if (symbols == nullptr) continue;
     code_place place = symbols->place_at(from_base);
     if (found && *found != place) return {};

@@ -3,7 +3,7 @@
 //
 //   symboliser names(symboliser::kernel::named);
 //   names.look_at(pid);                              // again whenever it may have loaded something
-//   names.name_of(pid, address)                      "solve(grid&)", "libm.so.6+0x1234", "[vdso]", "[anonymous code]"
+//   names.find_name(pid, address)                      "solve(grid&)", "libm.so.6+0x1234", "[vdso]", "[anonymous code]"
 #ifndef ADAPTYST_LIB_SYMBOLISE_SYMBOLISER_HPP
 #define ADAPTYST_LIB_SYMBOLISE_SYMBOLISER_HPP
 
@@ -39,17 +39,17 @@ class symboliser {
     if (of_kernel == kernel::named) kernel_list_ = descriptor(open("/proc/kallsyms", O_RDONLY | O_CLOEXEC));
   }
 
-  // Notes what code the process has mapped now, and opens its files. Nothing that goes wrong is an error: what cannot be
-  // read stays unnamed.
+  // Notes what code the process has mapped now, and opens its files. Nothing that goes wrong is an error: what cannot
+  // be read stays unnamed.
   void look_at(pid_t process);
 
   // A function's name; where no symbol tells it, FILE+0xOFFSET; of memory without a file what it is. `address`: in the
   // instruction itself, so one less than what a call returns to.
-  const std::string& name_of(pid_t process, std::uint64_t address);
+  const std::string& find_name(pid_t process, std::uint64_t address);
   const std::string& name_of_kernel(std::uint64_t address);
 
-  // What stands in a file that any of these processes has mapped, by its name without directories; nothing: not known, or
-  // files of that name say different things.
+  // What stands in a file that any of these processes has mapped, by its name without directories; nothing: not known,
+  // or files of that name say different things.
   code_place place_in(const std::string& file, std::uint64_t from_base);
 
   // Why names are missing, if they are, each a line for people.
@@ -73,8 +73,8 @@ class symboliser {
     std::set<std::tuple<std::uint64_t, std::uint64_t, std::uint64_t, const code_file*>> seen;  // of the pieces
   };
 
-  code_file* file_of(pid_t process, const mapping& piece);
-  static const file_symbols* symbols_of(code_file& file);
+  code_file* find_file(pid_t process, const mapping& piece);
+  static const file_symbols* find_symbols(code_file& file);
   std::string describe(const process_code& process, std::uint64_t address);
 
   std::map<file_identity, std::unique_ptr<code_file>> files_;

@@ -179,7 +179,7 @@ def check_cmake(root, pfr, cmake, blocks):
         failures.check(done.returncode == 0, f"{block.place}: configures ({at + 1} of {len(blocks)})", done.said)
 
 
-def commands_of(text):
+def find_commands(text):
     """What is typed: what follows a prompt, and the lines that go on with it."""
     typed, goes_on = [], False
     for line in text.splitlines():
@@ -221,7 +221,7 @@ def main(root, pfr, compiler, cmake):
                 except SyntaxError as wrong:
                     failures.add(f"{block.place}: {wrong}")
             elif language in ("console", "sh"):
-                for line in commands_of(block.text) if language == "console" else [block.text]:
+                for line in find_commands(block.text) if language == "console" else [block.text]:
                     command.check_lines(line, block.place)
             else:
                 failures.check(language == "", f"{block.place}: what is {language}?")

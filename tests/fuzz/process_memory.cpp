@@ -40,7 +40,7 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     state.objects.push_back(address);
     if (state.process == 0) state.process = block.process;
   }
-  state.address = store_of(memory, state.process);
+  state.address = find_store(memory, state.process);
   recorder_reader reader;
   reader.update(state);
   const measured before = reader.result();

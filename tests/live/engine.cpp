@@ -20,8 +20,8 @@ struct code {
   friend bool operator==(const code& a, const code& b) { return std::memcmp(a.bytes, b.bytes, sizeof a.bytes) == 0; }
 };
 
-code code_of(void (*probe)(const char*, std::uint64_t, std::uint64_t, std::uint64_t, std::uint64_t,
-                           const adaptyst_path*)) {
+code read_code(void (*probe)(const char*, std::uint64_t, std::uint64_t, std::uint64_t, std::uint64_t,
+                             const adaptyst_path*)) {
   code now;
   std::memcpy(now.bytes, reinterpret_cast<const void*>(probe), sizeof now.bytes);
   return now;
@@ -62,7 +62,7 @@ adaptyst::profile deterministic(const std::string& engine) {
 }  // namespace
 
 TEST_CASE("detaching leaves code and semaphores as they were") {
-  const code before = code_of(adaptyst_probe_region_end);
+  const code before = read_code(adaptyst_probe_region_end);
   const unsigned char expected[] = {0x90, 0x0f, 0x1f, 0x44, 0x00, 0x00, 0xc3};
   CHECK(std::memcmp(before.bytes, expected, sizeof expected) == 0);
   CHECK(adaptyst_object_v3.region_end == 0);
@@ -73,11 +73,11 @@ TEST_CASE("detaching leaves code and semaphores as they were") {
     CHECK(adaptyst_object_v3.region_begin == 0);
     CHECK(adaptyst_object_v3.recorder == 0);
     for (std::uint64_t i = 0; i != 10; ++i) CHECK(leaf(i) == 0);
-    const code attached = code_of(adaptyst_probe_region_end);
+    const code attached = read_code(adaptyst_probe_region_end);
     CHECK_FALSE(attached == before);
     if (collector.snapshot().mechanism.find("nop5 optimised") != std::string::npos) CHECK(attached.bytes[1] == 0xe8);
   }
-  CHECK(code_of(adaptyst_probe_region_end) == before);
+  CHECK(read_code(adaptyst_probe_region_end) == before);
   CHECK(adaptyst_object_v3.region_end == 0);
 }
 

@@ -16,7 +16,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "support
 from cases import run_cases  # noqa: E402
 from compiling import Failures, output, scratch, tool  # noqa: E402
 import profiles  # noqa: E402
-from states import child_of, is_watched, more_pauses  # noqa: E402
+from states import find_child, is_watched, more_pauses  # noqa: E402
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 ADAPTYST, PROGRAM, COLLECTING, ENGINE = sys.argv[1:5]
@@ -86,7 +86,7 @@ def case_namespaces():
         return
     outer = spawn(["unshare", "--pid", "--mount", "--fork", "--kill-child", "--mount-proc", "sh", "-c",
                    f"mount -t tmpfs none /mnt && cp {PROGRAM} /mnt/program && /mnt/program 100000 0 100; true"])
-    program = child_of(child_of(outer.pid), "program")
+    program = find_child(find_child(outer.pid), "program")
     more_pauses(program, 20)
     done = observe("attach", "--duration=0.5", program)
     failures.equal(done.returncode, 0, f"attaching: {done.stderr}")
@@ -244,7 +244,7 @@ def case_nothing_is_written():
     """Who has started the program cannot write into it, and moves its markers all the same."""
     observer = spawn([ADAPTYST, "run", f"--engine={ENGINE}", "--overhead=1%", "--report=none",
                       f"--output={profile_file};trace:{work}/trace.json", "--", PROGRAM, 3000, 3, 100])
-    more_pauses(child_of(observer.pid, "marked_program"), 200)
+    more_pauses(find_child(observer.pid, "marked_program"), 200)
     opened = memory_of_others(observer.pid)
     failures.check(opened and set(opened) == {os.O_RDONLY}, "memory is opened to be read", opened)
     observer.wait(LIMIT)

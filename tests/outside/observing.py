@@ -12,7 +12,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "support
 from cases import run_cases  # noqa: E402
 from compiling import Failures, scratch  # noqa: E402
 import profiles  # noqa: E402
-from states import child_of, computes, is_watched, more_pauses, pauses, until, watched  # noqa: E402
+from states import find_child, computes, is_watched, more_pauses, pauses, until, watched  # noqa: E402
 
 ADAPTYST, PROGRAM, PLUGIN, HOT_LOOP, ENGINE = sys.argv[1:6]
 failures = Failures()
@@ -70,7 +70,7 @@ def attach(*arguments):
     return subprocess.run(command("attach", *map(str, arguments)), capture_output=True, text=True, timeout=LIMIT, check=False)
 
 
-def state_of(pid):
+def find_state(pid):
     return subprocess.run(["ps", "-o", "stat=", "-p", str(pid)], capture_output=True, text=True, check=False).stdout[:1]
 
 
@@ -111,7 +111,7 @@ def case_not_found():
 
 def case_signals():
     program = spawn(command("run", "--interval=0.1", "--", PROGRAM, "100000", "0", "100"))
-    more_pauses(child_of(program.pid, PROGRAM), 5000)
+    more_pauses(find_child(program.pid, PROGRAM), 5000)
     program.send_signal(signal.SIGTERM)
     failures.equal(program.wait(LIMIT), -signal.SIGTERM, "a signal reaches the program, and ends both alike")
     failures.check(counts(load()).get("thread", 0) > 100, "what it did before is in the profile")
@@ -119,7 +119,7 @@ def case_signals():
 
 def case_killed():
     program = spawn(command("run", "--interval=0.1", "--", PROGRAM, "100000", "0", "100"))
-    child = child_of(program.pid, PROGRAM)
+    child = find_child(program.pid, PROGRAM)
     more_pauses(child, 10000)
     os.kill(child, signal.SIGKILL)
     failures.equal(program.wait(LIMIT), -signal.SIGKILL, "it ends as the program does")
@@ -136,7 +136,7 @@ def case_attach():
         failures.check(done.returncode == 0, "attaching works", done.stderr)
         found = counts(load())
         failures.check(meanwhile / 20 < found.get("thread", 0) < 1.2 * meanwhile, what, (found, meanwhile))
-    failures.check(state_of(program.pid) in "SR", "the program runs on")
+    failures.check(find_state(program.pid) in "SR", "the program runs on")
     program.kill()
     program.wait()
 
@@ -222,7 +222,7 @@ def case_observer_killed():
     observer.kill()
     observer.wait()
     more_pauses(program.pid, 20)
-    failures.check(state_of(program.pid) in "SR", "the program survives its observer")
+    failures.check(find_state(program.pid) in "SR", "the program survives its observer")
     before = pauses(program.pid)
     done = attach("--duration=0.4", program.pid)
     failures.check(done.returncode == 0 and 100 < counts(load()).get("thread", 0) < pauses(program.pid) - before, "the next one takes over",

@@ -16,7 +16,7 @@ import profiles  # noqa: E402
 import chance  # noqa: E402
 from cases import Missing, run_cases  # noqa: E402
 from compiling import Failures, scratch  # noqa: E402
-from states import child_of, computes  # noqa: E402
+from states import find_child, computes  # noqa: E402
 
 ADAPTYST, SAMPLED = sys.argv[1:3]
 failures = Failures()
@@ -45,7 +45,7 @@ def lines():
     return made
 
 
-def weight_of(stacks, *wanted):
+def find_weight(stacks, *wanted):
     """Of those that have these frames in this order, right behind one another."""
     wanted = list(wanted)
     return sum(weight for frames, weight in stacks
@@ -75,15 +75,15 @@ def case_chain():
     for engine in ("ebpf", "inline"):
         observe(SAMPLED, "chain", 2, engine=engine, frequency=2999)
         stacks = plain(lines())
-        computing = weight_of(stacks, "all", "computes", "[on-cpu]")
-        chain = weight_of([one for one in stacks if "[on-cpu]" in one[0]], "outer(double)", "middle(double)",
+        computing = find_weight(stacks, "all", "computes", "[on-cpu]")
+        chain = find_weight([one for one in stacks if "[on-cpu]" in one[0]], "outer(double)", "middle(double)",
                           "inner(double)")
         failures.check(chain > 0.9 * computing > 0, f"{engine}: the chain of calls is named", f"{chain} of {computing}")
         row = context_of(["all", "computes"])
         on_core, samples = row["self_context"]["on_cpu_ns"], row["samples"]
         failures.check(close(computing * 1e3, on_core, chance.of_count(samples)), f"{engine}: samples stand for the time on a core",
                        f"{computing} us, {on_core} ns, {samples} samples")
-        sleeping = weight_of([one for one in stacks if "[blocked]" in one[0]], "rest(double)")
+        sleeping = find_weight([one for one in stacks if "[blocked]" in one[0]], "rest(double)")
         blocked = blocked_ns(context_of(["all", "sleeps"])["self_context"])
         failures.check(close(sleeping * 1e3, blocked, 0.05), f"{engine}: what sleeps is named, for as long as it slept",
                        f"{sleeping} us, {blocked} ns")
@@ -142,22 +142,22 @@ def case_deleted():
     copy = work / "deleted"
     shutil.copy(SAMPLED, copy)
     running = observe(copy, "chain", 6, wait=False)
-    computes(child_of(running.pid, copy), 0.1)
+    computes(find_child(running.pid, copy), 0.1)
     copy.unlink()
     failures.check(running.wait(30) == 0, "the program ran")
     stacks = plain(lines())
-    failures.check(weight_of(stacks, "middle(double)", "inner(double)") > 0,
+    failures.check(find_weight(stacks, "middle(double)", "inner(double)") > 0,
                    "functions of a file that was deleted meanwhile are named")
 
 
 def case_killed():
     running = observe(SAMPLED, "chain", 20, wait=False)
-    child = child_of(running.pid, SAMPLED)
+    child = find_child(running.pid, SAMPLED)
     computes(child, 1)
     os.kill(child, signal.SIGKILL)
     failures.check(running.wait(30) == -signal.SIGKILL, "the program was killed")
     stacks = plain(lines())
-    failures.check(weight_of(stacks, "middle(double)", "inner(double)") > 0, "what was killed is named all the same", stacks)
+    failures.check(find_weight(stacks, "middle(double)", "inner(double)") > 0, "what was killed is named all the same", stacks)
 
 
 def case_unmarked():
@@ -165,7 +165,7 @@ def case_unmarked():
     program = ["python3", "-c", "import time\nwhile time.process_time() < 1: pass"]
     observe(*program)
     stacks = lines()
-    outside = weight_of([one for one in stacks if one[0][0].startswith("python3")], "(outside)", "[on-cpu]")
+    outside = find_weight([one for one in stacks if one[0][0].startswith("python3")], "(outside)", "[on-cpu]")
     failures.check(outside > 500_000, "a program without markers is sampled", f"{outside} us")
     failures.check(any(any("python3" in frame or "Py" in frame for frame in frames[3:]) for frames, _ in stacks),
                    "and its code named")

@@ -45,7 +45,7 @@ def is_stopped(pid):
     until(holds, f"process {pid} has stopped")
 
 
-def child_of(pid, program=None):
+def find_child(pid, program=None):
     """The process that another one has started, when it is there, and has become the program."""
     def found():
         for child in pathlib.Path(f"/proc/{pid}/task/{pid}/children").read_text().split():

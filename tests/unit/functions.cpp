@@ -1,5 +1,5 @@
-// Naming functions, and reading files that are damaged: an error of ours, or what is left, but nothing worse. Worth most
-// under AddressSanitizer. What compilers make is the concern of check_functions.py.
+// Naming functions, and reading files that are damaged: an error of ours, or what is left, but nothing worse. Worth
+// most under AddressSanitizer. What compilers make is the concern of check_functions.py.
 #include <elf.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -164,7 +164,7 @@ TEST_CASE("a 5-byte nop is no place for a probe") {
 TEST_CASE("every set is known, and an unknown one names them") {
   for (const char* const name : {"mpi", "opencl", "cuda", "hip", "openmp", "blas", "io", "malloc"}) {
     std::set<std::string> seen;
-    for (const function_request& one : functions_of_set(name)) {
+    for (const function_request& one : find_set(name)) {
       CHECK(seen.insert(one.file + ":" + one.glob).second);
       const function_request again = parse_function(one.file + ":" + one.glob);
       CHECK(again.file == one.file);
@@ -174,7 +174,7 @@ TEST_CASE("every set is known, and an unknown one names them") {
   }
   std::string message;
   try {
-    functions_of_set("mpl");
+    find_set("mpl");
   } catch (const error& failed) {
     message = failed.what();
   }
@@ -191,7 +191,7 @@ TEST_CASE("the C library of this machine has the sets that it should have") {
   if (libc.empty()) return;  // linked statically, or under another name
   for (const char* const set : {"io", "malloc"}) {
     std::set<std::string> found;
-    for (const function_request& one : functions_of_set(set))
+    for (const function_request& one : find_set(set))
       if (is_for(one, libc))
         for (const function_place& place : find_functions(libc, one.glob)) found.insert(place.symbol);
     CHECK(found.count(std::strcmp(set, "io") == 0 ? "fopen" : "malloc") == 1);
@@ -287,7 +287,7 @@ class remade_library {
   Elf64_Ehdr head_;
 };
 
-Elf64_Sym symbol_of(unsigned char type, std::size_t name) {
+Elf64_Sym find_symbol(unsigned char type, std::size_t name) {
   return {static_cast<Elf64_Word>(name), static_cast<unsigned char>(ELF64_ST_INFO(STB_GLOBAL, type)), 0, 1, 0, 0};
 }
 
@@ -305,7 +305,7 @@ class time_limit {
 TEST_CASE("a small file whose symbols share a long name is refused before it fills the memory") {
   remade_library made;
   made.replace_texts(SHT_SYMTAB, std::string(1 << 20, 'a') + std::string(1, '\0'));
-  made.replace(SHT_SYMTAB, std::vector<Elf64_Sym>(1000, symbol_of(STT_FUNC, 0)));
+  made.replace(SHT_SYMTAB, std::vector<Elf64_Sym>(1000, find_symbol(STT_FUNC, 0)));
   CHECK(search(made.content()) == -1);
 }
 
@@ -339,9 +339,9 @@ TEST_CASE("many indirect functions are explained in time") {
   std::string names(1, '\0');
   std::vector<Elf64_Sym> symbols(1);
   for (unsigned at = 0; at != many; ++at) {
-    symbols.push_back(symbol_of(STT_GNU_IFUNC, names.size()));
+    symbols.push_back(find_symbol(STT_GNU_IFUNC, names.size()));
     names += "f" + std::to_string(at) + '\0';
-    symbols.push_back(symbol_of(STT_FUNC, names.size()));
+    symbols.push_back(find_symbol(STT_FUNC, names.size()));
     names += "__f" + std::to_string(at) + "_fast" + '\0';
   }
   remade_library made;

@@ -1,5 +1,5 @@
-// Files that are no ELF files, or only half: a clean error, or what is left of the probes, but nothing worse. Worth most
-// under AddressSanitizer.
+// Files that are no ELF files, or only half: a clean error, or what is left of the probes, but nothing worse. Worth
+// most under AddressSanitizer.
 #include <elf.h>
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -94,7 +94,7 @@ struct range {
 };
 
 // Where the section with this name stands in the table of sections.
-std::uint64_t header_of(const std::string& in, const char* name) {
+std::uint64_t find_header(const std::string& in, const char* name) {
   const auto elf = take<Elf64_Ehdr>(in, 0);
   const auto names = take<Elf64_Shdr>(in, elf.e_shoff + elf.e_shstrndx * sizeof(Elf64_Shdr));
   for (unsigned at = 0; at != elf.e_shnum; ++at) {
@@ -106,7 +106,7 @@ std::uint64_t header_of(const std::string& in, const char* name) {
 }
 
 range section(const std::string& in, const char* name) {
-  const auto header = take<Elf64_Shdr>(in, header_of(in, name));
+  const auto header = take<Elf64_Shdr>(in, find_header(in, name));
   return {header.sh_offset, header.sh_size};
 }
 
@@ -168,7 +168,7 @@ TEST_CASE("an ELF file for other machines is said to be that") {
 
 TEST_CASE("a file without our notes has no probes, and that is no error") {
   std::string content = original();
-  put(content, header_of(content, ".note.stapsdt") + offsetof(Elf64_Shdr, sh_name), std::uint32_t{0});
+  put(content, find_header(content, ".note.stapsdt") + offsetof(Elf64_Shdr, sh_name), std::uint32_t{0});
   const outcome none = read(content);
   CHECK(none.error.empty());
   CHECK(none.probes.empty());

@@ -26,14 +26,14 @@ std::string spelled(const profile& of) {
   return all;
 }
 
-const adaptyst::device_usage* device_of(const profile& in, const adaptyst::region& row) {
+const adaptyst::device_usage* find_device(const profile& in, const adaptyst::region& row) {
   return row.device < in.devices.size() ? &in.devices[row.device] : nullptr;
 }
 
 std::uint64_t sum_of_totals(const profile& in, adaptyst::device_kind kind, std::uint64_t id) {
   std::uint64_t sum = 0;
   for (const adaptyst::region& row : in.regions)
-    if (row.id == id && device_of(in, row)->kind == kind) sum += row.total_ns;
+    if (row.id == id && find_device(in, row)->kind == kind) sum += row.total_ns;
   return sum;
 }
 

@@ -27,7 +27,8 @@ options after(const std::string& text) {
   return chosen;
 }
 
-// All that is told of `text`, which has one thing wrong with it. The rest of it holds, and so does what was there before.
+// All that is told of `text`, which has one thing wrong with it. The rest of it holds, and so does what was there
+// before.
 std::string told(const std::string& text) {
   const std::string kept =
       "engine=inline,report=none,output=kept.json;kept.trace.json,overhead=30%,context=cpu,trace_events=128,"
@@ -65,7 +66,7 @@ TEST_CASE("every value that the table lists is understood, and written as it was
       CHECK((one.get(chosen) == word || one.has_commas));
     }
     // The default is one of the values.
-    const std::string by_default = adaptyst::lib::default_of(one);
+    const std::string by_default = adaptyst::lib::find_default(one);
     if (by_default.empty()) continue;
     options chosen;
     std::vector<error> wrong;
@@ -98,14 +99,14 @@ TEST_CASE("pairs are joined by commas, and the last word counts") {
   const options chosen = after("engine=ebpf,report=none,output=a=b.json,engine=inline");
   CHECK(chosen.engine == engine_choice::inlined);
   CHECK(chosen.report == report_choice::none);
-  CHECK(chosen.file_of(output_form::json) == "a=b.json");
+  CHECK(chosen.find_file(output_form::json) == "a=b.json");
 }
 
 TEST_CASE("a second string changes only what it names") {
   options chosen = after("engine=inline,output=a.json");
   CHECK(apply(chosen, "report=none", "the test").empty());
   CHECK(chosen.engine == engine_choice::inlined);
-  CHECK(chosen.file_of(output_form::json) == "a.json");
+  CHECK(chosen.find_file(output_form::json) == "a.json");
 }
 
 TEST_CASE("what is not known is told by name, with the nearest that is, and left out") {
@@ -173,12 +174,12 @@ TEST_CASE("functions are a list, and their names may have commas") {
 
 TEST_CASE("outputs are one of each form, and what is said later holds") {
   options chosen = after("output=a.json;run%p.trace.json,trace_events=1000");
-  CHECK(chosen.file_of(output_form::json) == "a.json");
-  CHECK(chosen.file_of(output_form::trace) == "run%p.trace.json");
+  CHECK(chosen.find_file(output_form::json) == "a.json");
+  CHECK(chosen.find_file(output_form::trace) == "run%p.trace.json");
   CHECK(chosen.trace_events == 1024);
   CHECK(apply(chosen, "output=trace:b", "the test").empty());
-  CHECK(chosen.file_of(output_form::json).empty());
-  CHECK(chosen.file_of(output_form::trace) == "b");
+  CHECK(chosen.find_file(output_form::json).empty());
+  CHECK(chosen.find_file(output_form::trace) == "b");
   for (const char* const wrong : {"63", "16777217", "many", "", "1e3", "-1", "100 "})
     CHECK(contains(told(std::string("trace_events=") + wrong), "from 64 to 16777216"));
 }
@@ -187,7 +188,7 @@ TEST_CASE("stacks turn samples on") {
   CHECK_FALSE(after("").wants_samples());
   CHECK(after("").sample_frequency == 997);
   const options chosen = after("output=a.json;run%p.folded,sample_frequency=10000");
-  CHECK(chosen.file_of(output_form::folded) == "run%p.folded");
+  CHECK(chosen.find_file(output_form::folded) == "run%p.folded");
   CHECK(chosen.wants_samples());
   CHECK(chosen.sample_frequency == 10000);
   CHECK(after("output=b.speedscope.json").wants_samples());

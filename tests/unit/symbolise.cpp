@@ -92,12 +92,12 @@ TEST_CASE("functions of this program and its libraries have their names") {
   CHECK(wave::hidden(2) == 35);
   symboliser names(symboliser::kernel::unnamed);
   names.look_at(getpid());
-  CHECK(names.name_of(getpid(), address_of(&wave::flux)) == "wave::flux(int)");
-  CHECK(names.name_of(getpid(), address_of(&wave::flux) + 1) == "wave::flux(int)");
-  CHECK(names.name_of(getpid(), address_of(&wave::hidden)) == "wave::hidden(int)");
+  CHECK(names.find_name(getpid(), address_of(&wave::flux)) == "wave::flux(int)");
+  CHECK(names.find_name(getpid(), address_of(&wave::flux) + 1) == "wave::flux(int)");
+  CHECK(names.find_name(getpid(), address_of(&wave::hidden)) == "wave::hidden(int)");
   void* const found = dlsym(RTLD_DEFAULT, "qsort");
   REQUIRE(found != nullptr);
-  CHECK(names.name_of(getpid(), reinterpret_cast<std::uint64_t>(found)).find("qsort") != std::string::npos);
+  CHECK(names.find_name(getpid(), reinterpret_cast<std::uint64_t>(found)).find("qsort") != std::string::npos);
 }
 
 TEST_CASE("what an adapter knows by its address is called by where it stands in the source") {
@@ -155,14 +155,14 @@ TEST_CASE("what is no file says what it is") {
   REQUIRE(made != MAP_FAILED);
   symboliser names(symboliser::kernel::unnamed);
   names.look_at(getpid());
-  CHECK(names.name_of(getpid(), reinterpret_cast<std::uint64_t>(made) + 8) == "[anonymous code]");
-  CHECK(names.name_of(getpid(), getauxval(AT_SYSINFO_EHDR) + 1024) == "[vdso]");
-  CHECK(names.name_of(getpid(), 64) == "[unknown]");
+  CHECK(names.find_name(getpid(), reinterpret_cast<std::uint64_t>(made) + 8) == "[anonymous code]");
+  CHECK(names.find_name(getpid(), getauxval(AT_SYSINFO_EHDR) + 1024) == "[vdso]");
+  CHECK(names.find_name(getpid(), 64) == "[unknown]");
   munmap(made, 4096);
-  CHECK(names.name_of(getpid(), reinterpret_cast<std::uint64_t>(made) + 16) == "[anonymous code]");
+  CHECK(names.find_name(getpid(), reinterpret_cast<std::uint64_t>(made) + 16) == "[anonymous code]");
   symboliser empty(symboliser::kernel::unnamed);
   empty.look_at(-1);
-  CHECK(empty.name_of(-1, address_of(&wave::flux)) == "[unknown]");
+  CHECK(empty.find_name(-1, address_of(&wave::flux)) == "[unknown]");
 }
 
 TEST_CASE("a process that has ended still has its names, and so has a file that was deleted meanwhile") {
@@ -177,8 +177,8 @@ TEST_CASE("a process that has ended still has its names, and so has a file that 
   names.look_at(one.id());
   one.end();
   names.look_at(one.id());
-  CHECK(names.name_of(one.id(), one.open_function) == "open_function");
-  CHECK(names.name_of(one.id(), one.hidden_function) == "hidden_function");
+  CHECK(names.find_name(one.id(), one.open_function) == "open_function");
+  CHECK(names.find_name(one.id(), one.hidden_function) == "hidden_function");
 }
 
 TEST_CASE("in a stripped file only what it exports has a name: never that of a neighbour") {
@@ -189,8 +189,8 @@ TEST_CASE("in a stripped file only what it exports has a name: never that of a n
   REQUIRE(one.open_function != 0);
   symboliser names(symboliser::kernel::unnamed);
   names.look_at(one.id());
-  CHECK(names.name_of(one.id(), one.open_function) == "open_function");
-  const std::string& hidden = names.name_of(one.id(), one.hidden_function);
+  CHECK(names.find_name(one.id(), one.open_function) == "open_function");
+  const std::string& hidden = names.find_name(one.id(), one.hidden_function);
   CHECK(hidden.find("adaptyst-symbolise-") == 0);
   CHECK(hidden.find("+0x") != std::string::npos);
   std::remove(program.c_str());

@@ -137,7 +137,7 @@ __attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN inline uint64_t push_called_bac
       if (where->identity != identity_of(r, device) || where->path->parent != parent ||
           !is_record_of(*where->site, name, kind, place.file, place.function, place.line)) {
         site marker{nullptr, 0, place.file, place.function, place.line, kind, nullptr};
-        const adaptyst_site* const record = record_of(*r.owner, marker, name, nullptr);
+        const adaptyst_site* const record = find_record(*r.owner, marker, name, nullptr);
         why = loss::tables_full;
         where = record != nullptr && device <= max_devices ? row_below(r, parent, record, device, why) : nullptr;
       }

@@ -130,7 +130,7 @@ __attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN inline uint64_t push_frame(site
   frame* pushed;
   {
     const writing now(r);
-    const adaptyst_site* const record = record_of(*r.owner, marker, name, payload);
+    const adaptyst_site* const record = find_record(*r.owner, marker, name, payload);
     loss why = loss::tables_full;
     row* where = nullptr;
     if (ADAPTYST_DETAIL_UNLIKELY(record == nullptr)) {

@@ -21,14 +21,14 @@ __attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN void end_handle(const pending& 
 
 template <bool Literal, class Name>
 ADAPTYST_DETAIL_INLINE pending begin_handle(site& marker, uint32_t device, const Name& name) noexcept {
-  return begin_pending(marker, name_of<Literal>(marker, name), device, nullptr);
+  return begin_pending(marker, get_name<Literal>(marker, name), device, nullptr);
 }
 
 template <bool Literal, class Name, class Payload>
 ADAPTYST_DETAIL_INLINE pending begin_handle(site& marker, uint32_t device, const Name& name,
                                             const Payload& payload) noexcept {
   const payload_reader<Payload> values(payload);
-  return begin_pending(marker, name_of<Literal>(marker, name), device, &values.read());
+  return begin_pending(marker, get_name<Literal>(marker, name), device, &values.read());
 }
 
 }}}  // namespace adaptyst::v1::detail

@@ -15,7 +15,7 @@ ADAPTYST_DETAIL_INLINE bool begin_pending_below(recorder& r, const adaptyst_path
                                                 uint32_t device, const payload_values* payload,
                                                 pending& begun) noexcept {
   loss why = loss::tables_full;
-  const adaptyst_site* const record = device > max_devices ? nullptr : record_of(*r.owner, marker, name, payload);
+  const adaptyst_site* const record = device > max_devices ? nullptr : find_record(*r.owner, marker, name, payload);
   row* const where = record != nullptr ? row_below(r, parent, record, device, why) : nullptr;
   if (where == nullptr) {
     count_loss(r, why);
@@ -49,7 +49,7 @@ template <class = void>
 inline bool book_handle(recorder& r, const pending& done, uint64_t duration_ns) noexcept {
   if (done.epoch != r.epoch) return false;
   loss why = loss::rows_full;
-  row* const where = row_of(r, done.path, why);
+  row* const where = find_row(r, done.path, why);
   if (where == nullptr) {
     count_loss(r, why);
     bump(r.begun, -1);  // a loss of this kind is taken as one at the beginning

@@ -14,14 +14,14 @@ ADAPTYST_DETAIL_COLD uint64_t begin_wait_with(site& marker, text name, uint32_t 
 
 template <bool Literal, class Name>
 ADAPTYST_DETAIL_INLINE uint64_t begin_wait(site& marker, uint32_t device, const Name& name) noexcept {
-  return begin_wait_with(marker, name_of<Literal>(marker, name), device, nullptr);
+  return begin_wait_with(marker, get_name<Literal>(marker, name), device, nullptr);
 }
 
 template <bool Literal, class Name, class Payload>
 ADAPTYST_DETAIL_INLINE uint64_t begin_wait(site& marker, uint32_t device, const Name& name,
                                            const Payload& payload) noexcept {
   const payload_reader<Payload> values(payload);
-  return begin_wait_with(marker, name_of<Literal>(marker, name), device, &values.read());
+  return begin_wait_with(marker, get_name<Literal>(marker, name), device, &values.read());
 }
 
 template <bool Literal, class Name, class... Payload>

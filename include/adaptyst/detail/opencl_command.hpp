@@ -131,7 +131,7 @@ struct observed_queue {
 template <class = void>
 observed_queue look_up(cl_command_queue queue) noexcept {
   const auto flags = ask<cl_command_queue_properties>(clGetCommandQueueInfo, queue, CL_QUEUE_PROPERTIES, 0);
-  return {queue, device_of(ask<cl_device_id>(clGetCommandQueueInfo, queue, CL_QUEUE_DEVICE, nullptr)),
+  return {queue, find_device(ask<cl_device_id>(clGetCommandQueueInfo, queue, CL_QUEUE_DEVICE, nullptr)),
           (flags & CL_QUEUE_PROFILING_ENABLE) != 0};
 }
 

@@ -33,7 +33,7 @@ uint64_t profiling_time(cl_event of, cl_profiling_info which) noexcept {
 
 // Its number among the devices of its kind on its platform; that of its parent for a part of a device.
 template <class = void>
-uint32_t index_of(cl_device_id id, cl_device_type type) noexcept {
+uint32_t find_index(cl_device_id id, cl_device_type type) noexcept {
   while (const cl_device_id parent = ask<cl_device_id>(clGetDeviceInfo, id, CL_DEVICE_PARENT_DEVICE, nullptr))
     id = parent;
   const cl_platform_id platform = ask<cl_platform_id>(clGetDeviceInfo, id, CL_DEVICE_PLATFORM, nullptr);
@@ -50,18 +50,18 @@ device describe(cl_device_id id) noexcept {
   char name[256] = "OpenCL device";
   if (clGetDeviceInfo(id, CL_DEVICE_NAME, sizeof name, name, nullptr) != CL_SUCCESS) name[sizeof name - 1] = '\0';
   const cl_device_type types = ask<cl_device_type>(clGetDeviceInfo, id, CL_DEVICE_TYPE, 0);
-  if ((types & CL_DEVICE_TYPE_GPU) != 0) return {device_kind::gpu, index_of(id, CL_DEVICE_TYPE_GPU), name};
-  if ((types & CL_DEVICE_TYPE_CPU) != 0) return {device_kind::cpu, index_of(id, CL_DEVICE_TYPE_CPU), name};
+  if ((types & CL_DEVICE_TYPE_GPU) != 0) return {device_kind::gpu, find_index(id, CL_DEVICE_TYPE_GPU), name};
+  if ((types & CL_DEVICE_TYPE_CPU) != 0) return {device_kind::cpu, find_index(id, CL_DEVICE_TYPE_CPU), name};
   if ((types & CL_DEVICE_TYPE_ACCELERATOR) != 0)
-    return {device_kind::accelerator, index_of(id, CL_DEVICE_TYPE_ACCELERATOR), name};
-  return {device_kind::other, index_of(id, CL_DEVICE_TYPE_ALL), name};
+    return {device_kind::accelerator, find_index(id, CL_DEVICE_TYPE_ACCELERATOR), name};
+  return {device_kind::other, find_index(id, CL_DEVICE_TYPE_ALL), name};
 }
 
 // Reads the device's clock, where it can: clGetDeviceAndHostTimer() of OpenCL 2.1, which older headers do not declare
 // and older drivers must not be asked for.
 using device_timer = cl_int(CL_API_CALL*)(cl_device_id, cl_ulong*, cl_ulong*);
 template <class = void>
-device_timer timer_of(cl_device_id id) noexcept {
+device_timer find_timer(cl_device_id id) noexcept {
   char version[128] = "";  // "OpenCL 3.0 …"
   if (clGetDeviceInfo(id, CL_DEVICE_VERSION, sizeof version, version, nullptr) != CL_SUCCESS) return nullptr;
   if (strtod(version + 7, nullptr) < 2.1) return nullptr;
@@ -101,7 +101,7 @@ inline std::mutex making_known;
 
 // Null without memory. Never freed: callbacks may come until the process is gone.
 template <class = void>
-known_device* device_of(cl_device_id id) noexcept {
+known_device* find_device(cl_device_id id) noexcept {
   for (known_device* at = known_devices.load(std::memory_order_acquire); at != nullptr; at = at->next)
     if (at->id == id) return at;
   const std::lock_guard<std::mutex> alone(making_known);
@@ -224,7 +224,7 @@ void find_clock(known_device& on, cl_command_queue like) noexcept {
   const std::lock_guard<std::mutex> alone(on.finding);
   if (on.has_clock.load(std::memory_order_relaxed)) return;
   const cl_context in = ask<cl_context>(clGetCommandQueueInfo, like, CL_QUEUE_CONTEXT, nullptr);
-  on.timer = timer_of(on.id);
+  on.timer = find_timer(on.id);
   for (unsigned attempt = 0; attempt != 3; ++attempt) evaluate_now(on, in, false);
   if (on.clock.is_of_host()) {
     while (!is_ready(on)) {  // for as long as two points must be apart

@@ -1,5 +1,5 @@
-// Finds a thread's rows by the ids of their paths. It has a few slots in itself, and takes more as rows come: a thread with
-// a dozen call paths touches one page, one with thousands finds them as fast.
+// Finds a thread's rows by the ids of their paths. It has a few slots in itself, and takes more as rows come: a thread
+// with a dozen call paths touches one page, one with thousands finds them as fast.
 //
 // Only its thread looks at it. A forked child has a copy of it, as of all that is private.
 #ifndef ADAPTYST_DETAIL_ROW_TABLE_HPP
@@ -22,19 +22,19 @@ class row_table {
   }
 
   // Null: there is none.
-  Row* find(uint64_t id) const noexcept { return *slot_of(id); }
+  Row* find(uint64_t id) const noexcept { return *find_slot(id); }
 
   // For one more than `rows`, so that it is at most half full. False: there is no memory.
   bool make_room(uint32_t rows) noexcept { return 2 * (uint64_t{rows} + 1) <= count_ || grow(); }
 
   // There is none with this id yet, and room.
-  void insert(Row& one) noexcept { *slot_of(one.id) = &one; }
+  void insert(Row& one) noexcept { *find_slot(one.id) = &one; }
 
  private:
   static constexpr uint64_t first_count = 256;
   static constexpr uint64_t bytes_of_slot = sizeof(void*);
 
-  Row** slot_of(uint64_t id) const noexcept {
+  Row** find_slot(uint64_t id) const noexcept {
     for (uint64_t at = id;; ++at) {
       Row** const slot = &slots_[at & (count_ - 1)];
       if (*slot == nullptr || (*slot)->id == id) return slot;

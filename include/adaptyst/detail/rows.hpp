@@ -90,7 +90,7 @@ ADAPTYST_DETAIL_INLINE row* row_below(recorder& r, const adaptyst_path* parent, 
 
 // The same for a path that another thread began.
 template <class = void>
-inline row* row_of(recorder& r, const adaptyst_path* path, loss& why) noexcept {
+inline row* find_row(recorder& r, const adaptyst_path* path, loss& why) noexcept {
   return row_below(r, path->parent, path->site, path->device, why);
 }
 

@@ -102,7 +102,7 @@ template <bool Literal, class Name, class Payload>
 ADAPTYST_DETAIL_INLINE uint64_t begin_scope(site& marker, uint32_t device, const Name& name,
                                             const Payload& payload) noexcept {
   const payload_reader<Payload> values(payload);
-  return begin_with(marker, name_of<Literal>(marker, name), device, &values.read());
+  return begin_with(marker, get_name<Literal>(marker, name), device, &values.read());
 }
 
 template <bool Literal, class Name, class... Payloads>

@@ -35,8 +35,8 @@ struct payload_reader {
 };
 
 // Whether anybody looks: all four counters of the control block in one comparison. Asked anew each time, whatever the
-// compiler knows: who comes while a loop runs must be seen by the loop, and a loop that was made twice, with and without
-// what is behind this, would stand among the cold code in the case that matters.
+// compiler knows: who comes while a loop runs must be seen by the loop, and a loop that was made twice, with and
+// without what is behind this, would stand among the cold code in the case that matters.
 ADAPTYST_DETAIL_INLINE bool is_awake() noexcept {
 #if defined(__x86_64__) && defined(__GCC_ASM_FLAG_OUTPUTS__)
   bool awake;
@@ -61,15 +61,15 @@ ADAPTYST_DETAIL_INLINE text text_of_event(const Name& name) noexcept {
 
 // `Literal`: the name is in the site. Otherwise it comes with the event.
 template <bool Literal, class Name>
-ADAPTYST_DETAIL_INLINE text name_of(const site& marker, const Name& name) noexcept {
+ADAPTYST_DETAIL_INLINE text get_name(const site& marker, const Name& name) noexcept {
   if constexpr (Literal) return {marker.name, marker.name_bytes};
   return text_of_event(name);
 }
 
 }}}  // namespace adaptyst::v1::detail
 
-// Not so unlikely that Clang could not tell what is likely behind it; and told here, as Clang heeds what is expected of a
-// branch only in the function that has the branch from the beginning.
+// Not so unlikely that Clang could not tell what is likely behind it; and told here, as Clang heeds what is expected of
+// a branch only in the function that has the branch from the beginning.
 #define ADAPTYST_DETAIL_AWAKE() (__builtin_expect_with_probability(::adaptyst::detail::is_awake(), 0, 0.999) != 0)
 #define ADAPTYST_DETAIL_FIRST(first, ...) first
 #define ADAPTYST_DETAIL_PASTE_(a, b) a##b

@@ -24,8 +24,8 @@ inline const adaptyst_site* make_record(process& in, const site& marker, text na
 
 // The record of a marker: remembered where name and label cannot change from one event to the next.
 template <class = void>
-ADAPTYST_DETAIL_INLINE const adaptyst_site* record_of(process& in, site& marker, text name,
-                                                      const payload_values* payload) noexcept {
+ADAPTYST_DETAIL_INLINE const adaptyst_site* find_record(process& in, site& marker, text name,
+                                                        const payload_values* payload) noexcept {
   const bool constant = marker.name != nullptr && (payload == nullptr || payload->label.bytes == 0);
   const adaptyst_site* record = constant ? load_acquire(marker.record) : nullptr;
   if (ADAPTYST_DETAIL_UNLIKELY(record == nullptr)) {

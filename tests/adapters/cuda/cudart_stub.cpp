@@ -1,5 +1,5 @@
-// A stub of the CUDA runtime: streams on which time passes, and events that are stamped with a clock of the device's own,
-// which drifts, in steps of half a microsecond. Nothing is computed.
+// A stub of the CUDA runtime: streams on which time passes, and events that are stamped with a clock of the device's
+// own, which drifts, in steps of half a microsecond. Nothing is computed.
 #include "cudart_stub.hpp"
 
 #include <time.h>
@@ -52,7 +52,7 @@ cudaError_t answer_beside_captures() {
   return answer_of_device();
 }
 
-CUstream_st& stream_of(cudaStream_t stream) { return stream != nullptr ? *stream : default_stream; }
+CUstream_st& find_stream(cudaStream_t stream) { return stream != nullptr ? *stream : default_stream; }
 
 double on_device(std::uint64_t host_ns) {
   const double ns = static_cast<double>(host_ns) * (1 + cudart_stub::drift) + 210e6;
@@ -92,7 +92,7 @@ cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned) {
 }
 cudaError_t cudaStreamIsCapturing(cudaStream_t stream, cudaStreamCaptureStatus* status) {
   const std::lock_guard<std::recursive_mutex> held(lock);
-  *status = stream_of(stream).capturing ? cudaStreamCaptureStatusActive : cudaStreamCaptureStatusNone;
+  *status = find_stream(stream).capturing ? cudaStreamCaptureStatusActive : cudaStreamCaptureStatusNone;
   return answer(cudaSuccess);
 }
 cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned) {
@@ -101,7 +101,7 @@ cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned) {
 }
 cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
   const std::lock_guard<std::recursive_mutex> held(lock);
-  event->at = std::max(now() + 2000, stream_of(stream).busy_until);
+  event->at = std::max(now() + 2000, find_stream(stream).busy_until);
   return answer_of_device();
 }
 cudaError_t cudaEventQuery(cudaEvent_t event) {
@@ -137,7 +137,7 @@ cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
   std::uint64_t until;
   {
     const std::lock_guard<std::recursive_mutex> held(lock);
-    until = stream_of(stream).busy_until + 10'000;  // the events behind
+    until = find_stream(stream).busy_until + 10'000;  // the events behind
   }
   while (now() < until) std::this_thread::yield();
   return answer_of_device();
@@ -147,7 +147,7 @@ namespace cudart_stub {
 
 void launch(cudaStream_t in, std::uint64_t ns) {
   const std::lock_guard<std::recursive_mutex> held(lock);
-  CUstream_st& stream = stream_of(in);
+  CUstream_st& stream = find_stream(in);
   stream.busy_until =
       std::max(now() + 5000, stream.busy_until) + static_cast<std::uint64_t>(static_cast<double>(ns) / (1 + drift));
 }
@@ -155,7 +155,7 @@ void use_device(int ordinal) { current = ordinal; }
 void hold_devices(bool held) { is_held = held; }
 void lose_devices(bool now_lost) { lost = now_lost; }
 void capture(cudaStream_t in, bool on) {
-  stream_of(in).capturing = on;
+  find_stream(in).capturing = on;
   captures += on ? 1 : -1;
 }
 void set_last_error(cudaError_t error) { last_error = error; }

@@ -90,7 +90,7 @@ TEST_CASE("a thousand commands are what the device says they were") {
     CHECK(raw.started <= raw.ended);
     // The host read its clock around the whole of it.
     adaptyst::detail::opencl::converted_times converted{raw.queued, raw.started, raw.ended, 0};
-    REQUIRE(adaptyst::detail::opencl::convert(*adaptyst::detail::opencl::device_of(on.device), 0, converted));
+    REQUIRE(adaptyst::detail::opencl::convert(*adaptyst::detail::opencl::find_device(on.device), 0, converted));
     CHECK(converted.queued_ns + reading_ns >= one.before_ns);
     CHECK(converted.queued_ns <= converted.started_ns);
     CHECK(converted.started_ns <= converted.ended_ns);
