@@ -42,13 +42,14 @@ void split(diff_options& asked) {
 
 void diff(diff_options& asked) {
   split(asked);
-  const comparison found = compare_runs(read_all(asked.before), read_all(asked.after), *fraction_of(asked.least_share));
+  const comparison found =
+      compare_runs(read_all(asked.before), read_all(asked.after), *parse_fraction(asked.least_share));
   write_outputs(asked.outputs, "the comparison",
                 [&](output_form form) { return form == output_form::json ? to_json(found) : to_table(found); });
   if (asked.format == "json") print_json(to_json(found));
   else print(to_table(found));
   if (asked.fail_above.empty()) return;
-  const std::string slower = list_slower(found, *fraction_of(asked.fail_above));
+  const std::string slower = list_slower(found, *parse_fraction(asked.fail_above));
   if (slower.empty()) return;
   complain(fmt::format("slower by more than {}:\n{}", asked.fail_above, slower));
   end_with(comparison_failed);

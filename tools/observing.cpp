@@ -35,7 +35,7 @@ std::string complaint_on_functions(const std::string& value) {
   std::vector<error> wrong;
   lib::find_option("functions")->set(scratch, value, wrong);
   try {
-    for (const std::string& one : scratch.functions) lib::requests_of(one);
+    for (const std::string& one : scratch.functions) lib::parse_requests(one);
   } catch (const error& refused) {
     return fmt::format("{}; {}", refused.summary(), refused.hint());
   }

@@ -28,7 +28,7 @@ bool flushed() {
   return false;
 }
 
-std::optional<double> fraction_of(const std::string& text) {
+std::optional<double> parse_fraction(const std::string& text) {
   double percent = 0;
   const char* const end = text.data() + text.size();
   const auto [read, failure] = std::from_chars(text.data(), end, percent);
@@ -38,7 +38,7 @@ std::optional<double> fraction_of(const std::string& text) {
 }
 
 std::string check_percent(const std::string& text) {
-  return fraction_of(text) ? std::string() : fmt::format("'{}' is no percentage such as 5%", text);
+  return parse_fraction(text) ? std::string() : fmt::format("'{}' is no percentage such as 5%", text);
 }
 
 void add_format(CLI::App& to, std::string& format) {

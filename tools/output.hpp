@@ -28,7 +28,7 @@ bool flushed();
 void add_format(CLI::App& to, std::string& format);
 
 // 0.05 of "5%". The sign is asked for, since a plain 0.05 could mean either.
-std::optional<double> fraction_of(const std::string& text);
+std::optional<double> parse_fraction(const std::string& text);
 // What is wrong with such a text; empty: nothing.
 std::string check_percent(const std::string& text);
 

@@ -29,7 +29,7 @@ table_options report_view::asked() const {
   made.sort = static_cast<region_order>(std::find(orders.begin(), orders.end(), sort) - orders.begin());
   made.rows = rows;
   made.depth = depth;
-  made.least_share = *fraction_of(least_share);
+  made.least_share = *parse_fraction(least_share);
   return made;
 }
 

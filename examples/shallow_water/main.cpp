@@ -34,7 +34,7 @@ struct arguments {
 };
 
 // A number in [least, most] that follows an option; otherwise ends the program.
-double value_of(const std::string& option, const char* text, double least, double most) {
+double parse_value(const std::string& option, const char* text, double least, double most) {
   char* end = nullptr;
   const double value = text != nullptr ? std::strtod(text, &end) : 0;
   if (text != nullptr && end != text && *end == '\0' && value >= least && value <= most) return value;
@@ -47,9 +47,9 @@ arguments parse(int count, char** values) {
   for (int at = 1; at < count; ++at) {
     const std::string word = values[at];
     if (word == "--threads") {
-      parsed.threads = static_cast<int>(value_of(word, at + 1 < count ? values[++at] : nullptr, 1, 1024));
+      parsed.threads = static_cast<int>(parse_value(word, at + 1 < count ? values[++at] : nullptr, 1, 1024));
     } else if (word == "--offload") {
-      parsed.offload_percent = value_of(word, at + 1 < count ? values[++at] : nullptr, 0, 100);
+      parsed.offload_percent = parse_value(word, at + 1 < count ? values[++at] : nullptr, 0, 100);
     } else if (word == "--device") {
       const std::string which = at + 1 < count ? values[++at] : "";
       if (which == "none") {

@@ -19,7 +19,7 @@ inline int available_threads() {
 }
 
 // The part-th of `parts` even parts of the rows.
-inline row_range part_of(row_range rows, int part, int parts) {
+inline row_range take_part(row_range rows, int part, int parts) {
   const auto cut = [&](int at) {
     return rows.first + static_cast<int>(static_cast<long long>(rows.size()) * at / parts);
   };

@@ -82,7 +82,7 @@ double solver::choose_dt(double longest) {
   std::vector<pace> found(static_cast<std::size_t>(threads_));
   in_parallel(threads_, [&](int part, int parts) {
     found[static_cast<std::size_t>(part)] =
-        pace_of(now_, part_of({0, setup_.rows}, part, parts), setup_.dx(), setup_.dy(), water_);
+        pace_of(now_, take_part({0, setup_.rows}, part, parts), setup_.dx(), setup_.dy(), water_);
   });
   double rate = 0;
   for (const pace& each : found) {
@@ -104,7 +104,7 @@ void solver::fill_halo(field& of) {
 void solver::update_on_host(const char* name, const field& from, const field& base, field& to, row_range below,
                             row_range above, const stage& by) {
   in_parallel(threads_, [&](int part, int parts) {
-    const row_range mine[] = {part_of(below, part, parts), part_of(above, part, parts)};
+    const row_range mine[] = {take_part(below, part, parts), take_part(above, part, parts)};
     const double cells = static_cast<double>(mine[0].size() + mine[1].size()) * setup_.columns;
     ADAPTYST_REGION(name, load{static_cast<std::uint64_t>(cells * bytes_per_update), cells * flops_per_update});
     for (const row_range rows : mine) update_rows(from, base, to, rows, by, water_);

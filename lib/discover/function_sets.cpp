@@ -79,7 +79,7 @@ std::vector<function_request> find_set(std::string_view name) {
               did_you_mean(name, function_set_names()) + "; or write FILE:PATTERN");
 }
 
-std::vector<function_request> requests_of(std::string_view text) {
+std::vector<function_request> parse_requests(std::string_view text) {
   if (text.find(':') == std::string_view::npos) return find_set(text);
   return {parse_function(text)};
 }

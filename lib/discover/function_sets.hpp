@@ -17,7 +17,7 @@ std::vector<function_request> find_set(std::string_view name);
 std::vector<std::string_view> function_set_names();
 
 // What a user names: such a set, or FILE:PATTERN. Throws error.
-std::vector<function_request> requests_of(std::string_view text);
+std::vector<function_request> parse_requests(std::string_view text);
 
 }  // namespace adaptyst::lib
 

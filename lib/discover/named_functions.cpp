@@ -12,7 +12,7 @@ named_functions find_named(const std::vector<std::string>& named,
   for (const std::string& text : named) {
     const bool is_set = text.find(':') == std::string::npos;
     bool is_there = false;
-    for (const function_request& one : requests_of(text)) {
+    for (const function_request& one : parse_requests(text)) {
       const auto [known, is_new] = files_named.try_emplace(one.file);  // sets have many patterns for each
       if (is_new) known->second = files(one);
       for (const std::string& file : known->second) {

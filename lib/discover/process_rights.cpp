@@ -31,7 +31,7 @@ bool process_rights::follow(const process_rights& before) const noexcept {
   return were_root || (users == before.users && groups == before.groups && (capabilities & ~before.capabilities) == 0);
 }
 
-std::optional<process_rights> rights_of(pid_t process) {
+std::optional<process_rights> read_rights(pid_t process) {
   std::ifstream status(fmt::format("/proc/{}/status", process));
   process_rights found;
   bool has_users = false;

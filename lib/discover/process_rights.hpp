@@ -22,7 +22,7 @@ struct process_rights {
 };
 
 // None when it is gone.
-std::optional<process_rights> rights_of(pid_t process);
+std::optional<process_rights> read_rights(pid_t process);
 
 }  // namespace adaptyst::lib
 

@@ -22,7 +22,7 @@ void other_memory::open() {
   descriptor_ = ::open(fmt::format("/proc/{}/mem", process_).c_str(), (to_write_ ? O_RDWR : O_RDONLY) | O_CLOEXEC);
   why_not_ = descriptor_ < 0 ? errno : 0;
   // Asked for now: of a setuid program that has come before the descriptor, not of one that comes behind it.
-  const std::optional<process_rights> rights = rights_of(process_);
+  const std::optional<process_rights> rights = read_rights(process_);
   may_write_ = rights && rights->are_of_one_user() && (!rights_ || rights->follow(*rights_));
   if (!rights_ || may_write_) rights_ = rights;
 }

@@ -23,7 +23,7 @@ std::string quoted(const std::string& text) {
   return made + "\"";
 }
 
-std::string path_of(const region& row) {
+std::string format_path(const region& row) {
   std::string path;
   for (const std::string& name : row.path) path += (path.empty() ? "" : " > ") + name;
   return path;
@@ -44,7 +44,7 @@ std::string format_line(const profile& of, const region& row, std::uint64_t wall
   const auto total = static_cast<double>(row.total_ns);
   return fmt::format(
       "{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}\r\n",
-      quoted(row.path.empty() ? "" : row.path.back()), quoted(path_of(row)), row.path.size(), to_string(row.kind),
+      quoted(row.path.empty() ? "" : row.path.back()), quoted(format_path(row)), row.path.size(), to_string(row.kind),
       quoted(lib::device_label(of, row.device)), row.threads != 0 ? std::to_string(row.threads) : "", row.count,
       number(row.sampled), timed(row.total_ns), timed(row.self_ns), is_timed ? format_share(total, wall_ns) : "",
       timed(row.min_ns), is_timed ? number(total / static_cast<double>(row.count)) : "", number(row.quantile_ns(0.5)),

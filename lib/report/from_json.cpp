@@ -143,7 +143,7 @@ constexpr std::size_t max_names = std::size_t{1} << 26;
 class path_reader {
  public:
   // Of the row that was read there; rows above it were given before.
-  std::vector<std::string> path_of(const region& row, const json_place& at) {
+  std::vector<std::string> read_path(const region& row, const json_place& at) {
     std::vector<std::string> path;
     if (at.has("path")) {
       read(path, at["path"], listed::plain);
@@ -177,7 +177,7 @@ void read(std::vector<region>& to, const json_place& at, listed::form /*plain*/)
     const json_place there = at[index];
     region& row = to.emplace_back();
     read_object(row, there);
-    row.path = paths.path_of(row, there);
+    row.path = paths.read_path(row, there);
     paths.keep(row);
   }
 }

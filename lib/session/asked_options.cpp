@@ -21,7 +21,7 @@ options with_known_functions(options asked, std::string_view source) {
   std::vector<std::string> known;
   for (const std::string& one : asked.functions) {
     try {
-      requests_of(one);
+      parse_requests(one);
       known.push_back(one);
     } catch (const error& wrong) {
       tell({{fmt::format("{} in {}: left out", wrong.summary(), source), wrong.subject(), 0, wrong.hint()}});

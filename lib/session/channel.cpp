@@ -25,7 +25,7 @@ bool is_descendant(pid_t process) {
   constexpr int max_generations = 256;
   for (int at = 0; process > 1 && at != max_generations; ++at) {
     if (process == getpid()) return true;
-    const std::optional<process_stat> known = stat_of(process);
+    const std::optional<process_stat> known = read_stat(process);
     process = known ? known->parent : 0;
   }
   return false;
@@ -36,7 +36,7 @@ bool is_ours(const ucred& peer) {
 }
 
 // All that came with a message, whatever the sender has put there.
-std::vector<descriptor> descriptors_of(msghdr& message) {
+std::vector<descriptor> take_descriptors(msghdr& message) {
   std::vector<descriptor> all;
   for (cmsghdr* one = CMSG_FIRSTHDR(&message); one != nullptr; one = CMSG_NXTHDR(&message, one)) {
     if (one->cmsg_level != SOL_SOCKET || one->cmsg_type != SCM_RIGHTS) continue;
@@ -61,7 +61,7 @@ bool receive(int peer, adaptyst_announcement& told, descriptor& along) {
   message.msg_controllen = sizeof control;
   const ssize_t got = recvmsg(peer, &message, MSG_CMSG_CLOEXEC);
   if (got < 0) return false;
-  std::vector<descriptor> all = descriptors_of(message);
+  std::vector<descriptor> all = take_descriptors(message);
   if (all.size() == 1 && (message.msg_flags & MSG_CTRUNC) == 0) along = std::move(all.front());
   if (got < static_cast<ssize_t>(sizeof told.abi)) return false;
   return got == static_cast<ssize_t>(sizeof told) || told.abi != ADAPTYST_ABI_VERSION;

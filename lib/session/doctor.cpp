@@ -238,14 +238,14 @@ class examination {
     utsname names{};
     return uname(&names) == 0 ? names.release : "";
   }
-  static kernel_version version_of(const std::string& release) {
+  static kernel_version parse_version(const std::string& release) {
     kernel_version read;
     if (std::sscanf(release.c_str(), "%d.%d", &read.major, &read.minor) != 2) return {};
     return read;
   }
 
   std::string release_ = kernel_release();
-  kernel_version version_ = version_of(release_);
+  kernel_version version_ = parse_version(release_);
   std::optional<std::uint64_t> capabilities_ = effective_capabilities();
   lib::ebpf_trial trial_ = lib::try_ebpf();
   diagnosis found_;

@@ -404,7 +404,7 @@ std::optional<process_state> observed_process::reach() {
 void observed_process::note_time() {
   if (!is_still_itself()) return;
   if (std::string now = find_program(id_); !now.empty() && (now != command() || arguments().empty()))
-    set_command(std::move(now), arguments_of(id_));
+    set_command(std::move(now), read_arguments(id_));
   if (awake_ && !tells_) stay_awake();
   target::note_time();
 }

@@ -30,7 +30,7 @@ std::uint64_t cpu_time_ns(pid_t process) {
 target::target(pid_t process)
     : id_(process),
       command_(find_program(process)),
-      arguments_(arguments_of(process)),
+      arguments_(read_arguments(process)),
       cpus_(usable_cpus()),
       devices_(read_devices({&own_memory(), 0, {}}, 0, 0, 0)) {
   devices_.devices.front().busy_ns.reset();  // until it has been looked at

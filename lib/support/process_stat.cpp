@@ -14,7 +14,7 @@
 
 namespace adaptyst::lib {
 
-std::optional<process_stat> stat_of(pid_t process) {
+std::optional<process_stat> read_stat(pid_t process) {
   std::ifstream file(fmt::format("/proc/{}/stat", process));
   std::string text;
   std::getline(file, text, '\0');
@@ -29,17 +29,17 @@ std::optional<process_stat> stat_of(pid_t process) {
 }
 
 std::uint64_t own_start() {
-  const std::optional<process_stat> own = stat_of(getpid());
+  const std::optional<process_stat> own = read_stat(getpid());
   return own ? own->started : 0;
 }
 
 bool is_running(pid_t process, std::uint64_t started) {
   if (kill(process, 0) != 0 && errno == ESRCH) return false;
-  const std::optional<process_stat> now = stat_of(process);
+  const std::optional<process_stat> now = read_stat(process);
   return !now || started == 0 || now->started == started;
 }
 
-std::vector<std::string> arguments_of(pid_t process) {
+std::vector<std::string> read_arguments(pid_t process) {
   constexpr std::size_t max_bytes = 4096;
   std::ifstream file(process == getpid() ? "/proc/self/cmdline" : fmt::format("/proc/{}/cmdline", process));
   std::string text(max_bytes + 1, '\0');

@@ -17,7 +17,7 @@ struct process_stat {
 };
 
 // Nothing: it is gone, or hidden from us.
-std::optional<process_stat> stat_of(pid_t process);
+std::optional<process_stat> read_stat(pid_t process);
 
 // When this process was started; 0 where /proc does not tell.
 std::uint64_t own_start();
@@ -29,7 +29,7 @@ bool is_running(pid_t process, std::uint64_t started);
 // The path of the program that a process runs; empty when it is gone, or hidden from us.
 std::string find_program(pid_t process);
 // What it was started with, its name first; cut off at 4,096 bytes. Empty when it is gone.
-std::vector<std::string> arguments_of(pid_t process);
+std::vector<std::string> read_arguments(pid_t process);
 
 }  // namespace adaptyst::lib
 

@@ -36,7 +36,7 @@ void run(solver& basin, int steps) {
   for (int step = 0; step != steps; ++step) basin.step(1e30);
 }
 
-std::vector<double> cells_of(const solver& basin, const setup& of, quantity which) {
+std::vector<double> read_cells(const solver& basin, const setup& of, quantity which) {
   std::vector<double> all;
   for (int row = 0; row != of.rows; ++row)
     all.insert(all.end(), basin.water().row(which, row), basin.water().row(which, row) + of.columns);
@@ -168,9 +168,9 @@ TEST_CASE("still water stays still", "[physics]") {
     of.depth = 1.7;
     solver basin(of, {1, 0.5});
     run(basin, 300);
-    for (const double depth : cells_of(basin, of, quantity::depth)) REQUIRE(std::abs(depth - 1.7) <= 1e-14);
-    CHECK(largest(cells_of(basin, of, quantity::x_momentum)) <= 1e-13);
-    CHECK(largest(cells_of(basin, of, quantity::y_momentum)) <= 1e-13);
+    for (const double depth : read_cells(basin, of, quantity::depth)) REQUIRE(std::abs(depth - 1.7) <= 1e-14);
+    CHECK(largest(read_cells(basin, of, quantity::x_momentum)) <= 1e-13);
+    CHECK(largest(read_cells(basin, of, quantity::y_momentum)) <= 1e-13);
   }
 }
 
@@ -181,7 +181,7 @@ TEST_CASE("symmetric water stays symmetric", "[physics]") {
     of.humps.clear();
     solver basin(of, {});
     run(basin, 300);
-    REQUIRE(largest(cells_of(basin, of, quantity::x_momentum)) > 1e-3);
+    REQUIRE(largest(read_cells(basin, of, quantity::x_momentum)) > 1e-3);
     for (const bool left_right : {true, false}) {
       CHECK(asymmetry(basin, of, quantity::depth, 1, left_right) <= 1e-12);
       CHECK(asymmetry(basin, of, quantity::x_momentum, left_right ? -1 : 1, left_right) <= 1e-12);
@@ -250,7 +250,7 @@ TEST_CASE("depth stays positive where the ground is dry", "[physics]") {
   const double before = basin.sum().depth;
   for (int step = 0; step != 400; ++step) {
     basin.step(1e30);
-    const std::vector<double> depths = cells_of(basin, of, quantity::depth);
+    const std::vector<double> depths = read_cells(basin, of, quantity::depth);
     REQUIRE(*std::min_element(depths.begin(), depths.end()) >= 0);
   }
   CHECK(std::abs(basin.sum().depth - before) <= 1e-13 * before);
@@ -275,7 +275,7 @@ TEST_CASE("the result does not depend on who computes which row", "[physics]") {
       CHECK(shared.time() == alone.time());
       CHECK(shared.fastest_wave() == alone.fastest_wave());
       CHECK(shared.sum().x_momentum == alone.sum().x_momentum);
-      for (const quantity each : quantities) CHECK((cells_of(shared, of, each) == cells_of(alone, of, each)));
+      for (const quantity each : quantities) CHECK((read_cells(shared, of, each) == read_cells(alone, of, each)));
     }
   }
 }
@@ -297,7 +297,7 @@ TEST_CASE("an OpenCL device computes what the host does", "[physics]") {
       CHECK(std::abs(shared.sum().depth - volume) <= 1e-13 * volume);
       CHECK(std::abs(shared.time() - alone.time()) <= 1e-12 * alone.time());
       for (const quantity each : quantities) {
-        const std::vector<double> here = cells_of(shared, of, each), there = cells_of(alone, of, each);
+        const std::vector<double> here = read_cells(shared, of, each), there = read_cells(alone, of, each);
         REQUIRE(here.size() == there.size());
         double most = 0;
         for (std::size_t at = 0; at != here.size(); ++at) most = std::max(most, std::abs(here[at] - there[at]));

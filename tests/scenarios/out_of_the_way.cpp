@@ -1,5 +1,5 @@
-// That a program with a collector in it is what it is without: how its heap behaves, threads, descriptors, signals, errno, the
-// locale; while the collector runs, as far as that can be, and after it.
+// That a program with a collector in it is what it is without: how its heap behaves, threads, descriptors, signals,
+// errno, the locale; while the collector runs, as far as that can be, and after it.
 #include <adaptyst/collector.hpp>
 #include <adaptyst/region.hpp>
 
@@ -98,7 +98,7 @@ std::set<std::string> names_in(const char* directory) {
   return names;
 }
 
-std::string target_of(const std::string& descriptor) {
+std::string read_target(const std::string& descriptor) {
   std::array<char, 256> name{};
   const ssize_t length = readlink(("/proc/self/fd/" + descriptor).c_str(), name.data(), name.size());
   return {name.data(), length < 0 ? 0 : static_cast<std::size_t>(length)};
@@ -112,7 +112,7 @@ std::string blocked_signals(const std::string& thread) {
 }
 
 // Of the markers: it is there from the first that is awake, for observers that come later.
-bool is_store(const std::string& descriptor) { return target_of(descriptor).find("/memfd:adaptyst") == 0; }
+bool is_store(const std::string& descriptor) { return read_target(descriptor).find("/memfd:adaptyst") == 0; }
 
 // But those that cannot be blocked; the C library keeps two for itself. One that has just ended may still be listed.
 bool takes_no_signals(const std::string& thread) {
@@ -152,7 +152,7 @@ void check_inevitable(const circumstances& now, const circumstances& before) {
     }
   for (const std::string& descriptor : now.descriptors)
     if (before.descriptors.count(descriptor) == 0) {
-      INFO("descriptor " << descriptor << ", " << target_of(descriptor));
+      INFO("descriptor " << descriptor << ", " << read_target(descriptor));
       CHECK((fcntl(std::stoi(descriptor), F_GETFD) & FD_CLOEXEC) != 0);
     }
 }
@@ -194,7 +194,7 @@ void check_program_with(const std::string& options) {
   CHECK(after.threads == before.threads);
 #endif
   for (const std::string& descriptor : after.descriptors) {
-    INFO("descriptor " << descriptor << ", " << target_of(descriptor));
+    INFO("descriptor " << descriptor << ", " << read_target(descriptor));
     CHECK((before.descriptors.count(descriptor) != 0 || is_store(descriptor)));
   }
   check_heap(faults_before);

@@ -48,7 +48,7 @@ profile at(std::uint64_t ended, std::vector<region> regions) {
   return made;
 }
 
-std::vector<std::string> lines_of(const std::string& text) {
+std::vector<std::string> split_lines(const std::string& text) {
   std::istringstream in(text);
   std::vector<std::string> lines;
   for (std::string line; std::getline(in, line);) lines.push_back(line);
@@ -195,7 +195,7 @@ TEST_CASE("what is shown fits, and does no harm") {
       how.observer_cpu = 0.01;
       const std::string text = to_table(found, how);
       CHECK(text.find('\033') == std::string::npos);
-      const std::vector<std::string> shown = lines_of(text);
+      const std::vector<std::string> shown = split_lines(text);
       CHECK(shown.size() <= lines);
       for (const std::string& line : shown) CHECK(samples::spell(line).points <= columns);
     }

@@ -23,7 +23,7 @@ namespace {
 
 using namespace adaptyst::lib;
 
-std::string content_of(const char* file) {
+std::string read_content(const char* file) {
   std::ifstream in(file, std::ios::binary);
   return {std::istreambuf_iterator<char>(in), {}};
 }
@@ -211,19 +211,19 @@ TEST_CASE("what cannot be read is told with the system's reason") {
   }
   CHECK_THROWS_AS(find_functions("/", "*"), error);
   CHECK_THROWS_AS(find_functions("/dev/null", "*"), error);
-  std::string content = content_of(ADAPTYST_TEST_LIBRARY);
+  std::string content = read_content(ADAPTYST_TEST_LIBRARY);
   content[18] = 3;  // e_machine: EM_386
   CHECK(search(content) == -1);
 }
 
 TEST_CASE("a file that ends early, anywhere, does no harm") {
-  const std::string whole = content_of(ADAPTYST_TEST_LIBRARY);
+  const std::string whole = read_content(ADAPTYST_TEST_LIBRARY);
   REQUIRE(search(whole) >= 2);
   for (std::size_t length = 0; length < whole.size(); length += length < 1024 ? 8 : 97) search(whole.substr(0, length));
 }
 
 TEST_CASE("flipped bytes do no harm") {
-  const std::string whole = content_of(ADAPTYST_TEST_LIBRARY);
+  const std::string whole = read_content(ADAPTYST_TEST_LIBRARY);
   Elf64_Ehdr head;
   REQUIRE(whole.size() > sizeof head);
   std::memcpy(&head, whole.data(), sizeof head);
@@ -249,7 +249,9 @@ namespace {
 // The library, with another content of its sections of some types.
 class remade_library {
  public:
-  remade_library() : content_(content_of(ADAPTYST_TEST_LIBRARY)) { std::memcpy(&head_, content_.data(), sizeof head_); }
+  remade_library() : content_(read_content(ADAPTYST_TEST_LIBRARY)) {
+    std::memcpy(&head_, content_.data(), sizeof head_);
+  }
 
   template <class T>
   void replace(unsigned type, const std::vector<T>& with) {

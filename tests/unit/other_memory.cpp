@@ -110,9 +110,9 @@ TEST_CASE("A program follows another if it has the same rights, or root's came f
   const lib::process_rights root{{}, {}, ~std::uint64_t{0}};
   CHECK(user.follow(root));
   CHECK_FALSE(root.follow(user));
-  const auto own = lib::rights_of(getpid());
+  const auto own = lib::read_rights(getpid());
   REQUIRE(own);
   CHECK(own->users[0] == getuid());
   CHECK(own->groups[1] == getegid());
-  CHECK_FALSE(lib::rights_of(1 << 30));
+  CHECK_FALSE(lib::read_rights(1 << 30));
 }

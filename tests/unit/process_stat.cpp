@@ -11,7 +11,7 @@
 #include "catch.hpp"
 
 using adaptyst::lib::is_running;
-using adaptyst::lib::stat_of;
+using adaptyst::lib::read_stat;
 
 TEST_CASE("a process, its parent and its start, whatever its name") {
   int gate[2];
@@ -26,7 +26,7 @@ TEST_CASE("a process, its parent and its start, whatever its name") {
     _exit(read(gate[0], &byte, 1) == 0 ? 0 : 1);
   }
   close(gate[0]);
-  const auto found = stat_of(child);
+  const auto found = read_stat(child);
   REQUIRE(found);
   CHECK(found->parent == getpid());
   const double started = static_cast<double>(found->started) / static_cast<double>(sysconf(_SC_CLK_TCK));
@@ -36,7 +36,7 @@ TEST_CASE("a process, its parent and its start, whatever its name") {
   CHECK_FALSE(is_running(child, found->started + 1));
   close(gate[1]);
   waitpid(child, nullptr, 0);
-  CHECK_FALSE(stat_of(child));
+  CHECK_FALSE(read_stat(child));
   CHECK_FALSE(is_running(child, found->started));
   CHECK_FALSE(is_running(child, 0));
 }

@@ -680,12 +680,12 @@ TEST_CASE("a CSV is whole unless less of it is asked for") {
   adaptyst::profile in = small();
   in.regions.clear();
   for (int at = 0; at != 300; ++at) in.regions.push_back(region({"region " + std::to_string(at)}, 1, 1000));
-  const auto lines_of = [&](const adaptyst::table_options& how) { return lines(adaptyst::to_csv(in, how)).size(); };
+  const auto split_lines = [&](const adaptyst::table_options& how) { return lines(adaptyst::to_csv(in, how)).size(); };
   adaptyst::table_options how;
   const std::size_t heading = 1;
-  CHECK(lines_of(how) == heading + 300);
+  CHECK(split_lines(how) == heading + 300);
   how.rows = 10;
-  CHECK(lines_of(how) == heading + 10);
+  CHECK(split_lines(how) == heading + 10);
   in.regions.resize(1);
   in.regions[0].count = 3;
   in.regions[0].total_ns = 10'000'001;

@@ -25,7 +25,7 @@ def plain(*words):
     done = subprocess.run([PROGRAM, *map(str, words)], capture_output=True, text=True, timeout=120, check=False)
     if done.returncode == 77:
         skip("no GPU: " + done.stderr.strip())
-    return figure_of(done)
+    return read_figure(done)
 
 
 def observed(*words, adapter="CUDA_INJECTION64_PATH"):
@@ -34,10 +34,10 @@ def observed(*words, adapter="CUDA_INJECTION64_PATH"):
     done = subprocess.run([ADAPTYST, "run", "--engine=inline", "--report=none", f"--output={file}", "--", PROGRAM,
                            *map(str, words)], env=environment, capture_output=True, text=True, timeout=120, check=False)
     failures.equal((done.returncode, done.stderr), (0, ""), f"{words}: runs, and nothing is said")
-    return figure_of(done), profiles.read(file.read_text())
+    return read_figure(done), profiles.read(file.read_text())
 
 
-def figure_of(done):
+def read_figure(done):
     return {line.split()[0]: float(line.split()[1]) for line in done.stdout.splitlines()}
 
 
