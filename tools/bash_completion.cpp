@@ -13,29 +13,29 @@ std::string joined(const std::vector<std::string>& words, const char* by) {
 
 std::vector<std::string> option_names(const CLI::App& of) {
   std::vector<std::string> all;
-  for (const CLI::Option* option : options_of(of))
+  for (const CLI::Option* option : list_options(of))
     for (const std::string& name : names_of(*option)) all.push_back(name);
   return all;
 }
 
 // What may follow where no option is being typed; none: files, which bash completes by itself.
-std::vector<std::string> words_of(const CLI::App& of) {
+std::vector<std::string> list_words(const CLI::App& of) {
   std::vector<std::string> all;
-  for (const CLI::App* command : subcommands_of(of)) all.push_back(command->get_name());
-  for (const CLI::Option* positional : positionals_of(of))
-    for (const std::string& choice : choices_of(*positional)) all.push_back(choice);
+  for (const CLI::App* command : list_subcommands(of)) all.push_back(command->get_name());
+  for (const CLI::Option* positional : list_positionals(of))
+    for (const std::string& choice : list_choices(*positional)) all.push_back(choice);
   return all;
 }
 
 // The values of options, in the form `command,--option) …`.
 std::string format_values(const CLI::App& of, const std::string& command) {
   std::string cases;
-  for (const CLI::Option* option : options_of(of)) {
+  for (const CLI::Option* option : list_options(of)) {
     if (!takes_a_value(*option)) continue;
     std::vector<std::string> patterns;
     for (const std::string& name : names_of(*option)) patterns.push_back(fmt::format("{},{}", command, name));
     cases +=
-        fmt::format("    {}) words='{}' given=yes ;;\n", joined(patterns, " | "), joined(choices_of(*option), " "));
+        fmt::format("    {}) words='{}' given=yes ;;\n", joined(patterns, " | "), joined(list_choices(*option), " "));
   }
   return cases;
 }
@@ -47,12 +47,12 @@ std::string bash_script(const CLI::App& program) {
   std::vector<std::string> commands;
   std::string values = format_values(program, "");
   std::string options = fmt::format("    '') options='{}' words='{}' ;;\n", joined(option_names(program), " "),
-                                    joined(words_of(program), " "));
-  for (const CLI::App* command : subcommands_of(program)) {
+                                    joined(list_words(program), " "));
+  for (const CLI::App* command : list_subcommands(program)) {
     commands.push_back(command->get_name());
     values += format_values(*command, command->get_name());
     options += fmt::format("    {}) options='{}' words='{}' ;;\n", command->get_name(),
-                           joined(option_names(*command), " "), joined(words_of(*command), " "));
+                           joined(option_names(*command), " "), joined(list_words(*command), " "));
   }
   // bash takes "--option=value" apart at the sign.
   return fmt::format(R"(# Completion of {0} for bash, made by `{0} completion bash`.

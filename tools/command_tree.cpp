@@ -7,15 +7,15 @@
 
 namespace adaptyst::tools {
 
-std::vector<const CLI::App*> subcommands_of(const CLI::App& of) {
+std::vector<const CLI::App*> list_subcommands(const CLI::App& of) {
   return of.get_subcommands([](const CLI::App*) { return true; });
 }
 
-std::vector<const CLI::Option*> positionals_of(const CLI::App& of) {
+std::vector<const CLI::Option*> list_positionals(const CLI::App& of) {
   return of.get_options([](const CLI::Option* option) { return option->get_positional(); });
 }
 
-std::vector<const CLI::Option*> options_of(const CLI::App& of) {
+std::vector<const CLI::Option*> list_options(const CLI::App& of) {
   return of.get_options([](const CLI::Option* option) { return option->nonpositional(); });
 }
 
@@ -27,7 +27,7 @@ std::vector<std::string> names_of(const CLI::Option& option) {
 }
 
 // CLI11 keeps them in the description of the type: "TEXT:{table,json}".
-std::vector<std::string> choices_of(const CLI::Option& option) {
+std::vector<std::string> list_choices(const CLI::Option& option) {
   const std::string type = option.get_type_name();
   const std::size_t open = type.find('{');
   const std::size_t close = type.find('}', std::min(open, type.size()));
@@ -50,8 +50,8 @@ notes find_notes(const CLI::App& of) {
 
 std::string format_synopsis(const CLI::App& of, const std::string& name) {
   std::string synopsis = name + " [OPTIONS]";
-  for (const CLI::Option* option : positionals_of(of)) synopsis += " " + usage_of(*option);
-  return subcommands_of(of).empty() ? synopsis : synopsis + " SUBCOMMAND";
+  for (const CLI::Option* option : list_positionals(of)) synopsis += " " + format_usage(*option);
+  return list_subcommands(of).empty() ? synopsis : synopsis + " SUBCOMMAND";
 }
 
 std::string cell(const std::string& text) {
@@ -62,7 +62,7 @@ std::string cell(const std::string& text) {
 
 bool takes_a_value(const CLI::Option& option) { return option.get_items_expected_min() > 0; }
 
-std::string usage_of(const CLI::Option& option) {
+std::string format_usage(const CLI::Option& option) {
   if (!option.nonpositional()) {
     std::string name = option.get_name(true);
     if (option.get_expected_max() > 1) name += "...";
@@ -70,7 +70,7 @@ std::string usage_of(const CLI::Option& option) {
   }
   std::string usage = fmt::format("{}", fmt::join(names_of(option), ", "));
   if (!takes_a_value(option)) return usage;
-  const std::vector<std::string> choices = choices_of(option);
+  const std::vector<std::string> choices = list_choices(option);
   return usage + " " + (choices.empty() ? option.get_type_name() : fmt::format("{}", fmt::join(choices, "|")));
 }
 

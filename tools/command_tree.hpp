@@ -9,14 +9,14 @@
 namespace adaptyst::tools {
 
 // In the order in which they were added.
-std::vector<const CLI::App*> subcommands_of(const CLI::App& of);
-std::vector<const CLI::Option*> positionals_of(const CLI::App& of);
-std::vector<const CLI::Option*> options_of(const CLI::App& of);
+std::vector<const CLI::App*> list_subcommands(const CLI::App& of);
+std::vector<const CLI::Option*> list_positionals(const CLI::App& of);
+std::vector<const CLI::Option*> list_options(const CLI::App& of);
 
 // "-h", "--help"
 std::vector<std::string> names_of(const CLI::Option& option);
 // What an option may be set to; empty if that is not a matter of a few words.
-std::vector<std::string> choices_of(const CLI::Option& option);
+std::vector<std::string> list_choices(const CLI::Option& option);
 bool takes_a_value(const CLI::Option& option);
 // What its footer is made of: lines that begin with "$ ", then paragraphs. Where these are broken means nothing.
 struct notes {
@@ -30,7 +30,7 @@ std::string format_synopsis(const CLI::App& of, const std::string& name);
 // As it stands in a table of Markdown.
 std::string cell(const std::string& text);
 // "FILE...", "[COMMAND]", "--output FILE.json"
-std::string usage_of(const CLI::Option& option);
+std::string format_usage(const CLI::Option& option);
 
 }  // namespace adaptyst::tools
 

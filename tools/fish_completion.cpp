@@ -20,16 +20,16 @@ std::string fish_quoted(const std::string& text) {
 std::string fish_lines(const CLI::App& of, const std::string& command, const std::string& program) {
   const std::string begin = fmt::format("complete -c {0} -n \"__{0}_in '{1}'\"", program, command);
   std::string lines;
-  for (const CLI::App* one : subcommands_of(of))
+  for (const CLI::App* one : list_subcommands(of))
     lines += fmt::format("{} -f -a {} -d {}\n", begin, one->get_name(), fish_quoted(one->get_description()));
-  for (const CLI::Option* option : positionals_of(of))
-    if (const std::vector<std::string> choices = choices_of(*option); !choices.empty())
+  for (const CLI::Option* option : list_positionals(of))
+    if (const std::vector<std::string> choices = list_choices(*option); !choices.empty())
       lines += fmt::format("{} -f -a '{}'\n", begin, fmt::join(choices, " "));
-  for (const CLI::Option* option : options_of(of)) {
+  for (const CLI::Option* option : list_options(of)) {
     lines += begin;
     for (const std::string& name : option->get_snames()) lines += " -s " + name;
     for (const std::string& name : option->get_lnames()) lines += " -l " + name;
-    const std::vector<std::string> choices = choices_of(*option);
+    const std::vector<std::string> choices = list_choices(*option);
     if (!choices.empty()) lines += fmt::format(" -x -a '{}'", fmt::join(choices, " "));
     else if (takes_a_value(*option)) lines += " -r";
     lines += fmt::format(" -d {}\n", fish_quoted(option->get_description()));
@@ -55,7 +55,7 @@ end
 )",
                                    name);
   script += fish_lines(program, "", name);
-  for (const CLI::App* command : subcommands_of(program)) script += fish_lines(*command, command->get_name(), name);
+  for (const CLI::App* command : list_subcommands(program)) script += fish_lines(*command, command->get_name(), name);
   return script;
 }
 

@@ -15,18 +15,18 @@ namespace {
 
 std::string format_row(const CLI::Option& option) {
   const std::string default_value = option.get_default_str();
-  return fmt::format("| `{}` | {}{} |\n", cell(usage_of(option)), cell(option.get_description()),
+  return fmt::format("| `{}` | {}{} |\n", cell(format_usage(option)), cell(option.get_description()),
                      default_value.empty() ? "" : fmt::format("; `{}` if not given", default_value));
 }
 
 std::string format_rows(const CLI::App& of) {
   std::string rows = "| argument | meaning |\n|---|---|\n";
-  for (const CLI::Option* option : positionals_of(of)) rows += format_row(*option);
-  for (const CLI::Option* option : options_of(of)) rows += format_row(*option);
+  for (const CLI::Option* option : list_positionals(of)) rows += format_row(*option);
+  for (const CLI::Option* option : list_options(of)) rows += format_row(*option);
   return rows;
 }
 
-std::string paragraphs_of(const notes& said) {
+std::string list_paragraphs(const notes& said) {
   std::string text;
   for (const std::string& paragraph : said.paragraphs) text += fmt::format("\n{}\n", paragraph);
   return text;
@@ -42,7 +42,7 @@ std::string format_section(const CLI::App& command, const std::string& program) 
   const std::string name = program + " " + command.get_name();
   const notes said = find_notes(command);
   return fmt::format("\n## {}\n\n{}.\n\n`{}`\n{}\n{}{}", name, command.get_description(),
-                     format_synopsis(command, name), find_examples(said), format_rows(command), paragraphs_of(said));
+                     format_synopsis(command, name), find_examples(said), format_rows(command), list_paragraphs(said));
 }
 
 std::string format_markdown(const CLI::App& program) {
@@ -50,8 +50,8 @@ std::string format_markdown(const CLI::App& program) {
   const notes said = find_notes(program);
   std::string page =
       fmt::format("# The command `{0}`\n\n{1}. This page is what `{0} help --markdown` prints.\n{2}{3}\n{4}", name,
-                  program.get_description(), find_examples(said), paragraphs_of(said), format_rows(program));
-  for (const CLI::App* command : subcommands_of(program)) page += format_section(*command, name);
+                  program.get_description(), find_examples(said), list_paragraphs(said), format_rows(program));
+  for (const CLI::App* command : list_subcommands(program)) page += format_section(*command, name);
   return page;
 }
 
@@ -67,7 +67,7 @@ void add_help(CLI::App& to) {
   const auto asked = std::make_shared<help_options>();
   CLI::App* const command = to.add_subcommand("help", "Print help for all, for one subcommand, or for options");
   std::vector<std::string> names;
-  for (const CLI::App* known : subcommands_of(to)) names.push_back(known->get_name());
+  for (const CLI::App* known : list_subcommands(to)) names.push_back(known->get_name());
   names.emplace_back("options");
   command
       ->add_option("COMMAND", asked->command,

@@ -60,7 +60,7 @@ std::string entries(const char* heading, const std::vector<const CLI::Option*>& 
   std::string text = fmt::format("\n{}:\n", heading);
   for (const CLI::Option* option : options) {
     const std::string by_default = option->get_default_str();
-    text += entry(usage_of(*option),
+    text += entry(format_usage(*option),
                   option->get_description() + (by_default.empty() ? "" : fmt::format(" [{}]", by_default)), to);
   }
   return text;
@@ -75,11 +75,11 @@ std::string terminal_help::make_help(const CLI::App* of, std::string name, CLI::
   text += "\n" + flowed("Usage: " + format_synopsis(*of, name), to, 7, 0);
   if (!said.examples.empty()) text += "\nExamples:\n";
   for (const std::string& example : said.examples) text += fmt::format("  $ {}\n", example);
-  const std::vector<const CLI::App*> commands = subcommands_of(*of);
+  const std::vector<const CLI::App*> commands = list_subcommands(*of);
   if (!commands.empty()) text += "\nSubcommands:\n";
   for (const CLI::App* command : commands) text += entry(command->get_name(), command->get_description(), to);
-  text += entries("Arguments", positionals_of(*of), to);
-  text += entries("Options", options_of(*of), to);
+  text += entries("Arguments", list_positionals(*of), to);
+  text += entries("Options", list_options(*of), to);
   for (const std::string& paragraph : said.paragraphs) text += "\n" + flowed(paragraph, to, 0, 0);
   return text;
 }

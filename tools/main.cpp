@@ -29,7 +29,7 @@ bool is_unknown_subcommand(const CLI::App& program, const std::string& first) {
   if (first.rfind('-', 0) == 0 || std::find(unexpected.begin(), unexpected.end(), first) == unexpected.end())
     return false;
   std::vector<std::string> known;
-  for (const CLI::App* command : tools::subcommands_of(program)) known.push_back(command->get_name());
+  for (const CLI::App* command : tools::list_subcommands(program)) known.push_back(command->get_name());
   tools::complain(fmt::format("'{}' is no subcommand; {}", first,
                               adaptyst::lib::did_you_mean(first, {known.begin(), known.end()})));
   return true;
@@ -40,7 +40,7 @@ void suggest(const CLI::App& program) {
   const std::vector<CLI::App*> chosen = program.get_subcommands();
   const CLI::App& of = chosen.empty() ? program : *chosen.front();
   std::vector<std::string> known;
-  for (const CLI::Option* option : tools::options_of(of))
+  for (const CLI::Option* option : tools::list_options(of))
     for (const std::string& name : tools::names_of(*option)) known.push_back(name);
   for (const std::string& word : program.remaining(true))
     if (const std::string_view meant =
@@ -63,7 +63,7 @@ bool has_file(place word, place end) {
 }
 
 // `diff OLD... -- NEW...`: CLI11 forgets where the "--" stood, so it is told as an option.
-std::vector<const char*> words_of(int count, char** arguments) {
+std::vector<const char*> list_words(int count, char** arguments) {
   std::vector<const char*> words(arguments, arguments + count);
   if (count < 2 || std::string_view(arguments[1]) != "diff") return words;
   const auto mark = std::find(words.begin(), words.end(), std::string_view("--"));
@@ -93,7 +93,7 @@ int run(int count, char** arguments) {
     return tools::bad_input;
   }
   try {
-    const std::vector<const char*> words = words_of(count, arguments);
+    const std::vector<const char*> words = list_words(count, arguments);
     program.parse(count, words.data());
   } catch (const CLI::RuntimeError& ended) {
     return ended.get_exit_code();

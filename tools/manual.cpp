@@ -46,11 +46,12 @@ std::string item(const std::string& name, const std::string& meaning) {
 
 std::string items(const CLI::App& of) {
   std::string list = ".SH OPTIONS\n";
-  for (const auto& options : {positionals_of(of), options_of(of)})
+  for (const auto& options : {list_positionals(of), list_options(of)})
     for (const CLI::Option* option : options) {
       const std::string by_default = option->get_default_str();
-      list += item(usage_of(*option), option->get_description() +
-                                          (by_default.empty() ? "" : fmt::format("; `{}` if not given", by_default)));
+      list +=
+          item(format_usage(*option),
+               option->get_description() + (by_default.empty() ? "" : fmt::format("; `{}` if not given", by_default)));
     }
   return list;
 }
@@ -92,9 +93,10 @@ std::string format_manual(const CLI::App& program) {
   std::string page = heading(name) + name_section(name, program.get_description());
   page += fmt::format(".SH SYNOPSIS\n.B {}\n", roff(format_synopsis(program, name)));
   page += description_section(program.get_description(), said) + ".SH COMMANDS\n";
-  for (const CLI::App* command : subcommands_of(program)) page += item(command->get_name(), command->get_description());
+  for (const CLI::App* command : list_subcommands(program))
+    page += item(command->get_name(), command->get_description());
   page += items(program) + closing_sections(said) + ".SH SEE ALSO\n";
-  const std::vector<const CLI::App*> commands = subcommands_of(program);
+  const std::vector<const CLI::App*> commands = list_subcommands(program);
   for (const CLI::App* command : commands)
     page += reference(page_name(*command, program), command == commands.back() ? "" : ",");
   return page;

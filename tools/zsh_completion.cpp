@@ -19,23 +19,23 @@ std::string zsh_escaped(const std::string& text, const std::string& special) {
 
 // What may stand for a value or an argument.
 std::string zsh_values(const CLI::Option& option) {
-  const std::vector<std::string> choices = choices_of(option);
+  const std::vector<std::string> choices = list_choices(option);
   return choices.empty() ? "_files" : fmt::format("({})", fmt::join(choices, " "));
 }
 
 std::string zsh_arguments(const CLI::App& of) {
   std::string arguments;
-  for (const CLI::Option* option : options_of(of))
+  for (const CLI::Option* option : list_options(of))
     for (const std::string& name : names_of(*option)) {
       const std::string meaning = zsh_escaped(option->get_description(), "\\[]:");
       arguments += takes_a_value(*option) ? fmt::format(" \\\n      '*{}=[{}]:{}:{}'", name, meaning,
                                                         zsh_escaped(option->get_name(), "\\:"), zsh_values(*option))
                                           : fmt::format(" \\\n      '{}[{}]'", name, meaning);
     }
-  for (const CLI::Option* option : positionals_of(of)) {
+  for (const CLI::Option* option : list_positionals(of)) {
     const std::string name = option->get_name(true);
     // The program to run has a completion of its own.
-    if (name == "COMMAND" && choices_of(*option).empty()) arguments += " \\\n      '*::COMMAND:_normal'";
+    if (name == "COMMAND" && list_choices(*option).empty()) arguments += " \\\n      '*::COMMAND:_normal'";
     else arguments += fmt::format(" \\\n      '*:{}:{}'", zsh_escaped(name, "\\:"), zsh_values(*option));
   }
   return arguments;
@@ -46,7 +46,7 @@ std::string zsh_arguments(const CLI::App& of) {
 std::string zsh_script(const CLI::App& program) {
   const std::string& name = program.get_name();
   std::string commands, cases;
-  for (const CLI::App* command : subcommands_of(program)) {
+  for (const CLI::App* command : list_subcommands(program)) {
     commands += fmt::format("    '{}:{}'\n", command->get_name(), zsh_escaped(command->get_description(), "\\:"));
     cases += fmt::format("  {})\n    _arguments{}\n    ;;\n", command->get_name(), zsh_arguments(*command));
   }

@@ -91,7 +91,7 @@ struct same_code {
 // Of what glibc calls __strlen_avx2 and the like, when asked for strlen.
 using inner_names = std::set<std::string_view>;
 
-inner_names inner_names_of(const elf_symbols& in) {
+inner_names collect_inner_names(const elf_symbols& in) {
   inner_names found;
   for (const elf_symbol& one : in.all())
     if (one.kind == symbol_kind::function && !one.is_imported && one.name.compare(0, 2, "__") == 0 &&
@@ -179,7 +179,7 @@ std::vector<function_place> find_functions(const std::string& file, const std::v
                                            clones wanted) {
   const elf_symbols in(file);
   const pattern asked(globs, wanted);
-  const inner_names known = inner_names_of(in);
+  const inner_names known = collect_inner_names(in);
   std::map<std::string, function_place> without_code;
   std::map<std::uint64_t, same_code> with_code;
   for (const elf_symbol& one : in.all()) {

@@ -79,13 +79,13 @@ std::vector<std::string> files_for(const function_request& request, const std::v
   return found.files();
 }
 
-std::vector<std::string> files_of(pid_t process) {
+std::vector<std::string> list_files(pid_t process) {
   file_list found;
   for (const mapped_file& file : mapped_files(process)) found.add(file.here);
   return found.files();
 }
 
-std::vector<std::string> files_of(const std::vector<std::string>& command) {
+std::vector<std::string> list_files(const std::vector<std::string>& command) {
   constexpr std::size_t max_files = 512;
   file_list found;
   for (const std::string& word : command)

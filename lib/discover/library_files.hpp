@@ -20,10 +20,10 @@ std::vector<std::string> files_for(const function_request& request, pid_t proces
 std::vector<std::string> files_for(const function_request& request, const std::vector<std::string>& command);
 
 // What a process has mapped of programs and libraries.
-std::vector<std::string> files_of(pid_t process);
+std::vector<std::string> list_files(pid_t process);
 
 // The programs that a command's words name, and all libraries that these need, as far as they name them themselves.
-std::vector<std::string> files_of(const std::vector<std::string>& command);
+std::vector<std::string> list_files(const std::vector<std::string>& command);
 
 }  // namespace adaptyst::lib
 

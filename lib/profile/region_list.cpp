@@ -179,7 +179,7 @@ void region_list::sort() {
   for (std::size_t at = 0; at != regions_.size(); ++at) places_[regions_[at].id] = at;
 }
 
-std::vector<std::string> names_of_path(const measured& in, std::uint64_t id) {
+std::vector<std::string> list_path_names(const measured& in, std::uint64_t id) {
   return spell(in, id, max_names_of_path);
 }
 

@@ -11,8 +11,8 @@ namespace adaptyst::lib {
 // Kept from one look to the next, so that a look costs what has changed since.
 class region_list {
  public:
-  // Brings up to date what the rows of these paths go into. `device_index` leads from a number in the process to a place
-  // in profile::devices.
+  // Brings up to date what the rows of these paths go into. `device_index` leads from a number in the process to a
+  // place in profile::devices.
   void update(const measured& from, const std::vector<std::uint32_t>& device_index, const path_set& changed);
   void update_all(const measured& from, const std::vector<std::uint32_t>& device_index);
 
@@ -36,12 +36,12 @@ class region_list {
 // The same, once.
 std::vector<region> assemble(const measured& from, const std::vector<std::uint32_t>& device_index);
 
-// Makes one row of those that nothing tells apart but their ids, as where compilers have copied code, and new names have
-// made their paths the same.
+// Makes one row of those that nothing tells apart but their ids, as where compilers have copied code, and new names
+// have made their paths the same.
 void join_same_rows(std::vector<region>& rows);
 
 // The names of a path from its root, as region::path has them.
-std::vector<std::string> names_of_path(const measured& in, std::uint64_t id);
+std::vector<std::string> list_path_names(const measured& in, std::uint64_t id);
 
 }  // namespace adaptyst::lib
 

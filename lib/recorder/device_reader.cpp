@@ -28,14 +28,14 @@ clock_id clock_of(std::uint32_t id) {
 std::uint64_t sum_of(const interval_union& all, std::uint64_t most) { return std::min(all.total_ns, most); }
 
 template <std::size_t Buckets>
-latencies latencies_of(std::uint64_t total_ns, const std::uint64_t (&buckets)[Buckets]) {
+latencies make_latencies(std::uint64_t total_ns, const std::uint64_t (&buckets)[Buckets]) {
   latencies made;
   made.total_ns = total_ns;
   for (unsigned bucket = 0; bucket != Buckets; ++bucket) made.durations.add_bucket(bucket, buckets[bucket]);
   return made;
 }
 
-device_usage usage_of(const device_entry& entry, const device_sums& sums, std::uint64_t epoch) {
+device_usage make_usage(const device_entry& entry, const device_sums& sums, std::uint64_t epoch) {
   device_usage made;
   made.kind = kind_of(entry.kind);
   made.index = entry.index;
@@ -51,10 +51,10 @@ device_usage usage_of(const device_entry& entry, const device_sums& sums, std::u
   made.work_ns = sums.work_ns;
   made.operations = sums.operations;
   made.queues = static_cast<std::uint32_t>(sums.queue_count);
-  latencies waits = latencies_of(sums.queue_wait_ns, sums.queue_waits);
+  latencies waits = make_latencies(sums.queue_wait_ns, sums.queue_waits);
   if (waits.durations.count() != 0) {  // otherwise all of it was offloads, for which the host waited
     made.queue_wait = std::move(waits);
-    made.launch_latency = latencies_of(sums.launch_latency_ns, sums.launch_latencies);
+    made.launch_latency = make_latencies(sums.launch_latency_ns, sums.launch_latencies);
   }
   const detail::clock_account& clock = entry.clocks[entry.clock_changes % 2];
   if (entry.clock_epoch == epoch && clock.sync_points != 0)
@@ -97,7 +97,7 @@ device_list read_devices(const process_state& of, std::uint64_t now_ns, std::uin
     static const device_sums nothing{};
     const std::size_t at = list.index.size() - 1;
     const bool is_known = ledger.sums != nullptr && at < ledger.sums->device_count;
-    device_usage usage = usage_of(entry, is_known ? ledger.sums->devices[at] : nothing, epoch);
+    device_usage usage = make_usage(entry, is_known ? ledger.sums->devices[at] : nothing, epoch);
     usage.observed_ns = observed_ns;
     usage.skipped = ledger.skipped;
     list.index.push_back(static_cast<std::uint32_t>(list.devices.size()));

@@ -14,12 +14,12 @@ namespace adaptyst::lib {
 namespace {
 
 void write_lost_context(std::string& out, const context_account& of, std::size_t line_columns) {
-  out += wrapped(fmt::format("of what the kernel knows of {} threads is missing: {}", of.threads, list_of(of.lost)),
+  out += wrapped(fmt::format("of what the kernel knows of {} threads is missing: {}", of.threads, list_losses(of.lost)),
                  line_columns);
 }
 
 void write_samples(std::string& out, const sample_usage& of, std::size_t line_columns) {
-  const std::string reasons = of.lost.empty() ? "" : "; lost: " + list_of(of.lost);
+  const std::string reasons = of.lost.empty() ? "" : "; lost: " + list_losses(of.lost);
   out += wrapped(fmt::format("samples: {} on a core, one for each {}{}", of.samples, duration(of.period_ns()), reasons),
                  line_columns);
 }
@@ -29,7 +29,7 @@ void write_account(std::string& out, const profile& whole, double wall_ns, std::
   const account& of = whole.accounting;
   std::uint64_t lost = 0;
   for (const auto& [reason, count] : of.lost) lost += count;
-  const std::string reasons = of.lost.empty() ? "" : " (" + list_of(of.lost) + ")";
+  const std::string reasons = of.lost.empty() ? "" : " (" + list_losses(of.lost) + ")";
   const bool is_sampled = std::any_of(whole.regions.begin(), whole.regions.end(),
                                       [](const region& row) { return row.sampled && row.count_variance > 0; });
   const auto marked = [](std::uint64_t count, bool is_estimate) {

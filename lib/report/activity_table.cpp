@@ -12,7 +12,7 @@ namespace adaptyst { inline namespace v1 {
 
 namespace {
 
-using lib::cut_in_middle, lib::device_label, lib::duration, lib::fitted, lib::format_line, lib::list_of,
+using lib::cut_in_middle, lib::device_label, lib::duration, lib::fitted, lib::format_line, lib::list_losses,
     lib::named_device, lib::path_label, lib::percent, lib::printable, lib::quantity, lib::right, lib::wrapped;
 
 using lines = std::vector<std::string>;
@@ -51,7 +51,7 @@ std::string format_load(const activity& of, const std::optional<double>& observe
 std::string format_losses(const activity& of) {
   std::uint64_t now = 0;
   for (const auto& [reason, count] : of.lost) now += count;
-  return fmt::format("{} events lost now; so far {}", now, list_of(of.lost_so_far));
+  return fmt::format("{} events lost now; so far {}", now, list_losses(of.lost_so_far));
 }
 
 constexpr std::size_t process_columns = 12;

@@ -12,7 +12,7 @@ json absent_or(const std::optional<T>& value) {
   return value ? json(*value) : json(nullptr);
 }
 
-json side_of(const std::optional<compared_side>& side) {
+json make_side(const std::optional<compared_side>& side) {
   if (!side) return nullptr;
   return {{"runs", side->runs},
           {"count", side->count},
@@ -40,8 +40,8 @@ std::string to_json(const comparison& of) {
         {{"path", one.path},
          {"kind", to_string(one.kind)},
          {"device", {{"kind", one.device_kind ? to_string(*one.device_kind) : "?"}, {"index", one.device_index}}},
-         {"before", side_of(one.before)},
-         {"after", side_of(one.after)},
+         {"before", make_side(one.before)},
+         {"after", make_side(one.after)},
          {"change_of_total", absent_or(one.change_of_total())},
          {"change_of_mean", absent_or(one.change_of_mean)},
          {"interval", make_interval(one.interval)},

@@ -38,13 +38,13 @@ std::string format_mean(const std::optional<compared_side>& side) {
   return mean ? duration(*mean) : "—";
 }
 
-std::string runs_of(const compared_region& row) {
+std::string format_runs(const compared_region& row) {
   return fmt::format("{}+{}", row.before ? row.before->runs : 0, row.after ? row.after->runs : 0);
 }
 
 std::string line_of_region(const compared_region& row) {
   return cut_in_middle(path_label(row.path, name_columns), name_columns) + " " +
-         fitted(device_label(row.device_kind, row.device_index, row.on_host), 5) + right(runs_of(row), 6) +
+         fitted(device_label(row.device_kind, row.device_index, row.on_host), 5) + right(format_runs(row), 6) +
          right(format_total(row.before), 9) + right(format_total(row.after), 9) + right(format_mean(row.before), 9) +
          right(format_change(row.change_of_mean), 8) + right(format_interval(row.interval), 15) + " " +
          to_string(row.found);

@@ -21,7 +21,7 @@ std::string hex(std::uint64_t number) { return fmt::format("{:#x}", number); }
 std::string hex(const std::optional<std::uint64_t>& number) { return number ? hex(*number) : "—"; }
 json hex_or_null(const std::optional<std::uint64_t>& number) { return number ? json(hex(*number)) : json(nullptr); }
 
-json object_of(const marked_object& one) {
+json make_object(const marked_object& one) {
   json probes = json::array();
   for (const probe& at : one.probes)
     probes.push_back({{"name", at.name},
@@ -36,7 +36,7 @@ json object_of(const marked_object& one) {
           {"probes", std::move(probes)}};
 }
 
-json marker_of(const known_marker& one) {
+json make_marker(const known_marker& one) {
   return {{"name", one.name},
           {"label", one.label},
           {"kind", to_string(one.kind)},
@@ -89,10 +89,10 @@ std::string to_json(const std::vector<inspection>& of) {
     json made = {{"file", one.process == 0 ? json(one.file) : json(nullptr)},
                  {"process", one.process != 0 ? json(one.process) : json(nullptr)},
                  {"objects", json::array()}};
-    for (const marked_object& object : one.objects) made["objects"].push_back(object_of(object));
+    for (const marked_object& object : one.objects) made["objects"].push_back(make_object(object));
     made["markers"] = one.markers ? json::array() : json(nullptr);
     if (one.markers)
-      for (const known_marker& marker : *one.markers) made["markers"].push_back(marker_of(marker));
+      for (const known_marker& marker : *one.markers) made["markers"].push_back(make_marker(marker));
     made["no_markers_because"] = one.no_markers_because.empty() ? json(nullptr) : json(one.no_markers_because);
     all.push_back(std::move(made));
   }

@@ -26,33 +26,33 @@ constexpr auto replacing = json::error_handler_t::replace;
 const auto nothing_beside = [](std::string_view) { return json(json::value_t::discarded); };
 
 template <class Struct, class Beside = decltype(nothing_beside)>
-json object_of(const Struct& of, const Beside& beside = nothing_beside);
+json make_object(const Struct& of, const Beside& beside = nothing_beside);
 
 template <class Value>
-json json_of(const Value& value, listed::form /*plain*/ = listed::plain) {
-  if constexpr (listed::is_listed<Value>) return object_of(value);
+json make_json(const Value& value, listed::form /*plain*/ = listed::plain) {
+  if constexpr (listed::is_listed<Value>) return make_object(value);
   else if constexpr (std::is_enum_v<Value>) return to_string(value);
   else return json(value);
 }
 
-json json_of(std::uint64_t value, listed::form as) {
+json make_json(std::uint64_t value, listed::form as) {
   if (as == listed::id_or_none && value == 0) return nullptr;
   if (as == listed::id || as == listed::id_or_none) return fmt::format("{:016x}", value);
   return value;
 }
 
 // JSON has no infinities and no NaN: a number that is none is absent.
-json json_of(double value, listed::form as = listed::plain) {
+json make_json(double value, listed::form as = listed::plain) {
   if (as == listed::root) value = std::sqrt(value);
   return std::isfinite(value) ? json(value) : json(nullptr);
 }
 
 template <class Value>
-json json_of(const std::optional<Value>& value, listed::form as = listed::plain) {
-  return value ? json_of(*value, as) : json(nullptr);
+json make_json(const std::optional<Value>& value, listed::form as = listed::plain) {
+  return value ? make_json(*value, as) : json(nullptr);
 }
 
-json json_of(const histogram& durations, listed::form /*plain*/) {
+json make_json(const histogram& durations, listed::form /*plain*/) {
   json counts = json::array();  // pairs of bucket and count
   const std::vector<std::uint64_t>& buckets = durations.buckets();
   for (std::size_t bucket = 0; bucket != buckets.size(); ++bucket)
@@ -61,7 +61,7 @@ json json_of(const histogram& durations, listed::form /*plain*/) {
 }
 
 template <class Key>
-json json_of(const std::map<Key, std::uint64_t>& counts, listed::form /*plain*/) {
+json make_json(const std::map<Key, std::uint64_t>& counts, listed::form /*plain*/) {
   return lib::by_word(counts);
 }
 
@@ -82,12 +82,12 @@ std::map<std::string, Value> writable(const std::map<std::string, Value>& all) {
   return made;
 }
 
-json json_of(const std::map<std::string, std::string>& texts, listed::form /*plain*/) { return writable(texts); }
-json json_of(const std::map<std::string, std::uint64_t>& counts, listed::form /*plain*/) { return writable(counts); }
+json make_json(const std::map<std::string, std::string>& texts, listed::form /*plain*/) { return writable(texts); }
+json make_json(const std::map<std::string, std::uint64_t>& counts, listed::form /*plain*/) { return writable(counts); }
 
 // A path is told once: a row has its own name, and the id of the row above it. All else would grow with the square of
 // the depth.
-json json_of(const std::vector<region>& rows, listed::form /*plain*/) {
+json make_json(const std::vector<region>& rows, listed::form /*plain*/) {
   const std::vector<std::string> root;
   std::unordered_map<std::uint64_t, const std::vector<std::string>*> paths{{0, &root}};
   json all = json::array();
@@ -95,7 +95,7 @@ json json_of(const std::vector<region>& rows, listed::form /*plain*/) {
     const auto above = paths.find(row.parent);
     const bool is_known = above != paths.end() && row.path.size() == above->second->size() + 1 &&
                           std::equal(above->second->begin(), above->second->end(), row.path.begin());
-    all.push_back(object_of(row, [&](std::string_view key) {
+    all.push_back(make_object(row, [&](std::string_view key) {
       if (key == "name") return json(row.path.empty() ? std::string() : row.path.back());
       return is_known ? nothing_beside(key) : json(row.path);
     }));
@@ -104,33 +104,33 @@ json json_of(const std::vector<region>& rows, listed::form /*plain*/) {
   return all;
 }
 
-json json_of(const std::vector<device_usage>& devices, listed::form /*plain*/) {
+json make_json(const std::vector<device_usage>& devices, listed::form /*plain*/) {
   json all = json::array();
   for (const device_usage& device : devices)
-    all.push_back(object_of(device, [id = all.size()](std::string_view) { return json(id); }));
+    all.push_back(make_object(device, [id = all.size()](std::string_view) { return json(id); }));
   return all;
 }
 
-json attributes_of(const region& row) {
+json make_attributes(const region& row) {
   json all = json::object();
   for (const auto& [name, values] : writable(row.attributes)) {
     const bool has_rate = (name == "bytes" || name == "flops") && row.total_ns != 0;
-    all[name] = object_of(values, [&, &sum = values.sum](std::string_view key) {
-      return has_rate ? json_of(sum / static_cast<double>(row.total_ns) * 1e9) : nothing_beside(key);
+    all[name] = make_object(values, [&, &sum = values.sum](std::string_view key) {
+      return has_rate ? make_json(sum / static_cast<double>(row.total_ns) * 1e9) : nothing_beside(key);
     });
   }
   return all;
 }
 
-json json_of(const std::vector<last_region>& regions, listed::form /*plain*/) {
+json make_json(const std::vector<last_region>& regions, listed::form /*plain*/) {
   json all = json::array();
-  for (const last_region& one : regions) all.push_back(object_of(one));
+  for (const last_region& one : regions) all.push_back(make_object(one));
   return all;
 }
 
-json json_of(const std::vector<finding>& findings, listed::form /*plain*/ = listed::plain) {
+json make_json(const std::vector<finding>& findings, listed::form /*plain*/ = listed::plain) {
   json all = json::array();
-  for (const finding& one : findings) all.push_back(object_of(one));
+  for (const finding& one : findings) all.push_back(make_object(one));
   return all;
 }
 
@@ -161,12 +161,12 @@ struct writer {
   template <class Value>
   void operator()(const listed::member<Struct, Value>& one) const {
     const Value& value = of.*one.at;
-    if constexpr (std::is_same_v<Value, std::map<std::string, attribute>>) to[one.name] = attributes_of(of);
-    else if (!is_left_out(one)) to[one.name] = is_untimed(one) ? json(nullptr) : json_of(value, one.as);
+    if constexpr (std::is_same_v<Value, std::map<std::string, attribute>>) to[one.name] = make_attributes(of);
+    else if (!is_left_out(one)) to[one.name] = is_untimed(one) ? json(nullptr) : make_json(value, one.as);
   }
   template <class Get>
   void operator()(const listed::derived<Get>& one) const {
-    to[one.name] = json_of(std::invoke(one.get, of));
+    to[one.name] = make_json(std::invoke(one.get, of));
   }
   template <class Value>
   void operator()(const listed::beside<Value>& one) const {
@@ -187,7 +187,7 @@ struct writer {
 };
 
 template <class Struct, class Beside>
-json object_of(const Struct& of, const Beside& beside) {
+json make_object(const Struct& of, const Beside& beside) {
   json made = json::object();
   listed::for_each<Struct>(writer<Struct, Beside>{of, beside, made});
   return made;
@@ -197,12 +197,12 @@ json object_of(const Struct& of, const Beside& beside) {
 
 // A line a region.
 std::string to_json(const profile& of) {
-  json all = object_of(of, [&](std::string_view name) {
+  json all = make_object(of, [&](std::string_view name) {
     if (name == "schema") return json(1);
-    if (name == "process") return of.processes.empty() ? json(nullptr) : object_of(of.processes.front());
+    if (name == "process") return of.processes.empty() ? json(nullptr) : make_object(of.processes.front());
     if (of.processes.size() < 2) return nothing_beside(name);
     json list = json::array();
-    for (const process_info& process : of.processes) list.push_back(object_of(process));
+    for (const process_info& process : of.processes) list.push_back(make_object(process));
     return list;
   });
   const json regions = std::exchange(all["regions"], json::array());

@@ -54,10 +54,10 @@ std::string to_markdown(const profile& of, const table_options& how) {
     if (one.rows.empty()) out += format_line(name + " (open)", "", {}, {});
     for (const region* const row : one.rows)
       out += format_line(row->count == 0 && row->attributes.empty() ? name + " (open)" : name,
-                         lib::device_label(of, row->device), lib::figures_of(*row, static_cast<double>(wall_ns)),
-                         lib::parts_of(row->context));
+                         lib::device_label(of, row->device), lib::make_figures(*row, static_cast<double>(wall_ns)),
+                         lib::make_parts(row->context));
   }
-  out += format_line(lib::unmarked_name, "host", lib::figures_of_unmarked(of), {"—", "—", "—"});
+  out += format_line(lib::unmarked_name, "host", lib::make_unmarked_figures(of), {"—", "—", "—"});
   if (const std::string left_out = lib::left_out_text(of, shown); !left_out.empty()) out += "\n" + left_out + "\n";
   return out + "\n" + lib::unmarked_legend(of) + "\n";
 }

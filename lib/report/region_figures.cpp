@@ -25,7 +25,7 @@ std::string share_text(double ns, double wall_ns) {
 
 }  // namespace
 
-region_figures figures_of(const region& row, double wall_ns) {
+region_figures make_figures(const region& row, double wall_ns) {
   region_figures made;
   made[0] = row.threads != 0 ? std::to_string(row.threads) : "—";
   made[1] = row.count != 0 ? calls_text(row) : "—";
@@ -40,7 +40,7 @@ region_figures figures_of(const region& row, double wall_ns) {
           duration(row.quantile_ns(0.99))};
 }
 
-context_parts parts_of(const std::optional<kernel_context>& context) {
+context_parts make_parts(const std::optional<kernel_context>& context) {
   const std::optional<std::uint64_t> on_ns = context ? context->on_cpu_ns() : std::nullopt;
   if (!on_ns || context->wall_ns == 0) return {"—", "—", "—"};
   const auto part = [&](std::uint64_t ns) {
@@ -50,7 +50,7 @@ context_parts parts_of(const std::optional<kernel_context>& context) {
   return {part(*on_ns), part(context->runnable_ns), part(context->blocked_ns())};
 }
 
-region_figures figures_of_unmarked(const profile& of) {
+region_figures make_unmarked_figures(const profile& of) {
   const unmarked_time rest = unmarked_of(of);
   if (rest.state != unmarked_state::known) return {"—", "—", "—", "—", "—", "—", "—"};
   const auto ns = static_cast<double>(rest.ns);

@@ -32,13 +32,13 @@ using region_figures = std::array<std::string, figures.size()>;
 using context_parts = std::array<std::string, parts.size()>;
 
 // Empty where there can be none: an instant has no time.
-region_figures figures_of(const region& row, double wall_ns);
+region_figures make_figures(const region& row, double wall_ns);
 // Not of what is open: its time is not known yet.
-context_parts parts_of(const std::optional<kernel_context>& context);
+context_parts make_parts(const std::optional<kernel_context>& context);
 
 // The row that stands for what is outside all regions.
 inline constexpr const char* unmarked_name = "(unmarked)";
-region_figures figures_of_unmarked(const profile& of);
+region_figures make_unmarked_figures(const profile& of);
 
 // What that row is, or why it has no figures.
 std::string unmarked_legend(const profile& of);

@@ -140,8 +140,8 @@ class table {
     const std::string start = name + " " + fitted(device_label(of_, row.device), device_columns - 1);
     // Of an instant, or of numbers outside all regions, there is no time.
     const bool is_timed = row.durations.count() != 0;
-    const std::string figures = figures_line(figures_of(row, wall_ns_));
-    add_line(start + (is_timed ? figures + parts_line(parts_of(row.context)) : figures));
+    const std::string figures = figures_line(make_figures(row, wall_ns_));
+    add_line(start + (is_timed ? figures + parts_line(make_parts(row.context)) : figures));
     write_error(row, indent);
     out_ += attribute_lines(row, columns_, indent);
     if (row.context && row.context->cycles.value_or(0) != 0)
@@ -158,7 +158,7 @@ class table {
 
   void write_unmarked() {
     add_line(fitted(unmarked_name, name_columns_) + " " + fitted("host", device_columns - 1) +
-             figures_line(figures_of_unmarked(of_)) + parts_line({"—", "—", "—"}));
+             figures_line(make_unmarked_figures(of_)) + parts_line({"—", "—", "—"}));
   }
 
   void write_legend() {

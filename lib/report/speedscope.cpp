@@ -27,7 +27,7 @@ class frame_list {
   json frames_ = json::array();
 };
 
-json profile_of(const std::vector<sampled_stack>& stacks, thread_state state, const char* name, frame_list& frames) {
+json make_profile(const std::vector<sampled_stack>& stacks, thread_state state, const char* name, frame_list& frames) {
   std::map<std::vector<std::size_t>, std::uint64_t> weights;
   for (const sampled_stack& one : stacks) {
     if (one.state != state || one.weight_ns == 0) continue;
@@ -56,9 +56,9 @@ json profile_of(const std::vector<sampled_stack>& stacks, thread_state state, co
 std::string to_speedscope(const std::vector<sampled_stack>& stacks, const std::string& name) {
   frame_list frames;
   json profiles = json::array();
-  profiles.push_back(profile_of(stacks, thread_state::on_cpu, "on CPU", frames));
-  profiles.push_back(profile_of(stacks, thread_state::blocked, "blocked", frames));
-  profiles.push_back(profile_of(stacks, thread_state::waiting, "waiting for a core", frames));
+  profiles.push_back(make_profile(stacks, thread_state::on_cpu, "on CPU", frames));
+  profiles.push_back(make_profile(stacks, thread_state::blocked, "blocked", frames));
+  profiles.push_back(make_profile(stacks, thread_state::waiting, "waiting for a core", frames));
   const json all = {{"$schema", "https://www.speedscope.app/file-format-schema.json"},
                     {"shared", {{"frames", frames.frames()}}},
                     {"profiles", std::move(profiles)},

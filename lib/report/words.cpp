@@ -52,7 +52,7 @@ std::optional<budget_step> step_from_word(std::string_view word) {
   return spelled ? std::optional(made) : std::nullopt;
 }
 
-std::string list_of(const losses& all) {
+std::string list_losses(const losses& all) {
   std::string list;
   for (const auto& [reason, count] : by_word(all))
     list += (list.empty() ? "" : ", ") + std::to_string(count) + " " + reason;

@@ -77,7 +77,7 @@ std::map<std::string, std::uint64_t> by_word(const std::map<Key, std::uint64_t>&
   return made;
 }
 // "3 rows_full, 4 too_deep"
-std::string list_of(const losses& all);
+std::string list_losses(const losses& all);
 
 // host, cpu0, gpu0, acc1; "?" for one that is not known. The host is a profile's first device; others may be CPUs as
 // well.

@@ -22,7 +22,7 @@ namespace adaptyst { inline namespace v1 {
 namespace {
 
 // `moved`: how far the file lies from where it was linked.
-marked_object object_of(const std::string& file, const lib::elf_markers& markers, std::uint64_t moved) {
+marked_object make_object(const std::string& file, const lib::elf_markers& markers, std::uint64_t moved) {
   marked_object made;
   made.file = file;
   made.abi = ADAPTYST_ABI_VERSION;
@@ -41,7 +41,7 @@ std::string own_name(const std::string& file, pid_t process) {
   return file.compare(0, root.size(), root) == 0 ? file.substr(root.size() - 1) : file;
 }
 
-std::vector<known_marker> markers_of(const lib::measured& read) {
+std::vector<known_marker> list_markers(const lib::measured& read) {
   std::unordered_map<std::uint64_t, std::uint64_t> ended;
   for (const auto& [path, row] : read.rows)
     if (const auto known = read.paths.find(path); known != read.paths.end()) ended[known->second.site] += row.count;
@@ -75,7 +75,7 @@ void read_markers(inspection& to, pid_t process) {
     to.no_markers_because = "the program was built with another version of adaptyst";
     return;
   }
-  to.markers = markers_of(lib::read_recorders(state));
+  to.markers = list_markers(lib::read_recorders(state));
 }
 
 }  // namespace
@@ -86,7 +86,7 @@ inspection inspect_file(const std::string& file) {
   const lib::elf_markers markers = lib::find_elf_markers(file);
   if (markers.other_abi != 0) found.objects.push_back({file, markers.other_abi, std::nullopt, {}});
   if (markers.control_block != 0 || (markers.other_abi == 0 && !markers.probes.empty()))
-    found.objects.push_back(object_of(file, markers, 0));
+    found.objects.push_back(make_object(file, markers, 0));
   return found;
 }
 
@@ -99,7 +99,7 @@ inspection inspect_process(std::int64_t process) {
   found.process = process;
   for (const lib::process_object& one : lib::find_objects(id))
     found.objects.push_back(
-        object_of(own_name(one.file, id), *one.markers, one.control_block - one.markers->control_block));
+        make_object(own_name(one.file, id), *one.markers, one.control_block - one.markers->control_block));
   for (const lib::foreign_object& one : lib::find_foreign_objects(id))
     found.objects.push_back({one.file, one.abi, std::nullopt, {}});
   read_markers(found, id);

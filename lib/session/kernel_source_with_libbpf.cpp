@@ -60,7 +60,7 @@ class kernel_source final : public source {
         return command != nullptr ? files_for(one, *command) : files_for(one, process);
       });
       probed_functions made = told(found, functions_->attach(found, process),
-                                   [&] { return command != nullptr ? files_of(*command) : files_of(process); });
+                                   [&] { return command != nullptr ? list_files(*command) : list_files(process); });
       if (command != nullptr && !functions_->follows_family())
         made.refused.emplace_back("functions in what the program starts cannot be told from those of others", 0,
                                   "use Linux 6.13 or later");
@@ -77,8 +77,8 @@ class kernel_source final : public source {
   }
 
   reading read(const recorders& from) override {
-    // What had ended before the kernel's rows are read must be in them, but for those that are on their way: of a thread
-    // that has just lost its core, for as long as others have it.
+    // What had ended before the kernel's rows are read must be in them, but for those that are on their way: of a
+    // thread that has just lost its core, for as long as others have it.
     const std::uint64_t ended_before = from().accounting.ended;
     std::uint64_t lost = 0;
     for (const long pause_ns : {200'000, 1'000'000, 5'000'000, 20'000'000}) {

@@ -28,7 +28,7 @@ using lib::observed_process;
 namespace {
 
 template <class Given>
-options options_of(const Given& given) {
+options read_options(const Given& given) {
   options asked = lib::asked_in(given, "the observer's options");
   if (asked.engine == engine_choice::off)
     throw lib::error("cannot observe with engine=off", "engine", 0, "choose auto, ebpf or inline");
@@ -60,7 +60,7 @@ struct observer::state {
   std::map<pid_t, std::vector<std::string>> expected;  // what processes are about to become
 
   template <class Given>
-  state(const Given& given, pid_t only) : session(options_of(given), before, only) {}
+  state(const Given& given, pid_t only) : session(read_options(given), before, only) {}
 
   observed_process* find(pid_t process) const {
     for (observed_process* const one : processes)
@@ -100,7 +100,7 @@ struct observer::state {
 
   // Of a program that has told us of itself. It may be one that can be run and not be read, of which the kernel says
   // nothing: what it has handed over is enough.
-  std::vector<lib::process_object> objects_of(const observed_process& one) const {
+  std::vector<lib::process_object> list_objects(const observed_process& one) const {
     try {
       return lib::find_objects(one.id());
     } catch (const error&) {
@@ -142,7 +142,7 @@ struct observer::state {
       if (known == nullptr) known = &add(who, true);
       if (held) known->hold(std::move(held));
       known->note_refusal();
-      const std::vector<lib::process_object> found = objects_of(*known);
+      const std::vector<lib::process_object> found = list_objects(*known);
       // The process that announced it may have become a setuid program since.
       const bool is_there = std::any_of(
           found.begin(), found.end(), [&](const lib::process_object& one) { return one.control_block == told.object; });

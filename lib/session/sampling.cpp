@@ -46,7 +46,7 @@ void sampling::call(pid_t process, const std::string& command) {
 void sampling::add_to(measured& rows) {
   add_samples(rows, sums_);
   for (const sample_row& one : sums_.rows)
-    if (one.path != 0) paths_[one.path] = names_of_path(rows, one.path);
+    if (one.path != 0) paths_[one.path] = list_path_names(rows, one.path);
 }
 
 std::map<std::string, std::uint64_t> sampling::functions() {

@@ -117,7 +117,7 @@ void target::take_last_regions(const process_state& of, std::uint64_t ended_ns) 
   for (const open_row& one : read_last_regions(of)) {
     if (ended_in_.size() == most) return;
     ended_in_.push_back(
-        {names_of_path(recorded(), one.path), one.threads, ended_ns - std::min(ended_ns, one.since_ns)});
+        {list_path_names(recorded(), one.path), one.threads, ended_ns - std::min(ended_ns, one.since_ns)});
   }
 }
 

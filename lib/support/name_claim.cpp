@@ -16,7 +16,7 @@ namespace adaptyst::lib {
 namespace {
 
 // The same for all spellings of a path; 0: there is no such directory.
-std::uint64_t identity_of(const std::string& file) {
+std::uint64_t read_identity(const std::string& file) {
   const std::size_t slash = file.rfind('/');
   const std::string directory = slash == std::string::npos ? "." : file.substr(0, slash + 1);
   struct stat known {};
@@ -31,7 +31,7 @@ std::uint64_t identity_of(const std::string& file) {
 }  // namespace
 
 name_claim::name_claim(const std::string& file) {
-  const std::uint64_t identity = identity_of(file);
+  const std::uint64_t identity = read_identity(file);
   if (identity == 0) return;
   const std::string name = fmt::format("adaptyst-output-{:016x}", identity);
   sockaddr_un address{};

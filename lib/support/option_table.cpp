@@ -26,7 +26,7 @@ constexpr choices<2> no_yes = {"no", "yes"};
 constexpr choices<5> contexts = {"cpu", "faults", "samples", "counters", "none"};
 
 template <std::size_t N>
-words list_of(const choices<N>& of) {
+words list_choices(const choices<N>& of) {
   return {of.begin(), of.end()};
 }
 
@@ -50,7 +50,7 @@ void refuse(errors& wrong, std::string_view name, std::string_view value, const 
 template <std::size_t N>
 std::size_t find_index(std::string_view value, const choices<N>& of, std::string_view name, errors& wrong) {
   const auto at = static_cast<std::size_t>(std::find(of.begin(), of.end(), value) - of.begin());
-  if (at == of.size()) refuse(wrong, name, value, did_you_mean(value, list_of(of)));
+  if (at == of.size()) refuse(wrong, name, value, did_you_mean(value, list_choices(of)));
   return at;
 }
 
@@ -108,7 +108,7 @@ void set_context(options& to, std::string_view value, errors& wrong) {
     if (word == "samples") made.samples = true;
     if (word == "counters") made.counters = true;
   }
-  if (value.empty()) refuse(wrong, "context", value, did_you_mean(value, list_of(contexts)));
+  if (value.empty()) refuse(wrong, "context", value, did_you_mean(value, list_choices(contexts)));
   if (any) to.context = made;
 }
 
@@ -204,11 +204,11 @@ const std::vector<option_entry>& option_table() {
   constexpr bool list = true, commas = true, no = false;
   static const words& any_value = never_destroyed<words>({});
   static const auto& all = never_destroyed<std::vector<option_entry>>({
-      {"engine", "auto|ebpf|inline|off", list_of(engines),
+      {"engine", "auto|ebpf|inline|off", list_choices(engines),
        "How to observe: in the kernel, by the program's own recorder, or auto: in the kernel where that is permitted",
        "ebpf: CAP_BPF and CAP_PERFMON", "", no, no, set_engine, format_engine},
-      {"report", "table|json|csv|markdown|none", list_of(reports), "What to print on standard error at the end", "", "",
-       no, no, set_report, format_report_option},
+      {"report", "table|json|csv|markdown|none", list_choices(reports), "What to print on standard error at the end",
+       "", "", no, no, set_report, format_report_option},
       {"output", "[FORM:]FILE[;…]", any_value,
        "Write the results to this file, in the form that is named or that its suffix tells; %p: pid, %r: MPI rank, %h: "
        "host",
@@ -217,7 +217,7 @@ const std::vector<option_entry>& option_table() {
        "CPU time that observing may cost a program: the busiest of its short regions are then sampled; none: as much "
        "as it does",
        "", "", no, no, set_overhead, format_overhead},
-      {"context", "cpu,faults,samples,counters|none", list_of(contexts),
+      {"context", "cpu,faults,samples,counters|none", list_choices(contexts),
        "What to ask the kernel about threads in regions: waiting, blocked and switches; page faults; samples; the "
        "processor's counters",
        "eBPF", "cpu,faults, where the kernel counts the regions", no, commas, set_context, context_of},
@@ -234,10 +234,10 @@ const std::vector<option_entry>& option_table() {
        "Make regions of these functions as well, which need no markers: those that a pattern names, or those of an "
        "interface, as far as the program uses it",
        "engine ebpf, and BTF", "", list, commas, set_functions, format_functions},
-      {"through_exceptions", "no|yes", list_of(no_yes),
+      {"through_exceptions", "no|yes", list_choices(no_yes),
        "Also C++ functions: a program that throws an exception through one of them is terminated", "functions", "", no,
        no, set_flag<&options::through_exceptions>, format_flag<&options::through_exceptions>},
-      {"single_stepped", "no|yes", list_of(no_yes),
+      {"single_stepped", "no|yes", list_choices(no_yes),
        "Also functions whose first instruction takes the kernel a second trap, 19 us a call in a virtual machine; "
        "those "
        "that wait for others, such as MPI_Wait, are probed anyway",

@@ -262,7 +262,7 @@ def versions():
         require(re.findall(rf"-- {verdict}: (.*)", said) == wanted, f"{verdict} should be {wanted}:\n{said}")
 
 
-def files_of(tree):
+def list_files(tree):
     return {str(file.relative_to(tree)) for file in tree.rglob("*") if not file.is_dir()}
 
 
@@ -270,11 +270,11 @@ def parts():
     """Components, which together are all, and how they are removed again."""
     build, work = arguments.work / "build" / "inline", fresh(arguments.work / "parts")
     run("cmake", "--install", build, "--prefix", work / "all" / "adaptyst")
-    everything = files_of(work / "all" / "adaptyst")
+    everything = list_files(work / "all" / "adaptyst")
     found = {}
     for part in ["headers", "library", "command", "adapters", "docs"]:
         run("cmake", "--install", build, "--prefix", work / part / "adaptyst", "--component", part)
-        found[part] = files_of(work / part / "adaptyst")
+        found[part] = list_files(work / part / "adaptyst")
     require(sum(map(len, found.values())) == len(everything) and set().union(*found.values()) == everything,
             f"{everything} is not {found}")
     require("include/adaptyst/adaptyst.hpp" in found["headers"] and "lib/libadaptyst_collector.a" in found["library"], found)
@@ -288,7 +288,7 @@ def parts():
     # What others have put beside it stays.
     (work / "all/adaptyst/share/doc/adaptyst/mine").touch()
     run("cmake", "--build", build, "--target", "uninstall")
-    require(files_of(work) == {"all/adaptyst/share/doc/adaptyst/mine"}, f"these stay: {files_of(work)}")
+    require(list_files(work) == {"all/adaptyst/share/doc/adaptyst/mine"}, f"these stay: {list_files(work)}")
     require(not (work / "docs").exists() or not list((work / "docs").iterdir()), "empty folders stay")
     require("nothing was installed" in run("cmake", "--build", build, "--target", "uninstall", expect_failure=True), "uninstalled twice")
 

@@ -87,7 +87,7 @@ std::string spelled(const adaptyst::region& one) {
   return text;
 }
 
-counts counts_of(const measured& all) {
+counts collect_counts(const measured& all) {
   counts found;
   for (const adaptyst::region& one : assemble(all, {0}))
     if (one.count != 0) found[spelled(one)] = one.count;
@@ -124,7 +124,7 @@ measured observe(const char* scenario, const std::vector<const char*>& globs, bo
   CHECK(observed.run() == 0);
   measured all = probes.read();
   probes.stop();
-  CHECK(counts_of(probes.read()) == counts_of(all));
+  CHECK(collect_counts(probes.read()) == collect_counts(all));
   check_account(all);
   return all;
 }
@@ -133,7 +133,7 @@ measured observe(const char* scenario, const std::vector<const char*>& globs, bo
 measured observe(const char* scenario, const std::vector<const char*>& globs) {
   const measured with_sessions = observe(scenario, globs, true);
   const measured with_two_links = observe(scenario, globs, false);
-  CHECK(counts_of(with_sessions) == counts_of(with_two_links));
+  CHECK(collect_counts(with_sessions) == collect_counts(with_two_links));
   CHECK(with_sessions.accounting.lost == with_two_links.accounting.lost);
   CHECK(with_sessions.accounting.begun == with_two_links.accounting.begun);
   return with_sessions;
@@ -143,7 +143,7 @@ measured observe(const char* scenario, const std::vector<const char*>& globs) {
 
 TEST_CASE("functions nest in the functions that called them") {
   const measured all = observe("nesting", {"root", "branch", "leaf"});
-  CHECK(counts_of(all) == counts{{"root", 10}, {"root/branch", 20}, {"root/branch/leaf", 60}, {"leaf", 5}});
+  CHECK(collect_counts(all) == counts{{"root", 10}, {"root/branch", 20}, {"root/branch/leaf", 60}, {"leaf", 5}});
   CHECK(all.accounting.begun == 95);
   CHECK(all.accounting.unmatched == 0);
   std::map<std::string, adaptyst::region> regions;
@@ -164,11 +164,11 @@ TEST_CASE("functions nest in the functions that called them") {
 }
 
 TEST_CASE("a function that is not probed is passed over") {
-  CHECK(counts_of(observe("nesting", {"root", "leaf"})) == counts{{"root", 10}, {"root/leaf", 60}, {"leaf", 5}});
+  CHECK(collect_counts(observe("nesting", {"root", "leaf"})) == counts{{"root", 10}, {"root/leaf", 60}, {"leaf", 5}});
 }
 
 TEST_CASE("a recursion has a region for each level") {
-  const counts found = counts_of(observe("recursion", {"recurse", "leaf"}));
+  const counts found = collect_counts(observe("recursion", {"recurse", "leaf"}));
   counts expected;
   std::string path;
   for (int level = 0; level != 40; ++level) {
@@ -185,7 +185,7 @@ TEST_CASE("a recursion beyond the kernel's return probes is counted as lost, and
   CHECK(all.accounting.ended == 64 + 1 + 6);
   CHECK(lost(all, adaptyst::loss_reason::function_too_deep) == 137);
   CHECK(lost(all, adaptyst::loss_reason::unmatched) == 0);
-  const counts found = counts_of(all);
+  const counts found = collect_counts(all);
   CHECK(found.at("root") == 1);
   CHECK(found.at("root/leaf") == 6);
   CHECK(found.at("recurse") == 1);
@@ -193,23 +193,23 @@ TEST_CASE("a recursion beyond the kernel's return probes is counted as lost, and
 
 TEST_CASE("what longjmp leaves is dropped, and counted") {
   const measured all = observe("jumps", {"jumps", "jumps_over", "alternate", "root", "leaf"});
-  CHECK(counts_of(all) == counts{{"root", 1}, {"root/leaf", 6}});
+  CHECK(collect_counts(all) == counts{{"root", 1}, {"root/leaf", 6}});
   CHECK(lost(all, adaptyst::loss_reason::unmatched) == 200);
   CHECK(all.accounting.open == 0);
 }
 
 TEST_CASE("a function that longjmp comes back to is counted") {
   const measured all = observe("jumps_within", {"jumps", "jumps_within"});
-  CHECK(counts_of(all) == counts{{"jumps_within", 50}});
+  CHECK(collect_counts(all) == counts{{"jumps_within", 50}});
   CHECK(lost(all, adaptyst::loss_reason::unmatched) == 50);
 }
 
 TEST_CASE("a tail call nests") {
-  CHECK(counts_of(observe("tail", {"tail", "leaf"})) == counts{{"tail", 10}, {"tail/leaf", 10}});
+  CHECK(collect_counts(observe("tail", {"tail", "leaf"})) == counts{{"tail", 10}, {"tail/leaf", 10}});
 }
 
 TEST_CASE("an exception that is caught below a probe does no harm; a C++ function has none unless asked for") {
-  CHECK(counts_of(observe("exceptions", {"catches"})) == counts{{"catches", 30}});
+  CHECK(collect_counts(observe("exceptions", {"catches"})) == counts{{"catches", 30}});
   const program idle("nesting");
   function_options options = of_process(idle);
   function_probes careful(options);
@@ -229,7 +229,7 @@ TEST_CASE("every kind of entry is counted, and the function gets its arguments a
   for (const char* const name :
        {"push", "high_push", "nop1", "nop5", "jump", "long_jump", "call", "protected_push", "protected_nop5"})
     expected[std::string("entry_") + name] = 20;
-  CHECK(counts_of(observe("entries", {"entry_*"})) == expected);
+  CHECK(collect_counts(observe("entries", {"entry_*"})) == expected);
 
   program observed("entries");
   function_options options = of_process(observed);
@@ -238,11 +238,11 @@ TEST_CASE("every kind of entry is counted, and the function gets its arguments a
   function_probes all(options);
   CHECK(all.attach(unmarked(), {{"unmarked", "stepped_*"}}).empty());
   CHECK(observed.run() == 0);
-  CHECK(counts_of(all.read()) == counts{{"stepped_entry", 20}, {"stepped_protected_entry", 20}});
+  CHECK(collect_counts(all.read()) == counts{{"stepped_entry", 20}, {"stepped_protected_entry", 20}});
 }
 
 TEST_CASE("a child that is forked in a function with probes returns from it, unobserved") {
-  CHECK(counts_of(observe("forks", {"forks", "leaf"})) == counts{{"forks", 1}, {"leaf", 1}});
+  CHECK(collect_counts(observe("forks", {"forks", "leaf"})) == counts{{"forks", 1}, {"leaf", 1}});
 }
 
 TEST_CASE("what cannot be attached to is told with the system's reason, and what to do") {
@@ -265,7 +265,7 @@ TEST_CASE("what cannot be attached to is told with the system's reason, and what
 }
 
 TEST_CASE("threads have stacks of their own") {
-  CHECK(counts_of(observe("threads", {"root", "branch", "leaf"})) ==
+  CHECK(collect_counts(observe("threads", {"root", "branch", "leaf"})) ==
         counts{{"root", 4000}, {"root/branch", 8000}, {"root/branch/leaf", 24000}});
 }
 
@@ -277,7 +277,7 @@ TEST_CASE("only the process that is asked for is observed") {
   CHECK(other.run() == 0);
   CHECK(probes.read().accounting.begun == 0);
   CHECK(observed.run() == 0);
-  CHECK(counts_of(probes.read()) == counts{{"root", 10}});
+  CHECK(collect_counts(probes.read()) == counts{{"root", 10}});
 }
 
 TEST_CASE("all that a process starts is observed with it, and nobody else") {
@@ -299,7 +299,7 @@ TEST_CASE("all that a process starts is observed with it, and nobody else") {
     return;
   }
   CHECK(
-      counts_of(all) ==
+      collect_counts(all) ==
       counts{{"leaf", 1}, {"branch", 1}, {"branch/leaf", 3}, {"root", 1}, {"root/branch", 2}, {"root/branch/leaf", 6}});
 }
 
@@ -335,7 +335,7 @@ TEST_CASE("a child may call what its parent has called at a 5-byte nop") {
   CHECK(probes.attach(unmarked(), {{"unmarked", "entry_*"}}).empty());
   CHECK(observed.run() == 0);
   const std::uint64_t calls = probes.follows_family() ? 21 : 20;
-  CHECK(counts_of(probes.read()) == counts{{"entry_nop5", calls}, {"entry_protected_nop5", calls}});
+  CHECK(collect_counts(probes.read()) == counts{{"entry_nop5", calls}, {"entry_protected_nop5", calls}});
 }
 
 TEST_CASE("every process, if so asked") {
@@ -347,7 +347,7 @@ TEST_CASE("every process, if so asked") {
   CHECK(probes.attach(unmarked(), {{"unmarked", "root"}}).empty());
   CHECK(one.run() == 0);
   CHECK(two.run() == 0);
-  CHECK(counts_of(probes.read()) == counts{{"root", 20}});
+  CHECK(collect_counts(probes.read()) == counts{{"root", 20}});
 }
 
 TEST_CASE("attaching and detaching in mid-run harms neither the program nor the account") {
@@ -410,7 +410,7 @@ TEST_CASE("five hundred functions are attached and counted at once") {
     std::snprintf(name, sizeof name, "generated_%03u", i);
     expected[name] = i % 7 + 1;
   }
-  CHECK(counts_of(probes.read()) == expected);
+  CHECK(collect_counts(probes.read()) == expected);
   CHECK(probes.read().accounting.unmatched == 0);
   const auto read = std::chrono::steady_clock::now();
   probes.stop();
@@ -443,7 +443,7 @@ TEST_CASE("the system's zlib, as Python calls it") {
   CHECK(python.run() == 0);
   const measured all = probes.read();
   check_account(all);
-  for (const auto& [name, count] : counts_of(all)) {
+  for (const auto& [name, count] : collect_counts(all)) {
     CAPTURE(name);
     CHECK(count == 100);
   }

@@ -141,7 +141,7 @@ def check_profile(events_in_file=None):
     return profile
 
 
-def events_of(events):
+def list_events(events):
     """As the profile counts them: a handle is two in the file, an offload is one of the device as well."""
     return sum(event["ph"] in "XCib" for event in events) - sum(event["ph"] == "X" and event["name"] == "offload" for event in events) // 2
 
@@ -151,7 +151,7 @@ def case_everything_from_inside():
     failures.equal(done.returncode, 0, "the program ends well")
     events = load()
     check_all(events)
-    profile = check_profile(events_of(events))
+    profile = check_profile(list_events(events))
     failures.equal(profile["timeline"]["lost"], 0, "nothing was lost")
     failures.check("timeline: " in done.stderr, "the table tells of the timeline", done.stderr)
 
@@ -162,7 +162,7 @@ def case_everything_from_outside():
     failures.equal(done.returncode, 0, "the program ends well")
     events = load()
     check_all(events)
-    check_profile(events_of(events))
+    check_profile(list_events(events))
 
 
 def case_more_at_once_than_a_queue_has_tracks():
@@ -176,7 +176,7 @@ def case_more_at_once_than_a_queue_has_tracks():
 
 def case_a_small_ring_loses_and_counts():
     done = run_inside("bursts", 100000, trace_events=64)
-    profile = check_profile(events_of(load()))
+    profile = check_profile(list_events(load()))
     failures.check(profile["timeline"]["lost"] > 0, "a ring of 64 loses", profile["timeline"])
     failures.equal(profile["accounting"]["lost"], {}, "the profile itself loses nothing")
     failures.check("trace_events=" in done.stderr, "it is said what to do", done.stderr)

@@ -12,7 +12,7 @@ using namespace adaptyst;
 
 constexpr double second = 1e9;
 
-histogram durations_of(std::uint64_t count, std::uint64_t each_ns) {
+histogram make_durations(std::uint64_t count, std::uint64_t each_ns) {
   histogram made;
   made.add(each_ns, count);
   return made;
@@ -27,7 +27,7 @@ region row(std::string name, std::uint64_t id, std::uint64_t count, std::uint64_
   made.total_ns = count * each_ns;
   made.self_ns = made.total_ns / 2;
   made.min_ns = made.max_ns = each_ns;
-  made.durations = durations_of(count, each_ns);
+  made.durations = make_durations(count, each_ns);
   return made;
 }
 

@@ -14,14 +14,14 @@ namespace {
 using durations = std::vector<std::uint64_t>;
 using verdict = adaptyst::change_verdict;
 
-adaptyst::histogram histogram_of(const durations& all) {
+adaptyst::histogram make_histogram(const durations& all) {
   adaptyst::histogram made;
   for (const std::uint64_t one : all) made.add(one);
   return made;
 }
 
 adaptyst::rank_test_result tested(const durations& before, const durations& after) {
-  const auto found = adaptyst::rank_test(histogram_of(before), histogram_of(after));
+  const auto found = adaptyst::rank_test(make_histogram(before), make_histogram(after));
   REQUIRE(found.has_value());
   return *found;
 }
@@ -58,13 +58,13 @@ adaptyst::region region(std::vector<std::string> path, const durations& all) {
   made.kind = adaptyst::region_kind::region;
   made.count = all.size();
   made.total_ns = std::accumulate(all.begin(), all.end(), std::uint64_t{0});
-  made.durations = histogram_of(all);
+  made.durations = make_histogram(all);
   if (!all.empty()) made.min_ns = *std::min_element(all.begin(), all.end());
   if (!all.empty()) made.max_ns = *std::max_element(all.begin(), all.end());
   return made;
 }
 
-adaptyst::profile profile_of(std::vector<adaptyst::region> regions) {
+adaptyst::profile make_profile(std::vector<adaptyst::region> regions) {
   adaptyst::profile made;
   made.engine = "inline";
   made.devices.resize(1);
@@ -87,8 +87,8 @@ durations drawn(std::mt19937_64& random, std::size_t count, double median_ns) {
 }  // namespace
 
 TEST_CASE("the rank test, worked by hand") {
-  // Pairs in which the second is greater, ties as a half: 3.5 + 6 + 7.5 + 5 × 8 = 57 of 64. Ties: 2, 3, 6, 7 and 9 twice,
-  // 5 three times: 5 × 6 + 24 = 54. Variance 64/12 (17 - 54/240) = 89.467; z = (57 - 32 - 0.5)/9.4587 = 2.5902.
+  // Pairs in which the second is greater, ties as a half: 3.5 + 6 + 7.5 + 5 × 8 = 57 of 64. Ties: 2, 3, 6, 7 and 9
+  // twice, 5 three times: 5 × 6 + 24 = 54. Variance 64/12 (17 - 54/240) = 89.467; z = (57 - 32 - 0.5)/9.4587 = 2.5902.
   const durations before{1, 2, 2, 3, 4, 5, 5, 6};
   const durations after{3, 5, 6, 7, 7, 8, 9, 9};
   CHECK(tested(before, after).slower == Approx(57.0 / 64).epsilon(1e-12));
@@ -113,8 +113,8 @@ TEST_CASE("the rank test agrees with all permutations") {
 }
 
 TEST_CASE("the rank test has nothing to say of few events, and nothing against equal ones") {
-  CHECK_FALSE(adaptyst::rank_test(histogram_of(repeated(5, 7)), histogram_of(repeated(9, 8))).has_value());
-  CHECK_FALSE(adaptyst::rank_test(histogram_of(repeated(5, 8)), histogram_of({})).has_value());
+  CHECK_FALSE(adaptyst::rank_test(make_histogram(repeated(5, 7)), make_histogram(repeated(9, 8))).has_value());
+  CHECK_FALSE(adaptyst::rank_test(make_histogram(repeated(5, 8)), make_histogram({})).has_value());
   CHECK(tested(repeated(5, 8), repeated(5, 8)).p == 1);
   CHECK(tested(repeated(5, 8), repeated(5, 8)).slower == 0.5);
   CHECK(tested(repeated(5, 8), repeated(6, 8)).slower == 1);
@@ -152,8 +152,8 @@ TEST_CASE("a slowdown of 20 % (simulated) is found, and so is its size") {
   int found = 0;
   for (int round = 0; round != 200; ++round) {
     const adaptyst::comparison all =
-        compare(profile_of({region({"a"}, drawn(random, 200, 1e5)), region({"b"}, drawn(random, 200, 1e4))}),
-                profile_of({region({"a"}, drawn(random, 200, 1.2e5)), region({"b"}, drawn(random, 200, 1e4))}));
+        compare(make_profile({region({"a"}, drawn(random, 200, 1e5)), region({"b"}, drawn(random, 200, 1e4))}),
+                make_profile({region({"a"}, drawn(random, 200, 1.2e5)), region({"b"}, drawn(random, 200, 1e4))}));
     REQUIRE(all.regions.size() == 2);
     CHECK(all.regions[0].path == std::vector<std::string>{"a"});
     CHECK(all.regions[0].change_of_mean.value_or(0) == Approx(0.2).margin(0.16));
@@ -166,7 +166,7 @@ TEST_CASE("a slowdown of 20 % (simulated) is found, and so is its size") {
 
 TEST_CASE("what got faster is significant, and not slower") {
   const adaptyst::comparison all =
-      compare(profile_of({region({"a"}, repeated(2000, 50))}), profile_of({region({"a"}, repeated(1000, 50))}));
+      compare(make_profile({region({"a"}, repeated(2000, 50))}), make_profile({region({"a"}, repeated(1000, 50))}));
   CHECK(all.regions.at(0).found == verdict::faster);
   CHECK_FALSE(all.regions[0].slower_by(-1));
   CHECK(all.regions[0].change_of_total() == -0.5);
@@ -176,15 +176,15 @@ TEST_CASE("a mean that grew by one long event is not slower by the test") {
   durations after = repeated(1000, 50);
   after.back() = 1'000'000;
   const adaptyst::comparison all =
-      compare(profile_of({region({"a"}, repeated(1000, 50))}), profile_of({region({"a"}, after)}));
+      compare(make_profile({region({"a"}, repeated(1000, 50))}), make_profile({region({"a"}, after)}));
   CHECK(all.regions.at(0).change_of_mean.value_or(0) > 1);
   CHECK_FALSE(all.regions[0].slower_by(0.05));
 }
 
 TEST_CASE("of single runs, a drift of less than the floor is no change, however certain the events are of it") {
   const auto found = [](std::uint64_t after) {
-    return compare(profile_of({region({"a"}, repeated(1000, 5000))}),
-                   profile_of({region({"a"}, repeated(after, 5000))}))
+    return compare(make_profile({region({"a"}, repeated(1000, 5000))}),
+                   make_profile({region({"a"}, repeated(after, 5000))}))
         .regions.at(0)
         .found;
   };
@@ -197,10 +197,10 @@ TEST_CASE("of single runs, a drift of less than the floor is no change, however 
 TEST_CASE("the error of an estimate widens the floor") {
   adaptyst::region before = region({"a"}, repeated(1000, 500));
   const adaptyst::region after = region({"a"}, repeated(1200, 500));
-  CHECK(compare(profile_of({before}), profile_of({after})).regions.at(0).slower_by(0.05));
+  CHECK(compare(make_profile({before}), make_profile({after})).regions.at(0).slower_by(0.05));
   before.sampled = 10;
   before.total_variance = 0.06 * 500'000 * 0.06 * 500'000;
-  const adaptyst::comparison all = compare(profile_of({before}), profile_of({after}));
+  const adaptyst::comparison all = compare(make_profile({before}), make_profile({after}));
   CHECK(all.regions.at(0).found == verdict::unclear);
   CHECK(all.regions.at(0).interval->high == Approx(1.2 * 1.1 * std::exp(1.96 * 0.06) - 1));
 }
@@ -209,7 +209,7 @@ TEST_CASE("p is corrected for the number of regions, by hand") {
   // p of a alone is 0.00959: of three tested, 3 × 0.00959; b and c have p = 1.
   const durations same = repeated(5, 8);
   const auto with = [&](const durations& a) {
-    return profile_of({region({"a"}, a), region({"b"}, same), region({"c"}, same)});
+    return make_profile({region({"a"}, a), region({"b"}, same), region({"c"}, same)});
   };
   const adaptyst::comparison all = compare(with({1, 2, 2, 3, 4, 5, 5, 6}), with({3, 5, 6, 7, 7, 8, 9, 9}));
   REQUIRE(all.regions.size() == 3);
@@ -220,7 +220,8 @@ TEST_CASE("p is corrected for the number of regions, by hand") {
 }
 
 TEST_CASE("regions are matched by names, kind and device, wherever their lines, ids and places are") {
-  adaptyst::profile before = profile_of({region({"a", "b"}, repeated(100, 10)), region({"a", "b"}, repeated(300, 10))});
+  adaptyst::profile before =
+      make_profile({region({"a", "b"}, repeated(100, 10)), region({"a", "b"}, repeated(300, 10))});
   before.regions[0].id = 1;
   before.regions[0].site.line = 10;
   before.regions[1].id = 2;
@@ -248,8 +249,8 @@ TEST_CASE("regions are matched by names, kind and device, wherever their lines, 
 
 TEST_CASE("new and vanished regions have one side only, and sort by what they take") {
   const adaptyst::comparison all =
-      compare(profile_of({region({"same"}, repeated(100, 10)), region({"old"}, repeated(500, 10))}),
-              profile_of({region({"same"}, repeated(110, 10)), region({"new"}, repeated(300, 10))}));
+      compare(make_profile({region({"same"}, repeated(100, 10)), region({"old"}, repeated(500, 10))}),
+              make_profile({region({"same"}, repeated(110, 10)), region({"new"}, repeated(300, 10))}));
   REQUIRE(all.regions.size() == 3);
   CHECK(all.regions[0].path.back() == "old");
   CHECK_FALSE(all.regions[0].after.has_value());
@@ -265,7 +266,7 @@ TEST_CASE("what was never timed has neither total nor change") {
   mark.path = {"mark"};
   mark.kind = adaptyst::region_kind::mark;
   mark.count = 5;
-  const adaptyst::comparison all = compare(profile_of({mark}), profile_of({mark}));
+  const adaptyst::comparison all = compare(make_profile({mark}), make_profile({mark}));
   REQUIRE(all.regions.size() == 1);
   CHECK(all.regions[0].before->count == 5);
   CHECK_FALSE(all.regions[0].before->total_ns.has_value());
@@ -275,7 +276,7 @@ TEST_CASE("what was never timed has neither total nor change") {
 
 TEST_CASE("regions below the least share of both runs are ignored, and not counted among the tests") {
   const auto with = [](std::uint64_t large, std::uint64_t small) {  // of 1,000,000 ns
-    return profile_of({region({"large"}, repeated(large, 10)), region({"small"}, repeated(small, 10))});
+    return make_profile({region({"large"}, repeated(large, 10)), region({"small"}, repeated(small, 10))});
   };
   CHECK(compare(with(50000, 900), with(60000, 999), 0.01).regions.size() == 1);
   CHECK(compare(with(50000, 900), with(60000, 999), 0.01).ignored == 1);
@@ -309,8 +310,8 @@ TEST_CASE("a table of any profiles is at most 100 columns wide, and names what i
 }
 
 TEST_CASE("a row of the table, by hand") {
-  const std::string table = to_table(compare(profile_of({region({"step", "flux"}, repeated(1000, 50))}),
-                                             profile_of({region({"step", "flux"}, repeated(1250, 60))})));
+  const std::string table = to_table(compare(make_profile({region({"step", "flux"}, repeated(1000, 50))}),
+                                             make_profile({region({"step", "flux"}, repeated(1250, 60))})));
   CHECK(table.find(
             "step > flux                   host    1+1  50.0 us  75.0 us  1.00 us  +25.0%   +13.6…+37.5% slower\n") !=
         std::string::npos);
@@ -318,8 +319,8 @@ TEST_CASE("a row of the table, by hand") {
 
 TEST_CASE("a comparison as JSON holds what was found, and null for what was not") {
   const auto all = nlohmann::json::parse(
-      to_json(compare(profile_of({region({"a"}, repeated(100, 10))}),
-                      profile_of({region({"a"}, repeated(200, 20)), region({"b\xff"}, repeated(1, 1))}))));
+      to_json(compare(make_profile({region({"a"}, repeated(100, 10))}),
+                      make_profile({region({"a"}, repeated(200, 20)), region({"b\xff"}, repeated(1, 1))}))));
   CHECK(all["comparison"] == 1);
   const nlohmann::json& row = all["regions"].at(0);
   CHECK(row["path"] == nlohmann::json({"a"}));
@@ -343,7 +344,7 @@ TEST_CASE("Holm's correction: each p by how many are not smaller, and never belo
   REQUIRE(p_b > 3 * p_a);
   REQUIRE(p_b < 0.5);
   const auto of = [](const durations& a, const durations& b, const durations& c) {
-    return profile_of({region({"a"}, a), region({"b"}, b), region({"c"}, c)});
+    return make_profile({region({"a"}, a), region({"b"}, b), region({"c"}, c)});
   };
   const auto p_of = [](const adaptyst::comparison& all, const char* name) {
     for (const adaptyst::compared_region& one : all.regions)
@@ -363,10 +364,10 @@ TEST_CASE("what is new, what is gone, and what is slower by more than chance, in
   const durations few{1, 2, 2, 3, 4, 5, 5, 6};
   const durations few_later{2, 3, 3, 4, 5, 6, 6, 9};
   const adaptyst::comparison all =
-      compare(profile_of({region({"slow"}, repeated(1000, 50)), region({"fast"}, repeated(1000, 50)),
-                          region({"by chance"}, few), region({"old"}, repeated(100, 1))}),
-              profile_of({region({"slow"}, repeated(1300, 50)), region({"fast"}, repeated(500, 50)),
-                          region({"by chance"}, few_later), region({"later"}, repeated(100, 1))}));
+      compare(make_profile({region({"slow"}, repeated(1000, 50)), region({"fast"}, repeated(1000, 50)),
+                            region({"by chance"}, few), region({"old"}, repeated(100, 1))}),
+              make_profile({region({"slow"}, repeated(1300, 50)), region({"fast"}, repeated(500, 50)),
+                            region({"by chance"}, few_later), region({"later"}, repeated(100, 1))}));
   CHECK(list_slower(all, 0.1) == "slow on host: mean 1.00 us, now 1.30 us (+30.0%)");
   CHECK(list_slower(all, 0.31).empty());
   std::string gone;

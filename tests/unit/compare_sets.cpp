@@ -1,5 +1,5 @@
-// Sets of runs against each other: by hand, and how often a (simulated) drift of runs is taken for a change, and a change
-// for drift.
+// Sets of runs against each other: by hand, and how often a (simulated) drift of runs is taken for a change, and a
+// change for drift.
 #include <adaptyst/compare.hpp>
 #include <algorithm>
 #include <cmath>
@@ -17,7 +17,7 @@ namespace lib = adaptyst::lib;
 
 constexpr double absent = std::numeric_limits<double>::quiet_NaN();
 
-adaptyst::profile run_of(std::vector<std::pair<const char*, std::uint64_t>> means_ns, std::uint64_t count = 10) {
+adaptyst::profile make_run(std::vector<std::pair<const char*, std::uint64_t>> means_ns, std::uint64_t count = 10) {
   adaptyst::profile made;
   made.devices.resize(1);
   made.devices[0].kind = adaptyst::device_kind::cpu;
@@ -34,15 +34,15 @@ adaptyst::profile run_of(std::vector<std::pair<const char*, std::uint64_t>> mean
   return made;
 }
 
-std::vector<adaptyst::profile> runs_of(const std::vector<std::uint64_t>& means_ns) {
+std::vector<adaptyst::profile> make_runs(const std::vector<std::uint64_t>& means_ns) {
   std::vector<adaptyst::profile> made;
-  for (const std::uint64_t mean_ns : means_ns) made.push_back(run_of({{"a", mean_ns}}));
+  for (const std::uint64_t mean_ns : means_ns) made.push_back(make_run({{"a", mean_ns}}));
   return made;
 }
 
-// Simulated runs of one program, taken by turns: what all regions have in common, as the clock rate, wanders from run to run
-// and jumps; and each has noise of its own. Both have heavy tails (Student's t of 3 degrees), as of a machine that now and
-// then does something else.
+// Simulated runs of one program, taken by turns: what all regions have in common, as the clock rate, wanders from run
+// to run and jumps; and each has noise of its own. Both have heavy tails (Student's t of 3 degrees), as of a machine
+// that now and then does something else.
 class simulated_runs {
  public:
   simulated_runs(std::uint64_t seed, double common, double own) : random_(seed), common_(common), own_(own) {}
@@ -99,8 +99,8 @@ int false_alarms(int comparisons, std::size_t a_side, bool permuted, double comm
 }  // namespace
 
 TEST_CASE("Welch's t, worked by hand") {
-  // Means 2 and 5, variances 1 and 4 of 3 runs each: t = 3 / sqrt(1/3 + 4/3) = 2.3238; degrees (5/3)² / ((1/9 + 16/9) / 2)
-  // = 2.9412.
+  // Means 2 and 5, variances 1 and 4 of 3 runs each: t = 3 / sqrt(1/3 + 4/3) = 2.3238; degrees (5/3)² / ((1/9 + 16/9) /
+  // 2) = 2.9412.
   const std::optional<lib::welch> found = lib::welch_of({1, 2, 3, 3, 5, 7}, 3);
   REQUIRE(found.has_value());
   CHECK(found->difference == Approx(3));
@@ -162,7 +162,7 @@ TEST_CASE("10 % in one of 8 regions is found in five runs a side, taken by turns
 
 TEST_CASE("sets of runs: the change is that of geometric means, and a limit counts beside the verdict") {
   const adaptyst::comparison all =
-      compare_runs(runs_of({1000, 1010, 990, 1005, 995}), runs_of({1200, 1210, 1190, 1205, 1195}));
+      compare_runs(make_runs({1000, 1010, 990, 1005, 995}), make_runs({1200, 1210, 1190, 1205, 1195}));
   CHECK(all.method == adaptyst::comparison_method::permutations);
   CHECK(all.runs_before == 5);
   const adaptyst::compared_region& one = all.regions.at(0);
@@ -174,27 +174,28 @@ TEST_CASE("sets of runs: the change is that of geometric means, and a limit coun
   CHECK(one.p.value() == Approx(2.0 / 252));
   CHECK(one.slower_by(0.19));
   CHECK_FALSE(one.slower_by(0.21));
-  CHECK(compare_runs(runs_of({1200, 1210, 1190, 1205, 1195}), runs_of({1000, 1010, 990, 1005, 995}))
+  CHECK(compare_runs(make_runs({1200, 1210, 1190, 1205, 1195}), make_runs({1000, 1010, 990, 1005, 995}))
             .regions.at(0)
             .found == verdict::faster);
   // One run that took long is not a slower program.
-  CHECK(
-      compare_runs(runs_of({1000, 1010, 990, 1005, 995}), runs_of({1000, 1010, 990, 1005, 5000})).regions.at(0).found ==
-      verdict::unclear);
+  CHECK(compare_runs(make_runs({1000, 1010, 990, 1005, 995}), make_runs({1000, 1010, 990, 1005, 5000}))
+            .regions.at(0)
+            .found == verdict::unclear);
 }
 
 TEST_CASE("few runs are told apart by the distribution of t") {
-  const adaptyst::comparison all = compare_runs(runs_of({1000, 1010, 990}), runs_of({1500, 1510, 1490}));
+  const adaptyst::comparison all = compare_runs(make_runs({1000, 1010, 990}), make_runs({1500, 1510, 1490}));
   CHECK(all.method == adaptyst::comparison_method::welch);
   CHECK(all.regions.at(0).found == verdict::slower);
-  CHECK(compare_runs(runs_of({1000, 1010, 990}), runs_of({1010, 1020, 1000})).regions.at(0).found == verdict::unclear);
+  CHECK(compare_runs(make_runs({1000, 1010, 990}), make_runs({1010, 1020, 1000})).regions.at(0).found ==
+        verdict::unclear);
 }
 
 TEST_CASE("a region that is in one run only is untested, and one that is in none of a side is new or gone") {
-  std::vector<adaptyst::profile> before = runs_of({100, 101, 99});
-  std::vector<adaptyst::profile> after = runs_of({100, 101, 99});
-  before[0] = run_of({{"a", 100}, {"seldom", 10}, {"old", 10}});
-  after[1] = run_of({{"a", 100}, {"seldom", 90}, {"later", 10}});
+  std::vector<adaptyst::profile> before = make_runs({100, 101, 99});
+  std::vector<adaptyst::profile> after = make_runs({100, 101, 99});
+  before[0] = make_run({{"a", 100}, {"seldom", 10}, {"old", 10}});
+  after[1] = make_run({{"a", 100}, {"seldom", 90}, {"later", 10}});
   for (const adaptyst::compared_region& one : compare_runs(before, after).regions) {
     const std::string& name = one.path.front();
     CAPTURE(name);
@@ -208,7 +209,7 @@ TEST_CASE("a region that is in one run only is untested, and one that is in none
 
 TEST_CASE("as JSON and as a table, sets tell how many runs there were") {
   const adaptyst::comparison all =
-      compare_runs(runs_of({1000, 1010, 990, 1005, 995}), runs_of({1200, 1210, 1190, 1205, 1195}));
+      compare_runs(make_runs({1000, 1010, 990, 1005, 995}), make_runs({1200, 1210, 1190, 1205, 1195}));
   const auto json = nlohmann::json::parse(to_json(all));
   CHECK(json["runs"] == nlohmann::json({{"before", 5}, {"after", 5}}));
   CHECK(json["method"] == "permutations");

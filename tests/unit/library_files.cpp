@@ -139,12 +139,12 @@ TEST_CASE("words of a command may be meant themselves") {
 TEST_CASE("a command's files are its programs, and what they need") {
   const folder made;
   fs::copy_file(ADAPTYST_TEST_RUN_PATH, made / "solver");
-  const strings found = files_of(strings{"launch", made / "solver", "4"});
+  const strings found = list_files(strings{"launch", made / "solver", "4"});
   REQUIRE(found.size() >= 2);
   CHECK(found[0] == made / "solver");
   CHECK(std::any_of(found.begin(), found.end(), [](const auto& one) { return one.find("/libc") != one.npos; }));
-  CHECK(files_of(strings{"no such program"}).empty());
-  const strings ours = files_of(getpid());
+  CHECK(list_files(strings{"no such program"}).empty());
+  const strings ours = list_files(getpid());
   CHECK(std::any_of(ours.begin(), ours.end(), [](const auto& one) { return one.find("/libc") != one.npos; }));
 }
 

@@ -45,14 +45,14 @@ class rank {
   std::string directory_;
 };
 
-std::string json_of(const output_names& of) { return of.of(output_form::json); }
+std::string json_name(const output_names& of) { return of.of(output_form::json); }
 
 }  // namespace
 
 TEST_CASE("a single process has the name that it was told") {
   const rank alone(nullptr);
   output_names names({{output_form::json, alone.file("a.json")}});
-  CHECK(json_of(names) == alone.file("a.json"));
+  CHECK(json_name(names) == alone.file("a.json"));
   CHECK(names.of(output_form::trace).empty());
   CHECK(names.told(how_much::all).empty());
   names.note_written(output_form::json);
@@ -63,12 +63,12 @@ TEST_CASE("a single process has the name that it was told") {
 TEST_CASE("a rank has a name of its own, unless it was told one or is the only rank") {
   {
     const rank third("3");
-    CHECK(json_of(output_names({{output_form::json, third.file("a.json")}})) == third.file("a-3.json"));
-    CHECK(json_of(output_names({{output_form::json, third.file("a.%r.json")}})) == third.file("a.3.json"));
-    CHECK(json_of(output_names({{output_form::json, third.file("%h%p")}})).find("-3") == std::string::npos);
+    CHECK(json_name(output_names({{output_form::json, third.file("a.json")}})) == third.file("a-3.json"));
+    CHECK(json_name(output_names({{output_form::json, third.file("a.%r.json")}})) == third.file("a.3.json"));
+    CHECK(json_name(output_names({{output_form::json, third.file("%h%p")}})).find("-3") == std::string::npos);
   }
   const rank only("0", "1");
-  CHECK(json_of(output_names({{output_form::json, only.file("a.json")}})) == only.file("a.json"));
+  CHECK(json_name(output_names({{output_form::json, only.file("a.json")}})) == only.file("a.json"));
 }
 
 TEST_CASE("the first rank tells for all") {
@@ -86,20 +86,20 @@ TEST_CASE("who is the second to be told a name adds its number, by whatever path
   std::optional<output_names> first(std::in_place, std::vector<output>{{output_form::json, alone.file("a.json")}});
   output_names second({{output_form::json, alone.file("./a.json")}});
   const std::string number = std::to_string(getpid());
-  CHECK(json_of(second) == alone.file("./a-" + number + ".json"));
+  CHECK(json_name(second) == alone.file("./a-" + number + ".json"));
   second.note_written(output_form::json);
   CHECK(second.told(how_much::what_is_renamed).find("another process writes") != std::string::npos);
-  CHECK(json_of(output_names({{output_form::json, alone.file("b.json")}})) == alone.file("b.json"));
+  CHECK(json_name(output_names({{output_form::json, alone.file("b.json")}})) == alone.file("b.json"));
   first.reset();
-  CHECK(json_of(output_names({{output_form::json, alone.file("a.json")}})) == alone.file("a.json"));
+  CHECK(json_name(output_names({{output_form::json, alone.file("a.json")}})) == alone.file("a.json"));
 }
 
 TEST_CASE("a device is shared") {
   const rank third("3");
   const output_names first({{output_form::json, "/dev/null"}}), second({{output_form::json, "/dev/null"}});
-  CHECK(json_of(first) == "/dev/null");
-  CHECK(json_of(second) == "/dev/null");
-  CHECK(json_of(output_names({{output_form::json, "/dev/stderr"}})) == "/dev/stderr");
+  CHECK(json_name(first) == "/dev/null");
+  CHECK(json_name(second) == "/dev/null");
+  CHECK(json_name(output_names({{output_form::json, "/dev/stderr"}})) == "/dev/stderr");
 }
 
 TEST_CASE("what cannot be written is known before, and nothing is left of the trial") {

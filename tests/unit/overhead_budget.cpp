@@ -16,7 +16,7 @@ using adaptyst::lib::marker_load;
 using adaptyst::lib::overhead_budget;
 using adaptyst::lib::thinning_allowed;
 
-constexpr event_costs costs_of(double engine_ns) {
+constexpr event_costs make_costs(double engine_ns) {
   event_costs made;
   made.engine_ns = engine_ns;
   made.recorder_ns = made.sampled_ns = 40;
@@ -24,8 +24,8 @@ constexpr event_costs costs_of(double engine_ns) {
   made.left_out_around_ns = 3;
   return made;
 }
-constexpr event_costs in_kernel = costs_of(280);
-constexpr event_costs in_program = costs_of(22);
+constexpr event_costs in_kernel = make_costs(280);
+constexpr event_costs in_program = make_costs(22);
 constexpr std::uint64_t second = 1'000'000'000;
 
 // A process that uses one processor, looked at ten times a second.

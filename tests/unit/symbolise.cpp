@@ -79,7 +79,7 @@ class child {
   pid_t pid_ = -1;
 };
 
-std::string copy_of(const std::string& program, const std::string& command) {
+std::string make_copy(const std::string& program, const std::string& command) {
   std::string name = "/tmp/adaptyst-symbolise-" + std::to_string(getpid());
   REQUIRE(std::system((command + " " + program + " " + name).c_str()) == 0);
   return name;
@@ -135,7 +135,7 @@ TEST_CASE("what an adapter knows by its address is called by where it stands in 
 
 TEST_CASE("without debugging information it is a function and an offset") {
   if (!file_symbols::are_read()) return;
-  const std::string program = copy_of(ADAPTYST_TEST_PROGRAM, "objcopy -g");
+  const std::string program = make_copy(ADAPTYST_TEST_PROGRAM, "objcopy -g");
   child one(program);
   REQUIRE(one.open_function != 0);
   construct_names names;
@@ -167,7 +167,7 @@ TEST_CASE("what is no file says what it is") {
 
 TEST_CASE("a process that has ended still has its names, and so has a file that was deleted meanwhile") {
   if (!file_symbols::are_read()) return;
-  const std::string program = copy_of(ADAPTYST_TEST_PROGRAM, "cp");
+  const std::string program = make_copy(ADAPTYST_TEST_PROGRAM, "cp");
   child one(program);
   REQUIRE(one.open_function != 0);
   symboliser names(symboliser::kernel::unnamed);
@@ -183,7 +183,7 @@ TEST_CASE("a process that has ended still has its names, and so has a file that 
 
 TEST_CASE("in a stripped file only what it exports has a name: never that of a neighbour") {
   if (!file_symbols::are_read()) return;
-  const std::string program = copy_of(ADAPTYST_TEST_PROGRAM, "cp");
+  const std::string program = make_copy(ADAPTYST_TEST_PROGRAM, "cp");
   REQUIRE(std::system(("strip " + program).c_str()) == 0);
   child one(program);
   REQUIRE(one.open_function != 0);

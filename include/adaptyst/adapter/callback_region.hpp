@@ -134,7 +134,7 @@ __attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN inline uint64_t push_called_bac
     if (r.depth != max_depth) {
       where = r.guess;
       // The root, which stands for "no guess", has an identity that no thread and device have.
-      if (where->identity != identity_of(r, device) || where->path->parent != parent ||
+      if (where->identity != make_identity(r, device) || where->path->parent != parent ||
           !is_record_of(*where->site, name, kind, place.file, place.function, place.line)) {
         site marker{nullptr, 0, place.file, place.function, place.line, kind, nullptr};
         const adaptyst_site* const record = find_record(*r.owner, marker, name, nullptr);

@@ -200,7 +200,7 @@ __attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN inline uint64_t push_again(site
     expected = &where;
     // The root, which stands for "no guess", has an identity that no thread and device have.
     const adaptyst_site* const record = load_acquire(marker.record);
-    const bool as_always = where.site == record && where.identity == identity_of(r, device) &&
+    const bool as_always = where.site == record && where.identity == make_identity(r, device) &&
                            load(*record->step) == ADAPTYST_STEP_ENGINE && !is_closed(r) &&
                            (top.stack > stack || (top.stack == stack && top.code != code)) && depth < max_depth &&
                            load(adaptyst_object_v3.region_begin) == 0;

@@ -54,16 +54,16 @@ struct member_types_of_fields {
 };
 
 template <class Payload, std::size_t... I>
-constexpr auto types_of(std::index_sequence<I...>) noexcept {
+constexpr auto list_types(std::index_sequence<I...>) noexcept {
   return member_types<std::decay_t<decltype(member<I>(std::declval<const Payload&>()))>...>{};
 }
 template <class Payload>
-constexpr auto types_of() noexcept {
+constexpr auto list_types() noexcept {
   if constexpr (has_fields<Payload>) {
     using fields = decltype(fields_of(std::declval<const Payload&>()));
     return decltype(std::declval<fields>().pass(std::declval<const Payload&>(), member_types_of_fields{})){};
   } else {
-    return types_of<Payload>(std::make_index_sequence<member_count<Payload>>{});
+    return list_types<Payload>(std::make_index_sequence<member_count<Payload>>{});
   }
 }
 
@@ -155,7 +155,7 @@ inline constexpr stored_name<Payload, I> name_of_member{};
 // All members' names, and those of the arithmetic ones.
 template <class Payload>
 struct ADAPTYST_DETAIL_HIDDEN member_name_list {
-  using types = decltype(types_of<Payload>());
+  using types = decltype(list_types<Payload>());
   const char* of_members[types::count + 1]{};
   const char* of_numbers[types::count + 1]{};
   std::size_t numbers = 0;

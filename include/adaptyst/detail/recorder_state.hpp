@@ -42,7 +42,7 @@ struct alignas(64) row {
   const adaptyst_path* path;
   const adaptyst_site* site;
   row* child;         // the first that was found below this one, as a loop finds it again; never null
-  uint64_t identity;  // device and generation of the thread, see identity_of()
+  uint64_t identity;  // device and generation of the thread, see make_identity()
   uint64_t extras;    // only `is_made`: no numbers of a payload, no device, no wait of the host, no timeline, no weight
   uint64_t count, total_ns, nested_ns, min_ns, max_ns;
   // Where the first of all buckets would be. There are those from `first_bucket` on, among them all from that of the

@@ -8,7 +8,7 @@
 namespace adaptyst { inline namespace v1 { namespace detail {
 
 template <class = void>
-ADAPTYST_DETAIL_INLINE uint64_t identity_of(const recorder& r, uint32_t device) noexcept {
+ADAPTYST_DETAIL_INLINE uint64_t make_identity(const recorder& r, uint32_t device) noexcept {
   return (uint64_t{r.generation} << 32) | device;
 }
 
@@ -81,8 +81,8 @@ ADAPTYST_DETAIL_INLINE row* row_below(recorder& r, const adaptyst_path* parent, 
     why = loss::tables_full;
     if (path == nullptr || (found = make_row(r, id, path, why)) == nullptr) return nullptr;
   }
-  if (ADAPTYST_DETAIL_UNLIKELY(found->identity != identity_of(r, device))) {
-    store(found->identity, identity_of(r, device));
+  if (ADAPTYST_DETAIL_UNLIKELY(found->identity != make_identity(r, device))) {
+    store(found->identity, make_identity(r, device));
     bump(found->threads, 1);
   }
   return found;

@@ -17,7 +17,7 @@ using support::device_times;
 constexpr std::uint64_t reading_ns = 100;  // by which a converted time may be off
 
 // The driver may tell that a command is done a little after clFinish().
-adaptyst::profile all_of(adaptyst::collector& from, std::uint64_t operations) {
+adaptyst::profile collect_all(adaptyst::collector& from, std::uint64_t operations) {
   for (int attempt = 0; attempt != 500; ++attempt, usleep(10'000)) {
     const adaptyst::account seen = from.snapshot().accounting;
     if (seen.open == 0 && seen.begun >= operations) break;
@@ -75,7 +75,7 @@ TEST_CASE("a thousand commands are what the device says they were") {
   }
   clFinish(on.queue);
   const std::uint64_t after_ns = adaptyst::now_ns();
-  const adaptyst::profile p = all_of(collector, 1001);
+  const adaptyst::profile p = collect_all(collector, 1001);
 
   support::check_account(p);
   CHECK(p.accounting.lost.empty());
@@ -135,7 +135,7 @@ TEST_CASE("a device has the kind, number and name that OpenCL gives it") {
   adaptyst::opencl::track(event, "spin");
   clReleaseEvent(event);
   clFinish(on.queue);
-  const adaptyst::profile p = all_of(collector, 1);
+  const adaptyst::profile p = collect_all(collector, 1);
   cl_device_type type = 0;
   char name[256] = "";
   REQUIRE(clGetDeviceInfo(on.device, CL_DEVICE_TYPE, sizeof type, &type, nullptr) == CL_SUCCESS);
@@ -154,7 +154,7 @@ TEST_CASE("what the driver does before a first launch is launch latency, not wor
   const cl_event event = on.spin(1);
   adaptyst::opencl::track(event, "first");
   clFinish(on.queue);
-  const adaptyst::profile p = all_of(collector, 1);
+  const adaptyst::profile p = collect_all(collector, 1);
   const device_times raw(event);
   const adaptyst::device_usage& device = second_device(p);
   REQUIRE(device.launch_latency.has_value());
@@ -173,7 +173,7 @@ TEST_CASE("the program may release its event at once, and close the region") {
     clReleaseEvent(event);
   }
   clFinish(on.queue);
-  const adaptyst::profile p = all_of(collector, 200);
+  const adaptyst::profile p = collect_all(collector, 200);
   CHECK(p.accounting.lost.empty());
   CHECK(support::find(p, {"launch", "spin"}).count == 100);
 }
@@ -187,7 +187,7 @@ TEST_CASE("commands of a queue without profiling are counted as lost, and no tim
     clReleaseEvent(event);
   }
   clFinish(on.queue);
-  const adaptyst::profile p = all_of(collector, 0);
+  const adaptyst::profile p = collect_all(collector, 0);
   support::check_identity(p);
   CHECK(support::lost(p, adaptyst::loss_reason::no_times) == 10);
   CHECK(p.accounting.ended == 0);
@@ -208,7 +208,7 @@ TEST_CASE("an out-of-order queue may finish first what was submitted last") {
   REQUIRE(clWaitForEvents(1, &early) == CL_SUCCESS);
   CHECK(clSetUserEventStatus(gate, CL_COMPLETE) == CL_SUCCESS);
   clFinish(on.queue);
-  const adaptyst::profile p = all_of(collector, 2);
+  const adaptyst::profile p = collect_all(collector, 2);
   CHECK(p.accounting.lost.empty());
   CHECK(p.accounting.ended == 2);
   CHECK(device_times(early).ended <= device_times(late).started);
