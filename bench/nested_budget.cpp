@@ -60,7 +60,7 @@ void work(unsigned turns) {
 }
 
 // CPU time of one call.
-double ns_of(void (*program)(unsigned), std::uint64_t times, unsigned turns) {
+double measure_ns(void (*program)(unsigned), std::uint64_t times, unsigned turns) {
   const double begin = cpu_ns();
   for (std::uint64_t at = 0; at != times; ++at) program(turns);
   return (cpu_ns() - begin) / static_cast<double>(times);
@@ -84,16 +84,16 @@ double find_total(const adaptyst::profile& in, const char* name) {
 observed observe(void (*program)(unsigned), std::uint64_t times, unsigned turns, double middle, double leaf) {
   observed made;
   for (unsigned round = 0; round != rounds; ++round) {
-    const double before = ns_of(program, times, turns);
+    const double before = measure_ns(program, times, turns);
     double with;
     adaptyst::profile found;
     {
       adaptyst::collector collector("engine=inline,overhead=2%,report=none");
-      ns_of(program, times, turns);
-      with = ns_of(program, times, turns);
+      measure_ns(program, times, turns);
+      with = measure_ns(program, times, turns);
       found = collector.stop();
     }
-    const double idle = (before + ns_of(program, times, turns)) / 2;
+    const double idle = (before + measure_ns(program, times, turns)) / 2;
     const double truth = idle * 2 * static_cast<double>(times);
     made.floor_ns.push_back(found.sampled_floor_ns.value_or(0));
     made.slowdown.push_back(100 * (with / idle - 1));
@@ -112,8 +112,8 @@ void nested_budget(results& to) {
   constexpr double wanted_ns = 50;
   unsigned turns = 1;
   const auto leaf_ns = [](unsigned of) {
-    double least = ns_of(leaf, 100'000, of);
-    for (int at = 0; at != 15; ++at) least = std::min(least, ns_of(leaf, 100'000, of));
+    double least = measure_ns(leaf, 100'000, of);
+    for (int at = 0; at != 15; ++at) least = std::min(least, measure_ns(leaf, 100'000, of));
     return least;
   };
   while (turns != 1000 && leaf_ns(turns) < wanted_ns) ++turns;

@@ -82,7 +82,7 @@ double solver::choose_dt(double longest) {
   std::vector<pace> found(static_cast<std::size_t>(threads_));
   in_parallel(threads_, [&](int part, int parts) {
     found[static_cast<std::size_t>(part)] =
-        pace_of(now_, take_part({0, setup_.rows}, part, parts), setup_.dx(), setup_.dy(), water_);
+        compute_pace(now_, take_part({0, setup_.rows}, part, parts), setup_.dx(), setup_.dy(), water_);
   });
   double rate = 0;
   for (const pace& each : found) {
@@ -118,7 +118,7 @@ totals solver::sum() {
   const row_range block = offloaded_.rows();
   totals all;
   for (int row = 0; row != setup_.rows; ++row) {
-    if (row < block.first || row >= block.last) of_rows[static_cast<std::size_t>(row)] = totals_of(now_, row);
+    if (row < block.first || row >= block.last) of_rows[static_cast<std::size_t>(row)] = compute_totals(now_, row);
     all.depth += of_rows[static_cast<std::size_t>(row)].depth;
     all.x_momentum += of_rows[static_cast<std::size_t>(row)].x_momentum;
     all.y_momentum += of_rows[static_cast<std::size_t>(row)].y_momentum;

@@ -37,7 +37,7 @@ void threaded_rows::sum_rows(const field& now, std::vector<totals>& of_rows) {
   worker_.untold([this, &now, &of_rows] {
     now_.copy_rows(now, block_.rows);
     for (int row = block_.rows.first; row != block_.rows.last; ++row)
-      of_rows[static_cast<std::size_t>(row)] = totals_of(now_, row);
+      of_rows[static_cast<std::size_t>(row)] = compute_totals(now_, row);
   });
   worker_.wait();
 }

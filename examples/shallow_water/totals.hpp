@@ -11,7 +11,7 @@ struct totals {
   double depth = 0, x_momentum = 0, y_momentum = 0;
 };
 
-inline totals totals_of(const field& in, int row) {
+inline totals compute_totals(const field& in, int row) {
   totals sum;
   for (int i = 0; i != in.columns(); ++i) {
     sum.depth += in.row(quantity::depth, row)[i];

@@ -104,7 +104,7 @@ void update_rows(const field& from, const field& base, field& to, row_range rows
   }
 }
 
-pace pace_of(const field& in, row_range rows, double dx, double dy, const fluid& water) {
+pace compute_pace(const field& in, row_range rows, double dx, double dy, const fluid& water) {
   pace found;
   for (int row = rows.first; row < rows.last; ++row) {
     const double* const h = in.row(quantity::depth, row);

@@ -24,7 +24,7 @@ struct pace {
   double rate = 0;   // cells that a wave crosses per second, both directions added
   double speed = 0;  // of the fastest wave, m/s
 };
-pace pace_of(const field& in, row_range rows, double dx, double dy, const fluid& water);
+pace compute_pace(const field& in, row_range rows, double dx, double dy, const fluid& water);
 
 // What updating a cell costs: arithmetic as written in the source, with roots, divisions and comparisons as one each
 // (two velocities, two faces, three sums), and three values read from two fields and written to a third.

@@ -1,6 +1,6 @@
 // What to look at first: what a profile's numbers say is slow, where, and what to try.
 //
-//   for (const adaptyst::finding& f : adaptyst::findings_of(profile))
+//   for (const adaptyst::finding& f : adaptyst::analyse(profile))
 //     std::cout << adaptyst::to_string(f.kind) << ", " << f.share * 100 << " % of the run: try "
 //               << adaptyst::to_string(f.next) << '\n';
 //
@@ -71,7 +71,7 @@ const char* to_string(finding_unit unit);
 const char* to_string(next_step step);
 
 // By their share of the run, the largest first; the same profile has the same findings in the same order.
-std::vector<finding> findings_of(const profile& of);
+std::vector<finding> analyse(const profile& of);
 
 }}  // namespace adaptyst::v1
 

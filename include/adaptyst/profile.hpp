@@ -395,7 +395,7 @@ struct efficiencies {
   std::optional<double> device_parallel, device_load_balance, device_communication, device_orchestration;
   std::optional<double> device_offload;
 };
-efficiencies efficiencies_of(const profile& of);
+efficiencies compute_efficiencies(const profile& of);
 
 // What regions are listed by below their parents, the greatest first; names by the alphabet.
 enum class region_order { time, self, calls, mean, p99, name };

@@ -93,7 +93,7 @@ void add(adaptyst_context_row& to, const adaptyst_context_row& part) {
 
 }  // namespace
 
-kernel_context context_of(const std::vector<adaptyst_context_row>& parts, bool with_faults) {
+kernel_context sum_rows(const std::vector<adaptyst_context_row>& parts, bool with_faults) {
   adaptyst_context_row whole{};  // a fault may begin on one processor, and its sort be known on another
   for (const adaptyst_context_row& part : parts) add(whole, part);
   kernel_context made;
@@ -166,7 +166,7 @@ context_sums context_probes::read() const {
   const std::size_t processors = possible_processors();
   for_each_entry<std::uint64_t, adaptyst_context_row>(
       loaded_->maps.context, [&](std::uint64_t path, const adaptyst_context_row* parts) {
-        sums.by_path[path] = context_of({parts, parts + processors}, with_faults_);
+        sums.by_path[path] = sum_rows({parts, parts + processors}, with_faults_);
       });
   const std::vector<std::uint64_t> counts = read_kernel_counters(loaded_->maps.counts, ADAPTYST_CONTEXT_COUNTS);
   sums.account.threads = counts[ADAPTYST_CONTEXT_THREADS];

@@ -28,13 +28,13 @@ struct context_bpf;
 namespace adaptyst::lib {
 
 // Of one path, from what each processor has of it.
-kernel_context context_of(const std::vector<adaptyst_context_row>& parts, bool with_faults);
+kernel_context sum_rows(const std::vector<adaptyst_context_row>& parts, bool with_faults);
 
 class context_probes {
  public:
-  // Loads the programs and attaches them to the kernel. `process`: whose threads may announce themselves, 0: everybody's;
-  // `listed`: only those of the processes that admit() has named. `among`: where functions without markers are regions as
-  // well, the rows of the markers; else null. Throws error.
+  // Loads the programs and attaches them to the kernel. `process`: whose threads may announce themselves, 0:
+  // everybody's; `listed`: only those of the processes that admit() has named. `among`: where functions without markers
+  // are regions as well, the rows of the markers; else null. Throws error.
   context_probes(bool with_faults, pid_t process, bool listed, const kernel_rows* among);
   ~context_probes();
   context_probes(const context_probes&) = delete;

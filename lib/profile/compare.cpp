@@ -63,7 +63,7 @@ double find_total(const std::optional<compared_side>& side) {
   return side ? static_cast<double>(side->total_ns.value_or(0)) : 0;
 }
 
-double duration_of(const profile& of) {
+double compute_duration(const profile& of) {
   double sum = 0;
   for (const process_info& process : of.processes) sum += static_cast<double>(process.duration_ns);
   return sum;
@@ -147,7 +147,7 @@ comparison compare(const profiles& before, const profiles& after, double least_s
   double least_after = 0;
   for (std::size_t run = 0; run != all.size(); ++run) {
     add_rows(found, *all[run], run, all.size());
-    (run < before.size() ? least_before : least_after) += least_share * duration_of(*all[run]);
+    (run < before.size() ? least_before : least_after) += least_share * compute_duration(*all[run]);
   }
   std::vector<sides> rows;
   for (auto& [names, both] : found) {

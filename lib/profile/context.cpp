@@ -84,7 +84,7 @@ void add_context(measured& to, const context_sums& from, const open_counts& open
   }
 }
 
-kernel_context sum_of(const context_sums& all) {
+kernel_context sum_context(const context_sums& all) {
   kernel_context sum = nothing_in(all);
   for (const auto& [path, one] : all.by_path) sum.merge(one);
   return sum;

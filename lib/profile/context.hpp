@@ -28,7 +28,7 @@ using open_counts = std::unordered_map<std::uint64_t, std::uint64_t>;
 void add_context(measured& to, const context_sums& from, const open_counts& open);
 
 // All of it together.
-kernel_context sum_of(const context_sums& all);
+kernel_context sum_context(const context_sums& all);
 
 }  // namespace adaptyst::lib
 

@@ -46,7 +46,7 @@ std::optional<double> device_usage::overlap() const {
   return ratio(static_cast<double>(*beside_host), static_cast<double>(*busy_ns));
 }
 
-efficiencies efficiencies_of(const profile& of) {
+efficiencies compute_efficiencies(const profile& of) {
   efficiencies made;
   double count = 0, useful = 0, most_useful = 0, most_active = 0, observed = 0;
   for (const device_usage& device : of.devices) {

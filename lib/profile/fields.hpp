@@ -1,5 +1,6 @@
 // What the structs of a profile consist of: one list each, which merging (profile.cpp), JSON both ways (lib/report) and
-// docs/profile-schema.json follow. Its order is that of the keys in a file; what it says of a member stands in the schema.
+// docs/profile-schema.json follow. Its order is that of the keys in a file; what it says of a member stands in the
+// schema.
 #ifndef ADAPTYST_LIB_PROFILE_FIELDS_HPP
 #define ADAPTYST_LIB_PROFILE_FIELDS_HPP
 
@@ -352,8 +353,8 @@ constexpr auto fields(type<profile>) {
           "all values of an option, joined by \" | \"."),
       field("devices", &of::devices, apart, always, "Processors. The first is the host's CPU."),
       field("offload", &of::offload, sum, later, "How the host and its devices went together."),
-      follows("efficiency", efficiencies_of, later, "How well host and devices were used."),
-      follows("findings", findings_of, later, "What to look at first, by their share of the run."),
+      follows("efficiency", compute_efficiencies, later, "How well host and devices were used."),
+      follows("findings", analyse, later, "What to look at first, by their share of the run."),
       field("regions", &of::regions, apart, always,
             "One entry for each call path and device; parents before children."),
       field("accounting", &of::accounting, sum, always, "What became of all events."),

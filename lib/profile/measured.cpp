@@ -72,16 +72,17 @@ void add_floor_error(profile& in, double error_ns) {
 namespace {
 
 // How many were recorded as one of N, where N is as it is on average: from the sums of N - 1 and of N (N - 1).
-double samples_of(const measured_row& row) {
+double count_samples(const measured_row& row) {
   const auto left_out = static_cast<double>(row.left_out);
   if (row.left_out == 0 || row.count_variance <= left_out) return 0;
   return std::min(left_out / (row.count_variance / left_out - 1), static_cast<double>(row.timed()));
 }
 
-// What the events of a row have cost. `is_around_others`: of those that were taken, as many again were only looked into.
-double cost_of(const measured_row& row, const event_costs& costs, bool is_around_others, bool is_left_out_along,
-               bool is_callback) {
-  const double samples = samples_of(row);
+// What the events of a row have cost. `is_around_others`: of those that were taken, as many again were only looked
+// into.
+double estimate_cost(const measured_row& row, const event_costs& costs, bool is_around_others, bool is_left_out_along,
+                     bool is_callback) {
+  const double samples = count_samples(row);
   const double in_program = std::max(samples, static_cast<double>(row.without_trap));
   const double by_engine = static_cast<double>(row.timed()) - in_program;
   const double left_out_ns = is_around_others && !is_left_out_along ? costs.left_out_around_ns : costs.left_out_ns;
@@ -113,9 +114,9 @@ void set_overhead(profile& in, const measured& from, const event_costs& costs) {
     if (found == from.rows.end() || row.count == 0) continue;
     const auto path = from.paths.find(row.id);
     const auto site = path != from.paths.end() ? from.sites.find(path->second.site) : from.sites.end();
-    row.overhead_ns = cost_of(found->second, costs, around_others.count(row.id) != 0,
-                              path != from.paths.end() && is_left_out(path->second.parent),
-                              site != from.sites.end() && site->second.kind == ADAPTYST_SITE_CALLBACK);
+    row.overhead_ns = estimate_cost(found->second, costs, around_others.count(row.id) != 0,
+                                    path != from.paths.end() && is_left_out(path->second.parent),
+                                    site != from.sites.end() && site->second.kind == ADAPTYST_SITE_CALLBACK);
     saved_ns += as_always_ns - *row.overhead_ns;
   }
   if (all_known) in.accounting.overhead_ns = costs.engine_ns * static_cast<double>(in.accounting.ended) - saved_ns;

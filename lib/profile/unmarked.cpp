@@ -2,7 +2,7 @@
 
 namespace adaptyst::lib {
 
-std::uint64_t wall_ns_of(const profile& of) {
+std::uint64_t compute_wall_ns(const profile& of) {
   std::uint64_t sum = 0;
   for (const process_info& process : of.processes) sum += process.duration_ns;
   return sum;
@@ -13,8 +13,8 @@ bool is_time_of_host(region_kind kind) {
          kind == region_kind::function;
 }
 
-unmarked_time unmarked_of(const profile& of) {
-  const std::uint64_t wall_ns = wall_ns_of(of);
+unmarked_time compute_unmarked(const profile& of) {
+  const std::uint64_t wall_ns = compute_wall_ns(of);
   if (wall_ns == 0) return {unmarked_state::no_time, 0};
   for (const process_info& process : of.processes) {
     if (!process.threads) return {unmarked_state::unknown_threads, 0};

@@ -25,7 +25,7 @@ clock_id clock_of(std::uint32_t id) {
   return id <= static_cast<std::uint32_t>(clock_id::device) ? static_cast<clock_id>(id) : clock_id::unknown;
 }
 
-std::uint64_t sum_of(const interval_union& all, std::uint64_t most) { return std::min(all.total_ns, most); }
+std::uint64_t bounded_sum(const interval_union& all, std::uint64_t most) { return std::min(all.total_ns, most); }
 
 template <std::size_t Buckets>
 latencies make_latencies(std::uint64_t total_ns, const std::uint64_t (&buckets)[Buckets]) {
@@ -41,11 +41,11 @@ device_usage make_usage(const device_entry& entry, const device_sums& sums, std:
   made.index = entry.index;
   made.name = entry.name;
   const std::uint64_t busy = sums.busy.total_ns;
-  const std::uint64_t kernels = sum_of(sums.kernels, busy);
+  const std::uint64_t kernels = bounded_sum(sums.kernels, busy);
   made.busy_ns = busy;
   made.kernel_ns = kernels;
-  made.copy_ns = sum_of(sums.copies, busy);
-  made.exposed_copy_ns = std::max(kernels, sum_of(sums.kernels_and_copies, busy)) - kernels;
+  made.copy_ns = bounded_sum(sums.copies, busy);
+  made.exposed_copy_ns = std::max(kernels, bounded_sum(sums.kernels_and_copies, busy)) - kernels;
   made.launch_idle_ns = sums.launch_idle_ns;
   if (sums.unplaced == 0) made.awaited_ns = std::min(busy, sums.awaited_ns);
   made.work_ns = sums.work_ns;
@@ -117,19 +117,19 @@ std::optional<device> device_named(const process_state& of, std::uint32_t number
 }
 
 void add_amounts(std::vector<device_usage>& to, const std::vector<region>& from) {
-  const auto sum_of = [](const region& row, const char* name) {
+  const auto bounded_sum = [](const region& row, const char* name) {
     const auto found = row.attributes.find(name);
     return found != row.attributes.end() ? found->second.sum : 0;
   };
   for (const region& row : from) {
     if (row.device >= to.size()) continue;
     device_usage& on = to[row.device];
-    if (row.kind == region_kind::copy_to && sum_of(row, "bytes") > 0)
-      add(on.to_device, sum_of(row, "bytes"), row.total_ns);
-    if (row.kind == region_kind::copy_from && sum_of(row, "bytes") > 0)
-      add(on.from_device, sum_of(row, "bytes"), row.total_ns);
-    if ((row.kind == region_kind::kernel || row.kind == region_kind::offload) && sum_of(row, "flops") > 0)
-      add(on.flops, sum_of(row, "flops"), 0);
+    if (row.kind == region_kind::copy_to && bounded_sum(row, "bytes") > 0)
+      add(on.to_device, bounded_sum(row, "bytes"), row.total_ns);
+    if (row.kind == region_kind::copy_from && bounded_sum(row, "bytes") > 0)
+      add(on.from_device, bounded_sum(row, "bytes"), row.total_ns);
+    if ((row.kind == region_kind::kernel || row.kind == region_kind::offload) && bounded_sum(row, "flops") > 0)
+      add(on.flops, bounded_sum(row, "flops"), 0);
   }
   for (device_usage& on : to)
     if (on.flops) on.flops->time_ns = on.kernel_ns.value_or(0);

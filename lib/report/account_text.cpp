@@ -116,7 +116,7 @@ void write_last_regions(std::string& out, const profile& of, std::size_t line_co
 
 std::string account_text(const profile& of, std::size_t line_columns) {
   std::string out;
-  write_account(out, of, static_cast<double>(wall_ns_of(of)), line_columns);
+  write_account(out, of, static_cast<double>(compute_wall_ns(of)), line_columns);
   write_floor(out, of, line_columns);
   write_last_regions(out, of, line_columns);
   write_budget(out, of, line_columns);

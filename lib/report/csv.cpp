@@ -64,10 +64,10 @@ std::string to_csv(const profile& of, const table_options& asked) {
       "name,path,level,kind,device,threads,calls,sampled,time_ns,self_ns,run_fraction,min_ns,mean_ns,p50_ns,p99_ns,max_"
       "ns,"
       "running_ns,no_core_ns,blocked_ns,file,line,function,id\r\n";
-  const std::uint64_t wall_ns = lib::wall_ns_of(of);
+  const std::uint64_t wall_ns = lib::compute_wall_ns(of);
   for (const lib::region_node& one : lib::regions_to_show(of, how).nodes)
     for (const region* const row : one.rows) out += format_line(of, *row, wall_ns);
-  const lib::unmarked_time rest = lib::unmarked_of(of);
+  const lib::unmarked_time rest = lib::compute_unmarked(of);
   if (rest.state == lib::unmarked_state::known)
     out += fmt::format("\"{0}\",\"{0}\",1,unmarked,\"host\",,,,{1},{1},{2},,,,,,,,,,,,\r\n", lib::unmarked_name,
                        rest.ns, format_share(static_cast<double>(rest.ns), wall_ns));

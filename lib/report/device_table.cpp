@@ -13,7 +13,7 @@ namespace adaptyst::lib {
 
 namespace {
 
-std::string tail_of(const std::optional<latencies>& all) {
+std::string format_tail(const std::optional<latencies>& all) {
   if (!all) return "—";
   return fmt::format("{} (p99 {})", duration(all->durations.quantile(0.5)), duration(all->durations.quantile(0.99)));
 }
@@ -30,7 +30,7 @@ void write_operations(std::string& out, const device_usage& device, std::size_t 
     std::string text =
         fmt::format("{} operations on {} queue{}", device.operations, device.queues, device.queues == 1 ? "" : "s");
     if (const auto at_once = device.concurrency()) text += fmt::format(", {:.3g} at a time", *at_once);
-    text += "; started after " + tail_of(device.queue_wait) + ", launched in " + tail_of(device.launch_latency);
+    text += "; started after " + format_tail(device.queue_wait) + ", launched in " + format_tail(device.launch_latency);
     text += transfer(device.to_device, "to it") + transfer(device.from_device, "from it");
     if (device.flops && device.flops->per_second())
       text += "; kernels " + quantity(*device.flops->per_second(), "FLOP/s");
@@ -89,7 +89,7 @@ void write_devices(std::string& out, const profile& of, std::size_t line_columns
 }
 
 void write_efficiency(std::string& out, const profile& of, std::size_t line_columns) {
-  const efficiencies all = efficiencies_of(of);
+  const efficiencies all = compute_efficiencies(of);
   std::uint64_t sum = 0;
   std::size_t devices = 0;
   for (const device_usage& device : of.devices)

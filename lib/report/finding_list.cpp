@@ -119,7 +119,7 @@ std::string format_extent(const finding& of) {
 }  // namespace
 
 std::string finding_list(const profile& of, std::size_t line_columns) {
-  const std::vector<finding> all = findings_of(of);
+  const std::vector<finding> all = analyse(of);
   if (all.empty()) return {};
   std::string out = "what to look at first:\n";
   for (std::size_t at = 0; at != std::min(most, all.size()); ++at) {

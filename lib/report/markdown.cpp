@@ -40,7 +40,7 @@ std::string indent(std::size_t depth) {
 }  // namespace
 
 std::string to_markdown(const profile& of, const table_options& how) {
-  const std::uint64_t wall_ns = lib::wall_ns_of(of);
+  const std::uint64_t wall_ns = lib::compute_wall_ns(of);
   region_figures above;
   for (std::size_t at = 0; at != above.size(); ++at) above[at] = lib::figures[at].heading;
   context_parts above_parts;

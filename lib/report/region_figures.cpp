@@ -51,17 +51,17 @@ context_parts make_parts(const std::optional<kernel_context>& context) {
 }
 
 region_figures make_unmarked_figures(const profile& of) {
-  const unmarked_time rest = unmarked_of(of);
+  const unmarked_time rest = compute_unmarked(of);
   if (rest.state != unmarked_state::known) return {"—", "—", "—", "—", "—", "—", "—"};
   const auto ns = static_cast<double>(rest.ns);
   const std::string time = duration(ns);
-  return {"—", "—", time, time, share_text(ns, static_cast<double>(wall_ns_of(of))), "—", "—"};
+  return {"—", "—", time, time, share_text(ns, static_cast<double>(compute_wall_ns(of))), "—", "—"};
 }
 
 std::string unmarked_legend(const profile& of) {
   const std::string what = fmt::format("{}: the run's wall time outside all regions", unmarked_name);
   const auto unknown = [&](const char* why) { return what + ", not known: " + why; };
-  switch (unmarked_of(of).state) {
+  switch (compute_unmarked(of).state) {
     case unmarked_state::no_time: return unknown("neither is how long the run took");
     case unmarked_state::unknown_threads: return unknown("which threads ran what was not recorded");
     case unmarked_state::several_threads:

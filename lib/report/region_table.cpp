@@ -55,10 +55,10 @@ class table {
         columns_(std::max(how.columns, least_table_columns)),
         is_wide_(columns_ >= 112),
         shows_durations_(columns_ >= 94),
-        wall_ns_(static_cast<double>(wall_ns_of(of))) {
+        wall_ns_(static_cast<double>(compute_wall_ns(of))) {
     std::size_t taken = device_columns + 2;
-    for (std::size_t at = 0; at != shown_figures(); ++at) taken += columns_of(figures[at]);
-    for (const column& one : parts) taken += columns_of(one);
+    for (std::size_t at = 0; at != shown_figures(); ++at) taken += count_columns(figures[at]);
+    for (const column& one : parts) taken += count_columns(one);
     name_columns_ = columns_ - taken;
   }
 
@@ -79,17 +79,17 @@ class table {
  private:
   std::size_t shown_figures() const { return shows_durations_ ? figures.size() : mean_at; }
   const char* heading(const column& of) const { return is_wide_ ? of.heading : of.short_heading; }
-  std::size_t columns_of(const column& of) const { return std::max(width(heading(of)) + 1, of.least); }
+  std::size_t count_columns(const column& of) const { return std::max(width(heading(of)) + 1, of.least); }
 
   // Values for the columns, from the left.
   std::string figures_line(const region_figures& values) const {
     std::string line;
-    for (std::size_t at = 0; at != shown_figures(); ++at) line += right(values[at], columns_of(figures[at]));
+    for (std::size_t at = 0; at != shown_figures(); ++at) line += right(values[at], count_columns(figures[at]));
     return line;
   }
   std::string parts_line(const context_parts& values) const {
     std::string line = separator;
-    for (std::size_t at = 0; at != parts.size(); ++at) line += right(values[at], columns_of(parts[at]));
+    for (std::size_t at = 0; at != parts.size(); ++at) line += right(values[at], count_columns(parts[at]));
     return line;
   }
   void add_line(const std::string& text) { out_ += format_line(text, columns_); }

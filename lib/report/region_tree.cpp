@@ -112,7 +112,7 @@ class tree {
   }
 
   void cut() {
-    const double least_ns = how_.least_share * static_cast<double>(wall_ns_of(of_));
+    const double least_ns = how_.least_share * static_cast<double>(compute_wall_ns(of_));
     const std::size_t deepest = how_.depth.value_or(table_options::usual_depth);
     std::size_t lines = 0;
     for (std::size_t at = 1; at != nodes_.size(); ++at)
@@ -162,7 +162,7 @@ shown_regions regions_to_show(const profile& of, const table_options& how) { ret
 
 std::string left_out_text(const profile& of, const shown_regions& shown) {
   if (shown.left_out == 0) return {};
-  const std::uint64_t wall_ns = wall_ns_of(of);
+  const std::uint64_t wall_ns = compute_wall_ns(of);
   const std::string share =
       wall_ns != 0 ? fmt::format(", {} of the run",
                                  percent(static_cast<double>(shown.left_out_ns) / static_cast<double>(wall_ns)))

@@ -75,7 +75,7 @@ void write_without_markers(std::string& out, const profile& of, std::size_t colu
 
 // Which processes, and how long.
 std::string subject_of(const profile& of) {
-  const std::string time = duration(static_cast<double>(lib::wall_ns_of(of)));
+  const std::string time = duration(static_cast<double>(lib::compute_wall_ns(of)));
   if (of.processes.empty()) return {};
   if (of.processes.size() > 1) return fmt::format("{} processes, {} in sum", of.processes.size(), time);
   const process_info& process = of.processes.front();

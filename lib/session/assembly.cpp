@@ -17,7 +17,7 @@ const target* find_first(const target_list& all) {
   return most;
 }
 
-open_counts open_regions_of(const target_list& all) {
+open_counts count_open_regions(const target_list& all) {
   open_counts sum;
   for (const auto& one : all)
     for (const auto& [path, count] : one->open_regions()) sum[path] += count;
@@ -64,10 +64,10 @@ profile assembly::make(assembly_parts from, const choice& wanted) {
   }
   if (with_context) {
     measured all = from.rows;
-    from.context->add_to(all, *from.known, open_regions_of(from.of));
+    from.context->add_to(all, *from.known, count_open_regions(from.of));
     made.samples = from.context->samples();
     made.regions = assemble(all, device_index);
-    made.devices.front().context = sum_of(*from.known);
+    made.devices.front().context = sum_context(*from.known);
     made.context = std::move(from.known->account);
   } else {
     for (const region& row : regions_.regions())

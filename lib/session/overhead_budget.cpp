@@ -45,7 +45,7 @@ bool overhead_budget::is_sensible(const asked& one, std::uint32_t step, double r
   return k == 0 || 1e9 * one.rate * reached / static_cast<double>(std::uint64_t{1} << k) >= least_sampled;
 }
 
-double overhead_budget::cost_of(const asked& one, std::uint32_t step, double reached) const {
+double overhead_budget::estimate_cost(const asked& one, std::uint32_t step, double reached) const {
   const bool is_sample_of_another = reached < 1 && step <= ADAPTYST_STEP_RECORDER;
   const double taken = is_sample_of_another ? costs_.sampled_ns : costs_.on(step);
   return one.rate * (reached * taken + (1 - reached) * costs_.left_out_ns + one.extra_ns);
@@ -55,16 +55,17 @@ std::uint32_t overhead_budget::cheapest_step(const asked& one, double reached) c
   std::uint32_t cheapest = ADAPTYST_STEP_ENGINE;
   for (std::uint32_t step = 0; step <= ADAPTYST_STEP_LAST; ++step)
     if (is_allowed(one.allowed, step) && is_sensible(one, step, reached) &&
-        cost_of(one, step, reached) < cost_of(one, cheapest, reached))
+        estimate_cost(one, step, reached) < estimate_cost(one, cheapest, reached))
       cheapest = step;
   return cheapest;
 }
 
 std::uint32_t overhead_budget::step_under(const asked& one, double reached, double cap) const {
   const std::uint32_t cheapest = cheapest_step(one, reached);
-  const double least = cost_of(one, cheapest, reached);
+  const double least = estimate_cost(one, cheapest, reached);
   for (std::uint32_t step = 0; step <= ADAPTYST_STEP_LAST; ++step)
-    if (is_allowed(one.allowed, step) && is_sensible(one, step, reached) && cost_of(one, step, reached) - least <= cap)
+    if (is_allowed(one.allowed, step) && is_sensible(one, step, reached) &&
+        estimate_cost(one, step, reached) - least <= cap)
       return step;
   return cheapest;
 }
@@ -84,7 +85,7 @@ overhead_budget::plan overhead_budget::plan_all(const std::vector<asked>& all, C
     reached = std::clamp(reached, 0.0, 1.0);
     if (reached > 1 - 1e-9) reached = 1;
     const std::uint32_t step = choose(one, made.steps.size(), reached);
-    made.cost += cost_of(one, step, reached);
+    made.cost += estimate_cost(one, step, reached);
     made.steps.push_back(step);
     const std::uint32_t k = detail::log_of_weight(step);
     const bool is_by_coin = one.has_nested && (k != 0 || reached < 1);
@@ -108,7 +109,7 @@ std::vector<std::uint32_t> overhead_budget::steps_within(const std::vector<asked
   double dearest = 0;
   double most = 0;
   for (const asked& one : all) {
-    const double cost = cost_of(one, ADAPTYST_STEP_ENGINE, 1);
+    const double cost = estimate_cost(one, ADAPTYST_STEP_ENGINE, 1);
     dearest = std::max(dearest, cost);
     most += cost;
   }

@@ -1,5 +1,5 @@
-// Decides on which step each marker of a process is recorded, so that observing costs no more than a share of the CPU time
-// that the process uses: arithmetic alone, from counts to steps.
+// Decides on which step each marker of a process is recorded, so that observing costs no more than a share of the CPU
+// time that the process uses: arithmetic alone, from counts to steps.
 #ifndef ADAPTYST_LIB_SESSION_OVERHEAD_BUDGET_HPP
 #define ADAPTYST_LIB_SESSION_OVERHEAD_BUDGET_HPP
 
@@ -45,8 +45,8 @@ class overhead_budget {
   // `share`: of the CPU time, 0.02 for 2 %.
   overhead_budget(double share, const event_costs& costs) : share_(share), costs_(costs) {}
 
-  // Which markers are to be on another step from now on. Costs shrink at once; they grow again when for a second half the
-  // budget would have been enough.
+  // Which markers are to be on another step from now on. Costs shrink at once; they grow again when for a second half
+  // the budget would have been enough.
   std::vector<step_change> decide(const budget_look& now, const std::vector<marker_load>& all);
 
  private:
@@ -79,7 +79,7 @@ class overhead_budget {
   // Whether enough events would be recorded on the step. `reached`: as below.
   static bool is_sensible(const asked& one, std::uint32_t step, double reached);
   // `reached`: the share of its events that are not left out with a region around them.
-  double cost_of(const asked& one, std::uint32_t step, double reached) const;
+  double estimate_cost(const asked& one, std::uint32_t step, double reached) const;
   std::uint32_t cheapest_step(const asked& one, double reached) const;
   // The first on which the marker costs at most `cap` more than it must.
   std::uint32_t step_under(const asked& one, double reached, double cap) const;

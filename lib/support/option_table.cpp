@@ -112,7 +112,7 @@ void set_context(options& to, std::string_view value, errors& wrong) {
   if (any) to.context = made;
 }
 
-std::string context_of(const options& of) {
+std::string format_context(const options& of) {
   const context_choice& is = of.context;
   if (!is.asked && is.cpu && is.faults && !is.samples && !is.counters) return {};
   std::string all = is.cpu ? "cpu" : "";
@@ -220,7 +220,7 @@ const std::vector<option_entry>& option_table() {
       {"context", "cpu,faults,samples,counters|none", list_choices(contexts),
        "What to ask the kernel about threads in regions: waiting, blocked and switches; page faults; samples; the "
        "processor's counters",
-       "eBPF", "cpu,faults, where the kernel counts the regions", no, commas, set_context, context_of},
+       "eBPF", "cpu,faults, where the kernel counts the regions", no, commas, set_context, format_context},
       {"sample_frequency", "1…10000", any_value, "Samples a second on each processor, on average", "samples or stacks",
        "", no, no, set_sample_frequency, format_number<&options::sample_frequency>},
       {"trace_events", "64…16777216", any_value,

@@ -108,7 +108,7 @@ std::string options(const std::string& engine) {
   return "report=none,overhead=none,context=cpu,faults,engine=" + engine;
 }
 
-const adaptyst::kernel_context& context_of(const adaptyst::profile& in, const std::vector<std::string>& path) {
+const adaptyst::kernel_context& find_context(const adaptyst::profile& in, const std::vector<std::string>& path) {
   const adaptyst::region& row = support::find(in, path);
   REQUIRE(row.context);
   REQUIRE(row.self_context);
@@ -199,25 +199,25 @@ TEST_CASE("A region computes, sleeps, waits for a lock, a pipe, a core, and the 
 
   const double stolen = stolen_ns() - stolen_before + tick_ns();
 
-  const adaptyst::kernel_context& spin_context = context_of(profile, {"spin"});
+  const adaptyst::kernel_context& spin_context = find_context(profile, {"spin"});
   check_on_cpu(spin_context, spun_ns, 2 * ms + stolen);
   CHECK(static_cast<double>(spin_context.blocked_ns()) < 2 * ms);
 
-  const adaptyst::kernel_context& sleep_context = context_of(profile, {"sleep"});
+  const adaptyst::kernel_context& sleep_context = find_context(profile, {"sleep"});
   CHECK(static_cast<double>(sleep_context.sleep_ns) >= 79 * ms);
   CHECK(sleep_context.blocked_ns() + sleep_context.runnable_ns <= sleep_context.wall_ns);
   CHECK(sleep_context.lock_ns + sleep_context.io_ns == 0);
   CHECK(sleep_context.voluntary_switches >= 1);
 
-  const adaptyst::kernel_context& lock_context = context_of(profile, {"lock"});
+  const adaptyst::kernel_context& lock_context = find_context(profile, {"lock"});
   CHECK(static_cast<double>(lock_context.lock_ns) >= 40 * ms);
   CHECK(lock_context.sleep_ns + lock_context.io_ns == 0);
 
-  const adaptyst::kernel_context& pipe_context = context_of(profile, {"pipe"});
+  const adaptyst::kernel_context& pipe_context = find_context(profile, {"pipe"});
   CHECK(static_cast<double>(pipe_context.io_ns) >= 35 * ms);
   CHECK(pipe_context.sleep_ns + pipe_context.lock_ns == 0);
 
-  const adaptyst::kernel_context& shared = context_of(profile, {"shared core"});
+  const adaptyst::kernel_context& shared = find_context(profile, {"shared core"});
   INFO("waiting by the kernel's own count " << waited[0] << " to " << waited[1] << " ns, by ours "
                                             << shared.runnable_ns);
   CHECK(static_cast<double>(shared.runnable_ns) > 0.9 * waited[0] - 10 * ms);
@@ -287,13 +287,13 @@ TEST_CASE("Page faults are counted one by one") {
   }
   const adaptyst::profile profile = collector.stop();
   munmap(memory, pages * page);
-  const adaptyst::kernel_context& touched = context_of(profile, {"touch"});
+  const adaptyst::kernel_context& touched = find_context(profile, {"touch"});
   REQUIRE((touched.minor_faults && touched.major_faults));
   const auto by_the_kernel = static_cast<std::uint64_t>(after.ru_minflt - before.ru_minflt);
   CHECK(by_the_kernel >= pages);
   CHECK(*touched.minor_faults + *touched.major_faults >= by_the_kernel);
   CHECK(*touched.minor_faults + *touched.major_faults <= by_the_kernel + 20);
-  CHECK(*context_of(profile, {"no page"}).minor_faults <= 5);
+  CHECK(*find_context(profile, {"no page"}).minor_faults <= 5);
 }
 
 TEST_CASE("Switches are those that getrusage() counts") {
@@ -307,7 +307,7 @@ TEST_CASE("Switches are those that getrusage() counts") {
     after = usage();
   }
   const adaptyst::profile profile = collector.stop();
-  const adaptyst::kernel_context& switched = context_of(profile, {"switch"});
+  const adaptyst::kernel_context& switched = find_context(profile, {"switch"});
   const auto voluntary = static_cast<std::uint64_t>(after.ru_nvcsw - before.ru_nvcsw);
   CHECK(voluntary >= 50);
   CHECK(switched.voluntary_switches >= voluntary);
@@ -356,11 +356,11 @@ TEST_CASE("A region that is open has its waits, and no time on a core yet") {
     CHECK(open.context->open == 1);
     CHECK(static_cast<double>(open.context->sleep_ns) >= 19 * ms);
     CHECK_FALSE(open.context->on_cpu_ns());
-    CHECK(context_of(now, {"open", "below"}).on_cpu_ns());
+    CHECK(find_context(now, {"open", "below"}).on_cpu_ns());
   }
   const adaptyst::profile all = collector.stop();
-  CHECK(context_of(all, {"open"}).open == 0);
-  CHECK(context_of(all, {"open"}).on_cpu_ns());
+  CHECK(find_context(all, {"open"}).open == 0);
+  CHECK(find_context(all, {"open"}).on_cpu_ns());
 }
 
 TEST_CASE("Threads that end in a region, children and other programs leave nothing behind") {
@@ -392,7 +392,7 @@ TEST_CASE("Threads that end in a region, children and other programs leave nothi
   }
   const adaptyst::profile profile = collector.stop();
   CHECK(support::find(profile, {"parent"}).context->other_ns > 0);  // wait4()
-  CHECK(static_cast<double>(context_of(profile, {"left"}).sleep_ns) >= 18 * ms);
+  CHECK(static_cast<double>(find_context(profile, {"left"}).sleep_ns) >= 18 * ms);
   for (const adaptyst::region& one : profile.regions) CHECK(one.path.back() != "of a child");
   for (const auto& [why, count] : profile.context->lost) {
     INFO(to_string(why) << ' ' << count);
@@ -431,5 +431,5 @@ TEST_CASE("What is not asked for is not there") {
   adaptyst::collector without_faults("report=none,engine=ebpf,context=cpu");
   { ADAPTYST_REGION("plain"); }
   const adaptyst::profile of_cpu = without_faults.stop();
-  CHECK_FALSE(context_of(of_cpu, {"plain"}).minor_faults);
+  CHECK_FALSE(find_context(of_cpu, {"plain"}).minor_faults);
 }

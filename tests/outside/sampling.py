@@ -58,7 +58,7 @@ def plain(stacks):
             for frames, weight in stacks]
 
 
-def context_of(path):
+def find_context(path):
     profile = profiles.read((work / "p.json").read_text())
     return next(row for row in profile["regions"] if row["path"] == path)
 
@@ -79,12 +79,12 @@ def case_chain():
         chain = find_weight([one for one in stacks if "[on-cpu]" in one[0]], "outer(double)", "middle(double)",
                           "inner(double)")
         failures.check(chain > 0.9 * computing > 0, f"{engine}: the chain of calls is named", f"{chain} of {computing}")
-        row = context_of(["all", "computes"])
+        row = find_context(["all", "computes"])
         on_core, samples = row["self_context"]["on_cpu_ns"], row["samples"]
         failures.check(close(computing * 1e3, on_core, chance.of_count(samples)), f"{engine}: samples stand for the time on a core",
                        f"{computing} us, {on_core} ns, {samples} samples")
         sleeping = find_weight([one for one in stacks if "[blocked]" in one[0]], "rest(double)")
-        blocked = blocked_ns(context_of(["all", "sleeps"])["self_context"])
+        blocked = blocked_ns(find_context(["all", "sleeps"])["self_context"])
         failures.check(close(sleeping * 1e3, blocked, 0.05), f"{engine}: what sleeps is named, for as long as it slept",
                        f"{sleeping} us, {blocked} ns")
         unknown = sum(weight for frames, weight in stacks if frames[0] != pathlib.Path(SAMPLED).name)
@@ -94,7 +94,7 @@ def case_chain():
 def case_shares():
     for rhythm in ("fixed", "random"):
         observe(SAMPLED, rhythm, 4, frequency=2999)
-        rows = [context_of([name]) for name in ("seventy", "thirty")]
+        rows = [find_context([name]) for name in ("seventy", "thirty")]
         samples = [row["samples"] for row in rows]
         on_core = [row["self_context"]["on_cpu_ns"] for row in rows]
         share, expected = samples[0] / sum(samples), on_core[0] / sum(on_core)

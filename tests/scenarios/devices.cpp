@@ -330,7 +330,7 @@ TEST_CASE("the report tells how much a device did while the host waited, and whi
   CHECK(near(*device.awaited_ns, end - middle));
   CHECK(*device.busy_ns == end - begin);
   CHECK(*device.busy_ns + *device.launch_idle_ns + *device.starved_ns() == device.observed_ns);
-  CHECK(*adaptyst::efficiencies_of(profile).device_offload < 1);
+  CHECK(*adaptyst::compute_efficiencies(profile).device_offload < 1);
 }
 
 TEST_CASE("a wait that is left by an exception, or never, waits no longer") {

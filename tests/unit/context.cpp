@@ -64,7 +64,7 @@ TEST_CASE("a path has what happened in it, and in those below it") {
   CHECK(all.rows[advect].context->on_cpu_ns() == 400);
   CHECK_FALSE(all.rows[kernel].context);
   CHECK(all.rows.size() == 4);
-  CHECK(adaptyst::lib::sum_of(sums()).lock_ns == 202);
+  CHECK(adaptyst::lib::sum_context(sums()).lock_ns == 202);
 }
 
 TEST_CASE("a path that has not ended yet gets a row, and no time on a core") {
@@ -106,7 +106,7 @@ TEST_CASE("what happened on a path without a name is in the sum alone") {
   more.by_path[99] = waits(1000, 1000);
   add_context(all, more, {});
   CHECK(all.rows.size() == 4);
-  CHECK(adaptyst::lib::sum_of(more).lock_ns == 1202);
+  CHECK(adaptyst::lib::sum_context(more).lock_ns == 1202);
 }
 
 TEST_CASE("of rows that were sampled nobody knows, nor of those around them without nested ones") {

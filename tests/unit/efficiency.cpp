@@ -24,7 +24,7 @@ adaptyst::efficiencies of(std::vector<adaptyst::device_usage> devices) {
   made.devices[0].kind = adaptyst::device_kind::cpu;
   made.devices[0].observed_ns = 100;
   for (adaptyst::device_usage& one : devices) made.devices.push_back(std::move(one));
-  return adaptyst::efficiencies_of(made);
+  return adaptyst::compute_efficiencies(made);
 }
 
 void check(std::optional<double> found, double wanted) {
@@ -59,7 +59,7 @@ TEST_CASE("the most useful device need not be the most active one") {
 }
 
 TEST_CASE("without a device, or without device time, there is nothing to tell") {
-  for (const adaptyst::efficiencies& found : {of({}), of({device(0, 0)}), adaptyst::efficiencies_of({})}) {
+  for (const adaptyst::efficiencies& found : {of({}), of({device(0, 0)}), adaptyst::compute_efficiencies({})}) {
     CHECK_FALSE(found.device_parallel.has_value());
     CHECK_FALSE(found.device_load_balance.has_value());
     CHECK_FALSE(found.device_communication.has_value());
@@ -79,11 +79,11 @@ TEST_CASE("only copies: nothing useful was done") {
 TEST_CASE("the host's efficiency is the time in which it does not wait") {
   adaptyst::profile made;
   made.offload = {200, 50, std::nullopt};
-  check(adaptyst::efficiencies_of(made).device_offload, 0.75);
+  check(adaptyst::compute_efficiencies(made).device_offload, 0.75);
   made.offload.waited_ns.reset();
-  CHECK_FALSE(adaptyst::efficiencies_of(made).device_offload.has_value());
+  CHECK_FALSE(adaptyst::compute_efficiencies(made).device_offload.has_value());
   made.offload = {0, 0, 0};
-  CHECK_FALSE(adaptyst::efficiencies_of(made).device_offload.has_value());
+  CHECK_FALSE(adaptyst::compute_efficiencies(made).device_offload.has_value());
 }
 
 TEST_CASE("the parts multiply to the whole, and all are fractions") {

@@ -90,7 +90,7 @@ adaptyst::kernel_context& own(profile& of) { return *flux(of).self_context; }
 
 std::vector<finding_kind> kinds(const profile& of) {
   std::vector<finding_kind> all;
-  for (const finding& one : adaptyst::findings_of(of)) all.push_back(one.kind);
+  for (const finding& one : adaptyst::analyse(of)) all.push_back(one.kind);
   return all;
 }
 
@@ -102,7 +102,7 @@ bool is_clean(const profile& of) {
 
 // What is found, which must be one thing.
 finding only(const profile& of, finding_kind kind) {
-  const std::vector<finding> all = adaptyst::findings_of(of);
+  const std::vector<finding> all = adaptyst::analyse(of);
   REQUIRE(all.size() == 1);
   CHECK(std::string(adaptyst::to_string(all[0].kind)) == adaptyst::to_string(kind));
   CHECK(all[0].share == Approx(all[0].time_ns / static_cast<double>(run_ns)));
@@ -491,7 +491,7 @@ TEST_CASE("findings stand in the order of their share, also where profiles are m
   CHECK(adaptyst::to_json(adaptyst::from_json(text)) == text);
   adaptyst::merge(in, profile(in));
   CHECK(kinds(in) == expected);
-  CHECK(adaptyst::findings_of(in)[0].share == Approx(0.3));
+  CHECK(adaptyst::analyse(in)[0].share == Approx(0.3));
 }
 
 TEST_CASE("findings as data: one for each, and where there is none an empty list") {

@@ -1,4 +1,5 @@
-// What stands between the BPF programs' maps and rows, and what is decided before anything is attached: without privileges.
+// What stands between the BPF programs' maps and rows, and what is decided before anything is attached: without
+// privileges.
 #include <unistd.h>
 
 #include <fstream>
@@ -66,7 +67,7 @@ TEST_CASE("what processors know of a path's context is added up, and each reason
   adaptyst_context_row other = one;
   other.faults = 1;
   other.major_faults = 3;  // they began on the first one
-  const adaptyst::kernel_context sum = lib::context_of({one, other}, true);
+  const adaptyst::kernel_context sum = lib::sum_rows({one, other}, true);
   CHECK(sum.runnable_ns == 2);
   CHECK(sum.sleep_ns == 20);
   CHECK(sum.lock_ns == 400);
@@ -77,10 +78,10 @@ TEST_CASE("what processors know of a path's context is added up, and each reason
   CHECK(sum.migrations == 14);
   CHECK(sum.major_faults == 3U);
   CHECK(sum.minor_faults == 6U);
-  CHECK_FALSE(lib::context_of({one}, false).minor_faults.has_value());
+  CHECK_FALSE(lib::sum_rows({one}, false).minor_faults.has_value());
   one.faults = 0;
   one.major_faults = 1;  // its fault is counted a moment later
-  CHECK(lib::context_of({one}, true).minor_faults == 0U);
+  CHECK(lib::sum_rows({one}, true).minor_faults == 0U);
 }
 
 TEST_CASE("links for many probes are those of Linux 6.10 and later") {

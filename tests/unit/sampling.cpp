@@ -71,7 +71,8 @@ TEST_CASE("gaps are geometric") {
     const double mean = sum / draws;
     const double deviation = std::sqrt(n * (n - 1));
     CHECK(std::abs(mean - n) < 5 * deviation / std::sqrt(draws));
-    // What is drawn has eight times the fourth power of its deviation as its fourth moment about the mean, and some more.
+    // What is drawn has eight times the fourth power of its deviation as its fourth moment about the mean, and some
+    // more.
     CHECK(squares / draws - mean * mean == Approx(n * (n - 1)).epsilon(5 * std::sqrt((8 + 1 / (n * (n - 1))) / draws)));
     const double expected = std::pow(1 - 1 / n, 2 * n);
     CHECK(std::abs(beyond / draws - expected) < support::chance_of_share(expected, draws));
@@ -87,7 +88,7 @@ TEST_CASE("no period of a program meets one of ours") {
     std::vector<double> estimates(period);
     constexpr std::uint32_t rounds = 40000;
     for (std::uint32_t at = 0; at != rounds * period; ++at)
-      estimates[at % period] += static_cast<double>(weight_of_next(all, step_of(n)));
+      estimates[at % period] += static_cast<double>(draw_weight(all, step_of(n)));
     const double error = std::sqrt(double{rounds} * (n - 1));
     for (const double one : estimates) CHECK(std::abs(one - rounds) < 5 * error);
   }
@@ -105,7 +106,7 @@ TEST_CASE("markers that share a step, and come and go, have the same chance each
     const std::uint32_t step = which == 0 && random() % 2 != 0 ? step_of(16) : step_of(128);
     for (std::uint64_t left = 1 + random() % 50; left != 0; --left) {
       ++seen[which];
-      estimates[which] += static_cast<double>(weight_of_next(all, step));
+      estimates[which] += static_cast<double>(draw_weight(all, step));
     }
   }
   for (int which = 0; which != 2; ++which)
@@ -131,7 +132,7 @@ TEST_CASE("intervals of 95 % cover in 95 % of all cases, for periodic programs a
             bursty ? 50 + (random() % 100 == 0 ? random() % 2000 : random() % 20) : 50 + 10 * (at % n);
         ++count;
         total += static_cast<double>(duration);
-        if (const std::uint64_t weight = weight_of_next(all, step_of(n)); weight != 0) found->take(duration, weight);
+        if (const std::uint64_t weight = draw_weight(all, step_of(n)); weight != 0) found->take(duration, weight);
       }
       const row& kept = found->kept;
       CHECK(kept.count - kept.left_out == kept.count / n);
@@ -165,7 +166,7 @@ TEST_CASE("intervals of 95 % cover what is nested in events that are left out to
     constexpr std::uint32_t times = 20000;
     double total = 0;
     for (std::uint64_t at = 1; at != times + 1; ++at) {
-      const std::uint64_t weight = weight_of_next(all, step_of(n));
+      const std::uint64_t weight = draw_weight(all, step_of(n));
       const std::uint64_t duration = 50 + random() % 100;
       for (std::uint32_t one = 0; one != nested; ++one) {
         total += static_cast<double>(duration);

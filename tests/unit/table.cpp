@@ -43,7 +43,7 @@ std::string find_line(const std::string& table, const std::string& start) {
 
 bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
-std::size_t count_of(const std::string& text, const std::string& part) {
+std::size_t count_text(const std::string& text, const std::string& part) {
   std::size_t count = 0;
   for (std::size_t at = 0; (at = text.find(part, at)) != std::string::npos; at += part.size()) ++count;
   return count;
@@ -110,14 +110,14 @@ TEST_CASE("a table says who, how, what, where and what it cost") {
 
 TEST_CASE("what could not be had is a dash, not 0") {
   adaptyst::profile in = small();
-  CHECK(count_of(find_line(adaptyst::to_table(in), "host "), "—") ==
+  CHECK(count_text(find_line(adaptyst::to_table(in), "host "), "—") ==
         5);  // kernels, exposed, launching, starved, overlap
   in.devices[0].busy_ns.reset();
-  CHECK(count_of(find_line(adaptyst::to_table(in), "host "), "—") == 8);
+  CHECK(count_text(find_line(adaptyst::to_table(in), "host "), "—") == 8);
   in.devices[0].busy_ns = 0;
   in.devices[0].kernel_ns = 0;
   const std::string idle = find_line(adaptyst::to_table(in), "host ");
-  CHECK(count_of(idle, "—") == 4);
+  CHECK(count_text(idle, "—") == 4);
   CHECK(contains(idle, "0 ns"));
   in.processes.clear();
   CHECK(contains(find_line(adaptyst::to_table(in), "solve"), "—"));  // no share without a duration
@@ -460,7 +460,7 @@ TEST_CASE("time outside all regions is a dash where it cannot be known, and it i
   const auto check = [](const adaptyst::profile& in, const char* why) {
     CAPTURE(why);
     const std::string table = adaptyst::to_table(in);
-    CHECK(count_of(find_line(table, "(unmarked) "), "—") == 10);
+    CHECK(count_text(find_line(table, "(unmarked) "), "—") == 10);
     CHECK(contains(unwrapped(table), std::string("not known: ") + why));
   };
   adaptyst::profile in = known;
@@ -553,7 +553,7 @@ TEST_CASE("a metric may be a level and has no sum; what ends in a unit of time i
   CHECK(contains(table, "bytes in use mean 400 MB [100 MB, 900 MB]"));
   CHECK(contains(table, "residual mean 0.5 [0.25, 1]"));
   CHECK(contains(table, "imbalance_ns mean 1.50 us [1.00 us, 2.00 us], sum 3.00 us"));
-  CHECK(count_of(table, ", sum ") == 3);
+  CHECK(count_text(table, ", sum ") == 3);
   CHECK(contains(table, "waited_ns mean 1.50 ms [1.00 ms, 2.00 ms], sum 3.00 ms"));
   CHECK(contains(table, "lead_ms mean -1.50 ms [-2.00 ms, -1.00 ms], sum -3.00 ms"));
 }
@@ -578,13 +578,13 @@ adaptyst::profile large() {
 
 TEST_CASE("a table ends somewhere, and says what it leaves out") {
   const std::string table = adaptyst::to_table(large());
-  CHECK(count_of(table, " fib ") + count_of(table, "\nfib ") == 20);
-  CHECK(count_of(table, "\nleaf ") == 180);
+  CHECK(count_text(table, " fib ") + count_text(table, "\nfib ") == 20);
+  CHECK(count_text(table, "\nleaf ") == 180);
   CHECK(contains(table, "… 130 more rows, 10.0% of the run"));
   adaptyst::table_options all;
   all.rows = all.depth = 0;
   const std::string whole = adaptyst::to_table(large(), all);
-  CHECK(count_of(whole, "\nleaf ") == 300);
+  CHECK(count_text(whole, "\nleaf ") == 300);
   CHECK(contains(whole, "29> fib "));
   CHECK_FALSE(contains(whole, "more row"));
 }
@@ -653,8 +653,8 @@ TEST_CASE("CSV has a line a row in raw units, and no name in it is a formula or 
   in.regions.push_back(region({"=SUM(A1), \"or\"\nnot"}, 2, 1500));
   in.regions.back().threads = 1;
   const std::string csv = adaptyst::to_csv(in);
-  CHECK(count_of(csv, "\r\n") == 333);
-  CHECK(count_of(csv, "\n") == 333);
+  CHECK(count_text(csv, "\r\n") == 333);
+  CHECK(count_text(csv, "\n") == 333);
   std::istringstream all(csv);
   std::vector<std::vector<std::string>> rows;
   for (std::string line; std::getline(all, line);) rows.push_back(fields(line.substr(0, line.size() - 1)));

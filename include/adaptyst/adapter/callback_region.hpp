@@ -149,7 +149,7 @@ __attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN inline uint64_t push_called_bac
     // One around others is never left out: they may stand anywhere on the stack, and on other threads.
     const uint32_t step = step_of(*where->site);
     const bool may_be_left_out = kind == ADAPTYST_SITE_CALLBACK && where->child == &r.root && !takes_subtree(step);
-    const uint64_t taken_of = may_be_left_out ? weight_of_next(*r.thinned, step) : 1;
+    const uint64_t taken_of = may_be_left_out ? draw_weight(*r.thinned, step) : 1;
     if (taken_of == 0) return 0;
     const uint32_t depth = r.depth;
     const frame& top = r.frames[depth];

@@ -142,7 +142,7 @@ __attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN inline uint64_t push_frame(site
     if (ADAPTYST_DETAIL_UNLIKELY(is_closed(r)) && may_be_left_out && is_left_out_with_region(r, step, record, stack))
       return 0;
     const bool is_drawn = may_be_left_out && (!takes_subtree(step) || r.never_closes == 0);
-    const uint64_t taken_of = is_drawn ? weight_of_next(*r.thinned, step) : 1;
+    const uint64_t taken_of = is_drawn ? draw_weight(*r.thinned, step) : 1;
     if (taken_of == 0) {
       if (!takes_subtree(step)) return 0;
       close_gaps(r, &r.thinned->closed, record, reinterpret_cast<uintptr_t>(stack));

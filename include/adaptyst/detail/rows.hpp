@@ -13,7 +13,7 @@ ADAPTYST_DETAIL_INLINE uint64_t make_identity(const recorder& r, uint32_t device
 }
 
 // Numbers that a payload of this marker has, or a metric.
-ADAPTYST_DETAIL_INLINE uint32_t numbers_of(const adaptyst_site& site) noexcept {
+ADAPTYST_DETAIL_INLINE uint32_t count_numbers(const adaptyst_site& site) noexcept {
   return site.kind == ADAPTYST_SITE_METRIC ? 1 : site.attribute_count;
 }
 
@@ -30,7 +30,7 @@ ADAPTYST_DETAIL_COLD inline row* make_row(recorder& r, uint64_t id, const adapty
     if (mapped == nullptr) return nullptr;
     store_release(chunk, mapped);
   }
-  const uint32_t numbers = numbers_of(*path->site);
+  const uint32_t numbers = count_numbers(*path->site);
   attribute_sum* attributes = nullptr;
   if (numbers != 0) {
     attributes = static_cast<attribute_sum*>(r.beside_rows.allocate(*r.owner->store, numbers * sizeof(attribute_sum)));

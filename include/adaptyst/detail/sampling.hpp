@@ -1,12 +1,12 @@
-// Which events are recorded where an overhead budget leaves some of them out: one of 2^k, each drawn by itself, so that no
-// period of the program can meet a period of ours.
+// Which events are recorded where an overhead budget leaves some of them out: one of 2^k, each drawn by itself, so that
+// no period of the program can meet a period of ours.
 //
-// What is drawn is the gap to the next event that is taken, so one that is left out costs a decrement. Gaps are geometric:
-// how long one has lasted says nothing about its rest, and so markers on the same step share one, markers come and go, and
-// steps change, and every event still has had the same chance. It is booked with a weight of 2^k.
+// What is drawn is the gap to the next event that is taken, so one that is left out costs a decrement. Gaps are
+// geometric: how long one has lasted says nothing about its rest, and so markers on the same step share one, markers
+// come and go, and steps change, and every event still has had the same chance. It is booked with a weight of 2^k.
 //
-// Of a region around others, what is nested in it is left out along: as long as its event lasts, other gaps are in force,
-// which leave out whatever comes. See frames.hpp for what becomes of one that is taken.
+// Of a region around others, what is nested in it is left out along: as long as its event lasts, other gaps are in
+// force, which leave out whatever comes. See frames.hpp for what becomes of one that is taken.
 #ifndef ADAPTYST_DETAIL_SAMPLING_HPP
 #define ADAPTYST_DETAIL_SAMPLING_HPP
 
@@ -71,7 +71,7 @@ inline uint32_t next_gap(thinning& of, uint32_t k) noexcept {
 
 // What the event that has come stands for on this step; 0: it is left out.
 template <class = void>
-inline uint64_t weight_of_next(thinning& of, uint32_t step) noexcept {
+inline uint64_t draw_weight(thinning& of, uint32_t step) noexcept {
   const uint32_t k = log_of_weight(step);
   if (k == 0) return 1;
   uint32_t& gap = of.open.gap[step];

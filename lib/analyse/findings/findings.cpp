@@ -5,7 +5,7 @@
 
 namespace adaptyst { inline namespace v1 {
 
-std::vector<finding> findings_of(const profile& of) {
+std::vector<finding> analyse(const profile& of) {
   lib::findings all;
   for (const auto& find : {lib::find_lock_waits, lib::find_core_waits, lib::find_io_waits, lib::find_page_faults,
                            lib::find_thread_imbalance, lib::find_long_tails, lib::find_fine_markers,

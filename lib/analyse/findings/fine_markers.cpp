@@ -25,7 +25,7 @@ finding too_fine(const profile& in, const region& row, double time_ns, std::uint
 
 // One finding for all regions, where the dearest is.
 void find_missed_budget(const profile& in, findings& to) {
-  if (duration_of(in) <= 0) return;
+  if (compute_duration(in) <= 0) return;
   const budget_usage& budget = *in.budget;
   region none;  // many, none of which costs much
   none.overhead_ns = part_of_budget * budget.allowed_ns;
@@ -45,14 +45,14 @@ void find_empty_regions(const profile& in, const region& row, findings& to) {
   const double floor_ns = in.timer_floor_ns.value_or(0);
   const double measuring_ns = std::min(total_ns, floor_ns * count);
   if (row.sampled || measuring_ns < least_part * total_ns || total_ns <= 0 ||
-      !is_worth_a_word(measuring_ns, duration_of(in)))
+      !is_worth_a_word(measuring_ns, compute_duration(in)))
     return;
   to.push_back(too_fine(in, row, measuring_ns, row.count, total_ns / count, floor_ns));
   to.back().unit = finding_unit::ns;
 }
 
 void find_dear_regions(const profile& in, findings& to) {
-  const double run_ns = duration_of(in);
+  const double run_ns = compute_duration(in);
   const region* dearest = nullptr;
   double cost_ns = 0;
   std::uint64_t events = 0;

@@ -4,7 +4,7 @@
 namespace adaptyst::lib {
 
 void find_io_waits(const profile& in, findings& to) {
-  const double run_ns = duration_of(in);
+  const double run_ns = compute_duration(in);
   for (const region& row : in.regions) {
     const kernel_context* const own = own_context(row);
     if (own == nullptr || is_a_wait(row)) continue;

@@ -18,7 +18,7 @@ bool waits_for_others_to_end(const profile& in, const region& row, const kernel_
 }  // namespace
 
 void find_lock_waits(const profile& in, findings& to) {
-  const double run_ns = duration_of(in);
+  const double run_ns = compute_duration(in);
   for (const region& row : in.regions) {
     const kernel_context* const own = own_context(row);
     if (own == nullptr || is_a_wait(row)) continue;

@@ -23,7 +23,7 @@ struct tail {
   double beyond_ns = 0;  // what they took longer than the median
 };
 
-tail tail_of(const region& row, double median_ns) {
+tail measure_tail(const region& row, double median_ns) {
   tail made;
   const std::vector<std::uint64_t>& buckets = row.durations.buckets();
   for (unsigned bucket = 0; bucket != buckets.size(); ++bucket) {
@@ -48,13 +48,13 @@ bool is_below(const finding& inner, const finding& outer) {
 }  // namespace
 
 void find_long_tails(const profile& in, findings& to) {
-  const double run_ns = duration_of(in);
+  const double run_ns = compute_duration(in);
   findings all;
   for (const region& row : in.regions) {
     const std::uint64_t events = row.durations.count();
     if (events == 0 || row.count == 0 || row.kind == region_kind::wait) continue;
     const auto median_ns = static_cast<double>(row.quantile_ns(0.5).value_or(0));
-    const tail its = tail_of(row, median_ns);
+    const tail its = measure_tail(row, median_ns);
     // A sampled event stands for several.
     const double seen =
         its.events * (row.sampled ? static_cast<double>(*row.sampled) / static_cast<double>(row.count) : 1);

@@ -18,7 +18,7 @@ void find_first_touches(const profile& in, const region& row, const kernel_conte
   if (on_core_ns <= 0 || row.count < least_runs) return;
   const double a_second = static_cast<double>(faults) * 1e9 / on_core_ns;
   const double time_ns = static_cast<double>(faults) * least_fault_ns;
-  if (a_second < least_faults_a_second || !is_worth_a_word(time_ns, duration_of(in))) return;
+  if (a_second < least_faults_a_second || !is_worth_a_word(time_ns, compute_duration(in))) return;
   finding made = found_in(in, row, finding_kind::page_faults, time_ns);
   made.count = faults;
   made.unit = finding_unit::per_second;
@@ -34,7 +34,7 @@ void find_paging(const profile& in, const region& row, const kernel_context& own
   const auto blocked_ns = static_cast<double>(own.io_ns + own.other_ns);
   const double part = blocked_ns / static_cast<double>(own.wall_ns);
   const bool is_the_reason = faults >= least_events && 2 * faults > own.voluntary_switches;
-  if (!is_the_reason || part < least_part || !is_worth_a_word(blocked_ns, duration_of(in))) return;
+  if (!is_the_reason || part < least_part || !is_worth_a_word(blocked_ns, compute_duration(in))) return;
   finding made = found_in(in, row, finding_kind::page_faults, blocked_ns);
   made.count = faults;
   made.value = part;

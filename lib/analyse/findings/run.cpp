@@ -2,7 +2,7 @@
 
 namespace adaptyst::lib {
 
-double duration_of(const profile& of) {
+double compute_duration(const profile& of) {
   double sum_ns = 0;
   for (const process_info& process : of.processes) sum_ns += static_cast<double>(process.duration_ns);
   return sum_ns;
@@ -19,7 +19,7 @@ finding found_in(const profile& of, const region& row, finding_kind kind, double
   made.region = row.id;
   made.device = row.device;
   made.time_ns = time_ns;
-  made.share = time_ns / duration_of(of);
+  made.share = time_ns / compute_duration(of);
   return made;
 }
 

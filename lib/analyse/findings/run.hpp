@@ -17,7 +17,7 @@ constexpr double least_part = 0.2;
 constexpr std::uint64_t least_events = 10;
 
 // The duration of the run, summed over processes.
-double duration_of(const profile& of);
+double compute_duration(const profile& of);
 
 // Whether a time is enough of `whole`, and enough at all. False where there is no whole.
 bool is_worth_a_word(double time_ns, double whole_ns);

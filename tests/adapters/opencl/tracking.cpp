@@ -35,7 +35,7 @@ void check_near(std::uint64_t a, std::uint64_t b, std::uint64_t tolerance) {
   CHECK((a > b ? a - b : b - a) <= tolerance);
 }
 
-std::uint64_t union_of(std::vector<device_times> of) {
+std::uint64_t unite(std::vector<device_times> of) {
   std::sort(of.begin(), of.end(), [](const auto& a, const auto& b) { return a.started < b.started; });
   std::uint64_t sum = 0;
   std::uint64_t until = 0;
@@ -120,7 +120,7 @@ TEST_CASE("a thousand commands are what the device says they were") {
   CHECK(device.operations == 1000);
   CHECK(device.queues == 1);
   REQUIRE(device.busy_ns.has_value());
-  check_near(*device.busy_ns, union_of(times), 1000 * reading_ns);
+  check_near(*device.busy_ns, unite(times), 1000 * reading_ns);
   REQUIRE(device.queue_wait.has_value());
   check_near(device.queue_wait->total_ns, waited, 1000 * reading_ns + waited / 1000);
   REQUIRE(device.clock.has_value());
