@@ -14,7 +14,7 @@ std::string joined(const std::vector<std::string>& words, const char* by) {
 std::vector<std::string> option_names(const CLI::App& of) {
   std::vector<std::string> all;
   for (const CLI::Option* option : list_options(of))
-    for (const std::string& name : names_of(*option)) all.push_back(name);
+    for (const std::string& name : list_names(*option)) all.push_back(name);
   return all;
 }
 
@@ -33,7 +33,7 @@ std::string format_values(const CLI::App& of, const std::string& command) {
   for (const CLI::Option* option : list_options(of)) {
     if (!takes_a_value(*option)) continue;
     std::vector<std::string> patterns;
-    for (const std::string& name : names_of(*option)) patterns.push_back(fmt::format("{},{}", command, name));
+    for (const std::string& name : list_names(*option)) patterns.push_back(fmt::format("{},{}", command, name));
     cases +=
         fmt::format("    {}) words='{}' given=yes ;;\n", joined(patterns, " | "), joined(list_choices(*option), " "));
   }

@@ -19,7 +19,7 @@ std::vector<const CLI::Option*> list_options(const CLI::App& of) {
   return of.get_options([](const CLI::Option* option) { return option->nonpositional(); });
 }
 
-std::vector<std::string> names_of(const CLI::Option& option) {
+std::vector<std::string> list_names(const CLI::Option& option) {
   std::vector<std::string> names;
   for (const std::string& name : option.get_snames()) names.push_back("-" + name);
   for (const std::string& name : option.get_lnames()) names.push_back("--" + name);
@@ -68,7 +68,7 @@ std::string format_usage(const CLI::Option& option) {
     if (option.get_expected_max() > 1) name += "...";
     return option.get_required() ? name : "[" + name + "]";
   }
-  std::string usage = fmt::format("{}", fmt::join(names_of(option), ", "));
+  std::string usage = fmt::format("{}", fmt::join(list_names(option), ", "));
   if (!takes_a_value(option)) return usage;
   const std::vector<std::string> choices = list_choices(option);
   return usage + " " + (choices.empty() ? option.get_type_name() : fmt::format("{}", fmt::join(choices, "|")));

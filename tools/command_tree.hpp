@@ -14,7 +14,7 @@ std::vector<const CLI::Option*> list_positionals(const CLI::App& of);
 std::vector<const CLI::Option*> list_options(const CLI::App& of);
 
 // "-h", "--help"
-std::vector<std::string> names_of(const CLI::Option& option);
+std::vector<std::string> list_names(const CLI::Option& option);
 // What an option may be set to; empty if that is not a matter of a few words.
 std::vector<std::string> list_choices(const CLI::Option& option);
 bool takes_a_value(const CLI::Option& option);

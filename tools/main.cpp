@@ -41,7 +41,7 @@ void suggest(const CLI::App& program) {
   const CLI::App& of = chosen.empty() ? program : *chosen.front();
   std::vector<std::string> known;
   for (const CLI::Option* option : tools::list_options(of))
-    for (const std::string& name : tools::names_of(*option)) known.push_back(name);
+    for (const std::string& name : tools::list_names(*option)) known.push_back(name);
   for (const std::string& word : program.remaining(true))
     if (const std::string_view meant =
             adaptyst::lib::nearest(word.substr(0, word.find('=')), {known.begin(), known.end()});

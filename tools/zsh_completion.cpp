@@ -26,7 +26,7 @@ std::string zsh_values(const CLI::Option& option) {
 std::string zsh_arguments(const CLI::App& of) {
   std::string arguments;
   for (const CLI::Option* option : list_options(of))
-    for (const std::string& name : names_of(*option)) {
+    for (const std::string& name : list_names(*option)) {
       const std::string meaning = zsh_escaped(option->get_description(), "\\[]:");
       arguments += takes_a_value(*option) ? fmt::format(" \\\n      '*{}=[{}]:{}:{}'", name, meaning,
                                                         zsh_escaped(option->get_name(), "\\:"), zsh_values(*option))

@@ -54,7 +54,7 @@ std::string open(library& opened) {
   return {};
 }
 
-std::string text_of(const library& in, result what) {
+std::string error_text(const library& in, result what) {
   const char* text = nullptr;
   if (in.get_result_string(what, &text) != success || text == nullptr) text = "unknown";
   return std::string(text) + " (" + std::to_string(what) + ")";

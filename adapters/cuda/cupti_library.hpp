@@ -27,7 +27,7 @@ struct library {
 std::string open(library& opened);
 
 // What CUPTI calls a result.
-std::string text_of(const library& in, result what);
+std::string error_text(const library& in, result what);
 
 }  // namespace cupti
 

@@ -73,7 +73,7 @@ std::string session::open() noexcept {
   std::string missing = cupti::open(library);
   if (!missing.empty()) return missing;
   const auto failed_in = [&](const char* what, cupti::result how) {
-    return std::string(what) + ": " + cupti::text_of(library, how) +
+    return std::string(what) + ": " + cupti::error_text(library, how) +
            (how == 39 ? "; another tool listens to CUDA" : "; is there a driver, and a device?");
   };
   // Before anything is enabled, or its times are in the other clock.
@@ -95,7 +95,7 @@ std::string session::start() noexcept {
     const cupti::result how = library.enable(kind);
     if (how == cupti::success) continue;
     launches_and_waits.listen(false);
-    return "cuptiActivityEnable: " + cupti::text_of(library, how) + "; is there a driver, and a device?";
+    return "cuptiActivityEnable: " + cupti::error_text(library, how) + "; is there a driver, and a device?";
   }
   listening = true;
   return {};

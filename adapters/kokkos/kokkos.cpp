@@ -22,7 +22,7 @@
 
 namespace adaptyst::kokkos { namespace {
 
-std::string_view text_of(const char* name, std::string_view otherwise) noexcept {
+std::string_view to_text(const char* name, std::string_view otherwise) noexcept {
   return name != nullptr && *name != '\0' ? std::string_view{name} : otherwise;
 }
 
@@ -117,7 +117,7 @@ std::uint64_t begin_kernel(const char* name, const char* function, std::uint32_t
   strays.abandon();
   const execution on = execution::of(id);
   const source_place where{"", function, 0};
-  const std::string_view kernel = kernel_name(text_of(name, "unnamed kernel"));
+  const std::string_view kernel = kernel_name(to_text(name, "unnamed kernel"));
   if (on.is_host()) return callback_region::begin(kernel, where).number();
   last_number[on.type].store(on.number, std::memory_order_relaxed);
   const device runs_on = find_device(on.type, on.number);
@@ -194,18 +194,18 @@ KOKKOS_TOOL void kokkosp_begin_fence(const char* name, uint32_t device, uint64_t
   const adaptyst::source_place where{"", "Kokkos::fence", 0};
   // What a host backend waits for is the host.
   if (on.is_host()) {
-    *fence = adaptyst::callback_region::begin(text_of(name, "unnamed fence"), where).number();
+    *fence = adaptyst::callback_region::begin(to_text(name, "unnamed fence"), where).number();
     return;
   }
   last_number[on.type].store(on.number, std::memory_order_relaxed);
-  *fence = adaptyst::callback_region::begin_wait(text_of(name, "unnamed fence"), where).number();
+  *fence = adaptyst::callback_region::begin_wait(to_text(name, "unnamed fence"), where).number();
 }
 KOKKOS_TOOL void kokkosp_end_fence(uint64_t fence) { end_region(fence); }
 
 KOKKOS_TOOL void kokkosp_push_profile_region(const char* name) {
   strays.abandon();
   regions.push(
-      adaptyst::callback_region::begin(text_of(name, "unnamed region"), {"", "Kokkos::Profiling::pushRegion", 0}));
+      adaptyst::callback_region::begin(to_text(name, "unnamed region"), {"", "Kokkos::Profiling::pushRegion", 0}));
 }
 KOKKOS_TOOL void kokkosp_pop_profile_region() { regions.pop(); }
 
@@ -216,7 +216,7 @@ KOKKOS_TOOL void kokkosp_create_profile_section(const char* name, uint32_t* numb
     if (find_section(at) != nullptr) continue;
     if (sections[at] == nullptr) sections[at] = new (std::nothrow) section{};
     if (sections[at] == nullptr) return;
-    const std::string_view given = text_of(name, "unnamed section");
+    const std::string_view given = to_text(name, "unnamed section");
     const std::size_t bytes =
         given.size() < sizeof sections[at]->name - 1 ? given.size() : sizeof sections[at]->name - 1;
     std::memcpy(sections[at]->name, given.data(), bytes);
@@ -250,7 +250,7 @@ KOKKOS_TOOL void kokkosp_destroy_profile_section(uint32_t number) {
 }
 
 KOKKOS_TOOL void kokkosp_profile_event(const char* name) {
-  const std::string_view event = text_of(name, "unnamed event");
+  const std::string_view event = to_text(name, "unnamed event");
   ADAPTYST_MARK(event);
 }
 
@@ -273,8 +273,8 @@ KOKKOS_TOOL void kokkosp_begin_deep_copy(kokkos_space to, const char* to_label, 
                                          const char* from_label, const void*, uint64_t bytes) {
   if (!is_awake()) return;
   strays.abandon();
-  const std::string_view source = text_of(from_label, "unnamed");
-  const std::string_view target = text_of(to_label, "unnamed");
+  const std::string_view source = to_text(from_label, "unnamed");
+  const std::string_view target = to_text(to_label, "unnamed");
   char name[128];
   std::snprintf(name, sizeof name, "copy %.*s to %.*s", static_cast<int>(source.size() < 57 ? source.size() : 57),
                 source.data(), static_cast<int>(target.size()), target.data());

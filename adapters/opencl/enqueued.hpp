@@ -1,5 +1,5 @@
-// One command on its way to its queue: tracked if anybody looks, with an event of ours if the program wants none. And the
-// function of OpenCL that ours stands before.
+// One command on its way to its queue: tracked if anybody looks, with an event of ours if the program wants none. And
+// the function of OpenCL that ours stands before.
 #ifndef ADAPTYST_ADAPTERS_OPENCL_ENQUEUED_HPP
 #define ADAPTYST_ADAPTERS_OPENCL_ENQUEUED_HPP
 
@@ -47,11 +47,11 @@ inline void track(const submission& when, cl_event made, const detail::opencl::o
                   const command& what) noexcept {
   const ours now;
   char kernel[256] = "kernel";
-  detail::text name = detail::text_of(what.name);
+  detail::text name = detail::to_text(what.name);
   if (what.kernel != nullptr) {
     if (clGetKernelInfo(what.kernel, CL_KERNEL_FUNCTION_NAME, sizeof kernel, kernel, nullptr) != CL_SUCCESS)
       kernel[sizeof kernel - 1] = '\0';
-    name = detail::text_of_event(kernel);
+    name = detail::to_event_text(kernel);
   }
   size_t bytes = what.bytes;
   if (what.image != nullptr) bytes *= detail::opencl::ask<size_t>(clGetImageInfo, what.image, CL_IMAGE_ELEMENT_SIZE, 0);

@@ -46,7 +46,7 @@ class field {
                   row(each, rows.first) - stencil);
   }
 
-  std::size_t bytes_of(row_range rows) const {
+  std::size_t bytes_in(row_range rows) const {
     return std::size(quantities) * pitch_ * static_cast<std::size_t>(rows.size()) * sizeof(double);
   }
 

@@ -11,7 +11,7 @@
 namespace shallow_water {
 namespace {
 
-row_range block_of(int rows, double share) {
+row_range choose_block(int rows, double share) {
   const int most = rows - 2 * stencil;  // what touches the edges of the basin stays with the host
   const int size = std::min(most, static_cast<int>(std::lround(share * rows)));
   if (size < 2 * stencil) return {rows, rows};
@@ -33,7 +33,7 @@ std::unique_ptr<row_device> make_device(const row_block& block, offload_device t
 
 offloaded_rows::offloaded_rows(int columns, int rows, double share, boundary edges, const fluid& water,
                                offload_device to)
-    : rows_(block_of(rows, share)), device_(make_device({columns, rows_, edges, water}, to)) {}
+    : rows_(choose_block(rows, share)), device_(make_device({columns, rows_, edges, water}, to)) {}
 
 void offloaded_rows::begin_step(const field& now, field& next, const stage& predictor, const stage& corrector) {
   if (device_ != nullptr) device_->begin_step(now, next, predictor, corrector);

@@ -106,7 +106,7 @@ class opencl_rows : public row_device {
     update("corrector", predicted_, now_, next_, block_.rows, corrector);
     for (const quantity each : quantities) {
       double* const to = next.row(each, block_.rows.first) - stencil;
-      const std::size_t bytes = bytes_of(block_.rows);
+      const std::size_t bytes = bytes_in(block_.rows);
       require(clEnqueueReadBuffer(queue_.get(), next_.get(), CL_FALSE, find_offset(each, block_.rows.first), bytes, to,
                                   0, nullptr, &told_),
               "clEnqueueReadBuffer");
@@ -122,7 +122,7 @@ class opencl_rows : public row_device {
     set_arguments(sum_rows_, now_.get(), row_sums_.get(), find_row(block_.rows.first), cl_long{pitch_}, cl_long{plane_},
                   cl_long{block_.columns});
     run("sum rows", sum_rows_, std::size(quantities), block_.rows,
-        {3 * bytes_of(block_.rows), 3.0 * block_.columns * block_.rows.size()});
+        {3 * bytes_in(block_.rows), 3.0 * block_.columns * block_.rows.size()});
     const std::size_t bytes = sums_.size() * sizeof(double);
     require(clEnqueueReadBuffer(queue_.get(), row_sums_.get(), CL_FALSE, 0, bytes, sums_.data(), 0, nullptr, &told_),
             "clEnqueueReadBuffer");
@@ -145,7 +145,7 @@ class opencl_rows : public row_device {
   }
 
   cl_long find_row(int number) const { return number - block_.with_halo().first; }
-  std::size_t bytes_of(row_range rows) const {
+  std::size_t bytes_in(row_range rows) const {
     return static_cast<std::size_t>(pitch_) * static_cast<std::size_t>(rows.size()) * sizeof(double);
   }
   std::size_t find_offset(quantity which, int row) const {
@@ -174,7 +174,7 @@ class opencl_rows : public row_device {
 
   void upload(const field& from, row_range rows) {
     for (const quantity each : quantities) {
-      const std::size_t bytes = bytes_of(rows);
+      const std::size_t bytes = bytes_in(rows);
       require(clEnqueueWriteBuffer(queue_.get(), now_.get(), CL_FALSE, find_offset(each, rows.first), bytes,
                                    from.row(each, rows.first) - stencil, 0, nullptr, &told_),
               "clEnqueueWriteBuffer");

@@ -20,7 +20,7 @@ threaded_rows::threaded_rows(const row_block& block)
 
 void threaded_rows::begin_step(const field& now, field& next, const stage& predictor, const stage& corrector) {
   const row_range with_halo = block_.with_halo(), predicted = block_.predicted();
-  worker_.copy_to("upload rows", {now.bytes_of(with_halo)},
+  worker_.copy_to("upload rows", {now.bytes_in(with_halo)},
                   [this, &now, with_halo] { now_.copy_rows(now, with_halo); });
   worker_.kernel("predictor", work_in(predicted, block_.columns), [this, predictor, predicted] {
     update_rows(now_, now_, predicted_, predicted, predictor, block_.water);
@@ -28,7 +28,7 @@ void threaded_rows::begin_step(const field& now, field& next, const stage& predi
   });
   worker_.kernel("corrector", work_in(block_.rows, block_.columns),
                  [this, corrector] { update_rows(predicted_, now_, next_, block_.rows, corrector, block_.water); });
-  worker_.copy_from("download rows", {now.bytes_of(block_.rows)},
+  worker_.copy_from("download rows", {now.bytes_in(block_.rows)},
                     [this, &next] { next.copy_rows(next_, block_.rows); });
 }
 

@@ -1,12 +1,12 @@
-// What a run was of: its mesh, its solver, its input. Stands in the profile, so that two profiles can be told apart, and be
-// compared only where that makes sense.
+// What a run was of: its mesh, its solver, its input. Stands in the profile, so that two profiles can be told apart,
+// and be compared only where that makes sense.
 //
 //   adaptyst::metadata("mesh", "512^3");
 //   adaptyst::metadata("solver", solver.name());    // std::string_view, std::string, const char *
 //
 // May be called before or after a collector starts, and in a program that `adaptyst run` or `attach` observes; once is
-// enough. Of a name that is told twice, the last value counts. A process keeps what the first 64 calls say; how many came
-// later is told in the profile. Names keep their first 63 bytes, values 255. A forked child starts with none.
+// enough. Of a name that is told twice, the last value counts. A process keeps what the first 64 calls say; how many
+// came later is told in the profile. Names keep their first 63 bytes, values 255. A forked child starts with none.
 //
 // Cost: some 0.1 us a call, whether anybody looks or not; the first thing that a program does of all that is here maps
 // memory, some pages of which are used. Thread-safe, noexcept, lock-free, leaves errno alone. With a collector's keep=,
@@ -24,7 +24,7 @@ namespace detail {
 // An array that is no literal may be filled in part: up to its NUL, as any other pointer.
 struct metadata_text {
   text is;
-  metadata_text(const char* terminated) noexcept : is(text_of(detail::terminated(terminated))) {}
+  metadata_text(const char* terminated) noexcept : is(to_text(detail::terminated(terminated))) {}
   template <class View, class = decltype(text{static_cast<const View*>(nullptr)->data(),
                                               static_cast<const View*>(nullptr)->size()})>
   metadata_text(const View& view) noexcept : is{view.data(), view.size()} {}

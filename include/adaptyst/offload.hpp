@@ -22,7 +22,7 @@ namespace adaptyst { inline namespace v1 { namespace detail {
 template <class Name, class... Payload>
 constexpr int check_offload(const Name& name, const device&, const Payload&...) noexcept {
   static_assert(sizeof...(Payload) <= 1, "adaptyst: ADAPTYST_OFFLOAD(name, device) or (name, device, payload)");
-  return static_cast<void>(text_of(name)), 0;
+  return static_cast<void>(to_text(name)), 0;
 }
 }}}  // namespace adaptyst::v1::detail
 #define ADAPTYST_OFFLOAD(...) ADAPTYST_DETAIL_CHECK(check_offload(__VA_ARGS__))

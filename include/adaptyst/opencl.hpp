@@ -35,11 +35,11 @@ namespace adaptyst { inline namespace v1 { namespace opencl {
 inline namespace disabled {
 template <class Name>
 void track(cl_event, const Name& name, const work& = {}) noexcept {
-  static_cast<void>(detail::text_of(name));
+  static_cast<void>(detail::to_text(name));
 }
 template <class Name>
 void track(const submission&, cl_event, const Name& name, const work& = {}) noexcept {
-  static_cast<void>(detail::text_of(name));
+  static_cast<void>(detail::to_text(name));
 }
 }  // namespace disabled
 
@@ -51,7 +51,7 @@ void track(cl_event command, const Name& name, const work& amount = {}, const ch
            const char* function = __builtin_FUNCTION(),
            uint32_t line = static_cast<uint32_t>(__builtin_LINE())) noexcept {
   if (!detail::is_awake() || detail::opencl::is_interposed()) return;
-  detail::opencl::track_command(submitting(), command, detail::text_of_event(name), amount, {file, function, line});
+  detail::opencl::track_command(submitting(), command, detail::to_event_text(name), amount, {file, function, line});
 }
 
 // The same, with submitting() taken before the command was enqueued.
@@ -60,7 +60,7 @@ void track(const submission& when, cl_event command, const Name& name, const wor
            const char* file = __builtin_FILE(), const char* function = __builtin_FUNCTION(),
            uint32_t line = static_cast<uint32_t>(__builtin_LINE())) noexcept {
   if (!when || detail::opencl::is_interposed()) return;
-  detail::opencl::track_command(when, command, detail::text_of_event(name), amount, {file, function, line});
+  detail::opencl::track_command(when, command, detail::to_event_text(name), amount, {file, function, line});
 }
 
 #endif

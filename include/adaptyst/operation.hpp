@@ -114,12 +114,12 @@ inline submission submitting() noexcept { return {}; }
 
 template <class Name, class Queue, class... Payload>
 operation submit(const Name& name, const device&, Queue, operation_kind, const Payload&...) noexcept {
-  return static_cast<void>(detail::text_of(name)), operation{};
+  return static_cast<void>(detail::to_text(name)), operation{};
 }
 template <class Name, class Queue, class... Payload>
 operation submit(const submission&, const Name& name, const device&, Queue, operation_kind,
                  const Payload&...) noexcept {
-  return static_cast<void>(detail::text_of(name)), operation{};
+  return static_cast<void>(detail::to_text(name)), operation{};
 }
 }  // namespace disabled
 
@@ -180,7 +180,7 @@ struct payload_reader<work, true> {
 };
 
 template <class = void>
-ADAPTYST_DETAIL_INLINE uint32_t site_kind_of(operation_kind kind) noexcept {
+ADAPTYST_DETAIL_INLINE uint32_t to_site_kind(operation_kind kind) noexcept {
   return ADAPTYST_SITE_KERNEL + static_cast<uint32_t>(kind);
 }
 
@@ -190,8 +190,8 @@ template <class Name, class Queue>
 operation submit(const Name& name, const device& on, Queue queue, operation_kind kind, const char* file,
                  const char* function, uint32_t line) noexcept {
   if (!detail::is_awake()) return {};
-  return operation{detail::submit_event(detail::text_of_event(name), device_access::id_of(on),
-                                        detail::site_kind_of(kind), detail::number_of_queue(queue), nullptr, file,
+  return operation{detail::submit_event(detail::to_event_text(name), device_access::get_id(on),
+                                        detail::to_site_kind(kind), detail::number_of_queue(queue), nullptr, file,
                                         function, line, nullptr)};
 }
 
@@ -200,8 +200,8 @@ operation submit(const Name& name, const device& on, Queue queue, operation_kind
                  const char* file, const char* function, uint32_t line) noexcept {
   if (!detail::is_awake()) return {};
   const detail::payload_reader<Payload> values(payload);
-  return operation{detail::submit_event(detail::text_of_event(name), device_access::id_of(on),
-                                        detail::site_kind_of(kind), detail::number_of_queue(queue), &values.read(),
+  return operation{detail::submit_event(detail::to_event_text(name), device_access::get_id(on),
+                                        detail::to_site_kind(kind), detail::number_of_queue(queue), &values.read(),
                                         file, function, line, nullptr)};
 }
 
@@ -210,8 +210,8 @@ operation submit(const submission& when, const Name& name, const device& on, Que
                  const Payload& payload, const char* file, const char* function, uint32_t line) noexcept {
   if (!when || !detail::is_awake()) return {};
   const detail::payload_reader<Payload> values(payload);
-  return operation{detail::submit_event(detail::text_of_event(name), device_access::id_of(on),
-                                        detail::site_kind_of(kind), detail::number_of_queue(queue), &values.read(),
+  return operation{detail::submit_event(detail::to_event_text(name), device_access::get_id(on),
+                                        detail::to_site_kind(kind), detail::number_of_queue(queue), &values.read(),
                                         file, function, line, &when.where())};
 }
 

@@ -90,11 +90,11 @@ struct payload_reader<Payload, true> {
       if constexpr (std::is_arithmetic_v<type>) {
         values_.numbers[values_.count++] = static_cast<double>(value);
       } else if constexpr (is_member<type>) {
-        if (label_.used != 0) label_.add(text_of(","));
-        label_.add(text_of(member_names<Payload>.of_members[member]));
-        label_.add(text_of("="));
+        if (label_.used != 0) label_.add(to_text(","));
+        label_.add(to_text(member_names<Payload>.of_members[member]));
+        label_.add(to_text("="));
         if constexpr (std::is_enum_v<type>) label_.add(static_cast<long long>(value));
-        else label_.add(text_of(value));
+        else label_.add(to_text(value));
       }
       ++member;
     });

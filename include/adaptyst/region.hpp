@@ -79,7 +79,7 @@ namespace adaptyst { inline namespace v1 { namespace detail {
 template <class Name, class... Payload>
 constexpr int check_region(const Name& name, const Payload&...) noexcept {
   static_assert(sizeof...(Payload) <= 1, "adaptyst: ADAPTYST_REGION(name) or (name, payload)");
-  return static_cast<void>(text_of(name)), 0;
+  return static_cast<void>(to_text(name)), 0;
 }
 }}}  // namespace adaptyst::v1::detail
 

@@ -159,7 +159,7 @@ std::vector<std::string> nearest_functions(const elf_symbols& in, std::string_vi
     const std::size_t behind = bare.rfind("::");
     const std::string_view last = std::string_view(bare).substr(behind == std::string::npos ? 0 : behind + 2);
     const std::size_t steps = std::min(distance(asked, bare), distance(asked, last));
-    if (steps > reach_of(asked)) continue;
+    if (steps > max_distance(asked)) continue;
     near.emplace(steps, name);
     if (near.size() > shown) near.erase(std::prev(near.end()));
   }

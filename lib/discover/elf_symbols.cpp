@@ -118,7 +118,7 @@ class versions {
   Elf_Data* numbers_ = nullptr;
 };
 
-symbol_kind kind_of(unsigned char info) {
+symbol_kind to_kind(unsigned char info) {
   switch (GELF_ST_TYPE(info)) {
     case STT_FUNC: return symbol_kind::function;
     case STT_GNU_IFUNC: return symbol_kind::indirect_function;
@@ -138,7 +138,7 @@ void read_table(std::vector<elf_symbol>& into, texts& names, Elf_Scn* section, c
     made.name = spelled;
     made.address = symbol.st_value;
     made.bytes = symbol.st_size;
-    made.kind = kind_of(symbol.st_info);
+    made.kind = to_kind(symbol.st_info);
     made.is_imported = symbol.st_shndx == SHN_UNDEF;
     // .symtab has the version in the name.
     if (const std::size_t sign = made.name.find('@'); sign != std::string::npos && sign != 0) {

@@ -13,7 +13,7 @@ bool begins_with(const unsigned char* code, std::size_t bytes, const unsigned ch
   return bytes >= length && std::memcmp(code, what, length) == 0;
 }
 
-entry_kind kind_of(const unsigned char* code, std::size_t bytes) {
+entry_kind find_kind(const unsigned char* code, std::size_t bytes) {
   if (bytes == 0) return entry_kind::single_stepped;
   const auto is_push = [](unsigned char opcode) { return (opcode & 0xf8) == 0x50; };
   const unsigned char first = code[0];
@@ -33,7 +33,7 @@ entry_instruction find_entry_instruction(const unsigned char* code, std::size_t 
   std::uint32_t at = begins_with(code, bytes, endbr64, sizeof endbr64) ? sizeof endbr64 : 0;
   const bool is_patchable = begins_with(code + at, bytes - at, nop5, sizeof nop5);
   if (is_patchable) at += sizeof nop5;
-  const entry_kind kind = kind_of(code + at, bytes - at);
+  const entry_kind kind = find_kind(code + at, bytes - at);
   if (kind == entry_kind::single_stepped && !is_patchable) return {};
   return {kind, at};
 }

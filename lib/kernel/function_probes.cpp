@@ -33,9 +33,9 @@ std::string_view base_name(std::string_view file) { return file.substr(file.rfin
 
 // The same in every process and on every node, wherever the library is installed.
 std::uint64_t site_id(std::string_view file, const function_place& place) {
-  std::uint64_t id = detail::hash(ADAPTYST_SITE_FUNCTION, detail::text_of(place.symbol));
-  id = detail::hash(id, detail::text_of(place.version));
-  return detail::hash(id, detail::text_of(file));
+  std::uint64_t id = detail::hash(ADAPTYST_SITE_FUNCTION, detail::to_text(place.symbol));
+  id = detail::hash(id, detail::to_text(place.version));
+  return detail::hash(id, detail::to_text(file));
 }
 
 std::string list_first(const std::set<std::string>& names, std::size_t most) {

@@ -121,7 +121,7 @@ void compare_sets(comparison& in, const std::vector<sides>& rows) {
   if (permuted) chances = lib::permuted_p(values, in.runs_before);
   std::vector<double*> tests;
   for (std::size_t at = 0; at != values.size(); ++at) {
-    const std::optional<lib::welch> found = lib::welch_of(values[at], in.runs_before);
+    const std::optional<lib::welch> found = lib::compare_means(values[at], in.runs_before);
     if (!found) continue;
     compared_region& one = in.regions[at];
     one.change_of_mean = std::expm1(found->difference);

@@ -37,7 +37,7 @@ std::unordered_map<std::uint64_t, kernel_context> inclusive(const measured& in, 
   std::unordered_map<std::uint64_t, kernel_context> all;
   for (const auto& [path, own] : from.by_path) {
     std::uint64_t at = path;
-    for (std::size_t step = 0; at != 0 && step != max_names_of_path; ++step) {
+    for (std::size_t step = 0; at != 0 && step != max_path_names; ++step) {
       all[at].merge(own);
       const auto known = in.paths.find(at);
       at = known != in.paths.end() ? known->second.parent : 0;

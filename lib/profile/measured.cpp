@@ -5,7 +5,7 @@
 
 namespace adaptyst::lib {
 
-region_kind kind_of_site(std::uint32_t kind) {
+region_kind to_region_kind(std::uint32_t kind) {
   switch (kind) {
     case ADAPTYST_SITE_OFFLOAD: return region_kind::offload;
     case ADAPTYST_SITE_METRIC: return region_kind::metric;

@@ -51,7 +51,7 @@ struct measured_row {
 };
 
 // 4096 regions may be open on a thread, and one event lies above them.
-constexpr std::size_t max_names_of_path = 4097;
+constexpr std::size_t max_path_names = 4097;
 
 using path_set = std::unordered_set<std::uint64_t>;  // by their ids
 
@@ -86,7 +86,7 @@ constexpr bool is_scope(std::uint32_t kind) {
 constexpr bool is_instant(std::uint32_t kind) { return kind == ADAPTYST_SITE_METRIC || kind == ADAPTYST_SITE_MARK; }
 
 // Of a marker, by its number in the ABI. A region that is ended by hand is one, and so is what a later ABI may have.
-region_kind kind_of_site(std::uint32_t kind);
+region_kind to_region_kind(std::uint32_t kind);
 
 // Adds the rows' numbers, whatever order they come in.
 void add(measured_row& to, const measured_row& from);

@@ -52,14 +52,14 @@ region region_list::name(const measured& from, std::uint64_t id) const {
   region made;
   made.id = id;
   // As long as they are, unless there are too many.
-  made.path = spell(from, id, max_names - names_ < max_names_of_path ? 2 : max_names_of_path);
+  made.path = spell(from, id, max_names - names_ < max_path_names ? 2 : max_path_names);
   const auto path = from.paths.find(id);
   const measured_site* const site = path != from.paths.end() ? &find_site(from, path->second) : nullptr;
   if (site != nullptr) {
     made.parent = path->second.parent;
     made.site = {site->file, site->line, site->function};
     // Outside all regions, numbers stand for themselves.
-    if (site->kind != ADAPTYST_SITE_METRIC) made.kind = kind_of_site(site->kind);
+    if (site->kind != ADAPTYST_SITE_METRIC) made.kind = to_region_kind(site->kind);
     if (path->second.device < device_index_.size()) made.device = device_index_[path->second.device];
   }
   return made;
@@ -179,9 +179,7 @@ void region_list::sort() {
   for (std::size_t at = 0; at != regions_.size(); ++at) places_[regions_[at].id] = at;
 }
 
-std::vector<std::string> list_path_names(const measured& in, std::uint64_t id) {
-  return spell(in, id, max_names_of_path);
-}
+std::vector<std::string> list_path_names(const measured& in, std::uint64_t id) { return spell(in, id, max_path_names); }
 
 std::vector<region> assemble(const measured& from, const std::vector<std::uint32_t>& device_index) {
   region_list once;

@@ -127,7 +127,7 @@ double welch::t() const { return difference / error; }
 double welch::reach() const { return error * t_of_p(0.05, degrees); }
 double welch::p() const { return p_of_t(t(), degrees); }
 
-std::optional<welch> welch_of(const run_values& all, std::size_t before) {
+std::optional<welch> compare_means(const run_values& all, std::size_t before) {
   const run_values values = centred(all);
   sums sides[2];
   for (std::size_t at = 0; at != values.size(); ++at) sides[at < before ? 0 : 1].add(values[at]);

@@ -22,10 +22,11 @@ struct welch {
   double p() const;
 };
 // Empty where a side has fewer than two numbers.
-std::optional<welch> welch_of(const run_values& all, std::size_t before);
+std::optional<welch> compare_means(const run_values& all, std::size_t before);
 
-// How often chance alone makes a difference as clear as this one somewhere among the regions: the part of the ways to deal
-// the runs to the sides in which the least p of Welch's t of all regions is at most this one. Empty where welch_of() is.
+// How often chance alone makes a difference as clear as this one somewhere among the regions: the part of the ways to
+// deal the runs to the sides in which the least p of Welch's t of all regions is at most this one. Empty where
+// compare_means() is.
 std::vector<std::optional<double>> permuted_p(const std::vector<run_values>& regions, std::size_t before);
 
 // The least p that permuted_p() can give.

@@ -17,11 +17,11 @@ using detail::device_sums;
 using detail::interval_union;
 
 // Both are numbers in another process.
-device_kind kind_of(std::uint32_t kind) {
+device_kind to_kind(std::uint32_t kind) {
   return kind < static_cast<std::uint32_t>(device_kind::other) ? static_cast<device_kind>(kind) : device_kind::other;
 }
 
-clock_id clock_of(std::uint32_t id) {
+clock_id to_clock(std::uint32_t id) {
   return id <= static_cast<std::uint32_t>(clock_id::device) ? static_cast<clock_id>(id) : clock_id::unknown;
 }
 
@@ -37,7 +37,7 @@ latencies make_latencies(std::uint64_t total_ns, const std::uint64_t (&buckets)[
 
 device_usage make_usage(const device_entry& entry, const device_sums& sums, std::uint64_t epoch) {
   device_usage made;
-  made.kind = kind_of(entry.kind);
+  made.kind = to_kind(entry.kind);
   made.index = entry.index;
   made.name = entry.name;
   const std::uint64_t busy = sums.busy.total_ns;
@@ -58,7 +58,7 @@ device_usage make_usage(const device_entry& entry, const device_sums& sums, std:
   }
   const detail::clock_account& clock = entry.clocks[entry.clock_changes % 2];
   if (entry.clock_epoch == epoch && clock.sync_points != 0)
-    made.clock = {clock_of(clock.id), clock.sync_points, clock.offset_ns, clock.drift_ppm, clock.residual_ns};
+    made.clock = {to_clock(clock.id), clock.sync_points, clock.offset_ns, clock.drift_ppm, clock.residual_ns};
   made.late = sums.late;
   return made;
 }
@@ -113,7 +113,7 @@ device_list read_devices(const process_state& of, std::uint64_t now_ns, std::uin
 std::optional<device> device_named(const process_state& of, std::uint32_t number) {
   const std::optional<device_entry> entry = read_device(of, number);
   if (!entry) return std::nullopt;
-  return device(kind_of(entry->kind), entry->index, entry->name);
+  return device(to_kind(entry->kind), entry->index, entry->name);
 }
 
 void add_amounts(std::vector<device_usage>& to, const std::vector<region>& from) {

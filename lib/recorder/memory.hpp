@@ -10,7 +10,7 @@ namespace adaptyst::lib {
 
 // A pointer that was read of another process is a number here.
 template <class T>
-std::uint64_t address_of(const T* there) noexcept {
+std::uint64_t as_address(const T* there) noexcept {
   return reinterpret_cast<std::uint64_t>(there);
 }
 

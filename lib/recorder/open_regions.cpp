@@ -24,7 +24,7 @@ std::vector<detail::row> open_rows(const memory& in, const detail::recorder_head
   for (std::size_t first = 0; first < used && rows_read < max_rows; first += chunk.size()) {
     chunk.resize(std::min<std::size_t>(detail::rows_per_chunk, used - first));
     rows_read += chunk.size();
-    const std::uint64_t at = address_of(head.chunks[first / detail::rows_per_chunk]);
+    const std::uint64_t at = as_address(head.chunks[first / detail::rows_per_chunk]);
     if (!in.read(at, chunk.data(), chunk.size() * sizeof chunk[0])) break;
     for (const detail::row& one : chunk)
       if (one.open_since != 0) open.push_back(one);
@@ -36,11 +36,11 @@ std::vector<detail::row> open_rows(const memory& in, const detail::recorder_head
 template <class Visit>
 void for_open_rows(const process_state& of, const detail::store_head& store, Visit&& visit) {
   std::size_t rows_read = 0;
-  for_each_recorder(address_of(store.recorders), [&](std::uint64_t at) -> std::uint64_t {
+  for_each_recorder(as_address(store.recorders), [&](std::uint64_t at) -> std::uint64_t {
     detail::recorder_head head{};
     if (!of.in->read(at, head)) return 0;
     if (head.epoch == store.epoch) visit(open_rows(*of.in, head, rows_read));
-    return address_of(head.next);
+    return as_address(head.next);
   });
 }
 

@@ -35,7 +35,7 @@ constexpr std::size_t worth_reading_ahead = 32;  // rows
 constexpr std::size_t max_sites = detail::max_sites;
 constexpr std::size_t max_paths = sizeof(detail::process::paths) / sizeof(void*);
 
-loss_reason reason_of(loss why) {
+loss_reason to_reason(loss why) {
   switch (why) {
     case loss::too_deep: return loss_reason::too_deep;
     case loss::rows_full: return loss_reason::rows_full;
@@ -52,7 +52,7 @@ loss_reason reason_of(loss why) {
 
 void lose(account& sum, loss why, std::uint64_t count, bool at_begin) {
   if (count == 0) return;
-  sum.lost[reason_of(why)] += count;
+  sum.lost[to_reason(why)] += count;
   if (at_begin) sum.begun += count;
 }
 
@@ -61,7 +61,7 @@ std::atomic<std::size_t> bytes_of_all{0};
 }  // namespace
 
 // Beside the row itself.
-std::size_t recorder_reader::bytes_of(const kept_row& row) {
+std::size_t recorder_reader::bytes_in(const kept_row& row) {
   return row.buckets.capacity() * sizeof(std::uint64_t) + row.attributes.capacity() * sizeof(attribute);
 }
 
@@ -109,7 +109,7 @@ class recorder_reader::pass {
       kept_.was_read_ = true;
       is_another_epoch_ = kept_.epoch_ != head.epoch && !kept_.by_path_.empty();
       kept_.epoch_ = head.epoch;
-      for_each_recorder(address_of(head.recorders), [this](std::uint64_t at) {
+      for_each_recorder(as_address(head.recorders), [this](std::uint64_t at) {
         return rows_read_ < max_rows_of_process && !is_late() ? read_recorder(at) : 0;
       });
       name_all();
@@ -170,11 +170,11 @@ class recorder_reader::pass {
     if (kept.epoch != now.epoch) {
       is_another_epoch_ = is_another_epoch_ || !kept.rows.empty();
       kept_.rows_kept_ -= kept.rows.size();
-      for (const kept_row& row : kept.rows) kept_.return_bytes(sizeof row + bytes_of(row));
+      for (const kept_row& row : kept.rows) kept_.return_bytes(sizeof row + bytes_in(row));
       kept = {};
     }
     kept.epoch = now.epoch;
-    if (now.epoch != kept_.epoch_) return address_of(now.next);  // of an earlier collector
+    if (now.epoch != kept_.epoch_) return as_address(now.next);  // of an earlier collector
     account sum;
     sum.begun = now.begun + (now.serial - now.first_serial);
     sum.ended = now.ended;
@@ -193,8 +193,8 @@ class recorder_reader::pass {
       if (kept.rows.size() < used) lose(kept.accounting, loss::rows_full, used - kept.rows.size(), true);  // at least
     }
     for (std::size_t first = 0; first < kept.rows.size() && !is_late(); first += detail::rows_per_chunk)
-      read_chunk(address, address_of(now.chunks[first / detail::rows_per_chunk]), kept, first);
-    return address_of(now.next);
+      read_chunk(address, as_address(now.chunks[first / detail::rows_per_chunk]), kept, first);
+    return as_address(now.next);
   }
 
   // A look at all rows of a chunk tells which have changed. Unless a writer has come between, that is all that it
@@ -255,7 +255,7 @@ class recorder_reader::pass {
     const std::size_t count = std::min<std::uint64_t>(from.attribute_count, ADAPTYST_ATTRIBUTES);
     to.attributes.clear();
     if (count == 0) return true;
-    if (!read_beside(address_of(from.attributes), sums, count * sizeof sums[0])) return false;
+    if (!read_beside(as_address(from.attributes), sums, count * sizeof sums[0])) return false;
     to.attributes.reserve(count);
     for (std::size_t at = 0; at != count; ++at) {
       const bool is_used = sums[at].min <= sums[at].max;  // else nothing was added yet
@@ -270,7 +270,7 @@ class recorder_reader::pass {
     const unsigned first = adaptyst_histogram_bucket(from.min_ns);
     to.first_bucket = first;
     to.buckets.resize(adaptyst_histogram_bucket(from.max_ns) - first + 1);
-    return read_beside(address_of(from.histogram) + first * sizeof to.buckets[0], to.buckets.data(),
+    return read_beside(as_address(from.histogram) + first * sizeof to.buckets[0], to.buckets.data(),
                        to.buckets.size() * sizeof to.buckets[0]);
   }
 
@@ -295,7 +295,7 @@ class recorder_reader::pass {
     if (const auto known = kept_.sum_.paths.find(from.id); known != kept_.sum_.paths.end())
       return keep(std::move(read), find_site(known->second.site), kept, number);
     if (unnamed_.empty()) unnamed_.reserve(std::min(max_unnamed, kept.rows.size() - number));
-    unnamed_.push_back({address_of(from.path), std::move(read), &kept, number});
+    unnamed_.push_back({as_address(from.path), std::move(read), &kept, number});
     if (unnamed_.size() == max_unnamed) name_all();
   }
 
@@ -325,8 +325,8 @@ class recorder_reader::pass {
     if (read.attributes.size() > used) read.attributes.resize(used);
     while (!read.attributes.empty() && read.attributes.back().count == 0) read.attributes.pop_back();
     kept_row& into = kept.rows[number];
-    const std::size_t before = bytes_of(into);
-    const std::size_t now = bytes_of(read);
+    const std::size_t before = bytes_in(into);
+    const std::size_t now = bytes_in(read);
     if (now > before && !kept_.reserve_bytes(now - before)) return lose(kept.accounting, loss::rows_full, 1, true);
     if (now < before) kept_.return_bytes(before - now);
     kept_path& of = kept_.by_path_[read.path];
@@ -356,15 +356,15 @@ class recorder_reader::pass {
       // 0 stands for none.
       if (!names.read(address, path) || path.id == 0 || (step == 0 && path.id != id)) break;
       if ((step != 0 && in.paths.find(path.id) != in.paths.end()) || in.paths.size() == max_paths) break;
-      if (!names.read(address_of(path.site), site) || site.id == 0) break;
+      if (!names.read(as_address(path.site), site) || site.id == 0) break;
       auto its = in.sites.find(site.id);
       if (its == in.sites.end() && in.sites.size() == max_sites) break;
       adaptyst_path parent{};
-      if (path.parent != nullptr && !names.read(address_of(path.parent), parent)) break;
+      if (path.parent != nullptr && !names.read(as_address(path.parent), parent)) break;
       if (its == in.sites.end()) its = in.sites.emplace(site.id, describe(names, site)).first;
       if (step == 0) site_of_first = &its->second;
       in.paths[path.id] = {parent.id, site.id, path.device};
-      address = address_of(path.parent);
+      address = as_address(path.parent);
     }
     return site_of_first;
   }
@@ -381,17 +381,17 @@ class recorder_reader::pass {
     // A name may hold NULs, and begin anywhere.
     std::size_t done = 0;
     while (done < made.name.size()) {
-      const std::string part = names.text(address_of(site.name) + done, made.name.size() - done);
+      const std::string part = names.text(as_address(site.name) + done, made.name.size() - done);
       std::copy(part.begin(), part.end(), made.name.begin() + static_cast<std::ptrdiff_t>(done));
       done += part.size() + 1;
     }
-    made.file = names.text(address_of(site.file), most);
-    made.function = names.text(address_of(site.function), most);
-    made.label = names.text(address_of(site.label), most);
+    made.file = names.text(as_address(site.file), most);
+    made.function = names.text(as_address(site.function), most);
+    made.label = names.text(as_address(site.label), most);
     made.line = site.line;
     made.kind = site.kind;
     for (std::uint32_t at = 0; at != std::min<std::uint32_t>(site.attribute_count, ADAPTYST_ATTRIBUTES); ++at)
-      made.attributes.push_back(names.text(address_of(site.attributes[at]), most));
+      made.attributes.push_back(names.text(as_address(site.attributes[at]), most));
     return made;
   }
 

@@ -79,7 +79,7 @@ class recorder_reader {
     bool changed = false;         // since it was added up
   };
 
-  static std::size_t bytes_of(const kept_row& row);
+  static std::size_t bytes_in(const kept_row& row);
   static void add(measured_row& to, const kept_row& from);
   // What rows of this process, and of all that are looked at from here, may take of our memory; false: no more.
   bool reserve_bytes(std::size_t more) noexcept;

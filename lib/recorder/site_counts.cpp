@@ -25,7 +25,7 @@ bool site_counts::know_site(const memory& in, std::uint64_t address) {
   site_count made;
   made.id = site.id;
   made.kind = site.kind;
-  made.step_at = address_of(site.step);
+  made.step_at = as_address(site.step);
   if (std::uint64_t step = 0; in.read(made.step_at, step) && step <= ADAPTYST_STEP_LAST)
     made.step = static_cast<std::uint32_t>(step);
   sites_.emplace(address, made);
@@ -39,10 +39,10 @@ const site_counts::known_path* site_counts::know_path(const memory& in, std::uin
   for (std::uint64_t at = address; at != 0 && paths_.find(at) == paths_.end();) {
     adaptyst_path path{};
     if (++steps_ > 2 * max_paths || unknown.size() > detail::max_depth || paths_.size() + unknown.size() >= max_paths ||
-        !in.read(at, path) || !know_site(in, address_of(path.site)))
+        !in.read(at, path) || !know_site(in, as_address(path.site)))
       return nullptr;
-    unknown.push_back({at, {address_of(path.site), address_of(path.parent), false}});
-    at = address_of(path.parent);
+    unknown.push_back({at, {as_address(path.site), as_address(path.parent), false}});
+    at = as_address(path.parent);
   }
   for (auto one = unknown.rbegin(); one != unknown.rend(); ++one) {
     paths_.insert(*one);
@@ -75,18 +75,18 @@ void site_counts::note_others(std::uint64_t address) {
 std::uint64_t site_counts::read_recorder(const memory& in, std::uint64_t address, std::uint64_t epoch) {
   detail::recorder_head head{};
   if (!in.read(address, head)) return 0;
-  const std::uint64_t next = address_of(head.next);
+  const std::uint64_t next = as_address(head.next);
   if (head.epoch != epoch) return next;
   const std::size_t used = std::min(head.rows_used, detail::max_rows);
   rows_read_ += used;
   for (std::size_t first = 0; first < used; first += detail::rows_per_chunk) {
     const std::size_t count = std::min<std::size_t>(detail::rows_per_chunk, used - first);
     rows_.resize(count);
-    if (!in.read(address_of(head.chunks[first / detail::rows_per_chunk]), rows_.data(), count * sizeof(detail::row)))
+    if (!in.read(as_address(head.chunks[first / detail::rows_per_chunk]), rows_.data(), count * sizeof(detail::row)))
       return next;
     for (const detail::row& one : rows_) {
-      const known_path* const path = know_path(in, address_of(one.path));
-      if (path == nullptr || path->site != address_of(one.site)) continue;
+      const known_path* const path = know_path(in, as_address(one.path));
+      if (path == nullptr || path->site != as_address(one.site)) continue;
       site_count& site = sites_.at(path->site);
       site.events += one.count;
       if (path->parent != 0) site.inside[paths_.at(path->parent).site] += one.count;
@@ -104,7 +104,7 @@ void site_counts::update(const process_state& of) {
   }
   rows_read_ = 0;
   steps_ = 0;
-  for_each_recorder(address_of(store.recorders), [&](std::uint64_t at) {
+  for_each_recorder(as_address(store.recorders), [&](std::uint64_t at) {
     return rows_read_ < max_rows ? read_recorder(*of.in, at, store.epoch) : 0;
   });
 }
@@ -115,7 +115,7 @@ bool set_sampled_floor(const process_state& of, double floor_ns) {
   constexpr double scale = 4294967296.0;  // of the clock's slope
   const auto slope = static_cast<double>(head.clock.ns_per_tick);
   const double timestamps = head.clock.ns_per_tick != 0 ? floor_ns * scale / slope : floor_ns;
-  const std::uint64_t at = address_of(head.settings) + offsetof(detail::observer_settings, sampled_floor);
+  const std::uint64_t at = as_address(head.settings) + offsetof(detail::observer_settings, sampled_floor);
   constexpr double most = 10'000;  // whatever a process says of its clock
   return of.in->write(at, static_cast<std::uint64_t>(std::llround(std::clamp(timestamps, 0.0, most))));
 }
@@ -127,7 +127,7 @@ bool set_step(const process_state& of, const site_count& site, std::uint32_t ste
 void reset_steps(const process_state& of) {
   detail::store_head head{};
   if (of.address == 0 || !has_known_layout(of) || !of.in->read(of.address, head) || head.settings == nullptr) return;
-  const std::uint64_t first = address_of(head.settings) + offsetof(detail::observer_settings, steps);
+  const std::uint64_t first = as_address(head.settings) + offsetof(detail::observer_settings, steps);
   std::vector<std::uint64_t> steps(detail::max_sites);
   if (!of.in->read(first, steps.data(), steps.size() * sizeof steps[0])) return;
   for (std::size_t at = 0; at != steps.size(); ++at)

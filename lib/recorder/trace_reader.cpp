@@ -32,7 +32,7 @@ void trace_reader::read(const process_state& of, const taker& to) {
   clock_.start(head.clock);
   left_ = max_entries_of_look;
   filled_.clear();
-  for_each_recorder(address_of(head.recorders), [&](std::uint64_t at) { return find_ring(at, head.epoch); });
+  for_each_recorder(as_address(head.recorders), [&](std::uint64_t at) { return find_ring(at, head.epoch); });
   if (filled_.empty()) return;
   clock_.add(now_());  // all that is read below was before
   for (const std::uint64_t ring : filled_) read_ring(ring, rings_[ring], to);
@@ -147,13 +147,13 @@ const traced_site* trace_reader::find_site(std::uint64_t address) {
   adaptyst_path path{};
   adaptyst_site site{};
   if (sites_.size() == max_sites || address == 0 || !of_.in->read(address, path) ||
-      !of_.in->read(address_of(path.site), site))
+      !of_.in->read(as_address(path.site), site))
     return &unknown;
   traced_site made;
-  made.name = of_.in->text(address_of(site.name), ADAPTYST_TEXT_BYTES - 1);
-  if (const std::string label = of_.in->text(address_of(site.label), ADAPTYST_TEXT_BYTES - 1); !label.empty())
+  made.name = of_.in->text(as_address(site.name), ADAPTYST_TEXT_BYTES - 1);
+  if (const std::string label = of_.in->text(as_address(site.label), ADAPTYST_TEXT_BYTES - 1); !label.empty())
     made.name += " [" + label + "]";
-  made.kind = kind_of_site(site.kind);
+  made.kind = to_region_kind(site.kind);
   made.device = path.device;
   return &sites_.emplace(address, std::move(made)).first->second;
 }

@@ -23,7 +23,7 @@ std::string display_name(const process_info& process) {
   return fmt::format("{} {}", printable(process.command.substr(process.command.rfind('/') + 1)), process.pid);
 }
 
-std::string subject_of(const activity& of) {
+std::string describe_subject(const activity& of) {
   constexpr std::size_t max_names = 4;
   std::string names;
   for (std::size_t at = 0; at != std::min(of.processes.size(), max_names); ++at)
@@ -118,7 +118,8 @@ std::size_t count_lines(const std::string& text) {
 std::string to_table(const activity& of, const activity_view& how) {
   constexpr std::size_t least_name = 12;
   const std::size_t name_columns = std::max(how.columns, columns_of_numbers + least_name) - columns_of_numbers;
-  std::string out = wrapped(subject_of(of), how.columns) + wrapped(format_load(of, how.observer_cpu), how.columns);
+  std::string out =
+      wrapped(describe_subject(of), how.columns) + wrapped(format_load(of, how.observer_cpu), how.columns);
   if (!of.lost_so_far.empty()) out += wrapped(format_losses(of), how.columns);
   std::string devices = "\n";
   for (const std::string& line : format_devices(of, name_columns)) devices += format_line(line, how.columns);

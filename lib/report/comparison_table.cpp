@@ -51,7 +51,7 @@ std::string line_of_region(const compared_region& row) {
 }
 
 // What the verdicts are made of.
-std::string method_of(const comparison& of) {
+std::string describe_method(const comparison& of) {
   if (of.method == comparison_method::single_runs)
     return fmt::format(
         "one run a side cannot tell how runs differ: slower and faster are changes of the mean beyond {:.0f} % (the "
@@ -75,7 +75,7 @@ std::string to_table(const comparison& of) {
   for (const compared_region& row : of.regions) out += format_line(line_of_region(row));
   std::string sentence = fmt::format("{} region{} compared", of.regions.size(), of.regions.size() == 1 ? "" : "s");
   if (of.ignored != 0) sentence += fmt::format(", {} below the least share ignored", of.ignored);
-  return out + "\n" + wrapped(sentence + "; " + method_of(of));
+  return out + "\n" + wrapped(sentence + "; " + describe_method(of));
 }
 
 std::string list_slower(const comparison& of, double fraction) {

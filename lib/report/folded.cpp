@@ -18,7 +18,7 @@ void append(std::string& line, std::string_view name) {
 
 }  // namespace
 
-std::string_view label_of(thread_state state) {
+std::string_view to_label(thread_state state) {
   switch (state) {
     case thread_state::blocked: return "[blocked]";
     case thread_state::waiting: return "[waiting]";
@@ -33,7 +33,7 @@ std::string to_folded(const std::vector<sampled_stack>& stacks) {
     append(line, one.program);
     for (const std::string& name : one.region) append(line, name);
     if (one.region.empty()) append(line, "(outside)");
-    append(line, label_of(one.state));
+    append(line, to_label(one.state));
     for (const std::string& name : one.frames) append(line, name);
     lines[line] += one.weight_ns;
   }

@@ -26,7 +26,7 @@ const auto not_looked_at = [](const json_place&) {};
 template <class Struct, class Beside = decltype(not_looked_at)>
 void read_object(Struct& to, const json_place& at, const Beside& beside = not_looked_at);
 
-std::uint64_t id_of(const json_place& at) {
+std::uint64_t read_id(const json_place& at) {
   const std::string& digits = at.text();
   std::uint64_t id = 0;
   for (const char c : digits) {
@@ -50,7 +50,7 @@ Enum word(const json_place& at) {
 
 void read(std::uint64_t& to, const json_place& at, listed::form as = listed::plain) {
   if (at.is_null() && (as == listed::timed || as == listed::id_or_none)) return;
-  to = as == listed::id || as == listed::id_or_none ? id_of(at) : at.count();
+  to = as == listed::id || as == listed::id_or_none ? read_id(at) : at.count();
 }
 
 void read(std::uint32_t& to, const json_place& at, listed::form /*plain*/) {
@@ -132,8 +132,8 @@ void read(std::map<std::string, std::uint64_t>& to, const json_place& at, listed
 }
 
 void read(std::vector<std::string>& path, const json_place& at, listed::form /*plain*/) {
-  if (at.size() == 0 || at.size() > lib::max_names_of_path)
-    at.fail(fmt::format("from 1 to {} names", lib::max_names_of_path));
+  if (at.size() == 0 || at.size() > lib::max_path_names)
+    at.fail(fmt::format("from 1 to {} names", lib::max_path_names));
   for (std::size_t index = 0; index != at.size(); ++index) path.push_back(at[index].text());
 }
 
@@ -156,8 +156,8 @@ class path_reader {
         path = *above->second;
       }
       path.push_back(at["name"].text());
-      if (path.size() > lib::max_names_of_path)
-        at["parent"].fail(fmt::format("less than {} rows above", lib::max_names_of_path));
+      if (path.size() > lib::max_path_names)
+        at["parent"].fail(fmt::format("less than {} rows above", lib::max_path_names));
     }
     names_ += path.size();
     if (names_ > max_names) at.fail(fmt::format("paths of at most {} names in all", max_names));

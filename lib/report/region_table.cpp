@@ -65,7 +65,7 @@ class table {
   std::string text() {
     const shown_regions shown = regions_to_show(of_, how_);
     write_headings();
-    const std::vector<std::string> names = names_of(shown.nodes);
+    const std::vector<std::string> names = list_names(shown.nodes);
     for (std::size_t at = 0; at != names.size(); ++at) write(shown.nodes[at], names[at]);
     if (of_.regions.empty()) out_ += "(no marker ran to its end)\n";
     const std::string left_out = left_out_text(of_, shown);
@@ -109,7 +109,7 @@ class table {
   }
 
   // Those that would look the same without their middle are shown from where they differ.
-  std::vector<std::string> names_of(const std::vector<region_node>& all) const {
+  std::vector<std::string> list_names(const std::vector<region_node>& all) const {
     std::vector<std::string> made;
     std::map<std::string, std::set<std::string>> alike;
     for (const region_node& one : all) {

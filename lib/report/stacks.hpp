@@ -21,16 +21,16 @@ struct sampled_stack {
 };
 
 // "[on-cpu]", "[blocked]" or "[waiting]".
-std::string_view label_of(thread_state state);
+std::string_view to_label(thread_state state);
 
 // Folded lines, which flamegraph.pl, inferno, Speedscope and others read: "program;region;…;[on-cpu];frame;… 1234", the
 // number in microseconds. A region stands in its line with its whole path, and what the thread did in brackets. Equal
 // stacks become one line; those of less than half a microsecond none.
 std::string to_folded(const std::vector<sampled_stack>& stacks);
 
-// A file for https://www.speedscope.app (its file-format-schema.json): a profile each for what ran, what was blocked and
-// what waited for a core, weights in nanoseconds. `name`: of the whole. The samples are no sequence in time: heaviest
-// first.
+// A file for https://www.speedscope.app (its file-format-schema.json): a profile each for what ran, what was blocked
+// and what waited for a core, weights in nanoseconds. `name`: of the whole. The samples are no sequence in time:
+// heaviest first.
 std::string to_speedscope(const std::vector<sampled_stack>& stacks, const std::string& name);
 
 }  // namespace adaptyst::lib

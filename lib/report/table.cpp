@@ -74,7 +74,7 @@ void write_without_markers(std::string& out, const profile& of, std::size_t colu
 }
 
 // Which processes, and how long.
-std::string subject_of(const profile& of) {
+std::string describe_subject(const profile& of) {
   const std::string time = duration(static_cast<double>(lib::compute_wall_ns(of)));
   if (of.processes.empty()) return {};
   if (of.processes.size() > 1) return fmt::format("{} processes, {} in sum", of.processes.size(), time);
@@ -88,7 +88,7 @@ std::string to_table(const profile& of, const table_options& how) {
   const std::size_t columns = std::max(how.columns, lib::least_table_columns);
   const std::string engine =
       wrapped(printable(fmt::format("engine {} ({}): {}", of.engine, of.mechanism, of.reason)), columns);
-  std::string out = "\n" + format_line("adaptyst: " + printable(subject_of(of)), columns);
+  std::string out = "\n" + format_line("adaptyst: " + printable(describe_subject(of)), columns);
   write_metadata(out, of, columns);
   if (!of.has_markers() && of.options.count("functions") == 0 && of.devices.size() <= 1) {
     write_without_markers(out, of, columns);

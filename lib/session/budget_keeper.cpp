@@ -102,9 +102,9 @@ event_costs measure_event_costs(bool in_kernel) {
   };
   one();
   const adaptyst_site* const record = marker.record;
-  detail::process* const self = detail::process_of(adaptyst_object_v3);
+  detail::process* const self = detail::get_process(adaptyst_object_v3);
   // The settings of an observer of this process must not be written here.
-  if (record == nullptr || detail::load(self->store->head.settings_of) != 0) return costs;
+  if (record == nullptr || detail::load(self->store->head.settings_owner) != 0) return costs;
   detail::store(self->settings.sampled_floor, 0);
   auto& step = const_cast<std::uint64_t&>(*record->step);
   detail::store(step, std::uint64_t{ADAPTYST_STEP_RECORDER});
@@ -122,7 +122,7 @@ event_costs measure_event_costs(bool in_kernel) {
   return costs;
 }
 
-budget_step step_of(std::uint32_t number, bool in_kernel) {
+budget_step to_step(std::uint32_t number, bool in_kernel) {
   if (number == ADAPTYST_STEP_ENGINE) return {in_kernel, 1};
   return {false, std::uint64_t{1} << detail::log_of_weight(number)};
 }
@@ -183,7 +183,7 @@ std::map<budget_step, std::uint64_t> budget_keeper::find_times(std::uint64_t sit
   std::map<budget_step, std::uint64_t> times;
   std::uint64_t elsewhere_ns = 0;
   const auto add = [&](std::uint32_t step, std::uint64_t time_ns) {
-    times[step_of(step, rules_.in_kernel)] += time_ns;
+    times[to_step(step, rules_.in_kernel)] += time_ns;
     elsewhere_ns += time_ns;
   };
   if (const auto found = stays_.find(site); found != stays_.end()) {
@@ -191,7 +191,7 @@ std::map<budget_step, std::uint64_t> budget_keeper::find_times(std::uint64_t sit
     add(found->second.step, now_ns - std::min(now_ns, found->second.since_ns));
   }
   const std::uint64_t at_first_ns = elapsed_ns - std::min(elapsed_ns, elsewhere_ns);
-  if (at_first_ns != 0) times[step_of(ADAPTYST_STEP_ENGINE, rules_.in_kernel)] += at_first_ns;
+  if (at_first_ns != 0) times[to_step(ADAPTYST_STEP_ENGINE, rules_.in_kernel)] += at_first_ns;
   return times;
 }
 

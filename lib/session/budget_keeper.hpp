@@ -21,7 +21,7 @@ constexpr unsigned budget_look_ms = 5;
 event_costs measure_event_costs(bool in_kernel);
 
 // By the number that a marker's record has for it.
-budget_step step_of(std::uint32_t number, bool in_kernel);
+budget_step to_step(std::uint32_t number, bool in_kernel);
 
 struct budget_rules {
   double share = 0;  // of the CPU time

@@ -70,7 +70,7 @@ struct collector::state {
       lib::complain(failed.what() + std::string("\nthe program runs on, nothing is collected"));
       if (made) {
         try {
-          made->error = lib::error_of(failed);
+          made->error = lib::to_error(failed);
         } catch (...) {}
       }
     }
@@ -126,8 +126,8 @@ struct collector::state {
   state(const state&) = delete;
   state& operator=(const state&) = delete;
 
-  // Locks may be held for ever in a forked child, by threads that it has not; and by this very thread, if a signal handler
-  // that has interrupted a snapshot calls exit().
+  // Locks may be held for ever in a forked child, by threads that it has not; and by this very thread, if a signal
+  // handler that has interrupted a snapshot calls exit().
   static void end_for_exit() noexcept {
     if (running_in != getpid()) return;
     const std::unique_lock all = lock_for_a_while(exit_mutex());

@@ -48,7 +48,7 @@ std::vector<known_marker> list_markers(const lib::measured& read) {
   std::vector<known_marker> all;
   for (const auto& [id, site] : read.sites)
     all.push_back(
-        {site.name, site.label, {site.file, site.line, site.function}, lib::kind_of_site(site.kind), ended[id]});
+        {site.name, site.label, {site.file, site.line, site.function}, lib::to_region_kind(site.kind), ended[id]});
   std::sort(all.begin(), all.end(), [](const known_marker& a, const known_marker& b) {
     return std::tie(a.site.file, a.site.line, a.name, a.label) < std::tie(b.site.file, b.site.line, b.name, b.label);
   });

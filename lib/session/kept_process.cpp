@@ -33,7 +33,7 @@ class no_memory final : public lib::memory {
 };
 
 template <std::size_t N>
-std::string text_of(const char (&field)[N]) {
+std::string to_text(const char (&field)[N]) {
   return {field, strnlen(field, N)};
 }
 
@@ -42,7 +42,7 @@ class kept_process final : public lib::target {
   kept_process(lib::descriptor file, const lib::kept_head& head)
       : target(static_cast<pid_t>(head.owner.process)), owner_(head.owner), held_(std::move(file), nothing_, true) {
     constexpr std::uint64_t max_cpus = 1 << 16;
-    set_command(text_of(owner_.command));
+    set_command(to_text(owner_.command));
     begin_at(owner_.began_ns, static_cast<std::time_t>(owner_.began_s),
              static_cast<unsigned>(std::clamp<std::uint64_t>(owner_.cpus, 1, max_cpus)));
     refresh(false);
@@ -57,7 +57,7 @@ class kept_process final : public lib::target {
   std::vector<lib::process_object> changed_objects() override { return {}; }
   process_info info() const override {
     process_info known = target::info();
-    known.host = text_of(owner_.host);
+    known.host = to_text(owner_.host);
     return known;
   }
 

@@ -158,7 +158,7 @@ void observed_process::find_settings() {
   detail::store_head head{};
   if (!settings_ || settings_->is_mapped() || state_.address == 0 || !state_.in->read(state_.address, head)) return;
   const auto self = std::uint64_t{static_cast<std::uint32_t>(getpid())};
-  if (head.settings_of == (own_start() << 32 | self)) settings_->mapped_at(address_of(head.settings));
+  if (head.settings_owner == (own_start() << 32 | self)) settings_->mapped_at(as_address(head.settings));
   else if (head.recorders != nullptr && !std::exchange(has_no_settings_, true) && (has_budget() || trace_entries_ != 0))
     complain(
         fmt::format("process {} cannot be told anything: no overhead budget is kept for it, and of a timeline only the "
@@ -334,10 +334,10 @@ void observed_process::take_over(const claim_terms& terms) {
   }
   write(page + offsetof(detail::control_page, trace_entries), terms.trace_entries);
   // Settings of an observer that has gone are free; it may have been this process.
-  std::uint64_t settings_of = 0;
-  const std::uint64_t told = state_.address + offsetof(detail::store_head, settings_of);
+  std::uint64_t settings_owner = 0;
+  const std::uint64_t told = state_.address + offsetof(detail::store_head, settings_owner);
   constexpr std::uint64_t nobodys = ~std::uint64_t{0};
-  if (state_.in->read(told, settings_of) && settings_of != 0) write(told, nobodys);
+  if (state_.in->read(told, settings_owner) && settings_owner != 0) write(told, nobodys);
   reset_steps(state_);  // before the epoch, which is to have no event on the steps of an observer that was killed
   if (!name_observer() || !begin_epoch(epoch)) not_permitted(id_, errno);
   claimed_ = true;

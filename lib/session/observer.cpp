@@ -162,7 +162,7 @@ struct observer::state {
           terms.clock.base_ns,
           terms.trace_entries};
     } catch (const std::exception& failed) {
-      session.miss(lib::error_of(failed).summary());
+      session.miss(lib::to_error(failed).summary());
       lib::complain(failed.what());
     }
     return reply;

@@ -22,7 +22,7 @@ constexpr double least_share_of_recorded = 1.0 / 8;
 // around others, to leave out a few large ones with all that they hold would be the cheapest of all.
 constexpr double least_sampled = 1000;
 
-const std::unordered_map<std::uint64_t, std::uint64_t>& inside_of(const marker_load& one) {
+const std::unordered_map<std::uint64_t, std::uint64_t>& events_inside(const marker_load& one) {
   static const std::unordered_map<std::uint64_t, std::uint64_t>& nobody =
       never_destroyed(std::unordered_map<std::uint64_t, std::uint64_t>());
   return one.inside != nullptr ? *one.inside : nobody;
@@ -140,7 +140,7 @@ std::vector<overhead_budget::asked> overhead_budget::in_order(const std::vector<
       const std::size_t now = open.back();
       if (states[now] == state::unknown) {
         states[now] = state::under_way;
-        for (const auto& [marker, events] : inside_of(all[now]))
+        for (const auto& [marker, events] : events_inside(all[now]))
           if (const auto found = numbers.find(marker);
               found != numbers.end() && states[found->second] == state::unknown)
             open.push_back(found->second);
@@ -157,7 +157,7 @@ std::vector<overhead_budget::asked> overhead_budget::in_order(const std::vector<
   ordered.reserve(asking.size());
   for (const std::size_t at : order) {
     asked one = std::move(asking[at]);
-    for (const auto& [marker, events] : inside_of(all[at])) {
+    for (const auto& [marker, events] : events_inside(all[at])) {
       const auto found = numbers.find(marker);
       if (found == numbers.end() || all[at].events == 0) continue;
       one.inside.push_back(

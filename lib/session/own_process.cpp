@@ -20,7 +20,7 @@ namespace adaptyst::lib {
 namespace {
 
 detail::process& shared_by_markers() {
-  detail::process* const found = detail::process_of(adaptyst_object_v3);
+  detail::process* const found = detail::get_process(adaptyst_object_v3);
   if (found == nullptr)
     throw error("cannot map memory for the recorder", ENOMEM, "raise the limit on address space (ulimit -v)");
   if (!detail::notice_fork(*found))
@@ -56,12 +56,12 @@ void own_process::refuse_beside_observer() const {
   if (observer != 0) visit_objects([](adaptyst_object& object) { detail::store(object.recorder, 0); });
   detail::store(in_.control.observer, 0);
   // Another thread may be clearing them now: what is mapped last can be written here as well.
-  detail::store(in_.store->head.settings_of, std::uint64_t{0});
+  detail::store(in_.store->head.settings_owner, std::uint64_t{0});
   detail::clear_settings(in_.settings);
 }
 
 void own_process::call_when_loaded(void (*hook)()) noexcept {
-  if (detail::process* const own = detail::process_of(adaptyst_object_v3); own != nullptr)
+  if (detail::process* const own = detail::get_process(adaptyst_object_v3); own != nullptr)
     detail::store_release(own->control.object_loaded, hook);
 }
 
@@ -71,13 +71,13 @@ std::vector<std::string> own_process::files() const {
 }
 
 void own_process::use_counter(const detail::clock_line& line) noexcept {
-  detail::process* const own = detail::process_of(adaptyst_object_v3);
+  detail::process* const own = detail::get_process(adaptyst_object_v3);
   if (own == nullptr || !detail::notice_fork(*own) || uses_counter()) return;
   detail::use_clock(*own, line);
 }
 
 bool own_process::uses_counter() noexcept {
-  const detail::process* const own = detail::process_of(adaptyst_object_v3);
+  const detail::process* const own = detail::get_process(adaptyst_object_v3);
   return own != nullptr && detail::load(own->control.clock.ns_per_tick) != 0;
 }
 

@@ -71,7 +71,7 @@ void session::start(clock_pair before) {
       return;
     } catch (const std::exception& failed) {
       if (options_.engine == engine_choice::ebpf) throw;
-      reason_ = error_of(failed).summary();
+      reason_ = to_error(failed).summary();
     }
     apart([this] { stop_looking(); });
   }

@@ -37,7 +37,7 @@ error::error(const std::string& what, const std::string& subject, int number, co
 
 namespace adaptyst::lib {
 
-error error_of(const std::exception& failed) {
+error to_error(const std::exception& failed) {
   const auto* const ours = dynamic_cast<const error*>(&failed);
   return ours != nullptr ? *ours : error(failed.what(), 0, "");
 }

@@ -11,7 +11,7 @@ namespace adaptyst::lib {
 using adaptyst::error;
 
 // Any exception as an error of ours.
-error error_of(const std::exception& failed);
+error to_error(const std::exception& failed);
 
 // Prints `adaptyst: <message>` to standard error, its further lines indented.
 void complain(const std::string& message) noexcept;

@@ -21,13 +21,13 @@ std::size_t distance(std::string_view a, std::string_view b) {
   return above.back();
 }
 
-std::size_t reach_of(std::string_view given) { return std::max<std::size_t>(2, given.size() / 3); }
+std::size_t max_distance(std::string_view given) { return std::max<std::size_t>(2, given.size() / 3); }
 
 std::string_view nearest(std::string_view given, const std::vector<std::string_view>& known) {
   constexpr std::size_t longest = 200;
   if (given.size() > longest) return {};
   std::string_view best;
-  std::size_t least = reach_of(given) + 1;
+  std::size_t least = max_distance(given) + 1;
   for (const std::string_view one : known) {
     // All of a short name may be replaced within reach.
     const std::size_t steps = distance(given, one);

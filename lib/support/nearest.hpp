@@ -13,7 +13,7 @@ namespace adaptyst::lib {
 std::size_t distance(std::string_view a, std::string_view b);
 
 // How far a name may be from what was given to be what was meant.
-std::size_t reach_of(std::string_view given);
+std::size_t max_distance(std::string_view given);
 
 // Of names that are known, the first that is no farther than any other; empty: none is near.
 std::string_view nearest(std::string_view given, const std::vector<std::string_view>& known);

@@ -20,7 +20,7 @@ constexpr std::uint64_t control_blocks[] = {0x1000, 0x2000};
 // What a profile of it promises to those who write and read it; the bytes are profile.cpp's concern.
 void check(const std::vector<adaptyst::region>& regions, std::size_t devices) {
   for (const adaptyst::region& one : regions) {
-    EXPECT(!one.path.empty() && one.path.size() <= max_names_of_path);
+    EXPECT(!one.path.empty() && one.path.size() <= max_path_names);
     EXPECT(one.device < devices);
     EXPECT(one.durations.count() == 0 || one.min_ns <= one.max_ns);
     const auto& buckets = one.durations.buckets();

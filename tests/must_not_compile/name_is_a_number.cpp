@@ -1,4 +1,4 @@
-// expect: text_of
+// expect: to_text
 #include <adaptyst/region.hpp>
 
 void f() {

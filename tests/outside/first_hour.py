@@ -130,7 +130,7 @@ def case_statuses():
         failures.check("Exit status: " in call(ADAPTYST, name, "--help").stdout, f"{name}: its statuses are explained")
 
 
-def ranks_of(done, pattern, count):
+def check_ranks(done, pattern, count):
     """Of the files that ranks have written: one for each, with all that it has counted."""
     failures.equal(done.returncode, 0, f"ranks: {done.stderr}")
     for rank in range(count):
@@ -157,12 +157,12 @@ def mpirun():
 def case_ranks():
     for variable in ("OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "SLURM_PROCID"):
         done = call(*each_rank([COLLECTING], variable), ADAPTYST="engine=inline,report=none,output=p.json", SLURM_STEP_NUM_TASKS="4")
-        ranks_of(done, "p-{}.json", 4)
+        check_ranks(done, "p-{}.json", 4)
         failures.equal(words(done.stderr), "adaptyst: written: p-0.json; each rank has its own", f"{variable}: told once")
     done = call(*each_rank([COLLECTING]), ADAPTYST="engine=inline,report=none,output=p.%r.json")
-    ranks_of(done, "p.{}.json", 4)
+    check_ranks(done, "p.{}.json", 4)
     failures.equal(done.stderr, "", "what was asked for needs no word")
-    ranks_of(call(*each_rank([ADAPTYST, "run", "--engine=inline", "--report=none", "--output=run.json", "--", COLLECTING])), "run-{}.json", 4)
+    check_ranks(call(*each_rank([ADAPTYST, "run", "--engine=inline", "--report=none", "--output=run.json", "--", COLLECTING])), "run-{}.json", 4)
     # Slurm numbers a batch script as well, which is none of several.
     for alone in ({"OMPI_COMM_WORLD_RANK": "0", "OMPI_COMM_WORLD_SIZE": "1"}, {"SLURM_PROCID": "0"}):
         call(COLLECTING, ADAPTYST="engine=inline,report=none,output=one.json", **alone)
@@ -173,7 +173,7 @@ def case_ranks():
 def case_ranks_of_mpi():
     launcher = mpirun()
     done = call(*launcher, COLLECTING, "zero", ADAPTYST="engine=inline,report=none,output=mpi.trace.json;mpi.json")
-    ranks_of(done, "mpi-{}.json", 4)
+    check_ranks(done, "mpi-{}.json", 4)
     failures.equal(len(list(work.glob("mpi-*.trace.json"))), 4, "four timelines")
 
 

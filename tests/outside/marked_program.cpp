@@ -1,8 +1,8 @@
 // What the tests look at from outside: marked_program COUNT [FORKS [MICROSECONDS [EXECS [PLUGIN]]]]
 //
-// A thread and the main one pass COUNT regions each, the main one two levels deep, with a pause of MICROSECONDS in each;
-// before that FORKS children pass COUNT regions; at the end the program becomes itself again, EXECS times. Half-way the main
-// thread loads PLUGIN, and lets it pass regions from then on.
+// A thread and the main one pass COUNT regions each, the main one two levels deep, with a pause of MICROSECONDS in
+// each; before that FORKS children pass COUNT regions; at the end the program becomes itself again, EXECS times.
+// Half-way the main thread loads PLUGIN, and lets it pass regions from then on.
 #include <adaptyst/adaptyst.hpp>
 #include <dlfcn.h>
 #include <sys/wait.h>
@@ -15,7 +15,7 @@
 
 namespace {
 
-struct bytes_of {
+struct bytes_in {
   long bytes;
 };
 
@@ -46,7 +46,7 @@ int main(int count, char** arguments) {
   }
   std::thread other([&] {
     for (long at = 0; at != times; ++at) {
-      ADAPTYST_REGION("thread", bytes_of{8});
+      ADAPTYST_REGION("thread", bytes_in{8});
       unmarked_pause(pause);
     }
   });

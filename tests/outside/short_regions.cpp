@@ -1,7 +1,7 @@
 // A program of nothing but short regions: short_regions TIMES [CHILDREN]
 //
-// A thread passes TIMES regions with a payload, the main one TIMES regions in others; before that each of CHILDREN children
-// passes TIMES, and exits.
+// A thread passes TIMES regions with a payload, the main one TIMES regions in others; before that each of CHILDREN
+// children passes TIMES, and exits.
 #include <adaptyst/adaptyst.hpp>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -11,7 +11,7 @@
 
 namespace {
 
-struct bytes_of {
+struct bytes_in {
   long bytes;
 };
 
@@ -34,7 +34,7 @@ int main(int count, char** arguments) {
   while (wait(nullptr) > 0) {}
   std::thread other([&] {
     for (long at = 0; at != times; ++at) {
-      ADAPTYST_REGION("thread", bytes_of{8});
+      ADAPTYST_REGION("thread", bytes_in{8});
       work();
     }
   });

@@ -67,7 +67,7 @@ std::uint64_t sampled_ns(const region& of) {
 // By its name, wherever it is.
 template <class Use>
 void use_step(const char* name, Use&& use) {
-  for (const adaptyst_site* const site : adaptyst::detail::process_of(adaptyst_object_v3)->sites.slots)
+  for (const adaptyst_site* const site : adaptyst::detail::get_process(adaptyst_object_v3)->sites.slots)
     if (site != nullptr && std::strcmp(site->name, name) == 0) use(const_cast<std::uint64_t&>(*site->step));
 }
 
@@ -396,9 +396,9 @@ class uneven_work {
 
 }  // namespace
 
-// With another thread on the same core, whose time is in none of it. The truth is what the thread used its processor for,
-// which holds a few nanoseconds of each event that are not the region's: a small part of an interval. docs/overhead-budget.md
-// has the shares of many more repetitions.
+// With another thread on the same core, whose time is in none of it. The truth is what the thread used its processor
+// for, which holds a few nanoseconds of each event that are not the region's: a small part of an interval.
+// docs/overhead-budget.md has the shares of many more repetitions.
 TEST_CASE("of many intervals of 95 % the times lie in 95 %, with page faults and two threads on one core") {
   constexpr int repetitions = 200;
   constexpr std::uint64_t times = 8000;
@@ -453,7 +453,8 @@ TEST_CASE("regions of 5 us are not thinned for nothing") {
 }
 #endif
 
-// A thread in a library finds its recorder by the place where it stands, where one that has ended may have stood before.
+// A thread in a library finds its recorder by the place where it stands, where one that has ended may have stood
+// before.
 TEST_CASE("in a library, on threads that come and go, every event has the same chance") {
   constexpr int rounds = 1000;
   constexpr int threads = 4;

@@ -346,18 +346,18 @@ TEST_CASE("Holm's correction: each p by how many are not smaller, and never belo
   const auto of = [](const durations& a, const durations& b, const durations& c) {
     return make_profile({region({"a"}, a), region({"b"}, b), region({"c"}, c)});
   };
-  const auto p_of = [](const adaptyst::comparison& all, const char* name) {
+  const auto p_value = [](const adaptyst::comparison& all, const char* name) {
     for (const adaptyst::compared_region& one : all.regions)
       if (one.path.front() == name) return one.p.value_or(-1);
     return -1.0;
   };
   const adaptyst::comparison all = compare(of(a_before, a_before, a_before), of(a_after, b_after, a_before));
-  CHECK(p_of(all, "a") == Approx(3 * p_a));
-  CHECK(p_of(all, "b") == Approx(2 * p_b));
-  CHECK(p_of(all, "c") == 1);
+  CHECK(p_value(all, "a") == Approx(3 * p_a));
+  CHECK(p_value(all, "b") == Approx(2 * p_b));
+  CHECK(p_value(all, "c") == 1);
   const adaptyst::comparison twice = compare(of(a_before, a_before, a_before), of(a_after, a_after, a_before));
-  CHECK(p_of(twice, "a") == Approx(3 * p_a));
-  CHECK(p_of(twice, "b") == Approx(3 * p_a));
+  CHECK(p_value(twice, "a") == Approx(3 * p_a));
+  CHECK(p_value(twice, "b") == Approx(3 * p_a));
 }
 
 TEST_CASE("what is new, what is gone, and what is slower by more than chance, in words") {

@@ -72,13 +72,13 @@ class simulated_runs {
   double common_, own_;
 };
 
-std::vector<double> p_of(const std::vector<lib::run_values>& regions, std::size_t before, bool permuted) {
+std::vector<double> p_value(const std::vector<lib::run_values>& regions, std::size_t before, bool permuted) {
   std::vector<double> made;
   if (permuted) {
     for (const std::optional<double>& one : lib::permuted_p(regions, before)) made.push_back(one.value());
     return made;
   }
-  for (const lib::run_values& one : regions) made.push_back(lib::welch_of(one, before)->p());
+  for (const lib::run_values& one : regions) made.push_back(lib::compare_means(one, before)->p());
   std::vector<double*> tests;
   for (double& one : made) tests.push_back(&one);
   lib::correct_for_number(tests);
@@ -90,7 +90,7 @@ int false_alarms(int comparisons, std::size_t a_side, bool permuted, double comm
   simulated_runs runs(11, common, own);
   int raised = 0;
   for (int round = 0; round != comparisons; ++round) {
-    const std::vector<double> all = p_of(runs.draw(8, a_side, 0), a_side, permuted);
+    const std::vector<double> all = p_value(runs.draw(8, a_side, 0), a_side, permuted);
     if (*std::min_element(all.begin(), all.end()) < adaptyst::significance_level) ++raised;
   }
   return raised;
@@ -101,7 +101,7 @@ int false_alarms(int comparisons, std::size_t a_side, bool permuted, double comm
 TEST_CASE("Welch's t, worked by hand") {
   // Means 2 and 5, variances 1 and 4 of 3 runs each: t = 3 / sqrt(1/3 + 4/3) = 2.3238; degrees (5/3)² / ((1/9 + 16/9) /
   // 2) = 2.9412.
-  const std::optional<lib::welch> found = lib::welch_of({1, 2, 3, 3, 5, 7}, 3);
+  const std::optional<lib::welch> found = lib::compare_means({1, 2, 3, 3, 5, 7}, 3);
   REQUIRE(found.has_value());
   CHECK(found->difference == Approx(3));
   CHECK(found->t() == Approx(2.32379).epsilon(1e-5));
@@ -112,9 +112,9 @@ TEST_CASE("Welch's t, worked by hand") {
   CHECK(lib::welch{0, 1, 5}.p() == Approx(1));
   CHECK(lib::welch{1, 2, 2}.reach() == Approx(2 * 4.302653).epsilon(1e-6));  // tabulated
   CHECK(lib::welch{1, 2, 8}.reach() == Approx(2 * 2.306004).epsilon(1e-6));
-  CHECK_FALSE(lib::welch_of({1, 2, 3, 4}, 1).has_value());
-  CHECK_FALSE(lib::welch_of({1, 2, absent, 3, 4}, 3)->difference < 0);
-  CHECK_FALSE(lib::welch_of({1, absent, absent, 3, 4}, 3).has_value());
+  CHECK_FALSE(lib::compare_means({1, 2, 3, 4}, 1).has_value());
+  CHECK_FALSE(lib::compare_means({1, 2, absent, 3, 4}, 3)->difference < 0);
+  CHECK_FALSE(lib::compare_means({1, absent, absent, 3, 4}, 3).has_value());
 }
 
 TEST_CASE("permutations of runs, worked by hand") {
@@ -150,8 +150,8 @@ TEST_CASE("10 % in one of 8 regions is found in five runs a side, taken by turns
   int others = 0;
   for (int round = 0; round != rounds; ++round) {
     const std::vector<lib::run_values> all = runs.draw(8, 5, 0.1);
-    const std::vector<double> p = p_of(all, 5, true);
-    const double change = std::expm1(lib::welch_of(all.front(), 5)->difference);
+    const std::vector<double> p = p_value(all, 5, true);
+    const double change = std::expm1(lib::compare_means(all.front(), 5)->difference);
     if (p.front() < adaptyst::significance_level && change > 0.05) ++found;
     if (*std::min_element(p.begin() + 1, p.end()) < adaptyst::significance_level) ++others;
   }

@@ -18,7 +18,7 @@ std::uint64_t device_time(std::uint64_t host_ns) {
   return host_ns - 210'000'000 + static_cast<std::uint64_t>(static_cast<double>(host_ns - start_ns) * 200e-6);
 }
 
-double error_of(const device_clock& clock, std::uint64_t host_ns) {
+double measure_error(const device_clock& clock, std::uint64_t host_ns) {
   std::uint64_t converted = 0;
   REQUIRE(clock.to_monotonic(device_time(host_ns), converted));
   return std::abs(static_cast<double>(static_cast<std::int64_t>(converted - host_ns)));
@@ -33,7 +33,7 @@ TEST_CASE("offset and drift of a device's clock are found within 10 us over 60 s
   std::uint64_t converted = 0;
   CHECK_FALSE(clock.to_monotonic(device_time(start_ns), converted));
   clock.synchronise(device_time(start_ns + 60 * second), start_ns + 60 * second + jitter(2));
-  for (std::uint64_t at = 0; at != 61; ++at) CHECK(error_of(clock, start_ns + at * second) < 10'000);
+  for (std::uint64_t at = 0; at != 61; ++at) CHECK(measure_error(clock, start_ns + at * second) < 10'000);
   CHECK(std::abs(clock.drift_ppm() + 200) < 1);
   CHECK(clock.offset_ns() == 210'000'000 - 12'000'000 + static_cast<std::int64_t>(jitter(2)));
   clock.synchronise(device_time(start_ns + 61 * second), start_ns + 61 * second);
@@ -46,8 +46,8 @@ TEST_CASE("it goes on beyond its points, however many there were") {
   for (std::uint64_t at = 0; at != 100; ++at)
     clock.synchronise(device_time(start_ns + at * second), start_ns + at * second);
   CHECK(clock.sync_points() == device_clock::max_points);
-  CHECK(error_of(clock, start_ns + 101 * second) < 100);
-  CHECK(error_of(clock, start_ns + 50 * second) < 100);
+  CHECK(measure_error(clock, start_ns + 101 * second) < 100);
+  CHECK(measure_error(clock, start_ns + 50 * second) < 100);
 }
 
 TEST_CASE("times in an unknown clock are refused, not guessed") {

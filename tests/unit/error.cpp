@@ -62,9 +62,9 @@ TEST_CASE("what a file is called cannot make a second line, but is the subject a
 }
 
 TEST_CASE("errors of others become ours, and ours stay as they are") {
-  CHECK(adaptyst::lib::error_of(std::runtime_error("out of luck")).summary() == "out of luck");
+  CHECK(adaptyst::lib::to_error(std::runtime_error("out of luck")).summary() == "out of luck");
   const error ours("cannot read x", "x", ENOENT, "look elsewhere");
-  const error again = adaptyst::lib::error_of(ours);
+  const error again = adaptyst::lib::to_error(ours);
   CHECK(again.subject() == "x");
   CHECK(again.number() == ENOENT);
   CHECK(again.hint() == "look elsewhere");

@@ -20,7 +20,7 @@ using adaptyst::lib::traced_as;
 using adaptyst::lib::traced_event;
 
 template <class T>
-std::uint64_t address_of(const T& there) {
+std::uint64_t as_address(const T& there) {
   return reinterpret_cast<std::uint64_t>(&there);
 }
 
@@ -57,7 +57,7 @@ struct program {
   program(const program&) = delete;
   program& operator=(const program&) = delete;
 
-  adaptyst::lib::process_state state() const { return {&adaptyst::lib::own_memory(), address_of(head), {}}; }
+  adaptyst::lib::process_state state() const { return {&adaptyst::lib::own_memory(), as_address(head), {}}; }
 
   void open(detail::recorder& on, const adaptyst_path& path) { on.frames[++on.depth].path = &path; }
   detail::row& ran(std::size_t path, std::uint64_t times, std::size_t thread = 0) {
@@ -129,20 +129,20 @@ TEST_CASE("markers and how often they ran; one with others inside its own says s
   for (int look = 0; look != 2; ++look) {
     counts.update(in.state());
     REQUIRE(counts.all().size() == 3);
-    const adaptyst::lib::site_count& solve = counts.all().at(address_of(in.sites[1]));
+    const adaptyst::lib::site_count& solve = counts.all().at(as_address(in.sites[1]));
     CHECK(solve.id == 11);
     CHECK(solve.events == 111);
     CHECK(solve.step == 5);
-    CHECK(solve.step_at == address_of(in.steps[1]));
+    CHECK(solve.step_at == as_address(in.steps[1]));
     CHECK_FALSE(solve.has_nested);
-    CHECK(counts.all().at(address_of(in.sites[2])).kind == ADAPTYST_SITE_WAIT);
-    const adaptyst::lib::site_count& main = counts.all().at(address_of(in.sites[0]));
+    CHECK(counts.all().at(as_address(in.sites[2])).kind == ADAPTYST_SITE_WAIT);
+    const adaptyst::lib::site_count& main = counts.all().at(as_address(in.sites[0]));
     CHECK(main.events == 1);
     CHECK(main.has_nested);
   }
   in.threads[0]->epoch = 2;  // of an earlier collector
   counts.update(in.state());
-  CHECK(counts.all().at(address_of(in.sites[1])).events == 0);
+  CHECK(counts.all().at(as_address(in.sites[1])).events == 0);
 }
 
 TEST_CASE("a marker is put on a step, and nothing beside that is written") {
@@ -151,8 +151,8 @@ TEST_CASE("a marker is put on a step, and nothing beside that is written") {
   for (std::size_t path = 0; path != 3; ++path) in.ran(path, 1);
   adaptyst::lib::site_counts counts;
   counts.update(in.state());
-  CHECK(counts.all().at(address_of(in.sites[2])).step == ADAPTYST_STEP_ENGINE);
-  REQUIRE(adaptyst::lib::set_step(in.state(), counts.all().at(address_of(in.sites[1])), 7));
+  CHECK(counts.all().at(as_address(in.sites[2])).step == ADAPTYST_STEP_ENGINE);
+  REQUIRE(adaptyst::lib::set_step(in.state(), counts.all().at(as_address(in.sites[1])), 7));
   CHECK(in.steps[0] == 0);
   CHECK(in.steps[1] == 7);
   CHECK(in.steps[2] == ADAPTYST_STEP_LAST + 1);
@@ -301,14 +301,14 @@ TEST_CASE("the kernel's side finds a thread's frames where they are") {
   control.layout = detail::layout_of_state;
   control.recorders = in.head.recorders;
   CHECK(layout.expected == word(&control, layout.layout));
-  CHECK(word(&control, layout.recorders) == address_of(*in.threads[1]));
-  CHECK(word(in.threads[1].get(), layout.next) == address_of(one));
+  CHECK(word(&control, layout.recorders) == as_address(*in.threads[1]));
+  CHECK(word(in.threads[1].get(), layout.next) == as_address(one));
   CHECK(static_cast<std::uint32_t>(word(&one, layout.thread)) == 4711);
   CHECK(word(&one, layout.depth) == (std::uint64_t{1} << 32 | 2));  // the base stands behind the depth
   const std::uint64_t frame = layout.frames + 2 * layout.frame_bytes;
-  CHECK(word(&one, frame + layout.path) == address_of(in.paths[1]));
+  CHECK(word(&one, frame + layout.path) == as_address(in.paths[1]));
   CHECK(word(&one, frame + layout.begin) == 99);
-  CHECK(word(&one, frame + layout.stack) == address_of(in));
+  CHECK(word(&one, frame + layout.stack) == as_address(in));
 }
 
 namespace {

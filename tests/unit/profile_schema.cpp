@@ -46,7 +46,7 @@ struct types {
   json of(const std::vector<std::string>*, listed::form) const {  // a path
     return {{"type", "array"},
             {"minItems", 1},
-            {"maxItems", adaptyst::lib::max_names_of_path},
+            {"maxItems", adaptyst::lib::max_path_names},
             {"items", {{"type", "string"}}}};
   }
   template <class Value>

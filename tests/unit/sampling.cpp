@@ -15,7 +15,7 @@ namespace {
 
 using namespace adaptyst::detail;
 
-constexpr std::uint32_t step_of(std::uint32_t n) {
+constexpr std::uint32_t to_step(std::uint32_t n) {
   std::uint32_t step = ADAPTYST_STEP_RECORDER;
   while (n > 1) n /= 2, ++step;
   return step;
@@ -88,7 +88,7 @@ TEST_CASE("no period of a program meets one of ours") {
     std::vector<double> estimates(period);
     constexpr std::uint32_t rounds = 40000;
     for (std::uint32_t at = 0; at != rounds * period; ++at)
-      estimates[at % period] += static_cast<double>(draw_weight(all, step_of(n)));
+      estimates[at % period] += static_cast<double>(draw_weight(all, to_step(n)));
     const double error = std::sqrt(double{rounds} * (n - 1));
     for (const double one : estimates) CHECK(std::abs(one - rounds) < 5 * error);
   }
@@ -103,7 +103,7 @@ TEST_CASE("markers that share a step, and come and go, have the same chance each
   for (int burst = 0; burst != 20000; ++burst) {
     const unsigned which = static_cast<unsigned>(random() % 2);
     // Each is on its own steps: the first changes between two of them, the second is on one of these.
-    const std::uint32_t step = which == 0 && random() % 2 != 0 ? step_of(16) : step_of(128);
+    const std::uint32_t step = which == 0 && random() % 2 != 0 ? to_step(16) : to_step(128);
     for (std::uint64_t left = 1 + random() % 50; left != 0; --left) {
       ++seen[which];
       estimates[which] += static_cast<double>(draw_weight(all, step));
@@ -132,7 +132,7 @@ TEST_CASE("intervals of 95 % cover in 95 % of all cases, for periodic programs a
             bursty ? 50 + (random() % 100 == 0 ? random() % 2000 : random() % 20) : 50 + 10 * (at % n);
         ++count;
         total += static_cast<double>(duration);
-        if (const std::uint64_t weight = draw_weight(all, step_of(n)); weight != 0) found->take(duration, weight);
+        if (const std::uint64_t weight = draw_weight(all, to_step(n)); weight != 0) found->take(duration, weight);
       }
       const row& kept = found->kept;
       CHECK(kept.count - kept.left_out == kept.count / n);
@@ -166,7 +166,7 @@ TEST_CASE("intervals of 95 % cover what is nested in events that are left out to
     constexpr std::uint32_t times = 20000;
     double total = 0;
     for (std::uint64_t at = 1; at != times + 1; ++at) {
-      const std::uint64_t weight = draw_weight(all, step_of(n));
+      const std::uint64_t weight = draw_weight(all, to_step(n));
       const std::uint64_t duration = 50 + random() % 100;
       for (std::uint32_t one = 0; one != nested; ++one) {
         total += static_cast<double>(duration);

@@ -128,8 +128,8 @@ TEST_CASE("a step that is none is the engine's") {
   site.step = &step;
   for (const std::uint64_t none : {std::uint64_t{ADAPTYST_STEP_LAST} + 1, std::uint64_t{1} << 32, ~std::uint64_t{0}}) {
     step = none;
-    CHECK(detail::step_of(site) == ADAPTYST_STEP_ENGINE);
+    CHECK(detail::read_step(site) == ADAPTYST_STEP_ENGINE);
   }
   step = ADAPTYST_STEP_LAST;
-  CHECK(detail::step_of(site) == ADAPTYST_STEP_LAST);
+  CHECK(detail::read_step(site) == ADAPTYST_STEP_LAST);
 }

@@ -34,7 +34,7 @@ static __attribute__((noinline)) int hidden(int x) { return flux(x) * 5; }
 
 namespace {
 
-std::uint64_t address_of(int (*function)(int)) { return reinterpret_cast<std::uint64_t>(function); }
+std::uint64_t as_address(int (*function)(int)) { return reinterpret_cast<std::uint64_t>(function); }
 
 // A program that is started, says where its functions are, and waits to be ended.
 class child {
@@ -92,9 +92,9 @@ TEST_CASE("functions of this program and its libraries have their names") {
   CHECK(wave::hidden(2) == 35);
   symboliser names(symboliser::kernel::unnamed);
   names.look_at(getpid());
-  CHECK(names.find_name(getpid(), address_of(&wave::flux)) == "wave::flux(int)");
-  CHECK(names.find_name(getpid(), address_of(&wave::flux) + 1) == "wave::flux(int)");
-  CHECK(names.find_name(getpid(), address_of(&wave::hidden)) == "wave::hidden(int)");
+  CHECK(names.find_name(getpid(), as_address(&wave::flux)) == "wave::flux(int)");
+  CHECK(names.find_name(getpid(), as_address(&wave::flux) + 1) == "wave::flux(int)");
+  CHECK(names.find_name(getpid(), as_address(&wave::hidden)) == "wave::hidden(int)");
   void* const found = dlsym(RTLD_DEFAULT, "qsort");
   REQUIRE(found != nullptr);
   CHECK(names.find_name(getpid(), reinterpret_cast<std::uint64_t>(found)).find("qsort") != std::string::npos);
@@ -102,7 +102,7 @@ TEST_CASE("functions of this program and its libraries have their names") {
 
 TEST_CASE("what an adapter knows by its address is called by where it stands in the source") {
   char name[128];
-  const auto* const code = reinterpret_cast<const char*>(address_of(&wave::flux)) + 1;
+  const auto* const code = reinterpret_cast<const char*>(as_address(&wave::flux)) + 1;
   adaptyst::write_code_name(name, "target update", code);
   CHECK(std::string(name).find("target update @unit_tests+0x") == 0);
   construct_names names;
@@ -162,7 +162,7 @@ TEST_CASE("what is no file says what it is") {
   CHECK(names.find_name(getpid(), reinterpret_cast<std::uint64_t>(made) + 16) == "[anonymous code]");
   symboliser empty(symboliser::kernel::unnamed);
   empty.look_at(-1);
-  CHECK(empty.find_name(-1, address_of(&wave::flux)) == "[unknown]");
+  CHECK(empty.find_name(-1, as_address(&wave::flux)) == "[unknown]");
 }
 
 TEST_CASE("a process that has ended still has its names, and so has a file that was deleted meanwhile") {

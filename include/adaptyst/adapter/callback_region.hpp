@@ -46,7 +46,7 @@ class callback_region {
 #ifdef ADAPTYST_DISABLE
   template <class Name>
   static callback_region begin(const Name& name, const source_place& = {}) noexcept {
-    return static_cast<void>(detail::text_of(name)), callback_region{};
+    return static_cast<void>(detail::to_text(name)), callback_region{};
   }
   template <class Name>
   static callback_region begin_below(const submission&, const Name& name, const source_place& = {}) noexcept {
@@ -147,10 +147,10 @@ __attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN inline uint64_t push_called_bac
       return 0;
     }
     // One around others is never left out: they may stand anywhere on the stack, and on other threads.
-    const uint32_t step = step_of(*where->site);
+    const uint32_t step = read_step(*where->site);
     const bool may_be_left_out = kind == ADAPTYST_SITE_CALLBACK && where->child == &r.root && !takes_subtree(step);
-    const uint64_t taken_of = may_be_left_out ? draw_weight(*r.thinned, step) : 1;
-    if (taken_of == 0) return 0;
+    const uint64_t drawn_weight = may_be_left_out ? draw_weight(*r.thinned, step) : 1;
+    if (drawn_weight == 0) return 0;
     const uint32_t depth = r.depth;
     const frame& top = r.frames[depth];
     learn(r, depth, where);
@@ -158,7 +158,7 @@ __attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN inline uint64_t push_called_bac
     // What this thread does is taken with what is around it on this thread, whatever region it is told below.
     const uint64_t around = weight_around(r);
     open_frame(r, depth, *where, top.stack, nullptr);
-    if (step != ADAPTYST_STEP_ENGINE || around != 1) weigh(r, *pushed, taken_of * around, around);
+    if (step != ADAPTYST_STEP_ENGINE || around != 1) weigh(r, *pushed, drawn_weight * around, around);
     if (is_wait(kind)) book_wait(r, device_work::wait_begin, monotonic_ns());
   }
   return start_frame(r, *pushed);
@@ -206,27 +206,27 @@ ADAPTYST_DETAIL_COLD inline void count_orphan() noexcept {
 template <class Name>
 callback_region callback_region::begin(const Name& name, const source_place& where) noexcept {
   if (!detail::is_awake()) return {};
-  return of(detail::push_called_back(detail::text_of_event(name), ADAPTYST_SITE_CALLBACK, 0, nullptr, where));
+  return of(detail::push_called_back(detail::to_event_text(name), ADAPTYST_SITE_CALLBACK, 0, nullptr, where));
 }
 
 template <class Name>
 callback_region callback_region::begin_below(const submission& when, const Name& name,
                                              const source_place& where) noexcept {
   if (!detail::is_awake()) return {};
-  return of(detail::push_called_back(detail::text_of_event(name), ADAPTYST_SITE_CALLBACK, 0,
+  return of(detail::push_called_back(detail::to_event_text(name), ADAPTYST_SITE_CALLBACK, 0,
                                      when ? &when.where() : nullptr, where));
 }
 
 template <class Name>
 callback_region callback_region::begin_wait(const Name& name, const source_place& where) noexcept {
   if (!detail::is_awake()) return {};
-  return of(detail::push_called_back(detail::text_of_event(name), ADAPTYST_SITE_WAIT, 0, nullptr, where));
+  return of(detail::push_called_back(detail::to_event_text(name), ADAPTYST_SITE_WAIT, 0, nullptr, where));
 }
 
 template <class Name>
 callback_region callback_region::begin_offload(const Name& name, const device& on, const source_place& where) noexcept {
   if (!detail::is_awake()) return {};
-  return of(detail::push_called_back(detail::text_of_event(name), ADAPTYST_SITE_OFFLOAD, device_access::id_of(on),
+  return of(detail::push_called_back(detail::to_event_text(name), ADAPTYST_SITE_OFFLOAD, device_access::get_id(on),
                                      nullptr, where));
 }
 

@@ -144,7 +144,7 @@ inline void heed(process& in, const adaptyst_answer& answer) noexcept {
 // What the observer sets from now on stands in a file of its own, mapped here.
 template <class = void>
 inline void heed_settings(process& in, long file) noexcept {
-  if (file >= 0 && map_settings(in.settings, file)) store_release(in.store->head.settings_of, who_looks(in.control));
+  if (file >= 0 && map_settings(in.settings, file)) store_release(in.store->head.settings_owner, who_looks(in.control));
 }
 
 // The same, and the observer holds the store of this process from then on, if it has not before.

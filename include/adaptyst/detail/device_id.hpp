@@ -10,7 +10,7 @@ namespace adaptyst { inline namespace v1 {
 struct device_access {
   // Remembered in the device, so that only its first use in a process searches the list.
   template <class = void>
-  static uint32_t id_of(const device& of) noexcept {
+  static uint32_t get_id(const device& of) noexcept {
     const uint32_t known = detail::load(of.id_);
     return known != 0 ? known : look_up(of);
   }

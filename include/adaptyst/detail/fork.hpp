@@ -94,7 +94,7 @@ inline bool take_store_from_parent(process& in) noexcept {
   if (in.is_shared == 0) {  // a copy already
     store(store_of_both.head.recorders, static_cast<recorder*>(nullptr));
     store_of_both.ledger.forget_threads();
-    store(store_of_both.head.settings_of, uint64_t{0});
+    store(store_of_both.head.settings_owner, uint64_t{0});
     __builtin_memset(static_cast<void*>(&store_of_both.metadata), 0, sizeof store_of_both.metadata);
     return true;
   }

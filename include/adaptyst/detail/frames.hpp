@@ -138,19 +138,19 @@ __attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN inline uint64_t push_frame(site
       return 0;
     }
     const bool may_be_left_out = record->kind == ADAPTYST_SITE_REGION;
-    const uint32_t step = step_of(*record);
+    const uint32_t step = read_step(*record);
     if (ADAPTYST_DETAIL_UNLIKELY(is_closed(r)) && may_be_left_out && is_left_out_with_region(r, step, record, stack))
       return 0;
     const bool is_drawn = may_be_left_out && (!takes_subtree(step) || r.never_closes == 0);
-    const uint64_t taken_of = is_drawn ? draw_weight(*r.thinned, step) : 1;
-    if (taken_of == 0) {
+    const uint64_t drawn_weight = is_drawn ? draw_weight(*r.thinned, step) : 1;
+    if (drawn_weight == 0) {
       if (!takes_subtree(step)) return 0;
       close_gaps(r, &r.thinned->closed, record, reinterpret_cast<uintptr_t>(stack));
       return closed_token;
     }
     heal(r, record, stack, code);
     const uint64_t around = weight_around(r);
-    const uint64_t weight = taken_of * around;
+    const uint64_t weight = drawn_weight * around;
     const uint32_t depth = r.depth;
     const auto lose = [&](loss reason) {
       count_loss(r, reason, weight);

@@ -1,5 +1,5 @@
-// What a marker's own code knows of its thread: how many events are to be left out before the next one is taken. The rest of
-// a recorder is for functions that it calls.
+// What a marker's own code knows of its thread: how many events are to be left out before the next one is taken. The
+// rest of a recorder is for functions that it calls.
 #ifndef ADAPTYST_DETAIL_GAPS_HPP
 #define ADAPTYST_DETAIL_GAPS_HPP
 
@@ -36,7 +36,7 @@ struct gap_state {
 };
 constexpr size_t offset_of_gap_state = 6184;  // in the recorder
 
-ADAPTYST_DETAIL_INLINE gap_state& gap_state_of(recorder& of) noexcept {
+ADAPTYST_DETAIL_INLINE gap_state& get_gap_state(recorder& of) noexcept {
   return *reinterpret_cast<gap_state*>(reinterpret_cast<char*>(&of) + offset_of_gap_state);
 }
 
@@ -65,8 +65,9 @@ ADAPTYST_DETAIL_INLINE uintptr_t thread_pointer() noexcept {
 #endif
 }
 
-// Recorders by the places of their threads, for code in which to ask for a thread's variable takes a call: that of shared
-// libraries on x86-64. Who finds no recorder in his place, or one that stands elsewhere by now, takes the long way.
+// Recorders by the places of their threads, for code in which to ask for a thread's variable takes a call: that of
+// shared libraries on x86-64. Who finds no recorder in his place, or one that stands elsewhere by now, takes the long
+// way.
 constexpr unsigned log_of_places = 8;
 ADAPTYST_DETAIL_HIDDEN inline recorder* recorders_by_place[1U << log_of_places] = {};
 
@@ -74,14 +75,14 @@ ADAPTYST_DETAIL_INLINE recorder*& place_of_recorder(uintptr_t thread) noexcept {
   return recorders_by_place[(thread * 0x9E3779B97F4A7C15U) >> (64 - log_of_places)];
 }
 
-// A recorder whose gaps this thread may count down, without a call: its own, or, as long as it has none, that of a thread
-// which stood at its place. Null or less than an address where none is at hand.
+// A recorder whose gaps this thread may count down, without a call: its own, or, as long as it has none, that of a
+// thread which stood at its place. Null or less than an address where none is at hand.
 template <class = void>
 ADAPTYST_DETAIL_INLINE recorder* recorder_at_hand() noexcept {
 #if defined(__x86_64__) && defined(__PIC__) && !defined(__PIE__)
   const uintptr_t thread = thread_pointer();
   recorder* const found = load_acquire(place_of_recorder(thread));
-  return found != nullptr && load(gap_state_of(*found).stands_at) == thread ? found : nullptr;
+  return found != nullptr && load(get_gap_state(*found).stands_at) == thread ? found : nullptr;
 #else
   return this_thread_recorder;
 #endif

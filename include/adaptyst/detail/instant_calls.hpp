@@ -11,7 +11,7 @@
 
 namespace adaptyst { inline namespace v1 { namespace detail {
 
-ADAPTYST_DETAIL_INLINE uint64_t bits_of(double value) noexcept {
+ADAPTYST_DETAIL_INLINE uint64_t as_bits(double value) noexcept {
   uint64_t bits;
   __builtin_memcpy(&bits, &value, sizeof bits);
   return bits;
@@ -38,12 +38,12 @@ __attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN void record_instant(site& marke
     if (marker.kind == ADAPTYST_SITE_METRIC) add_attribute(where->attributes[0], value);
     if (r.ring != nullptr)
       trace(*r.ring, load(r.thread), marker.kind == ADAPTYST_SITE_METRIC ? traced::metric : traced::mark, where->path,
-            timestamp(r.owner->control.clock), bits_of(value));
+            timestamp(r.owner->control.clock), as_bits(value));
   }
   if (load(adaptyst_object_v3.event) == 0) return;
   const adaptyst_path* const path = where->path;
   if (marker.kind == ADAPTYST_SITE_METRIC) {
-    adaptyst_probe_metric(path->site->name, path->id, bits_of(value), path);
+    adaptyst_probe_metric(path->site->name, path->id, as_bits(value), path);
   } else {
     const clock_line& clock = r.owner->control.clock;
     adaptyst_probe_mark(path->site->name, path->id, to_monotonic_ns(clock, timestamp(clock)), path);

@@ -49,12 +49,12 @@ inline const adaptyst_site* intern_site(process& in, site_texts texts) noexcept 
   id = hash(id, texts.file);
   id = hash(id, texts.function);
   id = hash(id ^ texts.line, texts.label);
-  for (uint32_t at = 0; at != texts.attribute_count; ++at) id = hash(id, text_of(texts.attributes[at]));
+  for (uint32_t at = 0; at != texts.attribute_count; ++at) id = hash(id, to_text(texts.attributes[at]));
   return intern(in.sites, id, [&]() -> const adaptyst_site* {
     size_t bytes =
         sizeof(adaptyst_site) + texts.name.bytes + texts.file.bytes + texts.function.bytes + texts.label.bytes + 4;
     for (uint32_t at = 0; at != texts.attribute_count; ++at)
-      bytes += shortened(text_of(texts.attributes[at]), keep::head).bytes + 1;
+      bytes += shortened(to_text(texts.attributes[at]), keep::head).bytes + 1;
     const uint64_t number = fetch_add(in.store->head.numbered, 1);
     if (number >= max_sites) return nullptr;
     auto* const site = static_cast<adaptyst_site*>(in.store->allocate(bytes));
@@ -73,7 +73,7 @@ inline const adaptyst_site* intern_site(process& in, site_texts texts) noexcept 
     site->function = copy(texts.function);
     site->label = copy(texts.label);
     for (uint32_t at = 0; at != texts.attribute_count; ++at)
-      site->attributes[at] = copy(shortened(text_of(texts.attributes[at]), keep::head));
+      site->attributes[at] = copy(shortened(to_text(texts.attributes[at]), keep::head));
     site->step = &in.settings.steps[number];
     site->name_bytes = static_cast<uint32_t>(texts.name.bytes);
     site->line = texts.line;

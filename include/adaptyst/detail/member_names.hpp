@@ -32,13 +32,13 @@ namespace adaptyst { inline namespace v1 { namespace detail {
 template <class Payload, class = void>
 constexpr bool has_fields = false;
 template <class Payload>
-constexpr bool has_fields<Payload, std::void_t<decltype(fields_of(std::declval<const Payload&>()))>> =
-    std::is_same_v<typename decltype(fields_of(std::declval<const Payload&>()))::type, Payload>;
+constexpr bool has_fields<Payload, std::void_t<decltype(get_fields(std::declval<const Payload&>()))>> =
+    std::is_same_v<typename decltype(get_fields(std::declval<const Payload&>()))::type, Payload>;
 
 template <class Payload, class Visit>
 void visit_members(const Payload& of, Visit&& visit) {
   if constexpr (has_fields<Payload>)
-    fields_of(of).pass(of, [&visit](int, const auto&... fields) { (visit(fields), ...); });
+    get_fields(of).pass(of, [&visit](int, const auto&... fields) { (visit(fields), ...); });
   else for_each_member(of, visit);
 }
 
@@ -60,7 +60,7 @@ constexpr auto list_types(std::index_sequence<I...>) noexcept {
 template <class Payload>
 constexpr auto list_types() noexcept {
   if constexpr (has_fields<Payload>) {
-    using fields = decltype(fields_of(std::declval<const Payload&>()));
+    using fields = decltype(get_fields(std::declval<const Payload&>()));
     return decltype(std::declval<fields>().pass(std::declval<const Payload&>(), member_types_of_fields{})){};
   } else {
     return list_types<Payload>(std::make_index_sequence<member_count<Payload>>{});
@@ -107,7 +107,7 @@ constexpr bool is_flops() noexcept {
 // GCC ends in "…::name)]", clang in "….name]".
 template <auto* Member>
 constexpr text spelled_member() noexcept {
-  const text all = text_of(__PRETTY_FUNCTION__);
+  const text all = to_text(__PRETTY_FUNCTION__);
   std::size_t end = all.bytes - 1;
   while (all.data[end - 1] == ')') --end;
   std::size_t begin = end;
@@ -123,13 +123,13 @@ struct ADAPTYST_DETAIL_HIDDEN stored_name {
 
   constexpr stored_name() noexcept {
     if constexpr (has_fields<Payload>)
-      put(spelled_field(decltype(fields_of(std::declval<const Payload&>()))::names(), I));
-    else put_name_of<Payload>();
+      put(spelled_field(decltype(get_fields(std::declval<const Payload&>()))::names(), I));
+    else put_name<Payload>();
   }
 
  private:
   template <class Aggregate>
-  constexpr void put_name_of() noexcept {
+  constexpr void put_name() noexcept {
 #if defined(BOOST_PFR_CORE_NAME_HPP) && defined(BOOST_PFR_CORE_NAME_ENABLED) && BOOST_PFR_CORE_NAME_ENABLED
     constexpr auto name = boost::pfr::get_name<I, Aggregate>();
     put({name.data(), name.size()});
@@ -137,7 +137,7 @@ struct ADAPTYST_DETAIL_HIDDEN stored_name {
     put(spelled_member<member_address<Aggregate, I>()>());
 #else
     constexpr bool known = is_bytes<Aggregate, I>() || is_flops<Aggregate, I>();
-    put(is_bytes<Aggregate, I>() ? text_of("bytes") : known ? text_of("flops") : text_of("member_"));
+    put(is_bytes<Aggregate, I>() ? to_text("bytes") : known ? to_text("flops") : to_text("member_"));
     if (known) return;
     bytes[7] = static_cast<char>(I + 1 < 10 ? '1' + I : '0' + (I + 1) / 10);
     if (I + 1 >= 10) bytes[8] = static_cast<char>('0' + (I + 1) % 10);

@@ -25,7 +25,7 @@ void object_loading<T>::loaded() noexcept {
   }
   adaptyst_answer answer{};
   if (system::environment("ADAPTYST_OBSERVER") == nullptr) return;
-  process* const in = process_of(adaptyst_object_v3);
+  process* const in = get_process(adaptyst_object_v3);
   if (in == nullptr || !notice_fork(*in)) return;  // in a child, what has been loaded is among what that has announced
   if (!announce_with_store(*in, ADAPTYST_OBJECT_LOADED, adaptyst_object_v3, answer)) return;
   if (answer.observation == ADAPTYST_OBSERVED_BY_RECORDER && recorder == 0) store(adaptyst_object_v3.recorder, 1);

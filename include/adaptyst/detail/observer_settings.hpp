@@ -34,7 +34,7 @@ static_assert(sizeof(observer_settings) % page_bytes == 0, "it is mapped");
 constexpr uint64_t settings_magic = 0x7365687369770000 ^ sizeof(observer_settings);
 
 template <class = void>
-ADAPTYST_DETAIL_INLINE uint32_t step_of(const adaptyst_site& marker) noexcept {
+ADAPTYST_DETAIL_INLINE uint32_t read_step(const adaptyst_site& marker) noexcept {
   const uint64_t set = load(*marker.step);
   return set <= ADAPTYST_STEP_LAST ? static_cast<uint32_t>(set) : uint32_t{ADAPTYST_STEP_ENGINE};
 }

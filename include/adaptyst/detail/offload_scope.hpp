@@ -28,7 +28,7 @@ template <bool Literal, class Name, class... Payload>
 ADAPTYST_DETAIL_INLINE uint64_t begin_offload(site& marker, const Name& name, const device& on,
                                               const Payload&... payload) noexcept {
   static_assert(sizeof...(Payload) <= 1, "adaptyst: ADAPTYST_OFFLOAD(name, device) or (name, device, payload)");
-  return begin_wait<Literal>(marker, device_access::id_of(on), name, payload...);
+  return begin_wait<Literal>(marker, device_access::get_id(on), name, payload...);
 }
 
 }}}  // namespace adaptyst::v1::detail

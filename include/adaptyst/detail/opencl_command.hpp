@@ -24,7 +24,7 @@ struct place {
   uint32_t line;
 };
 
-ADAPTYST_DETAIL_INLINE operation_kind kind_of(cl_command_type command) noexcept {
+ADAPTYST_DETAIL_INLINE operation_kind to_kind(cl_command_type command) noexcept {
   switch (command) {
     case CL_COMMAND_NDRANGE_KERNEL:
     case CL_COMMAND_TASK:
@@ -141,11 +141,11 @@ __attribute__((noinline)) void track_command(const submission& when, cl_event co
                                              const place& from) noexcept {
   if (!when || command == nullptr || in.on == nullptr) return;
   const bool moves = moves_data(type, in.on->shares_memory);
-  const operation_kind kind = moves ? kind_of(type) : operation_kind::other;
+  const operation_kind kind = moves ? to_kind(type) : operation_kind::other;
   const payload_reader<work> values(amount);
   const bool has_amount = moves && (amount.bytes != 0 || amount.flops > 0);
   const pending_operation submitted =
-      submit_event(name, device_access::id_of(in.on->named), site_kind_of(kind), number_of_queue(in.queue),
+      submit_event(name, device_access::get_id(in.on->named), to_site_kind(kind), number_of_queue(in.queue),
                    has_amount ? &values.read() : nullptr, from.file, from.function, from.line, &when.where());
   if (submitted.begun.path == nullptr) return;
   if (!in.tells_times) {

@@ -71,7 +71,7 @@ ADAPTYST_DETAIL_COLD void abandon_operation(const pending& begun, loss why) noex
   lose_operation(*opened, begun, why);
 }
 
-ADAPTYST_DETAIL_INLINE device_work work_of(uint32_t site_kind) noexcept {
+ADAPTYST_DETAIL_INLINE device_work to_work(uint32_t site_kind) noexcept {
   if (site_kind == ADAPTYST_SITE_KERNEL) return device_work::kernel;
   return site_kind == ADAPTYST_SITE_OTHER ? device_work::other : device_work::copy;
 }
@@ -90,7 +90,7 @@ __attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN void complete_operation(const p
       return lose_operation(r, done.begun, loss::bad_times);
     if (!book_handle(r, done.begun, ended_ns - started_ns)) return;
     const ledger_entry entry{started_ns, ended_ns,     done.submitted_ns,
-                             done.queue, path->device, work_of(path->site->kind)};
+                             done.queue, path->device, to_work(path->site->kind)};
     book_entry(*r.owner->store, r.epoch, r.booking, entry);
     if (r.ring != nullptr)
       trace_operation(*r.ring, path, done.submitted_ns, started_ns, ended_ns, done.queue, done.thread);

@@ -41,7 +41,7 @@ struct intern_table {
 struct process {
   control_page control;
   char pad[page_bytes - sizeof(control_page)];
-  thinning thinning_of[max_recorders];  // by the recorders' numbers
+  thinning thinnings[max_recorders];  // by the recorders' numbers
   // What follows is not wiped.
   observer_settings settings;
   recorder_store* store;
@@ -72,7 +72,7 @@ inline uint64_t who_looks(const control_page& control) noexcept {
 template <class = void>
 inline void forget_settings(process& in) noexcept {
   constexpr uint64_t being_cleared = 1;
-  uint64_t& whose = in.store->head.settings_of;
+  uint64_t& whose = in.store->head.settings_owner;
   uint64_t now = load(whose);
   if (now == 0 || now == being_cleared || now == who_looks(in.control)) return;
   if (!compare_exchange(whose, now, being_cleared)) return;
@@ -160,7 +160,7 @@ ADAPTYST_DETAIL_COLD inline process* find_process(adaptyst_object& self, recorde
 }
 
 template <class = void>
-ADAPTYST_DETAIL_INLINE process* process_of(adaptyst_object& self) noexcept {
+ADAPTYST_DETAIL_INLINE process* get_process(adaptyst_object& self) noexcept {
   const uint64_t known = load_acquire(self.process);
   return ADAPTYST_DETAIL_UNLIKELY(known == 0) ? find_process(self) : reinterpret_cast<process*>(known);
 }

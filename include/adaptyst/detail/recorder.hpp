@@ -227,7 +227,7 @@ inline recorder* claim_recorder(process& in) noexcept {
   if (made == nullptr) return nullptr;
   const uint64_t number = find_number(*in.store, *made);
   made->owner = &in;
-  made->thinned = &in.thinning_of[number];
+  made->thinned = &in.thinnings[number];
   made->thread = self;
   made->stands_at = thread_pointer();
   made->generation = 1;
@@ -251,7 +251,7 @@ ADAPTYST_DETAIL_COLD inline recorder* find_recorder() noexcept {
   if (this_thread_recorder != being_found()) {
     this_thread_recorder = being_found();
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
-    if (process* const in = process_of(adaptyst_object_v3)) found = claim_recorder(*in);
+    if (process* const in = get_process(adaptyst_object_v3)) found = claim_recorder(*in);
     if (found != nullptr) store_release(place_of_recorder(thread_pointer()), found);
     this_thread_recorder = found;
   }
@@ -311,7 +311,7 @@ ADAPTYST_DETAIL_INLINE bool is_ready(recorder& r) noexcept {
 // The observer has gone; unless another one has come since, and is clearing the settings.
 template <class = void>
 ADAPTYST_DETAIL_COLD inline void fall_asleep(const process& in) noexcept {
-  if (load(in.store->head.settings_of) == who_looks(in.control)) store(adaptyst_object_v3.recorder, 0);
+  if (load(in.store->head.settings_owner) == who_looks(in.control)) store(adaptyst_object_v3.recorder, 0);
 }
 
 // The recorder of this thread, ready to be written; null, and the loss counted, when it cannot be had.

@@ -35,8 +35,9 @@ struct store_head {
   uint64_t epoch;   // of the rows that count, as control_page::epoch
   recorder* recorders;
   const void* settings;  // detail::observer_settings, in the process
-  uint64_t settings_of;  // who_looks(), whose they are, if they are an observer's that has started the program; else 0
-  uint64_t numbered;     // markers that have a number among them
+  uint64_t
+      settings_owner;  // who_looks(), whose they are, if they are an observer's that has started the program; else 0
+  uint64_t numbered;   // markers that have a number among them
   clock_line clock;
   uint64_t is_kept;  // in a file that is to stay
   uint64_t is_full;  // its disk was

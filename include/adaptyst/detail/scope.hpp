@@ -37,7 +37,7 @@ ADAPTYST_DETAIL_INLINE uint64_t leave_out(const site& marker, uint32_t zero = 0)
   if (ADAPTYST_DETAIL_UNLIKELY(record == nullptr)) return undecided;
   if (ADAPTYST_DETAIL_UNLIKELY(reinterpret_cast<uintptr_t>(r) <= 1)) return undecided;
   const uint64_t step = load(*record->step) % steps_with_room;  // whatever an observer has written there
-  gap_state& state = gap_state_of(*r);
+  gap_state& state = get_gap_state(*r);
   gaps& in_force = *load(state.left_out);
   uint32_t& gap = in_force.gap[step + (__builtin_constant_p(step) ? zero : 0)];
   const uint32_t left = load(gap);
@@ -58,7 +58,7 @@ ADAPTYST_DETAIL_COLD void end_left_out_elsewhere() noexcept;
 template <class = void>
 ADAPTYST_DETAIL_INLINE void end_left_out() noexcept {
   recorder* const r = recorder_at_hand();
-  if (ADAPTYST_DETAIL_LIKELY(reinterpret_cast<uintptr_t>(r) > 1)) open_gaps(gap_state_of(*r));
+  if (ADAPTYST_DETAIL_LIKELY(reinterpret_cast<uintptr_t>(r) > 1)) open_gaps(get_gap_state(*r));
   else end_left_out_elsewhere();
 }
 
@@ -95,7 +95,7 @@ class scope {
 template <bool Literal, class Name>
 ADAPTYST_DETAIL_INLINE uint64_t begin_scope(site& marker, uint32_t device, const Name& name) noexcept {
   if constexpr (Literal) return begin_named(marker, device);
-  return begin_with(marker, text_of_event(name), device, nullptr);
+  return begin_with(marker, to_event_text(name), device, nullptr);
 }
 
 template <bool Literal, class Name, class Payload>

@@ -50,20 +50,20 @@ ADAPTYST_DETAIL_INLINE bool is_awake() noexcept {
 
 // An array that is no literal is a buffer: its text ends at the first NUL.
 template <size_t N>
-ADAPTYST_DETAIL_INLINE text text_of_event(const char (&buffer)[N]) noexcept {
+ADAPTYST_DETAIL_INLINE text to_event_text(const char (&buffer)[N]) noexcept {
   const void* const end = __builtin_memchr(buffer, 0, N);
   return {buffer, end != nullptr ? static_cast<size_t>(static_cast<const char*>(end) - buffer) : N};
 }
 template <class Name>
-ADAPTYST_DETAIL_INLINE text text_of_event(const Name& name) noexcept {
-  return text_of(name);
+ADAPTYST_DETAIL_INLINE text to_event_text(const Name& name) noexcept {
+  return to_text(name);
 }
 
 // `Literal`: the name is in the site. Otherwise it comes with the event.
 template <bool Literal, class Name>
 ADAPTYST_DETAIL_INLINE text get_name(const site& marker, const Name& name) noexcept {
   if constexpr (Literal) return {marker.name, marker.name_bytes};
-  return text_of_event(name);
+  return to_event_text(name);
 }
 
 }}}  // namespace adaptyst::v1::detail
@@ -86,7 +86,7 @@ ADAPTYST_DETAIL_INLINE text get_name(const site& marker, const Name& name) noexc
 #define ADAPTYST_DETAIL_SITE(variable, kind, function, name)                                                \
   static ::adaptyst::detail::site variable {                                                                \
     ADAPTYST_DETAIL_IS_LITERAL(name) ? ::adaptyst::detail::literal_address(name) : nullptr,                 \
-        ADAPTYST_DETAIL_IS_LITERAL(name) ? ::adaptyst::detail::text_of(name).bytes : 0, __FILE__, function, \
+        ADAPTYST_DETAIL_IS_LITERAL(name) ? ::adaptyst::detail::to_text(name).bytes : 0, __FILE__, function, \
         static_cast<uint32_t>(__LINE__), kind, nullptr                                                      \
   }
 

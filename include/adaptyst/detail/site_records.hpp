@@ -12,8 +12,8 @@ inline const adaptyst_site* make_record(process& in, const site& marker, text na
                                         const payload_values* payload) noexcept {
   site_texts texts{};
   texts.name = name;
-  texts.file = text_of(marker.file);
-  texts.function = text_of(marker.function);
+  texts.file = to_text(marker.file);
+  texts.function = to_text(marker.function);
   texts.label = payload != nullptr ? payload->label : text{nullptr, 0};
   texts.attributes = payload != nullptr ? payload->names : nullptr;
   texts.attribute_count = payload != nullptr ? payload->count : 0;

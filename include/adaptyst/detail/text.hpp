@@ -19,18 +19,18 @@ struct terminated {
   const char* data;
   constexpr terminated(const char* name) noexcept : data(name) {}
 };
-constexpr text text_of(terminated name) noexcept {
+constexpr text to_text(terminated name) noexcept {
   return {name.data, name.data != nullptr ? __builtin_strlen(name.data) : 0};
 }
 
 template <size_t N>
-constexpr text text_of(const char (&literal)[N]) noexcept {
+constexpr text to_text(const char (&literal)[N]) noexcept {
   return {literal, N - 1};
 }
 
 // Anything with data() and size(): std::string_view, std::string, …
 template <class View>
-constexpr auto text_of(const View& name) noexcept -> decltype(text{name.data(), name.size()}) {
+constexpr auto to_text(const View& name) noexcept -> decltype(text{name.data(), name.size()}) {
   return {name.data(), name.size()};
 }
 

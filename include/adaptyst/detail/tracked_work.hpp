@@ -27,7 +27,7 @@ class tracked_work {
 template <class Runtime, class Name, class... Payload>
 tracked_work<Runtime> track_work(typename Runtime::stream, const Name& name, operation_kind, const char*, const char*,
                                  uint32_t, const Payload&...) noexcept {
-  return static_cast<void>(text_of(name)), tracked_work<Runtime>{};
+  return static_cast<void>(to_text(name)), tracked_work<Runtime>{};
 }
 template <class Runtime>
 void collect_tracked() noexcept {}

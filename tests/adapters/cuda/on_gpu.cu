@@ -31,7 +31,7 @@ void check(cudaError_t error, const char* what) {
   std::exit(77);
 }
 
-long long cycles_of(double microseconds) {
+long long to_cycles(double microseconds) {
   int khz = 0;
   check(cudaDeviceGetAttribute(&khz, cudaDevAttrClockRate, 0), "clock rate");
   return static_cast<long long>(microseconds * khz / 1000);
@@ -58,7 +58,7 @@ void spins(int count, bool tracked) {
   check(cudaStreamCreate(&stream), "stream");
   check(cudaEventCreate(&begin), "event");
   check(cudaEventCreate(&end), "event");
-  const long long cycles = cycles_of(200);
+  const long long cycles = to_cycles(200);
   spin<<<1, 1, 0, stream>>>(cycles);
   check(cudaStreamSynchronize(stream), "warm up");
   double total_ms = 0;
@@ -81,7 +81,7 @@ void spins(int count, bool tracked) {
 
 void streams() {
   cudaStream_t both[2];
-  const long long cycles = cycles_of(20000);
+  const long long cycles = to_cycles(20000);
   for (cudaStream_t& stream : both) check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "stream");
   ADAPTYST_REGION("launcher");
   for (const cudaStream_t stream : both) spin<<<1, 1, 0, stream>>>(cycles);

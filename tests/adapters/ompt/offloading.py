@@ -1,5 +1,5 @@
 """Target regions, kernels and copies of a program that offloads, against what the program says that it did."""
-from openmp_programs import Runtime, attribute, check_account, failures, kind_of, sources, total
+from openmp_programs import Runtime, attribute, check_account, failures, find_kind, sources, total
 
 TO_HOST = "-fopenmp-targets=x86_64-pc-linux-gnu"
 
@@ -15,11 +15,11 @@ def check(runtime):
     failures.equal(devices, 4, "the runtime has devices")
     failures.check("timed by the host" in said and said.count("adaptyst:") == 1, "whose times these are is said, once", said)
 
-    seen = [one for one in profile["regions"] if kind_of(one["path"][-1]).startswith("target")]
+    seen = [one for one in profile["regions"] if find_kind(one["path"][-1]).startswith("target")]
     failures.equal(total(seen, "count"), targets, "target regions")
     waits = [one for one in seen if one["kind"] == "wait"]
     failures.equal(total(waits, "count"), targets, "they are waits; LLVM 19 tells nothing of `nowait`")
-    names = {kind_of(one["path"][-1]) for one in seen}
+    names = {find_kind(one["path"][-1]) for one in seen}
     failures.equal(names, {"target", "target enter data", "target exit data", "target update"}, "what they are called")
 
     failures.equal(total(of_kind(profile, "kernel"), "count"), kernels, "kernels")
@@ -30,7 +30,7 @@ def check(runtime):
     failures.check(attribute(profile["regions"], "allocated_bytes") > 0, "bytes allocated")
     failures.equal(total(allocated, "count"), total(freed, "count"), "what is allocated is freed")
     for one in of_kind(profile, "kernel") + of_kind(profile, "copy_to") + allocated:
-        failures.check(kind_of(one["path"][-2]).startswith("target"), f"{one['path']} is below its target region")
+        failures.check(find_kind(one["path"][-2]).startswith("target"), f"{one['path']} is below its target region")
 
     found = {one["index"]: one for one in profile["devices"] if one["name"] == "OpenMP generic-64bit"}
     failures.equal(set(found), {0, 1}, "devices that were used")

@@ -64,13 +64,13 @@ def check_account(profile, what):
 KINDS = ("parallel", "teams", "loop", "sections", "target enter data", "target exit data", "target update", "target", "kernel")
 
 
-def kind_of(name):
+def find_kind(name):
     """Of a construct, without where it stands."""
     return next((kind for kind in KINDS if name.endswith(" " + kind) or name.startswith(kind + " @")), name)
 
 
 def shape(path):
-    return tuple(map(kind_of, path))
+    return tuple(map(find_kind, path))
 
 
 def regions(profile, *path):
