@@ -91,7 +91,7 @@ class event_device {
     release(item);
   }
 
-  void fly(work_item& item) noexcept {
+  void add_in_flight(work_item& item) noexcept {
     const std::lock_guard<std::mutex> held(lock_);
     item.next = nullptr;
     (last_ != nullptr ? last_->next : first_) = &item;

@@ -59,7 +59,7 @@ class tracked_work {
     if (item_ == nullptr) return;
     const typename Runtime::own_errors program;
     if (Runtime::record(item_->end, item_->on)) {
-      on_->fly(*item_);
+      on_->add_in_flight(*item_);
     } else {
       item_->tracked.abandon(operation_loss::device_lost);
       on_->give_back(*item_);
