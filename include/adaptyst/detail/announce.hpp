@@ -131,7 +131,7 @@ inline bool announce(uint32_t what, const adaptyst_object& object, adaptyst_answ
 // Takes over the clock that the answer brings, if there is none yet, and notes whose process this is and what is
 // wanted.
 template <class = void>
-inline void heed(process& in, const adaptyst_answer& answer) noexcept {
+inline void apply_answer(process& in, const adaptyst_answer& answer) noexcept {
   store(in.control.trace_entries, answer.trace_entries);
   if (load(in.control.clock.ns_per_tick) == 0 && answer.ns_per_tick != 0) {
     use_clock(in, {answer.ns_per_tick, answer.base_ticks, answer.base_ns});
@@ -162,7 +162,7 @@ inline bool announce_with_store(process& in, uint32_t what, const adaptyst_objec
     in.store_file = -1;
     system::call(__NR_close, given);
   }
-  heed(in, answer);
+  apply_answer(in, answer);
   heed_settings(in, settings);
   return true;
 }
