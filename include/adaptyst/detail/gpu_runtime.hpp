@@ -1,4 +1,5 @@
-// What the runtimes of CUDA and HIP have in common, which is all but the names: those are in `Api`, cuda.hpp's and hip.hpp's.
+// What the runtimes of CUDA and HIP have in common, which is all but the names: those are in `Api`, cuda.hpp's and
+// hip.hpp's.
 #ifndef ADAPTYST_DETAIL_GPU_RUNTIME_HPP
 #define ADAPTYST_DETAIL_GPU_RUNTIME_HPP
 
@@ -18,14 +19,14 @@ struct gpu_runtime {
 
 #ifndef ADAPTYST_DISABLE
   // While it lives: an error of ours is forgotten, one that the program has not asked for yet stays.
-  class own_errors {
+  class error_guard {
    public:
-    own_errors() noexcept : sound_(Api::peek_error() == Api::success) {}
-    ~own_errors() {
+    error_guard() noexcept : sound_(Api::peek_error() == Api::success) {}
+    ~error_guard() {
       if (sound_) static_cast<void>(Api::take_error());
     }
-    own_errors(const own_errors&) = delete;
-    own_errors& operator=(const own_errors&) = delete;
+    error_guard(const error_guard&) = delete;
+    error_guard& operator=(const error_guard&) = delete;
     bool is_sound() const noexcept { return sound_; }
 
    private:
@@ -33,14 +34,14 @@ struct gpu_runtime {
     bool sound_;
   };
   // While it lives, asking for events does not break a capture that another thread is at.
-  class beside_captures {
+  class capture_guard {
    public:
-    beside_captures() noexcept : exchanged_(Api::exchange_capture_mode(&mode_) == Api::success) {}
-    ~beside_captures() {
+    capture_guard() noexcept : exchanged_(Api::exchange_capture_mode(&mode_) == Api::success) {}
+    ~capture_guard() {
       if (exchanged_) static_cast<void>(Api::exchange_capture_mode(&mode_));
     }
-    beside_captures(const beside_captures&) = delete;
-    beside_captures& operator=(const beside_captures&) = delete;
+    capture_guard(const capture_guard&) = delete;
+    capture_guard& operator=(const capture_guard&) = delete;
 
    private:
     typename Api::capture_mode mode_ = Api::relaxed;  // before it is exchanged

@@ -57,7 +57,7 @@ class tracked_work {
   // What comes into the stream from now on does not belong to it. A second call does nothing.
   void end() noexcept {
     if (item_ == nullptr) return;
-    const typename Runtime::own_errors program;
+    const typename Runtime::error_guard program;
     if (Runtime::record(item_->end, item_->on)) {
       on_->add_in_flight(*item_);
     } else {
@@ -71,11 +71,11 @@ class tracked_work {
   template <class Submit>
   static tracked_work begin(typename Runtime::stream in, Submit&& submit_on) noexcept {
     tracked_work begun;
-    const typename Runtime::own_errors program;
+    const typename Runtime::error_guard program;
     event_device<Runtime>* const on = event_device<Runtime>::current();
     if (on == nullptr) return begun;
     if (program.is_sound()) {
-      const typename Runtime::beside_captures asking;
+      const typename Runtime::capture_guard asking;
       on->synchronise(false);
       on->collect(few_pending);
     }
@@ -120,9 +120,9 @@ tracked_work<Runtime> track_work(typename Runtime::stream in, const Name& name, 
 template <class Runtime>
 void collect_tracked() noexcept {
   if (!is_awake()) return;
-  const typename Runtime::own_errors program;
+  const typename Runtime::error_guard program;
   if (!program.is_sound()) return;
-  const typename Runtime::beside_captures asking;
+  const typename Runtime::capture_guard asking;
   event_device<Runtime>::for_each([](event_device<Runtime>& one) {
     one.synchronise(true);
     one.collect(event_device<Runtime>::max_in_flight);
