@@ -170,7 +170,7 @@ template <class = void>
 __attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN inline void pop_called_back(uint64_t token) noexcept {
   recorder* const r = open_recorder();
   if (r == nullptr) return;
-  pop_again(token);
+  pop_fast(token);
   if (r->guess != &r->root && (weight_around(*r) != 1 || r->guess->path->parent != current_path(*r)))
     store(r->guess, &r->root);
 }

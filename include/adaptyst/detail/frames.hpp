@@ -1,7 +1,7 @@
 // Regions that are open on a thread, innermost last: how they begin and end in its recorder.
 //
-// A region whose name is a literal, and which follows its like on this thread, takes the short way: push_again() and
-// pop_again() touch the recorder, two frames and one row, and call nothing. Whatever is not as it nearly always is goes
+// A region whose name is a literal, and which follows its like on this thread, takes the fast path: push_fast() and
+// pop_fast() touch the recorder, two frames and one row, and call nothing. Whatever is not as it nearly always is goes
 // the long way, push_frame() and pop_frame().
 #ifndef ADAPTYST_DETAIL_FRAMES_HPP
 #define ADAPTYST_DETAIL_FRAMES_HPP
@@ -178,9 +178,9 @@ __attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN inline uint64_t push_named(site
 
 // The short way in.
 template <class = void>
-__attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN inline uint64_t push_again(site& marker, uint32_t device,
-                                                                            const void* stack,
-                                                                            const void* code) noexcept {
+__attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN inline uint64_t push_fast(site& marker, uint32_t device,
+                                                                           const void* stack,
+                                                                           const void* code) noexcept {
   recorder* const opened = this_thread_recorder;
   if (ADAPTYST_DETAIL_UNLIKELY(reinterpret_cast<uintptr_t>(opened) <= 1 || is_being_written(*opened)))
     return push_named(marker, device, stack, code);
@@ -339,7 +339,7 @@ __attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN inline void pop_weighed(recorde
 
 // The fast path of an end, for the program's own recorder alone. What it books in an epoch that is over is not read.
 template <class = void>
-__attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN inline void pop_again(uint64_t token) noexcept {
+__attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN inline void pop_fast(uint64_t token) noexcept {
   recorder* const opened = this_thread_recorder;
   if (ADAPTYST_DETAIL_UNLIKELY(reinterpret_cast<uintptr_t>(opened) <= 1)) return;
   recorder& r = *opened;

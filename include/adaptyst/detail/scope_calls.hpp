@@ -15,7 +15,7 @@ ADAPTYST_DETAIL_COLD void end_left_out_elsewhere() noexcept {
 
 template <class>
 ADAPTYST_DETAIL_COLD uint64_t begin_named(site& marker, uint32_t device) noexcept {
-  return push_again(marker, device, ADAPTYST_DETAIL_STACK(), __builtin_return_address(0));
+  return push_fast(marker, device, ADAPTYST_DETAIL_STACK(), __builtin_return_address(0));
 }
 
 template <class>
@@ -26,7 +26,7 @@ ADAPTYST_DETAIL_COLD uint64_t begin_with(site& marker, text name, uint32_t devic
 
 template <class>
 ADAPTYST_DETAIL_COLD void leave_scope(uint64_t token) noexcept {
-  pop_again(token);
+  pop_fast(token);
 }
 
 }}}  // namespace adaptyst::v1::detail
