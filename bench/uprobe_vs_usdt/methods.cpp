@@ -120,7 +120,7 @@ const volatile unsigned char* find_code(study_function* function, const function
 void plain_event(std::size_t steps) { unmarked<study_plain>(steps); }
 
 std::vector<method> make_methods() {
-  const auto rows = std::make_shared<const kernel_rows>(true, audience::everybody, false);
+  const auto rows = std::make_shared<const kernel_rows>(true, process_filter::all, false);
   const auto at = [rows](uprobe_place place) {
     return [rows, place] { return std::make_unique<region_program>(rows, place); };
   };

@@ -119,7 +119,7 @@ context_probes::context_probes(bool with_faults, pid_t process, bool listed, con
                 "use Linux 6.10 or later, or context=none");
   if (loaded_ == nullptr) fail("cannot load the eBPF programs for context", errno);
   expect_multi(loaded_->progs.announce);
-  loaded_->rodata->filter = filter_for(listed ? audience::listed : audience::everybody);
+  loaded_->rodata->filter = filter_for(listed ? process_filter::listed : process_filter::all);
   loaded_->rodata->layout = layout_of_recorders();
   for (const auto& [call, reason] : reasons_of_calls)
     if (call < ADAPTYST_CONTEXT_SYSCALLS) loaded_->rodata->reasons[call] = static_cast<std::uint8_t>(reason);
@@ -157,8 +157,8 @@ void context_probes::attach(const std::string& file) {
   });
 }
 
-void context_probes::admit(pid_t process) const { lib::admit(processes(), process, {}); }
-void context_probes::dismiss(pid_t process) const { lib::dismiss(processes(), process); }
+void context_probes::add_process(pid_t process) const { lib::add_process(processes(), process, {}); }
+void context_probes::remove_process(pid_t process) const { lib::remove_process(processes(), process); }
 
 context_sums context_probes::read() const {
   context_sums sums;

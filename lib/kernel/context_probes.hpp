@@ -33,8 +33,8 @@ kernel_context sum_rows(const std::vector<adaptyst_context_row>& parts, bool wit
 class context_probes {
  public:
   // Loads the programs and attaches them to the kernel. `process`: whose threads may announce themselves, 0:
-  // everybody's; `listed`: only those of the processes that admit() has named. `among`: where functions without markers
-  // are regions as well, the rows of the markers; else null. Throws error.
+  // everybody's; `listed`: only those of the processes that add_process() has named. `among`: where functions without
+  // markers are regions as well, the rows of the markers; else null. Throws error.
   context_probes(bool with_faults, pid_t process, bool listed, const kernel_rows* among);
   ~context_probes();
   context_probes(const context_probes&) = delete;
@@ -42,8 +42,8 @@ class context_probes {
 
   // Listens to the threads that run this file's code, if that has not been done. Throws error. Thread-safe.
   void attach(const std::string& file);
-  void admit(pid_t process) const;
-  void dismiss(pid_t process) const;
+  void add_process(pid_t process) const;
+  void remove_process(pid_t process) const;
 
   // All that threads have come back from so far.
   context_sums read() const;
@@ -54,7 +54,7 @@ class context_probes {
   // The map of threads that have announced themselves, for programs that ask which region one is in, or add to it.
   int threads() const;
   int function_stacks() const;  // -1: functions without markers are no regions
-  // The map of processes that admit() has named.
+  // The map of processes that add_process() has named.
   int processes() const;
 
  private:

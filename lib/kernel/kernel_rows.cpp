@@ -20,7 +20,7 @@ namespace {
 
 }  // namespace
 
-kernel_rows::kernel_rows(bool multi, audience whose, bool among_functions)
+kernel_rows::kernel_rows(bool multi, process_filter whose, bool among_functions)
     : multi_(multi), programs_(open_programs(region_bpf__open, region_bpf__destroy)) {
   if (programs_ == nullptr) fail_to_load(errno);
   if (multi) expect_multi(programs_->progs.region_end);
@@ -28,7 +28,7 @@ kernel_rows::kernel_rows(bool multi, audience whose, bool among_functions)
   programs_->rodata->among_functions = among_functions ? 1 : 0;
   bpf_program__set_autoload(programs_->progs.empty, false);
   if (!among_functions) bpf_map__set_autocreate(programs_->maps.stacks, false);
-  if (whose != audience::listed) bpf_map__set_max_entries(programs_->maps.processes, 1);
+  if (whose != process_filter::listed) bpf_map__set_max_entries(programs_->maps.processes, 1);
   if (const int failed = region_bpf__load(programs_.get()); failed != 0) fail_to_load(-failed);
 }
 kernel_rows::kernel_rows(kernel_rows&&) noexcept = default;
@@ -40,10 +40,10 @@ uprobe_link kernel_rows::attach(const uprobe_file& file, const std::vector<uprob
                 : uprobe_link::attach_perf(programs_->progs.region_end, file, places);
 }
 
-void kernel_rows::admit(pid_t process, const adaptyst_kernel_process& known) const {
-  lib::admit(processes(), process, known);
+void kernel_rows::add_process(pid_t process, const adaptyst_kernel_process& known) const {
+  lib::add_process(processes(), process, known);
 }
-void kernel_rows::dismiss(pid_t process) const { lib::dismiss(processes(), process); }
+void kernel_rows::remove_process(pid_t process) const { lib::remove_process(processes(), process); }
 
 measured kernel_rows::read() const {
   measured all;

@@ -10,8 +10,8 @@
 
 #include "../../probes/record.h"
 #include "../profile/measured.hpp"
-#include "audience.hpp"
 #include "bpf_loading.hpp"
+#include "process_filter.hpp"
 #include "uprobe_link.hpp"
 
 struct region_bpf;
@@ -22,7 +22,7 @@ class kernel_rows {
  public:
   // `multi`: to be attached by uprobe_multi links. `among_functions`: regions may stand below functions that carry no
   // markers, see function_probes. Throws error.
-  kernel_rows(bool multi, audience whose, bool among_functions);
+  kernel_rows(bool multi, process_filter whose, bool among_functions);
   kernel_rows(kernel_rows&&) noexcept;
   kernel_rows& operator=(kernel_rows&&) noexcept;
   ~kernel_rows();
@@ -31,8 +31,8 @@ class kernel_rows {
   uprobe_link attach(const uprobe_file& file, const std::vector<uprobe_place>& places, pid_t process) const;
 
   // Lists a process, or takes it off the list.
-  void admit(pid_t process, const adaptyst_kernel_process& known) const;
-  void dismiss(pid_t process) const;
+  void add_process(pid_t process, const adaptyst_kernel_process& known) const;
+  void remove_process(pid_t process) const;
 
   // All rows, what is known of their paths, and what was lost in the kernel.
   measured read() const;

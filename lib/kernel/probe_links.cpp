@@ -33,8 +33,8 @@ probe_links::probe_links(pid_t process, bool listed, bool among_functions)
 probe_links::~probe_links() { stop(); }
 
 kernel_rows probe_links::load() const {
-  if (listed_) return kernel_rows(multi_, audience::listed, among_functions_);
-  return kernel_rows(multi_, multi_ ? audience::everybody : audience::this_process, among_functions_);
+  if (listed_) return kernel_rows(multi_, process_filter::listed, among_functions_);
+  return kernel_rows(multi_, multi_ ? process_filter::all : process_filter::this_process, among_functions_);
 }
 
 std::string probe_links::mechanism() const {
@@ -62,9 +62,9 @@ bool probe_links::try_point(unsigned point) {
   const trial_site site = find_trial_site();
   point_ = point;
   attach_file(site.file, {{site.offset + point, 0}}, getpid());
-  if (listed_) rows_.admit(getpid(), {});
+  if (listed_) rows_.add_process(getpid(), {});
   const trial tried = try_hits(trial_hits, trial_path);
-  if (listed_) rows_.dismiss(getpid());
+  if (listed_) rows_.remove_process(getpid());
   const bool counted = rows_.read().rows[trial_path].count == std::uint64_t{stopwatch_rounds} * trial_hits;
   rows_.forget(trial_path);
   if (tried.state_kept && counted && (point == safe_point || tried.is_call)) {

@@ -60,7 +60,7 @@ sampler::sampler(const context_probes& of, const sampler_options& options)
   int failed = bpf_map__reuse_fd(loaded_->maps.threads, of.threads());
   if (failed == 0 && of.function_stacks() >= 0) failed = bpf_map__reuse_fd(loaded_->maps.stacks, of.function_stacks());
   else if (failed == 0) failed = bpf_map__set_autocreate(loaded_->maps.stacks, false);
-  if (failed == 0 && options.whose == audience::listed)
+  if (failed == 0 && options.whose == process_filter::listed)
     failed = bpf_map__reuse_fd(loaded_->maps.processes, of.processes());
   else if (failed == 0) failed = bpf_map__set_max_entries(loaded_->maps.processes, 1);
   if (failed == 0) failed = samples_bpf__load(loaded_.get());

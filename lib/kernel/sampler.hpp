@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "../profile/samples.hpp"
-#include "audience.hpp"
 #include "bpf_loading.hpp"
+#include "process_filter.hpp"
 
 struct samples_bpf;
 
@@ -18,7 +18,7 @@ namespace adaptyst::lib {
 class context_probes;
 
 struct sampler_options {
-  audience whose = audience::this_process;
+  process_filter whose = process_filter::this_process;
   std::uint64_t frequency = 997;  // mean, in Hz on each processor
   std::uint32_t max_stacks = 0;   // that are kept; 0: as many as usual
 };

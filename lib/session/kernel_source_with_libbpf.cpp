@@ -41,7 +41,9 @@ class kernel_source final : public source {
   }
 
   void start() override { links_.start(); }
-  void admit(target& one, std::uint64_t object) override { links_.rows().admit(one.id(), {object, one.state()}); }
+  void add_process(target& one, std::uint64_t object) override {
+    links_.rows().add_process(one.id(), {object, one.state()});
+  }
   void adopt(const std::string& file) override { links_.attach(file); }
 
   probed_functions probe(const std::vector<std::string>& functions, pid_t process,
@@ -71,8 +73,8 @@ class kernel_source final : public source {
     }
   }
 
-  void dismiss(const std::vector<pid_t>& ended) override {
-    for (const pid_t one : ended) links_.rows().dismiss(one);
+  void remove_processes(const std::vector<pid_t>& ended) override {
+    for (const pid_t one : ended) links_.rows().remove_process(one);
     if (functions_ && !ended.empty() && !functions_->follows_family()) functions_->release(ended);
   }
 

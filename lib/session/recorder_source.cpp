@@ -22,12 +22,12 @@ class recorder_source final : public source {
   std::vector<unsigned> capabilities() const override { return {}; }
 
   void start() override {}
-  void admit(target& one, std::uint64_t) override { one.wake(); }
+  void add_process(target& one, std::uint64_t) override { one.wake(); }
   void adopt(const std::string&) override {}  // its markers have taken over the others' state by themselves
   probed_functions probe(const std::vector<std::string>&, pid_t, const std::vector<std::string>*, int) override {
     throw error("cannot probe functions with engine=inline", "functions", 0, "they need engine=ebpf");
   }
-  void dismiss(const std::vector<pid_t>&) override {}
+  void remove_processes(const std::vector<pid_t>&) override {}
   reading read(const recorders& from) override { return {&from(), true}; }
   void stop() override {}  // each target puts its own to sleep
 

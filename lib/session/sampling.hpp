@@ -15,7 +15,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "../kernel/audience.hpp"
+#include "../kernel/process_filter.hpp"
 #include "../kernel/sampler.hpp"
 #include "../profile/measured.hpp"
 #include "../profile/samples.hpp"
@@ -31,7 +31,7 @@ struct sampled_stack;
 class sampling {
  public:
   // `of` must outlive it. Throws error.
-  sampling(const options& asked, const context_probes& of, audience whose)
+  sampling(const options& asked, const context_probes& of, process_filter whose)
       : sampler_(of, {whose, asked.sample_frequency, 0}) {}
 
   // Of a process that is new, or may have loaded something.

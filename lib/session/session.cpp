@@ -106,7 +106,7 @@ void session::start_with(std::unique_ptr<source> chosen, clock_pair before) {
 
 void session::listen_to_own() {
   miss(own_->id(), foreign_objects());
-  source_->admit(*own_, 0);
+  source_->add_process(*own_, 0);
   for (const std::string& file : own_->files()) {
     beside_the_rest([&] { source_->adopt(file); });
     constructs_.expect(own_->id(), file);
@@ -153,7 +153,7 @@ void session::expect(target& one) {
   if (!context_) return;
   if (!context_->takes_samples() && !has_markers(one.command())) context_->sample_unmarked(options_);
   if (!context_->takes_samples() && !context_->samples_unmarked()) return;
-  context_->admit(one.id());  // it may have no markers
+  context_->add_process(one.id());  // it may have no markers
   context_->call(one.id(), one.command());
   one.start_now();  // it has not waited for us
 }
@@ -169,7 +169,7 @@ void session::look_at_unmarked() {
     context_->look_at(all[at]);
     for (const pid_t child : find_children(all[at])) {
       if (unmarked_.size() >= max_children && unmarked_.count(child) == 0) continue;
-      if (unmarked_.insert(child).second) context_->admit(child);
+      if (unmarked_.insert(child).second) context_->add_process(child);
       all.push_back(child);
     }
   }
@@ -178,7 +178,7 @@ void session::look_at_unmarked() {
 // Before its threads are in a new epoch.
 void session::prepare(const target& one, const std::vector<process_object>& objects) {
   if (!context_) return;
-  context_->admit(one.id());
+  context_->add_process(one.id());
   look_for_symbols(one);
   for (const process_object& object : objects) context_->attach(object.file);
 }
@@ -186,7 +186,7 @@ void session::prepare(const target& one, const std::vector<process_object>& obje
 void session::begin(target& one, const std::vector<process_object>& objects) {
   prepare(one, objects);
   one.claim(terms_);
-  source_->admit(one, objects.empty() ? 0 : objects.front().control_block);
+  source_->add_process(one, objects.empty() ? 0 : objects.front().control_block);
   for (const process_object& object : objects) {
     source_->adopt(object.file);
     constructs_.expect(one.id(), object.file);
@@ -196,7 +196,7 @@ void session::begin(target& one, const std::vector<process_object>& objects) {
 void session::announce(target& one, const std::vector<process_object>& objects, std::uint64_t told) {
   has_heard_of_markers_ = true;
   prepare(one, objects);
-  source_->admit(one, told);
+  source_->add_process(one, told);
   for (const process_object& object : objects) {
     if (object.control_block == told) source_->adopt(object.file);
     constructs_.expect(one.id(), object.file);
@@ -220,8 +220,8 @@ void session::miss(pid_t process, const std::vector<foreign_object>& objects) {
 
 void session::forget() {
   const pid_t process = targets_.back()->id();
-  source_->dismiss({process});
-  if (context_) context_->dismiss(process);
+  source_->remove_processes({process});
+  if (context_) context_->remove_process(process);
   targets_.pop_back();
 }
 
@@ -283,14 +283,14 @@ void session::refresh(how_much to_read) {
     if (one->is_running()) {
       for (const process_object& object : one->changed_objects()) adopt(object.file);
       // Objects go, and the first one known may be one whose markers have never been awake.
-      if (probes_functions_ && one->state() != 0) source_->admit(*one, 0);
+      if (probes_functions_ && one->state() != 0) source_->add_process(*one, 0);
     } else if (!one->is_settled() && !is_there(one->id())) {
-      if (context_) context_->dismiss(one->id());
+      if (context_) context_->remove_process(one->id());
       ended.push_back(one->id());
       one->settle();
     }
   }
-  if (!ended.empty()) source_->dismiss(ended);
+  if (!ended.empty()) source_->remove_processes(ended);
 }
 
 void session::poll() {

@@ -58,7 +58,7 @@ class source {
   virtual void start() = 0;
   // To this process as well, whose recorders are claimed. `object`: address of a control block in it; 0: not known.
   // Throws error.
-  virtual void admit(target& one, std::uint64_t object) = 0;
+  virtual void add_process(target& one, std::uint64_t object) = 0;
   // To the markers of an ELF file. Throws error. Thread-safe.
   virtual void adopt(const std::string& file) = 0;
   // To functions of a process: FILE:PATTERN, or sets. `command`: of one that is about to begin, then with all that it
@@ -66,7 +66,7 @@ class source {
   virtual probed_functions probe(const std::vector<std::string>& functions, pid_t process,
                                  const std::vector<std::string>* command, int threads) = 0;
   // No longer to these processes, which have ended.
-  virtual void dismiss(const std::vector<pid_t>& ended) = 0;
+  virtual void remove_processes(const std::vector<pid_t>& ended) = 0;
 
   // All that has ended so far.
   virtual reading read(const recorders& from) = 0;

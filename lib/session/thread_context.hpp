@@ -26,8 +26,8 @@ class thread_context {
   virtual int threads() const = 0;  // see context_probes
 
   // Before the process's threads are in a new epoch, in which they announce themselves.
-  virtual void admit(pid_t process) = 0;
-  virtual void dismiss(pid_t process) = 0;
+  virtual void add_process(pid_t process) = 0;
+  virtual void remove_process(pid_t process) = 0;
   // A file with markers. Complains of one that cannot be probed. Thread-safe.
   virtual void attach(const std::string& file) = 0;
   // What the process's stacks are made of, while it can be told.

@@ -12,7 +12,7 @@ class probed_threads final : public thread_context {
  public:
   probed_threads(const options& asked, subject whose, const kernel_rows* among)
       : probes_(asked.context.faults, whose.process, whose.is_listed, among),
-        heard_(whose.is_listed ? audience::listed : audience::this_process) {
+        heard_(whose.is_listed ? process_filter::listed : process_filter::this_process) {
     if (asked.wants_samples()) beside_the_rest([&] { sampling_.emplace(asked, probes_, heard_); });
     if (asked.context.counters) beside_the_rest([&] { counters_.emplace(probes_, hardware_events()); });
   }
@@ -20,8 +20,8 @@ class probed_threads final : public thread_context {
   bool takes_samples() const override { return sampling_.has_value(); }
   int threads() const override { return probes_.threads(); }
 
-  void admit(pid_t process) override { probes_.admit(process); }
-  void dismiss(pid_t process) override { probes_.dismiss(process); }
+  void add_process(pid_t process) override { probes_.add_process(process); }
+  void remove_process(pid_t process) override { probes_.remove_process(process); }
   void attach(const std::string& file) override {
     beside_the_rest([&] { probes_.attach(file); });
   }
@@ -73,7 +73,7 @@ class probed_threads final : public thread_context {
   std::uint64_t cost_of_context_ns() const { return probes_.cost_ns() + (counters_ ? counters_->cost_ns() : 0); }
 
   context_probes probes_;
-  const audience heard_;
+  const process_filter heard_;
   std::optional<counter_probes> counters_;
   std::optional<sampling> sampling_, unmarked_;
 };

@@ -9,9 +9,9 @@
 #include "../../probes/context_record.h"
 #include "catch.hpp"
 #include "kernel/attach_point.hpp"
-#include "kernel/audience.hpp"
 #include "kernel/context_probes.hpp"
 #include "kernel/function_probes.hpp"
+#include "kernel/process_filter.hpp"
 #include "kernel/summed_rows.hpp"
 #include "kernel/uprobe_multi.hpp"
 
@@ -93,13 +93,13 @@ TEST_CASE("links for many probes are those of Linux 6.10 and later") {
 }
 
 TEST_CASE("programs listen to everybody, to this process, or to those that are listed") {
-  const adaptyst_kernel_filter all = lib::filter_for(lib::audience::everybody);
+  const adaptyst_kernel_filter all = lib::filter_for(lib::process_filter::all);
   CHECK(all.pid == 0);
   CHECK(all.listed == 0);
-  const adaptyst_kernel_filter own = lib::filter_for(lib::audience::this_process);
+  const adaptyst_kernel_filter own = lib::filter_for(lib::process_filter::this_process);
   CHECK(own.pid == static_cast<std::uint32_t>(getpid()));
   CHECK(own.listed == 0);
-  const adaptyst_kernel_filter listed = lib::filter_for(lib::audience::listed);
+  const adaptyst_kernel_filter listed = lib::filter_for(lib::process_filter::listed);
   CHECK(listed.pid == 0);
   CHECK(listed.listed == 1);
 }

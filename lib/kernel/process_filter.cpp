@@ -1,4 +1,4 @@
-#include "audience.hpp"
+#include "process_filter.hpp"
 
 #include <bpf/bpf.h>
 #include <sys/stat.h>
@@ -16,10 +16,10 @@ constexpr ino_t first_pid_namespace = 0xEFFFFFFC;  // PROC_PID_INIT_INO
 
 }  // namespace
 
-adaptyst_kernel_filter filter_for(audience whose) {
+adaptyst_kernel_filter filter_for(process_filter whose) {
   adaptyst_kernel_filter filter{};
-  if (whose == audience::listed) filter.listed = 1;
-  if (whose == audience::this_process) filter.pid = static_cast<std::uint32_t>(getpid());
+  if (whose == process_filter::listed) filter.listed = 1;
+  if (whose == process_filter::this_process) filter.pid = static_cast<std::uint32_t>(getpid());
   struct stat space {};
   if (stat("/proc/self/ns/pid", &space) != 0)
     throw error("cannot find the PID namespace in /proc/self/ns/pid", errno, "mount /proc");
@@ -30,13 +30,13 @@ adaptyst_kernel_filter filter_for(audience whose) {
   return filter;
 }
 
-void admit(int map, pid_t process, const adaptyst_kernel_process& known) {
+void add_process(int map, pid_t process, const adaptyst_kernel_process& known) {
   const auto key = static_cast<std::uint32_t>(process);
   if (bpf_map_update_elem(map, &key, &known, BPF_ANY) != 0)
     throw error("cannot list a process for the eBPF programs", errno, "observe fewer processes at once");
 }
 
-void dismiss(int map, pid_t process) {
+void remove_process(int map, pid_t process) {
   const auto key = static_cast<std::uint32_t>(process);
   bpf_map_delete_elem(map, &key);
 }
