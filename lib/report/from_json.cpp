@@ -10,23 +10,23 @@
 
 #include "../profile/fields.hpp"
 #include "../profile/measured.hpp"
-#include "json_place.hpp"
+#include "json_value.hpp"
 #include "words.hpp"
 
 namespace adaptyst { inline namespace v1 {
 
 namespace {
 
-using lib::json_place;
+using lib::json_value;
 namespace listed = lib::listed;
 
 // Looks at what a list has beside the members, by its name.
-const auto not_looked_at = [](const json_place&) {};
+const auto not_looked_at = [](const json_value&) {};
 
 template <class Struct, class Beside = decltype(not_looked_at)>
-void read_object(Struct& to, const json_place& at, const Beside& beside = not_looked_at);
+void read_object(Struct& to, const json_value& at, const Beside& beside = not_looked_at);
 
-std::uint64_t read_id(const json_place& at) {
+std::uint64_t read_id(const json_value& at) {
   const std::string& digits = at.text();
   std::uint64_t id = 0;
   for (const char c : digits) {
@@ -39,7 +39,7 @@ std::uint64_t read_id(const json_place& at) {
 }
 
 template <class Enum>
-Enum word(const json_place& at) {
+Enum word(const json_value& at) {
   constexpr bool of_region = std::is_same_v<Enum, region_kind>;  // which is no metric
   constexpr std::size_t count = lib::words<Enum>.size() - (of_region ? 1 : 0);
   const std::optional<Enum> found = lib::from_word<Enum>(at.text());
@@ -48,31 +48,31 @@ Enum word(const json_place& at) {
   return *found;
 }
 
-void read(std::uint64_t& to, const json_place& at, listed::form as = listed::plain) {
+void read(std::uint64_t& to, const json_value& at, listed::form as = listed::plain) {
   if (at.is_null() && (as == listed::timed || as == listed::id_or_none)) return;
   to = as == listed::id || as == listed::id_or_none ? read_id(at) : at.count();
 }
 
-void read(std::uint32_t& to, const json_place& at, listed::form /*plain*/) {
+void read(std::uint32_t& to, const json_value& at, listed::form /*plain*/) {
   to = static_cast<std::uint32_t>(at.count(std::numeric_limits<std::uint32_t>::max()));
 }
 
-void read(std::int64_t& to, const json_place& at, listed::form /*plain*/) { to = at.integer(); }
+void read(std::int64_t& to, const json_value& at, listed::form /*plain*/) { to = at.integer(); }
 
 // JSON cannot tell a number that is none from one that is infinite.
-void read(double& to, const json_place& at, listed::form /*plain*/ = listed::plain) {
+void read(double& to, const json_value& at, listed::form /*plain*/ = listed::plain) {
   to = at.is_null() ? std::numeric_limits<double>::quiet_NaN() : at.number();
 }
 
-void read(std::string& to, const json_place& at, listed::form /*plain*/) { to = at.text(); }
+void read(std::string& to, const json_value& at, listed::form /*plain*/) { to = at.text(); }
 
 template <class Value>
-void read(Value& to, const json_place& at, listed::form /*plain*/) {
+void read(Value& to, const json_value& at, listed::form /*plain*/) {
   if constexpr (std::is_enum_v<Value>) to = word<Value>(at);
   else read_object(to, at);
 }
 
-void read(std::optional<double>& to, const json_place& at, listed::form as) {
+void read(std::optional<double>& to, const json_value& at, listed::form as) {
   if (at.is_null()) return;
   if (at.number() < 0) at.fail("a number of at least 0");
   if (as == listed::fraction && at.number() > 1) at.fail("at most 1");
@@ -80,13 +80,13 @@ void read(std::optional<double>& to, const json_place& at, listed::form as) {
 }
 
 template <class Value>
-void read(std::optional<Value>& to, const json_place& at, listed::form as) {
+void read(std::optional<Value>& to, const json_value& at, listed::form as) {
   if (!at.is_null()) read(to.emplace(), at, as);
 }
 
-void read(histogram& to, const json_place& at, listed::form /*plain*/) {
+void read(histogram& to, const json_value& at, listed::form /*plain*/) {
   for (std::size_t index = 0; index != at.size(); ++index) {
-    const json_place pair = at[index];
+    const json_value pair = at[index];
     if (pair.size() != 2) pair.fail("a pair of bucket and count");
     const auto bucket = static_cast<unsigned>(pair[std::size_t{0}].count(ADAPTYST_HISTOGRAM_BUCKETS - 1));
     const std::uint64_t times = pair[1].count();
@@ -97,13 +97,13 @@ void read(histogram& to, const json_place& at, listed::form /*plain*/) {
 }
 
 // A later version may have more reasons: what it lost is lost all the same.
-void read(losses& to, const json_place& at, listed::form /*plain*/) {
+void read(losses& to, const json_value& at, listed::form /*plain*/) {
   at.require_object();
   for (const auto& entry : at.value().items())
     to[lib::from_word<loss_reason>(entry.key()).value_or(loss_reason::other)] += at[entry.key()].count();
 }
 
-void read(std::map<budget_step, std::uint64_t>& to, const json_place& at, listed::form /*plain*/) {
+void read(std::map<budget_step, std::uint64_t>& to, const json_value& at, listed::form /*plain*/) {
   at.require_object();
   for (const auto& entry : at.value().items()) {
     const std::optional<budget_step> step = lib::step_from_word(entry.key());
@@ -112,26 +112,26 @@ void read(std::map<budget_step, std::uint64_t>& to, const json_place& at, listed
   }
 }
 
-void read(std::map<std::string, attribute>& to, const json_place& at, listed::form /*plain*/) {
+void read(std::map<std::string, attribute>& to, const json_value& at, listed::form /*plain*/) {
   at.require_object();
   for (const auto& entry : at.value().items())
-    read_object(to[entry.key()], at[entry.key()], [](const json_place& per_second) {
+    read_object(to[entry.key()], at[entry.key()], [](const json_value& per_second) {
       double rate = 0;
       read(rate, per_second);
     });
 }
 
-void read(std::map<std::string, std::string>& to, const json_place& at, listed::form /*plain*/) {
+void read(std::map<std::string, std::string>& to, const json_value& at, listed::form /*plain*/) {
   at.require_object();
   for (const auto& entry : at.value().items()) to[entry.key()] = at[entry.key()].text();
 }
 
-void read(std::map<std::string, std::uint64_t>& to, const json_place& at, listed::form /*plain*/) {
+void read(std::map<std::string, std::uint64_t>& to, const json_value& at, listed::form /*plain*/) {
   at.require_object();
   for (const auto& entry : at.value().items()) to[entry.key()] = at[entry.key()].count();
 }
 
-void read(std::vector<std::string>& path, const json_place& at, listed::form /*plain*/) {
+void read(std::vector<std::string>& path, const json_value& at, listed::form /*plain*/) {
   if (at.size() == 0 || at.size() > lib::max_path_names)
     at.fail(fmt::format("from 1 to {} names", lib::max_path_names));
   for (std::size_t index = 0; index != at.size(); ++index) path.push_back(at[index].text());
@@ -143,7 +143,7 @@ constexpr std::size_t max_names = std::size_t{1} << 26;
 class path_reader {
  public:
   // Of the row that was read there; rows above it were given before.
-  std::vector<std::string> read_path(const region& row, const json_place& at) {
+  std::vector<std::string> read_path(const region& row, const json_value& at) {
     std::vector<std::string> path;
     if (at.has("path")) {
       read(path, at["path"], listed::plain);
@@ -170,11 +170,11 @@ class path_reader {
   std::size_t names_ = 0;
 };
 
-void read(std::vector<region>& to, const json_place& at, listed::form /*plain*/) {
+void read(std::vector<region>& to, const json_value& at, listed::form /*plain*/) {
   path_reader paths;
   to.reserve(at.size());  // what was read stays where it is
   for (std::size_t index = 0; index != at.size(); ++index) {
-    const json_place there = at[index];
+    const json_value there = at[index];
     region& row = to.emplace_back();
     read_object(row, there);
     row.path = paths.read_path(row, there);
@@ -182,21 +182,21 @@ void read(std::vector<region>& to, const json_place& at, listed::form /*plain*/)
   }
 }
 
-void read(std::vector<last_region>& to, const json_place& at, listed::form /*plain*/) {
+void read(std::vector<last_region>& to, const json_value& at, listed::form /*plain*/) {
   for (std::size_t index = 0; index != at.size(); ++index) read_object(to.emplace_back(), at[index]);
 }
 
 // They follow from the rest, by what this version knows of such.
-void read(std::vector<finding>& /*to*/, const json_place& at, listed::form /*plain*/) { at.size(); }
+void read(std::vector<finding>& /*to*/, const json_value& at, listed::form /*plain*/) { at.size(); }
 
-void read(std::vector<device_usage>& to, const json_place& at, listed::form /*plain*/) {
+void read(std::vector<device_usage>& to, const json_value& at, listed::form /*plain*/) {
   for (std::size_t index = 0; index != at.size(); ++index)
-    read_object(to.emplace_back(), at[index], [&](const json_place& id) {
+    read_object(to.emplace_back(), at[index], [&](const json_value& id) {
       if (id.count() != index) id.fail(fmt::format("{}, its place in the list", index));
     });
 }
 
-void check_engine(const json_place& at) {
+void check_engine(const json_value& at) {
   const std::string& all = at.text();
   for (std::size_t from = 0; !all.empty() && from <= all.size();) {
     const std::size_t end = std::min(all.find(" | ", from), all.size());
@@ -209,9 +209,9 @@ void check_engine(const json_place& at) {
 
 // Members that contradict each other.
 template <class Struct>
-void check(Struct& /*read*/, const json_place& /*at*/) {}
+void check(Struct& /*read*/, const json_value& /*at*/) {}
 
-void check(region& row, const json_place& at) {
+void check(region& row, const json_value& at) {
   for (const char* const key : {"total_ns", "self_ns", "min_ns", "max_ns"})
     if (row.durations.count() != 0 && at[key].is_null()) at[key].fail("a time, since there is a histogram");
   if (row.min_ns > row.max_ns) at["min_ns"].fail("at most max_ns");
@@ -219,18 +219,18 @@ void check(region& row, const json_place& at) {
   else row.count_variance = row.total_variance = std::nullopt;
 }
 
-void check(profile& /*read*/, const json_place& at) { check_engine(at["engine"]); }
+void check(profile& /*read*/, const json_value& at) { check_engine(at["engine"]); }
 
 template <class Struct, class Beside>
 struct reader {
   Struct& to;
-  const json_place& at;
+  const json_value& at;
   const Beside& beside;
 
   template <class Value>
   void operator()(const listed::member<Struct, Value>& one) const {
     if (!at.has(one.name)) return;
-    const json_place there = at[one.name];
+    const json_value there = at[one.name];
     if (one.in == listed::sometimes && one.as == listed::plain && there.is_null())
       there.fail("a value, or no such key");
     read(to.*one.at, there, one.as);
@@ -256,7 +256,7 @@ std::vector<const char*> keys(bool required) {
 }
 
 template <class Struct, class Beside>
-void read_object(Struct& to, const json_place& at, const Beside& beside) {
+void read_object(Struct& to, const json_value& at, const Beside& beside) {
   static const std::vector<const char*> required = keys<Struct>(true);
   static const std::vector<const char*> optional = keys<Struct>(false);
   at.require_keys(required, optional);
@@ -264,12 +264,12 @@ void read_object(Struct& to, const json_place& at, const Beside& beside) {
   check(to, at);
 }
 
-std::vector<process_info> read_processes(const json_place& all) {
+std::vector<process_info> read_processes(const json_value& all) {
   std::vector<process_info> made;
-  const json_place first = all["process"];
+  const json_value first = all["process"];
   if (!first.is_null()) read_object(made.emplace_back(), first);
   if (!all.has("processes")) return made;
-  const json_place list = all["processes"];
+  const json_value list = all["processes"];
   if (list.size() < 2) list.fail("at least two processes");
   if (list[std::size_t{0}].value() != first.value()) first.fail("the first of \"processes\"");
   for (std::size_t index = 1; index != list.size(); ++index) read_object(made.emplace_back(), list[index]);
@@ -280,7 +280,7 @@ std::vector<process_info> read_processes(const json_place& all) {
 
 profile from_json(std::string_view text) {
   const nlohmann::json parsed = lib::parse_json(text);
-  const json_place all(parsed);
+  const json_value all(parsed);
   all.require_object();
   // Said before what a later schema may have added is called wrong.
   if (all.has("schema") && all["schema"].count() != 1) all["schema"].fail("1, all that this version reads");

@@ -1,6 +1,6 @@
 // Reads JSON that must have one shape, and says where it has not.
-#ifndef ADAPTYST_LIB_REPORT_JSON_PLACE_HPP
-#define ADAPTYST_LIB_REPORT_JSON_PLACE_HPP
+#ifndef ADAPTYST_LIB_REPORT_JSON_VALUE_HPP
+#define ADAPTYST_LIB_REPORT_JSON_VALUE_HPP
 
 #include <cstdint>
 #include <limits>
@@ -17,19 +17,19 @@ nlohmann::json parse_json(std::string_view text);
 
 // A value and the way to it. It refers to the place above, which must outlive it. Everything throws error, with a JSON
 // pointer (RFC 6901), where the value is not what is asked for.
-class json_place {
+class json_value {
  public:
-  explicit json_place(const nlohmann::json& root) : value_(root) {}
+  explicit json_value(const nlohmann::json& root) : value_(root) {}
 
   // An object with these keys, all of the first and any of the second, and no others.
   void require_keys(const std::vector<const char*>& all, const std::vector<const char*>& any) const;
   void require_object() const;
   bool has(const char* key) const { return value_.contains(key); }
-  json_place operator[](const std::string& key) const;
+  json_value operator[](const std::string& key) const;
 
   // The number of elements; the value must be an array.
   std::size_t size() const;
-  json_place operator[](std::size_t index) const;
+  json_value operator[](std::size_t index) const;
 
   bool is_null() const { return value_.is_null(); }
   std::uint64_t count(std::uint64_t most = std::numeric_limits<std::uint64_t>::max()) const;
@@ -41,13 +41,13 @@ class json_place {
   [[noreturn]] void fail(const std::string& expected) const;
 
  private:
-  json_place(const nlohmann::json& value, const json_place& above, std::string key)
+  json_value(const nlohmann::json& value, const json_value& above, std::string key)
       : value_(value), above_(&above), key_(std::move(key)) {}
   [[noreturn]] void complain(const std::string& what) const;
   std::string pointer() const;
 
   const nlohmann::json& value_;
-  const json_place* above_ = nullptr;
+  const json_value* above_ = nullptr;
   std::string key_;
 };
 

@@ -1,4 +1,4 @@
-#include "json_place.hpp"
+#include "json_value.hpp"
 
 #include <fmt/format.h>
 
@@ -99,22 +99,22 @@ json parse_json(std::string_view text) {
   }
 }
 
-std::string json_place::pointer() const { return above_ == nullptr ? std::string() : beneath(above_->pointer(), key_); }
+std::string json_value::pointer() const { return above_ == nullptr ? std::string() : beneath(above_->pointer(), key_); }
 
-void json_place::fail(const std::string& expected) const {
+void json_value::fail(const std::string& expected) const {
   complain(fmt::format("expected {}; found {}", expected, shown(value_)));
 }
 
-void json_place::complain(const std::string& what) const {
+void json_value::complain(const std::string& what) const {
   const std::string where = pointer();
   throw error(fmt::format("not a profile: {}: {}", where.empty() ? "the whole" : where, what), 0, hint);
 }
 
-void json_place::require_object() const {
+void json_value::require_object() const {
   if (!value_.is_object()) fail("an object");
 }
 
-void json_place::require_keys(const std::vector<const char*>& all, const std::vector<const char*>& any) const {
+void json_value::require_keys(const std::vector<const char*>& all, const std::vector<const char*>& any) const {
   require_object();
   for (const char* const key : all)
     if (!has(key)) complain(fmt::format("\"{}\" is missing", key));
@@ -122,20 +122,20 @@ void json_place::require_keys(const std::vector<const char*>& all, const std::ve
   for (const auto& [key, value] : value_.items()) {
     const auto same = [&name = key](const char* known) { return name == known; };
     if (std::none_of(all.begin(), all.end(), same) && std::none_of(any.begin(), any.end(), same))
-      json_place(value, *this, key).complain("unknown key");
+      json_value(value, *this, key).complain("unknown key");
   }
 }
 
-json_place json_place::operator[](const std::string& key) const { return {value_.at(key), *this, key}; }
+json_value json_value::operator[](const std::string& key) const { return {value_.at(key), *this, key}; }
 
-std::size_t json_place::size() const {
+std::size_t json_value::size() const {
   if (!value_.is_array()) fail("an array");
   return value_.size();
 }
 
-json_place json_place::operator[](std::size_t index) const { return {value_.at(index), *this, std::to_string(index)}; }
+json_value json_value::operator[](std::size_t index) const { return {value_.at(index), *this, std::to_string(index)}; }
 
-std::uint64_t json_place::count(std::uint64_t most) const {
+std::uint64_t json_value::count(std::uint64_t most) const {
   std::uint64_t found = 0;
   if (value_.is_number_unsigned()) {
     found = value_.get<std::uint64_t>();
@@ -149,18 +149,18 @@ std::uint64_t json_place::count(std::uint64_t most) const {
   return found;
 }
 
-std::int64_t json_place::integer() const {
+std::int64_t json_value::integer() const {
   if (value_.is_number_unsigned() || !value_.is_number_integer())
     return static_cast<std::int64_t>(count(static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max())));
   return value_.get<std::int64_t>();
 }
 
-double json_place::number() const {
+double json_value::number() const {
   if (!value_.is_number()) fail("a number");
   return value_.get<double>();
 }
 
-const std::string& json_place::text() const {
+const std::string& json_value::text() const {
   if (!value_.is_string()) fail("a text");
   return value_.get_ref<const std::string&>();
 }
