@@ -20,7 +20,7 @@ constexpr auto fields(type<attribute>) {
               field("max", &attribute::max, greatest, always, "Likewise."),
               field("metrics", &attribute::metrics, sum, later,
                     "Of count: from ADAPTYST_METRIC, whose sum may mean nothing; the others from payloads."),
-              beside<double>{"per_second", sometimes, "The sum over total_ns; of \"bytes\" and \"flops\" only."});
+              extra<double>{"per_second", sometimes, "The sum over total_ns; of \"bytes\" and \"flops\" only."});
 }
 
 constexpr auto fields(type<source_location>) {
@@ -65,12 +65,12 @@ constexpr auto fields(type<region>) {
   using of = region;
   return list(
       "region", "A call path on a device.",
-      beside<std::string>{"name", later,
-                          "The last of its path's names; a payload's texts in brackets behind it. The path is that of "
-                          "the row whose id is \"parent\", which stands before this one, and this name."},
-      beside<std::vector<std::string>>{"path", sometimes,
-                                       "Names from the root of the thread, where no row before this one has them; and "
-                                       "in old files, which have no \"name\"."},
+      extra<std::string>{"name", later,
+                         "The last of its path's names; a payload's texts in brackets behind it. The path is that of "
+                         "the row whose id is \"parent\", which stands before this one, and this name."},
+      extra<std::vector<std::string>>{"path", sometimes,
+                                      "Names from the root of the thread, where no row before this one has them; and "
+                                      "in old files, which have no \"name\"."},
       field("id", &of::id, same, always,
             "Of path and device, equal in all processes that run the same code: 64 bits in hexadecimal.", id),
       field("parent", &of::parent, same, always, "The id of the path above, null at the root.", id_or_none),
@@ -145,7 +145,7 @@ constexpr auto fields(type<device_usage>) {
   using of = device_usage;
   return list(
       "device", "A processor. Its times are unions: what it did at once counts once.",
-      beside<std::uint64_t>{"id", always, "Its place in this list, to which \"device\" of a region refers."},
+      extra<std::uint64_t>{"id", always, "Its place in this list, to which \"device\" of a region refers."},
       field("kind", &of::kind, same, always, "What kind of processor."),
       field("index", &of::index, same, always, "The program's number of it, among its kind."),
       field("name", &of::name, same, always, "As the program, or an adapter, calls it."),
@@ -332,7 +332,7 @@ constexpr auto fields(type<profile>) {
       "profile",
       "What a collector has found. Times are nanoseconds. A quantity that could not be had is null, never 0. New keys "
       "may appear in objects only together with a new number in \"schema\".",
-      beside<int>{"schema", always, "The version of this description."},
+      extra<int>{"schema", always, "The version of this description."},
       field(
           "engine", &of::engine, joined, always,
           "How events were caught. A merged profile names all engines of its parts, joined by \" | \"; empty: nothing "
@@ -374,10 +374,10 @@ constexpr auto fields(type<profile>) {
       field("not_probed", &of::not_probed, joined, sometimes,
             "Functions that were to be regions, that the program imports, and that can have no probe, with the reason: "
             "their time is that of what calls them."),
-      beside<std::optional<process_info>>{
+      extra<std::optional<process_info>>{
           "process", always, "The process observed, the first where there are several; null where none is known."},
-      beside<std::vector<process_info>>{"processes", sometimes,
-                                        "All processes of a merged profile; absent where there is but one."});
+      extra<std::vector<process_info>>{"processes", sometimes,
+                                       "All processes of a merged profile; absent where there is but one."});
 }
 
 template <class Struct, class = void>

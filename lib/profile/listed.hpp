@@ -68,7 +68,7 @@ constexpr derived<Get> follows(const char* name, Get get, presence in, const cha
 
 // What stands in a file beside the members, for reasons that lib/report knows.
 template <class Value>
-struct beside {
+struct extra {
   const char* name;
   presence in;
   const char* says;

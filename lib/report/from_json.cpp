@@ -23,8 +23,8 @@ namespace listed = lib::listed;
 // Looks at what a list has beside the members, by its name.
 const auto not_looked_at = [](const json_value&) {};
 
-template <class Struct, class Beside = decltype(not_looked_at)>
-void read_object(Struct& to, const json_value& at, const Beside& beside = not_looked_at);
+template <class Struct, class Extra = decltype(not_looked_at)>
+void read_object(Struct& to, const json_value& at, const Extra& extra = not_looked_at);
 
 std::uint64_t read_id(const json_value& at) {
   const std::string& digits = at.text();
@@ -221,11 +221,11 @@ void check(region& row, const json_value& at) {
 
 void check(profile& /*read*/, const json_value& at) { check_engine(at["engine"]); }
 
-template <class Struct, class Beside>
+template <class Struct, class Extra>
 struct reader {
   Struct& to;
   const json_value& at;
-  const Beside& beside;
+  const Extra& extra;
 
   template <class Value>
   void operator()(const listed::member<Struct, Value>& one) const {
@@ -241,8 +241,8 @@ struct reader {
     if (at.has(one.name)) read(checked, at[one.name], one.as);
   }
   template <class Value>
-  void operator()(const listed::beside<Value>& one) const {
-    if (at.has(one.name)) beside(at[one.name]);
+  void operator()(const listed::extra<Value>& one) const {
+    if (at.has(one.name)) extra(at[one.name]);
   }
 };
 
@@ -255,12 +255,12 @@ std::vector<const char*> keys(bool required) {
   return names;
 }
 
-template <class Struct, class Beside>
-void read_object(Struct& to, const json_value& at, const Beside& beside) {
+template <class Struct, class Extra>
+void read_object(Struct& to, const json_value& at, const Extra& extra) {
   static const std::vector<const char*> required = keys<Struct>(true);
   static const std::vector<const char*> optional = keys<Struct>(false);
   at.require_keys(required, optional);
-  listed::for_each<Struct>(reader<Struct, Beside>{to, at, beside});
+  listed::for_each<Struct>(reader<Struct, Extra>{to, at, extra});
   check(to, at);
 }
 

@@ -23,10 +23,10 @@ namespace listed = lib::listed;
 constexpr auto replacing = json::error_handler_t::replace;
 
 // What a list has beside the members, by its name; discarded: it is left out.
-const auto nothing_beside = [](std::string_view) { return json(json::value_t::discarded); };
+const auto no_extra = [](std::string_view) { return json(json::value_t::discarded); };
 
-template <class Struct, class Beside = decltype(nothing_beside)>
-json make_object(const Struct& of, const Beside& beside = nothing_beside);
+template <class Struct, class Extra = decltype(no_extra)>
+json make_object(const Struct& of, const Extra& extra = no_extra);
 
 template <class Value>
 json make_json(const Value& value, listed::form /*plain*/ = listed::plain) {
@@ -97,7 +97,7 @@ json make_json(const std::vector<region>& rows, listed::form /*plain*/) {
                           std::equal(above->second->begin(), above->second->end(), row.path.begin());
     all.push_back(make_object(row, [&](std::string_view key) {
       if (key == "name") return json(row.path.empty() ? std::string() : row.path.back());
-      return is_known ? nothing_beside(key) : json(row.path);
+      return is_known ? no_extra(key) : json(row.path);
     }));
     paths.try_emplace(row.id, &row.path);
   }
@@ -116,7 +116,7 @@ json make_attributes(const region& row) {
   for (const auto& [name, values] : writable(row.attributes)) {
     const bool has_rate = (name == "bytes" || name == "flops") && row.total_ns != 0;
     all[name] = make_object(values, [&, &sum = values.sum](std::string_view key) {
-      return has_rate ? make_json(sum / static_cast<double>(row.total_ns) * 1e9) : nothing_beside(key);
+      return has_rate ? make_json(sum / static_cast<double>(row.total_ns) * 1e9) : no_extra(key);
     });
   }
   return all;
@@ -152,10 +152,10 @@ bool is_there(const std::vector<Value>& all) {
   return !all.empty();
 }
 
-template <class Struct, class Beside>
+template <class Struct, class Extra>
 struct writer {
   const Struct& of;
-  const Beside& beside;
+  const Extra& extra;
   json& to;
 
   template <class Value>
@@ -169,8 +169,8 @@ struct writer {
     to[one.name] = make_json(std::invoke(one.get, of));
   }
   template <class Value>
-  void operator()(const listed::beside<Value>& one) const {
-    if (json value = beside(one.name); !value.is_discarded()) to[one.name] = std::move(value);
+  void operator()(const listed::extra<Value>& one) const {
+    if (json value = extra(one.name); !value.is_discarded()) to[one.name] = std::move(value);
   }
 
   template <class Value>
@@ -186,10 +186,10 @@ struct writer {
   }
 };
 
-template <class Struct, class Beside>
-json make_object(const Struct& of, const Beside& beside) {
+template <class Struct, class Extra>
+json make_object(const Struct& of, const Extra& extra) {
   json made = json::object();
-  listed::for_each<Struct>(writer<Struct, Beside>{of, beside, made});
+  listed::for_each<Struct>(writer<Struct, Extra>{of, extra, made});
   return made;
 }
 
@@ -200,7 +200,7 @@ std::string to_json(const profile& of) {
   json all = make_object(of, [&](std::string_view name) {
     if (name == "schema") return json(1);
     if (name == "process") return of.processes.empty() ? json(nullptr) : make_object(of.processes.front());
-    if (of.processes.size() < 2) return nothing_beside(name);
+    if (of.processes.size() < 2) return no_extra(name);
     json list = json::array();
     for (const process_info& process : of.processes) list.push_back(make_object(process));
     return list;

@@ -110,7 +110,7 @@ struct types {
     return of(static_cast<const value*>(nullptr), one.as);
   }
   template <class Struct, class Value>
-  json property(const listed::beside<Value>& /*one*/) const {
+  json property(const listed::extra<Value>& /*one*/) const {
     json made = of(static_cast<const Value*>(nullptr), listed::plain);
     if (std::is_same_v<Value, std::vector<adaptyst::process_info>>) made["minItems"] = 2;
     return made;
