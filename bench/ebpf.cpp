@@ -18,7 +18,7 @@ double one_ebpf_region_ns() { return 0; }
 
 #include "../lib/discover/elf_probes.hpp"
 #include "../lib/kernel/uprobe_link.hpp"
-#include "../probes/record.h"
+#include "../probes/kernel_layout.h"
 #include "region.skel.h"
 
 namespace bench {

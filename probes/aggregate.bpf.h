@@ -9,7 +9,7 @@
 #ifndef ADAPTYST_PROBES_AGGREGATE_BPF_H
 #define ADAPTYST_PROBES_AGGREGATE_BPF_H
 
-#include "record.h"
+#include "kernel_layout.h"
 
 /* A program with more reasons for a loss says how many there are. */
 #ifndef ADAPTYST_LOSSES

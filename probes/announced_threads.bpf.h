@@ -5,7 +5,7 @@
 #ifndef ADAPTYST_PROBES_ANNOUNCED_THREADS_BPF_H
 #define ADAPTYST_PROBES_ANNOUNCED_THREADS_BPF_H
 
-#include "context_record.h"
+#include "context_layout.h"
 
 /* With the thread, so that they end with it. */
 struct {

@@ -5,7 +5,7 @@
  * Only the time off the core is booked, on the region that the thread left it in: there it stays until the thread is
  * back. What a thread does on its core spans regions, and follows: wall time less waiting less blocked.
  */
-#include "context_record.h"
+#include "context_layout.h"
 
 #include <linux/types.h>
 

@@ -3,7 +3,7 @@
  * Counters of the processor, per call path: each interrupts when so many events have happened, and these are booked on the
  * region that the thread is in then. Regions get what is theirs on average, however short they are.
  */
-#include "counter_record.h"
+#include "counter_layout.h"
 
 #include <linux/types.h>
 

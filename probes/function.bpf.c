@@ -6,7 +6,7 @@
  * probes that are nested too deeply. What is left over is recognised by the stack pointer. A stack grows downwards, so
  * whatever is open was entered at a higher address than where the thread is now; frames below are gone.
  */
-#include "function_record.h"
+#include "function_layout.h"
 
 #define ADAPTYST_LOSSES ADAPTYST_FUNCTION_COUNTS
 

@@ -5,7 +5,7 @@
 #ifndef ADAPTYST_PROBES_OPEN_FUNCTIONS_BPF_H
 #define ADAPTYST_PROBES_OPEN_FUNCTIONS_BPF_H
 
-#include "function_record.h"
+#include "function_layout.h"
 
 /* With the thread, so that they end with it. */
 struct {

@@ -5,7 +5,7 @@
 #ifndef ADAPTYST_PROBES_PROCESS_BPF_H
 #define ADAPTYST_PROBES_PROCESS_BPF_H
 
-#include "record.h"
+#include "kernel_layout.h"
 
 const volatile struct adaptyst_kernel_filter filter = {};
 

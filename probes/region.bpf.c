@@ -5,7 +5,7 @@
  * No CO-RE: the only kernel structure used is pt_regs, which is user ABI. So neither BTF nor vmlinux.h is needed, unless
  * functions are observed as well.
  */
-#include "record.h"
+#include "kernel_layout.h"
 
 #include <linux/types.h>
 

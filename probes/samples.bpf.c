@@ -8,7 +8,7 @@
  * samples meet it always at the same place: shares of 70 and 30 % came out as 94 and 6. To change a perf event's period
  * from outside helps only if the process that does it gets a core in time, again for each sample.
  */
-#include "sample_record.h"
+#include "sample_layout.h"
 
 #include <linux/types.h>
 

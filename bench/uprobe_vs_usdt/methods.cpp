@@ -11,7 +11,7 @@
 #include "../../lib/kernel/kernel_rows.hpp"
 #include "../../lib/kernel/uprobe_link.hpp"
 #include "../../lib/support/error.hpp"
-#include "../../probes/record.h"
+#include "../../probes/kernel_layout.h"
 #include "functions.h"
 #include "region.skel.h"
 

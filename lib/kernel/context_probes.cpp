@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cerrno>
 
-#include "../../probes/context_record.h"
+#include "../../probes/context_layout.h"
 #include "../support/error.hpp"
 #include "context.skel.h"
 #include "kernel_maps.hpp"

@@ -6,7 +6,7 @@
 
 #include <cerrno>
 
-#include "../../probes/context_record.h"
+#include "../../probes/context_layout.h"
 #include "../support/error.hpp"
 #include "counters.skel.h"
 #include "kernel_maps.hpp"

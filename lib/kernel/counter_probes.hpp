@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "../../probes/counter_record.h"
+#include "../../probes/counter_layout.h"
 #include "bpf_loading.hpp"
 #include "context_probes.hpp"
 

@@ -15,7 +15,7 @@
 #include <string_view>
 #include <utility>
 
-#include "../../probes/function_record.h"
+#include "../../probes/function_layout.h"
 #include "../../probes/recorder_layout.h"
 #include "../discover/waiting_functions.hpp"
 #include "../support/error.hpp"

@@ -4,7 +4,7 @@
 #include <bpf/libbpf.h>
 #include <cerrno>
 
-#include "../../probes/record.h"
+#include "../../probes/kernel_layout.h"
 #include "../support/error.hpp"
 #include "region.skel.h"
 #include "summed_rows.hpp"

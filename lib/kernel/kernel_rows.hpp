@@ -8,7 +8,7 @@
 #include <memory>
 #include <vector>
 
-#include "../../probes/record.h"
+#include "../../probes/kernel_layout.h"
 #include "../profile/measured.hpp"
 #include "bpf_loading.hpp"
 #include "process_filter.hpp"

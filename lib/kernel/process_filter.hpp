@@ -4,7 +4,7 @@
 
 #include <sys/types.h>
 
-#include "../../probes/record.h"
+#include "../../probes/kernel_layout.h"
 
 namespace adaptyst::lib {
 

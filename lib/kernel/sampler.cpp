@@ -8,7 +8,7 @@
 #include <cerrno>
 #include <thread>
 
-#include "../../probes/sample_record.h"
+#include "../../probes/sample_layout.h"
 #include "../support/all_signals_blocked.hpp"
 #include "../support/error.hpp"
 #include "context_probes.hpp"

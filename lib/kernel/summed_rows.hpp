@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "../../probes/record.h"
+#include "../../probes/kernel_layout.h"
 #include "../profile/measured.hpp"
 
 struct bpf_map;

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "../../probes/context_record.h"
+#include "../../probes/context_layout.h"
 #include "catch.hpp"
 #include "kernel/attach_point.hpp"
 #include "kernel/context_probes.hpp"

@@ -1,6 +1,6 @@
 /* What the BPF programs leave in their maps for the collector to read. Plain C, one definition for both sides. */
-#ifndef ADAPTYST_PROBES_RECORD_H
-#define ADAPTYST_PROBES_RECORD_H
+#ifndef ADAPTYST_PROBES_KERNEL_LAYOUT_H
+#define ADAPTYST_PROBES_KERNEL_LAYOUT_H
 
 #include <adaptyst/detail/histogram.h>
 #include <adaptyst/probe_abi.h>

@@ -1,6 +1,6 @@
 /* Counters of the processor per call path, as their BPF program leaves them for the collector. */
-#ifndef ADAPTYST_PROBES_COUNTER_RECORD_H
-#define ADAPTYST_PROBES_COUNTER_RECORD_H
+#ifndef ADAPTYST_PROBES_COUNTER_LAYOUT_H
+#define ADAPTYST_PROBES_COUNTER_LAYOUT_H
 
 #include <adaptyst/probe_abi.h>
 

@@ -1,6 +1,6 @@
 /* What the programs for samples leave for the collector: how often a stack was seen in a region, and for how long. */
-#ifndef ADAPTYST_PROBES_SAMPLE_RECORD_H
-#define ADAPTYST_PROBES_SAMPLE_RECORD_H
+#ifndef ADAPTYST_PROBES_SAMPLE_LAYOUT_H
+#define ADAPTYST_PROBES_SAMPLE_LAYOUT_H
 
 #include <adaptyst/probe_abi.h>
 

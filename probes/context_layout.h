@@ -1,6 +1,6 @@
 /* What the kernel knows of a call path, as the BPF programs for context leave it for the collector. */
-#ifndef ADAPTYST_PROBES_CONTEXT_RECORD_H
-#define ADAPTYST_PROBES_CONTEXT_RECORD_H
+#ifndef ADAPTYST_PROBES_CONTEXT_LAYOUT_H
+#define ADAPTYST_PROBES_CONTEXT_LAYOUT_H
 
 #include "recorder_layout.h"
 
