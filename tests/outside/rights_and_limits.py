@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Programs observed where it is harder: circumstances.py ADAPTYST PROGRAM COLLECTING ENGINE [CASE …]
+"""Programs observed where it is harder: rights_and_limits.py ADAPTYST PROGRAM COLLECTING ENGINE [CASE …]
 
 PROGRAM is marked_program; COLLECTING a program that has a collector of its own."""
 import json
