@@ -190,7 +190,7 @@ struct region {
   std::optional<double> overhead_ns;  // what observing it cost: events × what one costs
   // Of a row on which an overhead budget has left events out, so that count, total_ns, self_ns, durations and
   // attributes are estimates: how many were timed, and the variances of count and total_ns. Absent where all were.
-  std::optional<std::uint64_t> sampled;
+  std::optional<std::uint64_t> timed_events;
   std::optional<double> count_variance, total_variance;
   // How long its marker was recorded how, in ns of each process. Empty without an overhead budget.
   std::map<budget_step, std::uint64_t> measured_on;
@@ -349,9 +349,9 @@ struct profile {
   std::optional<budget_usage> budget;  // absent: none was kept
   // What a region that holds nothing lasts here, by the recorder's own timestamps: so much of each duration is no work.
   std::optional<double> timer_floor_ns;
-  // What such a region lasts as a sample, by which the durations of sampled events were shortened, and the uncertainty
-  // of that, which is part of their totals' errors. Absent: there was no budget.
-  std::optional<double> sampled_floor_ns, sampled_floor_error_ns;
+  // What such a region lasts under a thinned marker, by which the durations of timed events were shortened, and the
+  // uncertainty of that, which is part of their totals' errors. Absent: there was no budget.
+  std::optional<double> thinned_floor_ns, thinned_floor_error_ns;
   std::optional<timeline_usage> timeline;  // absent: none was asked for
   std::optional<context_account> context;  // absent: the kernel was not asked
   std::optional<sample_usage> samples;     // absent: none were asked for

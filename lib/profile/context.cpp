@@ -23,7 +23,7 @@ kernel_context nothing_in(const context_sums& sums) {
 }
 
 // An event that the overhead budget leaves out is not on the stack: what happens in it is booked around it. So it is
-// unknown what belongs to the rows that were sampled, and to those around them without nested ones.
+// unknown what belongs to the rows that were thinned, and to those around them without nested ones.
 path_set parents_of_left_out(const measured& in) {
   path_set parents;
   for (const auto& [id, row] : in.rows)

@@ -23,7 +23,7 @@ struct context_sums {
 using open_counts = std::unordered_map<std::uint64_t, std::uint64_t>;
 
 // Gives the rows of scopes and functions what happened in them, themselves and with all below; those that are open and
-// have no row get one. What happened on a path without a name goes into the sum alone. Rows that were sampled get
+// have no row get one. What happened on a path without a name goes into the sum alone. Rows that were thinned get
 // none.
 void add_context(measured& to, const context_sums& from, const open_counts& open);
 

@@ -102,7 +102,7 @@ constexpr auto fields(type<region>) {
       field("self_context", &of::self_context, sum, later, "Without nested regions; null: not known."),
       field("samples", &of::samples, sum, later, "On a core, without nested regions; null where none were asked for."),
       field(
-          "sampled", &of::sampled, part, sometimes,
+          "sampled", &of::timed_events, part, sometimes,
           "Events that were timed, of those counted. Present where an overhead budget has left out others: all figures "
           "of the region but min_ns and max_ns are estimates."),
       field("count_error", &of::count_variance, sum, sometimes, "Standard error of count, beside sampled.", root),
@@ -364,9 +364,9 @@ constexpr auto fields(type<profile>) {
       field("timer_floor_ns", &of::timer_floor_ns, greatest, sometimes,
             "What a region that holds nothing lasts: so much of each duration is no work. Of a merged profile, the "
             "longest."),
-      field("sampled_floor_ns", &of::sampled_floor_ns, greatest, sometimes,
+      field("sampled_floor_ns", &of::thinned_floor_ns, greatest, sometimes,
             "What such a region lasts as a sample of many: the durations of sampled events were shortened by it."),
-      field("sampled_floor_error_ns", &of::sampled_floor_error_ns, greatest, sometimes,
+      field("sampled_floor_error_ns", &of::thinned_floor_error_ns, greatest, sometimes,
             "The uncertainty of that; total_error_ns holds its share."),
       field("timeline", &of::timeline, sum, sometimes, "Absent where none was asked for."),
       field("functions", &of::functions, sum, sometimes,

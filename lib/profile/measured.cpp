@@ -1,6 +1,6 @@
 #include "measured.hpp"
 
-#include <adaptyst/detail/sampling.hpp>
+#include <adaptyst/detail/thinning.hpp>
 #include <algorithm>
 
 namespace adaptyst::lib {
@@ -58,13 +58,13 @@ double event_costs::on(std::uint32_t step) const {
   if (step == ADAPTYST_STEP_ENGINE) return engine_ns;
   if (step == ADAPTYST_STEP_RECORDER) return recorder_ns;
   const double left_out = detail::takes_subtree(step) ? left_out_around_ns : left_out_ns;
-  return left_out + sampled_ns / static_cast<double>(std::uint64_t{1} << detail::log_of_weight(step));
+  return left_out + thinned_ns / static_cast<double>(std::uint64_t{1} << detail::log_of_weight(step));
 }
 
 void add_floor_error(profile& in, double error_ns) {
   for (region& row : in.regions) {
-    if (!row.sampled || !row.total_variance) continue;
-    const double error = error_ns * static_cast<double>(row.count - std::min(row.count, *row.sampled));
+    if (!row.timed_events || !row.total_variance) continue;
+    const double error = error_ns * static_cast<double>(row.count - std::min(row.count, *row.timed_events));
     *row.total_variance += error * error;
   }
 }
@@ -87,7 +87,7 @@ double estimate_cost(const measured_row& row, const event_costs& costs, bool is_
   const double by_engine = static_cast<double>(row.timed()) - in_program;
   const double left_out_ns = is_around_others && !is_left_out_along ? costs.left_out_around_ns : costs.left_out_ns;
   return costs.engine_ns * by_engine + costs.recorder_ns * (in_program - samples) +
-         costs.sampled_ns * samples * (is_around_others ? 2 : 1) + left_out_ns * static_cast<double>(row.left_out) +
+         costs.thinned_ns * samples * (is_around_others ? 2 : 1) + left_out_ns * static_cast<double>(row.left_out) +
          (is_callback ? costs.callback_ns * static_cast<double>(row.timed() + row.left_out) : 0);
 }
 

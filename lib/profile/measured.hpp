@@ -66,13 +66,13 @@ struct measured {
 struct event_costs {
   double engine_ns = 0;           // on the engine's own way
   double recorder_ns = 0;         // in the program's own recorder, for the sake of a budget
-  double sampled_ns = 0;          // the same for one of many, when the processor does not expect it
+  double thinned_ns = 0;          // the same for one of many, when the processor does not expect it
   double left_out_ns = 0;         // an event that is not recorded
   double left_out_around_ns = 0;  // one around others, which has to say when it ends
   double callback_ns = 0;         // more, of one that callbacks tell of: its name comes with it
   double floor_ns = 0;            // what a region that holds nothing lasts; 0: not measured
   // What one lasts as a sample, by which they are shortened, and its uncertainty.
-  double sampled_floor_ns = 0, sampled_floor_error_ns = 0;
+  double thinned_floor_ns = 0, thinned_floor_error_ns = 0;
 
   double on(std::uint32_t step) const;
 };
@@ -98,8 +98,8 @@ void add(measured& to, const measured& from);
 // Functions without markers and markers know nothing of each other's times: sets the self time where they nest.
 void settle_self_times(measured& in);
 
-// Each sampled event was shortened by a length that is known to this error alone, the same for all: adds what this
-// makes of the totals.
+// Each timed event of a thinned row was shortened by a length that is known to this error alone, the same for all: adds
+// what this makes of the totals.
 void add_floor_error(profile& in, double error_ns);
 
 // States what the observing has cost the program: `in` was made from `from`. What a function without marker costs

@@ -83,7 +83,7 @@ void region_list::count(region& made, const measured& from) const {
       made.total_ns = row.total_ns;
       made.self_ns = row.self_ns - std::min(row.self_ns, row.excess_ns);
       if (row.left_out != 0) {
-        made.sampled = row.timed();
+        made.timed_events = row.timed();
         made.count_variance = row.count_variance;
         made.total_variance = row.total_variance;
       }

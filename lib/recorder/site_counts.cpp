@@ -109,13 +109,13 @@ void site_counts::update(const process_state& of) {
   });
 }
 
-bool set_sampled_floor(const process_state& of, double floor_ns) {
+bool set_thinned_floor(const process_state& of, double floor_ns) {
   detail::store_head head{};
   if (of.address == 0 || !of.in->read(of.address, head) || head.settings == nullptr) return false;
   constexpr double scale = 4294967296.0;  // of the clock's slope
   const auto slope = static_cast<double>(head.clock.ns_per_tick);
   const double timestamps = head.clock.ns_per_tick != 0 ? floor_ns * scale / slope : floor_ns;
-  const std::uint64_t at = as_address(head.settings) + offsetof(detail::observer_settings, sampled_floor);
+  const std::uint64_t at = as_address(head.settings) + offsetof(detail::observer_settings, thinned_floor);
   constexpr double most = 10'000;  // whatever a process says of its clock
   return of.in->write(at, static_cast<std::uint64_t>(std::llround(std::clamp(timestamps, 0.0, most))));
 }

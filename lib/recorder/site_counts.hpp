@@ -50,8 +50,8 @@ class site_counts {
   std::size_t steps_ = 0;      // from paths that were not known to those around them, likewise
 };
 
-// What sampled events are shortened by; false: that cannot be written.
-bool set_sampled_floor(const process_state& of, double floor_ns);
+// What timed events of thinned markers are shortened by; false: that cannot be written.
+bool set_thinned_floor(const process_state& of, double floor_ns);
 // Puts a marker on a step; false: that cannot be written.
 bool set_step(const process_state& of, const site_count& site, std::uint32_t step);
 // Puts all markers back on the step of the engine, whichever observer moved them.

@@ -30,13 +30,13 @@ void write_account(std::string& out, const profile& whole, double wall_ns, std::
   std::uint64_t lost = 0;
   for (const auto& [reason, count] : of.lost) lost += count;
   const std::string reasons = of.lost.empty() ? "" : " (" + list_losses(of.lost) + ")";
-  const bool is_sampled = std::any_of(whole.regions.begin(), whole.regions.end(),
-                                      [](const region& row) { return row.sampled && row.count_variance > 0; });
+  const bool is_thinned = std::any_of(whole.regions.begin(), whole.regions.end(),
+                                      [](const region& row) { return row.timed_events && row.count_variance > 0; });
   const auto marked = [](std::uint64_t count, bool is_estimate) {
     return (is_estimate ? "~" : "") + std::to_string(count);
   };
   std::string sentence = fmt::format("{} events begun = {} ended + {} open + {} lost{}; {} unmatched",
-                                     marked(of.begun, is_sampled || of.unread), marked(of.ended, is_sampled), of.open,
+                                     marked(of.begun, is_thinned || of.unread), marked(of.ended, is_thinned), of.open,
                                      marked(lost, of.unread.has_value()), reasons, of.unmatched);
   if (of.unnamed != 0) sentence += fmt::format("; {} paths unnamed", of.unnamed);
   out += "\n" + wrapped(sentence, line_columns);
@@ -78,20 +78,20 @@ void write_floor(std::string& out, const profile& of, std::size_t line_columns) 
 
 // What an overhead budget has done.
 void write_budget(std::string& out, const profile& of, std::size_t line_columns) {
-  std::size_t sampled = 0;
+  std::size_t thinned = 0;
   std::uint64_t coarsest = 1;
   double worst = 0;
   for (const region& row : of.regions) {
-    if (!row.sampled || row.count == 0) continue;
-    ++sampled;
+    if (!row.timed_events || row.count == 0) continue;
+    ++thinned;
     worst = std::max(worst, row.count_error().value_or(0) / static_cast<double>(row.count));
     if (!row.measured_on.empty()) coarsest = std::max(coarsest, row.measured_on.rbegin()->first.one_of);
   }
-  if (sampled == 0) return;
+  if (thinned == 0) return;
   out += wrapped(
-      fmt::format("overhead budget: {} region{} sampled (~){}, counts within {} (standard error); overhead=none "
+      fmt::format("overhead budget: {} region{} thinned (~){}, counts within {} (standard error); overhead=none "
                   "records every event",
-                  sampled, sampled == 1 ? "" : "s",
+                  thinned, thinned == 1 ? "" : "s",
                   coarsest != 1 ? fmt::format(", down to 1 event of {}", coarsest) : "", percent(worst)),
       line_columns);
 }

@@ -46,7 +46,7 @@ std::string format_line(const profile& of, const region& row, std::uint64_t wall
       "{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}\r\n",
       quoted(row.path.empty() ? "" : row.path.back()), quoted(format_path(row)), row.path.size(), to_string(row.kind),
       quoted(lib::device_label(of, row.device)), row.threads != 0 ? std::to_string(row.threads) : "", row.count,
-      number(row.sampled), timed(row.total_ns), timed(row.self_ns), is_timed ? format_share(total, wall_ns) : "",
+      number(row.timed_events), timed(row.total_ns), timed(row.self_ns), is_timed ? format_share(total, wall_ns) : "",
       timed(row.min_ns), is_timed ? number(total / static_cast<double>(row.count)) : "", number(row.quantile_ns(0.5)),
       number(row.quantile_ns(0.99)), timed(row.max_ns), has_parts ? number(context->on_cpu_ns()) : "",
       has_parts ? std::to_string(context->runnable_ns) : "", has_parts ? std::to_string(context->blocked_ns()) : "",

@@ -215,7 +215,7 @@ void check(region& row, const json_value& at) {
   for (const char* const key : {"total_ns", "self_ns", "min_ns", "max_ns"})
     if (row.durations.count() != 0 && at[key].is_null()) at[key].fail("a time, since there is a histogram");
   if (row.min_ns > row.max_ns) at["min_ns"].fail("at most max_ns");
-  if (row.sampled) at["sampled"].count(row.count);
+  if (row.timed_events) at["sampled"].count(row.count);
   else row.count_variance = row.total_variance = std::nullopt;
 }
 

@@ -176,7 +176,7 @@ struct writer {
   template <class Value>
   bool is_left_out(const listed::member<Struct, Value>& one) const {
     if constexpr (std::is_same_v<Struct, region>)
-      if (one.as == listed::root) return !of.sampled;
+      if (one.as == listed::root) return !of.timed_events;
     return one.in == listed::sometimes && !is_there(of.*one.at);
   }
   template <class Value>

@@ -11,9 +11,9 @@ namespace {
 
 // An estimate is marked.
 std::string calls_text(const region& row) {
-  const bool fits = row.count < (row.sampled ? 1'000'000 : 10'000'000);
+  const bool fits = row.count < (row.timed_events ? 1'000'000 : 10'000'000);
   const std::string count = fits ? std::to_string(row.count) : quantity(static_cast<double>(row.count), "");
-  return row.sampled ? "~" + count : count;
+  return row.timed_events ? "~" + count : count;
 }
 
 // Without decimals where there are many threads.

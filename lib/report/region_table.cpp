@@ -148,11 +148,11 @@ class table {
       out_ += wrapped(counters_text(*row.context), columns_, indent);
   }
 
-  // How far the truth may be from a sampled total, where that matters: in 19 of 20 cases it is nearer.
+  // How far the truth may be from the total of a thinned region, where that matters: in 19 of 20 cases it is nearer.
   void write_error(const region& row, std::size_t indent) {
     constexpr double worth_a_line = 0.02;
     const double error = 2 * row.total_error_ns().value_or(0);
-    if (row.sampled && error > worth_a_line * static_cast<double>(row.total_ns))
+    if (row.timed_events && error > worth_a_line * static_cast<double>(row.total_ns))
       add_line(std::string(indent, ' ') + fmt::format("total ± {} (95 %)", duration(error)));
   }
 

@@ -56,7 +56,7 @@ constexpr unsigned calibrated_weight_log = 5;
 // What a sample that holds nothing lasts, from one timestamp to the other: as in a program, one of some. `one` is an
 // event of the marker.
 template <class Event>
-void measure_sampled_floor(const adaptyst_site& record, std::uint64_t& step, Event&& one, event_costs& to) {
+void measure_thinned_floor(const adaptyst_site& record, std::uint64_t& step, Event&& one, event_costs& to) {
   constexpr std::size_t parts = 8;
   constexpr int samples = 64;
   constexpr int outer = samples / 4;  // that are not heeded, at either end
@@ -83,8 +83,8 @@ void measure_sampled_floor(const adaptyst_site& record, std::uint64_t& step, Eve
     mean = std::accumulate(durations.begin() + outer, durations.end() - outer, 0.0) / double{samples - 2 * outer};
   }
   std::sort(means.begin(), means.end());
-  to.sampled_floor_ns = (means[parts / 2 - 1] + means[parts / 2]) / 2;
-  to.sampled_floor_error_ns = (means[parts - 2] - means[1]) / 2;
+  to.thinned_floor_ns = (means[parts / 2 - 1] + means[parts / 2]) / 2;
+  to.thinned_floor_error_ns = (means[parts - 2] - means[1]) / 2;
 }
 
 }  // namespace
@@ -105,7 +105,7 @@ event_costs measure_event_costs(bool in_kernel) {
   detail::process* const self = detail::get_process(adaptyst_object_v3);
   // The settings of an observer of this process must not be written here.
   if (record == nullptr || detail::load(self->store->head.settings_owner) != 0) return costs;
-  detail::store(self->settings.sampled_floor, 0);
+  detail::store(self->settings.thinned_floor, 0);
   auto& step = const_cast<std::uint64_t&>(*record->step);
   detail::store(step, std::uint64_t{ADAPTYST_STEP_RECORDER});
   costs.recorder_ns = median_step_ns(200, one);
@@ -113,8 +113,8 @@ event_costs measure_event_costs(bool in_kernel) {
   costs.left_out_ns = median_step_ns(2000, one);
   detail::store(step, std::uint64_t{ADAPTYST_STEP_LAST});
   costs.left_out_around_ns = median_step_ns(2000, one);
-  measure_sampled_floor(*record, step, one, costs);
-  costs.sampled_ns = std::max(costs.recorder_ns, (median_step_ns(20'000, one) - costs.left_out_ns) *
+  measure_thinned_floor(*record, step, one, costs);
+  costs.thinned_ns = std::max(costs.recorder_ns, (median_step_ns(20'000, one) - costs.left_out_ns) *
                                                      static_cast<double>(1U << calibrated_weight_log));
   detail::store(step, std::uint64_t{ADAPTYST_STEP_ENGINE});
   const double called_back_ns = median_step_ns(200, [] { callback_region::begin("adaptyst calibration").end(); });
@@ -147,7 +147,7 @@ bool budget_keeper::look(const process_state& of, const budget_look& at) {
   if (first_look_ns_ == 0) {
     first_look_ns_ = now_ns;
     next_look_ns_ = now_ns + before_first_look_ns;
-    set_sampled_floor(of, rules_.costs.sampled_floor_ns);
+    set_thinned_floor(of, rules_.costs.thinned_floor_ns);
   }
   if (now_ns < next_look_ns_) return false;
   // A quarter later each time: what a phase costs before anybody has seen it is so much of the run at most.

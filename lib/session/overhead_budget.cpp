@@ -1,6 +1,6 @@
 #include "overhead_budget.hpp"
 
-#include <adaptyst/detail/sampling.hpp>
+#include <adaptyst/detail/thinning.hpp>
 #include <algorithm>
 #include <cmath>
 #include <utility>
@@ -18,9 +18,9 @@ constexpr std::uint64_t before_growing_ns = 1'000'000'000;
 // Of the budget, for events that are recorded, where leaving out all others, or the kernel's context, takes the rest,
 // or more: fewer would make the figures worse and the program hardly faster.
 constexpr double least_share_of_recorded = 1.0 / 8;
-// Events in a second of CPU time: what is sampled more seldom hardly costs less, and soon says nothing. Of regions
+// Events in a second of CPU time: what is recorded more seldom hardly costs less, and soon says nothing. Of regions
 // around others, to leave out a few large ones with all that they hold would be the cheapest of all.
-constexpr double least_sampled = 1000;
+constexpr double least_thinned = 1000;
 
 const std::unordered_map<std::uint64_t, std::uint64_t>& events_inside(const marker_load& one) {
   static const std::unordered_map<std::uint64_t, std::uint64_t>& nobody =
@@ -42,12 +42,12 @@ bool is_allowed(thinning_allowed allowed, std::uint32_t step) {
 
 bool overhead_budget::is_sensible(const asked& one, std::uint32_t step, double reached) {
   const std::uint32_t k = detail::log_of_weight(step);
-  return k == 0 || 1e9 * one.rate * reached / static_cast<double>(std::uint64_t{1} << k) >= least_sampled;
+  return k == 0 || 1e9 * one.rate * reached / static_cast<double>(std::uint64_t{1} << k) >= least_thinned;
 }
 
 double overhead_budget::estimate_cost(const asked& one, std::uint32_t step, double reached) const {
-  const bool is_sample_of_another = reached < 1 && step <= ADAPTYST_STEP_RECORDER;
-  const double taken = is_sample_of_another ? costs_.sampled_ns : costs_.on(step);
+  const bool is_thinned_with_another = reached < 1 && step <= ADAPTYST_STEP_RECORDER;
+  const double taken = is_thinned_with_another ? costs_.thinned_ns : costs_.on(step);
   return one.rate * (reached * taken + (1 - reached) * costs_.left_out_ns + one.extra_ns);
 }
 

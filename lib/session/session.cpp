@@ -366,10 +366,10 @@ profile session::make(const assembly::choice& wanted, std::optional<context_sums
   made.options = asked_values(options_);
   made.not_probed = not_probed_;
   if (costs_.floor_ns != 0) made.timer_floor_ns = costs_.floor_ns;
-  if (keeps_budget() && costs_.sampled_floor_ns != 0) {
-    made.sampled_floor_ns = costs_.sampled_floor_ns;
-    made.sampled_floor_error_ns = costs_.sampled_floor_error_ns;
-    add_floor_error(made, costs_.sampled_floor_error_ns);
+  if (keeps_budget() && costs_.thinned_floor_ns != 0) {
+    made.thinned_floor_ns = costs_.thinned_floor_ns;
+    made.thinned_floor_error_ns = costs_.thinned_floor_error_ns;
+    add_floor_error(made, costs_.thinned_floor_error_ns);
   }
   if (keeps_budget() && made.accounting.overhead_ns) {
     double cpu_ns = 0;

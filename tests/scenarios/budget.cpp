@@ -57,7 +57,7 @@ void check_estimate(const region& of, std::uint64_t truth) {
   CHECK(std::abs(static_cast<double>(of.count) - static_cast<double>(truth)) <= 6 * of.count_error().value_or(0));
 }
 
-std::uint64_t sampled_ns(const region& of) {
+std::uint64_t thinned_ns(const region& of) {
   std::uint64_t sum = 0;
   for (const auto& [step, time_ns] : of.measured_on)
     if (step.one_of != 1) sum += time_ns;
@@ -75,7 +75,7 @@ void set_step(const char* name, std::uint32_t step) {
   use_step(name, [step](std::uint64_t& of_site) { adaptyst::detail::store(of_site, std::uint64_t{step}); });
 }
 
-bool is_sampled(const char* name) {
+bool is_thinned(const char* name) {
   bool any = false;
   use_step(name, [&any](const std::uint64_t& of_site) {
     any = any || adaptyst::detail::load(of_site) > ADAPTYST_STEP_RECORDER;
@@ -85,18 +85,18 @@ bool is_sampled(const char* name) {
 
 }  // namespace
 
-TEST_CASE("a hot region is sampled, its count is an estimate that says so, and the account adds up") {
+TEST_CASE("a hot region is thinned, its count is an estimate that says so, and the account adds up") {
   adaptyst::collector collector(with_budget());
   const std::uint64_t times = repeat(1000ms, hot);
   const profile found = collector.stop();
   support::check_account(found);
   const region& row = support::find(found, {"hot"});
-  REQUIRE(row.sampled);
-  CHECK(*row.sampled < times / 2);
+  REQUIRE(row.timed_events);
+  CHECK(*row.timed_events < times / 2);
   CHECK(row.count_error().value_or(0) > 0);
   check_estimate(row, times);
   CHECK(row.total_error_ns().value_or(0) > 0);
-  CHECK(sampled_ns(row) > found.processes.front().duration_ns / 2);
+  CHECK(thinned_ns(row) > found.processes.front().duration_ns / 2);
   std::uint64_t sum = 0;
   for (const auto& [step, time_ns] : row.measured_on) sum += time_ns;
   CHECK(sum == found.processes.front().duration_ns);
@@ -108,7 +108,7 @@ TEST_CASE("without a budget every event is recorded") {
   const profile found = collector.stop();
   const region& row = support::find(found, {"hot"});
   CHECK(row.count == times);
-  CHECK_FALSE(row.sampled);
+  CHECK_FALSE(row.timed_events);
   CHECK(row.measured_on.empty());
 }
 
@@ -133,7 +133,7 @@ TEST_CASE("markers that take turns in a fixed order get what each is due, on all
   const std::uint64_t sum = times[0] + times[1] + times[2];
   check_estimate(support::find(found, {"one of four"}), 3 * sum);
   check_estimate(support::find(found, {"the fourth"}), sum);
-  CHECK(support::find(found, {"one of four"}).sampled);
+  CHECK(support::find(found, {"one of four"}).timed_events);
   CHECK(support::find(found, {"one of four"}).threads == 3);
 }
 
@@ -150,7 +150,7 @@ TEST_CASE("hot regions around others are thinned with all that is nested in them
   const region& outer = support::find(found, {"outer"});
   const region& middle = support::find(found, {"outer", "middle"});
   const region& inner = support::find(found, {"outer", "middle", "hot"});
-  CHECK(outer.sampled.value_or(times) < times / 2);
+  CHECK(outer.timed_events.value_or(times) < times / 2);
   check_estimate(outer, times);
   check_estimate(middle, times);
   check_estimate(inner, 3 * times);
@@ -172,12 +172,12 @@ TEST_CASE("regions around what is more than a region keep every event") {
   const profile found = collector.stop();
   support::check_identity(found);
   CHECK(support::find(found, {"around a metric"}).count == times);
-  CHECK_FALSE(support::find(found, {"around a metric"}).sampled);
+  CHECK_FALSE(support::find(found, {"around a metric"}).timed_events);
   CHECK(support::find(found, {"around a metric", "between"}).attributes.at("size").sum == static_cast<double>(times));
   check_estimate(support::find(found, {"around a metric", "hot"}), times);
 }
 
-TEST_CASE("regions between callbacks are sampled where nothing is nested in them, and no others") {
+TEST_CASE("regions between callbacks are thinned where nothing is nested in them, and no others") {
   adaptyst::collector collector(with_budget());
   const std::uint64_t times = repeat(700ms, [] {
     adaptyst::callback_region around = adaptyst::callback_region::begin("around callbacks");
@@ -189,9 +189,9 @@ TEST_CASE("regions between callbacks are sampled where nothing is nested in them
   support::check_account(found);
   const region& around = support::find(found, {"around callbacks"});
   CHECK(around.count == times);
-  CHECK_FALSE(around.sampled);
+  CHECK_FALSE(around.timed_events);
   const region& inside = support::find(found, {"around callbacks", "called back"});
-  CHECK(inside.sampled.value_or(times) < times);
+  CHECK(inside.timed_events.value_or(times) < times);
   check_estimate(inside, 3 * times);
   check_estimate(support::find(found, {"around callbacks", "hot"}), times);
   CHECK(found.regions.size() == 3);
@@ -285,14 +285,14 @@ TEST_CASE("what is left out is left out in callbacks and under names that are ma
   support::check_account(found);
   for (const char* const name : {"made", "called back"}) {
     const region& row = support::find(found, {"around callbacks", name});
-    CHECK(row.sampled.value_or(times) < times / 4);
+    CHECK(row.timed_events.value_or(times) < times / 4);
     check_estimate(row, times + 1);
   }
   CHECK(found.regions.size() == 3);
 }
 
 // Two programs on one core: what one of them does is not the other's.
-TEST_CASE("a sampled event in which another thread had the core lasts no longer for it") {
+TEST_CASE("a timed event in which another thread had the core lasts no longer for it") {
   cpu_set_t before, one;
   REQUIRE(sched_getaffinity(0, sizeof before, &before) == 0);
   CPU_ZERO(&one);
@@ -322,20 +322,20 @@ TEST_CASE("a sampled event in which another thread had the core lasts no longer 
 TEST_CASE("when the rate falls every event is recorded again") {
   adaptyst::collector collector(with_budget());
   repeat(400ms, hot);
-  REQUIRE(is_sampled("hot"));
+  REQUIRE(is_thinned("hot"));
   const auto on_a_busy_processor = [] {
     hot();
     for (const auto next = std::chrono::steady_clock::now() + 5ms; std::chrono::steady_clock::now() < next;) rest();
   };
   const auto deadline = std::chrono::steady_clock::now() + 30s;  // a second is needed
-  while (is_sampled("hot") && std::chrono::steady_clock::now() < deadline) on_a_busy_processor();
+  while (is_thinned("hot") && std::chrono::steady_clock::now() < deadline) on_a_busy_processor();
   const region before = support::find(collector.snapshot(), {"hot"});
-  REQUIRE(before.sampled);
+  REQUIRE(before.timed_events);
   constexpr std::uint64_t times = 60;
   for (std::uint64_t at = 0; at != times; ++at) on_a_busy_processor();
   const region after = support::find(collector.stop(), {"hot"});
   CHECK(after.count - before.count == times);
-  CHECK(*after.sampled - *before.sampled == times);
+  CHECK(*after.timed_events - *before.timed_events == times);
   CHECK(after.count_variance == before.count_variance);
 }
 
@@ -448,7 +448,7 @@ TEST_CASE("regions of 5 us are not thinned for nothing") {
     while (std::chrono::steady_clock::now() < end) {}
   });
   const region row = support::find(collector.stop(), {"5 us"});
-  CHECK_FALSE(row.sampled);
+  CHECK_FALSE(row.timed_events);
   CHECK(row.count == times);
 }
 #endif
@@ -499,7 +499,7 @@ TEST_CASE("what is left out is not evaluated") {
   for (std::uint64_t at = 0; at != times; ++at) one();
   const profile found = collector.stop();
   const region& row = support::find(found, {"with payload"});
-  CHECK(read <= *row.sampled + 1);  // the first on this step, before which nothing was drawn
+  CHECK(read <= *row.timed_events + 1);  // the first on this step, before which nothing was drawn
   CHECK(read < times / 10);
   check_estimate(row, times + 1);
   const adaptyst::attribute& bytes = row.attributes.at("bytes");

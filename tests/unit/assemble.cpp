@@ -342,11 +342,11 @@ TEST_CASE("an estimate says of how many events it is made, and time nested in ex
   const std::vector<region> all = lib::assemble(in, {0});
   const region& estimated = find(all, {"solve"});
   CHECK(estimated.count == 100);
-  CHECK(estimated.sampled == 40U);
+  CHECK(estimated.timed_events == 40U);
   CHECK(estimated.count_error() == 3.0);
   CHECK(estimated.total_error_ns() == 4.0);
   CHECK(estimated.self_ns == 380);
-  CHECK_FALSE(find(all, {"sweep"}).sampled.has_value());
+  CHECK_FALSE(find(all, {"sweep"}).timed_events.has_value());
   CHECK(find(all, {"sweep"}).self_ns == 0);
 }
 

@@ -198,7 +198,7 @@ TEST_CASE("the error of an estimate widens the floor") {
   adaptyst::region before = region({"a"}, repeated(1000, 500));
   const adaptyst::region after = region({"a"}, repeated(1200, 500));
   CHECK(compare(make_profile({before}), make_profile({after})).regions.at(0).slower_by(0.05));
-  before.sampled = 10;
+  before.timed_events = 10;
   before.total_variance = 0.06 * 500'000 * 0.06 * 500'000;
   const adaptyst::comparison all = compare(make_profile({before}), make_profile({after}));
   CHECK(all.regions.at(0).found == verdict::unclear);

@@ -335,9 +335,9 @@ TEST_CASE("a tail of an estimate is as sure as the events that were seen") {
   std::vector<std::uint64_t> durations(1000, 400'000);
   for (std::size_t at = 0; at != 20; ++at) durations[at * 50] = 8 * ms;
   set_durations(flux(in), durations);
-  flux(in).sampled = 600;
+  flux(in).timed_events = 600;
   CHECK(only(in, finding_kind::long_tail).count == 12);
-  flux(in).sampled = 400;
+  flux(in).timed_events = 400;
   CHECK(is_clean(in));
 }
 
@@ -379,9 +379,9 @@ TEST_CASE("a region so short that measuring it is much of what is seen") {
   CHECK(found.against == 20);
   CHECK(found.time_ns == 100e6);
   CHECK(found.next == next_step::mark_larger_regions);
-  flux(in).sampled = 10'000;  // and shortened by what an empty one takes
+  flux(in).timed_events = 10'000;  // and shortened by what an empty one takes
   CHECK(is_clean(in));
-  flux(in).sampled.reset();
+  flux(in).timed_events.reset();
   flux(in).count = 4'000'000;
   CHECK(is_clean(in));
   flux(in).count = 5'000'000;

@@ -70,7 +70,7 @@ TEST_CASE("an estimate says how many events it is made of, and how far it may be
   made.regions[0].path = {"exact"};
   made.regions[1].path = {"sampled"};
   made.regions[1].count = 64;
-  made.regions[1].sampled = 1;
+  made.regions[1].timed_events = 1;
   made.regions[1].count_variance = 64 * 63;
   made.regions[1].measured_on = {{{false, 64}, 1000}, {{false, 1}, 7}};
   const json all = json::parse(adaptyst::to_json(made))["regions"];

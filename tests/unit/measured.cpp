@@ -112,7 +112,7 @@ constexpr event_costs usual_costs() {
   event_costs made;
   made.engine_ns = 280;
   made.recorder_ns = 40;
-  made.sampled_ns = 60;
+  made.thinned_ns = 60;
   made.left_out_ns = 1;
   made.left_out_around_ns = 3;
   return made;
@@ -190,7 +190,7 @@ TEST_CASE("the error of what samples were shortened by is the same for all of th
   adaptyst::profile made;
   made.regions.resize(2);
   made.regions[0].count = 1100;
-  made.regions[0].sampled = 100;
+  made.regions[0].timed_events = 100;
   made.regions[0].total_variance = 25;
   adaptyst::lib::add_floor_error(made, 2);
   CHECK(made.regions[0].total_variance == 25 + 2000.0 * 2000);

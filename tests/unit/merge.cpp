@@ -232,7 +232,7 @@ TEST_CASE("two profiles of known numbers") {
   b.regions[0].count = 6;
   b.regions[0].min_ns = 5;
   b.regions[0].max_ns = 35;
-  b.regions[0].sampled = 3;
+  b.regions[0].timed_events = 3;
   b.regions[0].count_variance = 12;
   b.regions[0].attributes["cells"] = {6, 30, 1, 7};
   b.accounting.lost[loss_reason::too_deep] = 4;
@@ -272,7 +272,7 @@ TEST_CASE("two profiles of known numbers") {
     CHECK(sum.min_ns == 5);
     CHECK(sum.max_ns == 40);
     CHECK(sum.durations.count() == 8);
-    CHECK(sum.sampled == 7U);  // all four of the one that was not
+    CHECK(sum.timed_events == 7U);  // all four of the one that was not
     CHECK(sum.count_variance == 12.0);
     CHECK(sum.attributes.at("cells").count == 10);
     CHECK(sum.attributes.at("cells").sum == 50);
@@ -313,15 +313,15 @@ TEST_CASE("of several engines and reasons each is named once, in order") {
 TEST_CASE("what an empty region lasts is the longest of all profiles, in either order") {
   profile known;
   known.timer_floor_ns = 12;
-  known.sampled_floor_ns = 5;
-  known.sampled_floor_error_ns = 1;
+  known.thinned_floor_ns = 5;
+  known.thinned_floor_error_ns = 1;
   profile longer = known;
   longer.timer_floor_ns = 20;
-  longer.sampled_floor_ns = 4;
+  longer.thinned_floor_ns = 4;
   for (const profile& both : {merged(known, longer), merged(longer, known)}) {
     CHECK(both.timer_floor_ns == 20.0);
-    CHECK(both.sampled_floor_ns == 5.0);
-    CHECK(both.sampled_floor_error_ns == 1.0);
+    CHECK(both.thinned_floor_ns == 5.0);
+    CHECK(both.thinned_floor_error_ns == 1.0);
   }
   for (const profile& both : {merged(known, profile()), merged(profile(), known)}) CHECK(both.timer_floor_ns == 12.0);
 }

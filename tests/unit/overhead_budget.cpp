@@ -19,7 +19,7 @@ using adaptyst::lib::thinning_allowed;
 constexpr event_costs make_costs(double engine_ns) {
   event_costs made;
   made.engine_ns = engine_ns;
-  made.recorder_ns = made.sampled_ns = 40;
+  made.recorder_ns = made.thinned_ns = 40;
   made.left_out_ns = 1;
   made.left_out_around_ns = 3;
   return made;

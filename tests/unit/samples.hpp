@@ -35,7 +35,8 @@ inline spelling spell(const std::string& text) {
   return found;
 }
 
-// What distinguishes one call path from another: all processes that run the same code give it the same id, site and kind.
+// What distinguishes one call path from another: all processes that run the same code give it the same id, site and
+// kind.
 struct known_path {
   std::vector<std::string> names;
   std::uint64_t id, parent;
@@ -188,7 +189,7 @@ class generator {
       ++made.count;
     }
     if (made.count != 0 && below(3) == 0) {
-      made.sampled = below(made.count);
+      made.timed_events = below(made.count);
       made.count_variance = static_cast<double>(below(1000));
       made.total_variance = maybe_number();
     }
@@ -322,7 +323,7 @@ inline adaptyst::profile nasty_profile() {
   made.accounting.unread = {~std::uint64_t{0}, ~std::uint64_t{0}};
   made.accounting.refused = {~std::uint64_t{0}, "no"};
   made.budget = {1e308, 1, 1e300};
-  made.timer_floor_ns = made.sampled_floor_ns = made.sampled_floor_error_ns = 1e300;
+  made.timer_floor_ns = made.thinned_floor_ns = made.thinned_floor_error_ns = 1e300;
   made.functions = {{"", 0}, {"a\n\x1b[31m", ~std::uint64_t{0}}};
   return made;
 }

@@ -190,7 +190,7 @@ TEST_CASE("a count that is an estimate is marked, and the budget told") {
   CHECK(!contains(adaptyst::to_table(made), "~"));
   CHECK(!contains(adaptyst::to_table(made), "budget"));
   adaptyst::region sampled = region({"hot"}, 640000, 50);
-  sampled.sampled = 10000;
+  sampled.timed_events = 10000;
   sampled.count_variance = 64.0 * 63 * 10000;
   sampled.measured_on = {{{false, 1}, 1000}, {{false, 8}, 5}, {{false, 64}, 2000000}};
   made.regions.push_back(sampled);
@@ -198,7 +198,7 @@ TEST_CASE("a count that is an estimate is marked, and the budget told") {
   check_table(table);
   CHECK(contains(find_line(table, "hot"), " ~640000 "));
   CHECK(contains(table, "~11 events begun = ~10 ended + 1 open + 0 lost"));
-  CHECK(contains(table, "overhead budget: 1 region sampled (~), down to 1 event of 64, counts within 1.0%"));
+  CHECK(contains(table, "overhead budget: 1 region thinned (~), down to 1 event of 64, counts within 1.0%"));
 }
 
 TEST_CASE("children stand below their parents, the longest first") {
@@ -246,10 +246,10 @@ TEST_CASE("what is no work in short regions is told, and in no others") {
   CHECK_FALSE(contains(adaptyst::to_table(in), "an empty region takes"));
 }
 
-TEST_CASE("how far the truth may be from a sampled total is told where it matters") {
+TEST_CASE("how far the truth may be from the total of a thinned region is told where it matters") {
   adaptyst::profile in = small();
   adaptyst::region& row = in.regions[0];
-  row.sampled = 5;
+  row.timed_events = 5;
   row.total_variance = 0.0;
   CHECK_FALSE(contains(adaptyst::to_table(in), "±"));
   row.total_variance = 0.01 * static_cast<double>(row.total_ns) * static_cast<double>(row.total_ns);
@@ -424,10 +424,10 @@ TEST_CASE("of several estimates the worst error is told") {
   adaptyst::profile in = small();
   for (const char* const name : {"rough", "fine"}) {
     in.regions.push_back(region({name}, 1000, 10));
-    in.regions.back().sampled = 500;
+    in.regions.back().timed_events = 500;
     in.regions.back().count_variance = name[0] == 'r' ? 400 : 4;
   }
-  CHECK(contains(adaptyst::to_table(in), "overhead budget: 2 regions sampled (~), counts within 2.0%"));
+  CHECK(contains(adaptyst::to_table(in), "overhead budget: 2 regions thinned (~), counts within 2.0%"));
 }
 
 TEST_CASE("what somebody looks for comes first: the regions, then devices, and last how it was measured") {

@@ -37,8 +37,9 @@ ADAPTYST_DETAIL_INLINE uint64_t ticks() noexcept {
 #endif
 }
 
-// Nothing that the processor has begun before it is still under way behind it. On a sampled event the processor knows
-// neither the branches nor the lines that recording takes, and what it does ahead of time would fall into the event's.
+// Nothing that the processor has begun before it is still under way behind it. On a timed event of a thinned marker the
+// processor knows neither the branches nor the lines that recording takes, and what it does ahead of time would fall
+// into the event's.
 ADAPTYST_DETAIL_INLINE void fence_instructions() noexcept {
 #if defined(__x86_64__)
   __builtin_ia32_lfence();

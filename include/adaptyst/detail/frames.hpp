@@ -92,7 +92,7 @@ ADAPTYST_DETAIL_INLINE void weigh(recorder& r, frame& pushed, uint64_t weight, u
   pushed.token |= weighed_token;
   pushed.weight = weight;
   if (weight == 1) return;
-  pushed.token |= sampled_token;
+  pushed.token |= thinned_token;
   // Not of a wait, whose end is part of a union; nor where gaps are closed by a region around it.
   const bool has_nested = where.child != &r.root && !is_wait(where.site->kind) && weight < max_weight &&
                           r.never_closes == 0 && !is_closed(r);
@@ -109,7 +109,7 @@ ADAPTYST_DETAIL_INLINE void weigh(recorder& r, frame& pushed, uint64_t weight, u
 // Takes the time, at last, and fires the probe.
 template <class = void>
 ADAPTYST_DETAIL_INLINE uint64_t start_frame(recorder& r, frame& opened) noexcept {
-  if ((opened.token & sampled_token) != 0) {
+  if ((opened.token & thinned_token) != 0) {
     if ((opened.weight & is_carrier) == 0) watch_core(r.watch);
     fence_instructions();
   }
@@ -328,11 +328,11 @@ __attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN inline void pop_by_clock(record
 template <class = void>
 __attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN inline void pop_weighed(recorder& r, uint64_t token,
                                                                          uint32_t depth) noexcept {
-  if ((token & sampled_token) == 0) return pop_frame(r, token, depth, timestamp(r.owner->control.clock));
+  if ((token & thinned_token) == 0) return pop_frame(r, token, depth, timestamp(r.owner->control.clock));
   fence_instructions();
   const uint64_t end = timestamp(r.owner->control.clock);
   const uint64_t lasted = end - r.frames[depth].begin;
-  const uint64_t floor = load(r.owner->settings.sampled_floor);
+  const uint64_t floor = load(r.owner->settings.thinned_floor);
   const bool is_timed = (r.frames[depth].weight & is_carrier) == 0;
   pop_frame(r, token, depth, floor < lasted ? end - floor : end - lasted, is_timed && has_lost_core(r.watch));
 }

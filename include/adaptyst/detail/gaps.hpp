@@ -13,7 +13,7 @@ namespace adaptyst { inline namespace v1 { namespace detail {
 struct recorder;
 
 struct gaps {
-  uint32_t gap[steps_with_room];  // the how-manieth event on this step is the next to be taken; 0: not drawn yet
+  uint32_t gap[steps_with_room];  // how many events until the next one is recorded, that one included; 0: not drawn yet
   gaps* nested;                   // in force while an event on a step of subtrees is left out; null: it is these
 };
 

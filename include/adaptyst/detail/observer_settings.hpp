@@ -22,9 +22,10 @@ constexpr uint32_t max_recorders = 1 << 16;
 constexpr uint64_t step_of_nobody = ADAPTYST_STEP_LAST + 1;
 
 struct observer_settings {
-  uint64_t magic;          // if of another observer or another layout, the settings are ignored
-  uint64_t over;           // nothing listens any more: markers go to sleep
-  uint64_t sampled_floor;  // timestamps: what a sampled event that holds nothing lasts, and each is shortened by
+  uint64_t magic;  // if of another observer or another layout, the settings are ignored
+  uint64_t over;   // nothing listens any more: markers go to sleep
+  uint64_t
+      thinned_floor;  // timestamps: what a timed event of a thinned marker lasts that holds nothing; each is shortened by it
   uint64_t pad[page_bytes / sizeof(uint64_t) - 3];
   uint64_t steps[max_sites];      // enum adaptyst_site_step, by the markers' numbers
   uint64_t tails[max_recorders];  // entries that have been read of a ring, by the recorders' numbers

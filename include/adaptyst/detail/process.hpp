@@ -12,9 +12,9 @@
 #include "loaded_objects.hpp"
 #include "observer_settings.hpp"
 #include "recorder_store.hpp"
-#include "sampling.hpp"
 #include "system.hpp"
 #include "text.hpp"
+#include "thinning.hpp"
 
 namespace adaptyst { inline namespace v1 { namespace detail {
 

@@ -23,7 +23,7 @@
 #include "process.hpp"
 #include "row_memory.hpp"
 #include "row_table.hpp"
-#include "sampling.hpp"
+#include "thinning.hpp"
 #include "trace_ring.hpp"
 
 namespace adaptyst { inline namespace v1 { namespace detail {
@@ -93,7 +93,7 @@ ADAPTYST_DETAIL_INLINE uint64_t weight_in(const frame& of) noexcept { return of.
 // In the token of one that is booked by the program's own recorder, whatever the engine, with a weight; and that stands
 // for others than itself.
 constexpr uint64_t weighed_token = uint64_t{1} << 61;
-constexpr uint64_t sampled_token = uint64_t{1} << 62;
+constexpr uint64_t thinned_token = uint64_t{1} << 62;
 
 // In the extras of every row. Where rows were, a forked child has zeros: what it began before must not be booked there.
 constexpr uint64_t is_made = uint64_t{1} << 30;

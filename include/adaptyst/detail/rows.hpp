@@ -102,7 +102,7 @@ template <class = void>
 ADAPTYST_DETAIL_INLINE void learn(recorder& r, uint32_t depth, row* begun) noexcept {
   const frame& top = r.frames[depth];
   const frame& last = r.frames[depth + size_t{1}];  // that stood there: in this region, or in one before it
-  constexpr uint64_t number = ~(weighed_token | sampled_token);
+  constexpr uint64_t number = ~(weighed_token | thinned_token);
   if ((last.token & number) <= (top.token & number)) {
     if (depth == 0 || depth > r.base) store(top.where->child, begun);
   } else if (last.where->path != nullptr && last.where->path->parent == begun->path->parent) {

@@ -44,7 +44,7 @@ void find_empty_regions(const profile& in, const region& row, findings& to) {
   const auto count = static_cast<double>(row.count), total_ns = static_cast<double>(row.total_ns);
   const double floor_ns = in.timer_floor_ns.value_or(0);
   const double measuring_ns = std::min(total_ns, floor_ns * count);
-  if (row.sampled || measuring_ns < least_part * total_ns || total_ns <= 0 ||
+  if (row.timed_events || measuring_ns < least_part * total_ns || total_ns <= 0 ||
       !is_worth_a_word(measuring_ns, compute_duration(in)))
     return;
   to.push_back(too_fine(in, row, measuring_ns, row.count, total_ns / count, floor_ns));

@@ -55,9 +55,9 @@ void find_long_tails(const profile& in, findings& to) {
     if (events == 0 || row.count == 0 || row.kind == region_kind::wait) continue;
     const auto median_ns = static_cast<double>(row.quantile_ns(0.5).value_or(0));
     const tail its = measure_tail(row, median_ns);
-    // A sampled event stands for several.
+    // A timed event of a thinned region stands for several.
     const double seen =
-        its.events * (row.sampled ? static_cast<double>(*row.sampled) / static_cast<double>(row.count) : 1);
+        its.events * (row.timed_events ? static_cast<double>(*row.timed_events) / static_cast<double>(row.count) : 1);
     if (median_ns < least_median_ns || seen < static_cast<double>(least_events) ||
         its.events > most_of_events * static_cast<double>(events) || !is_worth_a_word(its.beyond_ns, run_ns) ||
         is_explained(row, its.beyond_ns))

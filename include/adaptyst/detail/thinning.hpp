@@ -7,8 +7,8 @@
 //
 // Of a region around others, what is nested in it is left out along: as long as its event lasts, other gaps are in
 // force, which leave out whatever comes. See frames.hpp for what becomes of one that is taken.
-#ifndef ADAPTYST_DETAIL_SAMPLING_HPP
-#define ADAPTYST_DETAIL_SAMPLING_HPP
+#ifndef ADAPTYST_DETAIL_THINNING_HPP
+#define ADAPTYST_DETAIL_THINNING_HPP
 
 #include "gaps.hpp"
 
