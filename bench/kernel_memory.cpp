@@ -97,15 +97,15 @@ std::size_t memory_told(const char* descriptor) {
 
 // Of a map in a machine of 256 processors. The kernel tells the sum of a map's table and elements, but for what its
 // allocators round up and keep at hand.
-std::size_t memory_there(int map, const bpf_map_info& of, std::size_t told, std::size_t processors) {
-  const std::size_t value = rounded(of.value_size);
-  if (of.type == BPF_MAP_TYPE_PERCPU_ARRAY || of.type == BPF_MAP_TYPE_PERCPU_HASH)
-    return told + value * of.max_entries * (machine - processors);
-  if (of.type != BPF_MAP_TYPE_HASH || (of.map_flags & BPF_F_NO_PREALLOC) == 0) return told;
+std::size_t memory_there(int map, const bpf_map_info& bpf_map_info, std::size_t told, std::size_t processors) {
+  const std::size_t value = rounded(bpf_map_info.value_size);
+  if (bpf_map_info.type == BPF_MAP_TYPE_PERCPU_ARRAY || bpf_map_info.type == BPF_MAP_TYPE_PERCPU_HASH)
+    return told + value * bpf_map_info.max_entries * (machine - processors);
+  if (bpf_map_info.type != BPF_MAP_TYPE_HASH || (bpf_map_info.map_flags & BPF_F_NO_PREALLOC) == 0) return told;
   constexpr std::size_t head = 48 + 8;  // of an element, and the allocator's own
-  const std::size_t element = head + rounded(of.key_size) + value;
-  const std::size_t here = count_entries(map, of.key_size);
-  const bool is_per_processor = std::strcmp(of.name, "rows") == 0;
+  const std::size_t element = head + rounded(bpf_map_info.key_size) + value;
+  const std::size_t here = count_entries(map, bpf_map_info.key_size);
+  const bool is_per_processor = std::strcmp(bpf_map_info.name, "rows") == 0;
   const std::size_t there = is_per_processor ? here * machine / processors : here;
   const std::size_t takers = std::min(there, machine);
   std::size_t elements = there + (machine - takers) * kept_at_hand(element, 0);

@@ -111,9 +111,9 @@ observed observe(void (*program)(unsigned), std::uint64_t times, unsigned turns,
 void nested_budget(results& to) {
   constexpr double wanted_ns = 50;
   unsigned turns = 1;
-  const auto leaf_ns = [](unsigned of) {
-    double least = measure_ns(leaf, 100'000, of);
-    for (int at = 0; at != 15; ++at) least = std::min(least, measure_ns(leaf, 100'000, of));
+  const auto leaf_ns = [](unsigned total) {
+    double least = measure_ns(leaf, 100'000, total);
+    for (int at = 0; at != 15; ++at) least = std::min(least, measure_ns(leaf, 100'000, total));
     return least;
   };
   while (turns != 1000 && leaf_ns(turns) < wanted_ns) ++turns;

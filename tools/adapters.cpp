@@ -36,17 +36,17 @@ constexpr adapter adapters[] = {
 };
 
 // Beside this command: installed, or in the build tree.
-std::string find_library(const adapter& of) {
+std::string find_library(const adapter& adapter) {
   const std::filesystem::path here = std::filesystem::read_symlink("/proc/self/exe").parent_path();
   const std::filesystem::path folders[] = {here / ADAPTYST_TOOLS_LIBRARIES, here / ".." / "adapters"};
   for (const std::filesystem::path& folder : folders) {
     std::error_code failed;
-    const std::filesystem::path found = std::filesystem::canonical(folder / of.file, failed);
+    const std::filesystem::path found = std::filesystem::canonical(folder / adapter.file, failed);
     if (!failed) return found.string();
   }
-  throw error(fmt::format("--with {}: no {} in {} or {}", of.name, of.file, folders[0].lexically_normal().string(),
-                          folders[1].lexically_normal().string()),
-              of.file, 0, fmt::format("cmake -D{}=ON tells what building it takes", of.option));
+  throw error(fmt::format("--with {}: no {} in {} or {}", adapter.name, adapter.file,
+                          folders[0].lexically_normal().string(), folders[1].lexically_normal().string()),
+              adapter.file, 0, fmt::format("cmake -D{}=ON tells what building it takes", adapter.option));
 }
 
 // GCC's OpenMP never asks for a tool.

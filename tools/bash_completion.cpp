@@ -11,26 +11,26 @@ std::string joined(const std::vector<std::string>& words, const char* by) {
   return fmt::format("{}", fmt::join(words, by));
 }
 
-std::vector<std::string> option_names(const CLI::App& of) {
+std::vector<std::string> option_names(const CLI::App& app) {
   std::vector<std::string> all;
-  for (const CLI::Option* option : list_options(of))
+  for (const CLI::Option* option : list_options(app))
     for (const std::string& name : list_names(*option)) all.push_back(name);
   return all;
 }
 
 // What may follow where no option is being typed; none: files, which bash completes by itself.
-std::vector<std::string> list_words(const CLI::App& of) {
+std::vector<std::string> list_words(const CLI::App& app) {
   std::vector<std::string> all;
-  for (const CLI::App* command : list_subcommands(of)) all.push_back(command->get_name());
-  for (const CLI::Option* positional : list_positionals(of))
+  for (const CLI::App* command : list_subcommands(app)) all.push_back(command->get_name());
+  for (const CLI::Option* positional : list_positionals(app))
     for (const std::string& choice : list_choices(*positional)) all.push_back(choice);
   return all;
 }
 
 // The values of options, in the form `command,--option) …`.
-std::string format_values(const CLI::App& of, const std::string& command) {
+std::string format_values(const CLI::App& app, const std::string& command) {
   std::string cases;
-  for (const CLI::Option* option : list_options(of)) {
+  for (const CLI::Option* option : list_options(app)) {
     if (!takes_a_value(*option)) continue;
     std::vector<std::string> patterns;
     for (const std::string& name : list_names(*option)) patterns.push_back(fmt::format("{},{}", command, name));

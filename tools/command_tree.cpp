@@ -7,16 +7,16 @@
 
 namespace adaptyst::tools {
 
-std::vector<const CLI::App*> list_subcommands(const CLI::App& of) {
-  return of.get_subcommands([](const CLI::App*) { return true; });
+std::vector<const CLI::App*> list_subcommands(const CLI::App& app) {
+  return app.get_subcommands([](const CLI::App*) { return true; });
 }
 
-std::vector<const CLI::Option*> list_positionals(const CLI::App& of) {
-  return of.get_options([](const CLI::Option* option) { return option->get_positional(); });
+std::vector<const CLI::Option*> list_positionals(const CLI::App& app) {
+  return app.get_options([](const CLI::Option* option) { return option->get_positional(); });
 }
 
-std::vector<const CLI::Option*> list_options(const CLI::App& of) {
-  return of.get_options([](const CLI::Option* option) { return option->nonpositional(); });
+std::vector<const CLI::Option*> list_options(const CLI::App& app) {
+  return app.get_options([](const CLI::Option* option) { return option->nonpositional(); });
 }
 
 std::vector<std::string> list_names(const CLI::Option& option) {
@@ -35,9 +35,9 @@ std::vector<std::string> list_choices(const CLI::Option& option) {
   return CLI::detail::split(type.substr(open + 1, close - open - 1), ',');
 }
 
-notes find_notes(const CLI::App& of) {
+notes find_notes(const CLI::App& app) {
   notes found;
-  std::istringstream lines(of.get_footer());
+  std::istringstream lines(app.get_footer());
   bool begins = true;
   for (std::string line; std::getline(lines, line);) {
     if (line.rfind("$ ", 0) == 0) found.examples.push_back(line.substr(2));
@@ -48,10 +48,10 @@ notes find_notes(const CLI::App& of) {
   return found;
 }
 
-std::string format_synopsis(const CLI::App& of, const std::string& name) {
+std::string format_synopsis(const CLI::App& app, const std::string& name) {
   std::string synopsis = name + " [OPTIONS]";
-  for (const CLI::Option* option : list_positionals(of)) synopsis += " " + format_usage(*option);
-  return list_subcommands(of).empty() ? synopsis : synopsis + " SUBCOMMAND";
+  for (const CLI::Option* option : list_positionals(app)) synopsis += " " + format_usage(*option);
+  return list_subcommands(app).empty() ? synopsis : synopsis + " SUBCOMMAND";
 }
 
 std::string cell(const std::string& text) {

@@ -9,9 +9,9 @@
 namespace adaptyst::tools {
 
 // In the order in which they were added.
-std::vector<const CLI::App*> list_subcommands(const CLI::App& of);
-std::vector<const CLI::Option*> list_positionals(const CLI::App& of);
-std::vector<const CLI::Option*> list_options(const CLI::App& of);
+std::vector<const CLI::App*> list_subcommands(const CLI::App& app);
+std::vector<const CLI::Option*> list_positionals(const CLI::App& app);
+std::vector<const CLI::Option*> list_options(const CLI::App& app);
 
 // "-h", "--help"
 std::vector<std::string> list_names(const CLI::Option& option);
@@ -23,10 +23,10 @@ struct notes {
   std::vector<std::string> examples;  // without the "$ "
   std::vector<std::string> paragraphs;
 };
-notes find_notes(const CLI::App& of);
+notes find_notes(const CLI::App& app);
 
 // "adaptyst run [OPTIONS] COMMAND..."
-std::string format_synopsis(const CLI::App& of, const std::string& name);
+std::string format_synopsis(const CLI::App& app, const std::string& name);
 // As it stands in a table of Markdown.
 std::string cell(const std::string& text);
 // "FILE...", "[COMMAND]", "--output FILE.json"

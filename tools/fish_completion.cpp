@@ -17,15 +17,15 @@ std::string fish_quoted(const std::string& text) {
 }
 
 // Of the program itself where `command` is empty.
-std::string fish_lines(const CLI::App& of, const std::string& command, const std::string& program) {
+std::string fish_lines(const CLI::App& app, const std::string& command, const std::string& program) {
   const std::string begin = fmt::format("complete -c {0} -n \"__{0}_in '{1}'\"", program, command);
   std::string lines;
-  for (const CLI::App* one : list_subcommands(of))
+  for (const CLI::App* one : list_subcommands(app))
     lines += fmt::format("{} -f -a {} -d {}\n", begin, one->get_name(), fish_quoted(one->get_description()));
-  for (const CLI::Option* option : list_positionals(of))
+  for (const CLI::Option* option : list_positionals(app))
     if (const std::vector<std::string> choices = list_choices(*option); !choices.empty())
       lines += fmt::format("{} -f -a '{}'\n", begin, fmt::join(choices, " "));
-  for (const CLI::Option* option : list_options(of)) {
+  for (const CLI::Option* option : list_options(app)) {
     lines += begin;
     for (const std::string& name : option->get_snames()) lines += " -s " + name;
     for (const std::string& name : option->get_lnames()) lines += " -l " + name;

@@ -19,10 +19,10 @@ std::string format_row(const CLI::Option& option) {
                      default_value.empty() ? "" : fmt::format("; `{}` if not given", default_value));
 }
 
-std::string format_rows(const CLI::App& of) {
+std::string format_rows(const CLI::App& app) {
   std::string rows = "| argument | meaning |\n|---|---|\n";
-  for (const CLI::Option* option : list_positionals(of)) rows += format_row(*option);
-  for (const CLI::Option* option : list_options(of)) rows += format_row(*option);
+  for (const CLI::Option* option : list_positionals(app)) rows += format_row(*option);
+  for (const CLI::Option* option : list_options(app)) rows += format_row(*option);
   return rows;
 }
 

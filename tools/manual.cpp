@@ -44,9 +44,9 @@ std::string item(const std::string& name, const std::string& meaning) {
   return fmt::format(".TP\n.B {}\n{}\n", roff(name), roff(meaning));
 }
 
-std::string items(const CLI::App& of) {
+std::string items(const CLI::App& app) {
   std::string list = ".SH OPTIONS\n";
-  for (const auto& options : {list_positionals(of), list_options(of)})
+  for (const auto& options : {list_positionals(app), list_options(app)})
     for (const CLI::Option* option : options) {
       const std::string by_default = option->get_default_str();
       list +=

@@ -23,16 +23,16 @@ std::string zsh_values(const CLI::Option& option) {
   return choices.empty() ? "_files" : fmt::format("({})", fmt::join(choices, " "));
 }
 
-std::string zsh_arguments(const CLI::App& of) {
+std::string zsh_arguments(const CLI::App& app) {
   std::string arguments;
-  for (const CLI::Option* option : list_options(of))
+  for (const CLI::Option* option : list_options(app))
     for (const std::string& name : list_names(*option)) {
       const std::string meaning = zsh_escaped(option->get_description(), "\\[]:");
       arguments += takes_a_value(*option) ? fmt::format(" \\\n      '*{}=[{}]:{}:{}'", name, meaning,
                                                         zsh_escaped(option->get_name(), "\\:"), zsh_values(*option))
                                           : fmt::format(" \\\n      '{}[{}]'", name, meaning);
     }
-  for (const CLI::Option* option : list_positionals(of)) {
+  for (const CLI::Option* option : list_positionals(app)) {
     const std::string name = option->get_name(true);
     // The program to run has a completion of its own.
     if (name == "COMMAND" && list_choices(*option).empty()) arguments += " \\\n      '*::COMMAND:_normal'";

@@ -51,8 +51,8 @@ std::atomic<std::uint32_t> last_number[256];
 
 memory_in_use memory;
 
-device device_of_space(const space& of, std::string_view name) noexcept {
-  if (of.is_known) return find_device(of.type, last_number[of.type].load(std::memory_order_relaxed));
+device device_of_space(const space& space, std::string_view name) noexcept {
+  if (space.is_known) return find_device(space.type, last_number[space.type].load(std::memory_order_relaxed));
   char named[40];
   std::snprintf(named, sizeof named, "Kokkos space %.*s", static_cast<int>(name.size()), name.data());
   return {device_kind::other, 0, named};

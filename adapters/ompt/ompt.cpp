@@ -103,8 +103,8 @@ void on_work(ompt_work_t what, ompt_scope_endpoint_t endpoint, ompt_data_t*, omp
 }
 
 // Older runtimes have one kind for all implicit barriers; the closing one stands nowhere, or where the region begins.
-bool is_closing(int kind, const team& of, const void* code) noexcept {
-  return kind == barrier_implicit_parallel || (kind == barrier_implicit && (code == nullptr || code == of.code));
+bool is_closing(int kind, const team& team, const void* code) noexcept {
+  return kind == barrier_implicit_parallel || (kind == barrier_implicit && (code == nullptr || code == team.code));
 }
 
 void on_sync_region(ompt_sync_region_t what, ompt_scope_endpoint_t endpoint, ompt_data_t* parallel, ompt_data_t* task,

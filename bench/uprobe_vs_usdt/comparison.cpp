@@ -31,8 +31,8 @@ usage used_so_far() {
           ns(split.ru_stime)};
 }
 
-// Adds what doing something so many times takes, after one more time. On a thread of its own: the kernel divides the time
-// of a thread by the ticks of its whole life.
+// Adds what doing something so many times takes, after one more time. On a thread of its own: the kernel divides the
+// time of a thread by the ticks of its whole life.
 template <class Event>
 void measure(usage& to, std::uint64_t times, Event&& event) {
   std::thread([&] {
@@ -89,15 +89,15 @@ void comparison::run(unsigned rounds, double slice_ns) {
   }
 }
 
-void comparison::turn(compared& of, double slice_ns) {
-  const method& what = of.what;
+void comparison::turn(compared& compared, double slice_ns) {
+  const method& what = compared.what;
   const std::unique_ptr<attachment> attached = what.attach ? what.attach() : nullptr;
   constexpr std::uint64_t trial = 200;  // the first hits make the kernel optimise a site
   const double cost_ns = once_ns(trial, [&] { what.event(0); });
   if (what.probed != nullptr && *what.probed != what.becomes) {
     std::fprintf(stderr, "%s left out: the kernel did not make 0x%02x of the instruction, but 0x%02x\n",
                  what.name.c_str(), what.becomes, *what.probed);
-    of.left_out = true;
+    compared.left_out = true;
     return;
   }
   std::uint64_t events = trial + 1;
@@ -112,7 +112,7 @@ void comparison::turn(compared& of, double slice_ns) {
       if (plain_is_next) measure(plain, plain_times, [steps] { plain_event(steps); });
       else measure(with, times, [steps, event = what.event] { event(steps); });
     }
-    series& to = of.at[at];
+    series& to = compared.at[at];
     to.plain_ns.push_back(plain.run_ns / static_cast<double>(pieces * plain_times));
     to.event_ns.push_back(with.run_ns / static_cast<double>(pieces * times));
     to.user_ns += with.user_ns;

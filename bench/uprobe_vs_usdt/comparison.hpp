@@ -44,7 +44,7 @@ class comparison {
 
  private:
   void calibrate();
-  void turn(compared& of, double slice_ns);
+  void turn(compared& compared, double slice_ns);
   const compared* find(const char* name, measured_with load) const;
 
   std::vector<compared> methods_;

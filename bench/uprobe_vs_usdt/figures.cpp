@@ -17,10 +17,10 @@ double interquartile(std::vector<double> values) {
 }
 
 // What an event took by round, less what it took in the plain program.
-std::vector<double> cost_ns(const series& of) {
+std::vector<double> cost_ns(const series& series) {
   std::vector<double> values;
-  for (std::size_t round = 0; round != of.event_ns.size(); ++round)
-    values.push_back(of.event_ns[round] - of.plain_ns[round]);
+  for (std::size_t round = 0; round != series.event_ns.size(); ++round)
+    values.push_back(series.event_ns[round] - series.plain_ns[round]);
   return values;
 }
 
@@ -30,18 +30,18 @@ std::vector<double> ratio(const std::vector<double>& over, const std::vector<dou
   return values;
 }
 
-void add(bench::results& to, const compared& of) {
-  const bool bare = of.what.load == measured_with::no_work;
-  const std::string prefix = (bare ? "" : "study_") + of.what.name + "_";
-  const std::vector<double> cost = cost_ns(of.at[only_events]);
+void add(bench::results& to, const compared& compared) {
+  const bool bare = compared.what.load == measured_with::no_work;
+  const std::string prefix = (bare ? "" : "study_") + compared.what.name + "_";
+  const std::vector<double> cost = cost_ns(compared.at[only_events]);
   to[prefix + "ns"] = bench::median(cost);
   to[prefix + "spread_ns"] = interquartile(cost);
   for (std::size_t at = 0; !bare && at != rates.size(); ++at) {
     const std::string key = at == only_events ? prefix : prefix + rates[at].name + "_";
-    const double total_ns = of.at[at].user_ns + of.at[at].system_ns;
-    if (total_ns > 0) to[key + "system_percent"] = 100 * of.at[at].system_ns / total_ns;
+    const double total_ns = compared.at[at].user_ns + compared.at[at].system_ns;
+    if (total_ns > 0) to[key + "system_percent"] = 100 * compared.at[at].system_ns / total_ns;
     if (at == only_events) continue;
-    const std::vector<double> slowdown = ratio(of.at[at].event_ns, of.at[at].plain_ns);
+    const std::vector<double> slowdown = ratio(compared.at[at].event_ns, compared.at[at].plain_ns);
     to[key + "slowdown"] = bench::median(slowdown);
     to[key + "spread_percent"] = 100 * interquartile(slowdown) / bench::median(slowdown);
   }

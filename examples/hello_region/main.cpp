@@ -8,7 +8,7 @@
 #include <numeric>
 #include <vector>
 
-double sum(const std::vector<double>& of) { return std::accumulate(of.begin(), of.end(), 0.0); }
+double sum(const std::vector<double>& values) { return std::accumulate(values.begin(), values.end(), 0.0); }
 
 int main() {
   adaptyst::collector collector;  // prints a report at the end

@@ -10,10 +10,10 @@ namespace shallow_water {
 enum class boundary { wall, periodic };
 
 // The halo columns of some rows.
-void fill_sides(field& of, row_range rows, boundary kind);
+void fill_sides(field& field, row_range rows, boundary kind);
 
 // The halo rows below and above the basin's `rows` rows, after fill_sides().
-void fill_ends(field& of, int rows, boundary kind);
+void fill_ends(field& field, int rows, boundary kind);
 
 }  // namespace shallow_water
 

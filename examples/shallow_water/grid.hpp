@@ -36,8 +36,8 @@ class field {
   std::ptrdiff_t pitch() const { return static_cast<std::ptrdiff_t>(pitch_); }  // from a cell to the one above it
 
   // The cell in column 0 of a row. Rows keep their numbers in a field that holds only some of them.
-  double* row(quantity of, int number) { return values_.data() + offset(of, number); }
-  const double* row(quantity of, int number) const { return values_.data() + offset(of, number); }
+  double* row(quantity quantity, int number) { return values_.data() + offset(quantity, number); }
+  const double* row(quantity quantity, int number) const { return values_.data() + offset(quantity, number); }
 
   // Takes rows over from another field of equal width, halo columns included.
   void copy_rows(const field& from, row_range rows) {
@@ -51,8 +51,8 @@ class field {
   }
 
  private:
-  std::size_t offset(quantity of, int number) const {
-    return static_cast<std::size_t>(of) * plane_ + pitch_ * static_cast<std::size_t>(number - lowest_) + stencil;
+  std::size_t offset(quantity quantity, int number) const {
+    return static_cast<std::size_t>(quantity) * plane_ + pitch_ * static_cast<std::size_t>(number - lowest_) + stencil;
   }
 
   int columns_;

@@ -14,47 +14,47 @@
 namespace shallow_water {
 namespace {
 
-double initial_depth(const setup& of, double x, double y) {
-  double depth = of.depth;
-  for (const box& each : of.boxes)
+double initial_depth(const setup& setup, double x, double y) {
+  double depth = setup.depth;
+  for (const box& each : setup.boxes)
     if (each.x0 <= x && x < each.x1 && each.y0 <= y && y < each.y1) depth = each.depth;
-  for (const hump& each : of.humps) {
+  for (const hump& each : setup.humps) {
     const double dx = (x - each.x) / each.width, dy = (y - each.y) / each.width;
     depth += each.height * std::exp(-0.5 * (dx * dx + dy * dy));
   }
   return depth;
 }
 
-field initial_water(const setup& of) {
-  field water(of.columns, {0, of.rows}, stencil);
-  for (int row = 0; row != of.rows; ++row)
-    for (int i = 0; i != of.columns; ++i) {
-      const double depth = initial_depth(of, (i + 0.5) * of.dx(), (row + 0.5) * of.dy());
+field initial_water(const setup& setup) {
+  field water(setup.columns, {0, setup.rows}, stencil);
+  for (int row = 0; row != setup.rows; ++row)
+    for (int i = 0; i != setup.columns; ++i) {
+      const double depth = initial_depth(setup, (i + 0.5) * setup.dx(), (row + 0.5) * setup.dy());
       water.row(quantity::depth, row)[i] = depth;
-      water.row(quantity::x_momentum, row)[i] = depth * of.x_velocity;
-      water.row(quantity::y_momentum, row)[i] = depth * of.y_velocity;
+      water.row(quantity::x_momentum, row)[i] = depth * setup.x_velocity;
+      water.row(quantity::y_momentum, row)[i] = depth * setup.y_velocity;
     }
   return water;
 }
 
 // So little that it is not worth a wave, whatever the scale of the basin.
-double dry_depth(const setup& of) {
-  double most = of.depth;
-  for (const box& each : of.boxes) most = std::max(most, each.depth);
-  for (const hump& each : of.humps) most = std::max(most, each.height);
+double dry_depth(const setup& setup) {
+  double most = setup.depth;
+  for (const box& each : setup.boxes) most = std::max(most, each.depth);
+  for (const hump& each : setup.humps) most = std::max(most, each.height);
   return 1e-6 * most;
 }
 
 }  // namespace
 
-solver::solver(const setup& of, const execution& how)
-    : setup_(of),
+solver::solver(const setup& setup, const execution& how)
+    : setup_(setup),
       threads_(how.threads),
-      water_{of.gravity, dry_depth(of)},
-      now_(initial_water(of)),
-      predicted_(of.columns, {0, of.rows}, stencil),
-      next_(of.columns, {0, of.rows}, stencil),
-      offloaded_(of.columns, of.rows, how.offloaded, of.edges, water_, how.device) {}
+      water_{setup.gravity, dry_depth(setup)},
+      now_(initial_water(setup)),
+      predicted_(setup.columns, {0, setup.rows}, stencil),
+      next_(setup.columns, {0, setup.rows}, stencil),
+      offloaded_(setup.columns, setup.rows, how.offloaded, setup.edges, water_, how.device) {}
 
 void solver::step(double until) {
   ADAPTYST_REGION("step");
@@ -95,10 +95,10 @@ double solver::choose_dt(double longest) {
   return dt;
 }
 
-void solver::fill_halo(field& of) {
+void solver::fill_halo(field& field) {
   ADAPTYST_REGION("boundary");
-  fill_sides(of, {0, setup_.rows}, setup_.edges);
-  fill_ends(of, setup_.rows, setup_.edges);
+  fill_sides(field, {0, setup_.rows}, setup_.edges);
+  fill_ends(field, setup_.rows, setup_.edges);
 }
 
 void solver::update_on_host(const char* name, const field& from, const field& base, field& to, row_range below,

@@ -23,7 +23,7 @@ struct execution {
 
 class solver {
  public:
-  solver(const setup& of, const execution& how);
+  solver(const setup& setup, const execution& how);
 
   // One step, as long as is stable, but not beyond `until`.
   void step(double until);
@@ -41,7 +41,7 @@ class solver {
 
  private:
   double choose_dt(double longest);
-  void fill_halo(field& of);
+  void fill_halo(field& field);
   void update_on_host(const char* name, const field& from, const field& base, field& to, row_range below,
                       row_range above, const stage& by);
 

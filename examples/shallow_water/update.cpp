@@ -21,15 +21,15 @@ class flux_row {
 // Velocities of some rows and of the stencil around them, along x and along y.
 class velocities {
  public:
-  velocities(const field& of, row_range rows, const fluid& water)
+  velocities(const field& field, row_range rows, const fluid& water)
       : lowest_(rows.first - stencil),
-        pitch_(static_cast<std::size_t>(of.pitch())),
+        pitch_(static_cast<std::size_t>(field.pitch())),
         plane_(pitch_ * static_cast<std::size_t>(rows.size() + 2 * stencil)),
         values_(2 * plane_) {
     for (int number = lowest_; number != rows.last + stencil; ++number)
       for (const quantity momentum : {quantity::x_momentum, quantity::y_momentum}) {
-        const double* const h = of.row(quantity::depth, number) - stencil;
-        const double* const p = of.row(momentum, number) - stencil;
+        const double* const h = field.row(quantity::depth, number) - stencil;
+        const double* const p = field.row(momentum, number) - stencil;
         double* const v = values_.data() + offset(momentum, number);
         for (std::size_t i = 0; i != pitch_; ++i) v[i] = velocity(h[i], p[i], water);
       }

@@ -101,11 +101,11 @@ comparison compare_runs(const std::vector<profile>& before, const std::vector<pr
 comparison compare(const profile& before, const profile& after, double least_share = 0);
 
 // The comparison as JSON (docs/comparison-schema.json), or as a table for people.
-std::string to_json(const comparison& of);
-std::string to_table(const comparison& of);
+std::string to_json(const comparison& comparison);
+std::string to_table(const comparison& comparison);
 
 // The regions that got slower by more than this fraction (slower_by), a line each; empty if none.
-std::string list_slower(const comparison& of, double fraction);
+std::string list_slower(const comparison& comparison, double fraction);
 
 }}  // namespace adaptyst::v1
 

@@ -71,7 +71,7 @@ const char* to_string(finding_unit unit);
 const char* to_string(next_step step);
 
 // By their share of the run, the largest first; the same profile has the same findings in the same order.
-std::vector<finding> analyse(const profile& of);
+std::vector<finding> analyse(const profile& profile);
 
 }}  // namespace adaptyst::v1
 

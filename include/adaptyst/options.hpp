@@ -67,7 +67,7 @@ struct options {
 };
 
 // As text: what differs from the defaults, `key=value` joined by commas.
-std::string to_string(const options& of);
+std::string to_string(const options& options);
 // The options of such a text. What is wrong in it is left out; `left_out`, if given, gets a word on each.
 options parse_options(std::string_view text, std::vector<error>* left_out = nullptr);
 

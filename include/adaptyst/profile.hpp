@@ -395,7 +395,7 @@ struct efficiencies {
   std::optional<double> device_parallel, device_load_balance, device_communication, device_orchestration;
   std::optional<double> device_offload;
 };
-efficiencies compute_efficiencies(const profile& of);
+efficiencies compute_efficiencies(const profile& profile);
 
 // What regions are listed by below their parents, the greatest first; names by the alphabet.
 enum class region_order { time, self, calls, mean, p99, name };
@@ -416,11 +416,11 @@ struct table_options {
 };
 
 // The profile as JSON (docs/profile-schema.json), or as the table that a collector prints (docs/report.md).
-std::string to_json(const profile& of);
-std::string to_table(const profile& of, const table_options& how = {});
+std::string to_json(const profile& profile);
+std::string to_table(const profile& profile, const table_options& how = {});
 // Its regions: a line for each, in raw units (RFC 4180), by default all of them; a table for a page in Markdown.
-std::string to_csv(const profile& of, const table_options& how = {});
-std::string to_markdown(const profile& of, const table_options& how = {});
+std::string to_csv(const profile& profile, const table_options& how = {});
+std::string to_markdown(const profile& profile, const table_options& how = {});
 
 // What to_json() has written: to_json(from_json(text)) is `text` again. Throws error, which says what is wrong and
 // where, for anything that is no profile of schema 1.
@@ -428,7 +428,7 @@ profile from_json(std::string_view text);
 
 // The same from and to a file; what is written appears there in one step, or not at all. Both throw error.
 profile read_profile(const std::string& file);
-void write_profile(const std::string& file, const profile& of);
+void write_profile(const std::string& file, const profile& profile);
 
 }}  // namespace adaptyst::v1
 

@@ -49,19 +49,20 @@ thread_state to_state(std::uint32_t state) {
 
 }  // namespace
 
-sampler::sampler(const context_probes& of, const sampler_options& options)
+sampler::sampler(const context_probes& probes, const sampler_options& options)
     : loaded_(open_programs(samples_bpf__open, samples_bpf__destroy)), maker_(getpid()) {
   if (loaded_ == nullptr) fail("cannot load the eBPF programs for samples", errno);
   loaded_->rodata->filter = filter_for(options.whose);
   loaded_->rodata->layout = layout_of_recorders();
   loaded_->rodata->period_ns = 1'000'000'000 / options.frequency;
   if (options.max_stacks != 0) bpf_map__set_max_entries(loaded_->maps.kept_stacks, options.max_stacks);
-  loaded_->rodata->among_functions = of.function_stacks() >= 0 ? 1 : 0;
-  int failed = bpf_map__reuse_fd(loaded_->maps.threads, of.threads());
-  if (failed == 0 && of.function_stacks() >= 0) failed = bpf_map__reuse_fd(loaded_->maps.stacks, of.function_stacks());
+  loaded_->rodata->among_functions = probes.function_stacks() >= 0 ? 1 : 0;
+  int failed = bpf_map__reuse_fd(loaded_->maps.threads, probes.threads());
+  if (failed == 0 && probes.function_stacks() >= 0)
+    failed = bpf_map__reuse_fd(loaded_->maps.stacks, probes.function_stacks());
   else if (failed == 0) failed = bpf_map__set_autocreate(loaded_->maps.stacks, false);
   if (failed == 0 && options.whose == process_filter::listed)
-    failed = bpf_map__reuse_fd(loaded_->maps.processes, of.processes());
+    failed = bpf_map__reuse_fd(loaded_->maps.processes, probes.processes());
   else if (failed == 0) failed = bpf_map__set_max_entries(loaded_->maps.processes, 1);
   if (failed == 0) failed = samples_bpf__load(loaded_.get());
   if (failed != 0) fail("cannot load the eBPF programs for samples", -failed);

@@ -26,7 +26,7 @@ struct sampler_options {
 class sampler {
  public:
   // Loads the programs and starts the clocks, in some 10 ms. Throws error.
-  sampler(const context_probes& of, const sampler_options& options);
+  sampler(const context_probes& probes, const sampler_options& options);
   ~sampler();
   sampler(const sampler&) = delete;
   sampler& operator=(const sampler&) = delete;

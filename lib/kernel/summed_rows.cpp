@@ -8,18 +8,18 @@
 
 namespace adaptyst::lib {
 
-void add_part(measured_row& to, const adaptyst_kernel_row& of) {
+void add_part(measured_row& to, const adaptyst_kernel_row& row) {
   constexpr std::uint64_t counts = (std::uint64_t{1} << ADAPTYST_KERNEL_COUNT_BITS) - 1;
-  to.count += of.unbucketed;
-  for (const std::uint64_t bucket : of.buckets) {
+  to.count += row.unbucketed;
+  for (const std::uint64_t bucket : row.buckets) {
     if (bucket == 0) continue;
     to.durations.add_bucket(static_cast<unsigned>(bucket >> ADAPTYST_KERNEL_COUNT_BITS) - 1, bucket & counts);
     to.count += bucket & counts;
   }
-  to.total_ns += of.total_ns;
-  to.self_ns += of.total_ns - of.child_ns;
-  to.min_ns = std::min(to.min_ns, ~of.min_complement);
-  to.max_ns = std::max(to.max_ns, of.max_ns);
+  to.total_ns += row.total_ns;
+  to.self_ns += row.total_ns - row.child_ns;
+  to.min_ns = std::min(to.min_ns, ~row.min_complement);
+  to.max_ns = std::max(to.max_ns, row.max_ns);
 }
 
 void read_summed_rows(measured& into, const bpf_map* rows, const bpf_map* paths) {

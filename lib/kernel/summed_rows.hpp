@@ -13,7 +13,7 @@ struct bpf_map;
 namespace adaptyst::lib {
 
 // Adds a part of a row.
-void add_part(measured_row& to, const adaptyst_kernel_row& of);
+void add_part(measured_row& to, const adaptyst_kernel_row& row);
 
 // Adds the rows and paths of these maps, all parts together. Throws error.
 void read_summed_rows(measured& into, const bpf_map* rows, const bpf_map* paths);

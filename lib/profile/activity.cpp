@@ -32,9 +32,9 @@ histogram grown(const histogram& from, const histogram& to) {
   return made;
 }
 
-std::optional<double> fraction(std::uint64_t part, double of) {
-  if (of <= 0) return std::nullopt;
-  return static_cast<double>(part) / of;
+std::optional<double> fraction(std::uint64_t part, double value) {
+  if (value <= 0) return std::nullopt;
+  return static_cast<double>(part) / value;
 }
 
 std::optional<double> utilisation(std::uint64_t busy_ns, double wall_ns) {
@@ -65,15 +65,15 @@ struct activity_meter::state {
   std::map<device_key, std::uint64_t> busy_ns, busy_at_first_ns;
   account accounting;
 
-  active_region measure(const profile& of, const region& now, double interval_ns) {
+  active_region measure(const profile& profile, const region& now, double interval_ns) {
     active_region made;
-    const bool known = now.device < of.devices.size();
+    const bool known = now.device < profile.devices.size();
     made.path = now.path;
     made.id = now.id;
     made.kind = now.kind;
-    if (known) made.device_kind = of.devices[now.device].kind;
-    made.device_index = known ? of.devices[now.device].index : now.device;
-    made.on_host = of.is_host(now.device);
+    if (known) made.device_kind = profile.devices[now.device].kind;
+    made.device_index = known ? profile.devices[now.device].index : now.device;
+    made.on_host = profile.is_host(now.device);
     made.count_so_far = now.count;
     made.total_so_far_ns = now.total_ns;
     row_sums& last = rows[{now.id, made.device_kind, made.device_index}];

@@ -26,17 +26,17 @@ struct sides {
   std::vector<std::optional<summed>> runs;  // those of before first
 };
 
-std::optional<double> log_mean(const std::optional<summed>& of) {
-  if (!of || of->total_ns.value_or(0) == 0 || of->count == 0) return std::nullopt;
-  return std::log(static_cast<double>(*of->total_ns)) - std::log(static_cast<double>(of->count));
+std::optional<double> log_mean(const std::optional<summed>& summed) {
+  if (!summed || summed->total_ns.value_or(0) == 0 || summed->count == 0) return std::nullopt;
+  return std::log(static_cast<double>(*summed->total_ns)) - std::log(static_cast<double>(summed->count));
 }
 
-void add_rows(std::map<key, sides>& to, const profile& of, std::size_t run, std::size_t runs) {
-  for (const region& row : of.regions) {
-    const bool known = row.device < of.devices.size();
-    const device_usage* const device = known ? &of.devices[row.device] : nullptr;
+void add_rows(std::map<key, sides>& to, const profile& profile, std::size_t run, std::size_t runs) {
+  for (const region& row : profile.regions) {
+    const bool known = row.device < profile.devices.size();
+    const device_usage* const device = known ? &profile.devices[row.device] : nullptr;
     const key same{row.path, row.kind, known ? std::optional(device->kind) : std::nullopt,
-                   known ? device->index : row.device, of.is_host(row.device)};
+                   known ? device->index : row.device, profile.is_host(row.device)};
     sides& there = to[same];
     there.runs.resize(runs);
     std::optional<summed>& sum = there.runs[run];
@@ -48,14 +48,14 @@ void add_rows(std::map<key, sides>& to, const profile& of, std::size_t run, std:
   }
 }
 
-void add_up(sides& of, std::size_t before) {
-  for (std::size_t run = 0; run != of.runs.size(); ++run) {
-    if (!of.runs[run]) continue;
-    std::optional<compared_side>& to = run < before ? of.before : of.after;
+void add_up(sides& sides, std::size_t before) {
+  for (std::size_t run = 0; run != sides.runs.size(); ++run) {
+    if (!sides.runs[run]) continue;
+    std::optional<compared_side>& to = run < before ? sides.before : sides.after;
     if (!to) to.emplace();
     ++to->runs;
-    to->count += of.runs[run]->count;
-    if (of.runs[run]->total_ns) to->total_ns = to->total_ns.value_or(0) + *of.runs[run]->total_ns;
+    to->count += sides.runs[run]->count;
+    if (sides.runs[run]->total_ns) to->total_ns = to->total_ns.value_or(0) + *sides.runs[run]->total_ns;
   }
 }
 
@@ -63,9 +63,9 @@ double find_total(const std::optional<compared_side>& side) {
   return side ? static_cast<double>(side->total_ns.value_or(0)) : 0;
 }
 
-double compute_duration(const profile& of) {
+double compute_duration(const profile& profile) {
   double sum = 0;
-  for (const process_info& process : of.processes) sum += static_cast<double>(process.duration_ns);
+  for (const process_info& process : profile.processes) sum += static_cast<double>(process.duration_ns);
   return sum;
 }
 
@@ -166,9 +166,9 @@ comparison compare(const profiles& before, const profiles& after, double least_s
   else if (!rows.empty()) compare_sets(made, rows);
   for (compared_region& one : made.regions)
     if (!one.before || !one.after) one.found = one.before ? change_verdict::vanished : change_verdict::appeared;
-  const auto moved = [&](const compared_region& of) {
-    return std::abs(find_total(of.after) / static_cast<double>(after.size()) -
-                    find_total(of.before) / static_cast<double>(before.size()));
+  const auto moved = [&](const compared_region& region) {
+    return std::abs(find_total(region.after) / static_cast<double>(after.size()) -
+                    find_total(region.before) / static_cast<double>(before.size()));
   };
   std::stable_sort(made.regions.begin(), made.regions.end(),
                    [&](const compared_region& a, const compared_region& b) { return moved(a) > moved(b); });
@@ -188,7 +188,9 @@ std::optional<double> compared_side::total_of_run_ns() const {
 }
 
 std::optional<double> compared_region::change_of_total() const {
-  const auto total = [](const std::optional<compared_side>& of) { return of ? of->total_of_run_ns() : std::nullopt; };
+  const auto total = [](const std::optional<compared_side>& side) {
+    return side ? side->total_of_run_ns() : std::nullopt;
+  };
   const std::optional<double> was = total(before);
   const std::optional<double> is = total(after);
   if (!was || !is || *was == 0) return std::nullopt;
@@ -200,9 +202,9 @@ bool compared_region::slower_by(double fraction) const {
 }
 
 comparison compare_runs(const std::vector<profile>& before, const std::vector<profile>& after, double least_share) {
-  const auto addresses = [](const std::vector<profile>& of) {
+  const auto addresses = [](const std::vector<profile>& all) {
     profiles made;
-    for (const profile& one : of) made.push_back(&one);
+    for (const profile& one : all) made.push_back(&one);
     return made;
   };
   return compare(addresses(before), addresses(after), least_share);

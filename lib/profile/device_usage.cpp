@@ -10,9 +10,9 @@ std::optional<std::uint64_t> difference(std::optional<std::uint64_t> all, std::o
   return *all - std::min(*all, *part);
 }
 
-std::optional<double> ratio(double of, double to) {
+std::optional<double> ratio(double value, double to) {
   if (to == 0) return std::nullopt;
-  return of / to;
+  return value / to;
 }
 
 }  // namespace
@@ -46,10 +46,10 @@ std::optional<double> device_usage::overlap() const {
   return ratio(static_cast<double>(*beside_host), static_cast<double>(*busy_ns));
 }
 
-efficiencies compute_efficiencies(const profile& of) {
+efficiencies compute_efficiencies(const profile& profile) {
   efficiencies made;
   double count = 0, useful = 0, most_useful = 0, most_active = 0, observed = 0;
-  for (const device_usage& device : of.devices) {
+  for (const device_usage& device : profile.devices) {
     if (!device.kernel_ns || !device.exposed_copy_ns) continue;
     // A device is read a moment after the clock.
     const auto total = static_cast<double>(device.observed_ns);
@@ -66,7 +66,7 @@ efficiencies compute_efficiencies(const profile& of) {
     made.device_communication = ratio(most_useful, most_active);
     made.device_orchestration = ratio(most_active, observed / count);
   }
-  const offload_usage& host = of.offload;
+  const offload_usage& host = profile.offload;
   if (host.waited_ns && host.observed_ns != 0)
     made.device_offload =
         static_cast<double>(*difference(host.observed_ns, host.waited_ns)) / static_cast<double>(host.observed_ns);

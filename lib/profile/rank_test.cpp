@@ -13,8 +13,8 @@ std::optional<rank_test_result> rank_test(const histogram& before, const histogr
   const auto n = static_cast<double>(before.count());
   const auto m = static_cast<double>(after.count());
   const double all = n + m;
-  const auto in = [](const histogram& of, std::size_t bucket) {
-    return bucket < of.buckets().size() ? static_cast<double>(of.buckets()[bucket]) : 0;
+  const auto in = [](const histogram& histogram, std::size_t bucket) {
+    return bucket < histogram.buckets().size() ? static_cast<double>(histogram.buckets()[bucket]) : 0;
   };
   double below = 0;  // events of `before` in lower buckets
   double u = 0;      // pairs in which the event of `after` is the longer one

@@ -2,9 +2,9 @@
 
 namespace adaptyst::lib {
 
-std::uint64_t compute_wall_ns(const profile& of) {
+std::uint64_t compute_wall_ns(const profile& profile) {
   std::uint64_t sum = 0;
-  for (const process_info& process : of.processes) sum += process.duration_ns;
+  for (const process_info& process : profile.processes) sum += process.duration_ns;
   return sum;
 }
 
@@ -13,21 +13,21 @@ bool is_time_of_host(region_kind kind) {
          kind == region_kind::function;
 }
 
-unmarked_time compute_unmarked(const profile& of) {
-  const std::uint64_t wall_ns = compute_wall_ns(of);
+unmarked_time compute_unmarked(const profile& profile) {
+  const std::uint64_t wall_ns = compute_wall_ns(profile);
   if (wall_ns == 0) return {unmarked_state::no_time, 0};
-  for (const process_info& process : of.processes) {
+  for (const process_info& process : profile.processes) {
     if (!process.threads) return {unmarked_state::unknown_threads, 0};
     if (*process.threads > 1) return {unmarked_state::several_threads, 0};
   }
   std::uint64_t marked_ns = 0;
-  for (const region& row : of.regions) {
+  for (const region& row : profile.regions) {
     if (row.path.size() != 1 || !is_time_of_host(row.kind) || row.durations.count() == 0) continue;
     if (row.threads == 0) return {unmarked_state::unknown_threads, 0};  // functions, which the kernel has counted
     marked_ns += row.total_ns;
   }
-  if (of.accounting.open != 0) return {unmarked_state::open_regions, 0};
-  if (!of.accounting.lost.empty()) return {unmarked_state::lost_events, 0};
+  if (profile.accounting.open != 0) return {unmarked_state::open_regions, 0};
+  if (!profile.accounting.lost.empty()) return {unmarked_state::lost_events, 0};
   if (marked_ns > wall_ns) return {unmarked_state::overlapping, 0};
   return {unmarked_state::known, wall_ns - marked_ns};
 }

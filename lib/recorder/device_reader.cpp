@@ -77,7 +77,7 @@ unsigned usable_cpus() {
   return count > 0 ? static_cast<unsigned>(count) : 1;
 }
 
-device_list read_devices(const process_state& of, std::uint64_t now_ns, std::uint64_t observed_ns,
+device_list read_devices(const process_state& state, std::uint64_t now_ns, std::uint64_t observed_ns,
                          std::uint64_t cpu_busy_ns) {
   device_list list;
   device_usage cpu;
@@ -88,11 +88,11 @@ device_list read_devices(const process_state& of, std::uint64_t now_ns, std::uin
   list.devices.push_back(cpu);
   list.index.push_back(0);
   list.offload.observed_ns = observed_ns;
-  if (of.address == 0) return list;
+  if (state.address == 0) return list;
 
   std::uint64_t epoch = 0;
-  if (!of.in->read(of.address + offsetof(detail::store_head, epoch), epoch)) return list;
-  const ledger_reading ledger = read_ledger(of, epoch, now_ns);
+  if (!state.in->read(state.address + offsetof(detail::store_head, epoch), epoch)) return list;
+  const ledger_reading ledger = read_ledger(state, epoch, now_ns);
   for (const device_entry& entry : ledger.devices) {
     static const device_sums nothing{};
     const std::size_t at = list.index.size() - 1;
@@ -110,8 +110,8 @@ device_list read_devices(const process_state& of, std::uint64_t now_ns, std::uin
   return list;
 }
 
-std::optional<device> device_named(const process_state& of, std::uint32_t number) {
-  const std::optional<device_entry> entry = read_device(of, number);
+std::optional<device> device_named(const process_state& state, std::uint32_t number) {
+  const std::optional<device_entry> entry = read_device(state, number);
   if (!entry) return std::nullopt;
   return device(to_kind(entry->kind), entry->index, entry->name);
 }

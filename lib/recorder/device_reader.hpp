@@ -21,11 +21,11 @@ struct device_list {
 
 // `now_ns`: CLOCK_MONOTONIC, as open waits last until then. `observed_ns`: how long was looked. `cpu_busy_ns`: the CPU
 // time that the process used meanwhile, for each processor that it may use.
-device_list read_devices(const process_state& of, std::uint64_t now_ns, std::uint64_t observed_ns,
+device_list read_devices(const process_state& state, std::uint64_t now_ns, std::uint64_t observed_ns,
                          std::uint64_t cpu_busy_ns);
 
 // A device of the process, by its number there.
-std::optional<device> device_named(const process_state& of, std::uint32_t number);
+std::optional<device> device_named(const process_state& state, std::uint32_t number);
 
 // Gives devices the bytes and operations that the payloads of their regions tell of.
 void add_amounts(std::vector<device_usage>& to, const std::vector<region>& from);

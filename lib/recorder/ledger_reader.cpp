@@ -41,11 +41,11 @@ bool make_safe(ledger_entry& one) {
 // One look at a ledger.
 class look {
  public:
-  look(const process_state& of, std::uint64_t epoch)
-      : memory_(*of.in),
-        address_(of.address + offsetof(detail::recorder_store, ledger)),
+  look(const process_state& state, std::uint64_t epoch)
+      : memory_(*state.in),
+        address_(state.address + offsetof(detail::recorder_store, ledger)),
         epoch_(epoch),
-        is_own_(of.in == &own_memory()) {}
+        is_own_(state.in == &own_memory()) {}
 
   // False: there is nothing to be read.
   bool take() {
@@ -197,21 +197,23 @@ class look {
 
 }  // namespace
 
-std::optional<device_entry> read_device(const process_state& of, std::uint32_t number) {
+std::optional<device_entry> read_device(const process_state& state, std::uint32_t number) {
   device_entry entry{};
-  const std::uint64_t first = of.address + offsetof(detail::recorder_store, ledger) + offsetof(device_ledger, devices);
-  if (number == 0 || number > detail::max_devices || !of.in->read(first + (number - 1) * sizeof entry, entry) ||
+  const std::uint64_t first =
+      state.address + offsetof(detail::recorder_store, ledger) + offsetof(device_ledger, devices);
+  if (number == 0 || number > detail::max_devices || !state.in->read(first + (number - 1) * sizeof entry, entry) ||
       entry.state != 2)
     return std::nullopt;
   entry.name[sizeof entry.name - 1] = '\0';
   return entry;
 }
 
-ledger_reading read_ledger(const process_state& of, std::uint64_t epoch, std::uint64_t now_ns) {
+ledger_reading read_ledger(const process_state& state, std::uint64_t epoch, std::uint64_t now_ns) {
   ledger_reading made;
-  while (const std::optional<device_entry> entry = read_device(of, static_cast<std::uint32_t>(made.devices.size() + 1)))
+  while (const std::optional<device_entry> entry =
+             read_device(state, static_cast<std::uint32_t>(made.devices.size() + 1)))
     made.devices.push_back(*entry);
-  look now(of, epoch);
+  look now(state, epoch);
   if (!now.take()) return made;
   made.skipped = now.skipped();
   made.sums = now.sweep(now_ns);

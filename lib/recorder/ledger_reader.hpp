@@ -19,10 +19,10 @@ struct ledger_reading {
 };
 
 // What has been booked for the collector of this epoch, up to now.
-ledger_reading read_ledger(const process_state& of, std::uint64_t epoch, std::uint64_t now_ns);
+ledger_reading read_ledger(const process_state& state, std::uint64_t epoch, std::uint64_t now_ns);
 
 // A device of the process, by its number there; its name ends.
-std::optional<detail::device_entry> read_device(const process_state& of, std::uint32_t number);
+std::optional<detail::device_entry> read_device(const process_state& state, std::uint32_t number);
 
 }  // namespace adaptyst::lib
 

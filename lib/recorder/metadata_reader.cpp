@@ -7,13 +7,13 @@
 
 namespace adaptyst::lib {
 
-told_metadata read_metadata(const process_state& of) {
+told_metadata read_metadata(const process_state& state) {
   told_metadata made;
   detail::store_head head{};
-  const std::uint64_t table = of.address + offsetof(detail::recorder_store, metadata);
+  const std::uint64_t table = state.address + offsetof(detail::recorder_store, metadata);
   std::uint64_t told = 0;
-  if (of.address == 0 || !of.in->read(of.address, head) || head.layout != detail::layout_of_state ||
-      !of.in->read(table + offsetof(detail::metadata_table, told), told))
+  if (state.address == 0 || !state.in->read(state.address, head) || head.layout != detail::layout_of_state ||
+      !state.in->read(table + offsetof(detail::metadata_table, told), told))
     return made;
   const std::uint64_t kept = std::min<std::uint64_t>(told, detail::max_metadata);
   made.lost = told - kept;
@@ -21,10 +21,10 @@ told_metadata read_metadata(const process_state& of) {
     detail::metadata_entry entry{};
     const std::uint64_t place = table + offsetof(detail::metadata_table, entries) + at * sizeof entry;
     // Before the rest, which is copied in any order.
-    if (!of.in->read(place + offsetof(detail::metadata_entry, is_there), entry.is_there)) break;
+    if (!state.in->read(place + offsetof(detail::metadata_entry, is_there), entry.is_there)) break;
     if (entry.is_there == 0) continue;  // it is being written
     detail::fence_acquire();
-    if (!of.in->read(place, entry)) break;
+    if (!state.in->read(place, entry)) break;
     made.values[std::string(entry.name, strnlen(entry.name, sizeof entry.name))] =
         std::string(entry.value, strnlen(entry.value, sizeof entry.value));
   }

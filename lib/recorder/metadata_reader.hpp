@@ -15,7 +15,7 @@ struct told_metadata {
   std::uint64_t lost = 0;  // calls for which there was no room
 };
 
-told_metadata read_metadata(const process_state& of);
+told_metadata read_metadata(const process_state& state);
 
 }  // namespace adaptyst::lib
 

@@ -34,41 +34,41 @@ std::vector<detail::row> open_rows(const memory& in, const detail::recorder_head
 
 // Calls visit(rows) with those of each recorder of the epoch that runs.
 template <class Visit>
-void for_open_rows(const process_state& of, const detail::store_head& store, Visit&& visit) {
+void for_open_rows(const process_state& state, const detail::store_head& store, Visit&& visit) {
   std::size_t rows_read = 0;
   for_each_recorder(as_address(store.recorders), [&](std::uint64_t at) -> std::uint64_t {
     detail::recorder_head head{};
-    if (!of.in->read(at, head)) return 0;
-    if (head.epoch == store.epoch) visit(open_rows(*of.in, head, rows_read));
+    if (!state.in->read(at, head)) return 0;
+    if (head.epoch == store.epoch) visit(open_rows(*state.in, head, rows_read));
     return as_address(head.next);
   });
 }
 
-bool read_head(const process_state& of, detail::store_head& store) {
-  return of.address != 0 && has_known_layout(of) && of.in->read(of.address, store);
+bool read_head(const process_state& state, detail::store_head& store) {
+  return state.address != 0 && has_known_layout(state) && state.in->read(state.address, store);
 }
 
 }  // namespace
 
-open_counts read_open_regions(const process_state& of) {
+open_counts read_open_regions(const process_state& state) {
   open_counts open;
   detail::store_head store{};
-  if (!read_head(of, store)) return open;
-  for_open_rows(of, store, [&](const std::vector<detail::row>& rows) {
+  if (!read_head(state, store)) return open;
+  for_open_rows(state, store, [&](const std::vector<detail::row>& rows) {
     for (const detail::row& one : rows) ++open[one.id];
   });
   return open;
 }
 
-std::vector<open_row> read_last_regions(const process_state& of) {
+std::vector<open_row> read_last_regions(const process_state& state) {
   std::map<std::uint64_t, open_row> last;
   detail::store_head store{};
-  if (!read_head(of, store)) return {};
-  for_open_rows(of, store, [&](const std::vector<detail::row>& open) {
+  if (!read_head(state, store)) return {};
+  for_open_rows(state, store, [&](const std::vector<detail::row>& open) {
     std::unordered_set<const adaptyst_path*> parents;
     for (const detail::row& one : open) {
       adaptyst_path path{};
-      if (of.in->read(reinterpret_cast<std::uint64_t>(one.path), path)) parents.insert(path.parent);
+      if (state.in->read(reinterpret_cast<std::uint64_t>(one.path), path)) parents.insert(path.parent);
     }
     for (const detail::row& one : open) {
       if (parents.count(one.path) != 0) continue;

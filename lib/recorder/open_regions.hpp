@@ -10,9 +10,9 @@
 
 namespace adaptyst::lib {
 
-// By path: of all scopes that are open and were begun for this collector. Threads run on meanwhile: of one that enters or
-// leaves a region just then, either may be told.
-open_counts read_open_regions(const process_state& of);
+// By path: of all scopes that are open and were begun for this collector. Threads run on meanwhile: of one that enters
+// or leaves a region just then, either may be told.
+open_counts read_open_regions(const process_state& state);
 
 struct open_row {
   std::uint64_t path;
@@ -21,7 +21,7 @@ struct open_row {
 };
 
 // The innermost scope of each thread, from what a process has left. By path.
-std::vector<open_row> read_last_regions(const process_state& of);
+std::vector<open_row> read_last_regions(const process_state& state);
 
 }  // namespace adaptyst::lib
 

@@ -101,7 +101,7 @@ void recorder_reader::return_bytes(std::size_t bytes) noexcept {
 // One reading.
 class recorder_reader::pass {
  public:
-  pass(recorder_reader& kept, const process_state& of) : kept_(kept), state_(of), memory_(*of.in) {}
+  pass(recorder_reader& kept, const process_state& state) : kept_(kept), state_(state), memory_(*state.in) {}
 
   void read() {
     detail::store_head head{};
@@ -410,7 +410,7 @@ class recorder_reader::pass {
   std::vector<unnamed_row> unnamed_;
 };
 
-void recorder_reader::update(const process_state& of) { pass(*this, of).read(); }
+void recorder_reader::update(const process_state& state) { pass(*this, state).read(); }
 
 std::optional<std::uint32_t> recorder_reader::threads() const noexcept {
   if (!was_read_) return std::nullopt;
@@ -419,8 +419,8 @@ std::optional<std::uint32_t> recorder_reader::threads() const noexcept {
   }));
 }
 
-void recorder_reader::note_change(kept_path& of) {
-  if (!std::exchange(of.changed, true)) outdated_.push_back(&of);
+void recorder_reader::note_change(kept_path& path) {
+  if (!std::exchange(path.changed, true)) outdated_.push_back(&path);
 }
 
 void recorder_reader::sum_up() {
@@ -470,9 +470,9 @@ void recorder_reader::forget_places() {
       if (kept.rows[at].site != nullptr) by_path_.at(kept.rows[at].path).places.push_back({&kept, at});
 }
 
-measured read_recorders(const process_state& of) {
+measured read_recorders(const process_state& state) {
   recorder_reader once;
-  once.update(of);
+  once.update(state);
   return once.result();
 }
 
@@ -491,10 +491,10 @@ std::uint64_t find_store(const memory& in, std::uint64_t process) {
   return process != 0 && in.read(process + offsetof(detail::process, store), store) ? store : 0;
 }
 
-bool has_known_layout(const process_state& of) {
+bool has_known_layout(const process_state& state) {
   detail::store_head head{};
-  if (of.address == 0) return true;
-  return of.in->read(of.address, head) && (head.layout == 0 || head.layout == detail::layout_of_state);
+  if (state.address == 0) return true;
+  return state.in->read(state.address, head) && (head.layout == 0 || head.layout == detail::layout_of_state);
 }
 
 }  // namespace adaptyst::lib

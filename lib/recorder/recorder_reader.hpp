@@ -38,7 +38,7 @@ class recorder_reader {
 
   // Reads what has changed. Each recorder's account is of one moment; rows are read one by one, so beside running
   // threads their sum may be some events ahead of it. Whatever is damaged is left out.
-  void update(const process_state& of);
+  void update(const process_state& state);
   // All rows and the account of the epoch that was read last.
   const measured& result() const noexcept { return sum_; }
   // How many threads have recorded something; one that took over the recorder of a dead thread counts with it. Empty:
@@ -85,7 +85,7 @@ class recorder_reader {
   bool reserve_bytes(std::size_t more) noexcept;
   void return_bytes(std::size_t bytes) noexcept;
 
-  void note_change(kept_path& of);
+  void note_change(kept_path& path);
   // Of the rows, those that are noted as changed; of the account, all.
   void sum_up();
   void forget_places();
@@ -105,10 +105,10 @@ class recorder_reader {
 };
 
 // The same, once.
-measured read_recorders(const process_state& of);
+measured read_recorders(const process_state& state);
 
 // Whether the state was laid out by headers like those that this was compiled with; so it is where there is none yet.
-bool has_known_layout(const process_state& of);
+bool has_known_layout(const process_state& state);
 
 }  // namespace adaptyst::lib
 

@@ -95,9 +95,9 @@ std::uint64_t site_counts::read_recorder(const memory& in, std::uint64_t address
   return next;
 }
 
-void site_counts::update(const process_state& of) {
+void site_counts::update(const process_state& state) {
   detail::store_head store{};
-  if (of.address == 0 || !has_known_layout(of) || !of.in->read(of.address, store)) return;
+  if (state.address == 0 || !has_known_layout(state) || !state.in->read(state.address, store)) return;
   for (auto& [address, site] : sites_) {
     site.events = 0;
     for (auto& [around, events] : site.inside) events = 0;
@@ -105,34 +105,36 @@ void site_counts::update(const process_state& of) {
   rows_read_ = 0;
   steps_ = 0;
   for_each_recorder(as_address(store.recorders), [&](std::uint64_t at) {
-    return rows_read_ < max_rows ? read_recorder(*of.in, at, store.epoch) : 0;
+    return rows_read_ < max_rows ? read_recorder(*state.in, at, store.epoch) : 0;
   });
 }
 
-bool set_thinned_floor(const process_state& of, double floor_ns) {
+bool set_thinned_floor(const process_state& state, double floor_ns) {
   detail::store_head head{};
-  if (of.address == 0 || !of.in->read(of.address, head) || head.settings == nullptr) return false;
+  if (state.address == 0 || !state.in->read(state.address, head) || head.settings == nullptr) return false;
   constexpr double scale = 4294967296.0;  // of the clock's slope
   const auto slope = static_cast<double>(head.clock.ns_per_tick);
   const double timestamps = head.clock.ns_per_tick != 0 ? floor_ns * scale / slope : floor_ns;
   const std::uint64_t at = as_address(head.settings) + offsetof(detail::observer_settings, thinned_floor);
   constexpr double most = 10'000;  // whatever a process says of its clock
-  return of.in->write(at, static_cast<std::uint64_t>(std::llround(std::clamp(timestamps, 0.0, most))));
+  return state.in->write(at, static_cast<std::uint64_t>(std::llround(std::clamp(timestamps, 0.0, most))));
 }
 
-bool set_step(const process_state& of, const site_count& site, std::uint32_t step) {
-  return site.step_at % 8 == 0 && of.in->write(site.step_at, std::uint64_t{step});
+bool set_step(const process_state& state, const site_count& site, std::uint32_t step) {
+  return site.step_at % 8 == 0 && state.in->write(site.step_at, std::uint64_t{step});
 }
 
-void reset_steps(const process_state& of) {
+void reset_steps(const process_state& state) {
   detail::store_head head{};
-  if (of.address == 0 || !has_known_layout(of) || !of.in->read(of.address, head) || head.settings == nullptr) return;
+  if (state.address == 0 || !has_known_layout(state) || !state.in->read(state.address, head) ||
+      head.settings == nullptr)
+    return;
   const std::uint64_t first = as_address(head.settings) + offsetof(detail::observer_settings, steps);
   std::vector<std::uint64_t> steps(detail::max_sites);
-  if (!of.in->read(first, steps.data(), steps.size() * sizeof steps[0])) return;
+  if (!state.in->read(first, steps.data(), steps.size() * sizeof steps[0])) return;
   for (std::size_t at = 0; at != steps.size(); ++at)
     if (steps[at] != ADAPTYST_STEP_ENGINE &&
-        !of.in->write(first + at * sizeof steps[0], std::uint64_t{ADAPTYST_STEP_ENGINE}))
+        !state.in->write(first + at * sizeof steps[0], std::uint64_t{ADAPTYST_STEP_ENGINE}))
       return;  // nor any other
 }
 

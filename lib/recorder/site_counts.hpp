@@ -29,7 +29,7 @@ struct site_count {
 class site_counts {
  public:
   // Reads the epoch that runs now.
-  void update(const process_state& of);
+  void update(const process_state& state);
   // By the addresses of the markers' records.
   const std::unordered_map<std::uint64_t, site_count>& all() const noexcept { return sites_; }
 
@@ -51,11 +51,11 @@ class site_counts {
 };
 
 // What timed events of thinned markers are shortened by; false: that cannot be written.
-bool set_thinned_floor(const process_state& of, double floor_ns);
+bool set_thinned_floor(const process_state& state, double floor_ns);
 // Puts a marker on a step; false: that cannot be written.
-bool set_step(const process_state& of, const site_count& site, std::uint32_t step);
+bool set_step(const process_state& state, const site_count& site, std::uint32_t step);
 // Puts all markers back on the step of the engine, whichever observer moved them.
-void reset_steps(const process_state& of);
+void reset_steps(const process_state& state);
 
 }  // namespace adaptyst::lib
 

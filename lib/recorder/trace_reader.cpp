@@ -25,8 +25,8 @@ constexpr std::uint64_t max_entries = std::uint64_t{1} << 24;
 
 }  // namespace
 
-void trace_reader::read(const process_state& of, const taker& to) {
-  of_ = of;
+void trace_reader::read(const process_state& state, const taker& to) {
+  of_ = state;
   detail::store_head head{};
   if (of_.address == 0 || !of_.in->read(of_.address, head) || head.layout != detail::layout_of_state) return;
   clock_.start(head.clock);
@@ -98,8 +98,8 @@ void trace_reader::read_ring(std::uint64_t address, known_ring& known, const tak
 }
 
 // Again at the next look, where it cannot be: of one that is dead it never can.
-void trace_reader::tell(std::uint64_t address, known_ring& of) {
-  if (address % 8 == 0 && of_.in->write(address, of.tail)) of.told = of.tail;
+void trace_reader::tell(std::uint64_t address, known_ring& ring) {
+  if (address % 8 == 0 && of_.in->write(address, ring.tail)) ring.told = ring.tail;
 }
 
 void trace_reader::take(const trace_entry& entry, known_ring& from, const taker& to) {

@@ -19,13 +19,13 @@ class trace_reader {
  public:
   using clock_reading = clock_pair (*)() noexcept;
 
-  explicit trace_reader(const process_state& of, clock_reading now = read_clock_pair) : of_(of), now_(now) {}
+  explicit trace_reader(const process_state& state, clock_reading now = read_clock_pair) : of_(state), now_(now) {}
 
   using taker = std::function<void(const traced_event&)>;
 
   // Hands over all that has come since the last look, of each thread in the order in which it ended. `of`: the same
   // process, by way of what can be read of it now.
-  void read(const process_state& of, const taker& to);
+  void read(const process_state& state, const taker& to);
   void read(const taker& to) { read(of_, to); }
 
   std::uint64_t events() const noexcept { return events_; }
@@ -45,7 +45,7 @@ class trace_reader {
   // Finds its ring, and returns the next recorder's address.
   std::uint64_t find_ring(std::uint64_t recorder, std::uint64_t epoch);
   void read_ring(std::uint64_t address, known_ring& known, const taker& to);
-  void tell(std::uint64_t address, known_ring& of);
+  void tell(std::uint64_t address, known_ring& ring);
   void take(const detail::trace_entry& entry, known_ring& from, const taker& to);
   const traced_site* find_site(std::uint64_t path);
 

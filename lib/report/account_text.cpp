@@ -13,15 +13,17 @@ namespace adaptyst::lib {
 
 namespace {
 
-void write_lost_context(std::string& out, const context_account& of, std::size_t line_columns) {
-  out += wrapped(fmt::format("of what the kernel knows of {} threads is missing: {}", of.threads, list_losses(of.lost)),
-                 line_columns);
+void write_lost_context(std::string& out, const context_account& account, std::size_t line_columns) {
+  out += wrapped(
+      fmt::format("of what the kernel knows of {} threads is missing: {}", account.threads, list_losses(account.lost)),
+      line_columns);
 }
 
-void write_samples(std::string& out, const sample_usage& of, std::size_t line_columns) {
-  const std::string reasons = of.lost.empty() ? "" : "; lost: " + list_losses(of.lost);
-  out += wrapped(fmt::format("samples: {} on a core, one for each {}{}", of.samples, duration(of.period_ns()), reasons),
-                 line_columns);
+void write_samples(std::string& out, const sample_usage& usage, std::size_t line_columns) {
+  const std::string reasons = usage.lost.empty() ? "" : "; lost: " + list_losses(usage.lost);
+  out += wrapped(
+      fmt::format("samples: {} on a core, one for each {}{}", usage.samples, duration(usage.period_ns()), reasons),
+      line_columns);
 }
 
 // An estimate, as of events that a budget has left out, is marked as in the rows.
@@ -63,25 +65,25 @@ void write_account(std::string& out, const profile& whole, double wall_ns, std::
 }
 
 // What is no work in times that are hardly longer.
-void write_floor(std::string& out, const profile& of, std::size_t line_columns) {
+void write_floor(std::string& out, const profile& profile, std::size_t line_columns) {
   constexpr double times = 10;
   const bool matters =
-      of.timer_floor_ns && std::any_of(of.regions.begin(), of.regions.end(), [&](const region& row) {
+      profile.timer_floor_ns && std::any_of(profile.regions.begin(), profile.regions.end(), [&](const region& row) {
         return row.durations.count() != 0 && row.kind != region_kind::function &&
-               static_cast<double>(row.total_ns) < times * *of.timer_floor_ns * static_cast<double>(row.count);
+               static_cast<double>(row.total_ns) < times * *profile.timer_floor_ns * static_cast<double>(row.count);
       });
   if (matters)
     out += wrapped(fmt::format("an empty region takes {} here: so much of each event's time is the measuring itself",
-                               duration(*of.timer_floor_ns)),
+                               duration(*profile.timer_floor_ns)),
                    line_columns);
 }
 
 // What an overhead budget has done.
-void write_budget(std::string& out, const profile& of, std::size_t line_columns) {
+void write_budget(std::string& out, const profile& profile, std::size_t line_columns) {
   std::size_t thinned = 0;
   std::uint64_t coarsest = 1;
   double worst = 0;
-  for (const region& row : of.regions) {
+  for (const region& row : profile.regions) {
     if (!row.timed_events || row.count == 0) continue;
     ++thinned;
     worst = std::max(worst, row.count_error().value_or(0) / static_cast<double>(row.count));
@@ -96,10 +98,10 @@ void write_budget(std::string& out, const profile& of, std::size_t line_columns)
       line_columns);
 }
 
-void write_last_regions(std::string& out, const profile& of, std::size_t line_columns) {
+void write_last_regions(std::string& out, const profile& profile, std::size_t line_columns) {
   constexpr std::size_t most = 8;
   std::size_t left = 0;
-  for (const process_info& process : of.processes)
+  for (const process_info& process : profile.processes)
     for (const last_region& one : process.ended_in) {
       if (left++ >= most) continue;
       std::string path;
@@ -114,26 +116,27 @@ void write_last_regions(std::string& out, const profile& of, std::size_t line_co
 
 }  // namespace
 
-std::string account_text(const profile& of, std::size_t line_columns) {
+std::string account_text(const profile& profile, std::size_t line_columns) {
   std::string out;
-  write_account(out, of, static_cast<double>(compute_wall_ns(of)), line_columns);
-  write_floor(out, of, line_columns);
-  write_last_regions(out, of, line_columns);
-  write_budget(out, of, line_columns);
+  write_account(out, profile, static_cast<double>(compute_wall_ns(profile)), line_columns);
+  write_floor(out, profile, line_columns);
+  write_last_regions(out, profile, line_columns);
+  write_budget(out, profile, line_columns);
   return out;
 }
 
-std::string text_beside(const profile& of, std::size_t line_columns) {
+std::string text_beside(const profile& profile, std::size_t line_columns) {
   std::string out;
-  if (of.context && !of.context->lost.empty()) write_lost_context(out, *of.context, line_columns);
-  if (of.samples) write_samples(out, *of.samples, line_columns);
-  if (of.timeline)
+  if (profile.context && !profile.context->lost.empty()) write_lost_context(out, *profile.context, line_columns);
+  if (profile.samples) write_samples(out, *profile.samples, line_columns);
+  if (profile.timeline)
     out += wrapped(
-        fmt::format("timeline: {} events written, {} lost{}{}", of.timeline->events, of.timeline->lost,
-                    of.timeline->lost != 0 ? ": rings were full (trace_events=), or the file could not be written" : "",
-                    of.timeline->unchanged != 0
-                        ? fmt::format("; {} values that never changed left out", of.timeline->unchanged)
-                        : ""),
+        fmt::format(
+            "timeline: {} events written, {} lost{}{}", profile.timeline->events, profile.timeline->lost,
+            profile.timeline->lost != 0 ? ": rings were full (trace_events=), or the file could not be written" : "",
+            profile.timeline->unchanged != 0
+                ? fmt::format("; {} values that never changed left out", profile.timeline->unchanged)
+                : ""),
         line_columns);
   return out;
 }

@@ -8,9 +8,9 @@
 
 namespace adaptyst::lib {
 
-std::string account_text(const profile& of, std::size_t line_columns);
+std::string account_text(const profile& profile, std::size_t line_columns);
 // Of what was asked for beside regions: what was lost, and what was written.
-std::string text_beside(const profile& of, std::size_t line_columns);
+std::string text_beside(const profile& profile, std::size_t line_columns);
 
 }  // namespace adaptyst::lib
 

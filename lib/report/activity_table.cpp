@@ -23,14 +23,15 @@ std::string display_name(const process_info& process) {
   return fmt::format("{} {}", printable(process.command.substr(process.command.rfind('/') + 1)), process.pid);
 }
 
-std::string describe_subject(const activity& of) {
+std::string describe_subject(const activity& activity) {
   constexpr std::size_t max_names = 4;
   std::string names;
-  for (std::size_t at = 0; at != std::min(of.processes.size(), max_names); ++at)
-    names += (at == 0 ? ": " : ", ") + display_name(of.processes[at]);
-  if (of.processes.size() > max_names) names += ", …";
-  return fmt::format("adaptyst: {} process{}{}; engine {}{}", of.processes.size(), of.processes.size() == 1 ? "" : "es",
-                     names, of.engine, of.wall_ns > 0 ? ", the last " + duration(of.wall_ns) : "");
+  for (std::size_t at = 0; at != std::min(activity.processes.size(), max_names); ++at)
+    names += (at == 0 ? ": " : ", ") + display_name(activity.processes[at]);
+  if (activity.processes.size() > max_names) names += ", …";
+  return fmt::format("adaptyst: {} process{}{}; engine {}{}", activity.processes.size(),
+                     activity.processes.size() == 1 ? "" : "es", names, activity.engine,
+                     activity.wall_ns > 0 ? ", the last " + duration(activity.wall_ns) : "");
 }
 
 // "12.3 k", "12"
@@ -40,18 +41,19 @@ std::string amount(double value) {
   return text;
 }
 
-std::string format_load(const activity& of, const std::optional<double>& observer_cpu) {
-  std::string text = fmt::format("{} events/s, {} so far", of.events_per_second ? amount(*of.events_per_second) : "—",
-                                 amount(static_cast<double>(of.events_so_far)));
-  if (of.overhead) text += fmt::format("; observing costs {} of a thread", percent(*of.overhead));
+std::string format_load(const activity& activity, const std::optional<double>& observer_cpu) {
+  std::string text =
+      fmt::format("{} events/s, {} so far", activity.events_per_second ? amount(*activity.events_per_second) : "—",
+                  amount(static_cast<double>(activity.events_so_far)));
+  if (activity.overhead) text += fmt::format("; observing costs {} of a thread", percent(*activity.overhead));
   if (observer_cpu) text += fmt::format("; this observer, {} of a processor", percent(*observer_cpu));
   return text;
 }
 
-std::string format_losses(const activity& of) {
+std::string format_losses(const activity& activity) {
   std::uint64_t now = 0;
-  for (const auto& [reason, count] : of.lost) now += count;
-  return fmt::format("{} events lost now; so far {}", now, list_losses(of.lost_so_far));
+  for (const auto& [reason, count] : activity.lost) now += count;
+  return fmt::format("{} events lost now; so far {}", now, list_losses(activity.lost_so_far));
 }
 
 constexpr std::size_t process_columns = 12;
@@ -74,10 +76,10 @@ std::string line_of_region(const active_region& row, std::size_t name_columns) {
   return line + right(row.total_share ? duration(static_cast<double>(row.total_so_far_ns)) : "—", 9);
 }
 
-std::vector<const active_region*> in_order(const activity& of, activity_order order) {
+std::vector<const active_region*> in_order(const activity& activity, activity_order order) {
   std::vector<const active_region*> all;
-  all.reserve(of.regions.size());
-  for (const active_region& row : of.regions) all.push_back(&row);
+  all.reserve(activity.regions.size());
+  for (const active_region& row : activity.regions) all.push_back(&row);
   const auto by = [&](auto what) {
     std::stable_sort(all.begin(), all.end(),
                      [&](const active_region* a, const active_region* b) { return what(*b) < what(*a); });
@@ -88,21 +90,21 @@ std::vector<const active_region*> in_order(const activity& of, activity_order or
   return all;  // as they come: by the time in themselves
 }
 
-lines format_regions(const activity& of, std::size_t name_columns, std::size_t most, activity_order order) {
+lines format_regions(const activity& activity, std::size_t name_columns, std::size_t most, activity_order order) {
   lines made{fitted("region", name_columns) + " " + fitted("process", process_columns - 1) + " " + fitted("on", 5) +
              right("per s", 9) + right("self", 8) + right("total", 8) + right("mean", 9) + right("p99", 9) +
              right("so far", 9)};
-  if (of.regions.empty()) made.emplace_back("(no region ended)");
-  const std::size_t count = std::min(of.regions.size(), most);
-  const std::vector<const active_region*> sorted = in_order(of, order);
+  if (activity.regions.empty()) made.emplace_back("(no region ended)");
+  const std::size_t count = std::min(activity.regions.size(), most);
+  const std::vector<const active_region*> sorted = in_order(activity, order);
   for (std::size_t at = 0; at != count; ++at) made.push_back(line_of_region(*sorted[at], name_columns));
-  if (count != of.regions.size()) made.push_back(fmt::format("… and {} more", of.regions.size() - count));
+  if (count != activity.regions.size()) made.push_back(fmt::format("… and {} more", activity.regions.size() - count));
   return made;
 }
 
-lines format_devices(const activity& of, std::size_t name_columns) {
+lines format_devices(const activity& activity, std::size_t name_columns) {
   lines made{fitted("device", name_columns + process_columns + 6) + right("used", 9) + right("so far", 8)};
-  for (const active_device& device : of.devices)
+  for (const active_device& device : activity.devices)
     made.push_back(fitted(named_device(device_label(device.kind, device.index, device.is_host), device.name),
                           name_columns + process_columns + 6) +
                    right(shown(device.utilisation), 9) + right(shown(device.utilisation_so_far), 8));
@@ -115,14 +117,14 @@ std::size_t count_lines(const std::string& text) {
 
 }  // namespace
 
-std::string to_table(const activity& of, const activity_view& how) {
+std::string to_table(const activity& activity, const activity_view& how) {
   constexpr std::size_t least_name = 12;
   const std::size_t name_columns = std::max(how.columns, columns_of_numbers + least_name) - columns_of_numbers;
   std::string out =
-      wrapped(describe_subject(of), how.columns) + wrapped(format_load(of, how.observer_cpu), how.columns);
-  if (!of.lost_so_far.empty()) out += wrapped(format_losses(of), how.columns);
+      wrapped(describe_subject(activity), how.columns) + wrapped(format_load(activity, how.observer_cpu), how.columns);
+  if (!activity.lost_so_far.empty()) out += wrapped(format_losses(activity), how.columns);
   std::string devices = "\n";
-  for (const std::string& line : format_devices(of, name_columns)) devices += format_line(line, how.columns);
+  for (const std::string& line : format_devices(activity, name_columns)) devices += format_line(line, how.columns);
 
   std::size_t most = how.regions;
   if (how.lines != 0) {
@@ -131,7 +133,7 @@ std::string to_table(const activity& of, const activity_view& how) {
     most = std::min(most, how.lines - std::min(how.lines, taken));
   }
   out += "\n";
-  for (const std::string& line : format_regions(of, name_columns, most, how.order))
+  for (const std::string& line : format_regions(activity, name_columns, most, how.order))
     out += format_line(line, how.columns);
   return out + devices;
 }

@@ -38,9 +38,9 @@ std::string value_text(std::string_view name, double value) {
 
 }  // namespace
 
-std::string attribute_text(const std::string& name, const attribute& values, const region& of) {
+std::string attribute_text(const std::string& name, const attribute& values, const region& region) {
   if (!std::isfinite(values.sum)) return printable(name) + " —";
-  const double seconds = static_cast<double>(of.total_ns) * 1e-9;
+  const double seconds = static_cast<double>(region.total_ns) * 1e-9;
   const bool is_amount = values.metrics == 0 || find_time_unit(name) != 0;
   for (const auto& [rated, unit] : {std::pair{"bytes", "B"}, std::pair{"flops", "FLOP"}})
     if (name == rated && seconds > 0)
@@ -50,15 +50,15 @@ std::string attribute_text(const std::string& name, const attribute& values, con
                      text(values.min), text(values.max), is_amount ? ", sum " + text(values.sum) : "");
 }
 
-std::string attribute_lines(const region& of, std::size_t line_columns, std::size_t indent) {
+std::string attribute_lines(const region& region, std::size_t line_columns, std::size_t indent) {
   std::string out, line;
   const auto flush = [&] {
     if (!line.empty()) out += format_line(std::string(indent, ' ') + line, line_columns);
     line.clear();
   };
-  for (const auto& [name, values] : of.attributes) {
+  for (const auto& [name, values] : region.attributes) {
     if (values.sum == 0 && values.min == 0 && values.max == 0) continue;  // a member that does not apply here
-    const std::string text = attribute_text(name, values, of);
+    const std::string text = attribute_text(name, values, region);
     if (!line.empty() && indent + width(line) + width(text) + 2 > line_columns - 2) flush();
     line += (line.empty() ? "" : "; ") + text;
   }

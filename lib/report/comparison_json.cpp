@@ -20,22 +20,22 @@ json make_side(const std::optional<compared_side>& side) {
           {"mean_ns", absent_or(side->mean_ns())}};
 }
 
-json make_interval(const std::optional<change_interval>& of) {
-  if (!of) return nullptr;
-  return {of->low, of->high};
+json make_interval(const std::optional<change_interval>& interval) {
+  if (!interval) return nullptr;
+  return {interval->low, interval->high};
 }
 
 }  // namespace
 
-std::string to_json(const comparison& of) {
+std::string to_json(const comparison& comparison) {
   json all = {{"comparison", 1},
-              {"runs", {{"before", of.runs_before}, {"after", of.runs_after}}},
-              {"method", to_string(of.method)},
+              {"runs", {{"before", comparison.runs_before}, {"after", comparison.runs_after}}},
+              {"method", to_string(comparison.method)},
               {"significance_level", significance_level},
-              {"floor", of.method == comparison_method::single_runs ? json(single_run_floor) : json(nullptr)},
-              {"ignored", of.ignored}};
+              {"floor", comparison.method == comparison_method::single_runs ? json(single_run_floor) : json(nullptr)},
+              {"ignored", comparison.ignored}};
   all["regions"] = json::array();
-  for (const compared_region& one : of.regions)
+  for (const compared_region& one : comparison.regions)
     all["regions"].push_back(
         {{"path", one.path},
          {"kind", to_string(one.kind)},

@@ -20,12 +20,12 @@ std::string format_change(const std::optional<double>& fraction) {
   return *fraction < 99.995 ? fmt::format("{:+.1f}%", 100 * *fraction) : ">+9999%";
 }
 
-std::string format_interval(const std::optional<change_interval>& of) {
-  if (!of) return "—";
+std::string format_interval(const std::optional<change_interval>& interval) {
+  if (!interval) return "—";
   const auto end = [](double fraction) {
     return fraction > 99.995 ? ">+9999" : fmt::format("{:+.{}f}", 100 * fraction, fraction < 9.995 ? 1 : 0);
   };
-  return fmt::format("{}…{}%", end(of->low), end(of->high));
+  return fmt::format("{}…{}%", end(interval->low), end(interval->high));
 }
 
 std::string format_total(const std::optional<compared_side>& side) {
@@ -51,8 +51,8 @@ std::string line_of_region(const compared_region& row) {
 }
 
 // What the verdicts are made of.
-std::string describe_method(const comparison& of) {
-  if (of.method == comparison_method::single_runs)
+std::string describe_method(const comparison& comparison) {
+  if (comparison.method == comparison_method::single_runs)
     return fmt::format(
         "one run a side cannot tell how runs differ: slower and faster are changes of the mean beyond {:.0f} % (the "
         "interval's reach) of which events differ by more than chance (p < {}: Mann-Whitney U test, Holm's correction "
@@ -62,25 +62,26 @@ std::string describe_method(const comparison& of) {
       "{} and {} runs: slower and faster: the mean changed by more than runs of one side differ from each other (p < "
       "{}: Welch's t "
       "on logarithms, {}); interval: 95 %",
-      of.runs_before, of.runs_after, significance_level,
-      of.method == comparison_method::permutations ? "the greatest of all regions, by permutations of runs"
-                                                   : "Holm's correction for the number of regions");
+      comparison.runs_before, comparison.runs_after, significance_level,
+      comparison.method == comparison_method::permutations ? "the greatest of all regions, by permutations of runs"
+                                                           : "Holm's correction for the number of regions");
 }
 
 }  // namespace
 
-std::string to_table(const comparison& of) {
+std::string to_table(const comparison& comparison) {
   std::string out = "\n" + fitted("region", name_columns) + " " + fitted("on", 5) + right("n", 6) + right("total", 9) +
                     right("now", 9) + right("mean", 9) + right("change", 8) + right("interval", 15) + " verdict\n";
-  for (const compared_region& row : of.regions) out += format_line(line_of_region(row));
-  std::string sentence = fmt::format("{} region{} compared", of.regions.size(), of.regions.size() == 1 ? "" : "s");
-  if (of.ignored != 0) sentence += fmt::format(", {} below the least share ignored", of.ignored);
-  return out + "\n" + wrapped(sentence + "; " + describe_method(of));
+  for (const compared_region& row : comparison.regions) out += format_line(line_of_region(row));
+  std::string sentence =
+      fmt::format("{} region{} compared", comparison.regions.size(), comparison.regions.size() == 1 ? "" : "s");
+  if (comparison.ignored != 0) sentence += fmt::format(", {} below the least share ignored", comparison.ignored);
+  return out + "\n" + wrapped(sentence + "; " + describe_method(comparison));
 }
 
-std::string list_slower(const comparison& of, double fraction) {
+std::string list_slower(const comparison& comparison, double fraction) {
   std::string lines;
-  for (const compared_region& row : of.regions)
+  for (const compared_region& row : comparison.regions)
     if (row.slower_by(fraction))
       lines +=
           fmt::format("{}{} on {}: mean {}, now {} ({})", lines.empty() ? "" : "\n", path_label(row.path, name_columns),

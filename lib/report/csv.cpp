@@ -29,14 +29,14 @@ std::string format_path(const region& row) {
   return path;
 }
 
-std::string number(const std::optional<std::uint64_t>& of) { return of ? std::to_string(*of) : ""; }
-std::string number(double of) { return std::isfinite(of) ? fmt::format("{}", of) : ""; }
+std::string number(const std::optional<std::uint64_t>& value) { return value ? std::to_string(*value) : ""; }
+std::string number(double value) { return std::isfinite(value) ? fmt::format("{}", value) : ""; }
 
 std::string format_share(double ns, std::uint64_t wall_ns) {
   return wall_ns != 0 ? number(ns / static_cast<double>(wall_ns)) : "";
 }
 
-std::string format_line(const profile& of, const region& row, std::uint64_t wall_ns) {
+std::string format_line(const profile& profile, const region& row, std::uint64_t wall_ns) {
   const std::optional<kernel_context>& context = row.context;
   const bool is_timed = row.durations.count() != 0;
   const auto timed = [&](std::uint64_t ns) { return is_timed ? std::to_string(ns) : ""; };
@@ -45,7 +45,7 @@ std::string format_line(const profile& of, const region& row, std::uint64_t wall
   return fmt::format(
       "{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}\r\n",
       quoted(row.path.empty() ? "" : row.path.back()), quoted(format_path(row)), row.path.size(), to_string(row.kind),
-      quoted(lib::device_label(of, row.device)), row.threads != 0 ? std::to_string(row.threads) : "", row.count,
+      quoted(lib::device_label(profile, row.device)), row.threads != 0 ? std::to_string(row.threads) : "", row.count,
       number(row.timed_events), timed(row.total_ns), timed(row.self_ns), is_timed ? format_share(total, wall_ns) : "",
       timed(row.min_ns), is_timed ? number(total / static_cast<double>(row.count)) : "", number(row.quantile_ns(0.5)),
       number(row.quantile_ns(0.99)), timed(row.max_ns), has_parts ? number(context->on_cpu_ns()) : "",
@@ -56,7 +56,7 @@ std::string format_line(const profile& of, const region& row, std::uint64_t wall
 
 }  // namespace
 
-std::string to_csv(const profile& of, const table_options& asked) {
+std::string to_csv(const profile& profile, const table_options& asked) {
   table_options how = asked;
   how.rows = asked.rows.value_or(0);
   how.depth = asked.depth.value_or(0);
@@ -64,10 +64,10 @@ std::string to_csv(const profile& of, const table_options& asked) {
       "name,path,level,kind,device,threads,calls,sampled,time_ns,self_ns,run_fraction,min_ns,mean_ns,p50_ns,p99_ns,max_"
       "ns,"
       "running_ns,no_core_ns,blocked_ns,file,line,function,id\r\n";
-  const std::uint64_t wall_ns = lib::compute_wall_ns(of);
-  for (const lib::region_node& one : lib::regions_to_show(of, how).nodes)
-    for (const region* const row : one.rows) out += format_line(of, *row, wall_ns);
-  const lib::unmarked_time rest = lib::compute_unmarked(of);
+  const std::uint64_t wall_ns = lib::compute_wall_ns(profile);
+  for (const lib::region_node& one : lib::regions_to_show(profile, how).nodes)
+    for (const region* const row : one.rows) out += format_line(profile, *row, wall_ns);
+  const lib::unmarked_time rest = lib::compute_unmarked(profile);
   if (rest.state == lib::unmarked_state::known)
     out += fmt::format("\"{0}\",\"{0}\",1,unmarked,\"host\",,,,{1},{1},{2},,,,,,,,,,,,\r\n", lib::unmarked_name,
                        rest.ns, format_share(static_cast<double>(rest.ns), wall_ns));

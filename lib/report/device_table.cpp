@@ -49,50 +49,52 @@ void write_operations(std::string& out, const device_usage& device, std::size_t 
                    line_columns, 4);
 }
 
-void write_context(std::string& out, const kernel_context& of, std::size_t line_columns) {
+void write_context(std::string& out, const kernel_context& context, std::size_t line_columns) {
   const auto time = [](std::uint64_t ns) { return duration(static_cast<double>(ns)); };
-  std::string text =
-      fmt::format("its threads waited {} for a core, and were blocked {}", time(of.runnable_ns), time(of.blocked_ns()));
+  std::string text = fmt::format("its threads waited {} for a core, and were blocked {}", time(context.runnable_ns),
+                                 time(context.blocked_ns()));
   std::string reasons;
-  for (const auto& [ns, name] : {std::pair{of.sleep_ns, "sleep"}, std::pair{of.lock_ns, "futex"},
-                                 std::pair{of.io_ns, "I/O"}, std::pair{of.other_ns, "other"}})
+  for (const auto& [ns, name] : {std::pair{context.sleep_ns, "sleep"}, std::pair{context.lock_ns, "futex"},
+                                 std::pair{context.io_ns, "I/O"}, std::pair{context.other_ns, "other"}})
     if (ns != 0) reasons += fmt::format("{}{} {}", reasons.empty() ? "" : ", ", name, time(ns));
   if (!reasons.empty()) text += " (" + reasons + ")";
   text += fmt::format("; {} switches, {} of them involuntary; {} migrations",
-                      of.voluntary_switches + of.involuntary_switches, of.involuntary_switches, of.migrations);
-  if (of.minor_faults && of.major_faults)
-    text += fmt::format("; {} page faults, {} major", *of.minor_faults + *of.major_faults, *of.major_faults);
-  if (of.cycles || of.instructions || of.cache_misses) text += "; " + counters_text(of);
+                      context.voluntary_switches + context.involuntary_switches, context.involuntary_switches,
+                      context.migrations);
+  if (context.minor_faults && context.major_faults)
+    text +=
+        fmt::format("; {} page faults, {} major", *context.minor_faults + *context.major_faults, *context.major_faults);
+  if (context.cycles || context.instructions || context.cache_misses) text += "; " + counters_text(context);
   out += wrapped(text, line_columns, 4);
 }
 
 // busy = kernels + exposed copies + other; idle = launching + starved.
-void write_devices(std::string& out, const profile& of, std::size_t line_columns) {
+void write_devices(std::string& out, const profile& profile, std::size_t line_columns) {
   constexpr std::size_t columns_of_figures = 9 + 8 + 9 + 9 + 9 + 11 + 9 + 8;
   const std::size_t device_columns = line_columns - columns_of_figures;
   out += "\n" + fitted("DEVICE", device_columns);
   out += right("BUSY", 9) + right("USED", 8) + right("KERNELS", 9) + right("EXPOSED", 9) + right("IDLE", 9) +
          right("LAUNCHING", 11) + right("STARVED", 9) + right("OVERLAP", 8) + "\n";
-  for (std::uint32_t at = 0; at != of.devices.size(); ++at) {
-    const device_usage& device = of.devices[at];
-    out += cut_in_middle(named_device(device_label(of, at), device.name), device_columns);
+  for (std::uint32_t at = 0; at != profile.devices.size(); ++at) {
+    const device_usage& device = profile.devices[at];
+    out += cut_in_middle(named_device(device_label(profile, at), device.name), device_columns);
     out += right(duration(device.busy_ns), 9);
     out += right(device.utilisation() ? percent(*device.utilisation()) : "—", 8);
     out += right(duration(device.kernel_ns), 9) + right(duration(device.exposed_copy_ns), 9);
     out += right(duration(device.idle_ns()), 9) + right(duration(device.launch_idle_ns), 11);
     out += right(duration(device.starved_ns()), 9);
-    const bool told = of.offload.waited_ns && device.overlap();
+    const bool told = profile.offload.waited_ns && device.overlap();
     out += right(told ? percent(*device.overlap()) : "—", 8) + "\n";
     if (device.context) write_context(out, *device.context, line_columns);
     write_operations(out, device, line_columns);
   }
 }
 
-void write_efficiency(std::string& out, const profile& of, std::size_t line_columns) {
-  const efficiencies all = compute_efficiencies(of);
+void write_efficiency(std::string& out, const profile& profile, std::size_t line_columns) {
+  const efficiencies all = compute_efficiencies(profile);
   std::uint64_t sum = 0;
   std::size_t devices = 0;
-  for (const device_usage& device : of.devices)
+  for (const device_usage& device : profile.devices)
     if (device.kernel_ns) {
       sum += device.busy_ns.value_or(0);
       ++devices;
@@ -103,23 +105,23 @@ void write_efficiency(std::string& out, const profile& of, std::size_t line_colu
                             percent(*all.device_parallel), percent(*all.device_load_balance),
                             percent(*all.device_communication), percent(*all.device_orchestration)),
                 line_columns);
-  if (devices > 1 && of.offload.busy_ns && sum >= *of.offload.busy_ns)
+  if (devices > 1 && profile.offload.busy_ns && sum >= *profile.offload.busy_ns)
     out += wrapped(fmt::format("devices: {} of their work went on at once",
-                               duration(static_cast<double>(sum - *of.offload.busy_ns))),
+                               duration(static_cast<double>(sum - *profile.offload.busy_ns))),
                    line_columns);
   if (all.device_offload)
     out += wrapped(fmt::format("host: offload efficiency {}, it waited {} for devices", percent(*all.device_offload),
-                               duration(of.offload.waited_ns)),
+                               duration(profile.offload.waited_ns)),
                    line_columns);
 }
 
 }  // namespace
 
-std::string device_table(const profile& of, const table_options& how) {
+std::string device_table(const profile& profile, const table_options& how) {
   std::string out;
   const std::size_t line_columns = std::max(how.columns, least_table_columns);
-  write_devices(out, of, line_columns);
-  write_efficiency(out, of, line_columns);
+  write_devices(out, profile, line_columns);
+  write_efficiency(out, profile, line_columns);
   return out;
 }
 

@@ -7,7 +7,7 @@
 
 namespace adaptyst::lib {
 
-std::string device_table(const profile& of, const table_options& how);
+std::string device_table(const profile& profile, const table_options& how);
 
 }  // namespace adaptyst::lib
 

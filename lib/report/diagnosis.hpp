@@ -8,8 +8,8 @@
 
 namespace adaptyst { inline namespace v1 {
 
-std::string to_json(const diagnosis& of);
-std::string to_table(const diagnosis& of);
+std::string to_json(const diagnosis& diagnosis);
+std::string to_table(const diagnosis& diagnosis);
 
 }}  // namespace adaptyst::v1
 

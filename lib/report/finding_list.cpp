@@ -16,70 +16,75 @@ namespace {
 constexpr std::size_t most = 5;
 
 // "557", "1.2 k"
-std::string number(double of) {
-  std::string text = quantity(of, "");
+std::string number(double value) {
+  std::string text = quantity(value, "");
   if (text.back() == ' ') text.pop_back();
   return text;
 }
 
-std::string format_region(const finding& of) {
+std::string format_region(const finding& finding) {
   constexpr std::size_t max_columns = 60;
-  return path_label(of.path, max_columns);
+  return path_label(finding.path, max_columns);
 }
 
-std::string format_device(const finding& of, const profile& in) { return device_label(in, of.device); }
+std::string format_device(const finding& finding, const profile& in) { return device_label(in, finding.device); }
 
-std::string above_all(const finding& of) { return of.path.empty() ? "" : ", above all in " + format_region(of); }
+std::string above_all(const finding& finding) {
+  return finding.path.empty() ? "" : ", above all in " + format_region(finding);
+}
 
-std::string sentence_on(const finding& of, const profile& in) {
-  const std::string part = percent(of.value);
-  switch (of.kind) {
+std::string sentence_on(const finding& finding, const profile& in) {
+  const std::string part = percent(finding.value);
+  switch (finding.kind) {
     case finding_kind::lock_wait:
-      return fmt::format("{}: {} of its time blocked on locks, barriers or other threads", format_region(of), part);
+      return fmt::format("{}: {} of its time blocked on locks, barriers or other threads", format_region(finding),
+                         part);
     case finding_kind::core_wait:
-      return fmt::format("threads had no core {} of the time that they could run{}", part, above_all(of));
+      return fmt::format("threads had no core {} of the time that they could run{}", part, above_all(finding));
     case finding_kind::io_wait:
-      return fmt::format("{}: {} of its time blocked on files, sockets or their events", format_region(of), part);
+      return fmt::format("{}: {} of its time blocked on files, sockets or their events", format_region(finding), part);
     case finding_kind::page_faults:
-      return of.unit == finding_unit::fraction
-                 ? fmt::format("{}: {} of its time blocked while pages were read from a disk", format_region(of), part)
-                 : fmt::format("{}: {} page faults a second on a core", format_region(of), number(of.value));
+      return finding.unit == finding_unit::fraction
+                 ? fmt::format("{}: {} of its time blocked while pages were read from a disk", format_region(finding),
+                               part)
+                 : fmt::format("{}: {} page faults a second on a core", format_region(finding), number(finding.value));
     case finding_kind::thread_imbalance:
-      if (of.unit == finding_unit::fraction)
-        return fmt::format("{}: {} of the threads' time waiting for the last of them", format_region(of), part);
-      return fmt::format("{}: one thread took {}, all took {} on average", format_region(of), duration(of.value),
-                         duration(of.against));
+      if (finding.unit == finding_unit::fraction)
+        return fmt::format("{}: {} of the threads' time waiting for the last of them", format_region(finding), part);
+      return fmt::format("{}: one thread took {}, all took {} on average", format_region(finding),
+                         duration(finding.value), duration(finding.against));
     case finding_kind::long_tail:
-      return fmt::format("{}: some events took {} on average, half of all less than {}", format_region(of),
-                         duration(of.value), duration(of.against));
+      return fmt::format("{}: some events took {} on average, half of all less than {}", format_region(finding),
+                         duration(finding.value), duration(finding.against));
     case finding_kind::fine_markers:
-      if (of.unit == finding_unit::ns && of.value <= of.against)
-        return fmt::format("{}: takes no longer than an empty region ({})", format_region(of), duration(of.against));
-      if (of.unit == finding_unit::ns)
-        return fmt::format("{}: takes {}, of which an empty region takes {}", format_region(of), duration(of.value),
-                           duration(of.against));
+      if (finding.unit == finding_unit::ns && finding.value <= finding.against)
+        return fmt::format("{}: takes no longer than an empty region ({})", format_region(finding),
+                           duration(finding.against));
+      if (finding.unit == finding_unit::ns)
+        return fmt::format("{}: takes {}, of which an empty region takes {}", format_region(finding),
+                           duration(finding.value), duration(finding.against));
       return fmt::format("observing cost {} of the {}, the limit is {}{}", part, in.budget ? "CPU time" : "run",
-                         percent(of.against), above_all(of));
+                         percent(finding.against), above_all(finding));
     case finding_kind::starved_device:
-      return fmt::format("{}: idle {} of the time, with nothing submitted", format_device(of, in), part);
+      return fmt::format("{}: idle {} of the time, with nothing submitted", format_device(finding, in), part);
     case finding_kind::exposed_copies:
-      return fmt::format("{}: {} of its work was copying beside no kernel{}", format_device(of, in), part,
-                         above_all(of));
+      return fmt::format("{}: {} of its work was copying beside no kernel{}", format_device(finding, in), part,
+                         above_all(finding));
     case finding_kind::launch_bound:
-      return fmt::format("{}: kernels took {} on average, launching them {}{}", format_device(of, in),
-                         duration(of.value), duration(of.against), above_all(of));
+      return fmt::format("{}: kernels took {} on average, launching them {}{}", format_device(finding, in),
+                         duration(finding.value), duration(finding.against), above_all(finding));
   }
   return {};
 }
 
 // What was counted.
-const char* counted(const finding& of) {
-  switch (of.kind) {
+const char* counted(const finding& finding) {
+  switch (finding.kind) {
     case finding_kind::lock_wait:
     case finding_kind::io_wait: return "waits";
     case finding_kind::core_wait: return "involuntary switches";
     case finding_kind::page_faults: return "faults";
-    case finding_kind::thread_imbalance: return of.unit == finding_unit::ns ? "threads" : "events";
+    case finding_kind::thread_imbalance: return finding.unit == finding_unit::ns ? "threads" : "events";
     case finding_kind::starved_device: return "operations";
     case finding_kind::exposed_copies: return "copies";
     case finding_kind::launch_bound: return "kernels";
@@ -110,20 +115,21 @@ const char* advice_on(next_step step) {
   return "";
 }
 
-std::string format_extent(const finding& of) {
-  const std::string error = of.error_ns ? fmt::format(" ± {} (95 %)", duration(2 * *of.error_ns)) : "";
-  return fmt::format("{}{}, {} of the run; {} {}", duration(of.time_ns), error, percent(of.share),
-                     number(static_cast<double>(of.count)), counted(of));
+std::string format_extent(const finding& finding) {
+  const std::string error = finding.error_ns ? fmt::format(" ± {} (95 %)", duration(2 * *finding.error_ns)) : "";
+  return fmt::format("{}{}, {} of the run; {} {}", duration(finding.time_ns), error, percent(finding.share),
+                     number(static_cast<double>(finding.count)), counted(finding));
 }
 
 }  // namespace
 
-std::string finding_list(const profile& of, std::size_t line_columns) {
-  const std::vector<finding> all = analyse(of);
+std::string finding_list(const profile& profile, std::size_t line_columns) {
+  const std::vector<finding> all = analyse(profile);
   if (all.empty()) return {};
   std::string out = "what to look at first:\n";
   for (std::size_t at = 0; at != std::min(most, all.size()); ++at) {
-    out += wrapped(fmt::format("{}. {} ({})", at + 1, sentence_on(all[at], of), format_extent(all[at])), line_columns);
+    out += wrapped(fmt::format("{}. {} ({})", at + 1, sentence_on(all[at], profile), format_extent(all[at])),
+                   line_columns);
     out += wrapped(fmt::format("try: {}", advice_on(all[at].next)), line_columns, 3);
   }
   if (all.size() > most) out += fmt::format("({} more; output=FILE.json has them all)\n", all.size() - most);

@@ -8,9 +8,9 @@
 
 namespace adaptyst::lib {
 
-// The findings that concern most of the run, with what to try, and how many more there are; ends in an empty line. Empty
-// where there are none.
-std::string finding_list(const profile& of, std::size_t line_columns);
+// The findings that concern most of the run, with what to try, and how many more there are; ends in an empty line.
+// Empty where there are none.
+std::string finding_list(const profile& profile, std::size_t line_columns);
 
 }  // namespace adaptyst::lib
 

@@ -83,9 +83,9 @@ std::string format_table(const inspection& one) {
 
 }  // namespace
 
-std::string to_json(const std::vector<inspection>& of) {
+std::string to_json(const std::vector<inspection>& inspections) {
   json all = json::array();
-  for (const inspection& one : of) {
+  for (const inspection& one : inspections) {
     json made = {{"file", one.process == 0 ? json(one.file) : json(nullptr)},
                  {"process", one.process != 0 ? json(one.process) : json(nullptr)},
                  {"objects", json::array()}};
@@ -99,9 +99,9 @@ std::string to_json(const std::vector<inspection>& of) {
   return all.dump(1, ' ', false, json::error_handler_t::replace) + "\n";
 }
 
-std::string to_table(const std::vector<inspection>& of) {
+std::string to_table(const std::vector<inspection>& inspections) {
   std::string text;
-  for (const inspection& one : of) text += (text.empty() ? "" : "\n") + format_table(one);
+  for (const inspection& one : inspections) text += (text.empty() ? "" : "\n") + format_table(one);
   return text;
 }
 

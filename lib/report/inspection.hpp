@@ -10,8 +10,8 @@
 namespace adaptyst { inline namespace v1 {
 
 // An array of them, and tables.
-std::string to_json(const std::vector<inspection>& of);
-std::string to_table(const std::vector<inspection>& of);
+std::string to_json(const std::vector<inspection>& inspections);
+std::string to_table(const std::vector<inspection>& inspections);
 
 }}  // namespace adaptyst::v1
 

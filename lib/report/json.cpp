@@ -26,7 +26,7 @@ constexpr auto replacing = json::error_handler_t::replace;
 const auto no_extra = [](std::string_view) { return json(json::value_t::discarded); };
 
 template <class Struct, class Extra = decltype(no_extra)>
-json make_object(const Struct& of, const Extra& extra = no_extra);
+json make_object(const Struct& from, const Extra& extra = no_extra);
 
 template <class Value>
 json make_json(const Value& value, listed::form /*plain*/ = listed::plain) {
@@ -187,22 +187,22 @@ struct writer {
 };
 
 template <class Struct, class Extra>
-json make_object(const Struct& of, const Extra& extra) {
+json make_object(const Struct& from, const Extra& extra) {
   json made = json::object();
-  listed::for_each<Struct>(writer<Struct, Extra>{of, extra, made});
+  listed::for_each<Struct>(writer<Struct, Extra>{from, extra, made});
   return made;
 }
 
 }  // namespace
 
 // A line a region.
-std::string to_json(const profile& of) {
-  json all = make_object(of, [&](std::string_view name) {
+std::string to_json(const profile& profile) {
+  json all = make_object(profile, [&](std::string_view name) {
     if (name == "schema") return json(1);
-    if (name == "process") return of.processes.empty() ? json(nullptr) : make_object(of.processes.front());
-    if (of.processes.size() < 2) return no_extra(name);
+    if (name == "process") return profile.processes.empty() ? json(nullptr) : make_object(profile.processes.front());
+    if (profile.processes.size() < 2) return no_extra(name);
     json list = json::array();
-    for (const process_info& process : of.processes) list.push_back(make_object(process));
+    for (const process_info& process : profile.processes) list.push_back(make_object(process));
     return list;
   });
   const json regions = std::exchange(all["regions"], json::array());

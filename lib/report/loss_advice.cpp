@@ -14,45 +14,45 @@ namespace {
 
 using path = std::vector<std::string>;
 
-std::string spelled(const path& of) {
+std::string spelled(const path& names) {
   constexpr std::size_t max_columns = 60;
-  return of.empty() ? "the root" : path_label(of, max_columns);
+  return names.empty() ? "the root" : path_label(names, max_columns);
 }
 
 // Where there is no room for more call paths, most of them stand below a region whose children have names made at run
 // time.
-std::string widest_in(const profile& of) {
+std::string widest_in(const profile& profile) {
   std::map<path, std::size_t> children;
-  for (const region& row : of.regions)
+  for (const region& row : profile.regions)
     if (!row.path.empty()) ++children[path(row.path.begin(), row.path.end() - 1)];
   const auto widest = std::max_element(children.begin(), children.end(),
                                        [](const auto& a, const auto& b) { return a.second < b.second; });
   if (widest == children.end()) return {};
-  return fmt::format("; of {} call paths, {} stand right below {}", of.regions.size(), widest->second,
+  return fmt::format("; of {} call paths, {} stand right below {}", profile.regions.size(), widest->second,
                      spelled(widest->first));
 }
 
-std::string deepest_in(const profile& of) {
-  const auto deepest = std::max_element(of.regions.begin(), of.regions.end(),
+std::string deepest_in(const profile& profile) {
+  const auto deepest = std::max_element(profile.regions.begin(), profile.regions.end(),
                                         [](const region& a, const region& b) { return a.path.size() < b.path.size(); });
-  return deepest == of.regions.end() ? "" : "; the deepest is " + spelled(deepest->path);
+  return deepest == profile.regions.end() ? "" : "; the deepest is " + spelled(deepest->path);
 }
 
 const char* const fewer_names =
     ". Names that are made at run time should be few: what differs from event to event belongs in a payload";
 
 // Empty: there is no more to say than the name of the reason.
-std::string sentence_on(loss_reason reason, const profile& of) {
+std::string sentence_on(loss_reason reason, const profile& profile) {
   switch (reason) {
     case loss_reason::too_deep:
-      return "a thread had no room for more open regions" + deepest_in(of) +
+      return "a thread had no room for more open regions" + deepest_in(profile) +
              ". End what was begun, and do not mark what calls itself";
-    case loss_reason::rows_full: return "a thread had no room for more call paths" + widest_in(of) + fewer_names;
+    case loss_reason::rows_full: return "a thread had no room for more call paths" + widest_in(profile) + fewer_names;
     case loss_reason::kernel_rows_full:
-      return "the kernel had no room for more call paths of a process" + widest_in(of) + fewer_names +
+      return "the kernel had no room for more call paths of a process" + widest_in(profile) + fewer_names +
              "; engine=inline has more room";
     case loss_reason::tables_full:
-      return "a process had no room for more markers, call paths or devices" + widest_in(of) + fewer_names;
+      return "a process had no room for more markers, call paths or devices" + widest_in(profile) + fewer_names;
     case loss_reason::no_memory:
       return "memory for a recorder could not be had. Raise the limit on address space (ulimit -v), or the memory of "
              "the container";
@@ -82,11 +82,11 @@ std::string sentence_on(loss_reason reason, const profile& of) {
 
 }  // namespace
 
-std::vector<std::string> advice_on_losses(const profile& of) {
+std::vector<std::string> advice_on_losses(const profile& profile) {
   std::vector<std::string> all;
-  all.reserve(of.accounting.lost.size());
-  for (const auto& [reason, count] : of.accounting.lost)
-    if (const std::string said = sentence_on(reason, of); count != 0 && !said.empty())
+  all.reserve(profile.accounting.lost.size());
+  for (const auto& [reason, count] : profile.accounting.lost)
+    if (const std::string said = sentence_on(reason, profile); count != 0 && !said.empty())
       all.push_back(fmt::format("{}: {}", to_string(reason), said));
   return all;
 }

@@ -8,9 +8,9 @@
 
 namespace adaptyst::lib {
 
-// For each reason, in the order of loss_reason, a sentence that begins with its name: why, below which region, as far as that
-// can be told, and what helps. Not of what the report explains elsewhere.
-std::vector<std::string> advice_on_losses(const profile& of);
+// For each reason, in the order of loss_reason, a sentence that begins with its name: why, below which region, as far
+// as that can be told, and what helps. Not of what the report explains elsewhere.
+std::vector<std::string> advice_on_losses(const profile& profile);
 
 }  // namespace adaptyst::lib
 

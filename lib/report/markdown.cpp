@@ -39,8 +39,8 @@ std::string indent(std::size_t depth) {
 
 }  // namespace
 
-std::string to_markdown(const profile& of, const table_options& how) {
-  const std::uint64_t wall_ns = lib::compute_wall_ns(of);
+std::string to_markdown(const profile& profile, const table_options& how) {
+  const std::uint64_t wall_ns = lib::compute_wall_ns(profile);
   region_figures above;
   for (std::size_t at = 0; at != above.size(); ++at) above[at] = lib::figures[at].heading;
   context_parts above_parts;
@@ -48,18 +48,18 @@ std::string to_markdown(const profile& of, const table_options& how) {
   std::string out = format_line("REGION", "ON", above, above_parts) + "|---|---|";
   for (std::size_t at = 0; at != above.size() + above_parts.size(); ++at) out += "--:|";
   out += "\n";
-  const lib::shown_regions shown = lib::regions_to_show(of, how);
+  const lib::shown_regions shown = lib::regions_to_show(profile, how);
   for (const lib::region_node& one : shown.nodes) {
     const std::string name = indent(one.depth) + escaped(one.name);
     if (one.rows.empty()) out += format_line(name + " (open)", "", {}, {});
     for (const region* const row : one.rows)
       out += format_line(row->count == 0 && row->attributes.empty() ? name + " (open)" : name,
-                         lib::device_label(of, row->device), lib::make_figures(*row, static_cast<double>(wall_ns)),
+                         lib::device_label(profile, row->device), lib::make_figures(*row, static_cast<double>(wall_ns)),
                          lib::make_parts(row->context));
   }
-  out += format_line(lib::unmarked_name, "host", lib::make_unmarked_figures(of), {"—", "—", "—"});
-  if (const std::string left_out = lib::left_out_text(of, shown); !left_out.empty()) out += "\n" + left_out + "\n";
-  return out + "\n" + lib::unmarked_legend(of) + "\n";
+  out += format_line(lib::unmarked_name, "host", lib::make_unmarked_figures(profile), {"—", "—", "—"});
+  if (const std::string left_out = lib::left_out_text(profile, shown); !left_out.empty()) out += "\n" + left_out + "\n";
+  return out + "\n" + lib::unmarked_legend(profile) + "\n";
 }
 
 }}  // namespace adaptyst::v1

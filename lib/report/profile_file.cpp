@@ -34,9 +34,9 @@ profile read_profile(const std::string& file) {
   }
 }
 
-void write_profile(const std::string& file, const profile& of) {
+void write_profile(const std::string& file, const profile& profile) {
   try {
-    lib::write_file(file, to_json(of));
+    lib::write_file(file, to_json(profile));
   } catch (const lib::error& failure) {  // whose hint is meant for the options of a collector
     throw lib::error(fmt::format("cannot write the profile to {}", file), file, failure.number(),
                      "choose another place");

@@ -50,18 +50,18 @@ context_parts make_parts(const std::optional<kernel_context>& context) {
   return {part(*on_ns), part(context->runnable_ns), part(context->blocked_ns())};
 }
 
-region_figures make_unmarked_figures(const profile& of) {
-  const unmarked_time rest = compute_unmarked(of);
+region_figures make_unmarked_figures(const profile& profile) {
+  const unmarked_time rest = compute_unmarked(profile);
   if (rest.state != unmarked_state::known) return {"—", "—", "—", "—", "—", "—", "—"};
   const auto ns = static_cast<double>(rest.ns);
   const std::string time = duration(ns);
-  return {"—", "—", time, time, share_text(ns, static_cast<double>(compute_wall_ns(of))), "—", "—"};
+  return {"—", "—", time, time, share_text(ns, static_cast<double>(compute_wall_ns(profile))), "—", "—"};
 }
 
-std::string unmarked_legend(const profile& of) {
+std::string unmarked_legend(const profile& profile) {
   const std::string what = fmt::format("{}: the run's wall time outside all regions", unmarked_name);
   const auto unknown = [&](const char* why) { return what + ", not known: " + why; };
-  switch (compute_unmarked(of).state) {
+  switch (compute_unmarked(profile).state) {
     case unmarked_state::no_time: return unknown("neither is how long the run took");
     case unmarked_state::unknown_threads: return unknown("which threads ran what was not recorded");
     case unmarked_state::several_threads:
@@ -74,13 +74,13 @@ std::string unmarked_legend(const profile& of) {
   return what + "; with the regions that are nested in none it adds up to 100 %";
 }
 
-std::string parts_legend(const profile& of) {
-  if (of.context)
+std::string parts_legend(const profile& profile) {
+  if (profile.context)
     return "parts of TIME on a core, waiting for one, waiting for something else; a dash: not known, as of devices and "
            "of "
            "what is open";
-  const auto asked = of.options.find("context");
-  if (asked != of.options.end() && asked->second == "none") return "the kernel was not asked: context=none";
+  const auto asked = profile.options.find("context");
+  if (asked != profile.options.end() && asked->second == "none") return "the kernel was not asked: context=none";
   return "the kernel was not asked: context=cpu tells, where eBPF is permitted (adaptyst doctor)";
 }
 

@@ -38,12 +38,12 @@ context_parts make_parts(const std::optional<kernel_context>& context);
 
 // The row that stands for what is outside all regions.
 inline constexpr const char* unmarked_name = "(unmarked)";
-region_figures make_unmarked_figures(const profile& of);
+region_figures make_unmarked_figures(const profile& profile);
 
 // What that row is, or why it has no figures.
-std::string unmarked_legend(const profile& of);
+std::string unmarked_legend(const profile& profile);
 // What the parts of TIME are, or why there are none.
-std::string parts_legend(const profile& of);
+std::string parts_legend(const profile& profile);
 
 }  // namespace adaptyst::lib
 

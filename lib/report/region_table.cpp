@@ -49,13 +49,13 @@ std::string cut_around(const std::string& text, std::size_t to, std::size_t from
 
 class table {
  public:
-  table(const profile& of, const table_options& how)
-      : of_(of),
+  table(const profile& profile, const table_options& how)
+      : of_(profile),
         how_(how),
         columns_(std::max(how.columns, least_table_columns)),
         is_wide_(columns_ >= 112),
         shows_durations_(columns_ >= 94),
-        wall_ns_(static_cast<double>(compute_wall_ns(of))) {
+        wall_ns_(static_cast<double>(compute_wall_ns(profile))) {
     std::size_t taken = device_columns + 2;
     for (std::size_t at = 0; at != shown_figures(); ++at) taken += count_columns(figures[at]);
     for (const column& one : parts) taken += count_columns(one);
@@ -78,8 +78,8 @@ class table {
 
  private:
   std::size_t shown_figures() const { return shows_durations_ ? figures.size() : mean_at; }
-  const char* heading(const column& of) const { return is_wide_ ? of.heading : of.short_heading; }
-  std::size_t count_columns(const column& of) const { return std::max(width(heading(of)) + 1, of.least); }
+  const char* heading(const column& column) const { return is_wide_ ? column.heading : column.short_heading; }
+  std::size_t count_columns(const column& column) const { return std::max(width(heading(column)) + 1, column.least); }
 
   // Values for the columns, from the left.
   std::string figures_line(const region_figures& values) const {
@@ -183,18 +183,19 @@ class table {
 
 }  // namespace
 
-std::string region_table(const profile& of, const table_options& how) { return table(of, how).text(); }
+std::string region_table(const profile& profile, const table_options& how) { return table(profile, how).text(); }
 
-std::string counters_text(const kernel_context& of) {
+std::string counters_text(const kernel_context& context) {
   std::string text;
   const auto add = [&](const std::optional<std::uint64_t>& count, const char* what) {
     if (count) text += (text.empty() ? "" : ", ") + quantity(static_cast<double>(*count), "") + what;
   };
-  add(of.cycles, " cycles");
-  add(of.instructions, " instructions");
-  if (of.cycles && of.instructions && *of.cycles != 0)
-    text += fmt::format(" ({:.2f} a cycle)", static_cast<double>(*of.instructions) / static_cast<double>(*of.cycles));
-  add(of.cache_misses, " cache misses");
+  add(context.cycles, " cycles");
+  add(context.instructions, " instructions");
+  if (context.cycles && context.instructions && *context.cycles != 0)
+    text += fmt::format(" ({:.2f} a cycle)",
+                        static_cast<double>(*context.instructions) / static_cast<double>(*context.cycles));
+  add(context.cache_misses, " cache misses");
   return text;
 }
 

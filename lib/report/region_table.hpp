@@ -7,10 +7,10 @@
 
 namespace adaptyst::lib {
 
-std::string region_table(const profile& of, const table_options& how);
+std::string region_table(const profile& profile, const table_options& how);
 
 // "1.2 M cycles, 3 M instructions (2.50 a cycle)".
-std::string counters_text(const kernel_context& of);
+std::string counters_text(const kernel_context& context);
 
 }  // namespace adaptyst::lib
 

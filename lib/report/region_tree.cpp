@@ -26,9 +26,9 @@ struct node {
   std::size_t lines() const { return std::max<std::size_t>(rows.size(), 1); }
 };
 
-double find_key(const node& of, region_order order) {
+double find_key(const node& node, region_order order) {
   double key = 0;
-  for (const region* const row : of.rows) {
+  for (const region* const row : node.rows) {
     const auto count = static_cast<double>(row->count);
     switch (order) {
       case region_order::self: key += static_cast<double>(row->self_ns); break;
@@ -37,16 +37,16 @@ double find_key(const node& of, region_order order) {
         if (row->count != 0) key = std::max(key, static_cast<double>(row->total_ns) / count);
         break;
       case region_order::p99: key = std::max(key, static_cast<double>(row->quantile_ns(0.99).value_or(0))); break;
-      default: return of.time_ns;
+      default: return node.time_ns;
     }
   }
-  return order == region_order::time || order == region_order::name ? of.time_ns : key;
+  return order == region_order::time || order == region_order::name ? node.time_ns : key;
 }
 
 class tree {
  public:
-  tree(const profile& of, const table_options& how) : of_(of), how_(how), nodes_(1) {
-    for (const region& row : of.regions) {
+  tree(const profile& profile, const table_options& how) : of_(profile), how_(how), nodes_(1) {
+    for (const region& row : profile.regions) {
       std::size_t at = root;
       for (const std::string& name : row.path) at = child(at, name);
       if (at != root) nodes_[at].rows.push_back(&row);
@@ -158,11 +158,11 @@ std::string grouped(std::size_t number) {
 
 }  // namespace
 
-shown_regions regions_to_show(const profile& of, const table_options& how) { return tree(of, how).shown(); }
+shown_regions regions_to_show(const profile& profile, const table_options& how) { return tree(profile, how).shown(); }
 
-std::string left_out_text(const profile& of, const shown_regions& shown) {
+std::string left_out_text(const profile& profile, const shown_regions& shown) {
   if (shown.left_out == 0) return {};
-  const std::uint64_t wall_ns = compute_wall_ns(of);
+  const std::uint64_t wall_ns = compute_wall_ns(profile);
   const std::string share =
       wall_ns != 0 ? fmt::format(", {} of the run",
                                  percent(static_cast<double>(shown.left_out_ns) / static_cast<double>(wall_ns)))

@@ -23,10 +23,10 @@ struct shown_regions {
   std::uint64_t left_out_ns = 0;   // their time on the host, without nested regions
 };
 
-shown_regions regions_to_show(const profile& of, const table_options& how);
+shown_regions regions_to_show(const profile& profile, const table_options& how);
 
 // "… 4,051 more rows, 3.0% of the run: --top, --depth and --min-share say how many"; empty: none was left out.
-std::string left_out_text(const profile& of, const shown_regions& shown);
+std::string left_out_text(const profile& profile, const shown_regions& shown);
 
 }  // namespace adaptyst::lib
 

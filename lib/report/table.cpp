@@ -18,24 +18,25 @@ namespace {
 
 using lib::duration, lib::format_line, lib::percent, lib::printable, lib::right, lib::wrapped;
 
-void write_metadata(std::string& out, const profile& of, std::size_t columns) {
+void write_metadata(std::string& out, const profile& profile, std::size_t columns) {
   std::string all;
-  for (const auto& [name, value] : of.metadata) all += fmt::format("{}{} {}", all.empty() ? "" : ", ", name, value);
+  for (const auto& [name, value] : profile.metadata)
+    all += fmt::format("{}{} {}", all.empty() ? "" : ", ", name, value);
   if (!all.empty()) out += wrapped(printable("of " + all), columns);
-  if (of.metadata_lost)
-    out += wrapped(fmt::format("metadata: {} call{} found no room; a process has room for 64", *of.metadata_lost,
-                               *of.metadata_lost == 1 ? "" : "s"),
+  if (profile.metadata_lost)
+    out += wrapped(fmt::format("metadata: {} call{} found no room; a process has room for 64", *profile.metadata_lost,
+                               *profile.metadata_lost == 1 ? "" : "s"),
                    columns);
 }
 
 // Beside the regions, of whose self times their calls are a part.
-void write_not_probed(std::string& out, const profile& of, std::size_t columns) {
+void write_not_probed(std::string& out, const profile& profile, std::size_t columns) {
   constexpr std::size_t most = 20;
-  if (of.not_probed.empty()) return;
+  if (profile.not_probed.empty()) return;
   std::string names;
-  std::size_t left = of.not_probed.size();
-  for (auto one = of.not_probed.begin(); one != of.not_probed.end() && of.not_probed.size() - left != most;
-       ++one, --left)
+  std::size_t left = profile.not_probed.size();
+  for (auto one = profile.not_probed.begin();
+       one != profile.not_probed.end() && profile.not_probed.size() - left != most; ++one, --left)
     names += (names.empty() ? "" : ", ") + one->first;
   if (left != 0) names += fmt::format(" and {} other{}", left, left == 1 ? "" : "s");
   out += wrapped(printable(fmt::format(
@@ -44,12 +45,12 @@ void write_not_probed(std::string& out, const profile& of, std::size_t columns) 
 }
 
 // What there is of a program in which no marker ran, and what can be done.
-void write_without_markers(std::string& out, const profile& of, std::size_t columns) {
+void write_without_markers(std::string& out, const profile& profile, std::size_t columns) {
   constexpr std::size_t most = 10;
   out += "no markers: none ran in it\n";
   std::uint64_t all = 0;
   std::vector<std::pair<std::uint64_t, std::string>> functions;
-  for (const auto& [name, count] : of.functions) {
+  for (const auto& [name, count] : profile.functions) {
     all += count;
     if (name != "(others)") functions.emplace_back(count, name);
   }
@@ -65,40 +66,40 @@ void write_without_markers(std::string& out, const profile& of, std::size_t colu
   out += "\nwhat to try next:\n";
   const auto advise = [&](const char* text) { out += wrapped(std::string("- ") + text, columns, 2); };
   advise("mark what is to be timed: ADAPTYST_REGION(\"name\"), of <adaptyst/region.hpp>, in its source");
-  if (of.engine != "ebpf") {
+  if (profile.engine != "ebpf") {
     advise("where eBPF is permitted, the functions that it spends its time in stand here (adaptyst doctor)");
     return;
   }
   advise("without a change to it: adaptyst run --functions mpi,blas,io, --function FILE:PATTERN, or --with openmp");
-  if (!of.samples) advise("a flame graph of all its functions: adaptyst run --stacks run.folded");
+  if (!profile.samples) advise("a flame graph of all its functions: adaptyst run --stacks run.folded");
 }
 
 // Which processes, and how long.
-std::string describe_subject(const profile& of) {
-  const std::string time = duration(static_cast<double>(lib::compute_wall_ns(of)));
-  if (of.processes.empty()) return {};
-  if (of.processes.size() > 1) return fmt::format("{} processes, {} in sum", of.processes.size(), time);
-  const process_info& process = of.processes.front();
+std::string describe_subject(const profile& profile) {
+  const std::string time = duration(static_cast<double>(lib::compute_wall_ns(profile)));
+  if (profile.processes.empty()) return {};
+  if (profile.processes.size() > 1) return fmt::format("{} processes, {} in sum", profile.processes.size(), time);
+  const process_info& process = profile.processes.front();
   return fmt::format("{}, pid {}, {}", process.command.substr(process.command.rfind('/') + 1), process.pid, time);
 }
 
 }  // namespace
 
-std::string to_table(const profile& of, const table_options& how) {
+std::string to_table(const profile& profile, const table_options& how) {
   const std::size_t columns = std::max(how.columns, lib::least_table_columns);
   const std::string engine =
-      wrapped(printable(fmt::format("engine {} ({}): {}", of.engine, of.mechanism, of.reason)), columns);
-  std::string out = "\n" + format_line("adaptyst: " + printable(describe_subject(of)), columns);
-  write_metadata(out, of, columns);
-  if (!of.has_markers() && of.options.count("functions") == 0 && of.devices.size() <= 1) {
-    write_without_markers(out, of, columns);
-    return out + "\n" + engine + lib::text_beside(of, columns);
+      wrapped(printable(fmt::format("engine {} ({}): {}", profile.engine, profile.mechanism, profile.reason)), columns);
+  std::string out = "\n" + format_line("adaptyst: " + printable(describe_subject(profile)), columns);
+  write_metadata(out, profile, columns);
+  if (!profile.has_markers() && profile.options.count("functions") == 0 && profile.devices.size() <= 1) {
+    write_without_markers(out, profile, columns);
+    return out + "\n" + engine + lib::text_beside(profile, columns);
   }
-  out += "\n" + lib::finding_list(of, columns);
-  out += lib::region_table(of, how);
-  write_not_probed(out, of, columns);
-  out += lib::device_table(of, how);
-  return out + "\n" + engine + lib::account_text(of, columns) + lib::text_beside(of, columns);
+  out += "\n" + lib::finding_list(profile, columns);
+  out += lib::region_table(profile, how);
+  write_not_probed(out, profile, columns);
+  out += lib::device_table(profile, how);
+  return out + "\n" + engine + lib::account_text(profile, columns) + lib::text_beside(profile, columns);
 }
 
 }}  // namespace adaptyst::v1

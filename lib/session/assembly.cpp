@@ -24,14 +24,14 @@ open_counts count_open_regions(const target_list& all) {
   return sum;
 }
 
-void take_metadata(profile& to, const target& of) {
-  to.metadata = of.metadata().values;
-  if (of.metadata().lost != 0) to.metadata_lost = of.metadata().lost;
+void take_metadata(profile& to, const target& target) {
+  to.metadata = target.metadata().values;
+  if (target.metadata().lost != 0) to.metadata_lost = target.metadata().lost;
 }
 
-profile all_but(const target* first, const target_list& of) {
+profile all_but(const target* first, const target_list& targets) {
   profile others;
-  for (const auto& one : of) {
+  for (const auto& one : targets) {
     if (one.get() == first) continue;
     profile part;
     part.devices = one->devices().devices;

@@ -127,32 +127,34 @@ budget_step to_step(std::uint32_t number, bool in_kernel) {
   return {false, std::uint64_t{1} << detail::log_of_weight(number)};
 }
 
-thinning_allowed budget_keeper::allowed(const site_count& of) const {
+thinning_allowed budget_keeper::allowed(const site_count& site_count) const {
   // Waits are parts of a union: each must be there.
-  const bool may_be_left_out = of.kind == ADAPTYST_SITE_REGION && !of.holds_others && !rules_.every_event;
-  if (may_be_left_out) return of.has_nested ? thinning_allowed::with_subtree : thinning_allowed::single;
-  if (of.kind == ADAPTYST_SITE_CALLBACK && !of.has_nested && !rules_.every_event) return thinning_allowed::single;
+  const bool may_be_left_out =
+      site_count.kind == ADAPTYST_SITE_REGION && !site_count.holds_others && !rules_.every_event;
+  if (may_be_left_out) return site_count.has_nested ? thinning_allowed::with_subtree : thinning_allowed::single;
+  if (site_count.kind == ADAPTYST_SITE_CALLBACK && !site_count.has_nested && !rules_.every_event)
+    return thinning_allowed::single;
   // Without a trap nothing is gained on the recorder's step.
-  return is_scope(of.kind) && rules_.in_kernel ? thinning_allowed::recorder : thinning_allowed::none;
+  return is_scope(site_count.kind) && rules_.in_kernel ? thinning_allowed::recorder : thinning_allowed::none;
 }
 
-bool budget_keeper::is_in_kernel(const site_count& of) const {
-  const auto moved = stays_.find(of.id);
-  return rules_.in_kernel && !is_instant(of.kind) &&
+bool budget_keeper::is_in_kernel(const site_count& site_count) const {
+  const auto moved = stays_.find(site_count.id);
+  return rules_.in_kernel && !is_instant(site_count.kind) &&
          (moved == stays_.end() || moved->second.step == ADAPTYST_STEP_ENGINE);
 }
 
-bool budget_keeper::look(const process_state& of, const budget_look& at) {
+bool budget_keeper::look(const process_state& state, const budget_look& at) {
   const std::uint64_t now_ns = at.now_ns;
   if (first_look_ns_ == 0) {
     first_look_ns_ = now_ns;
     next_look_ns_ = now_ns + before_first_look_ns;
-    set_thinned_floor(of, rules_.costs.thinned_floor_ns);
+    set_thinned_floor(state, rules_.costs.thinned_floor_ns);
   }
   if (now_ns < next_look_ns_) return false;
   // A quarter later each time: what a phase costs before anybody has seen it is so much of the run at most.
   next_look_ns_ = now_ns + std::clamp((now_ns - first_look_ns_) / 4, before_first_look_ns, between_looks_ns);
-  counts_.update(of);
+  counts_.update(state);
   std::vector<marker_load> loads;
   loads.reserve(counts_.all().size());
   for (const auto& [address, site] : counts_.all()) {
@@ -164,7 +166,7 @@ bool budget_keeper::look(const process_state& of, const budget_look& at) {
     seen = site.events;
   }
   for (const step_change& change : budget_.decide(at, loads)) {
-    if (!set_step(of, counts_.all().at(change.marker), change.step)) continue;
+    if (!set_step(state, counts_.all().at(change.marker), change.step)) continue;
     stay& known = stays_[counts_.all().at(change.marker).id];
     if (known.since_ns != 0) known.before_ns[known.step] += now_ns - known.since_ns;
     known.since_ns = now_ns;
@@ -173,9 +175,9 @@ bool budget_keeper::look(const process_state& of, const budget_look& at) {
   return true;
 }
 
-void budget_keeper::release(const process_state& of) {
+void budget_keeper::release(const process_state& state) {
   for (const auto& [address, site] : counts_.all())
-    if (stays_.find(site.id) != stays_.end()) set_step(of, site, ADAPTYST_STEP_ENGINE);
+    if (stays_.find(site.id) != stays_.end()) set_step(state, site, ADAPTYST_STEP_ENGINE);
 }
 
 std::map<budget_step, std::uint64_t> budget_keeper::find_times(std::uint64_t site, std::uint64_t now_ns,

@@ -36,11 +36,11 @@ class budget_keeper {
 
   bool is_due(std::uint64_t now_ns) const noexcept { return now_ns >= next_look_ns_; }
   // False: it is too early.
-  bool look(const process_state& of, const budget_look& at);
+  bool look(const process_state& state, const budget_look& at);
   // Events that were seen, and that the process alone has: not those that are counted in the kernel.
   std::uint64_t in_process() const noexcept { return in_process_; }
   // Puts all markers back where the engine takes them.
-  void release(const process_state& of);
+  void release(const process_state& state);
   // How long a marker was on each step that it has been on, of `elapsed_ns`; by its id.
   std::map<budget_step, std::uint64_t> find_times(std::uint64_t site, std::uint64_t now_ns,
                                                   std::uint64_t elapsed_ns) const;
@@ -51,8 +51,8 @@ class budget_keeper {
     std::uint32_t step = 0;
     std::map<std::uint32_t, std::uint64_t> before_ns;
   };
-  thinning_allowed allowed(const site_count& of) const;
-  bool is_in_kernel(const site_count& of) const;
+  thinning_allowed allowed(const site_count& site_count) const;
+  bool is_in_kernel(const site_count& site_count) const;
 
   budget_rules rules_;
   overhead_budget budget_;

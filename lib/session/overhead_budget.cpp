@@ -94,10 +94,10 @@ overhead_budget::plan overhead_budget::plan_all(const std::vector<asked>& all, C
   return made;
 }
 
-double overhead_budget::attainable(const std::vector<asked>& all, allowance of) const {
+double overhead_budget::attainable(const std::vector<asked>& all, allowance allowed) const {
   const plan least =
       plan_all(all, [this](const asked& one, std::size_t, double reached) { return cheapest_step(one, reached); });
-  return std::max(of.share, least.cost + of.recorded);
+  return std::max(allowed.share, least.cost + allowed.recorded);
 }
 
 // All have the same to spend beyond what they cost anyway, as much as the share allows: so they get as many events

@@ -90,7 +90,7 @@ class overhead_budget {
     double share, recorded;  // of the CPU time
   };
   // The share, or more where even the cheapest steps cost it.
-  double attainable(const std::vector<asked>& all, allowance of) const;
+  double attainable(const std::vector<asked>& all, allowance allowed) const;
   std::vector<std::uint32_t> steps_within(const std::vector<asked>& all, allowance of) const;
 
   double share_;

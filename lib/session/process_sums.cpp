@@ -4,15 +4,15 @@
 
 namespace adaptyst::lib {
 
-void process_sums::update(const target_list& of) {
-  if (of.size() == 1) {
-    only_ = of.front().get();
-    changed_.merge(of.front()->take_changed());
+void process_sums::update(const target_list& targets) {
+  if (targets.size() == 1) {
+    only_ = targets.front().get();
+    changed_.merge(targets.front()->take_changed());
     return;
   }
   path_set outdated;
   sum_.accounting = {};
-  for (const auto& one : of) {
+  for (const auto& one : targets) {
     add(sum_.accounting, one->recorded().accounting);
     path_set changed = one->take_changed();
     if (one.get() == only_)

@@ -14,7 +14,7 @@ namespace adaptyst::lib {
 class process_sums {
  public:
   // What they have read in the meantime. No process that was once among them may be missing.
-  void update(const target_list& of);
+  void update(const target_list& targets);
   const measured& result() const noexcept { return only_ != nullptr ? only_->recorded() : sum_; }
   // See recorder_reader.
   path_set take_changed() { return std::exchange(changed_, {}); }

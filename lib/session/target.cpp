@@ -101,8 +101,8 @@ bool target::keep_budget(double context_share) {
   return true;
 }
 
-void target::release_budget(const process_state& of) {
-  if (budget_) budget_->release(of);
+void target::release_budget(const process_state& state) {
+  if (budget_) budget_->release(state);
 }
 
 std::map<budget_step, std::uint64_t> target::find_steps(std::uint64_t path) const {
@@ -112,9 +112,9 @@ std::map<budget_step, std::uint64_t> target::find_steps(std::uint64_t path) cons
   return budget_->find_times(found->second.site, started_ns_ + observed_ns_, observed_ns_);
 }
 
-void target::take_last_regions(const process_state& of, std::uint64_t ended_ns) {
+void target::take_last_regions(const process_state& state, std::uint64_t ended_ns) {
   constexpr std::size_t most = 64;  // of one that lies
-  for (const open_row& one : read_last_regions(of)) {
+  for (const open_row& one : read_last_regions(state)) {
     if (ended_in_.size() == most) return;
     ended_in_.push_back(
         {list_path_names(recorded(), one.path), one.threads, ended_ns - std::min(ended_ns, one.since_ns)});

@@ -107,9 +107,9 @@ class target {
   void set_command(std::string command, std::vector<std::string> arguments = {});
   bool has_budget() const noexcept { return budget_.has_value(); }
   // From what it has left.
-  void take_last_regions(const process_state& of, std::uint64_t ended_ns);
+  void take_last_regions(const process_state& state, std::uint64_t ended_ns);
   // All markers are where the engine takes them.
-  void release_budget(const process_state& of);
+  void release_budget(const process_state& state);
 
  private:
   std::string command_;

@@ -21,24 +21,24 @@ std::string thread_name(pid_t process, std::uint32_t thread) {
 
 }  // namespace
 
-void timeline::take(pid_t process, const std::string& command, const process_state& of) {
-  std::unique_ptr<trace_reader>& reader = readers_[{process, of.address}];
+void timeline::take(pid_t process, const std::string& command, const process_state& state) {
+  std::unique_ptr<trace_reader>& reader = readers_[{process, state.address}];
   if (reader == nullptr) {
-    reader = std::make_unique<trace_reader>(of);
+    reader = std::make_unique<trace_reader>(state);
     file_.name_process(process, command.substr(command.rfind('/') + 1));
   }
-  reader->read(of, [&](const traced_event& event) {
-    name(process, of, event);
+  reader->read(state, [&](const traced_event& event) {
+    name(process, state, event);
     file_.add(process, event);
   });
 }
 
-void timeline::name(pid_t process, const process_state& of, const traced_event& event) {
+void timeline::name(pid_t process, const process_state& state, const traced_event& event) {
   if (!file_.knows_thread(process, event.thread))
     file_.name_thread(process, event.thread, thread_name(process, event.thread));
   const std::uint32_t number = event.site->device;
   if (number == 0 || file_.knows_device(process, number)) return;
-  const std::optional<device> known = device_named(of, number);
+  const std::optional<device> known = device_named(state, number);
   file_.name_device(process, number,
                     known ? fmt::format("{}{} {}", to_string(known->kind()), known->index(), known->name())
                           : fmt::format("device {}", number));

@@ -24,7 +24,7 @@ class timeline {
 
   // Takes up what the threads of a process have left since the last call; the first one names the process. Empties the
   // rings also when the file cannot be written any more, which is an error, once.
-  void take(pid_t process, const std::string& command, const process_state& of);
+  void take(pid_t process, const std::string& command, const process_state& state);
 
   // Throws error.
   void flush() { file_.flush(); }
@@ -33,7 +33,7 @@ class timeline {
   timeline_usage usage() const;
 
  private:
-  void name(pid_t process, const process_state& of, const traced_event& event);
+  void name(pid_t process, const process_state& state, const traced_event& event);
 
   chrome_trace file_;
   // By process and the address of its state. Never erased: the file knows markers by where they are kept here.

@@ -26,8 +26,8 @@ constexpr choices<2> no_yes = {"no", "yes"};
 constexpr choices<5> contexts = {"cpu", "faults", "samples", "counters", "none"};
 
 template <std::size_t N>
-words list_choices(const choices<N>& of) {
-  return {of.begin(), of.end()};
+words list_choices(const choices<N>& choices) {
+  return {choices.begin(), choices.end()};
 }
 
 constexpr std::uint64_t least_events = 64, max_events = std::uint64_t{1} << 24;
@@ -48,9 +48,9 @@ void refuse(errors& wrong, std::string_view name, std::string_view value, const 
 
 // The place of a value among the words; their number, and an error, if it is none of them.
 template <std::size_t N>
-std::size_t find_index(std::string_view value, const choices<N>& of, std::string_view name, errors& wrong) {
-  const auto at = static_cast<std::size_t>(std::find(of.begin(), of.end(), value) - of.begin());
-  if (at == of.size()) refuse(wrong, name, value, did_you_mean(value, list_choices(of)));
+std::size_t find_index(std::string_view value, const choices<N>& choices, std::string_view name, errors& wrong) {
+  const auto at = static_cast<std::size_t>(std::find(choices.begin(), choices.end(), value) - choices.begin());
+  if (at == choices.size()) refuse(wrong, name, value, did_you_mean(value, list_choices(choices)));
   return at;
 }
 
@@ -64,9 +64,11 @@ void set_report(options& to, std::string_view value, errors& wrong) {
   if (at != reports.size()) to.report = static_cast<report_choice>(at);
 }
 
-std::string format_engine(const options& of) { return std::string(engines[static_cast<std::size_t>(of.engine)]); }
-std::string format_report_option(const options& of) {
-  return std::string(reports[static_cast<std::size_t>(of.report)]);
+std::string format_engine(const options& options) {
+  return std::string(engines[static_cast<std::size_t>(options.engine)]);
+}
+std::string format_report_option(const options& options) {
+  return std::string(reports[static_cast<std::size_t>(options.report)]);
 }
 
 void set_output(options& to, std::string_view value, errors& wrong) {
@@ -77,9 +79,9 @@ void set_output(options& to, std::string_view value, errors& wrong) {
   if (!asked.empty()) put_outputs(to, asked, wrong);
 }
 
-std::string format_outputs(const options& of) {
+std::string format_outputs(const options& options) {
   std::string all;
-  for (const output& one : of.outputs) all += fmt::format("{}{}", all.empty() ? "" : ";", to_text(one));
+  for (const output& one : options.outputs) all += fmt::format("{}{}", all.empty() ? "" : ";", to_text(one));
   return all;
 }
 
@@ -92,8 +94,8 @@ void set_overhead(options& to, std::string_view value, errors& wrong) {
   else refuse(wrong, "overhead", value, "none, or from 0.1% to 100%");
 }
 
-std::string format_overhead(const options& of) {
-  return of.overhead == 0 ? "none" : fmt::format("{:.6g}%", of.overhead * 100);
+std::string format_overhead(const options& options) {
+  return options.overhead == 0 ? "none" : fmt::format("{:.6g}%", options.overhead * 100);
 }
 
 void set_context(options& to, std::string_view value, errors& wrong) {
@@ -112,8 +114,8 @@ void set_context(options& to, std::string_view value, errors& wrong) {
   if (any) to.context = made;
 }
 
-std::string format_context(const options& of) {
-  const context_choice& is = of.context;
+std::string format_context(const options& options) {
+  const context_choice& is = options.context;
   if (!is.asked && is.cpu && is.faults && !is.samples && !is.counters) return {};
   std::string all = is.cpu ? "cpu" : "";
   const auto add = [&](bool wanted, const char* word) {
@@ -159,13 +161,13 @@ void set_keep(options& to, std::string_view value, errors& wrong) {
   else to.keep = value;
 }
 
-std::string format_keep(const options& of) { return of.keep; }
+std::string format_keep(const options& options) { return options.keep; }
 
-std::string format_functions(const options& of) { return fmt::format("{}", fmt::join(of.functions, ";")); }
+std::string format_functions(const options& options) { return fmt::format("{}", fmt::join(options.functions, ";")); }
 
 template <std::uint64_t options::*Which>
-std::string format_number(const options& of) {
-  return std::to_string(of.*Which);
+std::string format_number(const options& options) {
+  return std::to_string(options.*Which);
 }
 
 template <bool options::*Which>
@@ -175,8 +177,8 @@ void set_flag(options& to, std::string_view value, errors& wrong) {
 }
 
 template <bool options::*Which>
-std::string format_flag(const options& of) {
-  return std::string(no_yes[of.*Which ? 1 : 0]);
+std::string format_flag(const options& options) {
+  return std::string(no_yes[options.*Which ? 1 : 0]);
 }
 
 }  // namespace

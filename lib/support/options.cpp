@@ -70,10 +70,10 @@ std::vector<error> check(options& given, std::string_view source) {
   return left_out;
 }
 
-std::map<std::string, std::string> asked_values(const options& of) {
+std::map<std::string, std::string> asked_values(const options& options) {
   std::map<std::string, std::string> all;
   for (const option_entry& one : option_table())
-    if (std::string value = one.get(of); value != find_default(one)) all.emplace(one.name, std::move(value));
+    if (std::string value = one.get(options); value != find_default(one)) all.emplace(one.name, std::move(value));
   return all;
 }
 
@@ -81,10 +81,10 @@ std::map<std::string, std::string> asked_values(const options& of) {
 
 namespace adaptyst { inline namespace v1 {
 
-std::string to_string(const options& of) {
+std::string to_string(const options& options) {
   std::string text;
   for (const lib::option_entry& one : lib::option_table())
-    if (const std::string value = one.get(of); value != lib::find_default(one))
+    if (const std::string value = one.get(options); value != lib::find_default(one))
       text += fmt::format("{}{}={}", text.empty() ? "" : ",", one.name, value);
   return text;
 }

@@ -12,15 +12,15 @@
 
 namespace adaptyst::lib {
 
-// Applies `text` to `to`. Returns what was left out, since it is not known or out of range; `source` says in it where the
-// text came from.
+// Applies `text` to `to`. Returns what was left out, since it is not known or out of range; `source` says in it where
+// the text came from.
 std::vector<error> apply(options& to, std::string_view text, std::string_view source);
 
 // The same for options that code has filled: what is out of range is as if it had not been given.
 std::vector<error> check(options& given, std::string_view source);
 
 // What differs from the defaults, by the names of the options.
-std::map<std::string, std::string> asked_values(const options& of);
+std::map<std::string, std::string> asked_values(const options& options);
 
 }  // namespace adaptyst::lib
 

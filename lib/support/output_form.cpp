@@ -79,21 +79,23 @@ std::optional<output> parse_output(std::string_view text, std::vector<error>& wr
   return is_file_name(*made, wrong) ? made : std::nullopt;
 }
 
-std::string to_text(const output& of) {
+std::string to_text(const output& wanted) {
   std::vector<error> wrong;
-  const std::optional<output> by_suffix = parse_output(of.file, wrong);
-  if (by_suffix && by_suffix->form == of.form && by_suffix->file == of.file) return of.file;
-  return fmt::format("{}:{}", form_name(of.form), of.file);
+  const std::optional<output> by_suffix = parse_output(wanted.file, wrong);
+  if (by_suffix && by_suffix->form == wanted.form && by_suffix->file == wanted.file) return wanted.file;
+  return fmt::format("{}:{}", form_name(wanted.form), wanted.file);
 }
 
-bool is_file_name(const output& of, std::vector<error>& wrong) {
+bool is_file_name(const output& output, std::vector<error>& wrong) {
   const auto refuse = [&](const char* what) {
-    wrong.emplace_back(fmt::format("{} '{}'", what, of.file), of.file, 0, "%p: pid, %r: MPI rank, %h: host, %%: '%'");
+    wrong.emplace_back(fmt::format("{} '{}'", what, output.file), output.file, 0,
+                       "%p: pid, %r: MPI rank, %h: host, %%: '%'");
     return false;
   };
-  if (of.file.empty()) return refuse("no file for the output");
-  for (std::size_t at = 0; at < of.file.size(); ++at)
-    if (of.file[at] == '%' && (++at == of.file.size() || placeholders.find(of.file[at]) == std::string_view::npos))
+  if (output.file.empty()) return refuse("no file for the output");
+  for (std::size_t at = 0; at < output.file.size(); ++at)
+    if (output.file[at] == '%' &&
+        (++at == output.file.size() || placeholders.find(output.file[at]) == std::string_view::npos))
       return refuse("unknown placeholder in the output");
   return true;
 }

@@ -26,10 +26,10 @@ std::string_view form_name(output_form form);
 std::optional<output> parse_output(std::string_view text, std::vector<error>& wrong);
 
 // What it takes for parse_output() to give the same again.
-std::string to_text(const output& of);
+std::string to_text(const output& wanted);
 
 // Whether the file has a name, and none but known placeholders in it; an error more in `wrong` if not.
-bool is_file_name(const output& of, std::vector<error>& wrong);
+bool is_file_name(const output& output, std::vector<error>& wrong);
 
 // Whether %p or %r is in it.
 bool tells_processes_apart(std::string_view pattern);

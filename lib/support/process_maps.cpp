@@ -49,12 +49,12 @@ bool for_each_mapping(pid_t process, const std::function<void(mapping&)>& visit)
   return true;
 }
 
-std::string name_from_here(pid_t process, const mapping& of) {
-  std::string name = fmt::format("/proc/{}/root{}", process, of.path);
-  std::string exact = fmt::format("/proc/{}/map_files/{:x}-{:x}", process, of.begin, of.end);
+std::string name_from_here(pid_t process, const mapping& piece) {
+  std::string name = fmt::format("/proc/{}/root{}", process, piece.path);
+  std::string exact = fmt::format("/proc/{}/map_files/{:x}-{:x}", process, piece.begin, piece.end);
   struct stat there {};
-  if (stat(name.c_str(), &there) != 0 || there.st_ino != of.identity.second) return exact;
-  if (there.st_dev == of.identity.first) return name;
+  if (stat(name.c_str(), &there) != 0 || there.st_ino != piece.identity.second) return exact;
+  if (there.st_dev == piece.identity.first) return name;
   // On btrfs and overlayfs one file has two devices. Only root can look at the exact name.
   struct stat mapped {};
   const bool same = stat(exact.c_str(), &mapped) != 0 ||

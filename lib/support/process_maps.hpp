@@ -29,7 +29,7 @@ bool for_each_mapping(pid_t process, const std::function<void(mapping&)>& visit)
 
 // A name under which the very file that is mapped can be opened: it may lie in another mount namespace, and another
 // file may have taken its place since.
-std::string name_from_here(pid_t process, const mapping& of);
+std::string name_from_here(pid_t process, const mapping& piece);
 
 struct mapped_file {
   std::string path;  // as the process knows it

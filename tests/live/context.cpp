@@ -116,10 +116,10 @@ const adaptyst::kernel_context& find_context(const adaptyst::profile& in, const 
 }
 
 // Other work on this machine may take the core at any moment: then it was waiting, and not on it.
-void check_on_cpu(const adaptyst::kernel_context& of, double cpu, double tolerance) {
-  REQUIRE(of.on_cpu_ns());
-  INFO("on its core " << *of.on_cpu_ns() << " ns, by its own clock " << cpu << " ns");
-  CHECK(std::abs(static_cast<double>(*of.on_cpu_ns()) - cpu) < tolerance);
+void check_on_cpu(const adaptyst::kernel_context& context, double cpu, double tolerance) {
+  REQUIRE(context.on_cpu_ns());
+  INFO("on its core " << *context.on_cpu_ns() << " ns, by its own clock " << cpu << " ns");
+  CHECK(std::abs(static_cast<double>(*context.on_cpu_ns()) - cpu) < tolerance);
 }
 
 }  // namespace

@@ -3,7 +3,7 @@
 
 struct load {
 #ifdef MISUSE
-  explicit load(double of) : flops(of) {}
+  explicit load(double value) : flops(value) {}
 #endif
   double flops;
 };

@@ -60,9 +60,9 @@ const late before_main{"left"};
 }
 
 // While others ask for snapshots.
-[[noreturn]] void leave_while_it_is_read(const adaptyst::collector& of) {
-  std::thread([&of] {
-    for (;;) static_cast<void>(of.snapshot());
+[[noreturn]] void leave_while_it_is_read(const adaptyst::collector& collector) {
+  std::thread([&collector] {
+    for (;;) static_cast<void>(collector.snapshot());
   }).detach();
   usleep(20'000);
   std::exit(3);

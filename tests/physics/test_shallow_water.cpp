@@ -36,26 +36,26 @@ void run(solver& basin, int steps) {
   for (int step = 0; step != steps; ++step) basin.step(1e30);
 }
 
-std::vector<double> read_cells(const solver& basin, const setup& of, quantity which) {
+std::vector<double> read_cells(const solver& basin, const setup& setup, quantity which) {
   std::vector<double> all;
-  for (int row = 0; row != of.rows; ++row)
-    all.insert(all.end(), basin.water().row(which, row), basin.water().row(which, row) + of.columns);
+  for (int row = 0; row != setup.rows; ++row)
+    all.insert(all.end(), basin.water().row(which, row), basin.water().row(which, row) + setup.columns);
   return all;
 }
 
-double largest(const std::vector<double>& of) {
+double largest(const std::vector<double>& values) {
   double most = 0;
-  for (const double value : of) most = std::max(most, std::abs(value));
+  for (const double value : values) most = std::max(most, std::abs(value));
   return most;
 }
 
 // The largest distance of two cells that the mirror maps onto each other; `sign`: of their values.
-double asymmetry(const solver& basin, const setup& of, quantity which, double sign, bool left_right) {
+double asymmetry(const solver& basin, const setup& setup, quantity which, double sign, bool left_right) {
   double most = 0;
-  for (int row = 0; row != of.rows; ++row)
-    for (int i = 0; i != of.columns; ++i) {
-      const double there = left_right ? basin.water().row(which, row)[of.columns - 1 - i]
-                                      : basin.water().row(which, of.rows - 1 - row)[i];
+  for (int row = 0; row != setup.rows; ++row)
+    for (int i = 0; i != setup.columns; ++i) {
+      const double there = left_right ? basin.water().row(which, row)[setup.columns - 1 - i]
+                                      : basin.water().row(which, setup.rows - 1 - row)[i];
       most = std::max(most, std::abs(basin.water().row(which, row)[i] - sign * there));
     }
   return most;

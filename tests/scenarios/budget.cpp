@@ -52,14 +52,15 @@ std::uint64_t repeat(std::chrono::milliseconds time, Step&& step) {
 }
 
 // Six standard errors: never by chance.
-void check_estimate(const region& of, std::uint64_t truth) {
-  INFO(of.path.back() << ": " << of.count << " for " << truth);
-  CHECK(std::abs(static_cast<double>(of.count) - static_cast<double>(truth)) <= 6 * of.count_error().value_or(0));
+void check_estimate(const region& region, std::uint64_t truth) {
+  INFO(region.path.back() << ": " << region.count << " for " << truth);
+  CHECK(std::abs(static_cast<double>(region.count) - static_cast<double>(truth)) <=
+        6 * region.count_error().value_or(0));
 }
 
-std::uint64_t thinned_ns(const region& of) {
+std::uint64_t thinned_ns(const region& region) {
   std::uint64_t sum = 0;
-  for (const auto& [step, time_ns] : of.measured_on)
+  for (const auto& [step, time_ns] : region.measured_on)
     if (step.one_of != 1) sum += time_ns;
   return sum;
 }

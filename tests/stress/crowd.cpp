@@ -1,9 +1,9 @@
 // As much of everything as a node may have: crowd FILE PROCESSES THREADS PATHS ROUNDS LEVELS WAVES
 //
-// PROCESSES in all, of which every other one is forked and the rest are this program anew. In each, THREADS at once, which
-// pass PATHS regions ROUNDS times, each thread in an order of its own, and then descend LEVELS regions; then WAVES times as
-// many threads, each of which passes two regions and ends. What has been passed is counted beside the markers, by name or
-// level, and written to FILE.PID as JSON.
+// PROCESSES in all, of which every other one is forked and the rest are this program anew. In each, THREADS at once,
+// which pass PATHS regions ROUNDS times, each thread in an order of its own, and then descend LEVELS regions; then
+// WAVES times as many threads, each of which passes two regions and ends. What has been passed is counted beside the
+// markers, by name or level, and written to FILE.PID as JSON.
 //
 // Built with COLLECTING, it has a collector of its own in each process.
 #include <adaptyst/adaptyst.hpp>
@@ -34,7 +34,7 @@ struct amounts {
 };
 
 struct tally {
-  explicit tally(const amounts& of) : paths(of.paths), levels(of.levels), outer(1), inner(1) {}
+  explicit tally(const amounts& amounts) : paths(amounts.paths), levels(amounts.levels), outer(1), inner(1) {}
   counts paths, levels, outer, inner;
 };
 
@@ -67,22 +67,22 @@ void write(std::FILE* to, const char* name, const counts& all, const char* end) 
   std::fprintf(to, "]%s", end);
 }
 
-int work(const std::string& file, const amounts& of) {
+int work(const std::string& file, const amounts& amounts) {
 #ifdef COLLECTING
   const std::string written = file + "." + std::to_string(getpid()) + ".json";
   adaptyst::collector collector("overhead=none,context=none,report=none,output=" + written);
 #endif
-  tally passed(of);
-  at_once(of.threads, [&](std::size_t thread) {
-    for (std::size_t at = 0; at != of.rounds * of.paths; ++at) {
-      const std::size_t path = (at * (2 * thread + 1) + thread) % of.paths;
+  tally passed(amounts);
+  at_once(amounts.threads, [&](std::size_t thread) {
+    for (std::size_t at = 0; at != amounts.rounds * amounts.paths; ++at) {
+      const std::size_t path = (at * (2 * thread + 1) + thread) % amounts.paths;
       ADAPTYST_REGION("path " + std::to_string(path));
       ++passed.paths[path];
     }
     descend(passed.levels, 0);
   });
-  for (std::size_t wave = 0; wave != of.waves; ++wave)
-    at_once(of.threads, [&](std::size_t) {
+  for (std::size_t wave = 0; wave != amounts.waves; ++wave)
+    at_once(amounts.threads, [&](std::size_t) {
       ADAPTYST_REGION("outer");
       ++passed.outer[0];
       ADAPTYST_REGION("inner");

@@ -286,8 +286,8 @@ TEST_CASE("regions below the least share of both runs are ignored, and not count
 }
 
 TEST_CASE("a table of any profiles is at most 100 columns wide, and names what is new and gone") {
-  const auto check = [](const adaptyst::comparison& of) {
-    const std::string table = to_table(of);
+  const auto check = [](const adaptyst::comparison& comparison) {
+    const std::string table = to_table(comparison);
     for (std::size_t at = 0; at < table.size();) {
       const std::size_t end = table.find('\n', at);
       REQUIRE(end != std::string::npos);

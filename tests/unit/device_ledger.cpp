@@ -58,8 +58,8 @@ expected model(const std::vector<ledger_entry>& all, std::uint32_t device) {
     made.awaited += busy[t] && open > 0;
     made.waited += open > 0;
   }
-  const auto count = [](const std::vector<bool>& of) {
-    return static_cast<std::uint64_t>(std::count(of.begin(), of.end(), true));
+  const auto count = [](const std::vector<bool>& flags) {
+    return static_cast<std::uint64_t>(std::count(flags.begin(), flags.end(), true));
   };
   made.busy = count(busy);
   made.kernels = count(kernel);

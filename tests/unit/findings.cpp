@@ -85,24 +85,24 @@ profile clean() {
   return made;
 }
 
-adaptyst::region& flux(profile& of) { return of.regions[1]; }
-adaptyst::kernel_context& own(profile& of) { return *flux(of).self_context; }
+adaptyst::region& flux(profile& profile) { return profile.regions[1]; }
+adaptyst::kernel_context& own(profile& profile) { return *flux(profile).self_context; }
 
-std::vector<finding_kind> kinds(const profile& of) {
+std::vector<finding_kind> kinds(const profile& profile) {
   std::vector<finding_kind> all;
-  for (const finding& one : adaptyst::analyse(of)) all.push_back(one.kind);
+  for (const finding& one : adaptyst::analyse(profile)) all.push_back(one.kind);
   return all;
 }
 
-bool is_clean(const profile& of) {
-  const std::vector<finding_kind> found = kinds(of);
+bool is_clean(const profile& profile) {
+  const std::vector<finding_kind> found = kinds(profile);
   for (const finding_kind one : found) UNSCOPED_INFO(adaptyst::to_string(one));
   return found.empty();
 }
 
 // What is found, which must be one thing.
-finding only(const profile& of, finding_kind kind) {
-  const std::vector<finding> all = adaptyst::analyse(of);
+finding only(const profile& profile, finding_kind kind) {
+  const std::vector<finding> all = adaptyst::analyse(profile);
   REQUIRE(all.size() == 1);
   CHECK(std::string(adaptyst::to_string(all[0].kind)) == adaptyst::to_string(kind));
   CHECK(all[0].share == Approx(all[0].time_ns / static_cast<double>(run_ns)));
@@ -116,22 +116,22 @@ void check_in_flux(const finding& one) {
 }
 
 // Numbers in durations, and what follows from them.
-void set_durations(adaptyst::region& of, const std::vector<std::uint64_t>& all) {
-  of.durations = {};
-  of.count = of.total_ns = 0;
-  of.min_ns = ~std::uint64_t{0};
-  of.max_ns = 0;
+void set_durations(adaptyst::region& region, const std::vector<std::uint64_t>& all) {
+  region.durations = {};
+  region.count = region.total_ns = 0;
+  region.min_ns = ~std::uint64_t{0};
+  region.max_ns = 0;
   for (const std::uint64_t one : all) {
-    of.durations.add(one);
-    of.total_ns += one;
-    of.min_ns = std::min(of.min_ns, one);
-    of.max_ns = std::max(of.max_ns, one);
-    ++of.count;
+    region.durations.add(one);
+    region.total_ns += one;
+    region.min_ns = std::min(region.min_ns, one);
+    region.max_ns = std::max(region.max_ns, one);
+    ++region.count;
   }
-  of.self_ns = of.total_ns;
-  of.per_thread.reset();
-  of.context.reset();
-  of.self_context.reset();
+  region.self_ns = region.total_ns;
+  region.per_thread.reset();
+  region.context.reset();
+  region.self_context.reset();
 }
 
 std::string unwrapped(const std::string& table) {
@@ -553,9 +553,9 @@ TEST_CASE("each kind has a sentence") {
   profile in = clean();
   in.regions.resize(1);
   in.devices.resize(1);
-  const auto table = [&](const adaptyst::region& of) {
+  const auto table = [&](const adaptyst::region& region) {
     profile with = in;
-    with.regions.push_back(of);
+    with.regions.push_back(region);
     return unwrapped(adaptyst::to_table(with));
   };
   adaptyst::region one = region({"step", "flux"});

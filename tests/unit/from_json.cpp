@@ -55,8 +55,8 @@ adaptyst::profile whole() {
   return made;
 }
 
-void check_round_trip(const adaptyst::profile& of) {
-  const std::string text = adaptyst::to_json(of);
+void check_round_trip(const adaptyst::profile& profile) {
+  const std::string text = adaptyst::to_json(profile);
   CHECK(adaptyst::to_json(adaptyst::from_json(text)) == text);
 }
 

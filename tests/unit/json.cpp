@@ -10,7 +10,7 @@ namespace {
 
 using nlohmann::json;
 
-json parsed(const adaptyst::profile& of) { return json::parse(adaptyst::to_json(of)); }
+json parsed(const adaptyst::profile& profile) { return json::parse(adaptyst::to_json(profile)); }
 
 adaptyst::profile with_one_region() {
   adaptyst::profile made;

@@ -16,13 +16,14 @@ profile merged(profile into, const profile& from) {
 }
 
 // In full, histograms and absent values included; what to_json() leaves out of a region stands beside it.
-std::string spelled(const profile& of) {
-  std::string all = adaptyst::to_json(of);
-  for (const adaptyst::region& row : of.regions) {
+std::string spelled(const profile& profile) {
+  std::string all = adaptyst::to_json(profile);
+  for (const adaptyst::region& row : profile.regions) {
     all += std::to_string(row.min_ns) + " " + std::to_string(row.max_ns) + " " + std::to_string(row.total_ns) + " " +
            std::to_string(row.self_ns) + " " + std::to_string(row.durations.count()) + "\n";
   }
-  for (const adaptyst::process_info& one : of.processes) all += one.command + one.host + std::to_string(one.pid) + "\n";
+  for (const adaptyst::process_info& one : profile.processes)
+    all += one.command + one.host + std::to_string(one.pid) + "\n";
   return all;
 }
 

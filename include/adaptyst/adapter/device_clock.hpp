@@ -150,9 +150,9 @@ template <class = void>
 void report_clock(const device&, const device_clock&) noexcept {}
 #else
 template <class = void>
-void report_clock(const device& of, const device_clock& clock) noexcept {
+void report_clock(const device& device, const device_clock& clock) noexcept {
   if (!detail::is_awake()) return;
-  const uint32_t id = device_access::get_id(of);
+  const uint32_t id = device_access::get_id(device);
   detail::recorder* const opened = detail::open_recorder();
   if (opened == nullptr || id == 0 || id > detail::max_devices) return;
   const detail::writing now(*opened);

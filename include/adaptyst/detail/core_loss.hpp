@@ -57,38 +57,38 @@ inline bool count_switches(long& waited, long& had_to) noexcept {
 
 // On the thread that is to be watched, whose thread pointer this is.
 template <class = void>
-inline void prepare_watch(core_watch& of, uintptr_t thread) noexcept {
-  of.sequence = nullptr;
+inline void prepare_watch(core_watch& watch, uintptr_t thread) noexcept {
+  watch.sequence = nullptr;
   if (&__rseq_size == nullptr || &__rseq_offset == nullptr || __rseq_size == 0) return;
   // struct rseq: the processor twice, the second less than 0 where it was not registered; the pointer.
   auto* const area = reinterpret_cast<char*>(thread) + __rseq_offset;
   int32_t processor;
   __builtin_memcpy(&processor, area + sizeof(uint32_t), sizeof processor);
   if (processor < 0) return;
-  of.waited = of.had_to = -1;
-  of.version = of.flags = 0;
-  of.signature[0] = sequence_signature;
-  of.start = reinterpret_cast<uintptr_t>(&of.signature[0]);
-  of.length = 1;
-  of.abort = reinterpret_cast<uintptr_t>(&of.signature[1]);
-  of.sequence = reinterpret_cast<uint64_t*>(area + sizeof(uint64_t));
+  watch.waited = watch.had_to = -1;
+  watch.version = watch.flags = 0;
+  watch.signature[0] = sequence_signature;
+  watch.start = reinterpret_cast<uintptr_t>(&watch.signature[0]);
+  watch.length = 1;
+  watch.abort = reinterpret_cast<uintptr_t>(&watch.signature[1]);
+  watch.sequence = reinterpret_cast<uint64_t*>(area + sizeof(uint64_t));
 }
 
-ADAPTYST_DETAIL_INLINE void watch_core(core_watch& of) noexcept {
-  if (of.sequence != nullptr) store(*of.sequence, reinterpret_cast<uintptr_t>(&of));
+ADAPTYST_DETAIL_INLINE void watch_core(core_watch& watch) noexcept {
+  if (watch.sequence != nullptr) store(*watch.sequence, reinterpret_cast<uintptr_t>(&watch));
 }
 
 // Ends what watch_core() has begun: whether the thread had to leave its core since.
 template <class = void>
-ADAPTYST_DETAIL_INLINE bool has_lost_core(core_watch& of) noexcept {
-  if (of.sequence == nullptr) return false;
-  const uint64_t now = load(*of.sequence);
-  if (ADAPTYST_DETAIL_LIKELY(now == reinterpret_cast<uintptr_t>(&of))) store(*of.sequence, uint64_t{0});
+ADAPTYST_DETAIL_INLINE bool has_lost_core(core_watch& watch) noexcept {
+  if (watch.sequence == nullptr) return false;
+  const uint64_t now = load(*watch.sequence);
+  if (ADAPTYST_DETAIL_LIKELY(now == reinterpret_cast<uintptr_t>(&watch))) store(*watch.sequence, uint64_t{0});
   if (ADAPTYST_DETAIL_LIKELY(now != 0)) return false;
   const system::errno_kept unchanged;
-  const long waited = of.waited;
-  const long had_to = of.had_to;
-  return count_switches(of.waited, of.had_to) && had_to >= 0 && of.waited == waited && of.had_to != had_to;
+  const long waited = watch.waited;
+  const long had_to = watch.had_to;
+  return count_switches(watch.waited, watch.had_to) && had_to >= 0 && watch.waited == waited && watch.had_to != had_to;
 }
 
 }}}  // namespace adaptyst::v1::detail

@@ -10,14 +10,14 @@ namespace adaptyst { inline namespace v1 {
 struct device_access {
   // Remembered in the device, so that only its first use in a process searches the list.
   template <class = void>
-  static uint32_t get_id(const device& of) noexcept {
-    const uint32_t known = detail::load(of.id_);
-    return known != 0 ? known : look_up(of);
+  static uint32_t get_id(const device& device) noexcept {
+    const uint32_t known = detail::load(device.id_);
+    return known != 0 ? known : look_up(device);
   }
 
  private:
   template <class = void>
-  ADAPTYST_DETAIL_COLD static uint32_t look_up(const device& of) noexcept;
+  ADAPTYST_DETAIL_COLD static uint32_t look_up(const device& device) noexcept;
 };
 
 }}  // namespace adaptyst::v1

@@ -35,15 +35,16 @@ inline uint32_t find_device(process& in, uint32_t kind, uint32_t index,
 }  // namespace detail
 
 template <class>
-ADAPTYST_DETAIL_COLD uint32_t device_access::look_up(const device& of) noexcept {
+ADAPTYST_DETAIL_COLD uint32_t device_access::look_up(const device& device) noexcept {
   // What this cannot do, in a signal handler or without memory, the event that follows cannot either, and counts it.
   detail::recorder* r = detail::this_thread_recorder;
   if (reinterpret_cast<uintptr_t>(r) == 1) return 0;
   if (r == nullptr && (r = detail::find_recorder()) == nullptr) return 0;
   if (!detail::is_own(*r) || detail::is_being_written(*r)) return 0;
   const detail::writing now(*r);  // a signal handler must not meet a half-written entry of its own thread
-  const uint32_t found = detail::find_device(*r->owner, static_cast<uint32_t>(of.kind_), of.index_, of.name_);
-  detail::store(of.id_, found);
+  const uint32_t found =
+      detail::find_device(*r->owner, static_cast<uint32_t>(device.kind_), device.index_, device.name_);
+  detail::store(device.id_, found);
   return found;
 }
 

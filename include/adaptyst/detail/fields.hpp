@@ -40,12 +40,12 @@ constexpr field_list<Type, Names, Pass> list_fields(const Pass& pass) noexcept {
 
 // The list that stands beside a payload, or in it. None is called as a constant: a member needs an object.
 template <class Payload>
-auto get_fields(const Payload& of) noexcept -> decltype(adaptyst_fields(&of)) {
-  return adaptyst_fields(&of);
+auto get_fields(const Payload& payload) noexcept -> decltype(adaptyst_fields(&payload)) {
+  return adaptyst_fields(&payload);
 }
 template <class Payload>
-auto get_fields(const Payload& of) noexcept -> decltype(const_cast<Payload&>(of).adaptyst_fields(&of)) {
-  return const_cast<Payload&>(of).adaptyst_fields(&of);
+auto get_fields(const Payload& payload) noexcept -> decltype(const_cast<Payload&>(payload).adaptyst_fields(&payload)) {
+  return const_cast<Payload&>(payload).adaptyst_fields(&payload);
 }
 
 template <class Type, class Member>

@@ -36,16 +36,16 @@ struct gap_state {
 };
 constexpr size_t offset_of_gap_state = 6184;  // in the recorder
 
-ADAPTYST_DETAIL_INLINE gap_state& get_gap_state(recorder& of) noexcept {
-  return *reinterpret_cast<gap_state*>(reinterpret_cast<char*>(&of) + offset_of_gap_state);
+ADAPTYST_DETAIL_INLINE gap_state& get_gap_state(recorder& recorder) noexcept {
+  return *reinterpret_cast<gap_state*>(reinterpret_cast<char*>(&recorder) + offset_of_gap_state);
 }
 
-ADAPTYST_DETAIL_INLINE void open_gaps(gap_state& of) noexcept { store(of.left_out, &of.thinned->open); }
-ADAPTYST_DETAIL_INLINE void close_gaps(gap_state& of, gaps* closed, const adaptyst_site* by, uintptr_t at) noexcept {
-  store(of.closed_at, at);
-  store(of.closed_by, by);
-  store(of.unseen_rounds, 0);
-  store(of.left_out, closed);
+ADAPTYST_DETAIL_INLINE void open_gaps(gap_state& state) noexcept { store(state.left_out, &state.thinned->open); }
+ADAPTYST_DETAIL_INLINE void close_gaps(gap_state& state, gaps* closed, const adaptyst_site* by, uintptr_t at) noexcept {
+  store(state.closed_at, at);
+  store(state.closed_by, by);
+  store(state.unseen_rounds, 0);
+  store(state.left_out, closed);
 }
 
 // The token of a scope whose event is left out, with what is nested in it.

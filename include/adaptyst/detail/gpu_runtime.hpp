@@ -68,8 +68,8 @@ struct gpu_runtime {
   }
   static bool create(event& made) noexcept { return Api::create_event(&made, Api::with_times) == Api::success; }
   static bool record(event what, stream in) noexcept { return Api::record_event(what, in) == Api::success; }
-  static event_state state(event of) noexcept {
-    const auto answer = Api::query_event(of);
+  static event_state state(event event) noexcept {
+    const auto answer = Api::query_event(event);
     if (answer == Api::success) return event_state::reached;
     return answer == Api::not_ready ? event_state::pending : event_state::lost;
   }

@@ -36,10 +36,10 @@ constexpr bool has_fields<Payload, std::void_t<decltype(get_fields(std::declval<
     std::is_same_v<typename decltype(get_fields(std::declval<const Payload&>()))::type, Payload>;
 
 template <class Payload, class Visit>
-void visit_members(const Payload& of, Visit&& visit) {
+void visit_members(const Payload& payload, Visit&& visit) {
   if constexpr (has_fields<Payload>)
-    get_fields(of).pass(of, [&visit](int, const auto&... fields) { (visit(fields), ...); });
-  else for_each_member(of, visit);
+    get_fields(payload).pass(payload, [&visit](int, const auto&... fields) { (visit(fields), ...); });
+  else for_each_member(payload, visit);
 }
 
 template <class... Members>

@@ -21,14 +21,14 @@ namespace adaptyst { inline namespace v1 { namespace detail { namespace opencl {
 
 // What a query answers, or `otherwise`.
 template <class Value, class Query, class Of>
-Value ask(Query query, Of of, cl_uint what, Value otherwise) noexcept {
+Value ask(Query query, Of subject, cl_uint what, Value otherwise) noexcept {
   Value answer{};
-  return query(of, what, sizeof answer, &answer, nullptr) == CL_SUCCESS ? answer : otherwise;
+  return query(subject, what, sizeof answer, &answer, nullptr) == CL_SUCCESS ? answer : otherwise;
 }
 
 template <class = void>
-uint64_t profiling_time(cl_event of, cl_profiling_info which) noexcept {
-  return ask<cl_ulong>(clGetEventProfilingInfo, of, which, 0);
+uint64_t profiling_time(cl_event event, cl_profiling_info which) noexcept {
+  return ask<cl_ulong>(clGetEventProfilingInfo, event, which, 0);
 }
 
 // Its number among the devices of its kind on its platform; that of its parent for a part of a device.

@@ -19,13 +19,13 @@ template <class Aggregate>
 constexpr std::size_t member_count = boost::pfr::tuple_size_v<Aggregate>;
 
 template <std::size_t I, class Aggregate>
-constexpr const auto& member(const Aggregate& of) noexcept {
-  return boost::pfr::get<I>(of);
+constexpr const auto& member(const Aggregate& aggregate) noexcept {
+  return boost::pfr::get<I>(aggregate);
 }
 
 template <class Aggregate, class Visit>
-constexpr void for_each_member(const Aggregate& of, Visit&& visit) {
-  boost::pfr::for_each_field(of, static_cast<Visit&&>(visit));
+constexpr void for_each_member(const Aggregate& aggregate, Visit&& visit) {
+  boost::pfr::for_each_field(aggregate, static_cast<Visit&&>(visit));
 }
 
 }}}  // namespace adaptyst::v1::detail

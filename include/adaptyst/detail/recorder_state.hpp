@@ -88,7 +88,9 @@ struct frame {
 constexpr uint64_t is_carrier = uint64_t{1} << 63;
 constexpr uint64_t is_closing = uint64_t{1} << 62;
 constexpr uint64_t max_weight = uint64_t{1} << 40;
-ADAPTYST_DETAIL_INLINE uint64_t weight_in(const frame& of) noexcept { return of.weight & ~(is_carrier | is_closing); }
+ADAPTYST_DETAIL_INLINE uint64_t weight_in(const frame& frame) noexcept {
+  return frame.weight & ~(is_carrier | is_closing);
+}
 
 // In the token of one that is booked by the program's own recorder, whatever the engine, with a weight; and that stands
 // for others than itself.

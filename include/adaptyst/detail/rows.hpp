@@ -125,10 +125,10 @@ ADAPTYST_DETAIL_INLINE bool has_bucket_for(const row& in, uint64_t duration_ns) 
 // A piece of histogram with `bucket` and all that there are. Most rows have durations within an octave or two, and few
 // have any beyond twenty: so pieces grow fourfold. What is behind a new extreme is left more room than what is not.
 template <class = void>
-ADAPTYST_DETAIL_COLD inline void widen_histogram(recorder& r, row& of, unsigned bucket) noexcept {
-  const unsigned old_first = of.first_bucket;
-  const unsigned old_end = old_first + of.buckets;
-  const bool is_first = of.buckets == 0;
+ADAPTYST_DETAIL_COLD inline void widen_histogram(recorder& r, row& row, unsigned bucket) noexcept {
+  const unsigned old_first = row.first_bucket;
+  const unsigned old_end = old_first + row.buckets;
+  const bool is_first = row.buckets == 0;
   const bool is_below = is_first || bucket < old_first;  // the first time is seldom the shortest
   const unsigned least = is_below ? bucket : old_first;
   const unsigned end = is_first || bucket >= old_end ? bucket + 1 : old_end;
@@ -142,28 +142,28 @@ ADAPTYST_DETAIL_COLD inline void widen_histogram(recorder& r, row& of, unsigned 
 
   auto* const made = static_cast<uint64_t*>(r.beside_rows.allocate(*r.owner->store, size * sizeof(uint64_t)));
   if (made == nullptr) {
-    store(of.histogram, static_cast<uint64_t*>(r.no_histogram));
-    store(of.first_bucket, uint16_t{0});
-    store(of.buckets, uint16_t{0});
+    store(row.histogram, static_cast<uint64_t*>(r.no_histogram));
+    store(row.first_bucket, uint16_t{0});
+    store(row.buckets, uint16_t{0});
     return;
   }
-  for (unsigned at = old_first; at != old_end; ++at) store(made[at - first], of.histogram[at]);
+  for (unsigned at = old_first; at != old_end; ++at) store(made[at - first], row.histogram[at]);
   // An observer that has seen the old place reads what was there: it is not used again within the epoch.
-  store_release(of.histogram,
+  store_release(row.histogram,
                 reinterpret_cast<uint64_t*>(reinterpret_cast<uintptr_t>(made) - first * sizeof(uint64_t)));
-  store(of.first_bucket, static_cast<uint16_t>(first));
-  store(of.buckets, static_cast<uint16_t>(size));
+  store(row.first_bucket, static_cast<uint16_t>(first));
+  store(row.buckets, static_cast<uint16_t>(size));
 }
 
 // A duration below the least or above the greatest so far. Extremes come last: who sees them sees their buckets.
 template <class = void>
-__attribute__((noinline)) ADAPTYST_DETAIL_COLD inline void note_extreme(recorder& r, row& of,
+__attribute__((noinline)) ADAPTYST_DETAIL_COLD inline void note_extreme(recorder& r, row& row,
                                                                         uint64_t duration_ns) noexcept {
   const unsigned bucket = adaptyst_histogram_bucket(duration_ns);
-  const bool is_there = bucket - of.first_bucket < of.buckets;
-  if (!is_there && of.histogram != r.no_histogram) widen_histogram(r, of, bucket);
-  if (duration_ns < of.min_ns) store_release(of.min_ns, duration_ns);
-  if (duration_ns > of.max_ns) store_release(of.max_ns, duration_ns);
+  const bool is_there = bucket - row.first_bucket < row.buckets;
+  if (!is_there && row.histogram != r.no_histogram) widen_histogram(r, row, bucket);
+  if (duration_ns < row.min_ns) store_release(row.min_ns, duration_ns);
+  if (duration_ns > row.max_ns) store_release(row.max_ns, duration_ns);
 }
 
 template <class = void>

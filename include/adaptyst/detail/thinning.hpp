@@ -18,19 +18,19 @@ namespace adaptyst { inline namespace v1 { namespace detail {
 constexpr uint32_t max_left_out_unseen = 64;
 
 template <class = void>
-inline void begin_thinning(thinning& of, uint64_t seed) noexcept {
-  for (uint32_t& one : of.open.gap) store(one, 0);
-  for (uint32_t& one : of.closed.gap) store(one, max_left_out_unseen);
-  store(of.open.nested, &of.closed);
-  of.random = seed | 1;
+inline void begin_thinning(thinning& thinning, uint64_t seed) noexcept {
+  for (uint32_t& one : thinning.open.gap) store(one, 0);
+  for (uint32_t& one : thinning.closed.gap) store(one, max_left_out_unseen);
+  store(thinning.open.nested, &thinning.closed);
+  thinning.random = seed | 1;
 }
 
 template <class = void>
-inline uint64_t next_random(thinning& of) noexcept {
-  of.random ^= of.random << 13;
-  of.random ^= of.random >> 7;
-  of.random ^= of.random << 17;
-  return of.random * 0x2545F4914F6CDD1D;
+inline uint64_t next_random(thinning& thinning) noexcept {
+  thinning.random ^= thinning.random << 13;
+  thinning.random ^= thinning.random >> 7;
+  thinning.random ^= thinning.random << 17;
+  return thinning.random * 0x2545F4914F6CDD1D;
 }
 
 // Of 2^k events on the step, one is taken.
@@ -41,11 +41,11 @@ ADAPTYST_DETAIL_INLINE uint32_t log_of_weight(uint32_t step) noexcept {
 
 // The natural logarithm of a normal positive number, to 1e-12: <cmath> is too dear for a header.
 template <class = void>
-inline double natural_log(double of) noexcept {
+inline double natural_log(double value) noexcept {
   constexpr double ln_2 = 0.69314718055994530942;
   constexpr double root_2 = 1.41421356237309504880;
   uint64_t bits;
-  __builtin_memcpy(&bits, &of, sizeof bits);
+  __builtin_memcpy(&bits, &value, sizeof bits);
   int exponent = static_cast<int>(bits >> 52) - 1023;
   bits = (bits & ((uint64_t{1} << 52) - 1)) | (uint64_t{1023} << 52);
   double mantissa;  // 1 … 2
@@ -62,8 +62,8 @@ inline double natural_log(double of) noexcept {
 
 // Geometric with mean 2^k, from 1 on.
 template <class = void>
-inline uint32_t next_gap(thinning& of, uint32_t k) noexcept {
-  const uint64_t random = next_random(of);
+inline uint32_t next_gap(thinning& thinning, uint32_t k) noexcept {
+  const uint64_t random = next_random(thinning);
   const double uniform = (static_cast<double>(random >> 11) + 0.5) / 9007199254740992.0;  // 2^53; never 0 nor 1
   const double chance = 1.0 / static_cast<double>(uint64_t{1} << k);
   return 1 + static_cast<uint32_t>(natural_log(uniform) / natural_log(1 - chance));
@@ -71,13 +71,13 @@ inline uint32_t next_gap(thinning& of, uint32_t k) noexcept {
 
 // What the event that has come stands for on this step; 0: it is left out.
 template <class = void>
-inline uint64_t draw_weight(thinning& of, uint32_t step) noexcept {
+inline uint64_t draw_weight(thinning& thinning, uint32_t step) noexcept {
   const uint32_t k = log_of_weight(step);
   if (k == 0) return 1;
-  uint32_t& gap = of.open.gap[step];
+  uint32_t& gap = thinning.open.gap[step];
   // Atomic, as the thread that had this recorder before may have written it last, outside any stretch of writing.
-  const uint32_t left = (load(gap) != 0 ? load(gap) : next_gap(of, k)) - 1;
-  store(gap, left != 0 ? left : next_gap(of, k));
+  const uint32_t left = (load(gap) != 0 ? load(gap) : next_gap(thinning, k)) - 1;
+  store(gap, left != 0 ? left : next_gap(thinning, k));
   return left != 0 ? 0 : uint64_t{1} << k;
 }
 

@@ -2,9 +2,9 @@
 
 namespace adaptyst::lib {
 
-double compute_duration(const profile& of) {
+double compute_duration(const profile& profile) {
   double sum_ns = 0;
-  for (const process_info& process : of.processes) sum_ns += static_cast<double>(process.duration_ns);
+  for (const process_info& process : profile.processes) sum_ns += static_cast<double>(process.duration_ns);
   return sum_ns;
 }
 
@@ -12,23 +12,23 @@ bool is_worth_a_word(double time_ns, double whole_ns) {
   return whole_ns > 0 && time_ns >= least_time_ns && time_ns >= least_share * whole_ns;
 }
 
-finding found_in(const profile& of, const region& row, finding_kind kind, double time_ns) {
+finding found_in(const profile& profile, const region& row, finding_kind kind, double time_ns) {
   finding made;
   made.kind = kind;
   made.path = row.path;
   made.region = row.id;
   made.device = row.device;
   made.time_ns = time_ns;
-  made.share = time_ns / compute_duration(of);
+  made.share = time_ns / compute_duration(profile);
   return made;
 }
 
-finding found_on(const profile& of, std::uint32_t device, finding_kind kind, double time_ns) {
+finding found_on(const profile& profile, std::uint32_t device, finding_kind kind, double time_ns) {
   finding made;
   made.kind = kind;
   made.device = device;
   made.time_ns = time_ns;
-  made.share = time_ns / static_cast<double>(of.devices[device].observed_ns);
+  made.share = time_ns / static_cast<double>(profile.devices[device].observed_ns);
   return made;
 }
 

@@ -17,15 +17,15 @@ constexpr double least_part = 0.2;
 constexpr std::uint64_t least_events = 10;
 
 // The duration of the run, summed over processes.
-double compute_duration(const profile& of);
+double compute_duration(const profile& profile);
 
 // Whether a time is enough of `whole`, and enough at all. False where there is no whole.
 bool is_worth_a_word(double time_ns, double whole_ns);
 
 // Of a region, with its time as a share of the run.
-finding found_in(const profile& of, const region& row, finding_kind kind, double time_ns);
+finding found_in(const profile& profile, const region& row, finding_kind kind, double time_ns);
 // Of a device, with its time as a share of what was observed of it.
-finding found_on(const profile& of, std::uint32_t device, finding_kind kind, double time_ns);
+finding found_on(const profile& profile, std::uint32_t device, finding_kind kind, double time_ns);
 
 // What the kernel knows of a region without those nested in it; null where it knows nothing, or not all as yet.
 const kernel_context* own_context(const region& row);

@@ -1,4 +1,5 @@
-// For tests that give a real OpenCL device something to do: a context, a queue, a kernel that takes as long as it is told.
+// For tests that give a real OpenCL device something to do: a context, a queue, a kernel that takes as long as it is
+// told.
 #ifndef ADAPTYST_TESTS_ADAPTERS_OPENCL_COMMANDS_HPP
 #define ADAPTYST_TESTS_ADAPTERS_OPENCL_COMMANDS_HPP
 
@@ -95,18 +96,18 @@ class commands {
 
 // What the device itself says, in its own clock.
 struct device_times {
-  explicit device_times(cl_event of)
-      : queued(read(of, CL_PROFILING_COMMAND_QUEUED)),
-        submitted(read(of, CL_PROFILING_COMMAND_SUBMIT)),
-        started(read(of, CL_PROFILING_COMMAND_START)),
-        ended(read(of, CL_PROFILING_COMMAND_END)) {}
+  explicit device_times(cl_event event)
+      : queued(read(event, CL_PROFILING_COMMAND_QUEUED)),
+        submitted(read(event, CL_PROFILING_COMMAND_SUBMIT)),
+        started(read(event, CL_PROFILING_COMMAND_START)),
+        ended(read(event, CL_PROFILING_COMMAND_END)) {}
 
   std::uint64_t queued, submitted, started, ended;
 
  private:
-  static std::uint64_t read(cl_event of, cl_profiling_info what) {
+  static std::uint64_t read(cl_event event, cl_profiling_info what) {
     cl_ulong time = 0;
-    REQUIRE(clGetEventProfilingInfo(of, what, sizeof time, &time, nullptr) == CL_SUCCESS);
+    REQUIRE(clGetEventProfilingInfo(event, what, sizeof time, &time, nullptr) == CL_SUCCESS);
     return time;
   }
 };

@@ -35,11 +35,11 @@ void check_near(std::uint64_t a, std::uint64_t b, std::uint64_t tolerance) {
   CHECK((a > b ? a - b : b - a) <= tolerance);
 }
 
-std::uint64_t unite(std::vector<device_times> of) {
-  std::sort(of.begin(), of.end(), [](const auto& a, const auto& b) { return a.started < b.started; });
+std::uint64_t unite(std::vector<device_times> timeses) {
+  std::sort(timeses.begin(), timeses.end(), [](const auto& a, const auto& b) { return a.started < b.started; });
   std::uint64_t sum = 0;
   std::uint64_t until = 0;
-  for (const device_times& one : of) {
+  for (const device_times& one : timeses) {
     const std::uint64_t begin = std::max(one.started, until);
     if (one.ended <= begin) continue;
     sum += one.ended - begin;
