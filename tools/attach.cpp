@@ -22,8 +22,8 @@ struct attach_options {
   double duration = 0;
 };
 
-void attach(const attach_options& asked) {
-  if (asked.choice.processes.empty() && asked.choice.name.empty() && !asked.choice.all) {
+void attach(const attach_options& options) {
+  if (options.choice.processes.empty() && options.choice.name.empty() && !options.choice.all) {
     complain("which process? Give its number, --name or --all");
     end_with(bad_input);
   }
@@ -34,16 +34,16 @@ void attach(const attach_options& asked) {
   sigprocmask(SIG_BLOCK, &ends, nullptr);
   const int signals = signalfd(-1, &ends, SFD_CLOEXEC | SFD_NONBLOCK);
   allow_many_files();
-  observer watching(asked.observing.asked(), asked.choice.only());
-  chosen_processes chosen(watching, asked.choice, tell);
+  observer watching(options.observing.asked(), options.choice.only());
+  chosen_processes chosen(watching, options.choice, tell);
   chosen.attach_first();
-  if (chosen.attached() == 0 && !asked.choice.all) end_with(bad_input);
+  if (chosen.attached() == 0 && !options.choice.all) end_with(bad_input);
   watching.drop_capabilities();
 
-  const interval all(asked.duration > 0 ? asked.duration : 1e9);
-  interval keeping(asked.observing.keeping_seconds());
-  for (interval polling(asked.observing.polling_seconds());
-       (asked.choice.all || watching.running() != 0) && !interval(all).is_over();) {
+  const interval all(options.duration > 0 ? options.duration : 1e9);
+  interval keeping(options.observing.keeping_seconds());
+  for (interval polling(options.observing.polling_seconds());
+       (options.choice.all || watching.running() != 0) && !interval(all).is_over();) {
     pollfd event{signals, POLLIN, 0};
     if (::poll(&event, 1, std::min({polling.left_ms(), keeping.left_ms(), all.left_ms(), 100})) > 0) break;
     if (keeping.is_over()) watching.keep_budget();

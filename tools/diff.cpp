@@ -26,32 +26,32 @@ std::vector<profile> read_all(const std::vector<std::string>& files) {
 }
 
 // `diff OLD NEW`, as well as `diff OLD... -- NEW...`.
-void split(diff_options& asked) {
-  if (!asked.after.empty()) {
-    if ((asked.before.size() == 1) != (asked.after.size() == 1))
+void split(diff_options& options) {
+  if (!options.after.empty()) {
+    if ((options.before.size() == 1) != (options.after.size() == 1))
       throw lib::error("cannot compare one run with several: how it would differ when run again is not known", 0,
                        "name at least two runs on each side, or one on each");
     return;
   }
-  if (asked.before.size() != 2)
+  if (options.before.size() != 2)
     throw lib::error("cannot tell which runs are old and which new", 0,
                      "adaptyst diff OLD.json NEW.json, or adaptyst diff OLD*.json -- NEW*.json");
-  asked.after.push_back(asked.before.back());
-  asked.before.pop_back();
+  options.after.push_back(options.before.back());
+  options.before.pop_back();
 }
 
-void diff(diff_options& asked) {
-  split(asked);
+void diff(diff_options& options) {
+  split(options);
   const comparison found =
-      compare_runs(read_all(asked.before), read_all(asked.after), *parse_fraction(asked.least_share));
-  write_outputs(asked.outputs, "the comparison",
+      compare_runs(read_all(options.before), read_all(options.after), *parse_fraction(options.least_share));
+  write_outputs(options.outputs, "the comparison",
                 [&](output_form form) { return form == output_form::json ? to_json(found) : to_table(found); });
-  if (asked.format == "json") print_json(to_json(found));
+  if (options.format == "json") print_json(to_json(found));
   else print(to_table(found));
-  if (asked.fail_above.empty()) return;
-  const std::string slower = list_slower(found, *parse_fraction(asked.fail_above));
+  if (options.fail_above.empty()) return;
+  const std::string slower = list_slower(found, *parse_fraction(options.fail_above));
   if (slower.empty()) return;
-  complain(fmt::format("slower by more than {}:\n{}", asked.fail_above, slower));
+  complain(fmt::format("slower by more than {}:\n{}", options.fail_above, slower));
   end_with(comparison_failed);
 }
 

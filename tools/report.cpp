@@ -19,10 +19,10 @@ struct report_options {
   bool strict = false;
 };
 
-void report(const report_options& asked) {
+void report(const report_options& options) {
   profile all;
   std::size_t read = 0;
-  for (const std::string& file : asked.files) {
+  for (const std::string& file : options.files) {
     try {
       const profile one = is_kept(file) ? read_kept(file) : read_profile(file);
       // A merge brings rows into canonical order; a single profile keeps that of its file.
@@ -32,13 +32,13 @@ void report(const report_options& asked) {
       complain(wrong.what());
     }
   }
-  const bool whole = read == asked.files.size();
-  if (read == 0 || (asked.strict && !whole)) end_with(bad_input);
-  table_options how = asked.view.asked();
-  write_outputs(asked.outputs, "the profile",
+  const bool whole = read == options.files.size();
+  if (read == 0 || (options.strict && !whole)) end_with(bad_input);
+  table_options how = options.view.asked();
+  write_outputs(options.outputs, "the profile",
                 [&](output_form form) { return form == output_form::json ? to_json(all) : to_table(all, how); });
   how.columns = lib::terminal_width(STDOUT_FILENO);
-  switch (asked.view.form()) {
+  switch (options.view.form()) {
     case report_choice::json: print_json(to_json(all)); break;
     case report_choice::csv: print(to_csv(all, how)); break;
     case report_choice::markdown: print(to_markdown(all, how)); break;

@@ -83,9 +83,9 @@ int why_not_started(const int (&refusal)[2]) {
   _exit(128 + WTERMSIG(status));
 }
 
-void run(const run_options& asked) {
-  environment gained = environment_of_adapters(asked.adapters, asked.command);
-  observer watching(asked.observing.asked());
+void run(const run_options& options) {
+  environment gained = environment_of_adapters(options.adapters, options.command);
+  observer watching(options.observing.asked());
   gained.emplace_back("ADAPTYST_OBSERVER", watching.socket());
   inherited before{};
   sigset_t ours;
@@ -98,15 +98,15 @@ void run(const run_options& asked) {
   sigaction(SIGCHLD, &by_default, &before.at_child_end);
   const int signals = signalfd(-1, &ours, SFD_CLOEXEC | SFD_NONBLOCK);
   int gate[2] = {-1, -1}, refusal[2] = {-1, -1};
-  const pid_t child = start(asked.command, gained, before, gate, refusal);
+  const pid_t child = start(options.command, gained, before, gate, refusal);
   allow_many_files();
   if (signals < 0 || child < 0) {
-    complain(fmt::format("cannot start {}: {}", asked.command[0], std::strerror(errno)));
+    complain(fmt::format("cannot start {}: {}", options.command[0], std::strerror(errno)));
     end_with(bad_input);
   }
 
   try {
-    watching.expect(child, asked.command);
+    watching.expect(child, options.command);
     probe_functions(watching, child, tell);
   } catch (...) {  // it has not begun
     kill(child, SIGKILL);
@@ -118,9 +118,9 @@ void run(const run_options& asked) {
   close(gate[1]);
 
   int status = 0;
-  interval keeping(asked.observing.keeping_seconds());
+  interval keeping(options.observing.keeping_seconds());
   interval looking(0.05);
-  for (interval polling(asked.observing.polling_seconds());;) {
+  for (interval polling(options.observing.polling_seconds());;) {
     pollfd events[] = {{watching.descriptor(), POLLIN, 0}, {signals, POLLIN, 0}};
     ::poll(events, 2, std::min({polling.left_ms(), keeping.left_ms(), looking.left_ms()}));
     watching.handle();
@@ -137,7 +137,7 @@ void run(const run_options& asked) {
     if (looking.is_over()) watching.look_at_unmarked();
   }
   if (const int number = why_not_started(refusal); number != 0) {  // there is nothing to report
-    complain(fmt::format("cannot start {}: {}", asked.command[0], std::strerror(number)));
+    complain(fmt::format("cannot start {}: {}", options.command[0], std::strerror(number)));
     end_as(status);
   }
   try {

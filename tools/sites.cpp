@@ -28,18 +28,18 @@ inspection inspect(const std::string& subject) {
   return inspect_process(process);
 }
 
-void sites(const sites_options& asked) {
+void sites(const sites_options& options) {
   std::vector<inspection> all;
-  for (const std::string& subject : asked.subjects) {
+  for (const std::string& subject : options.subjects) {
     try {
       all.push_back(inspect(subject));
     } catch (const error& failed) {
       complain(failed.what());
     }
   }
-  if (asked.format == "json") print_json(to_json(all));
+  if (options.format == "json") print_json(to_json(all));
   else print(to_table(all));
-  if (all.size() != asked.subjects.size()) end_with(bad_input);
+  if (all.size() != options.subjects.size()) end_with(bad_input);
 }
 
 }  // namespace

@@ -85,10 +85,10 @@ class commands {
 
 class live_view {
  public:
-  explicit live_view(const top_options& asked)
-      : asked_(asked),
-        watching_(asked.observing.asked(), asked.choice.only()),
-        chosen_(watching_, asked.choice, [this](const error& what) { note(what); }) {}
+  explicit live_view(const top_options& options)
+      : asked_(options),
+        watching_(options.observing.asked(), options.choice.only()),
+        chosen_(watching_, options.choice, [this](const error& what) { note(what); }) {}
 
   void run() {
     allow_many_files();
@@ -198,10 +198,10 @@ class live_view {
   double last_cpu_ns_ = 0;
 };
 
-void top(top_options& asked) {
-  asked.choice.strangers = asked.strangers;
-  asked.choice.all = asked.choice.processes.empty() && asked.choice.name.empty();
-  live_view(asked).run();
+void top(top_options& options) {
+  options.choice.strangers = options.strangers;
+  options.choice.all = options.choice.processes.empty() && options.choice.name.empty();
+  live_view(options).run();
 }
 
 }  // namespace

@@ -11,21 +11,22 @@
 //
 //   ADAPTYST=engine=inline,output=profile-%r.json;run.trace.json ./simulate
 //
-// Nothing here throws, and nothing stops the program. What is unknown among the options is told on standard error, with the
-// nearest that is known, and left out; where permissions are missing, it is told what to do, and the program runs on,
-// uncollected. One collector at a time; a second one is refused, and one in a program that `adaptyst run` observes says in a
-// line that it leaves the report to that.
+// Nothing here throws, and nothing stops the program. What is unknown among the options is told on standard error, with
+// the nearest that is known, and left out; where permissions are missing, it is told what to do, and the program runs
+// on, uncollected. One collector at a time; a second one is refused, and one in a program that `adaptyst run` observes
+// says in a line that it leaves the report to that.
 //
-// At exit() a collector that still runs is stopped, by the thread that has called it; regions that are open then are told as
-// open. Not by _exit(), quick_exit(), abort() or a signal (but see keep= and docs/killed.md). A child that was forked never
-// reports what its parent has collected. As all of what exit() calls, it is not to be called in a signal handler.
+// At exit() a collector that still runs is stopped, by the thread that has called it; regions that are open then are
+// told as open. Not by _exit(), quick_exit(), abort() or a signal (but see keep= and docs/killed.md). A child that was
+// forked never reports what its parent has collected. As all of what exit() calls, it is not to be called in a signal
+// handler.
 //
 // Processes that are told the same output= do not replace each other's: ranks get names of their own, and so do other
 // processes while one has the name. Which file was written is told.
 //
 // Cost: tens of milliseconds at start and stop for ebpf, a few for inline; between them, what the events cost
-// (docs/overhead.md, docs/function-probes.md). The heap, signals, errno and the locale of the program stay as they are; no
-// thread is left running. Threads and descriptors that it has meanwhile: docs/limitations.md.
+// (docs/overhead.md, docs/function-probes.md). The heap, signals, errno and the locale of the program stay as they are;
+// no thread is left running. Threads and descriptors that it has meanwhile: docs/limitations.md.
 #ifndef ADAPTYST_COLLECTOR_HPP
 #define ADAPTYST_COLLECTOR_HPP
 
@@ -41,7 +42,7 @@ namespace adaptyst { inline namespace v1 {
 class collector {
  public:
   explicit collector(std::string_view options = {}) noexcept;
-  explicit collector(const options& asked) noexcept;
+  explicit collector(const options& options) noexcept;
   ~collector();
   collector(const collector&) = delete;
   collector& operator=(const collector&) = delete;

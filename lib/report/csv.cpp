@@ -56,10 +56,10 @@ std::string format_line(const profile& profile, const region& row, std::uint64_t
 
 }  // namespace
 
-std::string to_csv(const profile& profile, const table_options& asked) {
-  table_options how = asked;
-  how.rows = asked.rows.value_or(0);
-  how.depth = asked.depth.value_or(0);
+std::string to_csv(const profile& profile, const table_options& options) {
+  table_options how = options;
+  how.rows = options.rows.value_or(0);
+  how.depth = options.depth.value_or(0);
   std::string out =
       "name,path,level,kind,device,threads,calls,sampled,time_ns,self_ns,run_fraction,min_ns,mean_ns,p50_ns,p99_ns,max_"
       "ns,"

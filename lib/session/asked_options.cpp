@@ -17,9 +17,9 @@ void tell(const std::vector<error>& left_out) {
 }
 
 // Which sets there are is known to the room that looks for functions.
-options with_known_functions(options asked, std::string_view source) {
+options with_known_functions(options options, std::string_view source) {
   std::vector<std::string> known;
-  for (const std::string& one : asked.functions) {
+  for (const std::string& one : options.functions) {
     try {
       parse_requests(one);
       known.push_back(one);
@@ -27,8 +27,8 @@ options with_known_functions(options asked, std::string_view source) {
       tell({{fmt::format("{} in {}: left out", wrong.summary(), source), wrong.subject(), 0, wrong.hint()}});
     }
   }
-  asked.functions = std::move(known);
-  return asked;
+  options.functions = std::move(known);
+  return options;
 }
 
 }  // namespace
@@ -44,12 +44,12 @@ options asked_in(options filled, std::string_view source) {
   return with_known_functions(std::move(filled), source);
 }
 
-options with_environment(options asked) {
+options with_environment(options options) {
   // It may name a file to be written: not in a program that may do more than its user, by ids or by capabilities.
   const char* const given = secure_getenv("ADAPTYST");
-  if (given == nullptr) return asked;
-  tell(apply(asked, given, "$ADAPTYST"));
-  return with_known_functions(std::move(asked), "$ADAPTYST");
+  if (given == nullptr) return options;
+  tell(apply(options, given, "$ADAPTYST"));
+  return with_known_functions(std::move(options), "$ADAPTYST");
 }
 
 }  // namespace adaptyst::lib

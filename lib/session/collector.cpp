@@ -77,19 +77,19 @@ struct collector::state {
     return made;
   }
 
-  void start(options asked) {
-    if (asked.engine == engine_choice::off) return;
+  void start(options options) {
+    if (options.engine == engine_choice::off) return;
     const std::lock_guard lock(running_mutex);
     if (running_in == pid)
       throw lib::error("cannot start a second collector in this process", 0,
                        "stop the first one, or use its snapshot()");
     const lib::clock_pair before = lib::read_clock_pair();
-    if (!asked.keep.empty()) keep(asked);
+    if (!options.keep.empty()) keep(options);
     auto own = std::make_unique<lib::own_process>();
     // Before the session looks for ELF objects: one that is loaded meanwhile waits for the lock, and is adopted then.
     lib::own_process::call_when_loaded(&object_loaded);
     try {
-      session.emplace(std::move(asked), before, std::move(own));
+      session.emplace(std::move(options), before, std::move(own));
     } catch (...) {
       lib::own_process::call_when_loaded(nullptr);
       throw;
@@ -99,15 +99,15 @@ struct collector::state {
   }
 
   // The observer reports. All ranks of a program would say the same.
-  void step_back(const lib::observed_from_outside& observed, const options& asked) noexcept {
+  void step_back(const lib::observed_from_outside& observed, const options& options) noexcept {
     try {
       if (kept) kept->remove();
       error = observed;
       const bool by_run = std::getenv("ADAPTYST_OBSERVER") != nullptr;
-      if (asked.report != report_choice::none && lib::speaks_for_ranks())
+      if (options.report != report_choice::none && lib::speaks_for_ranks())
         lib::complain(fmt::format("observed by adaptyst{}, process {}, which reports{}", by_run ? " run" : "",
                                   observed.subject(),
-                                  asked.outputs.empty() ? "" : "; its --output holds, not the program's output="));
+                                  options.outputs.empty() ? "" : "; its --output holds, not the program's output="));
     } catch (...) {}
   }
 
@@ -165,12 +165,12 @@ struct collector::state {
   }
 
   // The kernel's rows go with the program.
-  void keep(options& asked) {
-    if (asked.engine == engine_choice::ebpf)
+  void keep(options& options) {
+    if (options.engine == engine_choice::ebpf)
       throw lib::error("cannot keep what engine=ebpf records", "keep", 0, "leave engine= away, or say engine=inline");
     try {
-      kept.emplace(asked.keep);
-      asked.engine = engine_choice::inlined;
+      kept.emplace(options.keep);
+      options.engine = engine_choice::inlined;
     } catch (const lib::error& failed) {  // all else is collected
       lib::complain(failed.what());
     }
@@ -215,7 +215,7 @@ struct collector::state {
 };
 
 collector::collector(std::string_view options) noexcept : state_(state::begin(options)) {}
-collector::collector(const options& asked) noexcept : state_(state::begin(asked)) {}
+collector::collector(const options& options) noexcept : state_(state::begin(options)) {}
 
 collector::~collector() {
   if (state_ && state_->pid == getpid()) state_->stop_noexcept();

@@ -26,8 +26,8 @@ namespace {
 
 class kernel_source final : public source {
  public:
-  kernel_source(const options& asked, subject whose)
-      : asked_(asked), links_(whose.process, whose.is_listed, !asked.functions.empty()) {}
+  kernel_source(const options& options, subject whose)
+      : asked_(options), links_(whose.process, whose.is_listed, !options.functions.empty()) {}
 
   std::string name() const override { return "ebpf"; }
   std::string mechanism() const override { return links_.mechanism(); }
@@ -132,8 +132,8 @@ class kernel_source final : public source {
 
 }  // namespace
 
-std::unique_ptr<source> make_kernel_source(const options& asked, subject whose) {
-  return std::make_unique<kernel_source>(asked, whose);
+std::unique_ptr<source> make_kernel_source(const options& options, subject whose) {
+  return std::make_unique<kernel_source>(options, whose);
 }
 
 }  // namespace adaptyst::lib

@@ -178,8 +178,8 @@ struct observer::state {
 
 observer::observer(std::string_view options, std::int64_t only)
     : state_(std::make_unique<state>(options, static_cast<pid_t>(only))) {}
-observer::observer(const options& asked, std::int64_t only)
-    : state_(std::make_unique<state>(asked, static_cast<pid_t>(only))) {}
+observer::observer(const options& options, std::int64_t only)
+    : state_(std::make_unique<state>(options, static_cast<pid_t>(only))) {}
 observer::~observer() = default;
 
 void observer::expect(std::int64_t process, const std::vector<std::string>& command) {

@@ -34,7 +34,7 @@ class observer {
  public:
   // `only`: the one process that will be observed, so that the kernel need not even look at others; 0: not known.
   explicit observer(std::string_view options, std::int64_t only = 0);
-  explicit observer(const options& asked, std::int64_t only = 0);
+  explicit observer(const options& options, std::int64_t only = 0);
   ~observer();
   observer(const observer&) = delete;
   observer& operator=(const observer&) = delete;

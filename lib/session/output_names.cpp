@@ -12,9 +12,9 @@
 
 namespace adaptyst::lib {
 
-output_names::output_names(const std::vector<output>& asked) {
-  all_.reserve(asked.size());
-  for (const output& one : asked) {
+output_names::output_names(const std::vector<output>& outputs) {
+  all_.reserve(outputs.size());
+  for (const output& one : outputs) {
     entry made{one.form, expand(one.file), expand(one.file), names::as_asked, false, nullptr};
     if (is_replaced(made.file)) {
       if (has_other_ranks() && !tells_processes_apart(one.file)) {

@@ -1,5 +1,5 @@
-// The names of the files that a session writes: those that were asked for, and where several processes were asked for the
-// same, names of their own.
+// The names of the files that a session writes: those that were asked for, and where several processes were asked for
+// the same, names of their own.
 //
 //   ranks of one MPI program    the rank stands behind the name, unless %r or %p is in it: profile-3.json
 //   another process has it      so does the number of the process: profile-4711.json
@@ -18,7 +18,7 @@ namespace adaptyst::lib {
 class output_names {
  public:
   // The names are this session's from now on.
-  explicit output_names(const std::vector<output>& asked);
+  explicit output_names(const std::vector<output>& outputs);
 
   // Of an output of this form; empty: none was asked for.
   std::string of(output_form form) const;
@@ -27,8 +27,8 @@ class output_names {
 
   // It is there.
   void note_written(output_form form);
-  // A line on what has been written: all, or what has another name than was asked for, which of ranks the first tells for
-  // all of them. Empty: nothing.
+  // A line on what has been written: all, or what has another name than was asked for, which of ranks the first tells
+  // for all of them. Empty: nothing.
   enum class how_much { all, what_is_renamed };
   std::string told(how_much what) const;
 

@@ -15,9 +15,9 @@ namespace adaptyst::lib {
 
 namespace {
 
-std::string format_report(const profile& what, const options& asked) {
-  table_options how = asked.rows;
-  switch (asked.report) {
+std::string format_report(const profile& what, const options& options) {
+  table_options how = options.rows;
+  switch (options.report) {
     case report_choice::json: return isatty(STDERR_FILENO) != 0 ? printable_json(to_json(what)) : to_json(what);
     case report_choice::csv: return to_csv(what, how);
     case report_choice::markdown: return to_markdown(what, how);
@@ -29,15 +29,15 @@ std::string format_report(const profile& what, const options& asked) {
 
 }  // namespace
 
-void put_out(const profile& what, const options& asked, output_names& to) {
-  const std::string report = format_report(what, asked);
+void put_out(const profile& what, const options& options, output_names& to) {
+  const std::string report = format_report(what, options);
   std::fwrite(report.data(), 1, report.size(), stderr);
   std::exception_ptr first;
   for (const output_form form : {output_form::json, output_form::table}) {
     const std::string file = to.of(form);
     if (file.empty()) continue;
     try {
-      write_file(file, form == output_form::json ? to_json(what) : to_table(what, asked.rows));
+      write_file(file, form == output_form::json ? to_json(what) : to_table(what, options.rows));
       to.note_written(form);
     } catch (const error& failed) {  // the others can be had all the same
       if (first) complain(failed.what());
@@ -46,7 +46,7 @@ void put_out(const profile& what, const options& asked, output_names& to) {
   }
   // Behind what a program reads there is nothing that need not be said.
   const auto told =
-      asked.report == report_choice::table ? output_names::how_much::all : output_names::how_much::what_is_renamed;
+      options.report == report_choice::table ? output_names::how_much::all : output_names::how_much::what_is_renamed;
   if (const std::string line = to.told(told); !line.empty()) complain(line);
   if (first) std::rethrow_exception(first);
 }

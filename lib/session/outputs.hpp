@@ -9,9 +9,9 @@
 
 namespace adaptyst::lib {
 
-// To standard error and to files, as was asked for, and tells which these are; stacks and timelines have been written by
-// then. Throws error when a file cannot be written, after the others have been.
-void put_out(const profile& what, const options& asked, output_names& to);
+// To standard error and to files, as was asked for, and tells which these are; stacks and timelines have been written
+// by then. Throws error when a file cannot be written, after the others have been.
+void put_out(const profile& what, const options& options, output_names& to);
 
 }  // namespace adaptyst::lib
 

@@ -31,8 +31,8 @@ struct sampled_stack;
 class sampling {
  public:
   // `of` must outlive it. Throws error.
-  sampling(const options& asked, const context_probes& probes, process_filter whose)
-      : sampler_(probes, {whose, asked.sample_frequency, 0}) {}
+  sampling(const options& options, const context_probes& probes, process_filter whose)
+      : sampler_(probes, {whose, options.sample_frequency, 0}) {}
 
   // Of a process that is new, or may have loaded something.
   void look_at(pid_t process) { names_.look_at(process); }

@@ -40,15 +40,15 @@ bool has_markers(const std::string& command) {
 
 }  // namespace
 
-session::session(options asked, clock_pair before, std::unique_ptr<own_process> own)
-    : options_(std::move(asked)), names_(options_.outputs), whose_{getpid(), false} {
+session::session(options options, clock_pair before, std::unique_ptr<own_process> own)
+    : options_(std::move(options)), names_(options_.outputs), whose_{getpid(), false} {
   own_ = own.get();
   targets_.push_back(std::move(own));
   start(before);
 }
 
-session::session(options asked, clock_pair before, pid_t only)
-    : options_(std::move(asked)), names_(options_.outputs), whose_{only, true} {
+session::session(options options, clock_pair before, pid_t only)
+    : options_(std::move(options)), names_(options_.outputs), whose_{only, true} {
   names_.require_writable();
   start(before);
 }

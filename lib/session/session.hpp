@@ -44,7 +44,7 @@ namespace adaptyst::lib {
 class session {
  public:
   // Begins to look at this process: all that there is of it. `before`: read earlier. Throws error.
-  session(options asked, clock_pair before, std::unique_ptr<own_process> own);
+  session(options options, clock_pair before, std::unique_ptr<own_process> own);
   // At others, which are to be added; `only`: the one that it will be; 0: not known. Throws error, also where an output
   // could not be written.
   session(options asked, clock_pair before, pid_t only);

@@ -76,7 +76,7 @@ class source {
 
 std::unique_ptr<source> make_recorder_source(subject whose);
 // Throws error when it cannot work here.
-std::unique_ptr<source> make_kernel_source(const options& asked, subject whose);
+std::unique_ptr<source> make_kernel_source(const options& options, subject whose);
 
 }  // namespace adaptyst::lib
 

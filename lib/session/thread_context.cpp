@@ -4,13 +4,13 @@
 
 namespace adaptyst::lib {
 
-std::unique_ptr<thread_context> ask_for_context(const options& asked, subject whose, const source& beside) {
-  const bool samples = asked.wants_samples();
-  if (!samples && (!asked.context.cpu || (!asked.context.asked && !beside.in_kernel()))) return nullptr;
+std::unique_ptr<thread_context> ask_for_context(const options& options, subject whose, const source& beside) {
+  const bool samples = options.wants_samples();
+  if (!samples && (!options.context.cpu || (!options.context.asked && !beside.in_kernel()))) return nullptr;
   try {
-    return make_thread_context(asked, whose, beside.among_functions());
+    return make_thread_context(options, whose, beside.among_functions());
   } catch (const std::exception& failed) {  // the regions can be had all the same
-    if (asked.context.asked || samples) complain(failed.what());
+    if (options.context.asked || samples) complain(failed.what());
     return nullptr;
   }
 }

@@ -36,7 +36,7 @@ class thread_context {
 
   // Takes stacks of processes that have announced no markers, until they do: without markers, stacks are all that is
   // known of them.
-  virtual void sample_unmarked(const options& asked) = 0;
+  virtual void sample_unmarked(const options& options) = 0;
   virtual bool samples_unmarked() const = 0;
   virtual void end_unmarked() = 0;
   // In which functions these processes were, as often as it was seen.
@@ -55,10 +55,10 @@ class thread_context {
 
 // `among`: see context_probes. Complains of counters and samples that cannot be had: the rest can. Throws error where
 // it cannot work.
-std::unique_ptr<thread_context> make_thread_context(const options& asked, subject whose, const kernel_rows* among);
+std::unique_ptr<thread_context> make_thread_context(const options& options, subject whose, const kernel_rows* among);
 
 // The same, if it is to be asked for beside a source: null where it is not, or cannot be had.
-std::unique_ptr<thread_context> ask_for_context(const options& asked, subject whose, const source& beside);
+std::unique_ptr<thread_context> ask_for_context(const options& options, subject whose, const source& beside);
 
 }  // namespace adaptyst::lib
 

@@ -10,11 +10,11 @@ namespace {
 
 class probed_threads final : public thread_context {
  public:
-  probed_threads(const options& asked, subject whose, const kernel_rows* among)
-      : probes_(asked.context.faults, whose.process, whose.is_listed, among),
+  probed_threads(const options& options, subject whose, const kernel_rows* among)
+      : probes_(options.context.faults, whose.process, whose.is_listed, among),
         heard_(whose.is_listed ? process_filter::listed : process_filter::this_process) {
-    if (asked.wants_samples()) beside_the_rest([&] { sampling_.emplace(asked, probes_, heard_); });
-    if (asked.context.counters) beside_the_rest([&] { counters_.emplace(probes_, hardware_events()); });
+    if (options.wants_samples()) beside_the_rest([&] { sampling_.emplace(options, probes_, heard_); });
+    if (options.context.counters) beside_the_rest([&] { counters_.emplace(probes_, hardware_events()); });
   }
 
   bool takes_samples() const override { return sampling_.has_value(); }
@@ -33,9 +33,9 @@ class probed_threads final : public thread_context {
     if (sampling_) sampling_->call(process, command);
   }
 
-  void sample_unmarked(const options& asked) override {
+  void sample_unmarked(const options& options) override {
     try {
-      if (!sampling_) unmarked_.emplace(asked, probes_, heard_);
+      if (!sampling_) unmarked_.emplace(options, probes_, heard_);
     } catch (const error&) {  // it was not asked for
     }
   }
@@ -80,8 +80,8 @@ class probed_threads final : public thread_context {
 
 }  // namespace
 
-std::unique_ptr<thread_context> make_thread_context(const options& asked, subject whose, const kernel_rows* among) {
-  return std::make_unique<probed_threads>(asked, whose, among);
+std::unique_ptr<thread_context> make_thread_context(const options& options, subject whose, const kernel_rows* among) {
+  return std::make_unique<probed_threads>(options, whose, among);
 }
 
 }  // namespace adaptyst::lib

@@ -183,9 +183,9 @@ std::string format_flag(const options& options) {
 
 }  // namespace
 
-void put_outputs(options& to, const std::vector<output>& asked, std::vector<error>& wrong) {
+void put_outputs(options& to, const std::vector<output>& outputs, std::vector<error>& wrong) {
   std::vector<output> made;
-  for (const output& one : asked) {
+  for (const output& one : outputs) {
     if (!is_file_name(one, wrong)) continue;
     const auto same = [&](const output& other) { return other.form == one.form; };
     const auto in_one_file = [&](const output& other) {

@@ -32,7 +32,7 @@ const option_entry* find_option(std::string_view name);
 std::string find_default(const option_entry& one);
 
 // One of a form at most.
-void put_outputs(options& to, const std::vector<output>& asked, std::vector<error>& wrong);
+void put_outputs(options& to, const std::vector<output>& outputs, std::vector<error>& wrong);
 
 }  // namespace adaptyst::lib
 
