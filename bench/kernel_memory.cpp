@@ -97,11 +97,11 @@ std::size_t memory_told(const char* descriptor) {
 
 // Of a map in a machine of 256 processors. The kernel tells the sum of a map's table and elements, but for what its
 // allocators round up and keep at hand.
-std::size_t memory_there(int map, const bpf_map_info& bpf_map_info, std::size_t told, std::size_t processors) {
+std::size_t memory_there(int map, const bpf_map_info& bpf_map_info, std::size_t reported, std::size_t processors) {
   const std::size_t value = rounded(bpf_map_info.value_size);
   if (bpf_map_info.type == BPF_MAP_TYPE_PERCPU_ARRAY || bpf_map_info.type == BPF_MAP_TYPE_PERCPU_HASH)
-    return told + value * bpf_map_info.max_entries * (machine - processors);
-  if (bpf_map_info.type != BPF_MAP_TYPE_HASH || (bpf_map_info.map_flags & BPF_F_NO_PREALLOC) == 0) return told;
+    return reported + value * bpf_map_info.max_entries * (machine - processors);
+  if (bpf_map_info.type != BPF_MAP_TYPE_HASH || (bpf_map_info.map_flags & BPF_F_NO_PREALLOC) == 0) return reported;
   constexpr std::size_t head = 48 + 8;  // of an element, and the allocator's own
   const std::size_t element = head + rounded(bpf_map_info.key_size) + value;
   const std::size_t here = count_entries(map, bpf_map_info.key_size);
@@ -110,7 +110,7 @@ std::size_t memory_there(int map, const bpf_map_info& bpf_map_info, std::size_t 
   const std::size_t takers = std::min(there, machine);
   std::size_t elements = there + (machine - takers) * kept_at_hand(element, 0);
   if (takers != 0) elements += takers * kept_at_hand(element, there / takers);
-  return told - here * element + elements * find_slab(element);
+  return reported - here * element + elements * find_slab(element);
 }
 
 }  // namespace

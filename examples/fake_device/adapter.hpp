@@ -65,15 +65,15 @@ class observed_device {
 
   // [complete]
   // On the device's thread, in any order, long after the region has ended.
-  void complete(adaptyst::operation& told, fake::times when) {
+  void complete(adaptyst::operation& operation, fake::times when) {
     synchronise();
     const std::lock_guard<std::mutex> held(lock_);
     std::uint64_t started = 0;
     std::uint64_t ended = 0;
     if (clock_.to_monotonic(when.started, started) && clock_.to_monotonic(when.ended, ended)) {
-      told.complete(started, ended);
+      operation.complete(started, ended);
     } else {
-      told.abandon(adaptyst::operation_loss::unknown_clock);
+      operation.abandon(adaptyst::operation_loss::unknown_clock);
     }
   }
   // [end]

@@ -47,10 +47,10 @@ void accelerator::wait() {
   changed_.wait(lock, [this] { return queue_.empty(); });
 }
 
-void accelerator::push(std::function<void()> work, adaptyst::operation told) {
+void accelerator::push(std::function<void()> work, adaptyst::operation operation) {
   {
     const std::lock_guard<std::mutex> lock(mutex_);
-    queue_.push({std::move(work), std::move(told)});
+    queue_.push({std::move(work), std::move(operation)});
   }
   changed_.notify_all();
 }

@@ -53,7 +53,7 @@ class accelerator {
     adaptyst::operation told;
   };
 
-  void push(std::function<void()> work, adaptyst::operation told);
+  void push(std::function<void()> work, adaptyst::operation operation);
   void serve();
 
   adaptyst::device device_{adaptyst::device_kind::accelerator, 0, "worker thread (simulated accelerator)"};

@@ -51,8 +51,8 @@ std::vector<descriptor> take_descriptors(msghdr& message) {
 
 // An announcement as these headers make it, or at least the version of others; and the descriptor that came with it, if
 // it was one.
-bool receive(int peer, adaptyst_announcement& told, descriptor& along) {
-  iovec body{&told, sizeof told};
+bool receive(int peer, adaptyst_announcement& announcement, descriptor& along) {
+  iovec body{&announcement, sizeof announcement};
   alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int))];
   msghdr message{};
   message.msg_iov = &body;
@@ -63,8 +63,8 @@ bool receive(int peer, adaptyst_announcement& told, descriptor& along) {
   if (got < 0) return false;
   std::vector<descriptor> all = take_descriptors(message);
   if (all.size() == 1 && (message.msg_flags & MSG_CTRUNC) == 0) along = std::move(all.front());
-  if (got < static_cast<ssize_t>(sizeof told.abi)) return false;
-  return got == static_cast<ssize_t>(sizeof told) || told.abi != ADAPTYST_ABI_VERSION;
+  if (got < static_cast<ssize_t>(sizeof announcement.abi)) return false;
+  return got == static_cast<ssize_t>(sizeof announcement) || announcement.abi != ADAPTYST_ABI_VERSION;
 }
 
 void send_reply(int peer, channel::reply reply) {

@@ -121,10 +121,11 @@ struct observer::state {
     session.expect(added);
   }
 
-  std::optional<lib::channel::reply> answer(pid_t who, const adaptyst_announcement& told, lib::descriptor held) {
+  std::optional<lib::channel::reply> answer(pid_t who, const adaptyst_announcement& announcement,
+                                            lib::descriptor held) {
     lib::channel::reply reply;
     try {
-      if (told.abi != ADAPTYST_ABI_VERSION) {
+      if (announcement.abi != ADAPTYST_ABI_VERSION) {
         session.miss(who, lib::find_foreign_objects(who));
         return std::nullopt;
       }
@@ -133,10 +134,10 @@ struct observer::state {
         if (known->has_markers() || known->has_announced()) known->retire(), known = nullptr;
         else known->take_image();  // it was expected
       }
-      if (told.what == ADAPTYST_OBJECT_UNLOADING) {
+      if (announcement.what == ADAPTYST_OBJECT_UNLOADING) {
         if (known == nullptr) return reply;
         session.look_at(*known);
-        known->remove_object(told.object);
+        known->remove_object(announcement.object);
         return reply;
       }
       if (known == nullptr) known = &add(who, true);
@@ -144,14 +145,15 @@ struct observer::state {
       known->note_refusal();
       const std::vector<lib::process_object> found = list_objects(*known);
       // The process that announced it may have become a setuid program since.
-      const bool is_there = std::any_of(
-          found.begin(), found.end(), [&](const lib::process_object& one) { return one.control_block == told.object; });
+      const bool is_there = std::any_of(found.begin(), found.end(), [&](const lib::process_object& one) {
+        return one.control_block == announcement.object;
+      });
       if (!is_there && !known->is_of_our_user()) return reply;
-      known->add_object(told.object);
+      known->add_object(announcement.object);
       reply.along = known->adopt(!session.in_kernel());
-      if (told.what == ADAPTYST_PROCESS_FORKED)
+      if (announcement.what == ADAPTYST_PROCESS_FORKED)
         for (const lib::process_object& one : found) known->add_object(one.control_block);
-      session.announce(*known, found, told.object);
+      session.announce(*known, found, announcement.object);
       const lib::claim_terms& terms = session.terms();
       reply.answer = {
           static_cast<std::uint32_t>(terms.by_probes ? ADAPTYST_OBSERVED_BY_PROBES : ADAPTYST_OBSERVED_BY_RECORDER),
@@ -193,8 +195,8 @@ void observer::attach(std::int64_t process) { state_->attach(require_ours(proces
 const std::string& observer::socket() const noexcept { return state_->channel.name(); }
 int observer::descriptor() const noexcept { return state_->channel.descriptor(); }
 void observer::handle() {
-  state_->channel.handle([this](pid_t who, const adaptyst_announcement& told, lib::descriptor along) {
-    return state_->answer(who, told, std::move(along));
+  state_->channel.handle([this](pid_t who, const adaptyst_announcement& announcement, lib::descriptor along) {
+    return state_->answer(who, announcement, std::move(along));
   });
 }
 void observer::drop_capabilities() { state_->drop_capabilities(); }

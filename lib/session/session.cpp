@@ -193,12 +193,12 @@ void session::begin(target& one, const std::vector<process_object>& objects) {
   }
 }
 
-void session::announce(target& one, const std::vector<process_object>& objects, std::uint64_t told) {
+void session::announce(target& one, const std::vector<process_object>& objects, std::uint64_t control_block) {
   has_heard_of_markers_ = true;
   prepare(one, objects);
-  source_->add_process(one, told);
+  source_->add_process(one, control_block);
   for (const process_object& object : objects) {
-    if (object.control_block == told) source_->adopt(object.file);
+    if (object.control_block == control_block) source_->adopt(object.file);
     constructs_.expect(one.id(), object.file);
   }
 }

@@ -68,7 +68,7 @@ class session {
   // It is running: takes it over. Throws error; what was begun is undone by forget().
   void begin(target& one, const std::vector<process_object>& objects);
   // It has taken itself over, and tells of one of its objects. Throws error.
-  void announce(target& one, const std::vector<process_object>& objects, std::uint64_t told);
+  void announce(target& one, const std::vector<process_object>& objects, std::uint64_t control_block);
   // Of a program that could not be taken over nothing is known; this is why.
   void miss(const std::string& why);
   // So for those of its objects that we cannot wake; each is told once.

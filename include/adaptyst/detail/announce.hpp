@@ -42,12 +42,12 @@ constexpr int socket_level = 1, socket_rights = 1;  // SOL_SOCKET, SCM_RIGHTS
 
 // `file`: -1, or a descriptor that goes along.
 template <class = void>
-inline bool send(long socket, adaptyst_announcement told, long file) noexcept {
+inline bool send(long socket, adaptyst_announcement announcement, long file) noexcept {
   constexpr long no_signal = 0x4000;
-  socket_part body{&told, sizeof told};
+  socket_part body{&announcement, sizeof announcement};
   descriptor_message with{bytes_with_descriptor, socket_level, socket_rights, static_cast<int>(file), 0};
   socket_message message{nullptr, 0, &body, 1, file >= 0 ? &with : nullptr, file >= 0 ? sizeof with : 0, 0};
-  return system::call(__NR_sendmsg, socket, &message, no_signal) == long{sizeof told};
+  return system::call(__NR_sendmsg, socket, &message, no_signal) == long{sizeof announcement};
 }
 
 // Whether the process that listens under the name may observe us: it must be of our user, or of root. After the death
