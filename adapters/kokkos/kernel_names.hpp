@@ -1,5 +1,5 @@
-// What a kernel is called. Kokkos calls one that the program has not named by the type of its functor, as typeid() spells
-// it, and, if it has one, behind a slash that of its tag.
+// What a kernel is called. Kokkos calls one that the program has not named by the type of its functor, as typeid()
+// spells it, and, if it has one, behind a slash that of its tag.
 #ifndef ADAPTYST_ADAPTERS_KOKKOS_KERNEL_NAMES_HPP
 #define ADAPTYST_ADAPTERS_KOKKOS_KERNEL_NAMES_HPP
 
@@ -39,13 +39,13 @@ inline void write_type_names(adapters::known_names::text& to, const char* name) 
 }
 
 // Remembered; any thread.
-inline std::string_view kernel_name(std::string_view given) noexcept {
+inline std::string_view kernel_name(std::string_view symbol) noexcept {
   static adapters::known_names known;
-  if (!may_be_type(given.data())) return given;
-  const std::uint64_t key = detail::hash(0, {given.data(), given.size()}) | 1;
+  if (!may_be_type(symbol.data())) return symbol;
+  const std::uint64_t key = detail::hash(0, {symbol.data(), symbol.size()}) | 1;
   const char* const name =
-      known.find(key, [&](adapters::known_names::text& text) { write_type_names(text, given.data()); });
-  return name != nullptr ? name : given;
+      known.find(key, [&](adapters::known_names::text& text) { write_type_names(text, symbol.data()); });
+  return name != nullptr ? name : symbol;
 }
 
 }  // namespace adaptyst::kokkos

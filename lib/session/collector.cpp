@@ -54,13 +54,13 @@ struct collector::state {
 
   // `given`: as text, or as values.
   template <class Given>
-  static std::unique_ptr<state> begin(const Given& given) noexcept {
+  static std::unique_ptr<state> begin(const Given& chosen) noexcept {
     const detail::system::errno_kept number;
     std::unique_ptr<state> made;
     options asked;
     try {
       made = std::make_unique<state>();
-      asked = lib::with_environment(lib::asked_in(given, "the collector's options"));
+      asked = lib::with_environment(lib::asked_in(chosen, "the collector's options"));
       made->start(asked);
       made->end_with_program();
     } catch (const lib::observed_from_outside& observed) {

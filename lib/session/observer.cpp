@@ -28,8 +28,8 @@ using lib::observed_process;
 namespace {
 
 template <class Given>
-options read_options(const Given& given) {
-  options asked = lib::asked_in(given, "the observer's options");
+options read_options(const Given& chosen) {
+  options asked = lib::asked_in(chosen, "the observer's options");
   if (asked.engine == engine_choice::off)
     throw lib::error("cannot observe with engine=off", "engine", 0, "choose auto, ebpf or inline");
   if (!asked.keep.empty())
@@ -60,7 +60,7 @@ struct observer::state {
   std::map<pid_t, std::vector<std::string>> expected;  // what processes are about to become
 
   template <class Given>
-  state(const Given& given, pid_t only) : session(read_options(given), before, only) {}
+  state(const Given& chosen, pid_t only) : session(read_options(chosen), before, only) {}
 
   observed_process* find(pid_t process) const {
     for (observed_process* const one : processes)

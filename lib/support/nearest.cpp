@@ -21,25 +21,25 @@ std::size_t distance(std::string_view a, std::string_view b) {
   return above.back();
 }
 
-std::size_t max_distance(std::string_view given) { return std::max<std::size_t>(2, given.size() / 3); }
+std::size_t max_distance(std::string_view text) { return std::max<std::size_t>(2, text.size() / 3); }
 
-std::string_view nearest(std::string_view given, const std::vector<std::string_view>& known) {
+std::string_view nearest(std::string_view text, const std::vector<std::string_view>& known) {
   constexpr std::size_t longest = 200;
-  if (given.size() > longest) return {};
+  if (text.size() > longest) return {};
   std::string_view best;
-  std::size_t least = max_distance(given) + 1;
+  std::size_t least = max_distance(text) + 1;
   for (const std::string_view one : known) {
     // All of a short name may be replaced within reach.
-    const std::size_t steps = distance(given, one);
-    if (steps >= least || steps >= std::min(given.size(), one.size())) continue;
+    const std::size_t steps = distance(text, one);
+    if (steps >= least || steps >= std::min(text.size(), one.size())) continue;
     least = steps;
     best = one;
   }
   return best;
 }
 
-std::string did_you_mean(std::string_view given, const std::vector<std::string_view>& known) {
-  const std::string_view meant = nearest(given, known);
+std::string did_you_mean(std::string_view text, const std::vector<std::string_view>& known) {
+  const std::string_view meant = nearest(text, known);
   return fmt::format("{}known are {}", meant.empty() ? "" : fmt::format("did you mean '{}'? ", meant),
                      fmt::join(known, ", "));
 }

@@ -13,13 +13,13 @@ namespace adaptyst::lib {
 std::size_t distance(std::string_view a, std::string_view b);
 
 // How far a name may be from what was given to be what was meant.
-std::size_t max_distance(std::string_view given);
+std::size_t max_distance(std::string_view text);
 
 // Of names that are known, the first that is no farther than any other; empty: none is near.
-std::string_view nearest(std::string_view given, const std::vector<std::string_view>& known);
+std::string_view nearest(std::string_view text, const std::vector<std::string_view>& known);
 
 // "did you mean 'overhead'? known are engine, report, …"
-std::string did_you_mean(std::string_view given, const std::vector<std::string_view>& known);
+std::string did_you_mean(std::string_view text, const std::vector<std::string_view>& known);
 
 }  // namespace adaptyst::lib
 

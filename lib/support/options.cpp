@@ -56,15 +56,15 @@ std::vector<error> apply(options& to, std::string_view text, std::string_view so
   return left_out;
 }
 
-std::vector<error> check(options& given, std::string_view source) {
+std::vector<error> check(options& checked, std::string_view source) {
   options made;
-  made.rows = given.rows;  // of which nothing can be wrong
+  made.rows = checked.rows;  // of which nothing can be wrong
   std::vector<error> wrong;
   for (const option_entry& one : option_table()) {
-    if (one.name == "output") put_outputs(made, given.outputs, wrong);  // file names may hold any character
-    else if (const std::string value = one.get(given); value != find_default(one)) one.set(made, value, wrong);
+    if (one.name == "output") put_outputs(made, checked.outputs, wrong);  // file names may hold any character
+    else if (const std::string value = one.get(checked); value != find_default(one)) one.set(made, value, wrong);
   }
-  given = made;
+  checked = made;
   std::vector<error> left_out;
   tell(left_out, wrong, source);
   return left_out;

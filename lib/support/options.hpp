@@ -17,7 +17,7 @@ namespace adaptyst::lib {
 std::vector<error> apply(options& to, std::string_view text, std::string_view source);
 
 // The same for options that code has filled: what is out of range is as if it had not been given.
-std::vector<error> check(options& given, std::string_view source);
+std::vector<error> check(options& checked, std::string_view source);
 
 // What differs from the defaults, by the names of the options.
 std::map<std::string, std::string> asked_values(const options& options);

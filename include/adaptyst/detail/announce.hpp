@@ -91,7 +91,7 @@ ADAPTYST_DETAIL_HIDDEN inline bool observer_is_silent = false;
 // along, or -1.
 template <class = void>
 ADAPTYST_DETAIL_COLD inline bool announce(uint32_t what, const adaptyst_object& object, adaptyst_answer& answer,
-                                          long given, long& got) noexcept {
+                                          long value, long& got) noexcept {
   got = -1;
   constexpr long unix_domain = 1, packets_close_on_exec = 5 | 02000000;
   constexpr long receive_timeout = 20, send_timeout = 21;
@@ -109,7 +109,7 @@ ADAPTYST_DETAIL_COLD inline bool announce(uint32_t what, const adaptyst_object& 
   system::call(__NR_setsockopt, socket, long{socket_level}, receive_timeout, &longest, sizeof longest);
   system::call(__NR_setsockopt, socket, long{socket_level}, send_timeout, &longest, sizeof longest);
   const bool answered = system::call(__NR_connect, socket, &address, offsetof(socket_address, path) + 1 + bytes) == 0 &&
-                        is_believed(socket) && send(socket, told, given) && receive(socket, answer, got);
+                        is_believed(socket) && send(socket, told, value) && receive(socket, answer, got);
   system::call(__NR_close, socket);
   if (!answered && got >= 0) {  // it has said something else
     system::call(__NR_close, got);

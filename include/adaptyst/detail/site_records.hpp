@@ -35,8 +35,8 @@ ADAPTYST_DETAIL_INLINE const adaptyst_site* find_record(process& in, site& marke
   return record;
 }
 
-ADAPTYST_DETAIL_INLINE bool is_same_text(const char* kept, const char* given) noexcept {
-  return kept == given || (given != nullptr && __builtin_strcmp(kept, given) == 0);
+ADAPTYST_DETAIL_INLINE bool is_same_text(const char* kept, const char* text) noexcept {
+  return kept == text || (text != nullptr && __builtin_strcmp(kept, text) == 0);
 }
 
 // Whether a record is of a marker that is made anew for each of its events; else one is made or found, at a price.
