@@ -55,7 +55,8 @@ void warn_of_libgomp(const std::vector<std::string>& command) {
     const bool is_program = &word == &command.front();
     const std::vector<std::string> needed = lib::needed_libraries(is_program ? lib::program_called(word) : word);
     const auto needs = [&](const char* name) {
-      return std::any_of(needed.begin(), needed.end(), [&](const std::string& one) { return one.rfind(name, 0) == 0; });
+      return std::any_of(needed.begin(), needed.end(),
+                         [&](const std::string& text) { return text.rfind(name, 0) == 0; });
     };
     if (needs("libgomp.so") && !needs("libomp.so") && !needs("libiomp5.so"))
       complain(

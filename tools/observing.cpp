@@ -16,17 +16,17 @@ namespace adaptyst::tools {
 namespace {
 
 // "trace_events" → "--trace-events"
-std::string find_flag(const lib::option_entry& one) {
-  std::string flag = "--" + std::string(one.name);
+std::string find_flag(const lib::option_entry& entry) {
+  std::string flag = "--" + std::string(entry.name);
   std::replace(flag.begin(), flag.end(), '_', '-');
   return flag;
 }
 
 // What is wrong with the value; empty: nothing.
-std::string complaint_on(const lib::option_entry& one, const std::string& value) {
+std::string complaint_on(const lib::option_entry& entry, const std::string& value) {
   adaptyst::options scratch;
   std::vector<error> wrong;
-  one.set(scratch, value, wrong);
+  entry.set(scratch, value, wrong);
   return wrong.empty() ? "" : fmt::format("{}; {}", wrong.front().summary(), wrong.front().hint());
 }
 
@@ -57,42 +57,42 @@ CLI::Validator checked(Complaint&& complaint, const std::vector<std::string_view
   return made;
 }
 
-void add_one(CLI::App& to, observing_options& options, const lib::option_entry& one) {
-  const std::string meaning(one.meaning);
-  const bool is_flag = !one.words.empty() && one.words.front() == "no";
+void add_one(CLI::App& to, observing_options& options, const lib::option_entry& entry) {
+  const std::string meaning(entry.meaning);
+  const bool is_flag = !entry.words.empty() && entry.words.front() == "no";
   if (is_flag) {
     to.add_flag_callback(
-        find_flag(one),
-        [&options, &one] {
+        find_flag(entry),
+        [&options, &entry] {
           std::vector<error> none;
-          one.set(options.options, "yes", none);
+          entry.set(options.options, "yes", none);
         },
         meaning);
     return;
   }
   // One process can be left alone by not observing it.
-  std::vector<std::string_view> words = one.words;
+  std::vector<std::string_view> words = entry.words;
   words.erase(std::remove(words.begin(), words.end(), "off"), words.end());
-  const CLI::Validator valid = checked([&one](std::string& value) { return complaint_on(one, value); },
-                                       one.has_commas ? std::vector<std::string_view>{} : words);
+  const CLI::Validator valid = checked([&entry](std::string& value) { return complaint_on(entry, value); },
+                                       entry.has_commas ? std::vector<std::string_view>{} : words);
   CLI::Option* made = nullptr;
-  if (one.is_list) {
-    made =
-        to.add_option(find_flag(one), options.lists[std::string(one.name)], meaning + "; may be given several times");
+  if (entry.is_list) {
+    made = to.add_option(find_flag(entry), options.lists[std::string(entry.name)],
+                         meaning + "; may be given several times");
     made->allow_extra_args(false);  // a process number may stand behind it
   } else {
     made = to.add_option_function<std::string>(
-        find_flag(one),
-        [&options, &one](const std::string& value) {
+        find_flag(entry),
+        [&options, &entry](const std::string& value) {
           std::vector<error> none;
-          one.set(options.options, value, none);
+          entry.set(options.options, value, none);
         },
         meaning);
-    const std::string value = one.get(options.options);
-    made->default_str(value.empty() ? std::string(one.otherwise) : value);
+    const std::string value = entry.get(options.options);
+    made->default_str(value.empty() ? std::string(entry.otherwise) : value);
   }
-  made->type_name(one.has_commas || words.empty() ? std::string(one.values) : "");
-  if (one.name == "functions") made->type_name("")->check(checked(complaint_on_functions, lib::function_set_names()));
+  made->type_name(entry.has_commas || words.empty() ? std::string(entry.values) : "");
+  if (entry.name == "functions") made->type_name("")->check(checked(complaint_on_functions, lib::function_set_names()));
   else made->check(valid);
 }
 

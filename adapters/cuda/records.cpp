@@ -35,8 +35,8 @@ operation_kind kind_of_copy(cupti::copy direction) noexcept {
 
 // Numbers of streams are unique in their context.
 template <class Record>
-std::uint64_t find_queue(const Record& one) noexcept {
-  return (std::uint64_t{one.context} << 32) | one.stream;
+std::uint64_t find_queue(const Record& activity) noexcept {
+  return (std::uint64_t{activity.context} << 32) | activity.stream;
 }
 
 // CUPTI's conversion from the device's clock is not exact, and a kernel may seem to start before its call. Beyond this,
@@ -79,9 +79,9 @@ void records::complete(std::uint8_t* buffer, std::size_t valid_bytes) noexcept {
 }
 
 void records::read(const void* record, std::vector<finished>& into) {
-  const auto copy = [&](const cupti::memcpy_record& one, std::uint32_t correlation) {
-    into.push_back({one.start, one.end, one.bytes, find_queue(one), one.device, correlation,
-                    kind_of_copy(one.direction), &name_of_copy(one.direction)});
+  const auto copy = [&](const cupti::memcpy_record& activity, std::uint32_t correlation) {
+    into.push_back({activity.start, activity.end, activity.bytes, find_queue(activity), activity.device, correlation,
+                    kind_of_copy(activity.direction), &name_of_copy(activity.direction)});
   };
   int kind;
   std::memcpy(&kind, record, sizeof kind);
@@ -168,16 +168,16 @@ void records::book() noexcept {
     if (used_[at]) adaptyst::report_clock(*devices_[at], clock_);
 }
 
-void records::book(const finished& one) noexcept {
+void records::book(const finished& work) noexcept {
   adaptyst::submission when;
-  last_device_ = &device(one.device);
-  if (!launched_.find(one.correlation, when)) return book_unknown(1, one.name->c_str());
+  last_device_ = &device(work.device);
+  if (!launched_.find(work.correlation, when)) return book_unknown(1, work.name->c_str());
   adaptyst::operation done =
-      adaptyst::submit(when, *one.name, *last_device_, one.queue, one.kind, adaptyst::work{one.bytes}, "", "", 0);
-  if (one.started == 0 || one.ended == 0) return done.abandon(adaptyst::operation_loss::no_times);
+      adaptyst::submit(when, *work.name, *last_device_, work.queue, work.kind, adaptyst::work{work.bytes}, "", "", 0);
+  if (work.started == 0 || work.ended == 0) return done.abandon(adaptyst::operation_loss::no_times);
   std::uint64_t started;
   std::uint64_t ended;
-  if (!clock_.to_monotonic(one.started, started) || !clock_.to_monotonic(one.ended, ended))
+  if (!clock_.to_monotonic(work.started, started) || !clock_.to_monotonic(work.ended, ended))
     return done.abandon(adaptyst::operation_loss::unknown_clock);
   const std::uint64_t submitted = when.where().submitted_ns;
   if (started < submitted && submitted - started <= max_early_ns) {

@@ -78,8 +78,8 @@ class pattern {
 };
 
 // The name that people use comes first: write, not __write or __libc_write.
-auto plainness(const elf_symbol& one) {
-  return std::make_tuple(one.name.find_first_not_of('_'), one.name.size(), one.name);
+auto plainness(const elf_symbol& symbol) {
+  return std::make_tuple(symbol.name.find_first_not_of('_'), symbol.name.size(), symbol.name);
 }
 
 struct same_code {
@@ -223,7 +223,8 @@ std::vector<function_place> find_functions(const std::string& file, const std::v
     place_probe(made, in, code.bytes);
     places.push_back(std::move(made));
   }
-  std::stable_partition(places.begin(), places.end(), [](const function_place& one) { return !one.refused.empty(); });
+  std::stable_partition(places.begin(), places.end(),
+                        [](const function_place& function_place) { return !function_place.refused.empty(); });
   return places;
 }
 

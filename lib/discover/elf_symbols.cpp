@@ -167,7 +167,7 @@ elf_symbols::elf_symbols(const std::string& file)
 
   const std::vector<elf_segment> segments = loaded_segments(elf);
   std::copy_if(segments.begin(), segments.end(), std::back_inserter(code_),
-               [](const elf_segment& one) { return one.is_code; });
+               [](const elf_segment& segment) { return segment.is_code; });
   if (code_.empty()) fail(file, "no segment of it holds code; an object file must be linked first");
 
   texts strings(elf, file);

@@ -15,8 +15,8 @@ struct foreign_object {
   std::uint32_t abi;
 };
 
-inline std::string display_name(const foreign_object& one) {
-  return fmt::format("{} was built for ABI version {}, not {}", one.file, one.abi, int{ADAPTYST_ABI_VERSION});
+inline std::string display_name(const foreign_object& object) {
+  return fmt::format("{} was built for ABI version {}, not {}", object.file, object.abi, int{ADAPTYST_ABI_VERSION});
 }
 
 }  // namespace adaptyst::lib

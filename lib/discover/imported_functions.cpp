@@ -28,8 +28,8 @@ std::string_view find_family(std::string_view file) {
 std::set<std::string> imported_functions(const std::vector<std::string>& files, const std::set<std::string>& wanted,
                                          const std::set<std::string>& from) {
   const auto is_of_them = [&](std::string_view file) {
-    return std::any_of(from.begin(), from.end(), [&](const std::string& one) {
-      const std::string_view family = find_family(one);
+    return std::any_of(from.begin(), from.end(), [&](const std::string& text) {
+      const std::string_view family = find_family(text);
       return !family.empty() && find_family(file) == family;
     });
   };

@@ -29,10 +29,10 @@ class files {
     std::shared_ptr<const elf_markers> markers;
     unsigned times_loaded = 0;
   };
-  known& of(const mapping& one) {
-    const auto [entry, is_new] = known_.try_emplace(one.identity);
+  known& of(const mapping& piece) {
+    const auto [entry, is_new] = known_.try_emplace(piece.identity);
     if (is_new) {
-      entry->second.name = name_from_here(process_, one);
+      entry->second.name = name_from_here(process_, piece);
       elf_markers markers;
       try {
         markers = find_elf_markers(entry->second.name);
@@ -51,7 +51,7 @@ class files {
 // The mapping that holds an address, of those in the order of their addresses; or null.
 const mapping* holder(const std::vector<mapping>& mapped, std::uint64_t address) {
   const auto above = std::upper_bound(mapped.begin(), mapped.end(), address,
-                                      [](std::uint64_t wanted, const mapping& one) { return wanted < one.begin; });
+                                      [](std::uint64_t wanted, const mapping& piece) { return wanted < piece.begin; });
   return above != mapped.begin() && address < std::prev(above)->end ? &*std::prev(above) : nullptr;
 }
 
@@ -59,8 +59,8 @@ const mapping* holder(const std::vector<mapping>& mapped, std::uint64_t address)
 
 std::vector<process_object> find_objects(pid_t process) {
   std::vector<mapping> mapped;
-  const bool is_there = for_each_mapping(process, [&](mapping& one) {
-    if (one.is_of_file()) mapped.push_back(std::move(one));
+  const bool is_there = for_each_mapping(process, [&](mapping& piece) {
+    if (piece.is_of_file()) mapped.push_back(std::move(piece));
   });
   if (!is_there)
     throw error(fmt::format("cannot look at process {}", process), std::to_string(process), errno,
@@ -84,10 +84,11 @@ std::vector<process_object> find_objects(pid_t process) {
 std::vector<foreign_object> find_foreign_objects(pid_t process) {
   std::vector<foreign_object> found;
   files seen(process);
-  for_each_mapping(process, [&](const mapping& one) {
-    if (!one.is_of_file() || one.offset != 0) return;
-    files::known& file = seen.of(one);
-    if (file.markers->other_abi != 0 && file.times_loaded++ == 0) found.push_back({one.path, file.markers->other_abi});
+  for_each_mapping(process, [&](const mapping& piece) {
+    if (!piece.is_of_file() || piece.offset != 0) return;
+    files::known& file = seen.of(piece);
+    if (file.markers->other_abi != 0 && file.times_loaded++ == 0)
+      found.push_back({piece.path, file.markers->other_abi});
   });
   return found;
 }
@@ -110,8 +111,9 @@ bool known_files::have_markers(const std::string& file) {
 
 bool has_objects(pid_t process, known_files& files) {
   bool may_have = false;
-  for_each_mapping(process, [&](const mapping& one) {
-    may_have = may_have || (one.is_of_file() && one.offset == 0 && files.have_markers(name_from_here(process, one)));
+  for_each_mapping(process, [&](const mapping& piece) {
+    may_have =
+        may_have || (piece.is_of_file() && piece.offset == 0 && files.have_markers(name_from_here(process, piece)));
   });
   if (!may_have) return false;
   try {

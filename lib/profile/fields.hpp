@@ -167,8 +167,8 @@ constexpr auto fields(type<device_usage>) {
       field("queues", &of::queues, greatest, later, "64: at least that many."),
       follows(
           "queue_wait_ns",
-          [](const device_usage& one) {
-            return one.queue_wait ? std::optional(one.queue_wait->total_ns) : std::nullopt;
+          [](const device_usage& usage) {
+            return usage.queue_wait ? std::optional(usage.queue_wait->total_ns) : std::nullopt;
           },
           always, "From submitted to started; a sum over operations."),
       field("queue_wait", &of::queue_wait, sum, later, "From submitted to started."),

@@ -39,8 +39,8 @@ auto identity(const device_usage& device) {
 
 // Of several processes, that which has been the farthest off: the order of merging leaves no trace.
 void add(std::optional<device_clock_usage>& to, const std::optional<device_clock_usage>& from) {
-  const auto rank = [](const device_clock_usage& one) {
-    return std::tie(one.residual_ns, one.clock, one.sync_points, one.offset_ns, one.drift_ppm);
+  const auto rank = [](const device_clock_usage& usage) {
+    return std::tie(usage.residual_ns, usage.clock, usage.sync_points, usage.offset_ns, usage.drift_ppm);
   };
   if (from && (!to || rank(*to) < rank(*from))) to = from;
 }
@@ -85,28 +85,28 @@ struct compared {
   const Struct& from;
 
   template <class Value>
-  void operator()(const lib::listed::member<Struct, Value>& one) const {
+  void operator()(const lib::listed::member<Struct, Value>& field) const {
     if constexpr (std::is_same_v<Value, std::optional<double>>) {
       // An absent number is less than any.
-      if (one.how == lib::listed::greatest) to.*one.at = std::max(to.*one.at, from.*one.at);
+      if (field.how == lib::listed::greatest) to.*field.at = std::max(to.*field.at, from.*field.at);
     } else if constexpr (std::is_arithmetic_v<Value>) {
-      if (one.how == lib::listed::least) take(one, std::min(to.*one.at, from.*one.at));
-      if (one.how == lib::listed::greatest) take(one, std::max(to.*one.at, from.*one.at));
+      if (field.how == lib::listed::least) take(field, std::min(to.*field.at, from.*field.at));
+      if (field.how == lib::listed::greatest) take(field, std::max(to.*field.at, from.*field.at));
     } else if constexpr (has_count<Struct> && std::is_same_v<Value, std::optional<std::uint64_t>>) {
-      if (one.how == lib::listed::part && (to.*one.at || from.*one.at))
-        to.*one.at = (to.*one.at).value_or(to.count) + (from.*one.at).value_or(from.count);
+      if (field.how == lib::listed::part && (to.*field.at || from.*field.at))
+        to.*field.at = (to.*field.at).value_or(to.count) + (from.*field.at).value_or(from.count);
     }
   }
   template <class Other>
   void operator()(const Other& /*no member*/) const {}
 
   template <class Value>
-  void take(const lib::listed::member<Struct, Value>& one, Value both) const {
+  void take(const lib::listed::member<Struct, Value>& field, Value both) const {
     if constexpr (has_count<Struct>) {
       if (from.count == 0) return;
-      if (to.count == 0) both = from.*one.at;
+      if (to.count == 0) both = from.*field.at;
     }
-    to.*one.at = both;
+    to.*field.at = both;
   }
 };
 
@@ -116,14 +116,14 @@ struct added {
   const Struct& from;
 
   template <class Value>
-  void operator()(const lib::listed::member<Struct, Value>& one) const {
+  void operator()(const lib::listed::member<Struct, Value>& field) const {
     using namespace lib::listed;
     if constexpr (std::is_same_v<Value, std::string>) {
-      if (one.how == lib::listed::joined) to.*one.at = v1::joined(to.*one.at, from.*one.at);
+      if (field.how == lib::listed::joined) to.*field.at = v1::joined(to.*field.at, from.*field.at);
     } else if constexpr (std::is_same_v<Value, std::map<std::string, std::string>>) {
-      for (const auto& [key, text] : from.*one.at) (to.*one.at)[key] = v1::joined((to.*one.at)[key], text);
+      for (const auto& [key, text] : from.*field.at) (to.*field.at)[key] = v1::joined((to.*field.at)[key], text);
     } else if constexpr (can_be_added<Value>) {
-      if (one.how == sum || one.how == worst) add(to.*one.at, from.*one.at);
+      if (field.how == sum || field.how == worst) add(to.*field.at, from.*field.at);
     }
   }
   template <class Other>

@@ -28,13 +28,13 @@ struct ledger_head {
 static_assert(sizeof(ledger_head) == offsetof(device_ledger, devices));
 
 // Whatever has been read from another process must not lead astray.
-bool make_safe(ledger_entry& one) {
-  const bool is_wait = one.work == device_work::wait_begin || one.work == device_work::wait_end;
-  const bool is_sound = is_wait
-                            ? one.device == 0
-                            : one.work <= device_work::other && one.device != 0 && one.device <= detail::max_devices;
-  one.end_ns = std::max(one.begin_ns, one.end_ns);
-  one.submitted_ns = std::min(one.begin_ns, one.submitted_ns);
+bool make_safe(ledger_entry& entry) {
+  const bool is_wait = entry.work == device_work::wait_begin || entry.work == device_work::wait_end;
+  const bool is_sound =
+      is_wait ? entry.device == 0
+              : entry.work <= device_work::other && entry.device != 0 && entry.device <= detail::max_devices;
+  entry.end_ns = std::max(entry.begin_ns, entry.end_ns);
+  entry.submitted_ns = std::min(entry.begin_ns, entry.submitted_ns);
   return is_sound;
 }
 
@@ -142,7 +142,7 @@ class look {
   }
 
   bool read_chunk(std::uint64_t address, chunk_copy& to) {
-    const auto used = [this](const ledger_block& one) { return is_in_use(one); };
+    const auto used = [this](const ledger_block& block) { return is_in_use(block); };
     const auto begin = std::find_if(std::begin(to.blocks), std::end(to.blocks), used);
     const auto end =
         std::find_if(std::make_reverse_iterator(std::end(to.blocks)), std::make_reverse_iterator(begin), used).base();

@@ -59,13 +59,13 @@ std::vector<other_memory::range> other_memory::writable_ranges() const {
   constexpr std::string_view memory_store = "/memfd:adaptyst";
   constexpr std::string_view kept_store = ".kept";
   std::vector<range> found;
-  for_each_mapping(process_, [&](const mapping& one) {
+  for_each_mapping(process_, [&](const mapping& piece) {
     // Shared is only a store, which the process could write itself.
-    const bool is_store =
-        one.path.compare(0, memory_store.size(), memory_store) == 0 || one.path.find(kept_store) != std::string::npos;
-    if (!one.readable || !one.writable || (one.shared && !is_store)) return;
-    if (!found.empty() && found.back().end == one.begin) found.back().end = one.end;
-    else found.push_back({one.begin, one.end});
+    const bool is_store = piece.path.compare(0, memory_store.size(), memory_store) == 0 ||
+                          piece.path.find(kept_store) != std::string::npos;
+    if (!piece.readable || !piece.writable || (piece.shared && !is_store)) return;
+    if (!found.empty() && found.back().end == piece.begin) found.back().end = piece.end;
+    else found.push_back({piece.begin, piece.end});
   });
   return found;
 }
@@ -74,7 +74,7 @@ std::vector<other_memory::range> other_memory::writable_ranges() const {
 bool other_memory::is_writable(std::uint64_t address, std::size_t bytes) const {
   const auto is_among = [&] {
     const auto above = std::upper_bound(writable_.begin(), writable_.end(), address,
-                                        [](std::uint64_t wanted, const range& one) { return wanted < one.begin; });
+                                        [](std::uint64_t wanted, const range& piece) { return wanted < piece.begin; });
     return above != writable_.begin() && bytes <= std::prev(above)->end - std::min(address, std::prev(above)->end);
   };
   if (is_among()) return true;

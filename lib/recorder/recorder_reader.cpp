@@ -336,7 +336,7 @@ class recorder_reader::pass {
       kept_path& before_that = kept_.by_path_[into.path];
       std::vector<place>& left = before_that.places;
       left.erase(std::remove_if(left.begin(), left.end(),
-                                [&](const place& one) { return one.in == &kept && one.at == number; }),
+                                [&](const place& place) { return place.in == &kept && place.at == number; }),
                  left.end());
       kept_.note_change(before_that);
     }

@@ -228,21 +228,21 @@ struct reader {
   const Extra& extra;
 
   template <class Value>
-  void operator()(const listed::member<Struct, Value>& one) const {
-    if (!at.has(one.name)) return;
-    const json_value there = at[one.name];
-    if (one.in == listed::sometimes && one.as == listed::plain && there.is_null())
+  void operator()(const listed::member<Struct, Value>& field) const {
+    if (!at.has(field.name)) return;
+    const json_value there = at[field.name];
+    if (field.in == listed::sometimes && field.as == listed::plain && there.is_null())
       there.fail("a value, or no such key");
-    read(to.*one.at, there, one.as);
+    read(to.*field.at, there, field.as);
   }
   template <class Get>
-  void operator()(const listed::derived<Get>& one) const {
+  void operator()(const listed::derived<Get>& field) const {
     std::decay_t<std::invoke_result_t<Get, const Struct&>> checked{};
-    if (at.has(one.name)) read(checked, at[one.name], one.as);
+    if (at.has(field.name)) read(checked, at[field.name], field.as);
   }
   template <class Value>
-  void operator()(const listed::extra<Value>& one) const {
-    if (at.has(one.name)) extra(at[one.name]);
+  void operator()(const listed::extra<Value>& field) const {
+    if (at.has(field.name)) extra(at[field.name]);
   }
 };
 

@@ -21,39 +21,39 @@ std::string hex(std::uint64_t number) { return fmt::format("{:#x}", number); }
 std::string hex(const std::optional<std::uint64_t>& number) { return number ? hex(*number) : "—"; }
 json hex_or_null(const std::optional<std::uint64_t>& number) { return number ? json(hex(*number)) : json(nullptr); }
 
-json make_object(const marked_object& one) {
+json make_object(const marked_object& object) {
   json probes = json::array();
-  for (const probe& at : one.probes)
+  for (const probe& at : object.probes)
     probes.push_back({{"name", at.name},
                       {"arguments", at.arguments},
                       {"file_offset", hex(at.file_offset)},
                       {"address", hex(at.address)},
                       {"semaphore", hex_or_null(at.semaphore)},
                       {"fast_point", at.has_fast_point}});
-  return {{"file", one.file},
-          {"abi", one.abi},
-          {"control_block", hex_or_null(one.control_block)},
+  return {{"file", object.file},
+          {"abi", object.abi},
+          {"control_block", hex_or_null(object.control_block)},
           {"probes", std::move(probes)}};
 }
 
-json make_marker(const known_marker& one) {
-  return {{"name", one.name},
-          {"label", one.label},
-          {"kind", to_string(one.kind)},
-          {"site", {{"file", one.site.file}, {"line", one.site.line}, {"function", one.site.function}}},
-          {"ended", one.ended}};
+json make_marker(const known_marker& marker) {
+  return {{"name", marker.name},
+          {"label", marker.label},
+          {"kind", to_string(marker.kind)},
+          {"site", {{"file", marker.site.file}, {"line", marker.site.line}, {"function", marker.site.function}}},
+          {"ended", marker.ended}};
 }
 
 // Lines are not cut: what is left out of a path or an address cannot be guessed.
-std::string format_table(const marked_object& one) {
-  if (one.abi != ADAPTYST_ABI_VERSION)
+std::string format_table(const marked_object& object) {
+  if (object.abi != ADAPTYST_ABI_VERSION)
     return fmt::format(
         "{}\n  built for ABI version {}, not {}: its markers stay asleep; build it with the headers of this version\n",
-        printable(one.file), one.abi, int{ADAPTYST_ABI_VERSION});
-  std::string text = fmt::format("{}\n  control block {}\n", printable(one.file), hex(one.control_block));
+        printable(object.file), object.abi, int{ADAPTYST_ABI_VERSION});
+  std::string text = fmt::format("{}\n  control block {}\n", printable(object.file), hex(object.control_block));
   text += "  " + fitted("probe", 14) + right("file offset", address_columns) + right("address", address_columns) +
           right("semaphore", address_columns) + "  fast point\n";
-  for (const probe& at : one.probes)
+  for (const probe& at : object.probes)
     text += "  " + fitted(printable(at.name), 14) + right(hex(at.file_offset), address_columns) +
             right(hex(at.address), address_columns) + right(hex(at.semaphore), address_columns) +
             (at.has_fast_point ? "  yes\n" : "  no\n");
@@ -73,12 +73,14 @@ std::string format_table(const std::vector<known_marker>& markers) {
   return text;
 }
 
-std::string format_table(const inspection& one) {
-  std::string text = one.process != 0 ? fmt::format("process {}\n", one.process) : "";
-  if (one.objects.empty()) text += fmt::format("no markers{}\n", one.process != 0 ? "" : " in " + printable(one.file));
-  for (const marked_object& object : one.objects) text += format_table(object);
-  if (one.process == 0 || one.objects.empty()) return text;
-  return text + (one.markers ? format_table(*one.markers) : "markers: " + printable(one.no_markers_because) + "\n");
+std::string format_table(const inspection& inspection) {
+  std::string text = inspection.process != 0 ? fmt::format("process {}\n", inspection.process) : "";
+  if (inspection.objects.empty())
+    text += fmt::format("no markers{}\n", inspection.process != 0 ? "" : " in " + printable(inspection.file));
+  for (const marked_object& object : inspection.objects) text += format_table(object);
+  if (inspection.process == 0 || inspection.objects.empty()) return text;
+  return text + (inspection.markers ? format_table(*inspection.markers)
+                                    : "markers: " + printable(inspection.no_markers_because) + "\n");
 }
 
 }  // namespace

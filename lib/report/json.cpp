@@ -159,29 +159,29 @@ struct writer {
   json& to;
 
   template <class Value>
-  void operator()(const listed::member<Struct, Value>& one) const {
-    const Value& value = of.*one.at;
-    if constexpr (std::is_same_v<Value, std::map<std::string, attribute>>) to[one.name] = make_attributes(of);
-    else if (!is_left_out(one)) to[one.name] = is_untimed(one) ? json(nullptr) : make_json(value, one.as);
+  void operator()(const listed::member<Struct, Value>& field) const {
+    const Value& value = of.*field.at;
+    if constexpr (std::is_same_v<Value, std::map<std::string, attribute>>) to[field.name] = make_attributes(of);
+    else if (!is_left_out(field)) to[field.name] = is_untimed(field) ? json(nullptr) : make_json(value, field.as);
   }
   template <class Get>
-  void operator()(const listed::derived<Get>& one) const {
-    to[one.name] = make_json(std::invoke(one.get, of));
+  void operator()(const listed::derived<Get>& field) const {
+    to[field.name] = make_json(std::invoke(field.get, of));
   }
   template <class Value>
-  void operator()(const listed::extra<Value>& one) const {
-    if (json value = extra(one.name); !value.is_discarded()) to[one.name] = std::move(value);
+  void operator()(const listed::extra<Value>& field) const {
+    if (json value = extra(field.name); !value.is_discarded()) to[field.name] = std::move(value);
   }
 
   template <class Value>
-  bool is_left_out(const listed::member<Struct, Value>& one) const {
+  bool is_left_out(const listed::member<Struct, Value>& field) const {
     if constexpr (std::is_same_v<Struct, region>)
-      if (one.as == listed::root) return !of.timed_events;
-    return one.in == listed::sometimes && !is_there(of.*one.at);
+      if (field.as == listed::root) return !of.timed_events;
+    return field.in == listed::sometimes && !is_there(of.*field.at);
   }
   template <class Value>
-  bool is_untimed(const listed::member<Struct, Value>& one) const {
-    if constexpr (std::is_same_v<Struct, region>) return one.as == listed::timed && of.durations.count() == 0;
+  bool is_untimed(const listed::member<Struct, Value>& field) const {
+    if constexpr (std::is_same_v<Struct, region>) return field.as == listed::timed && of.durations.count() == 0;
     else return false;
   }
 };

@@ -102,10 +102,10 @@ class table {
   }
 
   // Two columns a level, as far as half of the room goes; then the level as a number.
-  std::string format_indent(const region_node& one) const {
+  std::string format_indent(const region_node& node) const {
     const std::size_t most = name_columns_ / 2;
-    const std::string spaces(2 * one.depth, ' ');
-    return spaces.size() > most ? right(fmt::format("{}> ", one.depth), most) : spaces;
+    const std::string spaces(2 * node.depth, ' ');
+    return spaces.size() > most ? right(fmt::format("{}> ", node.depth), most) : spaces;
   }
 
   // Those that would look the same without their middle are shown from where they differ.
@@ -126,13 +126,13 @@ class table {
     return made;
   }
 
-  void write(const region_node& one, const std::string& name) {
-    if (one.rows.empty()) add_line(name + " (open)");
-    for (const region* const row : one.rows) write(one, *row, name);
+  void write(const region_node& node, const std::string& name) {
+    if (node.rows.empty()) add_line(name + " (open)");
+    for (const region* const row : node.rows) write(node, *row, name);
   }
 
-  void write(const region_node& one, const region& row, const std::string& name) {
-    const std::size_t indent = std::min(2 * one.depth, name_columns_ / 2) + 4;
+  void write(const region_node& node, const region& row, const std::string& name) {
+    const std::size_t indent = std::min(2 * node.depth, name_columns_ / 2) + 4;
     if (row.count == 0 && row.attributes.empty()) {
       add_line(name + " (open)");
       return;

@@ -41,8 +41,8 @@ class kernel_source final : public source {
   }
 
   void start() override { links_.start(); }
-  void add_process(target& one, std::uint64_t object) override {
-    links_.rows().add_process(one.id(), {object, one.state()});
+  void add_process(target& target, std::uint64_t object) override {
+    links_.rows().add_process(target.id(), {object, target.state()});
   }
   void adopt(const std::string& file) override { links_.attach(file); }
 
@@ -58,8 +58,8 @@ class kernel_source final : public source {
     const bool is_first = !functions_.has_value();
     try {
       if (is_first) functions_.emplace(how);
-      const named_functions found = find_named(functions, [&](const function_request& one) {
-        return command != nullptr ? files_for(one, *command) : files_for(one, process);
+      const named_functions found = find_named(functions, [&](const function_request& request) {
+        return command != nullptr ? files_for(request, *command) : files_for(request, process);
       });
       probed_functions made = told(found, functions_->attach(found, process),
                                    [&] { return command != nullptr ? list_files(*command) : list_files(process); });

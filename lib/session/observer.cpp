@@ -100,11 +100,11 @@ struct observer::state {
 
   // Of a program that has told us of itself. It may be one that can be run and not be read, of which the kernel says
   // nothing: what it has handed over is enough.
-  std::vector<lib::process_object> list_objects(const observed_process& one) const {
+  std::vector<lib::process_object> list_objects(const observed_process& process) const {
     try {
-      return lib::find_objects(one.id());
+      return lib::find_objects(process.id());
     } catch (const error&) {
-      if (session.in_kernel() || !one.is_of_our_user()) throw;
+      if (session.in_kernel() || !process.is_of_our_user()) throw;
       return {};
     }
   }
@@ -145,8 +145,8 @@ struct observer::state {
       known->note_refusal();
       const std::vector<lib::process_object> found = list_objects(*known);
       // The process that announced it may have become a setuid program since.
-      const bool is_there = std::any_of(found.begin(), found.end(), [&](const lib::process_object& one) {
-        return one.control_block == announcement.object;
+      const bool is_there = std::any_of(found.begin(), found.end(), [&](const lib::process_object& object) {
+        return object.control_block == announcement.object;
       });
       if (!is_there && !known->is_of_our_user()) return reply;
       known->add_object(announcement.object);

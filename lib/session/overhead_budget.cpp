@@ -22,10 +22,10 @@ constexpr double least_share_of_recorded = 1.0 / 8;
 // around others, to leave out a few large ones with all that they hold would be the cheapest of all.
 constexpr double least_thinned = 1000;
 
-const std::unordered_map<std::uint64_t, std::uint64_t>& events_inside(const marker_load& one) {
+const std::unordered_map<std::uint64_t, std::uint64_t>& events_inside(const marker_load& load) {
   static const std::unordered_map<std::uint64_t, std::uint64_t>& nobody =
       never_destroyed(std::unordered_map<std::uint64_t, std::uint64_t>());
-  return one.inside != nullptr ? *one.inside : nobody;
+  return load.inside != nullptr ? *load.inside : nobody;
 }
 
 bool is_allowed(thinning_allowed allowed, std::uint32_t step) {
@@ -40,32 +40,32 @@ bool is_allowed(thinning_allowed allowed, std::uint32_t step) {
 
 }  // namespace
 
-bool overhead_budget::is_sensible(const asked& one, std::uint32_t step, double reached) {
+bool overhead_budget::is_sensible(const asked& marker, std::uint32_t step, double reached) {
   const std::uint32_t k = detail::log_of_weight(step);
-  return k == 0 || 1e9 * one.rate * reached / static_cast<double>(std::uint64_t{1} << k) >= least_thinned;
+  return k == 0 || 1e9 * marker.rate * reached / static_cast<double>(std::uint64_t{1} << k) >= least_thinned;
 }
 
-double overhead_budget::estimate_cost(const asked& one, std::uint32_t step, double reached) const {
+double overhead_budget::estimate_cost(const asked& marker, std::uint32_t step, double reached) const {
   const bool is_thinned_with_another = reached < 1 && step <= ADAPTYST_STEP_RECORDER;
   const double taken = is_thinned_with_another ? costs_.thinned_ns : costs_.on(step);
-  return one.rate * (reached * taken + (1 - reached) * costs_.left_out_ns + one.extra_ns);
+  return marker.rate * (reached * taken + (1 - reached) * costs_.left_out_ns + marker.extra_ns);
 }
 
-std::uint32_t overhead_budget::cheapest_step(const asked& one, double reached) const {
+std::uint32_t overhead_budget::cheapest_step(const asked& marker, double reached) const {
   std::uint32_t cheapest = ADAPTYST_STEP_ENGINE;
   for (std::uint32_t step = 0; step <= ADAPTYST_STEP_LAST; ++step)
-    if (is_allowed(one.allowed, step) && is_sensible(one, step, reached) &&
-        estimate_cost(one, step, reached) < estimate_cost(one, cheapest, reached))
+    if (is_allowed(marker.allowed, step) && is_sensible(marker, step, reached) &&
+        estimate_cost(marker, step, reached) < estimate_cost(marker, cheapest, reached))
       cheapest = step;
   return cheapest;
 }
 
-std::uint32_t overhead_budget::step_under(const asked& one, double reached, double cap) const {
-  const std::uint32_t cheapest = cheapest_step(one, reached);
-  const double least = estimate_cost(one, cheapest, reached);
+std::uint32_t overhead_budget::step_under(const asked& marker, double reached, double cap) const {
+  const std::uint32_t cheapest = cheapest_step(marker, reached);
+  const double least = estimate_cost(marker, cheapest, reached);
   for (std::uint32_t step = 0; step <= ADAPTYST_STEP_LAST; ++step)
-    if (is_allowed(one.allowed, step) && is_sensible(one, step, reached) &&
-        estimate_cost(one, step, reached) - least <= cap)
+    if (is_allowed(marker.allowed, step) && is_sensible(marker, step, reached) &&
+        estimate_cost(marker, step, reached) - least <= cap)
       return step;
   return cheapest;
 }
@@ -95,8 +95,8 @@ overhead_budget::plan overhead_budget::plan_all(const std::vector<asked>& all, C
 }
 
 double overhead_budget::attainable(const std::vector<asked>& all, allowance allowed) const {
-  const plan least =
-      plan_all(all, [this](const asked& one, std::size_t, double reached) { return cheapest_step(one, reached); });
+  const plan least = plan_all(
+      all, [this](const asked& marker, std::size_t, double reached) { return cheapest_step(marker, reached); });
   return std::max(allowed.share, least.cost + allowed.recorded);
 }
 
@@ -104,7 +104,8 @@ double overhead_budget::attainable(const std::vector<asked>& all, allowance allo
 // recorded, whatever their rates. What is nested in what is thinned is thinned with it.
 std::vector<std::uint32_t> overhead_budget::steps_within(const std::vector<asked>& all, allowance of) const {
   const auto under = [&](double cap) {
-    return plan_all(all, [&](const asked& one, std::size_t, double reached) { return step_under(one, reached, cap); });
+    return plan_all(all,
+                    [&](const asked& marker, std::size_t, double reached) { return step_under(marker, reached, cap); });
   };
   double dearest = 0;
   double most = 0;
@@ -194,7 +195,8 @@ std::vector<step_change> overhead_budget::decide(const budget_look& now, const s
                       {}});
   }
   asking = in_order(all, std::move(asking));
-  const double cost = plan_all(asking, [&](const asked& one, std::size_t, double) { return one.held->step; }).cost;
+  const double cost =
+      plan_all(asking, [&](const asked& marker, std::size_t, double) { return marker.held->step; }).cost;
   const double recorded = share_ * least_share_of_recorded;
   const allowance all_of_it{std::max(share_ - now.context_share, recorded), recorded};
   const allowance half{all_of_it.share / 2, recorded / 2};

@@ -77,12 +77,12 @@ class overhead_budget {
   };
 
   // Whether enough events would be recorded on the step. `reached`: as below.
-  static bool is_sensible(const asked& one, std::uint32_t step, double reached);
+  static bool is_sensible(const asked& marker, std::uint32_t step, double reached);
   // `reached`: the share of its events that are not left out with a region around them.
-  double estimate_cost(const asked& one, std::uint32_t step, double reached) const;
-  std::uint32_t cheapest_step(const asked& one, double reached) const;
+  double estimate_cost(const asked& marker, std::uint32_t step, double reached) const;
+  std::uint32_t cheapest_step(const asked& marker, double reached) const;
   // The first on which the marker costs at most `cap` more than it must.
-  std::uint32_t step_under(const asked& one, double reached, double cap) const;
+  std::uint32_t step_under(const asked& marker, double reached, double cap) const;
   template <class Choose>
   plan plan_all(const std::vector<asked>& all, Choose&& choose) const;
   // What markers may cost, and what of it is for events that are recorded, whatever leaving out the others costs.

@@ -144,18 +144,18 @@ void session::give_budget(target& to) {
   if (keeps_budget()) to.keep_within({options_.overhead, costs_, source_->in_kernel(), timeline_.has_value()});
 }
 
-void session::add(std::unique_ptr<target> one) {
-  give_budget(*one);
-  targets_.push_back(std::move(one));
+void session::add(std::unique_ptr<target> target) {
+  give_budget(*target);
+  targets_.push_back(std::move(target));
 }
 
-void session::expect(target& one) {
+void session::expect(target& target) {
   if (!context_) return;
-  if (!context_->takes_samples() && !has_markers(one.command())) context_->sample_unmarked(options_);
+  if (!context_->takes_samples() && !has_markers(target.command())) context_->sample_unmarked(options_);
   if (!context_->takes_samples() && !context_->samples_unmarked()) return;
-  context_->add_process(one.id());  // it may have no markers
-  context_->call(one.id(), one.command());
-  one.start_now();  // it has not waited for us
+  context_->add_process(target.id());  // it may have no markers
+  context_->call(target.id(), target.command());
+  target.start_now();  // it has not waited for us
 }
 
 void session::look_at_unmarked() {
@@ -176,30 +176,30 @@ void session::look_at_unmarked() {
 }
 
 // Before its threads are in a new epoch.
-void session::prepare(const target& one, const std::vector<process_object>& objects) {
+void session::prepare(const target& target, const std::vector<process_object>& objects) {
   if (!context_) return;
-  context_->add_process(one.id());
-  look_for_symbols(one);
+  context_->add_process(target.id());
+  look_for_symbols(target);
   for (const process_object& object : objects) context_->attach(object.file);
 }
 
-void session::begin(target& one, const std::vector<process_object>& objects) {
-  prepare(one, objects);
-  one.claim(terms_);
-  source_->add_process(one, objects.empty() ? 0 : objects.front().control_block);
+void session::begin(target& target, const std::vector<process_object>& objects) {
+  prepare(target, objects);
+  target.claim(terms_);
+  source_->add_process(target, objects.empty() ? 0 : objects.front().control_block);
   for (const process_object& object : objects) {
     source_->adopt(object.file);
-    constructs_.expect(one.id(), object.file);
+    constructs_.expect(target.id(), object.file);
   }
 }
 
-void session::announce(target& one, const std::vector<process_object>& objects, std::uint64_t control_block) {
+void session::announce(target& target, const std::vector<process_object>& objects, std::uint64_t control_block) {
   has_heard_of_markers_ = true;
-  prepare(one, objects);
-  source_->add_process(one, control_block);
+  prepare(target, objects);
+  source_->add_process(target, control_block);
   for (const process_object& object : objects) {
     if (object.control_block == control_block) source_->adopt(object.file);
-    constructs_.expect(one.id(), object.file);
+    constructs_.expect(target.id(), object.file);
   }
 }
 
@@ -245,17 +245,17 @@ void session::adopt_own_objects() {
   }
 }
 
-void session::look_for_symbols(const target& one) {
+void session::look_for_symbols(const target& target) {
   if (!context_) return;
-  context_->look_at(one.id());
-  context_->call(one.id(), one.command());
+  context_->look_at(target.id());
+  context_->call(target.id(), target.command());
 }
 
-void session::look_at(target& one) {
-  one.refresh(context_ != nullptr);
-  look_for_symbols(one);
-  constructs_.look_at(one.id());
-  drain(one);
+void session::look_at(target& target) {
+  target.refresh(context_ != nullptr);
+  look_for_symbols(target);
+  constructs_.look_at(target.id());
+  drain(target);
 }
 
 bool session::is_there(pid_t process) const {
@@ -388,10 +388,10 @@ profile session::make(const assembly::choice& wanted, std::optional<context_sums
 }
 
 // Complains of a file that cannot be written, once.
-void session::drain(target& one) noexcept {
+void session::drain(target& target) noexcept {
   if (!timeline_) return;
   beside_the_rest([&] {
-    one.trace_to(*timeline_);
+    target.trace_to(*timeline_);
     timeline_->flush();
   });
 }

@@ -60,21 +60,21 @@ class session {
   void adopt_own_objects();
 
   // A process that belongs to the profile.
-  void add(std::unique_ptr<target> one);
+  void add(std::unique_ptr<target> target);
   // Its stacks are sampled from its first instruction on.
-  void expect(target& one);
+  void expect(target& target);
   // Should it have no markers: notes what it, and what it has started, consist of, so that functions can be named.
   void look_at_unmarked();
   // It is running: takes it over. Throws error; what was begun is undone by forget().
-  void begin(target& one, const std::vector<process_object>& objects);
+  void begin(target& target, const std::vector<process_object>& objects);
   // It has taken itself over, and tells of one of its objects. Throws error.
-  void announce(target& one, const std::vector<process_object>& objects, std::uint64_t control_block);
+  void announce(target& target, const std::vector<process_object>& objects, std::uint64_t control_block);
   // Of a program that could not be taken over nothing is known; this is why.
   void miss(const std::string& why);
   // So for those of its objects that we cannot wake; each is told once.
   void miss(pid_t process, const std::vector<foreign_object>& objects);
   // It is about to lose something.
-  void look_at(target& one);
+  void look_at(target& target);
   // The one that was added last.
   void forget();
   // See source::probe(). Returns what cannot be probed, a line for each reason.
@@ -105,14 +105,14 @@ class session {
   void start_own();
   bool keeps_budget() const;
   void give_budget(target& to);
-  void prepare(const target& one, const std::vector<process_object>& objects);
-  void look_for_symbols(const target& one);
+  void prepare(const target& target, const std::vector<process_object>& objects);
+  void look_for_symbols(const target& target);
   void adopt(const std::string& file);
   bool is_there(pid_t process) const;
   enum class how_much { all, what_would_be_lost };
   void refresh(how_much to_read);
   profile make(const assembly::choice& wanted, std::optional<context_sums> known);
-  void drain(target& one) noexcept;
+  void drain(target& target) noexcept;
   void finish_timeline();
   void stop_looking();
 

@@ -58,7 +58,7 @@ class source {
   virtual void start() = 0;
   // To this process as well, whose recorders are claimed. `object`: address of a control block in it; 0: not known.
   // Throws error.
-  virtual void add_process(target& one, std::uint64_t object) = 0;
+  virtual void add_process(target& target, std::uint64_t object) = 0;
   // To the markers of an ELF file. Throws error. Thread-safe.
   virtual void adopt(const std::string& file) = 0;
   // To functions of a process: FILE:PATTERN, or sets. `command`: of one that is about to begin, then with all that it

@@ -260,6 +260,6 @@ const option_entry* find_option(std::string_view name) {
   return nullptr;
 }
 
-std::string find_default(const option_entry& one) { return one.get(options{}); }
+std::string find_default(const option_entry& entry) { return entry.get(options{}); }
 
 }  // namespace adaptyst::lib

@@ -29,7 +29,7 @@ std::vector<std::string_view> option_names();
 // Null: there is none.
 const option_entry* find_option(std::string_view name);
 // As set() understands it; empty if it is no value.
-std::string find_default(const option_entry& one);
+std::string find_default(const option_entry& entry);
 
 // One of a form at most.
 void put_outputs(options& to, const std::vector<output>& outputs, std::vector<error>& wrong);

@@ -66,12 +66,12 @@ std::string name_from_here(pid_t process, const mapping& piece) {
 std::vector<mapped_file> mapped_files(pid_t process) {
   std::map<file_identity, mapped_file> found;
   constexpr std::string_view gone = " (deleted)";
-  for_each_mapping(process, [&](mapping& one) {
-    if (!one.is_of_file() || found.count(one.identity) != 0) return;
-    std::string here = name_from_here(process, one);
-    if (one.path.size() > gone.size() && one.path.compare(one.path.size() - gone.size(), gone.size(), gone) == 0)
-      one.path.resize(one.path.size() - gone.size());
-    found[one.identity] = {std::move(one.path), std::move(here)};
+  for_each_mapping(process, [&](mapping& piece) {
+    if (!piece.is_of_file() || found.count(piece.identity) != 0) return;
+    std::string here = name_from_here(process, piece);
+    if (piece.path.size() > gone.size() && piece.path.compare(piece.path.size() - gone.size(), gone.size(), gone) == 0)
+      piece.path.resize(piece.path.size() - gone.size());
+    found[piece.identity] = {std::move(piece.path), std::move(here)};
   });
   std::vector<mapped_file> all;
   all.reserve(found.size());
@@ -81,8 +81,8 @@ std::vector<mapped_file> mapped_files(pid_t process) {
 
 std::uint64_t state_of_files(pid_t process) {
   std::uint64_t state = 0;
-  for_each_mapping(process, [&](const mapping& one) {
-    if (one.is_of_file() && one.offset == 0) state = detail::mix(state ^ one.begin) ^ one.identity.second;
+  for_each_mapping(process, [&](const mapping& piece) {
+    if (piece.is_of_file() && piece.offset == 0) state = detail::mix(state ^ piece.begin) ^ piece.identity.second;
   });
   return state;
 }

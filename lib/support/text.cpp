@@ -67,10 +67,10 @@ std::size_t character_bytes(const std::string& text, std::size_t at) {
 }
 
 // Of a character in UTF-8.
-std::uint32_t decode(std::string_view one) {
-  if (one.size() == 1) return static_cast<unsigned char>(one[0]);
-  std::uint32_t code = static_cast<unsigned char>(one[0]) & (0x7fU >> one.size());
-  for (const char next : one.substr(1)) code = code << 6 | (static_cast<unsigned char>(next) & 0x3fU);
+std::uint32_t decode(std::string_view text) {
+  if (text.size() == 1) return static_cast<unsigned char>(text[0]);
+  std::uint32_t code = static_cast<unsigned char>(text[0]) & (0x7fU >> text.size());
+  for (const char next : text.substr(1)) code = code << 6 | (static_cast<unsigned char>(next) & 0x3fU);
   return code;
 }
 

@@ -85,7 +85,7 @@ const file_symbols* symboliser::find_symbols(code_file& file) {
 }
 
 std::string symboliser::describe(const process_code& process, std::uint64_t address) {
-  const auto holds = [&](const code& one) { return address >= one.begin && address < one.end; };
+  const auto holds = [&](const code& piece) { return address >= piece.begin && address < piece.end; };
   const auto piece = std::find_if(process.pieces.rbegin(), process.pieces.rend(), holds);
   if (piece == process.pieces.rend()) return unknown;
   if (piece->file == nullptr) return piece->name;

@@ -401,15 +401,15 @@ ADAPTYST_DETAIL_COLD bool next_place(Store& in, uint64_t epoch, ledger_place& pl
 // False: it could not be booked.
 template <class Store>
 ADAPTYST_DETAIL_INLINE bool book_entry(Store& in, uint64_t epoch, ledger_place& place,
-                                       const ledger_entry& one) noexcept {
+                                       const ledger_entry& entry) noexcept {
   if (ADAPTYST_DETAIL_UNLIKELY(place.head == nullptr || load(place.head->count) == entries_of_block) &&
       !next_place(in, epoch, place))
     return false;
   ledger_block& head = *place.head;
   const uint32_t at = load(head.count);
-  place.entries[at].set(one);
-  if (one.begin_ns < load(head.min_begin_ns)) store(head.min_begin_ns, one.begin_ns);
-  if (one.begin_ns > load(head.max_begin_ns)) store(head.max_begin_ns, one.begin_ns);
+  place.entries[at].set(entry);
+  if (entry.begin_ns < load(head.min_begin_ns)) store(head.min_begin_ns, entry.begin_ns);
+  if (entry.begin_ns > load(head.max_begin_ns)) store(head.max_begin_ns, entry.begin_ns);
   store_release(head.count, at + 1);
   return true;
 }

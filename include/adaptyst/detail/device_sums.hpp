@@ -80,14 +80,14 @@ struct ledger_sums {
   size_t used_bytes() const noexcept { return offsetof(ledger_sums, devices) + device_count * sizeof(device_sums); }
 
   template <class = void>
-  void add(const ledger_entry& one) noexcept {
-    while (device_count < one.device) {
+  void add(const ledger_entry& entry) noexcept {
+    while (device_count < entry.device) {
       device_sums& next = devices[device_count++];
       __builtin_memset(static_cast<void*>(&next), 0, sizeof next);
       next.settled_ns = waits_changed_ns;
     }
-    if (ADAPTYST_DETAIL_UNLIKELY(one.begin_ns < horizon_ns)) return add_late(one);
-    sweep(one);
+    if (ADAPTYST_DETAIL_UNLIKELY(entry.begin_ns < horizon_ns)) return add_late(entry);
+    sweep(entry);
   }
 
   // Up to now; for a copy that is to be read.
@@ -102,82 +102,82 @@ struct ledger_sums {
   // What lasted long on one device, while others did much, is in order there. In a device's own order, only what lies
   // after the sweep counts.
   template <class = void>
-  ADAPTYST_DETAIL_COLD void add_late(ledger_entry one) noexcept {
-    if (one.device == 0) {
-      one.begin_ns = horizon_ns;
-      return sweep(one);
+  ADAPTYST_DETAIL_COLD void add_late(ledger_entry entry) noexcept {
+    if (entry.device == 0) {
+      entry.begin_ns = horizon_ns;
+      return sweep(entry);
     }
-    device_sums& on = devices[one.device - 1];
-    if (one.begin_ns < on.horizon_ns) {
+    device_sums& on = devices[entry.device - 1];
+    if (entry.begin_ns < on.horizon_ns) {
       ++on.late;
-      one.begin_ns = on.horizon_ns;
-      if (one.end_ns < one.begin_ns) one.end_ns = one.begin_ns;
-      if (one.submitted_ns != 0) one.submitted_ns = one.begin_ns;
+      entry.begin_ns = on.horizon_ns;
+      if (entry.end_ns < entry.begin_ns) entry.end_ns = entry.begin_ns;
+      if (entry.submitted_ns != 0) entry.submitted_ns = entry.begin_ns;
     }
     // Waits have been settled beyond its beginning. In an offload, the host waits all the time.
-    const uint64_t until_ns = one.end_ns < on.settled_ns ? one.end_ns : on.settled_ns;
-    if (until_ns > one.begin_ns) {
-      if (one.submitted_ns == 0 && one.begin_ns >= on.busy.until_ns) on.awaited_ns += until_ns - one.begin_ns;
+    const uint64_t until_ns = entry.end_ns < on.settled_ns ? entry.end_ns : on.settled_ns;
+    if (until_ns > entry.begin_ns) {
+      if (entry.submitted_ns == 0 && entry.begin_ns >= on.busy.until_ns) on.awaited_ns += until_ns - entry.begin_ns;
       else ++on.unplaced;
     }
-    if (one.begin_ns < busy.until_ns) ++unplaced;
-    book(on, one);
-    busy.add(one.begin_ns, one.end_ns);
+    if (entry.begin_ns < busy.until_ns) ++unplaced;
+    book(on, entry);
+    busy.add(entry.begin_ns, entry.end_ns);
   }
 
   template <class = void>
-  void sweep(const ledger_entry& one) noexcept {
-    horizon_ns = one.begin_ns;
-    if (one.work == device_work::wait_begin) {
-      settle_all(one.begin_ns);
+  void sweep(const ledger_entry& entry) noexcept {
+    horizon_ns = entry.begin_ns;
+    if (entry.work == device_work::wait_begin) {
+      settle_all(entry.begin_ns);
       ++waits;
-      if (waiting++ == 0) waiting_since_ns = one.begin_ns;
-    } else if (one.work == device_work::wait_end) {
+      if (waiting++ == 0) waiting_since_ns = entry.begin_ns;
+    } else if (entry.work == device_work::wait_end) {
       if (waiting == 0) return;  // of before the collector started
-      settle_all(one.begin_ns);
-      if (--waiting == 0) waited_ns += one.begin_ns - waiting_since_ns;
+      settle_all(entry.begin_ns);
+      if (--waiting == 0) waited_ns += entry.begin_ns - waiting_since_ns;
     } else {
-      book(devices[one.device - 1], one);
-      busy.add(one.begin_ns, one.end_ns);
+      book(devices[entry.device - 1], entry);
+      busy.add(entry.begin_ns, entry.end_ns);
     }
   }
 
   template <class = void>
-  void book(device_sums& on, const ledger_entry& one) noexcept {
-    settle_device(on, one.begin_ns);
-    on.horizon_ns = one.begin_ns;
-    if (one.submitted_ns != 0) {
-      const uint64_t wait_ns = one.begin_ns - one.submitted_ns;
+  void book(device_sums& on, const ledger_entry& entry) noexcept {
+    settle_device(on, entry.begin_ns);
+    on.horizon_ns = entry.begin_ns;
+    if (entry.submitted_ns != 0) {
+      const uint64_t wait_ns = entry.begin_ns - entry.submitted_ns;
       on.queue_wait_ns += wait_ns;
       ++on.queue_waits[adaptyst_histogram_bucket(wait_ns)];
-      const uint64_t free_ns = occupy(on, one);
-      const uint64_t able_ns = one.submitted_ns > free_ns ? one.submitted_ns : free_ns;
-      const uint64_t latency_ns = one.begin_ns > able_ns ? one.begin_ns - able_ns : 0;
+      const uint64_t free_ns = occupy(on, entry);
+      const uint64_t able_ns = entry.submitted_ns > free_ns ? entry.submitted_ns : free_ns;
+      const uint64_t latency_ns = entry.begin_ns > able_ns ? entry.begin_ns - able_ns : 0;
       on.launch_latency_ns += latency_ns;
       ++on.launch_latencies[adaptyst_histogram_bucket(latency_ns)];
-      const uint64_t idle_from_ns = one.submitted_ns > on.busy.until_ns ? one.submitted_ns : on.busy.until_ns;
-      if (one.begin_ns > idle_from_ns) on.launch_idle_ns += one.begin_ns - idle_from_ns;
+      const uint64_t idle_from_ns = entry.submitted_ns > on.busy.until_ns ? entry.submitted_ns : on.busy.until_ns;
+      if (entry.begin_ns > idle_from_ns) on.launch_idle_ns += entry.begin_ns - idle_from_ns;
     }
     ++on.operations;
-    on.work_ns += one.end_ns - one.begin_ns;
-    on.busy.add(one.begin_ns, one.end_ns);
-    if (one.work == device_work::kernel) on.kernels.add(one.begin_ns, one.end_ns);
-    if (one.work == device_work::copy) on.copies.add(one.begin_ns, one.end_ns);
-    if (one.work != device_work::other) on.kernels_and_copies.add(one.begin_ns, one.end_ns);
+    on.work_ns += entry.end_ns - entry.begin_ns;
+    on.busy.add(entry.begin_ns, entry.end_ns);
+    if (entry.work == device_work::kernel) on.kernels.add(entry.begin_ns, entry.end_ns);
+    if (entry.work == device_work::copy) on.copies.add(entry.begin_ns, entry.end_ns);
+    if (entry.work != device_work::other) on.kernels_and_copies.add(entry.begin_ns, entry.end_ns);
   }
 
   // When the queue of an operation was free for it. All queues after the first 63 share an account.
   template <class = void>
-  uint64_t occupy(device_sums& on, const ledger_entry& one) noexcept {
+  uint64_t occupy(device_sums& on, const ledger_entry& entry) noexcept {
     uint64_t at = 0;
-    while (at != on.queue_count && on.queues[at].queue != one.queue) ++at;
+    while (at != on.queue_count && on.queues[at].queue != entry.queue) ++at;
     if (at == on.queue_count && on.queue_count != max_queues) {
-      on.queues[at] = {one.queue, 0};
+      on.queues[at] = {entry.queue, 0};
       ++on.queue_count;
     }
     queue_account& queue = on.queues[at == max_queues ? max_queues - 1 : at];
     const uint64_t free_ns = queue.until_ns;
-    if (one.end_ns > free_ns) queue.until_ns = one.end_ns;
+    if (entry.end_ns > free_ns) queue.until_ns = entry.end_ns;
     return free_ns;
   }
 

@@ -28,7 +28,7 @@ class row_table {
   bool make_room(uint32_t rows) noexcept { return 2 * (uint64_t{rows} + 1) <= count_ || grow(); }
 
   // There is none with this id yet, and room.
-  void insert(Row& one) noexcept { *find_slot(one.id) = &one; }
+  void insert(Row& row) noexcept { *find_slot(row.id) = &row; }
 
  private:
   static constexpr uint64_t first_count = 256;
