@@ -82,8 +82,8 @@ double left_out_event_ns() {
 
 }  // namespace
 
-void budget(results& to) {
-  to["left_out_event_ns"] = left_out_event_ns();
+void budget(results& results) {
+  results["left_out_event_ns"] = left_out_event_ns();
   constexpr double wanted_ns = 50;
   constexpr std::uint64_t to_settle = 6'000'000;
   constexpr std::uint64_t times = 6'000'000;
@@ -110,9 +110,9 @@ void budget(results& to) {
     idle.push_back((before + regions(times, turns)) / 2);
     slowdown.push_back(100 * (with_budget / idle.back() - 1));
   }
-  to["budget_region_ns"] = median(idle);
-  to["budget_slowdown_percent"] = median(slowdown);
-  to["budget_bias_percent"] = 100 * std::abs(off);  // each count is off by chance; their mean must not be
+  results["budget_region_ns"] = median(idle);
+  results["budget_slowdown_percent"] = median(slowdown);
+  results["budget_bias_percent"] = 100 * std::abs(off);  // each count is off by chance; their mean must not be
 }
 
 }  // namespace bench

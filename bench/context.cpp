@@ -67,20 +67,20 @@ double switch_ns(const char* context) {
 
 }  // namespace
 
-void context(results& to) {
+void context(results& results) {
   if (!adaptyst::collector("engine=inline,overhead=none,report=none,context=cpu").snapshot().context)
     return;  // not permitted
   const pair of_region = alternately(
       rounds, [] { return region_ns("context=cpu"); }, [] { return region_ns("context=none"); });
-  to["context_region_ns"] = of_region.first;
-  to["context_over_inline"] = of_region.ratio;
+  results["context_region_ns"] = of_region.first;
+  results["context_over_inline"] = of_region.ratio;
 
   const pair of_switch = alternately(
       rounds, [] { return switch_ns("context=cpu"); }, [] { return switch_ns("context=none"); });
-  to["switch_with_context_ns"] = of_switch.first;
-  to["switch_ns"] = of_switch.second;
-  to["switch_with_context_over_switch"] = of_switch.ratio;
-  to["switch_overhead_ns"] = (of_switch.ratio - 1) * of_switch.second;  // round by round
+  results["switch_with_context_ns"] = of_switch.first;
+  results["switch_ns"] = of_switch.second;
+  results["switch_with_context_over_switch"] = of_switch.ratio;
+  results["switch_overhead_ns"] = (of_switch.ratio - 1) * of_switch.second;  // round by round
 
   std::vector<double> starting;
   std::vector<double> stopping;
@@ -93,13 +93,13 @@ void context(results& to) {
     collector.stop();
     stopping.push_back((now_ns() - end) * 1e-6);
   }
-  to["attach_with_context_ms"] = median(starting);
-  to["detach_with_context_ms"] = median(stopping);
+  results["attach_with_context_ms"] = median(starting);
+  results["detach_with_context_ms"] = median(stopping);
 
   const pair of_stacks = alternately(
       rounds, [] { return switch_ns("context=cpu,samples"); }, [] { return switch_ns("context=cpu"); });
-  to["switch_with_stacks_ns"] = of_stacks.first;
-  to["stacks_of_switch_ns"] = of_stacks.first - of_stacks.second;
+  results["switch_with_stacks_ns"] = of_stacks.first;
+  results["stacks_of_switch_ns"] = of_stacks.first - of_stacks.second;
 }
 
 }  // namespace bench

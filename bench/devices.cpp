@@ -1,5 +1,5 @@
-// What an operation of a device costs, from submit() to complete(), against the four times that it consists of, and beside
-// another thread that does the same; and what an event costs that goes into a timeline as well.
+// What an operation of a device costs, from submit() to complete(), against the four times that it consists of, and
+// beside another thread that does the same; and what an event costs that goes into a timeline as well.
 #include <adaptyst/collector.hpp>
 #include <adaptyst/operation.hpp>
 #include <time.h>
@@ -76,20 +76,20 @@ double on_threads(unsigned threads, std::uint64_t times) {
 
 }  // namespace
 
-void devices(results& to) {
+void devices(results& results) {
   constexpr std::uint64_t times = 500'000;
   adaptyst::collector collector("engine=inline,overhead=none,report=none");
   operations all;
   const pair found = alternately(
       15, [&] { return step_ns(times, [&] { all.one(); }); }, [] { return step_ns(times, four_timestamps); });
-  to["operation_ns"] = found.first;
-  to["four_timestamps_ns"] = found.second;
-  to["operation_over_floor"] = found.ratio;
+  results["operation_ns"] = found.first;
+  results["four_timestamps_ns"] = found.second;
+  results["operation_over_floor"] = found.ratio;
 
   const pair threads = alternately(
       15, [] { return on_threads(2, times); }, [] { return on_threads(1, times); });
-  to["operation_on_two_threads_ns"] = threads.first;
-  to["operation_two_threads_over_one"] = threads.ratio;
+  results["operation_on_two_threads_ns"] = threads.first;
+  results["operation_two_threads_over_one"] = threads.ratio;
 }
 
 // A ring's worth at a time, and time to write it: what is measured is the program's part, which loses nothing.

@@ -1,4 +1,5 @@
-// What a region costs that the kernel sums, against a trap with an empty program; and how long starting and stopping take.
+// What a region costs that the kernel sums, against a trap with an empty program; and how long starting and stopping
+// take.
 #include "measure.hpp"
 
 #ifndef ADAPTYST_BENCH_EBPF
@@ -71,17 +72,17 @@ class empty_trap {
 
 double one_ebpf_region_ns() { return region_ns(); }
 
-void ebpf_engine(results& to) {
+void ebpf_engine(results& results) {
   if (region_ns() == 0) return;
   empty_trap trap;
   const pair against_floor = alternately(11, region_ns, [&] { return trap.hit_ns(); });
-  to["ebpf_region_ns"] = against_floor.first;
-  to["empty_trap_ns"] = against_floor.second;
-  to["ebpf_over_floor"] = against_floor.ratio;
+  results["ebpf_region_ns"] = against_floor.first;
+  results["empty_trap_ns"] = against_floor.second;
+  results["ebpf_over_floor"] = against_floor.ratio;
 }
 
 // This program has 10,000 sites beside the few that are measured: all reach the probes of one ELF object.
-void attach(results& to) {
+void attach(results& results) {
   std::vector<double> starts;
   std::vector<double> stops;
   for (int round = 0; round != 11; ++round) {
@@ -95,8 +96,8 @@ void attach(results& to) {
     stops.push_back((now_ns() - end) / 1e6);
   }
   const std::string sites = touch_many_sites() == 1 ? "1_site" : "10000_sites";
-  to["attach_ms_" + sites] = median(starts);
-  to["detach_ms_" + sites] = median(stops);
+  results["attach_ms_" + sites] = median(starts);
+  results["detach_ms_" + sites] = median(stops);
 }
 
 }  // namespace bench

@@ -19,14 +19,14 @@ extern "C" {
 
 namespace bench {
 
-void idle(results& to) {
+void idle(results& results) {
   constexpr std::uint64_t times = 20'000'000;
   std::vector<double> difference;
   for (int round = 0; round != 15; ++round) {
     const double with = step_ns(times, bench_with_region);
     difference.push_back(with - step_ns(times, bench_without_region));
   }
-  to["idle_region_ns"] = std::max(0.0, median(difference));
+  results["idle_region_ns"] = std::max(0.0, median(difference));
 }
 
 int only_idle_steps(bool with_marker, std::uint64_t times) {

@@ -56,23 +56,23 @@ double one_inline_region_ns() {
   return step_ns(times, region);
 }
 
-void inline_engine(results& to) {
+void inline_engine(results& results) {
   adaptyst::collector collector(quiet);
   const pair against_floor = alternately(
       15, [] { return step_ns(times, region); }, [] { return step_ns(times, two_timestamps); });
-  to["inline_region_ns"] = against_floor.first;
-  to["two_timestamps_ns"] = against_floor.second;
-  to["inline_over_floor"] = against_floor.ratio;
+  results["inline_region_ns"] = against_floor.first;
+  results["two_timestamps_ns"] = against_floor.second;
+  results["inline_over_floor"] = against_floor.ratio;
 
   const unsigned cores = std::max(1U, std::thread::hardware_concurrency());
   const pair scaling = alternately(
       11, [=] { return on_threads(cores); }, [] { return on_threads(1); });
-  to["inline_thread_scaling"] = scaling.ratio;
-  to["inline_threads"] = cores;
+  results["inline_thread_scaling"] = scaling.ratio;
+  results["inline_threads"] = cores;
 }
 
 // A program of short regions: the slow-down that the collector states against the one that a clock shows.
-void perturbation(results& to) {
+void perturbation(results& results) {
   constexpr std::uint64_t regions = 3'000'000;
   const auto work = [] {
     for (int turn = 0; turn != 40; ++turn) __asm__ volatile("");
@@ -84,14 +84,14 @@ void perturbation(results& to) {
     });
   };
   for (const std::string engine : {"inline", "ebpf"}) {
-    if (engine == "ebpf" && to.count("ebpf_region_ns") == 0) continue;
+    if (engine == "ebpf" && results.count("ebpf_region_ns") == 0) continue;
     const double without = loop();
     adaptyst::collector collector("report=none,overhead=none,context=none,engine=" + engine);
     const double with = loop();
     const double stated_ns = *collector.stop().accounting.overhead_ns / static_cast<double>(regions);
-    to["perturbation_" + engine + "_stated_ns"] = stated_ns;
-    to["perturbation_" + engine + "_measured_ns"] = with - without;
-    to["perturbation_" + engine + "_stated_over_measured"] = stated_ns / (with - without);
+    results["perturbation_" + engine + "_stated_ns"] = stated_ns;
+    results["perturbation_" + engine + "_measured_ns"] = with - without;
+    results["perturbation_" + engine + "_stated_over_measured"] = stated_ns / (with - without);
   }
 }
 

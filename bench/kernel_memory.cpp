@@ -115,7 +115,7 @@ std::size_t memory_there(int map, const bpf_map_info& bpf_map_info, std::size_t 
 
 }  // namespace
 
-void kernel_memory(results& to) {
+void kernel_memory(results& results) {
   const auto processors = static_cast<std::size_t>(std::max(libbpf_num_possible_cpus(), 1));
   adaptyst::collector collector("engine=ebpf,overhead=none,context=none,report=none");
   if (collector.error() != nullptr || processors > machine) return;
@@ -132,7 +132,7 @@ void kernel_memory(results& to) {
     sum += memory_there(map, info, told, processors);
   }
   closedir(descriptors);
-  to["ebpf_kernel_mib_256_cpus"] = static_cast<double>(sum) / (1024 * 1024);
+  results["ebpf_kernel_mib_256_cpus"] = static_cast<double>(sum) / (1024 * 1024);
 }
 
 }  // namespace bench

@@ -53,17 +53,17 @@ pair alternately(unsigned rounds, First&& first, Second&& second) {
 }
 
 // Each adds its keys. `quick` in the callgrind run of idle: that many steps, with or without a marker.
-void idle(results& to);
-void inline_engine(results& to);
-void devices(results& to);
-void ebpf_engine(results& to);
-void kernel_memory(results& to);
-void context(results& to);
-void samples(results& to);
-void attach(results& to);
-void perturbation(results& to);
-void budget(results& to);
-void nested_budget(results& to);
+void idle(results& results);
+void inline_engine(results& results);
+void devices(results& results);
+void ebpf_engine(results& results);
+void kernel_memory(results& results);
+void context(results& results);
+void samples(results& results);
+void attach(results& results);
+void perturbation(results& results);
+void budget(results& results);
+void nested_budget(results& results);
 int only_idle_steps(bool with_marker, std::uint64_t times);
 double one_inline_region_ns();
 double one_trace_event_ns();

@@ -108,7 +108,7 @@ observed observe(void (*program)(unsigned), std::uint64_t times, unsigned turns,
 
 }  // namespace
 
-void nested_budget(results& to) {
+void nested_budget(results& results) {
   constexpr double wanted_ns = 50;
   unsigned turns = 1;
   const auto leaf_ns = [](unsigned total) {
@@ -119,18 +119,18 @@ void nested_budget(results& to) {
   while (turns != 1000 && leaf_ns(turns) < wanted_ns) ++turns;
   constexpr double regions = 1 + children + children * children;
   const observed wide = observe(tree, 1'000'000, turns, (regions - 1) / regions, children * children / regions);
-  to["budget_slowdown_nested_percent"] = median(wide.slowdown);
-  to["budget_total_outer"] = median(wide.outer);
-  to["budget_total_middle"] = median(wide.middle);
-  to["budget_total_leaf"] = median(wide.leaf);
-  to["budget_sampled_floor_ns"] = median(wide.floor_ns);
+  results["budget_slowdown_nested_percent"] = median(wide.slowdown);
+  results["budget_total_outer"] = median(wide.outer);
+  results["budget_total_middle"] = median(wide.middle);
+  results["budget_total_leaf"] = median(wide.leaf);
+  results["budget_sampled_floor_ns"] = median(wide.floor_ns);
   double worst = 0;
   for (const char* const level : {"outer", "middle", "leaf"})
-    worst = std::max(worst, std::abs(to[std::string("budget_total_") + level] - 1));
-  to["budget_total_bias_percent"] = 100 * worst;
+    worst = std::max(worst, std::abs(results[std::string("budget_total_") + level] - 1));
+  results["budget_total_bias_percent"] = 100 * worst;
   const observed narrow = observe(chain, 6'000'000, turns, 1, 1);
-  to["budget_slowdown_chain_percent"] = median(narrow.slowdown);
-  to["sampled_child_over_parent"] = median(narrow.child_over_parent);
+  results["budget_slowdown_chain_percent"] = median(narrow.slowdown);
+  results["sampled_child_over_parent"] = median(narrow.child_over_parent);
 }
 
 }  // namespace bench

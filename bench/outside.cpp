@@ -1,5 +1,5 @@
-// What observing from outside costs the observer, and functions without markers the program: adaptyst_bench_outside; with
-// an argument, only what the first event of this process costs, in us.
+// What observing from outside costs the observer, and functions without markers the program: adaptyst_bench_outside;
+// with an argument, only what the first event of this process costs, in us.
 #include <adaptyst/region.hpp>
 #include <signal.h>
 #include <sys/wait.h>
@@ -49,7 +49,7 @@ double ms(Step&& step) {
 }
 
 // What makes the store, the recorder and the first row of a process: a new one each time.
-void first_event(bench::results& to) {
+void first_event(bench::results& results) {
   std::vector<double> all;
   for (int round = 0; round != 3 * rounds; ++round) {
     std::FILE* const told = popen("/proc/$PPID/exe first", "r");
@@ -58,7 +58,7 @@ void first_event(bench::results& to) {
     pclose(told);
     all.push_back(took);
   }
-  to["first_event_us"] = bench::median(all);
+  results["first_event_us"] = bench::median(all);
 }
 
 int print_first_event() {
@@ -68,7 +68,7 @@ int print_first_event() {
 }
 
 // Rows of which each changes between two looks, as `adaptyst top` meets them.
-void changing(bench::results& to) {
+void changing(bench::results& results) {
   constexpr int paths = 4'000;
   const program running([] {
     for (int at = 0; at != paths; ++at) {
@@ -86,10 +86,10 @@ void changing(bench::results& to) {
     usleep(100'000);
     looks.push_back(ms([&] { to_table(meter.next(watching.changes(), 1e9)); }));
   }
-  to["top_changing_rows_percent"] = bench::median(looks) / 10;  // of a core, once a second
+  results["top_changing_rows_percent"] = bench::median(looks) / 10;  // of a core, once a second
 }
 
-void attaching(bench::results& to) {
+void attaching(bench::results& results) {
   const program running([] {
     ADAPTYST_REGION("running");
     usleep(100);
@@ -106,11 +106,11 @@ void attaching(bench::results& to) {
     usleep(20'000);
     detach.push_back(ms([&] { watching->stop(); }));
   }
-  to["attach_running_ms"] = bench::median(attach);
-  to["detach_running_ms"] = bench::median(detach);
+  results["attach_running_ms"] = bench::median(attach);
+  results["detach_running_ms"] = bench::median(detach);
 }
 
-void functions(bench::results& to) {
+void functions(bench::results& results) {
   using adaptyst::lib::function_probes;
   const adaptyst::lib::function_request all = adaptyst::lib::parse_function("/proc/self/exe:adaptyst_bench_function_*");
   std::vector<double> attach;
@@ -124,8 +124,8 @@ void functions(bench::results& to) {
     if (probes->attached() < 500) return;
     detach.push_back(ms([&] { probes->stop(); }));
   }
-  to["attach_500_functions_ms"] = bench::median(attach);
-  to["detach_500_functions_ms"] = bench::median(detach);
+  results["attach_500_functions_ms"] = bench::median(attach);
+  results["detach_500_functions_ms"] = bench::median(detach);
 
   const adaptyst::lib::function_request one = adaptyst::lib::parse_function("/proc/self/exe:adaptyst_bench_function_0");
   for (const bool sessions : {true, false}) {
@@ -136,12 +136,12 @@ void functions(bench::results& to) {
     std::vector<double> call;
     for (int round = 0; round != rounds; ++round)
       call.push_back(bench::step_ns(100'000, [] { adaptyst_bench_function_0(1); }));
-    to[sessions ? "function_session_ns" : "function_pair_ns"] = bench::median(call);
+    results[sessions ? "function_session_ns" : "function_pair_ns"] = bench::median(call);
   }
 }
 
 // A program that passes 10,000 call paths, and then rests: the first reading has it all to do, the others nothing.
-void reading(bench::results& to) {
+void reading(bench::results& results) {
   constexpr int threads = 4;
   constexpr int paths = 2'500;
   const program running([] {
@@ -162,20 +162,20 @@ void reading(bench::results& to) {
     alone.claim({});
     alone.wake();
     usleep(3'000'000);  // it may have been resting
-    to["remote_rows_ms"] = ms([&] { alone.refresh(false); });
+    results["remote_rows_ms"] = ms([&] { alone.refresh(false); });
     alone.release();
   }
   adaptyst::observer watching("engine=inline,overhead=none,report=none");
   watching.attach(running.id());
   usleep(3'000'000);
-  to["inline_remote_rows"] = static_cast<double>(watching.snapshot().regions.size());
+  results["inline_remote_rows"] = static_cast<double>(watching.snapshot().regions.size());
   // As `adaptyst top` does it, once a second.
   adaptyst::activity_meter meter;
   meter.next(watching.changes(), 0);
   std::vector<double> again;
   for (int round = 0; round != rounds; ++round)
     again.push_back(ms([&] { to_table(meter.next(watching.changes(), 1e9)); }));
-  to["observer_cpu_percent"] = bench::median(again) / 10;
+  results["observer_cpu_percent"] = bench::median(again) / 10;
 }
 
 }  // namespace

@@ -46,12 +46,12 @@ double added_percent(const char* context) {
 
 }  // namespace
 
-void samples(results& to) {
+void samples(results& results) {
   if (!adaptyst::collector("engine=inline,report=none,context=samples").snapshot().samples) return;  // not permitted
-  to["sample_overhead_percent"] = added_percent("context=cpu,samples");
-  to["sample_nothing_percent"] = added_percent("context=cpu");  // what the machine makes of no difference
+  results["sample_overhead_percent"] = added_percent("context=cpu,samples");
+  results["sample_nothing_percent"] = added_percent("context=cpu");  // what the machine makes of no difference
   // Ten times as often, where it stands out from that.
-  to["sample_ns"] = added_percent("context=cpu,samples,sample_frequency=9970") / 100 / 9970 * 1e9;
+  results["sample_ns"] = added_percent("context=cpu,samples,sample_frequency=9970") / 100 / 9970 * 1e9;
 }
 
 }  // namespace bench

@@ -58,9 +58,9 @@ void attach(const attach_options& options) {
 
 }  // namespace
 
-void add_attach(CLI::App& to) {
+void add_attach(CLI::App& app) {
   const auto asked = std::make_shared<attach_options>();
-  CLI::App* const command = to.add_subcommand("attach", "Observe running programs until ^C, or until they end");
+  CLI::App* const command = app.add_subcommand("attach", "Observe running programs until ^C, or until they end");
   add_choice(*command, asked->choice);
   command->add_flag("--all", asked->choice.all,
                     "All processes with markers that we may observe: our own, for root everybody's");

@@ -59,9 +59,9 @@ bool is_strangers(std::int64_t process) {
 
 }  // namespace
 
-void add_choice(CLI::App& to, process_choice& choice) {
-  to.add_option("PID", choice.processes, "Their process numbers")->type_name("");
-  to.add_option("--name", choice.name, "All processes with this name, as `ps -o comm` shows it")->type_name("COMM");
+void add_choice(CLI::App& app, process_choice& choice) {
+  app.add_option("PID", choice.processes, "Their process numbers")->type_name("");
+  app.add_option("--name", choice.name, "All processes with this name, as `ps -o comm` shows it")->type_name("COMM");
 }
 
 void chosen_processes::attach(std::int64_t process) {

@@ -1,4 +1,5 @@
-// Which processes the subcommands attach to: those that are named, and with --name and --all also those that come later.
+// Which processes the subcommands attach to: those that are named, and with --name and --all also those that come
+// later.
 #ifndef ADAPTYST_TOOLS_CHOOSING_PROCESSES_HPP
 #define ADAPTYST_TOOLS_CHOOSING_PROCESSES_HPP
 
@@ -24,7 +25,7 @@ struct process_choice {
 };
 
 // PID… and --name.
-void add_choice(CLI::App& to, process_choice& choice);
+void add_choice(CLI::App& app, process_choice& choice);
 
 class chosen_processes {
  public:

@@ -7,8 +7,8 @@
 
 namespace adaptyst::tools {
 
-void add_completion(CLI::App& to) {
-  CLI::App* const command = to.add_subcommand("completion", "Print a script that completes this command in a shell");
+void add_completion(CLI::App& app) {
+  CLI::App* const command = app.add_subcommand("completion", "Print a script that completes this command in a shell");
   const auto shell = std::make_shared<std::string>();
   command->add_option("SHELL", *shell, "The shell")
       ->required()
@@ -23,10 +23,10 @@ void add_completion(CLI::App& to) {
       "wants `compinit` before.\n"
       "\n"
       "Exit status: 0 all is well; 2 wrong usage.");
-  command->callback([shell, &to] {
-    if (*shell == "zsh") print(zsh_script(to));
-    else if (*shell == "fish") print(fish_script(to));
-    else print(bash_script(to));
+  command->callback([shell, &app] {
+    if (*shell == "zsh") print(zsh_script(app));
+    else if (*shell == "fish") print(fish_script(app));
+    else print(bash_script(app));
   });
 }
 

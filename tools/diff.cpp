@@ -57,9 +57,9 @@ void diff(diff_options& options) {
 
 }  // namespace
 
-void add_diff(CLI::App& to) {
+void add_diff(CLI::App& app) {
   const auto asked = std::make_shared<diff_options>();
-  CLI::App* const command = to.add_subcommand("diff", "Compare runs before and after a change, region by region");
+  CLI::App* const command = app.add_subcommand("diff", "Compare runs before and after a change, region by region");
   command->add_option("BEFORE", asked->before, "Profiles of runs before the change; the last of two alone is AFTER")
       ->required()
       ->type_name("");

@@ -7,9 +7,10 @@
 
 namespace adaptyst::tools {
 
-void add_doctor(CLI::App& to) {
+void add_doctor(CLI::App& app) {
   const auto format = std::make_shared<std::string>("table");
-  CLI::App* const command = to.add_subcommand("doctor", "Find out whether eBPF works here, and what stands in its way");
+  CLI::App* const command =
+      app.add_subcommand("doctor", "Find out whether eBPF works here, and what stands in its way");
   add_format(*command, *format);
   command->footer(
       "$ adaptyst doctor\n"

@@ -63,11 +63,11 @@ struct help_options {
 
 }  // namespace
 
-void add_help(CLI::App& to) {
+void add_help(CLI::App& app) {
   const auto asked = std::make_shared<help_options>();
-  CLI::App* const command = to.add_subcommand("help", "Print help for all, for one subcommand, or for options");
+  CLI::App* const command = app.add_subcommand("help", "Print help for all, for one subcommand, or for options");
   std::vector<std::string> names;
-  for (const CLI::App* known : list_subcommands(to)) names.push_back(known->get_name());
+  for (const CLI::App* known : list_subcommands(app)) names.push_back(known->get_name());
   names.emplace_back("options");
   command
       ->add_option("COMMAND", asked->command,
@@ -83,19 +83,20 @@ void add_help(CLI::App& to) {
       command->add_flag("--markdown", asked->markdown, "Print all of it, or the options, as Markdown");
   command->add_flag("--man", asked->manual, "Print the manual page, of all or of the subcommand, for `man -l`")
       ->excludes(markdown);
-  command->callback([asked, &to] {
+  command->callback([asked, &app] {
     const CLI::App* const subject =
-        asked->command.empty() || asked->command == "options" ? nullptr : to.get_subcommand(asked->command);
+        asked->command.empty() || asked->command == "options" ? nullptr : app.get_subcommand(asked->command);
     if (asked->manual && asked->command == "options") {
       complain("options have no manual page; see `adaptyst help options`");
       end_with(bad_input);
     }
-    if (asked->manual) print(subject == nullptr ? format_manual(to) : format_manual(*subject, to));
+    if (asked->manual) print(subject == nullptr ? format_manual(app) : format_manual(*subject, app));
     else if (asked->command == "options") print(asked->markdown ? options_in_markdown() : options_in_text());
-    else if (asked->markdown) print(format_markdown(to));
+    else if (asked->markdown) print(format_markdown(app));
     // Not to.help(), which is that of the subcommand in use.
-    else if (subject == nullptr) print(to.get_formatter()->make_help(&to, to.get_name(), CLI::AppFormatMode::Normal));
-    else print(subject->help(to.get_name()));
+    else if (subject == nullptr)
+      print(app.get_formatter()->make_help(&app, app.get_name(), CLI::AppFormatMode::Normal));
+    else print(subject->help(app.get_name()));
   });
 }
 

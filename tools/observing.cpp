@@ -57,11 +57,11 @@ CLI::Validator checked(Complaint&& complaint, const std::vector<std::string_view
   return made;
 }
 
-void add_one(CLI::App& to, observing_options& options, const lib::option_entry& entry) {
+void add_one(CLI::App& app, observing_options& options, const lib::option_entry& entry) {
   const std::string meaning(entry.meaning);
   const bool is_flag = !entry.words.empty() && entry.words.front() == "no";
   if (is_flag) {
-    to.add_flag_callback(
+    app.add_flag_callback(
         find_flag(entry),
         [&options, &entry] {
           std::vector<error> none;
@@ -77,11 +77,11 @@ void add_one(CLI::App& to, observing_options& options, const lib::option_entry& 
                                        entry.has_commas ? std::vector<std::string_view>{} : words);
   CLI::Option* made = nullptr;
   if (entry.is_list) {
-    made = to.add_option(find_flag(entry), options.lists[std::string(entry.name)],
-                         meaning + "; may be given several times");
+    made = app.add_option(find_flag(entry), options.lists[std::string(entry.name)],
+                          meaning + "; may be given several times");
     made->allow_extra_args(false);  // a process number may stand behind it
   } else {
-    made = to.add_option_function<std::string>(
+    made = app.add_option_function<std::string>(
         find_flag(entry),
         [&options, &entry](const std::string& value) {
           std::vector<error> none;
@@ -145,29 +145,29 @@ double observing_options::keeping_seconds() const {
   return options.overhead == 0 ? never : of_budget;
 }
 
-void add_observing(CLI::App& to, observing_options& options, const char* meaning_of_interval) {
+void add_observing(CLI::App& app, observing_options& options, const char* meaning_of_interval) {
   for (const lib::option_entry& one : lib::option_table())
-    if (one.name != "keep") add_one(to, options, one);  // of a collector in the program
+    if (one.name != "keep") add_one(app, options, one);  // of a collector in the program
   // What is asked for most, in fewer words.
-  to.add_option("--timeline", options.lists["timeline"], "The same as --output trace:FILE: what happened when")
+  app.add_option("--timeline", options.lists["timeline"], "The same as --output trace:FILE: what happened when")
       ->allow_extra_args(false)
       ->type_name("FILE");
-  to.add_option("--stacks", options.lists["stacks"],
-                "The same as --output, for FILE.folded or FILE.speedscope.json: stacks for a flame graph")
+  app.add_option("--stacks", options.lists["stacks"],
+                 "The same as --output, for FILE.folded or FILE.speedscope.json: stacks for a flame graph")
       ->allow_extra_args(false)
       ->check(checked([](std::string& value) { return complaint_on_stacks(value); }, {}))
       ->type_name("FILE");
-  to.add_option("--function", options.lists["function"], "The same as --functions, for FILE:PATTERN")
+  app.add_option("--function", options.lists["function"], "The same as --functions, for FILE:PATTERN")
       ->allow_extra_args(false)
       ->check(checked([](std::string& value) { return complaint_on_functions(value); }, {}))
       ->type_name("FILE:PATTERN");
-  to.add_option("--interval", options.seconds, meaning_of_interval)
+  app.add_option("--interval", options.seconds, meaning_of_interval)
       ->capture_default_str()
       ->check(CLI::Range(0.01, 3600.0))
       ->type_name("SECONDS");
 }
 
-void add_view(CLI::App& to, observing_options& options) { add_view(to, options.view.emplace()); }
+void add_view(CLI::App& app, observing_options& options) { add_view(app, options.view.emplace()); }
 
 void tell(const error& what) { complain(what.what()); }
 
@@ -186,12 +186,12 @@ error in_flags(const error& what) {
   return {what.summary(), what.subject(), 0, hint};
 }
 
-void probe_functions(observer& with, std::int64_t process, const listener& to) {
+void probe_functions(observer& with, std::int64_t process, const listener& by) {
   const std::vector<error> refused = with.probe_functions(process);
   constexpr std::size_t most = 10;
   for (std::size_t at = 0; at != std::min(refused.size(), most); ++at)
-    to(in_flags({"not probed: " + refused[at].summary(), refused[at].subject(), 0, refused[at].hint()}));
-  if (refused.size() > most) to({fmt::format("not probed: {} others", refused.size() - most), 0, ""});
+    by(in_flags({"not probed: " + refused[at].summary(), refused[at].subject(), 0, refused[at].hint()}));
+  if (refused.size() > most) by({fmt::format("not probed: {} others", refused.size() - most), 0, ""});
 }
 
 void allow_many_files() {

@@ -31,13 +31,13 @@ struct observing_options {
 
 // An option for each of the library's (lib/support/option_table.hpp), and the interval. Those of `options` that differ
 // from the library's are the defaults here.
-void add_observing(CLI::App& to, observing_options& options,
+void add_observing(CLI::App& app, observing_options& options,
                    const char* meaning_of_interval =
                        "How often to read what programs have recorded; of one that cannot hand over its recorders, "
                        "what came since is lost when it is killed");
 
 // For those that report at the end: what they print of it.
-void add_view(CLI::App& to, observing_options& options);
+void add_view(CLI::App& app, observing_options& options);
 
 // Receives messages about what does not work.
 using listener = std::function<void(const error&)>;
@@ -49,7 +49,7 @@ void tell(const error& what);
 error in_flags(const error& what);
 
 // Attaches to the functions that were asked for, and tells of those that cannot be.
-void probe_functions(observer& with, std::int64_t process, const listener& to);
+void probe_functions(observer& with, std::int64_t process, const listener& by);
 
 // An observed process takes two descriptors. Not before a program has been started, which is to have the limit of ours.
 void allow_many_files();

@@ -41,8 +41,8 @@ std::string check_percent(const std::string& text) {
   return parse_fraction(text) ? std::string() : fmt::format("'{}' is no percentage such as 5%", text);
 }
 
-void add_format(CLI::App& to, std::string& format) {
-  to.add_option("--format", format, "What is printed: a table for people, or JSON")
+void add_format(CLI::App& app, std::string& format) {
+  app.add_option("--format", format, "What is printed: a table for people, or JSON")
       ->check(CLI::IsMember(std::vector<std::string>{"table", "json"}))
       ->capture_default_str();
 }
@@ -60,8 +60,8 @@ std::string complaint_on(const std::string& file) {
 
 }  // namespace
 
-void add_output(CLI::App& to, std::vector<std::string>& files, const std::string& meaning) {
-  to.add_option("--output", files, meaning + ", as JSON or as a table (.txt); may be given several times")
+void add_output(CLI::App& app, std::vector<std::string>& files, const std::string& meaning) {
+  app.add_option("--output", files, meaning + ", as JSON or as a table (.txt); may be given several times")
       ->allow_extra_args(false)
       ->check(CLI::Validator([](std::string& file) { return complaint_on(file); }, ""))
       ->type_name("[FORM:]FILE");

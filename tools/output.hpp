@@ -25,7 +25,7 @@ using lib::complain;
 bool flushed();
 
 // --format table|json
-void add_format(CLI::App& to, std::string& format);
+void add_format(CLI::App& app, std::string& format);
 
 // 0.05 of "5%". The sign is asked for, since a plain 0.05 could mean either.
 std::optional<double> parse_fraction(const std::string& text);
@@ -33,7 +33,7 @@ std::optional<double> parse_fraction(const std::string& text);
 std::string check_percent(const std::string& text);
 
 // --output [FORM:]FILE, for what can be written as json or table.
-void add_output(CLI::App& to, std::vector<std::string>& files, const std::string& meaning);
+void add_output(CLI::App& app, std::vector<std::string>& files, const std::string& meaning);
 // Writes `what` to them; `text`: in a form. Throws error.
 void write_outputs(const std::vector<std::string>& files, const char* what,
                    const std::function<std::string(output_form)>& text);

@@ -49,9 +49,9 @@ void report(const report_options& options) {
 
 }  // namespace
 
-void add_report(CLI::App& to) {
+void add_report(CLI::App& app) {
   const auto asked = std::make_shared<report_options>();
-  CLI::App* const command = to.add_subcommand("report", "Print profiles; several are added up, as those of MPI ranks");
+  CLI::App* const command = app.add_subcommand("report", "Print profiles; several are added up, as those of MPI ranks");
   command->add_option("FILE", asked->files, "A profile that output=FILE.json made, or a file that keep=DIRECTORY left")
       ->required()
       ->type_name("");

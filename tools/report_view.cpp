@@ -33,28 +33,28 @@ table_options report_view::asked() const {
   return made;
 }
 
-void add_view(CLI::App& to, report_view& view) {
+void add_view(CLI::App& app, report_view& view) {
   std::vector<std::string> names;
   names.reserve(forms.size());
   for (const auto& [name, form] : forms) names.emplace_back(name);
   CLI::Option* const format =
-      to.add_option("--format", view.format, "What is printed: a table for people, the profile, or rows")
+      app.add_option("--format", view.format, "What is printed: a table for people, the profile, or rows")
           ->check(CLI::IsMember(names))
           ->capture_default_str();
   // Of what observes, for which it is the same.
-  if (CLI::Option* const report = to.get_option_no_throw("--report"); report != nullptr) format->excludes(report);
-  to.add_option("--sort", view.sort, "What regions are listed by below their parents, the greatest first")
+  if (CLI::Option* const report = app.get_option_no_throw("--report"); report != nullptr) format->excludes(report);
+  app.add_option("--sort", view.sort, "What regions are listed by below their parents, the greatest first")
       ->check(CLI::IsMember(std::vector<std::string>(orders.begin(), orders.end())))
       ->capture_default_str();
-  to.add_option("--top", view.rows, "So many rows at most, the greatest, with what they are nested in; 0: all")
+  app.add_option("--top", view.rows, "So many rows at most, the greatest, with what they are nested in; 0: all")
       ->check(CLI::NonNegativeNumber)
       ->type_name("N")
       ->default_str(fmt::format("{}; csv: 0", table_options::usual_rows));
-  to.add_option("--depth", view.depth, "So many levels of nesting at most; 0: all")
+  app.add_option("--depth", view.depth, "So many levels of nesting at most; 0: all")
       ->check(CLI::NonNegativeNumber)
       ->type_name("N")
       ->default_str(fmt::format("{}; csv: 0", table_options::usual_depth));
-  to.add_option("--min-share", view.least_share, "No rows whose time is a smaller share of the run")
+  app.add_option("--min-share", view.least_share, "No rows whose time is a smaller share of the run")
       ->type_name("PERCENT%")
       ->check(check_percent)
       ->capture_default_str();

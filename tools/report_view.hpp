@@ -20,7 +20,7 @@ struct report_view {
 };
 
 // --format, --sort, --top, --depth, --min-share
-void add_view(CLI::App& to, report_view& view);
+void add_view(CLI::App& app, report_view& view);
 
 }  // namespace adaptyst::tools
 

@@ -150,9 +150,9 @@ void run(const run_options& options) {
 
 }  // namespace
 
-void add_run(CLI::App& to) {
+void add_run(CLI::App& app) {
   const auto asked = std::make_shared<run_options>();
-  CLI::App* const command = to.add_subcommand("run", "Start a program and observe it and its children until it ends");
+  CLI::App* const command = app.add_subcommand("run", "Start a program and observe it and its children until it ends");
   add_observing(*command, asked->observing);
   add_view(*command, asked->observing);
   command->add_option("--with", asked->adapters, "Load what tells of this interface, without a change to the program")

@@ -44,9 +44,9 @@ void sites(const sites_options& options) {
 
 }  // namespace
 
-void add_sites(CLI::App& to) {
+void add_sites(CLI::App& app) {
   const auto asked = std::make_shared<sites_options>();
-  CLI::App* const command = to.add_subcommand("sites", "Show the probes of files and processes, and their markers");
+  CLI::App* const command = app.add_subcommand("sites", "Show the probes of files and processes, and their markers");
   command->add_option("FILE|PID", asked->subjects, "An ELF file, or the number of a process; `./4711` is a file")
       ->required()
       ->type_name("");

@@ -206,11 +206,11 @@ void top(top_options& options) {
 
 }  // namespace
 
-void add_top(CLI::App& to) {
+void add_top(CLI::App& app) {
   const auto asked = std::make_shared<top_options>();
   asked->observing.options.report = report_choice::none;
   asked->observing.options.context = {false, false, false, false, true};  // there is no column for it
-  CLI::App* const command = to.add_subcommand("top", "Show what running programs spend their time on, as it happens");
+  CLI::App* const command = app.add_subcommand("top", "Show what running programs spend their time on, as it happens");
   add_choice(*command, asked->choice);
   command->add_flag("--all", asked->strangers, "As root, without a process: also those of other users");
   command

@@ -30,20 +30,20 @@ std::vector<double> ratio(const std::vector<double>& over, const std::vector<dou
   return values;
 }
 
-void add(bench::results& to, const compared& compared) {
+void add(bench::results& results, const compared& compared) {
   const bool bare = compared.what.load == measured_with::no_work;
   const std::string prefix = (bare ? "" : "study_") + compared.what.name + "_";
   const std::vector<double> cost = cost_ns(compared.at[only_events]);
-  to[prefix + "ns"] = bench::median(cost);
-  to[prefix + "spread_ns"] = interquartile(cost);
+  results[prefix + "ns"] = bench::median(cost);
+  results[prefix + "spread_ns"] = interquartile(cost);
   for (std::size_t at = 0; !bare && at != rates.size(); ++at) {
     const std::string key = at == only_events ? prefix : prefix + rates[at].name + "_";
     const double total_ns = compared.at[at].user_ns + compared.at[at].system_ns;
-    if (total_ns > 0) to[key + "system_percent"] = 100 * compared.at[at].system_ns / total_ns;
+    if (total_ns > 0) results[key + "system_percent"] = 100 * compared.at[at].system_ns / total_ns;
     if (at == only_events) continue;
     const std::vector<double> slowdown = ratio(compared.at[at].event_ns, compared.at[at].plain_ns);
-    to[key + "slowdown"] = bench::median(slowdown);
-    to[key + "spread_percent"] = 100 * interquartile(slowdown) / bench::median(slowdown);
+    results[key + "slowdown"] = bench::median(slowdown);
+    results[key + "spread_percent"] = 100 * interquartile(slowdown) / bench::median(slowdown);
   }
 }
 
