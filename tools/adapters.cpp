@@ -1,3 +1,4 @@
+// `--with`: finds the adapters' libraries and sets the variables of the environment that load them.
 #include "adapters.hpp"
 
 #include <adaptyst/error.hpp>

@@ -1,3 +1,4 @@
+// `adaptyst attach`: observes processes that run already.
 #include <poll.h>
 #include <signal.h>
 #include <sys/signalfd.h>

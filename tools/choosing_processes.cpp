@@ -1,3 +1,4 @@
+// Finds the processes that were asked for by number, by --name or by --all, also those that begin later.
 #include "choosing_processes.hpp"
 
 #include <dirent.h>

@@ -1,3 +1,4 @@
+// Reads subcommands, options and their values out of CLI11.
 #include "command_tree.hpp"
 
 #include <fmt/format.h>

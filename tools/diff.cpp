@@ -1,3 +1,4 @@
+// `adaptyst diff`: compares profiles, or sets of them, and fails above a limit.
 #include <fmt/format.h>
 
 #include <adaptyst/compare.hpp>

@@ -1,3 +1,4 @@
+// Lays out help for the width of the terminal.
 #include "help_text.hpp"
 
 #include <fmt/format.h>

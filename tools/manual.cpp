@@ -1,3 +1,4 @@
+// Writes manual pages in roff.
 #include "manual.hpp"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// Options of a session as flags of the subcommands, and messages about them in terms of these flags.
 #include "observing.hpp"
 
 #include <fmt/format.h>

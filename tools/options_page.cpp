@@ -1,3 +1,4 @@
+// Writes the table of options, for docs/options.md and for a terminal.
 #include "options_page.hpp"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// Prints results and errors, and sets the exit status.
 #include "output.hpp"
 
 #include <fmt/format.h>

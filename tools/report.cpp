@@ -1,3 +1,4 @@
+// `adaptyst report`: prints profiles, and adds up several.
 #include <unistd.h>
 
 #include <adaptyst/profile.hpp>

@@ -1,3 +1,4 @@
+// Flags that choose which rows of a profile are printed, and in what form.
 #include "report_view.hpp"
 
 #include <fmt/format.h>

@@ -1,3 +1,5 @@
+// `adaptyst run`: starts a command under observation. The command waits at a gate until all is ready, and ends adaptyst
+// with its own status.
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <poll.h>

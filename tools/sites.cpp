@@ -1,3 +1,4 @@
+// `adaptyst sites`: lists the markers and probes of files and processes.
 #include <algorithm>
 #include <cctype>
 #include <charconv>

@@ -1,3 +1,4 @@
+// Draws on a terminal with the sequences of xterm, and restores it at the end.
 #include "terminal.hpp"
 
 #include <sys/ioctl.h>

@@ -1,3 +1,4 @@
+// `adaptyst top`: shows what processes do now, again and again, and reacts to keys.
 #include <fmt/format.h>
 #include <poll.h>
 #include <signal.h>

@@ -1,3 +1,4 @@
+// The completion script for zsh.
 #include <fmt/format.h>
 
 #include "command_tree.hpp"

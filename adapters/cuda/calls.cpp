@@ -1,3 +1,5 @@
+// Turns CUPTI's callbacks on CUDA calls into regions: a call that submits work is noted for its records, a call in
+// which the host waits becomes a wait. The runtime's functions call the driver's, so only the outermost call counts.
 #include "calls.hpp"
 
 #include <adaptyst/adapter/callback_region.hpp>

@@ -1,3 +1,5 @@
+// Opens libcupti.so at run time and looks up the functions that the adapter calls, so that programs run where it is
+// absent.
 #include "cupti_library.hpp"
 
 #include <dlfcn.h>

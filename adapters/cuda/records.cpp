@@ -1,3 +1,5 @@
+// Turns CUPTI's activity records into operations. CUPTI calls back on a thread of its own, perhaps with a lock held:
+// records are copied there, and booked later, when nothing of CUPTI is locked.
 #include "records.hpp"
 
 #include <adaptyst/adapter/demangle.hpp>

@@ -1,3 +1,4 @@
+// Runs every method in turns and in short slices, so that a change of the machine's speed falls on all of them alike.
 #include "comparison.hpp"
 
 #include <sys/resource.h>

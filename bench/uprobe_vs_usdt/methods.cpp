@@ -1,3 +1,5 @@
+// The methods that are compared: markers with either engine, probes on functions, and a BPF program that does nothing,
+// which is the least that any probe costs.
 #include "methods.hpp"
 
 #include <adaptyst/collector.hpp>

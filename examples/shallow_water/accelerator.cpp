@@ -1,3 +1,5 @@
+// A device made of one thread, which does the work of a queue in its order and reports when each operation started and
+// ended.
 #include "accelerator.hpp"
 
 #include <adaptyst/payload.hpp>

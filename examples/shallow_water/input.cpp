@@ -1,3 +1,4 @@
+// Reads the text file that describes a basin. Every complaint names the file and the line.
 #include "input.hpp"
 
 #include <array>

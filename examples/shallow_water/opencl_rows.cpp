@@ -1,3 +1,5 @@
+// Computes a block of rows with OpenCL, in double precision where the device can. The block has the memory layout of a
+// field, so rows are copied without rearranging them.
 #include "opencl_rows.hpp"
 
 #include <adaptyst/offload.hpp>

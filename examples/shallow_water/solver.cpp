@@ -1,3 +1,4 @@
+// The time step: choose its length, update all rows in two stages, exchange the edges. Each part is a region.
 #include "solver.hpp"
 
 #include <adaptyst/metric.hpp>

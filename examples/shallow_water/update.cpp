@@ -1,3 +1,5 @@
+// The numerical scheme, for a block of rows: second order in space, with limited slopes and local Lax-Friedrichs
+// fluxes.
 #include "update.hpp"
 
 #include <cstddef>

@@ -1,3 +1,5 @@
+// Matches a pattern with the symbols of an ELF file. All symbols of the same code become one function, clones follow
+// their function, and each function that cannot be probed says why.
 #include "elf_functions.hpp"
 
 #include <adaptyst/adapter/demangle.hpp>

@@ -1,3 +1,4 @@
+// Reads USDT notes and our own note with libelf. The file may be damaged or made to deceive: every offset is checked.
 #include "elf_probes.hpp"
 
 #include <adaptyst/probe_abi.h>

@@ -1,3 +1,5 @@
+// Reads symbol tables and versions with libelf. The file may be damaged or made to deceive: sizes are bounded, and
+// every offset is checked.
 #include "elf_symbols.hpp"
 
 #include <fmt/format.h>

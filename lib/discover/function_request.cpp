@@ -1,3 +1,4 @@
+// Takes FILE:PATTERN apart, and matches files and names with it.
 #include "function_request.hpp"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// The named sets of functions (mpi, opencl, …): one table, from which requests are made.
 #include "function_sets.hpp"
 
 #include <fmt/format.h>

@@ -1,3 +1,5 @@
+// Follows the loader's rules for finding a library without running the program: configuration files, and the dynamic
+// section of ELF files.
 #include "library_directories.hpp"
 
 #include <gelf.h>

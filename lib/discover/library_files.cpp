@@ -1,3 +1,5 @@
+// Lists the files that a request may mean. Every library of that name counts, not only the first one that the loader
+// would find: the program may take another version.
 #include "library_files.hpp"
 
 #include <sys/stat.h>

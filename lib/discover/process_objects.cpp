@@ -1,3 +1,4 @@
+// Goes through what a process has mapped, reads each file once, and keeps those with markers.
 #include "process_objects.hpp"
 
 #include <fmt/format.h>

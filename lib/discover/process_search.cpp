@@ -1,3 +1,4 @@
+// Remembers processes that had no markers, and looks at them again after growing pauses, so that a search costs little.
 #include "process_search.hpp"
 
 #include <unistd.h>

@@ -1,3 +1,5 @@
+// Tries whether a probe harms the program: calls a function of our own with a pattern in all callee-saved registers and
+// on the stack, and compares afterwards. The same trial measures what a hit costs.
 #include "attach_point.hpp"
 
 #include <adaptyst/detail/process.hpp>

@@ -1,3 +1,5 @@
+// Loads and attaches the BPF programs of the scheduler's events and page faults, and adds up their rows. A table tells
+// which system calls count as waiting for a lock, for files, or for a time.
 #include "context_probes.hpp"
 
 #include <fmt/format.h>

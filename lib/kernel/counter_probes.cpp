@@ -1,3 +1,5 @@
+// Opens the processor's counters on every CPU and attaches the BPF program that books them on regions. Counters that
+// the machine refuses stay absent.
 #include "counter_probes.hpp"
 
 #include <linux/perf_event.h>

@@ -1,3 +1,5 @@
+// Attaches probes to functions without markers. Session links, which run one program at entry and return, are tried
+// first; older kernels get two links each. What cannot be probed is returned with its reason.
 #include "function_probes.hpp"
 
 #include <adaptyst/detail/process.hpp>

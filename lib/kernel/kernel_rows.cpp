@@ -1,3 +1,4 @@
+// Loads the BPF program of regions, tells it whose events count, and reads its maps.
 #include "kernel_rows.hpp"
 
 #include <bpf/bpf.h>

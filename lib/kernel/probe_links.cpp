@@ -1,3 +1,5 @@
+// Attaches to region_end in each ELF file. The trial of the attach point shares its link with the file that holds this
+// library; its result holds for all files.
 #include "probe_links.hpp"
 
 #include <fmt/format.h>

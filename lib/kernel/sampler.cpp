@@ -1,3 +1,5 @@
+// Starts one clock on each processor and reads the stacks that the BPF programs have counted. A thread of its own
+// visits the processors, so the affinity of the program's threads stays as it is.
 #include "sampler.hpp"
 
 #include <fmt/format.h>

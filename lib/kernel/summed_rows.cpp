@@ -1,3 +1,4 @@
+// Reads the kernel's rows: adds the parts that different CPUs have of a path, and puts pieces of histograms together.
 #include "summed_rows.hpp"
 
 #include <algorithm>

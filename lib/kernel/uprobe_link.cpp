@@ -1,3 +1,5 @@
+// Makes uprobe_multi links by the system call itself, since libbpf 1.1 does not know them, and perf events where there
+// are none. A forked child closes its copies of the descriptors, which would keep the parent's probes attached.
 #include "uprobe_link.hpp"
 
 #include <bpf/bpf.h>

@@ -1,3 +1,5 @@
+// Subtracts one reading from the next and divides by the time between them. Readings of running threads are not of one
+// moment, so a sum that seems to shrink counts as unchanged.
 #include "activity.hpp"
 
 #include <adaptyst/detail/histogram.h>

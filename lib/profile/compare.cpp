@@ -1,3 +1,5 @@
+// Matches the regions of two profiles, or of two sets of them, and decides which differences are more than chance: a
+// rank test of single events for one run a side, a permutation test for several.
 #include <adaptyst/compare.hpp>
 #include <algorithm>
 #include <cmath>

@@ -1,3 +1,4 @@
+// Gives rows what the kernel knows of their paths: self first, then added up along the call tree.
 #include "context.hpp"
 
 #include <algorithm>

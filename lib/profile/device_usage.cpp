@@ -1,3 +1,4 @@
+// Derived figures of devices: utilisation, concurrency, overlap, and the efficiencies of POP and TALP.
 #include <adaptyst/profile.hpp>
 #include <algorithm>
 

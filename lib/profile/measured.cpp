@@ -1,3 +1,4 @@
+// Adds rows of several recorders, and computes what observing them has cost.
 #include "measured.hpp"
 
 #include <adaptyst/detail/thinning.hpp>

@@ -1,3 +1,5 @@
+// Merges profiles. How a member is merged stands in fields.hpp; here is what needs more than a sum. The order of
+// merging must leave no trace.
 #include <adaptyst/profile.hpp>
 #include <algorithm>
 #include <cmath>

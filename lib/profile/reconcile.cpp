@@ -1,3 +1,6 @@
+// With the ebpf engine, a path has a row in the kernel and one in the recorders. Times come from the kernel; payloads,
+// metrics and thread counts come from the recorders; what ended and the kernel neither counted nor lost is
+// not_delivered.
 #include "reconcile.hpp"
 
 #include <algorithm>

@@ -1,3 +1,5 @@
+// Makes the list of regions from rows and keeps it between readings, so that only changed paths are made again. Call
+// paths are spelled out here, and equal rows joined.
 #include "region_list.hpp"
 
 #include <algorithm>

@@ -1,3 +1,5 @@
+// The statistics of comparing sets of runs: Welch's t, permutation of runs between the sides, and corrections for
+// testing many regions at once. Sources are cited where they are used.
 #include "set_test.hpp"
 
 #include <algorithm>

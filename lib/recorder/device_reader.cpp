@@ -1,3 +1,4 @@
+// Reads the list of devices and what each has done, and makes usage of it.
 #include "device_reader.hpp"
 
 #include <sched.h>

@@ -1,3 +1,5 @@
+// Makes, maps and removes the file that holds a store. It refuses remote file systems, where a page that is written
+// late may fail and kill the program.
 #include "kept_file.hpp"
 
 #include <adaptyst/region.hpp>

@@ -1,3 +1,5 @@
+// Copies a ledger of device operations that other threads go on writing, and sweeps the copy in the order of start
+// times. Nothing that is read is trusted: numbers and links are checked first.
 #include "ledger_reader.hpp"
 
 #include <algorithm>

@@ -1,3 +1,5 @@
+// Walks the frames of all recorders and counts the regions that are open. The number of rows that it looks at is
+// bounded.
 #include "open_regions.hpp"
 
 #include <adaptyst/detail/recorder_layout.hpp>

@@ -1,3 +1,5 @@
+// Reads and writes /proc/PID/mem. Writing is allowed only where the process could write itself, since the descriptor
+// would allow more.
 #include "other_memory.hpp"
 
 #include <fcntl.h>

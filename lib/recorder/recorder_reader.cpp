@@ -1,3 +1,6 @@
+// Reads all recorders of a process again and again. It keeps rows from one pass to the next and reports which paths
+// have changed; a row that was written meanwhile is read once more. All memory is bounded, since the process may be
+// damaged.
 #include "recorder_reader.hpp"
 
 #include <time.h>

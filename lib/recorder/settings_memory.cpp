@@ -1,3 +1,5 @@
+// A memory file that holds an observer's settings. The observed program maps it; everything else of that program is
+// read by other_memory or held_memory.
 #include "settings_memory.hpp"
 
 #include <fcntl.h>

@@ -1,3 +1,4 @@
+// Counts events by marker, for the overhead budget, and writes the step of a marker back.
 #include "site_counts.hpp"
 
 #include <adaptyst/detail/recorder.hpp>

@@ -1,3 +1,5 @@
+// Empties the rings of a timeline, one for each thread, which goes on writing. What a full ring could not take is
+// counted as lost.
 #include "trace_reader.hpp"
 
 #include <algorithm>

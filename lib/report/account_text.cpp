@@ -1,3 +1,5 @@
+// The lines below the tables: account, cost, timer floor, budget, samples, and the last regions of a program that was
+// killed.
 #include "account_text.hpp"
 
 #include <fmt/format.h>

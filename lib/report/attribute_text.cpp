@@ -1,3 +1,4 @@
+// Chooses the unit of an attribute by the ending of its name, and lays its figures out in lines.
 #include "attribute_text.hpp"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// Lays out the table of devices, lines on their operations, and efficiencies.
 #include "device_table.hpp"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// Turns findings into sentences: one sentence for each kind, one piece of advice for each next step.
 #include "finding_list.hpp"
 
 #include <fmt/format.h>

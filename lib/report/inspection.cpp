@@ -1,3 +1,4 @@
+// Lays out what `adaptyst sites` prints, as tables and as JSON.
 #include "inspection.hpp"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// Parses JSON strictly and reports errors by their place: a byte offset from the parser, a JSON pointer afterwards.
 #include "json_value.hpp"
 
 #include <fmt/format.h>

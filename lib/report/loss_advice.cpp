@@ -1,3 +1,4 @@
+// One piece of advice for each reason of loss, with the call path that it concerns where one can be named.
 #include "loss_advice.hpp"
 
 #include <fmt/format.h>

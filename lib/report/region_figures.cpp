@@ -1,3 +1,4 @@
+// Formats the figures of a region. Estimates are marked with "~", and quantities that are absent with "—".
 #include "region_figures.hpp"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// Lays out the table of regions in the width at hand: columns as wide as their figures, names cut in their middle.
 #include "region_table.hpp"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// Builds a tree from the list of regions, sorts siblings, and chooses which nodes are shown.
 #include "region_tree.hpp"
 
 #include <fmt/format.h>

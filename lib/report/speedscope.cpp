@@ -1,3 +1,4 @@
+// Writes sampled stacks as a speedscope file: one profile for each thread state, all with one list of frames.
 #include "stacks.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Tables of enumerations and their words, in both directions.
 #include "words.hpp"
 
 #include <charconv>

@@ -1,3 +1,4 @@
+// Makes a profile from the rows of a source and from the targets: regions, devices, processes, account.
 #include "assembly.hpp"
 
 #include <fmt/format.h>

@@ -1,3 +1,5 @@
+// Keeps the budget of one process: measures once what an event costs, reads counts of markers, asks overhead_budget for
+// steps, and writes them into the process.
 #include "budget_keeper.hpp"
 
 #include <adaptyst/region.hpp>

@@ -1,3 +1,5 @@
+// The observer's end of the socket: accepts announcements from descendants of its own, answers each, and takes the
+// descriptor of a store that may come along.
 #include "channel.hpp"
 
 #include <fmt/format.h>

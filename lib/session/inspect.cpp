@@ -1,3 +1,4 @@
+// Looks at ELF files and at running processes without changing them, for `adaptyst sites`.
 #include "inspect.hpp"
 
 #include <fmt/format.h>

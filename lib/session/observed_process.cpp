@@ -1,3 +1,5 @@
+// One observed process, from the first look to its last reading. It may be alive, forked, replaced by exec() or dead,
+// and its memory may be refused: each case is handled here, and told once.
 #include "observed_process.hpp"
 
 #include <fmt/format.h>

@@ -1,3 +1,5 @@
+// A session on other processes: it accepts announcements, finds processes, and looks at them when poll() is called. It
+// has no threads.
 #include "observer.hpp"
 
 #include <fmt/format.h>

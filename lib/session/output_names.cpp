@@ -1,3 +1,4 @@
+// Gives each output file its name. Names that several processes would share get the rank or the process id.
 #include "output_names.hpp"
 
 #include <fmt/format.h>

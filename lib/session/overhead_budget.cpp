@@ -1,3 +1,5 @@
+// Distributes a share of CPU time among markers: finds how much each may cost at most so that the sum fits, and then,
+// from the outermost marker inwards, the step of each.
 #include "overhead_budget.hpp"
 
 #include <adaptyst/detail/thinning.hpp>

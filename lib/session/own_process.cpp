@@ -1,3 +1,5 @@
+// This process as a target: the control blocks of all its ELF objects, the state that they share, and who else observes
+// it.
 #include "own_process.hpp"
 
 #include <adaptyst/region.hpp>

@@ -1,3 +1,4 @@
+// Turns counted stacks into named frames. Frames of the clock's own interrupt and of the scheduler are cut off first.
 #include "sampling.hpp"
 
 #include <algorithm>

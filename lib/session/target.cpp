@@ -1,3 +1,4 @@
+// What collectors and observers do with a process in the same way: times, devices, open regions, timeline, budget.
 #include "target.hpp"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// Context, counters and samples by BPF: starts those that were asked for, and goes on without those that are refused.
 #include "../kernel/context_probes.hpp"
 #include "../kernel/counter_probes.hpp"
 #include "beside_the_rest.hpp"

@@ -1,3 +1,4 @@
+// The table of all options. Each row has a function that sets the option from a text, and one that formats it.
 #include "option_table.hpp"
 
 #include <fmt/format.h>

@@ -1,3 +1,5 @@
+// Splits a text into options and sets each by the table. A text may hold commas inside of values, so splitting follows
+// the names of options.
 #include "options.hpp"
 
 #include <fmt/format.h>

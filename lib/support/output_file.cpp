@@ -1,3 +1,5 @@
+// Writes a result file so that a reader sees the old content or the new, never a part. Pipes and devices cannot be
+// replaced and are written in place.
 #include "output_file.hpp"
 
 #include <fcntl.h>

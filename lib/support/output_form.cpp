@@ -1,3 +1,4 @@
+// The table of output forms, the syntax [FORM:]FILE, and the placeholders in file names.
 #include "output_form.hpp"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// Parses /proc/PID/maps, and finds a name by which a mapped file can be opened from here.
 #include "process_maps.hpp"
 
 #include <adaptyst/detail/text.hpp>

@@ -1,3 +1,4 @@
+// Parses /proc/PID/stat and cmdline. A process is known by its number and its start time, since numbers are used again.
 #include "process_stat.hpp"
 
 #include <fmt/format.h>

@@ -1,3 +1,5 @@
+// Takes memory from the heap in small blocks and gives it back, so that large blocks that are needed later fit into the
+// heap and are not mapped.
 #include "room_in_heap.hpp"
 
 #include <unistd.h>

@@ -1,3 +1,4 @@
+// Formats numbers, durations and names for lines of a report: in a given width, and without control characters.
 #include "text.hpp"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// Replaces addresses in the names of constructs by function, file and line, each looked up once.
 #include "construct_names.hpp"
 
 #include <fmt/format.h>

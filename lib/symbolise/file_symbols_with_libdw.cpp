@@ -1,3 +1,5 @@
+// Finds functions, files and lines with elfutils. Compilers cut parts out of functions under names of their own: these
+// are traced back to the function in which they were written.
 #include <adaptyst/adapter/demangle.hpp>
 #include <dwarf.h>
 #include <elfutils/libdwfl.h>

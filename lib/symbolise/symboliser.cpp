@@ -1,3 +1,4 @@
+// Names addresses of a process also after it has ended, from the mappings that were noted while it ran.
 #include "symboliser.hpp"
 
 #include <fmt/format.h>

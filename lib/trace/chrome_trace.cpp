@@ -1,3 +1,5 @@
+// Writes events as a Chrome trace, page by page, so that the file of a killed program can still be read. Operations of
+// a device that overlap get tracks of their own.
 #include "chrome_trace.hpp"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// Regions that one call of a library begins and another ends, mixed with scopes, jumps and threads.
 #include <adaptyst/adapter/callback_region.hpp>
 #include <adaptyst/metric.hpp>
 #include <array>

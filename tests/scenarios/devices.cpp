@@ -1,3 +1,4 @@
+// What is told of devices: offloads, operations, waits and clocks, and what becomes of them in the profile.
 #include <adaptyst/adapter/device_clock.hpp>
 #include <adaptyst/detail/clock.hpp>
 #include <adaptyst/offload.hpp>

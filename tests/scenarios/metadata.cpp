@@ -1,3 +1,4 @@
+// Names and values that a program tells of its run, also across fork() and beyond the room for them.
 #include <adaptyst/metadata.hpp>
 #include <adaptyst/region.hpp>
 #include <sys/resource.h>

@@ -1,3 +1,4 @@
+// Names, payloads, labels and metrics of markers, and more call paths than there is room for.
 #include <adaptyst/metric.hpp>
 #include <adaptyst/payload.hpp>
 #include <string>

@@ -1,3 +1,4 @@
+// Regions inside of regions: the tree that they make, its depth, and every way out of a scope.
 #include <adaptyst/region.hpp>
 #include <map>
 #include <random>

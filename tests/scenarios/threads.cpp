@@ -1,3 +1,4 @@
+// Many threads: counts, recorders that are handed on, handles that end elsewhere, and profiles taken meanwhile.
 #include <adaptyst/adapter/callback_region.hpp>
 #include <adaptyst/detail/recorder.hpp>
 #include <adaptyst/metric.hpp>

@@ -1,3 +1,4 @@
+// Conversion of a device's clock to that of the host, with offset, drift and jumps.
 #include <adaptyst/adapter/device_clock.hpp>
 
 #include <cmath>

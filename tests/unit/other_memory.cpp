@@ -1,3 +1,4 @@
+// Memory of another process: what may be read and written, and what an exec() changes.
 #include "recorder/other_memory.hpp"
 
 #include <signal.h>

@@ -1,3 +1,5 @@
+// Finds markers that cost more than they tell: regions that last no longer than a timestamp, regions whose observation
+// takes a large share of their time, and budgets that were missed.
 #include <algorithm>
 
 #include "detectors.hpp"

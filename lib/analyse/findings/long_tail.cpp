@@ -1,3 +1,5 @@
+// Finds regions of which a few events take most of the time. Waits that the kernel has seen are left to the findings of
+// waits, and an outer region is left out where one inside it has the same tail.
 #include <adaptyst/detail/histogram.h>
 
 #include <algorithm>

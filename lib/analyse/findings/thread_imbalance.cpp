@@ -1,3 +1,5 @@
+// Finds threads that wait for the slowest one: from the times of a region's threads, and from what OpenMP reports of
+// its teams.
 #include <cmath>
 
 #include "detectors.hpp"

@@ -1,3 +1,4 @@
+// The Kokkos adapter, called as Kokkos calls it; a stand-in for Kokkos makes the calls.
 #include <adaptyst/region.hpp>
 #include <algorithm>
 #include <chrono>
