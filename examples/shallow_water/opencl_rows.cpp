@@ -163,9 +163,9 @@ class opencl_rows : public row_device {
   }
 
   template <class... Values>
-  void set_arguments(const kernel& kernel, const Values&... values) {
+  void set_arguments(const kernel& compiled, const Values&... values) {
     cl_uint at = 0;
-    (require(clSetKernelArg(kernel.get(), at++, sizeof values, &values), "clSetKernelArg"), ...);
+    (require(clSetKernelArg(compiled.get(), at++, sizeof values, &values), "clSetKernelArg"), ...);
   }
 
   void run(const char* what, const kernel& one, std::size_t columns, row_range rows, const adaptyst::work& amount) {
