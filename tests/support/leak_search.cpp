@@ -9,6 +9,4 @@ const pid_t program = getpid();
 }  // namespace
 
 extern "C" int __lsan_is_turned_off();
-extern "C" int __lsan_is_turned_off() {
-  return getpid() != program;
-}
+extern "C" int __lsan_is_turned_off() { return getpid() != program; }
