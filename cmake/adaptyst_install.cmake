@@ -67,6 +67,11 @@ cmake_path(ABSOLUTE_PATH CMAKE_INSTALL_LIBDIR BASE_DIRECTORY "\${prefix}" OUTPUT
 configure_file(${PROJECT_SOURCE_DIR}/cmake/adaptyst.pc.in ${PROJECT_BINARY_DIR}/adaptyst.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/adaptyst.pc DESTINATION ${pkgconfig_dir} COMPONENT headers)
 
+if(TARGET adaptyst_markers)
+  configure_file(${PROJECT_SOURCE_DIR}/cmake/adaptyst-markers.pc.in ${PROJECT_BINARY_DIR}/adaptyst-markers.pc @ONLY)
+  install(FILES ${PROJECT_BINARY_DIR}/adaptyst-markers.pc DESTINATION ${pkgconfig_dir} COMPONENT library)
+endif()
+
 if(ADAPTYST_BUILD_COLLECTOR)
   # A shared library brings its own; who links a static one needs them too, with or without pkg-config's --static.
   set(pc_needs "fmt, libelf")

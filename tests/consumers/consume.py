@@ -399,6 +399,15 @@ def pkg_config_headers():
     check_markers(build / "program")
 
 
+def pkg_config_markers():
+    build = fresh(arguments.work / "outside" / "pkg_config_markers")
+    given = shlex.split(run("pkg-config", "--cflags", "--libs", "adaptyst-markers",
+                            environment={"PKG_CONFIG_PATH": str(prefix("static") / "lib" / "pkgconfig")}))
+    require("-DADAPTYST_LINK_MARKERS" in given and "-ladaptyst_markers" in given, f"the markers are not linked: {given}")
+    run(arguments.cxx, "-std=c++17", here / "headers_only" / "main.cpp", *given, "-o", build / "program")
+    check_markers(build / "program")
+
+
 def add_subdirectory():
     # A guest brings no tests, examples or installation into the host's build.
     program, _ = build_with_cmake("add_subdirectory", None, *pfr(), *as_built())
