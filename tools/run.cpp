@@ -85,7 +85,8 @@ int why_not_started(const int (&refusal)[2]) {
   _exit(128 + WTERMSIG(status));
 }
 
-void run(const run_options& options) {
+// The status of the command, when all about it has been told.
+int run(const run_options& options) {
   environment gained = environment_of_adapters(options.adapters, options.command);
   observer watching(options.observing.asked());
   gained.emplace_back("ADAPTYST_OBSERVER", watching.socket());
@@ -140,14 +141,14 @@ void run(const run_options& options) {
   }
   if (const int number = why_not_started(refusal); number != 0) {  // there is nothing to report
     complain(fmt::format("cannot start {}: {}", options.command[0], std::strerror(number)));
-    end_as(status);
+    return status;
   }
   try {
     watching.stop();
   } catch (const std::exception& failed) {  // how the command ended is more important than our report
     complain(failed.what());
   }
-  end_as(status);
+  return status;
 }
 
 }  // namespace
@@ -185,7 +186,7 @@ void add_run(CLI::App& app) {
       "127 it was not found, 126 it could not be started; 2 wrong usage, or an output that cannot be written, and then "
       "the\n"
       "program was not started. A report that fails later is told, and does not change the status.");
-  command->callback([asked] { run(*asked); });
+  command->callback([asked] { end_as(run(*asked)); });
 }
 
 }  // namespace adaptyst::tools

@@ -64,12 +64,12 @@ class no_sigpipe {
 
 }  // namespace
 
-output_file::output_file(std::string name, appears when) : name_(std::move(name)) {
+output_file::output_file(std::string name, appears when) : name_(std::move(name)), when_(when) {
   if (const int ours = own_descriptor(name_); ours >= 0) {
     descriptor_ = fcntl(ours, F_DUPFD_CLOEXEC, 3);
     if (descriptor_ < 0) fail(errno);
   } else if (is_replaced(name_)) {
-    open_beside(when == appears::at_once);
+    open_beside();
   } else {
     open_in_place();
   }
@@ -81,20 +81,22 @@ output_file::~output_file() {
 }
 
 // By a name of its own.
-void output_file::open_beside(bool rename_now) {
+void output_file::open_beside() {
   constexpr int max_attempts = 100;
   for (int attempt = 0; attempt != max_attempts && descriptor_ < 0; ++attempt) {
     partial_ = fmt::format("{}.{}.{}.partial", name_, getpid(), attempt);
     descriptor_ = open(partial_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);  // less the umask
     if (descriptor_ < 0 && errno != EEXIST) break;
   }
-  if (descriptor_ < 0) {
-    partial_.clear();  // it is not ours
-    fail(errno);
-  } else if (rename_now) {
-    if (std::rename(partial_.c_str(), name_.c_str()) != 0) return fail(errno);
-    partial_.clear();
-  }
+  if (descriptor_ >= 0) return;
+  partial_.clear();  // it is not ours
+  fail(errno);
+}
+
+void output_file::appear() noexcept {
+  if (partial_.empty()) return;
+  if (std::rename(partial_.c_str(), name_.c_str()) != 0) return fail(errno);
+  partial_.clear();
 }
 
 // A device such as /dev/full cannot be replaced, only written to. It is checked again after opening, so replacing it
@@ -124,6 +126,7 @@ bool output_file::wait_for_reader() noexcept {
 }
 
 std::size_t output_file::write(std::string_view text) noexcept {
+  if (when_ == appears::with_text && !text.empty()) appear();
   std::size_t done = 0;
   const no_sigpipe unharmed;
   while (descriptor_ >= 0 && done != text.size()) {
@@ -140,9 +143,7 @@ std::size_t output_file::write(std::string_view text) noexcept {
 void output_file::finish() noexcept {
   if (descriptor_ < 0) return;
   if (close(std::exchange(descriptor_, -1)) != 0) return fail(errno);
-  if (partial_.empty()) return;
-  if (std::rename(partial_.c_str(), name_.c_str()) != 0) return fail(errno);
-  partial_.clear();
+  appear();
 }
 
 bool is_replaced(const std::string& name) {

@@ -13,8 +13,8 @@ namespace adaptyst::lib {
 class output_file {
  public:
   enum class appears {
-    whole,    // in one step, when it is finished; else never: no reader and no full disk sees half a file
-    at_once,  // so that what a killed program leaves can be read
+    whole,      // in one step, when it is finished; else never: no reader and no full disk sees half a file
+    with_text,  // when the first is written, so that what a killed program leaves can be read
   };
   output_file(std::string name, appears when);
   ~output_file();
@@ -29,12 +29,14 @@ class output_file {
   void finish() noexcept;
 
  private:
-  void open_beside(bool rename_now);
+  void open_beside();
+  void appear() noexcept;
   void open_in_place();
   void fail(int number) noexcept;
   bool wait_for_reader() noexcept;
 
   std::string name_, partial_;  // the latter where the file is, as long as it has not appeared
+  appears when_;
   int descriptor_ = -1;
   int failure_ = 0;
 };

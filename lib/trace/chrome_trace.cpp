@@ -33,7 +33,7 @@ chrome_trace::chrome_trace(std::string file, std::uint64_t origin_ns, kind_words
       origin_ns_(origin_ns),
       words_(words),
       spelled_(std::move(spelled)),
-      file_(name_, output_file::appears::at_once) {
+      file_(name_, output_file::appears::with_text) {
   if (file_.failure() != 0)
     throw error(fmt::format("cannot write the timeline to {}", name_), name_, file_.failure(),
                 "name another file with output=");
@@ -71,6 +71,7 @@ void chrome_trace::tell_failure() {
 }
 
 void chrome_trace::flush() {
+  if (is_empty_) return;  // an older file stays as long as there is nothing to replace it
   end_event();
   write_out();
   tell_failure();

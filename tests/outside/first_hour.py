@@ -92,6 +92,10 @@ def case_not_there():
         failures.equal(done.stderr.count("\n"), 1, f"{program}: its error alone")
         failures.check(done.stderr.startswith(f"adaptyst: cannot start {program}: "), f"{program}: which names it", done.stderr)
         failures.check(not (work / "none.json").exists(), f"{program}: no profile")
+        (work / "old.trace.json").write_text("[]")
+        run("--timeline", "old.trace.json", "--", program)
+        failures.equal((work / "old.trace.json").read_text(), "[]", f"{program}: the timeline of an earlier run stays")
+        failures.equal(list(work.glob("*.partial")), [], f"{program}: nothing is left behind")
     # That it has the same status does not make it one that was not started.
     done = run("--output", "none.json", "--", "sh", "-c", "exit 127")
     failures.check(done.returncode == 127 and (work / "none.json").exists(), "a program that ends so", done.stderr)

@@ -183,7 +183,7 @@ TEST_CASE("a pipe: without a reader it is told, one that leaves does no harm, an
   char read_back[32] = {};
   CHECK(read(reader, read_back, sizeof read_back) == 9);
   {
-    adaptyst::lib::output_file to(pipe, adaptyst::lib::output_file::appears::at_once);
+    adaptyst::lib::output_file to(pipe, adaptyst::lib::output_file::appears::with_text);
     REQUIRE(to.failure() == 0);
     close(reader);
     CHECK(to.write("nobody reads this") == 0);
@@ -203,13 +203,17 @@ TEST_CASE("/dev/stdout and /dev/fd/N are descriptors of ours, whatever they lead
   CHECK(failure("/dev/fd/9999") == EBADF);
 }
 
-TEST_CASE("what is to appear at once is there before it is whole, and what is not finished goes") {
+TEST_CASE("what is to appear with its first text replaces nothing before, and what is not finished goes") {
   using adaptyst::lib::output_file;
   const directory in;
   put(in / "victim", "precious");
   REQUIRE(symlink((in / "victim").c_str(), (in / "a").c_str()) == 0);
   {
-    output_file to(in / "a", output_file::appears::at_once);
+    const output_file unwritten(in / "victim", output_file::appears::with_text);
+    CHECK(content(in / "victim") == "precious");
+  }
+  {
+    output_file to(in / "a", output_file::appears::with_text);
     CHECK(to.write("half of") == 7);
     CHECK(content(in / "a") == "half of");
   }
