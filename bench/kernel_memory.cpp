@@ -55,7 +55,7 @@ void use_paths_everywhere(std::size_t processors) {
 std::size_t rounded(std::size_t bytes) { return (bytes + 7) / 8 * 8; }
 
 // What kmalloc() takes for it.
-std::size_t find_slab(std::size_t bytes) {
+std::size_t slab_bytes(std::size_t bytes) {
   if (bytes > 64 && bytes <= 96) return 96;
   if (bytes > 128 && bytes <= 192) return 192;
   std::size_t slab = 8;
@@ -97,20 +97,20 @@ std::size_t memory_told(const char* descriptor) {
 
 // Of a map in a machine of 256 processors. The kernel tells the sum of a map's table and elements, but for what its
 // allocators round up and keep at hand.
-std::size_t memory_there(int map, const bpf_map_info& bpf_map_info, std::size_t reported, std::size_t processors) {
-  const std::size_t value = rounded(bpf_map_info.value_size);
-  if (bpf_map_info.type == BPF_MAP_TYPE_PERCPU_ARRAY || bpf_map_info.type == BPF_MAP_TYPE_PERCPU_HASH)
-    return reported + value * bpf_map_info.max_entries * (machine - processors);
-  if (bpf_map_info.type != BPF_MAP_TYPE_HASH || (bpf_map_info.map_flags & BPF_F_NO_PREALLOC) == 0) return reported;
+std::size_t memory_there(int map, const bpf_map_info& info, std::size_t reported, std::size_t processors) {
+  const std::size_t value = rounded(info.value_size);
+  if (info.type == BPF_MAP_TYPE_PERCPU_ARRAY || info.type == BPF_MAP_TYPE_PERCPU_HASH)
+    return reported + value * info.max_entries * (machine - processors);
+  if (info.type != BPF_MAP_TYPE_HASH || (info.map_flags & BPF_F_NO_PREALLOC) == 0) return reported;
   constexpr std::size_t head = 48 + 8;  // of an element, and the allocator's own
-  const std::size_t element = head + rounded(bpf_map_info.key_size) + value;
-  const std::size_t here = count_entries(map, bpf_map_info.key_size);
-  const bool is_per_processor = std::strcmp(bpf_map_info.name, "rows") == 0;
+  const std::size_t element = head + rounded(info.key_size) + value;
+  const std::size_t here = count_entries(map, info.key_size);
+  const bool is_per_processor = std::strcmp(info.name, "rows") == 0;
   const std::size_t there = is_per_processor ? here * machine / processors : here;
   const std::size_t takers = std::min(there, machine);
   std::size_t elements = there + (machine - takers) * kept_at_hand(element, 0);
   if (takers != 0) elements += takers * kept_at_hand(element, there / takers);
-  return reported - here * element + elements * find_slab(element);
+  return reported - here * element + elements * slab_bytes(element);
 }
 
 }  // namespace

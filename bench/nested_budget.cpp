@@ -68,9 +68,9 @@ double measure_ns(void (*program)(unsigned), std::uint64_t times, unsigned turns
 
 struct observed {
   std::vector<double> slowdown;             // percent, a round each
-  std::vector<double> outer, middle, leaf;  // total over that of the program that nobody looks at
+  std::vector<double> outer, middle, leaf;  // total over that of the program while nothing listens
   std::vector<double> child_over_parent;    // the greater of both
-  std::vector<double> floor_ns;             // what each sample was shortened by
+  std::vector<double> floor_ns;             // what each timed event was shortened by
 };
 
 double find_total(const adaptyst::profile& in, const char* name) {
@@ -111,9 +111,9 @@ observed observe(void (*program)(unsigned), std::uint64_t times, unsigned turns,
 void nested_budget(results& results) {
   constexpr double wanted_ns = 50;
   unsigned turns = 1;
-  const auto leaf_ns = [](unsigned total) {
-    double least = measure_ns(leaf, 100'000, total);
-    for (int at = 0; at != 15; ++at) least = std::min(least, measure_ns(leaf, 100'000, total));
+  const auto leaf_ns = [](unsigned length) {
+    double least = measure_ns(leaf, 100'000, length);
+    for (int at = 0; at != 15; ++at) least = std::min(least, measure_ns(leaf, 100'000, length));
     return least;
   };
   while (turns != 1000 && leaf_ns(turns) < wanted_ns) ++turns;

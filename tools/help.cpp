@@ -26,13 +26,13 @@ std::string format_rows(const CLI::App& app) {
   return rows;
 }
 
-std::string list_paragraphs(const notes& said) {
+std::string format_paragraphs(const notes& said) {
   std::string text;
   for (const std::string& paragraph : said.paragraphs) text += fmt::format("\n{}\n", paragraph);
   return text;
 }
 
-std::string find_examples(const notes& said) {
+std::string format_examples(const notes& said) {
   std::string text;
   for (const std::string& example : said.examples) text += fmt::format("$ {}\n", example);
   return text.empty() ? text : fmt::format("\n```console\n{}```\n", text);
@@ -42,7 +42,8 @@ std::string format_section(const CLI::App& command, const std::string& program) 
   const std::string name = program + " " + command.get_name();
   const notes said = find_notes(command);
   return fmt::format("\n## {}\n\n{}.\n\n`{}`\n{}\n{}{}", name, command.get_description(),
-                     format_synopsis(command, name), find_examples(said), format_rows(command), list_paragraphs(said));
+                     format_synopsis(command, name), format_examples(said), format_rows(command),
+                     format_paragraphs(said));
 }
 
 std::string format_markdown(const CLI::App& program) {
@@ -50,7 +51,7 @@ std::string format_markdown(const CLI::App& program) {
   const notes said = find_notes(program);
   std::string page =
       fmt::format("# The command `{0}`\n\n{1}. This page is what `{0} help --markdown` prints.\n{2}{3}\n{4}", name,
-                  program.get_description(), find_examples(said), list_paragraphs(said), format_rows(program));
+                  program.get_description(), format_examples(said), format_paragraphs(said), format_rows(program));
   for (const CLI::App* command : list_subcommands(program)) page += format_section(*command, name);
   return page;
 }

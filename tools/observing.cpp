@@ -17,7 +17,7 @@ namespace adaptyst::tools {
 namespace {
 
 // "trace_events" → "--trace-events"
-std::string find_flag(const lib::option_entry& entry) {
+std::string format_flag(const lib::option_entry& entry) {
   std::string flag = "--" + std::string(entry.name);
   std::replace(flag.begin(), flag.end(), '_', '-');
   return flag;
@@ -63,7 +63,7 @@ void add_one(CLI::App& app, observing_options& options, const lib::option_entry&
   const bool is_flag = !entry.words.empty() && entry.words.front() == "no";
   if (is_flag) {
     app.add_flag_callback(
-        find_flag(entry),
+        format_flag(entry),
         [&options, &entry] {
           std::vector<error> none;
           entry.set(options.options, "yes", none);
@@ -78,12 +78,12 @@ void add_one(CLI::App& app, observing_options& options, const lib::option_entry&
                                        entry.has_commas ? std::vector<std::string_view>{} : words);
   CLI::Option* made = nullptr;
   if (entry.is_list) {
-    made = app.add_option(find_flag(entry), options.lists[std::string(entry.name)],
+    made = app.add_option(format_flag(entry), options.lists[std::string(entry.name)],
                           meaning + "; may be given several times");
     made->allow_extra_args(false);  // a process number may stand behind it
   } else {
     made = app.add_option_function<std::string>(
-        find_flag(entry),
+        format_flag(entry),
         [&options, &entry](const std::string& value) {
           std::vector<error> none;
           entry.set(options.options, value, none);
@@ -181,18 +181,18 @@ error in_flags(const error& what) {
     // Not that of $ADAPTYST: ADAPTYST=engine=inline.
     if (at == std::string::npos || (at != 0 && hint[at - 1] != ' ')) continue;
     const std::size_t value = at + name.size();
-    if (is_flag && hint.compare(value, 3, "yes") == 0) hint.replace(at, name.size() + 3, find_flag(one));
-    else hint.replace(at, name.size(), find_flag(one) + " ");
+    if (is_flag && hint.compare(value, 3, "yes") == 0) hint.replace(at, name.size() + 3, format_flag(one));
+    else hint.replace(at, name.size(), format_flag(one) + " ");
   }
   return {what.summary(), what.subject(), 0, hint};
 }
 
-void probe_functions(observer& with, std::int64_t process, const listener& by) {
+void probe_functions(observer& with, std::int64_t process, const listener& report) {
   const std::vector<error> refused = with.probe_functions(process);
   constexpr std::size_t most = 10;
   for (std::size_t at = 0; at != std::min(refused.size(), most); ++at)
-    by(in_flags({"not probed: " + refused[at].summary(), refused[at].subject(), 0, refused[at].hint()}));
-  if (refused.size() > most) by({fmt::format("not probed: {} others", refused.size() - most), 0, ""});
+    report(in_flags({"not probed: " + refused[at].summary(), refused[at].subject(), 0, refused[at].hint()}));
+  if (refused.size() > most) report({fmt::format("not probed: {} others", refused.size() - most), 0, ""});
 }
 
 void allow_many_files() {

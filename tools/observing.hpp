@@ -49,7 +49,7 @@ void tell(const error& what);
 error in_flags(const error& what);
 
 // Attaches to the functions that were asked for, and tells of those that cannot be.
-void probe_functions(observer& with, std::int64_t process, const listener& by);
+void probe_functions(observer& with, std::int64_t process, const listener& report);
 
 // An observed process takes two descriptors. Not before a program has been started, which is to have the limit of ours.
 void allow_many_files();

@@ -38,8 +38,8 @@ using clock = std::chrono::steady_clock;
 double cpu_time_ns() {
   rusage used{};
   getrusage(RUSAGE_SELF, &used);
-  const auto ns = [](const timeval& timeval) {
-    return static_cast<double>(timeval.tv_sec) * 1e9 + static_cast<double>(timeval.tv_usec) * 1e3;
+  const auto ns = [](const timeval& time) {
+    return static_cast<double>(time.tv_sec) * 1e9 + static_cast<double>(time.tv_usec) * 1e3;
   };
   return ns(used.ru_utime) + ns(used.ru_stime);
 }

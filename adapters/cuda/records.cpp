@@ -37,7 +37,7 @@ operation_kind kind_of_copy(cupti::copy direction) noexcept {
 
 // Numbers of streams are unique in their context.
 template <class Record>
-std::uint64_t find_queue(const Record& activity) noexcept {
+std::uint64_t queue_number(const Record& activity) noexcept {
   return (std::uint64_t{activity.context} << 32) | activity.stream;
 }
 
@@ -82,7 +82,7 @@ void records::complete(std::uint8_t* buffer, std::size_t valid_bytes) noexcept {
 
 void records::read(const void* record, std::vector<finished>& into) {
   const auto copy = [&](const cupti::memcpy_record& activity, std::uint32_t correlation) {
-    into.push_back({activity.start, activity.end, activity.bytes, find_queue(activity), activity.device, correlation,
+    into.push_back({activity.start, activity.end, activity.bytes, queue_number(activity), activity.device, correlation,
                     kind_of_copy(activity.direction), &name_of_copy(activity.direction)});
   };
   int kind;
@@ -90,7 +90,7 @@ void records::read(const void* record, std::vector<finished>& into) {
   switch (static_cast<cupti::activity>(kind)) {
     case cupti::activity::concurrent_kernel: {
       const auto& one = *static_cast<const cupti::kernel_record*>(record);
-      into.push_back({one.start, one.end, 0, find_queue(one), one.device, one.correlation, operation_kind::kernel,
+      into.push_back({one.start, one.end, 0, queue_number(one), one.device, one.correlation, operation_kind::kernel,
                       &name_of_kernel(one.name)});
       return;
     }
@@ -105,7 +105,7 @@ void records::read(const void* record, std::vector<finished>& into) {
       static const std::string name = "memset";
       const auto& one = *static_cast<const cupti::memset_record*>(record);
       into.push_back(
-          {one.start, one.end, one.bytes, find_queue(one), one.device, one.correlation, operation_kind::fill, &name});
+          {one.start, one.end, one.bytes, queue_number(one), one.device, one.correlation, operation_kind::fill, &name});
       return;
     }
   }

@@ -107,7 +107,7 @@ void session::flush(std::uint32_t flags) noexcept {
   done.book();
 }
 
-// Listens while something listens.
+// Listens to CUPTI while something listens to the markers.
 void session::follow() noexcept {
   if (failed) return;
   if (adaptyst::detail::is_awake() == listening) return flush(0);

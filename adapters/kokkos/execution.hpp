@@ -31,7 +31,7 @@ struct execution {
   }
 };
 
-inline device find_device(std::uint32_t type, std::uint32_t number) noexcept {
+inline device make_device(std::uint32_t type, std::uint32_t number) noexcept {
   constexpr const char* names[] = {"Kokkos Serial",  "Kokkos OpenMP",       "Kokkos Cuda",
                                    "Kokkos HIP",     "Kokkos OpenMPTarget", "Kokkos HPX",
                                    "Kokkos Threads", "Kokkos SYCL",         "Kokkos OpenACC"};

@@ -26,7 +26,7 @@ std::string_view to_text(const char* name, std::string_view otherwise) noexcept 
   return name != nullptr && *name != '\0' ? std::string_view{name} : otherwise;
 }
 
-std::string_view find_name(const kokkos_space& space) noexcept {
+std::string_view to_text(const kokkos_space& space) noexcept {
   return {space.name, strnlen(space.name, sizeof space.name)};
 }
 
@@ -52,7 +52,7 @@ std::atomic<std::uint32_t> last_number[256];
 memory_in_use memory;
 
 device device_of_space(const space& space, std::string_view name) noexcept {
-  if (space.is_known) return find_device(space.type, last_number[space.type].load(std::memory_order_relaxed));
+  if (space.is_known) return make_device(space.type, last_number[space.type].load(std::memory_order_relaxed));
   char named[40];
   std::snprintf(named, sizeof named, "Kokkos space %.*s", static_cast<int>(name.size()), name.data());
   return {device_kind::other, 0, named};
@@ -120,7 +120,7 @@ std::uint64_t begin_kernel(const char* name, const char* function, std::uint32_t
   const std::string_view kernel = kernel_name(to_text(name, "unnamed kernel"));
   if (on.is_host()) return callback_region::begin(kernel, where).number();
   last_number[on.type].store(on.number, std::memory_order_relaxed);
-  const device runs_on = find_device(on.type, on.number);
+  const device runs_on = make_device(on.type, on.number);
   say_what_times_mean(runs_on);
   if (!is_fencing.load(std::memory_order_relaxed)) return callback_region::begin(kernel, where).number();
   return callback_region::begin_offload(kernel, runs_on, where).number();
@@ -255,7 +255,7 @@ KOKKOS_TOOL void kokkosp_profile_event(const char* name) {
 }
 
 KOKKOS_TOOL void kokkosp_allocate_data(kokkos_space space, const char*, const void*, uint64_t bytes) {
-  const memory_in_use::change now = memory.change_by(find_name(space), static_cast<int64_t>(bytes));
+  const memory_in_use::change now = memory.change_by(to_text(space), static_cast<int64_t>(bytes));
   if (!is_awake()) return;
   char name[96];
   std::snprintf(name, sizeof name, "bytes allocated in %.64s", space.name);
@@ -266,7 +266,7 @@ KOKKOS_TOOL void kokkosp_allocate_data(kokkos_space space, const char*, const vo
 }
 
 KOKKOS_TOOL void kokkosp_deallocate_data(kokkos_space space, const char*, const void*, uint64_t bytes) {
-  memory.change_by(find_name(space), -static_cast<int64_t>(bytes));
+  memory.change_by(to_text(space), -static_cast<int64_t>(bytes));
 }
 
 KOKKOS_TOOL void kokkosp_begin_deep_copy(kokkos_space to, const char* to_label, const void*, kokkos_space from,
@@ -278,15 +278,15 @@ KOKKOS_TOOL void kokkosp_begin_deep_copy(kokkos_space to, const char* to_label, 
   char name[128];
   std::snprintf(name, sizeof name, "copy %.*s to %.*s", static_cast<int>(source.size() < 57 ? source.size() : 57),
                 source.data(), static_cast<int>(target.size()), target.data());
-  const struct space source_space = space::of(find_name(from));
-  const struct space target_space = space::of(find_name(to));
+  const struct space source_space = space::of(to_text(from));
+  const struct space target_space = space::of(to_text(to));
   if (source_space.is_host && target_space.is_host) {
     host_copy = adaptyst::callback_region::begin(name, {"", "Kokkos::deep_copy", 0});
     ADAPTYST_METRIC("bytes", bytes);
     return;
   }
-  const adaptyst::device on = target_space.is_host ? device_of_space(source_space, find_name(from))
-                                                   : device_of_space(target_space, find_name(to));
+  const adaptyst::device on =
+      target_space.is_host ? device_of_space(source_space, to_text(from)) : device_of_space(target_space, to_text(to));
   const adaptyst::operation_kind kind = source_space.is_host   ? adaptyst::operation_kind::copy_to
                                         : target_space.is_host ? adaptyst::operation_kind::copy_from
                                                                : adaptyst::operation_kind::other;

@@ -109,7 +109,7 @@ class opencl_rows : public row_device {
     for (const quantity each : quantities) {
       double* const to = next.row(each, block_.rows.first) - stencil;
       const std::size_t bytes = bytes_in(block_.rows);
-      require(clEnqueueReadBuffer(queue_.get(), next_.get(), CL_FALSE, find_offset(each, block_.rows.first), bytes, to,
+      require(clEnqueueReadBuffer(queue_.get(), next_.get(), CL_FALSE, byte_offset(each, block_.rows.first), bytes, to,
                                   0, nullptr, &told_),
               "clEnqueueReadBuffer");
       tell("download rows", {bytes});
@@ -121,8 +121,8 @@ class opencl_rows : public row_device {
 
   void sum_rows(const field& now, std::vector<totals>& of_rows) override {
     upload(now, block_.rows);
-    set_arguments(sum_rows_, now_.get(), row_sums_.get(), find_row(block_.rows.first), cl_long{pitch_}, cl_long{plane_},
-                  cl_long{block_.columns});
+    set_arguments(sum_rows_, now_.get(), row_sums_.get(), row_in_block(block_.rows.first), cl_long{pitch_},
+                  cl_long{plane_}, cl_long{block_.columns});
     run("sum rows", sum_rows_, std::size(quantities), block_.rows,
         {3 * bytes_in(block_.rows), 3.0 * block_.columns * block_.rows.size()});
     const std::size_t bytes = sums_.size() * sizeof(double);
@@ -146,13 +146,13 @@ class opencl_rows : public row_device {
     throw std::runtime_error("OpenCL: " + std::string(name_) + " cannot compile the kernels:\n" + log.c_str());
   }
 
-  cl_long find_row(int number) const { return number - block_.with_halo().first; }
+  cl_long row_in_block(int number) const { return number - block_.with_halo().first; }
   std::size_t bytes_in(row_range rows) const {
     return static_cast<std::size_t>(pitch_) * static_cast<std::size_t>(rows.size()) * sizeof(double);
   }
-  std::size_t find_offset(quantity which, int row) const {
+  std::size_t byte_offset(quantity which, int row) const {
     return (static_cast<std::size_t>(which) * static_cast<std::size_t>(plane_) +
-            static_cast<std::size_t>(pitch_) * static_cast<std::size_t>(find_row(row))) *
+            static_cast<std::size_t>(pitch_) * static_cast<std::size_t>(row_in_block(row))) *
            sizeof(double);
   }
 
@@ -177,7 +177,7 @@ class opencl_rows : public row_device {
   void upload(const field& from, row_range rows) {
     for (const quantity each : quantities) {
       const std::size_t bytes = bytes_in(rows);
-      require(clEnqueueWriteBuffer(queue_.get(), now_.get(), CL_FALSE, find_offset(each, rows.first), bytes,
+      require(clEnqueueWriteBuffer(queue_.get(), now_.get(), CL_FALSE, byte_offset(each, rows.first), bytes,
                                    from.row(each, rows.first) - stencil, 0, nullptr, &told_),
               "clEnqueueWriteBuffer");
       tell("upload rows", {bytes});
@@ -188,14 +188,14 @@ class opencl_rows : public row_device {
               const stage& by) {
     const auto columns = static_cast<std::size_t>(block_.columns);
     const row_range around = widened(rows, stencil), with_far_faces{rows.first, rows.last + 1};
-    set_arguments(velocities_, from.get(), moving_.get(), find_row(around.first), cl_long{pitch_}, cl_long{plane_},
+    set_arguments(velocities_, from.get(), moving_.get(), row_in_block(around.first), cl_long{pitch_}, cl_long{plane_},
                   block_.water.dry);
     run("velocities", velocities_, static_cast<std::size_t>(pitch_), around,
         work_in(around, 5 * sizeof(double), flops_per_velocities));
-    set_arguments(fluxes_, from.get(), moving_.get(), through_.get(), find_row(rows.first), cl_long{pitch_},
+    set_arguments(fluxes_, from.get(), moving_.get(), through_.get(), row_in_block(rows.first), cl_long{pitch_},
                   cl_long{plane_}, block_.water.gravity);
     run("fluxes", fluxes_, columns + 1, with_far_faces, work_in(rows, 9 * sizeof(double), flops_per_fluxes));
-    set_arguments(update_, from.get(), base.get(), to.get(), through_.get(), find_row(rows.first), cl_long{pitch_},
+    set_arguments(update_, from.get(), base.get(), to.get(), through_.get(), row_in_block(rows.first), cl_long{pitch_},
                   cl_long{plane_}, by.dt_over_dx, by.dt_over_dy, by.keep);
     run(what, update_, columns, rows, work_in(rows, 15 * sizeof(double), flops_per_sums));
   }
@@ -206,7 +206,7 @@ class opencl_rows : public row_device {
   }
 
   void fill_sides(row_range rows) {
-    set_arguments(fill_sides_, predicted_.get(), find_row(rows.first), cl_long{pitch_}, cl_long{plane_},
+    set_arguments(fill_sides_, predicted_.get(), row_in_block(rows.first), cl_long{pitch_}, cl_long{plane_},
                   cl_long{block_.columns}, cl_int{block_.edges == boundary::wall});
     run("fill sides", fill_sides_, std::size(quantities), rows, {});
   }

@@ -226,7 +226,7 @@ std::vector<function_place> find_functions(const std::string& file, const std::v
     places.push_back(std::move(made));
   }
   std::stable_partition(places.begin(), places.end(),
-                        [](const function_place& function_place) { return !function_place.refused.empty(); });
+                        [](const function_place& place) { return !place.refused.empty(); });
   return places;
 }
 

@@ -40,7 +40,7 @@ std::uint64_t site_id(std::string_view file, const function_place& place) {
   return detail::hash(id, detail::to_text(file));
 }
 
-std::string list_first(const std::set<std::string>& names, std::size_t most) {
+std::string join_first(const std::set<std::string>& names, std::size_t most) {
   const std::vector<std::string> first(
       names.begin(), std::next(names.begin(), static_cast<std::ptrdiff_t>(std::min(names.size(), most))));
   const std::string list = fmt::format("{}", fmt::join(first, ", "));
@@ -81,9 +81,9 @@ std::vector<error> explain(const std::vector<refused_function>& all, const std::
   for (const auto& [why, of] : by_reason) {
     std::string list;
     if (of.imported.empty()) {
-      list = list_first(of.others, most_others);
+      list = join_first(of.others, most_others);
     } else {
-      list = list_first(of.imported, max_imported) + ", which the program imports";
+      list = join_first(of.imported, max_imported) + ", which the program imports";
       if (!of.others.empty()) list += fmt::format(", and {} that it does not", of.others.size());
     }
     told.emplace_back(fmt::format("{}: {}", list, why), *(of.imported.empty() ? of.others : of.imported).begin(), 0,

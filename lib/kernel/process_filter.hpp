@@ -1,4 +1,4 @@
-// Whose events the BPF programs listen to.
+// Of which processes the BPF programs count events.
 #ifndef ADAPTYST_LIB_KERNEL_PROCESS_FILTER_HPP
 #define ADAPTYST_LIB_KERNEL_PROCESS_FILTER_HPP
 
@@ -8,11 +8,11 @@
 
 namespace adaptyst::lib {
 
-// Where a link reports the events of everybody.
+// What the BPF programs themselves have to filter: a link may report the events of all processes.
 enum class process_filter {
-  all,           // the link itself tells processes apart
-  this_process,  // it cannot
-  listed,        // those in a map
+  all,           // nothing: the link is of one process already, or all processes are wanted
+  this_process,  // count this process only
+  listed,        // count the processes in a map only
 };
 
 // Processes are known by the numbers that they have in our own PID namespace. Throws error.

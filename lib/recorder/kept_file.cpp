@@ -168,7 +168,7 @@ std::optional<kept_head> read_kept_head(const descriptor& file) noexcept {
   return head;
 }
 
-kept_owner find_state(const detail::store_owner& owner) {
+kept_owner check_owner(const detail::store_owner& owner) {
   char host[HOST_NAME_MAX + 1] = {};
   gethostname(host, sizeof host - 1);
   if (std::strncmp(host, owner.host, sizeof owner.host) != 0 || owner.process == 0 || owner.process > INT_MAX)

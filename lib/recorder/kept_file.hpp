@@ -51,7 +51,7 @@ std::optional<kept_head> read_kept_head(const descriptor& file) noexcept;
 
 // What has become of the process that it belongs to.
 enum class kept_owner { runs, runs_another_program, has_ended, was_elsewhere };
-kept_owner find_state(const detail::store_owner& owner);
+kept_owner check_owner(const detail::store_owner& owner);
 
 }  // namespace adaptyst::lib
 

@@ -55,13 +55,13 @@ namespace {
 
 constexpr unsigned calibrated_weight_log = 5;
 
-// What a sample that holds nothing lasts, from one timestamp to the other: as in a program, one of some. `one` is an
-// event of the marker.
+// How long a timed event that holds nothing lasts, from one timestamp to the other. As in a program, only one event of
+// several is timed. `one` runs one event of the marker.
 template <class Event>
 void measure_thinned_floor(const adaptyst_site& record, std::uint64_t& step, Event&& one, event_costs& to) {
   constexpr std::size_t parts = 8;
   constexpr int samples = 64;
-  constexpr int outer = samples / 4;  // that are not heeded, at either end
+  constexpr int outer = samples / 4;  // that are ignored, at either end
   detail::store(step, std::uint64_t{ADAPTYST_STEP_RECORDER} + calibrated_weight_log);
   const detail::recorder* const own = detail::this_thread_recorder;
   if (reinterpret_cast<std::uintptr_t>(own) <= 1 || own->depth == detail::max_depth) return;
@@ -129,20 +129,19 @@ budget_step to_step(std::uint32_t number, bool in_kernel) {
   return {false, std::uint64_t{1} << detail::log_of_weight(number)};
 }
 
-thinning_allowed budget_keeper::allowed(const site_count& site_count) const {
+thinning_allowed budget_keeper::allowed(const site_count& marker) const {
   // Waits are parts of a union: each must be there.
-  const bool may_be_left_out =
-      site_count.kind == ADAPTYST_SITE_REGION && !site_count.holds_others && !rules_.every_event;
-  if (may_be_left_out) return site_count.has_nested ? thinning_allowed::with_subtree : thinning_allowed::single;
-  if (site_count.kind == ADAPTYST_SITE_CALLBACK && !site_count.has_nested && !rules_.every_event)
+  const bool may_be_left_out = marker.kind == ADAPTYST_SITE_REGION && !marker.holds_others && !rules_.every_event;
+  if (may_be_left_out) return marker.has_nested ? thinning_allowed::with_subtree : thinning_allowed::single;
+  if (marker.kind == ADAPTYST_SITE_CALLBACK && !marker.has_nested && !rules_.every_event)
     return thinning_allowed::single;
   // Without a trap nothing is gained on the recorder's step.
-  return is_scope(site_count.kind) && rules_.in_kernel ? thinning_allowed::recorder : thinning_allowed::none;
+  return is_scope(marker.kind) && rules_.in_kernel ? thinning_allowed::recorder : thinning_allowed::none;
 }
 
-bool budget_keeper::is_in_kernel(const site_count& site_count) const {
-  const auto moved = stays_.find(site_count.id);
-  return rules_.in_kernel && !is_instant(site_count.kind) &&
+bool budget_keeper::is_in_kernel(const site_count& marker) const {
+  const auto moved = stays_.find(marker.id);
+  return rules_.in_kernel && !is_instant(marker.kind) &&
          (moved == stays_.end() || moved->second.step == ADAPTYST_STEP_ENGINE);
 }
 

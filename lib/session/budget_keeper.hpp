@@ -51,8 +51,8 @@ class budget_keeper {
     std::uint32_t step = 0;
     std::map<std::uint32_t, std::uint64_t> before_ns;
   };
-  thinning_allowed allowed(const site_count& site_count) const;
-  bool is_in_kernel(const site_count& site_count) const;
+  thinning_allowed allowed(const site_count& marker) const;
+  bool is_in_kernel(const site_count& marker) const;
 
   budget_rules rules_;
   overhead_budget budget_;

@@ -89,7 +89,7 @@ profile read_kept(const std::string& file) {
   if (head->store.layout != 0 && head->store.layout != detail::layout_of_state)
     throw lib::error(fmt::format("cannot read {}: it was recorded by another version of adaptyst", file), file, 0,
                      "read it with the version that the program was built with");
-  const lib::kept_owner owner = lib::find_state(head->owner);
+  const lib::kept_owner owner = lib::check_owner(head->owner);
   lib::target_list all;
   all.push_back(std::make_unique<kept_process>(std::move(opened), *head));
   lib::process_sums sums;

@@ -20,14 +20,15 @@ constexpr std::uint64_t before_growing_ns = 1'000'000'000;
 // Of the budget, for events that are recorded, where leaving out all others, or the kernel's context, takes the rest,
 // or more: fewer would make the figures worse and the program hardly faster.
 constexpr double least_share_of_recorded = 1.0 / 8;
-// Events in a second of CPU time: what is recorded more seldom hardly costs less, and soon says nothing. Of regions
-// around others, to leave out a few large ones with all that they hold would be the cheapest of all.
-constexpr double least_thinned = 1000;
+// No marker is thinned to fewer recorded events in a second of CPU time: that would hardly cost less, and its figures
+// would soon say nothing. Without this bound, leaving out a few large regions with all that is nested in them would
+// always be the cheapest.
+constexpr double least_recorded_per_s = 1000;
 
 const std::unordered_map<std::uint64_t, std::uint64_t>& events_inside(const marker_load& load) {
-  static const std::unordered_map<std::uint64_t, std::uint64_t>& nobody =
+  static const std::unordered_map<std::uint64_t, std::uint64_t>& none =
       never_destroyed(std::unordered_map<std::uint64_t, std::uint64_t>());
-  return load.inside != nullptr ? *load.inside : nobody;
+  return load.inside != nullptr ? *load.inside : none;
 }
 
 bool is_allowed(thinning_allowed allowed, std::uint32_t step) {
@@ -44,7 +45,7 @@ bool is_allowed(thinning_allowed allowed, std::uint32_t step) {
 
 bool overhead_budget::is_sensible(const asked& marker, std::uint32_t step, double reached) {
   const std::uint32_t k = detail::log_of_weight(step);
-  return k == 0 || 1e9 * marker.rate * reached / static_cast<double>(std::uint64_t{1} << k) >= least_thinned;
+  return k == 0 || 1e9 * marker.rate * reached / static_cast<double>(std::uint64_t{1} << k) >= least_recorded_per_s;
 }
 
 double overhead_budget::estimate_cost(const asked& marker, std::uint32_t step, double reached) const {

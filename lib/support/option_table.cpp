@@ -217,7 +217,7 @@ const std::vector<option_entry>& option_table() {
        "host",
        "stacks: eBPF", "", list, no, set_output, format_outputs},
       {"overhead", "PERCENT%|none", any_value,
-       "CPU time that observing may cost a program: the busiest of its short regions are then sampled; none: as much "
+       "CPU time that observing may cost a program: the busiest of its short regions are then thinned; none: as much "
        "as it does",
        "", "", no, no, set_overhead, format_overhead},
       {"context", "cpu,faults,samples,counters|none", list_choices(contexts),

@@ -110,9 +110,9 @@ class function_search {
 
  private:
   template <class Visit>
-  void for_each_child(Dwarf_Die Die, Visit&& visit) {
+  void for_each_child(Dwarf_Die parent, Visit&& visit) {
     Dwarf_Die child;
-    for (int more = dwarf_child(&Die, &child); more == 0 && left_ != 0; more = dwarf_siblingof(&child, &child)) {
+    for (int more = dwarf_child(&parent, &child); more == 0 && left_ != 0; more = dwarf_siblingof(&child, &child)) {
       --left_;
       visit(child);
     }

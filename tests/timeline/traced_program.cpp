@@ -86,7 +86,7 @@ void bursts(long count) {
   }
 }
 
-void max_memory() {
+void print_peak_memory() {
   std::ifstream file("/proc/self/status");
   for (std::string line; std::getline(file, line);)
     if (line.rfind("VmHWM:", 0) == 0) std::printf("%ld\n", std::strtol(line.c_str() + 6, nullptr, 10));
@@ -118,5 +118,5 @@ int main(int, char** words) {
       nap(1);
     }
   }
-  max_memory();
+  print_peak_memory();
 }

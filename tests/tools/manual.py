@@ -12,33 +12,33 @@ for tool in ["groff", "mandoc"]:
         sys.exit(77)
 
 
-def find_page(*names):
+def read_page(*names):
     done = adaptyst("help", *names, "--man")
     require_equal((done.status, done.err), (0, ""))
     return done.out
 
 
-def find_text(page, *words):
+def pipe(page, *words):
     return subprocess.run(words, input=page, text=True, encoding="utf-8", stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                           check=False).stdout
 
 
 def subcommands():
-    return re.findall(r"^\.BR adaptyst\\-(\w+) \(1\)", find_page(), re.MULTILINE)
+    return re.findall(r"^\.BR adaptyst\\-(\w+) \(1\)", read_page(), re.MULTILINE)
 
 
 def test_pages_are_well_formed():
-    for page in [find_page(), *map(find_page, subcommands())]:
-        require_equal(find_text(page, "groff", "-ww", "-k", "-man", "-Tutf8", "-z"), "")
+    for page in [read_page(), *map(read_page, subcommands())]:
+        require_equal(pipe(page, "groff", "-ww", "-k", "-man", "-Tutf8", "-z"), "")
         # There is no date, so that what is built twice is the same.
-        found = [line for line in find_text(page, "mandoc", "-Tlint", "-Wwarning").splitlines() if "missing date" not in line]
+        found = [line for line in pipe(page, "mandoc", "-Tlint", "-Wwarning").splitlines() if "missing date" not in line]
         require_equal(found, [])
 
 
 def test_pages_say_what_help_says():
     for name in subcommands():
         # Without the marks of bold text, and on lines of any length.
-        shown = re.sub(".\b", "", find_text(find_page(name), "mandoc", "-Tutf8", "-Owidth=500"))
+        shown = re.sub(".\b", "", pipe(read_page(name), "mandoc", "-Tutf8", "-Owidth=500"))
         shown = " ".join(shown.split())
         require(f"adaptyst-{name} - " in shown, shown)
         text = adaptyst("help", name).out

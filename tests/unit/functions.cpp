@@ -289,7 +289,7 @@ class remade_library {
   Elf64_Ehdr head_;
 };
 
-Elf64_Sym find_symbol(unsigned char type, std::size_t name) {
+Elf64_Sym make_symbol(unsigned char type, std::size_t name) {
   return {static_cast<Elf64_Word>(name), static_cast<unsigned char>(ELF64_ST_INFO(STB_GLOBAL, type)), 0, 1, 0, 0};
 }
 
@@ -307,7 +307,7 @@ class time_limit {
 TEST_CASE("a small file whose symbols share a long name is refused before it fills the memory") {
   remade_library made;
   made.replace_texts(SHT_SYMTAB, std::string(1 << 20, 'a') + std::string(1, '\0'));
-  made.replace(SHT_SYMTAB, std::vector<Elf64_Sym>(1000, find_symbol(STT_FUNC, 0)));
+  made.replace(SHT_SYMTAB, std::vector<Elf64_Sym>(1000, make_symbol(STT_FUNC, 0)));
   CHECK(search(made.content()) == -1);
 }
 
@@ -341,9 +341,9 @@ TEST_CASE("many indirect functions are explained in time") {
   std::string names(1, '\0');
   std::vector<Elf64_Sym> symbols(1);
   for (unsigned at = 0; at != many; ++at) {
-    symbols.push_back(find_symbol(STT_GNU_IFUNC, names.size()));
+    symbols.push_back(make_symbol(STT_GNU_IFUNC, names.size()));
     names += "f" + std::to_string(at) + '\0';
-    symbols.push_back(find_symbol(STT_FUNC, names.size()));
+    symbols.push_back(make_symbol(STT_FUNC, names.size()));
     names += "__f" + std::to_string(at) + "_fast" + '\0';
   }
   remade_library made;

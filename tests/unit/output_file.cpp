@@ -69,7 +69,7 @@ std::string content(const std::string& name) {
 
 void put(const std::string& name, const std::string& text) { std::ofstream(name, std::ios::binary) << text; }
 
-std::string find_partial(const std::string& name) { return name + "." + std::to_string(getpid()) + ".0.partial"; }
+std::string partial_name(const std::string& name) { return name + "." + std::to_string(getpid()) + ".0.partial"; }
 
 // The system's reason for which writing failed; the message must name the file, the reason and a way out.
 int failure(const std::string& name, const std::string& text = "text\n") {
@@ -122,8 +122,8 @@ TEST_CASE("a link as target is replaced, not followed") {
 TEST_CASE("whatever stands where the unfinished file would be is left alone") {
   const directory in;
   put(in / "victim", "precious");
-  SECTION("a symbolic link") { REQUIRE(symlink((in / "victim").c_str(), find_partial(in / "a.json").c_str()) == 0); }
-  SECTION("a hard link") { REQUIRE(link((in / "victim").c_str(), find_partial(in / "a.json").c_str()) == 0); }
+  SECTION("a symbolic link") { REQUIRE(symlink((in / "victim").c_str(), partial_name(in / "a.json").c_str()) == 0); }
+  SECTION("a hard link") { REQUIRE(link((in / "victim").c_str(), partial_name(in / "a.json").c_str()) == 0); }
   try {
     write_file(in / "a.json", "new");
     CHECK(content(in / "a.json") == "new");  // found another way

@@ -45,7 +45,7 @@ class rank {
   std::string directory_;
 };
 
-std::string json_name(const output_names& output_names) { return output_names.of(output_form::json); }
+std::string json_name(const output_names& names) { return names.of(output_form::json); }
 
 }  // namespace
 

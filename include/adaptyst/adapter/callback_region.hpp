@@ -175,13 +175,13 @@ __attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN inline void pop_called_back(uin
     store(r->guess, &r->root);
 }
 
-ADAPTYST_DETAIL_INLINE uint32_t read_depth(uint64_t token) noexcept {
+ADAPTYST_DETAIL_INLINE uint32_t to_depth(uint64_t token) noexcept {
   return 1 + static_cast<uint32_t>(token & (max_depth - 1));
 }
 
 template <class = void>
 ADAPTYST_DETAIL_INLINE bool is_frame_of(const recorder& r, uint64_t token) noexcept {
-  return read_depth(token) <= r.depth && r.frames[read_depth(token)].token == token;
+  return to_depth(token) <= r.depth && r.frames[to_depth(token)].token == token;
 }
 
 template <class = void>
@@ -190,7 +190,7 @@ ADAPTYST_DETAIL_COLD inline void abandon_called_back(uint64_t token) noexcept {
   if (opened == nullptr) return;
   recorder& r = *opened;
   const writing now(r);
-  if (is_frame_of(r, token)) abandon_frames(r, read_depth(token) - 1);
+  if (is_frame_of(r, token)) abandon_frames(r, to_depth(token) - 1);
 }
 
 template <class = void>

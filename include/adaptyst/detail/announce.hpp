@@ -87,11 +87,11 @@ inline bool receive(long socket, adaptyst_answer& answer, long& file) noexcept {
 // wait once.
 ADAPTYST_DETAIL_HIDDEN inline bool observer_is_silent = false;
 
-// Asks the observer; false without an answer. `given`: a descriptor that is sent along, or -1; `got`: one that came
-// along, or -1.
+// Asks the observer; false without an answer. `file`: a descriptor that is sent along, or -1; `got`: one that came with
+// the answer, or -1.
 template <class = void>
 ADAPTYST_DETAIL_COLD inline bool announce(uint32_t what, const adaptyst_object& object, adaptyst_answer& answer,
-                                          long value, long& got) noexcept {
+                                          long file, long& got) noexcept {
   got = -1;
   constexpr long unix_domain = 1, packets_close_on_exec = 5 | 02000000;
   constexpr long receive_timeout = 20, send_timeout = 21;
@@ -105,13 +105,13 @@ ADAPTYST_DETAIL_COLD inline bool announce(uint32_t what, const adaptyst_object& 
   const long socket = system::call(__NR_socket, unix_domain, packets_close_on_exec, 0L);
   if (socket < 0) return false;
   const socket_timeout longest{5, 0};
-  const adaptyst_announcement told{ADAPTYST_ABI_VERSION, what, reinterpret_cast<uint64_t>(&object)};
+  const adaptyst_announcement announcement{ADAPTYST_ABI_VERSION, what, reinterpret_cast<uint64_t>(&object)};
   system::call(__NR_setsockopt, socket, long{socket_level}, receive_timeout, &longest, sizeof longest);
   system::call(__NR_setsockopt, socket, long{socket_level}, send_timeout, &longest, sizeof longest);
   const bool answered = system::call(__NR_connect, socket, &address, offsetof(socket_address, path) + 1 + bytes) == 0 &&
-                        is_believed(socket) && send(socket, told, value) && receive(socket, answer, got);
+                        is_believed(socket) && send(socket, announcement, file) && receive(socket, answer, got);
   system::call(__NR_close, socket);
-  if (!answered && got >= 0) {  // it has said something else
+  if (!answered && got >= 0) {  // it has sent a descriptor, but no answer
     system::call(__NR_close, got);
     got = -1;
   }
@@ -119,7 +119,7 @@ ADAPTYST_DETAIL_COLD inline bool announce(uint32_t what, const adaptyst_object& 
   return answered;
 }
 
-// The same of what nothing goes along with.
+// The same, without descriptors.
 template <class = void>
 inline bool announce(uint32_t what, const adaptyst_object& object, adaptyst_answer& answer) noexcept {
   long got = -1;
@@ -141,9 +141,9 @@ inline void apply_answer(process& in, const adaptyst_answer& answer) noexcept {
   store(in.control.observer, answer.observer);
 }
 
-// What the observer sets from now on stands in a file of its own, mapped here.
+// Maps the file in which the observer writes its settings from now on.
 template <class = void>
-inline void heed_settings(process& in, long file) noexcept {
+inline void use_settings(process& in, long file) noexcept {
   if (file >= 0 && map_settings(in.settings, file)) store_release(in.store->head.settings_owner, who_looks(in.control));
 }
 
@@ -163,7 +163,7 @@ inline bool announce_with_store(process& in, uint32_t what, const adaptyst_objec
     system::call(__NR_close, given);
   }
   apply_answer(in, answer);
-  heed_settings(in, settings);
+  use_settings(in, settings);
   return true;
 }
 

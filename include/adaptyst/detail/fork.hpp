@@ -23,8 +23,8 @@ class inheritance {
     made.head.below = load(theirs.head.below);
     made.head.settings = theirs.head.settings;
     made.head.numbered = load(theirs.head.numbered);
-    made.head.above =
-        load(theirs.head.above);  // a frame from before the fork may still write its row, which is not read
+    // A frame from before the fork may still write its row, which is not read.
+    made.head.above = load(theirs.head.above);
     copy_names(theirs, made);
     for (uint64_t at = 0; at != recorders_; ++at) {
       const recorder_head& known = *recorder_in(theirs, at);

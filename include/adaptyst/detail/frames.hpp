@@ -259,8 +259,8 @@ ADAPTYST_DETAIL_INLINE void close_frame(recorder& r, row& where, uint32_t depth,
   bump(where.count, weight);
 }
 
-// An event that has a weight is booked here and reported to no probe. Its frame counted as one begun event. What is
-// nested in it is booked by itself already.
+// An event that has a weight is booked here and reported to no probe. Its frame has counted as one event that began: the
+// rest of its weight is added now. What is nested in it has been booked already.
 template <class = void>
 __attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN inline void close_weighed(recorder& r, row& where, uint32_t depth,
                                                                            uint64_t end, uint64_t duration_ns,
@@ -324,7 +324,7 @@ __attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN inline void pop_by_clock(record
   pop_frame(r, token, depth, monotonic_ns());
 }
 
-// Of an event that has a weight. What a sample itself lasts is not the program's.
+// Of an event that has a weight. How long timing it takes is not the program's time.
 template <class = void>
 __attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN inline void pop_weighed(recorder& r, uint64_t token,
                                                                          uint32_t depth) noexcept {

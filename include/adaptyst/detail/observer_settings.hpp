@@ -24,8 +24,9 @@ constexpr uint64_t step_of_nobody = ADAPTYST_STEP_LAST + 1;
 struct observer_settings {
   uint64_t magic;  // if of another observer or another layout, the settings are ignored
   uint64_t over;   // nothing listens any more: markers go to sleep
-  uint64_t
-      thinned_floor;  // timestamps: what a timed event of a thinned marker lasts that holds nothing; each is shortened by it
+  // In ticks of the clock: how long an empty event of a thinned marker lasts when it is timed. Each timed event is
+  // shortened by it.
+  uint64_t thinned_floor;
   uint64_t pad[page_bytes / sizeof(uint64_t) - 3];
   uint64_t steps[max_sites];      // enum adaptyst_site_step, by the markers' numbers
   uint64_t tails[max_recorders];  // entries that have been read of a ring, by the recorders' numbers

@@ -9,7 +9,8 @@
 //   - The note points at the 1-byte nop, as every tool expects; our collector attaches to the 5-byte nop behind it.
 //   - The operands are the ABI's argument registers, known before anything is compiled.
 //   - The notes are written out and not made by <sys/sdt.h>: STAP_PROBE() lets the compiler choose operands and puts the
-//     nop into the caller, STAP_PROBE_ASM() is for C only; and the file that includes that header first decides for the whole translation unit whether its probes have semaphores, which is not ours to decide for a host.
+//     nop into the caller, STAP_PROBE_ASM() is for C only. And the file that includes that header first decides for the
+//     whole translation unit whether its probes have semaphores, which is not ours to decide for a host.
 //   - Semaphores are hidden: an interposed one would live in another object, where the kernel does not count.
 //   - They are defined here and not in C++, because with GCC's -flto a C++ definition that only assembly names is lost.
 //   - region_end has a second place, without the 5-byte nop, for forked children: what the kernel makes of that nop is a

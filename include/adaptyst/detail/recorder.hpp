@@ -104,7 +104,7 @@ ADAPTYST_DETAIL_COLD inline trace_ring* make_ring(recorder& r, uint64_t capacity
   }
   trace_ring& ring = r.kept_ring != nullptr ? *r.kept_ring : r.no_ring;
   // The head goes on: a tail that is still that of an earlier collector is none of these.
-  store(ring.tail, const_cast<const uint64_t*>(&r.owner->settings.tails[find_number(*r.owner->store, r)]));
+  store(ring.tail, const_cast<const uint64_t*>(&r.owner->settings.tails[recorder_number(*r.owner->store, r)]));
   store(ring.first, ring.head);
   store(ring.tail_seen, ring.head);
   store(ring.lost, 0);
@@ -189,7 +189,7 @@ inline bool is_alive(const process& in, uint32_t thread) noexcept {
 template <class = void>
 inline recorder* allocate_recorder(process& in) noexcept {
   auto* const made = static_cast<recorder*>(in.store->allocate_below(bytes_of_recorder));
-  if (made == nullptr || find_number(*in.store, *made) >= max_recorders) return nullptr;
+  if (made == nullptr || recorder_number(*in.store, *made) >= max_recorders) return nullptr;
   if (in.is_shared == 0) return made;
   void* const own = reinterpret_cast<char*>(made) + page_bytes;
   constexpr int here = system::private_memory | system::in_place;
@@ -225,7 +225,7 @@ inline recorder* claim_recorder(process& in) noexcept {
   }
   recorder* const made = allocate_recorder(in);
   if (made == nullptr) return nullptr;
-  const uint64_t number = find_number(*in.store, *made);
+  const uint64_t number = recorder_number(*in.store, *made);
   made->owner = &in;
   made->thinned = &in.thinnings[number];
   made->thread = self;

@@ -170,7 +170,7 @@ inline const recorder* recorder_in(const recorder_store& in, uint64_t number) no
   return recorder_in(const_cast<recorder_store&>(in), number);
 }
 template <class = void>
-inline uint64_t find_number(const recorder_store& in, const recorder& recorder) noexcept {
+inline uint64_t recorder_number(const recorder_store& in, const recorder& recorder) noexcept {
   return (reinterpret_cast<uintptr_t>(&recorder) - reinterpret_cast<uintptr_t>(&in) - first_below) / bytes_of_recorder;
 }
 

@@ -24,7 +24,7 @@ constexpr uint64_t page_bytes = 4096;
 
 constexpr uint64_t store_magic = 0x7473797470616461;  // "adaptyst"
 
-// What who reads it looks at first. Pointers are addresses of the process.
+// What a reader looks at first. Pointers are addresses of the process.
 struct store_head {
   uint64_t magic;
   uint64_t layout;  // of all that is read there, layout_of_state; 0 until something is written
@@ -35,9 +35,9 @@ struct store_head {
   uint64_t epoch;   // of the rows that count, as control_page::epoch
   recorder* recorders;
   const void* settings;  // detail::observer_settings, in the process
-  uint64_t
-      settings_owner;  // who_looks(), whose they are, if they are an observer's that has started the program; else 0
-  uint64_t numbered;   // markers that have a number among them
+  // If they belong to an observer that has started the program: its who_looks(); else 0.
+  uint64_t settings_owner;
+  uint64_t numbered;  // markers that have a number in the settings
   clock_line clock;
   uint64_t is_kept;  // in a file that is to stay
   uint64_t is_full;  // its disk was

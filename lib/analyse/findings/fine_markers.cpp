@@ -41,7 +41,7 @@ void find_missed_budget(const profile& in, findings& to) {
   if (in_kernel_ns > budget.cost_ns / 2) to.back().next = next_step::ask_kernel_for_less;
 }
 
-// Sampled events were shortened by what an empty one takes.
+// Timed events of a thinned marker were shortened by what an empty one takes.
 void find_empty_regions(const profile& in, const region& row, findings& to) {
   const auto count = static_cast<double>(row.count), total_ns = static_cast<double>(row.total_ns);
   const double floor_ns = in.timer_floor_ns.value_or(0);

@@ -37,7 +37,7 @@ std::size_t dropped = 0;
 std::size_t flushes = 0;
 
 // What CUPTI calls some functions; the numbers are the stub's own.
-const std::map<std::uint32_t, const char*> names_by_kind[2] = {
+const std::map<std::uint32_t, const char*> names_by_domain[2] = {
     {{1, "cuLaunchKernel"}, {2, "cuCtxSynchronize"}, {3, "cuMemcpyDtoH_v2"}, {4, "cuGraphLaunch"}, {5, "cuInit"}},
     {{1, "cudaLaunchKernel_v7000"},
      {2, "cudaDeviceSynchronize_v3020"},
@@ -110,8 +110,8 @@ STUB int cuptiEnableCallback(std::uint32_t on, void* subscriber, int domain, std
   return 0;
 }
 STUB int cuptiGetCallbackName(int domain, std::uint32_t function, const char** name) {
-  const auto found = names_by_kind[domain - 1].find(function);
-  if (found == names_by_kind[domain - 1].end()) return 1;
+  const auto found = names_by_domain[domain - 1].find(function);
+  if (found == names_by_domain[domain - 1].end()) return 1;
   *name = found->second;
   return 0;
 }
@@ -174,7 +174,7 @@ STUB std::size_t cupti_stub_flushes() {
 
 STUB bool cupti_stub_call(int domain, const char* name, std::uint32_t correlation, bool enters) {
   std::uint32_t function = 0;
-  for (const auto& [number, known] : names_by_kind[domain - 1])
+  for (const auto& [number, known] : names_by_domain[domain - 1])
     if (std::strncmp(known, name, std::strlen(name)) == 0 && std::strcspn(known, "_") <= std::strlen(name))
       function = number;
   {

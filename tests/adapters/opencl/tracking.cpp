@@ -35,11 +35,11 @@ void check_near(std::uint64_t a, std::uint64_t b, std::uint64_t tolerance) {
   CHECK((a > b ? a - b : b - a) <= tolerance);
 }
 
-std::uint64_t unite(std::vector<device_times> timeses) {
-  std::sort(timeses.begin(), timeses.end(), [](const auto& a, const auto& b) { return a.started < b.started; });
+std::uint64_t time_in_any(std::vector<device_times> all) {
+  std::sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.started < b.started; });
   std::uint64_t sum = 0;
   std::uint64_t until = 0;
-  for (const device_times& one : timeses) {
+  for (const device_times& one : all) {
     const std::uint64_t begin = std::max(one.started, until);
     if (one.ended <= begin) continue;
     sum += one.ended - begin;
@@ -120,7 +120,7 @@ TEST_CASE("a thousand commands are what the device says they were") {
   CHECK(device.operations == 1000);
   CHECK(device.queues == 1);
   REQUIRE(device.busy_ns.has_value());
-  check_near(*device.busy_ns, unite(times), 1000 * reading_ns);
+  check_near(*device.busy_ns, time_in_any(times), 1000 * reading_ns);
   REQUIRE(device.queue_wait.has_value());
   check_near(device.queue_wait->total_ns, waited, 1000 * reading_ns + waited / 1000);
   REQUIRE(device.clock.has_value());
