@@ -1,10 +1,10 @@
-// Names that take long to make, each made once, when it is first asked for.
+// A cache of names that take long to make: each is made once, when it is first needed.
 //
 //   static known_names names;
 //   const char* const name = names.find(key, [](auto& text) { write_code_name(text, "loop", code); });
 //
-// Found without a lock. There is room for 1,000; of others nothing is known, nor in a child that was forked while
-// another thread made a name: the lock stays taken there.
+// A known name is found without a lock. There is room for 1,000 names; find() returns null for further ones. In a child
+// that was forked while another thread made a name it returns null for all new names: the lock stays taken there.
 #ifndef ADAPTYST_ADAPTERS_KNOWN_NAMES_HPP
 #define ADAPTYST_ADAPTERS_KNOWN_NAMES_HPP
 
@@ -19,10 +19,10 @@ class known_names {
  public:
   using text = char[128];
 
-  // `key`: not 0. `write` has the lock. Null: there is no room, or the lock is not to be had.
+  // `key`: not 0. `write` is called with the lock held. Null: there is no room, or the lock could not be taken in time.
   template <class Write>
   const char* find(std::uint64_t key, Write&& write) noexcept {
-    const std::uint64_t first = (key * 0x9E3779B97F4A7C15U) >> 53;
+    const std::uint64_t first = (key * 0x9E3779B97F4A7C15U) >> 53;  // a hash of 11 bits: one of 2048 slots
     for (std::uint64_t at = first;; ++at) {
       const std::uint64_t there = known_[at % slots].key.load(std::memory_order_acquire);
       if (there == key) return known_[at % slots].name;
@@ -37,7 +37,7 @@ class known_names {
       known_name& slot = known_[at % slots];
       const std::uint64_t there = slot.key.load(std::memory_order_relaxed);
       if (there == 0) {
-        if (used_ == most) break;
+        if (used_ == max_names) break;
         ++used_;
         write(slot.name);
         slot.key.store(key, std::memory_order_release);
@@ -53,7 +53,7 @@ class known_names {
 
  private:
   static constexpr unsigned slots = 2048;
-  static constexpr unsigned most = 1000;
+  static constexpr unsigned max_names = 1000;
   static constexpr int max_tries = 10'000;  // some milliseconds
 
   struct known_name {

@@ -1,5 +1,5 @@
-// What a kernel is called. Kokkos calls one that the program has not named by the type of its functor, as typeid()
-// spells it, and, if it has one, behind a slash that of its tag.
+// Names of kernels. If the program has not named a kernel, Kokkos uses the mangled type of its functor, followed by a
+// slash and the mangled type of its tag, if it has one. Here these types are demangled.
 #ifndef ADAPTYST_ADAPTERS_KOKKOS_KERNEL_NAMES_HPP
 #define ADAPTYST_ADAPTERS_KOKKOS_KERNEL_NAMES_HPP
 
@@ -14,7 +14,7 @@
 
 namespace adaptyst::kokkos {
 
-// A name keeps 127 bytes. Of templates, what tells one from another may stand at the end.
+// A name is cut to 127 bytes. Two instances of a template may differ at the end only, so both ends are kept.
 inline void write_both_ends(adapters::known_names::text& to, const char* name) noexcept {
   constexpr int beginning = 80, end = 40;
   const std::size_t bytes = std::strlen(name);
@@ -28,7 +28,7 @@ inline void write_type_names(adapters::known_names::text& to, const char* name) 
   std::snprintf(functor, sizeof functor, "%.*s",
                 tag != nullptr ? static_cast<int>(tag - name) : static_cast<int>(sizeof functor), name);
   const auto type = demangled_type(functor);
-  if (type == nullptr) return write_both_ends(to, name);  // it is what the program says
+  if (type == nullptr) return write_both_ends(to, name);  // no type: the program has given this name
   const auto tag_type = demangled_type(tag != nullptr ? tag + 1 : "");
   char all[4096];
   std::snprintf(all, sizeof all, "%s%s%s", type.get(), tag != nullptr ? "/" : "",
@@ -38,7 +38,7 @@ inline void write_type_names(adapters::known_names::text& to, const char* name) 
   write_both_ends(to, all);
 }
 
-// Remembered; any thread.
+// Each name is made once. May be called by any thread.
 inline std::string_view kernel_name(std::string_view symbol) noexcept {
   static adapters::known_names known;
   if (!may_be_type(symbol.data())) return symbol;

@@ -16,14 +16,14 @@ namespace {
 
 constexpr std::uint32_t note_type = 3;  // NT_STAPSDT
 
-constexpr std::uint64_t max_note_bytes = std::uint64_t{64} << 20;  // a probe's has about 80
+constexpr std::uint64_t max_note_bytes = std::uint64_t{64} << 20;  // the note of one probe has about 80
 
 [[noreturn]] void fail(const std::string& file, std::string_view why) {
   throw error(fmt::format("cannot read the probes of {}: {}", file, why), file, 0,
               "the file must be the ELF executable or library that is running, unmodified");
 }
 
-// An address as linked, as an offset in the file.
+// Converts an address that the linker has assigned to an offset in the file.
 std::uint64_t file_offset(const std::vector<elf_segment>& segments, const std::string& file, std::uint64_t address) {
   for (const elf_segment& one : segments)
     if (address >= one.address && address - one.address < one.bytes) return address - one.address + one.offset;
@@ -33,8 +33,8 @@ std::uint64_t file_offset(const std::vector<elf_segment>& segments, const std::s
 struct sections {
   Elf_Data* notes = nullptr;
   Elf_Data* control = nullptr;        // .note.adaptyst
-  std::uint64_t control_address = 0;  // as linked
-  std::uint64_t base = 0;             // where .stapsdt.base really is; prelink may have moved everything
+  std::uint64_t control_address = 0;  // of that section, as the linker has assigned it
+  std::uint64_t base = 0;             // of .stapsdt.base; differs from what the notes say if prelink has moved the file
 };
 
 sections find_sections(Elf* elf, const std::string& file) {
@@ -45,7 +45,7 @@ sections find_sections(Elf* elf, const std::string& file) {
     GElf_Shdr header;
     if (gelf_getshdr(section, &header) == nullptr) fail(file, elf_errmsg(-1));
     const char* const name = elf_strptr(elf, names, header.sh_name);
-    // The search for the end of a name that has none would be repeated for every section.
+    // Not skipped: libelf searches the whole table for the end of a name without one, and would for every section.
     if (name == nullptr) fail(file, elf_errmsg(-1));
     if (std::strcmp(name, ".note.stapsdt") == 0 && header.sh_type == SHT_NOTE && found.notes == nullptr)
       found.notes = section_data(section, max_note_bytes);
@@ -58,7 +58,7 @@ sections find_sections(Elf* elf, const std::string& file) {
   return found;
 }
 
-// The string at `*at` in [at, end), and `*at` behind its NUL.
+// Returns the string that begins at `*at` and ends before `end`, and moves `*at` behind its NUL.
 std::string_view next_string(const char** at, const char* end, const std::string& file) {
   const void* const nul = std::memchr(*at, 0, static_cast<std::size_t>(end - *at));
   if (nul == nullptr) fail(file, "a probe note does not end in NUL");
@@ -130,7 +130,7 @@ elf_markers find_elf_markers(const std::string& file) {
     probe.semaphore_address = addresses[2] != 0 ? addresses[2] + moved : 0;
     probe.offset = file_offset(segments, file, probe.address);
     probe.semaphore_offset = probe.semaphore_address != 0 ? file_offset(segments, file, probe.semaphore_address) : 0;
-    constexpr unsigned char fast[] = {0x90, 0x0f, 0x1f, 0x44, 0x00, 0x00};
+    constexpr unsigned char fast[] = {0x90, 0x0f, 0x1f, 0x44, 0x00, 0x00};  // the 1-byte nop, and the 5-byte nop
     unsigned char code[sizeof fast];
     probe.has_fast_point =
         opened.read(probe.offset, code, sizeof code) == sizeof code && std::memcmp(code, fast, sizeof fast) == 0;

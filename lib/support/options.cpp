@@ -1,5 +1,5 @@
-// Splits a text into options and sets each by the table. A text may hold commas inside of values, so splitting follows
-// the names of options.
+// Splits a text into options and sets each by the table. Values may contain commas, so the text is split where the name
+// of an option follows a comma.
 #include "options.hpp"
 
 #include <fmt/format.h>
@@ -17,7 +17,7 @@ bool begins_option(std::string_view text) {
   return key != 0 && key != std::string_view::npos && text[key] == '=';
 }
 
-// Up to the comma before the next option: names of C++ functions have commas of their own, and so has a list.
+// The text up to the comma before the next option. Lists and names of C++ functions contain commas of their own.
 std::string_view first_pair(std::string_view text) {
   std::size_t comma = text.find(',');
   const option_entry* const known = find_option(text.substr(0, text.find('=')));
@@ -38,7 +38,7 @@ void set_pair(options& to, std::string_view pair, std::vector<error>& wrong) {
   else known->set(to, pair.substr(equals + 1), wrong);
 }
 
-// With where it came from, and what becomes of it.
+// Adds the errors to `to`. Each message then says where the option came from, and that it is left out.
 void tell(std::vector<error>& to, const std::vector<error>& wrong, std::string_view source) {
   for (const error& one : wrong)
     to.emplace_back(fmt::format("{} in {}: left out", one.summary(), source), one.subject(), 0, one.hint());
@@ -60,7 +60,7 @@ std::vector<error> apply(options& to, std::string_view text, std::string_view so
 
 std::vector<error> check(options& checked, std::string_view source) {
   options made;
-  made.rows = checked.rows;  // of which nothing can be wrong
+  made.rows = checked.rows;  // any value of these is allowed
   std::vector<error> wrong;
   for (const option_entry& one : option_table()) {
     if (one.name == "output") put_outputs(made, checked.outputs, wrong);  // file names may hold any character

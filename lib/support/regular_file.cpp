@@ -15,7 +15,8 @@ regular_file::regular_file(const std::string& name, std::string_view wanted, con
   const auto fail = [&](std::string_view why, int number) {
     throw error(fmt::format("cannot open {} to find its {}{}", name, wanted, why), name, number, hint);
   };
-  // Only looked at; what is opened then is the same file, even if the name has come to lead to another one since.
+  // O_PATH does not open the file itself, so it can be examined first. The second open() gets the same file, even if
+  // the name leads to another one by then.
   const int place = open(name.c_str(), O_PATH | O_CLOEXEC);
   if (place < 0) fail("", errno);
   struct stat known {};

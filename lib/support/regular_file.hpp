@@ -9,8 +9,8 @@
 
 namespace adaptyst::lib {
 
-// Open for reading while it lives. To open a pipe may take for ever, and to open a device may do something: neither
-// happens, whatever the name leads to.
+// Holds the file open for reading. Opening a pipe may wait for ever, and opening a device may have an effect, so only
+// regular files are opened, whatever the name leads to.
 class regular_file {
  public:
   // `wanted`: "probes", for the message. Throws error when it cannot be opened, or is not a regular file.
@@ -20,9 +20,9 @@ class regular_file {
   regular_file& operator=(const regular_file&) = delete;
 
   int descriptor() const noexcept { return descriptor_; }
-  // A name that leads to this very file for as long as it is open, whatever becomes of the one that it was opened by.
+  // Another name of this file, valid while it is open, even if its own name is removed or leads elsewhere meanwhile.
   std::string path() const;
-  // How many bytes were there to be read.
+  // Returns how many bytes were read: fewer at the end of the file, 0 after an error.
   std::size_t read(std::uint64_t offset, void* to, std::size_t bytes) const noexcept;
 
  private:

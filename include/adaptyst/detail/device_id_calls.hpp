@@ -1,4 +1,4 @@
-// The list of devices of the process.
+// The list of devices of the process: finds a device, or adds it, when a marker first uses it.
 #ifndef ADAPTYST_DETAIL_DEVICE_ID_CALLS_HPP
 #define ADAPTYST_DETAIL_DEVICE_ID_CALLS_HPP
 
@@ -12,7 +12,7 @@ namespace detail {
 template <class = void>
 inline uint32_t find_device(process& in, uint32_t kind, uint32_t index,
                             const char (&name)[name_bytes_of_device]) noexcept {
-  constexpr unsigned longest_wait = 1U << 28;
+  constexpr unsigned max_spins = 1U << 28;
   for (uint32_t at = 0; at != max_devices; ++at) {
     device_entry& entry = in.store->ledger.devices[at];
     uint32_t state = load_acquire(entry.state);
@@ -23,20 +23,22 @@ inline uint32_t find_device(process& in, uint32_t kind, uint32_t index,
       store_release(entry.state, 2);
       return at + 1;
     }
-    // A handful of stores on another thread, unless that has lost its processor to ours for good.
+    // Another thread is writing the entry, which takes a few instructions. The wait is bounded, since that thread may
+    // not run again before this one stops: both may share a core, and this one may have the higher priority.
     for (unsigned spin = 0; load_acquire(entry.state) == 1; ++spin)
-      if (spin == longest_wait) return max_devices + 1;
+      if (spin == max_spins) return max_devices + 1;
     if (entry.kind == kind && entry.index == index && __builtin_memcmp(entry.name, name, sizeof entry.name) == 0)
       return at + 1;
   }
-  return max_devices + 1;  // no row for it: counted as lost by who asked
+  return max_devices + 1;  // there is no room for it: the caller counts the event as lost
 }
 
 }  // namespace detail
 
 template <class>
 ADAPTYST_DETAIL_COLD uint32_t device_access::look_up(const device& device) noexcept {
-  // What this cannot do, in a signal handler or without memory, the event that follows cannot either, and counts it.
+  // 0 in a signal handler that has interrupted the recorder, and without memory. The event that needs the device cannot
+  // be recorded then either, and is counted as lost there.
   detail::recorder* r = detail::this_thread_recorder;
   if (reinterpret_cast<uintptr_t>(r) == 1) return 0;
   if (r == nullptr && (r = detail::find_recorder()) == nullptr) return 0;
