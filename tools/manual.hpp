@@ -1,4 +1,4 @@
-// Manual pages, section 1, in the language of man(7).
+// Manual pages of section 1, in the format of man(7).
 #ifndef ADAPTYST_TOOLS_MANUAL_HPP
 #define ADAPTYST_TOOLS_MANUAL_HPP
 

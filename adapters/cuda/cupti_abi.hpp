@@ -1,8 +1,9 @@
-// What is used of CUPTI, NVIDIA's interface for tools, declared by hand: its headers come with the CUDA toolkit alone,
-// and this library is built without. Where they are there, tests/adapters/cuda/layouts.cpp holds these against them.
+// The parts of CUPTI, NVIDIA's interface for tools, that the adapter uses. They are declared here, since CUPTI's
+// headers come with the CUDA toolkit, and this library is built without it. Where the toolkit is installed,
+// tests/adapters/cuda/layouts.cpp compares these declarations with its headers.
 //
-// Of a record only its beginning is declared. Newer versions of CUPTI have appended members, and left these where they
-// are, from CUDA 9 (Kernel4) to CUDA 13 (Kernel10), so that one declaration reads all.
+// Only the beginning of each record is declared. From CUDA 9 (Kernel4) to CUDA 13 (Kernel10), CUPTI has appended
+// members and left these at their offsets, so one declaration fits all versions.
 #ifndef ADAPTYST_ADAPTERS_CUDA_CUPTI_ABI_HPP
 #define ADAPTYST_ADAPTERS_CUDA_CUPTI_ABI_HPP
 
@@ -22,6 +23,7 @@ constexpr int site_enter = 0;
 constexpr int site_exit = 1;
 constexpr std::uint32_t flush_forced = 1;
 
+// From and to: h is the host, d a device, a an array on a device.
 enum class copy : std::uint8_t {
   unknown,
   h_to_d,
@@ -73,7 +75,7 @@ struct memset_record {
   std::uint32_t device, context, stream, correlation;
 };
 
-// A call of the runtime's or the driver's interface, as it is entered or left.
+// What CUPTI says of a call of the runtime or the driver when it is entered or left.
 struct call {
   int site;
   const char* function;

@@ -1,4 +1,4 @@
-// The processes that run.
+// Lists running processes.
 #ifndef ADAPTYST_LIB_DISCOVER_RUNNING_PROCESSES_HPP
 #define ADAPTYST_LIB_DISCOVER_RUNNING_PROCESSES_HPP
 
@@ -11,10 +11,10 @@ namespace adaptyst::lib {
 // Throws error.
 std::vector<pid_t> running_processes();
 
-// That it has started, and that run; none where it cannot be told.
+// The running children of a process; empty also if the system does not list them.
 std::vector<pid_t> find_children(pid_t process);
 
-// Whether it is our user's; for root, each is.
+// Whether a process belongs to our user; for root, every process does.
 bool is_ours(pid_t process);
 
 }  // namespace adaptyst::lib

@@ -33,9 +33,10 @@ namespace adaptyst::lib {
 namespace {
 
 constexpr std::uint64_t max_bytes = std::uint64_t{1} << 30;
-constexpr std::chrono::milliseconds between_signs{100};
+constexpr std::chrono::milliseconds between_signs_of_life{100};
 
-// Where what one machine writes another may not see, or a page that is written late may fail.
+// File systems where another machine may not see what this one has written, or where a page that is written late may
+// fail.
 bool is_remote(const descriptor& file) {
   constexpr std::array<std::uint32_t, 10> kinds = {NFS_SUPER_MAGIC,  SMB_SUPER_MAGIC, SMB2_SUPER_MAGIC,
                                                    CIFS_SUPER_MAGIC, AFS_SUPER_MAGIC, CEPH_SUPER_MAGIC,
@@ -87,7 +88,7 @@ kept_file::kept_file(const std::string& directory) : process_(getpid()), began_c
   if (!path) fail("", directory, errno, "name a directory that can be written");
   const std::string stem = fmt::format("{}/adaptyst-{}-{}-{}", path.get(), host, process_, own_start());
   descriptor file;
-  for (int again = 0; !file && again != 1000; ++again) {  // one process may be several programs, one after the other
+  for (int again = 0; !file && again != 1000; ++again) {  // a process may run several programs in turn, by exec()
     name_ = again == 0 ? stem + ".kept" : fmt::format("{}-{}.kept", stem, again);
     file.reset(open(name_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
     if (!file && errno != EEXIST) break;
@@ -101,8 +102,8 @@ kept_file::kept_file(const std::string& directory) : process_(getpid()), began_c
     if (own->store != store_)
       fail(": markers have recorded elsewhere before", name_, 0, "keep= is for the first collector of a process");
     has_markers_ = true;
-    sign();
-    alive_ = std::make_unique<periodic>(between_signs, [this] { sign(); });
+    note_alive();
+    alive_ = std::make_unique<periodic>(between_signs_of_life, [this] { note_alive(); });
   } catch (...) {
     remove();
     if (store_ != nullptr && !has_markers_) munmap(store_, bytes_);
@@ -146,7 +147,7 @@ void kept_file::map(const descriptor& file) {
   put(owner.command, std::string(program, static_cast<std::size_t>(std::max<ssize_t>(length, 0))));
 }
 
-void kept_file::sign() const {
+void kept_file::note_alive() const {
   detail::store(store_->owner.cpu_ns, own_cpu_ns() - began_cpu_ns_);
   detail::store(store_->owner.last_ns, detail::monotonic_ns());
 }
@@ -177,7 +178,7 @@ kept_owner check_owner(const detail::store_owner& owner) {
   const auto process = static_cast<pid_t>(owner.process);
   if (!std::equal(boot.begin(), boot.end(), owner.boot) || !is_running(process, owner.started))
     return kept_owner::has_ended;
-  const std::string program = find_program(process);  // empty: it is not shown to us
+  const std::string program = find_program(process);  // empty: the system hides it from us
   return program.empty() || program.compare(0, sizeof owner.command - 1, owner.command) == 0
              ? kept_owner::runs
              : kept_owner::runs_another_program;

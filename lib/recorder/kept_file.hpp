@@ -18,20 +18,20 @@ namespace adaptyst::lib {
 
 class kept_file {
  public:
-  // A new file of its own in the directory, of 1 GiB of which what is used takes place. Markers record there from now
-  // on, also after this is gone. Throws error, also where markers have recorded elsewhere before.
+  // Makes a new file in the directory, of 1 GiB, but sparse: only what is used takes room on the disk. Markers record
+  // there from now on, also after this object is gone. Throws error, also if markers have already recorded elsewhere.
   explicit kept_file(const std::string& directory);
   ~kept_file();
   kept_file(const kept_file&) = delete;
   kept_file& operator=(const kept_file&) = delete;
 
   const std::string& name() const noexcept { return name_; }
-  // It is no longer needed: the process has told what it knows. Not in a forked child.
+  // Removes the file, once the process has reported everything itself. Does nothing in a forked child.
   void remove() noexcept;
 
  private:
   void map(const descriptor& file);
-  void sign() const;
+  void note_alive() const;
 
   std::string name_;
   pid_t process_;
@@ -42,14 +42,14 @@ class kept_file {
   std::unique_ptr<periodic> alive_;
 };
 
-// What such a file says first. Nothing: it is none.
+// The beginning of such a file. Empty: the file is of another kind.
 struct kept_head {
   detail::store_head store;
   detail::store_owner owner;
 };
 std::optional<kept_head> read_kept_head(const descriptor& file) noexcept;
 
-// What has become of the process that it belongs to.
+// Whether the process that has made the file still runs.
 enum class kept_owner { runs, runs_another_program, has_ended, was_elsewhere };
 kept_owner check_owner(const detail::store_owner& owner);
 

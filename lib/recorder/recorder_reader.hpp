@@ -21,31 +21,31 @@ struct process_state {
   std::uint64_t process = 0;           // of detail::process, where it may be written to; else 0
 };
 
-// That of this process, as it is now, by the address of its detail::process.
+// The state of this process as it is now; `process`: the address of its detail::process.
 process_state own_state(std::uint64_t process);
-// Of another's memory; 0: it cannot be read, or there is none.
+// The address of the store in the memory of another process; 0: it cannot be read, or there is none.
 std::uint64_t find_store(const memory& in, std::uint64_t process);
 
-// Keeps what it has read: reading again costs next to nothing for rows that have not changed, and what was read last is
-// there when the process is not.
+// Keeps what it has read. So reading again costs next to nothing for rows that have not changed, and what was read last
+// is still there when the process has ended.
 class recorder_reader {
  public:
-  // `longest_look_ns`: at another process, which may lie; what it keeps from being read is counted as lost.
+  // `longest_look_ns`: one update() reads another process no longer than this, since that process may be damaged or
+  // malicious. What could not be read in time is counted as lost.
   explicit recorder_reader(std::uint64_t longest_look_ns = 10'000'000'000) : longest_look_ns_(longest_look_ns) {}
   ~recorder_reader() { return_bytes(bytes_); }
   recorder_reader(const recorder_reader&) = delete;
   recorder_reader& operator=(const recorder_reader&) = delete;
 
-  // Reads what has changed. Each recorder's account is of one moment; rows are read one by one, so beside running
-  // threads their sum may be some events ahead of it. Whatever is damaged is left out.
+  // Reads what has changed. The account of a recorder is read as a whole, its rows one by one while threads
+  // go on, so the sum of the rows may be some events ahead of the account. Damaged parts are left out.
   void update(const process_state& state);
   // All rows and the account of the epoch that was read last.
   const measured& result() const noexcept { return sum_; }
-  // How many threads have recorded something; one that took over the recorder of a dead thread counts with it. Empty:
-  // nothing could be read.
+  // How many threads have recorded something; a thread that has taken over the recorder of a dead one is not counted
+  // again. Empty: nothing could be read.
   std::optional<std::uint32_t> threads() const noexcept;
-  // The paths whose rows are no longer what they were when this was last called; those whose rows are gone are among
-  // them.
+  // The paths whose rows have changed or gone since the last call.
   path_set take_changed() { return std::exchange(changed_, {}); }
 
  private:
@@ -81,12 +81,13 @@ class recorder_reader {
 
   static std::size_t bytes_in(const kept_row& row);
   static void add(measured_row& to, const kept_row& from);
-  // What rows of this process, and of all that are looked at from here, may take of our memory; false: no more.
+  // Counts memory against two limits: for the rows of this process, and for those of all observed processes. False: a
+  // limit is reached.
   bool reserve_bytes(std::size_t more) noexcept;
   void return_bytes(std::size_t bytes) noexcept;
 
   void note_change(kept_path& path);
-  // Of the rows, those that are noted as changed; of the account, all.
+  // Adds up the rows that are noted as changed, and the whole account.
   void sum_up();
   void forget_places();
 
@@ -95,19 +96,19 @@ class recorder_reader {
   std::unordered_map<std::uint64_t, kept_path> by_path_;  // by id
   std::vector<kept_path*> outdated_;
   path_set changed_;
-  std::size_t rows_kept_ = 0;  // of all of them
-  std::size_t bytes_ = 0;      // that these take
+  std::size_t rows_kept_ = 0;  // in all recorders
+  std::size_t bytes_ = 0;      // of our memory that they take
   std::uint64_t longest_look_ns_;
-  bool was_late_ = false;  // at the last look
+  bool was_late_ = false;  // the last update() ran out of time
   std::uint64_t epoch_ = 0;
   bool was_read_ = false;
   std::uint64_t unrecorded_ = 0;
 };
 
-// The same, once.
+// Reads the recorders once.
 measured read_recorders(const process_state& state);
 
-// Whether the state was laid out by headers like those that this was compiled with; so it is where there is none yet.
+// Whether the program was compiled with headers of the same layout as this library; true also if it has no state yet.
 bool has_known_layout(const process_state& state);
 
 }  // namespace adaptyst::lib

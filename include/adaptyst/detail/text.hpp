@@ -1,4 +1,5 @@
-// Names without <string_view>: what a marker may be called, and the hash that makes equal names equal everywhere.
+// Texts without <string_view>, which takes long to compile: what may be the name of a marker, and a hash that is the
+// same in every process.
 #ifndef ADAPTYST_DETAIL_TEXT_HPP
 #define ADAPTYST_DETAIL_TEXT_HPP
 
@@ -14,7 +15,8 @@ struct text {
   size_t bytes;
 };
 
-// Taken only where no array fits: a literal may hold NULs.
+// For `const char*`. An array would fit as well, but the conversion to this type makes the overload for arrays the
+// better one: a literal may contain NULs.
 struct terminated {
   const char* data;
   constexpr terminated(const char* name) noexcept : data(name) {}
@@ -34,7 +36,7 @@ constexpr auto to_text(const View& name) noexcept -> decltype(text{name.data(), 
   return {name.data(), name.size()};
 }
 
-// Whether a macro's argument, as it is spelled, begins like a string literal.
+// Whether the argument of a macro begins like a string literal; `spelling`: the argument as a text (#argument).
 constexpr bool spelled_as_literal(const char* spelling) noexcept { return spelling[0] == '"'; }
 
 template <class T>
@@ -42,7 +44,7 @@ inline constexpr bool is_char_array = false;
 template <size_t N>
 inline constexpr bool is_char_array<const char (&)[N]> = true;
 
-// The address of a literal; anything else has none that a constant may hold.
+// The address of a literal, which may initialise a constant; null for any other name.
 template <size_t N>
 constexpr const char* literal_address(const char (&literal)[N]) noexcept {
   return literal;
@@ -57,7 +59,7 @@ constexpr uint64_t mix(uint64_t value) noexcept {
   return value ^ (value >> 32);
 }
 
-// Equal in every process: no address enters.
+// The same in every process: only the bytes of the text count, no address.
 template <class = void>
 inline uint64_t hash(uint64_t seed, text what) noexcept {
   const char* at = what.data;
