@@ -6,23 +6,23 @@
 //   }                               // prints the report; so does exit(), wherever it is called
 //
 // Link with adaptyst::collector. Options are text, key=value pairs joined by commas, or the struct of
-// <adaptyst/options.hpp>; the environment variable ADAPTYST, the same text, goes before both. docs/options.md and
-// `adaptyst help options` list them:
+// <adaptyst/options.hpp>; the environment variable ADAPTYST, a text of the same form, overrides both. docs/options.md
+// and `adaptyst help options` list them:
 //
 //   ADAPTYST=engine=inline,output=profile-%r.json;run.trace.json ./simulate
 //
-// Nothing here throws, and nothing stops the program. What is unknown among the options is told on standard error, with
-// the nearest that is known, and left out; where permissions are missing, it is told what to do, and the program runs
-// on, uncollected. One collector at a time; a second one is refused, and one in a program that `adaptyst run` observes
-// says in a line that it leaves the report to that.
+// Nothing here throws, and nothing stops the program. An unknown option is reported on standard error, with the most
+// similar known name, and ignored. If permissions are missing, the message says what to do, and the program runs on
+// without being observed. One collector at a time; a second one is refused, and one in a program that `adaptyst run`
+// observes says in one line that it leaves the report to `adaptyst run`.
 //
-// At exit() a collector that still runs is stopped, by the thread that has called it; regions that are open then are
-// told as open. Not by _exit(), quick_exit(), abort() or a signal (but see keep= and docs/killed.md). A child that was
-// forked never reports what its parent has collected. As all of what exit() calls, it is not to be called in a signal
-// handler.
+// At exit() a collector that still runs is stopped, by the thread that has called it; regions that are still open are
+// reported as open. _exit(), quick_exit(), abort() and signals do not stop it (but see keep= and docs/killed.md). A
+// child that was forked never reports what its parent has collected. exit() must not be called in a signal handler
+// then.
 //
-// Processes that are told the same output= do not replace each other's: ranks get names of their own, and so do other
-// processes while one has the name. Which file was written is told.
+// Processes with the same output= do not overwrite each other's files: each rank gets a name of its own, and so does a
+// process that finds the name in use. The name of each written file is reported.
 //
 // Cost: tens of milliseconds at start and stop for ebpf, a few for inline; between them, what the events cost
 // (docs/overhead.md, docs/function-probes.md). The heap, signals, errno and the locale of the program stay as they are;
@@ -53,7 +53,7 @@ class collector {
   // Ends the collection, reports, and returns the profile; further calls return it again. Thread-safe.
   profile stop() noexcept;
 
-  // Why nothing is collected, or who does it instead; null while something is.
+  // Why this collects nothing, or who collects instead; null while it does collect.
   const adaptyst::error* error() const noexcept;
 
  private:

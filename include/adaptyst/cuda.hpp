@@ -66,7 +66,7 @@ using cuda_runtime = gpu_runtime<cuda_api>;
 
 namespace cuda {
 
-// Moves; is true while it is observed and has not ended; end().
+// Can be moved. Is true while the work is observed and has not ended; end() ends it.
 using tracked = detail::tracked_work<detail::cuda_runtime>;
 
 // For work that is given to `stream` from now until end(). Without a payload.
@@ -77,7 +77,7 @@ template <class Name>
   return detail::track_work<detail::cuda_runtime>(stream, name, kind, file, function, line);
 }
 
-// With one: adaptyst::work, or any aggregate with <adaptyst/payload.hpp>.
+// With a payload: adaptyst::work, or any aggregate with <adaptyst/payload.hpp>.
 template <class Name, class Payload>
 [[nodiscard]] tracked track(const Name& name, cudaStream_t stream, operation_kind kind, const Payload& payload,
                             const char* file = __builtin_FILE(), const char* function = __builtin_FUNCTION(),

@@ -4,7 +4,7 @@
 //     std::cout << adaptyst::to_string(f.kind) << ", " << f.share * 100 << " % of the run: try "
 //               << adaptyst::to_string(f.next) << '\n';
 //
-// Each is told by a formula and a threshold (docs/findings.md), from the profile alone: no finding means that none of
+// Each follows from the profile alone, by a formula and a threshold (docs/findings.md): no finding means that none of
 // these was seen, which is not to say that nothing is slow. What was not recorded cannot be found: the first four need
 // the kernel's context, the last three a device that tells of its operations.
 #ifndef ADAPTYST_FINDINGS_HPP
@@ -59,7 +59,7 @@ struct finding {
   double time_ns = 0;
   std::optional<double> error_ns;  // the standard error of time_ns; empty where it is exact
   std::uint64_t count = 0;         // of waits, faults, threads, events, operations: on how many it rests
-  // What gave it away, and what it was held against: the threshold, or what is usual in this place.
+  // The value on which the finding rests, and what it was compared with: the threshold, or what is usual in this place.
   finding_unit unit = finding_unit::fraction;
   double value = 0, against = 0;
   next_step next = next_step::hold_locks_shorter;

@@ -1,14 +1,14 @@
-// What a run was of: its mesh, its solver, its input. Stands in the profile, so that two profiles can be told apart,
-// and be compared only where that makes sense.
+// Describes a run: its mesh, its solver, its input. The description is in the profile, so that two profiles can be told
+// apart, and be compared only where that makes sense.
 //
 //   adaptyst::metadata("mesh", "512^3");
 //   adaptyst::metadata("solver", solver.name());    // std::string_view, std::string, const char *
 //
 // May be called before or after a collector starts, and in a program that `adaptyst run` or `attach` observes; once is
-// enough. Of a name that is told twice, the last value counts. A process keeps what the first 64 calls say; how many
-// came later is told in the profile. Names keep their first 63 bytes, values 255. A forked child starts with none.
+// enough. If a name is given twice, the last value counts. A process keeps what the first 64 calls say; the profile has
+// the number of further calls. Names keep their first 63 bytes, values 255. A forked child starts with none.
 //
-// Cost: some 0.1 us a call, whether anybody looks or not; the first thing that a program does of all that is here maps
+// Cost: some 0.1 us a call, whether something listens or not. The first call, if no marker was awake before, maps
 // memory, some pages of which are used. Thread-safe, noexcept, lock-free, leaves errno alone. With a collector's keep=,
 // call it when that collector has started: what is kept must be in its file from the beginning.
 #ifndef ADAPTYST_METADATA_HPP
@@ -21,7 +21,7 @@ namespace adaptyst { inline namespace v1 {
 
 namespace detail {
 
-// An array that is no literal may be filled in part: up to its NUL, as any other pointer.
+// An array that is not a literal is read up to its first NUL, like any other pointer: it may be filled in part.
 struct metadata_text {
   text is;
   metadata_text(const char* terminated) noexcept : is(to_text(detail::terminated(terminated))) {}
@@ -38,7 +38,7 @@ ADAPTYST_DETAIL_COLD void keep_metadata(text name, text value) noexcept;
 }  // namespace detail
 
 #ifdef ADAPTYST_DISABLE
-inline namespace disabled {  // other code than a unit with markers has, should both be linked into one program
+inline namespace disabled {  // so that a unit with markers, whose code differs, can be linked into the same program
 template <class = void>
 inline void metadata(detail::metadata_text, detail::metadata_text) noexcept {}
 }  // namespace disabled

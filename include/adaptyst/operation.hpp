@@ -35,7 +35,7 @@ inline uint64_t now_ns() noexcept { return detail::monotonic_ns(); }
 
 enum class operation_kind : uint32_t { kernel, copy_to, copy_from, fill, other };
 
-// Why nothing will be known of an operation.
+// Why the times of an operation will never be known.
 enum class operation_loss : uint32_t {
   no_times,       // the device did not tell when it ran
   unknown_clock,  // it told in a clock that cannot be converted
@@ -99,7 +99,7 @@ class [[nodiscard]] operation {
   template <class = void>
   void complete(uint64_t started_ns, uint64_t ended_ns) noexcept;
 
-  // Nothing will be known of it: it is counted as lost, with this reason.
+  // Its times will never be known: it is counted as lost, with this reason.
   template <class = void>
   void abandon(operation_loss why) noexcept;
 

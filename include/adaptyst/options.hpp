@@ -38,7 +38,7 @@ struct context_choice {
   bool faults = true;     // of pages
   bool samples = false;   // of threads on their cores and off
   bool counters = false;  // of the processor: cycles, instructions, misses
-  bool asked = false;     // false: only where the kernel counts the regions, and without a word where it cannot be had
+  bool asked = false;     // false: only with the ebpf engine, and without a message if it is not available
 };
 
 struct options {
@@ -51,9 +51,9 @@ struct options {
   std::uint64_t sample_frequency = 997;  // mean, in Hz on each processor, 1 to 10,000
   std::uint64_t trace_events = 65536;  // of a thread, between two looks at them: 64 to 2^24, rounded up to a power of 2
   std::vector<std::string> functions;  // without markers: FILE:PATTERN, or the name of a set; needs the ebpf engine
-  std::string keep;                    // a directory for what a program that is killed leaves; of a collector in it
-  bool through_exceptions = false;     // also functions of C++; a program that throws through one is terminated
-  bool single_stepped = false;         // also functions whose entry costs a second trap
+  std::string keep;  // a directory for the file that a killed program leaves; for its own collector
+  bool through_exceptions = false;  // also functions of C++; a program that throws through one is terminated
+  bool single_stepped = false;      // also functions whose entry costs a second trap
 
   // Where the output of a form goes; empty: nowhere.
   std::string find_file(output_form form) const {
@@ -68,7 +68,7 @@ struct options {
 
 // As text: what differs from the defaults, `key=value` joined by commas.
 std::string to_string(const options& options);
-// The options of such a text. What is wrong in it is left out; `left_out`, if given, gets a word on each.
+// The options of such a text. What is wrong in it is left out; `left_out`, if given, gets an error for each.
 options parse_options(std::string_view text, std::vector<error>* left_out = nullptr);
 
 }}  // namespace adaptyst::v1

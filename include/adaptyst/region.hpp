@@ -33,7 +33,7 @@
 
 namespace adaptyst { inline namespace v1 {
 #ifdef ADAPTYST_DISABLE
-inline namespace disabled {  // other types than a unit with markers has, should both be linked into one program
+inline namespace disabled {  // so that a unit with markers, whose types differ, can be linked into the same program
 #endif
 
 // A region that is not bound to a scope. Move-only; begin and end may be on different threads, but one handle must not
@@ -92,7 +92,7 @@ constexpr int check_region(const Name& name, const Payload&...) noexcept {
 #else
 
 namespace adaptyst { inline namespace v1 { namespace detail {
-// Compilers do not ask what becomes of a statement's value; of a function's they do.
+// Compilers warn about the unused value of a function, but not of a statement.
 [[nodiscard]] inline region_handle kept(region_handle&& begun) noexcept { return static_cast<region_handle&&>(begun); }
 }}}  // namespace adaptyst::v1::detail
 

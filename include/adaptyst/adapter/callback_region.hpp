@@ -6,7 +6,8 @@
 //
 // What the thread begins meanwhile stands below it, as below a scope, and unlike below a region_handle, which any
 // thread may end. Regions must be ended innermost first: one that is ended after a region around it, or by another
-// thread, is counted as unmatched and harms no other; one that is never ended is, when a region around it ends.
+// thread, is counted as unmatched and harms no other; one that is never ended is counted so when a region around it
+// ends.
 //
 // Cost while nothing listens: a comparison and a branch, and the arguments: unlike a macro's they are evaluated. Awake:
 // that of a region whose name is not a literal, docs/overhead.md. Names are copied, up to 127 bytes.
@@ -23,7 +24,7 @@
 
 namespace adaptyst { inline namespace v1 {
 
-// Where a region is said to be: of the program that is observed, not of the library that tells of it.
+// The place in the source that a region reports: one in the observed program, not in the library that calls this.
 struct source_place {
   const char* file = "";
   const char* function = "";
@@ -74,7 +75,8 @@ class callback_region {
   template <class Name>
   static callback_region begin(const Name& name, const source_place& where = {}) noexcept;
 
-  // On a thread that works for another one: below the region in which `when` was taken, so that both are one tree.
+  // For a thread that works for another one: the region stands below the one in which `when` was taken, so that the
+  // regions of both threads make one tree.
   template <class Name>
   static callback_region begin_below(const submission& when, const Name& name, const source_place& where = {}) noexcept;
 
@@ -91,11 +93,12 @@ class callback_region {
   template <class = void>
   void end() noexcept;
 
-  // It will not be ended: it, and what is open below it, is counted as lost (unmatched). On the thread that began it.
+  // To be called, on the thread that began it, for a region that will never be ended: it, and what is open below it,
+  // are counted as lost (unmatched).
   template <class = void>
   void abandon() noexcept;
 
-  // An end was told of, and nothing had begun.
+  // Counts an end for which nothing had begun.
   template <class = void>
   static void count_unmatched_end() noexcept;
 #endif
@@ -111,8 +114,8 @@ class callback_region {
 
 namespace detail {
 
-// As push_frame(), and as there what came next the last time is expected first. The frame stands where the one below
-// it stands: the call that begins it returns before the code that it encloses runs, so its own place on the stack says
+// Like push_frame(): the row that followed here the last time is tried first. The frame stands where the one below it
+// stands: the call that begins it returns before the code that it encloses runs, so its own place on the stack says
 // nothing. No marker has the same code address.
 template <class = void>
 __attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN inline uint64_t push_called_back(text name, uint32_t kind,
@@ -146,7 +149,7 @@ __attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN inline uint64_t push_called_bac
       count_loss(r, why);
       return 0;
     }
-    // One around others is never left out: they may stand anywhere on the stack, and on other threads.
+    // A region around others is never left out: those may stand anywhere on the stack, or on other threads.
     const uint32_t step = read_step(*where->site);
     const bool may_be_left_out = kind == ADAPTYST_SITE_CALLBACK && where->child == &r.root && !takes_subtree(step);
     const uint64_t drawn_weight = may_be_left_out ? draw_weight(*r.thinned, step) : 1;
@@ -155,7 +158,7 @@ __attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN inline uint64_t push_called_bac
     const frame& top = r.frames[depth];
     learn(r, depth, where);
     pushed = &r.frames[depth + size_t{1}];
-    // What this thread does is taken with what is around it on this thread, whatever region it is told below.
+    // The weight is that of the regions around it on this thread, even if it stands below a region of another thread.
     const uint64_t around = weight_around(r);
     open_frame(r, depth, *where, top.stack, nullptr);
     if (step != ADAPTYST_STEP_ENGINE || around != 1) weigh(r, *pushed, drawn_weight * around, around);
@@ -164,8 +167,8 @@ __attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN inline uint64_t push_called_bac
   return start_frame(r, *pushed);
 }
 
-// Finds the recorder first: the end may be the first that this thread hears of us. What follows a region of another
-// thread's path there is not to be expected here: the short way would take its path for the one that is open.
+// Finds the recorder first: this may be the first call on this thread. Then makes no guess at the next row if that row
+// stands below a path of another thread: the fast path would take that path for the one that is open.
 template <class = void>
 __attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN inline void pop_called_back(uint64_t token) noexcept {
   recorder* const r = open_recorder();

@@ -37,8 +37,8 @@ class device_clock {
   constexpr clock_id id() const noexcept { return id_; }
   constexpr unsigned sync_points() const noexcept { return count_; }
 
-  // At the device's `device_ns`, CLOCK_MONOTONIC was `host_ns`. Points must come in their order; one that repeats the
-  // last is ignored.
+  // At the device's `device_ns`, CLOCK_MONOTONIC was `host_ns`. Points must come in the order of their times; one that
+  // repeats the last is ignored.
   void synchronise(uint64_t device_ns, uint64_t host_ns) noexcept {
     if (id_ == clock_id::unknown) return;
     if (count_ != 0) {
@@ -109,7 +109,7 @@ class device_clock {
   }
   // By how much faster CLOCK_MONOTONIC runs, in millionths; 0 with fewer than two sync points.
   double drift_ppm() const noexcept { return (slope(0, count_ == 0 ? 0 : count_ - 1) - 1) * 1e6; }
-  // By how much the last sync point was off what the ones before it let expect.
+  // How far the last sync point was from what the earlier ones predicted.
   uint64_t residual_ns() const noexcept { return residual_ns_; }
   unsigned jumps() const noexcept { return jumps_; }
 
@@ -144,7 +144,7 @@ class device_clock {
   point points_[max_points]{};
 };
 
-// Puts into the report which clock the device's times come from and how they were converted; the last call holds.
+// Puts into the report which clock the device's times come from and how they were converted; the last call counts.
 #ifdef ADAPTYST_DISABLE
 template <class = void>
 void report_clock(const device&, const device_clock&) noexcept {}

@@ -11,7 +11,7 @@
 
 namespace adaptyst { inline namespace v1 { namespace detail {
 
-// From <sys/socket.h>, <sys/un.h> and <sys/time.h>, which are too dear for a header.
+// From <sys/socket.h>, <sys/un.h> and <sys/time.h>, which take too long to compile for a header.
 struct socket_address {
   uint16_t family;
   char path[108];  // a NUL, then the name
@@ -63,7 +63,7 @@ inline bool is_believed(long socket) noexcept {
   return peer.user == 0 || peer.user == static_cast<uint32_t>(system::call(__NR_geteuid));
 }
 
-// Although the program's signals interrupt the waiting. `file`: a descriptor that came along, or -1.
+// Goes on waiting when a signal of the program interrupts it. `file`: a descriptor that came along, or -1.
 template <class = void>
 inline bool receive(long socket, adaptyst_answer& answer, long& file) noexcept {
   constexpr int max_interruptions = 1000;
@@ -128,8 +128,8 @@ inline bool announce(uint32_t what, const adaptyst_object& object, adaptyst_answ
   return answered;
 }
 
-// Takes over the clock that the answer brings, if there is none yet, and notes whose process this is and what is
-// wanted.
+// Takes over the clock that the answer brings, if there is none yet, and notes who observes this process and what it
+// wants.
 template <class = void>
 inline void apply_answer(process& in, const adaptyst_answer& answer) noexcept {
   store(in.control.trace_entries, answer.trace_entries);
@@ -147,7 +147,7 @@ inline void use_settings(process& in, long file) noexcept {
   if (file >= 0 && map_settings(in.settings, file)) store_release(in.store->head.settings_owner, who_looks(in.control));
 }
 
-// The same, and the observer holds the store of this process from then on, if it has not before.
+// Announces, applies the answer, and hands the store of this process to the observer if it does not hold it yet.
 template <class = void>
 inline bool announce_with_store(process& in, uint32_t what, const adaptyst_object& object,
                                 adaptyst_answer& answer) noexcept {

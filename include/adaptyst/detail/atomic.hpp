@@ -32,8 +32,8 @@ ADAPTYST_DETAIL_INLINE void store_number(double& to, double value) noexcept {
   __atomic_store(&to, &value, __ATOMIC_RELAXED);
 }
 
-// Adds where only this thread writes: a load, an addition and a store, no lock prefix. GCC makes three instructions of
-// these, since it does not join atomics; one does as well.
+// Adds where only this thread writes: a load, an addition and a store, no lock prefix. GCC would make three
+// instructions of these, since it does not join atomics; the assembly has one.
 template <class T, class V>
 ADAPTYST_DETAIL_INLINE void bump(T& counter, V by) noexcept {
 #if defined(__x86_64__) && !defined(__clang__) && !defined(__SANITIZE_THREAD__) && !defined(__SANITIZE_ADDRESS__)
@@ -43,7 +43,7 @@ ADAPTYST_DETAIL_INLINE void bump(T& counter, V by) noexcept {
 #endif
 }
 
-// The same, behind all stores before it.
+// The same, ordered after all earlier stores.
 template <class T, class V>
 ADAPTYST_DETAIL_INLINE void bump_release(T& counter, V by) noexcept {
 #ifdef __SANITIZE_THREAD__

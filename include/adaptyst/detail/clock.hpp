@@ -10,14 +10,14 @@
 
 namespace adaptyst { inline namespace v1 { namespace detail {
 
-// The straight line from counter ticks to CLOCK_MONOTONIC. Set by a collector before it wakes anybody.
+// The straight line from counter ticks to CLOCK_MONOTONIC. Set by a collector before it wakes any marker.
 struct clock_line {
   uint64_t ns_per_tick;  // times 2^32; 0: not calibrated, timestamps are CLOCK_MONOTONIC already
   uint64_t base_ticks;
   uint64_t base_ns;
 };
 
-// Who sees the slope sees the rest.
+// A reader that sees the slope sees the other members as well.
 template <class = void>
 inline void set_clock(clock_line& to, const clock_line& line) noexcept {
   store(to.base_ticks, line.base_ticks);
@@ -37,9 +37,9 @@ ADAPTYST_DETAIL_INLINE uint64_t ticks() noexcept {
 #endif
 }
 
-// Nothing that the processor has begun before it is still under way behind it. On a timed event of a thinned marker the
-// processor knows neither the branches nor the lines that recording takes, and what it does ahead of time would fall
-// into the event's.
+// All instructions before it are finished before one behind it begins. For a timed event of a thinned marker, the
+// branches and cache lines of recording are cold, and what the processor executes ahead of time would fall into the
+// event's duration.
 ADAPTYST_DETAIL_INLINE void fence_instructions() noexcept {
 #if defined(__x86_64__)
   __builtin_ia32_lfence();

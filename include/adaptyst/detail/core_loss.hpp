@@ -6,9 +6,9 @@
 // is made to point to a sequence in which no thread ever is. Where there is no such area, or other code sets a sequence
 // of its own meanwhile, nothing is known, and the event counts as it was measured.
 //
-// A system call has to tell a thread that had to leave its core from one that waited, which is the event's own time; it
-// is made where the pointer was cleared alone. A thread that has also waited since the last such call is taken to have
-// waited in the event. A first call only tells what later ones are compared with.
+// Only a system call tells a thread that had to leave its core from one that waited, whose wait is the event's own
+// time. It is made only if the pointer was cleared. A thread that has also waited since the last such call is taken to
+// have waited in the event. The first call only gives the counts that later ones are compared with.
 #ifndef ADAPTYST_DETAIL_CORE_LOSS_HPP
 #define ADAPTYST_DETAIL_CORE_LOSS_HPP
 
@@ -55,7 +55,7 @@ inline bool count_switches(long& waited, long& had_to) noexcept {
   return true;
 }
 
-// On the thread that is to be watched, whose thread pointer this is.
+// To be called on the thread that is to be watched; `thread`: its thread pointer.
 template <class = void>
 inline void prepare_watch(core_watch& watch, uintptr_t thread) noexcept {
   watch.sequence = nullptr;

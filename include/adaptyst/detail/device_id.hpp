@@ -1,4 +1,4 @@
-// From a device as the program names it to its number in the process.
+// Finds the number that a device of the program has in this process.
 #ifndef ADAPTYST_DETAIL_DEVICE_ID_HPP
 #define ADAPTYST_DETAIL_DEVICE_ID_HPP
 

@@ -1,18 +1,18 @@
 // What devices did, and when the host waited for them: kept by each thread for itself, swept into sums when there is
 // much.
 //
-// A thread appends what it learns to a block of its own, in whatever order it learns it: five stores, no lock, no
-// memory that threads share. A full block is left to the ledger, and the thread takes a free one. Only when nearly all
-// of `max_blocks` are in use, the thread that notices it sweeps: of all blocks, its own and those of others, the
-// entries that began first go into the sums in the order of their beginnings, and blocks that hold nothing else are
-// free again. So the sums are exact as long as nothing is told after some 450,000 entries of the process that began
-// later; what still is, comes late (device_sums.hpp). A reader sweeps what has not been swept yet in a copy, and is
-// exact up to now.
+// A thread appends entries to a block of its own, in the order in which it gets them: five stores, no lock, no memory
+// that threads share. A full block is left to the ledger, and the thread takes a free one. Only when nearly all of
+// `max_blocks` are in use, the thread that notices it sweeps: of all blocks, its own and those of others, the entries
+// that began first go into the sums in the order of their beginnings, and blocks that hold nothing else are free again.
+// So the sums are exact as long as no entry comes after some 450,000 entries of the process that began later; such an
+// entry is counted as late (device_sums.hpp). A reader sweeps what has not been swept yet in a copy, and is exact up to
+// now.
 //
-// Readers, who may find the memory of a program that was killed in the midst, see one moment. There are two sets of
-// sums, of which `commits` tells the one that holds: a sweep fills the other one, and the addition of 1 makes it valid.
-// Whether an entry is in the sums is said by where it began and by whether the sweep has seen it; entries that were
-// told do not change, and a block that was freed is filled again only after many others.
+// A reader sees one consistent moment, even if the program was killed during a sweep. There are two sets of sums, and
+// the lowest bit of `commits` says which is valid. A sweep fills the other set and then adds 1. Whether an entry is in
+// the sums follows from its begin and from whether the sweep has seen it. Complete entries do not change, and a freed
+// block is filled again only after many others.
 //
 // Memory: 0.5 MiB to begin with, 16 MiB at most, and what is touched of 1.8 MiB for sweeping from then on.
 #ifndef ADAPTYST_DETAIL_DEVICE_LEDGER_HPP
@@ -42,7 +42,7 @@ struct device_entry {
   uint32_t pad;
   char name[name_bytes_of_device];
   uint64_t clock_epoch;    // of the collector to which the clock was told
-  uint64_t clock_changes;  // `clocks` of its lowest bit holds
+  uint64_t clock_changes;  // its lowest bit says which of `clocks` is valid
   clock_account clocks[2];
 };
 
@@ -88,12 +88,12 @@ struct comes_before {
 
 // One cache line, apart from the entries: a sweep looks at all of them.
 struct alignas(64) ledger_block {
-  uint32_t count;  // entries that were told; 0 when it is free
+  uint32_t count;  // complete entries; 0 when it is free
   uint32_t state;  // enum class block_state
   uint64_t epoch;  // of the collector for which they are kept
   uint64_t min_begin_ns, max_begin_ns;
   uint64_t uses;     // how often it was taken
-  uint32_t seen[2];  // entries that had been told at a sweep; by the lowest bit of its number, as the sums
+  uint32_t seen[2];  // entries that a sweep has seen; indexed like the sums
 };
 enum class block_state : uint32_t { free, filling, full };
 
@@ -107,7 +107,7 @@ struct ledger_chunk {
   packed_entry entries[blocks_of_chunk][entries_of_block];
 };
 
-// Where entries are sorted, and the sums: most programs never come to it.
+// Memory for sorting entries, and the sums. Most programs never need it.
 struct sweeping_room {
   struct key {
     uint64_t begin_ns;
@@ -126,14 +126,14 @@ struct block_place {
 // Of all devices of a process.
 struct device_ledger {
   uint32_t lock;         // to sweep, to get more memory, to begin for another collector
-  uint32_t chunk_count;  // that there are
+  uint32_t chunk_count;  // how many there are
   uint32_t chunk_limit;  // there is no memory for more; 0: not known
-  uint32_t free_blocks;  // about
+  uint32_t free_blocks;  // approximately
   uint32_t next_block;   // where to look for a free one: so the oldest are taken first
   uint32_t pad;
   uint64_t epoch;       // of the collector for which it is kept
   uint64_t skipped;     // entries for which there was no room
-  uint64_t commits;     // the room's sums of its lowest bit hold
+  uint64_t commits;     // its lowest bit says which of the room's sums are valid
   sweeping_room* room;  // null: nothing has been swept yet
   ledger_chunk* chunks[max_chunks];
   device_entry devices[max_devices];  // by number less 1
@@ -143,7 +143,7 @@ struct device_ledger {
     return {&in.blocks[number % blocks_of_chunk], in.entries[number % blocks_of_chunk]};
   }
   uint32_t block_count() const noexcept { return load_acquire(chunk_count) * blocks_of_chunk; }
-  // So early that others find some while one sees to it that there are more.
+  // True early enough: other threads still find free blocks while this one frees more.
   bool is_short_of_blocks() const noexcept {
     return load(free_blocks) <= (load(chunk_limit) == 0 ? blocks_of_chunk / 4 : block_count() / 16);
   }
@@ -170,10 +170,10 @@ struct device_ledger {
     return {};
   }
 
-  // By the thread that has filled it, or fills none for this collector any more.
+  // To be called by the thread that has filled the block, or that books nothing more for this collector.
   static void leave_block(ledger_block& head) noexcept { store_release(head.state, is(block_state::full)); }
 
-  // Under the lock, as all below. For another collector.
+  // Begins anew for another collector. This and all that follows is to be called with the lock held.
   template <class = void>
   void begin(uint64_t new_epoch) noexcept {
     if (room != nullptr)
@@ -186,7 +186,7 @@ struct device_ledger {
 
   void tell_clock(uint32_t device, const clock_account& clock) noexcept {
     device_entry& of = devices[device - 1];
-    // Word by word, beside readers.
+    // Stored word by word, since readers may read it meanwhile.
     static_assert(sizeof clock % sizeof(uint64_t) == 0, "whole words");
     uint64_t words[sizeof clock / sizeof(uint64_t)];
     __builtin_memcpy(words, &clock, sizeof clock);
@@ -199,7 +199,7 @@ struct device_ledger {
     store_release(of.clock_epoch, epoch);
   }
 
-  // Of a copy that a forked child has got: none of its threads has a block.
+  // For the copy of a forked child: none of its threads has a block.
   template <class = void>
   void forget_threads() noexcept {
     lock = 0;
@@ -207,14 +207,15 @@ struct device_ledger {
     for (uint32_t at = 0; at != block_count(); ++at) free_block(*block(at).head);
   }
 
-  // Sees to it that a block is free; false: there is no room.
+  // Makes sure that a block is free; false: there is no room.
   template <class Store>
   bool make_room(Store& in) noexcept {
     if (load(free_blocks) != 0 && !is_short_of_blocks()) return true;
     if (chunk_limit == 0 && grow(in)) return true;
     if (room == nullptr) store_release(room, static_cast<sweeping_room*>(in.allocate_pages(sizeof(sweeping_room))));
     free_blocks_of_old_epochs();
-    // What began in some far future may stand in every block: then a sweep frees none, and the next one goes on.
+    // Every block may hold an entry with a begin far in the future: then one sweep frees no block, and the next one
+    // goes on.
     for (unsigned sweeps = 0; room != nullptr && sweeps != max_sweeps && is_short_of_blocks(); ++sweeps)
       if (!sweep_some()) break;
     return load(free_blocks) != 0;
@@ -253,7 +254,7 @@ struct device_ledger {
     }
   }
 
-  // From where on to leave entries: so that a few blocks have none left.
+  // Up to which begin entries are swept: so far that a few blocks become empty.
   template <class = void>
   uint64_t horizon_of_next() noexcept {
     uint32_t count = 0;
@@ -285,7 +286,7 @@ struct device_ledger {
     key* keys = room->keys;
     key* spare = room->spare;
     uint32_t count = 0;
-    bool is_stuck = false;  // all that there is room for began at once: what else did is swept as it comes
+    bool is_stuck = false;  // all entries that fit began at the same time: others of that time are swept as they come
     const auto sort = [&] {
       key* const sorted = merge_sorted(keys, spare, count, by_begin);
       if (sorted == keys) return;
@@ -375,7 +376,7 @@ ADAPTYST_DETAIL_COLD bool next_place(Store& in, uint64_t epoch, ledger_place& pl
   device_ledger& ledger = in.ledger;
   if (place.head != nullptr) device_ledger::leave_block(*place.head);
   place = {};
-  constexpr unsigned attempts = 4;  // others may be quicker
+  constexpr unsigned attempts = 4;  // other threads may take a free block first
   for (unsigned attempt = 0; attempt != attempts; ++attempt) {
     const uint64_t now = load_acquire(ledger.epoch);
     if (now > epoch) return false;

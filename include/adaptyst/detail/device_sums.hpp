@@ -1,9 +1,9 @@
 // What devices did, as sums: how long each was busy, with what, and why it was idle.
 //
 // Operations are swept in the order in which they started, so that an overlap is counted once and a gap is seen as one:
-// with starts in order, a union of intervals is its sum and where it ends. What comes out of order is counted as late,
-// and enters only with the part after the sweep. That the host begins and stops to wait for devices is swept with the
-// rest. Who keeps operations until they can be swept in order is in device_ledger.hpp.
+// with starts in order, a union of intervals is its sum and where it ends. An operation that comes out of order is
+// counted as late, and only its part after the sweep is added. The begins and ends of the host's waits for devices are
+// swept along. device_ledger.hpp keeps them all until they can be swept in order.
 #ifndef ADAPTYST_DETAIL_DEVICE_SUMS_HPP
 #define ADAPTYST_DETAIL_DEVICE_SUMS_HPP
 
@@ -56,7 +56,7 @@ struct device_sums {
   uint64_t settled_ns;         // up to where awaited_ns has been summed
   uint64_t horizon_ns;         // what begins before this comes late
   uint64_t late;
-  uint64_t unplaced;  // of which it is not known what of them the host waited for
+  uint64_t unplaced;  // operations of which it is unknown how much of them the host waited for
   uint64_t queue_count;
   queue_account queues[max_queues];
   uint64_t queue_waits[ADAPTYST_HISTOGRAM_BUCKETS];
@@ -73,7 +73,7 @@ struct ledger_sums {
   uint64_t waited_ns;  // while any thread of the host waited
   uint64_t waits;
   interval_union busy;               // any device
-  uint64_t unplaced;                 // operations that are not wholly in it
+  uint64_t unplaced;                 // operations that are not completely in it
   device_sums devices[max_devices];  // by number less 1; undefined from `device_count` on
 
   // Bytes that are in use.
@@ -90,7 +90,7 @@ struct ledger_sums {
     sweep(entry);
   }
 
-  // Up to now; for a copy that is to be read.
+  // Adds what is still under way now; only for a copy that is read next.
   template <class = void>
   void settle(uint64_t now_ns) noexcept {
     settle_all(now_ns);
@@ -99,8 +99,8 @@ struct ledger_sums {
   }
 
  private:
-  // What lasted long on one device, while others did much, is in order there. In a device's own order, only what lies
-  // after the sweep counts.
+  // A long operation may be late for the sweep of all devices and still be in the order of its own device. If it is
+  // not, only its part after that device's sweep counts.
   template <class = void>
   ADAPTYST_DETAIL_COLD void add_late(ledger_entry entry) noexcept {
     if (entry.device == 0) {
@@ -114,7 +114,7 @@ struct ledger_sums {
       if (entry.end_ns < entry.begin_ns) entry.end_ns = entry.begin_ns;
       if (entry.submitted_ns != 0) entry.submitted_ns = entry.begin_ns;
     }
-    // Waits have been settled beyond its beginning. In an offload, the host waits all the time.
+    // Waits have already been added up beyond the begin of this operation. In an offload, the host waits all the time.
     const uint64_t until_ns = entry.end_ns < on.settled_ns ? entry.end_ns : on.settled_ns;
     if (until_ns > entry.begin_ns) {
       if (entry.submitted_ns == 0 && entry.begin_ns >= on.busy.until_ns) on.awaited_ns += until_ns - entry.begin_ns;
@@ -181,7 +181,7 @@ struct ledger_sums {
     return free_ns;
   }
 
-  // Up to a moment before which nothing more will come, while `waiting` was as it is.
+  // Adds up to `now_ns` how long the host waited for this device; `waiting` has not changed since the last call.
   ADAPTYST_DETAIL_INLINE void settle_device(device_sums& on, uint64_t now_ns) noexcept {
     const uint64_t until = on.busy.until_ns < now_ns ? on.busy.until_ns : now_ns;
     if (waiting != 0 && until > on.settled_ns) on.awaited_ns += until - on.settled_ns;

@@ -1,9 +1,9 @@
-// A device's clock and its events: work on a stream, timed by two events that the device stamps as it comes by.
+// A device's clock and its events: work on a stream, timed by two events that the device stamps when it reaches them.
 //
-// Nothing here waits for the device. What has ended is found by asking, when something else is tracked or when the
-// program asks for all. Events tell only how far apart they are, in a float of milliseconds: so each is measured from
-// an anchor, an event on a stream of our own whose time is known from both sides, taken anew so often that the float is
-// fine enough.
+// Nothing here waits for the device. What has ended is found by queries, when further work is tracked or when the
+// program collects everything. Events tell only how far apart they are, in a float of milliseconds: so each is measured
+// from an anchor, an event on a stream of our own whose time is known from both sides, taken anew so often that the
+// float is fine enough.
 //
 // `Runtime` says how its events are made, recorded and asked: gpu_runtime.hpp.
 #ifndef ADAPTYST_DETAIL_EVENT_DEVICE_HPP
@@ -34,7 +34,7 @@ class event_device {
   struct anchor {
     event at;
     uint64_t device_ns;
-    uint32_t users;  // work that is measured from it; it stays where it is for so long
+    uint32_t users;  // items that are measured from it; it is not reused before they are done
     bool made;
   };
 
@@ -79,7 +79,7 @@ class event_device {
       if (items_ == max_in_flight || (item = new (std::nothrow) work_item{}) == nullptr) return nullptr;
       ++items_;
       if (!Runtime::create(item->begin) || !Runtime::create(item->end))
-        return nullptr;  // lost with its memory, counted
+        return nullptr;  // its memory is lost, but counted
     }
     item->from = current_;
     ++item->from->users;
@@ -98,7 +98,8 @@ class event_device {
     last_ = &item;
   }
 
-  // Books what has ended; gives up after that many that have not, or at once where another thread is at it.
+  // Books what has ended. Stops after `max_pending` items that have not ended, and at once if another thread is
+  // booking.
   void collect(uint32_t max_pending) noexcept {
     const std::unique_lock<std::mutex> held(lock_, std::try_to_lock);
     if (!held || clock_.sync_points() < 2) return;

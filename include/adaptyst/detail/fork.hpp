@@ -1,5 +1,5 @@
 // What a forked child does when it first comes to a marker that is awake: it puts a store of its own where its parent's
-// was, around what its threads have for themselves.
+// was, but leaves the private pages of threads as they are.
 #ifndef ADAPTYST_DETAIL_FORK_HPP
 #define ADAPTYST_DETAIL_FORK_HPP
 
@@ -29,7 +29,7 @@ class inheritance {
     for (uint64_t at = 0; at != recorders_; ++at) {
       const recorder_head& known = *recorder_in(theirs, at);
       recorder_head& mine = head(at);
-      mine.epoch = ~uint64_t{0};  // none: the child's is 0 until it knows who looks
+      mine.epoch = ~uint64_t{0};  // no epoch: the child's is 0 until it knows its observer
       mine.serial = mine.first_serial = load(known.serial);
       mine.generation = load(known.generation);
     }
@@ -40,7 +40,8 @@ class inheritance {
   inheritance(const inheritance&) = delete;
   inheritance& operator=(const inheritance&) = delete;
 
-  // Maps a file where the store is, or private memory where there can be none, but for the private pages of recorders.
+  // Maps a file in the place of the store, or private memory if there can be no file. Leaves out the private pages of
+  // recorders.
   bool put_in_place(recorder_store& place, long& file) const noexcept {
     if (store_ == nullptr) return false;
     const uint64_t bytes = store_->head.bytes;

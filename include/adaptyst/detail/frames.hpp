@@ -1,8 +1,8 @@
 // Regions that are open on a thread, innermost last: how they begin and end in its recorder.
 //
-// A region whose name is a literal, and which follows its like on this thread, takes the fast path: push_fast() and
-// pop_fast() touch the recorder, two frames and one row, and call nothing. Whatever is not as it nearly always is goes
-// the long way, push_frame() and pop_frame().
+// A region whose name is a literal, and which begins where the recorder expected it, takes the fast path: push_fast()
+// and pop_fast() touch the recorder, two frames and one row, and call nothing. All other cases take the slow path,
+// push_frame() and pop_frame().
 #ifndef ADAPTYST_DETAIL_FRAMES_HPP
 #define ADAPTYST_DETAIL_FRAMES_HPP
 
@@ -12,7 +12,7 @@
 
 namespace adaptyst { inline namespace v1 { namespace detail {
 
-// Where a marker stands: no two live scopes share stack frame, code and site. Without a frame pointer.
+// Where a marker stands: no two live scopes share stack frame, code and site. Needs no frame pointer.
 #define ADAPTYST_DETAIL_STACK() __builtin_dwarf_cfa()
 
 // Frames above a marker that begins again where it already stands were left by longjmp().
@@ -57,9 +57,9 @@ ADAPTYST_DETAIL_INLINE uint64_t weight_around(const recorder& r) noexcept {
 // they begin. What has been left out behind the jump counts as unmatched, and so do a few events before it, since the
 // time of the jump is unknown.
 //
-// What the region calls stands below where it has closed the gaps, which is the stack pointer in the function that it
-// is in, and so is `stack` of a marker there: a marker that stands above is outside, and if the region's own marker
-// stands just there again, it has begun anew.
+// `closed_at` is the stack pointer of the function whose region has closed the gaps; `stack` is that of the marker's
+// function. What the region calls stands below `closed_at`. So a marker above it is outside of the region; and if the
+// region's own marker is met again just there, the region has begun anew.
 template <class = void>
 inline bool is_left_out_with_region(recorder& r, uint32_t step, const adaptyst_site* record,
                                     const void* stack) noexcept {
@@ -84,8 +84,8 @@ inline bool is_left_out_with_region(recorder& r, uint32_t step, const adaptyst_s
   return false;
 }
 
-// An event that is taken where it has a weight: what it is booked with, and, where others have been nested in its like,
-// which of the two kinds it is of; see is_carrier.
+// For an event that is recorded with a weight: notes the weight and, if events have been nested in this region before,
+// which of the two kinds the event is (see is_carrier).
 template <class = void>
 ADAPTYST_DETAIL_INLINE void weigh(recorder& r, frame& pushed, uint64_t weight, uint64_t around) noexcept {
   row& where = *pushed.where;
@@ -103,7 +103,7 @@ ADAPTYST_DETAIL_INLINE void weigh(recorder& r, frame& pushed, uint64_t weight, u
   }
   if ((pushed.weight & is_closing) != 0)
     close_gaps(r, &r.thinned->closed, where.site, reinterpret_cast<uintptr_t>(pushed.stack));
-  store(r.guess, &r.root);  // whatever comes now takes the long way
+  store(r.guess, &r.root);  // what begins next takes the slow path
 }
 
 // Takes the time, at last, and fires the probe.
@@ -176,7 +176,7 @@ __attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN inline uint64_t push_named(site
   return push_frame(marker, {marker.name, marker.name_bytes}, device, nullptr, stack, code);
 }
 
-// The short way in.
+// The fast path of a begin.
 template <class = void>
 __attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN inline uint64_t push_fast(site& marker, uint32_t device,
                                                                            const void* stack,
@@ -212,7 +212,7 @@ __attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN inline uint64_t push_fast(site&
   return token;
 }
 
-// What few regions have: numbers, a place in a timeline, a device, a wait for one.
+// Books what only few regions have: numbers, a place in a timeline, a device, a wait for one.
 template <class = void>
 __attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN inline void book_extras(recorder& r, row& where, uint32_t depth,
                                                                          uint64_t end, uint64_t duration_ns,
@@ -229,7 +229,8 @@ __attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN inline void book_extras(recorde
   book_wait(r, device_work::wait_end, end_ns);
 }
 
-// Sets right what is not as it should be at the end of a scope; whether its frame is now the innermost of this epoch.
+// Repairs the stack of frames when it is not as expected at the end of a scope. Returns whether the scope's frame is
+// now the innermost of this epoch.
 template <class = void>
 __attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN inline bool unwind_to(recorder& r, uint64_t token, uint32_t depth,
                                                                        uint64_t end) noexcept {
@@ -247,7 +248,7 @@ __attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN inline bool unwind_to(recorder&
   return false;
 }
 
-// The frame is the innermost.
+// To be called when the frame is the innermost.
 template <class = void>
 ADAPTYST_DETAIL_INLINE void close_frame(recorder& r, row& where, uint32_t depth, uint64_t duration_ns,
                                         uint64_t weight) noexcept {
@@ -259,15 +260,15 @@ ADAPTYST_DETAIL_INLINE void close_frame(recorder& r, row& where, uint32_t depth,
   bump(where.count, weight);
 }
 
-// An event that has a weight is booked here and reported to no probe. Its frame has counted as one event that began: the
-// rest of its weight is added now. What is nested in it has been booked already.
+// An event that has a weight is booked here and reported to no probe. Its frame has counted as one event that began:
+// the rest of its weight is added now. What is nested in it has been booked already.
 template <class = void>
 __attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN inline void close_weighed(recorder& r, row& where, uint32_t depth,
                                                                            uint64_t end, uint64_t duration_ns,
                                                                            bool has_lost_core) noexcept {
   const frame& closed = r.frames[depth];
   const bool is_booked = (closed.weight & is_carrier) == 0;
-  // What others did meanwhile is not its own: it counts as the mean of those that have been timed.
+  // The time of other threads is not its own: it counts with the mean of the events that have been timed.
   if (ADAPTYST_DETAIL_UNLIKELY(has_lost_core)) {
     const uint64_t mean_ns = where.count != 0 ? where.total_ns / where.count : 0;
     if (mean_ns != 0 && mean_ns < duration_ns) duration_ns = mean_ns;
@@ -285,7 +286,7 @@ __attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN inline void close_weighed(recor
   if (where.extras != is_made) book_extras(r, where, depth, end, duration_ns, weight);
 }
 
-// The long way out.
+// The slow path of an end.
 template <class = void>
 __attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN inline void pop_frame(recorder& r, uint64_t token, uint32_t depth,
                                                                        uint64_t end,
@@ -309,7 +310,7 @@ __attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN inline void pop_frame(recorder&
     self_ns = duration_ns > closed.nested_ns ? duration_ns - closed.nested_ns : 0;
     close_frame(r, where, depth, duration_ns, 1);
     if (load(adaptyst_object_v3.recorder) != 0) add_duration(r, where, duration_ns, closed.nested_ns);
-    // What is nested has a weight, and stands for what lies in other events of this row as well.
+    // The nested events have a weight: they stand also for events that are nested in others of this row.
     else if (ADAPTYST_DETAIL_UNLIKELY(closed.nested_ns > duration_ns))
       bump(where.nested_ns, closed.nested_ns - duration_ns);
     if (where.extras != is_made) book_extras(r, where, depth, end, duration_ns, 1);
@@ -317,7 +318,7 @@ __attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN inline void pop_frame(recorder&
   if (load(adaptyst_object_v3.region_end) != 0) tell_end(*r.owner, begin, duration_ns, self_ns, path);
 }
 
-// Without a counter whose rate is known.
+// The end of a region while the rate of the processor's counter is not known.
 template <class = void>
 __attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN inline void pop_by_clock(recorder& r, uint64_t token,
                                                                           uint32_t depth) noexcept {
@@ -344,12 +345,11 @@ __attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN inline void pop_fast(uint64_t t
   if (ADAPTYST_DETAIL_UNLIKELY(reinterpret_cast<uintptr_t>(opened) <= 1)) return;
   recorder& r = *opened;
   uint32_t depth = 1 + static_cast<uint32_t>(token & (max_depth - 1));
-  // Else the depth less one, which is in the token, would be kept in a register beside it, of which there are none
-  // left.
+  // Otherwise the compiler would keep `depth - 1`, which is in the token, in a second register, and none is left.
   __asm__("" : "+r"(depth));
   if (ADAPTYST_DETAIL_UNLIKELY((token & weighed_token) != 0)) return pop_weighed(r, token, depth);
   const uint64_t slope = load(r.owner->control.clock.ns_per_tick);
-  if (ADAPTYST_DETAIL_UNLIKELY(slope == 0)) return pop_by_clock(r, token, depth);  // also in a child that has forked
+  if (ADAPTYST_DETAIL_UNLIKELY(slope == 0)) return pop_by_clock(r, token, depth);  // also in a forked child
   const uint64_t end = ticks();
   bool as_always;
   {

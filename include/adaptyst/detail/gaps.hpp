@@ -1,4 +1,4 @@
-// What a marker's own code knows of its thread: how many events are to be left out before the next one is taken. The
+// What a marker's own code knows of its thread: how many events are to be left out before the next one is recorded. The
 // rest of a recorder is for functions that it calls.
 #ifndef ADAPTYST_DETAIL_GAPS_HPP
 #define ADAPTYST_DETAIL_GAPS_HPP
@@ -14,23 +14,23 @@ struct recorder;
 
 struct gaps {
   uint32_t gap[steps_with_room];  // how many events until the next one is recorded, that one included; 0: not drawn yet
-  gaps* nested;                   // in force while an event on a step of subtrees is left out; null: it is these
+  gaps* nested;                   // in force while an event on a step of subtrees is left out; null: these are
 };
 
 // Of one thread.
 struct alignas(64) thinning {
   gaps open;
   gaps closed;      // inside an event that is left out, or that is timed without what is nested in it
-  uint64_t random;  // never 0, but in a child that has forked
+  uint64_t random;  // never 0, but in a forked child
 };
 
 // A part of the recorder.
 struct gap_state {
-  gaps* left_out;       // in force: either of these
+  gaps* left_out;       // those in force: `open` or `closed` of `thinned`
   thinning* thinned;    // its own
   uintptr_t closed_at;  // where the region stands that has closed the gaps: what is nested in it stands below
   const adaptyst_site* closed_by;
-  uint32_t unseen_rounds;  // how often as many events as may be were left out in it unseen
+  uint32_t unseen_rounds;  // how many times max_left_out_unseen events were left out in that region
   uint32_t never_closes;   // a region that had closed them was left by a jump: from then on every subtree is recorded
   uintptr_t stands_at;     // the owner's thread_pointer(), dead or alive
 };
@@ -54,7 +54,7 @@ constexpr uint64_t closed_token = uint64_t{1} << 63;
 // Hidden, one for each ELF object and thread: one pointer of TLS, whatever the program marks.
 ADAPTYST_DETAIL_HIDDEN inline thread_local recorder* this_thread_recorder = nullptr;
 
-// Where a thread stands in memory; one that comes later may stand where one stood that has ended.
+// The address of a thread's own memory; a later thread may get the address of one that has ended.
 ADAPTYST_DETAIL_INLINE uintptr_t thread_pointer() noexcept {
 #ifdef __x86_64__
   uintptr_t self;
@@ -65,9 +65,8 @@ ADAPTYST_DETAIL_INLINE uintptr_t thread_pointer() noexcept {
 #endif
 }
 
-// Recorders by the places of their threads, for code in which to ask for a thread's variable takes a call: that of
-// shared libraries on x86-64. Who finds no recorder in his place, or one that stands elsewhere by now, takes the long
-// way.
+// Recorders by the addresses of their threads, for code in which the access to a thread_local variable is a call:
+// shared libraries on x86-64. A thread that finds no recorder there, or one of another address, takes the slow path.
 constexpr unsigned log_of_places = 8;
 ADAPTYST_DETAIL_HIDDEN inline recorder* recorders_by_place[1U << log_of_places] = {};
 
@@ -76,7 +75,7 @@ ADAPTYST_DETAIL_INLINE recorder*& place_of_recorder(uintptr_t thread) noexcept {
 }
 
 // A recorder whose gaps this thread may count down, without a call: its own, or, as long as it has none, that of a
-// thread which stood at its place. Null or less than an address where none is at hand.
+// thread that had its address before. If there is none: null, or a number that is no address.
 template <class = void>
 ADAPTYST_DETAIL_INLINE recorder* recorder_at_hand() noexcept {
 #if defined(__x86_64__) && defined(__PIC__) && !defined(__PIE__)

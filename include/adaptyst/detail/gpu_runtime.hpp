@@ -18,7 +18,7 @@ struct gpu_runtime {
   using stream = typename Api::stream;
 
 #ifndef ADAPTYST_DISABLE
-  // While it lives: an error of ours is forgotten, one that the program has not asked for yet stays.
+  // During its lifetime, errors of our own calls are cleared, and one that the program has not read yet is kept.
   class error_guard {
    public:
     error_guard() noexcept : sound_(Api::peek_error() == Api::success) {}
@@ -33,7 +33,7 @@ struct gpu_runtime {
     const system::errno_kept unchanged_;
     bool sound_;
   };
-  // While it lives, asking for events does not break a capture that another thread is at.
+  // During its lifetime, queries of events do not break a stream capture of another thread.
   class capture_guard {
    public:
     capture_guard() noexcept : exchanged_(Api::exchange_capture_mode(&mode_) == Api::success) {}

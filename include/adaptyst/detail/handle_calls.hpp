@@ -9,7 +9,7 @@
 
 namespace adaptyst { inline namespace v1 { namespace detail {
 
-// Within a stretch of writing; false: it was counted as lost.
+// To be called while the recorder is being written (see `writing`). False: it was counted as lost.
 template <class = void>
 ADAPTYST_DETAIL_INLINE bool begin_pending_below(recorder& r, const adaptyst_path* parent, site& marker, text name,
                                                 uint32_t device, const payload_values* payload,
@@ -52,7 +52,7 @@ inline bool book_handle(recorder& r, const pending& done, uint64_t duration_ns) 
   row* const where = find_row(r, done.path, why);
   if (where == nullptr) {
     count_loss(r, why);
-    bump(r.begun, -1);  // a loss of this kind is taken as one at the beginning
+    bump(r.begun, -1);  // a loss here counts as if the event had been lost at its begin
     return false;
   }
   bump(r.ended, 1);

@@ -28,7 +28,7 @@
 
 namespace adaptyst { inline namespace v1 { namespace detail {
 
-// A list of a base says nothing of what is derived from it.
+// ADAPTYST_FIELDS of a base class does not hold for classes derived from it.
 template <class Payload, class = void>
 constexpr bool has_fields = false;
 template <class Payload>

@@ -1,4 +1,4 @@
-// What happens when an ELF object with markers comes and when it goes.
+// What happens when an ELF object with markers is loaded and when it is unloaded.
 #ifndef ADAPTYST_DETAIL_OBJECT_LOADING_HPP
 #define ADAPTYST_DETAIL_OBJECT_LOADING_HPP
 
@@ -26,7 +26,8 @@ void object_loading<T>::loaded() noexcept {
   adaptyst_answer answer{};
   if (system::environment("ADAPTYST_OBSERVER") == nullptr) return;
   process* const in = get_process(adaptyst_object_v3);
-  if (in == nullptr || !notice_fork(*in)) return;  // in a child, what has been loaded is among what that has announced
+  // A forked child announces itself in notice_fork(), with all objects that it has loaded.
+  if (in == nullptr || !notice_fork(*in)) return;
   if (!announce_with_store(*in, ADAPTYST_OBJECT_LOADED, adaptyst_object_v3, answer)) return;
   if (answer.observation == ADAPTYST_OBSERVED_BY_RECORDER && recorder == 0) store(adaptyst_object_v3.recorder, 1);
 }

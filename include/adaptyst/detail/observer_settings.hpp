@@ -3,10 +3,10 @@
 //
 // A collector in the process writes it where it stands. An observer that has started the program hands over memory of
 // its own, which is mapped in its place and sealed: only the observer can write it, and it writes nowhere else. An
-// observer that attached later writes it as it writes the rest.
+// observer that attached later writes into the memory of the process, as it does for all else.
 //
-// The program believes none of it: a step that is none is that of the engine, and a ring is never overwritten for a
-// tail that is not within it.
+// The program trusts none of it: an invalid step counts as that of the engine, and an invalid tail never makes it
+// overwrite a ring.
 #ifndef ADAPTYST_DETAIL_OBSERVER_SETTINGS_HPP
 #define ADAPTYST_DETAIL_OBSERVER_SETTINGS_HPP
 
@@ -18,7 +18,7 @@ namespace adaptyst { inline namespace v1 { namespace detail {
 constexpr uint32_t max_sites = 1 << 16;
 constexpr uint32_t max_recorders = 1 << 16;
 
-// Not one of enum adaptyst_site_step: markers take the long way, where they see that it is over.
+// Not one of enum adaptyst_site_step: markers take the slow path, where they find out that the observation is over.
 constexpr uint64_t step_of_nobody = ADAPTYST_STEP_LAST + 1;
 
 struct observer_settings {
@@ -41,8 +41,8 @@ ADAPTYST_DETAIL_INLINE uint32_t read_step(const adaptyst_site& marker) noexcept 
   return set <= ADAPTYST_STEP_LAST ? static_cast<uint32_t>(set) : uint32_t{ADAPTYST_STEP_ENGINE};
 }
 
-// An observer's, mapped in the place of `own`; the file is closed. False, and they stay our own: it is not what it must
-// be.
+// Maps the settings of an observer in the place of `own`, and closes their file. False, and our own settings stay: the
+// file is not what it must be.
 template <class = void>
 inline bool map_settings(observer_settings& own, long file) noexcept {
   constexpr long end = 2;  // SEEK_END

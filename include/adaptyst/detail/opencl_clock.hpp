@@ -1,4 +1,5 @@
-// Which clock an OpenCL device's profiling times are in, which OpenCL does not tell: the one of the host that fits.
+// Finds out which clock an OpenCL device's profiling times are in: the one of the host's clocks that fits them. OpenCL
+// itself does not say.
 #ifndef ADAPTYST_DETAIL_OPENCL_CLOCK_HPP
 #define ADAPTYST_DETAIL_OPENCL_CLOCK_HPP
 
@@ -6,7 +7,8 @@
 
 namespace adaptyst { inline namespace v1 { namespace detail { namespace opencl {
 
-// All clocks of the host that may be meant, as near to each other as can be had; in the order of clock_id, from monotonic.
+// All clocks of the host that may be meant, as near to each other as can be had; in the order of clock_id, from
+// monotonic.
 struct host_times {
   static constexpr unsigned clocks = 4;
   uint64_t of[clocks];
@@ -25,8 +27,8 @@ class fitted_clock {
   // A bracket is wider than a reading of a clock, some 30 us.
   static constexpr uint64_t shortest_device_gap_ns = 4'000'000;
 
-  // A command was enqueued between two readings of the host, and the device says when. `is_point`: if the clock is none of
-  // the host's, this is how it is known.
+  // A command was enqueued between two readings of the host, and the device says when. `is_point`: if the clock is none
+  // of the host's, this is how it is known.
   template <class = void>
   void bracket(const host_times& before, const host_times& after, uint64_t queued_ns, uint64_t resolution_ns,
                bool is_point) noexcept {
@@ -45,7 +47,7 @@ class fitted_clock {
     }
     const uint64_t width_ns = after.of[0] - before.of[0];
     if (width_ns < narrowest_ns_) narrowest_ns_ = width_ns;
-    const bool is_narrow = width_ns <= 2 * narrowest_ns_ + 20'000;  // the thread was not put aside in between
+    const bool is_narrow = width_ns <= 2 * narrowest_ns_ + 20'000;  // the thread was not preempted in between
     const bool is_time = last_ns_ == 0 || before.of[0] - last_ns_ > shortest_device_gap_ns;
     if (fits == clock_id::device && is_point && is_narrow && is_time) set_point(queued_ns, before.of[0] + width_ns / 2);
   }
@@ -62,8 +64,8 @@ class fitted_clock {
     note_point(host_ns);
   }
 
-  // Takes a sync point if it is time for one: after as long as there are points for, so that what is converted beyond the
-  // last is never off by more than the readings are. True: it did.
+  // Takes a sync point if it is time for one: after as long as there are points for, so that what is converted beyond
+  // the last is never off by more than the readings are. True: it did.
   template <class = void>
   bool keep_synchronised(uint64_t now_ns) noexcept {
     if (!is_of_host() || clock_.id() == clock_id::monotonic) return false;

@@ -11,7 +11,8 @@
 #ifndef ADAPTYST_DISABLE
 namespace adaptyst { inline namespace v1 { namespace detail { namespace opencl {
 
-// Set where libadaptyst-opencl.so is loaded: it tracks all commands, and each once is enough.
+// Set by libadaptyst-opencl.so, which tracks all commands: then track() does nothing, so that no command is tracked
+// twice.
 template <class = void>
 bool is_interposed() noexcept {
   static const bool found = dlsym(RTLD_DEFAULT, "adaptyst_opencl_interposer") != nullptr;
@@ -47,7 +48,7 @@ ADAPTYST_DETAIL_INLINE operation_kind to_kind(cl_command_type command) noexcept 
   }
 }
 
-// To hand memory over to the other side, and not to move what is in it, where both have the same memory.
+// Mapping and unmapping move no data if the device has the host's memory: they only hand it over.
 ADAPTYST_DETAIL_INLINE bool moves_data(cl_command_type command, bool shares_memory) noexcept {
   switch (command) {
     case CL_COMMAND_MAP_BUFFER:
@@ -67,7 +68,7 @@ struct tracked_command {
 
 struct converted_times {
   uint64_t queued_ns, started_ns, ended_ns;
-  uint64_t off_by_ns;  // at most, one against the other and against the host's
+  uint64_t off_by_ns;  // how far they may be off at most, from each other and from the host's times
 };
 
 // False: the clock is not known.

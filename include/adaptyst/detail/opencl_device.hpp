@@ -19,7 +19,7 @@
 
 namespace adaptyst { inline namespace v1 { namespace detail { namespace opencl {
 
-// What a query answers, or `otherwise`.
+// The answer to a query; `otherwise` if there is none.
 template <class Value, class Query, class Of>
 Value ask(Query query, Of subject, cl_uint what, Value otherwise) noexcept {
   Value answer{};
@@ -88,7 +88,7 @@ struct known_device {
   const uint64_t resolution_ns;
   device_timer timer = nullptr;
   std::atomic<bool> has_clock{false};
-  std::atomic<uint64_t> look_again_ns{~uint64_t{0}};  // at its clock
+  std::atomic<uint64_t> look_again_ns{~uint64_t{0}};  // when to check its clock again
   std::mutex finding;                                 // held by the thread that makes `has_clock` true
   std::mutex lock;                                    // of what follows; no call that waits for the device under it
   fitted_clock clock;
@@ -193,7 +193,7 @@ void take_point(known_device& on, cl_context in) noexcept {
     evaluate_now(on, in, true);
 }
 
-// What has to be looked at again from time to time, without waiting for the device.
+// Checks the clock again when that is due, without waiting for the device.
 template <class = void>
 void look_again(known_device& on, cl_command_queue like, uint64_t now_ns) noexcept {
   bool of_host;

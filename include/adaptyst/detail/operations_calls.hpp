@@ -8,8 +8,8 @@
 
 namespace adaptyst { inline namespace v1 { namespace detail {
 
-// What a histogram can tell, 19 hours. Times of a clock that is not the one they are said to be in are beyond, as a
-// rule.
+// The longest duration that a histogram can hold, 19 hours. Times that were taken in another clock than the program
+// says mostly give a longer one.
 constexpr uint64_t longest_operation_ns = uint64_t{1} << 46;
 
 template <class>
@@ -34,8 +34,7 @@ submit_event(text name, uint32_t device, uint32_t kind, uint64_t queue, const pa
     const writing now(r);
     if (when != nullptr && when->epoch != r.epoch) return made;  // of an earlier collector
     site marker{nullptr, 0, file, function, line, kind, nullptr};
-    // What is submitted is mostly what was submitted before; to compare its texts takes a third of what it takes to
-    // hash them.
+    // Mostly the same work is submitted again: comparing its texts takes a third of the time of hashing them.
     const uint64_t place = mix(reinterpret_cast<uintptr_t>(name.data) ^ (uint64_t{line} << 32));
     const adaptyst_site*& known = r.submitted[place >> (64 - log_of_submitted)];
     if (known != nullptr && is_record_of(*known, name, kind, file, function, line) && is_record_with(*known, payload)) {

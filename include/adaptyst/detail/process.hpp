@@ -3,7 +3,7 @@
 //
 // It is one private mapping, made when a marker is first awake and never unmapped. Its first pages are wiped in a
 // forked child (MADV_WIPEONFORK), so a child notices that nothing listens to it, and that the store is its parent's.
-// Every path asks one of them before it writes to the store: the epoch, the clock, or a gap.
+// Every code path reads one of them before it writes to the store: the epoch, the clock, or a gap.
 #ifndef ADAPTYST_DETAIL_PROCESS_HPP
 #define ADAPTYST_DETAIL_PROCESS_HPP
 
@@ -19,10 +19,10 @@
 namespace adaptyst { inline namespace v1 { namespace detail {
 
 struct control_page {
-  uint32_t abi;         // ADAPTYST_ABI_VERSION; 0 in a child that has forked
+  uint32_t abi;         // ADAPTYST_ABI_VERSION; 0 in a forked child
   uint32_t observer;    // the process outside that reads the recorders, or 0
   uint64_t layout;      // of all that it reads there, layout_of_state; 0 until there is a recorder
-  uint32_t noticed;     // all_noticed; 0 in a child that has forked; the thread that looks after that
+  uint32_t noticed;     // all_noticed; 0 in a forked child; the thread that handles the fork
   uint32_t owners;      // how often a recorder has got an owner
   uint64_t epoch;       // how many collectors have started; rows of an older epoch are not read
   recorder* recorders;  // all there are; only ever pushed to
@@ -61,7 +61,7 @@ struct process {
 constexpr size_t wiped_bytes = offsetof(process, settings);
 static_assert(wiped_bytes % page_bytes == 0, "whole pages are wiped, and whole pages mapped");
 
-// The observer by its number and its start.
+// Identifies the observer: its process id and when it was started.
 template <class = void>
 inline uint64_t who_looks(const control_page& control) noexcept {
   return load(control.observer_started) << 32 | load(control.observer);
@@ -116,7 +116,7 @@ inline process* make_process(recorder_store* kept = nullptr) noexcept {
   auto* const made = static_cast<process*>(map_memory(sizeof(process)));
   if (made == nullptr) return nullptr;
   made->store_file = -1;
-  // Where a child would not notice that it is one, it must not share the store.
+  // If a forked child could not notice the fork, it must not share the store.
   const bool is_wiped = system::advise(made, wiped_bytes, system::wipe_on_fork) == 0;
   made->store = kept != nullptr ? kept : map_store(made->store_file, largest_store(), is_wiped);
   if (made->store == nullptr || (kept != nullptr && !is_wiped) || system::make_key(&made->recorder_key, nullptr) != 0) {
@@ -133,7 +133,7 @@ inline process* make_process(recorder_store* kept = nullptr) noexcept {
   return made;
 }
 
-// That of this process, found at another object or made; null when there is no memory for it.
+// The shared state of this process, found through another ELF object or made; null when there is no memory for it.
 template <class = void>
 ADAPTYST_DETAIL_COLD inline process* find_process(adaptyst_object& self, recorder_store* kept = nullptr) noexcept {
   uint64_t found = 0;
@@ -144,7 +144,7 @@ ADAPTYST_DETAIL_COLD inline process* find_process(adaptyst_object& self, recorde
   if (found == 0) {
     process* const made = make_process(kept);
     if (made == nullptr) return nullptr;
-    // All who come here at once agree by the first object in the loader's order.
+    // Threads that come here at the same time agree by the first object in the loader's order.
     for_each_object([&](adaptyst_object& first, const loaded_object&) {
       if (compare_exchange(first.process, found, reinterpret_cast<uint64_t>(made)))
         found = reinterpret_cast<uint64_t>(made);

@@ -40,8 +40,8 @@ ADAPTYST_DETAIL_INLINE frame& top_frame(recorder& r) noexcept {
   return r.frames[r.depth];
 }
 
-// The host begins or stops to wait. A beginning that cannot be booked takes its end with it; an end that cannot be
-// waits for this thread's next beginning, which is then left out as well.
+// Books that the host begins or stops to wait. If a begin cannot be booked, its end is not booked either. If an end
+// cannot be booked, this thread's next begin is left out, so that the wait goes on until that one's end.
 template <class = void>
 ADAPTYST_DETAIL_COLD inline void book_wait(recorder& r, device_work what, uint64_t at_ns) noexcept {
   const int change = what == device_work::wait_end ? 1 : -1;
@@ -52,7 +52,7 @@ ADAPTYST_DETAIL_COLD inline void book_wait(recorder& r, device_work what, uint64
   if (!book_entry(*r.owner->store, r.epoch, r.booking, {at_ns, at_ns, 0, 0, 0, what})) r.owed_waits += change;
 }
 
-// Whether whatever comes is left out, being nested in an event that is, or that is timed without it.
+// Whether all events are left out now, since they are nested in one that is left out, or that is timed without them.
 template <class = void>
 ADAPTYST_DETAIL_INLINE bool is_closed(const recorder& r) noexcept {
   return load(r.left_out) != &r.thinned->open;
@@ -92,7 +92,7 @@ template <class = void>
 ADAPTYST_DETAIL_COLD inline trace_ring* make_ring(recorder& r, uint64_t capacity) noexcept {
   constexpr uint64_t max_entries = uint64_t{1} << 24;
   if (capacity == 0) return nullptr;
-  const bool is_in_range = capacity <= max_entries && (capacity & (capacity - 1)) == 0;  // an observer has said it
+  const bool is_in_range = capacity <= max_entries && (capacity & (capacity - 1)) == 0;  // an observer has set it
   // Never unmapped: it may still be read.
   if (is_in_range && (r.kept_ring == nullptr || r.kept_ring->capacity < capacity)) {
     const uint64_t head = r.kept_ring != nullptr ? r.kept_ring->head : 0;
@@ -103,7 +103,7 @@ ADAPTYST_DETAIL_COLD inline trace_ring* make_ring(recorder& r, uint64_t capacity
     }
   }
   trace_ring& ring = r.kept_ring != nullptr ? *r.kept_ring : r.no_ring;
-  // The head goes on: a tail that is still that of an earlier collector is none of these.
+  // The head goes on counting, so that the tail of an earlier collector cannot be mistaken for one of this.
   store(ring.tail, const_cast<const uint64_t*>(&r.owner->settings.tails[recorder_number(*r.owner->store, r)]));
   store(ring.first, ring.head);
   store(ring.tail_seen, ring.head);
@@ -179,7 +179,7 @@ ADAPTYST_DETAIL_COLD inline void renew(recorder& r) noexcept {
   enter_epoch(r);
 }
 
-// A filter of system calls may refuse to say: then it is alive. Leaves errno changed.
+// If a filter of system calls forbids to ask, the thread counts as alive. Leaves errno changed.
 template <class = void>
 inline bool is_alive(const process& in, uint32_t thread) noexcept {
   return system::call(__NR_tgkill, static_cast<int>(in.number), static_cast<int>(thread), 0) == 0 ||
@@ -201,8 +201,8 @@ template <class = void>
 inline recorder* claim_recorder(process& in) noexcept {
   if (!notice_fork(in)) return nullptr;
   if (void* const known = system::get_value(in.recorder_key)) return static_cast<recorder*>(known);
-  // A child that shares our memory runs on a thread of ours, which is to have the recorder, and whose number it does
-  // not know.
+  // A child that shares our memory (vfork()) has the thread_local variables of one of our threads. The recorder must be
+  // that thread's, but the child does not know its number.
   if (system::call(__NR_getpid) != static_cast<long>(in.number)) return nullptr;
   const auto self = static_cast<uint32_t>(system::call(__NR_gettid));
   for (recorder* r = load_acquire(in.control.recorders); r != nullptr; r = r->next) {
@@ -259,8 +259,8 @@ ADAPTYST_DETAIL_COLD inline recorder* find_recorder() noexcept {
   return found;
 }
 
-// An event of a handler that has interrupted the recorder. What it has interrupted may be renew(), on its way into a
-// new epoch: so this has an epoch of its own, and is not reset meanwhile.
+// Counts an event of a signal handler that has interrupted the recorder. The handler may have interrupted renew(),
+// which enters a new epoch and resets the counts: so this count has an epoch of its own.
 template <class = void>
 ADAPTYST_DETAIL_COLD inline void lose_in_signal(recorder& r) noexcept {
   const uint64_t epoch = load(r.owner->control.epoch);
@@ -271,8 +271,8 @@ ADAPTYST_DETAIL_COLD inline void lose_in_signal(recorder& r) noexcept {
   bump(r.in_signal, 1);
 }
 
-// In a child that has forked a recorder is the parent's, until this has put one of the child's own into its place;
-// false: it cannot.
+// In a forked child, the recorder is the parent's until this has put one of the child's own in its place. False: it
+// cannot.
 template <class = void>
 ADAPTYST_DETAIL_COLD inline bool take_from_parent(recorder& r) noexcept {
   const system::errno_kept unchanged;
@@ -301,8 +301,7 @@ ADAPTYST_DETAIL_COLD inline bool make_ready(recorder& r) noexcept {
   return true;
 }
 
-// Whether it is this process's, and in step with the collector or observer: of a child that has forked, the epoch is 0
-// at first.
+// Whether the recorder is this process's own, and of the present epoch. In a forked child, the epoch is 0 at first.
 template <class = void>
 ADAPTYST_DETAIL_INLINE bool is_ready(recorder& r) noexcept {
   return ADAPTYST_DETAIL_LIKELY(r.own_epoch == load(r.owner->control.epoch)) || make_ready(r);

@@ -1,4 +1,5 @@
-// Where things are in a recorder, for who reads it from outside. Not for programs: nvcc warns of it, whatever it is told.
+// Offsets of members of a recorder, for readers in other processes. Programs do not include this: nvcc warns about it,
+// and that cannot be turned off.
 #ifndef ADAPTYST_DETAIL_RECORDER_LAYOUT_HPP
 #define ADAPTYST_DETAIL_RECORDER_LAYOUT_HPP
 

@@ -2,7 +2,7 @@
 //
 // A recorder has one writer, its thread, and any number of readers, in this process or another. The writer makes
 // `sequence` odd before and even after: a reader that saw an odd or a changed number reads again, and a signal handler
-// that finds it odd knows that it has interrupted a writer on its own thread, and lets its event go, counted.
+// that finds it odd knows that it has interrupted a writer on its own thread, and counts its event as lost.
 //
 // Recorders are never freed. One whose thread has died is taken over, rows and all, by the next thread that needs one:
 // a hundred thousand short-lived threads share a handful, and nothing has to run when a thread ends.
@@ -41,13 +41,12 @@ struct alignas(64) row {
   uint64_t id;  // of the path
   const adaptyst_path* path;
   const adaptyst_site* site;
-  row* child;         // the first that was found below this one, as a loop finds it again; never null
+  row* child;         // what first began below this one, and in a loop will probably begin next; never null
   uint64_t identity;  // device and generation of the thread, see make_identity()
   uint64_t extras;    // only `is_made`: no numbers of a payload, no device, no wait of the host, no timeline, no weight
   uint64_t count, total_ns, nested_ns, min_ns, max_ns;
-  // Where the first of all buckets would be. There are those from `first_bucket` on, among them all from that of the
-  // least duration to that of the greatest. Where there was no memory for them there are none, and this leads to
-  // no_histogram.
+  // The address that bucket 0 would have. There is memory from `first_bucket` on, for all buckets from the shortest
+  // duration to the longest. Without memory for them, this points to no_histogram.
   uint64_t* histogram;
   uint32_t threads;  // that have had this recorder, and been here
   uint16_t first_bucket, buckets;
@@ -97,7 +96,8 @@ ADAPTYST_DETAIL_INLINE uint64_t weight_in(const frame& frame) noexcept {
 constexpr uint64_t weighed_token = uint64_t{1} << 61;
 constexpr uint64_t thinned_token = uint64_t{1} << 62;
 
-// In the extras of every row. Where rows were, a forked child has zeros: what it began before must not be booked there.
+// Set in the extras of every row. A forked child has zeros where its parent had rows: what began before the fork must
+// not be booked there.
 constexpr uint64_t is_made = uint64_t{1} << 30;
 
 // What others read of a recorder.
@@ -123,13 +123,14 @@ struct recorder_head {
 
 constexpr unsigned log_of_submitted = 5;
 
-// Private from the next page on. What is asked for most is not where the head is within its page: a processor takes a
-// load for one of what was just stored when the last twelve bits of their addresses are the same.
+// Private from the next page on. The most used members have other offsets in their page than those of the head: if the
+// last twelve bits of two addresses are equal, a processor takes a load from one for a load of what was just stored to
+// the other.
 struct recorder_pages {
   char rest[page_bytes + page_bytes / 2 - sizeof(recorder_head)];
 };
 
-// What is asked for most, and stands before the gaps.
+// The most used members, which stand before the gaps.
 struct recorder_front {
   process* owner;
   uint32_t depth;           // open frames

@@ -1,4 +1,4 @@
-// Memory of a process that an observer can hold: what was written there is there when the process is not.
+// Memory of a process that an observer can hold: what was written there can be read after the process has ended.
 //
 // One sparse mapping, made when a marker is first awake and never unmapped. It is a memfd where there may be one:
 // shared with every process that holds its descriptor, and sealed, so that no other process can write or shorten it.
@@ -43,7 +43,7 @@ struct store_head {
   uint64_t is_full;  // its disk was
 };
 
-// Of a file that is to stay: whose it is. Texts end in NUL.
+// For a kept file: which process it belongs to. Texts end in NUL.
 struct store_owner {
   uint64_t boot[2];            // the number of this run of the machine
   uint64_t process, started;   // its number, and its start in clock ticks since the machine's
@@ -54,7 +54,7 @@ struct store_owner {
   char host[64];
 };
 
-// See metadata.hpp. An entry is written once, and there when it says so.
+// See metadata.hpp. An entry is written once, and complete when `is_there` is set.
 constexpr uint64_t max_metadata = 64;
 struct metadata_entry {
   uint64_t is_there;
@@ -66,7 +66,7 @@ struct metadata_table {
   metadata_entry entries[max_metadata];
 };
 
-// What stands at its beginning.
+// The beginning of the store.
 struct recorder_store {
   store_head head;
   store_owner owner;
@@ -96,7 +96,8 @@ struct recorder_store {
     if (load_acquire(head.below) + above + more > head.bytes) return nullptr;
     return first() + head.bytes - above - more;
   }
-  // The next of what all have the same whole number of pages, of which the first is shared.
+  // The same at the beginning of the store, for blocks of one size, a number of whole pages. Only the first page of
+  // each is shared.
   void* allocate_below(size_t more) noexcept {
     uint64_t below = load_acquire(head.below);
     do {
@@ -106,8 +107,8 @@ struct recorder_store {
     if (below + more + load_acquire(head.above) > head.bytes) return nullptr;
     return first() + below;
   }
-  // Of a store on a disk: makes the pages, where to write them could be a signal later. False: the disk is full, or was
-  // once.
+  // For a store on a disk: makes the pages now, since writing to them later could be a signal if the disk is full.
+  // False: the disk is full, or was full before.
   bool provide(const char* from, uint64_t bytes) noexcept {
     if (head.is_kept == 0) return true;
     if (load(head.is_full) != 0) return false;
@@ -161,13 +162,13 @@ inline long make_memory_file() noexcept {
   long made = system::call(__NR_memfd_create, "adaptyst", close_on_exec | allow_sealing | never_executed);
   if (made < 0) made = system::call(__NR_memfd_create, "adaptyst", close_on_exec | allow_sealing);
   if (made < 0 || made >= not_standard) return made;
-  // A program may have closed its standard output, say, and count on it.
+  // Not one of the first three numbers: a program may have closed its standard output, and open it again.
   const long other = system::call(__NR_fcntl, made, duplicate, not_standard);
   system::call(__NR_close, made);
   return other;
 }
 
-// What a file may grow to without a signal.
+// How large a file may become before the process gets a signal.
 template <class = void>
 inline uint64_t file_limit() noexcept {
   constexpr long of_files = 1;  // RLIMIT_FSIZE

@@ -1,6 +1,5 @@
-// Where a recorder has what its rows need beside themselves: pieces of some hundred bytes, out of blocks of the store.
-// What was handed out is not used for anything else until the next epoch: an observer that follows an address finds
-// there what it was told.
+// Memory that rows need in addition: pieces of some hundred bytes, taken from blocks of the store. What was handed out
+// is not used for anything else until the next epoch: an observer that follows an address finds there what it expects.
 #ifndef ADAPTYST_DETAIL_ROW_MEMORY_HPP
 #define ADAPTYST_DETAIL_ROW_MEMORY_HPP
 

@@ -12,7 +12,7 @@ namespace adaptyst { inline namespace v1 { namespace detail {
 template <class Row>
 class row_table {
  public:
-  // Of no rows; also what memory that was never written becomes before its first use.
+  // Makes it empty; also needed before the first use, since the memory is all zeros then.
   void clear() noexcept {
     const system::errno_kept unchanged;
     if (slots_ != nullptr && slots_ != first_slots_) system::unmap(slots_, count_ * bytes_of_slot);
@@ -21,13 +21,13 @@ class row_table {
     __builtin_memset(static_cast<void*>(first_slots_), 0, sizeof first_slots_);
   }
 
-  // Null: there is none.
+  // Null: there is no row with this id.
   Row* find(uint64_t id) const noexcept { return *find_slot(id); }
 
-  // For one more than `rows`, so that it is at most half full. False: there is no memory.
+  // Makes room for one more than `rows`, so that the table is at most half full. False: there is no memory.
   bool make_room(uint32_t rows) noexcept { return 2 * (uint64_t{rows} + 1) <= count_ || grow(); }
 
-  // There is none with this id yet, and room.
+  // To be called when there is room, and no row with this id yet.
   void insert(Row& row) noexcept { *find_slot(row.id) = &row; }
 
  private:

@@ -94,10 +94,11 @@ inline row* find_row(recorder& r, const adaptyst_path* path, loss& why) noexcept
   return row_below(r, path->parent, path->site, path->device, why);
 }
 
-// What has begun there is expected there the next time: behind what was before it below the same region, or as its
-// first. Not below a region of an earlier epoch: all of these bear the root, and their paths differ. The short way
-// relies on it that what is behind a row has the same parent, and that what is below one is a child of its path, or of
-// a marker that never takes the short way, as those of callbacks.
+// Remembers which row has begun at this depth, so that it is expected there the next time: after the row before it
+// below the same region, or as the first one below that region. Not below a region of an earlier epoch: the frames of
+// all of these have the root as their row, and their paths differ. The fast path relies on two rules: the `next` of a
+// row has the same parent, and the `child` of a row is a child of its path, or belongs to a marker that never takes the
+// fast path, such as one of callbacks.
 template <class = void>
 ADAPTYST_DETAIL_INLINE void learn(recorder& r, uint32_t depth, row* begun) noexcept {
   const frame& top = r.frames[depth];
@@ -155,7 +156,8 @@ ADAPTYST_DETAIL_COLD inline void widen_histogram(recorder& r, row& row, unsigned
   store(row.buckets, static_cast<uint16_t>(size));
 }
 
-// A duration below the least or above the greatest so far. Extremes come last: who sees them sees their buckets.
+// A duration below the least or above the greatest so far. The extremes are stored last: a reader that sees them sees
+// their buckets as well.
 template <class = void>
 __attribute__((noinline)) ADAPTYST_DETAIL_COLD inline void note_extreme(recorder& r, row& row,
                                                                         uint64_t duration_ns) noexcept {
@@ -181,10 +183,10 @@ ADAPTYST_DETAIL_INLINE void add_duration(recorder& r, row& to, uint64_t duration
   add_usual_duration(to, duration_ns, nested_ns, weight);
 }
 
-// The event stands for `weight`, of which the others were left out. It was taken with one of `cluster_weight` that
-// holds it, or is that itself. The variance of a sum over clusters that are drawn one by one with the chance 1/W is
-// estimated by the sum of (1 - 1/W) times the square of what each adds to the estimate (Horvitz and Thompson's, of
-// Poisson sampling).
+// The event stands for `weight` events, of which the others were left out. It was recorded with an event around it that
+// stands for `cluster_weight` events, or is that event itself. The variance of a sum over clusters that are drawn one
+// by one with the chance 1/W is estimated by the sum of (1 - 1/W) times the square of what each adds to the estimate
+// (Horvitz and Thompson's, of Poisson sampling).
 template <class = void>
 inline void add_weighed_duration(recorder& r, row& to, uint64_t duration_ns, uint64_t weight, uint64_t cluster,
                                  uint64_t cluster_weight) noexcept {

@@ -8,15 +8,15 @@
 
 namespace adaptyst { inline namespace v1 { namespace detail {
 
-// 0, and where it is asked for all is cold until ways meet again. GCC moves away from the hot code only what cannot but
-// lead to a call of a cold function, whatever it is told of probabilities. By the time that it finds that this one is
-// called for nothing it has decided.
+// Returns 0, and makes the code around its call cold, up to where branches join again. GCC moves code away from the hot
+// path only if it inevitably leads to the call of a cold function, whatever the probabilities of branches are. When GCC
+// finds that the call is useless, it has already moved the code.
 ADAPTYST_DETAIL_COLD __attribute__((const)) inline uint32_t cold_zero() noexcept { return 0; }
 
-// Of an event of which the long way is to decide: no scope has this token.
+// For an event that is left to the slow path: no scope has this token.
 constexpr uint64_t undecided = ~uint64_t{0};
 
-// Near enough: what the function calls later stands below.
+// Precise enough: the functions that are called later stand below it.
 ADAPTYST_DETAIL_INLINE uintptr_t stack_pointer() noexcept {
   uintptr_t here;
 #ifdef __x86_64__
@@ -27,9 +27,9 @@ ADAPTYST_DETAIL_INLINE uintptr_t stack_pointer() noexcept {
   return here;
 }
 
-// Whether the overhead budget wants this event left out: the token of its scope, if so, or `undecided`. Counts it down;
-// whatever is unclear is for the long way. Stands in the user's function, before any call: for a call the compiler has
-// to put away all that the user's code has in registers, which costs more than all of this.
+// Returns the token of the scope if the overhead budget leaves this event out, else `undecided`. Counts the gap down;
+// unclear cases are left to the slow path. This code is inlined into the user's function before any call, since a call
+// would make the compiler save all registers of the user's code, which costs more than all of this.
 template <class = void>
 ADAPTYST_DETAIL_INLINE uint64_t leave_out(const site& marker, uint32_t zero = 0) noexcept {
   const adaptyst_site* const record = load_acquire(marker.record);
@@ -45,12 +45,12 @@ ADAPTYST_DETAIL_INLINE uint64_t leave_out(const site& marker, uint32_t zero = 0)
   store(gap, left - 1);
   if (ADAPTYST_DETAIL_LIKELY(!takes_subtree(step))) return 0;
   gaps* const closed = load(in_force.nested);
-  if (closed == nullptr) return 0;  // the region around it takes it along
+  if (closed == nullptr) return 0;  // it is left out with the region around it
   close_gaps(state, closed, record, stack_pointer());
   return closed_token;
 }
 
-// Where another thread has taken the place of this one's recorder meanwhile.
+// For a thread whose place in the table of recorders another thread has taken meanwhile.
 template <class = void>
 ADAPTYST_DETAIL_COLD void end_left_out_elsewhere() noexcept;
 
@@ -62,8 +62,9 @@ ADAPTYST_DETAIL_INLINE void end_left_out() noexcept {
   else end_left_out_elsewhere();
 }
 
-// The three functions that a scope calls are only ways to others: being cold, they move the calls to them, and the work
-// between, out of the hot code of their callers, which functions that are to be fast must not be.
+// The three functions that a scope calls only call others. They are cold, so GCC moves their calls, and the code around
+// these, away from the hot code of the caller. The functions behind them must be fast, so they cannot be cold
+// themselves.
 template <class = void>
 ADAPTYST_DETAIL_COLD uint64_t begin_named(site& marker, uint32_t device) noexcept;
 template <class = void>

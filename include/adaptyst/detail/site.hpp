@@ -1,4 +1,4 @@
-// A marker in the source: what is known of it before it runs, and whether anybody looks.
+// A marker in the source: what is known of it before it runs, and whether something listens.
 #ifndef ADAPTYST_DETAIL_SITE_HPP
 #define ADAPTYST_DETAIL_SITE_HPP
 
@@ -34,9 +34,9 @@ struct payload_reader {
   static_assert(sizeof(Payload) == 0, "adaptyst: a marker with a payload needs #include <adaptyst/payload.hpp>");
 };
 
-// Whether anybody looks: all four counters of the control block in one comparison. Asked anew each time, whatever the
-// compiler knows: who comes while a loop runs must be seen by the loop, and a loop that was made twice, with and
-// without what is behind this, would stand among the cold code in the case that matters.
+// Whether something listens: all four semaphores of the control block in one comparison. They are read each time, and
+// the compiler may not move the read out of a loop. A running loop must notice a collector that starts; and if the
+// compiler made two versions of a loop, the one that records would stand among the cold code.
 ADAPTYST_DETAIL_INLINE bool is_awake() noexcept {
 #if defined(__x86_64__) && defined(__GCC_ASM_FLAG_OUTPUTS__)
   bool awake;
@@ -68,8 +68,8 @@ ADAPTYST_DETAIL_INLINE text get_name(const site& marker, const Name& name) noexc
 
 }}}  // namespace adaptyst::v1::detail
 
-// Not so unlikely that Clang could not tell what is likely behind it; and told here, as Clang heeds what is expected of
-// a branch only in the function that has the branch from the beginning.
+// Unlikely, but not so much that Clang ignores which of the branches behind it are likely. Stated here, since Clang
+// uses this hint only in the function in which the branch is written.
 #define ADAPTYST_DETAIL_AWAKE() (__builtin_expect_with_probability(::adaptyst::detail::is_awake(), 0, 0.999) != 0)
 #define ADAPTYST_DETAIL_FIRST(first, ...) first
 #define ADAPTYST_DETAIL_PASTE_(a, b) a##b

@@ -1,4 +1,4 @@
-// From a marker in the source to its record in the process.
+// Finds the record of a marker in the process, or makes it.
 #ifndef ADAPTYST_DETAIL_SITE_RECORDS_HPP
 #define ADAPTYST_DETAIL_SITE_RECORDS_HPP
 
@@ -39,7 +39,8 @@ ADAPTYST_DETAIL_INLINE bool is_same_text(const char* kept, const char* text) noe
   return kept == text || (text != nullptr && __builtin_strcmp(kept, text) == 0);
 }
 
-// Whether a record is of a marker that is made anew for each of its events; else one is made or found, at a price.
+// Whether a record is that of a marker whose site object is made anew for each event. If not, the record has to be
+// searched for, which costs more.
 template <class = void>
 ADAPTYST_DETAIL_INLINE bool is_record_of(const adaptyst_site& record, text name, uint32_t kind, const char* file,
                                          const char* function, uint32_t line) noexcept {
@@ -48,7 +49,7 @@ ADAPTYST_DETAIL_INLINE bool is_record_of(const adaptyst_site& record, text name,
          is_same_text(record.function, function);
 }
 
-// Without texts, which differ from event to event.
+// For payloads without texts, as these differ from event to event.
 template <class = void>
 ADAPTYST_DETAIL_INLINE bool is_record_with(const adaptyst_site& record, const payload_values* payload) noexcept {
   const uint32_t count = payload != nullptr ? payload->count : 0;

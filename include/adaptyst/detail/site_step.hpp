@@ -1,4 +1,4 @@
-// Where a marker's events go, for the sake of what observing costs: the number behind adaptyst_site::step.
+// How the events of a marker are recorded under an overhead budget: the number to which adaptyst_site::step points.
 #ifndef ADAPTYST_DETAIL_SITE_STEP_HPP
 #define ADAPTYST_DETAIL_SITE_STEP_HPP
 

@@ -1,8 +1,8 @@
 // What the recorder asks of the C library and the kernel, declared by hand: <time.h>, <errno.h>, <link.h>, <pthread.h>,
 // <sys/mman.h> and <sys/syscall.h> would take longer to compile than a third of these headers.
 //
-// The names are ours, bound to the library's by their labels, so that a program may include the real declarations before
-// or after. Types and constants are those of 64-bit Linux, with glibc as with musl.
+// The names are ours, bound to the library's by their labels, so that a program may include the real declarations
+// before or after. Types and constants are those of 64-bit Linux, with glibc as with musl.
 #ifndef ADAPTYST_DETAIL_SYSTEM_HPP
 #define ADAPTYST_DETAIL_SYSTEM_HPP
 
@@ -41,7 +41,7 @@ long call(long number, ...) noexcept __asm__("syscall");
 // The callback is given a dl_phdr_info.
 int for_each_object(int (*callback)(void*, size_t, void*), void* data) __asm__("dl_iterate_phdr");
 
-// What goes wrong while one lives is not told to the program: a marker may stand between its call and its look at errno.
+// Restores errno at the end of its lifetime: a marker may stand between a call of the program and its check of errno.
 class errno_kept {
  public:
   errno_kept() noexcept : before_(*error_number()) {}

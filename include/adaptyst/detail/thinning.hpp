@@ -39,7 +39,7 @@ ADAPTYST_DETAIL_INLINE uint32_t log_of_weight(uint32_t step) noexcept {
   return takes_subtree(step) ? step - ADAPTYST_STEP_SUBTREE : step - ADAPTYST_STEP_RECORDER;
 }
 
-// The natural logarithm of a normal positive number, to 1e-12: <cmath> is too dear for a header.
+// The natural logarithm of a normal positive number, to 1e-12: <cmath> takes too long to compile for a header.
 template <class = void>
 inline double natural_log(double value) noexcept {
   constexpr double ln_2 = 0.69314718055994530942;

@@ -11,7 +11,7 @@
 
 namespace adaptyst { inline namespace v1 { namespace detail {
 
-// What the numbers of an entry are. It stands in the lowest bits of the path's address.
+// Says which numbers an entry holds. It is kept in the lowest bits of the path's address.
 enum class traced : uint64_t {
   scope,      // begin, end: timestamps; thread. What is bound to scopes nests
   handle,     // begin, end: timestamps; thread that ended it
@@ -47,7 +47,8 @@ template <class = void>
 ADAPTYST_DETAIL_INLINE trace_entry* room_in(trace_ring& ring, uint64_t wanted) noexcept {
   if (ADAPTYST_DETAIL_UNLIKELY(ring.head + wanted - ring.tail_seen > ring.capacity)) {
     const uint64_t tail = load_acquire(*ring.tail);
-    if (tail - ring.tail_seen <= ring.head - ring.tail_seen) store(ring.tail_seen, tail);  // else it lies
+    // A tail that is not within the ring is wrong, and ignored.
+    if (tail - ring.tail_seen <= ring.head - ring.tail_seen) store(ring.tail_seen, tail);
     if (ring.head + wanted - ring.tail_seen > ring.capacity) {
       bump(ring.lost, 1);
       return nullptr;

@@ -19,7 +19,7 @@ class tracked_work {
   tracked_work() noexcept = default;
   tracked_work(tracked_work&&) noexcept = default;
   tracked_work& operator=(tracked_work&&) noexcept = default;
-  ~tracked_work() {}  // as with markers: a scope that ends is a use
+  ~tracked_work() {}  // as with markers: so the compiler does not call the variable unused
   explicit operator bool() const noexcept { return false; }
   void end() noexcept {}
 };
