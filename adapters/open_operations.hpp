@@ -1,5 +1,5 @@
-// Operations that one call of an interface begins and another ends, on the same thread: the host's times are all that is
-// known of them. For adapters; one object a thread.
+// Operations that one call of an interface begins and another ends on the same thread. Only the host's times are known.
+// For adapters; one object for each thread.
 #ifndef ADAPTYST_ADAPTERS_OPEN_OPERATIONS_HPP
 #define ADAPTYST_ADAPTERS_OPEN_OPERATIONS_HPP
 
@@ -12,7 +12,7 @@ namespace adaptyst::adapters {
 
 class open_operations {
  public:
-  // A number to end it by. One that is too many at once is counted as lost, and has no number: 0.
+  // Returns the number with which to end it. If too many are open, it is counted as lost, and the number is 0.
   std::uint64_t begin(operation&& begun) noexcept {
     if (!begun) return 0;
     if (count_ == most) {
@@ -23,12 +23,13 @@ class open_operations {
     return open_[count_++].number;
   }
 
-  // The innermost.
+  // Ends the innermost.
   void end() noexcept {
     if (count_ != 0) open_[--count_].complete();
   }
 
-  // Those begun after it will not be ended any more. False: it is none of this thread's.
+  // Ends one by its number; those that were begun after it will not be ended any more. False: it was not begun on this
+  // thread.
   bool end(std::uint64_t number) noexcept {
     std::size_t at = count_;
     while (at != 0 && open_[at - 1].number != number) --at;

@@ -1,5 +1,6 @@
-// Regions of a thread that an interface begins and ends without a number to tell them apart. For adapters; one object a
-// thread. Kept while nothing listens as well, so that whoever comes later does not take their ends for too many.
+// Regions of a thread that an interface begins and ends without a number to tell them apart. For adapters; one object
+// for each thread. Kept also while nothing listens, so that a collector that starts later does not count their ends as
+// unmatched.
 #ifndef ADAPTYST_ADAPTERS_OPEN_REGIONS_HPP
 #define ADAPTYST_ADAPTERS_OPEN_REGIONS_HPP
 
@@ -10,7 +11,7 @@ namespace adaptyst::adapters {
 
 class open_regions {
  public:
-  // One that is too deep is counted as lost.
+  // A region that is nested too deep is counted as lost.
   void push(callback_region begun) noexcept {
     if (depth_ < most) open_[depth_] = begun;
     else begun.abandon();

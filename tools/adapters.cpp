@@ -19,10 +19,10 @@ namespace {
 struct adapter {
   const char* name;
   const char* file;
-  const char* option;  // that builds it
+  const char* option;  // the option of CMake that builds it
   const char* variable;
-  // Between several libraries. All of LD_PRELOAD are loaded, so ours comes last; of others' only the first that is
-  // willing counts, so ours comes first. None: there can be only one.
+  // Separates several libraries in the variable. All libraries in LD_PRELOAD are loaded, so ours comes last; of tools
+  // of OpenMP only the first that accepts is used, so ours comes first. Null: there can be only one.
   const char* separator;
   bool all_are_used;
   const char* older_variable = nullptr;  // of earlier versions; later ones want the two to be equal
@@ -36,7 +36,7 @@ constexpr adapter adapters[] = {
      "KOKKOS_PROFILE_LIBRARY"},
 };
 
-// Beside this command: installed, or in the build tree.
+// Finds the library next to this command: installed, or in the build tree.
 std::string find_library(const adapter& adapter) {
   const std::filesystem::path here = std::filesystem::read_symlink("/proc/self/exe").parent_path();
   const std::filesystem::path folders[] = {here / ADAPTYST_TOOLS_LIBRARIES, here / ".." / "adapters"};

@@ -1,5 +1,5 @@
-// The libraries that tell of devices without a change to the program: where they are, and by which variable of the
-// environment each is loaded.
+// The adapters' libraries, which report devices without a change to the program: where they are, and which variable of
+// the environment loads each.
 #ifndef ADAPTYST_TOOLS_ADAPTERS_HPP
 #define ADAPTYST_TOOLS_ADAPTERS_HPP
 
@@ -11,8 +11,8 @@ namespace adaptyst::tools {
 
 std::vector<std::string> adapter_names();
 
-// What the environment must gain for a command to be observed with these adapters. Complains of what will keep them from
-// seeing anything; throws error where one of them is not to be found.
+// The variables that a command needs to be observed with these adapters. Complains of what will keep them from seeing
+// anything; throws error if one of them cannot be found.
 std::vector<std::pair<std::string, std::string>> environment_of_adapters(const std::vector<std::string>& adapters,
                                                                          const std::vector<std::string>& command);
 

@@ -28,7 +28,7 @@ void attach(const attach_options& options) {
     complain("which process? Give its number, --name or --all");
     end_with(bad_input);
   }
-  // Before anything is woken that would have to be put to sleep.
+  // Blocked before any marker is woken, so that all can be put to sleep at the end.
   sigset_t ends;
   sigemptyset(&ends);
   for (const int one : {SIGINT, SIGTERM, SIGHUP, SIGQUIT}) sigaddset(&ends, one);

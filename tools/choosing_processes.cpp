@@ -47,10 +47,10 @@ std::string find_program(const std::string& process) {
   return file.substr(file.rfind('/') + 1);
 }
 
-// Observers have markers, too, by which they find out what one costs.
+// Observers have markers as well, with which they measure what one costs.
 bool is_observer(std::int64_t process) { return find_program(std::to_string(process)) == find_program("self"); }
 
-// Neither ours nor, under sudo, of who has called us.
+// Whether a process belongs neither to our user nor, under sudo, to the user who has called sudo.
 bool is_strangers(std::int64_t process) {
   struct stat its {};
   if (stat(fmt::format("/proc/{}", process).c_str(), &its) != 0) return false;
@@ -73,7 +73,7 @@ void chosen_processes::attach(std::int64_t process) {
     attached_.insert(process);
   } catch (const error& failed) {
     const bool was_asked_for = std::count(choice_.processes.begin(), choice_.processes.end(), process) != 0;
-    // Many live for a moment only, and to have missed one of these is not worth a word.
+    // Many processes live for a moment only: no message if one of these was missed.
     if (!was_asked_for && !is_there(process)) return;
     refused_.insert(process);
     tell_(failed);

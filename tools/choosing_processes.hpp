@@ -32,13 +32,13 @@ class chosen_processes {
   chosen_processes(observer& with, const process_choice& choice, listener tell)
       : watching_(with), choice_(choice), tell_(std::move(tell)) {}
 
-  // Attaches to those that are there. Ends the program where a name fits none.
+  // Attaches to processes that run now. Ends the program if no process has a given name.
   void attach_first();
-  // And to those with markers that have come since.
+  // Attaches to processes with markers that have started since.
   void attach_new();
 
   std::size_t attached() const noexcept { return attached_.size(); }
-  // Those that were asked for, and cannot be observed.
+  // Whether a process that was asked for cannot be observed.
   bool missed() const noexcept { return !choice_.all && !refused_.empty(); }
 
  private:

@@ -15,10 +15,11 @@ std::vector<const CLI::Option*> list_options(const CLI::App& app);
 
 // "-h", "--help"
 std::vector<std::string> list_names(const CLI::Option& option);
-// What an option may be set to; empty if that is not a matter of a few words.
+// The words that an option may be set to; empty if it takes other values.
 std::vector<std::string> list_choices(const CLI::Option& option);
 bool takes_a_value(const CLI::Option& option);
-// What its footer is made of: lines that begin with "$ ", then paragraphs. Where these are broken means nothing.
+// The parts of a command's footer: lines that begin with "$ ", then paragraphs. Line breaks in paragraphs have no
+// meaning.
 struct notes {
   std::vector<std::string> examples;  // without the "$ "
   std::vector<std::string> paragraphs;
@@ -27,7 +28,7 @@ notes find_notes(const CLI::App& app);
 
 // "adaptyst run [OPTIONS] COMMAND..."
 std::string format_synopsis(const CLI::App& app, const std::string& name);
-// As it stands in a table of Markdown.
+// Escapes a text for a table in Markdown.
 std::string cell(const std::string& text);
 // "FILE...", "[COMMAND]", "--output FILE.json"
 std::string format_usage(const CLI::Option& option);

@@ -17,7 +17,7 @@ std::string fish_quoted(const std::string& text) {
   return quoted + "'";
 }
 
-// Of the program itself where `command` is empty.
+// The lines of a subcommand; those of the program itself if `command` is empty.
 std::string fish_lines(const CLI::App& app, const std::string& command, const std::string& program) {
   const std::string begin = fmt::format("complete -c {0} -n \"__{0}_in '{1}'\"", program, command);
   std::string lines;

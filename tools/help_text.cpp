@@ -43,10 +43,10 @@ namespace {
 
 constexpr std::size_t names_at = 2;
 constexpr std::size_t meanings_at = 26;
-// Below that, meanings beside names would be a column of single words.
+// Below this width, meanings next to names would be a column of single words.
 constexpr std::size_t narrow = 60;
 
-// A name and what it means, beside it or below.
+// A name and its meaning, next to it or below.
 std::string entry(const std::string& name, const std::string& meaning, std::size_t to) {
   const std::size_t indent = to < narrow ? names_at + 4 : meanings_at;
   std::string line = std::string(names_at, ' ') + name;

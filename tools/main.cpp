@@ -35,7 +35,7 @@ bool is_unknown_subcommand(const CLI::App& program, const std::string& first) {
   return true;
 }
 
-// What is near to options that were not expected.
+// Suggests known options that are similar to unknown ones.
 void suggest(const CLI::App& program) {
   const std::vector<CLI::App*> chosen = program.get_subcommands();
   const CLI::App& of = chosen.empty() ? program : *chosen.front();
@@ -62,7 +62,7 @@ bool has_file(place word, place end) {
   return false;
 }
 
-// `diff OLD... -- NEW...`: CLI11 forgets where the "--" stood, so it is told as an option.
+// `diff OLD... -- NEW...`: CLI11 does not keep the position of the "--", so it is replaced by an option.
 std::vector<const char*> list_words(int count, char** arguments) {
   std::vector<const char*> words(arguments, arguments + count);
   if (count < 2 || std::string_view(arguments[1]) != "diff") return words;

@@ -11,7 +11,8 @@ namespace adaptyst::tools {
 
 namespace {
 
-// As text, none of it a request. Every "-" can be searched and copied as one; `words` are bold.
+// Escapes a text for roff, so that nothing in it is a request. Every "-" stays one that can be searched for and copied;
+// `words` are bold.
 std::string roff(const std::string& text) {
   std::string escaped;
   bool is_bold = false;

@@ -80,7 +80,7 @@ void add_one(CLI::App& app, observing_options& options, const lib::option_entry&
   if (entry.is_list) {
     made = app.add_option(format_flag(entry), options.lists[std::string(entry.name)],
                           meaning + "; may be given several times");
-    made->allow_extra_args(false);  // a process number may stand behind it
+    made->allow_extra_args(false);  // a process number may follow it
   } else {
     made = app.add_option_function<std::string>(
         format_flag(entry),
@@ -148,8 +148,8 @@ double observing_options::keeping_seconds() const {
 
 void add_observing(CLI::App& app, observing_options& options, const char* meaning_of_interval) {
   for (const lib::option_entry& one : lib::option_table())
-    if (one.name != "keep") add_one(app, options, one);  // of a collector in the program
-  // What is asked for most, in fewer words.
+    if (one.name != "keep") add_one(app, options, one);  // for collectors in the program only
+  // Short forms of what is needed most.
   app.add_option("--timeline", options.lists["timeline"], "The same as --output trace:FILE: what happened when")
       ->allow_extra_args(false)
       ->type_name("FILE");

@@ -16,16 +16,16 @@
 namespace adaptyst::tools {
 
 struct observing_options {
-  adaptyst::options options;                              // what has one value
-  std::map<std::string, std::vector<std::string>> lists;  // of what has parts, as they were given
+  adaptyst::options options;                              // options with one value
+  std::map<std::string, std::vector<std::string>> lists;  // options with several parts, as they were given
   double seconds = 1;
   std::optional<report_view> view;  // of the report at the end, where there is one
 
-  // All of it, as the library takes it.
+  // All options, in the form that the library takes.
   adaptyst::options asked() const;
-  // Between two calls of observer::poll().
+  // The time between two calls of observer::poll().
   double polling_seconds() const;
-  // Between two of observer::keep_budget().
+  // The time between two calls of observer::keep_budget().
   double keeping_seconds() const;
 };
 
@@ -36,31 +36,32 @@ void add_observing(CLI::App& app, observing_options& options,
                        "How often to read what programs have recorded; of one that cannot hand over its recorders, "
                        "what came since is lost when it is killed");
 
-// For those that report at the end: what they print of it.
+// For subcommands that report at the end: adds the options for what they print.
 void add_view(CLI::App& app, observing_options& options);
 
 // Receives messages about what does not work.
 using listener = std::function<void(const error&)>;
 
-// Tells on standard error.
+// Reports on standard error.
 void tell(const error& what);
 
-// With the options that its hint names as they are spelled on the command line.
+// The same error, with the options in its hint spelled as on the command line.
 error in_flags(const error& what);
 
-// Attaches to the functions that were asked for, and tells of those that cannot be.
+// Attaches to the functions that were asked for, and reports those that cannot be probed.
 void probe_functions(observer& with, std::int64_t process, const listener& report);
 
-// An observed process takes two descriptors. Not before a program has been started, which is to have the limit of ours.
+// Raises the limit on open files: an observed process takes two descriptors. To be called after a program was started,
+// which is to have the limit that we were given.
 void allow_many_files();
 
-// A time that comes round.
+// A time that comes again and again.
 class interval {
  public:
   explicit interval(double seconds) : length_(seconds), begin_(clock::now()) {}
 
   int left_ms() const;
-  // Whether it is over; the next one begins then.
+  // Whether the time is over; if so, the next one begins.
   bool is_over();
 
  private:

@@ -1,4 +1,4 @@
-// What a subcommand says, and how it ends.
+// Output of subcommands, and their exit status.
 #ifndef ADAPTYST_TOOLS_OUTPUT_HPP
 #define ADAPTYST_TOOLS_OUTPUT_HPP
 
@@ -21,20 +21,20 @@ void print_json(const std::string& text);
 using lib::complain;
 // Ends the program from within a subcommand.
 [[noreturn]] void end_with(exit_status status);
-// Whether all that was printed has arrived; complains if not.
+// Whether everything that was printed could be written; complains if not.
 bool flushed();
 
 // --format table|json
 void add_format(CLI::App& app, std::string& format);
 
-// 0.05 of "5%". The sign is asked for, since a plain 0.05 could mean either.
+// 0.05 for "5%". The sign is required, since a plain 0.05 could mean 5 % or 0.05 %.
 std::optional<double> parse_fraction(const std::string& text);
 // What is wrong with such a text; empty: nothing.
 std::string check_percent(const std::string& text);
 
 // --output [FORM:]FILE, for what can be written as json or table.
 void add_output(CLI::App& app, std::vector<std::string>& files, const std::string& meaning);
-// Writes `what` to them; `text`: in a form. Throws error.
+// Writes to these files; `what`: the content, for messages; `text`: makes it in a form. Throws error.
 void write_outputs(const std::vector<std::string>& files, const char* what,
                    const std::function<std::string(output_form)>& text);
 

@@ -42,7 +42,7 @@ void add_view(CLI::App& app, report_view& view) {
       app.add_option("--format", view.format, "What is printed: a table for people, the profile, or rows")
           ->check(CLI::IsMember(names))
           ->capture_default_str();
-  // Of what observes, for which it is the same.
+  // The subcommands that observe have --report for the same purpose.
   if (CLI::Option* const report = app.get_option_no_throw("--report"); report != nullptr) format->excludes(report);
   app.add_option("--sort", view.sort, "What regions are listed by below their parents, the greatest first")
       ->check(CLI::IsMember(std::vector<std::string>(orders.begin(), orders.end())))

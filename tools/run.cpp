@@ -37,7 +37,7 @@ using environment = std::vector<std::pair<std::string, std::string>>;
 constexpr int not_executable = 126;
 constexpr int not_found = 127;
 
-// What the command gets as we got it.
+// What the command inherits unchanged, as this process inherited it.
 struct inherited {
   sigset_t blocked;
   struct sigaction at_child_end;
@@ -55,7 +55,7 @@ pid_t start(const std::vector<std::string>& command, const environment& gained, 
   if (child != 0) return child;
   char opened = 0;
   close(gate[1]);
-  if (read(gate[0], &opened, 1) != 1) _exit(not_executable);  // the observer is dead, and has told why
+  if (read(gate[0], &opened, 1) != 1) _exit(not_executable);  // the observer has ended, and has said why
   sigaction(SIGCHLD, &as.at_child_end, nullptr);
   sigprocmask(SIG_SETMASK, &as.blocked, nullptr);
   for (const auto& [name, value] : gained) setenv(name.c_str(), value.c_str(), 1);
@@ -75,7 +75,7 @@ int why_not_started(const int (&refusal)[2]) {
 // As the command ended: with its status, or by its signal.
 [[noreturn]] void end_as(int status) {
   if (!WIFSIGNALED(status)) _exit(WEXITSTATUS(status));
-  const rlimit no_core{0, 0};  // one of ours would overwrite the command's
+  const rlimit no_core{0, 0};  // a core dump of this process would overwrite the command's
   setrlimit(RLIMIT_CORE, &no_core);
   sigset_t all;
   sigemptyset(&all);
@@ -115,7 +115,7 @@ int run(const run_options& options) {
     kill(child, SIGKILL);
     throw;
   }
-  watching.drop_capabilities();  // the command has its own
+  watching.drop_capabilities();  // the command has its own copy
   if (write(gate[1], "", 1) != 1) kill(child, SIGKILL);
   close(gate[0]);
   close(gate[1]);
@@ -129,7 +129,7 @@ int run(const run_options& options) {
     watching.handle();
     signalfd_siginfo told;
     while (read(signals, &told, sizeof told) == static_cast<ssize_t>(sizeof told)) {
-      // What the terminal sends goes to the command as well, without us.
+      // A signal from the terminal reaches the command directly.
       const bool from_terminal = told.ssi_code == SI_KERNEL;
       if (told.ssi_signo != SIGCHLD && !from_terminal) kill(child, static_cast<int>(told.ssi_signo));
     }

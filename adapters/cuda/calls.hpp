@@ -10,15 +10,15 @@
 
 namespace cuda_adapter {
 
-// What a call is to us. Several may hold.
+// What a call does, as far as it matters here; may be combined.
 enum role : std::uint8_t { nothing = 0, gives_work = 1, waits = 2, ends_profile = 4 };
 
-// By its name, as the runtime and the driver call it, with or without a version behind it.
+// The role of a function of the runtime or the driver, by its name, with or without a version behind it.
 role find_role(const char* function) noexcept;
 
 class calls {
  public:
-  // `on_end_of_profile` is called when the program says that a profile ends, or destroys what is on a device.
+  // `on_end_of_profile` is called when the program ends a profile, or resets a device.
   calls(const cupti::library& in, void (*on_end_of_profile)()) noexcept : in_(in), end_profile_(on_end_of_profile) {}
 
   cupti::result subscribe() noexcept;

@@ -1,4 +1,4 @@
-// CUPTI as a library that is opened when it is needed, and may not be there.
+// Opens CUPTI when it is needed; it may not be installed.
 #ifndef ADAPTYST_ADAPTERS_CUDA_CUPTI_LIBRARY_HPP
 #define ADAPTYST_ADAPTERS_CUDA_CUPTI_LIBRARY_HPP
 

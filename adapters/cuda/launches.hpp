@@ -1,5 +1,5 @@
-// Which call gave which work to a device: CUPTI numbers calls, and writes the number into the records of what they caused,
-// which come later, many of them for a launch of a graph. So nothing is taken out: what is new overwrites what is old.
+// Remembers which call gave which work to a device. CUPTI numbers calls, and writes the number into the records of the
+// work, which come later, and for a graph several times. So no entry is removed: a new one overwrites an old one.
 #ifndef ADAPTYST_ADAPTERS_CUDA_LAUNCHES_HPP
 #define ADAPTYST_ADAPTERS_CUDA_LAUNCHES_HPP
 
@@ -11,14 +11,14 @@ namespace cuda_adapter {
 
 class launches {
  public:
-  // Calls whose records may still come: all that CUPTI has numbered last, whether they launched anything or not.
+  // How many calls may still get records: the last ones that CUPTI has numbered, whether they launched anything or not.
   static constexpr std::uint32_t most = 1U << 16;
 
   void note(std::uint32_t correlation, const adaptyst::submission& when) noexcept {
     slot& to = slots_[correlation % most];
     std::uint64_t state = to.state.load(std::memory_order_relaxed);
-    // Written by another thread at this moment, a whole round of numbers away: one of the two is lost, and counted as such
-    // when its record comes.
+    // Another thread is writing the entry now, for a call a whole round of numbers away. One of the two is lost, and
+    // counted as lost when its record comes.
     if ((state & 1) != 0 || !to.state.compare_exchange_strong(state, state | 1, std::memory_order_acquire)) return;
     std::uint64_t words[words_of_submission];
     std::memcpy(words, &when, sizeof when);

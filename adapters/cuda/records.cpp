@@ -24,7 +24,7 @@ const std::string& name_of_copy(cupti::copy direction) {
   return names[at < names.size() ? at : 0];
 }
 
-// What stays on devices goes in neither direction, and is a copy all the same.
+// A copy within devices has neither direction, but is a copy as well.
 operation_kind kind_of_copy(cupti::copy direction) noexcept {
   switch (direction) {
     case cupti::copy::h_to_d:
@@ -111,7 +111,8 @@ void records::read(const void* record, std::vector<finished>& into) {
   }
 }
 
-// By its text: what CUPTI points to goes with the kernel's module, and something else may be there later.
+// Found by its text, not its address: the name that CUPTI points to is unloaded with the kernel's module, and another
+// may be there later.
 const std::string& records::name_of_kernel(const char* symbol) {
   if (symbol == nullptr) symbol = "(kernel without a name)";
   const std::lock_guard<std::mutex> handing_over(handing_over_);
@@ -189,7 +190,7 @@ void records::book(const finished& work) noexcept {
   done.complete(started, ended);
 }
 
-// Work of which it is known that there was some, and not when it was handed over, or not even when it was done.
+// Books work that is known to have been done, but not when it was submitted, or not even when it ran.
 void records::book_unknown(std::size_t count, const char* name) noexcept {
   const adaptyst::device& on = last_device_ != nullptr ? *last_device_ : device(0);
   for (; count != 0; --count)

@@ -1,7 +1,7 @@
-// From CUPTI's records of what devices did to operations.
+// Makes operations from CUPTI's records of what devices did.
 //
-// CUPTI hands them over by the buffer, in the order in which work ended, on a thread of its own. They are kept until
-// they are booked together, in the order in which it began, as the account of devices wants it.
+// CUPTI hands them over in buffers, in the order in which work ended, on a thread of its own. They are kept until they
+// are booked together, in the order in which it began, as the account of devices wants it.
 #ifndef ADAPTYST_ADAPTERS_CUDA_RECORDS_HPP
 #define ADAPTYST_ADAPTERS_CUDA_RECORDS_HPP
 
@@ -19,7 +19,7 @@
 
 namespace cuda_adapter {
 
-// CUPTI's worker thread and those that flush may call at once.
+// May be called by CUPTI's worker thread and by threads that flush at the same time.
 class records {
  public:
   static constexpr std::size_t buffer_bytes = 1U << 20;
@@ -27,7 +27,7 @@ class records {
 
   records(const cupti::library& in, const launches& launched) noexcept : in_(in), launched_(launched) {}
 
-  // In which clock the times are.
+  // Sets the clock in which the times are.
   void told_in(adaptyst::clock_id clock) noexcept;
 
   void request(std::uint8_t** buffer, std::size_t* bytes) noexcept;
@@ -70,9 +70,9 @@ class records {
   std::mutex booking_;
   adaptyst::device_clock clock_{adaptyst::clock_id::monotonic};
   std::array<std::unique_ptr<adaptyst::device>, 64> devices_;
-  std::array<bool, 64> used_{};  // the others are none of the profile's
+  std::array<bool, 64> used_{};  // the others do not appear in the profile
   bool learned_ = false;
-  const adaptyst::device* last_device_ = nullptr;  // stands for what did the work of which there is no record
+  const adaptyst::device* last_device_ = nullptr;  // used for work without a record
 };
 
 }  // namespace cuda_adapter

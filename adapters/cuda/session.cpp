@@ -139,7 +139,7 @@ void at_exit() {
   if (!lock_in_time(the_session->changing)) return;
   if (the_session->listening) the_session->done.learn_devices();
   the_session->flush(cupti::flush_forced);
-  // For ever locked: what follows in the program's end must not be disturbed.
+  // Locked for ever, so that nothing happens during the rest of the program's end.
 }
 
 void begin() noexcept {
@@ -151,7 +151,7 @@ void begin() noexcept {
   std::atexit(at_exit);
   sigset_t all, before;
   sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);  // the program's signals are not for our thread
+  pthread_sigmask(SIG_SETMASK, &all, &before);  // our thread takes no signals of the program
   pthread_t thread;
   if (pthread_create(&thread, nullptr, run, nullptr) == 0) {
     pthread_setname_np(thread, "adaptyst-cuda");

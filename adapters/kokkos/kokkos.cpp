@@ -1,8 +1,8 @@
 // libadaptyst-kokkos.so: what Kokkos tells a tool, as regions, operations and metrics. docs/kokkos.md
 //
-// Kokkos calls from the thread that works, with names that are gone afterwards. On a device it says only when a kernel
-// has been handed over, unless it was asked to wait for each, which changes how the program runs: it is never asked
-// unless the user does.
+// Kokkos calls on the thread that works, with names that are not valid after the call. On a device it says only when a
+// kernel has been handed over, unless it was asked to wait for each, which changes how the program runs: it is never
+// asked unless the user does.
 #include <adaptyst/adapter/callback_region.hpp>
 #include <adaptyst/metric.hpp>
 #include <atomic>
@@ -43,7 +43,8 @@ bool fencing_is_asked_for() noexcept {
   return asked;
 }
 
-// Kokkos has been told, and will do it. Without, an end on a device means only that the kernel was handed over.
+// Kokkos was asked to wait for each kernel, and does so. Otherwise an end on a device means only that the kernel was
+// submitted.
 std::atomic<bool> is_fencing{false};
 
 // A process uses one device of a type as a rule; names of memory spaces say nothing of its number.
@@ -72,8 +73,8 @@ void say_what_times_mean(const device& on) noexcept {
                  on.name(), on.index());
 }
 
-// Regions that were ended by a thread that had not begun them, for that which had: it would put all that follows below
-// them.
+// Regions that another thread has ended. The thread that has begun them must abandon them, or it would put all that
+// follows below them.
 class ended_elsewhere {
  public:
   void add(std::uint64_t number) noexcept {
@@ -82,7 +83,7 @@ class ended_elsewhere {
     any_.store(true, std::memory_order_release);
   }
 
-  // Of this thread.
+  // Abandons those of this thread.
   void abandon() noexcept {
     if (!any_.load(std::memory_order_acquire)) return;
     const std::lock_guard<std::mutex> now(busy_);
@@ -144,7 +145,7 @@ constexpr std::uint32_t max_sections = 1024;
 section* sections[max_sections];
 std::mutex sections_busy;
 
-// With sections_busy held; null where there is none.
+// To be called with sections_busy held; null if there is none.
 section* find_section(std::uint32_t number) noexcept {
   section* const found = number < max_sections ? sections[number] : nullptr;
   return found != nullptr && found->is_used ? found : nullptr;
@@ -192,7 +193,7 @@ KOKKOS_TOOL void kokkosp_begin_fence(const char* name, uint32_t device, uint64_t
   strays.abandon();
   const execution on = execution::of(device);
   const adaptyst::source_place where{"", "Kokkos::fence", 0};
-  // What a host backend waits for is the host.
+  // A host backend waits for the host itself.
   if (on.is_host()) {
     *fence = adaptyst::callback_region::begin(to_text(name, "unnamed fence"), where).number();
     return;

@@ -1,4 +1,4 @@
-// What a construct is called: its kind, and where in the program it stands.
+// Names of constructs: the kind, and where in the program it stands.
 #ifndef ADAPTYST_ADAPTERS_OMPT_NAMES_HPP
 #define ADAPTYST_ADAPTERS_OMPT_NAMES_HPP
 
@@ -9,8 +9,8 @@ namespace adaptyst::ompt {
 
 enum class construct : std::uint32_t { parallel, teams, loop, sections, target, enter_data, exit_data, update, kernel };
 
-// "loop @solver+0x1234", as in <adaptyst/adapter/code_name.hpp>. Remembered; any thread.
-// Alone "loop" where there is no address, or when there are more than 1,000 constructs.
+// "loop @solver+0x1234", as in <adaptyst/adapter/code_name.hpp>. Each name is made once; any thread may call. Only
+// "loop" if there is no address, or if there are more than 1,000 constructs.
 std::string_view find_name(construct what, const void* code) noexcept;
 
 }  // namespace adaptyst::ompt

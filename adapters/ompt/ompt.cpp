@@ -86,13 +86,13 @@ void on_implicit_task(ompt_scope_endpoint_t endpoint, ompt_data_t* parallel, omp
     if (of == nullptr || !of->where) return;
     of->threads.store(threads, std::memory_order_relaxed);
     task->value = callback_region::begin_below(of->where, "thread", place).number();
-  } else {  // told late, if there was a barrier: it has been ended there
+  } else {  // reported late: if there was a barrier, the region has been ended there
     callback_region::of(task->value).end();
     task->value = 0;
   }
 }
 
-// LLVM 14 ends loops as what they are not ("distribute"): an end belongs to the last begin, whatever it says.
+// LLVM 14 reports the end of a loop as that of "distribute": so an end belongs to the last begin, whatever its kind.
 void on_work(ompt_work_t what, ompt_scope_endpoint_t endpoint, ompt_data_t*, ompt_data_t*, uint64_t, const void* code) {
   adapters::open_regions& open = self().open;
   if (endpoint != ompt_scope_begin) return open.pop();
@@ -110,7 +110,7 @@ bool is_closing(int kind, const team& team, const void* code) noexcept {
 void on_sync_region(ompt_sync_region_t what, ompt_scope_endpoint_t endpoint, ompt_data_t* parallel, ompt_data_t* task,
                     const void* code) {
   const int kind = static_cast<int>(what);
-  if (kind == reduction || parallel == nullptr) return;  // the end of a closing barrier, told late
+  if (kind == reduction || parallel == nullptr) return;  // the end of a closing barrier, reported late
   auto* const of = static_cast<team*>(parallel->ptr);
   of_thread& here = self();
   const bool is_barrier = kind != taskwait && kind != taskgroup;
@@ -172,7 +172,7 @@ void on_target(ompt_target_t what, ompt_scope_endpoint_t endpoint, int number, o
   target->value = (may_go_on ? callback_region::begin(name, place) : callback_region::begin_wait(name, place)).number();
 }
 
-// What the host hands to a device stands between two calls on one thread.
+// An operation that the host submits lies between two calls on one thread.
 void end_operation(const ompt_id_t* number) noexcept {
   if (number != nullptr && *number != 0) self().tasks.end(*number);
 }
@@ -217,7 +217,7 @@ void on_target_data_op(ompt_scope_endpoint_t endpoint, ompt_data_t*, ompt_data_t
 
 // ---- beginning ----------------------------------------------------------------------------------------------------
 
-// What the runtime answers, in the interface's words; null: it will call.
+// The runtime's answer, in words of the interface; null: it will call back.
 const char* refusal(ompt_set_result_t answer) noexcept {
   switch (static_cast<int>(answer)) {
     case 0: return "error";

@@ -8,9 +8,9 @@
 
 namespace adaptyst::ompt {
 
-// Lives on the thread that met the construct; its other threads use it until they have come to the closing barrier, after
-// which alone the region ends. The runtime tells when they leave that barrier as late as when they next have work: that is
-// of no use, and the times of arrival are all that is needed.
+// Belongs to the thread that has met the construct. The other threads use it until they reach the closing barrier, and
+// the region ends only after that. The runtime reports that they leave the barrier only when they next have work, which
+// is too late; but the times of arrival suffice.
 struct team {
   callback_region region;
   submission where;
@@ -20,7 +20,7 @@ struct team {
   std::atomic<std::uint64_t> arrivals{0};
   std::atomic<std::uint64_t> sum_of_arrivals_ns{0};  // since began_ns
   std::atomic<std::uint64_t> last_arrival_ns{0};
-  std::atomic<std::uint64_t> in_barriers_ns{0};  // barriers within, all threads
+  std::atomic<std::uint64_t> in_barriers_ns{0};  // barriers inside the region, all threads
 
   void begin(callback_region opened, const void* at) noexcept {
     region = opened;
@@ -43,7 +43,7 @@ struct team {
     while (after > last && !last_arrival_ns.compare_exchange_weak(last, after, std::memory_order_relaxed)) {}
   }
 
-  // How long the threads waited for the last of them, summed. When all have arrived.
+  // The sum of the times that threads waited for the last one. To be called when all have arrived.
   std::uint64_t imbalance_ns() const noexcept {
     return arrivals.load(std::memory_order_relaxed) * last_arrival_ns.load(std::memory_order_relaxed) -
            sum_of_arrivals_ns.load(std::memory_order_relaxed);

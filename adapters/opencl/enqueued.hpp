@@ -1,5 +1,5 @@
-// One command on its way to its queue: tracked if anybody looks, with an event of ours if the program wants none. And
-// the function of OpenCL that ours stands before.
+// Enqueues one command, and tracks it if something listens, with an event of our own if the program wants none. Also
+// finds the function of OpenCL that ours replaces.
 #ifndef ADAPTYST_ADAPTERS_OPENCL_ENQUEUED_HPP
 #define ADAPTYST_ADAPTERS_OPENCL_ENQUEUED_HPP
 
@@ -9,7 +9,7 @@
 
 namespace adaptyst::interposer {
 
-// This library is linked with OpenCL's, so there always is one.
+// This library is linked with OpenCL's, so there always is such a function.
 template <class Function>
 Function* next(const char* name) noexcept {
   return reinterpret_cast<Function*>(dlsym(RTLD_NEXT, name));
@@ -36,7 +36,7 @@ struct command {
   const char* name;  // or the kernel's
   size_t bytes;
   cl_kernel kernel = nullptr;
-  cl_mem image = nullptr;  // of which `bytes` counts the elements
+  cl_mem image = nullptr;  // then `bytes` is a number of its elements
 };
 
 inline size_t volume(const size_t* region) noexcept {
@@ -85,14 +85,14 @@ cl_int enqueue(cl_command_queue queue, const command& what, cl_bool blocking, cl
 
 }  // namespace adaptyst::interposer
 
-// Within one of ours: the function that it stands for.
+// Inside one of our functions: the function of OpenCL that it replaces.
 #define ADAPTYST_NEXT(function)                                                                               \
   ([]() noexcept {                                                                                            \
     static decltype(&::function) const found = ::adaptyst::interposer::next<decltype(::function)>(#function); \
     return found;                                                                                             \
   }())
 
-// What is seen from outside, and stands before OpenCL's function of that name.
+// Makes a function visible, so that it replaces OpenCL's function of that name.
 #define ADAPTYST_STANDS_FOR extern "C" __attribute__((visibility("default")))
 
 #endif

@@ -1,7 +1,7 @@
 // How queues are made, and where the host waits for what it has put into them.
 //
-// They are made with profiling, also while nothing listens: somebody may later. ADAPTYST_OPENCL_PROFILING=no leaves
-// them as the program wants them.
+// They are made with profiling, also while nothing listens: a collector may start later. ADAPTYST_OPENCL_PROFILING=no
+// leaves them as the program wants them.
 #include <stdlib.h>
 #include <string.h>
 
@@ -40,7 +40,7 @@ bool add_profiling(const cl_queue_properties* from, cl_queue_properties (&to)[ma
 
 }  // namespace
 
-// By this, adaptyst::opencl::track() in the program knows that all is tracked already.
+// Tells adaptyst::opencl::track() in the program that all commands are tracked already.
 ADAPTYST_STANDS_FOR const int adaptyst_opencl_interposer;
 const int adaptyst_opencl_interposer = 1;
 

@@ -1,4 +1,4 @@
-// Whether eBPF can be had on this machine, and what speaks for and against it.
+// Whether eBPF works on this machine, and the reasons for and against it.
 #ifndef ADAPTYST_LIB_DISCOVER_DIAGNOSIS_HPP
 #define ADAPTYST_LIB_DISCOVER_DIAGNOSIS_HPP
 

@@ -27,7 +27,7 @@ std::string demangle(const std::string& symbol) {
   return text ? text.get() : symbol;
 }
 
-// Where the suffix of a clone begins; npos: it is none. No name in C, C++ or Fortran has a dot.
+// Where the suffix of a clone begins; npos: the symbol is not a clone. No name in C, C++ or Fortran has a dot.
 std::size_t clone_suffix(std::string_view symbol) {
   std::size_t first = std::string_view::npos;
   for (const std::string_view suffix :
@@ -36,7 +36,8 @@ std::size_t clone_suffix(std::string_view symbol) {
   return first == 0 ? std::string_view::npos : first;
 }
 
-// Jumped into from the middle of its function: a return probe would take what lies on the stack for a return address.
+// The function jumps into this part, so there is no return address on the stack: a return probe would take something
+// else for it.
 bool is_cold_part(std::string_view symbol) {
   const std::size_t suffix = clone_suffix(symbol);
   if (suffix == std::string_view::npos) return false;
@@ -51,7 +52,7 @@ class pattern {
   }
 
   bool fits(const std::string& symbol) const {
-    // Who asks for "solve*" does not mean the parts that the compiler has cut off.
+    // A pattern such as "solve*" does not mean the parts that the compiler has split off.
     if (wanted_ == clones::as_spelled && is_cold_part(symbol))
       return std::find(globs_.begin(), globs_.end(), symbol) != globs_.end();
     if (fits_whole(symbol)) return true;
@@ -60,7 +61,7 @@ class pattern {
            fits_whole(symbol.substr(0, suffix));
   }
 
-  // Whether a name is asked for in so many words.
+  // Whether one of the wanted patterns is exactly this name.
   bool spells(const std::string& symbol) const {
     const std::string name = any_cxx_ ? demangle(symbol) : std::string();
     return std::any_of(globs_.begin(), globs_.end(),
@@ -79,7 +80,7 @@ class pattern {
   bool any_cxx_ = false;
 };
 
-// The name that people use comes first: write, not __write or __libc_write.
+// Orders names, the plainest first: write, not __write or __libc_write.
 auto plainness(const elf_symbol& symbol) {
   return std::make_tuple(symbol.name.find_first_not_of('_'), symbol.name.size(), symbol.name);
 }
@@ -90,7 +91,7 @@ struct same_code {
   std::uint64_t bytes = 0;
 };
 
-// Of what glibc calls __strlen_avx2 and the like, when asked for strlen.
+// Names like __strlen_avx2, which glibc uses for strlen.
 using inner_names = std::set<std::string_view>;
 
 inner_names collect_inner_names(const elf_symbols& in) {
@@ -117,7 +118,7 @@ std::string why_imported(const elf_symbol& symbol) {
                                       : fmt::format("imported from {}; name that library", symbol.imported_from);
 }
 
-// The entry, or why there is none.
+// Sets where the entry is probed, or why it cannot be.
 void place_probe(function_place& into, const elf_symbols& in, std::uint64_t bytes) {
   constexpr std::size_t enough = 16;  // the longest instruction has 15 bytes
   if (is_cold_part(into.symbol)) {
@@ -141,7 +142,7 @@ void place_probe(function_place& into, const elf_symbols& in, std::uint64_t byte
   into.offset = *offset + found.past_entry;
 }
 
-// Without arguments and wildcards.
+// The name without arguments and wildcards.
 std::string stem(std::string_view name) {
   std::string bare(name.substr(0, name.find('(')));
   bare.erase(std::remove_if(bare.begin(), bare.end(), [](char c) { return c == '*' || c == '?'; }), bare.end());

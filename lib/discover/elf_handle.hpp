@@ -1,4 +1,4 @@
-// libelf, for files that may be made to deceive: how much of one is looked at, at most.
+// libelf for files that may be made to deceive: bounds how much of a file is read.
 #ifndef ADAPTYST_LIB_DISCOVER_ELF_HANDLE_HPP
 #define ADAPTYST_LIB_DISCOVER_ELF_HANDLE_HPP
 
@@ -24,7 +24,7 @@ struct elf_segment {
   bool is_code;
 };
 
-// What is loaded, in the order of the file; empty where that cannot be said.
+// The segments that are loaded, in the order of the file; empty if the file does not say.
 std::vector<elf_segment> loaded_segments(Elf* elf);
 
 // The bytes of a section, or null: damaged, or larger than what one section of the kind would ever hold.

@@ -14,11 +14,11 @@ struct elf_probe {
   std::uint64_t offset;            // of the 1-byte nop, in the file
   std::uint64_t semaphore_offset;  // in the file; 0: none
   bool has_fast_point;             // a 5-byte nop stands behind the 1-byte one
-  std::uint64_t address;           // both once more, as linked
+  std::uint64_t address;           // the same two as addresses, as linked
   std::uint64_t semaphore_address;
 };
 
-// What a file with markers has of ours.
+// What a file with markers holds of adaptyst's.
 struct elf_markers {
   std::vector<elf_probe> probes;
   std::uint64_t control_block = 0;  // as linked; 0: no markers
@@ -26,7 +26,7 @@ struct elf_markers {
   std::uint64_t first_address = 0;  // as linked, of what is loaded from the beginning of the file
 };
 
-// None is no error. Throws error when the file cannot be read or its notes are malformed.
+// A file without markers is no error. Throws error when the file cannot be read or its notes are malformed.
 elf_markers find_elf_markers(const std::string& file);
 
 }  // namespace adaptyst::lib

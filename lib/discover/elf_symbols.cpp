@@ -34,7 +34,7 @@ class texts {
 
   // Null: there is none.
   const char* at(std::size_t section, std::size_t offset) {
-    constexpr std::size_t searched_in_vain = 65536;  // for the end of one, or more, or less
+    constexpr std::size_t searched_in_vain = 65536;  // assumed for a search that found no text
     const char* const found = elf_strptr(elf_, section, offset);
     bytes_ += found != nullptr ? std::strlen(found) : searched_in_vain;
     if (bytes_ > max_text_bytes) fail(file_, "its symbols have longer names than those of any program");
@@ -106,7 +106,7 @@ class versions {
     return sum < most ? static_cast<int>(sum) : static_cast<int>(most);
   }
 
-  // There are no more numbers than that.
+  // A file can have no more versions than that.
   bool has_room() { return ++steps_ <= mask; }
 
   std::string text(std::uint32_t strings, std::size_t offset) {

@@ -1,4 +1,4 @@
-// Where at its entry a function of x86-64 is probed, by the bytes that stand there.
+// Finds where at its entry a function of x86-64 is probed, from its first bytes.
 //
 // After the trap the kernel emulates a few instructions and steps over all others with a second trap, which in a
 // virtual machine may cost 19 us, and that within the time that is measured. Compilers put `push` first in most

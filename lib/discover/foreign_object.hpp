@@ -1,4 +1,4 @@
-// An ELF object whose markers were built with headers of another ABI version: they stay asleep, and this is told.
+// An ELF object whose markers were built with headers of another ABI version: they stay asleep, and the report says so.
 #ifndef ADAPTYST_LIB_DISCOVER_FOREIGN_OBJECT_HPP
 #define ADAPTYST_LIB_DISCOVER_FOREIGN_OBJECT_HPP
 

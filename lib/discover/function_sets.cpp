@@ -25,7 +25,8 @@ struct named_set {
   std::initializer_list<part> parts;
 };
 
-// What only asks, such as omp_get_thread_num, is called too often and is too quick to be worth a trap.
+// Not in the sets are functions that only query, such as omp_get_thread_num: they are called too often, and are too
+// quick, to be worth a trap.
 const std::initializer_list<named_set>& sets() {
   static const std::initializer_list<named_set> all = {
       {"mpi",

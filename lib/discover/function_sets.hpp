@@ -13,10 +13,10 @@ namespace adaptyst::lib {
 // another name.
 std::vector<function_request> find_set(std::string_view name);
 
-// Their names.
+// The names of all sets.
 std::vector<std::string_view> function_set_names();
 
-// What a user names: such a set, or FILE:PATTERN. Throws error.
+// Reads what a user has named: such a set, or FILE:PATTERN. Throws error.
 std::vector<function_request> parse_requests(std::string_view text);
 
 }  // namespace adaptyst::lib

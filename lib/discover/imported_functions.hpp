@@ -1,4 +1,4 @@
-// What a program takes from libraries: of the functions that an interface has, the few that concern it.
+// Which functions of an interface a program really imports from libraries: mostly few of many.
 #ifndef ADAPTYST_LIB_DISCOVER_IMPORTED_FUNCTIONS_HPP
 #define ADAPTYST_LIB_DISCOVER_IMPORTED_FUNCTIONS_HPP
 
@@ -8,8 +8,8 @@
 
 namespace adaptyst::lib {
 
-// Those of `wanted` that any of these files leaves undefined in its dynamic symbols. Passed over are files of the
-// libraries that have them, `from`, and those that are called after one of them: libmpi_cxx.so calls all of libmpi.so.
+// Those functions of `wanted` that any of these files has as undefined dynamic symbols. Ignored are the libraries that
+// define them, `from`, and files whose names begin like one of these: libmpi_cxx.so calls all of libmpi.so.
 std::set<std::string> imported_functions(const std::vector<std::string>& files, const std::set<std::string>& wanted,
                                          const std::set<std::string>& from);
 

@@ -1,6 +1,6 @@
-// What there is to observe in a file or a process: probes, and the markers that have been awake. A marker is plain data in
-// the program until it is first awake, so those that never were cannot be listed. Quantities that could not be had are
-// empty, never 0.
+// What there is to observe in a file or a process: probes, and the markers that have been awake. A marker is plain data
+// in the program until it is first awake, so those that never were cannot be listed. Quantities that could not be had
+// are empty, never 0.
 #ifndef ADAPTYST_LIB_DISCOVER_INSPECTION_HPP
 #define ADAPTYST_LIB_DISCOVER_INSPECTION_HPP
 
@@ -12,7 +12,7 @@
 
 namespace adaptyst { inline namespace v1 {
 
-// Addresses are as linked in a file, and those of the process in a process.
+// Addresses are as linked if a file was read, and those of the process if a process was.
 struct probe {
   std::string name;
   std::string arguments;  // where they are, as the file says: "8@%rdi 8@%rsi"
@@ -37,7 +37,7 @@ struct known_marker {
   std::string label;  // the payload's texts
   source_location site;
   region_kind kind = region_kind::region;
-  std::uint64_t ended = 0;  // since it was last begun to observe the process
+  std::uint64_t ended = 0;  // since the process was last begun to be observed
 };
 
 struct inspection {

@@ -70,7 +70,7 @@ constexpr unsigned this_machine = EM_AARCH64;
 constexpr unsigned this_machine = EM_X86_64;
 #endif
 
-// Calls visit(elf) if the file is ELF for this machine; tells whether it is.
+// Calls visit(elf) if the file is ELF for this machine. Returns whether it is.
 template <class Visit>
 bool look_into(const std::string& file, Visit&& visit) {
   try {
@@ -81,12 +81,12 @@ bool look_into(const std::string& file, Visit&& visit) {
                       head.e_ident[EI_CLASS] == ELFCLASS64;
     if (fits) visit(elf.get());
     return fits;
-  } catch (const error&) {  // it cannot be opened, or is none
+  } catch (const error&) {  // it cannot be opened, or is no regular file
     return false;
   }
 }
 
-// Calls visit(tag, text) for what the dynamic section says in words.
+// Calls visit(tag, text) for each entry of the dynamic section that is a text.
 template <class Visit>
 void for_each_dynamic_text(const std::string& file, Visit&& visit) {
   look_into(file, [&](Elf* elf) {
@@ -116,7 +116,7 @@ std::vector<std::string> run_path(const std::string& file) {
   bool is_final = false;
   for_each_dynamic_text(file, [&](GElf_Sxword tag, const char* text) {
     if (tag != DT_RUNPATH && (tag != DT_RPATH || is_final)) return;
-    is_final = tag == DT_RUNPATH;  // the loader heeds no DT_RPATH beside it
+    is_final = tag == DT_RUNPATH;  // then the loader ignores DT_RPATH
     list = text;
   });
   std::vector<std::string> all;

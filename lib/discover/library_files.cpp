@@ -22,7 +22,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Files of which each is wanted once, whatever its names.
+// A list that holds each file once, even if it has several names.
 class file_list {
  public:
   void add(const std::string& file) {
@@ -30,7 +30,7 @@ class file_list {
     if (stat(file.c_str(), &identity) == 0 && is_elf(file) && seen_.emplace(identity.st_dev, identity.st_ino).second)
       files_.push_back(file);
   }
-  // By its own name: what lies there may be a link.
+  // Adds the file that a link leads to, by its own name.
   void add_resolved(const fs::path& file) {
     std::error_code missing;
     const fs::path real = fs::canonical(file, missing);

@@ -1,4 +1,4 @@
-// Where the files are that a request for functions may mean.
+// Finds the files that a request for functions may mean.
 #ifndef ADAPTYST_LIB_DISCOVER_LIBRARY_FILES_HPP
 #define ADAPTYST_LIB_DISCOVER_LIBRARY_FILES_HPP
 

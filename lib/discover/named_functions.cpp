@@ -19,7 +19,7 @@ named_functions find_named(const std::vector<std::string>& named,
         is_there = true;
         // By its own name: what the loader calls libblas.so may be a link to something else.
         all.by_file[file].push_back({file, one.glob});
-        // Of an interface, a program uses what it uses.
+        // It is no error if a program uses no function of a set.
         if (!is_set && find_functions(file, one.glob).empty())
           all.not_found.push_back(explain_no_function(file, one.glob));
       }

@@ -1,4 +1,4 @@
-// From what a user names to what can be probed: which functions in which files.
+// Finds the functions that a user has named: which functions in which files.
 #ifndef ADAPTYST_LIB_DISCOVER_NAMED_FUNCTIONS_HPP
 #define ADAPTYST_LIB_DISCOVER_NAMED_FUNCTIONS_HPP
 

@@ -17,19 +17,20 @@
 namespace adaptyst::lib {
 
 struct process_object {
-  std::string file;             // by a name that leads there from here
+  std::string file;             // a name under which this process can open it
   std::uint64_t control_block;  // its address in the process
   std::shared_ptr<const elf_markers> markers;
 };
 
-// Those that are mapped now. Files that cannot be read are passed over; throws error when the process is not there, or
-// not ours to look at.
+// The objects that are mapped now. Files that cannot be read are passed over. Throws error when the process is not
+// there, or may not be examined.
 std::vector<process_object> find_objects(pid_t process);
 
-// Those that we cannot observe, by what the process calls them. Empty where find_objects() would throw.
+// The objects that cannot be observed, under the names that the process has for them. Empty where find_objects() would
+// throw.
 std::vector<foreign_object> find_foreign_objects(pid_t process);
 
-// Which files have markers, remembered, since processes share most of what they map.
+// Remembers which files have markers, since processes share most of what they map.
 class known_files {
  public:
   bool have_markers(const std::string& file);
@@ -40,7 +41,8 @@ class known_files {
   std::map<identity, bool> known_;
 };
 
-// Whether find_objects() would find any, for many processes and again and again. False as well where it would throw.
+// Whether find_objects() would find any; for many processes, and to be called often. False as well where it would
+// throw.
 bool has_objects(pid_t process, known_files& files);
 
 }  // namespace adaptyst::lib

@@ -1,4 +1,4 @@
-// On whose behalf a process acts, which an exec() of a setuid program changes.
+// The rights of a process: its users and capabilities, which an exec() of a setuid program changes.
 #ifndef ADAPTYST_LIB_DISCOVER_PROCESS_RIGHTS_HPP
 #define ADAPTYST_LIB_DISCOVER_PROCESS_RIGHTS_HPP
 
@@ -21,7 +21,7 @@ struct process_rights {
   bool follow(const process_rights& before) const noexcept;
 };
 
-// None when it is gone.
+// Empty when the process has ended.
 std::optional<process_rights> read_rights(pid_t process);
 
 }  // namespace adaptyst::lib

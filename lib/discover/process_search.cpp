@@ -19,13 +19,13 @@ namespace {
 using clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 
-// A shell is seen a moment before it becomes what it was asked to start.
+// A shell may be found just before it becomes, by exec(), the program that it was to start.
 constexpr milliseconds first_pause{500};
 constexpr milliseconds longest_pause{60'000};
 
 struct known_process {
   bool has_markers = false;
-  std::string image;  // of one with markers
+  std::string image;  // of a process with markers
   milliseconds pause{0};
   clock::time_point next_look;
 };

@@ -17,7 +17,7 @@ class process_search {
   process_search(const process_search&) = delete;
   process_search& operator=(const process_search&) = delete;
 
-  // Those of our own user, for root of everybody; without this process.
+  // Processes of our own user, or of all users for root; without this process.
   std::vector<std::int64_t> find();
 
  private:

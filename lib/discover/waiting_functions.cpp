@@ -10,12 +10,12 @@ namespace adaptyst::lib {
 
 namespace {
 
-// Not MPI_Send, which mostly only copies, and not what asks and returns, such as MPI_Test.
+// Not MPI_Send, which mostly only copies, and no functions that only query, such as MPI_Test.
 constexpr const char* waiting[] = {
     "mpi_init", "mpi_init_thread", "mpi_finalize", "mpi_barrier",
-    // Between two.
+    // Between two processes.
     "mpi_wait*", "mpi_recv", "mpi_mrecv", "mpi_probe", "mpi_mprobe", "mpi_sendrecv*", "mpi_ssend",
-    // Of all.
+    // Among all processes.
     "mpi_bcast", "mpi_reduce", "mpi_allreduce", "mpi_reduce_scatter*", "mpi_gather", "mpi_gatherv", "mpi_allgather",
     "mpi_allgatherv", "mpi_scatter", "mpi_scatterv", "mpi_alltoall", "mpi_alltoallv", "mpi_alltoallw", "mpi_scan",
     "mpi_exscan", "mpi_neighbor_all*", "mpi_comm_create*", "mpi_comm_dup*", "mpi_comm_split*", "mpi_win_create*",

@@ -6,8 +6,8 @@
 
 namespace adaptyst::lib {
 
-// Such a call takes long for the most part: what the kernel needs to probe it, whatever its first instruction is, is
-// little beside that. The same for its names in Fortran, mpi_waitall_ and MPI_WAITALL.
+// Such a call mostly takes long, so the cost of a probe on it is small in comparison, whatever its first instruction
+// is. The same for its names in Fortran, mpi_waitall_ and MPI_WAITALL.
 bool waits_for_others(std::string_view symbol);
 
 }  // namespace adaptyst::lib

@@ -1,5 +1,5 @@
 // What the kernel knows of threads with markers: programs at the scheduler's switches and wake-ups and at page faults,
-// which read from a thread's recorder what region it is in. Beside either engine; no trap a region.
+// which read from a thread's recorder what region it is in. Works with either engine, and adds no trap for a region.
 //
 //   context_probes context(true, getpid(), false, nullptr);
 //   context.attach("/usr/bin/solver");     // before a new epoch begins: its threads announce themselves once
@@ -27,27 +27,29 @@ struct context_bpf;
 
 namespace adaptyst::lib {
 
-// Of one path, from what each processor has of it.
+// Adds up what each processor has booked on one path.
 kernel_context sum_rows(const std::vector<adaptyst_context_row>& parts, bool with_faults);
 
 class context_probes {
  public:
-  // Loads the programs and attaches them to the kernel. `process`: whose threads may announce themselves, 0:
-  // everybody's; `listed`: only those of the processes that add_process() has named. `among`: where functions without
-  // markers are regions as well, the rows of the markers; else null. Throws error.
+  // Loads the programs and attaches them to the kernel. `process`: the one whose threads may announce themselves; 0:
+  // all processes. `listed`: only the processes that add_process() has named. `among`: the rows of the markers if
+  // functions without markers are regions as well; else null. Throws error.
   context_probes(bool with_faults, pid_t process, bool listed, const kernel_rows* among);
   ~context_probes();
   context_probes(const context_probes&) = delete;
   context_probes& operator=(const context_probes&) = delete;
 
-  // Listens to the threads that run this file's code, if that has not been done. Throws error. Thread-safe.
+  // Attaches to the markers of this file, if that has not been done, so that threads which run them can announce
+  // themselves. Throws error. Thread-safe.
   void attach(const std::string& file);
   void add_process(pid_t process) const;
   void remove_process(pid_t process) const;
 
-  // All that threads have come back from so far.
+  // Everything that threads have come back from so far: what is still under way is not in it.
   context_sums read() const;
-  // CPU time that the programs have taken, estimated from some of their runs; without the kernel's way to them.
+  // CPU time that the BPF programs have taken, estimated from some of their runs. The time that the kernel needs to
+  // call them is not in it.
   std::uint64_t cost_ns() const;
   void stop();
 

@@ -64,7 +64,7 @@ counter_probes::counter_probes(const context_probes& beside, const counted_event
 
 counter_probes::~counter_probes() = default;
 
-// On all processors that are there; 0, or why not.
+// Opens and attaches the counter on all processors; returns 0, or an errno.
 int counter_probes::attach(const counted_event& event, std::uint64_t which) {
   const std::size_t before = links_.size();
   int number = ENODEV;

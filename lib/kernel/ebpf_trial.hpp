@@ -14,7 +14,7 @@ struct ebpf_trial {
 };
 
 ebpf_trial try_ebpf();
-// The version of libbpf in this build; empty: it is without.
+// The version of libbpf in this build; empty: built without libbpf.
 std::string libbpf_version();
 
 }  // namespace adaptyst::lib

@@ -174,7 +174,7 @@ std::vector<refused_function> function_probes::attach(const std::string& file,
   if (globs.empty()) return refused;
 
   const pid_t filter = follows_family() ? 0 : process;
-  // Its owner may let the name lead elsewhere at any moment: what is read here must be what is probed.
+  // The owner of the file may replace it at any moment: the file that is read here must be the one that is probed.
   const regular_file opened(file, "functions", "name the file that the program uses");
   const uprobe_file to{opened.path(), file};
   std::vector<uprobe_place> places;
@@ -205,7 +205,8 @@ std::vector<refused_function> function_probes::attach(const std::string& file,
       made.push_back(
           uprobe_link::attach_multi(loaded_->progs.function_session, to, places, filter, uprobe_moment::session));
     } else {
-      // Returns first: one without an entry is told apart, an entry without its return would count as lost.
+      // The returns are attached first: a return without an entry is recognised, but an entry without its return would
+      // count as lost.
       made.push_back(uprobe_link::attach_multi(loaded_->progs.function_return, to, places, filter,
                                                uprobe_moment::function_return));
       made.push_back(uprobe_link::attach_multi(loaded_->progs.function_entry, to, places, filter));
@@ -249,7 +250,7 @@ measured function_probes::read() const {
   sum.unmatched = counters[ADAPTYST_FUNCTION_UNMATCHED] + counters[ADAPTYST_FUNCTION_ORPHANS];
   sum.unnamed = counters[ADAPTYST_KERNEL_UNREADABLE] + counters[ADAPTYST_KERNEL_NAMES_FULL];
   for (const auto& [id, row] : all.rows) sum.ended += row.count;
-  // Entries are read after what has returned, so no return is counted without its entry.
+  // The entries are read after the returns, so that no return is counted without its entry.
   sum.begun = std::max(counters[ADAPTYST_FUNCTION_BEGUN], sum.ended + lost);
   sum.open = sum.begun - sum.ended - lost;
   return all;

@@ -39,9 +39,9 @@ struct function_options {
   bool single_stepped = false;         // also entries that cost a second trap, 19 us in a virtual machine; what waits
                                        // for others gets it anyway
   bool through_exceptions = false;     // also C++ functions: a program that throws through them is terminated
-  const kernel_rows* among = nullptr;  // of the markers that functions nest in, and they in functions; loaded for that
+  const kernel_rows* among = nullptr;  // the rows of the markers, if these and functions may be nested
   int threads = -1;                    // map of context_probes, to which threads without markers are added
-  bool sessions = true;  // where the kernel has them, Linux 6.13; else links for entries and returns apart
+  bool sessions = true;                // use session links, where the kernel has them: Linux 6.13
 };
 
 struct refusal {
@@ -73,11 +73,12 @@ class function_probes {
   // Attaches to what the requests for this file name in it, all at once; a function that has probes already keeps them.
   // Returns what was named but cannot be probed. Throws error; nothing has changed then.
   std::vector<refused_function> attach(const std::string& file, const std::vector<function_request>& requests);
-  // The same for all that was found of what a user names, for this process.
+  // The same for all functions that find_named() has found, in this process.
   std::vector<refused_function> attach(const named_functions& found, pid_t process);
   // Detaches from these processes, in 30 ms for all of them. What they did is kept.
   void release(const std::vector<pid_t>& processes);
-  // Whether it really is so: it takes sessions. Without, return probes would go to every process that uses the file.
+  // Whether `family` is in force. It needs session links: without them, return probes would go to every process that
+  // uses the file.
   bool follows_family() const { return family_ != nullptr; }
   // How many functions have probes.
   std::size_t attached() const { return probed_.size(); }
@@ -89,7 +90,7 @@ class function_probes {
   void stop();
 
  private:
-  // Of a file and a process; copies of a library share their sites.
+  // A process, a file and a place in it; copies of a library share their sites.
   using probed_function = std::tuple<pid_t, std::string, std::uint64_t>;
 
   std::vector<refused_function> attach(const std::string& file, const std::vector<function_request>& requests,

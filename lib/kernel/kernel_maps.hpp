@@ -24,8 +24,8 @@ inline std::size_t possible_processors() {
 }
 
 // Every entry of a hash map: visit(key, parts), where a per-CPU map has a part for each processor, and others have one.
-// What is there throughout is visited exactly once. Many at a time: a call for each would take longer than all else.
-// Throws error.
+// An entry that exists all the time is visited exactly once. Entries are read many at a time: a system call for each
+// would take longer than all else. Throws error.
 template <class Key, class Part, class Visit>
 void for_each_entry(const bpf_map* map, Visit&& visit) {
   constexpr int patience = 100;
@@ -41,7 +41,7 @@ void for_each_entry(const bpf_map* map, Visit&& visit) {
     auto count = static_cast<std::uint32_t>(room);
     const int failed = -bpf_map_lookup_batch(bpf_map__fd(map), is_first ? nullptr : &from, &next, keys.data(),
                                              values.data(), &count, nullptr);
-    if (failed == ENOSPC) {  // that many share a place in the table
+    if (failed == ENOSPC) {  // one bucket of the table holds more entries than there is room for
       room *= 2;
       keys.resize(room);
       values.resize(room * parts);

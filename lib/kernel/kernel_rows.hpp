@@ -38,7 +38,7 @@ class kernel_rows {
   measured read() const;
   void forget(std::uint64_t path) const;
 
-  // For the programs that observe functions: whom to listen to, and two maps to share.
+  // For the BPF programs that observe functions: the filter of processes, and two maps that are shared.
   const adaptyst_kernel_filter& filter() const;
   int processes() const;
   int function_stacks() const;

@@ -19,15 +19,15 @@ namespace adaptyst::lib {
 
 class probe_links {
  public:
-  // Loads the programs. `process`: whose probes are attached, 0 for everybody's; `listed`: only the processes that
-  // rows().add_process() has named count. `among_functions`: see kernel_rows. Throws error.
+  // Loads the programs. `process`: the one whose probes are attached; 0: all processes. `listed`: only the processes
+  // that rows().add_process() has named are counted. `among_functions`: see kernel_rows. Throws error.
   probe_links(pid_t process, bool listed, bool among_functions);
   ~probe_links();
   probe_links(const probe_links&) = delete;
   probe_links& operator=(const probe_links&) = delete;
 
-  // Finds the point to attach to. Attaches to the file that holds this library on the way, if it is to be. Throws
-  // error.
+  // Finds the point to attach to. For that, it attaches to the file that holds this library, and keeps that link if the
+  // file is to be probed. Throws error.
   void start();
   // Attaches to a file, if that has not been done; false: too late. Throws error. Thread-safe.
   bool attach(const std::string& file);

@@ -20,9 +20,9 @@ namespace adaptyst::lib {
 
 class probed_files {
  public:
-  // Calls attach(file, probes) unless that was done before for this very file. Its owner may let the name lead elsewhere at
-  // any moment: what is read is what is probed. Where attach throws, it may be tried again: it may work for another process.
-  // Throws error.
+  // Calls attach(file, probes) unless that was done before for this very file. Its owner may replace the file at any
+  // moment, so the file that is read is also the one that is probed. After an error, attach may be tried again: it may
+  // work for another process. Throws error.
   template <class Attach>
   void once(const std::string& name, Attach&& attach) {
     const regular_file opened(name, "probes, which are to be observed",

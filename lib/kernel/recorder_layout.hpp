@@ -1,4 +1,4 @@
-// Where the kernel's side finds things in the recorders of a program.
+// The offsets at which the BPF programs find members of a program's recorders.
 #ifndef ADAPTYST_LIB_KERNEL_RECORDER_LAYOUT_HPP
 #define ADAPTYST_LIB_KERNEL_RECORDER_LAYOUT_HPP
 
@@ -6,7 +6,7 @@
 
 namespace adaptyst::lib {
 
-// In one that was built with the same headers, of which the kernel's side makes sure.
+// They hold for programs that were built with the same headers; the BPF programs check that.
 adaptyst_recorder_layout layout_of_recorders();
 
 }  // namespace adaptyst::lib

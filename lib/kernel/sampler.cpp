@@ -27,7 +27,7 @@ namespace {
   throw error(what, number, hint_on(number, "", "needs Linux 6.7 or later, built with BTF. See docs/samples.md"));
 }
 
-// Runs `work` with this thread on each processor in turn; those where it may not be are left out.
+// Runs `work` on each processor in turn, by moving this thread there; processors that it may not use are left out.
 template <class Work>
 void on_each_processor(Work&& work) {
   const long present = sysconf(_SC_NPROCESSORS_CONF);

@@ -1,5 +1,5 @@
 // Takes stacks of the threads of observed processes: on their cores by a clock whose time is random, and when they
-// leave them. Beside context_probes, which knows the regions that threads are in.
+// leave them. Needs context_probes, which knows the regions that threads are in.
 #ifndef ADAPTYST_LIB_KERNEL_SAMPLER_HPP
 #define ADAPTYST_LIB_KERNEL_SAMPLER_HPP
 
@@ -31,10 +31,10 @@ class sampler {
   sampler(const sampler&) = delete;
   sampler& operator=(const sampler&) = delete;
 
-  // All that has been seen so far, of stretches off a core those that are over.
+  // All samples so far; stretches off a core only if they are over.
   sample_sums read() const;
   std::uint64_t cost_ns() const;  // see context_probes
-  // Nothing is seen any more; read() still works.
+  // Stops the clocks; read() still works.
   void stop();
 
  private:

@@ -26,7 +26,7 @@ void add_part(measured_row& to, const adaptyst_kernel_row& row) {
 void read_summed_rows(measured& into, const bpf_map* rows, const bpf_map* paths) {
   for_each_entry<adaptyst_kernel_row_key, adaptyst_kernel_row>(
       rows, [&](const adaptyst_kernel_row_key& key, const adaptyst_kernel_row* part) {
-        const std::uint64_t path = key.path;  // it stands there at any multiple of four
+        const std::uint64_t path = key.path;  // a copy, since the member may be misaligned
         const bool has_sums = key.place < ADAPTYST_KERNEL_PART;
         if (!has_sums || part->min_complement != 0) add_part(into.rows[path], *part);
       });

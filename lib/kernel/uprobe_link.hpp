@@ -14,7 +14,7 @@ struct bpf_program;
 
 namespace adaptyst::lib {
 
-// What is probed is what `path` leads to at that moment; messages give the name.
+// The file that `path` leads to at that moment is probed; messages use `name`.
 struct uprobe_file {
   uprobe_file(const std::string& file) : path(file), name(file) {}
   uprobe_file(const char* file) : path(file), name(file) {}
@@ -35,8 +35,8 @@ enum class uprobe_moment { instruction, function_return, session };
 // Must be called before the program is loaded, if it is to be attached by attach_multi().
 void expect_multi(bpf_program* program, uprobe_moment moment = uprobe_moment::instruction);
 
-// Detaches when destroyed. Detaching waits for a grace period of the kernel, some 30 ms. In a forked child it is none: a
-// copy would keep the parent's probes attached.
+// Detaches when destroyed. Detaching waits for a grace period of the kernel, some 30 ms. In a forked child the link is
+// empty: a copy would keep the parent's probes attached.
 class uprobe_link {
  public:
   uprobe_link() = default;

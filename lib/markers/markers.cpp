@@ -1,5 +1,6 @@
-// What the code of markers calls, compiled once: of programs that link it, each translation unit compiles a fraction of the
-// headers. Here are those functions that the headers only declare for ADAPTYST_LINK_MARKERS.
+// The functions that the code of markers calls, compiled once: those that the headers only declare if
+// ADAPTYST_LINK_MARKERS is defined. A program that links this compiles only a fraction of the headers in each
+// translation unit.
 #include <adaptyst/detail/device_id_calls.hpp>
 #include <adaptyst/detail/handle_calls.hpp>
 #include <adaptyst/detail/instant_calls.hpp>

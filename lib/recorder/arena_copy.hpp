@@ -12,8 +12,8 @@ namespace adaptyst::lib {
 
 class arena_copy final : public memory {
  public:
-  // What was referred to before this is whole in it. `beside`: the memory of the process, asked for all else; outlives this.
-  // `store`: the address of its store.
+  // Everything that was referred to before the copy is complete in it. `beside`: the memory of the process, from which
+  // all else is read; must outlive this. `store`: the address of its store.
   arena_copy(const memory& beside, std::uint64_t store);
 
   using memory::read;

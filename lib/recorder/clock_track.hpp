@@ -1,5 +1,5 @@
-// When a reading of the processor's counter was, on CLOCK_MONOTONIC: between readings of both clocks, so that no error
-// grows.
+// Converts readings of the processor's counter to CLOCK_MONOTONIC, by interpolation between readings of both clocks, so
+// that the error does not grow.
 #ifndef ADAPTYST_LIB_RECORDER_CLOCK_TRACK_HPP
 #define ADAPTYST_LIB_RECORDER_CLOCK_TRACK_HPP
 
@@ -12,7 +12,8 @@
 namespace adaptyst::lib {
 
 // A calibrated line is off by a few ppm, which are milliseconds in an hour, and the system clock is steered meanwhile.
-// Durations bear that. What stands beside times from other clocks does not: the line is taken from point to point.
+// That does not matter for durations, but for timestamps that stand next to those of other clocks: there the line is
+// drawn from point to point.
 class clock_track {
  public:
   // The line that a process was given; its base is the first point. Later calls change nothing.

@@ -19,8 +19,8 @@ struct device_list {
   offload_usage offload;
 };
 
-// `now_ns`: CLOCK_MONOTONIC, as open waits last until then. `observed_ns`: how long was looked. `cpu_busy_ns`: the CPU
-// time that the process used meanwhile, for each processor that it may use.
+// `now_ns`: CLOCK_MONOTONIC, as open waits last until then. `observed_ns`: how long the process has been observed.
+// `cpu_busy_ns`: the CPU time that the process used meanwhile, for each processor that it may use.
 device_list read_devices(const process_state& state, std::uint64_t now_ns, std::uint64_t observed_ns,
                          std::uint64_t cpu_busy_ns);
 

@@ -1,5 +1,5 @@
-// The store of another process, held by its descriptor: there as long as we hold it, whatever becomes of the process.
-// Or one that a process has left in a file.
+// The store of another process, held by its descriptor: it exists as long as we hold it, even after the process has
+// ended. Or one that a process has left in a file.
 #ifndef ADAPTYST_LIB_RECORDER_HELD_MEMORY_HPP
 #define ADAPTYST_LIB_RECORDER_HELD_MEMORY_HPP
 
@@ -13,9 +13,9 @@ namespace adaptyst::lib {
 
 class held_memory final : public memory {
  public:
-  // `beside`: what else is read of the process, and whatever is written; outlives this.
-  // Throws error unless it is a store that is sealed against being shortened; one `in_file` may be shortened, and is
-  // not read beyond its end.
+  // `beside`: for all else that is read of the process, and for all that is written; must outlive this. Throws error
+  // unless it is a store that is sealed against being shortened; one `in_file` may be shortened, and is not read beyond
+  // its end.
   held_memory(descriptor file, const memory& beside, bool in_file = false);
 
   // Where the process has it.
@@ -23,7 +23,7 @@ class held_memory final : public memory {
 
   using memory::read;
   using memory::write;
-  // Read, and not mapped: to look at a page that was never written would make it.
+  // By pread(), not by a mapping: reading a page that was never written would make it in a mapping.
   bool read(std::uint64_t address, void* to, std::size_t bytes) const noexcept override;
   bool write(std::uint64_t address, const void* from, std::size_t bytes) const noexcept override;
   std::string text(std::uint64_t address, std::size_t most) const override;

@@ -29,7 +29,7 @@ struct ledger_head {
 };
 static_assert(sizeof(ledger_head) == offsetof(device_ledger, devices));
 
-// Whatever has been read from another process must not lead astray.
+// Numbers from another process are brought into their ranges; false: the entry is useless.
 bool make_safe(ledger_entry& entry) {
   const bool is_wait = entry.work == device_work::wait_begin || entry.work == device_work::wait_end;
   const bool is_sound =
@@ -53,7 +53,7 @@ class look {
   bool take() {
     constexpr unsigned attempts = 3;  // each reads all that there is
     for (unsigned attempt = 0; attempt != attempts; ++attempt) {
-      // Here, and not with the ledger locked, there may be no memory.
+      // Memory is allocated here, where a failure does no harm, and not while the ledger is locked.
       sums_.reset(new ledger_sums);  // 650 KiB, of which a device has 10
       chunks_.resize(detail::max_chunks);
       if (!take_heads()) return false;
@@ -169,8 +169,7 @@ class look {
     }
   }
 
-  // Whether no block that was read has been taken for something else since its head was. Of a process that is gone,
-  // nothing is.
+  // Whether no block has been used again since its head was read. Always true for a process that has ended.
   bool is_as_it_was() {
     for (std::size_t at = 0; at != head_.chunk_count; ++at) {
       ledger_block now[blocks_of_chunk];

@@ -1,4 +1,4 @@
-// Reads a process's ledger of device operations while its threads write it, and sweeps in a copy what they have not.
+// Reads a process's ledger of device operations while its threads write it, and sweeps the rest in a copy.
 #ifndef ADAPTYST_LIB_RECORDER_LEDGER_READER_HPP
 #define ADAPTYST_LIB_RECORDER_LEDGER_READER_HPP
 
@@ -15,7 +15,7 @@ namespace adaptyst::lib {
 struct ledger_reading {
   std::vector<detail::device_entry> devices;  // in the order of their numbers
   std::unique_ptr<detail::ledger_sums> sums;  // null: nothing has been booked
-  std::uint64_t skipped = 0;                  // entries that could not be
+  std::uint64_t skipped = 0;                  // entries that could not be booked
 };
 
 // What has been booked for the collector of this epoch, up to now.

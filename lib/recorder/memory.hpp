@@ -8,7 +8,7 @@
 
 namespace adaptyst::lib {
 
-// A pointer that was read of another process is a number here.
+// A pointer that was read from another process is only a number here.
 template <class T>
 std::uint64_t as_address(const T* there) noexcept {
   return reinterpret_cast<std::uint64_t>(there);
@@ -18,14 +18,14 @@ class memory {
  public:
   virtual ~memory() = default;
 
-  // Copies from an address that is a multiple of 8, word by word, each of them at once; false: not readable. Writes in
-  // the same way, each word behind what was read before.
+  // Copies from an address that is a multiple of 8, word by word, each word in one access; false: not readable. Writes
+  // in the same way, after all earlier reads.
   virtual bool read(std::uint64_t address, void* to, std::size_t bytes) const noexcept = 0;
   // False, with errno: not permitted, or no such memory.
   virtual bool write(std::uint64_t address, const void* from, std::size_t bytes) const noexcept = 0;
   // The text there, without its NUL, at most `most` bytes; empty when not readable.
   virtual std::string text(std::uint64_t address, std::size_t most) const = 0;
-  // How often it is worth while to try again where a writer has come between.
+  // How often to try again when a writer has interfered.
   virtual unsigned patience() const noexcept = 0;
 
   template <class T>

@@ -1,4 +1,4 @@
-// What a process has told about itself with adaptyst::metadata().
+// Reads what a process has said with adaptyst::metadata().
 #ifndef ADAPTYST_LIB_RECORDER_METADATA_READER_HPP
 #define ADAPTYST_LIB_RECORDER_METADATA_READER_HPP
 

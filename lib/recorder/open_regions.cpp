@@ -15,10 +15,10 @@ namespace adaptyst::lib {
 
 namespace {
 
-// A program that lies may have its recorders in a circle, and all of them full.
+// The list of recorders in a damaged program may be a circle, and all of them full.
 constexpr std::size_t max_rows = 1 << 20;
 
-// Those of one recorder.
+// The rows of one recorder whose regions are open.
 std::vector<detail::row> open_rows(const memory& in, const detail::recorder_head& head, std::size_t& rows_read) {
   std::vector<detail::row> open;
   std::vector<detail::row> chunk(detail::rows_per_chunk);

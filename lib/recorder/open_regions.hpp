@@ -10,8 +10,8 @@
 
 namespace adaptyst::lib {
 
-// By path: of all scopes that are open and were begun for this collector. Threads run on meanwhile: of one that enters
-// or leaves a region just then, either may be told.
+// How many scopes of each path are open, of those that began for this collector. Threads run on meanwhile: a region
+// that is entered or left just then may be counted or not.
 open_counts read_open_regions(const process_state& state);
 
 struct open_row {
@@ -20,7 +20,7 @@ struct open_row {
   std::uint64_t since_ns;  // CLOCK_MONOTONIC, of the first
 };
 
-// The innermost scope of each thread, from what a process has left. By path.
+// The innermost scope of each thread, from the store of a process that has ended; by path.
 std::vector<open_row> read_last_regions(const process_state& state);
 
 }  // namespace adaptyst::lib

@@ -38,7 +38,7 @@ void other_memory::close() noexcept {
 
 bool other_memory::is_gone() const noexcept {
   char byte;
-  return descriptor_ >= 0 && pread(descriptor_, &byte, 1, 0) == 0;  // of one that is there, an error
+  return descriptor_ >= 0 && pread(descriptor_, &byte, 1, 0) == 0;  // an error as long as it exists
 }
 
 int other_memory::refusal() const noexcept {
@@ -56,13 +56,13 @@ bool other_memory::read(std::uint64_t address, void* to, std::size_t bytes) cons
   return done == static_cast<ssize_t>(bytes);
 }
 
-// Neighbours as one, in the order of their addresses.
+// Adjacent ranges are joined; in the order of addresses.
 std::vector<other_memory::range> other_memory::writable_ranges() const {
   constexpr std::string_view memory_store = "/memfd:adaptyst";
   constexpr std::string_view kept_store = ".kept";
   std::vector<range> found;
   for_each_mapping(process_, [&](const mapping& piece) {
-    // Shared is only a store, which the process could write itself.
+    // Of shared mappings only a store, which the process could write itself.
     const bool is_store = piece.path.compare(0, memory_store.size(), memory_store) == 0 ||
                           piece.path.find(kept_store) != std::string::npos;
     if (!piece.readable || !piece.writable || (piece.shared && !is_store)) return;
@@ -80,7 +80,7 @@ bool other_memory::is_writable(std::uint64_t address, std::size_t bytes) const {
     return above != writable_.begin() && bytes <= std::prev(above)->end - std::min(address, std::prev(above)->end);
   };
   if (is_among()) return true;
-  // One that makes us ask for addresses which it has not is not to keep us busy.
+  // A process with addresses that are not mapped must not keep us busy.
   constexpr std::uint64_t between_misses_ns = 100'000'000;
   const std::uint64_t now_ns = detail::monotonic_ns();
   if (missed_ns_ != 0 && now_ns - missed_ns_ < between_misses_ns) return false;

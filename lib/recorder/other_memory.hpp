@@ -15,23 +15,24 @@
 
 namespace adaptyst::lib {
 
-// Another one, as far as ptrace permits: the address space of the program that it ran when this was made, whatever it
-// has become since. After an exec() nothing is there to be read or written. Nothing that is read can be relied upon: an
-// address or a count may be wrong, and the caller must cope with that.
+// The address space of the program that the process ran when this was made, as far as ptrace permits; after an exec()
+// it cannot be read or written any more. Nothing that is read can be relied upon: an address or a count may be wrong,
+// and the caller must cope with that.
 class other_memory final : public memory {
  public:
-  // To be written only where it is said now: of others not even the descriptor can do it.
+  // `to_write`: whether it may be written; without, the descriptor is opened to read only.
   explicit other_memory(pid_t process, bool to_write = true) : process_(process), to_write_(to_write) { open(); }
   ~other_memory() override { close(); }
   other_memory(const other_memory&) = delete;
   other_memory& operator=(const other_memory&) = delete;
 
-  // That of the program that the process runs now. Not to be written if it has rights that the one before had not.
+  // Opens the address space of the program that the process runs now. It is not written if it has rights that the one
+  // before had not.
   void open();
   void close() noexcept;
   // The process has ended, or runs another program.
   bool is_gone() const noexcept;
-  // Why it cannot be looked into although it is there: errno, as of a limit, or of rights; or 0.
+  // Why it cannot be read although it exists: an errno, for a limit or missing rights; or 0.
   int refusal() const noexcept;
   // Its user is ours, and has no rights over others: what it says can only harm itself.
   bool is_of_our_user() const noexcept;
@@ -39,7 +40,7 @@ class other_memory final : public memory {
   using memory::read;
   using memory::write;
   bool read(std::uint64_t address, void* to, std::size_t bytes) const noexcept override;
-  // Only of a process of one user, and what it has mapped for itself to write.
+  // Writes only into a process of one user, and only where the process itself may write.
   bool write(std::uint64_t address, const void* from, std::size_t bytes) const noexcept override;
   std::string text(std::uint64_t address, std::size_t most) const override;
   unsigned patience() const noexcept override { return 3; }

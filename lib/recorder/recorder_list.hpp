@@ -8,7 +8,7 @@
 
 namespace adaptyst::lib {
 
-// Calls visit(address), which says where the next one is, or 0: that is all.
+// Calls visit(address) for each recorder; visit() returns the address of the next one, or 0 at the end.
 template <class Visit>
 void for_each_recorder(std::uint64_t first, Visit&& visit) {
   std::unordered_set<std::uint64_t> visited;

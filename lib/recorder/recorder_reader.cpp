@@ -26,8 +26,8 @@ using detail::recorder_head;
 using detail::row;
 
 constexpr unsigned attempts_at_once = 1000;
-// More than a process can have; one that lies can neither keep us busy for ever nor fill our memory, not even little by
-// little.
+// More than a process can have. With these bounds, a damaged or malicious one can neither keep us busy for ever nor
+// fill our memory, not even little by little.
 constexpr std::size_t max_rows_of_process = 1 << 21;
 constexpr std::size_t max_bytes_of_process = std::size_t{512} << 20;
 constexpr std::size_t max_bytes_of_all = std::size_t{1} << 30;
@@ -63,7 +63,7 @@ std::atomic<std::size_t> bytes_of_all{0};
 
 }  // namespace
 
-// Beside the row itself.
+// In addition to the row itself.
 std::size_t recorder_reader::bytes_in(const kept_row& row) {
   return row.buckets.capacity() * sizeof(std::uint64_t) + row.attributes.capacity() * sizeof(attribute);
 }
@@ -159,7 +159,7 @@ class recorder_reader::pass {
     return true;
   }
 
-  // Of another process, which may lie. What has not been read is as it was at the last look.
+  // Whether this look at another process takes too long. What has not been read then stays as it was at the last look.
   bool is_late() const {
     return &memory_ != &own_memory() && detail::monotonic_ns() - begun_ns_ > kept_.longest_look_ns_;
   }
@@ -203,7 +203,7 @@ class recorder_reader::pass {
   // A look at all rows of a chunk tells which have changed. Unless a writer has come between, that is all that it
   // takes.
   void read_chunk(std::uint64_t sequence, std::uint64_t chunk, kept_recorder& kept, std::size_t first) {
-    if (!chunks_.insert(chunk).second) return;  // it lies: each has one recorder
+    if (!chunks_.insert(chunk).second) return;  // damaged: a chunk belongs to one recorder
     const std::size_t count = std::min<std::size_t>(detail::rows_per_chunk, kept.rows.size() - first);
     rows_read_ += count;
     rows_.resize(count);
@@ -277,7 +277,7 @@ class recorder_reader::pass {
                        to.buckets.size() * sizeof to.buckets[0]);
   }
 
-  // Rows whose names are not known yet wait for each other.
+  // Rows without a known name are collected, and named together.
   void take(const row& from, kept_row read, kept_recorder& kept, std::size_t number) {
     if (!read_durations(from, read)) return;
     read.path = from.id;
@@ -323,7 +323,7 @@ class recorder_reader::pass {
 
   void keep(kept_row read, const measured_site* site, kept_recorder& kept, std::size_t number) {
     if (site == nullptr) return;
-    // What it has more than its marker has names for is none of its own.
+    // Numbers for which the marker has no name do not belong to the row.
     const std::size_t used = site->kind == ADAPTYST_SITE_METRIC ? 1 : site->attributes.size();
     if (read.attributes.size() > used) read.attributes.resize(used);
     while (!read.attributes.empty() && read.attributes.back().count == 0) read.attributes.pop_back();
@@ -335,7 +335,7 @@ class recorder_reader::pass {
     kept_path& of = kept_.by_path_[read.path];
     of.id = read.path;
     if (into.site == nullptr || into.path != read.path) of.places.push_back({&kept, number});
-    if (into.site != nullptr && into.path != read.path) {  // it lies: a row keeps its path
+    if (into.site != nullptr && into.path != read.path) {  // damaged: a row never changes its path
       kept_path& before_that = kept_.by_path_[into.path];
       std::vector<place>& left = before_that.places;
       left.erase(std::remove_if(left.begin(), left.end(),
@@ -462,7 +462,7 @@ void recorder_reader::sum_up() {
   sum_.accounting.open = is_negative ? 0 : open;
 }
 
-// Where rows were in an earlier epoch: all that has them now is found anew.
+// Forgets where the rows of an earlier epoch were; those of this epoch are found anew.
 void recorder_reader::forget_places() {
   for (auto& [id, path] : by_path_) {
     path.places.clear();

@@ -29,7 +29,7 @@ settings_memory::settings_memory(const memory& beside)
     throw error("cannot make memory for what a program under observation is told", number,
                 "allow the observer more open files (ulimit -n), files of 1 MiB and more (ulimit -f), and memory");
   };
-  if (sizeof(observer_settings) > detail::file_limit()) fail(EFBIG);  // it would be a signal
+  if (sizeof(observer_settings) > detail::file_limit()) fail(EFBIG);  // writing the file would be a signal
   if (file_.get() < 0 || ftruncate(file_.get(), sizeof(observer_settings)) != 0) fail(errno);
   void* const mapped = mmap(nullptr, sizeof(observer_settings), PROT_READ | PROT_WRITE, MAP_SHARED, file_.get(), 0);
   if (mapped == MAP_FAILED) fail(errno);
@@ -56,7 +56,7 @@ descriptor settings_memory::file() const noexcept {
 
 void settings_memory::mapped_at(std::uint64_t address) noexcept {
   base_ = address;
-  file_.reset();  // one less of a thousand processes
+  file_.reset();  // saves a descriptor, as there may be thousands of processes
 }
 
 bool settings_memory::holds(std::uint64_t address, std::size_t bytes) const noexcept {

@@ -14,20 +14,21 @@ namespace adaptyst::lib {
 
 class settings_memory final : public memory {
  public:
-  // `beside`: what else is read of the process; outlives this. Throws error.
+  // `beside`: for all else that is read of the process; must outlive this. Throws error.
   explicit settings_memory(const memory& beside);
   ~settings_memory() override;
   settings_memory(const settings_memory&) = delete;
   settings_memory& operator=(const settings_memory&) = delete;
 
-  // To be handed over: sealed, so that only this process can write it. Empty where no descriptor is left, or where it
-  // is mapped.
+  // The file to be handed to the process: sealed, so that only this process can write it. Empty where no descriptor is
+  // left, or where it is mapped.
   descriptor file() const noexcept;
-  // Where the process says that it has mapped it: nothing else is written, whatever that is.
+  // Notes the address at which the process says that it has mapped the file. write() accepts no other addresses, so a
+  // wrong one does no harm.
   void mapped_at(std::uint64_t address) noexcept;
   bool is_mapped() const noexcept { return base_ != 0; }
-  // We do not look any more: markers of the process go to sleep as they run. `markers`: that it has now; the first
-  // event of a later one takes the long way anyway.
+  // Ends the observation: each marker of the process goes to sleep when it next runs. `markers`: how many the process
+  // has now; the first event of a later one takes the slow path anyway.
   void end(std::uint64_t markers) noexcept;
 
   using memory::read;

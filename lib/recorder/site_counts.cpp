@@ -33,7 +33,7 @@ bool site_counts::know_site(const memory& in, std::uint64_t address) {
   return true;
 }
 
-// What lies around it is known first: outermost first.
+// The paths around it are read before it, the outermost first.
 const site_counts::known_path* site_counts::know_path(const memory& in, std::uint64_t address) {
   if (const auto known = paths_.find(address); known != paths_.end()) return &known->second;
   std::vector<std::pair<std::uint64_t, known_path>> unknown;
@@ -52,9 +52,9 @@ const site_counts::known_path* site_counts::know_path(const memory& in, std::uin
   return &paths_.at(address);
 }
 
-// Tells the markers around a path that is new what it brings.
+// Notes on the markers around a new path what is nested in them.
 void site_counts::note_others(std::uint64_t address) {
-  constexpr int max_levels = 128;  // one that recurs does so sooner
+  constexpr int max_levels = 128;  // a recursion shows up much earlier
   const known_path& path = paths_.at(address);
   const std::uint32_t kind = sites_.at(path.site).kind;
   const bool is_other = kind != ADAPTYST_SITE_REGION && kind != ADAPTYST_SITE_CALLBACK;
@@ -113,7 +113,7 @@ void site_counts::update(const process_state& state) {
 bool set_thinned_floor(const process_state& state, double floor_ns) {
   detail::store_head head{};
   if (state.address == 0 || !state.in->read(state.address, head) || head.settings == nullptr) return false;
-  constexpr double scale = 4294967296.0;  // of the clock's slope
+  constexpr double scale = 4294967296.0;  // the slope of the clock is a multiple of 2^-32
   const auto slope = static_cast<double>(head.clock.ns_per_tick);
   const double timestamps = head.clock.ns_per_tick != 0 ? floor_ns * scale / slope : floor_ns;
   const std::uint64_t at = as_address(head.settings) + offsetof(detail::observer_settings, thinned_floor);

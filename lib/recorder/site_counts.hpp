@@ -1,5 +1,5 @@
-// How often the markers of a process have run, and on which step of the overhead budget each is: what can be read ten
-// times a second without being felt, beside the threads that count.
+// How often the markers of a process have run, and on which step of the overhead budget each is. Cheap enough to be
+// read ten times a second while threads count.
 #ifndef ADAPTYST_LIB_RECORDER_SITE_COUNTS_HPP
 #define ADAPTYST_LIB_RECORDER_SITE_COUNTS_HPP
 
@@ -15,15 +15,15 @@ namespace adaptyst::lib {
 struct site_count {
   std::uint64_t id = 0;       // of the marker, as a profile knows it
   std::uint64_t events = 0;   // that have ended
-  std::uint64_t step_at = 0;  // where its step stands: an address, of which nothing is certain
+  std::uint64_t step_at = 0;  // address of its step in the process; not checked
   std::uint32_t kind = 0;
   std::uint32_t step = 0;   // when it was seen first
   bool has_nested = false;  // events have been seen inside its own
-  // So deep inside its own as may be, there are events that are more than a region, or its own: they must not be left
-  // out along with one of its own.
+  // At any depth inside its events there are events other than regions, or of this marker itself: those must not be
+  // left out together with one of its events.
   bool holds_others = false;
   std::unordered_map<std::uint64_t, std::uint64_t>
-      inside;  // its events right inside those of others, by their addresses
+      inside;  // how many of its events were directly inside those of other markers, by the addresses of these
 };
 
 class site_counts {
@@ -47,7 +47,7 @@ class site_counts {
   std::unordered_map<std::uint64_t, known_path> paths_;  // by their addresses
   std::vector<detail::row> rows_;
   std::size_t rows_read_ = 0;  // at this look
-  std::size_t steps_ = 0;      // from paths that were not known to those around them, likewise
+  std::size_t steps_ = 0;      // from new paths to the paths around them, likewise
 };
 
 // What timed events of thinned markers are shortened by; false: that cannot be written.

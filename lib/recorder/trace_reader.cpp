@@ -19,7 +19,7 @@ using detail::trace_entry;
 using detail::trace_ring;
 using detail::traced;
 
-// More than any process has, so that one that lies does not keep us busy for ever.
+// More than any process has, so that a damaged one cannot keep us busy for ever.
 constexpr std::size_t max_sites = 1 << 18;
 constexpr std::uint64_t entries_at_once = 4096;
 constexpr std::uint64_t max_entries_of_look = std::uint64_t{1} << 25;
@@ -77,7 +77,7 @@ std::uint64_t trace_reader::find_ring(std::uint64_t recorder, std::uint64_t epoc
 void trace_reader::read_ring(std::uint64_t address, known_ring& known, const taker& to) {
   const std::uint64_t head = known.head;
   std::uint64_t tail = known.tail;
-  std::uint64_t told = 0;  // where the tail is told
+  std::uint64_t told = 0;  // the address to which the tail is written
   std::uint64_t capacity = 0;
   if (!of_.in->read(address + offsetof(trace_ring, tail), told) ||
       !of_.in->read(address + offsetof(trace_ring, capacity), capacity))
@@ -99,7 +99,7 @@ void trace_reader::read_ring(std::uint64_t address, known_ring& known, const tak
   }
 }
 
-// Again at the next look, where it cannot be: of one that is dead it never can.
+// Writes the tail back. If that fails, it is tried again at the next look; in a dead process it always fails.
 void trace_reader::tell(std::uint64_t address, known_ring& ring) {
   if (address % 8 == 0 && of_.in->write(address, ring.tail)) ring.told = ring.tail;
 }

@@ -23,22 +23,22 @@ class trace_reader {
 
   using taker = std::function<void(const traced_event&)>;
 
-  // Hands over all that has come since the last look, of each thread in the order in which it ended. `of`: the same
-  // process, by way of what can be read of it now.
+  // Hands over all that has come since the last look, of each thread in the order in which it ended. `state`: that of
+  // the same process, as it can be read now.
   void read(const process_state& state, const taker& to);
   void read(const taker& to) { read(of_, to); }
 
   std::uint64_t events() const noexcept { return events_; }
-  // For which there was no room in a ring, or no memory for one.
+  // Events for which there was no room in a ring, or no memory for a ring.
   std::uint64_t lost() const;
 
  private:
   struct known_ring {
     std::uint64_t head = 0;  // at this look
     std::uint64_t tail = 0;  // what has been read
-    std::uint64_t told = 0;  // and that has been told so
+    std::uint64_t told = 0;  // the tail that was last written back
     std::uint64_t lost = 0;
-    bool has_operation = false;  // the last entry was one, and its other half is still to come
+    bool has_operation = false;  // the last entry was the first half of one; the second half is still to come
     traced_event operation;
   };
 

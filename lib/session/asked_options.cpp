@@ -16,7 +16,7 @@ void tell(const std::vector<error>& left_out) {
   for (const error& one : left_out) complain(one.what());
 }
 
-// Which sets there are is known to the room that looks for functions.
+// Reports unknown sets of functions: only lib/discover knows which sets there are.
 options with_known_functions(options options, std::string_view source) {
   std::vector<std::string> known;
   for (const std::string& one : options.functions) {

@@ -1,5 +1,5 @@
-// The options of who looks, from wherever they were given. What is not known, or out of range, is told on standard
-// error and left out.
+// The options of a collector or observer, wherever they were given. Unknown ones, and values out of range, are reported
+// on standard error and left out.
 #ifndef ADAPTYST_LIB_SESSION_ASKED_OPTIONS_HPP
 #define ADAPTYST_LIB_SESSION_ASKED_OPTIONS_HPP
 
@@ -12,7 +12,7 @@ namespace adaptyst::lib {
 options asked_in(std::string_view text, std::string_view source);
 options asked_in(options filled, std::string_view source);
 
-// $ADAPTYST goes before what the program asks for.
+// $ADAPTYST overrides the options in the program.
 options with_environment(options options);
 
 }  // namespace adaptyst::lib

@@ -1,4 +1,4 @@
-// From what a source has read, and the processes that it comes from, to a profile.
+// Makes a profile from the rows that a source has read and the processes that they come from.
 #ifndef ADAPTYST_LIB_SESSION_ASSEMBLY_HPP
 #define ADAPTYST_LIB_SESSION_ASSEMBLY_HPP
 
@@ -13,15 +13,15 @@ namespace adaptyst::lib {
 
 struct assembly_parts {
   const measured& rows;
-  std::optional<path_set> changed;  // since the last assembly; nothing: any of the rows
+  std::optional<path_set> changed;  // since the last assembly; empty: any of the rows may have
   const target_list& of;
   const event_costs& costs;
   bool costs_are_known;  // of all regions
   thread_context* context = nullptr;
-  std::optional<context_sums> known;  // by the context, if it is to be told
+  std::optional<context_sums> known;  // the context, if it is to be reported
 };
 
-// Kept from one profile to the next, so that regions cost what has changed.
+// Kept from one profile to the next, so that only regions that have changed cost time.
 class assembly {
  public:
   using choice = std::function<bool(const region&)>;

@@ -1,4 +1,4 @@
-// For steps whose failure is told, and no reason to do without the others.
+// Runs a step whose failure is reported, but does not stop the other steps.
 #ifndef ADAPTYST_LIB_SESSION_BESIDE_THE_REST_HPP
 #define ADAPTYST_LIB_SESSION_BESIDE_THE_REST_HPP
 

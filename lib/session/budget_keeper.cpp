@@ -16,7 +16,8 @@ namespace adaptyst::lib {
 
 namespace {
 
-// The first looks come soon: what a program of a second does before them is recorded event by event.
+// The first looks come soon, since everything before them is recorded event by event, and a program may run for one
+// second only.
 constexpr std::uint64_t before_first_look_ns = 5'000'000;
 constexpr std::uint64_t between_looks_ns = 100'000'000;
 
@@ -44,7 +45,7 @@ double measure_timer_floor() {
   const detail::recorder* const own = detail::this_thread_recorder;
   if (reinterpret_cast<std::uintptr_t>(own) <= 1 || own->depth == detail::max_depth) return 0;
   const detail::row* const last = own->frames[own->depth + 1].where;
-  if (last == nullptr || marker.record == nullptr || last->site != marker.record) return 0;  // there was no room for it
+  if (last == nullptr || marker.record == nullptr || last->site != marker.record) return 0;  // no room for it
   histogram durations;
   for (unsigned bucket = last->first_bucket; bucket != last->first_bucket + unsigned{last->buckets}; ++bucket)
     durations.add_bucket(bucket, detail::load(last->histogram[bucket]));
@@ -80,7 +81,7 @@ void measure_thinned_floor(const adaptyst_site& record, std::uint64_t& step, Eve
           static_cast<double>(where->total_ns - total_ns) / static_cast<double>(where->count - count);
     }
     if (taken != samples) return;
-    // Without a few that were interrupted, and those that make up for them.
+    // Without a few longest ones, which were interrupted, and as many shortest ones.
     std::sort(durations.begin(), durations.end());
     mean = std::accumulate(durations.begin() + outer, durations.end() - outer, 0.0) / double{samples - 2 * outer};
   }
@@ -153,7 +154,8 @@ bool budget_keeper::look(const process_state& state, const budget_look& at) {
     set_thinned_floor(state, rules_.costs.thinned_floor_ns);
   }
   if (now_ns < next_look_ns_) return false;
-  // A quarter later each time: what a phase costs before anybody has seen it is so much of the run at most.
+  // The time between looks grows to a quarter of the run so far: so a new phase of the program costs too much for a
+  // quarter of the run at most.
   next_look_ns_ = now_ns + std::clamp((now_ns - first_look_ns_) / 4, before_first_look_ns, between_looks_ns);
   counts_.update(state);
   std::vector<marker_load> loads;

@@ -16,11 +16,11 @@ namespace adaptyst::lib {
 // How often look() is to be called; it does nothing where it is too early.
 constexpr unsigned budget_look_ms = 5;
 
-// Measured here, with markers whose events belong to no collection and are read by nothing. The engine's way is that of
-// a marker alone.
+// Measured here, with markers whose events belong to no collection and are read by nothing. With the ebpf engine, the
+// price of the trap is not in it.
 event_costs measure_event_costs(bool in_kernel);
 
-// By the number that a marker's record has for it.
+// Converts the number of a step in a marker's record.
 budget_step to_step(std::uint32_t number, bool in_kernel);
 
 struct budget_rules {
@@ -35,9 +35,9 @@ class budget_keeper {
   explicit budget_keeper(const budget_rules& rules) : rules_(rules), budget_(rules.share, rules.costs) {}
 
   bool is_due(std::uint64_t now_ns) const noexcept { return now_ns >= next_look_ns_; }
-  // False: it is too early.
+  // Moves markers to other steps; false: it is too early for a look.
   bool look(const process_state& state, const budget_look& at);
-  // Events that were seen, and that the process alone has: not those that are counted in the kernel.
+  // How many events only the process itself has counted, as far as they were seen: not those that the kernel counts.
   std::uint64_t in_process() const noexcept { return in_process_; }
   // Puts all markers back where the engine takes them.
   void release(const process_state& state);

@@ -37,7 +37,7 @@ bool is_ours(const ucred& peer) {
   return peer.pid > 0 && (peer.uid == geteuid() || (geteuid() == 0 && is_descendant(peer.pid)));
 }
 
-// All that came with a message, whatever the sender has put there.
+// Takes all descriptors that came with a message, also if the sender has sent more than expected.
 std::vector<descriptor> take_descriptors(msghdr& message) {
   std::vector<descriptor> all;
   for (cmsghdr* one = CMSG_FIRSTHDR(&message); one != nullptr; one = CMSG_NXTHDR(&message, one)) {
@@ -95,7 +95,7 @@ channel::channel() {
   name_ = fmt::format("adaptyst-{}-{:08x}{:08x}", getpid(), random(), random());
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
-  std::memcpy(address.sun_path + 1, name_.data(), name_.size());  // abstract: gone with us, and no file to be left
+  std::memcpy(address.sun_path + 1, name_.data(), name_.size());  // abstract: it goes with us, and leaves no file
   const auto bytes = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + name_.size());
   descriptor_ = ::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
   if (descriptor_ < 0 || bind(descriptor_, reinterpret_cast<const sockaddr*>(&address), bytes) != 0 ||

@@ -24,10 +24,9 @@ class channel {
   const std::string& name() const noexcept { return name_; }
   int descriptor() const noexcept { return descriptor_; }
 
-  // Calls `answer` for each announcement that waits. Those of strangers are not heard: it takes our user, or, for root,
-  // a descendant of ours.
-  // Of one that was built with other headers, only `abi` counts. With the descriptor that came along, if one did.
-  // Without a reply, none is sent.
+  // Calls `answer` for each waiting announcement, with the descriptor that came along, if there was one. Announcements
+  // of other users are ignored; for root, those of processes that it has not started. If the sender was built with
+  // other headers, only `abi` is valid. Sends the reply that `answer` returns, if any.
   struct reply {
     adaptyst_answer answer{};
     lib::descriptor along;  // or none

@@ -30,7 +30,7 @@ namespace {
 // The collector that runs. The loader's threads come here through the hook of the process.
 std::mutex running_mutex;
 std::atomic<pid_t> running_in{0};  // 0: none does; a forked child inherits the number, but not the collection
-lib::session* adopting = nullptr;  // that wants to be told of ELF objects
+lib::session* adopting = nullptr;  // the session that is told of new ELF objects
 
 void object_loaded() {
   const std::lock_guard lock(running_mutex);
@@ -100,7 +100,7 @@ struct collector::state {
     running_in = pid;
   }
 
-  // The observer reports. All ranks of a program would say the same.
+  // The observer makes the report. All ranks of a program would print the same message.
   void step_back(const lib::observed_from_outside& observed, const options& options) noexcept {
     try {
       if (kept) kept->remove();
@@ -122,7 +122,7 @@ struct collector::state {
   }
   ~state() {
     if (pid != getpid()) return;
-    const std::lock_guard lock(exit_mutex());  // exit() may be at it, on another thread
+    const std::lock_guard lock(exit_mutex());  // exit() may be stopping it on another thread
     if (ended_by_exit() == this) ended_by_exit() = nullptr;
   }
   state(const state&) = delete;
@@ -173,7 +173,7 @@ struct collector::state {
     try {
       kept.emplace(options.keep);
       options.engine = engine_choice::inlined;
-    } catch (const lib::error& failed) {  // all else is collected
+    } catch (const lib::error& failed) {  // everything else is collected
       lib::complain(failed.what());
     }
   }

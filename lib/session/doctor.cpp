@@ -51,7 +51,7 @@ struct kernel_version {
   bool is_at_least(int a, int b) const { return major > a || (major == a && minor >= b); }
 };
 
-// Empty: /proc does not tell.
+// Empty: /proc does not say.
 std::optional<std::uint64_t> effective_capabilities() {
   std::ifstream status("/proc/self/status");
   constexpr std::string_view key = "CapEff:\t";

@@ -36,7 +36,7 @@ marked_object make_object(const std::string& file, const lib::elf_markers& marke
   return made;
 }
 
-// As the process itself calls it, where it is called by way of its root directory.
+// The name that the process itself uses, if `file` leads through the process's root directory.
 std::string own_name(const std::string& file, pid_t process) {
   const std::string root = fmt::format("/proc/{}/root/", process);
   return file.compare(0, root.size(), root) == 0 ? file.substr(root.size() - 1) : file;

@@ -14,10 +14,10 @@
 
 namespace adaptyst { inline namespace v1 {
 
-// Of an ELF file, running or not. None is no error.
+// Reads an ELF file, running or not. A file without markers is no error.
 inspection inspect_file(const std::string& file);
-// Of all that a process has mapped. Markers are read with the rights that ptrace asks for; all else, where its list of
-// mappings can be read.
+// Reads everything that a process has mapped. Reading markers needs the rights of ptrace; all else only needs the list
+// of mappings to be readable.
 inspection inspect_process(std::int64_t process);
 
 }}  // namespace adaptyst::v1

@@ -79,8 +79,8 @@ class kernel_source final : public source {
   }
 
   reading read(const recorders& from) override {
-    // What had ended before the kernel's rows are read must be in them, but for those that are on their way: of a
-    // thread that has just lost its core, for as long as others have it.
+    // Events that had ended before the kernel's rows are read must be in them, except those on their way: the thread
+    // may just have lost its core, and its events then arrive when it runs again.
     const std::uint64_t ended_before = from().accounting.ended;
     std::uint64_t lost = 0;
     for (const long pause_ns : {200'000, 1'000'000, 5'000'000, 20'000'000}) {

@@ -62,7 +62,7 @@ observed_process::observed_process(pid_t process, bool started)
   if (descriptor_ < 0)
     throw error(fmt::format("cannot observe process {}", process), std::to_string(process), errno,
                 "it must be running");
-  if (!is_running()) memory_.close();  // its number may have been another's already
+  if (!is_running()) memory_.close();  // the number may already have belonged to another process
   if (!started) return;
   beside_the_rest([this] {
     settings_.emplace(memory_);
@@ -79,7 +79,7 @@ bool observed_process::is_running() const {
   if (descriptor_ < 0 || retired_) return false;
   pollfd end{descriptor_, POLLIN, 0};
   if (::poll(&end, 1, 0) == 0) return true;
-  close(std::exchange(descriptor_, -1));  // many may come and go
+  close(std::exchange(descriptor_, -1));  // there may be many processes, and each takes a descriptor
   memory_.close();
   return false;
 }
@@ -212,14 +212,14 @@ void observed_process::find_state() {
     adaptyst_object block;
     if (state_.process == 0 && memory_.read(object, block)) state_.process = block.process;
   }
-  // In a child that has forked, and has not noticed it yet, the store is still its parent's.
+  // In a forked child that has not noticed the fork yet, the store is still its parent's.
   if (state_.address == 0 && !is_forked()) {
     state_.address = find_store(memory_, state_.process);
     ask_for_store();
   }
 }
 
-// Of one that has not handed it over, which takes the right to trace it.
+// Takes a copy of the store's descriptor from a process that has not handed it over; needs the right to trace it.
 void observed_process::ask_for_store() {
   std::uint64_t number = 0;
   if (state_.address == 0 || !memory_.read(state_.process + offsetof(detail::process, store_file), number) ||
@@ -229,7 +229,7 @@ void observed_process::ask_for_store() {
   if (!detail::is_store(store.get())) return;
   try {
     held_.emplace(std::move(store), beside_store());
-  } catch (const error&) {  // it is something else
+  } catch (const error&) {  // the descriptor is of something else
     return;
   }
   if (held_->address() == state_.address) state_.in = &*held_;
@@ -251,7 +251,7 @@ void observed_process::take_state() {
   ask_for_timeline();
 }
 
-// Of a program whose first marker has just made its state: it begins anew, with rings.
+// For a program whose first marker has just made its state: begins a new epoch, with rings.
 void observed_process::ask_for_timeline() {
   const std::uint64_t page = state_.process;
   detail::control_page control{};
@@ -299,7 +299,7 @@ void observed_process::take_over(const claim_terms& terms) {
   detail::control_page control;
   if (!memory_.read(state_.process, control)) not_permitted(id_, errno);
   claimed_ = false;
-  // A child that has forked, and has not noticed it yet, goes to sleep when it does, unless it finds an observer that
+  // A forked child that has not noticed the fork yet goes to sleep when it does, unless it finds an observer that
   // waits.
   const bool forked = control.abi == 0;
   if ((!forked && control.abi != ADAPTYST_ABI_VERSION) || !has_known_layout(state_))
@@ -345,7 +345,7 @@ void observed_process::take_over(const claim_terms& terms) {
   claimed_ = true;
 }
 
-// As it is mapped now: where a library was, there may be something else.
+// The objects that are mapped now: where a library was, there may be something else.
 void observed_process::put_to_sleep() {
   for (const process_object& object : find_objects(id_))
     write(object.control_block + offsetof(adaptyst_object, recorder), std::uint16_t{0});
@@ -355,7 +355,7 @@ void observed_process::wake() {
   if (std::exchange(awake_, true)) return;
   for (const std::uint64_t object : state_.objects)
     if (!write(object + offsetof(adaptyst_object, recorder), std::uint16_t{1})) not_permitted(id_, errno);
-  // The first marker makes the state in which we say who looks: soon, in most programs.
+  // The first marker makes the state in which the observer is named; in most programs that is soon.
   const timespec a_while{0, 1'000'000};
   for (int at = 0; at != 20 && state_.address == 0; ++at) {
     nanosleep(&a_while, nullptr);
@@ -421,7 +421,7 @@ void observed_process::refresh(bool also_open) {
   unread_.read(now_ns);
 }
 
-// All that the kernel does not count, but for what a budget has moved.
+// Events that the kernel does not count, without those that a budget has moved to the recorder.
 std::uint64_t observed_process::instants() const {
   const measured& all = recorded();
   std::uint64_t sum = 0;

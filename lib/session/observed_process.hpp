@@ -18,8 +18,8 @@ namespace adaptyst::lib {
 
 class observed_process final : public target {
  public:
-  // `started`: by us, so that it tells what it loads, and reads our settings in memory of ours: nothing is written into
-  // it. Throws error when it is not there.
+  // `started`: this observer has started the program. Then the program announces what it loads and reads the settings
+  // in memory of the observer, and nothing is written into it. Throws error when it is not there.
   observed_process(pid_t process, bool started);
   ~observed_process() override;
 
@@ -31,11 +31,11 @@ class observed_process final : public target {
   void retire() noexcept;
   bool has_markers() const noexcept { return !state_.objects.empty(); }
   bool has_announced() const noexcept { return tells_; }
-  // Of the program that it has become, which was expected.
+  // Notes that it has become the program that was expected.
   void take_image();
   void call(std::string_view command) { set_command(std::string(command)); }
 
-  // Its store, which it has handed over: then nothing is lost when it ends. Another is left alone.
+  // Takes over the store that the process has handed over: then nothing is lost when it ends. A second one is ignored.
   void hold(descriptor store);
   void read_out() noexcept override;
 
@@ -50,7 +50,8 @@ class observed_process final : public target {
   void claim(const claim_terms& terms) override;
   void wake() override;
   void release() noexcept override;
-  // It heeds us by itself: with its recorders awake, or not. Returns what it is to be handed: the file of its settings.
+  // For a process that has announced itself and follows the answer: with its recorders awake, or not. Returns the file
+  // of the settings, which is to be sent to it.
   descriptor adopt(bool awake) noexcept;
   // Complains, once, if its memory cannot be had; tries again where that may pass.
   void note_refusal();

@@ -59,7 +59,7 @@ struct observer::state {
   lib::session session;
   lib::channel channel;
   std::vector<observed_process*> processes;            // of the session, also those that have ended
-  std::map<pid_t, std::vector<std::string>> expected;  // what processes are about to become
+  std::map<pid_t, std::vector<std::string>> expected;  // the commands that processes are about to become
 
   template <class Given>
   state(const Given& chosen, pid_t only) : session(read_options(chosen), before, only) {}
@@ -81,7 +81,7 @@ struct observer::state {
     if (find(process) != nullptr) return;
     observed_process& added = add(process, false);
     try {
-      // Behind its memory, or they could be those of the program that it was before.
+      // Read after its memory was opened, or these could be the objects of its previous program.
       const std::vector<lib::process_object> found = lib::find_objects(process);
       const std::vector<lib::foreign_object> foreign = lib::find_foreign_objects(process);
       if (found.empty() && !foreign.empty())
@@ -100,8 +100,8 @@ struct observer::state {
     }
   }
 
-  // Of a program that has told us of itself. It may be one that can be run and not be read, of which the kernel says
-  // nothing: what it has handed over is enough.
+  // The objects of a program that has announced itself. If its file can be run but not read, the kernel hides its
+  // mappings: then the store that it has handed over is enough.
   std::vector<lib::process_object> list_objects(const observed_process& process) const {
     try {
       return lib::find_objects(process.id());

@@ -12,9 +12,9 @@
 //   inline  the program's own recorder is woken and read, with the rights that ptrace asks for; of a program that is
 //           killed, what happened since the last poll() is lost
 //
-// An observer that dies leaves no harm: the kernel takes its probes away; recorders that it woke run on, at their
-// price, until the next observer. Functions throw adaptyst::error, which says what failed, why, and what to do. Not
-// thread-safe.
+// An observer that dies leaves no harm: the kernel takes its probes away; recorders that it has woken go on recording,
+// which costs time, until the next observer. Functions throw adaptyst::error, which says what failed, why, and what to
+// do. Not thread-safe.
 #ifndef ADAPTYST_LIB_SESSION_OBSERVER_HPP
 #define ADAPTYST_LIB_SESSION_OBSERVER_HPP
 
@@ -53,7 +53,7 @@ class observer {
   // For programs to be started: what their environment variable ADAPTYST_OBSERVER must be. They and their children then
   // tell when they load an ELF object with markers, fork or end, and are observed from their first region on.
   const std::string& socket() const noexcept;
-  // Readable when a program waits for handle().
+  // Becomes readable when a program waits for handle().
   int descriptor() const noexcept;
   void handle();
 
@@ -62,12 +62,12 @@ class observer {
   // been started that is to have them.
   void drop_capabilities();
 
-  // Reads what is lost if a process dies now. Cheap where little has changed. With a timeline, to be called every few
-  // milliseconds, as the rings of busy threads fill: it then reads all else once a second.
+  // Reads what would be lost if a process died now. Cheap where little has changed. With a timeline, to be called every
+  // few milliseconds, as the rings of busy threads fill: it then reads all else once a second.
   void poll();
 
-  // Notes what expected programs consist of as long as no marker has been heard of: for the names of their functions,
-  // should there be none. To be called some 20 times a second.
+  // Notes what expected programs have mapped, as long as none of their markers has run: so functions can be named if
+  // there are no markers. To be called some 20 times a second.
   void look_at_unmarked();
 
   // Moves markers whose observation costs more than the option `overhead` allows to cheaper steps, and back; cheap. To

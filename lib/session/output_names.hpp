@@ -1,5 +1,5 @@
-// The names of the files that a session writes: those that were asked for, and where several processes were asked for
-// the same, names of their own.
+// The names of the files that a session writes: those in the options; if several processes have the same options, each
+// gets a name of its own.
 //
 //   ranks of one MPI program    the rank stands behind the name, unless %r or %p is in it: profile-3.json
 //   another process has it      so does the number of the process: profile-4711.json
@@ -22,10 +22,10 @@ class output_names {
 
   // Of an output of this form; empty: none was asked for.
   std::string of(output_form form) const;
-  // Throws error, which names the first that cannot be written as things stand.
+  // Throws error if a file could not be written now; it names the first.
   void require_writable() const;
 
-  // It is there.
+  // To be called when the file has been written.
   void note_written(output_form form);
   // A line on what has been written: all, or what has another name than was asked for, which of ranks the first tells
   // for all of them. Empty: nothing.
@@ -36,10 +36,10 @@ class output_names {
   enum class names { as_asked, by_rank, by_process };
   struct entry {
     output_form form;
-    std::string asked, file;  // the former without the number of the process
+    std::string asked, file;  // `asked`: without the number of the process
     names naming;
     bool is_written;
-    std::unique_ptr<name_claim> claim;  // null: what is there is not replaced, but written to
+    std::unique_ptr<name_claim> claim;  // null: what has this name is not replaced, but written to
   };
   std::vector<entry> all_;
 };

@@ -39,12 +39,12 @@ void put_out(const profile& what, const options& options, output_names& to) {
     try {
       write_file(file, form == output_form::json ? to_json(what) : to_table(what, options.rows));
       to.note_written(form);
-    } catch (const error& failed) {  // the others can be had all the same
+    } catch (const error& failed) {  // the other outputs are still written
       if (first) complain(failed.what());
       else first = std::current_exception();
     }
   }
-  // Behind what a program reads there is nothing that need not be said.
+  // A report in another form than a table is read by programs: behind it stand only necessary messages.
   const auto told =
       options.report == report_choice::table ? output_names::how_much::all : output_names::how_much::what_is_renamed;
   if (const std::string line = to.told(told); !line.empty()) complain(line);

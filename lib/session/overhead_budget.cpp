@@ -13,12 +13,12 @@ namespace adaptyst::lib {
 
 namespace {
 
-// In less, a rate says little.
+// In less CPU time than this, a rate says little.
 constexpr std::uint64_t least_cpu_ns = 2'000'000;
 constexpr std::uint64_t longest_look_ns = 1'000'000'000;
 constexpr std::uint64_t before_growing_ns = 1'000'000'000;
-// Of the budget, for events that are recorded, where leaving out all others, or the kernel's context, takes the rest,
-// or more: fewer would make the figures worse and the program hardly faster.
+// This share of the budget goes to recorded events even if leaving out the others, or the kernel's context, takes all
+// the rest or more: fewer recorded events would make the figures worse and the program hardly faster.
 constexpr double least_share_of_recorded = 1.0 / 8;
 // No marker is thinned to fewer recorded events in a second of CPU time: that would hardly cost less, and its figures
 // would soon say nothing. Without this bound, leaving out a few large regions with all that is nested in them would
@@ -186,7 +186,7 @@ std::vector<step_change> overhead_budget::decide(const budget_look& now, const s
     const auto [place, is_new] = markers_.try_emplace(one.marker);
     known& held = place->second;
     if (is_new) held.step = one.step;
-    // Fewer than before: a new collection has begun.
+    // Fewer events than before mean that a new collection has begun.
     const std::uint64_t events = one.events >= held.events ? one.events - held.events : one.events;
     held.events = one.events;
     asking.push_back({one.marker,

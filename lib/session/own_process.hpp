@@ -22,9 +22,10 @@ class own_process final : public target {
   own_process();
   ~own_process() override { release(); }
 
-  // What the loader's threads call when an ELF object with markers has been loaded; null: nothing.
+  // Sets the function that is called, by the loading thread, when an ELF object with markers has been loaded; null:
+  // none.
   static void call_when_loaded(void (*hook)()) noexcept;
-  // The files of all that there are; shows them what markers share. Thread-safe.
+  // The files of all ELF objects with markers; also leads these objects to the shared state. Thread-safe.
   std::vector<std::string> files() const;
   // Lets markers use the processor's counter, by this line; an earlier one is kept.
   static void use_counter(const detail::clock_line& line) noexcept;

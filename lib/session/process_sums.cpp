@@ -40,7 +40,7 @@ void process_sums::update(const target_list& targets) {
   changed_.insert(outdated.begin(), outdated.end());
 }
 
-// And the paths above it.
+// Names a path and those above it.
 void process_sums::name(std::uint64_t path, const measured& in) {
   while (path != 0) {
     const auto known = in.paths.find(path);

@@ -10,10 +10,10 @@
 
 namespace adaptyst::lib {
 
-// Kept, so that adding up again costs what has changed since.
+// Keeps its sums, so that adding up again only costs time for what has changed.
 class process_sums {
  public:
-  // What they have read in the meantime. No process that was once among them may be missing.
+  // Adds what the targets have read since the last call. `targets` must contain all earlier ones.
   void update(const target_list& targets);
   const measured& result() const noexcept { return only_ != nullptr ? only_->recorded() : sum_; }
   // See recorder_reader.
@@ -23,7 +23,7 @@ class process_sums {
   void name(std::uint64_t path, const measured& in);
 
   measured sum_;
-  const target* only_ = nullptr;  // as long as there is no other one: then it is the sum
+  const target* only_ = nullptr;  // while there is no other target: then its rows are the sum
   std::unordered_map<std::uint64_t, std::vector<const target*>> holders_;  // of a path
   path_set changed_;
 };

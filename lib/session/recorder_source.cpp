@@ -23,7 +23,7 @@ class recorder_source final : public source {
 
   void start() override {}
   void add_process(target& target, std::uint64_t) override { target.wake(); }
-  void adopt(const std::string&) override {}  // its markers have taken over the others' state by themselves
+  void adopt(const std::string&) override {}  // its markers have found the shared state by themselves
   probed_functions probe(const std::vector<std::string>&, pid_t, const std::vector<std::string>*, int) override {
     throw error("cannot probe functions with engine=inline", "functions", 0, "they need engine=ebpf");
   }

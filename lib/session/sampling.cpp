@@ -22,7 +22,7 @@ bool is_interrupt(std::string_view function) {
   return begins(function, "asm_sysvec_") || begins(function, "asm_common_interrupt") || begins(function, "el1h_64_irq");
 }
 
-// Where a thread leaves its core; what is inside of it has looked at it.
+// Where a thread leaves its core; the frames inside of it are those of the tracing.
 bool is_switch(std::string_view function) { return begins(function, "__traceiter_") || function == "__schedule"; }
 
 // Innermost first.
@@ -113,7 +113,7 @@ void sampling::add_user_frames(std::vector<std::string>& to, pid_t process, std:
   for (std::size_t at = 0; at != addresses.size(); ++at) {
     // All but the innermost lead behind the call.
     to.push_back(names_.find_name(process, at == 0 || addresses[at] == 0 ? addresses[at] : addresses[at] - 1));
-    // What was followed there was no frame pointer, and what lies beyond is no caller.
+    // The kernel has followed something that is no frame pointer: the frames beyond are not callers.
     if (to.back() == symboliser::unknown) break;
   }
   std::reverse(to.begin(), to.end());

@@ -30,11 +30,11 @@ struct sampled_stack;
 
 class sampling {
  public:
-  // `of` must outlive it. Throws error.
+  // `probes` must outlive it. Throws error.
   sampling(const options& options, const context_probes& probes, process_filter whose)
       : sampler_(probes, {whose, options.sample_frequency, 0}) {}
 
-  // Of a process that is new, or may have loaded something.
+  // To be called for a process that is new, or may have loaded something.
   void look_at(pid_t process) { names_.look_at(process); }
   void call(pid_t process, const std::string& command);
   void read() { sums_ = sampler_.read(); }

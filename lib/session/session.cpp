@@ -31,7 +31,7 @@ constexpr std::chrono::milliseconds between_looks{5};
 constexpr std::uint64_t refresh_interval_ns = 1'000'000'000;
 constexpr std::uint64_t look_interval_ns = 100'000'000;  // a program may end before it has been looked at
 
-// Of the program itself; what it loads tells by itself.
+// Whether the program itself has markers; libraries that it loads announce themselves.
 bool has_markers(const std::string& command) {
   try {
     return find_elf_markers(program_called(command)).control_block != 0;
@@ -55,13 +55,14 @@ session::session(options options, clock_pair before, pid_t only)
   start(before);
 }
 
-// What takes large blocks of memory, or makes threads. A process that is ours alone needs no such care.
+// For work that takes large blocks of memory or makes threads. An observer, in a process of its own, needs no such
+// care.
 void session::apart(const std::function<void()>& work) const {
   if (own_ != nullptr) run_apart(work);
   else work();
 }
 
-// With the source that was asked for; with auto, the recorders where the kernel's way is barred.
+// Starts with the source in the options; with engine=auto, with the recorders if the kernel's way is barred.
 void session::start(clock_pair before) {
   reason_ = "asked for";
   if (options_.engine != engine_choice::inlined) {
@@ -177,7 +178,7 @@ void session::look_at_unmarked() {
   }
 }
 
-// Before its threads are in a new epoch.
+// To be called before its threads are in a new epoch.
 void session::prepare(const target& target, const std::vector<process_object>& objects) {
   if (!context_) return;
   context_->add_process(target.id());

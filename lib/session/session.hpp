@@ -1,4 +1,4 @@
-// The life of looking, at this process or at others:
+// The life of a session, on this process or on others:
 //
 //   options → source → clock → costs → timeline → context → targets → budget      start(), begin(), announce()
 //   targets → source → rows → profile                                             snapshot(), changes()
@@ -43,44 +43,45 @@ namespace adaptyst::lib {
 // Not thread-safe, where nothing else is said.
 class session {
  public:
-  // Begins to look at this process: all that there is of it. `before`: read earlier. Throws error.
+  // Begins to observe this process. `before`: an earlier reading of the clocks. Throws error.
   session(options options, clock_pair before, std::unique_ptr<own_process> own);
-  // At others, which are to be added; `only`: the one that it will be; 0: not known. Throws error, also where an output
-  // could not be written.
+  // Begins to observe others, which are to be added. `only`: the one process that it will be; 0: not known. Throws
+  // error, also where an output could not be written.
   session(options asked, clock_pair before, pid_t only);
 
   const options& asked() const { return options_; }
   const claim_terms& terms() const { return terms_; }
   bool in_kernel() const { return source_->in_kernel(); }
   bool probes_functions() const { return probes_functions_; }
-  // What it takes to go on from here.
+  // The capabilities that the session needs from here on.
   std::vector<unsigned> capabilities() const;
 
-  // Of this process: ELF objects with markers have been loaded. Thread-safe, until stop().
+  // For this process: adopts ELF objects with markers that have been loaded. Thread-safe, until stop().
   void adopt_own_objects();
 
-  // A process that belongs to the profile.
+  // Adds a process to the profile.
   void add(std::unique_ptr<target> target);
-  // Its stacks are sampled from its first instruction on.
+  // For a process that is about to start: its stacks are sampled from its first instruction on.
   void expect(target& target);
-  // Should it have no markers: notes what it, and what it has started, consist of, so that functions can be named.
+  // For processes without markers: notes what they, and those that they have started, have mapped, so that functions
+  // can be named.
   void look_at_unmarked();
-  // It is running: takes it over. Throws error; what was begun is undone by forget().
+  // Takes over a running process. Throws error; forget() undoes what was begun.
   void begin(target& target, const std::vector<process_object>& objects);
-  // It has taken itself over, and tells of one of its objects. Throws error.
+  // For a process that announces one of its objects, and has taken part by itself. Throws error.
   void announce(target& target, const std::vector<process_object>& objects, std::uint64_t control_block);
-  // Of a program that could not be taken over nothing is known; this is why.
+  // Counts a program that could not be taken over, with the reason.
   void miss(const std::string& why);
-  // So for those of its objects that we cannot wake; each is told once.
+  // The same for objects that cannot be woken; each is reported once.
   void miss(pid_t process, const std::vector<foreign_object>& objects);
-  // It is about to lose something.
+  // Reads a process that is about to lose something.
   void look_at(target& target);
-  // The one that was added last.
+  // Removes the process that was added last.
   void forget();
   // See source::probe(). Returns what cannot be probed, a line for each reason.
   std::vector<error> probe_functions(pid_t process, const std::vector<std::string>* command);
 
-  // Reads what is lost if a process dies now.
+  // Reads what would be lost if a process died now.
   void poll();
   // Moves markers from step to step. Thread-safe.
   void keep_budget();
@@ -90,7 +91,7 @@ class session {
   profile snapshot();
   // Of the regions only those that have counted anything since the last call.
   profile changes();
-  // That have run a region.
+  // The processes that have run a region.
   std::vector<std::int64_t> find_processes(std::uint64_t region) const;
   // Ends it, once, and reports. Throws error when a file cannot be written.
   void stop();
@@ -130,7 +131,7 @@ class session {
   event_costs costs_;
   std::optional<timeline> timeline_;  // empty: none was asked for
   target_list targets_;               // also those that have ended
-  own_process* own_ = nullptr;        // of the targets the only one; null: we look at others
+  own_process* own_ = nullptr;        // the only target; null: the session is an observer's
   process_sums recorded_;
   assembly assembly_;
   std::unordered_map<std::uint64_t, std::uint64_t> reported_;  // by changes(): events of each path

@@ -20,21 +20,21 @@ namespace adaptyst::lib {
 
 class kernel_rows;
 
-// Whose events are listened to.
+// The processes whose events are counted.
 struct subject {
-  pid_t process = 0;       // the only one that comes in question; 0: not known
-  bool is_listed = false;  // it must be admitted first, as others than this process must
+  pid_t process = 0;       // the only one that is possible; 0: not known
+  bool is_listed = false;  // only processes that were added count; always so for others than this one
 };
 
 // What the recorders hold, read anew by each call.
 using recorders = std::function<const measured&()>;
 
 struct reading {
-  const measured* rows;    // until the next one
-  bool changes_are_known;  // rows are what the recorders hold; else any of them may be another than before
+  const measured* rows;    // valid until the next reading
+  bool changes_are_known;  // the rows are those of the recorders, which know what has changed; else any row may have
 };
 
-// What came of probes on functions.
+// The result of attaching probes to functions.
 struct probed_functions {
   std::vector<error> refused;                 // a line for each reason
   std::map<std::string, std::string> missed;  // why, by function, of those that the program imports
@@ -47,25 +47,25 @@ class source {
   virtual std::string name() const = 0;       // ebpf, inline
   virtual std::string mechanism() const = 0;  // for the report
   virtual bool in_kernel() const = 0;
-  // What it adds to the cost of a marker that is awake; known after start().
+  // What the source adds to the cost of an event; known after start().
   virtual double hit_ns() const = 0;
-  // Where functions without markers may be regions as well, the rows of the markers; else null.
+  // The rows of the markers, if functions without markers may be regions as well; else null.
   virtual const kernel_rows* among_functions() const = 0;
-  // What it takes to go on from here.
+  // The capabilities that the source needs from here on.
   virtual std::vector<unsigned> capabilities() const = 0;
 
   // Begins to listen. Throws error.
   virtual void start() = 0;
-  // To this process as well, whose recorders are claimed. `object`: address of a control block in it; 0: not known.
+  // Listens to a process whose recorders have been claimed. `object`: address of a control block in it; 0: not known.
   // Throws error.
   virtual void add_process(target& target, std::uint64_t object) = 0;
-  // To the markers of an ELF file. Throws error. Thread-safe.
+  // Listens to the markers of an ELF file. Throws error. Thread-safe.
   virtual void adopt(const std::string& file) = 0;
-  // To functions of a process: FILE:PATTERN, or sets. `command`: of one that is about to begin, then with all that it
-  // starts; or null. `threads`: see function_options. Throws error.
+  // Listens to functions of a process: FILE:PATTERN, or sets. `command`: that of a process which is about to begin, for
+  // it and all that it starts; or null. `threads`: see function_options. Throws error.
   virtual probed_functions probe(const std::vector<std::string>& functions, pid_t process,
                                  const std::vector<std::string>* command, int threads) = 0;
-  // No longer to these processes, which have ended.
+  // Stops listening to these processes, which have ended.
   virtual void remove_processes(const std::vector<pid_t>& ended) = 0;
 
   // All that has ended so far.

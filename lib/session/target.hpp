@@ -25,11 +25,11 @@
 
 namespace adaptyst::lib {
 
-// On what a process's recorders are taken over.
+// The terms on which a process's recorders are taken over.
 struct claim_terms {
   detail::clock_line clock{};
   std::uint64_t trace_entries = 0;  // of each thread's ring for a timeline; 0: none is wanted
-  bool by_probes = false;           // the kernel counts: recorders that cannot be had are done without
+  bool by_probes = false;           // the kernel counts: recorders that cannot be taken over are not needed
 };
 
 class target {
@@ -43,31 +43,31 @@ class target {
   const std::string& command() const noexcept { return command_; }
   const std::vector<std::string>& arguments() const noexcept { return arguments_; }
   virtual bool is_running() const = 0;
-  // Address of what all its markers share; 0: not known yet.
+  // The address of the state that all its markers share; 0: not known yet.
   virtual std::uint64_t state() const noexcept = 0;
-  // That it has ended has been dealt with.
+  // Notes that its end has been handled.
   void settle() noexcept { settled_ = true; }
   bool is_settled() const noexcept { return settled_; }
 
   // Takes the recorders over, and begins an epoch. Throws error when another observer has them, or when it is not
   // permitted.
   virtual void claim(const claim_terms& terms) = 0;
-  // Markers run through the recorder from now on.
+  // Wakes the markers: from now on they are recorded by the program's own recorder.
   virtual void wake() = 0;
-  // All is as it was before claim().
+  // Undoes claim() and wake().
   virtual void release() noexcept = 0;
-  // All ELF objects that it has, if it has loaded any since the last time and does not tell by itself.
+  // All ELF objects of the process, if it has loaded any since the last call and does not announce them itself.
   virtual std::vector<process_object> changed_objects() = 0;
 
-  // What is looked at begins now, and not when this was made.
+  // The observed time begins now, and not when this was constructed.
   void start_now();
   // Reads the recorders, if the process is still there; and, if `also_open`, what regions are open.
   virtual void refresh(bool also_open);
-  // Its recorders can be read when it has ended: until then, note_time() is enough.
+  // Whether its recorders can still be read after its end: then note_time() is enough until then.
   virtual bool outlives() const noexcept { return false; }
-  // Looks at what only a process that is there can tell.
+  // Reads what can only be read while the process exists.
   virtual void note_time();
-  // Takes up what its threads have left for a timeline, if it is still there.
+  // Moves the events of its threads to the timeline, if the process still exists.
   void trace_to(timeline& to);
   const measured& recorded() const noexcept { return reader_.result(); }
   path_set take_changed() { return reader_.take_changed(); }  // see recorder_reader
@@ -75,14 +75,14 @@ class target {
   const open_counts& open_regions() const noexcept { return open_; }
   const told_metadata& metadata() const noexcept { return metadata_; }
   virtual process_info info() const;
-  // It has ended, and all has been read that it has left.
+  // To be called when the process has ended and everything has been read.
   virtual void read_out() noexcept {}
-  // Adds what it had in its recorders when it ended, if it has not told that it would.
+  // Adds an estimate of what was in its recorders when it ended, if it has not announced its end.
   virtual void account_for_end(account&) const {}
 
   // Has an overhead budget from now on.
   void keep_within(const budget_rules& rules) { budget_.emplace(rules); }
-  // If it has one; whether it was time to look. `context_share`: see budget_look.
+  // Keeps the budget, if there is one. Returns whether it was time for a look. `context_share`: see budget_look.
   bool keep_budget(double context_share);
   // CPU time that it had used at the last look.
   std::uint64_t budgeted_cpu_ns() const noexcept { return budgeted_cpu_ns_; }
@@ -95,20 +95,20 @@ class target {
   const pid_t id_;
   unread_end unread_{0};
 
-  // Where its recorders are now, as far as they are to be read; nothing: it is not there any more.
+  // Where its recorders can be read now; empty: the process does not exist any more.
   virtual std::optional<process_state> reach() = 0;
-  // When it is looked at: CLOCK_MONOTONIC, and the CPU time that it has used.
+  // A point in time: CLOCK_MONOTONIC, and the CPU time that the process had used.
   struct moment {
     std::uint64_t ns, cpu_ns;
   };
   virtual moment now() const;
-  // Of one that was looked at in the past, from `started_ns` on.
+  // For a process that was observed in the past, from `started_ns` on.
   void begin_at(std::uint64_t started_ns, std::time_t started_at, unsigned cpus);
   void set_command(std::string command, std::vector<std::string> arguments = {});
   bool has_budget() const noexcept { return budget_.has_value(); }
-  // From what it has left.
+  // Takes the innermost open regions from the store that the process has left.
   void take_last_regions(const process_state& state, std::uint64_t ended_ns);
-  // All markers are where the engine takes them.
+  // Puts all markers back on the step of the engine.
   void release_budget(const process_state& state);
 
  private:

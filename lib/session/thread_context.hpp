@@ -1,5 +1,5 @@
-// What the kernel knows of the threads of those that are looked at: where they were and, if asked for, the processor's
-// counters and samples of their stacks.
+// What the kernel knows of the threads of observed processes: when they ran and why they waited and, if wanted, the
+// processor's counters and samples of their stacks.
 #ifndef ADAPTYST_LIB_SESSION_THREAD_CONTEXT_HPP
 #define ADAPTYST_LIB_SESSION_THREAD_CONTEXT_HPP
 
@@ -25,12 +25,12 @@ class thread_context {
   virtual bool takes_samples() const = 0;
   virtual int threads() const = 0;  // see context_probes
 
-  // Before the process's threads are in a new epoch, in which they announce themselves.
+  // To be called before the process's threads are in a new epoch, in which they announce themselves.
   virtual void add_process(pid_t process) = 0;
   virtual void remove_process(pid_t process) = 0;
-  // A file with markers. Complains of one that cannot be probed. Thread-safe.
+  // Attaches to a file with markers. Complains if it cannot be probed. Thread-safe.
   virtual void attach(const std::string& file) = 0;
-  // What the process's stacks are made of, while it can be told.
+  // Notes what the process has mapped, while it exists, so that its stacks can be named.
   virtual void look_at(pid_t process) = 0;
   virtual void call(pid_t process, const std::string& command) = 0;
 
@@ -39,25 +39,25 @@ class thread_context {
   virtual void sample_unmarked(const options& options) = 0;
   virtual bool samples_unmarked() const = 0;
   virtual void end_unmarked() = 0;
-  // In which functions these processes were, as often as it was seen.
+  // In which functions these processes were sampled, and how often.
   virtual std::map<std::string, std::uint64_t> functions() = 0;
 
-  // CPU time that it has cost those that are looked at. Thread-safe.
+  // CPU time that this has cost the observed processes. Thread-safe.
   virtual std::uint64_t cost_ns() const = 0;
 
-  // Before the regions' times, which are to hold what was booked on them.
+  // To be called before the times of regions are read, so that these include what the context has.
   virtual context_sums read() = 0;
   virtual void add_to(measured& rows, const context_sums& known, const open_counts& open) = 0;
   virtual std::optional<sample_usage> samples() const = 0;
-  // The files of stacks that were asked for; none are taken any more.
+  // Writes the wanted files of stacks; after that no stacks are taken.
   virtual void write_stacks(output_names& to, construct_names& constructs) = 0;
 };
 
-// `among`: see context_probes. Complains of counters and samples that cannot be had: the rest can. Throws error where
-// it cannot work.
+// `among`: see context_probes. Complains if counters or samples are not available, and works without them. Throws error
+// if it cannot work at all.
 std::unique_ptr<thread_context> make_thread_context(const options& options, subject whose, const kernel_rows* among);
 
-// The same, if it is to be asked for beside a source: null where it is not, or cannot be had.
+// The same, if the options and the source want it; null if not, or if it is not available.
 std::unique_ptr<thread_context> ask_for_context(const options& options, subject whose, const source& beside);
 
 }  // namespace adaptyst::lib

@@ -1,4 +1,4 @@
-// The timeline of one process or several, on its way from their rings to a file.
+// Moves the timeline of one or several processes from their rings to a file.
 #ifndef ADAPTYST_LIB_SESSION_TIMELINE_HPP
 #define ADAPTYST_LIB_SESSION_TIMELINE_HPP
 
@@ -22,8 +22,8 @@ class timeline {
       : file_(file, origin_ns, to_string, [&constructs](const std::string& name) { return constructs.spelled(name); }) {
   }
 
-  // Takes up what the threads of a process have left since the last call; the first one names the process. Empties the
-  // rings also when the file cannot be written any more, which is an error, once.
+  // Takes the events that the threads of a process have recorded since the last call; the first call names the process.
+  // Empties the rings also if the file cannot be written any more, and throws error once then.
   void take(pid_t process, const std::string& command, const process_state& state);
 
   // Throws error.

@@ -1,4 +1,4 @@
-// While a thread is made that is to take none of the program's signals.
+// Blocks all signals while a thread is made, so that this thread never takes a signal of the program.
 #ifndef ADAPTYST_LIB_SUPPORT_ALL_SIGNALS_BLOCKED_HPP
 #define ADAPTYST_LIB_SUPPORT_ALL_SIGNALS_BLOCKED_HPP
 

@@ -9,11 +9,11 @@ namespace {
 
 struct launcher {
   const char* rank;
-  const char* size;      // null: it does not say how many there are
-  bool numbers_scripts;  // also what it does not launch several of, and then does not say how many there are
+  const char* size;      // null: this launcher does not say how many ranks there are
+  bool numbers_scripts;  // it sets a rank also for single processes, such as batch scripts, without a number of ranks
 };
 
-// What is nearest to the program goes first: mpirun may have been started by Slurm.
+// The launcher nearest to the program goes first: mpirun may have been started by Slurm.
 constexpr launcher launchers[] = {
     {"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", false},
     {"PMI_RANK", "PMI_SIZE", false},

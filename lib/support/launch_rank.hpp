@@ -1,4 +1,4 @@
-// What launchers of MPI programs say of a process in its environment.
+// The rank of this process, which launchers of MPI programs set in its environment.
 #ifndef ADAPTYST_LIB_SUPPORT_LAUNCH_RANK_HPP
 #define ADAPTYST_LIB_SUPPORT_LAUNCH_RANK_HPP
 
@@ -6,13 +6,15 @@
 
 namespace adaptyst::lib {
 
-// Of Open MPI, of what speaks PMI or PMIx, and of Slurm; empty: none has started this process, or its rank is no number.
+// From Open MPI, launchers with PMI or PMIx, and Slurm. Empty: none of these has started the process, or its rank is
+// not a number.
 std::string launch_rank();
 
-// Whether there may be other ranks: not where the launcher says that it is the only one.
+// Whether there may be other ranks: false if the launcher says that there is only one.
 bool has_other_ranks();
 
-// Whether it is for this process to say what all ranks would: the first rank, or one that has none.
+// Whether this process prints messages that are the same for all ranks: the first rank does, and a process without a
+// rank.
 bool speaks_for_ranks();
 
 }  // namespace adaptyst::lib

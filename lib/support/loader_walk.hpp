@@ -1,4 +1,4 @@
-// Held while a thread of ours walks through the loaded objects: a thread that forks waits for its end.
+// A lock to hold while one of our threads walks through the loaded objects: fork() waits until it is released.
 //
 // The loader keeps a lock meanwhile. A child that is forked while another thread has it finds it locked for ever (glibc
 // makes other locks of the loader anew there, and not this one), and its first marker walks through them as well.

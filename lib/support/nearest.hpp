@@ -12,10 +12,10 @@ namespace adaptyst::lib {
 // How many characters must be put in, taken out, replaced, or swapped with their neighbour.
 std::size_t distance(std::string_view a, std::string_view b);
 
-// How far a name may be from what was given to be what was meant.
+// The greatest distance at which a known name may be what the user meant.
 std::size_t max_distance(std::string_view text);
 
-// Of names that are known, the first that is no farther than any other; empty: none is near.
+// The known name with the smallest distance, the first of several; empty: none is near.
 std::string_view nearest(std::string_view text, const std::vector<std::string_view>& known);
 
 // "did you mean 'overhead'? known are engine, report, …"

@@ -47,7 +47,7 @@ void refuse(errors& wrong, std::string_view name, std::string_view value, const 
   wrong.emplace_back(fmt::format("unknown {} '{}'", name, value), std::string(value), 0, hint);
 }
 
-// The place of a value among the words; their number, and an error, if it is none of them.
+// The index of a value among the words. If it is none of them: their number, and an error.
 template <std::size_t N>
 std::size_t find_index(std::string_view value, const choices<N>& choices, std::string_view name, errors& wrong) {
   const auto at = static_cast<std::size_t>(std::find(choices.begin(), choices.end(), value) - choices.begin());

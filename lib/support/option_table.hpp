@@ -1,5 +1,5 @@
-// The options, each once: what $ADAPTYST and a constructor's string may say, the command line offers, docs/options.md
-// and completion list, and a profile remembers.
+// All options, each declared once: for $ADAPTYST, the strings of constructors, the command line, docs/options.md,
+// completion, and what a profile remembers.
 #ifndef ADAPTYST_LIB_SUPPORT_OPTION_TABLE_HPP
 #define ADAPTYST_LIB_SUPPORT_OPTION_TABLE_HPP
 
@@ -16,10 +16,10 @@ struct option_entry {
   std::vector<std::string_view> words;  // if there are no other values
   std::string_view meaning;             // one sentence, without its end
   std::string_view needs;               // or empty
-  std::string_view otherwise;           // what holds without it, where that is no value
+  std::string_view otherwise;           // what holds if the option is not given and has no default value
   bool is_list;                         // of parts, joined by ';' or given several times
   bool has_commas;                      // in its values
-  // What is wrong in the value is left out, and gets an error in `wrong`.
+  // Wrong parts of the value are left out, and reported in `wrong`.
   void (*set)(options& to, std::string_view value, std::vector<error>& wrong);
   std::string (*get)(const options& of);
 };
@@ -28,10 +28,10 @@ const std::vector<option_entry>& option_table();
 std::vector<std::string_view> option_names();
 // Null: there is none.
 const option_entry* find_option(std::string_view name);
-// As set() understands it; empty if it is no value.
+// The default as a text for set(); empty if there is no such value.
 std::string find_default(const option_entry& entry);
 
-// One of a form at most.
+// At most one output of each form.
 void put_outputs(options& to, const std::vector<output>& outputs, std::vector<error>& wrong);
 
 }  // namespace adaptyst::lib

@@ -24,7 +24,7 @@ namespace {
 
 constexpr int reader_comes_within_ms = 10'000;
 
-// The descriptor of ours that a name stands for; -1: it is no such name.
+// The open descriptor of this process that a name such as /dev/stdout stands for; -1: another name.
 int own_descriptor(std::string_view name) {
   if (name == "/dev/stdout") return STDOUT_FILENO;
   if (name == "/dev/stderr") return STDERR_FILENO;
@@ -37,7 +37,8 @@ int own_descriptor(std::string_view name) {
   return -1;
 }
 
-// A pipe whose reader has gone would end the program: here the signal is kept from this thread, and taken back.
+// Writing to a pipe without a reader would end the program by SIGPIPE. Here the signal is blocked in this thread, and
+// removed afterwards.
 class no_sigpipe {
  public:
   no_sigpipe() {
@@ -80,7 +81,7 @@ output_file::~output_file() {
   if (!partial_.empty()) unlink(partial_.c_str());
 }
 
-// By a name of its own.
+// Under a temporary name of its own.
 void output_file::open_beside() {
   constexpr int max_attempts = 100;
   for (int attempt = 0; attempt != max_attempts && descriptor_ < 0; ++attempt) {

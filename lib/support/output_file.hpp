@@ -21,11 +21,11 @@ class output_file {
   output_file(const output_file&) = delete;
   output_file& operator=(const output_file&) = delete;
 
-  // Why it could not be opened, or what came first since; 0: all is well. Nothing is written any more after that.
+  // Why it could not be opened, or the first failure since; 0: none. After a failure nothing more is written.
   int failure() const noexcept { return failure_; }
   // How much of it was written: all, if there was no failure.
   std::size_t write(std::string_view text) noexcept;
-  // No more will come.
+  // Finishes the file: no more will be written.
   void finish() noexcept;
 
  private:
@@ -35,13 +35,13 @@ class output_file {
   void fail(int number) noexcept;
   bool wait_for_reader() noexcept;
 
-  std::string name_, partial_;  // the latter where the file is, as long as it has not appeared
+  std::string name_, partial_;  // `partial_`: the temporary name, until the file is renamed
   appears when_;
   int descriptor_ = -1;
   int failure_ = 0;
 };
 
-// Whether it would be replaced, or made; or else written to, as several may.
+// Whether a file of this name would be made or replaced; false: it would be written to, as several processes may do.
 bool is_replaced(const std::string& name);
 
 // Why such a file could not be written as things stand; 0: it could. What is there stays as it is.

@@ -13,7 +13,7 @@ namespace adaptyst::lib {
 struct form_entry {
   output_form form;
   std::string_view name;
-  std::string_view suffix;  // by which it is known where no form is named
+  std::string_view suffix;  // of a file name, which chooses this form if none is named
   std::string_view meaning;
 };
 
@@ -21,14 +21,15 @@ struct form_entry {
 const std::vector<form_entry>& output_forms();
 std::string_view form_name(output_form form);
 
-// A form that is named, then one that the suffix tells. Only names of forms are taken for them, so other colons belong
-// to the file; a word that is nearly one is a slip. Empty, and an error more in `wrong`, if there is none.
+// The form is the one that is named, or else the one of the suffix. Only a name of a form before a colon is taken for a
+// form, so other colons belong to the file name; a word that is nearly such a name is taken for a mistake. Empty, with
+// an error added to `wrong`, if there is no form.
 std::optional<output> parse_output(std::string_view text, std::vector<error>& wrong);
 
-// What it takes for parse_output() to give the same again.
+// The text for which parse_output() gives this output again.
 std::string to_text(const output& wanted);
 
-// Whether the file has a name, and none but known placeholders in it; an error more in `wrong` if not.
+// Whether the file has a name with known placeholders only; if not, adds an error to `wrong`.
 bool is_file_name(const output& output, std::vector<error>& wrong);
 
 // Whether %p or %r is in it.

@@ -1,4 +1,4 @@
-// What a process has mapped, from /proc/PID/maps; and what tells one program of a process from the next.
+// What a process has mapped, from /proc/PID/maps; and how to find out whether a process has become another program.
 #ifndef ADAPTYST_LIB_SUPPORT_PROCESS_MAPS_HPP
 #define ADAPTYST_LIB_SUPPORT_PROCESS_MAPS_HPP
 
@@ -24,7 +24,8 @@ struct mapping {
   bool is_of_file() const { return identity.second != 0 && !path.empty() && path[0] == '/'; }
 };
 
-// In the order of their addresses. False: the process is not there, or not ours to look at, and errno says why.
+// Calls visit() for each mapping, in the order of addresses. False, with errno: the process is not there, or may not be
+// examined.
 bool for_each_mapping(pid_t process, const std::function<void(mapping&)>& visit);
 
 // A name under which the very file that is mapped can be opened: it may lie in another mount namespace, and another
@@ -33,13 +34,13 @@ std::string name_from_here(pid_t process, const mapping& piece);
 
 struct mapped_file {
   std::string path;  // as the process knows it
-  std::string here;  // by a name that leads there from here
+  std::string here;  // a name under which this process can open it
 };
 
 // All files that a process has mapped, each once; none when it is not there, or not ours to look at.
 std::vector<mapped_file> mapped_files(pid_t process);
 
-// A number that is another when files have been mapped or unmapped since; 0 when the process is not there.
+// A number that changes when files are mapped or unmapped; 0 when the process is not there.
 std::uint64_t state_of_files(pid_t process);
 
 // Where its code and its stack begin, which exec() changes; empty when it is gone.

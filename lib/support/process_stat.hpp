@@ -1,4 +1,4 @@
-// What /proc tells of a process at once: which it is, and which program it runs.
+// What /proc says of a process: its identity, its parent, and which program it runs.
 #ifndef ADAPTYST_LIB_SUPPORT_PROCESS_STAT_HPP
 #define ADAPTYST_LIB_SUPPORT_PROCESS_STAT_HPP
 
@@ -16,14 +16,14 @@ struct process_stat {
   std::uint64_t started;  // clock ticks since the machine was started: with its number, which process it is
 };
 
-// Nothing: it is gone, or hidden from us.
+// Empty: it has ended, or is hidden from us.
 std::optional<process_stat> read_stat(pid_t process);
 
 // When this process was started; 0 where /proc does not tell.
 std::uint64_t own_start();
 
-// Whether the process with this number runs, and is the one that was started then; 0: whenever. Of one that is hidden,
-// its number decides.
+// Whether the process with this number runs, and was started at that time (0: any time). For a hidden process only the
+// number counts.
 bool is_running(pid_t process, std::uint64_t started);
 
 // The path of the program that a process runs; empty when it is gone, or hidden from us.

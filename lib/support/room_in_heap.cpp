@@ -52,8 +52,8 @@ void give_back(block* last) {
 
 }  // namespace
 
-// What is small takes the smallest room that it fits into, and may stay: the first room is for that, so that the second
-// is in one piece again at the end, and goes back to the system.
+// Small blocks take the smallest free room that they fit into, and may stay there. The first room is meant for them: so
+// the second one is in one piece again at the end, and goes back to the system.
 room_in_heap::room_in_heap() {
   block* const tried = take();
   const bool is_own = tried != nullptr && !is_in_heap_of_program(tried);

@@ -67,7 +67,7 @@ std::size_t character_bytes(const std::string& text, std::size_t at) {
   return 0;
 }
 
-// Of a character in UTF-8.
+// The code point of a character in UTF-8.
 std::uint32_t decode(std::string_view text) {
   if (text.size() == 1) return static_cast<unsigned char>(text[0]);
   std::uint32_t code = static_cast<unsigned char>(text[0]) & (0x7fU >> text.size());
@@ -154,7 +154,7 @@ std::string format_line(const std::string& text, std::size_t to) {
 
 namespace {
 
-// Of a measurement, with a prefix or without, whatever punctuation follows.
+// Whether a word is the unit of a measurement, with or without a prefix, and with any punctuation behind it.
 bool is_unit(std::string_view word) {
   while (!word.empty() && std::string_view(",.;:)").find(word.back()) != std::string_view::npos) word.remove_suffix(1);
   constexpr std::string_view whole[] = {"s", "ms", "us", "ns", "h", "d", "%", "ppm", "Hz"};

@@ -32,12 +32,12 @@ std::string printable(const std::string& text);
 // JSON for a terminal: the same text to a parser, with such characters escaped.
 std::string printable_json(const std::string& text);
 
-// In columns, one for each character.
+// The width in columns: one for each character.
 std::size_t width(const std::string& text);
 // Filled with spaces, or cut, to this width.
 std::string fitted(std::string text, std::size_t to);
 std::string right(const std::string& text, std::size_t to);
-// Filled, or with both of its ends: what begins alike often ends differently.
+// Filled with spaces, or cut in the middle: names that begin alike often end differently.
 std::string cut_in_middle(const std::string& text, std::size_t to);
 
 std::string format_line(const std::string& text, std::size_t to = columns);

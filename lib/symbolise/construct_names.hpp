@@ -1,5 +1,5 @@
-// Names that adapters give to what they know by an address (<adaptyst/adapter/code_name.hpp>), as people read them:
-// "solve solver.cc:2240 parallel"; without debugging information "solve+0x4f parallel".
+// Replaces the addresses in names that adapters give to constructs (<adaptyst/adapter/code_name.hpp>) by functions and
+// lines: "solve solver.cc:2240 parallel"; without debugging information "solve+0x4f parallel".
 //
 //   construct_names names;
 //   names.expect(pid, "/usr/lib/libadaptyst-ompt.so"); // it has loaded an adapter
@@ -29,7 +29,7 @@ class construct_names {
   // Notes what code the process has mapped now, if it has an adapter, and that is not known already.
   void look_at(pid_t process);
 
-  // The name itself, where it is another one, or where the file does not tell.
+  // Returns the name unchanged if it is another kind of name, or if the file does not tell.
   std::string spelled(const std::string& name);
   // All paths of regions, and where constructs stand.
   void spell(profile& in);

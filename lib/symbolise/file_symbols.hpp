@@ -22,8 +22,8 @@ struct code_place {
 
 class file_symbols {
  public:
-  // Reads the tables of the file, or of what a package with debugging information has put beside it. Never throws because
-  // of what is in it: a file that is damaged, or no ELF file, names nothing. Keeps no descriptor.
+  // Reads the tables of the file, or of what a package with debugging information has put beside it. Never throws
+  // because of what is in it: a file that is damaged, or no ELF file, names nothing. Keeps no descriptor.
   explicit file_symbols(int descriptor);
   ~file_symbols();
   file_symbols(const file_symbols&) = delete;
@@ -32,8 +32,8 @@ class file_symbols {
   // The function that holds this offset, demangled; empty if no symbol says so.
   std::string function_at(std::uint64_t offset) const;
 
-  // What stands so many bytes behind where the file is mapped. A function that the compiler made of a part of another, as
-  // of an OpenMP construct, is called as that. Without a name: not known.
+  // What stands this many bytes behind the address at which the file is mapped. A function that the compiler made of a
+  // part of another, as of an OpenMP construct, is called as that. Without a name: not known.
   code_place place_at(std::uint64_t from_base) const;
 
   // Whether this build can read symbols.

@@ -33,8 +33,8 @@ std::string written(const char* symbol) {
   return text ? text.get() : std::string(symbol, std::strcspn(symbol, "@"));  // a version follows
 }
 
-// Clang writes no table of which unit has which code: libdw finds such units only by going through them, and in a
-// program of several compilers takes another unit for the one.
+// Clang writes no table that says which unit holds which code. libdw finds such units only by going through all of
+// them; in a program of several compilers it may take a wrong unit.
 Dwarf_Die* unit_at(Dwfl_Module* module, Dwarf_Addr address, Dwarf_Addr& bias) {
   Dwarf_Die* const found = dwfl_module_addrdie(module, address, &bias);
   if (found != nullptr && dwarf_haspc(found, address - bias) > 0) return found;
@@ -43,7 +43,7 @@ Dwarf_Die* unit_at(Dwfl_Module* module, Dwarf_Addr address, Dwarf_Addr& bias) {
   return nullptr;
 }
 
-// Of a part of a function that compilers have cut out of it.
+// Whether a name is that of a part which compilers have cut out of a function.
 bool is_outlined(const char* name) {
   return name == nullptr || std::strstr(name, "omp_outlined") != nullptr || std::strstr(name, "._omp_fn") != nullptr ||
          std::strstr(name, "__omp_offloading") != nullptr;
@@ -182,7 +182,7 @@ class function_search {
   std::string by_address_, by_line_;
 };
 
-// What compilers add of their own has line 0: it belongs to what stands before it.
+// Code that compilers add has line 0: it belongs to the line before it.
 Dwarf_Line* line_at(Dwarf_Die* unit, Dwarf_Addr address, int& line) {
   constexpr int max_steps = 16;
   for (int step = 0; step != max_steps; ++step) {

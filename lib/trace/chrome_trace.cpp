@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::size_t buffered_bytes = std::size_t{1} << 20;
 constexpr std::uint64_t page_bytes = 4096;
-// What is above goes without a name or a track of its own: a program may be at odds with all that is usual.
+// Above these bounds, threads have no name and operations no track of their own: a program may have any number of them.
 constexpr std::size_t max_threads = 65536;
 constexpr std::size_t max_tracks_of_queue = 64;
 constexpr std::int64_t beyond_all_processes = std::int64_t{1} << 22;  // the kernel numbers them below
@@ -71,7 +71,7 @@ void chrome_trace::tell_failure() {
 }
 
 void chrome_trace::flush() {
-  if (is_empty_) return;  // an older file stays as long as there is nothing to replace it
+  if (is_empty_) return;  // an older file stays until there is something to replace it
   end_event();
   write_out();
   tell_failure();

@@ -45,8 +45,8 @@ class chrome_trace {
   // Values of counters that were left out, because each was what the counter had been from its beginning.
   std::uint64_t unchanged() const noexcept { return unchanged_; }
 
-  // What is buffered goes to the file. Throws error if anything since the last call could not be written: after that,
-  // nothing is any more.
+  // Writes the buffer to the file. Throws error if something since the last call could not be written; after that,
+  // nothing more is written.
   void flush();
   // Closes the array. Throws error.
   void finish();
@@ -64,7 +64,7 @@ class chrome_trace {
     std::map<queue_key, queue_tracks> queues;
   };
 
-  // One that never changes is no curve: it is written from where it first does.
+  // A counter that never changes is left out: it is written from its first change on.
   struct counter {
     traced_event first;
     bool is_written = false;
@@ -80,7 +80,7 @@ class chrome_trace {
   std::string format_time(std::uint64_t ns) const;
   const std::string& quoted(const traced_site& site);
   std::uint32_t track_for(device_tracks& device, const traced_event& operation);
-  // What cannot be a slice, which must nest.
+  // For events that cannot be slices, since slices must nest.
   void add_pair(std::string_view name, std::string_view kind, std::int64_t process, std::uint32_t track,
                 const traced_event& event);
   void add_operation(std::int64_t process, const traced_event& event);

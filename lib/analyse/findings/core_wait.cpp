@@ -5,7 +5,7 @@ namespace adaptyst::lib {
 
 namespace {
 
-// A process that has used so much of its cores leaves none to itself.
+// A process that uses at least this share of its cores has too few of them for its threads.
 constexpr double full = 0.9;
 
 }  // namespace

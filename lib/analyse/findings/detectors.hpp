@@ -1,5 +1,5 @@
-// One for each kind of finding: adds what it finds in a profile. Thresholds stand where they are used, those that several
-// share in run.hpp.
+// A function for each kind of finding adds what it finds in a profile. Thresholds are defined where they are used,
+// shared ones in run.hpp.
 #ifndef ADAPTYST_LIB_ANALYSE_FINDINGS_DETECTORS_HPP
 #define ADAPTYST_LIB_ANALYSE_FINDINGS_DETECTORS_HPP
 

@@ -9,7 +9,7 @@ namespace adaptyst::lib {
 
 namespace {
 
-// Of a budget that was missed, what one region has cost: less is not what missed it.
+// A region that has cost less than this share of a missed budget is not the reason.
 constexpr double part_of_budget = 1.0 / 8;
 // Without a budget, observing may cost as much as it does; above this share, the figures do not describe the program
 // any more.
@@ -25,11 +25,11 @@ finding too_fine(const profile& in, const region& row, double time_ns, std::uint
   return made;
 }
 
-// One finding for all regions, where the dearest is.
+// One finding for all regions, at the one that has cost most.
 void find_missed_budget(const profile& in, findings& to) {
   if (compute_duration(in) <= 0) return;
   const budget_usage& budget = *in.budget;
-  region none;  // many, none of which costs much
+  region none;  // stands for many regions, none of which has cost much
   none.overhead_ns = part_of_budget * budget.allowed_ns;
   const region* dearest = &none;
   for (const region& row : in.regions)

@@ -7,7 +7,7 @@ namespace {
 
 // Between kernels that take four times as long as their launches, a device idles for a fifth of its time: least_part.
 constexpr double times_the_launch = 1 / least_part - 1;
-// Below this many a median is no figure to rely on, and launches are no habit of the program.
+// With fewer kernels, a median is unreliable, and launches are not typical of the program.
 constexpr std::uint64_t least_kernels = 100;
 
 }  // namespace

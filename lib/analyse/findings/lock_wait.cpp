@@ -5,8 +5,8 @@ namespace adaptyst::lib {
 
 namespace {
 
-// A thread that waits alone, and for so long at a time, waits for others to end their work rather than for a lock: what
-// these do is told where they do it.
+// A thread that waits alone, and this long each time, rather waits for the end of other threads' work than for a lock.
+// That work is shown in the regions where it is done.
 constexpr double longest_lock_wait_ns = 10e6;
 
 bool waits_for_others_to_end(const profile& in, const region& row, const kernel_context& own) {

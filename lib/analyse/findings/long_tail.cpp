@@ -12,12 +12,12 @@ namespace adaptyst::lib {
 
 namespace {
 
-// An event of so many times the median is no chance of ordinary scatter: of durations that vary as an exponential
-// distribution does, 0.4 % take longer, and 2.5 % of all time.
+// An event of this many times the median is more than ordinary scatter: of exponentially distributed durations, 0.4 %
+// take longer, with 2.5 % of all time.
 constexpr double times_the_median = 8;
-// What takes less is made so much longer by any interrupt, or by memory that is not at hand.
+// A shorter event takes that much longer after any interrupt or cache miss.
 constexpr double least_median_ns = 1000;
-// More than this are no tail: the region does two different things.
+// A larger part of all events is no tail: the region does two different things.
 constexpr double most_of_events = 0.1;
 
 struct tail {
@@ -73,7 +73,7 @@ void find_long_tails(const profile& in, findings& to) {
     made.next = next_step::look_at_slow_events;
     all.push_back(std::move(made));
   }
-  // A region is slow where what is nested in it is: that alone is told.
+  // An outer region is slow because a nested one is: only the nested one is reported.
   for (const finding& outer : all)
     if (std::none_of(all.begin(), all.end(),
                      [&](const finding& inner) { return is_below(inner, outer) && 2 * inner.time_ns > outer.time_ns; }))

@@ -5,9 +5,9 @@ namespace adaptyst::lib {
 
 namespace {
 
-// What a fault takes that finds its page in memory, at the least: an entry into the kernel, and 4 KiB to be cleared.
+// The least time of a fault whose page is in memory: to enter the kernel and to clear 4 KiB.
 constexpr double least_fault_ns = 500;
-// So that these take a tenth of the time on a core.
+// So many that they take a tenth of the time on a core.
 constexpr double least_faults_a_second = 0.1 * 1e9 / least_fault_ns;
 // A region that runs seldom touches its memory for the first time, and these page faults cannot be avoided.
 constexpr std::uint64_t least_runs = 10;
@@ -28,7 +28,7 @@ void find_first_touches(const profile& in, const region& row, const kernel_conte
   to.push_back(std::move(made));
 }
 
-// From a disk, for which the thread is blocked.
+// Pages from a disk, for which the thread is blocked.
 void find_paging(const profile& in, const region& row, const kernel_context& own, findings& to) {
   const std::uint64_t faults = own.major_faults.value_or(0);
   const auto blocked_ns = static_cast<double>(own.io_ns + own.other_ns);

@@ -9,7 +9,8 @@ namespace adaptyst::lib {
 
 namespace {
 
-// Of the region's own time, as much is known by thread: what the kernel adds up is not.
+// At least this share of the region's own time must be known for each thread: the kernel adds the times of all threads
+// up.
 constexpr double known_part = 0.9;
 // POP's load balance, the mean over the longest: below it, a fifth of the threads' time is waiting for the slowest.
 constexpr double least_balance = 1 - least_part;
