@@ -1,4 +1,4 @@
-// What a region costs that the program's own recorder sums, against the two timestamps that nobody can do without.
+// What a region costs that the program's own recorder sums, against the two timestamps that every measurement needs.
 #include <adaptyst/collector.hpp>
 #include <adaptyst/detail/clock.hpp>
 #include <adaptyst/region.hpp>

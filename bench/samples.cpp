@@ -22,7 +22,7 @@ volatile std::uint64_t sink = 0;
   sink = value;
 }
 
-// Not wall time: whoever else uses the core is none of our business, while what interrupts us counts as ours.
+// Not wall time: other programs on the core do not matter, but what interrupts this one counts.
 double cpu_ns() {
   timespec used{};
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);

@@ -25,7 +25,7 @@
 
 char LICENSE[] SEC("license") = "GPL";
 
-/* Nonzero: only tasks of `family` count, where a link reports those of everybody. */
+/* Nonzero: only tasks of `family` count, although a link reports those of all processes. */
 const volatile uint32_t only_family = 0;
 
 /* Whether the scheduler's programs keep what happens to threads. */

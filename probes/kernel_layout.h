@@ -76,12 +76,12 @@ struct adaptyst_kernel_process {
   uint64_t state;
 };
 
-/* Whom to listen to: everybody, one process, or those that the map `processes` lists; by their numbers in a PID
- * namespace, the first one if the inode is 0. */
+/* Which processes count: all, one, or those that the map `processes` lists; by their numbers in a PID namespace, the
+ * first one if the inode is 0. */
 struct adaptyst_kernel_filter {
   uint64_t namespace_device;
   uint64_t namespace_inode;
-  uint32_t pid; /* 0: not one */
+  uint32_t pid; /* 0: not a single one */
   uint32_t listed;
 };
 

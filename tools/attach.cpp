@@ -64,7 +64,7 @@ void add_attach(CLI::App& app) {
   CLI::App* const command = app.add_subcommand("attach", "Observe running programs until ^C, or until they end");
   add_choice(*command, asked->choice);
   command->add_flag("--all", asked->choice.all,
-                    "All processes with markers that we may observe: our own, for root everybody's");
+                    "All processes with markers that may be observed: our own, for root those of all users");
   command->add_option("--duration", asked->duration, "Stop after so long")
       ->type_name("SECONDS")
       ->check(CLI::PositiveNumber);

@@ -21,7 +21,7 @@ void add_doctor(CLI::App& app) {
       "programs are really loaded, and attached to a function of the command's own: the first check, and the exit\n"
       "status, are what came of that.\n"
       "\n"
-      "Exit status: 0 `--engine ebpf` would work for whoever calls this; 1 it would not; 2 wrong usage.");
+      "Exit status: 0 `--engine ebpf` would work for the user who calls this; 1 it would not; 2 wrong usage.");
   command->callback([format] {
     const diagnosis found = diagnose();
     if (*format == "json") print_json(to_json(found));

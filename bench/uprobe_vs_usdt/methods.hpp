@@ -28,7 +28,7 @@ struct method {
   std::string name;
   measured_with load = measured_with::work;
   void (*event)(std::size_t steps) = nullptr;             // the kernel, and what tells of it
-  std::function<std::unique_ptr<attachment>()> attach{};  // null: nobody looks. Throws error
+  std::function<std::unique_ptr<attachment>()> attach{};  // null: nothing listens. Throws error
   // What the kernel must have made of the probed instruction; `probed` null: nothing.
   const volatile unsigned char* probed = nullptr;
   unsigned char becomes = 0;

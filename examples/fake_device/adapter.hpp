@@ -28,7 +28,7 @@ class observed_device {
   // [enqueue]
   void enqueue(const char* name, unsigned queue, std::chrono::nanoseconds length, adaptyst::work amount) {
     adaptyst::operation told = adaptyst::submit(name, identity, queue, adaptyst::operation_kind::kernel, amount);
-    if (!told) return on_.enqueue(queue, length, [](fake::times) {});  // nobody looks
+    if (!told) return on_.enqueue(queue, length, [](fake::times) {});  // nothing listens
     synchronise();
     // std::function wants a copy; an operation only moves.
     const auto kept = std::make_shared<adaptyst::operation>(std::move(told));
