@@ -17,7 +17,7 @@ using detail::device_entry;
 using detail::device_sums;
 using detail::interval_union;
 
-// Both are numbers in another process.
+// The kind and the clock are numbers from another process: unknown ones become `other` and `unknown`.
 device_kind to_kind(std::uint32_t kind) {
   return kind < static_cast<std::uint32_t>(device_kind::other) ? static_cast<device_kind>(kind) : device_kind::other;
 }
@@ -53,7 +53,7 @@ device_usage make_usage(const device_entry& entry, const device_sums& sums, std:
   made.operations = sums.operations;
   made.queues = static_cast<std::uint32_t>(sums.queue_count);
   latencies waits = make_latencies(sums.queue_wait_ns, sums.queue_waits);
-  if (waits.durations.count() != 0) {  // otherwise all of it was offloads, for which the host waited
+  if (waits.durations.count() != 0) {  // else all operations were offloads, for which the host waited
     made.queue_wait = std::move(waits);
     made.launch_latency = make_latencies(sums.launch_latency_ns, sums.launch_latencies);
   }
@@ -118,19 +118,19 @@ std::optional<device> device_named(const process_state& state, std::uint32_t num
 }
 
 void add_amounts(std::vector<device_usage>& to, const std::vector<region>& from) {
-  const auto bounded_sum = [](const region& row, const char* name) {
+  const auto attribute_sum = [](const region& row, const char* name) {
     const auto found = row.attributes.find(name);
     return found != row.attributes.end() ? found->second.sum : 0;
   };
   for (const region& row : from) {
     if (row.device >= to.size()) continue;
     device_usage& on = to[row.device];
-    if (row.kind == region_kind::copy_to && bounded_sum(row, "bytes") > 0)
-      add(on.to_device, bounded_sum(row, "bytes"), row.total_ns);
-    if (row.kind == region_kind::copy_from && bounded_sum(row, "bytes") > 0)
-      add(on.from_device, bounded_sum(row, "bytes"), row.total_ns);
-    if ((row.kind == region_kind::kernel || row.kind == region_kind::offload) && bounded_sum(row, "flops") > 0)
-      add(on.flops, bounded_sum(row, "flops"), 0);
+    if (row.kind == region_kind::copy_to && attribute_sum(row, "bytes") > 0)
+      add(on.to_device, attribute_sum(row, "bytes"), row.total_ns);
+    if (row.kind == region_kind::copy_from && attribute_sum(row, "bytes") > 0)
+      add(on.from_device, attribute_sum(row, "bytes"), row.total_ns);
+    if ((row.kind == region_kind::kernel || row.kind == region_kind::offload) && attribute_sum(row, "flops") > 0)
+      add(on.flops, attribute_sum(row, "flops"), 0);
   }
   for (device_usage& on : to)
     if (on.flops) on.flops->time_ns = on.kernel_ns.value_or(0);

@@ -15,6 +15,7 @@ void process_sums::update(const target_list& targets) {
   for (const auto& one : targets) {
     add(sum_.accounting, one->recorded().accounting);
     path_set changed = one->take_changed();
+    // Its rows were the sum until now, and are not in `sum_` yet.
     if (one.get() == only_)
       for (const auto& [path, row] : only_->recorded().rows) changed.insert(path);
     for (const std::uint64_t path : changed) {

@@ -25,9 +25,9 @@ bool is_interrupt(std::string_view function) {
 // Where a thread leaves its core; the frames inside of it are those of the tracing.
 bool is_switch(std::string_view function) { return begins(function, "__traceiter_") || function == "__schedule"; }
 
-// Innermost first.
-void drop_inside(std::vector<std::string>& frames, bool (*of)(std::string_view)) {
-  const auto found = std::find_if(frames.begin(), frames.end(), of);
+// Removes the innermost frame for which `is_end` holds, and all frames inside of it. `frames`: innermost first.
+void drop_inside(std::vector<std::string>& frames, bool (*is_end)(std::string_view)) {
+  const auto found = std::find_if(frames.begin(), frames.end(), is_end);
   if (found != frames.end()) frames.erase(frames.begin(), found + 1);
 }
 
@@ -111,7 +111,7 @@ void sampling::add_user_frames(std::vector<std::string>& to, pid_t process, std:
   if (found == sums_.stacks.end()) return;
   const std::vector<std::uint64_t>& addresses = found->second;  // innermost first
   for (std::size_t at = 0; at != addresses.size(); ++at) {
-    // All but the innermost lead behind the call.
+    // All but the innermost are return addresses, which lie behind the call.
     to.push_back(names_.find_name(process, at == 0 || addresses[at] == 0 ? addresses[at] : addresses[at] - 1));
     // The kernel has followed something that is no frame pointer: the frames beyond are not callers.
     if (to.back() == symboliser::unknown) break;
@@ -129,7 +129,7 @@ void sampling::add_kernel_frames(std::vector<std::string>& to, const sample_row&
   if (row.state != thread_state::on_cpu) drop_inside(frames, is_switch);
   if (row.state != thread_state::blocked) drop_inside(frames, is_interrupt);  // it would have run on
   frames.erase(std::unique(frames.begin(), frames.end()), frames.end());      // "[kernel]", if there are no names
-  // As other tools mark them.
+  // The suffix by which other tools mark frames of the kernel.
   for (auto one = frames.rbegin(); one != frames.rend(); ++one) to.push_back(*one + "_[k]");
 }
 
