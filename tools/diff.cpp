@@ -6,6 +6,7 @@
 
 #include "commands.hpp"
 #include "output.hpp"
+#include "repeated_runs.hpp"
 
 namespace adaptyst::tools {
 
@@ -19,10 +20,13 @@ struct diff_options {
   std::string format = "table";
 };
 
-std::vector<profile> read_all(const std::vector<std::string>& files) {
+std::vector<profile> read_all(const std::vector<std::string>& files, repeated_runs& repeated) {
   std::vector<profile> all;
   all.reserve(files.size());
-  for (const std::string& file : files) all.push_back(read_profile(file));
+  for (const std::string& file : files) {
+    all.push_back(read_profile(file));
+    repeated.check(all.back(), file);
+  }
   return all;
 }
 
@@ -43,8 +47,9 @@ void split(diff_options& options) {
 
 void diff(diff_options& options) {
   split(options);
-  const comparison found =
-      compare_runs(read_all(options.before), read_all(options.after), *parse_fraction(options.least_share));
+  repeated_runs repeated;
+  const std::vector<profile> before = read_all(options.before, repeated), after = read_all(options.after, repeated);
+  const comparison found = compare_runs(before, after, *parse_fraction(options.least_share));
   write_outputs(options.outputs, "the comparison",
                 [&](output_form form) { return form == output_form::json ? to_json(found) : to_table(found); });
   if (options.format == "json") print_json(to_json(found));
@@ -61,7 +66,9 @@ void diff(diff_options& options) {
 void add_diff(CLI::App& app) {
   const auto asked = std::make_shared<diff_options>();
   CLI::App* const command = app.add_subcommand("diff", "Compare runs before and after a change, region by region");
-  command->add_option("BEFORE", asked->before, "Profiles of runs before the change; the last of two alone is AFTER")
+  command
+      ->add_option("BEFORE", asked->before,
+                   "Profiles of runs before the change; with exactly two files, the second is AFTER")
       ->required()
       ->type_name("");
   command->add_option(after_mark, asked->after, "Profiles of runs after the change; a plain `--` says the same")
@@ -93,8 +100,11 @@ void add_diff(CLI::App& app) {
       "runs a side on 10 % is found where runs differ by 2 or 3 %. The interval holds the change with\n"
       "95 % certainty.\n"
       "\n"
-      "Of a single run a side, nobody knows how runs differ: a change must exceed 10 %, and the durations\n"
-      "of single events must differ by more than chance (Mann-Whitney U test, Holm's correction).\n"
+      "A single run a side does not show how runs differ: the mean must grow by more than 10 % or shrink by\n"
+      "more than 9.1 % (to 1/1.1), and the durations of single events must differ by more than chance\n"
+      "(Mann-Whitney U test, Holm's correction).\n"
+      "\n"
+      "An engine, an option or metadata that is not the same on both sides is told below the table.\n"
       "\n"
       "`--fail-above 5%` fails if, for any region, the verdict is slower and the change is above 5 %.\n"
       "Regions that are new, that have vanished, or that merely run more often, do not fail.\n"

@@ -6,6 +6,7 @@
 
 #include "commands.hpp"
 #include "output.hpp"
+#include "repeated_runs.hpp"
 #include "report_view.hpp"
 #include "support/terminal_width.hpp"
 
@@ -22,10 +23,12 @@ struct report_options {
 
 void report(const report_options& options) {
   profile all;
+  repeated_runs repeated;
   std::size_t read = 0;
   for (const std::string& file : options.files) {
     try {
       const profile one = is_kept(file) ? read_kept(file) : read_profile(file);
+      repeated.check(one, file);
       // A merge brings rows into canonical order; a single profile keeps that of its file.
       if (read++ == 0) all = one;
       else merge(all, one);

@@ -44,7 +44,7 @@ void add_view(CLI::App& app, report_view& view) {
           ->capture_default_str();
   // The subcommands that observe have --report for the same purpose.
   if (CLI::Option* const report = app.get_option_no_throw("--report"); report != nullptr) format->excludes(report);
-  app.add_option("--sort", view.sort, "What regions are listed by below their parents, the greatest first")
+  app.add_option("--sort", view.sort, "Order of regions below each parent, the greatest first")
       ->check(CLI::IsMember(std::vector<std::string>(orders.begin(), orders.end())))
       ->capture_default_str();
   app.add_option("--top", view.rows, "So many rows at most, the greatest, with what they are nested in; 0: all")
@@ -55,7 +55,7 @@ void add_view(CLI::App& app, report_view& view) {
       ->check(CLI::NonNegativeNumber)
       ->type_name("N")
       ->default_str(fmt::format("{}; csv: 0", table_options::usual_depth));
-  app.add_option("--min-share", view.least_share, "No rows whose time is a smaller share of the run")
+  app.add_option("--min-share", view.least_share, "Leave out call paths below this share of the run")
       ->type_name("PERCENT%")
       ->check(check_percent)
       ->capture_default_str();

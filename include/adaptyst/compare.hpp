@@ -29,7 +29,8 @@ std::optional<rank_test_result> rank_test(const histogram& before, const histogr
 
 // p below this is called significant. It is the chance of any wrong finding in a whole comparison.
 constexpr double significance_level = 0.02;
-// By how much means of two single runs may differ, 0.1 being 10 %, without that being called a change. No profile knows
+// By how much means of two single runs may differ without that being called a change: 0.1 is from 1/1.1, which is -9.1 %, to
+// +10 %. No profile knows
 // how runs differ; on a machine that does nothing else few programs drift so far, on a busy one many do.
 constexpr double single_run_floor = 0.1;
 
@@ -53,7 +54,8 @@ enum class change_verdict {
 };
 const char* to_string(change_verdict what);
 
-// Fractions: 0.1 is 10 % more. With 95 % certainty the change is between them, each region taken for itself.
+// Fractions: 0.1 is 10 % more. With 95 % certainty the change is between them, for this region alone, without a
+// correction for the number of regions.
 struct change_interval {
   double low = 0, high = 0;
 };
@@ -87,8 +89,20 @@ enum class comparison_method {
 };
 const char* to_string(comparison_method how);
 
+enum class setting_kind { engine, option, metadata };
+const char* to_string(setting_kind what);
+
+// Something with which the sides were run that is not the same on both, so that it may be what made the difference: the
+// engine that observed them, an option, or what the program told by adaptyst::metadata().
+struct differing_setting {
+  setting_kind kind = setting_kind::engine;
+  std::string name;
+  std::string before, after;  // all values of a side's runs, ", " between them; empty: none has it
+};
+
 struct comparison {
   std::size_t runs_before = 0, runs_after = 0;
+  std::vector<differing_setting> differing;
   comparison_method method = comparison_method::single_runs;
   std::vector<compared_region> regions;  // by the absolute change of a run's total, greatest first
   std::size_t ignored = 0;               // regions below the least share on both sides

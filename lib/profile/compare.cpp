@@ -7,7 +7,9 @@
 #include <limits>
 #include <tuple>
 
+#include "differing_settings.hpp"
 #include "set_test.hpp"
+#include "unmarked.hpp"
 
 namespace adaptyst { inline namespace v1 {
 
@@ -63,12 +65,6 @@ void add_up(sides& sides, std::size_t before) {
 
 double find_total(const std::optional<compared_side>& side) {
   return side ? static_cast<double>(side->total_ns.value_or(0)) : 0;
-}
-
-double compute_duration(const profile& profile) {
-  double sum = 0;
-  for (const process_info& process : profile.processes) sum += static_cast<double>(process.duration_ns);
-  return sum;
 }
 
 change_verdict direction(double change) { return change > 0 ? change_verdict::slower : change_verdict::faster; }
@@ -142,6 +138,7 @@ comparison compare(const profiles& before, const profiles& after, double least_s
   comparison made;
   made.runs_before = before.size();
   made.runs_after = after.size();
+  made.differing = lib::find_differing_settings(before, after);
   profiles all = before;
   all.insert(all.end(), after.begin(), after.end());
   std::map<key, sides> found;
@@ -149,7 +146,8 @@ comparison compare(const profiles& before, const profiles& after, double least_s
   double least_after = 0;
   for (std::size_t run = 0; run != all.size(); ++run) {
     add_rows(found, *all[run], run, all.size());
-    (run < before.size() ? least_before : least_after) += least_share * compute_duration(*all[run]);
+    (run < before.size() ? least_before : least_after) +=
+        least_share * static_cast<double>(lib::compute_wall_ns(*all[run]));
   }
   std::vector<sides> rows;
   for (auto& [names, both] : found) {

@@ -21,15 +21,17 @@ unmarked_time compute_unmarked(const profile& profile) {
     if (*process.threads > 1) return {unmarked_state::several_threads, 0};
   }
   std::uint64_t marked_ns = 0;
+  bool is_estimate = false;
   for (const region& row : profile.regions) {
     if (row.path.size() != 1 || !is_time_of_host(row.kind) || row.durations.count() == 0) continue;
     if (row.threads == 0) return {unmarked_state::unknown_threads, 0};  // functions, which the kernel has counted
     marked_ns += row.total_ns;
+    is_estimate = is_estimate || row.timed_events;
   }
   if (profile.accounting.open != 0) return {unmarked_state::open_regions, 0};
   if (!profile.accounting.lost.empty()) return {unmarked_state::lost_events, 0};
-  if (marked_ns > wall_ns) return {unmarked_state::overlapping, 0};
-  return {unmarked_state::known, wall_ns - marked_ns};
+  if (marked_ns > wall_ns) return {is_estimate ? unmarked_state::estimated : unmarked_state::overlapping, 0};
+  return {unmarked_state::known, wall_ns - marked_ns, is_estimate};
 }
 
 }  // namespace adaptyst::lib

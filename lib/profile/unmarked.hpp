@@ -18,12 +18,14 @@ enum class unmarked_state {
   several_threads,
   open_regions,  // whose times are not known yet
   lost_events,
+  estimated,    // times are estimates, which add up to more than the run
   overlapping,  // regions of one thread took longer than the run: handles that overlap
 };
 
 struct unmarked_time {
   unmarked_state state = unmarked_state::no_time;
-  std::uint64_t ns = 0;  // if known
+  std::uint64_t ns = 0;      // if known
+  bool is_estimate = false;  // an overhead budget has left out events of outermost regions
 };
 
 // Of all processes together.

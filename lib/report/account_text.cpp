@@ -44,7 +44,7 @@ void write_account(std::string& out, const profile& whole, double wall_ns, std::
                                      marked(lost, of.unread.has_value()), reasons, of.unmatched);
   if (of.unnamed != 0) sentence += fmt::format("; {} paths unnamed", of.unnamed);
   out += "\n" + wrapped(sentence, line_columns);
-  for (const std::string& one : lib::advice_on_losses(whole)) out += wrapped(printable(one), line_columns, 2);
+  for (const std::string& one : advice_on_losses(whole)) out += wrapped(printable(one), line_columns, 2);
   if (of.unread)
     out += wrapped(
         fmt::format("{} ended without telling: what {} recorded in the last {} at most was not read, and is "
@@ -54,7 +54,7 @@ void write_account(std::string& out, const profile& whole, double wall_ns, std::
         line_columns);
   if (of.refused)
     out += wrapped(printable(fmt::format(
-                       "{} could not be looked into, and what {} did is missing, whatever that is: {}",
+                       "{} could not be looked into; what {} did is missing, and how much that is, is unknown: {}",
                        of.refused->programs == 1 ? "a program" : fmt::format("{} programs", of.refused->programs),
                        of.refused->programs == 1 ? "it" : "they", of.refused->why)),
                    line_columns);
@@ -106,9 +106,7 @@ void write_last_regions(std::string& out, const profile& profile, std::size_t li
   for (const process_info& process : profile.processes)
     for (const last_region& one : process.ended_in) {
       if (left++ >= most) continue;
-      std::string path;
-      for (const std::string& name : one.path) path += (path.empty() ? "" : " > ") + name;
-      out += wrapped(printable(fmt::format("pid {} ended in {}, {} into it{}", process.pid, path,
+      out += wrapped(printable(fmt::format("pid {} ended in {}, {} into it{}", process.pid, join_path(one.path),
                                            duration(static_cast<double>(one.age_ns)),
                                            one.threads == 1 ? "" : fmt::format(" ({} threads)", one.threads))),
                      line_columns);

@@ -12,8 +12,9 @@ namespace adaptyst { inline namespace v1 {
 
 namespace {
 
-using lib::cut_in_middle, lib::device_label, lib::duration, lib::fitted, lib::format_line, lib::list_losses,
-    lib::named_device, lib::path_label, lib::percent, lib::printable, lib::quantity, lib::right, lib::wrapped;
+using lib::cut_in_middle, lib::device_label, lib::duration, lib::fitted, lib::format_line, lib::format_number,
+    lib::list_losses, lib::named_device, lib::path_label, lib::percent, lib::printable, lib::quantity, lib::right,
+    lib::wrapped;
 
 using lines = std::vector<std::string>;
 
@@ -34,17 +35,10 @@ std::string describe_subject(const activity& activity) {
                      activity.wall_ns > 0 ? ", the last " + duration(activity.wall_ns) : "");
 }
 
-// "12.3 k", "12"
-std::string amount(double value) {
-  std::string text = quantity(value, "");
-  if (text.back() == ' ') text.pop_back();
-  return text;
-}
-
 std::string format_load(const activity& activity, const std::optional<double>& observer_cpu) {
-  std::string text =
-      fmt::format("{} events/s, {} so far", activity.events_per_second ? amount(*activity.events_per_second) : "—",
-                  amount(static_cast<double>(activity.events_so_far)));
+  std::string text = fmt::format("{} events/s, {} so far",
+                                 activity.events_per_second ? format_number(*activity.events_per_second) : "—",
+                                 format_number(static_cast<double>(activity.events_so_far)));
   if (activity.overhead) text += fmt::format("; observing costs {} of a thread", percent(*activity.overhead));
   if (observer_cpu) text += fmt::format("; this observer, {} of a processor", percent(*observer_cpu));
   return text;

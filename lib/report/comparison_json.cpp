@@ -34,6 +34,10 @@ std::string to_json(const comparison& comparison) {
               {"significance_level", significance_level},
               {"floor", comparison.method == comparison_method::single_runs ? json(single_run_floor) : json(nullptr)},
               {"ignored", comparison.ignored}};
+  all["differing"] = json::array();
+  for (const differing_setting& one : comparison.differing)
+    all["differing"].push_back(
+        {{"kind", to_string(one.kind)}, {"name", one.name}, {"before", one.before}, {"after", one.after}});
   all["regions"] = json::array();
   for (const compared_region& one : comparison.regions)
     all["regions"].push_back(

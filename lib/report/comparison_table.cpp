@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <adaptyst/compare.hpp>
+#include <algorithm>
 
 #include "../support/text.hpp"
 #include "words.hpp"
@@ -13,7 +14,12 @@ namespace {
 using lib::cut_in_middle, lib::device_label, lib::duration, lib::fitted, lib::format_line, lib::path_label, lib::right,
     lib::wrapped;
 
-constexpr std::size_t name_columns = 29;
+constexpr std::size_t usual_runs_columns = 6;
+constexpr std::size_t usual_name_columns = 29;
+
+std::size_t find_name_columns(std::size_t runs_columns) {
+  return usual_name_columns + usual_runs_columns - std::min(runs_columns, usual_name_columns);
+}
 
 std::string format_change(const std::optional<double>& fraction) {
   if (!fraction) return "—";
@@ -42,10 +48,13 @@ std::string format_runs(const compared_region& row) {
   return fmt::format("{}+{}", row.before ? row.before->runs : 0, row.after ? row.after->runs : 0);
 }
 
-std::string line_of_region(const compared_region& row) {
+// What many runs need for their numbers is taken from the names.
+std::string line_of_region(const compared_region& row, std::size_t runs_columns) {
+  const std::size_t name_columns = find_name_columns(runs_columns);
   return cut_in_middle(path_label(row.path, name_columns), name_columns) + " " +
-         fitted(device_label(row.device_kind, row.device_index, row.on_host), 5) + right(format_runs(row), 6) +
-         right(format_total(row.before), 9) + right(format_total(row.after), 9) + right(format_mean(row.before), 9) +
+         fitted(device_label(row.device_kind, row.device_index, row.on_host), 5) +
+         right(format_runs(row), runs_columns) + right(format_total(row.before), 9) +
+         right(format_total(row.after), 9) + right(format_mean(row.before), 9) +
          right(format_change(row.change_of_mean), 8) + right(format_interval(row.interval), 15) + " " +
          to_string(row.found);
 }
@@ -54,39 +63,55 @@ std::string line_of_region(const compared_region& row) {
 std::string describe_method(const comparison& comparison) {
   if (comparison.method == comparison_method::single_runs)
     return fmt::format(
-        "one run a side cannot tell how runs differ: slower and faster are changes of the mean beyond {:.0f} % (the "
-        "interval's reach) of which events differ by more than chance (p < {}: Mann-Whitney U test, Holm's correction "
-        "for the number of regions); several runs a side tell more (docs/comparing.md)",
-        100 * single_run_floor, significance_level);
+        "one run a side cannot tell how runs differ: slower and faster are changes of the mean beyond {:+.0f} or "
+        "{:+.1f} "
+        "% (the interval's reach) of which events differ by more than chance (p < {}: Mann-Whitney U test, Holm's "
+        "correction for the number of regions); several runs a side tell more (docs/comparing.md)",
+        100 * single_run_floor, 100 * (1 / (1 + single_run_floor) - 1), significance_level);
   return fmt::format(
       "{} and {} runs: slower and faster: the mean changed by more than runs of one side differ from each other (p < "
-      "{}: Welch's t "
-      "on logarithms, {}); interval: 95 %",
+      "{}: Welch's t on logarithms, {}); interval: 95 %",
       comparison.runs_before, comparison.runs_after, significance_level,
       comparison.method == comparison_method::permutations ? "the greatest of all regions, by permutations of runs"
                                                            : "Holm's correction for the number of regions");
 }
 
+// "the sides were run differently: engine ebpf, now inline; overhead= none, now 2%; solver cg, now mg"
+std::string describe_differing(const std::vector<differing_setting>& all) {
+  std::string made;
+  for (const differing_setting& one : all)
+    made += fmt::format("{} {}{} {}, now {}", made.empty() ? "the sides were run differently:" : ";", one.name,
+                        one.kind == setting_kind::option ? "=" : "", one.before.empty() ? "—" : one.before,
+                        one.after.empty() ? "—" : one.after);
+  return lib::printable(made);
+}
+
 }  // namespace
 
 std::string to_table(const comparison& comparison) {
-  std::string out = "\n" + fitted("region", name_columns) + " " + fitted("on", 5) + right("n", 6) + right("total", 9) +
-                    right("now", 9) + right("mean", 9) + right("change", 8) + right("interval", 15) + " verdict\n";
-  for (const compared_region& row : comparison.regions) out += format_line(line_of_region(row));
+  std::size_t runs_columns = usual_runs_columns;
+  for (const compared_region& row : comparison.regions)
+    runs_columns = std::max(runs_columns, format_runs(row).size() + 1);
+  std::string out = "\n" + fitted("region", find_name_columns(runs_columns)) + " " + fitted("on", 5) +
+                    right("n", runs_columns) + right("total", 9) + right("now", 9) + right("mean", 9) +
+                    right("change", 8) + right("interval", 15) + " verdict\n";
+  for (const compared_region& row : comparison.regions) out += format_line(line_of_region(row, runs_columns));
   std::string sentence =
       fmt::format("{} region{} compared", comparison.regions.size(), comparison.regions.size() == 1 ? "" : "s");
   if (comparison.ignored != 0) sentence += fmt::format(", {} below the least share ignored", comparison.ignored);
-  return out + "\n" + wrapped(sentence + "; " + describe_method(comparison));
+  out += "\n" + wrapped(sentence + "; " + describe_method(comparison));
+  if (!comparison.differing.empty()) out += wrapped(describe_differing(comparison.differing));
+  return out;
 }
 
 std::string list_slower(const comparison& comparison, double fraction) {
   std::string lines;
   for (const compared_region& row : comparison.regions)
     if (row.slower_by(fraction))
-      lines +=
-          fmt::format("{}{} on {}: mean {}, now {} ({})", lines.empty() ? "" : "\n", path_label(row.path, name_columns),
-                      device_label(row.device_kind, row.device_index, row.on_host), format_mean(row.before),
-                      format_mean(row.after), format_change(row.change_of_mean));
+      lines += fmt::format("{}{} on {}: mean {}, now {} ({})", lines.empty() ? "" : "\n",
+                           path_label(row.path, usual_name_columns),
+                           device_label(row.device_kind, row.device_index, row.on_host), format_mean(row.before),
+                           format_mean(row.after), format_change(row.change_of_mean));
   return lines;
 }
 

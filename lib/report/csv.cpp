@@ -23,12 +23,6 @@ std::string quoted(const std::string& text) {
   return made + "\"";
 }
 
-std::string format_path(const region& row) {
-  std::string path;
-  for (const std::string& name : row.path) path += (path.empty() ? "" : " > ") + name;
-  return path;
-}
-
 std::string number(const std::optional<std::uint64_t>& value) { return value ? std::to_string(*value) : ""; }
 std::string number(double value) { return std::isfinite(value) ? fmt::format("{}", value) : ""; }
 
@@ -44,10 +38,11 @@ std::string format_line(const profile& profile, const region& row, std::uint64_t
   const auto total = static_cast<double>(row.total_ns);
   return fmt::format(
       "{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}\r\n",
-      quoted(row.path.empty() ? "" : row.path.back()), quoted(format_path(row)), row.path.size(), to_string(row.kind),
-      quoted(lib::device_label(profile, row.device)), row.threads != 0 ? std::to_string(row.threads) : "", row.count,
-      number(row.timed_events), timed(row.total_ns), timed(row.self_ns), is_timed ? format_share(total, wall_ns) : "",
-      timed(row.min_ns), is_timed ? number(total / static_cast<double>(row.count)) : "", number(row.quantile_ns(0.5)),
+      quoted(row.path.empty() ? "" : row.path.back()), quoted(lib::join_path(row.path)), row.path.size(),
+      to_string(row.kind), quoted(lib::device_label(profile, row.device)),
+      row.threads != 0 ? std::to_string(row.threads) : "", row.count, number(row.timed_events), timed(row.total_ns),
+      timed(row.self_ns), is_timed ? format_share(total, wall_ns) : "", timed(row.min_ns),
+      is_timed ? number(total / static_cast<double>(row.count)) : "", number(row.quantile_ns(0.5)),
       number(row.quantile_ns(0.99)), timed(row.max_ns), has_parts ? number(context->on_cpu_ns()) : "",
       has_parts ? std::to_string(context->runnable_ns) : "", has_parts ? std::to_string(context->blocked_ns()) : "",
       quoted(row.site.file), row.site.line != 0 ? std::to_string(row.site.line) : "", quoted(row.site.function),

@@ -16,13 +16,6 @@ namespace {
 // More than a person considers before the next run.
 constexpr std::size_t most = 5;
 
-// "557", "1.2 k"
-std::string number(double value) {
-  std::string text = quantity(value, "");
-  if (text.back() == ' ') text.pop_back();
-  return text;
-}
-
 std::string format_region(const finding& finding) {
   constexpr std::size_t max_columns = 60;
   return path_label(finding.path, max_columns);
@@ -48,7 +41,8 @@ std::string sentence_on(const finding& finding, const profile& in) {
       return finding.unit == finding_unit::fraction
                  ? fmt::format("{}: {} of its time blocked while pages were read from a disk", format_region(finding),
                                part)
-                 : fmt::format("{}: {} page faults a second on a core", format_region(finding), number(finding.value));
+                 : fmt::format("{}: {} page faults a second on a core", format_region(finding),
+                               format_number(finding.value));
     case finding_kind::thread_imbalance:
       if (finding.unit == finding_unit::fraction)
         return fmt::format("{}: {} of the threads' time waiting for the last of them", format_region(finding), part);
@@ -119,7 +113,7 @@ const char* advice_on(next_step step) {
 std::string format_extent(const finding& finding) {
   const std::string error = finding.error_ns ? fmt::format(" ± {} (95 %)", duration(2 * *finding.error_ns)) : "";
   return fmt::format("{}{}, {} of the run; {} {}", duration(finding.time_ns), error, percent(finding.share),
-                     number(static_cast<double>(finding.count)), counted(finding));
+                     format_number(static_cast<double>(finding.count)), counted(finding));
 }
 
 }  // namespace

@@ -20,7 +20,7 @@ using lib::context_parts, lib::region_figures;
 std::string escaped(const std::string& text) {
   std::string made;
   for (const char c : lib::printable(text)) {
-    if (std::string_view("\\`*_{}[]<>#|~&").find(c) != std::string_view::npos) made += '\\';
+    if (std::string_view("\\`*_{}[]<>#|~&@$:").find(c) != std::string_view::npos) made += '\\';
     made += c;
   }
   return made;
@@ -29,6 +29,13 @@ std::string escaped(const std::string& text) {
 std::string format_line(const std::string& name, const std::string& device, const region_figures& figures,
                         const context_parts& parts) {
   return fmt::format("| {} | {} | {} | {} |\n", name, device, fmt::join(figures, " | "), fmt::join(parts, " | "));
+}
+
+// What cannot be known and what there is none of look the same here.
+region_figures without_gaps(region_figures figures) {
+  for (std::string& one : figures)
+    if (one.empty()) one = "—";
+  return figures;
 }
 
 std::string indent(std::size_t depth) {
@@ -53,9 +60,9 @@ std::string to_markdown(const profile& profile, const table_options& how) {
     const std::string name = indent(one.depth) + escaped(one.name);
     if (one.rows.empty()) out += format_line(name + " (open)", "", {}, {});
     for (const region* const row : one.rows)
-      out += format_line(row->count == 0 && row->attributes.empty() ? name + " (open)" : name,
-                         lib::device_label(profile, row->device), lib::make_figures(*row, static_cast<double>(wall_ns)),
-                         lib::make_parts(row->context));
+      out += format_line(
+          row->count == 0 && row->attributes.empty() ? name + " (open)" : name, lib::device_label(profile, row->device),
+          without_gaps(lib::make_figures(*row, static_cast<double>(wall_ns))), lib::make_parts(row->context));
   }
   out += format_line(lib::unmarked_name, "host", lib::make_unmarked_figures(profile), {"—", "—", "—"});
   if (const std::string left_out = lib::left_out_text(profile, shown); !left_out.empty()) out += "\n" + left_out + "\n";

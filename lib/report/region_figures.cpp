@@ -55,7 +55,7 @@ region_figures make_unmarked_figures(const profile& profile) {
   const unmarked_time rest = compute_unmarked(profile);
   if (rest.state != unmarked_state::known) return {"—", "—", "—", "—", "—", "—", "—"};
   const auto ns = static_cast<double>(rest.ns);
-  const std::string time = duration(ns);
+  const std::string time = (rest.is_estimate ? "~" : "") + duration(ns);
   return {"—", "—", time, time, share_text(ns, static_cast<double>(compute_wall_ns(profile))), "—", "—"};
 }
 
@@ -63,23 +63,24 @@ std::string unmarked_legend(const profile& profile) {
   const std::string what = fmt::format("{}: the run's wall time outside all regions", unmarked_name);
   const auto unknown = [&](const char* why) { return what + ", not known: " + why; };
   switch (compute_unmarked(profile).state) {
-    case unmarked_state::no_time: return unknown("neither is how long the run took");
+    case unmarked_state::no_time: return unknown("the run's duration is not known");
     case unmarked_state::unknown_threads: return unknown("which threads ran what was not recorded");
     case unmarked_state::several_threads:
-      return unknown("several threads ran regions, and each has lived for a time of its own");
+      return unknown("several threads ran regions, and how long each thread lived was not recorded");
     case unmarked_state::open_regions: return unknown("regions are still open");
     case unmarked_state::lost_events: return unknown("events were lost");
+    case unmarked_state::estimated:
+      return unknown("the times of regions are estimates, and add up to more than the run");
     case unmarked_state::overlapping: return unknown("regions of one thread overlap");
     case unmarked_state::known: break;
   }
-  return what + "; with the regions that are nested in none it adds up to 100 %";
+  return what + "; together with the outermost regions: 100 %";
 }
 
 std::string parts_legend(const profile& profile) {
   if (profile.context)
-    return "parts of TIME on a core, waiting for one, waiting for something else; a dash: not known, as of devices and "
-           "of "
-           "what is open";
+    return "parts of TIME on a core, waiting for one, waiting for something else; a dash: not known, for example for "
+           "devices and open regions";
   const auto asked = profile.options.find("context");
   if (asked != profile.options.end() && asked->second == "none") return "the kernel was not asked: context=none";
   return "the kernel was not asked: context=cpu tells, where eBPF is permitted (adaptyst doctor)";

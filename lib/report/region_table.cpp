@@ -20,8 +20,7 @@ namespace {
 
 constexpr const char* separator = " |";
 constexpr std::size_t device_columns = 6;
-
-bool begins_character(char byte) { return (static_cast<unsigned char>(byte) & 0xc0U) != 0x80U; }
+constexpr std::size_t least_name_columns = 8;
 
 std::string characters(const std::string& text, std::size_t from, std::size_t count) {
   std::string made;
@@ -52,24 +51,27 @@ class table {
  public:
   table(const profile& profile, const table_options& how)
       : of_(profile),
-        how_(how),
         columns_(std::max(how.columns, least_table_columns)),
         is_wide_(columns_ >= 112),
         shows_durations_(columns_ >= 94),
-        wall_ns_(static_cast<double>(compute_wall_ns(profile))) {
+        wall_ns_(static_cast<double>(compute_wall_ns(profile))),
+        shown_(regions_to_show(profile, how)) {
+    for (std::size_t at = 0; at != figures.size(); ++at) figure_columns_[at] = count_columns(figures[at]);
+    widen_for(make_unmarked_figures(of_));
+    for (const region_node& node : shown_.nodes)
+      for (const region* const row : node.rows) widen_for(make_figures(*row, wall_ns_));
     std::size_t taken = device_columns + 2;
-    for (std::size_t at = 0; at != shown_figures(); ++at) taken += count_columns(figures[at]);
+    for (std::size_t at = 0; at != shown_figures(); ++at) taken += figure_columns_[at];
     for (const column& one : parts) taken += count_columns(one);
-    name_columns_ = columns_ - taken;
+    name_columns_ = std::max(columns_, taken + least_name_columns) - taken;
   }
 
   std::string text() {
-    const shown_regions shown = regions_to_show(of_, how_);
     write_headings();
-    const std::vector<std::string> names = list_names(shown.nodes);
-    for (std::size_t at = 0; at != names.size(); ++at) write(shown.nodes[at], names[at]);
+    const std::vector<std::string> names = list_names(shown_.nodes);
+    for (std::size_t at = 0; at != names.size(); ++at) write(shown_.nodes[at], names[at]);
     if (of_.regions.empty()) out_ += "(no marker ran to its end)\n";
-    const std::string left_out = left_out_text(of_, shown);
+    const std::string left_out = left_out_text(of_, shown_);
     if (!left_out.empty()) out_ += wrapped(left_out, columns_);
     write_unmarked();
     out_ += "\n";
@@ -82,10 +84,16 @@ class table {
   const char* heading(const column& column) const { return is_wide_ ? column.heading : column.short_heading; }
   std::size_t count_columns(const column& column) const { return std::max(width(heading(column)) + 1, column.least); }
 
+  // What is wider than usual, such as the number of threads of a hundred thousand processes, takes room from the names.
+  void widen_for(const region_figures& values) {
+    for (std::size_t at = 0; at != values.size(); ++at)
+      figure_columns_[at] = std::max(figure_columns_[at], width(values[at]) + 1);
+  }
+
   // Values for the columns, from the left.
   std::string figures_line(const region_figures& values) const {
     std::string line;
-    for (std::size_t at = 0; at != shown_figures(); ++at) line += right(values[at], count_columns(figures[at]));
+    for (std::size_t at = 0; at != shown_figures(); ++at) line += right(values[at], figure_columns_[at]);
     return line;
   }
   std::string parts_line(const context_parts& values) const {
@@ -173,11 +181,12 @@ class table {
   }
 
   const profile& of_;
-  const table_options& how_;
   std::size_t columns_;
   bool is_wide_;
   bool shows_durations_;
   double wall_ns_;
+  shown_regions shown_;
+  std::array<std::size_t, figures.size()> figure_columns_{};
   std::size_t name_columns_ = 0;
   std::string out_;
 };

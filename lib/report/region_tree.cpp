@@ -22,8 +22,12 @@ struct node {
   std::vector<const region*> rows;
   std::map<std::string, std::size_t> below;
   double time_ns = 0;
+  double key = 0;  // of the order in which rows are shown
   bool is_shown = true;
 
+  bool has_ended() const {
+    return std::any_of(rows.begin(), rows.end(), [](const region* row) { return row->count != 0; });
+  }
   std::size_t lines() const { return std::max<std::size_t>(rows.size(), 1); }
 };
 
@@ -89,13 +93,17 @@ class tree {
     return at;
   }
 
-  // Children stand behind their parents. What has not ended is taken for as long as what is in it.
+  // Children stand behind their parents. What has not ended is taken for what is in it.
   void sum_up() {
     for (std::size_t at = nodes_.size(); at-- != 1;) {
       node& one = nodes_[at];
       for (const region* const row : one.rows) one.time_ns += static_cast<double>(row->total_ns);
-      if (one.rows.empty())
-        for (const auto& [name, nested] : one.below) one.time_ns += nodes_[nested].time_ns;
+      for (const auto& [name, nested] : one.below) {
+        if (one.has_ended()) break;
+        one.time_ns += nodes_[nested].time_ns;
+        one.key = std::max(one.key, nodes_[nested].key);
+      }
+      one.key = std::max(one.key, find_key(one, how_.sort));
     }
   }
 
@@ -105,9 +113,8 @@ class tree {
     all.reserve(nodes_[of].below.size());
     for (const auto& [name, nested] : nodes_[of].below) all.push_back(nested);
     if (how_.sort != region_order::name)
-      std::stable_sort(all.begin(), all.end(), [this](std::size_t a, std::size_t b) {
-        return find_key(nodes_[a], how_.sort) > find_key(nodes_[b], how_.sort);
-      });
+      std::stable_sort(all.begin(), all.end(),
+                       [this](std::size_t a, std::size_t b) { return nodes_[a].key > nodes_[b].key; });
     std::reverse(all.begin(), all.end());
     return all;
   }
@@ -132,9 +139,8 @@ class tree {
     std::vector<std::size_t> all;
     for (std::size_t at = 1; at != nodes_.size(); ++at)
       if (nodes_[at].is_shown) all.push_back(at);
-    std::stable_sort(all.begin(), all.end(), [this](std::size_t a, std::size_t b) {
-      return find_key(nodes_[a], how_.sort) > find_key(nodes_[b], how_.sort);
-    });
+    std::stable_sort(all.begin(), all.end(),
+                     [this](std::size_t a, std::size_t b) { return nodes_[a].key > nodes_[b].key; });
     for (const std::size_t at : all) nodes_[at].is_shown = false;
     std::size_t lines = 0;
     for (const std::size_t at : all) {

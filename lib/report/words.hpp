@@ -53,6 +53,8 @@ inline constexpr std::array words<verdict>{"ok", "no", "unknown"};
 template <>
 inline constexpr std::array words<change_verdict>{"slower", "faster", "unclear", "untested", "new", "gone"};
 template <>
+inline constexpr std::array words<setting_kind>{"engine", "option", "metadata"};
+template <>
 inline constexpr std::array words<comparison_method>{"single_runs", "permutations", "welch"};
 
 template <class Enum>

@@ -47,6 +47,12 @@ std::string utc(std::time_t at) {
   return text;
 }
 
+std::string format_number(double number) {
+  std::string text = quantity(number, "");
+  if (text.back() == ' ') text.pop_back();
+  return text;
+}
+
 std::string percent(double fraction) { return fraction < 99.9995 ? fmt::format("{:.1f}%", 100 * fraction) : ">9999%"; }
 
 namespace {
@@ -111,11 +117,7 @@ std::string printable_json(const std::string& text) {
   return made;
 }
 
-namespace {
-
-bool begins_character(char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; }
-
-}  // namespace
+bool begins_character(char byte) { return (static_cast<unsigned char>(byte) & 0xc0U) != 0x80U; }
 
 std::size_t width(const std::string& text) {
   return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), begins_character));
@@ -202,6 +204,12 @@ std::string wrapped(const std::string& sentence, std::size_t to, std::size_t ind
 
 std::string right(const std::string& text, std::size_t to) {
   return std::string(to - std::min(to, width(text)), ' ') + text;
+}
+
+std::string join_path(const std::vector<std::string>& path) {
+  std::string made;
+  for (const std::string& name : path) made += (made.empty() ? "" : " > ") + name;
+  return made;
 }
 
 std::string path_label(const std::vector<std::string>& path, std::size_t to) {

@@ -20,6 +20,8 @@ constexpr std::size_t least_table_columns = 80;
 std::string duration(double ns);
 std::string duration(const std::optional<std::uint64_t>& ns);
 std::string quantity(double value, const char* unit);
+// A number of things: "12.3 k", "12".
+std::string format_number(double number);
 std::string percent(double fraction);
 // ISO 8601: "2026-01-31T12:00:00Z".
 std::string utc(std::time_t at);
@@ -32,6 +34,8 @@ std::string printable(const std::string& text);
 // JSON for a terminal: the same text to a parser, with such characters escaped.
 std::string printable_json(const std::string& text);
 
+// Whether a byte of UTF-8 is the first of its character.
+bool begins_character(char byte);
 // The width in columns: one for each character.
 std::size_t width(const std::string& text);
 // Filled with spaces, or cut, to this width.
@@ -45,6 +49,8 @@ std::string format_line(const std::string& text, std::size_t to = columns);
 // first stand 4 columns further in.
 std::string wrapped(const std::string& sentence, std::size_t to = columns, std::size_t indent = 0);
 
+// "outer > inner"
+std::string join_path(const std::vector<std::string>& path);
 // "… > outer > inner": the inner names tell more than the outer ones, so these are left out first.
 std::string path_label(const std::vector<std::string>& path, std::size_t to);
 

@@ -30,6 +30,15 @@ def test_changes_are_shown_greatest_first():
     require_equal(rows[2].split(), "step > flux host 1+1 2.00 us 2.00 us 20 ns +0.0% -9.1…+10.0% unclear".split())
 
 
+def test_one_run_named_twice_is_told():
+    run = hand_made(region(["step"], *[40] * 100))
+    run["process"]["started"] = "2026-11-23T12:00:00Z"
+    one, same = written("one.json", run), written("same.json", run)
+    for done in (adaptyst("diff", one, same), adaptyst("report", one, same)):
+        require_equal(done.status, 0)
+        require(f"{one} and {same} are of the same run, which counts twice: both have process 1" in " ".join(done.err.split()), done.err)
+
+
 def test_fail_above_fails_for_what_got_slower_and_only_then():
     files = slow_and_fast()
     done = adaptyst("diff", *files, "--fail-above", "5%")

@@ -317,6 +317,32 @@ TEST_CASE("a row of the table, by hand") {
         std::string::npos);
 }
 
+TEST_CASE("a table of many runs keeps its columns") {
+  const std::vector<adaptyst::profile> runs(120, make_profile({region({"step"}, repeated(1000, 50))}));
+  const std::string table = to_table(adaptyst::compare_runs(runs, runs));
+  CHECK(table.find("\nstep                        host  120+120  50.0 us") != std::string::npos);
+  CHECK(table.find("\nregion                      on          n    total") != std::string::npos);
+}
+
+TEST_CASE("what the sides were run with is told where it is not the same") {
+  adaptyst::profile before = make_profile({region({"step"}, repeated(1000, 50))});
+  before.engine = "inline";
+  before.metadata = {{"mesh", "64^3"}, {"solver", "cg"}};
+  before.options = {{"output", "old.json"}};
+  adaptyst::profile after = before;
+  CHECK(adaptyst::compare(before, after).differing.empty());
+  CHECK(to_table(adaptyst::compare(before, after)).find("run differently") == std::string::npos);
+  after.engine = "ebpf";
+  after.metadata["solver"] = "mg";
+  after.options = {{"output", "new.json"}, {"overhead", "none"}};
+  const adaptyst::comparison found = adaptyst::compare(before, after);
+  CHECK(to_table(found).find(
+            "\nthe sides were run differently: engine inline, now ebpf; overhead= —, now none; solver cg, now mg\n") !=
+        std::string::npos);
+  CHECK(nlohmann::json::parse(to_json(found))["differing"].at(1) ==
+        nlohmann::json({{"kind", "option"}, {"name", "overhead"}, {"before", ""}, {"after", "none"}}));
+}
+
 TEST_CASE("a comparison as JSON holds what was found, and null for what was not") {
   const auto all = nlohmann::json::parse(
       to_json(compare(make_profile({region({"a"}, repeated(100, 10))}),

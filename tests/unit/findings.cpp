@@ -257,6 +257,8 @@ TEST_CASE("memory that has to be read back from a disk is no I/O of the program"
   CHECK(found.next == next_step::need_less_memory);
   own(in).major_faults = 50;  // of 200 waits
   only(in, finding_kind::io_wait);
+  own(in).major_faults = own(in).voluntary_switches = 9;  // too few to be sure
+  only(in, finding_kind::io_wait);
 }
 
 TEST_CASE("threads of which one has more to do") {

@@ -260,10 +260,10 @@ TEST_CASE("how far the truth may be from the total of a thinned region is told w
 TEST_CASE("a program whose memory cannot be read is told of, in words that do no harm") {
   adaptyst::profile in = small();
   in.accounting.refused = {1, "Permission\x1b[31m denied (EACCES)"};
-  CHECK(contains(adaptyst::to_table(in), "a program could not be looked into, and what it did"));
+  CHECK(contains(adaptyst::to_table(in), "a program could not be looked into; what it did is missing"));
   CHECK(contains(adaptyst::to_table(in), "Permission?[31m"));
   adaptyst::merge(in, in);
-  CHECK(contains(adaptyst::to_table(in), "2 programs could not be looked into, and what they did"));
+  CHECK(contains(adaptyst::to_table(in), "2 programs could not be looked into; what they did"));
   in.mechanism = "trap\x1b]0;\u202e";
   CHECK(contains(adaptyst::to_table(in), "trap?]0;?"));
 }
@@ -446,7 +446,7 @@ TEST_CASE("time outside all regions has a row, so that rows add up to the run") 
   in.processes[0].threads = 1;
   const auto row = [&in] { return find_line(adaptyst::to_table(in), "(unmarked) "); };
   CHECK(contains(row(), "  750 ms  750 ms  75.0%"));
-  CHECK(contains(unwrapped(adaptyst::to_table(in)), "it adds up to 100 %"));
+  CHECK(contains(unwrapped(adaptyst::to_table(in)), "together with the outermost regions: 100 %"));
   in.regions.push_back(region({"kernel"}, 1, 500'000'000));  // which a device runs meanwhile
   in.regions.back().kind = adaptyst::region_kind::kernel;
   CHECK(contains(row(), "  75.0%"));
@@ -480,8 +480,45 @@ TEST_CASE("time outside all regions is a dash where it cannot be known, and it i
   in = known;
   in.processes[0].duration_ns = 1000;
   check(in, "regions of one thread overlap");
+  in.regions[0].timed_events = 1;
+  check(in, "the times of regions are estimates");
+  in = known;
+  in.regions[0].timed_events = 1;
+  CHECK(contains(find_line(adaptyst::to_table(in), "(unmarked) "), " ~750 ms ~750 ms  75.0%"));
+  in.regions[0].timed_events.reset();
   in.processes[0].duration_ns = 0;
-  check(in, "neither is how long");
+  check(in, "the run's duration is not known");
+}
+
+TEST_CASE("a region that is open stands where what is nested in it would") {
+  for (const adaptyst::region_order sort : {adaptyst::region_order::time, adaptyst::region_order::mean}) {
+    adaptyst::profile in = small();
+    in.regions.clear();
+    in.regions.push_back(region({"short"}, 1, 1000));
+    in.regions.push_back(region({"open"}, 0, 0));  // has a row: of another thread's events, say
+    in.regions.push_back(region({"open", "long"}, 1, 1'000'000));
+    adaptyst::table_options how;
+    how.sort = sort;
+    const std::string table = adaptyst::to_table(in, how);
+    CAPTURE(table);
+    CHECK(table.find("\nopen") < table.find("\nshort"));
+  }
+}
+
+TEST_CASE("figures that are wider than usual take room from the names, and cut no column") {
+  adaptyst::profile in = small();
+  in.regions[0].threads = 1'234'567;
+  in.context.emplace();
+  for (const std::size_t columns : {80, 100, 120}) {
+    adaptyst::table_options how;
+    how.columns = columns;
+    const std::string table = adaptyst::to_table(in, how);
+    CAPTURE(table);
+    CHECK(contains(find_line(table, "solve "), " 1234567 "));
+    CHECK(!contains(find_line(table, "solve "), "…"));
+    CHECK(find_line(table, "solve ").size() <= columns + 6);  // dashes are three bytes
+    CHECK(find_line(table, "REGION").find('|') == find_line(table, "solve ").find('|'));
+  }
 }
 
 TEST_CASE("both engines have the same columns, and a line says why some are dashes") {
@@ -700,6 +737,12 @@ TEST_CASE("Markdown has the columns of the table, and a name is no mark-up") {
       page, "| REGION | ON | THREADS | CALLS | TIME | SELF | %RUN | MEAN | P99 | RUNNING | NO-CORE | BLOCKED |\n"));
   CHECK(contains(page, "\n| &nbsp;&nbsp;a\\|b \\<c\\> | host | — | 2 | 3.00 us | 3.00 us |"));
   CHECK(contains(page, "\n| (unmarked) | host |"));
+  in.regions.push_back(region({"solve", "@ping $x$ :tada:"}, 1, 0));
+  in.regions.back().kind = adaptyst::region_kind::mark;
+  in.regions.back().durations = {};
+  in.regions.back().threads = 1;
+  CHECK(contains(adaptyst::to_markdown(in),
+                 "\n| &nbsp;&nbsp;\\@ping \\$x\\$ \\:tada\\: | host | 1 | 1 | — | — | — | — | — | — | — | — |\n"));
 }
 
 TEST_CASE("a device is called the same in every table, and the host is no other CPU") {

@@ -10,9 +10,7 @@ void find_io_waits(const profile& in, findings& to) {
     if (own == nullptr || is_a_wait(row)) continue;
     const auto io_ns = static_cast<double>(own->io_ns);
     const double part = io_ns / static_cast<double>(own->wall_ns);
-    // Pages that are read back from a disk are a finding of their own.
-    const bool is_paging = 2 * own->major_faults.value_or(0) > own->voluntary_switches;
-    if (part < least_part || !is_worth_a_word(io_ns, run_ns) || is_paging) continue;
+    if (part < least_part || !is_worth_a_word(io_ns, run_ns) || is_paging(*own)) continue;
     finding made = found_in(in, row, finding_kind::io_wait, io_ns);
     made.count = own->voluntary_switches;
     made.value = part;

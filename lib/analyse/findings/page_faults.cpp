@@ -33,8 +33,7 @@ void find_paging(const profile& in, const region& row, const kernel_context& own
   const std::uint64_t faults = own.major_faults.value_or(0);
   const auto blocked_ns = static_cast<double>(own.io_ns + own.other_ns);
   const double part = blocked_ns / static_cast<double>(own.wall_ns);
-  const bool is_the_reason = faults >= least_events && 2 * faults > own.voluntary_switches;
-  if (!is_the_reason || part < least_part || !is_worth_a_word(blocked_ns, compute_duration(in))) return;
+  if (!is_paging(own) || part < least_part || !is_worth_a_word(blocked_ns, compute_duration(in))) return;
   finding made = found_in(in, row, finding_kind::page_faults, blocked_ns);
   made.count = faults;
   made.value = part;

@@ -1,12 +1,10 @@
 #include "run.hpp"
 
+#include "../../profile/unmarked.hpp"
+
 namespace adaptyst::lib {
 
-double compute_duration(const profile& profile) {
-  double sum_ns = 0;
-  for (const process_info& process : profile.processes) sum_ns += static_cast<double>(process.duration_ns);
-  return sum_ns;
-}
+double compute_duration(const profile& profile) { return static_cast<double>(compute_wall_ns(profile)); }
 
 bool is_worth_a_word(double time_ns, double whole_ns) {
   return whole_ns > 0 && time_ns >= least_time_ns && time_ns >= least_share * whole_ns;
@@ -35,6 +33,11 @@ finding found_on(const profile& profile, std::uint32_t device, finding_kind kind
 const kernel_context* own_context(const region& row) {
   const bool is_whole = row.self_context && row.self_context->wall_ns != 0 && row.self_context->on_cpu_ns();
   return is_whole ? &*row.self_context : nullptr;
+}
+
+bool is_paging(const kernel_context& own) {
+  const std::uint64_t faults = own.major_faults.value_or(0);
+  return faults >= least_events && 2 * faults > own.voluntary_switches;
 }
 
 bool is_a_wait(const region& row) { return row.kind == region_kind::wait || row.kind == region_kind::offload; }

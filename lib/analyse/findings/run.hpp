@@ -30,6 +30,9 @@ finding found_on(const profile& profile, std::uint32_t device, finding_kind kind
 // The kernel's context of a region without those nested in it; null if there is none, or if it is not complete.
 const kernel_context* own_context(const region& row);
 
+// Whether what it waits for are pages that are read from a disk.
+bool is_paging(const kernel_context& own);
+
 // Whether the purpose of the region is to wait: of the host for a device.
 bool is_a_wait(const region& row);
 
