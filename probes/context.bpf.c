@@ -86,7 +86,7 @@ int announce(struct pt_regs* registers) {
   return 0;
 }
 
-/* A major fault is told by the task's counter, after it has been served: it was the last one. */
+/* Only the task's counter, after the fault has been served, says that it was a major one: it was the thread's last. */
 static __always_inline void book_major_faults(struct adaptyst_context_thread* thread, struct task_struct* task) {
   uint64_t major = task->maj_flt;
   struct adaptyst_context_row* row;

@@ -53,7 +53,7 @@ inline namespace disabled {  // as in region.hpp
 #endif
 
 // Where and when work was handed over, for those who learn only later what work it was: a launch of many kernels, or
-// one that is told by a library when it is done. 32 bytes, trivially copyable.
+// one that a library reports when it is done. 32 bytes, trivially copyable.
 class submission {
  public:
   submission() noexcept = default;  // of nothing; operations made from it do nothing

@@ -6,8 +6,8 @@
 //   adaptyst::collector collector(asked);
 //
 // The same as text, in $ADAPTYST and in the constructors that take a string:
-// "output=profile-%r.json;report.txt,overhead=5%". docs/options.md lists the names, and what each needs. A value out of
-// its range is told on standard error and left out, as is what a string says that is not known; the rest holds.
+// "output=profile-%r.json;report.txt,overhead=5%". docs/options.md lists the names, and what each needs. Values out of
+// range and unknown options are reported on standard error and left out; the rest holds.
 #ifndef ADAPTYST_OPTIONS_HPP
 #define ADAPTYST_OPTIONS_HPP
 
@@ -51,9 +51,9 @@ struct options {
   std::uint64_t sample_frequency = 997;  // mean, in Hz on each processor, 1 to 10,000
   std::uint64_t trace_events = 65536;  // of a thread, between two looks at them: 64 to 2^24, rounded up to a power of 2
   std::vector<std::string> functions;  // without markers: FILE:PATTERN, or the name of a set; needs the ebpf engine
-  std::string keep;  // a directory for the file that a killed program leaves; for its own collector
-  bool through_exceptions = false;  // also functions of C++; a program that throws through one is terminated
-  bool single_stepped = false;      // also functions whose entry costs a second trap
+  std::string keep;                    // a directory for the file that a killed program leaves; for its own collector
+  bool through_exceptions = false;     // also functions of C++; a program that throws through one is terminated
+  bool single_stepped = false;         // also functions whose entry costs a second trap
 
   // Where the output of a form goes; empty: nowhere.
   std::string find_file(output_form form) const {

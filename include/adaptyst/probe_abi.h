@@ -55,9 +55,9 @@ enum adaptyst_site_kind {
   ADAPTYST_SITE_OTHER = 12,
 };
 
-/* One per ELF object, in its section .probes. The first four words count who looks, each raised and lowered by the
- * kernel (semaphores of the probes) or, `recorder`, by the collector or observer that reads the program's own recorder.
- * A marker runs its cold path while any of the four is not 0, hence one 8-byte comparison. */
+/* One per ELF object, in its section .probes. The first four words count who listens: three of them are semaphores of
+ * probes, which the kernel raises and lowers; `recorder` is raised by the collector or observer that reads the program's
+ * own recorder. A marker runs its cold path while any of the four is not 0, hence one 8-byte comparison. */
 struct adaptyst_object {
   uint16_t region_begin;
   uint16_t region_end;

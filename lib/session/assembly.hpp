@@ -26,7 +26,7 @@ class assembly {
  public:
   using choice = std::function<bool(const region&)>;
 
-  // With the regions that are `wanted`; where the context is told, with all.
+  // Makes a profile with the regions that are `wanted`; with all regions if the context is reported.
   profile make(assembly_parts from, const choice& wanted);
 
  private:

@@ -53,7 +53,7 @@ class observed_process final : public target {
   // For a process that has announced itself and follows the answer: with its recorders awake, or not. Returns the file
   // of the settings, which is to be sent to it.
   descriptor adopt(bool awake) noexcept;
-  // Complains, once, if its memory cannot be had; tries again where that may pass.
+  // Complains, once, if its memory cannot be read; tries again if the reason may pass.
   void note_refusal();
   void refresh(bool also_open) override;
   bool outlives() const noexcept override { return held_.has_value(); }

@@ -20,15 +20,15 @@ class output_names {
   // The names are this session's from now on.
   explicit output_names(const std::vector<output>& outputs);
 
-  // Of an output of this form; empty: none was asked for.
+  // The file for an output of this form; empty: none was asked for.
   std::string of(output_form form) const;
   // Throws error if a file could not be written now; it names the first.
   void require_writable() const;
 
   // To be called when the file has been written.
   void note_written(output_form form);
-  // A line on what has been written: all, or what has another name than was asked for, which of ranks the first tells
-  // for all of them. Empty: nothing.
+  // A line on the files that were written: all of them, or those with another name than in the options. For that second
+  // kind the first rank speaks for all ranks. Empty: no file.
   enum class how_much { all, what_is_renamed };
   std::string told(how_much what) const;
 

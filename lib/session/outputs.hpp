@@ -9,8 +9,8 @@
 
 namespace adaptyst::lib {
 
-// To standard error and to files, as was asked for, and tells which these are; stacks and timelines have been written
-// by then. Throws error when a file cannot be written, after the others have been.
+// Writes a profile to standard error and to files, as the options say, and reports the names of the files; stacks and
+// timelines have been written before. If a file cannot be written, throws error after the others have been.
 void put_out(const profile& what, const options& options, output_names& to);
 
 }  // namespace adaptyst::lib

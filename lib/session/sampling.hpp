@@ -43,7 +43,7 @@ class sampling {
   std::uint64_t cost_ns() const { return sampler_.cost_ns(); }
   // How often threads were on a core in which functions, of the most frequent.
   std::map<std::string, std::uint64_t> functions();
-  // The files of stacks that were asked for. Complains of one that cannot be written, and of what could not be named.
+  // Writes the files of stacks that were asked for. Complains if one cannot be written, and of addresses without names.
   void write(output_names& to, construct_names& constructs);
 
  private:

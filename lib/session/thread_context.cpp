@@ -9,7 +9,7 @@ std::unique_ptr<thread_context> ask_for_context(const options& options, subject 
   if (!samples && (!options.context.cpu || (!options.context.asked && !beside.in_kernel()))) return nullptr;
   try {
     return make_thread_context(options, whose, beside.among_functions());
-  } catch (const std::exception& failed) {  // the regions can be had all the same
+  } catch (const std::exception& failed) {  // regions are observed without it
     if (options.context.asked || samples) complain(failed.what());
     return nullptr;
   }

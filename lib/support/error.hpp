@@ -1,4 +1,4 @@
-// What a person is told when something goes wrong.
+// Errors, and messages about them.
 #ifndef ADAPTYST_LIB_SUPPORT_ERROR_HPP
 #define ADAPTYST_LIB_SUPPORT_ERROR_HPP
 

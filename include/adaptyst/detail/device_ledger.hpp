@@ -41,7 +41,7 @@ struct device_entry {
   uint32_t index;
   uint32_t pad;
   char name[name_bytes_of_device];
-  uint64_t clock_epoch;    // of the collector to which the clock was told
+  uint64_t clock_epoch;    // of the collector to which the clock was reported
   uint64_t clock_changes;  // its lowest bit says which of `clocks` is valid
   clock_account clocks[2];
 };

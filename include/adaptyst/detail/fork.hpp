@@ -13,21 +13,21 @@ namespace adaptyst { inline namespace v1 { namespace detail {
 // recorder.
 class inheritance {
  public:
-  explicit inheritance(const recorder_store& theirs) noexcept
-      : recorders_((least(load(theirs.head.below), theirs.head.bytes) - first_below) / bytes_of_recorder),
+  explicit inheritance(const recorder_store& parent) noexcept
+      : recorders_((least(load(parent.head.below), parent.head.bytes) - first_below) / bytes_of_recorder),
         bytes_(first_below + recorders_ * page_bytes),
         store_(static_cast<recorder_store*>(map_memory(bytes_))) {
     if (store_ == nullptr) return;
-    recorder_store& made = *begin_store(store_, theirs.head.bytes);
-    made.head.base = theirs.head.base;
-    made.head.below = load(theirs.head.below);
-    made.head.settings = theirs.head.settings;
-    made.head.numbered = load(theirs.head.numbered);
+    recorder_store& made = *begin_store(store_, parent.head.bytes);
+    made.head.base = parent.head.base;
+    made.head.below = load(parent.head.below);
+    made.head.settings = parent.head.settings;
+    made.head.numbered = load(parent.head.numbered);
     // A frame from before the fork may still write its row, which is not read.
-    made.head.above = load(theirs.head.above);
-    copy_names(theirs, made);
+    made.head.above = load(parent.head.above);
+    copy_names(parent, made);
     for (uint64_t at = 0; at != recorders_; ++at) {
-      const recorder_head& known = *recorder_in(theirs, at);
+      const recorder_head& known = *recorder_in(parent, at);
       recorder_head& mine = head(at);
       mine.epoch = ~uint64_t{0};  // no epoch: the child's is 0 until it knows its observer
       mine.serial = mine.first_serial = load(known.serial);

@@ -313,7 +313,7 @@ ADAPTYST_DETAIL_COLD inline void fall_asleep(const process& in) noexcept {
   if (load(in.store->head.settings_owner) == who_looks(in.control)) store(adaptyst_object_v3.recorder, 0);
 }
 
-// The recorder of this thread, ready to be written; null, and the loss counted, when it cannot be had.
+// The recorder of this thread, ready to be written. Null if there is none: then the loss has been counted.
 template <class = void>
 ADAPTYST_DETAIL_INLINE recorder* open_recorder() noexcept {
   recorder* r = this_thread_recorder;
