@@ -1,14 +1,13 @@
-// Did a change make the program faster? Profiles of runs before and after it, held against each other call path by call
-// path.
+// Did a change make the program faster? Compares profiles of runs before and after it, call path by call path.
 //
 //   std::vector<adaptyst::profile> before, after;  // of five runs each, taken by turns
 //   const adaptyst::comparison all = adaptyst::compare_runs(before, after);
 //   for (const adaptyst::compared_region& r : all.regions)
 //     if (r.slower_by(0.05)) std::cout << r.path.back() << " takes over 5 % longer\n";
 //
-// Runs of one program differ as wholes: clock rates, memory layout, what else the machine does. How much, only further
-// runs can tell. So a change is judged by how runs of one side differ among themselves; where there is but one run a
-// side, it must exceed `single_run_floor` as well. docs/comparing.md has the formulas, and what they cannot know.
+// Two runs of one program always differ, by clock rates, memory layout and other programs on the machine. By how much,
+// only further runs can show. So a change is compared with the differences between runs of the same side; with a single
+// run a side, it must exceed `single_run_floor` as well. docs/comparing.md has the formulas, and what they cannot know.
 #ifndef ADAPTYST_COMPARE_HPP
 #define ADAPTYST_COMPARE_HPP
 
@@ -23,31 +22,31 @@ struct rank_test_result {
 
 // Whether events of `after` tend to take longer, or shorter, than those of `before`: the Mann-Whitney U test,
 // two-sided. Empty where either has fewer than 8 events, too few for the normal approximation. It works on buckets, so
-// that a shift within one, at most 6 %, is invisible to it; and it asks for a shift of most events, not of a few very
+// that a shift within one, at most 6 %, is invisible to it; and it detects a shift of most events, not of a few very
 // long ones.
 std::optional<rank_test_result> rank_test(const histogram& before, const histogram& after);
 
 // p below this is called significant. It is the chance of any wrong finding in a whole comparison.
 constexpr double significance_level = 0.02;
-// By how much means of two single runs may differ without that being called a change: 0.1 is from 1/1.1, which is -9.1 %, to
-// +10 %. No profile knows
-// how runs differ; on a machine that does nothing else few programs drift so far, on a busy one many do.
+// By how much means of two single runs may differ without that being called a change: 0.1 is from 1/1.1, which is -9.1 %,
+// to +10 %. A single profile does not show how runs differ. On an idle machine few programs drift this far, on a busy one
+// many do.
 constexpr double single_run_floor = 0.1;
 
 // A region on one side, summed over the source lines that give it the same names, and over runs.
 struct compared_side {
-  std::size_t runs = 0;  // in which it is
+  std::size_t runs = 0;  // that contain the region
   std::uint64_t count = 0;
   std::optional<std::uint64_t> total_ns;  // empty: not timed
 
   std::optional<double> mean_ns() const;
-  std::optional<double> total_of_run_ns() const;  // of one in which it is
+  std::optional<double> total_of_run_ns() const;  // per run that contains the region
 };
 
 enum class change_verdict {
   slower,
   faster,
-  unclear,   // no more than chance, or one run's drift, would make
+  unclear,   // the difference may be chance, or the drift of a single run
   untested,  // not timed, or in too few runs, or too few events
   appeared,  // only after
   vanished,  // only before
@@ -81,10 +80,10 @@ struct compared_region {
   bool slower_by(double fraction) const;
 };
 
-// How it was told what is more than chance.
+// How it was decided which changes are more than chance.
 enum class comparison_method {
   single_runs,   // rank_test() of single events, and the floor
-  permutations,  // of runs: Welch's t on logarithms of mean durations, the greatest of all regions
+  permutations,  // of runs: compares the greatest Welch's t of all regions, on logarithms of mean durations
   welch,         // the same t by its distribution: too few runs to permute
 };
 const char* to_string(comparison_method how);

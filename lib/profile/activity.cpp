@@ -44,7 +44,7 @@ std::optional<double> utilisation(std::uint64_t busy_ns, double wall_ns) {
   return used ? std::optional(std::min(1.0, *used)) : std::nullopt;
 }
 
-// What of the durations fell into the interval, at most; exact where none was longer.
+// How much of the durations can have been in the interval at most; exact if no duration was longer than it.
 double within(const histogram& durations, std::uint64_t total_ns, double interval_ns) {
   const std::vector<std::uint64_t>& buckets = durations.buckets();
   if (buckets.empty() ||
@@ -87,7 +87,8 @@ struct activity_meter::state {
       made.self_ns = grown(last.self_ns, now.self_ns);
       if (interval_ns > 0) {
         const double within_ns = within(durations, total_ns, interval_ns);
-        // Where in it the time in itself was is not known: as in all of it.
+        // It is not known which part of its self time was in the interval: the same share as of its total time is
+        // assumed.
         const double part = total_ns != 0 ? within_ns / static_cast<double>(total_ns) : 1;
         made.total_share = within_ns / interval_ns;
         made.self_share = part * static_cast<double>(made.self_ns) / interval_ns;

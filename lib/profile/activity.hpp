@@ -44,7 +44,7 @@ struct active_device {
   device_kind kind = device_kind::other;
   std::uint32_t index = 0;
   std::string name;
-  // What all processes together used of it, at most 1: in the interval, and since the first look.
+  // How much of it all processes used together, at most 1: in the interval, and since the first look.
   std::optional<double> utilisation, utilisation_so_far;
   bool is_host = false;
 };

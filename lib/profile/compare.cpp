@@ -17,7 +17,7 @@ namespace {
 
 using key = std::tuple<std::vector<std::string>, region_kind, std::optional<device_kind>, std::uint32_t, bool>;
 
-// Of one run.
+// The sums of a region in one run.
 struct summed {
   std::uint64_t count = 0;
   std::optional<std::uint64_t> total_ns;

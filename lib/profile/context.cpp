@@ -65,7 +65,7 @@ void add_context(measured& to, const context_sums& from, const open_counts& open
   for (const auto& [path, all] : with_below)
     if (is_in_tree(to, path)) to.rows[path];
   const path_set above_left_out = parents_of_left_out(to);
-  // Where something is missing, a path without anything may be one of those that it is missing of.
+  // If something was lost, a path without context may be one whose context was lost.
   const bool is_incomplete = std::any_of(from.account.lost.begin(), from.account.lost.end(),
                                          [](const auto& one) { return one.first != loss_reason::no_wakeup; });
   for (auto& [id, row] : to.rows) {

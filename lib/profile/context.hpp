@@ -1,4 +1,4 @@
-// What the kernel knows of call paths, and how it comes to the rows.
+// The kernel's context of call paths, and how it is added to the rows.
 #ifndef ADAPTYST_LIB_PROFILE_CONTEXT_HPP
 #define ADAPTYST_LIB_PROFILE_CONTEXT_HPP
 
@@ -27,7 +27,7 @@ using open_counts = std::unordered_map<std::uint64_t, std::uint64_t>;
 // none.
 void add_context(measured& to, const context_sums& from, const open_counts& open);
 
-// All of it together.
+// The sum over all paths.
 kernel_context sum_context(const context_sums& all);
 
 }  // namespace adaptyst::lib

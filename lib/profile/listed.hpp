@@ -1,4 +1,4 @@
-// What a list of a struct's members is made of.
+// The parts of a list of a struct's members.
 #ifndef ADAPTYST_LIB_PROFILE_LISTED_HPP
 #define ADAPTYST_LIB_PROFILE_LISTED_HPP
 
@@ -6,13 +6,13 @@
 
 namespace adaptyst::lib::listed {
 
-// How two become one where profiles are merged.
+// How two values are merged.
 enum merging {
-  same,      // by having it in common, they are known to be of one thing
-  sum,       // of what is there; and so on with what is in it
-  least,     // of those that have counted anything, if they count
+  same,      // equal in both: part of the identity of what is merged
+  sum,       // sums of values; structs are merged member by member
+  least,     // the smaller one, of those that have counted anything
   greatest,  // likewise
-  part,      // of what was counted: who has none, has all
+  part,      // how many of the counted; if absent, all of them
   worst,     // the one that was farthest off
   joined,    // texts; different ones by " | "
   apart,     // in profile.cpp
@@ -22,10 +22,10 @@ enum merging {
 enum presence {
   always,
   later,      // the first ones did not
-  sometimes,  // where there is any
+  sometimes,  // if there is a value
 };
 
-// How it stands in a file, where its type leaves that open.
+// How it is written, if its type leaves that open.
 enum form {
   plain,
   id,          // 64 bits as text: many readers keep numbers as double, which they do not fit
@@ -51,7 +51,7 @@ constexpr member<Owner, Value> field(const char* name, Value Owner::*at, merging
   return {name, at, how, in, as, says};
 }
 
-// What follows from the members: written, and made again rather than read.
+// A value that is computed from the members: written, but not read: it is computed again.
 template <class Get>
 struct derived {
   Get get;
@@ -66,7 +66,7 @@ constexpr derived<Get> follows(const char* name, Get get, presence in, const cha
   return {get, name, in, as, says};
 }
 
-// What stands in a file beside the members, for reasons that lib/report knows.
+// A value that a file has in addition to the members, which lib/report writes and reads.
 template <class Value>
 struct extra {
   const char* name;
@@ -86,7 +86,7 @@ constexpr described<Fields...> list(const char* name, const char* says, Fields..
   return {name, says, {fields...}};
 }
 
-// To ask for the list of a struct: fields(type<region>{}).
+// Selects the list of a struct: fields(type<region>{}).
 template <class Struct>
 struct type {};
 

@@ -1,4 +1,4 @@
-// What an engine hands over: rows by the id of their path, and where each path and marker belongs.
+// What an engine has counted: rows by the ids of their paths, and the paths and markers themselves.
 #ifndef ADAPTYST_LIB_PROFILE_MEASURED_HPP
 #define ADAPTYST_LIB_PROFILE_MEASURED_HPP
 
@@ -40,7 +40,7 @@ struct measured_row {
   // Of a row on which an overhead budget has left events out: how many; the variances of count and total.
   std::uint64_t left_out = 0;
   double count_variance = 0, total_variance = 0;
-  std::uint64_t without_trap = 0;  // of those that were timed, the program has recorded so many beside the kernel
+  std::uint64_t without_trap = 0;  // how many of the timed events the program has recorded, not the kernel
   std::uint64_t excess_ns =
       0;  // nested, and not yet taken off self_ns: more than the row's own time, in one part of it
 
@@ -66,12 +66,12 @@ struct measured {
 struct event_costs {
   double engine_ns = 0;           // on the engine's own way
   double recorder_ns = 0;         // in the program's own recorder, for the sake of a budget
-  double thinned_ns = 0;          // the same for one of many, when the processor does not expect it
+  double thinned_ns = 0;          // the same for one event of many: code and data are cold then
   double left_out_ns = 0;         // an event that is not recorded
-  double left_out_around_ns = 0;  // one around others, which has to say when it ends
-  double callback_ns = 0;         // more, of one that callbacks tell of: its name comes with it
+  double left_out_around_ns = 0;  // the same for a region around others, whose end must be noticed
+  double callback_ns = 0;         // in addition, for a region between callbacks, whose name comes with each event
   double floor_ns = 0;            // what a region that holds nothing lasts; 0: not measured
-  // What one lasts as a sample, by which they are shortened, and its uncertainty.
+  // How long an empty event of a thinned marker lasts, by which timed events are shortened, and the error of that.
   double thinned_floor_ns = 0, thinned_floor_error_ns = 0;
 
   double on(std::uint32_t step) const;
@@ -91,11 +91,11 @@ region_kind to_region_kind(std::uint32_t kind);
 // Adds the rows' numbers, whatever order they come in.
 void add(measured_row& to, const measured_row& from);
 void add(account& to, const account& from);
-// Of each of them, one event is taken to be lost.
+// One event of each program is assumed to be lost.
 void add_refused(account& to, const refused_programs& more);
 void add(measured& to, const measured& from);
 
-// Functions without markers and markers know nothing of each other's times: sets the self time where they nest.
+// Functions without markers and markers are timed separately: sets the self times where they are nested in each other.
 void settle_self_times(measured& in);
 
 // Each timed event of a thinned row was shortened by a length that is known to this error alone, the same for all: adds

@@ -44,16 +44,16 @@ std::vector<std::string> spell(const measured& in, std::uint64_t id, std::size_t
   return names;
 }
 
-// All paths together; a program that lies cannot fill our memory with them.
+// Of all paths together, so that a damaged program cannot fill our memory with them.
 constexpr std::size_t max_names = std::size_t{1} << 24;
 
 }  // namespace
 
-// What it is, without numbers.
+// Makes a region with its names, but without numbers.
 region region_list::name(const measured& from, std::uint64_t id) const {
   region made;
   made.id = id;
-  // As long as they are, unless there are too many.
+  // In full, unless there are too many names already.
   made.path = spell(from, id, max_names - names_ < max_path_names ? 2 : max_path_names);
   const auto path = from.paths.find(id);
   const measured_site* const site = path != from.paths.end() ? &find_site(from, path->second) : nullptr;

@@ -8,11 +8,11 @@
 
 namespace adaptyst::lib {
 
-// Kept from one look to the next, so that a look costs what has changed since.
+// Kept from one reading to the next, so that only changed paths cost time.
 class region_list {
  public:
-  // Brings up to date what the rows of these paths go into. `device_index` leads from a number in the process to a
-  // place in profile::devices.
+  // Updates the regions to which the rows of these paths belong. `device_index`: the index in profile::devices for each
+  // number of a device in the process.
   void update(const measured& from, const std::vector<std::uint32_t>& device_index, const path_set& changed);
   void update_all(const measured& from, const std::vector<std::uint32_t>& device_index);
 
@@ -33,11 +33,10 @@ class region_list {
   std::vector<std::uint32_t> device_index_;
 };
 
-// The same, once.
+// Makes the list once.
 std::vector<region> assemble(const measured& from, const std::vector<std::uint32_t>& device_index);
 
-// Makes one row of those that nothing tells apart but their ids, as where compilers have copied code, and new names
-// have made their paths the same.
+// Joins rows that differ in their ids only: compilers may copy code, and replaced names may make paths equal.
 void join_same_rows(std::vector<region>& rows);
 
 // The names of a path from its root, as region::path has them.

@@ -1,4 +1,4 @@
-// Samples as they come from the kernel, and how they come to the rows.
+// Samples from the kernel, and how they are added to the rows.
 #ifndef ADAPTYST_LIB_PROFILE_SAMPLES_HPP
 #define ADAPTYST_LIB_PROFILE_SAMPLES_HPP
 

@@ -8,7 +8,7 @@ namespace adaptyst::lib {
 namespace {
 
 struct children {
-  std::uint64_t total_ns = 0;  // of those that the parent waits for, on its own thread
+  std::uint64_t total_ns = 0;  // of the children on the parent's own thread
   bool functions = false;
   bool markers = false;
 };

@@ -24,8 +24,8 @@ struct welch {
 // Empty where a side has fewer than two numbers.
 std::optional<welch> compare_means(const run_values& all, std::size_t before);
 
-// How often chance alone makes a difference as clear as this one somewhere among the regions: the part of the ways to
-// deal the runs to the sides in which the least p of Welch's t of all regions is at most this one. Empty where
+// How often chance alone makes a difference as clear as this one in any of the regions: the share of the ways to deal
+// the runs to both sides in which the least p of all regions (Welch's t) is at most this one. Empty where
 // compare_means() is.
 std::vector<std::optional<double>> permuted_p(const std::vector<run_values>& regions, std::size_t before);
 

@@ -13,8 +13,8 @@ namespace adaptyst::lib {
 
 enum class unmarked_state {
   known,
-  no_time,          // the run's is not known
-  unknown_threads,  // which threads ran what is not
+  no_time,          // the duration of the run is not known
+  unknown_threads,  // it is not known which threads ran which regions
   several_threads,
   open_regions,  // whose times are not known yet
   lost_events,

@@ -9,7 +9,7 @@
 namespace adaptyst::lib {
 
 std::string account_text(const profile& profile, std::size_t line_columns);
-// Of what was asked for beside regions: what was lost, and what was written.
+// Lines on context, samples and timelines: what was lost, and what was written.
 std::string text_beside(const profile& profile, std::size_t line_columns);
 
 }  // namespace adaptyst::lib

@@ -1,4 +1,4 @@
-// The table of devices, what each did beside the line_columns, and how well host and devices were used.
+// The table of devices, lines on what has no column, and how well host and devices were used.
 #ifndef ADAPTYST_LIB_REPORT_DEVICE_TABLE_HPP
 #define ADAPTYST_LIB_REPORT_DEVICE_TABLE_HPP
 

@@ -40,7 +40,7 @@ std::uint64_t read_id(const json_value& at) {
 
 template <class Enum>
 Enum word(const json_value& at) {
-  constexpr bool of_region = std::is_same_v<Enum, region_kind>;  // which is no metric
+  constexpr bool of_region = std::is_same_v<Enum, region_kind>;  // in a profile a metric is no region
   constexpr std::size_t count = lib::words<Enum>.size() - (of_region ? 1 : 0);
   const std::optional<Enum> found = lib::from_word<Enum>(at.text());
   if (!found || static_cast<std::size_t>(*found) >= count)
@@ -59,7 +59,7 @@ void read(std::uint32_t& to, const json_value& at, listed::form /*plain*/) {
 
 void read(std::int64_t& to, const json_value& at, listed::form /*plain*/) { to = at.integer(); }
 
-// JSON cannot tell a number that is none from one that is infinite.
+// JSON cannot tell NaN from an infinite number.
 void read(double& to, const json_value& at, listed::form /*plain*/ = listed::plain) {
   to = at.is_null() ? std::numeric_limits<double>::quiet_NaN() : at.number();
 }
@@ -96,7 +96,7 @@ void read(histogram& to, const json_value& at, listed::form /*plain*/) {
   }
 }
 
-// A later version may have more reasons: what it lost is lost all the same.
+// A later version may have more reasons: their losses are added to `other`.
 void read(losses& to, const json_value& at, listed::form /*plain*/) {
   at.require_object();
   for (const auto& entry : at.value().items())

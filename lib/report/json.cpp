@@ -41,7 +41,7 @@ json make_json(std::uint64_t value, listed::form as) {
   return value;
 }
 
-// JSON has no infinities and no NaN: a number that is none is absent.
+// JSON has no infinities and no NaN: such a number is left out.
 json make_json(double value, listed::form as = listed::plain) {
   if (as == listed::root) value = std::sqrt(value);
   return std::isfinite(value) ? json(value) : json(nullptr);
@@ -85,8 +85,8 @@ std::map<std::string, Value> writable(const std::map<std::string, Value>& all) {
 json make_json(const std::map<std::string, std::string>& texts, listed::form /*plain*/) { return writable(texts); }
 json make_json(const std::map<std::string, std::uint64_t>& counts, listed::form /*plain*/) { return writable(counts); }
 
-// A path is told once: a row has its own name, and the id of the row above it. All else would grow with the square of
-// the depth.
+// Each name is written once: a row has its own name, and the id of the row above it. Whole paths would grow with the
+// square of the depth.
 json make_json(const std::vector<region>& rows, listed::form /*plain*/) {
   const std::vector<std::string> root;
   std::unordered_map<std::uint64_t, const std::vector<std::string>*> paths{{0, &root}};
@@ -195,7 +195,7 @@ json make_object(const Struct& from, const Extra& extra) {
 
 }  // namespace
 
-// A line a region.
+// One line for each region.
 std::string to_json(const profile& profile) {
   json all = make_object(profile, [&](std::string_view name) {
     if (name == "schema") return json(1);

@@ -15,8 +15,8 @@ namespace adaptyst::lib {
 // which of the two they take.
 nlohmann::json parse_json(std::string_view text);
 
-// A value and the way to it. It refers to the place above, which must outlive it. Everything throws error, with a JSON
-// pointer (RFC 6901), where the value is not what is asked for.
+// A value and the path to it. It refers to the value above, which must outlive it. All functions throw error, with a
+// JSON pointer (RFC 6901), if the value is of another type than wanted.
 class json_value {
  public:
   explicit json_value(const nlohmann::json& root) : value_(root) {}

@@ -16,7 +16,7 @@ namespace {
 
 using lib::context_parts, lib::region_figures;
 
-// A name is to be read, whatever it looks like.
+// A name must be shown as it is, even if it looks like Markdown.
 std::string escaped(const std::string& text) {
   std::string made;
   for (const char c : lib::printable(text)) {

@@ -10,7 +10,7 @@
 
 namespace adaptyst::lib {
 
-// Its heading, and that where there is little room; the columns that its values take, and a space before them.
+// The heading, the shorter one for narrow tables, and the width of the values with a space before them.
 struct column {
   const char* heading;
   const char* short_heading;
@@ -31,9 +31,9 @@ inline constexpr std::size_t mean_at = 5;
 using region_figures = std::array<std::string, figures.size()>;
 using context_parts = std::array<std::string, parts.size()>;
 
-// Empty where there can be none: an instant has no time.
+// Figures that cannot exist are empty: an instant has no time.
 region_figures make_figures(const region& row, double wall_ns);
-// Not of what is open: its time is not known yet.
+// Empty while regions are open: their time is not known yet.
 context_parts make_parts(const std::optional<kernel_context>& context);
 
 // The row that stands for what is outside all regions.

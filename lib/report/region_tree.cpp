@@ -93,7 +93,7 @@ class tree {
     return at;
   }
 
-  // Children stand behind their parents. What has not ended is taken for what is in it.
+  // Children stand behind their parents. A region that has not ended counts with the time of what is nested in it.
   void sum_up() {
     for (std::size_t at = nodes_.size(); at-- != 1;) {
       node& one = nodes_[at];

@@ -11,7 +11,7 @@
 
 namespace adaptyst::lib {
 
-// A stack that was seen again and again in one region, with what it stands for.
+// A stack that was sampled in one region, with the time that it stands for.
 struct sampled_stack {
   std::string program;
   std::vector<std::string> region;  // path; empty: outside all

@@ -29,7 +29,7 @@ void write_metadata(std::string& out, const profile& profile, std::size_t column
                    columns);
 }
 
-// Beside the regions, of whose self times their calls are a part.
+// Listed next to the regions, since the time of these functions is part of their self times.
 void write_not_probed(std::string& out, const profile& profile, std::size_t columns) {
   constexpr std::size_t most = 20;
   if (profile.not_probed.empty()) return;

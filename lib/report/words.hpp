@@ -1,4 +1,4 @@
-// Enums as files and tables call them, and back: the one place where they are words.
+// The words for enums in files and tables, and back: the only place where enums are words.
 #ifndef ADAPTYST_LIB_REPORT_WORDS_HPP
 #define ADAPTYST_LIB_REPORT_WORDS_HPP
 
@@ -17,7 +17,7 @@
 
 namespace adaptyst::lib {
 
-// By value. Those from which files are written never change.
+// Indexed by value. Words that are written to files never change.
 template <class Enum>
 inline constexpr int words = 0;
 
@@ -71,7 +71,7 @@ std::optional<Enum> from_word(std::string_view word) {
 }
 std::optional<budget_step> step_from_word(std::string_view word);
 
-// In the order of the words.
+// Sorted by the words.
 template <class Key>
 std::map<std::string, std::uint64_t> by_word(const std::map<Key, std::uint64_t>& all) {
   std::map<std::string, std::uint64_t> made;
