@@ -30,7 +30,7 @@ set(CPACK_DEBIAN_HEADERS_PACKAGE_SECTION libdevel)
 set(CPACK_DEBIAN_HEADERS_PACKAGE_RECOMMENDS "libboost-dev (>= 1.75) | libboost1.81-dev")
 set(CPACK_COMPONENT_HEADERS_DESCRIPTION "markers for heterogeneous simulations (headers)
 Regions, devices and numbers of a program, told by USDT probes that cost
-two instructions until something listens. Header-only, C++17.")
+four instructions until something listens. Header-only, C++17.")
 
 set(CPACK_DEBIAN_DOCS_PACKAGE_NAME adaptyst-doc)
 set(CPACK_DEBIAN_DOCS_PACKAGE_SECTION doc)
