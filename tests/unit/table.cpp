@@ -509,14 +509,14 @@ TEST_CASE("figures that are wider than usual take room from the names, and cut n
   adaptyst::profile in = small();
   in.regions[0].threads = 1'234'567;
   in.context.emplace();
-  for (const std::size_t columns : {80, 100, 120}) {
+  for (const std::size_t across : std::vector<std::size_t>{80, 100, 120}) {
     adaptyst::table_options how;
-    how.columns = columns;
+    how.columns = across;
     const std::string table = adaptyst::to_table(in, how);
     CAPTURE(table);
     CHECK(contains(find_line(table, "solve "), " 1234567 "));
     CHECK(!contains(find_line(table, "solve "), "…"));
-    CHECK(find_line(table, "solve ").size() <= columns + 6);  // dashes are three bytes
+    CHECK(find_line(table, "solve ").size() <= across + 6);  // dashes are three bytes
     CHECK(find_line(table, "REGION").find('|') == find_line(table, "solve ").find('|'));
   }
 }
