@@ -170,6 +170,19 @@ def openmp():
               file=sys.stderr)
 
 
+def rank_merge():
+    """Profiles of simulated ranks, merged by two threads; the greatest number is held against the linear merge."""
+    for ranks in (1024, 16384, 131072):
+        linear = ["linear"] if ranks == 131072 else []
+        got = measure(programs / "adaptyst_bench_rank_merge", ranks, *linear)
+        figures[f"mpi_merge_{ranks}_peak_mib"] = got["peak_mib"]
+        print(f"  {ranks} simulated ranks merged: {got['seconds']:.1f} s, core {got['core_kib']:.1f} KiB, "
+              f"details {got['details_kib']:.0f} KiB, at most {got['peak_mib']:.0f} MiB", file=sys.stderr)
+    figures["mpi_merge_131072_s"] = got["seconds"]
+    figures["mpi_message_kib_200_regions"] = got["core_kib"]
+    figures["mpi_details_kib_131072"] = got["details_kib"]
+
+
 def study():
     program = programs / "uprobe_vs_usdt" / "adaptyst_bench_uprobe_vs_usdt"
     if not program.exists():
@@ -205,6 +218,7 @@ else:
     opencl()
     kokkos()
     openmp()
+    rank_merge()
 
 output.parent.mkdir(parents=True, exist_ok=True)
 output.write_text(json.dumps(dict(sorted(figures.items())), indent=1) + "\n")

@@ -2,9 +2,13 @@
 #include <unistd.h>
 
 #include <adaptyst/profile.hpp>
+#include <filesystem>
 #include <memory>
+#include <optional>
+#include <utility>
 
 #include "commands.hpp"
+#include "merge/rank_merge.hpp"
 #include "output.hpp"
 #include "repeated_runs.hpp"
 #include "report_view.hpp"
@@ -21,23 +25,56 @@ struct report_options {
   bool strict = false;
 };
 
+profile read_file(const std::string& file) { return is_kept(file) ? read_kept(file) : read_profile(file); }
+
+// A merge brings rows into canonical order; a single profile keeps that of its file.
+class file_sum {
+ public:
+  void add(const std::string& file, profile&& one) {
+    if (files_.empty()) {
+      only_ = std::move(one);
+    } else {
+      if (only_) sum_.add(*std::exchange(only_, std::nullopt));
+      sum_.add(one);
+    }
+    files_.push_back(file);
+  }
+  std::size_t count() const { return files_.size(); }
+  profile take() {
+    if (only_) return std::move(*only_);
+    return sum_.result([this](std::size_t number) -> std::optional<profile> {
+      std::error_code ignored;
+      if (!std::filesystem::is_regular_file(files_[number], ignored)) return std::nullopt;  // a pipe is read but once
+      try {
+        return read_file(files_[number]);
+      } catch (const error& wrong) {
+        complain(wrong.what());
+        return std::nullopt;
+      }
+    });
+  }
+
+ private:
+  std::vector<std::string> files_;
+  std::optional<profile> only_;
+  lib::profile_sum sum_;
+};
+
 void report(const report_options& options) {
-  profile all;
+  file_sum sum;
   repeated_runs repeated;
-  std::size_t read = 0;
   for (const std::string& file : options.files) {
     try {
-      const profile one = is_kept(file) ? read_kept(file) : read_profile(file);
+      profile one = read_file(file);
       repeated.check(one, file);
-      // A merge brings rows into canonical order; a single profile keeps that of its file.
-      if (read++ == 0) all = one;
-      else merge(all, one);
+      sum.add(file, std::move(one));
     } catch (const error& wrong) {
       complain(wrong.what());
     }
   }
-  const bool whole = read == options.files.size();
-  if (read == 0 || (options.strict && !whole)) end_with(bad_input);
+  const bool whole = sum.count() == options.files.size();
+  if (sum.count() == 0 || (options.strict && !whole)) end_with(bad_input);
+  const profile all = sum.take();
   table_options how = options.view.asked();
   write_outputs(options.outputs, "the profile",
                 [&](output_form form) { return form == output_form::json ? to_json(all) : to_table(all, how); });

@@ -6,7 +6,8 @@
 //
 // Each follows from the profile alone, by a formula and a threshold (docs/findings.md): no finding means that none of
 // these was seen, which is not to say that nothing is slow. What was not recorded cannot be found: the first four need
-// the kernel's context, the last three a device that tells of its operations.
+// the kernel's context, starved_device, exposed_copies and launch_bound a device that tells of its operations, the last
+// three a profile of several ranks.
 #ifndef ADAPTYST_FINDINGS_HPP
 #define ADAPTYST_FINDINGS_HPP
 
@@ -26,6 +27,9 @@ enum class finding_kind {
   starved_device,    // a device is idle, and nothing has been submitted
   exposed_copies,    // a device copies while no kernel runs
   launch_bound,      // kernels are as short as it takes to launch them
+  rank_imbalance,    // some ranks of an MPI program take longer than others
+  slow_rank,         // one rank takes much longer than all others
+  slow_node,         // all ranks of one node do
 };
 
 enum class finding_unit { fraction, ns, per_second };
@@ -45,6 +49,8 @@ enum class next_step {
   submit_earlier,        // before the host waits, or from another thread
   overlap_copies,        // with kernels, in a second queue
   launch_fewer_kernels,  // larger ones
+  even_out_ranks,        // share the work out otherwise among them
+  look_at_node,          // what is different there
 };
 
 // One thing that is slow, in one place.
@@ -53,6 +59,9 @@ struct finding {
   std::vector<std::string> path;  // of a region, where it is worst; empty: a device, or the whole run
   std::uint64_t region = 0;       // its id, 0 where there is none
   std::uint32_t device = 0;       // an index into profile::devices, 0: the host
+  // Of the last three kinds: the slowest rank, empty for a node, and where that is; empty: not known.
+  std::optional<std::uint32_t> rank;
+  std::string host;
   // How much of the run it concerns: time_ns over the run's duration. Of all threads together, as the shares of
   // regions, so that it may be above 1; of a device over the time for which that was looked at.
   double share = 0;

@@ -169,6 +169,44 @@ struct thread_spread {
   void merge(const thread_spread& other);
 };
 
+// A sum of 128 bits, which stays at its greatest value where more would not fit.
+struct wide_sum {
+  std::uint64_t high = 0, low = 0;
+
+  void add(const wide_sum& more);
+  void add_square(std::uint64_t value);
+
+  friend bool operator==(const wide_sum& a, const wide_sum& b) { return a.high == b.high && a.low == b.low; }
+};
+
+// A figure of each rank, over all ranks that have it: integers alone, so that neither the number of ranks nor the order
+// of adding leaves a trace. Of equal extremes the lowest rank's is named.
+struct rank_totals {
+  std::uint64_t min = 0, max = 0;
+  std::uint32_t min_rank = 0, max_rank = 0;
+  std::string min_host, max_host;
+  wide_sum sum, squares;
+  histogram values;
+
+  void add(std::uint64_t value, std::uint32_t rank, const std::string& host);
+  void merge(const rank_totals& other);
+
+  // Empty where no rank has it. The standard deviation is that of these ranks, not an estimate for others; it is empty
+  // where the squares do not fit.
+  std::optional<double> mean() const;
+  std::optional<double> stddev() const;
+  std::optional<std::uint64_t> quantile(double q) const;
+};
+
+// How the ranks of an MPI program differ in a region.
+struct rank_spread {
+  std::uint64_t ranks = 0;  // that have it
+  rank_totals total_ns;
+
+  void merge(const rank_spread& other);
+  std::optional<double> imbalance() const;  // the greatest over the mean, less 1; empty: no time
+};
+
 // One call path on one device.
 struct region {
   std::vector<std::string> path;  // names from the root of the thread; a payload's texts in brackets behind the name
@@ -196,7 +234,8 @@ struct region {
   std::map<budget_step, std::uint64_t> measured_on;
   // Absent for what is bound to no scope, and where the kernel was not asked. With nested regions; without.
   std::optional<kernel_context> context, self_context;
-  std::optional<std::uint64_t> samples;  // on a core, without nested regions; absent: none were asked for
+  std::optional<std::uint64_t> samples;     // on a core, without nested regions; absent: none were asked for
+  std::optional<rank_spread> across_ranks;  // absent: of one rank, or of none
 
   // A quantile of the durations, within [min_ns, max_ns]; empty when nothing was counted.
   std::optional<std::uint64_t> quantile_ns(double q) const;
@@ -332,6 +371,66 @@ struct process_info {
   std::string started{};                 // when it began to be observed, ISO 8601 in UTC; empty: not known
   // That ran markers at a time, at most: a short-lived thread may hand its place to the next. Empty: not known.
   std::optional<std::uint32_t> threads{};
+  std::optional<std::uint32_t> rank{};  // in its MPI program; empty: it has none
+  bool killed = false;                  // it left what it had recorded, and no report
+};
+
+// Processes that are counted, and not among profile::processes.
+struct unlisted_processes {
+  std::uint64_t processes = 0;
+  std::uint64_t duration_ns = 0;
+};
+
+struct rank_place {
+  std::uint32_t rank = 0;
+  std::string host;
+};
+
+// Ranks of which something is to be said: how many, and the lowest of them.
+struct rank_list {
+  static constexpr std::size_t max_first = 16;
+  std::uint64_t count = 0;
+  std::vector<rank_place> first{};
+
+  void add(std::uint32_t rank, const std::string& host);
+  void merge(const rank_list& other);
+};
+
+struct program_ranks {
+  std::string program;
+  rank_list ranks;
+};
+
+// What is known of the ranks of a merged profile, beside their figures.
+struct rank_account {
+  std::uint64_t end = 0;  // one more than the greatest rank
+  // All hosts where there are fewer than max_hosts; otherwise those whose hashes are the lowest, from which their number
+  // is estimated.
+  static constexpr std::size_t max_hosts = 256;
+  std::vector<std::string> hosts;
+  static constexpr std::size_t max_programs = 32;
+  std::vector<program_ranks> programs;  // the first by the alphabet
+  rank_list without_regions;
+  rank_list killed;   // see process_info
+  rank_list missing;  // nothing came of them
+
+  void merge(const rank_account& other);
+  std::uint64_t count_hosts() const;  // within 7 % where there are max_hosts or more
+};
+
+// The time of the largest rows by rank: bin b holds the ranks from b * ranks_per_bin on. Empty: none of them has the row.
+struct heat_row {
+  using times = std::vector<std::optional<std::uint64_t>>;
+  std::uint64_t region = 0;
+  std::uint32_t device = 0;
+  times mean_ns;
+  times min_ns, max_ns;  // no elements where a bin holds one rank
+};
+struct heat_map {
+  static constexpr std::size_t max_rows = 64, max_bins = 1024;
+  std::uint64_t ranks = 0;  // they are numbered from 0 to below this
+  std::uint64_t ranks_per_bin = 1;
+  std::vector<heat_row> rows;
 };
 
 struct profile {
@@ -361,8 +460,16 @@ struct profile {
   // Functions that were to be regions, that the program imports, and that can have no probe, with the reason: their
   // time is that of what calls them.
   std::map<std::string, std::string> not_probed;
+  // Of a profile of many ranks, up to max_processes of them; of more, those that are extremes somewhere.
+  static constexpr std::size_t max_processes = 1024;
   std::vector<process_info> processes;
+  std::optional<unlisted_processes> unlisted;
+  std::optional<std::uint64_t> ranks;  // of an MPI program that were merged
+  std::optional<rank_account> about_ranks;
+  std::optional<heat_map> heat;  // absent also where merged profiles were merged again
 
+  // The rank whose profile it is; empty: of none, or of several.
+  std::optional<std::uint32_t> rank() const;
   // When the first of the processes began to be observed, ISO 8601 in UTC; empty: not known.
   std::optional<std::string> date() const;
   // Whether there is anything to tell of markers, be it that something was lost.
@@ -377,7 +484,8 @@ profile read_kept(const std::string& file);
 // Whether it is such a file.
 bool is_kept(const std::string& file);
 
-// Adds `from` to `into`. Associative and commutative but for the order of regions, devices and processes, which is made
+// Adds `from` to `into`; of two ranks, rows say from then on how ranks differ. What several processes of a rank did is to
+// be added up first. Associative and commutative but for the order of regions, devices and processes, which is made
 // canonical, and for the rounding of floating-point sums.
 void merge(profile& into, const profile& from);
 

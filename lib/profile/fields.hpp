@@ -61,6 +61,35 @@ constexpr auto fields(type<thread_spread>) {
               field("max_ns", &of::max_ns, greatest, always, "Of the thread with the most."));
 }
 
+constexpr auto fields(type<rank_totals>) {
+  using of = rank_totals;
+  return list("rank_totals", "A figure of each rank, over the ranks that have it.",
+              field("min", &of::min, apart, always, "The least."),
+              field("min_rank", &of::min_rank, apart, always, "Whose that is; of several, the lowest."),
+              field("min_host", &of::min_host, apart, always, "The host of that rank."),
+              follows("mean", &of::mean, always, "Over these ranks; null: there are none."),
+              field("max", &of::max, apart, always, "The greatest."),
+              field("max_rank", &of::max_rank, apart, always, "Whose that is; of several, the lowest."),
+              field("max_host", &of::max_host, apart, always, "The host of that rank."),
+              follows("stddev", &of::stddev, always, "Standard deviation of these ranks; null: there are none."),
+              follows(
+                  "p50", [](const of& all) { return all.quantile(0.5); }, always, "The median, to within 3 %."),
+              follows(
+                  "p95", [](const of& all) { return all.quantile(0.95); }, always, "19 of 20 ranks have no more."),
+              field("sum", &of::sum, apart, always, "Over these ranks: 128 bits in hexadecimal."),
+              field("sum_of_squares", &of::squares, apart, always,
+                    "Likewise; all digits f where it does not fit, and there is no stddev."),
+              field("histogram", &of::values, apart, always, "Of the ranks, by their figure."));
+}
+
+constexpr auto fields(type<rank_spread>) {
+  using of = rank_spread;
+  return list("across_ranks", "How the ranks of an MPI program differ in a region.",
+              field("ranks", &of::ranks, apart, always, "That have it."),
+              field("total_ns", &of::total_ns, apart, always, "Of each rank, its time in it."),
+              follows("imbalance", &of::imbalance, always, "The greatest time over the mean, less 1; null: no time."));
+}
+
 constexpr auto fields(type<region>) {
   using of = region;
   return list(
@@ -109,7 +138,9 @@ constexpr auto fields(type<region>) {
       field("total_error_ns", &of::total_variance, sum, sometimes, "Standard error of total_ns, beside sampled.", root),
       field("measured_on", &of::measured_on, sum, sometimes,
             "How the region's marker was recorded, and for how long in ns, summed over processes. Absent without an "
-            "overhead budget."));
+            "overhead budget."),
+      field("across_ranks", &of::across_ranks, apart, sometimes,
+            "How ranks differ in it; absent where there is but one."));
 }
 
 constexpr auto fields(type<device_clock_usage>) {
@@ -294,7 +325,69 @@ constexpr auto fields(type<process_info>) {
                     "The innermost region of each thread, of a process that has ended in the middle."),
               field("threads", &of::threads, same, later,
                     "That ran markers at a time, at most: a short-lived one may hand its place to the next; null: not "
-                    "known."));
+                    "known."),
+              field("rank", &of::rank, same, sometimes, "In its MPI program; absent: it has none."),
+              field("killed", &of::killed, same, sometimes,
+                    "true: it left what it had recorded, and no report. Absent otherwise."));
+}
+
+constexpr auto fields(type<unlisted_processes>) {
+  using of = unlisted_processes;
+  return list("unlisted", "Processes that are counted, and not listed.",
+              field("processes", &of::processes, sum, always, "How many."),
+              field("duration_ns", &of::duration_ns, sum, always, "How long they were observed, a sum."));
+}
+
+constexpr auto fields(type<rank_place>) {
+  return list("rank_place", "A rank, and where it ran.",
+              field("rank", &rank_place::rank, same, always, "In its MPI program."),
+              field("host", &rank_place::host, same, always, "The name of its machine."));
+}
+
+constexpr auto fields(type<rank_list>) {
+  return list("rank_list", "Ranks of which something is to be said.",
+              field("count", &rank_list::count, apart, always, "How many."),
+              field("first", &rank_list::first, apart, always, "The lowest of them, up to 16."));
+}
+
+constexpr auto fields(type<program_ranks>) {
+  return list("program_ranks", "A program, and the ranks that run it.",
+              field("program", &program_ranks::program, same, always, "Its executable."),
+              field("ranks", &program_ranks::ranks, apart, always, "Those that run it."));
+}
+
+constexpr auto fields(type<rank_account>) {
+  using of = rank_account;
+  return list("about_ranks", "What is known of the ranks, beside their figures.",
+              field("end", &of::end, apart, always, "One more than the greatest rank."),
+              follows("host_count", &of::count_hosts, always,
+                      "How many hosts they ran on; from 256 on an estimate, within 7 %."),
+              field("hosts", &of::hosts, apart, sometimes, "Their names, those with the lowest hashes, up to 256."),
+              field("programs", &of::programs, apart, sometimes, "What they run, the first 32 by the alphabet."),
+              field("without_regions", &of::without_regions, apart, always, "In which no region ended."),
+              field("killed", &of::killed, apart, always, "That left what they had recorded, and no report."),
+              field("missing", &of::missing, apart, always, "Of which nothing came; they are in no figure."));
+}
+
+constexpr auto fields(type<heat_row>) {
+  using of = heat_row;
+  return list("heat_row", "The time of a region by rank. null: no rank of the bin has it.",
+              field("region", &of::region, same, always, "Its id.", id),
+              field("device", &of::device, same, always, "Its place in \"devices\"."),
+              field("mean_ns", &of::mean_ns, same, always, "Of each bin's ranks."),
+              field("min_ns", &of::min_ns, same, sometimes, "Of each bin's ranks; absent where a bin holds one."),
+              field("max_ns", &of::max_ns, same, sometimes, "Likewise."));
+}
+
+constexpr auto fields(type<heat_map>) {
+  using of = heat_map;
+  return list(
+      "heat_map",
+      "The time of the largest regions by rank. Element b stands for the ranks from b * ranks_per_bin on. Times "
+      "are rounded to a millionth of the region's longest.",
+      field("ranks", &of::ranks, same, always, "They are numbered from 0 to below this."),
+      field("ranks_per_bin", &of::ranks_per_bin, same, always, "That an element stands for."),
+      field("rows", &of::rows, same, always, "Up to 64 regions, the largest first."));
 }
 
 constexpr auto fields(type<budget_usage>) {
@@ -314,12 +407,14 @@ constexpr auto fields(type<finding>) {
                     "Of the region where it is worst; absent for a device, or the whole run."),
               field("region", &of::region, same, always, "Its id, null where there is none.", id_or_none),
               field("device", &of::device, same, always, "Its place in \"devices\"."),
+              field("rank", &of::rank, same, sometimes, "The slowest; absent where it is not about ranks, or a node."),
+              field("host", &of::host, same, sometimes, "Of that rank, or the node."),
               field("share", &of::share, same, always,
                     "Of the run: time_ns over its duration, of all threads together, or over what was observed of a "
                     "device."),
               field("time_ns", &of::time_ns, same, always, "That it concerns."),
               field("error_ns", &of::error_ns, same, always, "Standard error of that; null where it is exact."),
-              field("count", &of::count, same, always, "Of waits, faults, threads, events, operations."),
+              field("count", &of::count, same, always, "Of waits, faults, threads, events, operations, ranks."),
               field("unit", &of::unit, same, always, "Of value and against."),
               field("value", &of::value, same, always, "What gave it away."),
               field("against", &of::against, same, always, "A threshold, or what is usual in this place."),
@@ -377,7 +472,14 @@ constexpr auto fields(type<profile>) {
       extra<std::optional<process_info>>{
           "process", always, "The process observed, the first where there are several; null where none is known."},
       extra<std::vector<process_info>>{"processes", sometimes,
-                                       "All processes of a merged profile; absent where there is but one."});
+                                       "All processes of a merged profile, absent where there is but one; of more "
+                                       "than 1024 ranks, those that are extremes somewhere."},
+      field("unlisted", &of::unlisted, apart, sometimes, "Processes that are not in \"processes\"."),
+      field("ranks", &of::ranks, apart, sometimes,
+            "Of an MPI program, that were merged; absent where there is but one."),
+      field("about_ranks", &of::about_ranks, apart, sometimes, "Absent where there is but one."),
+      field("heat_map", &of::heat, apart, sometimes,
+            "Of ranks that were merged in one step; absent where merged profiles were merged again."));
 }
 
 template <class Struct, class = void>

@@ -8,43 +8,18 @@
 #include <utility>
 
 #include "fields.hpp"
+#include "joined.hpp"
 #include "measured.hpp"
+#include "order.hpp"
+#include "ranks.hpp"
 
 namespace adaptyst { inline namespace v1 {
 
 namespace {
 
-std::string joined(const std::string& a, const std::string& b) {
-  if (a == b || b.empty()) return a;
-  if (a.empty()) return b;
-  // A set of words, so that the order of merging leaves no trace.
-  std::vector<std::string> words;
-  for (const std::string* text : {&a, &b}) {
-    for (std::size_t at = 0; at <= text->size();) {
-      const std::size_t end = std::min(text->find(" | ", at), text->size());
-      words.push_back(text->substr(at, end - at));
-      at = end + 3;
-    }
-  }
-  std::sort(words.begin(), words.end());
-  words.erase(std::unique(words.begin(), words.end()), words.end());
-  std::string all;
-  for (const std::string& word : words) all += (all.empty() ? "" : " | ") + word;
-  return all;
-}
-
-auto identity(const device_usage& device) {
-  // The host first; others may be CPUs as well.
-  return std::make_tuple(device.kind != device_kind::cpu, device.name != "host", device.kind, device.index,
-                         device.name);
-}
-
 // Of several processes, that which has been the farthest off: the order of merging leaves no trace.
 void add(std::optional<device_clock_usage>& to, const std::optional<device_clock_usage>& from) {
-  const auto rank = [](const device_clock_usage& usage) {
-    return std::tie(usage.residual_ns, usage.clock, usage.sync_points, usage.offset_ns, usage.drift_ppm);
-  };
-  if (from && (!to || rank(*to) < rank(*from))) to = from;
+  if (from && (!to || lib::order(*to) < lib::order(*from))) to = from;
 }
 
 template <class Struct>
@@ -74,6 +49,12 @@ template <class Value>
 constexpr bool can_be_added = !std::is_enum_v<Value>;
 template <class Value>
 constexpr bool can_be_added<std::vector<Value>> = false;
+template <>
+constexpr bool can_be_added<std::optional<rank_spread>> = false;
+template <>
+constexpr bool can_be_added<std::optional<rank_account>> = false;
+template <>
+constexpr bool can_be_added<std::optional<heat_map>> = false;
 
 template <class Struct, class = void>
 constexpr bool has_count = false;
@@ -121,9 +102,9 @@ struct added {
   void operator()(const lib::listed::member<Struct, Value>& field) const {
     using namespace lib::listed;
     if constexpr (std::is_same_v<Value, std::string>) {
-      if (field.how == lib::listed::joined) to.*field.at = v1::joined(to.*field.at, from.*field.at);
+      if (field.how == lib::listed::joined) to.*field.at = lib::joined(to.*field.at, from.*field.at);
     } else if constexpr (std::is_same_v<Value, std::map<std::string, std::string>>) {
-      for (const auto& [key, text] : from.*field.at) (to.*field.at)[key] = v1::joined((to.*field.at)[key], text);
+      for (const auto& [key, text] : from.*field.at) (to.*field.at)[key] = lib::joined((to.*field.at)[key], text);
     } else if constexpr (can_be_added<Value>) {
       if (field.how == sum || field.how == worst) add(to.*field.at, from.*field.at);
     }
@@ -136,6 +117,12 @@ template <class Struct>
 void add_fields(Struct& to, const Struct& from) {
   lib::listed::for_each<Struct>(compared<Struct>{to, from});
   lib::listed::for_each<Struct>(added<Struct>{to, from});
+}
+
+template <class Struct>
+void unite(std::optional<Struct>& to, const std::optional<Struct>& from) {
+  if (from && to) to->merge(*from);
+  else if (from) to = from;
 }
 
 // In the order of merge(), each known once.
@@ -156,6 +143,15 @@ std::optional<std::string> profile::date() const {
   for (const process_info& process : processes)  // texts of one form, which sort by time
     if (!process.started.empty() && (!first || process.started < *first)) first = process.started;
   return first;
+}
+
+std::optional<std::uint32_t> profile::rank() const {
+  std::optional<std::uint32_t> only;
+  for (const process_info& process : processes) {
+    if (process.rank && only && *process.rank != *only) return std::nullopt;
+    if (process.rank) only = process.rank;
+  }
+  return only;
 }
 
 bool profile::has_markers() const {
@@ -187,20 +183,37 @@ bool budget_usage::is_missed() const {
 
 void merge(profile& into, const profile& from) {
   if (&into == &from) return merge(into, profile(from));
+  const std::optional<rank_place> here = lib::find_place(into), there = lib::find_place(from);
+  const bool has_ranks = into.ranks || from.ranks || (here && there && here->rank != there->rank);
+  if (has_ranks && there) {
+    profile one = from;
+    lib::spread_over_ranks(one, *there);
+    return merge(into, one);
+  }
+  if (has_ranks && here) lib::spread_over_ranks(into, *here);
   add_fields(into, from);
+  add(into.ranks, from.ranks);
+  add(into.unlisted, from.unlisted);
+  unite(into.about_ranks, from.about_ranks);
+  // Other ranks may be in other bins, and have other rows.
+  const auto is_empty = [](const profile& one) {
+    return one.devices.empty() && one.regions.empty() && one.processes.empty();
+  };
+  if (is_empty(into)) into.heat = from.heat;
+  else if (!is_empty(from)) into.heat.reset();
 
   std::vector<device_usage> devices = into.devices;
   for (const device_usage& device : from.devices) {
     const auto same = std::find_if(devices.begin(), devices.end(),
-                                   [&](const device_usage& known) { return identity(known) == identity(device); });
+                                   [&](const device_usage& known) { return lib::order(known) == lib::order(device); });
     if (same == devices.end()) devices.push_back(device);
     else add_fields(*same, device);
   }
   std::sort(devices.begin(), devices.end(),
-            [](const device_usage& a, const device_usage& b) { return identity(a) < identity(b); });
+            [](const device_usage& a, const device_usage& b) { return lib::order(a) < lib::order(b); });
   const auto place = [&](const device_usage& device) {
     const auto found = std::find_if(devices.begin(), devices.end(),
-                                    [&](const device_usage& known) { return identity(known) == identity(device); });
+                                    [&](const device_usage& known) { return lib::order(known) == lib::order(device); });
     return static_cast<std::uint32_t>(found - devices.begin());
   };
 
@@ -213,7 +226,9 @@ void merge(profile& into, const profile& from) {
     const auto add_row = [&](region&& row) {
       key known{row.path, row.id, row.device};
       const auto [entry, is_new] = rows.try_emplace(std::move(known), std::move(row));
-      if (!is_new) add_fields(entry->second, row);
+      if (is_new) return;
+      add_fields(entry->second, row);
+      unite(entry->second.across_ranks, row.across_ranks);
     };
     for (region& row : into.regions) add_row(std::move(row));
     for (region row : from.regions) {
@@ -226,10 +241,9 @@ void merge(profile& into, const profile& from) {
   into.devices = std::move(devices);
 
   into.processes.insert(into.processes.end(), from.processes.begin(), from.processes.end());
-  std::sort(into.processes.begin(), into.processes.end(), [](const process_info& a, const process_info& b) {
-    return std::tie(a.host, a.pid, a.command, a.duration_ns, a.started, a.arguments) <
-           std::tie(b.host, b.pid, b.command, b.duration_ns, b.started, b.arguments);
-  });
+  std::sort(into.processes.begin(), into.processes.end(),
+            [](const process_info& a, const process_info& b) { return lib::order(a) < lib::order(b); });
+  lib::cut_processes(into);
 }
 
 }}  // namespace adaptyst::v1

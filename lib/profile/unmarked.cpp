@@ -3,7 +3,7 @@
 namespace adaptyst::lib {
 
 std::uint64_t compute_wall_ns(const profile& profile) {
-  std::uint64_t sum = 0;
+  std::uint64_t sum = profile.unlisted ? profile.unlisted->duration_ns : 0;
   for (const process_info& process : profile.processes) sum += process.duration_ns;
   return sum;
 }
@@ -16,6 +16,7 @@ bool is_time_of_host(region_kind kind) {
 unmarked_time compute_unmarked(const profile& profile) {
   const std::uint64_t wall_ns = compute_wall_ns(profile);
   if (wall_ns == 0) return {unmarked_state::no_time, 0};
+  if (profile.unlisted) return {unmarked_state::unknown_threads, 0};
   for (const process_info& process : profile.processes) {
     if (!process.threads) return {unmarked_state::unknown_threads, 0};
     if (*process.threads > 1) return {unmarked_state::several_threads, 0};

@@ -25,6 +25,7 @@
 #include <utility>
 
 #include "../support/error.hpp"
+#include "../support/launch_rank.hpp"
 #include "../support/process_stat.hpp"
 #include "device_reader.hpp"
 
@@ -142,6 +143,7 @@ void kept_file::map(const descriptor& file) {
   owner.began_ns = owner.last_ns = detail::monotonic_ns();
   owner.began_s = static_cast<std::uint64_t>(std::time(nullptr));
   owner.cpus = usable_cpus();
+  if (const std::optional<std::uint32_t> rank = find_rank(process_)) owner.rank = std::uint64_t{*rank} + 1;
   char program[PATH_MAX];
   const ssize_t length = readlink("/proc/self/exe", program, sizeof program);
   put(owner.command, std::string(program, static_cast<std::size_t>(std::max<ssize_t>(length, 0))));

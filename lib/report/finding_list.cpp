@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "../support/text.hpp"
+#include "rank_lines.hpp"
 #include "words.hpp"
 
 namespace adaptyst::lib {
@@ -68,6 +69,17 @@ std::string sentence_on(const finding& finding, const profile& in) {
     case finding_kind::launch_bound:
       return fmt::format("{}: kernels took {} on average, launching them {}{}", format_device(finding, in),
                          duration(finding.value), duration(finding.against), above_all(finding));
+    case finding_kind::rank_imbalance:
+      return fmt::format("{}: {} took {}, all ranks took {} on average", format_region(finding),
+                         rank_label(finding.rank.value_or(0), printable(finding.host)), duration(finding.value),
+                         duration(finding.against));
+    case finding_kind::slow_rank:
+      return fmt::format("{}: {} took {}, half of all ranks less than {}", format_region(finding),
+                         rank_label(finding.rank.value_or(0), printable(finding.host)), duration(finding.value),
+                         duration(finding.against));
+    case finding_kind::slow_node:
+      return fmt::format("{}: ranks on {} took {}, half of all ranks less than {}", format_region(finding),
+                         printable(finding.host), duration(finding.value), duration(finding.against));
   }
   return {};
 }
@@ -83,6 +95,9 @@ const char* counted(const finding& finding) {
     case finding_kind::starved_device: return "operations";
     case finding_kind::exposed_copies: return "copies";
     case finding_kind::launch_bound: return "kernels";
+    case finding_kind::rank_imbalance:
+    case finding_kind::slow_rank:
+    case finding_kind::slow_node: return finding.count == 1 ? "rank" : "ranks";
     default: return "events";
   }
 }
@@ -106,6 +121,9 @@ const char* advice_on(next_step step) {
     case next_step::submit_earlier: return "submit work before the device has run out of it, and wait later";
     case next_step::overlap_copies: return "copy in a queue of its own while kernels run, or leave data on the device";
     case next_step::launch_fewer_kernels: return "join kernels into larger ones, or submit many at once";
+    case next_step::even_out_ranks: return "give ranks equal work: another decomposition, or work that moves";
+    case next_step::look_at_node:
+      return "see what is different there: its part of the input, other programs, the node's clock and memory";
   }
   return "";
 }

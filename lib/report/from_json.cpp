@@ -66,6 +66,20 @@ void read(double& to, const json_value& at, listed::form /*plain*/ = listed::pla
 
 void read(std::string& to, const json_value& at, listed::form /*plain*/) { to = at.text(); }
 
+void read(bool& to, const json_value& at, listed::form /*plain*/) { to = at.truth(); }
+
+void read(wide_sum& to, const json_value& at, listed::form /*plain*/) {
+  const std::string& digits = at.text();
+  if (digits.size() != 32) at.fail("32 hexadecimal digits");
+  for (std::size_t digit = 0; digit != digits.size(); ++digit) {
+    const char c = digits[digit];
+    const bool decimal = c >= '0' && c <= '9';
+    if (!decimal && (c < 'a' || c > 'f')) at.fail("32 hexadecimal digits");
+    std::uint64_t& half = digit < 16 ? to.high : to.low;
+    half = half << 4U | static_cast<std::uint64_t>(decimal ? c - '0' : c - 'a' + 10);
+  }
+}
+
 template <class Value>
 void read(Value& to, const json_value& at, listed::form /*plain*/) {
   if constexpr (std::is_enum_v<Value>) to = word<Value>(at);
@@ -182,8 +196,9 @@ void read(std::vector<region>& to, const json_value& at, listed::form /*plain*/)
   }
 }
 
-void read(std::vector<last_region>& to, const json_value& at, listed::form /*plain*/) {
-  for (std::size_t index = 0; index != at.size(); ++index) read_object(to.emplace_back(), at[index]);
+template <class Value>
+void read(std::vector<Value>& to, const json_value& at, listed::form as) {
+  for (std::size_t index = 0; index != at.size(); ++index) read(to.emplace_back(), at[index], as);
 }
 
 // They follow from the rest, by what this version knows of such.
@@ -217,6 +232,27 @@ void check(region& row, const json_value& at) {
   if (row.min_ns > row.max_ns) at["min_ns"].fail("at most max_ns");
   if (row.timed_events) at["sampled"].count(row.count);
   else row.count_variance = row.total_variance = std::nullopt;
+}
+
+void check(rank_totals& read, const json_value& at) {
+  if (read.min > read.max) at["min"].fail("at most \"max\"");
+}
+
+void check(rank_spread& read, const json_value& at) {
+  if (read.ranks != read.total_ns.values.count()) at["ranks"].fail("as many as there are in its histogram");
+}
+
+void check(rank_list& read, const json_value& at) {
+  if (read.first.size() > std::min<std::uint64_t>(read.count, rank_list::max_first))
+    at["first"].fail("no more than there are, and 16 at most");
+}
+
+void check(heat_map& read, const json_value& at) {
+  if (read.ranks_per_bin == 0) at["ranks_per_bin"].fail("at least 1");
+  const std::uint64_t bins = (read.ranks - std::min<std::uint64_t>(read.ranks, 1)) / read.ranks_per_bin + 1;
+  for (std::size_t row = 0; row != read.rows.size(); ++row)
+    if (bins > heat_map::max_bins || read.rows[row].mean_ns.size() != bins)
+      at["rows"][row]["mean_ns"].fail("an element for each bin");
 }
 
 void check(profile& /*read*/, const json_value& at) { check_engine(at["engine"]); }

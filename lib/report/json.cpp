@@ -28,6 +28,8 @@ const auto no_extra = [](std::string_view) { return json(json::value_t::discarde
 template <class Struct, class Extra = decltype(no_extra)>
 json make_object(const Struct& from, const Extra& extra = no_extra);
 
+json make_json(const wide_sum& sum, listed::form /*plain*/) { return fmt::format("{:016x}{:016x}", sum.high, sum.low); }
+
 template <class Value>
 json make_json(const Value& value, listed::form /*plain*/ = listed::plain) {
   if constexpr (listed::is_listed<Value>) return make_object(value);
@@ -122,15 +124,10 @@ json make_attributes(const region& row) {
   return all;
 }
 
-json make_json(const std::vector<last_region>& regions, listed::form /*plain*/) {
+template <class Value>
+json make_json(const std::vector<Value>& values, listed::form /*plain*/ = listed::plain) {
   json all = json::array();
-  for (const last_region& one : regions) all.push_back(make_object(one));
-  return all;
-}
-
-json make_json(const std::vector<finding>& findings, listed::form /*plain*/ = listed::plain) {
-  json all = json::array();
-  for (const finding& one : findings) all.push_back(make_object(one));
+  for (const Value& one : values) all.push_back(make_json(one));
   return all;
 }
 
@@ -143,6 +140,7 @@ bool is_there(const std::optional<Value>& value) {
   return value.has_value();
 }
 bool is_there(const std::string& text) { return !text.empty(); }
+bool is_there(bool value) { return value; }
 template <class Key, class Value>
 bool is_there(const std::map<Key, Value>& all) {
   return !all.empty();

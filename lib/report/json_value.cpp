@@ -161,6 +161,11 @@ double json_value::number() const {
   return value_.get<double>();
 }
 
+bool json_value::truth() const {
+  if (!value_.is_boolean()) fail("true or false");
+  return value_.get<bool>();
+}
+
 const std::string& json_value::text() const {
   if (!value_.is_string()) fail("a text");
   return value_.get_ref<const std::string&>();

@@ -36,6 +36,7 @@ class json_value {
   std::int64_t integer() const;
   double number() const;
   const std::string& text() const;
+  bool truth() const;
 
   const nlohmann::json& value() const { return value_; }
   [[noreturn]] void fail(const std::string& expected) const;

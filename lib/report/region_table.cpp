@@ -10,6 +10,7 @@
 #include "../profile/unmarked.hpp"
 #include "../support/text.hpp"
 #include "attribute_text.hpp"
+#include "rank_lines.hpp"
 #include "region_figures.hpp"
 #include "region_tree.hpp"
 #include "words.hpp"
@@ -152,6 +153,7 @@ class table {
     const std::string figures = figures_line(make_figures(row, wall_ns_));
     add_line(start + (is_timed ? figures + parts_line(make_parts(row.context)) : figures));
     write_error(row, indent);
+    if (const std::string spread = spread_text(of_, row); !spread.empty()) out_ += wrapped(spread, columns_, indent);
     out_ += attribute_lines(row, columns_, indent);
     if (row.context && row.context->cycles.value_or(0) != 0)
       out_ += wrapped(counters_text(*row.context), columns_, indent);

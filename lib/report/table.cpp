@@ -9,6 +9,7 @@
 #include "account_text.hpp"
 #include "device_table.hpp"
 #include "finding_list.hpp"
+#include "rank_lines.hpp"
 #include "region_table.hpp"
 #include "words.hpp"
 
@@ -77,10 +78,17 @@ void write_without_markers(std::string& out, const profile& profile, std::size_t
 // Which processes, and how long.
 std::string describe_subject(const profile& profile) {
   const std::string time = duration(static_cast<double>(lib::compute_wall_ns(profile)));
-  if (profile.processes.empty()) return {};
-  if (profile.processes.size() > 1) return fmt::format("{} processes, {} in sum", profile.processes.size(), time);
+  const std::string ranks = lib::count_ranks(profile);
+  const std::uint64_t processes = profile.processes.size() + (profile.unlisted ? profile.unlisted->processes : 0);
+  if (!ranks.empty() && profile.ranks == processes) return fmt::format("{}, {} in sum", ranks, time);
+  if (!ranks.empty()) return fmt::format("{}, {} processes, {} in sum", ranks, processes, time);
+  if (processes == 0) return {};
+  if (processes > 1) return fmt::format("{} processes, {} in sum", processes, time);
+  if (profile.processes.empty()) return fmt::format("1 process, {}", time);
   const process_info& process = profile.processes.front();
-  return fmt::format("{}, pid {}, {}", process.command.substr(process.command.rfind('/') + 1), process.pid, time);
+  const std::string rank = process.rank ? fmt::format(", {}", lib::rank_label(*process.rank, process.host)) : "";
+  return fmt::format("{}, pid {}{}, {}", process.command.substr(process.command.rfind('/') + 1), process.pid, rank,
+                     time);
 }
 
 }  // namespace
@@ -90,6 +98,7 @@ std::string to_table(const profile& profile, const table_options& how) {
   const std::string engine =
       wrapped(printable(fmt::format("engine {} ({}): {}", profile.engine, profile.mechanism, profile.reason)), columns);
   std::string out = "\n" + format_line("adaptyst: " + printable(describe_subject(profile)), columns);
+  out += lib::odd_ranks_text(profile, columns);
   write_metadata(out, profile, columns);
   if (!profile.has_markers() && profile.options.count("functions") == 0 && profile.devices.size() <= 1) {
     write_without_markers(out, profile, columns);

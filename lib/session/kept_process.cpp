@@ -58,6 +58,8 @@ class kept_process final : public lib::target {
   process_info info() const override {
     process_info known = target::info();
     known.host = to_text(owner_.host);
+    known.rank.reset();
+    if (owner_.rank != 0) known.rank = static_cast<std::uint32_t>(owner_.rank - 1);
     return known;
   }
 
@@ -105,6 +107,9 @@ profile read_kept(const std::string& file) {
     case lib::kept_owner::has_ended: made.reason = "its process has ended without a report"; break;
     case lib::kept_owner::was_elsewhere: made.reason = "its process was on another machine"; break;
   }
+  // Who comes to the end of a collector leaves no such file.
+  for (process_info& process : made.processes)
+    process.killed = owner == lib::kept_owner::has_ended || owner == lib::kept_owner::was_elsewhere;
   return made;
 }
 

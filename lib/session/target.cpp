@@ -10,6 +10,7 @@
 
 #include "../profile/region_list.hpp"
 #include "../recorder/open_regions.hpp"
+#include "../support/launch_rank.hpp"
 #include "../support/options.hpp"
 #include "../support/process_stat.hpp"
 #include "../support/text.hpp"
@@ -32,6 +33,7 @@ target::target(pid_t process)
     : id_(process),
       command_(find_program(process)),
       arguments_(read_arguments(process)),
+      rank_(find_rank(process)),
       cpus_(usable_cpus()),
       devices_(read_devices({&own_memory(), 0, {}}, 0, 0, 0)) {
   devices_.devices.front().busy_ns.reset();  // until it has been looked at
@@ -48,6 +50,7 @@ void target::start_now() {
 void target::set_command(std::string command, std::vector<std::string> arguments) {
   command_ = std::move(command);
   arguments_ = std::move(arguments);
+  rank_ = find_rank(id_);  // a launcher sets it when its child becomes the program
 }
 
 void target::begin_at(std::uint64_t started_ns, std::time_t started_at, unsigned cpus) {
@@ -130,7 +133,8 @@ process_info target::info() const {
           ended_in_,
           arguments_,
           started_at_ != 0 ? utc(started_at_) : "",
-          reader_.threads()};
+          reader_.threads(),
+          rank_};
 }
 
 }  // namespace adaptyst::lib

@@ -114,6 +114,7 @@ class target {
  private:
   std::string command_;
   std::vector<std::string> arguments_;
+  std::optional<std::uint32_t> rank_;
   bool settled_ = false;
   unsigned cpus_;
   std::uint64_t started_ns_ = 0;

@@ -1,6 +1,11 @@
 #include "launch_rank.hpp"
 
+#include <unistd.h>
+
+#include <charconv>
 #include <cstdlib>
+#include <fstream>
+#include <iterator>
 #include <string_view>
 
 namespace adaptyst::lib {
@@ -36,6 +41,28 @@ const launcher* launched_by() {
 std::string launch_rank() {
   const launcher* const by = launched_by();
   return by != nullptr ? secure_getenv(by->rank) : "";
+}
+
+std::optional<std::uint32_t> find_rank(pid_t process) {
+  std::string text;
+  if (process == getpid()) {
+    text = launch_rank();
+  } else {
+    std::ifstream file("/proc/" + std::to_string(process) + "/environ", std::ios::binary);
+    const std::string all{std::istreambuf_iterator<char>(file), {}};
+    // What is nearest to the program goes first, wherever it stands.
+    for (const launcher& one : launchers) {
+      const std::string name = std::string(one.rank) + "=";
+      for (std::size_t at = 0; at < all.size() && text.empty(); at = all.find('\0', at) + 1) {
+        if (all.compare(at, name.size(), name) == 0) text = all.c_str() + at + name.size();
+        if (all.find('\0', at) == std::string::npos) break;
+      }
+      if (!is_number(text)) text.clear();
+    }
+  }
+  std::uint32_t rank = 0;
+  const auto [end, wrong] = std::from_chars(text.data(), text.data() + text.size(), rank);
+  return !text.empty() && wrong == std::errc() && end == text.data() + text.size() ? std::optional(rank) : std::nullopt;
 }
 
 bool has_other_ranks() {

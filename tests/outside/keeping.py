@@ -93,6 +93,23 @@ def case_killed():
     print(f"{beyond} of {KILLS} beyond three stated errors")
 
 
+def case_rank():
+    """It is named as killed in the report of all ranks."""
+    os.environ["OMPI_COMM_WORLD_RANK"] = "7"
+    run("wait", 200)
+    del os.environ["OMPI_COMM_WORLD_RANK"]
+    file, profile = take()
+    process = profile["process"]
+    failures.equal((process["rank"], process["killed"]), (7, True), "its rank is known")
+    other = dict(profile, process=dict(process, rank=8))
+    del other["process"]["killed"]
+    (work / "other.json").write_text(json.dumps(other))
+    done = subprocess.run([ADAPTYST, "report", file, work / "other.json"], capture_output=True, text=True, timeout=LIMIT, check=False)
+    failures.check(f"killed, or without a report: 1 rank (7 on {process['host']})" in " ".join(done.stdout.split()), "it is named", done.stdout)
+    failures.check("2 ranks on 1 host" in done.stdout, "both are ranks", done.stdout)
+    file.unlink()
+
+
 def case_devices():
     """Killed at any moment, also while a thread sweeps what all of them have told."""
     for at in range(KILLS):

@@ -9,7 +9,7 @@ import subprocess
 import termios
 
 import command
-from command import adaptyst, hand_made, real, region, require, require_equal, run_all, written
+from command import adaptyst, hand_made, hello_region, real, region, require, require_equal, run_all, written
 
 
 def test_a_real_profile_is_printed():
@@ -50,6 +50,79 @@ def test_what_was_merged_can_be_read_again():
     once = adaptyst("report", "both.json", "--format", "json")
     require_equal(once.status, 0)
     require_equal(len(json.loads(once.out)["processes"]), 2)
+
+
+def simulated_rank(rank, *regions, host=None, command="made_by_hand"):
+    """A profile made by hand, as a rank would write it; two ranks a host."""
+    made = hand_made(*regions, duration_ns=1_000_000_000)
+    made["process"] |= {"pid": 100 + rank, "command": command, "host": host or f"simulated{rank // 2}", "rank": rank}
+    return written(f"p-{rank}.json", made)
+
+
+def one_event(name, ns):
+    """Its bucket is wrong, and its time exact."""
+    return region([name], 50) | {"total_ns": ns, "self_ns": ns, "min_ns": ns, "max_ns": ns}
+
+
+def test_ranks_become_one_report():
+    files = [simulated_rank(rank, one_event("dt", (rank + 1) * 1_000_000)) for rank in range(4)]
+    done = adaptyst("report", *files, "--output", "all.json")
+    require_equal((done.status, done.err), (0, ""))
+    require("4 ranks on 2 hosts" in done.out, done.out)
+    for part in ["imbalance 60.0%", "slowest: rank 3 on simulated1 (4.00 ms)", "fastest: rank 0 on simulated0 (1.00 ms)"]:
+        require(part in " ".join(done.out.split()), part, done.out)
+    text = (files[0].parent / "all.json").read_text(encoding="utf-8")
+    whole = json.loads(text)
+    require_equal(whole["ranks"], 4)
+    across = whole["regions"][0]["across_ranks"]
+    require_equal(across["ranks"], 4)
+    require_equal(across["imbalance"], 4 / 2.5 - 1)
+    total = across["total_ns"]
+    require_equal([total[key] for key in ["min", "min_rank", "min_host", "mean", "max", "max_rank", "max_host"]],
+                  [1_000_000, 0, "simulated0", 2_500_000, 4_000_000, 3, "simulated1"])
+    require(abs(total["stddev"] - 1_118_033.988749895) < 1e-3, total)
+    require(abs(total["p50"] - 2_000_000) <= 60_000 and abs(total["p95"] - 4_000_000) <= 120_000, total)
+    require_equal([(one["rank"], one["host"]) for one in whole["processes"]],
+                  [(rank, f"simulated{rank // 2}") for rank in range(4)])
+    require_equal(whole["heat_map"]["rows"][0]["mean_ns"][3], 4_000_000)
+    # Neither the order of files nor how they are grouped leaves a trace in the figures; a second merge has no heat map.
+    again = adaptyst("report", *reversed(files), "--format", "json")
+    require_equal(again.out, text)
+    adaptyst("report", *files[:2], "--output", "a.json")
+    adaptyst("report", *files[2:], "--output", "b.json")
+    grouped = json.loads(adaptyst("report", "b.json", "a.json", "--format", "json").out)
+    del whole["heat_map"]
+    require_equal(grouped, whole)
+
+
+def test_ranks_that_are_different_are_named():
+    files = [simulated_rank(rank, one_event("dt", 5_000_000)) for rank in range(6)]
+    files.append(simulated_rank(6))
+    files.append(simulated_rank(7, one_event("io", 5_000_000), command="/bin/writer"))
+    done = adaptyst("report", *files, "--output", "all.json")
+    require_equal((done.status, done.err), (0, ""))
+    said = " ".join(done.out.split())
+    for part in ["8 ranks on 4 hosts", "without regions: 1 rank (6 on simulated3)", "writer: 1 rank (7 on simulated3)",
+                 "in 6 of 8 ranks", "in 1 of 8 ranks"]:
+        require(part in said, part, done.out)
+    whole = json.loads((files[0].parent / "all.json").read_text(encoding="utf-8"))
+    require_equal({row["name"]: row["across_ranks"]["ranks"] for row in whole["regions"]}, {"dt": 6, "io": 1})
+
+
+def test_a_process_says_its_rank():
+    file = command.directory / "one-%r.json"
+    for variable, rank in [("OMPI_COMM_WORLD_RANK", 3), ("PMI_RANK", 5)]:
+        subprocess.run([hello_region], check=True, stdout=subprocess.DEVNULL,
+                       env={**os.environ, variable: str(rank), "ADAPTYST": f"engine=inline,report=none,output={file}"})
+        made = json.loads((file.parent / f"one-{rank}.json").read_text(encoding="utf-8"))
+        require_equal(made["process"]["rank"], rank)
+        # From outside: its environment is read.
+        done = adaptyst("run", "--engine", "inline", "--report", "none", "--output", f"outside-{rank}.json", "--", hello_region,
+                        env={**os.environ, variable: str(rank)})
+        require_equal(done.status, 0)
+        outside = [one.name for one in file.parent.iterdir() if one.name.startswith(f"outside-{rank}")]
+        require_equal(json.loads((file.parent / outside[0]).read_text(encoding="utf-8"))["process"]["rank"], rank)
+    require("rank" not in json.loads(real("none.json").read_text(encoding="utf-8"))["process"])
 
 
 def test_bad_files_are_named_and_the_good_one_is_reported():

@@ -34,6 +34,8 @@ struct types {
     return reference(as == listed::fraction ? "fraction_or_absent" : "ratio_or_absent");
   }
   json of(const std::string*, listed::form) const { return {{"type", "string"}}; }
+  json of(const bool*, listed::form) const { return {{"type", "boolean"}}; }
+  json of(const adaptyst::wide_sum*, listed::form) const { return {{"type", "string"}, {"pattern", "^[0-9a-f]{32}$"}}; }
   json of(const histogram*, listed::form) const { return reference("histogram"); }
   json of(const losses*, listed::form) const {
     return {{"type", "object"}, {"additionalProperties", reference("count")}};

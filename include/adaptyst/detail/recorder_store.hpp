@@ -50,7 +50,8 @@ struct store_owner {
   uint64_t began_ns, last_ns;  // CLOCK_MONOTONIC: of the collector, and when the process was last seen alive
   uint64_t cpu_ns, cpus;       // what it had used by then, and how many processors it may
   uint64_t began_s;            // CLOCK_REALTIME, when the collector began
-  char command[256];
+  char command[248];
+  uint64_t rank;  // of its MPI program, plus 1; 0: none
   char host[64];
 };
 

@@ -1,0 +1,57 @@
+// Finds regions in which ranks take unequally long, where it is not one of them, or one node, that is slow.
+#include <algorithm>
+#include <utility>
+
+#include "detectors.hpp"
+#include "run.hpp"
+#include "stragglers.hpp"
+
+namespace adaptyst::lib {
+
+namespace {
+
+// POP's load balance, the mean over the longest: below it, a fifth of the ranks' time is waiting for the slowest.
+constexpr double least_balance = 1 - least_part;
+
+bool has_stragglers(const profile& in, const region& row, const std::vector<std::string>& hosts) {
+  if (!in.heat || in.heat->ranks_per_bin != 1) return false;
+  for (const heat_row& times : in.heat->rows)
+    if (times.region == row.id && times.device == row.device) return !find_stragglers(times.mean_ns, hosts).empty();
+  return false;
+}
+
+bool is_below(const finding& inner, const finding& outer) {
+  return inner.path.size() > outer.path.size() && std::equal(outer.path.begin(), outer.path.end(), inner.path.begin());
+}
+
+}  // namespace
+
+void find_rank_imbalance(const profile& in, findings& to) {
+  const std::vector<std::string> hosts = list_hosts(in);
+  findings all;
+  for (const region& row : in.regions) {
+    if (!row.across_ranks || row.across_ranks->ranks < 2 || is_a_wait(row)) continue;
+    const rank_totals& of = row.across_ranks->total_ns;
+    const double mean_ns = of.mean().value_or(0), longest_ns = static_cast<double>(of.max);
+    const double lost_ns = static_cast<double>(row.across_ranks->ranks) * (longest_ns - mean_ns);
+    if (mean_ns > least_balance * longest_ns || !is_worth_a_word(lost_ns, compute_duration(in)) ||
+        has_stragglers(in, row, hosts))
+      continue;
+    finding made = found_in(in, row, finding_kind::rank_imbalance, lost_ns);
+    made.rank = of.max_rank;
+    made.host = of.max_host;
+    made.count = row.across_ranks->ranks;
+    made.unit = finding_unit::ns;
+    made.value = longest_ns;
+    made.against = mean_ns;
+    made.next = next_step::even_out_ranks;
+    all.push_back(std::move(made));
+  }
+  // What is around an unbalanced region is unbalanced as well: the inner one is told.
+  for (const finding& outer : all)
+    if (std::none_of(all.begin(), all.end(),
+                     [&](const finding& inner) { return is_below(inner, outer) && 2 * inner.time_ns > outer.time_ns; }))
+      to.push_back(outer);
+}
+
+}  // namespace adaptyst::lib

@@ -1,0 +1,53 @@
+// Finds ranks and nodes for which the others wait: of each, the region in which most is lost.
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "detectors.hpp"
+#include "run.hpp"
+#include "stragglers.hpp"
+
+namespace adaptyst::lib {
+
+namespace {
+
+const region* find_row(const profile& in, const heat_row& times) {
+  for (const region& row : in.regions)
+    if (row.id == times.region && row.device == times.device && row.across_ranks) return &row;
+  return nullptr;
+}
+
+}  // namespace
+
+void find_slow_ranks(const profile& in, findings& to) {
+  // Where a bin holds several ranks, one of them hardly moves it.
+  if (!in.heat || in.heat->ranks_per_bin != 1) return;
+  const std::vector<std::string> hosts = list_hosts(in);
+  std::map<std::pair<std::optional<std::uint32_t>, std::string>, finding> worst;
+  for (const heat_row& times : in.heat->rows) {
+    const region* const row = find_row(in, times);
+    if (row == nullptr || is_a_wait(*row)) continue;
+    for (const straggler& one : find_stragglers(times.mean_ns, hosts)) {
+      // What the others would wait for it, if they meet in the end.
+      const double lost_ns = static_cast<double>(row->across_ranks->ranks - one.ranks) * (one.time_ns - one.median_ns);
+      if (!is_worth_a_word(lost_ns, compute_duration(in))) continue;
+      finding made = found_in(in, *row, one.rank ? finding_kind::slow_rank : finding_kind::slow_node, lost_ns);
+      made.rank = one.rank;
+      made.host = one.host;
+      made.count = one.ranks;
+      made.unit = finding_unit::ns;
+      made.value = one.time_ns;
+      made.against = one.median_ns;
+      made.next = next_step::look_at_node;
+      // Regions around it are slow as well: the innermost that has most of it is told.
+      const auto [known, is_new] = worst.try_emplace({one.rank, one.host}, made);
+      if (is_new) continue;
+      const bool is_deeper = made.path.size() > known->second.path.size();
+      const double factor = is_deeper ? 2 : 0.5;
+      if (factor * made.time_ns > known->second.time_ns) known->second = std::move(made);
+    }
+  }
+  for (auto& [who, one] : worst) to.push_back(std::move(one));
+}
+
+}  // namespace adaptyst::lib

@@ -1,0 +1,88 @@
+#include "stragglers.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "run.hpp"
+
+namespace adaptyst::lib {
+
+namespace {
+
+constexpr double least_beyond = 0.2;  // of the median
+constexpr double most_of_ranks = 0.25;
+constexpr double most_of_node = 0.75;  // from which on it is the node
+
+double find_median(std::vector<double> all) {
+  const auto middle = all.begin() + static_cast<std::ptrdiff_t>(all.size() / 2);
+  std::nth_element(all.begin(), middle, all.end());
+  if (all.size() % 2 != 0) return *middle;
+  return (*middle + *std::max_element(all.begin(), middle)) / 2;
+}
+
+// From where on a time is that of a straggler.
+double find_limit(const std::vector<double>& times, double median) {
+  std::vector<double> distances;
+  distances.reserve(times.size());
+  for (const double time : times) distances.push_back(std::abs(time - median));
+  const double spread = 1.4826 * find_median(std::move(distances));  // the standard deviation, if it is a normal one
+  const double factor = 7 + 100 / static_cast<double>(times.size());
+  return median + std::max(factor * spread, least_beyond * median);
+}
+
+struct node {
+  std::vector<std::uint32_t> slow;
+  std::size_t ranks = 0;
+  double sum_ns = 0;  // of the slow ones
+
+  bool is_slow() const {
+    return slow.size() >= 2 && static_cast<double>(slow.size()) >= most_of_node * static_cast<double>(ranks);
+  }
+};
+
+}  // namespace
+
+std::vector<straggler> find_stragglers(const std::vector<std::optional<std::uint64_t>>& times,
+                                       const std::vector<std::string>& hosts) {
+  std::vector<double> known;
+  for (const std::optional<std::uint64_t>& time : times)
+    if (time) known.push_back(static_cast<double>(*time));
+  if (known.size() < least_ranks) return {};
+  const double median = find_median(known), limit = find_limit(known, median);
+  const auto count = std::count_if(known.begin(), known.end(), [&](double time) { return time > limit; });
+  if (count == 0 || static_cast<double>(count) > most_of_ranks * static_cast<double>(known.size())) return {};
+
+  std::map<std::string, node> nodes;
+  for (std::uint32_t rank = 0; rank != times.size(); ++rank) {
+    if (!times[rank]) continue;
+    node& at = nodes[rank < hosts.size() ? hosts[rank] : ""];
+    ++at.ranks;
+    if (static_cast<double>(*times[rank]) <= limit) continue;
+    at.slow.push_back(rank);
+    at.sum_ns += static_cast<double>(*times[rank]);
+  }
+  std::vector<straggler> all;
+  for (const auto& [host, at] : nodes) {
+    if (!host.empty() && at.is_slow()) {
+      all.push_back({std::nullopt, host, at.slow.size(), at.sum_ns / static_cast<double>(at.slow.size()), median});
+      continue;
+    }
+    for (const std::uint32_t rank : at.slow) all.push_back({rank, host, 1, static_cast<double>(*times[rank]), median});
+  }
+  std::stable_sort(all.begin(), all.end(),
+                   [](const straggler& a, const straggler& b) { return a.time_ns > b.time_ns; });
+  return all;
+}
+
+std::vector<std::string> list_hosts(const profile& profile) {
+  std::vector<std::string> hosts;
+  for (const process_info& process : profile.processes) {
+    if (!process.rank || !profile.heat || *process.rank >= profile.heat->ranks) continue;
+    if (hosts.size() <= *process.rank) hosts.resize(*process.rank + std::size_t{1});
+    hosts[*process.rank] = process.host;
+  }
+  return hosts;
+}
+
+}  // namespace adaptyst::lib

@@ -1,0 +1,340 @@
+#include "details.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <limits>
+#include <set>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+
+#include "../profile/measured.hpp"
+#include "../profile/order.hpp"
+#include "../profile/ranks.hpp"
+#include "histogram_wire.hpp"
+#include "wire.hpp"
+
+namespace adaptyst::lib {
+
+namespace {
+
+constexpr std::uint64_t max_rank = std::numeric_limits<std::uint32_t>::max();
+
+// FNV-1a.
+class key_hash {
+ public:
+  void add(std::string_view text) {
+    for (const char c : text) add_byte(static_cast<unsigned char>(c));
+    add_byte(0);
+  }
+  void add(std::uint64_t number) {
+    for (unsigned byte = 0; byte != 8; ++byte) add_byte(static_cast<unsigned char>(number >> 8 * byte));
+  }
+  std::uint64_t value() const { return value_; }
+
+ private:
+  void add_byte(unsigned char byte) { value_ = (value_ ^ byte) * 0x100000001b3; }
+
+  std::uint64_t value_ = 0xcbf29ce484222325;
+};
+
+std::uint64_t find_key(const profile& in, const region& row) {
+  key_hash made;
+  made.add(row.id);
+  for (const std::string& name : row.path) made.add(name);
+  if (row.device < in.devices.size()) {
+    const device_usage& device = in.devices[row.device];
+    made.add(static_cast<std::uint64_t>(device.kind));
+    made.add(device.index);
+    made.add(device.name);
+  }
+  return made.value();
+}
+
+// The rows of a plan in a profile; null where it has none.
+template <class Profile>
+auto find_rows(Profile& in, const details_plan& plan) {
+  using row = std::remove_reference_t<decltype(in.regions.front())>;
+  std::vector<std::pair<std::uint64_t, std::size_t>> places;
+  for (std::size_t at = 0; at != plan.rows.size(); ++at) places.emplace_back(plan.rows[at].key, at);
+  std::sort(places.begin(), places.end());
+  std::vector<row*> found(plan.rows.size());
+  for (row& one : in.regions) {
+    const std::uint64_t key = find_key(in, one);
+    const auto place = std::lower_bound(places.begin(), places.end(), std::pair(key, std::size_t{0}));
+    if (place != places.end() && place->first == key && found[place->second] == nullptr) found[place->second] = &one;
+  }
+  return found;
+}
+
+std::vector<const region*> find_largest(const profile& in) {
+  std::vector<const region*> all;
+  for (const region& row : in.regions)
+    if (row.across_ranks) all.push_back(&row);
+  const auto is_larger = [](const region* a, const region* b) {
+    return std::tie(b->total_ns, a->path, a->id, a->device) < std::tie(a->total_ns, b->path, b->id, b->device);
+  };
+  std::sort(all.begin(), all.end(), is_larger);
+  if (all.size() > heat_map::max_rows) all.resize(heat_map::max_rows);
+  return all;
+}
+
+void write_process(message_writer& to, const process_info& one) {
+  to.put(one.rank ? std::uint64_t{*one.rank} + 1 : 0);
+  to.put_text(one.host);
+  to.put_whole(static_cast<std::uint64_t>(one.pid));
+  to.put_text(one.command);
+  to.put(one.duration_ns);
+  to.put(one.arguments.size());
+  for (const std::string& argument : one.arguments) to.put_text(argument);
+  to.put_text(one.started);
+  to.put(one.threads ? std::uint64_t{*one.threads} + 1 : 0);
+  to.put(one.killed ? 1 : 0);
+  to.put(one.ended_in.size());
+  for (const last_region& last : one.ended_in) {
+    to.put(last.path.size());
+    for (const std::string& name : last.path) to.put_text(name);
+    to.put(last.threads);
+    to.put(last.age_ns);
+  }
+}
+
+std::optional<std::uint32_t> get_optional(message_reader& from) {
+  const std::uint64_t number = from.get(max_rank + 1);
+  return number != 0 ? std::optional(static_cast<std::uint32_t>(number - 1)) : std::nullopt;
+}
+
+process_info read_process(message_reader& from) {
+  process_info made;
+  made.rank = get_optional(from);
+  made.host = from.get_text();
+  made.pid = static_cast<std::int64_t>(from.get_whole());
+  made.command = from.get_text();
+  made.duration_ns = from.get();
+  for (std::size_t left = from.get_count(); left != 0; --left) made.arguments.emplace_back(from.get_text());
+  made.started = from.get_text();
+  made.threads = get_optional(from);
+  made.killed = from.get(1) != 0;
+  for (std::size_t left = from.get_count(); left != 0; --left) {
+    last_region& last = made.ended_in.emplace_back();
+    for (std::size_t names = from.get_count(); names != 0; --names) last.path.emplace_back(from.get_text());
+    if (last.path.empty() || last.path.size() > max_path_names) from.fail("has a path that there cannot be");
+    last.threads = from.get();
+    last.age_ns = from.get();
+  }
+  return made;
+}
+
+bool is_before(const process_info& a, const process_info& b) { return order(a) < order(b); }
+
+}  // namespace
+
+std::string details_plan::message() const {
+  message_writer to;
+  to.put(ranks_per_bin);
+  to.put(rows.size());
+  for (const row& one : rows) {
+    to.put_whole(one.key);
+    to.put(one.unit_ns);
+  }
+  for (const bool flag : {has_histograms, has_all_processes, has_arguments}) to.put(flag ? 1 : 0);
+  to.put(ranks.size());
+  for (const std::uint32_t rank : ranks) to.put(rank);
+  return to.finish(message_kind::plan);
+}
+
+details_plan read_plan(std::string_view message) {
+  message_reader from(message, message_kind::plan);
+  details_plan made;
+  made.ranks_per_bin = from.get();
+  for (std::uint64_t left = from.get(heat_map::max_rows); left != 0; --left) {
+    details_plan::row& one = made.rows.emplace_back();
+    one.key = from.get_whole();
+    one.unit_ns = from.get();
+    if (one.unit_ns == 0) from.fail("has a unit of nothing");
+  }
+  if (made.ranks_per_bin == 0) from.fail("has bins of nothing");
+  for (bool* const flag : {&made.has_histograms, &made.has_all_processes, &made.has_arguments})
+    *flag = from.get(1) != 0;
+  for (std::size_t left = from.get_count(); left != 0; --left)
+    made.ranks.push_back(static_cast<std::uint32_t>(from.get(max_rank)));
+  from.require_end();
+  return made;
+}
+
+details_plan make_plan(const profile& merged, message_limits limits) {
+  constexpr std::uint64_t units = 1U << 20U;  // three bytes in a message
+  constexpr std::uint64_t max_with_arguments = 64;
+  details_plan made;
+  const std::uint64_t processes = merged.unlisted ? merged.unlisted->processes : 0;
+  made.has_all_processes = processes <= profile::max_processes;
+  made.has_arguments = processes <= max_with_arguments;
+  if (!merged.ranks || !merged.about_ranks) return made;
+  made.ranks_per_bin =
+      std::max<std::uint64_t>(1, (merged.about_ranks->end + heat_map::max_bins - 1) / heat_map::max_bins);
+  made.has_histograms = limits.durations != 0 || limits.ranks != 0;
+  for (const region* const row : find_largest(merged))
+    made.rows.push_back({find_key(merged, *row), row->across_ranks->total_ns.max / units + 1});
+  if (!made.has_all_processes) {
+    const std::set<std::uint32_t> notable = list_notable_ranks(merged);
+    made.ranks.assign(notable.begin(), notable.end());
+  }
+  return made;
+}
+
+rank_details::rank_details(details_plan plan) : plan_(std::move(plan)), rows_(plan_.rows.size()) {}
+
+void rank_details::add(const profile& profile, const std::optional<rank_place>& place) {
+  std::vector<process_info> listed;
+  for (const process_info& one : profile.processes) {
+    const std::optional<std::uint32_t> rank = place ? place->rank : one.rank;
+    if (!plan_.has_all_processes && (!rank || !std::binary_search(plan_.ranks.begin(), plan_.ranks.end(), *rank)))
+      continue;
+    listed.push_back(one);
+    listed.back().rank = rank;
+    if (!plan_.has_arguments) listed.back().arguments.clear();
+  }
+  std::sort(listed.begin(), listed.end(), is_before);
+  add(std::move(listed));
+  if (!place) return;
+  if (rows_.empty()) return;
+  const std::vector<const region*> found = find_rows(profile, plan_);
+  for (std::size_t at = 0; at != rows_.size(); ++at) {
+    if (found[at] == nullptr || !has_time(*found[at])) continue;
+    const std::uint64_t unit = plan_.rows[at].unit_ns, total = found[at]->total_ns;
+    const std::uint64_t value = total / unit + (total % unit >= unit - unit / 2 ? 1 : 0);
+    add(rows_[at].bins, {{place->rank / plan_.ranks_per_bin, 1, value, value, value}});
+    if (!plan_.has_histograms) continue;
+    sparse_histogram own;
+    own.assign(found[at]->durations);
+    rows_[at].durations.add(own);
+    own.assign(total);
+    rows_[at].ranks.add(own);
+  }
+}
+
+void rank_details::add(std::vector<bin>& to, const std::vector<bin>& from) {
+  for (const bin& more : from) {
+    const auto at =
+        std::lower_bound(to.begin(), to.end(), more, [](const bin& a, const bin& b) { return a.number < b.number; });
+    if (at == to.end() || at->number != more.number) {
+      to.insert(at, more);
+      continue;
+    }
+    at->ranks += more.ranks;
+    at->min = std::min(at->min, more.min);
+    at->max = std::max(at->max, more.max);
+    at->sum += more.sum;
+  }
+}
+
+void rank_details::add(std::vector<process_info> more) {
+  const auto middle = static_cast<std::ptrdiff_t>(processes_.size());
+  std::move(more.begin(), more.end(), std::back_inserter(processes_));
+  std::inplace_merge(processes_.begin(), processes_.begin() + middle, processes_.end(), is_before);
+}
+
+std::string rank_details::message() const {
+  message_writer to;
+  to.put(rows_.size());
+  for (const row_details& one : rows_) {
+    to.put(one.bins.size());
+    std::uint64_t before = 0;
+    for (const bin& known : one.bins) {
+      to.put(known.number - before);
+      to.put(known.ranks);
+      to.put(known.min);
+      if (known.ranks != 1) {
+        to.put(known.max - known.min);
+        to.put(known.sum);
+      }
+      before = known.number;
+    }
+    for (const sparse_histogram* const histogram : {&one.durations, &one.ranks}) {
+      sparse_histogram all = *histogram;
+      put_histogram(to, all, 0);
+    }
+  }
+  to.put(processes_.size());
+  for (const process_info& one : processes_) write_process(to, one);
+  return to.finish(message_kind::details);
+}
+
+void rank_details::add(std::string_view message) {
+  message_reader from(message, message_kind::details);
+  if (from.get() != rows_.size()) from.fail("follows another plan");
+  std::vector<row_details> rows(rows_.size());
+  for (row_details& one : rows) {
+    std::vector<bin> bins(static_cast<std::size_t>(from.get(heat_map::max_bins)));
+    std::uint64_t before = 0;
+    for (bin& more : bins) {
+      more.number = before + from.get(max_rank);
+      more.ranks = from.get(max_rank);
+      more.min = more.max = more.sum = from.get();
+      if (more.ranks != 1) {
+        more.max += from.get();
+        more.sum = from.get();
+      }
+      if (more.number >= heat_map::max_bins || more.ranks == 0 || more.max < more.min)
+        from.fail("has a bin that there cannot be");
+      before = more.number;
+    }
+    add(one.bins, bins);
+    get_histogram(from, one.durations);
+    get_histogram(from, one.ranks);
+  }
+  std::vector<process_info> more;
+  for (std::size_t left = from.get_count(); left != 0; --left) more.push_back(read_process(from));
+  from.require_end();
+  for (std::size_t at = 0; at != rows.size(); ++at) {
+    add(rows_[at].bins, rows[at].bins);
+    rows_[at].durations.add(rows[at].durations);
+    rows_[at].ranks.add(rows[at].ranks);
+  }
+  std::sort(more.begin(), more.end(), is_before);
+  add(std::move(more));
+}
+
+void rank_details::add_to(profile& merged) const {
+  merged.processes = processes_;
+  if (merged.unlisted) {
+    unlisted_processes& rest = *merged.unlisted;
+    for (const process_info& one : processes_) {
+      rest.processes -= std::min<std::uint64_t>(rest.processes, 1);
+      rest.duration_ns -= std::min(rest.duration_ns, one.duration_ns);
+    }
+    if (rest.processes == 0) merged.unlisted.reset();
+  }
+  if (rows_.empty() || !merged.about_ranks) return;
+  heat_map& map = merged.heat.emplace();
+  map.ranks = merged.about_ranks->end;
+  map.ranks_per_bin = plan_.ranks_per_bin;
+  const auto bins = static_cast<std::size_t>((map.ranks + map.ranks_per_bin - 1) / map.ranks_per_bin);
+  const std::vector<region*> found = find_rows(merged, plan_);
+  for (std::size_t at = 0; at != rows_.size(); ++at) {
+    if (found[at] == nullptr) continue;
+    region& of = *found[at];
+    heat_row& row = map.rows.emplace_back();
+    row.region = of.id;
+    row.device = of.device;
+    row.mean_ns.resize(bins);
+    if (map.ranks_per_bin != 1) {
+      row.min_ns.resize(bins);
+      row.max_ns.resize(bins);
+    }
+    const std::uint64_t unit = plan_.rows[at].unit_ns;
+    for (const bin& one : rows_[at].bins) {
+      const auto number = static_cast<std::size_t>(one.number);
+      if (number >= bins) continue;
+      row.mean_ns[number] = one.sum / one.ranks * unit + one.sum % one.ranks * unit / one.ranks;
+      if (map.ranks_per_bin == 1) continue;
+      row.min_ns[number] = one.min * unit;
+      row.max_ns[number] = one.max * unit;
+    }
+    if (!plan_.has_histograms) continue;
+    of.durations = rows_[at].durations.whole();
+    if (of.across_ranks) of.across_ranks->total_ns.values = rows_[at].ranks.whole();
+  }
+}
+
+}  // namespace adaptyst::lib

@@ -1,0 +1,388 @@
+// What a message is made up of, for those who write, read and merge messages. It follows the lists of fields, in their
+// order (profile/fields.hpp).
+#ifndef ADAPTYST_LIB_MERGE_MESSAGE_PARTS_HPP
+#define ADAPTYST_LIB_MERGE_MESSAGE_PARTS_HPP
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "../profile/fields.hpp"
+#include "../profile/joined.hpp"
+#include "../profile/measured.hpp"
+#include "exact_sum.hpp"
+#include "histogram_wire.hpp"
+#include "message.hpp"
+#include "wire.hpp"
+
+namespace adaptyst::lib {
+
+// Of each value one form.
+inline std::uint64_t double_bits(double value) {
+  if (std::isnan(value)) value = std::numeric_limits<double>::quiet_NaN();
+  std::uint64_t bits = 0;
+  std::memcpy(&bits, &value, sizeof bits);
+  return bits;
+}
+// A double ends in zeros more often than it begins with them.
+
+inline void write_number(message_writer& to, double value) { to.put(__builtin_bswap64(double_bits(value))); }
+inline double read_number(message_reader& from, const double*) {
+  const std::uint64_t bits = __builtin_bswap64(from.get());
+  double value = 0;
+  std::memcpy(&value, &bits, sizeof value);
+  return value;
+}
+
+template <class Number>
+void write_number(message_writer& to, Number value) {
+  if constexpr (std::is_signed_v<Number>)
+    to.put(static_cast<std::uint64_t>(value) << 1U ^ static_cast<std::uint64_t>(value >> 63));
+  else to.put(static_cast<std::uint64_t>(value));
+}
+template <class Number>
+Number read_number(message_reader& from, const Number*) {
+  if constexpr (std::is_signed_v<Number>) {
+    const std::uint64_t number = from.get();
+    return static_cast<Number>(number >> 1U ^ (~(number & 1U) + 1));
+  } else {
+    return static_cast<Number>(from.get(std::numeric_limits<Number>::max()));
+  }
+}
+
+inline void write_sum(message_writer& to, const exact_sum& sum) {
+  const exact_sum::parts& parts = sum.state();
+  to.put(parts.count << 3U | parts.specials);
+  if (parts.count == 0) return;
+  to.put(parts.first);
+  to.put_bytes(parts.bytes.data(), parts.count);
+}
+inline exact_sum read_sum(message_reader& from) {
+  exact_sum::parts parts;
+  const std::uint64_t head = from.get(exact_sum::max_bytes << 3U | 7U);
+  parts.specials = static_cast<unsigned>(head & 7U);
+  parts.count = static_cast<std::size_t>(head >> 3U);
+  if (parts.count != 0) {
+    parts.first = static_cast<std::size_t>(from.get(exact_sum::max_bytes));
+    const std::string_view bytes = from.get_bytes(parts.count);
+    std::copy(bytes.begin(), bytes.end(), parts.bytes.begin());
+  }
+  exact_sum made;
+  if (!made.set(parts)) from.fail("has a sum that there cannot be");
+  return made;
+}
+
+inline void write_key(message_writer& to, const std::string& key) { to.put_text(key); }
+inline void write_key(message_writer& to, loss_reason key) { to.put(static_cast<std::uint64_t>(key)); }
+inline void write_key(message_writer& to, const budget_step& key) {
+  to.put(key.in_kernel ? 1 : 0);
+  to.put(key.one_of);
+}
+inline void read_key(message_reader& from, std::string& key) { key = from.get_text(); }
+inline void read_key(message_reader& from, loss_reason& key) {
+  key = static_cast<loss_reason>(from.get(static_cast<std::uint64_t>(loss_reason::other)));
+}
+inline void read_key(message_reader& from, budget_step& key) {
+  key.in_kernel = from.get(1) != 0;
+  key.one_of = from.get();
+  if (key.one_of == 0 || (key.one_of & (key.one_of - 1)) != 0) from.fail("has a budget's step that there cannot be");
+}
+
+template <class Enum>
+constexpr std::uint64_t last_of() {
+  if constexpr (std::is_same_v<Enum, region_kind>) return static_cast<std::uint64_t>(region_kind::function);
+  else if constexpr (std::is_same_v<Enum, device_kind>) return static_cast<std::uint64_t>(device_kind::other);
+  else return static_cast<std::uint64_t>(clock_id::device);
+}
+
+// What identifies a row stands before its fields.
+template <class Struct, class Value>
+bool is_key(const listed::member<Struct, Value>& field) {
+  if constexpr (std::is_same_v<Struct, region> && std::is_same_v<Value, std::uint64_t>) return field.at == &region::id;
+  else if constexpr (std::is_same_v<Struct, region> && std::is_same_v<Value, std::uint32_t>)
+    return field.at == &region::device;
+  else return false;
+}
+
+// What stands elsewhere in a message, or is no part of it.
+template <class Value>
+constexpr bool is_apart =
+    std::is_same_v<Value, std::vector<region>> || std::is_same_v<Value, std::vector<device_usage>> ||
+    std::is_same_v<Value, std::optional<rank_spread>> || std::is_same_v<Value, std::optional<rank_account>> ||
+    std::is_same_v<Value, std::optional<heat_map>> || std::is_same_v<Value, std::optional<unlisted_processes>>;
+
+class profile_writer {
+ public:
+  explicit profile_writer(message_limits limits) : limits_(limits) {
+    out.put(limits.durations);
+    out.put(limits.ranks);
+  }
+
+  template <class Struct>
+  void write_fields(const Struct& from) {
+    listed::for_each<Struct>([&](const auto& field) { write_field(from, field); });
+  }
+
+  void write(const rank_list& list) {
+    out.put(list.count);
+    out.put(list.first.size());
+    for (const rank_place& one : list.first) {
+      out.put(one.rank);
+      out.put_text(one.host);
+    }
+  }
+  void write(const rank_account& account) {
+    out.put(account.end);
+    out.put(account.hosts.size());
+    for (const std::string& host : account.hosts) out.put_text(host);
+    out.put(account.programs.size());
+    for (const program_ranks& one : account.programs) {
+      out.put_text(one.program);
+      write(one.ranks);
+    }
+    for (const rank_list* const list : {&account.without_regions, &account.killed, &account.missing}) write(*list);
+  }
+  void write(const std::optional<rank_spread>& spread, sparse_histogram& values) {
+    out.put(spread ? spread->ranks + 1 : 0);
+    if (!spread) return;
+    const rank_totals& totals = spread->total_ns;
+    for (const std::uint64_t number :
+         {totals.min, std::uint64_t{totals.min_rank}, totals.max, std::uint64_t{totals.max_rank}, totals.sum.high,
+          totals.sum.low, totals.squares.high, totals.squares.low})
+      out.put(number);
+    out.put_text(totals.min_host);
+    out.put_text(totals.max_host);
+    put_histogram(out, values, limits_.ranks);
+  }
+  void write(const std::optional<rank_spread>& spread) {
+    if (spread) room_.assign(spread->total_ns.values);
+    write(spread, room_);
+  }
+  // Of one rank.
+  void write_first(std::uint64_t total_ns, const rank_place& place) {
+    rank_spread one;
+    one.ranks = 1;
+    one.total_ns.min = one.total_ns.max = one.total_ns.sum.low = total_ns;
+    one.total_ns.min_rank = one.total_ns.max_rank = place.rank;
+    one.total_ns.min_host = one.total_ns.max_host = place.host;
+    one.total_ns.squares.add_square(total_ns);
+    room_.assign(total_ns);
+    write(one, room_);
+  }
+  void write_path(const std::vector<std::string_view>& path) {
+    const auto same = std::mismatch(path.begin(), path.end(), path_.begin(), path_.end()).first;
+    const auto shared = static_cast<std::size_t>(same - path.begin());
+    out.put(shared);
+    out.put(path.size() - shared);
+    for (std::size_t at = shared; at != path.size(); ++at) out.put_text(path[at]);
+    path_ = path;
+  }
+
+  template <class Value>
+  void write_value(const Value& value, listed::merging how) {
+    if constexpr (std::is_same_v<Value, double>) {
+      if (how == listed::sum) write_sum(out, exact_sum(value));
+      else write_number(out, value);
+    } else if constexpr (std::is_arithmetic_v<Value>) {
+      write_number(out, value);
+    } else if constexpr (std::is_enum_v<Value>) {
+      out.put(static_cast<std::uint64_t>(value));
+    } else if constexpr (std::is_same_v<Value, std::string>) {
+      out.put_text(value);
+    } else {
+      write_parts(value, how);
+    }
+  }
+
+  message_writer out;
+
+ private:
+  template <class Struct, class Value>
+  void write_field(const Struct& from, const listed::member<Struct, Value>& field) {
+    if constexpr (!is_apart<Value>)
+      if (field.how != listed::apart && !is_key(field)) write_value(from.*field.at, field.how);
+  }
+  template <class Struct, class Other>
+  void write_field(const Struct& /*from*/, const Other& /*no member*/) {}
+
+  template <class Struct>
+  void write_parts(const Struct& value, listed::merging /*how*/) {
+    write_fields(value);
+  }
+  template <class Value>
+  void write_parts(const std::optional<Value>& value, listed::merging how) {
+    out.put(value ? 1 : 0);
+    if (value) write_value(*value, how);
+  }
+  template <class Key, class Value>
+  void write_parts(const std::map<Key, Value>& all, listed::merging how) {
+    std::size_t left = how == listed::joined ? max_joined_keys : all.size();
+    for (auto one = all.begin(); one != all.end() && left != 0; ++one, --left) {
+      out.put(1);
+      write_key(out, one->first);
+      write_value(one->second, how);
+    }
+    out.put(0);
+  }
+  void write_parts(const histogram& durations, listed::merging /*how*/) {
+    room_.assign(durations);
+    put_histogram(out, room_, limits_.durations);
+  }
+
+  message_limits limits_;
+  std::vector<std::string_view> path_;
+  sparse_histogram room_;
+};
+
+template <class Struct>
+void read_fields(message_reader& from, Struct& to);
+
+template <class Value>
+void read_value(message_reader& from, Value& to, listed::merging how);
+
+template <class Struct>
+void read_parts(message_reader& from, Struct& to, listed::merging /*how*/) {
+  read_fields(from, to);
+}
+template <class Value>
+void read_parts(message_reader& from, std::optional<Value>& to, listed::merging how) {
+  to.reset();
+  if (from.get(1) != 0) read_value(from, to.emplace(), how);
+}
+template <class Key, class Value>
+void read_parts(message_reader& from, std::map<Key, Value>& to, listed::merging how) {
+  while (from.get(1) != 0) {
+    Key key{};
+    read_key(from, key);
+    read_value(from, to[key], how);
+  }
+}
+inline void read_parts(message_reader& from, histogram& to, listed::merging /*how*/) {
+  sparse_histogram all;
+  get_histogram(from, all);
+  to = all.whole();
+}
+
+template <class Value>
+void read_value(message_reader& from, Value& to, listed::merging how) {
+  if constexpr (std::is_same_v<Value, double>) {
+    to = how == listed::sum ? read_sum(from).value() : read_number(from, &to);
+  } else if constexpr (std::is_arithmetic_v<Value>) {
+    to = read_number(from, &to);
+  } else if constexpr (std::is_enum_v<Value>) {
+    to = static_cast<Value>(from.get(last_of<Value>()));
+  } else if constexpr (std::is_same_v<Value, std::string>) {
+    to = from.get_text();
+  } else {
+    read_parts(from, to, how);
+  }
+}
+
+template <class Struct, class Value>
+void read_field(message_reader& from, Struct& to, const listed::member<Struct, Value>& field) {
+  if constexpr (!is_apart<Value>)
+    if (field.how != listed::apart && !is_key(field)) read_value(from, to.*field.at, field.how);
+}
+template <class Struct, class Other>
+void read_field(message_reader& /*from*/, Struct& /*to*/, const Other& /*no member*/) {}
+
+template <class Struct>
+void read_fields(message_reader& from, Struct& to) {
+  listed::for_each<Struct>([&](const auto& field) { read_field(from, to, field); });
+}
+
+inline rank_list read_list(message_reader& from) {
+  rank_list made;
+  made.count = from.get();
+  for (std::uint64_t left = from.get(rank_list::max_first); left != 0; --left) {
+    rank_place& one = made.first.emplace_back();
+    one.rank = static_cast<std::uint32_t>(from.get(std::numeric_limits<std::uint32_t>::max()));
+    one.host = from.get_text();
+  }
+  return made;
+}
+
+inline rank_account read_account(message_reader& from) {
+  rank_account made;
+  made.end = from.get(std::uint64_t{1} << 32U);
+  for (std::uint64_t left = from.get(rank_account::max_hosts); left != 0; --left)
+    made.hosts.emplace_back(from.get_text());
+  for (std::uint64_t left = from.get(rank_account::max_programs); left != 0; --left) {
+    program_ranks& one = made.programs.emplace_back();
+    one.program = from.get_text();
+    one.ranks = read_list(from);
+  }
+  for (rank_list* const list : {&made.without_regions, &made.killed, &made.missing}) *list = read_list(from);
+  return made;
+}
+
+// How ranks differ, with its histogram beside it.
+struct spread_state {
+  std::optional<rank_spread> spread;
+  sparse_histogram values;
+};
+
+inline void read_spread(message_reader& from, spread_state& made) {
+  made.spread.reset();
+  const std::uint64_t ranks = from.get();
+  if (ranks == 0) return;
+  rank_totals& totals = made.spread.emplace().total_ns;
+  made.spread->ranks = ranks - 1;
+  constexpr std::uint64_t max_rank = std::numeric_limits<std::uint32_t>::max();
+  totals.min = from.get();
+  totals.min_rank = static_cast<std::uint32_t>(from.get(max_rank));
+  totals.max = from.get();
+  totals.max_rank = static_cast<std::uint32_t>(from.get(max_rank));
+  if (totals.min > totals.max) from.fail("has a least time above the greatest");
+  for (std::uint64_t* const part : {&totals.sum.high, &totals.sum.low, &totals.squares.high, &totals.squares.low})
+    *part = from.get();
+  totals.min_host = from.get_text();
+  totals.max_host = from.get_text();
+  get_histogram(from, made.values);
+}
+
+// The processes, their time, and what is known of the ranks.
+struct ranks_state {
+  unlisted_processes processes;
+  std::optional<std::uint64_t> ranks;
+  rank_account account;
+
+  void write(profile_writer& to) const {
+    to.out.put(processes.processes);
+    to.out.put(processes.duration_ns);
+    to.write_value(ranks, listed::sum);
+    if (ranks) to.write(account);
+  }
+  void read(message_reader& from) {
+    processes.processes = from.get();
+    processes.duration_ns = from.get();
+    read_value(from, ranks, listed::sum);
+    if (ranks) account = read_account(from);
+  }
+};
+
+inline message_limits read_limits(message_reader& from) {
+  message_limits made;
+  made.durations = static_cast<std::size_t>(from.get());
+  made.ranks = static_cast<std::size_t>(from.get());
+  return made;
+}
+
+inline void read_path(message_reader& from, std::vector<std::string_view>& path) {
+  path.resize(static_cast<std::size_t>(from.get(path.size())));
+  const std::size_t names = from.get_count();
+  if (names > max_path_names - path.size()) from.fail("has a path with too many names");
+  for (std::size_t name = 0; name != names; ++name) path.push_back(from.get_text());
+}
+
+}  // namespace adaptyst::lib
+
+#endif

@@ -1,0 +1,90 @@
+#include "rank_merge.hpp"
+
+#include <utility>
+
+#include "../profile/ranks.hpp"
+
+namespace adaptyst::lib {
+
+namespace {
+
+std::string describe_missing(std::uint32_t begin, std::uint32_t end) {
+  profile none;
+  none.ranks = 0;
+  rank_account& account = none.about_ranks.emplace();
+  account.end = end;
+  account.missing.count = end - begin;
+  for (std::uint32_t rank = begin; rank != end && account.missing.first.size() != rank_list::max_first; ++rank)
+    account.missing.first.push_back({rank, ""});
+  return write_message(none, std::nullopt, short_histograms);
+}
+
+}  // namespace
+
+std::optional<std::string> reduce_core(const profile& own, const rank_place& place, rank_transport& over,
+                                       std::size_t max_bytes) {
+  std::string all = write_message(own, place, short_histograms);
+  reduction how;
+  how.add = [&](const std::string& message) { all = merge_messages(all, message); };
+  how.miss = [&](std::uint32_t begin, std::uint32_t end) { all = merge_messages(all, describe_missing(begin, end)); };
+  how.message = [&] { return std::exchange(all, {}); };
+  how.max_bytes = max_bytes;
+  return reduce(over, how) ? std::optional(std::move(all)) : std::nullopt;
+}
+
+std::optional<rank_details> reduce_details(const profile& own, const rank_place& place, const details_plan& plan,
+                                           rank_transport& over, std::size_t max_bytes) {
+  rank_details all(plan);
+  all.add(own, place);
+  reduction how;
+  how.add = [&](const std::string& message) { all.add(message); };
+  how.miss = [](std::uint32_t, std::uint32_t) {};  // its processes stay unlisted
+  how.message = [&] { return all.message(); };
+  how.max_bytes = max_bytes;
+  return reduce(over, how) ? std::optional(std::move(all)) : std::nullopt;
+}
+
+std::optional<profile> merge_ranks(const profile& own, const std::string& host, rank_transport& over,
+                                   std::size_t max_bytes) {
+  const rank_place place{over.rank(), host};
+  const std::optional<std::string> core = reduce_core(own, place, over, max_bytes);
+  profile merged;
+  std::string plan;
+  if (core) {
+    merged = read_message(*core);
+    plan = make_plan(merged, short_histograms).message();
+  }
+  const std::optional<std::string> known = broadcast(over, std::move(plan), max_bytes);
+  if (!known) return std::nullopt;
+  const std::optional<rank_details> details = reduce_details(own, place, read_plan(*known), over, max_bytes);
+  if (!details) return std::nullopt;
+  details->add_to(merged);
+  return merged;
+}
+
+void profile_sum::add(const profile& more) {
+  const std::optional<rank_place> place = find_place(more);
+  std::string message = write_message(more, place);
+  all_ = count_ == 0 ? std::move(message) : merge_messages(all_, message);
+  ++count_;
+  has_merged_ = has_merged_ || more.ranks;
+  if (processes_.count_processes() <= profile::max_processes) processes_.add(more, place);  // more are not listed
+}
+
+profile profile_sum::result(const std::function<std::optional<profile>(std::size_t)>& read) const {
+  profile merged = read_message(all_);
+  details_plan plan = make_plan(merged, {});
+  plan.has_arguments = true;
+  if (has_merged_) plan.rows.clear();  // who had what time in them is not known any more
+  if (plan.rows.empty() && plan.has_all_processes) {
+    processes_.add_to(merged);
+    return merged;
+  }
+  rank_details details(plan);
+  for (std::size_t number = 0; number != count_; ++number)
+    if (const std::optional<profile> again = read(number)) details.add(*again, find_place(*again));
+  details.add_to(merged);
+  return merged;
+}
+
+}  // namespace adaptyst::lib

@@ -1,0 +1,78 @@
+#include "tree.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "../support/error.hpp"
+
+namespace adaptyst::lib {
+
+namespace {
+
+constexpr std::size_t length_bytes = 8;
+
+}  // namespace
+
+void send_whole(rank_transport& over, std::string_view message, std::uint32_t to, std::size_t max_bytes) {
+  std::string length;
+  for (unsigned byte = 0; byte != length_bytes; ++byte)
+    length += static_cast<char>(static_cast<std::uint64_t>(message.size()) >> 8 * byte);
+  over.send(length, to);
+  for (std::size_t at = 0; at < message.size(); at += max_bytes) over.send(message.substr(at, max_bytes), to);
+}
+
+// What comes may be shorter or longer than was announced; room is made for what has come.
+std::optional<std::string> receive_whole(rank_transport& over, std::uint32_t from) {
+  const std::optional<std::string> head = over.receive(from);
+  if (!head || head->size() != length_bytes) return std::nullopt;
+  std::uint64_t length = 0;
+  for (unsigned byte = 0; byte != length_bytes; ++byte)
+    length |= std::uint64_t{static_cast<unsigned char>((*head)[byte])} << 8 * byte;
+  std::string message;
+  while (message.size() < length) {
+    const std::optional<std::string> piece = over.receive(from);
+    if (!piece || piece->empty() || piece->size() > length - message.size()) return std::nullopt;
+    message += *piece;
+  }
+  return message;
+}
+
+bool reduce(rank_transport& over, const reduction& how) {
+  const std::uint64_t rank = over.rank(), size = over.size();
+  for (std::uint64_t step = 1; step < size; step *= 2) {
+    if ((rank & step) != 0) {
+      send_whole(over, how.message(), static_cast<std::uint32_t>(rank - step), how.max_bytes);
+      return false;
+    }
+    const std::uint64_t other = rank + step;
+    if (other >= size) continue;
+    bool is_added = false;
+    if (const std::optional<std::string> message = receive_whole(over, static_cast<std::uint32_t>(other))) {
+      try {
+        how.add(*message);
+        is_added = true;
+      } catch (const error& wrong) {
+        complain(wrong.what());
+      }
+    }
+    if (!is_added)
+      how.miss(static_cast<std::uint32_t>(other), static_cast<std::uint32_t>(std::min(other + step, size)));
+  }
+  return true;
+}
+
+std::optional<std::string> broadcast(rank_transport& over, std::string message, std::size_t max_bytes) {
+  const std::uint64_t rank = over.rank(), size = over.size();
+  std::uint64_t step = 1;
+  while (step < size && (rank & step) == 0) step *= 2;
+  if (rank != 0) {
+    std::optional<std::string> came = receive_whole(over, static_cast<std::uint32_t>(rank - step));
+    if (!came) return std::nullopt;
+    message = std::move(*came);
+  }
+  for (step /= 2; step != 0; step /= 2)
+    if (rank + step < size) send_whole(over, message, static_cast<std::uint32_t>(rank + step), max_bytes);
+  return message;
+}
+
+}  // namespace adaptyst::lib

@@ -1,0 +1,119 @@
+// A profile as a message: devices and rows in their order, each once.
+#include <algorithm>
+#include <tuple>
+
+#include "../profile/order.hpp"
+#include "../profile/ranks.hpp"
+#include "message_parts.hpp"
+
+namespace adaptyst::lib {
+
+namespace {
+
+class rows_in_order {
+ public:
+  explicit rows_in_order(const profile& of) {
+    for (const device_usage& device : of.devices) devices_.push_back(&device);
+    std::sort(devices_.begin(), devices_.end(),
+              [](const device_usage* a, const device_usage* b) { return order(*a) < order(*b); });
+    for (const device_usage& device : of.devices)
+      places_.push_back(
+          static_cast<std::size_t>(std::find(devices_.begin(), devices_.end(), &device) - devices_.begin()));
+    for (const region& row : of.regions) rows_.push_back(&row);
+    const auto before = [this](const region* a, const region* b) { return is_before(*a, *b); };
+    // As most are: profiles have theirs in order of appearance, merged ones in this.
+    if (!std::is_sorted(rows_.begin(), rows_.end(), before)) std::sort(rows_.begin(), rows_.end(), before);
+  }
+
+  const std::vector<const device_usage*>& devices() const { return devices_; }
+  const std::vector<const region*>& rows() const { return rows_; }
+  // One past the last where it is not known.
+  std::size_t find_device(const region& row) const {
+    return row.device < places_.size() ? places_[row.device] : devices_.size();
+  }
+  // No well-made profile has any.
+  bool has_same() const {
+    return std::adjacent_find(devices_.begin(), devices_.end(),
+                              [](const device_usage* a, const device_usage* b) { return order(*a) == order(*b); }) !=
+               devices_.end() ||
+           std::adjacent_find(rows_.begin(), rows_.end(),
+                              [this](const region* a, const region* b) { return !is_before(*a, *b); }) != rows_.end();
+  }
+
+ private:
+  bool is_before(const region& a, const region& b) const {
+    if (const auto [x, y] = std::mismatch(a.path.begin(), a.path.end(), b.path.begin(), b.path.end());
+        x != a.path.end() || y != b.path.end())
+      return y != b.path.end() && (x == a.path.end() || *x < *y);
+    return std::make_tuple(a.id, find_device(a)) < std::make_tuple(b.id, find_device(b));
+  }
+
+  std::vector<const device_usage*> devices_;
+  std::vector<std::size_t> places_;
+  std::vector<const region*> rows_;
+};
+
+profile add_up_same(profile from) {
+  profile known;
+  for (const device_usage& device : from.devices) {
+    profile one;
+    one.devices.push_back(device);
+    merge(known, one);
+  }
+  for (region& row : from.regions) {
+    if (row.device >= from.devices.size()) continue;
+    const auto same = std::find_if(known.devices.begin(), known.devices.end(), [&](const device_usage& device) {
+      return order(device) == order(from.devices[row.device]);
+    });
+    row.device = static_cast<std::uint32_t>(same - known.devices.begin());
+  }
+  from.devices = std::move(known.devices);
+  merge(from, profile());
+  return from;
+}
+
+}  // namespace
+
+std::string write_message(const profile& profile, const std::optional<rank_place>& place, message_limits limits) {
+  const rows_in_order sorted(profile);
+  if (sorted.has_same()) return write_message(add_up_same(profile), place, limits);
+  const bool is_first = place && !profile.ranks;
+  profile_writer to(limits);
+  to.write_fields(profile);
+
+  ranks_state ranks;
+  if (profile.unlisted) ranks.processes = *profile.unlisted;
+  for (const process_info& process : profile.processes) {
+    ++ranks.processes.processes;
+    ranks.processes.duration_ns += process.duration_ns;
+  }
+  ranks.ranks = is_first ? 1 : profile.ranks;
+  if (is_first) ranks.account = describe_rank(profile, *place);
+  else if (profile.about_ranks) ranks.account = *profile.about_ranks;
+  ranks.write(to);
+
+  for (const device_usage* const device : sorted.devices()) {
+    to.out.put(1);
+    to.out.put(static_cast<std::uint64_t>(device->kind));
+    to.out.put(device->index);
+    to.out.put_text(device->name);
+    to.write_fields(*device);
+  }
+  to.out.put(0);
+  std::vector<std::string_view> path;
+  for (const region* const row : sorted.rows()) {
+    path.assign(row->path.begin(), row->path.end());
+    to.out.put(1);
+    to.write_path(path);
+    to.out.put_whole(row->id);
+    to.out.put(sorted.find_device(*row));
+    to.write_fields(*row);
+    if (!is_first) to.write(row->across_ranks);
+    else if (has_time(*row)) to.write_first(row->total_ns, *place);
+    else to.write(std::nullopt);
+  }
+  to.out.put(0);
+  return to.out.finish(message_kind::profile);
+}
+
+}  // namespace adaptyst::lib

@@ -1,0 +1,32 @@
+// A profile of one rank as one that is to be merged with those of others.
+#ifndef ADAPTYST_LIB_PROFILE_RANKS_HPP
+#define ADAPTYST_LIB_PROFILE_RANKS_HPP
+
+#include <adaptyst/profile.hpp>
+#include <cstddef>
+#include <optional>
+#include <set>
+#include <vector>
+
+namespace adaptyst::lib {
+
+// Of a profile of one rank; empty: it is of none, or ranks have been merged in it.
+std::optional<rank_place> find_place(const profile& profile);
+
+// What there is to say of a rank with that profile, and of a row of it.
+rank_account describe_rank(const profile& profile, const rank_place& place);
+// Whether ranks can differ in a row: not in an instant, nor in numbers outside all regions.
+bool has_time(const region& row);
+
+// Makes a profile of one rank one of several, of which there is one.
+void spread_over_ranks(profile& profile, const rank_place& place);
+
+// The lowest rank, and those that are extremes of a row or named in the account.
+std::set<std::uint32_t> list_notable_ranks(const profile& profile);
+
+// Leaves of more than profile::max_processes those that are notable.
+void cut_processes(profile& profile);
+
+}  // namespace adaptyst::lib
+
+#endif

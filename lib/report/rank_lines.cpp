@@ -1,0 +1,75 @@
+#include "rank_lines.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "../support/text.hpp"
+
+namespace adaptyst::lib {
+
+namespace {
+
+const char* plural(std::uint64_t count) { return count == 1 ? "" : "s"; }
+
+// "3 ranks (4 on n01, 5 on n01, 17 on n03)"
+std::string format_list(const rank_list& list) {
+  constexpr std::size_t most = 6;
+  std::string names;
+  for (std::size_t at = 0; at != std::min(most, list.first.size()); ++at) {
+    const rank_place& one = list.first[at];
+    names += fmt::format("{}{}{}", at == 0 ? "" : ", ", one.rank, one.host.empty() ? "" : " on " + one.host);
+  }
+  if (list.count > most) names += ", …";
+  return fmt::format("{} rank{}{}", list.count, plural(list.count), names.empty() ? "" : " (" + names + ")");
+}
+
+std::string file_name(const std::string& path) { return path.substr(path.rfind('/') + 1); }
+
+}  // namespace
+
+std::string count_ranks(const profile& profile) {
+  if (!profile.ranks || !profile.about_ranks) return {};
+  const std::uint64_t hosts = profile.about_ranks->count_hosts();
+  const bool is_estimate = profile.about_ranks->hosts.size() >= rank_account::max_hosts;
+  return fmt::format("{} rank{} on {}{} host{}", *profile.ranks, plural(*profile.ranks), is_estimate ? "~" : "", hosts,
+                     plural(hosts));
+}
+
+std::string rank_label(std::uint32_t rank, const std::string& host) {
+  return host.empty() ? fmt::format("rank {}", rank) : fmt::format("rank {} on {}", rank, host);
+}
+
+std::string odd_ranks_text(const profile& profile, std::size_t line_columns) {
+  if (!profile.about_ranks) return {};
+  const rank_account& known = *profile.about_ranks;
+  std::string out;
+  const auto add = [&](const std::string& sentence) { out += wrapped(printable(sentence), line_columns); };
+  if (known.missing.count != 0) add("missing, in no figure: " + format_list(known.missing));
+  if (known.killed.count != 0) add("killed, or without a report: " + format_list(known.killed));
+  if (known.without_regions.count != 0) add("without regions: " + format_list(known.without_regions));
+  if (known.programs.size() > 1) {
+    std::string all;
+    for (const program_ranks& one : known.programs)
+      all += fmt::format("{}{}: {}", all.empty() ? "" : "; ", file_name(one.program), format_list(one.ranks));
+    add("different programs: " + all);
+  }
+  return out;
+}
+
+std::string spread_text(const profile& profile, const region& row) {
+  constexpr double worth_a_line = 0.02;
+  if (!row.across_ranks || profile.ranks.value_or(0) < 2) return {};
+  const rank_spread& spread = *row.across_ranks;
+  const std::optional<double> imbalance = spread.imbalance();
+  const bool has_all = spread.ranks == *profile.ranks;
+  const std::string those = has_all ? "ranks" : fmt::format("in {} of {} ranks", spread.ranks, *profile.ranks);
+  if (imbalance.value_or(0) < worth_a_line) return has_all ? std::string() : those;
+  const rank_totals& of = spread.total_ns;
+  return printable(fmt::format("{}: imbalance {}; slowest: {} ({}), mean {}, fastest: {} ({})", those,
+                               percent(*imbalance), rank_label(of.max_rank, of.max_host),
+                               duration(static_cast<double>(of.max)), duration(of.mean().value_or(0)),
+                               rank_label(of.min_rank, of.min_host), duration(static_cast<double>(of.min))));
+}
+
+}  // namespace adaptyst::lib

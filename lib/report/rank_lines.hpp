@@ -1,0 +1,26 @@
+// What a report says of the ranks of an MPI program.
+#ifndef ADAPTYST_LIB_REPORT_RANK_LINES_HPP
+#define ADAPTYST_LIB_REPORT_RANK_LINES_HPP
+
+#include <adaptyst/profile.hpp>
+#include <cstddef>
+#include <string>
+
+namespace adaptyst::lib {
+
+// "16 ranks on 4 hosts"; empty: no ranks were merged.
+std::string count_ranks(const profile& profile);
+
+// "rank 17 on n03"
+std::string rank_label(std::uint32_t rank, const std::string& host);
+
+// Lines on those that are not like the others: killed, missing, without regions, with another program.
+std::string odd_ranks_text(const profile& profile, std::size_t line_columns);
+
+// "ranks: 12% imbalance; slowest: rank 17 on n03 (232 ms), mean 207 ms, fastest: …"; empty where all take
+// as long; "in 3 of 8 ranks".
+std::string spread_text(const profile& profile, const region& row);
+
+}  // namespace adaptyst::lib
+
+#endif

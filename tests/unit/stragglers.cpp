@@ -1,0 +1,163 @@
+// Slow ranks and slow nodes among simulated ranks: planted ones are found, chance names nobody.
+#include <adaptyst/findings.hpp>
+
+#include <algorithm>
+#include <random>
+
+#include "analyse/findings/stragglers.hpp"
+#include "catch.hpp"
+
+namespace {
+
+using adaptyst::finding;
+using adaptyst::finding_kind;
+using adaptyst::profile;
+using adaptyst::lib::find_stragglers;
+using adaptyst::lib::straggler;
+using times = std::vector<std::optional<std::uint64_t>>;
+
+constexpr double second = 1e9;
+
+template <class Distribution>
+times draw(std::size_t ranks, Distribution of, std::mt19937_64& random) {
+  times all;
+  for (std::size_t rank = 0; rank != ranks; ++rank)
+    all.emplace_back(static_cast<std::uint64_t>(std::max(0.0, second * of(random))));
+  return all;
+}
+
+std::vector<std::string> hosts_of(std::size_t ranks, std::size_t per_host) {
+  std::vector<std::string> all;
+  for (std::size_t rank = 0; rank != ranks; ++rank) all.push_back("simulated" + std::to_string(rank / per_host));
+  return all;
+}
+
+// How many of the draws name anybody.
+template <class Distribution>
+int count_named(std::size_t ranks, Distribution of, int draws) {
+  std::mt19937_64 random(ranks);
+  int named = 0;
+  for (int draw_number = 0; draw_number != draws; ++draw_number)
+    if (!find_stragglers(draw(ranks, of, random), hosts_of(ranks, 4)).empty()) ++named;
+  return named;
+}
+
+// Ranks whose "flux" took these times, in a run that is somewhat longer.
+profile profile_of(const times& all, std::size_t per_host) {
+  profile made;
+  made.devices.resize(1);
+  made.ranks = all.size();
+  adaptyst::region row;
+  row.path = {"step", "flux"};
+  row.id = 7;
+  row.count = 1;
+  row.durations.add(1000);
+  row.across_ranks.emplace();
+  made.heat.emplace();
+  made.heat->ranks = all.size();
+  made.heat->rows.push_back({7, 0, all, {}, {}});
+  const std::vector<std::string> hosts = hosts_of(all.size(), per_host);
+  for (std::uint32_t rank = 0; rank != all.size(); ++rank) {
+    adaptyst::process_info process;
+    process.rank = rank;
+    process.host = hosts[rank];
+    process.duration_ns = 3'000'000'000;
+    made.processes.push_back(process);
+    if (!all[rank]) continue;
+    row.total_ns += *all[rank];
+    row.across_ranks->ranks += 1;
+    row.across_ranks->total_ns.add(*all[rank], rank, hosts[rank]);
+  }
+  made.regions.push_back(row);
+  return made;
+}
+
+}  // namespace
+
+TEST_CASE("chance names a rank in less than one of a thousand regions") {
+  for (const std::size_t ranks : {8, 9, 12, 16, 64}) {
+    CAPTURE(ranks);
+    constexpr int draws = 20000;
+    CHECK(count_named(ranks, std::normal_distribution<double>(1, 0.1), draws) <= draws / 1000);
+    CHECK(count_named(ranks, std::normal_distribution<double>(1, 0.3), draws) <= draws / 1000);
+    CHECK(count_named(ranks, std::uniform_real_distribution<double>(0.5, 1.5), draws) <= draws / 1000);
+  }
+  CHECK(count_named(1024, std::normal_distribution<double>(1, 0.2), 1000) <= 1);
+  CHECK(count_named(1024, std::uniform_real_distribution<double>(0, 2), 1000) <= 1);
+}
+
+TEST_CASE("one slow rank is named") {
+  std::mt19937_64 random(1);
+  for (const std::size_t ranks : {8, 16, 256}) {
+    times all = draw(ranks, std::normal_distribution<double>(1, 0.02), random);
+    all[5] = 2'000'000'000;
+    const std::vector<straggler> found = find_stragglers(all, hosts_of(ranks, 4));
+    CAPTURE(ranks);
+    REQUIRE(found.size() == 1);
+    CHECK(found[0].rank == 5U);
+    CHECK(found[0].host == "simulated1");
+    CHECK(found[0].median_ns == Approx(second).epsilon(0.05));
+  }
+}
+
+TEST_CASE("sixteen slow ranks in a row name their node") {
+  std::mt19937_64 random(2);
+  for (const std::size_t ranks : {64, 256, 1024}) {
+    times all = draw(ranks, std::normal_distribution<double>(1, 0.05), random);
+    for (std::size_t rank = 32; rank != 48; ++rank) all[rank] = 4 * *all[rank];
+    const std::vector<straggler> found = find_stragglers(all, hosts_of(ranks, 16));
+    CAPTURE(ranks);
+    REQUIRE(found.size() == 1);
+    CHECK_FALSE(found[0].rank.has_value());
+    CHECK(found[0].host == "simulated2");
+    CHECK(found[0].ranks == 16);
+    // Where nobody knows who ran where, they are named one by one.
+    CHECK(find_stragglers(all, {}).size() == 16);
+  }
+}
+
+TEST_CASE("too few ranks, too many slow ones, and equal times name nobody") {
+  times few(7, 1'000'000'000);
+  few[0] = 9'000'000'000;
+  CHECK(find_stragglers(few, {}).empty());
+  times halves(16, 1'000'000'000);
+  for (std::size_t rank = 0; rank != 8; ++rank) halves[rank] = 3'000'000'000;
+  CHECK(find_stragglers(halves, {}).empty());
+  CHECK(find_stragglers(times(100, 1'000'000'000), {}).empty());
+  CHECK(find_stragglers(times(100, std::nullopt), {}).empty());
+  times near(100, 1'000'000'000);
+  near[3] = 1'150'000'000;  // less than a fifth
+  CHECK(find_stragglers(near, {}).empty());
+}
+
+TEST_CASE("a finding names the slow rank, the slow node, or the imbalance") {
+  std::mt19937_64 random(3);
+  times all = draw(64, std::normal_distribution<double>(1, 0.02), random);
+  CHECK(adaptyst::analyse(profile_of(all, 16)).empty());
+  times slow = all;
+  slow[17] = 2'000'000'000;
+  std::vector<finding> found = adaptyst::analyse(profile_of(slow, 16));
+  REQUIRE(found.size() == 1);
+  CHECK(found[0].kind == finding_kind::slow_rank);
+  CHECK(found[0].rank == 17U);
+  CHECK(found[0].host == "simulated1");
+  CHECK(found[0].path == std::vector<std::string>{"step", "flux"});
+  CHECK(adaptyst::to_table(profile_of(slow, 16)).find("rank 17 on simulated1 took 2.00 s") != std::string::npos);
+  for (std::size_t rank = 16; rank != 32; ++rank) slow[rank] = 2 * *all[rank];
+  found = adaptyst::analyse(profile_of(slow, 16));
+  REQUIRE(found.size() == 1);
+  CHECK(found[0].kind == finding_kind::slow_node);
+  CHECK(found[0].host == "simulated1");
+  CHECK(found[0].count == 16);
+  CHECK_FALSE(found[0].rank.has_value());
+  times slope;
+  for (std::uint64_t rank = 0; rank != 64; ++rank) slope.emplace_back(500'000'000 + rank * 20'000'000);
+  found = adaptyst::analyse(profile_of(slope, 16));
+  REQUIRE(found.size() == 1);
+  CHECK(found[0].kind == finding_kind::rank_imbalance);
+  CHECK(found[0].rank == 63U);
+  CHECK(found[0].host == "simulated3");
+  CHECK(found[0].value == Approx(1.76 * second));
+  CHECK(found[0].against == Approx(1.13 * second));
+  CHECK(found[0].time_ns == Approx(64 * 0.63 * second));
+}
