@@ -126,13 +126,18 @@ class post_office {
   std::size_t longest_ = 0;
 };
 
-class post final : public lib::rank_transport {
+class post final : public adaptyst::rank_transport {
  public:
   post(post_office& office, std::uint32_t rank, std::uint32_t size) : office_(office), rank_(rank), size_(size) {}
   std::uint32_t rank() const override { return rank_; }
   std::uint32_t size() const override { return size_; }
-  void send(std::string_view bytes, std::uint32_t to) override { office_.put(rank_, to, std::string(bytes)); }
-  std::optional<std::string> receive(std::uint32_t from) override { return office_.take(from, rank_); }
+  bool send(std::string_view bytes, std::uint32_t to) override {
+    office_.put(rank_, to, std::string(bytes));
+    return true;
+  }
+  std::optional<std::string> receive(std::uint32_t from, unsigned /*patience*/) override {
+    return office_.take(from, rank_);
+  }
 
  private:
   post_office& office_;
@@ -175,15 +180,16 @@ int main(int count, char* arguments[]) {
   if (size < 2) return 2;
   const auto begin = std::chrono::steady_clock::now();
   post_office office;
+  std::vector<lib::absent_ranks> absent(size);
   std::string core;
-  run_ranks(office, size, [&](const profile& own, const adaptyst::rank_place& place, lib::rank_transport& over) {
-    if (auto all = lib::reduce_core(own, place, over)) core = std::move(*all);
+  run_ranks(office, size, [&](const profile& own, const adaptyst::rank_place& place, adaptyst::rank_transport& over) {
+    if (auto all = lib::reduce_core(own, place, over, absent[place.rank])) core = std::move(*all);
   });
   const std::size_t core_bytes = office.take_longest();
   profile merged = lib::read_message(core);
   const lib::details_plan plan = lib::make_plan(merged, lib::short_histograms);
-  run_ranks(office, size, [&](const profile& own, const adaptyst::rank_place& place, lib::rank_transport& over) {
-    if (const auto details = lib::reduce_details(own, place, plan, over)) details->add_to(merged);
+  run_ranks(office, size, [&](const profile& own, const adaptyst::rank_place& place, adaptyst::rank_transport& over) {
+    if (const auto details = lib::reduce_details(own, place, plan, over, absent[place.rank])) details->add_to(merged);
   });
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
   rusage used{};

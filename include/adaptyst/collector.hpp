@@ -57,6 +57,13 @@ class collector {
   const adaptyst::error* error() const noexcept;
 
  private:
+  friend class rank_collector;
+  // Options in which $ADAPTYST has been heard.
+  struct chosen {
+    options all;
+  };
+  explicit collector(const chosen& options) noexcept;
+
   struct state;
   std::unique_ptr<state> state_;
 };

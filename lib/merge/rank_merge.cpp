@@ -22,18 +22,18 @@ std::string describe_missing(std::uint32_t begin, std::uint32_t end) {
 }  // namespace
 
 std::optional<std::string> reduce_core(const profile& own, const rank_place& place, rank_transport& over,
-                                       std::size_t max_bytes) {
+                                       absent_ranks& absent, std::size_t max_bytes) {
   std::string all = write_message(own, place, short_histograms);
   reduction how;
   how.add = [&](const std::string& message) { all = merge_messages(all, message); };
   how.miss = [&](std::uint32_t begin, std::uint32_t end) { all = merge_messages(all, describe_missing(begin, end)); };
   how.message = [&] { return std::exchange(all, {}); };
   how.max_bytes = max_bytes;
-  return reduce(over, how) ? std::optional(std::move(all)) : std::nullopt;
+  return reduce(over, how, absent) ? std::optional(std::move(all)) : std::nullopt;
 }
 
 std::optional<rank_details> reduce_details(const profile& own, const rank_place& place, const details_plan& plan,
-                                           rank_transport& over, std::size_t max_bytes) {
+                                           rank_transport& over, absent_ranks& absent, std::size_t max_bytes) {
   rank_details all(plan);
   all.add(own, place);
   reduction how;
@@ -41,25 +41,25 @@ std::optional<rank_details> reduce_details(const profile& own, const rank_place&
   how.miss = [](std::uint32_t, std::uint32_t) {};  // its processes stay unlisted
   how.message = [&] { return all.message(); };
   how.max_bytes = max_bytes;
-  return reduce(over, how) ? std::optional(std::move(all)) : std::nullopt;
+  return reduce(over, how, absent) ? std::optional(std::move(all)) : std::nullopt;
 }
 
-std::optional<profile> merge_ranks(const profile& own, const std::string& host, rank_transport& over,
-                                   std::size_t max_bytes) {
+merged_ranks merge_ranks(const profile& own, const std::string& host, rank_transport& over, std::size_t max_bytes) {
   const rank_place place{over.rank(), host};
-  const std::optional<std::string> core = reduce_core(own, place, over, max_bytes);
+  absent_ranks absent;
+  const std::optional<std::string> core = reduce_core(own, place, over, absent, max_bytes);
   profile merged;
   std::string plan;
   if (core) {
     merged = read_message(*core);
     plan = make_plan(merged, short_histograms).message();
   }
-  const std::optional<std::string> known = broadcast(over, std::move(plan), max_bytes);
-  if (!known) return std::nullopt;
-  const std::optional<rank_details> details = reduce_details(own, place, read_plan(*known), over, max_bytes);
-  if (!details) return std::nullopt;
+  const std::optional<std::string> known = broadcast(over, std::move(plan), absent, max_bytes);
+  if (!known) return {};
+  const std::optional<rank_details> details = reduce_details(own, place, read_plan(*known), over, absent, max_bytes);
+  if (!details) return {std::nullopt, true};
   details->add_to(merged);
-  return merged;
+  return {std::move(merged), true};
 }
 
 void profile_sum::add(const profile& more) {

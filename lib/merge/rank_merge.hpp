@@ -14,17 +14,17 @@
 
 namespace adaptyst::lib {
 
-// Called by all ranks, each with its own profile; the first one gets that of all. The others get nothing. Ranks of which
-// nothing comes are named in it.
-std::optional<profile> merge_ranks(const profile& own, const std::string& host, rank_transport& over,
-                                   std::size_t max_bytes = max_sent_bytes);
+// adaptyst::merge_ranks(), of a rank on this host.
+merged_ranks merge_ranks(const profile& own, const std::string& host, rank_transport& over,
+                         std::size_t max_bytes = max_sent_bytes);
 
 // Its steps: the core, at the first rank a message; then the details, by the plan that the first rank has made of it.
 // For those who have all ranks in one process, and go through them one by one.
 std::optional<std::string> reduce_core(const profile& own, const rank_place& place, rank_transport& over,
-                                       std::size_t max_bytes = max_sent_bytes);
+                                       absent_ranks& absent, std::size_t max_bytes = max_sent_bytes);
 std::optional<rank_details> reduce_details(const profile& own, const rank_place& place, const details_plan& plan,
-                                           rank_transport& over, std::size_t max_bytes = max_sent_bytes);
+                                           rank_transport& over, absent_ranks& absent,
+                                           std::size_t max_bytes = max_sent_bytes);
 
 // Profiles one after another, of which two at a time are in memory. Where they are of ranks, what takes a second look at
 // each of them is asked for again: `read` gives a profile by its number, or nothing.

@@ -5,37 +5,25 @@
 #ifndef ADAPTYST_LIB_MERGE_TREE_HPP
 #define ADAPTYST_LIB_MERGE_TREE_HPP
 
+#include <adaptyst/adapter/rank_transport.hpp>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 
 namespace adaptyst::lib {
 
-class rank_transport {
- public:
-  rank_transport() = default;
-  rank_transport(const rank_transport&) = delete;
-  rank_transport& operator=(const rank_transport&) = delete;
-  virtual ~rank_transport() = default;
-
-  virtual std::uint32_t rank() const = 0;
-  virtual std::uint32_t size() const = 0;
-  // Bytes arrive whole, and between two ranks in the order in which they were sent.
-  virtual void send(std::string_view bytes, std::uint32_t to) = 0;
-  // Empty: nothing comes from it any more.
-  virtual std::optional<std::string> receive(std::uint32_t from) = 0;
-};
-
 // What MPI can count the bytes of.
 constexpr std::size_t max_sent_bytes = std::size_t{1} << 30U;
 
-// A message of any length, in pieces of at most `max_bytes`.
-void send_whole(rank_transport& over, std::string_view message, std::uint32_t to,
+// A message of any length, in pieces of at most `max_bytes`. False: not all of it was taken.
+bool send_whole(rank_transport& over, std::string_view message, std::uint32_t to,
                 std::size_t max_bytes = max_sent_bytes);
-std::optional<std::string> receive_whole(rank_transport& over, std::uint32_t from);
+// `patience`: see rank_transport::receive().
+std::optional<std::string> receive_whole(rank_transport& over, std::uint32_t from, unsigned patience);
 
 struct reduction {
   // Adds what has come from others.
@@ -47,11 +35,16 @@ struct reduction {
   std::size_t max_bytes = max_sent_bytes;
 };
 
+// The neighbours in the tree that are not there: below, those of which nothing came; above, one that took nothing. They are
+// not waited for again, and nothing is sent to them: so they learn that they are on their own.
+using absent_ranks = std::set<std::uint32_t>;
+
 // True for the first rank, to which all has been added.
-bool reduce(rank_transport& over, const reduction& how);
+bool reduce(rank_transport& over, const reduction& how, absent_ranks& absent);
 
 // The first rank's message, for all. Empty: it did not come.
-std::optional<std::string> broadcast(rank_transport& over, std::string message, std::size_t max_bytes = max_sent_bytes);
+std::optional<std::string> broadcast(rank_transport& over, std::string message, const absent_ranks& absent,
+                                     std::size_t max_bytes = max_sent_bytes);
 
 }  // namespace adaptyst::lib
 

@@ -56,13 +56,19 @@ struct collector::state {
 
   // `given`: as text, or as values.
   template <class Given>
-  static std::unique_ptr<state> begin(const Given& chosen) noexcept {
+  static options read(const Given& given) {
+    return lib::with_environment(lib::asked_in(given, "the collector's options"));
+  }
+  static options read(const chosen& given) { return given.all; }
+
+  template <class Given>
+  static std::unique_ptr<state> begin(const Given& given) noexcept {
     const detail::system::errno_kept number;
     std::unique_ptr<state> made;
     options asked;
     try {
       made = std::make_unique<state>();
-      asked = lib::with_environment(lib::asked_in(chosen, "the collector's options"));
+      asked = read(given);
       made->start(asked);
       made->end_with_program();
     } catch (const lib::observed_from_outside& observed) {
@@ -218,6 +224,7 @@ struct collector::state {
 
 collector::collector(std::string_view options) noexcept : state_(state::begin(options)) {}
 collector::collector(const options& options) noexcept : state_(state::begin(options)) {}
+collector::collector(const chosen& options) noexcept : state_(state::begin(options)) {}
 
 collector::~collector() {
   if (state_ && state_->pid == getpid()) state_->stop_noexcept();

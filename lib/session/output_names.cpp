@@ -13,12 +13,12 @@
 
 namespace adaptyst::lib {
 
-output_names::output_names(const std::vector<output>& outputs) {
+output_names::output_names(const std::vector<output>& outputs, of_whom whose) {
   all_.reserve(outputs.size());
   for (const output& one : outputs) {
     entry made{one.form, expand(one.file), expand(one.file), names::as_asked, false, nullptr};
     if (is_replaced(made.file)) {
-      if (has_other_ranks() && !tells_processes_apart(one.file)) {
+      if (whose == of_whom::this_process && has_other_ranks() && !tells_processes_apart(one.file)) {
         made.file = with_number(made.file, launch_rank());
         made.asked = made.file;
         made.naming = names::by_rank;

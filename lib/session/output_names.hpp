@@ -17,8 +17,10 @@ namespace adaptyst::lib {
 
 class output_names {
  public:
+  // Who writes: ranks that each write what they have, or one for all of them.
+  enum class of_whom { this_process, all_ranks };
   // The names are this session's from now on.
-  explicit output_names(const std::vector<output>& outputs);
+  explicit output_names(const std::vector<output>& outputs, of_whom whose = of_whom::this_process);
 
   // The file for an output of this form; empty: none was asked for.
   std::string of(output_form form) const;

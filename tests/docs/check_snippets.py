@@ -25,7 +25,8 @@ from compiling import Failures, Includes, run, scratch, tool
 from pages import all_pages
 
 # A snippet that includes ours is tried where theirs is.
-NEEDS = {"adaptyst/opencl.hpp": "CL/cl.h", "adaptyst/cuda.hpp": "cuda_runtime_api.h", "adaptyst/hip.hpp": "hip/hip_runtime_api.h"}
+NEEDS = {"adaptyst/opencl.hpp": "CL/cl.h", "adaptyst/cuda.hpp": "cuda_runtime_api.h", "adaptyst/hip.hpp": "hip/hip_runtime_api.h",
+         "adaptyst/mpi.hpp": "mpi.h"}
 ELSEWHERE = ("part of", "file", "into")
 failures = Failures()
 
@@ -65,7 +66,14 @@ class Cpp:
         failures.check(done.returncode == 0, f"{len(self.bodies)} snippets compile", done.said)
         for block, text in self.programs:
             unit.write_text(text)
-            done = run([*command, unit])
+            needs = []
+            if "<mpi.h>" in text:
+                mpi = run(["pkg-config", "--cflags", "ompi"])
+                if mpi.returncode != 0:
+                    print(f"{block.place}: left out: no MPI")
+                    continue
+                needs = ["-DOMPI_SKIP_MPICXX", *mpi.said.split()]
+            done = run([*command, *needs, unit])
             failures.check(done.returncode == 0, f"{block.place}: the program compiles", done.said)
         failures.check(len(self.bodies) + len(self.programs) >= 8, "there are snippets of C++")
 

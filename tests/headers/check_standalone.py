@@ -14,6 +14,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 BESIDE = {
     "adaptyst/cuda.hpp": ("cuda_runtime_api.h", ["-isystem", str(ROOT / "tests/adapters/cuda/cudart_stub")]),
     "adaptyst/hip.hpp": ("hip/hip_runtime_api.h", ["-D__HIP_PLATFORM_AMD__"]),
+    "adaptyst/mpi.hpp": ("mpi.h", ["-DOMPI_SKIP_MPICXX", "-isystem", "/usr/lib/x86_64-linux-gnu/openmpi/include"]),
 }
 
 # What a header includes depends on the standard, and on whether markers are compiled. Programs do not include those in

@@ -275,6 +275,11 @@ TEST_CASE("threads of which one has more to do") {
   flux(in).per_thread->max_ns = 150 * ms;
   CHECK(is_clean(in));
   flux(in).per_thread = {4, 500 * ms, 50 * ms, 200 * ms};
+  flux(in).across_ranks.emplace().ranks = 4;  // with one thread each
+  CHECK(is_clean(in));
+  flux(in).across_ranks->ranks = 2;
+  only(in, finding_kind::thread_imbalance);
+  flux(in).across_ranks.reset();
   flux(in).threads = 5;  // of one of them nobody knows
   CHECK(is_clean(in));
   flux(in).threads = 4;

@@ -50,10 +50,11 @@ outcome merge_tree(std::uint32_t size, std::size_t max_bytes = lib::max_sent_byt
   outcome made;
   const auto is_dead = [&](std::uint32_t rank) { return std::find(dead.begin(), dead.end(), rank) != dead.end(); };
   const auto place = [](std::uint32_t rank) { return rank_place{rank, simulated::host_of(rank)}; };
+  std::vector<lib::absent_ranks> absent(size);
   for (std::uint32_t rank = size; rank-- != 0;) {
     if (is_dead(rank)) continue;
     simulated::post over(office, rank, size);
-    const auto core = lib::reduce_core(simulated::profile_of(rank), place(rank), over, max_bytes);
+    const auto core = lib::reduce_core(simulated::profile_of(rank), place(rank), over, absent[rank], max_bytes);
     REQUIRE(core.has_value() == (rank == 0));
     if (core) made.core = *core;
   }
@@ -63,13 +64,13 @@ outcome merge_tree(std::uint32_t size, std::size_t max_bytes = lib::max_sent_byt
     if (is_dead(rank)) continue;
     simulated::post over(office, rank, size);
     plans[rank] = lib::broadcast(
-        over, rank == 0 ? lib::make_plan(made.merged, lib::short_histograms).message() : std::string(), max_bytes);
+        over, rank == 0 ? lib::make_plan(made.merged, lib::short_histograms).message() : std::string(), absent[rank], max_bytes);
   }
   for (std::uint32_t rank = size; rank-- != 0;) {
     if (!plans[rank]) continue;
     simulated::post over(office, rank, size);
     const auto details =
-        lib::reduce_details(simulated::profile_of(rank), place(rank), lib::read_plan(*plans[rank]), over, max_bytes);
+        lib::reduce_details(simulated::profile_of(rank), place(rank), lib::read_plan(*plans[rank]), over, absent[rank], max_bytes);
     if (rank == 0) details->add_to(made.merged);
   }
   made.longest = office.longest;
@@ -186,12 +187,12 @@ TEST_CASE("a length that is not kept to is refused") {
   simulated::post from(office, 1, 2), to(office, 0, 2);
   from.send(std::string("\x05\0\0\0\0\0\0\0", 8), 0);
   from.send("too long", 0);
-  CHECK_FALSE(lib::receive_whole(to, 1).has_value());
+  CHECK_FALSE(lib::receive_whole(to, 1, 1).has_value());
   from.send(std::string("\xff\xff\xff\xff\xff\xff\xff\xff", 8), 0);
   from.send("some", 0);
-  CHECK_FALSE(lib::receive_whole(to, 1).has_value());
+  CHECK_FALSE(lib::receive_whole(to, 1, 1).has_value());
   from.send("odd", 0);
-  CHECK_FALSE(lib::receive_whole(to, 1).has_value());
+  CHECK_FALSE(lib::receive_whole(to, 1, 1).has_value());
 }
 
 TEST_CASE("the time of the largest rows is known by rank") {

@@ -82,17 +82,18 @@ struct post_office {
   std::size_t longest = 0;  // of all that were sent
 };
 
-class post final : public adaptyst::lib::rank_transport {
+class post final : public adaptyst::rank_transport {
  public:
   post(post_office& office, std::uint32_t rank, std::uint32_t size) : office_(office), rank_(rank), size_(size) {}
 
   std::uint32_t rank() const override { return rank_; }
   std::uint32_t size() const override { return size_; }
-  void send(std::string_view bytes, std::uint32_t to) override {
+  bool send(std::string_view bytes, std::uint32_t to) override {
     office_.longest = bytes.size() > office_.longest ? bytes.size() : office_.longest;
     office_.letters[{rank_, to}].emplace_back(bytes);
+    return true;
   }
-  std::optional<std::string> receive(std::uint32_t from) override {
+  std::optional<std::string> receive(std::uint32_t from, unsigned /*patience*/) override {
     const auto found = office_.letters.find({from, rank_});
     if (found == office_.letters.end() || found->second.empty()) return std::nullopt;
     std::string bytes = std::move(found->second.front());

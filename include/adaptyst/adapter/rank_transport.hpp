@@ -1,0 +1,80 @@
+// How the ranks of a parallel program make one report: for authors of a bridge to a library that sends bytes from rank to
+// rank. <adaptyst/mpi.hpp> is the one to MPI.
+//
+// Profiles are merged along a binomial tree. What a rank sends follows its regions, not the number of ranks: some 250
+// bytes a region (docs/mpi.md). Nothing is sent before stop().
+#ifndef ADAPTYST_ADAPTER_RANK_TRANSPORT_HPP
+#define ADAPTYST_ADAPTER_RANK_TRANSPORT_HPP
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "../error.hpp"
+#include "../options.hpp"
+#include "../profile.hpp"
+
+namespace adaptyst { inline namespace v1 {
+
+// Sends bytes between the ranks of a group, numbered from 0. All functions are called on the thread that has asked for the
+// merge.
+class rank_transport {
+ public:
+  rank_transport() = default;
+  rank_transport(const rank_transport&) = delete;
+  rank_transport& operator=(const rank_transport&) = delete;
+  virtual ~rank_transport() = default;
+
+  virtual std::uint32_t rank() const = 0;
+  virtual std::uint32_t size() const = 0;
+  // Bytes arrive whole, and between two ranks in the order in which they were sent; at most 1 GiB at a time. False: it
+  // was not taken within the time limit, or cannot be sent.
+  virtual bool send(std::string_view bytes, std::uint32_t to) = 0;
+  // Empty: nothing came from that rank within `patience` times the time limit, or nothing comes from it any more.
+  virtual std::optional<std::string> receive(std::uint32_t from, unsigned patience) = 0;
+};
+
+struct merged_ranks {
+  std::optional<profile> all;  // at rank 0: the profile of all ranks that came
+  bool is_delivered = false;   // this rank is in it, as far as can be known
+};
+
+// Makes one profile of the profiles of all ranks. To be called by each of them, each with its own profile. Ranks of which
+// nothing comes are named in the result (profile::about_ranks). Throws adaptyst::error where memory is short.
+merged_ranks merge_ranks(const profile& own, rank_transport& over);
+
+// A collector, with the same options, whose report is that of all ranks: rank 0 prints it and writes the files. Timelines
+// and stacks are each rank's own.
+//
+// Where the ranks do not come together, each writes the profile that it has, under a name with its rank, and says so. At
+// exit() without stop(), too. Nothing here throws. One collector at a time in a process.
+class rank_collector {
+ public:
+  explicit rank_collector(std::string_view options = {}) noexcept;
+  explicit rank_collector(const options& options) noexcept;
+  ~rank_collector();  // stop_alone(), unless it has been stopped
+  rank_collector(const rank_collector&) = delete;
+  rank_collector& operator=(const rank_collector&) = delete;
+
+  // Of this rank, up to now. Thread-safe.
+  profile snapshot() const noexcept;
+
+  // Ends the collection and merges, on all ranks. Returns the profile of all at rank 0, and that of the rank itself at the
+  // others. Further calls return it again.
+  profile stop(rank_transport& over) noexcept;
+  // Ends the collection without the others. `why`: told on standard error.
+  profile stop_alone(std::string_view why) noexcept;
+
+  // Why nothing is collected, or who does it instead; null while something is.
+  const adaptyst::error* error() const noexcept;
+
+ private:
+  struct state;
+  std::unique_ptr<state> state_;
+};
+
+}}  // namespace adaptyst::v1
+
+#endif

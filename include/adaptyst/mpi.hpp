@@ -1,0 +1,172 @@
+// One report for all ranks of an MPI program.
+//
+//   int main(int count, char** arguments) {
+//     MPI_Init(&count, &arguments);
+//     adaptyst::mpi::collector collector(MPI_COMM_WORLD);
+//     solve();
+//     MPI_Finalize();  // rank 0 prints the report of all ranks; so does stop(), earlier
+//   }
+//
+// Each rank collects by itself; nothing is sent before the end. Then profiles are merged along a binomial tree, in
+// messages of some 250 bytes a region, whatever the number of ranks (docs/mpi.md). Options are those of
+// <adaptyst/collector.hpp>. Link with adaptyst::mpi, and compile with your MPI.
+//
+// Needs MPI 3.0, initialised, and calls MPI on the thread that constructs, stops or finalises. Ranks of which nothing comes
+// within the time limit are named in the report; a rank that is left alone writes its own profile, and says so. With
+// MPI_Abort nothing is merged (docs/killed.md).
+#ifndef ADAPTYST_MPI_HPP
+#define ADAPTYST_MPI_HPP
+
+#include <mpi.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <thread>
+
+#include "adapter/rank_transport.hpp"
+
+namespace adaptyst { inline namespace v1 { namespace mpi {
+
+// How long a rank waits for another one that does not come.
+constexpr std::chrono::seconds usual_limit{30};
+
+// Bytes over a duplicate of a communicator, so that they meet no message of the program.
+class transport final : public rank_transport {
+ public:
+  // To be called by all ranks of the communicator.
+  explicit transport(MPI_Comm communicator, std::chrono::seconds limit = usual_limit) noexcept : limit_(limit) {
+    int is_initialised = 0;
+    if (MPI_Initialized(&is_initialised) != MPI_SUCCESS || is_initialised == 0) return;
+    is_ready_ = MPI_Comm_dup(communicator, &communicator_) == MPI_SUCCESS &&
+                MPI_Comm_set_errhandler(communicator_, MPI_ERRORS_RETURN) == MPI_SUCCESS &&
+                MPI_Comm_rank(communicator_, &rank_) == MPI_SUCCESS &&
+                MPI_Comm_size(communicator_, &size_) == MPI_SUCCESS;
+  }
+  // Not collective: MPI frees the duplicate at MPI_Finalize.
+  ~transport() override = default;
+
+  // False: MPI has made no communicator.
+  bool is_ready() const noexcept { return is_ready_; }
+
+  std::uint32_t rank() const override { return static_cast<std::uint32_t>(rank_); }
+  std::uint32_t size() const override { return static_cast<std::uint32_t>(size_); }
+
+  bool send(std::string_view bytes, std::uint32_t to) override {
+    auto kept = std::make_unique<std::string>(bytes);
+    MPI_Request sending = MPI_REQUEST_NULL;
+    if (MPI_Isend(kept->data(), static_cast<int>(kept->size()), MPI_BYTE, static_cast<int>(to), tag, communicator_,
+                  &sending) != MPI_SUCCESS)
+      return false;
+    int has_gone = 0;
+    const auto test = [&] { return MPI_Test(&sending, &has_gone, MPI_STATUS_IGNORE) != MPI_SUCCESS || has_gone != 0; };
+    if (!wait(1, test)) static_cast<void>(kept.release());  // MPI may read it later
+    return has_gone != 0;
+  }
+
+  std::optional<std::string> receive(std::uint32_t from, unsigned patience) override {
+    MPI_Status status;
+    int is_there = 0, count = 0;
+    const auto probe = [&] {
+      return MPI_Iprobe(static_cast<int>(from), tag, communicator_, &is_there, &status) != MPI_SUCCESS || is_there != 0;
+    };
+    if (!wait(patience, probe) || is_there == 0 || MPI_Get_count(&status, MPI_BYTE, &count) != MPI_SUCCESS || count < 0)
+      return std::nullopt;
+    std::string bytes(static_cast<std::size_t>(count), '\0');
+    if (MPI_Recv(bytes.data(), count, MPI_BYTE, static_cast<int>(from), tag, communicator_, MPI_STATUS_IGNORE) !=
+        MPI_SUCCESS)
+      return std::nullopt;
+    return bytes;
+  }
+
+ private:
+  static constexpr int tag = 1;
+
+  // Asks at first without a pause, then less and less often: the other rank may need this core.
+  template <class Condition>
+  bool wait(unsigned patience, Condition&& holds) const {
+    const auto begin = std::chrono::steady_clock::now();
+    std::chrono::microseconds pause{0};
+    for (int attempt = 0; !holds(); ++attempt) {
+      if (std::chrono::steady_clock::now() - begin > patience * limit_) return false;
+      if (attempt < 100) continue;
+      pause = std::min(pause + std::chrono::microseconds(10), std::chrono::microseconds(1000));
+      std::this_thread::sleep_for(pause);
+    }
+    return true;
+  }
+
+  MPI_Comm communicator_ = MPI_COMM_NULL;
+  std::chrono::seconds limit_;
+  int rank_ = 0, size_ = 0;
+  bool is_ready_ = false;
+};
+
+// One profile of the profiles of all ranks of a communicator, at its rank 0; empty at the others, and where MPI fails. To
+// be called by all of them.
+inline std::optional<profile> merge(const profile& own, MPI_Comm communicator,
+                                    std::chrono::seconds limit = usual_limit) {
+  transport over(communicator, limit);
+  return over.is_ready() ? merge_ranks(own, over).all : std::nullopt;
+}
+
+// Collects on every rank from the constructor to stop(), to its destructor or to MPI_Finalize, whichever comes first, and
+// reports once, at rank 0 of the communicator. To be constructed by all its ranks. Nothing here throws.
+class collector {
+ public:
+  explicit collector(MPI_Comm communicator, std::string_view options = {},
+                     std::chrono::seconds limit = usual_limit) noexcept
+      : own_(options), over_(communicator, limit) {
+    // MPI_Finalize deletes the attributes of this communicator before all else.
+    if (!over_.is_ready()) return;
+    if (MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, &stop_before_end, &key_, nullptr) != MPI_SUCCESS ||
+        MPI_Comm_set_attr(MPI_COMM_SELF, key_, this) != MPI_SUCCESS)
+      key_ = MPI_KEYVAL_INVALID;
+  }
+  ~collector() {
+    if (key_ != MPI_KEYVAL_INVALID && !has_ended()) {
+      MPI_Comm_delete_attr(MPI_COMM_SELF, key_);  // which stops it
+      MPI_Comm_free_keyval(&key_);
+    }
+    stop();
+  }
+  collector(const collector&) = delete;
+  collector& operator=(const collector&) = delete;
+
+  // Of this rank, up to now. Thread-safe.
+  profile snapshot() const noexcept { return own_.snapshot(); }
+
+  // To be called by all ranks. Returns the profile of all at rank 0, and that of the rank itself at the others.
+  profile stop() noexcept {
+    if (!over_.is_ready()) return own_.stop_alone("MPI made no communicator for the report");
+    if (!is_stopped_ && has_ended()) return own_.stop_alone("MPI has been finalised already");
+    is_stopped_ = true;
+    return own_.stop(over_);
+  }
+
+  // Why nothing is collected, or who does it instead; null while something is.
+  const adaptyst::error* error() const noexcept { return own_.error(); }
+
+ private:
+  static int stop_before_end(MPI_Comm, int, void* value, void*) {
+    static_cast<collector*>(value)->stop();
+    return MPI_SUCCESS;
+  }
+  static bool has_ended() {
+    int finalised = 0;
+    return MPI_Finalized(&finalised) == MPI_SUCCESS && finalised != 0;
+  }
+
+  rank_collector own_;
+  transport over_;
+  int key_ = MPI_KEYVAL_INVALID;
+  bool is_stopped_ = false;
+};
+
+}}}  // namespace adaptyst::v1::mpi
+
+#endif

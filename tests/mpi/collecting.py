@@ -1,0 +1,107 @@
+#!/usr/bin/env python3
+"""A collector on every rank makes one report: collecting.py PROGRAM IMPLEMENTATION [CASE …]
+
+PROGRAM is uneven_ranks; IMPLEMENTATION is openmpi or mpich, whose launcher is called so."""
+import os
+import pathlib
+import re
+import subprocess
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "support"))
+from cases import run_cases  # noqa: E402
+from compiling import Failures, scratch  # noqa: E402
+import profiles  # noqa: E402
+
+PROGRAM, IMPLEMENTATION = sys.argv[1:3]
+LIMIT = 120  # seconds that nothing here comes near to
+LAUNCHER = {"openmpi": ["mpirun.openmpi", "--oversubscribe", "--mca", "btl", "self,vader,tcp"], "mpich": ["mpirun.mpich"]}[IMPLEMENTATION]
+ROOT_MAY = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+failures = Failures()
+work = scratch()
+
+
+def start(ranks, *words, options="output=all.json", folder=None):
+    at = work / (folder or "-".join(map(str, (ranks, *words))))
+    at.mkdir()
+    done = subprocess.run([*LAUNCHER, "-n", str(ranks), PROGRAM, *map(str, words)], capture_output=True, text=True, timeout=LIMIT,
+                          check=False, cwd=at,
+                          env={**os.environ, **ROOT_MAY, "ADAPTYST": f"engine=inline,overhead=none,{options}"})
+    return done, at
+
+
+def times(done):
+    return {int(rank): int(ns) for rank, ns in re.findall(r"rank (\d+): (\d+) ns", done.stdout)}
+
+
+def region(profile, *path):
+    return next(one for one in profile["regions"] if one["path"] == list(path))
+
+
+def check_report(done, at, ranks, how):
+    failures.equal(done.returncode, 0, f"{how}: status")
+    failures.equal(done.stderr.count("events begun ="), 1, f"{how}: one report")
+    failures.equal(sorted(one.name for one in at.iterdir()), ["all.json"], f"{how}: one file, of the name that was asked for")
+    profile = profiles.read((at / "all.json").read_text())
+    failures.equal(profile["ranks"], ranks, f"{how}: ranks")
+    by_rank = times(done)
+    failures.equal(len(by_rank), ranks, f"{how}: each has told its time")
+    row = region(profile, "work")
+    failures.equal(row["count"], 5 * ranks, f"{how}: calls")
+    across = row["across_ranks"]
+    total = across["total_ns"]
+    failures.equal((across["ranks"], total["min_rank"], total["max_rank"]), (ranks, 0, ranks - 1), f"{how}: who took least and most")
+    mean = sum(by_rank.values()) / ranks
+    for name, expected in (("min", by_rank[0]), ("max", by_rank[ranks - 1]), ("mean", mean)):
+        failures.check(abs(total[name] / expected - 1) < 0.01, f"{how}: {name} within 1 %", (total[name], expected))
+    imbalance = max(by_rank.values()) / mean - 1
+    failures.check(abs(across["imbalance"] - imbalance) < 0.02, f"{how}: imbalance", (across["imbalance"], imbalance))
+    failures.equal([one["rank"] for one in profile["processes"]], list(range(ranks)), f"{how}: its processes")
+    if ranks > 1:
+        failures.equal(region(profile, "odd")["across_ranks"]["ranks"], ranks // 2, f"{how}: a region of some ranks")
+
+
+def case_ways_to_end():
+    for way in ("finalize", "destructor", "stop"):
+        done, at = start(4, way)
+        check_report(done, at, 4, way)
+
+
+def case_numbers_of_ranks():
+    for ranks in (1, 2, 3, 7, 16):
+        done, at = start(ranks, "destructor")
+        if ranks == 1:
+            failures.equal(profiles.read((at / "all.json").read_text()).get("ranks"), 1, "one rank is one as well")
+        else:
+            check_report(done, at, ranks, f"{ranks} ranks")
+
+
+def case_groups():
+    done, at = start(4, "split", options="report=none,output=all-%p.json")
+    failures.equal(done.returncode, 0, "status")
+    both = [profiles.read(one.read_text()) for one in at.iterdir()]
+    failures.equal([one["ranks"] for one in both], [2, 2], "a report for each group")
+
+
+def case_a_rank_that_does_not_come():
+    done, at = start(4, "stuck", 1)
+    profile = profiles.read((at / "all.json").read_text())
+    failures.equal(region(profile, "work")["count"], 15, "the others are in the report")
+    failures.equal(profile["ranks"], 3, "as many as came")
+    failures.check("missing, in no figure: 1 rank (1)" in done.stderr, "it is named", done.stderr)
+    failures.check(list(at.glob("all-1.json")), "it writes what it has", list(at.iterdir()))
+
+
+def case_exit():
+    done, at = start(2, "exit")
+    failures.equal(done.returncode, 7, "the program's status")
+    failures.equal(sorted(one.name for one in at.iterdir()), ["all-0.json", "all-1.json"], "each rank writes its own")
+    failures.check("no report of all ranks" in done.stderr, "it is told", done.stderr)
+
+
+def case_abort():
+    done, _ = start(2, "abort")
+    failures.equal(done.returncode, 5, "the program's status, and no hang")
+
+
+run_cases(globals(), sys.argv[3:], failures)

@@ -1,0 +1,66 @@
+// An MPI program whose ranks have known times, and end their collector in several ways: uneven_ranks WAY [LIMIT_S]
+//
+// Rank r sleeps r + 1 times 2 ms in `work`, 5 times; the odd ranks have a region of their own. Each rank prints what `work`
+// took by its own clock.
+#include <adaptyst/mpi.hpp>
+#include <adaptyst/region.hpp>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <string_view>
+#include <thread>
+
+namespace {
+
+std::int64_t work(int rank) {
+  const auto begin = std::chrono::steady_clock::now();
+  for (int step = 0; step != 5; ++step) {
+    ADAPTYST_REGION("work");
+    std::this_thread::sleep_for(std::chrono::milliseconds(2 * (rank + 1)));
+  }
+  const auto took = std::chrono::steady_clock::now() - begin;
+  if (rank % 2 != 0) {
+    ADAPTYST_REGION("odd");
+  }
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(took).count();
+}
+
+}  // namespace
+
+int main(int count, char** arguments) {
+  const std::string_view way = count > 1 ? arguments[1] : "finalize";
+  const std::chrono::seconds limit(count > 2 ? std::atoi(arguments[2]) : 30);
+  MPI_Init(&count, &arguments);
+  int rank = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  int status = 0;
+  {
+    MPI_Comm group = MPI_COMM_WORLD;
+    if (way == "split") MPI_Comm_split(MPI_COMM_WORLD, rank % 2, -rank, &group);  // of which the last rank is the first
+    adaptyst::mpi::collector collector(group, "", limit);
+    const auto took = static_cast<long long>(work(rank));
+    std::printf("rank %d: %lld ns\n", rank, took);
+    std::fflush(stdout);
+    if (way == "stuck" && rank == 1) std::this_thread::sleep_for(2 * limit);
+    if (way == "exit" && rank == 0) {
+      MPI_Barrier(MPI_COMM_WORLD);
+      std::exit(7);
+    }
+    if (way == "exit") {
+      MPI_Barrier(MPI_COMM_WORLD);
+      std::exit(7);
+    }
+    if (way == "abort") MPI_Abort(MPI_COMM_WORLD, 5);
+    if (way == "stop") {
+      const adaptyst::profile all = collector.stop();
+      const bool is_first = rank == 0;
+      if (all.ranks.has_value() != is_first || collector.stop().ranks != all.ranks) status = 9;
+    }
+    if (way == "finalize") {
+      MPI_Finalize();
+      return status;
+    }
+  }
+  MPI_Finalize();
+  return status;
+}
