@@ -63,14 +63,15 @@ outcome merge_tree(std::uint32_t size, std::size_t max_bytes = lib::max_sent_byt
   for (std::uint32_t rank = 0; rank != size; ++rank) {
     if (is_dead(rank)) continue;
     simulated::post over(office, rank, size);
-    plans[rank] = lib::broadcast(
-        over, rank == 0 ? lib::make_plan(made.merged, lib::short_histograms).message() : std::string(), absent[rank], max_bytes);
+    plans[rank] =
+        lib::broadcast(over, rank == 0 ? lib::make_plan(made.merged, lib::short_histograms).message() : std::string(),
+                       absent[rank], max_bytes);
   }
   for (std::uint32_t rank = size; rank-- != 0;) {
     if (!plans[rank]) continue;
     simulated::post over(office, rank, size);
-    const auto details =
-        lib::reduce_details(simulated::profile_of(rank), place(rank), lib::read_plan(*plans[rank]), over, absent[rank], max_bytes);
+    const auto details = lib::reduce_details(simulated::profile_of(rank), place(rank), lib::read_plan(*plans[rank]),
+                                             over, absent[rank], max_bytes);
     if (rank == 0) details->add_to(made.merged);
   }
   made.longest = office.longest;
