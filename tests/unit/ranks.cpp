@@ -120,7 +120,7 @@ void check_row(const adaptyst::region& row, std::uint32_t size) {
 
 TEST_CASE("any number of simulated ranks comes to the same bytes in any tree") {
   std::mt19937 random(5);
-  for (const std::uint32_t size : {1, 2, 3, 4, 5, 7, 8, 16, 31, 64, 100, 255, 1024}) {
+  for (const std::uint32_t size : {1U, 2U, 3U, 4U, 5U, 7U, 8U, 16U, 31U, 64U, 100U, 255U, 1024U}) {
     CAPTURE(size);
     std::vector<std::uint32_t> ranks = first_ranks(size);
     const std::string linear = merge_linear(ranks);
@@ -135,7 +135,7 @@ TEST_CASE("any number of simulated ranks comes to the same bytes in any tree") {
 }
 
 TEST_CASE("figures over simulated ranks are those that sorting gives") {
-  for (const std::uint32_t size : {1, 2, 6, 17, 128, 1024}) {
+  for (const std::uint32_t size : {1U, 2U, 6U, 17U, 128U, 1024U}) {
     CAPTURE(size);
     const outcome made = merge_tree(size);
     REQUIRE(made.merged.ranks == size);
@@ -243,7 +243,7 @@ TEST_CASE("of more than 1024 ranks, bins and extremes are kept") {
 }
 
 TEST_CASE("profiles one after another make what the tree makes, with full histograms") {
-  for (const std::uint32_t size : {2, 9, 1100}) {
+  for (const std::uint32_t size : {2U, 9U, 1100U}) {
     lib::profile_sum sum;
     for (std::uint32_t rank = size; rank-- != 0;) sum.add(simulated::profile_of(rank));
     const profile added = sum.result([&](std::size_t number) {

@@ -75,7 +75,7 @@ profile profile_of(const times& all, std::size_t per_host) {
 }  // namespace
 
 TEST_CASE("chance names a rank in less than one of a thousand regions") {
-  for (const std::size_t ranks : {8, 9, 12, 16, 64}) {
+  for (const std::size_t ranks : {8U, 9U, 12U, 16U, 64U}) {
     CAPTURE(ranks);
     constexpr int draws = 20000;
     CHECK(count_named(ranks, std::normal_distribution<double>(1, 0.1), draws) <= draws / 1000);
@@ -88,7 +88,7 @@ TEST_CASE("chance names a rank in less than one of a thousand regions") {
 
 TEST_CASE("one slow rank is named") {
   std::mt19937_64 random(1);
-  for (const std::size_t ranks : {8, 16, 256}) {
+  for (const std::size_t ranks : {8U, 16U, 256U}) {
     times all = draw(ranks, std::normal_distribution<double>(1, 0.02), random);
     all[5] = 2'000'000'000;
     const std::vector<straggler> found = find_stragglers(all, hosts_of(ranks, 4));
@@ -102,7 +102,7 @@ TEST_CASE("one slow rank is named") {
 
 TEST_CASE("sixteen slow ranks in a row name their node") {
   std::mt19937_64 random(2);
-  for (const std::size_t ranks : {64, 256, 1024}) {
+  for (const std::size_t ranks : {64U, 256U, 1024U}) {
     times all = draw(ranks, std::normal_distribution<double>(1, 0.05), random);
     for (std::size_t rank = 32; rank != 48; ++rank) all[rank] = 4 * *all[rank];
     const std::vector<straggler> found = find_stragglers(all, hosts_of(ranks, 16));
