@@ -21,6 +21,7 @@
 #include "beside_the_rest.hpp"
 #include "budget_keeper.hpp"
 #include "outputs.hpp"
+#include "rank_spreads.hpp"
 
 namespace adaptyst::lib {
 
@@ -336,6 +337,7 @@ profile session::snapshot() {
     known = context_->read();
   }
   profile made = make([](const region&) { return true; }, std::move(known));
+  if (!source_->in_kernel()) add_rank_spreads(made, targets_);
   if (constructs_.are_expected()) join_same_rows(made.regions);
   return made;
 }
