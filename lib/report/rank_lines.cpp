@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "../profile/unmarked.hpp"
 #include "../support/text.hpp"
 
 namespace adaptyst::lib {
@@ -59,13 +60,16 @@ std::string odd_ranks_text(const profile& profile, std::size_t line_columns) {
 
 std::string spread_text(const profile& profile, const region& row) {
   constexpr double worth_a_line = 0.02;
+  constexpr double worth_of_run = 0.001;  // that the others would wait for the slowest
   if (!row.across_ranks || profile.ranks.value_or(0) < 2) return {};
   const rank_spread& spread = *row.across_ranks;
   const std::optional<double> imbalance = spread.imbalance();
   const bool has_all = spread.ranks == *profile.ranks;
   const std::string those = has_all ? "ranks" : fmt::format("in {} of {} ranks", spread.ranks, *profile.ranks);
-  if (imbalance.value_or(0) < worth_a_line) return has_all ? std::string() : those;
   const rank_totals& of = spread.total_ns;
+  const double lost_ns = (static_cast<double>(of.max) - of.mean().value_or(0)) * static_cast<double>(spread.ranks);
+  const bool is_small = lost_ns < worth_of_run * static_cast<double>(compute_wall_ns(profile));
+  if (imbalance.value_or(0) < worth_a_line || is_small) return has_all ? std::string() : those;
   return printable(fmt::format("{}: imbalance {}; slowest: {} ({}), mean {}, fastest: {} ({})", those,
                                percent(*imbalance), rank_label(of.max_rank, of.max_host),
                                duration(static_cast<double>(of.max)), duration(of.mean().value_or(0)),

@@ -60,6 +60,7 @@ def check_report(done, at, ranks, how):
     failures.check(abs(across["imbalance"] - imbalance) < 0.02, f"{how}: imbalance", (across["imbalance"], imbalance))
     known = [one["rank"] for one in profile["processes"] if one.get("rank") is not None]
     failures.equal(sorted(known), list(range(ranks)), f"{how}: its processes")
+    failures.equal(done.stderr.count(": imbalance "), 1, f"{how}: nothing is said of a region that takes no time to speak of")
     if ranks > 1:
         failures.equal(region(profile, "odd")["across_ranks"]["ranks"], ranks // 2, f"{how}: a region of some ranks")
 
