@@ -225,6 +225,19 @@ def find_package_markers():
     require("ADAPTYST_LINK_MARKERS" in commands and "libadaptyst_markers.a" in commands, "the markers are not linked")
 
 
+def find_package_mpi():
+    if not shutil.which("mpirun.openmpi"):
+        print("skipped: no Open MPI")
+        sys.exit(77)
+    program, _ = build_with_cmake("ranks", "static")
+    written = program.parent / "all.json"
+    run("mpirun.openmpi", "--oversubscribe", "-n", "2", program,
+        environment={"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+                     "ADAPTYST": f"engine=inline,report=none,output={written}"})
+    profile = profiles.read(written.read_text(encoding="utf-8"))
+    require(profile["ranks"] == 2 and profile["regions"][0]["count"] == 2, "not what two ranks did")
+
+
 def check_markers(program):
     require(run(program) == "", "the program is not quiet")
     notes = run("readelf", "-nW", program)
