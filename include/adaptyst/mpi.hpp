@@ -35,6 +35,11 @@ namespace adaptyst { inline namespace v1 { namespace mpi {
 // How long a rank waits for another one that does not come.
 constexpr std::chrono::seconds usual_limit{30};
 
+inline bool has_ended() noexcept {
+  int finalised = 0;
+  return MPI_Finalized(&finalised) == MPI_SUCCESS && finalised != 0;
+}
+
 // Bytes over a duplicate of a communicator, so that they meet no message of the program.
 class transport final : public rank_transport {
  public:
@@ -47,8 +52,10 @@ class transport final : public rank_transport {
                 MPI_Comm_rank(communicator_, &rank_) == MPI_SUCCESS &&
                 MPI_Comm_size(communicator_, &size_) == MPI_SUCCESS;
   }
-  // Not collective: MPI frees the duplicate at MPI_Finalize.
-  ~transport() override = default;
+  // All ranks come here, unless one is lost; MPI implementations do not wait for it.
+  ~transport() override {
+    if (communicator_ != MPI_COMM_NULL && !has_ended()) MPI_Comm_free(&communicator_);
+  }
 
   // False: MPI has made no communicator.
   bool is_ready() const noexcept { return is_ready_; }
@@ -155,10 +162,6 @@ class collector {
   static int stop_before_end(MPI_Comm, int, void* value, void*) {
     static_cast<collector*>(value)->stop();
     return MPI_SUCCESS;
-  }
-  static bool has_ended() {
-    int finalised = 0;
-    return MPI_Finalized(&finalised) == MPI_SUCCESS && finalised != 0;
   }
 
   rank_collector own_;

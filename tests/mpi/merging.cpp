@@ -56,8 +56,9 @@ int main(int count, char** arguments) {
   int rank = 0, size = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &size);
-  const std::optional<adaptyst::profile> all =
-      adaptyst::mpi::merge(make_profile(static_cast<std::uint32_t>(rank)), MPI_COMM_WORLD);
+  std::optional<adaptyst::profile> all;
+  for (int round = 0; round != 3; ++round)
+    all = adaptyst::mpi::merge(make_profile(static_cast<std::uint32_t>(rank)), MPI_COMM_WORLD);
   const bool is_first = rank == 0;
   const bool is_well = all.has_value() == is_first && (!is_first || is_right(*all, static_cast<std::uint32_t>(size)));
   if (!is_well) std::printf("rank %d: wrong\n", rank);
