@@ -6,8 +6,6 @@
 int main(int count, char** arguments) {
   MPI_Init(&count, &arguments);
   adaptyst::mpi::collector collector(MPI_COMM_WORLD);
-  {
-    ADAPTYST_REGION("step");
-  }
+  { ADAPTYST_REGION("step"); }
   MPI_Finalize();
 }
