@@ -82,7 +82,7 @@ double left_out_event_ns() {
 
 }  // namespace
 
-void budget(results& results) {
+void budget(measurements& results) {
   results["left_out_event_ns"] = left_out_event_ns();
   constexpr double wanted_ns = 50;
   constexpr std::uint64_t to_settle = 6'000'000;

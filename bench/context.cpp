@@ -67,7 +67,7 @@ double switch_ns(const char* context) {
 
 }  // namespace
 
-void context(results& results) {
+void context(measurements& results) {
   if (!adaptyst::collector("engine=inline,overhead=none,report=none,context=cpu").snapshot().context)
     return;  // not permitted
   const pair of_region = alternately(

@@ -76,7 +76,7 @@ double on_threads(unsigned threads, std::uint64_t times) {
 
 }  // namespace
 
-void devices(results& results) {
+void devices(measurements& results) {
   constexpr std::uint64_t times = 500'000;
   adaptyst::collector collector("engine=inline,overhead=none,report=none");
   operations all;

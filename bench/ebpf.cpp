@@ -5,8 +5,8 @@
 #ifndef ADAPTYST_BENCH_EBPF
 
 namespace bench {
-void ebpf_engine(results&) {}
-void attach(results&) {}
+void ebpf_engine(measurements&) {}
+void attach(measurements&) {}
 double one_ebpf_region_ns() { return 0; }
 }  // namespace bench
 
@@ -72,7 +72,7 @@ class empty_trap {
 
 double one_ebpf_region_ns() { return region_ns(); }
 
-void ebpf_engine(results& results) {
+void ebpf_engine(measurements& results) {
   if (region_ns() == 0) return;
   empty_trap trap;
   const pair against_floor = alternately(11, region_ns, [&] { return trap.hit_ns(); });
@@ -82,7 +82,7 @@ void ebpf_engine(results& results) {
 }
 
 // This program has 10,000 sites beside the few that are measured: all reach the probes of one ELF object.
-void attach(results& results) {
+void attach(measurements& results) {
   std::vector<double> starts;
   std::vector<double> stops;
   for (int round = 0; round != 11; ++round) {

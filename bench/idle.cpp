@@ -19,7 +19,7 @@ extern "C" {
 
 namespace bench {
 
-void idle(results& results) {
+void idle(measurements& results) {
   constexpr std::uint64_t times = 20'000'000;
   std::vector<double> difference;
   for (int round = 0; round != 15; ++round) {

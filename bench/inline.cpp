@@ -56,7 +56,7 @@ double one_inline_region_ns() {
   return step_ns(times, region);
 }
 
-void inline_engine(results& results) {
+void inline_engine(measurements& results) {
   adaptyst::collector collector(quiet);
   const pair against_floor = alternately(
       15, [] { return step_ns(times, region); }, [] { return step_ns(times, two_timestamps); });
@@ -72,7 +72,7 @@ void inline_engine(results& results) {
 }
 
 // A program of short regions: the slow-down that the collector states against the one that a clock shows.
-void perturbation(results& results) {
+void perturbation(measurements& results) {
   constexpr std::uint64_t regions = 3'000'000;
   const auto work = [] {
     for (int turn = 0; turn != 40; ++turn) __asm__ volatile("");

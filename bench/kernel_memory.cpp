@@ -11,7 +11,7 @@
 #ifndef ADAPTYST_BENCH_EBPF
 
 namespace bench {
-void kernel_memory(results&) {}
+void kernel_memory(measurements&) {}
 }  // namespace bench
 
 #else
@@ -115,7 +115,7 @@ std::size_t memory_there(int map, const bpf_map_info& info, std::size_t reported
 
 }  // namespace
 
-void kernel_memory(results& results) {
+void kernel_memory(measurements& results) {
   const auto processors = static_cast<std::size_t>(std::max(libbpf_num_possible_cpus(), 1));
   adaptyst::collector collector("engine=ebpf,overhead=none,context=none,report=none");
   if (collector.error() != nullptr || processors > machine) return;

@@ -9,7 +9,7 @@
 int main(int count, char* arguments[]) {
   const std::string what = count > 1 ? arguments[1] : "all";
   if (count > 2) return bench::only_idle_steps(what == "idle", std::strtoull(arguments[2], nullptr, 10));
-  bench::results figures;
+  bench::measurements figures;
   if (what == "inline") figures["inline_region_ns"] = bench::one_inline_region_ns();
   if (what == "ebpf") figures["ebpf_region_ns"] = bench::one_ebpf_region_ns();
   if (what == "devices") bench::devices(figures);

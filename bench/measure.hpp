@@ -11,7 +11,7 @@
 
 namespace bench {
 
-using results = std::map<std::string, double>;
+using measurements = std::map<std::string, double>;
 
 inline double now_ns() {
   return static_cast<double>(
@@ -53,17 +53,17 @@ pair alternately(unsigned rounds, First&& first, Second&& second) {
 }
 
 // Each adds its keys. `quick` in the callgrind run of idle: that many steps, with or without a marker.
-void idle(results& results);
-void inline_engine(results& results);
-void devices(results& results);
-void ebpf_engine(results& results);
-void kernel_memory(results& results);
-void context(results& results);
-void samples(results& results);
-void attach(results& results);
-void perturbation(results& results);
-void budget(results& results);
-void nested_budget(results& results);
+void idle(measurements& results);
+void inline_engine(measurements& results);
+void devices(measurements& results);
+void ebpf_engine(measurements& results);
+void kernel_memory(measurements& results);
+void context(measurements& results);
+void samples(measurements& results);
+void attach(measurements& results);
+void perturbation(measurements& results);
+void budget(measurements& results);
+void nested_budget(measurements& results);
 int only_idle_steps(bool with_marker, std::uint64_t times);
 double one_inline_region_ns();
 double one_trace_event_ns();

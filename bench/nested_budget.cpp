@@ -108,7 +108,7 @@ observed observe(void (*program)(unsigned), std::uint64_t times, unsigned turns,
 
 }  // namespace
 
-void nested_budget(results& results) {
+void nested_budget(measurements& results) {
   constexpr double wanted_ns = 50;
   unsigned turns = 1;
   const auto leaf_ns = [](unsigned length) {

@@ -13,6 +13,7 @@
 #include "../lib/discover/process_objects.hpp"
 #include "../lib/kernel/function_probes.hpp"
 #include "../lib/profile/activity.hpp"
+#include "../lib/report/activity_table.hpp"
 #include "../lib/session/observed_process.hpp"
 #include "../lib/session/observer.hpp"
 #include "measure.hpp"
@@ -49,7 +50,7 @@ double ms(Step&& step) {
 }
 
 // What makes the store, the recorder and the first row of a process: a new one each time.
-void first_event(bench::results& results) {
+void first_event(bench::measurements& results) {
   std::vector<double> all;
   for (int round = 0; round != 3 * rounds; ++round) {
     std::FILE* const told = popen("/proc/$PPID/exe first", "r");
@@ -68,7 +69,7 @@ int print_first_event() {
 }
 
 // Rows of which each changes between two looks, as `adaptyst top` meets them.
-void changing(bench::results& results) {
+void changing(bench::measurements& results) {
   constexpr int paths = 4'000;
   const program running([] {
     for (int at = 0; at != paths; ++at) {
@@ -89,7 +90,7 @@ void changing(bench::results& results) {
   results["top_changing_rows_percent"] = bench::median(looks) / 10;  // of a core, once a second
 }
 
-void attaching(bench::results& results) {
+void attaching(bench::measurements& results) {
   const program running([] {
     ADAPTYST_REGION("running");
     usleep(100);
@@ -110,7 +111,7 @@ void attaching(bench::results& results) {
   results["detach_running_ms"] = bench::median(detach);
 }
 
-void functions(bench::results& results) {
+void functions(bench::measurements& results) {
   using adaptyst::lib::function_probes;
   const adaptyst::lib::function_request all = adaptyst::lib::parse_function("/proc/self/exe:adaptyst_bench_function_*");
   std::vector<double> attach;
@@ -141,7 +142,7 @@ void functions(bench::results& results) {
 }
 
 // A program that passes 10,000 call paths, and then rests: the first reading has it all to do, the others nothing.
-void reading(bench::results& results) {
+void reading(bench::measurements& results) {
   constexpr int threads = 4;
   constexpr int paths = 2'500;
   const program running([] {
@@ -182,7 +183,7 @@ void reading(bench::results& results) {
 
 int main(int count, char**) {
   if (count == 2) return print_first_event();
-  bench::results figures;
+  bench::measurements figures;
   first_event(figures);
   attaching(figures);
   functions(figures);

@@ -46,7 +46,7 @@ double added_percent(const char* context) {
 
 }  // namespace
 
-void samples(results& results) {
+void samples(measurements& results) {
   if (!adaptyst::collector("engine=inline,report=none,context=samples").snapshot().samples) return;  // not permitted
   results["sample_overhead_percent"] = added_percent("context=cpu,samples");
   results["sample_nothing_percent"] = added_percent("context=cpu");  // what the machine makes of no difference

@@ -40,7 +40,7 @@ class comparison {
   // round begins with another method than the one before.
   void run(unsigned rounds, double slice_ns);
 
-  bench::results figures() const;
+  bench::measurements figures() const;
 
  private:
   void calibrate();

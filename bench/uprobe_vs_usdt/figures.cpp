@@ -30,7 +30,7 @@ std::vector<double> ratio(const std::vector<double>& over, const std::vector<dou
   return values;
 }
 
-void add(bench::results& results, const compared& compared) {
+void add(bench::measurements& results, const compared& compared) {
   const bool bare = compared.what.load == measured_with::no_work;
   const std::string prefix = (bare ? "" : "study_") + compared.what.name + "_";
   const std::vector<double> cost = cost_ns(compared.at[only_events]);
@@ -55,8 +55,8 @@ const compared* comparison::find(const char* name, measured_with load) const {
   return nullptr;
 }
 
-bench::results comparison::figures() const {
-  bench::results to;
+bench::measurements comparison::figures() const {
+  bench::measurements to;
   to["study_uncounted_events"] = uncounted_;
   for (const compared& one : methods_)
     if (!one.left_out) add(to, one);
