@@ -54,16 +54,16 @@ uint32_t parts_made = 0;
 /* Whether there has been no room for another path: then one that is not known has none, and need not be looked at. */
 uint32_t paths_are_full = 0;
 
-static __always_inline struct adaptyst_kernel_row* part_at(uint64_t path, uint32_t processor, uint32_t part) {
-  struct adaptyst_kernel_row_key key = {path, processor + ADAPTYST_KERNEL_PART * part};
+static __always_inline struct adaptyst_kernel_row* part_at(uint64_t path, uint32_t place, uint32_t part) {
+  struct adaptyst_kernel_row_key key = {path, place + ADAPTYST_KERNEL_PART * part};
   return bpf_map_lookup_elem(&rows, &key);
 }
 
 /* Global, as what follows, so that the verifier checks it once. 0: the part is there; else why not. */
-__noinline int make_part(uint64_t path, uint32_t processor, uint32_t part) {
-  struct adaptyst_kernel_row_key key = {path, processor + ADAPTYST_KERNEL_PART * part};
+__noinline int make_part(uint64_t path, uint32_t place, uint32_t part) {
+  struct adaptyst_kernel_row_key key = {path, place + ADAPTYST_KERNEL_PART * part};
   struct adaptyst_kernel_row empty = {};
-  int is_needed = processor == ADAPTYST_KERNEL_SHARED && !part;
+  int is_needed = place == ADAPTYST_KERNEL_SHARED && !part;
   long failed;
   if (!is_needed && parts_made >= ADAPTYST_KERNEL_PARTS_LIMIT) return 1 + ADAPTYST_KERNEL_ROWS_FULL;
   if (bpf_map_lookup_elem(&rows, &key)) return 0;
@@ -74,10 +74,10 @@ __noinline int make_part(uint64_t path, uint32_t processor, uint32_t part) {
   return failed == -12 /* ENOMEM */ ? 1 + ADAPTYST_KERNEL_NO_MEMORY : 1 + ADAPTYST_KERNEL_BUSY;
 }
 
-/* Finds a place for the row of a path that has been named, or could not be: the number of this CPU, or that of the row
- * that is shared. Negative: there is none, and that has been counted. */
-__noinline int place_row(uint64_t path) {
-  uint32_t here = bpf_get_smp_processor_id();
+/* Finds a place for the row of a path that has been named, or could not be: that of this CPU in the group, or of the row
+ * that all groups share. Negative: there is none, and that has been counted. */
+__noinline int place_row(uint64_t path, uint32_t group) {
+  uint32_t here = group + bpf_get_smp_processor_id();
   int why;
   if (paths_are_full && !bpf_map_lookup_elem(&paths, &path)) {
     count_loss(ADAPTYST_KERNEL_ROWS_FULL);
@@ -104,15 +104,15 @@ static __always_inline int count_at(uint64_t* place, uint64_t bucket) {
 }
 
 /* In the next places, or in a part for this group of buckets. Neighbours mostly come together: hence not the very next. */
-__noinline int count_elsewhere(struct adaptyst_kernel_row* row, uint64_t path, uint32_t processor, uint32_t bucket) {
+__noinline int count_elsewhere(struct adaptyst_kernel_row* row, uint64_t path, uint32_t place, uint32_t bucket) {
   uint32_t number = bucket / ADAPTYST_KERNEL_BUCKETS + 1;
   struct adaptyst_kernel_row* part;
   int i;
   if (!row) return 0;
   for (i = 1; i < ADAPTYST_KERNEL_BUCKETS; ++i)
     if (count_at(&row->buckets[(bucket + 7 * i) % ADAPTYST_KERNEL_BUCKETS], bucket)) return 0;
-  part = part_at(path, processor, number);
-  if (!part && !make_part(path, processor, number)) part = part_at(path, processor, number);
+  part = part_at(path, place, number);
+  if (!part && !make_part(path, place, number)) part = part_at(path, place, number);
   if (!part || !count_at(&part->buckets[bucket % ADAPTYST_KERNEL_BUCKETS], bucket))
     __sync_fetch_and_add(&row->unbucketed, 1);
   return 0;
@@ -127,10 +127,10 @@ static __always_inline void raise(uint64_t* maximum, uint64_t value) {
   }
 }
 
-static __always_inline void add_to_row(struct adaptyst_kernel_row* row, uint64_t path, uint32_t processor,
+static __always_inline void add_to_row(struct adaptyst_kernel_row* row, uint64_t path, uint32_t place,
                                        uint64_t duration_ns, uint64_t self_ns) {
   uint32_t bucket = adaptyst_histogram_bucket(duration_ns);
-  if (!count_at(&row->buckets[bucket % ADAPTYST_KERNEL_BUCKETS], bucket)) count_elsewhere(row, path, processor, bucket);
+  if (!count_at(&row->buckets[bucket % ADAPTYST_KERNEL_BUCKETS], bucket)) count_elsewhere(row, path, place, bucket);
   __sync_fetch_and_add(&row->total_ns, duration_ns);
   if (duration_ns > self_ns) __sync_fetch_and_add(&row->child_ns, duration_ns - self_ns);
   raise(&row->max_ns, duration_ns);

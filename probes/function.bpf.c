@@ -104,7 +104,7 @@ __noinline int drop_left(uint64_t limit, uint64_t function) {
 /* As make_row() for markers. */
 __noinline int make_row(uint64_t path) {
   if (!paths_are_full && !bpf_map_lookup_elem(&paths, &path)) name_open_functions(path);
-  return place_row(path);
+  return place_row(path, 0);
 }
 
 /* The thread's stack, emptied if it is that of the program before exec(). */

@@ -13,7 +13,9 @@ enum {
   ADAPTYST_KERNEL_BUCKETS = 16, /* of the histogram, in a part of a row */
   ADAPTYST_KERNEL_COUNT_BITS = 54,
   ADAPTYST_KERNEL_PART = 65536,
-  ADAPTYST_KERNEL_SHARED = 65535, /* in place of a CPU's number: all that have no row of their own */
+  ADAPTYST_KERNEL_SHARED = 65535,                    /* in place of a CPU's number: all that have no row of their own */
+  ADAPTYST_KERNEL_GROUP = 64 * ADAPTYST_KERNEL_PART, /* more than the parts of a row */
+  ADAPTYST_KERNEL_GROUPS = 512,                      /* places fit in a positive int */
   ADAPTYST_KERNEL_SITES = 65536,
   ADAPTYST_KERNEL_PROCESSES = 65536,
 };
@@ -29,11 +31,13 @@ enum adaptyst_kernel_loss {
 };
 
 /* Where a part of a row stands: part 0 has its sums, part 1 + n what it could not keep of buckets n * 16 to n * 16 + 15.
+ * Group 0 is of processes that are not told apart; each rank of a program has another one, so that ranks can be compared.
  * Packed, since a key of twelve bytes is hashed in one turn, as one of eight would be; and one number for two, since the
  * kernel reads it as one, and would have to wait for two stores to meet. */
 struct adaptyst_kernel_row_key {
   uint64_t path;
-  uint32_t place; /* number of the CPU + ADAPTYST_KERNEL_PART * number of the part */
+  /* number of the CPU + ADAPTYST_KERNEL_PART * number of the part + ADAPTYST_KERNEL_GROUP * number of the group */
+  uint32_t place;
 } __attribute__((packed, aligned(4)));
 
 /* A part of what one call path did on one CPU, made when it is first needed. All parts add up: it ran as often as all
@@ -70,10 +74,12 @@ struct adaptyst_kernel_site {
   char label[ADAPTYST_TEXT_BYTES];
 };
 
-/* What is known of a process that is observed: where a control block of it is, and its state; each may be 0. */
+/* What is known of a process that is observed: where a control block of it is, and its state; each may be 0. And in which
+ * group its rows are: the number times ADAPTYST_KERNEL_GROUP. */
 struct adaptyst_kernel_process {
   uint64_t object;
   uint64_t state;
+  uint64_t group;
 };
 
 /* Which processes count: all, one, or those that the map `processes` lists; by their numbers in a PID namespace, the

@@ -25,11 +25,17 @@ static __always_inline uint32_t own_process(void) {
   return task.tgid;
 }
 
-static __always_inline int is_observed(void) {
+/* The group that rows of the current process are in; negative: it is not observed. */
+static __always_inline int own_group(void) {
+  struct adaptyst_kernel_process* known;
   uint32_t process;
-  if (!filter.pid && !filter.listed) return 1;
+  if (!filter.pid && !filter.listed) return 0;
   process = own_process();
-  return filter.listed ? !!bpf_map_lookup_elem(&processes, &process) : process == filter.pid;
+  if (!filter.listed) return process == filter.pid ? 0 : -1;
+  known = bpf_map_lookup_elem(&processes, &process);
+  return known ? (int)known->group : -1;
 }
+
+static __always_inline int is_observed(void) { return own_group() >= 0; }
 
 #endif

@@ -45,7 +45,7 @@ static __always_inline struct adaptyst_function_frame* function_around(struct pt
 }
 
 /* The name of a path that has no row here yet, and a place for that; see place_row(). */
-__noinline int make_row(uint64_t id, uint64_t path, uint64_t function, uint64_t markers) {
+__noinline int make_row(uint64_t id, uint64_t path, uint64_t function, uint64_t markers, uint32_t group) {
   if (!paths_are_full && !bpf_map_lookup_elem(&paths, &id)) {
     if (among_functions && function) {
       name_path_among(path, function, markers, id);
@@ -54,7 +54,7 @@ __noinline int make_row(uint64_t id, uint64_t path, uint64_t function, uint64_t 
       name_path(path, id);
     }
   }
-  return place_row(id);
+  return place_row(id, group);
 }
 
 /* The sixth argument; libbpf names five. */
@@ -74,9 +74,10 @@ int region_end(struct pt_regs* registers) {
   uint64_t path = path_argument(registers);
   uint64_t function = 0;
   uint64_t markers = 0;
-  int processor = bpf_get_smp_processor_id();
+  int group = own_group();
+  int place;
   struct adaptyst_kernel_row* row;
-  if (!is_observed()) return 0;
+  if (group < 0) return 0;
   if (among_functions) {
     struct adaptyst_function_frame* around = function_around(registers, path);
     if (around) {
@@ -85,17 +86,18 @@ int region_end(struct pt_regs* registers) {
       id = path_among(function, id);
     }
   }
-  row = part_at(id, processor, 0);
+  place = group + bpf_get_smp_processor_id();
+  row = part_at(id, place, 0);
   if (!row) {
-    processor = make_row(id, path, function, markers);
-    if (processor < 0) return 0;
-    row = part_at(id, processor, 0);
+    place = make_row(id, path, function, markers, group);
+    if (place < 0) return 0;
+    row = part_at(id, place, 0);
     if (!row) { /* the collector has just forgotten it */
       count_loss(ADAPTYST_KERNEL_BUSY);
       return 0;
     }
   }
-  add_to_row(row, id, processor, duration_ns, PT_REGS_PARM5(registers));
+  add_to_row(row, id, place, duration_ns, PT_REGS_PARM5(registers));
   return 0;
 }
 

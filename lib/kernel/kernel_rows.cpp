@@ -46,9 +46,9 @@ void kernel_rows::add_process(pid_t process, const adaptyst_kernel_process& know
 }
 void kernel_rows::remove_process(pid_t process) const { lib::remove_process(processes(), process); }
 
-measured kernel_rows::read() const {
+measured kernel_rows::read(rank_times* groups) const {
   measured all;
-  read_summed_rows(all, programs_->maps.rows, programs_->maps.paths);
+  read_summed_rows(all, programs_->maps.rows, programs_->maps.paths, groups);
   read_named_sites(all, programs_->maps.sites);
   const std::vector<std::uint64_t> counts = read_kernel_counters(programs_->maps.losses, ADAPTYST_KERNEL_LOSSES);
   account& sum = all.accounting;

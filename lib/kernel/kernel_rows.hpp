@@ -10,6 +10,7 @@
 
 #include "../../probes/kernel_layout.h"
 #include "../profile/measured.hpp"
+#include "../profile/ranks.hpp"
 #include "bpf_loading.hpp"
 #include "process_filter.hpp"
 #include "uprobe_link.hpp"
@@ -34,8 +35,8 @@ class kernel_rows {
   void add_process(pid_t process, const adaptyst_kernel_process& known) const;
   void remove_process(pid_t process) const;
 
-  // All rows, what is known of their paths, and what was lost in the kernel.
-  measured read() const;
+  // All rows, what is known of their paths, and what was lost in the kernel. `groups`: see read_summed_rows().
+  measured read(rank_times* groups = nullptr) const;
   void forget(std::uint64_t path) const;
 
   // For the BPF programs that observe functions: the filter of processes, and two maps that are shared.

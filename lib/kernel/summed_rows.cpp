@@ -23,12 +23,28 @@ void add_part(measured_row& to, const adaptyst_kernel_row& row) {
   to.max_ns = std::max(to.max_ns, row.max_ns);
 }
 
-void read_summed_rows(measured& into, const bpf_map* rows, const bpf_map* paths) {
+void add_to_group(rank_times& to, const adaptyst_kernel_row_key& key, std::uint64_t events, std::uint64_t total_ns) {
+  const std::uint64_t path = key.path;
+  const std::uint32_t group = key.place / ADAPTYST_KERNEL_GROUP;
+  if (group != 0) {
+    rank_time& sum = to.by_rank[group][path];
+    sum.events += events;
+    sum.total_ns += total_ns;
+  } else if (key.place % ADAPTYST_KERNEL_PART == ADAPTYST_KERNEL_SHARED) {
+    to.mixed.insert(path);
+  }
+}
+
+void read_summed_rows(measured& into, const bpf_map* rows, const bpf_map* paths, rank_times* groups) {
   for_each_entry<adaptyst_kernel_row_key, adaptyst_kernel_row>(
       rows, [&](const adaptyst_kernel_row_key& key, const adaptyst_kernel_row* part) {
         const std::uint64_t path = key.path;  // a copy, since the member may be misaligned
-        const bool has_sums = key.place < ADAPTYST_KERNEL_PART;
-        if (!has_sums || part->min_complement != 0) add_part(into.rows[path], *part);
+        const bool has_sums = key.place % ADAPTYST_KERNEL_GROUP < ADAPTYST_KERNEL_PART;
+        if (has_sums && part->min_complement == 0) return;
+        measured_row& row = into.rows[path];
+        const std::uint64_t before = row.count;
+        add_part(row, *part);
+        if (groups != nullptr) add_to_group(*groups, key, row.count - before, part->total_ns);
       });
   // The first event is just being added: its bucket is there, its sums are not.
   for (auto row = into.rows.begin(); row != into.rows.end();)

@@ -4,11 +4,27 @@
 
 #include <adaptyst/profile.hpp>
 #include <cstddef>
+#include <cstdint>
+#include <map>
 #include <optional>
 #include <set>
+#include <unordered_map>
 #include <vector>
 
+#include "measured.hpp"
+
 namespace adaptyst::lib {
+
+// What one rank has done in a call path.
+struct rank_time {
+  std::uint64_t events = 0, total_ns = 0;
+};
+
+// The same of several, as the kernel has counted it.
+struct rank_times {
+  std::map<std::uint32_t, std::unordered_map<std::uint64_t, rank_time>> by_rank;  // then by path
+  path_set mixed;                                                                 // paths where ranks have shared a row
+};
 
 // Of a profile of one rank; empty: it is of none, or ranks have been merged in it.
 std::optional<rank_place> find_place(const profile& profile);

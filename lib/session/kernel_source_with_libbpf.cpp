@@ -42,7 +42,7 @@ class kernel_source final : public source {
 
   void start() override { links_.start(); }
   void add_process(target& target, std::uint64_t object) override {
-    links_.rows().add_process(target.id(), {object, target.state()});
+    links_.rows().add_process(target.id(), {object, target.state(), find_group(target.rank())});
   }
   void adopt(const std::string& file) override { links_.attach(file); }
 
@@ -86,7 +86,9 @@ class kernel_source final : public source {
     for (const long pause_ns : {200'000, 1'000'000, 5'000'000, 20'000'000}) {
       const timespec on_their_way{0, pause_ns};
       nanosleep(&on_their_way, nullptr);
-      measured kernel = links_.rows().read();
+      rank_times groups;
+      measured kernel = links_.rows().read(&groups);
+      rank_times_ = name_ranks(std::move(groups));
       read_ = reconcile(std::move(kernel), from(), ended_before);
       const auto found = read_.accounting.lost.find(loss_reason::not_delivered);
       lost = found != read_.accounting.lost.end() ? found->second : 0;
@@ -100,12 +102,33 @@ class kernel_source final : public source {
     return {&read_, false};
   }
 
+  const rank_times* find_rank_times() const override { return has_more_ranks_ ? nullptr : &rank_times_; }
+
   void stop() override {
     links_.stop();
     if (functions_) functions_->stop();
   }
 
  private:
+  // Each rank has a group of its own among the kernel's rows.
+  std::uint64_t find_group(std::optional<std::uint32_t> rank) {
+    if (!rank) return 0;
+    auto found = std::find(ranks_.begin(), ranks_.end(), *rank);
+    if (found == ranks_.end()) {
+      if (ranks_.size() == ADAPTYST_KERNEL_GROUPS - 1) has_more_ranks_ = true;
+      if (has_more_ranks_) return 0;
+      found = ranks_.insert(ranks_.end(), *rank);
+    }
+    return static_cast<std::uint64_t>(found - ranks_.begin() + 1) * ADAPTYST_KERNEL_GROUP;
+  }
+
+  rank_times name_ranks(rank_times groups) const {
+    rank_times made;
+    for (auto& [group, times] : groups.by_rank) made.by_rank[ranks_[group - 1]] = std::move(times);
+    made.mixed = std::move(groups.mixed);
+    return made;
+  }
+
   // `files`: those of the program, which are looked into if anything was refused.
   template <class Files>
   static probed_functions told(const named_functions& found, const std::vector<refused_function>& refused,
@@ -128,6 +151,9 @@ class kernel_source final : public source {
   std::optional<function_probes> functions_;
   std::uint64_t undelivered_ = 0;  // when it was last read
   measured read_;
+  std::vector<std::uint32_t> ranks_;  // of groups 1, 2 and so on
+  bool has_more_ranks_ = false;       // than there are groups
+  rank_times rank_times_;
 };
 
 }  // namespace

@@ -1,9 +1,8 @@
 #include "rank_spreads.hpp"
 
 #include <map>
+#include <unordered_map>
 #include <vector>
-
-#include "../profile/ranks.hpp"
 
 namespace adaptyst::lib {
 
@@ -12,12 +11,11 @@ namespace {
 // A launcher may start a shell that starts the program: both have the rank.
 using processes_by_rank = std::map<std::uint32_t, std::vector<const target*>>;
 
-struct time_in_row {
-  std::uint64_t events = 0, total_ns = 0;
-};
+using times_by_path = std::unordered_map<std::uint64_t, rank_time>;
 
-time_in_row find_time(const std::vector<const target*>& processes, std::uint64_t path) {
-  time_in_row made;
+rank_time find_time(const std::vector<const target*>& processes, const times_by_path& of_kernel, std::uint64_t path) {
+  rank_time made;
+  if (const auto counted = of_kernel.find(path); counted != of_kernel.end()) made = counted->second;
   for (const target* const one : processes) {
     const auto row = one->recorded().rows.find(path);
     if (row == one->recorded().rows.end()) continue;
@@ -27,8 +25,10 @@ time_in_row find_time(const std::vector<const target*>& processes, std::uint64_t
   return made;
 }
 
-void describe(profile& to, const rank_place& place, const std::vector<const target*>& processes) {
+void describe(profile& to, const rank_place& place, const std::vector<const target*>& processes,
+              const times_by_path& of_kernel) {
   profile own;
+  for (const auto& [path, time] : of_kernel) own.regions.emplace_back().count = time.events;
   for (const target* const one : processes) {
     own.processes.push_back(one->info());
     for (const auto& [path, row] : one->recorded().rows)
@@ -40,7 +40,7 @@ void describe(profile& to, const rank_place& place, const std::vector<const targ
 
 }  // namespace
 
-void add_rank_spreads(profile& to, const target_list& targets) {
+void add_rank_spreads(profile& to, const target_list& targets, const rank_times& of_kernel) {
   processes_by_rank ranks;
   for (const auto& one : targets)
     if (const process_info info = one->info(); info.rank) ranks[*info.rank].push_back(one.get());
@@ -49,10 +49,12 @@ void add_rank_spreads(profile& to, const target_list& targets) {
   to.about_ranks.emplace();
   for (const auto& [rank, processes] : ranks) {
     const rank_place place{rank, processes.front()->info().host};
-    describe(to, place, processes);
+    const auto known = of_kernel.by_rank.find(rank);
+    const times_by_path counted = known != of_kernel.by_rank.end() ? known->second : times_by_path{};
+    describe(to, place, processes, counted);
     for (region& row : to.regions) {
-      const time_in_row time = find_time(processes, row.id);
-      if (!has_time(row) || time.events == 0) continue;
+      const rank_time time = find_time(processes, counted, row.id);
+      if (!has_time(row) || time.events == 0 || of_kernel.mixed.count(row.id) != 0) continue;
       rank_spread& spread = row.across_ranks ? *row.across_ranks : row.across_ranks.emplace();
       ++spread.ranks;
       spread.total_ns.add(time.total_ns, rank, place.host);

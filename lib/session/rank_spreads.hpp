@@ -4,12 +4,13 @@
 
 #include <adaptyst/profile.hpp>
 
+#include "../profile/ranks.hpp"
 #include "target.hpp"
 
 namespace adaptyst::lib {
 
-// Of what their recorders have counted: the kernel's rows do not say whose they are. Nothing of fewer than two ranks.
-void add_rank_spreads(profile& to, const target_list& targets);
+// Of what their recorders have counted, and the kernel. Nothing of fewer than two ranks.
+void add_rank_spreads(profile& to, const target_list& targets, const rank_times& of_kernel);
 
 }  // namespace adaptyst::lib
 

@@ -337,7 +337,7 @@ profile session::snapshot() {
     known = context_->read();
   }
   profile made = make([](const region&) { return true; }, std::move(known));
-  if (!source_->in_kernel()) add_rank_spreads(made, targets_);
+  if (const rank_times* const of_source = source_->find_rank_times()) add_rank_spreads(made, targets_, *of_source);
   if (constructs_.are_expected()) join_same_rows(made.regions);
   return made;
 }

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "../profile/measured.hpp"
+#include "../profile/ranks.hpp"
 #include "../support/error.hpp"
 #include "../support/options.hpp"
 #include "target.hpp"
@@ -70,6 +71,8 @@ class source {
 
   // All that has ended so far.
   virtual reading read(const recorders& from) = 0;
+  // What each rank has done, as far as the recorders do not tell, when it was last read; null: it is not known.
+  virtual const rank_times* find_rank_times() const = 0;
   // Stops listening. Thread-safe.
   virtual void stop() = 0;
 };

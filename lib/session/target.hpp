@@ -42,6 +42,7 @@ class target {
   pid_t id() const noexcept { return id_; }
   const std::string& command() const noexcept { return command_; }
   const std::vector<std::string>& arguments() const noexcept { return arguments_; }
+  std::optional<std::uint32_t> rank() const noexcept { return rank_; }
   virtual bool is_running() const = 0;
   // The address of the state that all its markers share; 0: not known yet.
   virtual std::uint64_t state() const noexcept = 0;

@@ -14,6 +14,7 @@ from compiling import Failures, scratch  # noqa: E402
 import profiles  # noqa: E402
 
 ADAPTYST, PROGRAM, IMPLEMENTATION = sys.argv[1:4]
+ENGINE = os.environ.get("ADAPTYST_TEST_ENGINE", "inline")  # from outside
 LIMIT = 120  # seconds that nothing here comes near to
 LAUNCHER = {"openmpi": ["mpirun.openmpi", "--oversubscribe", "--mca", "btl", "self,vader,tcp"], "mpich": ["mpirun.mpich"]}[IMPLEMENTATION]
 ROOT_MAY = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
@@ -56,6 +57,7 @@ def check_report(done, at, ranks, how):
     mean = sum(by_rank.values()) / ranks
     for name, expected in (("min", by_rank[least]), ("max", by_rank[most]), ("mean", mean)):
         failures.check(abs(total[name] / expected - 1) < 0.01, f"{how}: {name} within 1 %", (total[name], expected))
+    failures.equal(int(total["sum"], 16), row["total_ns"], f"{how}: the ranks' times are the whole")
     imbalance = max(by_rank.values()) / mean - 1
     failures.check(abs(across["imbalance"] - imbalance) < 0.02, f"{how}: imbalance", (across["imbalance"], imbalance))
     known = [one["rank"] for one in profile["processes"] if one.get("rank") is not None]
@@ -81,8 +83,21 @@ def case_numbers_of_ranks():
 
 
 def case_observed_together():
-    done, at = start(4, "destructor", options="", before=[ADAPTYST, "run", "--engine=inline", "--overhead=none", "--output=all.json", "--"])
+    done, at = start(4, "destructor", options="", before=[ADAPTYST, "run", f"--engine={ENGINE}", "--overhead=none", "--output=all.json", "--"])
     check_report(done, at, 4, "adaptyst run")
+    profile = profiles.read((at / "all.json").read_text())
+    failures.equal(profile["engine"], ENGINE, "its engine")
+
+
+def case_thinned_together():
+    done, at = start(4, "short", options="", before=[ADAPTYST, "run", f"--engine={ENGINE}", "--overhead=0.5%", "--output=all.json", "--"])
+    failures.equal(done.returncode, 0, "status")
+    row = region(profiles.read((at / "all.json").read_text()), "short")
+    failures.check(row["count"] > row.get("sampled", row["count"]), "the budget has left events out", row)
+    failures.equal("kernel" in row["measured_on"], ENGINE == "ebpf", "before, the kernel has counted them")
+    across = row["across_ranks"]
+    failures.equal(across["ranks"], 4, "all ranks")
+    failures.equal(int(across["total_ns"]["sum"], 16), row["total_ns"], "what the kernel has counted, and what the programs have")
 
 
 def case_groups():

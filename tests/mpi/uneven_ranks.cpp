@@ -1,7 +1,7 @@
 // An MPI program whose ranks have known times, and end their collector in several ways: uneven_ranks WAY [LIMIT_S]
 //
 // Rank r sleeps r + 1 times 2 ms in `work`, 5 times; the odd ranks have a region of their own. Each rank prints what `work`
-// took by its own clock.
+// took by its own clock. With `short` it then has a million regions that hold next to nothing.
 #include <adaptyst/mpi.hpp>
 #include <adaptyst/region.hpp>
 #include <chrono>
@@ -26,6 +26,12 @@ std::int64_t work(int rank) {
   return took.count();
 }
 
+void work_in_short_regions() {
+  for (int step = 0; step != 1'000'000; ++step) {
+    ADAPTYST_REGION("short");
+  }
+}
+
 }  // namespace
 
 int main(int count, char** arguments) {
@@ -42,6 +48,7 @@ int main(int count, char** arguments) {
     const auto took = static_cast<long long>(work(rank));
     std::printf("rank %d: %lld ns\n", rank, took);
     std::fflush(stdout);
+    if (way == "short") work_in_short_regions();
     if (way == "stuck" && rank == 1) std::this_thread::sleep_for(2 * limit);
     if (way == "exit") {
       MPI_Barrier(MPI_COMM_WORLD);

@@ -53,6 +53,26 @@ TEST_CASE("parts of a row become one: nested times taken off, buckets where they
   CHECK(row.durations.buckets()[33] == 6 + (std::uint64_t{1} << 53));
 }
 
+TEST_CASE("what ranks have counted is told apart, but where they have had to share a row") {
+  lib::rank_times sums;
+  const auto book = [&](std::uint64_t path, std::uint32_t place, std::uint64_t events, std::uint64_t total_ns) {
+    lib::add_to_group(sums, {path, place}, events, total_ns);
+  };
+  book(7, 0, 1000, 1000);  // of a process without a rank
+  book(7, ADAPTYST_KERNEL_GROUP + 3, 5, 50);
+  book(7, ADAPTYST_KERNEL_GROUP + 3 + 37 * ADAPTYST_KERNEL_PART, 2, 0);
+  book(7, (ADAPTYST_KERNEL_GROUPS - 1) * ADAPTYST_KERNEL_GROUP + 1, 1, 9);
+  book(8, ADAPTYST_KERNEL_GROUP, 1, 1);
+  book(8, ADAPTYST_KERNEL_SHARED, 4, 4);
+  book(9, ADAPTYST_KERNEL_SHARED + 2 * ADAPTYST_KERNEL_PART, 4, 0);
+  CHECK(sums.by_rank.size() == 2);
+  CHECK(sums.by_rank[1][7].events == 7);
+  CHECK(sums.by_rank[1][7].total_ns == 50);
+  CHECK(sums.by_rank[ADAPTYST_KERNEL_GROUPS - 1][7].total_ns == 9);
+  CHECK(sums.by_rank[1][8].events == 1);
+  CHECK(sums.mixed == lib::path_set{8, 9});
+}
+
 TEST_CASE("what processors know of a path's context is added up, and each reason has its place") {
   adaptyst_context_row one{};
   one.runnable_ns = 1;
