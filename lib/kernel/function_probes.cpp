@@ -145,15 +145,18 @@ void function_probes::follow_family() {
   if (family_ == nullptr)
     throw error("cannot follow the processes that a program starts", errno,
                 hint_on(errno, "", "attach to the processes one by one"));
-  const int process = static_cast<int>(syscall(SYS_pidfd_open, options_.pid, 0));
+  follow(options_.pid);
+}
+
+void function_probes::follow(pid_t first) const {
+  const int process = static_cast<int>(syscall(SYS_pidfd_open, first, 0));
   const std::uint32_t present = 1;
   const bool listed =
       process >= 0 && bpf_map_update_elem(bpf_map__fd(loaded_->maps.family), &process, &present, BPF_ANY) == 0;
   const int number = errno;
   if (process >= 0) close(process);
   if (!listed)
-    throw error(fmt::format("cannot observe process {}", options_.pid), std::to_string(options_.pid), number,
-                "it must be running");
+    throw error(fmt::format("cannot observe process {}", first), std::to_string(first), number, "it must be running");
 }
 
 std::string function_probes::mechanism() const {
@@ -188,7 +191,7 @@ std::vector<refused_function> function_probes::attach(const std::string& file,
       continue;
     }
     const std::uint64_t id = site_id(name, one);
-    if (probed_.count({process, file, id}) != 0) continue;
+    if (probed_.count({filter, file, id}) != 0) continue;
     measured_site site;
     site.name = one.name;
     site.file = name;
@@ -211,12 +214,12 @@ std::vector<refused_function> function_probes::attach(const std::string& file,
                                                uprobe_moment::function_return));
       made.push_back(uprobe_link::attach_multi(loaded_->progs.function_entry, to, places, filter));
     }
-    for (uprobe_link& one : made) links_[process].push_back(std::move(one));
+    for (uprobe_link& one : made) links_[filter].push_back(std::move(one));
   } catch (const error& failed) {
     throw error(fmt::format("cannot put probes on {} functions of {}", places.size(), file), file, failed.number(),
                 hint_on(failed.number(), "", "the file must be there, and the process alive"));
   }
-  for (const auto& [id, site] : sites) probed_.emplace(process, file, id);
+  for (const auto& [id, site] : sites) probed_.emplace(filter, file, id);
   sites_.merge(sites);
   return refused;
 }

@@ -77,6 +77,8 @@ class function_probes {
   std::vector<refused_function> attach(const named_functions& found, pid_t process);
   // Detaches from these processes, in 30 ms for all of them. What they did is kept.
   void release(const std::vector<pid_t>& processes);
+  // Where `family` is in force, also what this process will start.
+  void follow(pid_t first) const;
   // Whether `family` is in force. It needs session links: without them, return probes would go to every process that
   // uses the file.
   bool follows_family() const { return family_ != nullptr; }

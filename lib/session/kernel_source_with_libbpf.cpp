@@ -58,6 +58,7 @@ class kernel_source final : public source {
     const bool is_first = !functions_.has_value();
     try {
       if (is_first) functions_.emplace(how);
+      else if (command != nullptr && functions_->follows_family()) functions_->follow(process);
       const named_functions found = find_named(functions, [&](const function_request& request) {
         return command != nullptr ? files_for(request, *command) : files_for(request, process);
       });

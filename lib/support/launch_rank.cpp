@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cstdlib>
 #include <fstream>
@@ -30,7 +31,10 @@ bool is_number(std::string_view text) {
   return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
 }
 
+bool stands_for_all = false;
+
 const launcher* launched_by() {
+  if (stands_for_all) return nullptr;
   for (const launcher& one : launchers)
     if (const char* const rank = secure_getenv(one.rank); rank != nullptr && is_number(rank)) return &one;
   return nullptr;
@@ -43,22 +47,38 @@ std::string launch_rank() {
   return by != nullptr ? secure_getenv(by->rank) : "";
 }
 
+const char* rank_variable() {
+  const launcher* const by = launched_by();
+  return by != nullptr ? by->rank : nullptr;
+}
+
+std::string read_environment(pid_t process) {
+  std::ifstream file("/proc/" + std::to_string(process) + "/environ", std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+std::optional<std::string> find_variable(const std::string& environment, const std::string& name) {
+  const std::string begin = name + "=";
+  for (std::size_t at = 0; at < environment.size();) {
+    const std::size_t end = std::min(environment.find('\0', at), environment.size());
+    if (environment.compare(at, begin.size(), begin) == 0)
+      return environment.substr(at + begin.size(), end - at - begin.size());
+    at = end + 1;
+  }
+  return std::nullopt;
+}
+
+void stand_for_all_ranks() { stands_for_all = true; }
+
 std::optional<std::uint32_t> find_rank(pid_t process) {
   std::string text;
   if (process == getpid()) {
     text = launch_rank();
   } else {
-    std::ifstream file("/proc/" + std::to_string(process) + "/environ", std::ios::binary);
-    const std::string all{std::istreambuf_iterator<char>(file), {}};
+    const std::string all = read_environment(process);
     // What is nearest to the program goes first, wherever it stands.
-    for (const launcher& one : launchers) {
-      const std::string name = std::string(one.rank) + "=";
-      for (std::size_t at = 0; at < all.size() && text.empty(); at = all.find('\0', at) + 1) {
-        if (all.compare(at, name.size(), name) == 0) text = all.c_str() + at + name.size();
-        if (all.find('\0', at) == std::string::npos) break;
-      }
-      if (!is_number(text)) text.clear();
-    }
+    for (const launcher& one : launchers)
+      if (const auto found = find_variable(all, one.rank); found && text.empty() && is_number(*found)) text = *found;
   }
   std::uint32_t rank = 0;
   const auto [end, wrong] = std::from_chars(text.data(), text.data() + text.size(), rank);

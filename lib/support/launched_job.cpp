@@ -1,0 +1,64 @@
+// All ranks of a job on a machine have one launcher above them: the nearest process that has no rank. What launchers
+// call a job only tells jobs of one launcher apart, as MPI_Comm_spawn() makes them: not all set such a name, and another
+// user could guess it.
+#include "launched_job.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <charconv>
+#include <cstdlib>
+#include <string_view>
+
+#include "launch_rank.hpp"
+#include "process_stat.hpp"
+
+namespace adaptyst::lib {
+
+namespace {
+
+constexpr const char* names_of_jobs[] = {"PMIX_NAMESPACE", "OMPI_MCA_ess_base_jobid", "SLURM_JOB_ID", "SLURM_STEP_ID"};
+constexpr const char* numbers_of_ranks_here[] = {"OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS"};
+constexpr const char* numbers_of_ranks[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE"};
+
+// Empty: there is none that may be seen.
+std::string find_launcher(const char* rank) {
+  constexpr int max_generations = 256;
+  pid_t process = getppid();
+  for (int at = 0; process > 0 && at != max_generations; ++at) {
+    const std::optional<process_stat> known = read_stat(process);
+    if (!known) return {};
+    if (!find_variable(read_environment(process), rank)) return fmt::format("{}/{}", process, known->started);
+    process = known->parent;
+  }
+  return {};
+}
+
+template <std::size_t Count>
+std::uint32_t find_number(const char* const (&names)[Count]) {
+  for (const char* const name : names) {
+    const char* const text = secure_getenv(name);
+    if (text == nullptr) continue;
+    const std::string_view all(text);
+    std::uint32_t number = 0;
+    if (std::from_chars(all.data(), all.data() + all.size(), number).ec == std::errc()) return number;
+  }
+  return 0;
+}
+
+}  // namespace
+
+std::optional<launched_job> find_job() {
+  const char* const rank = rank_variable();
+  if (rank == nullptr || !has_other_ranks()) return std::nullopt;
+  launched_job job;
+  job.identity = find_launcher(rank);
+  if (job.identity.empty()) return std::nullopt;
+  for (const char* const name : names_of_jobs)
+    if (const char* const value = secure_getenv(name); value != nullptr) job.identity += fmt::format("/{}", value);
+  job.ranks_here = find_number(numbers_of_ranks_here);
+  job.is_here_alone = job.ranks_here != 0 && job.ranks_here == find_number(numbers_of_ranks);
+  return job;
+}
+
+}  // namespace adaptyst::lib

@@ -1,0 +1,107 @@
+#include "gated_program.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+
+#include "output.hpp"
+
+namespace adaptyst::tools {
+
+namespace {
+
+constexpr int not_executable = 126;
+constexpr int not_found = 127;
+
+bool make_pipe(lib::descriptor& out, lib::descriptor& in) {
+  int ends[2] = {-1, -1};
+  if (pipe2(ends, O_CLOEXEC) != 0) return false;
+  out.reset(ends[0]);
+  in.reset(ends[1]);
+  return true;
+}
+
+}  // namespace
+
+gated_program::gated_program(const std::vector<std::string>& command, const environment& gained) : name_(command[0]) {
+  sigset_t ours;
+  sigemptyset(&ours);
+  for (const int one : {SIGCHLD, SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, SIGALRM, SIGXCPU})
+    sigaddset(&ours, one);
+  sigprocmask(SIG_BLOCK, &ours, &as_.blocked);
+  struct sigaction by_default {};
+  by_default.sa_handler = SIG_DFL;  // ignored, it would take the command's status away
+  sigaction(SIGCHLD, &by_default, &as_.at_child_end);
+  signals_.reset(signalfd(-1, &ours, SFD_CLOEXEC | SFD_NONBLOCK));
+  lib::descriptor entrance, told;  // the ends on the program's side
+  if (signals_ && make_pipe(entrance, gate_) && make_pipe(refusal_, told)) child_ = fork();
+  if (child_ < 0) {
+    complain(fmt::format("cannot start {}: {}", name_, std::strerror(errno)));
+    end_with(bad_input);
+  }
+  if (child_ != 0) return;
+  gate_ = std::move(entrance);
+  refusal_ = std::move(told);
+  become(command, gained);
+}
+
+void gated_program::become(const std::vector<std::string>& command, const environment& gained) {
+  std::vector<char*> arguments;
+  arguments.reserve(command.size() + 1);
+  for (const std::string& one : command) arguments.push_back(const_cast<char*>(one.c_str()));
+  arguments.push_back(nullptr);
+  char opened = 0;
+  if (read(gate_.get(), &opened, 1) != 1) _exit(not_executable);  // the observer has ended, and has said why
+  sigaction(SIGCHLD, &as_.at_child_end, nullptr);
+  sigprocmask(SIG_SETMASK, &as_.blocked, nullptr);
+  for (const auto& [name, value] : gained) setenv(name.c_str(), value.c_str(), 1);
+  execvp(arguments[0], arguments.data());
+  const int number = errno;
+  if (write(refusal_.get(), &number, sizeof number) != sizeof number) _exit(not_executable);
+  _exit(number == ENOENT ? not_found : not_executable);
+}
+
+gated_program::~gated_program() {
+  if (has_begun_) return;
+  gate_.reset();
+  waitpid(child_, nullptr, 0);
+  sigaction(SIGCHLD, &as_.at_child_end, nullptr);
+  sigprocmask(SIG_SETMASK, &as_.blocked, nullptr);
+}
+
+void gated_program::begin() {
+  has_begun_ = true;
+  if (write(gate_.get(), "", 1) != 1) kill(child_, SIGKILL);
+  gate_.reset();
+}
+
+void gated_program::pass_on_signals() const {
+  signalfd_siginfo told;
+  while (read(signals_.get(), &told, sizeof told) == static_cast<ssize_t>(sizeof told)) {
+    // A signal from the terminal reaches the command directly.
+    const bool from_terminal = told.ssi_code == SI_KERNEL;
+    if (told.ssi_signo != SIGCHLD && !from_terminal) kill(child_, static_cast<int>(told.ssi_signo));
+  }
+}
+
+std::optional<int> gated_program::find_end() {
+  int status = 0;
+  const pid_t ended = waitpid(child_, &status, WNOHANG);
+  if (ended == child_ || (ended < 0 && errno == ECHILD)) return status;
+  return std::nullopt;
+}
+
+bool gated_program::complain_unless_started() const {
+  int number = 0;
+  if (read(refusal_.get(), &number, sizeof number) != sizeof number) return false;
+  complain(fmt::format("cannot start {}: {}", name_, std::strerror(number)));
+  return true;
+}
+
+}  // namespace adaptyst::tools

@@ -1,0 +1,96 @@
+#include "node_meeting.hpp"
+
+#include <fmt/format.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <adaptyst/version.hpp>
+#include <array>
+#include <cerrno>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+namespace adaptyst::tools {
+
+namespace {
+
+struct meeting_address {
+  sockaddr_un whole{};
+  socklen_t bytes = 0;
+
+  explicit meeting_address(const std::string& name) {
+    whole.sun_family = AF_UNIX;
+    std::memcpy(whole.sun_path + 1, name.data(), name.size());
+    bytes = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + name.size());
+  }
+  const sockaddr* get() const { return reinterpret_cast<const sockaddr*>(&whole); }
+};
+
+meeting_attempt failed_attempt() { return {lib::descriptor(), errno}; }
+
+}  // namespace
+
+std::string name_of_meeting(const lib::launched_job& job, const observing_options& options) {
+  std::array<char, 4096> directory{};
+  if (getcwd(directory.data(), directory.size()) == nullptr) directory.front() = '\0';
+  const adaptyst::options asked = options.asked();
+  const std::string all =
+      fmt::format("{}.{}.{}\n{}\n{}\n{}\n{}\n{} {} {} {} {}", ADAPTYST_VERSION_MAJOR, ADAPTYST_VERSION_MINOR,
+                  ADAPTYST_VERSION_PATCH, geteuid(), job.identity, directory.data(), to_string(asked), options.seconds,
+                  static_cast<int>(asked.rows.sort), asked.rows.rows ? static_cast<std::int64_t>(*asked.rows.rows) : -1,
+                  asked.rows.depth ? static_cast<std::int64_t>(*asked.rows.depth) : -1, asked.rows.least_share);
+  std::uint64_t hash = 0xcbf29ce484222325;  // FNV-1a
+  for (const char one : all) hash = (hash ^ static_cast<unsigned char>(one)) * 0x100000001b3;
+  return fmt::format("adaptyst-node-{}-{:016x}", geteuid(), hash);
+}
+
+meeting_attempt listen_at(const std::string& name) {
+  const meeting_address address(name);
+  lib::descriptor made(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  if (!made || bind(made.get(), address.get(), address.bytes) != 0 || listen(made.get(), SOMAXCONN) != 0)
+    return failed_attempt();
+  return {std::move(made), 0};
+}
+
+meeting_attempt connect_to(const std::string& name) {
+  const meeting_address address(name);
+  lib::descriptor made(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  if (!made || connect(made.get(), address.get(), address.bytes) != 0) return failed_attempt();
+  return {std::move(made), 0};
+}
+
+pid_t find_peer(const lib::descriptor& connection) {
+  ucred who{};
+  socklen_t bytes = sizeof who;
+  if (getsockopt(connection.get(), SOL_SOCKET, SO_PEERCRED, &who, &bytes) != 0 || who.uid != geteuid()) return 0;
+  return who.pid > 0 ? who.pid : 0;
+}
+
+bool say(const lib::descriptor& to, char what, std::string_view rest) {
+  const std::string packet = what + std::string(rest);
+  return send(to.get(), packet.data(), packet.size(), MSG_NOSIGNAL | MSG_DONTWAIT) ==
+         static_cast<ssize_t>(packet.size());
+}
+
+std::optional<std::string> hear(const lib::descriptor& from, std::chrono::milliseconds limit, bool& ended) {
+  ended = false;
+  std::string packet(std::size_t{1} << 17U, '\0');
+  const auto until = std::chrono::steady_clock::now() + limit;
+  for (;;) {
+    const ssize_t got = recv(from.get(), packet.data(), packet.size(), MSG_DONTWAIT);
+    if (got > 0) {
+      packet.resize(static_cast<std::size_t>(got));
+      return packet;
+    }
+    ended = got == 0 || (errno != EAGAIN && errno != EINTR);
+    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(until - std::chrono::steady_clock::now());
+    if (ended || left.count() <= 0) return std::nullopt;
+    pollfd event{from.get(), POLLIN, 0};
+    ::poll(&event, 1, static_cast<int>(left.count()));
+  }
+}
+
+}  // namespace adaptyst::tools

@@ -1,0 +1,135 @@
+// Nothing here waits without a limit: where the ranks of this machine cannot come together, each is observed by itself.
+#include "node_member.hpp"
+
+#include <fmt/format.h>
+#include <poll.h>
+#include <time.h>
+
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+
+#include "node_meeting.hpp"
+#include "node_observer.hpp"
+#include "output.hpp"
+#include "session/capabilities.hpp"
+#include "support/launch_rank.hpp"
+
+namespace adaptyst::tools {
+
+namespace {
+
+constexpr std::chrono::seconds longest_start{30}, longest_report{60};
+
+struct membership {
+  lib::descriptor connection;
+  std::string socket;  // of the observer
+};
+
+void alone(const std::string& why) {
+  complain(
+      fmt::format("cannot observe the ranks of this machine together: {}\nhint: this one is observed by itself", why));
+}
+
+// Finds the observer of this machine's ranks, or makes it: who is first to take the name does.
+std::optional<membership> join(const lib::launched_job& job, const observing_options& options) {
+  const std::string name = name_of_meeting(job, options);
+  const auto until = std::chrono::steady_clock::now() + longest_start;
+  int lost = 0;
+  while (std::chrono::steady_clock::now() < until) {
+    meeting_attempt there = connect_to(name);
+    if (there.made) {
+      if (find_peer(there.made) == 0) {
+        alone("another user has taken the place where they meet");
+        return std::nullopt;
+      }
+      bool ended = false;
+      const std::optional<std::string> said = hear(there.made, longest_start, ended);
+      if (said && said->front() == node_message::refused) end_with(bad_input);
+      if (said && said->front() == node_message::welcome) return membership{std::move(there.made), said->substr(1)};
+      // Its programs may just have ended; then there is room for the next.
+      if (!ended || ++lost == 3) {
+        alone("their observer does not answer");
+        return std::nullopt;
+      }
+    } else if (there.number == ECONNREFUSED) {
+      meeting_attempt own = listen_at(name);
+      if (own.made && !start_node_observer(std::move(own.made), options, job)) own.number = errno;
+      if (own.number != 0 && own.number != EADDRINUSE) {
+        alone(std::strerror(own.number));
+        return std::nullopt;
+      }
+    } else if (there.number != EAGAIN && there.number != EINTR) {
+      alone(std::strerror(there.number));
+      return std::nullopt;
+    }
+    const timespec a_while{0, 2'000'000};
+    nanosleep(&a_while, nullptr);
+  }
+  alone("they do not find each other");
+  return std::nullopt;
+}
+
+// Whether the observer knows the program; false: it has gone.
+bool is_expected(const lib::descriptor& by, pid_t program, const std::vector<std::string>& command) {
+  constexpr std::size_t max_bytes = 65536;
+  std::string told = std::to_string(program);
+  for (const std::string& word : command)
+    if (told.size() + word.size() < max_bytes) told += '\0' + word;
+  bool ended = false;
+  if (!say(by, node_message::expect, told)) return false;
+  const std::optional<std::string> said = hear(by, longest_start, ended);
+  if (said && said->front() == node_message::refused) end_with(bad_input);
+  return said && said->front() == node_message::begin;
+}
+
+int wait_for(gated_program& program, lib::descriptor& observer) {
+  for (;;) {
+    pollfd events[] = {{observer.get(), POLLIN, 0}, {program.signals(), POLLIN, 0}};
+    ::poll(events, 2, -1);
+    program.pass_on_signals();
+    if (const std::optional<int> status = program.find_end()) return *status;
+    bool ended = false;
+    if (observer && events[0].revents != 0) hear(observer, std::chrono::milliseconds(0), ended);
+    if (!ended) continue;
+    observer.reset();
+    complain("the observer of this machine's ranks has ended: the program runs on, and there is no report");
+  }
+}
+
+}  // namespace
+
+std::optional<int> run_in_node(const observing_options& options, const std::vector<std::string>& command,
+                               environment gained) {
+  const std::optional<lib::launched_job> job = lib::find_job();
+  if (!job) {
+    if (lib::speaks_for_ranks()) alone("no launcher has started several");
+    return std::nullopt;
+  }
+  std::optional<membership> node = join(*job, options);
+  if (!node) return std::nullopt;
+  gained.emplace_back("ADAPTYST_OBSERVER", node->socket);
+  gated_program program(command, gained);
+  if (!is_expected(node->connection, program.id(), command)) {
+    alone("their observer has ended");
+    return std::nullopt;
+  }
+  try {
+    lib::keep_capabilities({});  // the command has its own copy
+  } catch (const std::exception& failed) {
+    complain(failed.what());
+  }
+  program.begin();
+  const int status = wait_for(program, node->connection);
+  const bool has_started = !program.complain_unless_started();
+  if (!node->connection) return status;
+  // The last one stays until the report has been written, as the launcher may end everything with it. Nobody waits for a
+  // rank that still runs: it may wait for the launcher to see that this one has failed.
+  bool ended = false;
+  if (say(node->connection, has_started ? node_message::ended : node_message::no_start) &&
+      !hear(node->connection, longest_report, ended) && !ended)
+    complain("the report of this machine's ranks takes long: the last rank has not waited for it");
+  return status;
+}
+
+}  // namespace adaptyst::tools

@@ -1,0 +1,236 @@
+// A process beside the ranks, not one of them: a rank ends when its program does, so that the launcher sees at once
+// which one has failed, while the observer goes on to the end of the last one and reports then.
+#include "node_observer.hpp"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "node_meeting.hpp"
+#include "output.hpp"
+#include "support/launch_rank.hpp"
+#include "support/output_file.hpp"
+#include "support/output_form.hpp"
+#include "support/process_stat.hpp"
+
+namespace adaptyst::tools {
+
+namespace {
+
+using node_clock = std::chrono::steady_clock;
+
+// What belongs to all ranks of a machine is named by the machine, where it would be by the rank.
+std::string name_for_node(const std::string& pattern, bool is_here_alone) {
+  std::string name;
+  bool has_host = false, has_process = false;
+  for (std::size_t at = 0; at < pattern.size(); ++at) {
+    name += pattern[at];
+    if (pattern[at] != '%' || ++at == pattern.size()) continue;
+    name += pattern[at] == 'r' ? 'h' : pattern[at];
+    has_host = has_host || name.back() == 'h';
+    has_process = has_process || name.back() == 'p';
+  }
+  if (is_here_alone || has_host || has_process || !lib::is_replaced(name)) return name;
+  return lib::with_number(name, "%h");
+}
+
+class node_observer {
+ public:
+  node_observer(lib::descriptor& meeting, const observing_options& options, const lib::launched_job& job)
+      : meeting_(meeting), options_(options), ranks_here_(job.ranks_here), watching_(named(options, job)) {
+    watching_.drop_capabilities();  // it starts nothing
+    allow_many_files();
+  }
+
+  // Until all have ended.
+  void observe() {
+    interval polling(options_.polling_seconds());
+    interval keeping(options_.keeping_seconds());
+    interval looking(0.05);
+    while (!is_over()) {
+      wait(std::min({polling.left_ms(), keeping.left_ms(), looking.left_ms()}));
+      watching_.handle();
+      accept_ranks();
+      for (rank& one : ranks_) listen_to(one);
+      dismiss();
+      if (polling.is_over()) watching_.poll();
+      if (keeping.is_over()) watching_.keep_budget();
+      if (looking.is_over()) watching_.look_at_unmarked();
+    }
+  }
+
+  void report() {
+    meeting_.reset();  // who comes now is observed by another
+    if (has_programs_) watching_.stop();
+    std::fflush(stderr);
+    for (const rank& one : ranks_)
+      if (one.waits) say(one.connection, node_message::reported);
+  }
+
+ private:
+  struct rank {
+    lib::descriptor connection;
+    pid_t starter;
+    bool has_ended = false, waits = false;
+  };
+
+  static adaptyst::options named(const observing_options& options, const lib::launched_job& job) {
+    adaptyst::options all = options.asked();
+    for (output& one : all.outputs) one.file = name_for_node(one.file, job.is_here_alone);
+    return all;
+  }
+
+  void wait(int limit_ms) {
+    std::vector<pollfd> events = {{meeting_.get(), POLLIN, 0}, {watching_.descriptor(), POLLIN, 0}};
+    for (const rank& one : ranks_)
+      if (!one.has_ended) events.push_back({one.connection.get(), POLLIN, 0});
+    ::poll(events.data(), events.size(), limit_ms);
+  }
+
+  void accept_ranks() {
+    for (;;) {
+      lib::descriptor connection(accept4(meeting_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
+      if (!connection) return;
+      const pid_t starter = find_peer(connection);
+      if (starter == 0 || !say(connection, node_message::welcome, watching_.socket())) continue;
+      ++joined_;
+      ranks_.push_back({std::move(connection), starter});
+    }
+  }
+
+  void listen_to(rank& one) {
+    if (one.has_ended) return;
+    bool has_gone = false;
+    const std::optional<std::string> said = hear(one.connection, std::chrono::milliseconds(0), has_gone);
+    if (!said && !has_gone) return;
+    if (said && said->front() == node_message::expect) {
+      say(one.connection, expect(one, said->substr(1)) ? node_message::begin : node_message::refused);
+      return;
+    }
+    one.has_ended = true;
+    one.waits = said.has_value();
+    if (said && said->front() == node_message::ended) has_programs_ = true;
+    quiet_since_ = node_clock::now();
+  }
+
+  // False: it has been said why not.
+  bool expect(const rank& of, const std::string& told) {
+    std::vector<std::string> words;
+    for (std::size_t at = 0; at <= told.size();) {
+      const std::size_t end = std::min(told.find('\0', at), told.size());
+      words.push_back(told.substr(at, end - at));
+      at = end + 1;
+    }
+    const auto program = static_cast<pid_t>(std::strtol(words.front().c_str(), nullptr, 10));
+    const std::optional<lib::process_stat> known = lib::read_stat(program);
+    words.erase(words.begin());
+    if (words.empty() || !known || known->parent != of.starter) return false;
+    try {
+      watching_.expect(program, words);
+      probe_functions(watching_, program, [this](const error& what) {
+        if (told_.insert(what.what()).second) tell(what);  // not for each rank
+      });
+      return true;
+    } catch (const std::exception& failed) {
+      complain(failed.what());
+      return false;
+    }
+  }
+
+  bool is_any_running() const {
+    return std::any_of(ranks_.begin(), ranks_.end(), [](const rank& one) { return !one.has_ended; });
+  }
+
+  // Who has ended can go, unless it is the last.
+  void dismiss() {
+    if (is_any_running()) {
+      for (rank& one : ranks_)
+        if (std::exchange(one.waits, false)) say(one.connection, node_message::leave);
+    }
+    ranks_.erase(
+        std::remove_if(ranks_.begin(), ranks_.end(), [](const rank& one) { return one.has_ended && !one.waits; }),
+        ranks_.end());
+  }
+
+  // Ranks begin one after another: the first may have ended before the last has come.
+  bool is_over() const {
+    if (is_any_running()) return false;
+    const std::chrono::seconds patience{joined_ == 0 ? 30 : 2};
+    return (ranks_here_ != 0 && joined_ >= ranks_here_) || node_clock::now() - quiet_since_ > patience;
+  }
+
+  lib::descriptor& meeting_;
+  const observing_options options_;
+  const std::uint32_t ranks_here_;
+  observer watching_;
+  std::vector<rank> ranks_;
+  std::uint32_t joined_ = 0;
+  bool has_programs_ = false;  // that were started
+  node_clock::time_point quiet_since_ = node_clock::now();
+  std::set<std::string> told_;
+};
+
+// Those that are waiting, and those that come soon.
+void refuse_all(const lib::descriptor& meeting, std::uint32_t ranks_here) {
+  const auto until = node_clock::now() + std::chrono::seconds(2);
+  for (std::uint32_t refused = 0; node_clock::now() < until && (ranks_here == 0 || refused < ranks_here);) {
+    const lib::descriptor connection(accept4(meeting.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
+    if (connection) {
+      say(connection, node_message::refused);
+      ++refused;
+      continue;
+    }
+    pollfd event{meeting.get(), POLLIN, 0};
+    ::poll(&event, 1, 100);
+  }
+}
+
+// What the launcher gave the rank is not the observer's: its signals, its input, its connections.
+void leave_rank(lib::descriptor& meeting) {
+  setsid();
+  prctl(PR_SET_NAME, "adaptyst-node");
+  for (const int one : {SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, SIGALRM, SIGPIPE}) signal(one, SIG_IGN);
+  signal(SIGCHLD, SIG_DFL);
+  const lib::descriptor nothing(open("/dev/null", O_RDONLY | O_CLOEXEC));
+  if (nothing) dup2(nothing.get(), STDIN_FILENO);
+  const int kept = meeting.get();
+  if (kept > 3) syscall(SYS_close_range, 3U, static_cast<unsigned>(kept - 1), 0U);
+  syscall(SYS_close_range, static_cast<unsigned>(kept + 1), ~0U, 0U);
+  lib::stand_for_all_ranks();
+}
+
+}  // namespace
+
+bool start_node_observer(lib::descriptor meeting, const observing_options& options, const lib::launched_job& job) {
+  const pid_t child = fork();
+  if (child != 0) return child > 0;
+  leave_rank(meeting);
+  try {
+    node_observer all(meeting, options, job);
+    try {
+      all.observe();
+      all.report();
+    } catch (const std::exception& failed) {
+      complain(failed.what());
+    }
+  } catch (const std::exception& failed) {
+    complain(failed.what());
+    refuse_all(meeting, job.ranks_here);
+  }
+  std::fflush(nullptr);
+  _exit(0);
+}
+
+}  // namespace adaptyst::tools
