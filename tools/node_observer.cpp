@@ -73,7 +73,7 @@ class node_observer {
 
   void report() {
     meeting_.reset();  // who comes now is observed by another
-    if (has_programs_) watching_.stop();
+    if (programs_ != 0) watching_.stop();
     std::fflush(stderr);
     for (const rank& one : ranks_)
       if (one.waits) say(one.connection, node_message::reported);
@@ -121,7 +121,7 @@ class node_observer {
     }
     one.has_ended = true;
     one.waits = said.has_value();
-    if (said && said->front() == node_message::ended) has_programs_ = true;
+    if (said && said->front() == node_message::no_start) --programs_;
     quiet_since_ = node_clock::now();
   }
 
@@ -142,6 +142,7 @@ class node_observer {
       probe_functions(watching_, program, [this](const error& what) {
         if (told_.insert(what.what()).second) tell(what);  // not for each rank
       });
+      ++programs_;
       return true;
     } catch (const std::exception& failed) {
       complain(failed.what());
@@ -177,7 +178,7 @@ class node_observer {
   observer watching_;
   std::vector<rank> ranks_;
   std::uint32_t joined_ = 0;
-  bool has_programs_ = false;  // that were started
+  std::uint32_t programs_ = 0;  // that were started
   node_clock::time_point quiet_since_ = node_clock::now();
   std::set<std::string> told_;
 };

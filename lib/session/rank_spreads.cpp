@@ -40,7 +40,12 @@ void describe(profile& to, const rank_place& place, const std::vector<const targ
 
 }  // namespace
 
-void add_rank_spreads(profile& to, const target_list& targets, const rank_times& of_kernel) {
+void set_rank_spreads(profile& to, const target_list& targets, const rank_times* of_kernel) {
+  // Put together from the processes of two ranks, it may have been taken for one of ranks: with all rows on the first.
+  to.ranks.reset();
+  to.about_ranks.reset();
+  for (region& row : to.regions) row.across_ranks.reset();
+  if (of_kernel == nullptr) return;
   processes_by_rank ranks;
   for (const auto& one : targets)
     if (const process_info info = one->info(); info.rank) ranks[*info.rank].push_back(one.get());
@@ -49,12 +54,12 @@ void add_rank_spreads(profile& to, const target_list& targets, const rank_times&
   to.about_ranks.emplace();
   for (const auto& [rank, processes] : ranks) {
     const rank_place place{rank, processes.front()->info().host};
-    const auto known = of_kernel.by_rank.find(rank);
-    const times_by_path counted = known != of_kernel.by_rank.end() ? known->second : times_by_path{};
+    const auto known = of_kernel->by_rank.find(rank);
+    const times_by_path counted = known != of_kernel->by_rank.end() ? known->second : times_by_path{};
     describe(to, place, processes, counted);
     for (region& row : to.regions) {
       const rank_time time = find_time(processes, counted, row.id);
-      if (!has_time(row) || time.events == 0 || of_kernel.mixed.count(row.id) != 0) continue;
+      if (!has_time(row) || time.events == 0 || of_kernel->mixed.count(row.id) != 0) continue;
       rank_spread& spread = row.across_ranks ? *row.across_ranks : row.across_ranks.emplace();
       ++spread.ranks;
       spread.total_ns.add(time.total_ns, rank, place.host);

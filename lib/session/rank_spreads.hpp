@@ -9,8 +9,8 @@
 
 namespace adaptyst::lib {
 
-// Of what their recorders have counted, and the kernel. Nothing of fewer than two ranks.
-void add_rank_spreads(profile& to, const target_list& targets, const rank_times& of_kernel);
+// Of what their recorders have counted, and the kernel; null: that is not known of each. Nothing of fewer than two ranks.
+void set_rank_spreads(profile& to, const target_list& targets, const rank_times* of_kernel);
 
 }  // namespace adaptyst::lib
 

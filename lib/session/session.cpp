@@ -337,7 +337,7 @@ profile session::snapshot() {
     known = context_->read();
   }
   profile made = make([](const region&) { return true; }, std::move(known));
-  if (const rank_times* const of_source = source_->find_rank_times()) add_rank_spreads(made, targets_, *of_source);
+  set_rank_spreads(made, targets_, source_->find_rank_times());
   if (constructs_.are_expected()) join_same_rows(made.regions);
   return made;
 }

@@ -1,0 +1,183 @@
+#!/usr/bin/env python3
+"""One observer for all ranks of a machine: node.py ADAPTYST PROGRAM IMPLEMENTATION [CASE …]
+
+PROGRAM is uneven_ranks; IMPLEMENTATION is openmpi or mpich, whose launcher is called so."""
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import time
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "support"))
+from cases import run_cases  # noqa: E402
+from compiling import Failures, scratch  # noqa: E402
+import profiles  # noqa: E402
+
+ADAPTYST, PROGRAM, IMPLEMENTATION = sys.argv[1:4]
+ENGINE = os.environ.get("ADAPTYST_TEST_ENGINE", "inline")
+LIMIT = 120  # seconds that nothing here comes near to
+LAUNCHER = {"openmpi": ["mpirun.openmpi", "--oversubscribe", "--mca", "btl", "self,vader,tcp"], "mpich": ["mpirun.mpich"]}[IMPLEMENTATION]
+ROOT_MAY = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+# Each rank is another process of the shell.
+RANK = "${OMPI_COMM_WORLD_RANK:-$PMI_RANK}"
+failures = Failures()
+work = scratch()
+started = []
+
+
+def in_front(output="all.json", *more):
+    return [ADAPTYST, "run", "--node", f"--engine={ENGINE}", "--overhead=none", f"--output={output}", *more, "--"]
+
+
+def launch(*words, at):
+    directory = work / at
+    directory.mkdir(exist_ok=True)
+    started.append(subprocess.Popen([*LAUNCHER, *map(str, words)], cwd=directory, text=True, stdin=subprocess.DEVNULL,
+                                    stdout=subprocess.PIPE, stderr=subprocess.PIPE, env={**os.environ, **ROOT_MAY}))
+    return started[-1]
+
+
+def finish(process):
+    out, said = process.communicate(timeout=LIMIT)
+    return process.returncode, out, said
+
+
+def load(at, name="all.json"):
+    return profiles.read((work / at / name).read_text())
+
+
+def parents():
+    of = {}
+    for entry in pathlib.Path("/proc").iterdir():
+        if entry.name.isdigit():
+            try:
+                of[int(entry.name)] = int((entry / "stat").read_text().rpartition(")")[2].split()[1])
+            except OSError:
+                pass  # it has ended
+    return of
+
+
+def observers_below(process):
+    """The observers that ranks of this launcher have made."""
+    of, found = parents(), []
+    for one in of:
+        above = one
+        while above in of and above != process.pid:
+            above = of[above]
+        try:
+            if above == process.pid and pathlib.Path(f"/proc/{one}/comm").read_text().strip() == "adaptyst-node":
+                found.append(one)
+        except OSError:
+            pass
+    return found
+
+
+def await_observers(process):
+    until = time.monotonic() + 20
+    while not (found := observers_below(process)) and time.monotonic() < until:
+        time.sleep(0.01)
+    return found
+
+
+def check_ranks(profile, out, ranks, how):
+    times = {int(rank): int(ns) for rank, ns in re.findall(r"rank (\d+): (\d+) ns", out)}
+    failures.equal(len(times), ranks, f"{how}: each rank has told its time")
+    failures.equal((profile["ranks"], profile["engine"]), (ranks, ENGINE), f"{how}: ranks, engine")
+    row = next(one for one in profile["regions"] if one["path"] == ["work"])
+    failures.equal(row["count"], 5 * ranks, f"{how}: calls")
+    total = row["across_ranks"]["total_ns"]
+    least, most = min(times, key=times.get), max(times, key=times.get)
+    failures.equal((total["min_rank"], total["max_rank"]), (least, most), f"{how}: who took least and most")
+    for name, expected in (("min", times[least]), ("max", times[most]), ("mean", sum(times.values()) / ranks)):
+        failures.check(abs(total[name] / expected - 1) < 0.01, f"{how}: {name} within 1 %", (total[name], expected))
+    failures.equal(sorted(one["rank"] for one in profile["processes"]), list(range(ranks)), f"{how}: its processes")
+
+
+def case_one_report():
+    for output, written in (("all.json", "all.json"), ("all-%r.json", f"all-{os.uname().nodename}.json")):
+        status, out, said = finish(launch("-n", 4, *in_front(output), PROGRAM, "destructor", at=output.strip("%")))
+        failures.equal((status, said.count("events begun =")), (0, 1), f"{output}: status, and one report")
+        failures.equal([one.name for one in (work / output.strip("%")).iterdir()], [written], f"{output}: its name")
+        check_ranks(load(output.strip("%"), written), out, 4, output)
+
+
+def with_programs_in_kernel(process):
+    """The processes below this launcher that hold BPF programs."""
+    of, found = parents(), []
+    for one in of:
+        above = one
+        while above in of and above != process.pid:
+            above = of[above]
+        try:
+            held = [entry.read_text() for entry in pathlib.Path(f"/proc/{one}/fdinfo").iterdir()] if above == process.pid else []
+        except OSError:
+            continue
+        if any("prog_id" in entry for entry in held):
+            found.append(one)
+    return found
+
+
+def case_one_set_of_programs():
+    process = launch("-n", 4, *in_front(), "sh", "-c", "echo here; sleep 2", at="programs")
+    for _ in range(4):
+        process.stdout.readline()  # all have begun
+    observers = observers_below(process)
+    failures.equal(len(observers), 1, "one observer")
+    failures.equal(with_programs_in_kernel(process), observers if ENGINE == "ebpf" else [], "which alone has programs in the kernel")
+    failures.equal(finish(process)[0], 0, "status")
+
+
+def case_observer_killed():
+    process = launch("-n", 4, *in_front(), "sh", "-c", "echo here; sleep 2; echo done", at="killed")
+    for _ in range(4):
+        process.stdout.readline()
+    for one in await_observers(process):
+        os.kill(one, 9)
+    status, out, said = finish(process)
+    failures.equal((status, out.count("done")), (0, 4), "the programs run on, with their status")
+    failures.equal(said.count("the program runs on, and there is no report"), 4, "each rank says so")
+
+
+def case_a_rank_that_fails():
+    for rank in (0, 1):
+        for how, least in (("kill -SEGV $$", 1), ("exit 7", 7)):
+            begin = time.monotonic()
+            process = launch("-n", 4, *in_front(), "sh", "-c", f"if [ {RANK} = {rank} ]; then {how}; fi; sleep 30", at="failing")
+            status, _, said = finish(process)
+            if how == "exit 7" and IMPLEMENTATION == "mpich":
+                continue  # which lets the others go on
+            failures.check(status >= least, f"rank {rank}, {how}: the launcher sees it", status)
+            failures.check(time.monotonic() - begin < 25, f"rank {rank}, {how}: at once", said)
+
+
+def case_abort():
+    status, _, _ = finish(launch("-n", 4, *in_front(), PROGRAM, "abort", at="abort"))
+    failures.equal(status, 5, "the program's status, and no hang")
+    until = time.monotonic() + 20  # its launcher may be gone before
+    while not (work / "abort/all.json").exists() and time.monotonic() < until:
+        time.sleep(0.01)
+    failures.equal(load("abort")["ranks"], 4, "what came until then is reported")
+
+
+def case_unequal_options():
+    both = [word for name in ("a", "b") for word in (":", "-n", 2, *in_front(f"{name}.json"), PROGRAM, "destructor")][1:]
+    status, out, said = finish(launch(*both, at="unequal"))
+    failures.equal((status, said.count("events begun =")), (0, 2), "status, and a report for each")
+    ranks = [sorted(one["rank"] for one in load("unequal", name)["processes"]) for name in ("a.json", "b.json")]
+    failures.equal(ranks, [[0, 1], [2, 3]], "whose it is")
+
+
+def case_two_jobs():
+    jobs = [launch("-n", 3, *in_front(), PROGRAM, "destructor", at="two") for _ in range(2)]
+    outs = []
+    for one in jobs:
+        status, out, said = finish(one)
+        failures.equal((status, said.count("events begun =")), (0, 1), "status, and one report")
+        outs.append(out)
+    found = [profiles.read(one.read_text()) for one in (work / "two").iterdir()]
+    failures.equal([one["ranks"] for one in found], [3, 3], "each job has its own")
+    failures.equal([len({process["rank"] for process in one["processes"]}) for one in found], [3, 3], "and its ranks")
+
+
+run_cases(globals(), sys.argv[4:], failures, started)
