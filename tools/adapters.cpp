@@ -29,6 +29,8 @@ struct adapter {
 };
 
 constexpr adapter adapters[] = {
+    {"openmpi", "libadaptyst-openmpi.so", "ADAPTYST_WITH_MPI", "LD_PRELOAD", ":", true},
+    {"mpich", "libadaptyst-mpich.so", "ADAPTYST_WITH_MPI", "LD_PRELOAD", ":", true},
     {"opencl", "libadaptyst-opencl.so", "ADAPTYST_WITH_OPENCL", "LD_PRELOAD", ":", true},
     {"cuda", "libadaptyst-cuda.so", "ADAPTYST_WITH_CUDA", "CUDA_INJECTION64_PATH", nullptr, false},
     {"openmp", "libadaptyst-ompt.so", "ADAPTYST_WITH_OMPT", "OMP_TOOL_LIBRARIES", ":", false},
@@ -48,6 +50,41 @@ std::string find_library(const adapter& adapter) {
   throw error(fmt::format("--with {}: no {} in {} or {}", adapter.name, adapter.file,
                           folders[0].lexically_normal().string(), folders[1].lexically_normal().string()),
               adapter.file, 0, fmt::format("cmake -D{}=ON tells what building it takes", adapter.option));
+}
+
+// Stands for the one of openmpi and mpich that the program needs.
+constexpr const char* any_mpi = "mpi";
+
+struct mpi_library {
+  const char* begin;  // of its name
+  const char* adapter;
+};
+
+// MPICH's binary interface has the number 12: Intel MPI, Cray MPICH and MVAPICH have it as well.
+constexpr mpi_library mpi_libraries[] = {
+    {"libmpi.so.12", "mpich"},    {"libmpich.so", "mpich"},       {"libmpifort.so", "mpich"},
+    {"libmpi_intel.so", "mpich"}, {"libmpi_gnu", "mpich"},        {"libmpi_cray", "mpich"},
+    {"libmpi.so.", "openmpi"},    {"libmpi_mpifh.so", "openmpi"}, {"libopen-rte.so", "openmpi"},
+};
+
+const char* find_mpi(const std::vector<std::string>& needed) {
+  for (const mpi_library& one : mpi_libraries)
+    for (const std::string& name : needed)
+      if (name.rfind(one.begin, 0) == 0) return one.adapter;
+  return nullptr;
+}
+
+// Of the program, or of one that it starts; else of the launcher that has started this rank.
+std::string choose_mpi(const std::vector<std::string>& command) {
+  for (const std::string& word : command)
+    if (const char* const found =
+            find_mpi(lib::needed_libraries(&word == &command.front() ? lib::program_called(word) : word));
+        found != nullptr)
+      return found;
+  if (std::getenv("OMPI_COMM_WORLD_RANK") != nullptr) return "openmpi";
+  if (std::getenv("PMI_RANK") != nullptr) return "mpich";
+  throw error(fmt::format("--with mpi: cannot tell which MPI {} is linked with", command.front()), command.front(), 0,
+              "say --with openmpi, or --with mpich; one that is linked statically cannot be observed so");
 }
 
 // GCC's OpenMP never asks for a tool.
@@ -71,18 +108,31 @@ void warn_of_libgomp(const std::vector<std::string>& command) {
 
 std::vector<std::string> adapter_names() {
   std::vector<std::string> names;
+  names.emplace_back(any_mpi);
   for (const adapter& one : adapters) names.emplace_back(one.name);
   return names;
 }
 
-std::vector<std::pair<std::string, std::string>> environment_of_adapters(const std::vector<std::string>& chosen,
+bool collect_in_ranks(const std::vector<std::string>& chosen) {
+  return std::any_of(chosen.begin(), chosen.end(),
+                     [](const std::string& one) { return one == any_mpi || one == "openmpi" || one == "mpich"; });
+}
+
+std::vector<std::pair<std::string, std::string>> environment_of_adapters(std::vector<std::string> chosen,
                                                                          const std::vector<std::string>& command) {
   std::vector<std::pair<std::string, std::string>> gained;
+  for (std::string& one : chosen)
+    if (one == any_mpi) one = choose_mpi(command);
+  const auto find_set = [&](const char* variable) -> const char* {
+    const auto found =
+        std::find_if(gained.rbegin(), gained.rend(), [&](const auto& one) { return one.first == variable; });
+    return found != gained.rend() ? found->second.c_str() : std::getenv(variable);
+  };
   for (const adapter& one : adapters) {
     if (std::find(chosen.begin(), chosen.end(), one.name) == chosen.end()) continue;
     const std::string library = find_library(one);
     if (std::string_view{one.name} == "openmp") warn_of_libgomp(command);
-    const char* set = std::getenv(one.variable);
+    const char* set = find_set(one.variable);
     if (set == nullptr && one.older_variable != nullptr) set = std::getenv(one.older_variable);
     const std::string before = set != nullptr ? set : "";
     std::string value = library;

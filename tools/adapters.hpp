@@ -11,9 +11,12 @@ namespace adaptyst::tools {
 
 std::vector<std::string> adapter_names();
 
+// Whether one of them collects in the program's ranks itself, so that there is nothing to observe from outside.
+bool collect_in_ranks(const std::vector<std::string>& adapters);
+
 // The variables that a command needs to be observed with these adapters. Complains of what will keep them from seeing
 // anything; throws error if one of them cannot be found.
-std::vector<std::pair<std::string, std::string>> environment_of_adapters(const std::vector<std::string>& adapters,
+std::vector<std::pair<std::string, std::string>> environment_of_adapters(std::vector<std::string> adapters,
                                                                          const std::vector<std::string>& command);
 
 }  // namespace adaptyst::tools

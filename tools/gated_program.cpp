@@ -17,7 +17,6 @@ namespace adaptyst::tools {
 namespace {
 
 constexpr int not_executable = 126;
-constexpr int not_found = 127;
 
 bool make_pipe(lib::descriptor& out, lib::descriptor& in) {
   int ends[2] = {-1, -1};
@@ -28,6 +27,21 @@ bool make_pipe(lib::descriptor& out, lib::descriptor& in) {
 }
 
 }  // namespace
+
+int execute(const std::vector<std::string>& command, const environment& gained) {
+  std::vector<char*> arguments;
+  arguments.reserve(command.size() + 1);
+  for (const std::string& one : command) arguments.push_back(const_cast<char*>(one.c_str()));
+  arguments.push_back(nullptr);
+  for (const auto& [name, value] : gained) setenv(name.c_str(), value.c_str(), 1);
+  execvp(arguments[0], arguments.data());
+  return errno;
+}
+
+int find_status(int number) {
+  constexpr int not_found = 127;
+  return number == ENOENT ? not_found : not_executable;
+}
 
 gated_program::gated_program(const std::vector<std::string>& command, const environment& gained) : name_(command[0]) {
   sigset_t ours;
@@ -52,19 +66,13 @@ gated_program::gated_program(const std::vector<std::string>& command, const envi
 }
 
 void gated_program::become(const std::vector<std::string>& command, const environment& gained) {
-  std::vector<char*> arguments;
-  arguments.reserve(command.size() + 1);
-  for (const std::string& one : command) arguments.push_back(const_cast<char*>(one.c_str()));
-  arguments.push_back(nullptr);
   char opened = 0;
   if (read(gate_.get(), &opened, 1) != 1) _exit(not_executable);  // the observer has ended, and has said why
   sigaction(SIGCHLD, &as_.at_child_end, nullptr);
   sigprocmask(SIG_SETMASK, &as_.blocked, nullptr);
-  for (const auto& [name, value] : gained) setenv(name.c_str(), value.c_str(), 1);
-  execvp(arguments[0], arguments.data());
-  const int number = errno;
+  const int number = execute(command, gained);
   if (write(refusal_.get(), &number, sizeof number) != sizeof number) _exit(not_executable);
-  _exit(number == ENOENT ? not_found : not_executable);
+  _exit(find_status(number));
 }
 
 gated_program::~gated_program() {

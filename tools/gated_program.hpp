@@ -16,6 +16,11 @@ namespace adaptyst::tools {
 
 using environment = std::vector<std::pair<std::string, std::string>>;
 
+// Replaces this process by a program; `gained`: what the program's environment has more than ours. Returns why it could
+// not, an errno, of which the second makes the status of a shell.
+int execute(const std::vector<std::string>& command, const environment& gained);
+int find_status(int number);
+
 class gated_program {
  public:
   // Forks. From here on this process takes no signals that are the program's; see pass_on_signals(). Ends this process if

@@ -1,5 +1,6 @@
 // `adaptyst run`: starts a command under observation. The command waits at a gate until all is ready, and ends adaptyst
 // with its own status.
+#include <fmt/format.h>
 #include <poll.h>
 #include <signal.h>
 #include <sys/resource.h>
@@ -7,6 +8,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstring>
 #include <memory>
 #include <optional>
 
@@ -42,9 +44,18 @@ struct run_options {
   _exit(128 + WTERMSIG(status));
 }
 
+// Becomes the command, whose ranks collect by themselves, with these options.
+[[noreturn]] void become(const std::vector<std::string>& command, environment gained, const options& asked) {
+  if (const std::string text = to_string(asked); !text.empty()) gained.emplace_back("ADAPTYST", text);
+  const int number = execute(command, gained);
+  complain(fmt::format("cannot start {}: {}", command[0], std::strerror(number)));
+  _exit(find_status(number));
+}
+
 // The status of the command, when all about it has been told.
 int run(const run_options& options) {
   environment gained = environment_of_adapters(options.adapters, options.command);
+  if (collect_in_ranks(options.adapters)) become(options.command, gained, options.observing.asked());
   if (options.for_node)
     if (const std::optional<int> status = run_in_node(options.observing, options.command, gained)) return *status;
   observer watching(options.observing.asked());
@@ -103,6 +114,7 @@ void add_run(CLI::App& app) {
       "$ adaptyst run --timeline run.trace.json -- ./solver\n"
       "$ adaptyst run --with openmp --overhead 1% -- ./solver input.toml\n"
       "$ adaptyst run --functions mpi,io -- ./solver\n"
+      "$ mpirun -n 4 adaptyst run --with mpi -- ./solver\n"
       "$ mpirun -n 64 adaptyst run --node -- ./solver\n"
       "\n"
       "The program's input, output and signals are its own; `adaptyst` ends as it does, with the same status or by "

@@ -7,7 +7,7 @@
 // Each follows from the profile alone, by a formula and a threshold (docs/findings.md): no finding means that none of
 // these was seen, which is not to say that nothing is slow. What was not recorded cannot be found: the first four need
 // the kernel's context, starved_device, exposed_copies and launch_bound a device that tells of its operations, the last
-// three a profile of several ranks.
+// four a profile of several ranks.
 #ifndef ADAPTYST_FINDINGS_HPP
 #define ADAPTYST_FINDINGS_HPP
 
@@ -30,6 +30,7 @@ enum class finding_kind {
   rank_imbalance,    // some ranks of an MPI program take longer than others
   slow_rank,         // one rank takes much longer than all others
   slow_node,         // all ranks of one node do
+  late_rank,         // in a collective call of MPI, ranks wait for the last of them
 };
 
 enum class finding_unit { fraction, ns, per_second };
@@ -59,9 +60,11 @@ struct finding {
   std::vector<std::string> path;  // of a region, where it is worst; empty: a device, or the whole run
   std::uint64_t region = 0;       // its id, 0 where there is none
   std::uint32_t device = 0;       // an index into profile::devices, 0: the host
-  // Of the last three kinds: the slowest rank, empty for a node, and where that is; empty: not known.
+  // Of the last four kinds: the slowest rank, empty for a node, or where it is another one each time; and where that is,
+  // empty: not known.
   std::optional<std::uint32_t> rank;
   std::string host;
+  std::vector<std::string> late_in;  // of a late rank: the path of the region in which it takes longest beyond the mean
   // How much of the run it concerns: time_ns over the run's duration. Of all threads together, as the shares of
   // regions, so that it may be above 1; of a device over the time for which that was looked at.
   double share = 0;

@@ -207,6 +207,19 @@ struct rank_spread {
   std::optional<double> imbalance() const;  // the greatest over the mean, less 1; empty: no time
 };
 
+// Calls that no rank leaves before all have come: how long ranks waited in them for the last one.
+struct joint_waits {
+  std::uint64_t calls = 0;      // that were looked at: each once, whatever the number of its ranks
+  std::uint64_t step = 1;       // one call of so many was
+  std::uint64_t time_ns = 0;    // in these, a sum over ranks
+  std::uint64_t waited_ns = 0;  // of it: waiting for the last one
+  // For whom that was waited longest: the rank, how often it was the last, and how long the others waited then.
+  std::uint32_t last_rank = 0;
+  std::string last_host;  // empty: not known
+  std::uint64_t last_calls = 0;
+  std::uint64_t last_waited_ns = 0;
+};
+
 // One call path on one device.
 struct region {
   std::vector<std::string> path;  // names from the root of the thread; a payload's texts in brackets behind the name
@@ -236,6 +249,7 @@ struct region {
   std::optional<kernel_context> context, self_context;
   std::optional<std::uint64_t> samples;     // on a core, without nested regions; absent: none were asked for
   std::optional<rank_spread> across_ranks;  // absent: of one rank, or of none
+  std::optional<joint_waits> joint;         // absent: it is no such call, or it was not looked at
 
   // A quantile of the durations, within [min_ns, max_ns]; empty when nothing was counted.
   std::optional<std::uint64_t> quantile_ns(double q) const;

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "../profile/ranks.hpp"
+#include "joint_sum.hpp"
 
 namespace adaptyst::lib {
 
@@ -17,6 +18,18 @@ std::string describe_missing(std::uint32_t begin, std::uint32_t end) {
   for (std::uint32_t rank = begin; rank != end && account.missing.first.size() != rank_list::max_first; ++rank)
     account.missing.first.push_back({rank, ""});
   return write_message(none, std::nullopt, short_histograms);
+}
+
+std::optional<joint_sum> reduce_joint(const joint_calls& own, std::uint32_t rank, rank_transport& over,
+                                      absent_ranks& absent, std::size_t max_bytes) {
+  joint_sum all;
+  all.add(own, rank);
+  reduction how;
+  how.add = [&](const std::string& message) { all.add(message); };
+  how.miss = [](std::uint32_t, std::uint32_t) {};  // calls in which it was are not complete
+  how.message = [&] { return all.message(); };
+  how.max_bytes = max_bytes;
+  return reduce(over, how, absent) ? std::optional(std::move(all)) : std::nullopt;
 }
 
 }  // namespace
@@ -44,7 +57,8 @@ std::optional<rank_details> reduce_details(const profile& own, const rank_place&
   return reduce(over, how, absent) ? std::optional(std::move(all)) : std::nullopt;
 }
 
-merged_ranks merge_ranks(const profile& own, const std::string& host, rank_transport& over, std::size_t max_bytes) {
+merged_ranks merge_ranks(const profile& own, const std::string& host, rank_transport& over, const joint_calls& joint,
+                         std::size_t max_bytes) {
   const rank_place place{over.rank(), host};
   absent_ranks absent;
   const std::optional<std::string> core = reduce_core(own, place, over, absent, max_bytes);
@@ -57,8 +71,10 @@ merged_ranks merge_ranks(const profile& own, const std::string& host, rank_trans
   const std::optional<std::string> known = broadcast(over, std::move(plan), absent, max_bytes);
   if (!known) return {};
   const std::optional<rank_details> details = reduce_details(own, place, read_plan(*known), over, absent, max_bytes);
-  if (!details) return {std::nullopt, true};
+  const std::optional<joint_sum> calls = reduce_joint(joint, place.rank, over, absent, max_bytes);
+  if (!details || !calls) return {std::nullopt, true};
   details->add_to(merged);
+  calls->add_to(merged);
   return {std::move(merged), true};
 }
 

@@ -16,7 +16,7 @@ namespace adaptyst::lib {
 
 // adaptyst::merge_ranks(), of a rank on this host.
 merged_ranks merge_ranks(const profile& own, const std::string& host, rank_transport& over,
-                         std::size_t max_bytes = max_sent_bytes);
+                         const joint_calls& joint = {}, std::size_t max_bytes = max_sent_bytes);
 
 // Its steps: the core, at the first rank a message; then the details, by the plan that the first rank has made of it.
 // For those who have all ranks in one process, and go through them one by one.

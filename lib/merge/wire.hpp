@@ -13,7 +13,7 @@
 
 namespace adaptyst::lib {
 
-enum class message_kind : char { profile = 'p', plan = 'l', details = 'd' };
+enum class message_kind : char { profile = 'p', plan = 'l', details = 'd', joint = 'j' };
 
 class message_writer {
  public:

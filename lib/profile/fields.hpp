@@ -90,6 +90,19 @@ constexpr auto fields(type<rank_spread>) {
               follows("imbalance", &of::imbalance, always, "The greatest time over the mean, less 1; null: no time."));
 }
 
+constexpr auto fields(type<joint_waits>) {
+  using of = joint_waits;
+  return list("joint", "A call that no rank leaves before all have come: how long ranks waited in it for the last one.",
+              field("calls", &of::calls, apart, always, "That were looked at, each once for all its ranks."),
+              field("step", &of::step, apart, always, "One call of so many was."),
+              field("time_ns", &of::time_ns, apart, always, "In these, nanoseconds of all ranks."),
+              field("waited_ns", &of::waited_ns, apart, always, "Of that, waiting for the last rank."),
+              field("last_rank", &of::last_rank, apart, always, "For which the others waited longest."),
+              field("last_host", &of::last_host, apart, always, "Its host, empty where that is not known."),
+              field("last_calls", &of::last_calls, apart, always, "In which it was the last."),
+              field("last_waited_ns", &of::last_waited_ns, apart, always, "What the others waited in these."));
+}
+
 constexpr auto fields(type<region>) {
   using of = region;
   return list(
@@ -140,7 +153,10 @@ constexpr auto fields(type<region>) {
             "How the region's marker was recorded, and for how long in ns, summed over processes. Absent without an "
             "overhead budget."),
       field("across_ranks", &of::across_ranks, apart, sometimes,
-            "How ranks differ in it; absent where there is but one."));
+            "How ranks differ in it; absent where there is but one."),
+      field("joint", &of::joint, apart, sometimes,
+            "Of a collective call of MPI: how long ranks waited in it for the last one. Absent where that is not "
+            "known."));
 }
 
 constexpr auto fields(type<device_clock_usage>) {
@@ -409,6 +425,8 @@ constexpr auto fields(type<finding>) {
               field("device", &of::device, same, always, "Its place in \"devices\"."),
               field("rank", &of::rank, same, sometimes, "The slowest; absent where it is not about ranks, or a node."),
               field("host", &of::host, same, sometimes, "Of that rank, or the node."),
+              field("late_in", &of::late_in, same, sometimes,
+                    "Of a late rank: the path of the region in which it takes longest beyond the ranks' mean."),
               field("share", &of::share, same, always,
                     "Of the run: time_ns over its duration, of all threads together, or over what was observed of a "
                     "device."),

@@ -17,15 +17,23 @@ namespace {
 // More than a person considers before the next run.
 constexpr std::size_t most = 5;
 
-std::string format_region(const finding& finding) {
-  constexpr std::size_t max_columns = 60;
-  return path_label(finding.path, max_columns);
-}
+constexpr std::size_t max_columns = 60;  // of a path
+
+std::string format_region(const finding& finding) { return path_label(finding.path, max_columns); }
 
 std::string format_device(const finding& finding, const profile& in) { return device_label(in, finding.device); }
 
 std::string above_all(const finding& finding) {
   return finding.path.empty() ? "" : ", above all in " + format_region(finding);
+}
+
+std::string late_sentence(const finding& finding, const std::string& part) {
+  const std::string whom =
+      finding.rank ? rank_label(*finding.rank, printable(finding.host)) : "the last rank, another one each time";
+  const std::string where = finding.late_in.empty()
+                                ? ""
+                                : fmt::format(", which takes longest in {}", path_label(finding.late_in, max_columns));
+  return fmt::format("{}: {} of its time waiting for {}{}", format_region(finding), part, whom, where);
 }
 
 std::string sentence_on(const finding& finding, const profile& in) {
@@ -80,6 +88,7 @@ std::string sentence_on(const finding& finding, const profile& in) {
     case finding_kind::slow_node:
       return fmt::format("{}: ranks on {} took {}, half of all ranks less than {}", format_region(finding),
                          printable(finding.host), duration(finding.value), duration(finding.against));
+    case finding_kind::late_rank: return late_sentence(finding, part);
   }
   return {};
 }
@@ -98,6 +107,7 @@ const char* counted(const finding& finding) {
     case finding_kind::rank_imbalance:
     case finding_kind::slow_rank:
     case finding_kind::slow_node: return finding.count == 1 ? "rank" : "ranks";
+    case finding_kind::late_rank: return "calls";
     default: return "events";
   }
 }

@@ -11,6 +11,8 @@ namespace adaptyst::lib {
 
 namespace {
 
+constexpr double worth_of_run = 0.001;  // that ranks would wait for the slowest
+
 const char* plural(std::uint64_t count) { return count == 1 ? "" : "s"; }
 
 // "3 ranks (4 on n01, 5 on n01, 17 on n03)"
@@ -58,9 +60,19 @@ std::string odd_ranks_text(const profile& profile, std::size_t line_columns) {
   return out;
 }
 
+std::string joint_text(const profile& profile, const region& row) {
+  if (!row.joint || row.joint->time_ns == 0) return {};
+  const joint_waits& of = *row.joint;
+  const double part = static_cast<double>(of.waited_ns) / static_cast<double>(of.time_ns);
+  if (part * static_cast<double>(row.total_ns) < worth_of_run * static_cast<double>(compute_wall_ns(profile)))
+    return {};
+  return printable(fmt::format("{} of it waiting for the last rank; most for {}, the last in {} of {} calls{}",
+                               percent(part), rank_label(of.last_rank, of.last_host), of.last_calls, of.calls,
+                               of.step == 1 ? "" : fmt::format(" (1 of {} was looked at)", of.step)));
+}
+
 std::string spread_text(const profile& profile, const region& row) {
   constexpr double worth_a_line = 0.02;
-  constexpr double worth_of_run = 0.001;  // that the others would wait for the slowest
   if (!row.across_ranks || profile.ranks.value_or(0) < 2) return {};
   const rank_spread& spread = *row.across_ranks;
   const std::optional<double> imbalance = spread.imbalance();

@@ -21,6 +21,10 @@ std::string odd_ranks_text(const profile& profile, std::size_t line_columns);
 // as long; "in 3 of 8 ranks".
 std::string spread_text(const profile& profile, const region& row);
 
+// "98.7% of it waiting for the last rank; most for rank 2 on n01, the last in 5 of 6 calls"; empty where that took no time
+// to speak of.
+std::string joint_text(const profile& profile, const region& row);
+
 }  // namespace adaptyst::lib
 
 #endif

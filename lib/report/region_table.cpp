@@ -154,6 +154,7 @@ class table {
     add_line(start + (is_timed ? figures + parts_line(make_parts(row.context)) : figures));
     write_error(row, indent);
     if (const std::string spread = spread_text(of_, row); !spread.empty()) out_ += wrapped(spread, columns_, indent);
+    if (const std::string waits = joint_text(of_, row); !waits.empty()) out_ += wrapped(waits, columns_, indent);
     out_ += attribute_lines(row, columns_, indent);
     if (row.context && row.context->cycles.value_or(0) != 0)
       out_ += wrapped(counters_text(*row.context), columns_, indent);

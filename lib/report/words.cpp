@@ -15,7 +15,7 @@ static_assert(lib::words<region_kind>.size() == static_cast<std::size_t>(region_
 static_assert(lib::words<device_kind>.size() == static_cast<std::size_t>(device_kind::other) + 1);
 static_assert(lib::words<clock_id>.size() == static_cast<std::size_t>(clock_id::device) + 1);
 static_assert(lib::words<loss_reason>.size() == static_cast<std::size_t>(loss_reason::other) + 1);
-static_assert(lib::words<finding_kind>.size() == static_cast<std::size_t>(finding_kind::slow_node) + 1);
+static_assert(lib::words<finding_kind>.size() == static_cast<std::size_t>(finding_kind::late_rank) + 1);
 static_assert(lib::words<finding_unit>.size() == static_cast<std::size_t>(finding_unit::per_second) + 1);
 static_assert(lib::words<next_step>.size() == static_cast<std::size_t>(next_step::look_at_node) + 1);
 static_assert(lib::words<verdict>.size() == static_cast<std::size_t>(verdict::unknown) + 1);

@@ -40,7 +40,7 @@ template <>
 inline constexpr std::array words<finding_kind>{"lock_wait",        "core_wait",    "io_wait",        "page_faults",
                                                 "thread_imbalance", "long_tail",    "fine_markers",   "starved_device",
                                                 "exposed_copies",   "launch_bound", "rank_imbalance", "slow_rank",
-                                                "slow_node"};
+                                                "slow_node",        "late_rank"};
 template <>
 inline constexpr std::array words<finding_unit>{"fraction", "ns", "per_second"};
 template <>

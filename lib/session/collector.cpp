@@ -91,6 +91,7 @@ struct collector::state {
     if (running_in == pid)
       throw lib::error("cannot start a second collector in this process", 0,
                        "stop the first one, or use its snapshot()");
+    if (lib::own_process::is_collected_elsewhere(&object_loaded)) throw lib::observed_from_outside(pid);
     const lib::clock_pair before = lib::read_clock_pair();
     if (!options.keep.empty()) keep(options);
     auto own = std::make_unique<lib::own_process>();
@@ -112,9 +113,11 @@ struct collector::state {
       if (kept) kept->remove();
       error = observed;
       const bool by_run = std::getenv("ADAPTYST_OBSERVER") != nullptr;
+      const std::string process = observed.subject() != std::to_string(pid)
+                                      ? fmt::format("{}, process {}", by_run ? " run" : "", observed.subject())
+                                      : " in the library that was loaded before";
       if (options.report != report_choice::none && lib::speaks_for_ranks())
-        lib::complain(fmt::format("observed by adaptyst{}, process {}, which reports{}", by_run ? " run" : "",
-                                  observed.subject(),
+        lib::complain(fmt::format("observed by adaptyst{}, which reports{}", process,
                                   options.outputs.empty() ? "" : "; its --output holds, not the program's output="));
     } catch (...) {}
   }

@@ -24,7 +24,7 @@ output_names::output_names(const std::vector<output>& outputs, of_whom whose) {
         made.naming = names::by_rank;
       }
       made.claim = std::make_unique<name_claim>(made.file);
-      if (made.claim->is_taken()) {
+      if (made.claim->is_taken() || (is_spawned() && one.file.find("%p") == std::string::npos)) {
         made.file = with_number(made.file, std::to_string(getpid()));
         made.naming = names::by_process;
         made.claim = std::make_unique<name_claim>(made.file);

@@ -43,8 +43,9 @@ void visit_objects(Visit&& visit) {
 }  // namespace
 
 observed_from_outside::observed_from_outside(pid_t by)
-    : error(fmt::format("cannot collect: process {} observes this one from outside", by), std::to_string(by), 0,
-            "see its report; one of the two at a time") {}
+    : error(by == getpid() ? "cannot collect: a library that was loaded before does it, as with adaptyst run --with mpi"
+                           : fmt::format("cannot collect: process {} observes this one from outside", by),
+            std::to_string(by), 0, "see its report; one of the two at a time") {}
 
 own_process::own_process() : target(getpid()), in_(shared_by_markers()) { refuse_beside_observer(); }
 
@@ -65,6 +66,12 @@ void own_process::refuse_beside_observer() const {
 void own_process::call_when_loaded(void (*hook)()) noexcept {
   if (detail::process* const own = detail::get_process(adaptyst_object_v3); own != nullptr)
     detail::store_release(own->control.object_loaded, hook);
+}
+
+bool own_process::is_collected_elsewhere(void (*hook)()) noexcept {
+  const detail::process* const own = detail::get_process(adaptyst_object_v3);
+  const auto set = own != nullptr ? detail::load_acquire(own->control.object_loaded) : nullptr;
+  return set != nullptr && set != hook;
 }
 
 std::vector<std::string> own_process::files() const {

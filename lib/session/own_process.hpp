@@ -25,6 +25,9 @@ class own_process final : public target {
   // Sets the function that is called, by the loading thread, when an ELF object with markers has been loaded; null:
   // none.
   static void call_when_loaded(void (*hook)()) noexcept;
+  // Whether the function that is called then is another one: a collector of another ELF object is at work, which has its
+  // own copy of this library.
+  static bool is_collected_elsewhere(void (*hook)()) noexcept;
   // The files of all ELF objects with markers; also leads these objects to the shared state. Thread-safe.
   std::vector<std::string> files() const;
   // Lets markers use the processor's counter, by this line; an earlier one is kept.

@@ -31,8 +31,8 @@ std::string find_host(const profile& profile) {
 
 }  // namespace
 
-merged_ranks merge_ranks(const profile& own, rank_transport& over) {
-  return lib::merge_ranks(own, find_host(own), over);
+merged_ranks merge_ranks(const profile& own, rank_transport& over, const joint_calls& joint) {
+  return lib::merge_ranks(own, find_host(own), over, joint);
 }
 
 struct rank_collector::state {
@@ -100,13 +100,13 @@ struct rank_collector::state {
     lib::put_out(what, chosen, names);
   }
 
-  void stop(rank_transport& over) {
+  void stop(rank_transport& over, const joint_calls& joint) {
     const std::lock_guard lock(mutex);
     if (pid != getpid() || std::exchange(is_stopped, true)) return;
     result = own.stop();
     std::string why;
     try {
-      const merged_ranks merged = merge_ranks(result, over);
+      const merged_ranks merged = merge_ranks(result, over, joint);
       if (merged.all) result = *merged.all;
       if (merged.all && own.error() == nullptr) put_out_all(result);
       if (merged.is_delivered) return;
@@ -138,11 +138,11 @@ rank_collector::~rank_collector() {
 
 profile rank_collector::snapshot() const noexcept { return state_ ? state_->own.snapshot() : profile(); }
 
-profile rank_collector::stop(rank_transport& over) noexcept {
+profile rank_collector::stop(rank_transport& over, const joint_calls& joint) noexcept {
   const detail::system::errno_kept number;
   try {
     if (!state_) return {};
-    state_->stop(over);
+    state_->stop(over, joint);
     const std::lock_guard lock(state_->mutex);
     return state_->result;
   } catch (const std::exception& failed) {

@@ -93,6 +93,8 @@ bool has_other_ranks() {
   return !by->numbers_scripts;
 }
 
+bool is_spawned() { return secure_getenv("OMPI_PARENT_PORT") != nullptr || secure_getenv("PMI_SPAWNED") != nullptr; }
+
 bool speaks_for_ranks() {
   const std::string rank = launch_rank();
   return rank.empty() || rank == "0";

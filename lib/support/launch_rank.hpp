@@ -31,6 +31,9 @@ void stand_for_all_ranks();
 // Whether there may be other ranks: false if the launcher says that there is only one.
 bool has_other_ranks();
 
+// Whether a running MPI program has started this one (MPI_Comm_spawn), which then has ranks with the same numbers.
+bool is_spawned();
+
 // Whether this process prints messages that are the same for all ranks: the first rank does, and a process without a
 // rank.
 bool speaks_for_ranks();

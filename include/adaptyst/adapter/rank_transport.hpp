@@ -11,6 +11,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "../error.hpp"
 #include "../options.hpp"
@@ -36,6 +37,20 @@ class rank_transport {
   virtual std::optional<std::string> receive(std::uint32_t from, unsigned patience) = 0;
 };
 
+// How long a rank was in calls that no rank of a group leaves before all have come, such as MPI_Barrier. The one with the
+// shortest time came last; by so much as theirs is longer, the others waited for it. So no clocks are compared.
+struct joint_calls {
+  struct call {
+    std::uint64_t group = 0;   // the same on all ranks of the group
+    std::uint64_t number = 0;  // of the call in the group, from 0, the same on all of them
+    std::uint32_t ranks = 0;   // in the group
+    std::uint64_t region = 0;  // the id of the region that the call is; 0: not known
+    std::uint64_t time_ns = 0;
+  };
+  std::uint64_t step = 1;  // a power of two: calls whose numbers it does not divide are left out
+  std::vector<call> calls;
+};
+
 struct merged_ranks {
   std::optional<profile> all;  // at rank 0: the profile of all ranks that came
   bool is_delivered = false;   // this rank is in it, as far as can be known
@@ -43,7 +58,7 @@ struct merged_ranks {
 
 // Makes one profile of the profiles of all ranks. To be called by each of them, each with its own profile. Ranks of which
 // nothing comes are named in the result (profile::about_ranks). Throws adaptyst::error where memory is short.
-merged_ranks merge_ranks(const profile& own, rank_transport& over);
+merged_ranks merge_ranks(const profile& own, rank_transport& over, const joint_calls& joint = {});
 
 // A collector, with the same options, whose report is that of all ranks: rank 0 prints it and writes the files. Timelines
 // and stacks are each rank's own.
@@ -63,7 +78,7 @@ class rank_collector {
 
   // Ends the collection and merges, on all ranks. Returns the profile of all at rank 0, and that of the rank itself at the
   // others. Further calls return it again.
-  profile stop(rank_transport& over) noexcept;
+  profile stop(rank_transport& over, const joint_calls& joint = {}) noexcept;
   // Ends the collection without the others. `why`: told on standard error.
   profile stop_alone(std::string_view why) noexcept;
 

@@ -22,6 +22,7 @@ void find_exposed_copies(const profile& in, findings& to);
 void find_launch_bound_devices(const profile& in, findings& to);
 void find_rank_imbalance(const profile& in, findings& to);
 void find_slow_ranks(const profile& in, findings& to);
+void find_late_ranks(const profile& in, findings& to);
 
 }  // namespace adaptyst::lib
 

@@ -40,6 +40,10 @@ bool is_paging(const kernel_context& own) {
   return faults >= least_events && 2 * faults > own.voluntary_switches;
 }
 
-bool is_a_wait(const region& row) { return row.kind == region_kind::wait || row.kind == region_kind::offload; }
+bool is_mpi_call(const region& row) { return !row.path.empty() && row.path.back().rfind("MPI_", 0) == 0; }
+
+bool is_a_wait(const region& row) {
+  return row.kind == region_kind::wait || row.kind == region_kind::offload || is_mpi_call(row);
+}
 
 }  // namespace adaptyst::lib

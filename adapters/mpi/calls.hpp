@@ -1,0 +1,65 @@
+// How a call of MPI becomes a region: the two names under which it is called, and what comes next.
+#ifndef ADAPTYST_ADAPTERS_MPI_CALLS_HPP
+#define ADAPTYST_ADAPTERS_MPI_CALLS_HPP
+
+#include <dlfcn.h>
+#include <mpi.h>
+
+#include "joint_calls.hpp"
+#include "message.hpp"
+#include "weak_symbols.hpp"
+
+namespace adaptyst::mpi_calls {
+
+// How many calls of MPI are open on this thread. The library is there when the program starts, so the quick model of
+// thread-local storage will do.
+inline thread_local unsigned open_calls __attribute__((tls_model("initial-exec"))) = 0;
+
+class open_call {
+ public:
+  open_call() noexcept : is_outermost_(open_calls++ == 0) {}
+  ~open_call() { --open_calls; }
+  open_call(const open_call&) = delete;
+  open_call& operator=(const open_call&) = delete;
+
+  bool is_outermost() const noexcept { return is_outermost_; }
+
+ private:
+  bool is_outermost_;
+};
+
+// The functions that ours replace. A program that calls MPI has them.
+template <class Function>
+struct next_functions {
+  Function* behind_us;  // MPI's, or that of another tool
+  Function* own;        // MPI's
+
+  next_functions(const char* name, const char* own_name) noexcept
+      : behind_us(reinterpret_cast<Function*>(dlsym(RTLD_NEXT, name))),
+        own(reinterpret_cast<Function*>(dlsym(RTLD_NEXT, own_name))) {}
+};
+
+}  // namespace adaptyst::mpi_calls
+
+#define ADAPTYST_MPI_EXPORTED extern "C" __attribute__((visibility("default")))
+
+// MPI_name, of which PMPI_name is another name. `begun` begins what lasts as long as the call.
+#define ADAPTYST_MPI_FUNCTION(name, parameters, arguments, begun)                                               \
+  ADAPTYST_MPI_EXPORTED int MPI_##name parameters {                                                             \
+    static const ::adaptyst::mpi_calls::next_functions<decltype(MPI_##name)> next("MPI_" #name, "PMPI_" #name); \
+    const ::adaptyst::mpi_calls::open_call call;                                                                \
+    if (!call.is_outermost()) return next.own arguments;                                                        \
+    begun;                                                                                                      \
+    return next.behind_us arguments;                                                                            \
+  }                                                                                                             \
+  ADAPTYST_MPI_EXPORTED int PMPI_##name parameters __attribute__((alias("MPI_" #name)));
+
+#define ADAPTYST_MPI_CALL(name, parameters, arguments, message) \
+  ADAPTYST_MPI_FUNCTION(name, parameters, arguments, ADAPTYST_REGION("MPI_" #name, message))
+
+// One that no rank leaves before all have come.
+#define ADAPTYST_MPI_JOINT_CALL(name, parameters, arguments, message)                        \
+  ADAPTYST_MPI_FUNCTION(name, parameters, arguments, ADAPTYST_REGION("MPI_" #name, message); \
+                        const ::adaptyst::mpi_calls::joint_call joint(communicator))
+
+#endif

@@ -1,0 +1,49 @@
+#include "joint_calls.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <mutex>
+#include <new>
+
+namespace adaptyst::mpi_calls {
+
+namespace {
+
+constexpr std::size_t max_noted = 8192;
+
+std::mutex busy;
+joint_calls noted;
+
+bool is_left_out(std::uint64_t number) noexcept { return number % noted.step != 0; }
+
+// The region that the call is; 0 where the budget has left it out.
+std::uint64_t find_region() noexcept {
+  const detail::recorder* const own = detail::this_thread_recorder;
+  if (reinterpret_cast<std::uintptr_t>(own) <= 1) return 0;
+  const adaptyst_path* const path = detail::current_path(*own);
+  return path != nullptr && path->site != nullptr && std::strncmp(path->site->name, "MPI_", 4) == 0 ? path->id : 0;
+}
+
+}  // namespace
+
+void joint_call::note(std::uint64_t time_ns) const noexcept {
+  try {
+    const std::lock_guard<std::mutex> now(busy);
+    while (!is_left_out(number_) && noted.calls.size() == max_noted) {
+      noted.step *= 2;
+      noted.calls.erase(std::remove_if(noted.calls.begin(), noted.calls.end(),
+                                       [](const auto& one) { return is_left_out(one.number); }),
+                        noted.calls.end());
+    }
+    if (is_left_out(number_)) return;
+    if (noted.calls.capacity() == 0) noted.calls.reserve(max_noted);
+    noted.calls.push_back({in_->id, number_, in_->size, find_region(), time_ns});
+  } catch (const std::bad_alloc&) {}
+}
+
+joint_calls noted_joint_calls() {
+  const std::lock_guard<std::mutex> now(busy);
+  return noted;
+}
+
+}  // namespace adaptyst::mpi_calls

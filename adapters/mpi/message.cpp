@@ -1,0 +1,122 @@
+// Bytes of calls in which all ranks take part, and labels: ADAPTYST_MPI_LABELS=peer,distance,communicator. docs/mpi.md
+#include "message.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <string_view>
+
+#include "communicator.hpp"
+#include "weak_symbols.hpp"
+
+namespace adaptyst::mpi_calls {
+
+namespace {
+
+int find_size(MPI_Comm communicator) noexcept {
+  int is_inter = 0, size = 0;
+  if (PMPI_Comm_test_inter(communicator, &is_inter) != MPI_SUCCESS) return 0;
+  const int failed = is_inter != 0 ? PMPI_Comm_remote_size(communicator, &size) : PMPI_Comm_size(communicator, &size);
+  return failed != MPI_SUCCESS ? 0 : size;
+}
+
+bool is_rank(int wanted, MPI_Comm communicator) noexcept {
+  int rank = 0;
+  if (wanted == MPI_ROOT) return true;
+  return PMPI_Comm_rank(communicator, &rank) == MPI_SUCCESS && rank == wanted;
+}
+
+template <class Bytes>
+std::uint64_t sum(MPI_Comm communicator, const Bytes& bytes_of) noexcept {
+  std::uint64_t all = 0;
+  const int size = find_size(communicator);
+  for (int rank = 0; rank < size; ++rank) all += bytes_of(rank);
+  return all;
+}
+
+struct labels {
+  bool peer = false, distance = false, communicator = false;
+  bool any() const noexcept { return peer || distance || communicator; }
+};
+
+labels read_labels() noexcept {
+  labels made;
+  const char* const given = std::getenv("ADAPTYST_MPI_LABELS");
+  std::string_view left = given != nullptr ? given : "";
+  while (!left.empty()) {
+    const std::string_view one = left.substr(0, left.find(','));
+    left.remove_prefix(std::min(left.size(), one.size() + 1));
+    if (one == "peer") made.peer = true;
+    else if (one == "distance") made.distance = true;
+    else if (one == "communicator") made.communicator = true;
+    else if (!one.empty())
+      std::fprintf(stderr,
+                   "adaptyst: ADAPTYST_MPI_LABELS: %.*s is not known, left out; known: peer, distance, communicator\n",
+                   static_cast<int>(one.size()), one.data());
+  }
+  return made;
+}
+
+const labels& asked_labels() noexcept {
+  static const labels asked = read_labels();
+  return asked;
+}
+
+}  // namespace
+
+std::uint64_t all_bytes(const void* sent, int count, MPI_Datatype type, MPI_Comm communicator) noexcept {
+  return sent == MPI_IN_PLACE ? 0 : reduced_bytes(count, type, communicator);
+}
+std::uint64_t all_bytes(const void* sent, const int* counts, MPI_Datatype type, MPI_Comm communicator) noexcept {
+  return sent == MPI_IN_PLACE ? 0 : reduced_bytes(counts, type, communicator);
+}
+std::uint64_t all_bytes(const void* sent, const int* counts, const MPI_Datatype* types,
+                        MPI_Comm communicator) noexcept {
+  if (sent == MPI_IN_PLACE) return 0;
+  return sum(communicator, [&](int rank) { return bytes(counts[rank], types[rank]); });
+}
+std::uint64_t reduced_bytes(int count, MPI_Datatype type, MPI_Comm communicator) noexcept {
+  return bytes(count, type) * static_cast<std::uint64_t>(find_size(communicator));
+}
+std::uint64_t reduced_bytes(const int* counts, MPI_Datatype type, MPI_Comm communicator) noexcept {
+  const std::uint64_t size = bytes(1, type);
+  return sum(communicator, [&](int rank) { return size * static_cast<std::uint64_t>(std::max(0, counts[rank])); });
+}
+std::uint64_t broadcast_bytes(int count, MPI_Datatype type, int root, MPI_Comm communicator) noexcept {
+  return is_rank(root, communicator) ? bytes(count, type) : 0;
+}
+std::uint64_t scattered_bytes(int count, MPI_Datatype type, int root, MPI_Comm communicator) noexcept {
+  return is_rank(root, communicator) ? reduced_bytes(count, type, communicator) : 0;
+}
+std::uint64_t scattered_bytes(const int* counts, MPI_Datatype type, int root, MPI_Comm communicator) noexcept {
+  return is_rank(root, communicator) ? reduced_bytes(counts, type, communicator) : 0;
+}
+
+bool message::has_labels() noexcept { return asked_labels().any(); }
+
+void message::label(int peer, MPI_Comm communicator) noexcept {
+  const labels& asked = asked_labels();
+  std::size_t used = 0;
+  const auto add = [&](const char* name, const char* value) {
+    const int made = std::snprintf(label_ + used, sizeof label_ - used, "%s%s=%s", used != 0 ? "," : "", name, value);
+    if (made > 0) used = std::min(sizeof label_ - 1, used + static_cast<std::size_t>(made));
+  };
+  if (asked.peer && peer == MPI_ANY_SOURCE) add("peer", "any");
+  else if (asked.peer && peer >= 0) {
+    char number[16];
+    std::snprintf(number, sizeof number, "%d", peer);
+    add("peer", number);
+  }
+  if (asked.distance && peer >= 0) add("distance", is_on_this_node(communicator, peer) ? "node" : "network");
+  if (asked.communicator) {
+    char name[MPI_MAX_OBJECT_NAME] = "";
+    int length = 0;
+    PMPI_Comm_get_name(communicator, name, &length);
+    if (name[0] == '\0') std::snprintf(name, sizeof name, "of %d ranks", find_size(communicator));
+    add("communicator", name);
+  }
+  values_.label = {label_, used};
+}
+
+}  // namespace adaptyst::mpi_calls

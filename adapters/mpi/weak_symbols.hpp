@@ -1,0 +1,37 @@
+// What this library uses of MPI's. Weak, so that a program without MPI can load it, as a shell does that starts one with MPI.
+#ifndef ADAPTYST_ADAPTERS_MPI_WEAK_SYMBOLS_HPP
+#define ADAPTYST_ADAPTERS_MPI_WEAK_SYMBOLS_HPP
+
+#include <mpi.h>
+
+#pragma weak MPI_Comm_rank
+#pragma weak MPI_Comm_set_errhandler
+#pragma weak MPI_Comm_size
+#pragma weak MPI_Finalized
+#pragma weak MPI_Get_count
+#pragma weak MPI_Initialized
+#pragma weak PMPI_Comm_create_keyval
+#pragma weak PMPI_Comm_get_attr
+#pragma weak PMPI_Comm_get_name
+#pragma weak PMPI_Comm_group
+#pragma weak PMPI_Comm_rank
+#pragma weak PMPI_Comm_remote_size
+#pragma weak PMPI_Comm_set_attr
+#pragma weak PMPI_Comm_size
+#pragma weak PMPI_Comm_test_inter
+#pragma weak PMPI_Group_free
+#pragma weak PMPI_Group_translate_ranks
+#pragma weak PMPI_Type_size
+// Open MPI's constants are objects; MPICH's are numbers.
+#pragma weak OMPI_C_MPI_COMM_NULL_COPY_FN
+#pragma weak ompi_mpi_byte
+#pragma weak ompi_mpi_comm_null
+#pragma weak ompi_mpi_comm_self
+#pragma weak ompi_mpi_comm_world
+#pragma weak ompi_mpi_datatype_null
+#pragma weak ompi_mpi_errors_return
+#pragma weak ompi_mpi_group_null
+#pragma weak ompi_mpi_info_null
+#pragma weak ompi_request_null
+
+#endif

@@ -1,0 +1,52 @@
+// Finds collective calls of MPI in which ranks wait for the last of them, that rank, and what it does meanwhile.
+#include <algorithm>
+
+#include "detectors.hpp"
+#include "run.hpp"
+
+namespace adaptyst::lib {
+
+namespace {
+
+// The region in which this rank takes longest beyond the mean of all ranks. Of nested regions the outer ones take it as
+// well: the innermost that has most of it.
+const region* find_where(const profile& in, std::uint32_t rank) {
+  constexpr double most = 0.8;
+  const auto excess_ns = [&](const region& row) {
+    if (!row.across_ranks || is_a_wait(row) || row.across_ranks->total_ns.max_rank != rank) return 0.0;
+    const rank_totals& of = row.across_ranks->total_ns;
+    return static_cast<double>(of.max) - of.mean().value_or(0);
+  };
+  double greatest_ns = 0;
+  for (const region& row : in.regions) greatest_ns = std::max(greatest_ns, excess_ns(row));
+  const region* found = nullptr;
+  for (const region& row : in.regions)
+    if (const double own_ns = excess_ns(row); own_ns > 0 && own_ns >= most * greatest_ns)
+      if (found == nullptr || row.path.size() > found->path.size()) found = &row;
+  return found;
+}
+
+}  // namespace
+
+void find_late_ranks(const profile& in, findings& to) {
+  for (const region& row : in.regions) {
+    if (!row.joint || row.joint->time_ns == 0) continue;
+    const joint_waits& of = *row.joint;
+    const double part = static_cast<double>(of.waited_ns) / static_cast<double>(of.time_ns);
+    const double waited_ns = part * static_cast<double>(row.total_ns);
+    if (part < least_part || !is_worth_a_word(waited_ns, compute_duration(in))) continue;
+    finding made = found_in(in, row, finding_kind::late_rank, waited_ns);
+    if (2 * of.last_waited_ns > of.waited_ns) {
+      made.rank = of.last_rank;
+      made.host = of.last_host;
+      if (const region* const where = find_where(in, of.last_rank)) made.late_in = where->path;
+    }
+    made.count = of.calls;
+    made.value = part;
+    made.against = least_part;
+    made.next = next_step::even_out_ranks;
+    to.push_back(std::move(made));
+  }
+}
+
+}  // namespace adaptyst::lib

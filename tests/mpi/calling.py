@@ -1,0 +1,180 @@
+#!/usr/bin/env python3
+"""Calls of MPI as regions, of programs that know nothing of it: calling.py ADAPTYST FOLDER IMPLEMENTATION [CASE …]
+
+FOLDER has plain_ranks, fortran_mpif and others, each with _IMPLEMENTATION behind its name."""
+import os
+import pathlib
+import subprocess
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "support"))
+from cases import run_cases  # noqa: E402
+from compiling import Failures, scratch  # noqa: E402
+import profiles  # noqa: E402
+
+ADAPTYST, FOLDER, IMPLEMENTATION = sys.argv[1:4]
+LIMIT = 120  # seconds that nothing here comes near to
+LAUNCHER = {"openmpi": ["mpirun.openmpi", "--oversubscribe", "--mca", "btl", "self,vader,tcp"], "mpich": ["mpirun.mpich"]}[IMPLEMENTATION]
+ROOT_MAY = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+LATE_MS = 100  # rank 2, in five calls
+failures = Failures()
+work = scratch()
+runs = 0
+
+
+def program(name):
+    return f"{FOLDER}/{name}_{IMPLEMENTATION}"
+
+
+def start(ranks, *command, with_="mpi", options=(), launched=True, **variables):
+    """Each rank is run by the command; or the launcher is."""
+    global runs
+    runs += 1
+    at = work / str(runs)
+    at.mkdir()
+    observed = [ADAPTYST, "run", f"--with={with_}", "--engine=inline", "--overhead=none", "--output=all.json", *options, "--"]
+    launcher = [*LAUNCHER, "-n", str(ranks)]
+    words = [*launcher, *observed, *command] if launched else [*observed, *launcher, *command]
+    done = subprocess.run(words, capture_output=True, text=True, timeout=LIMIT, check=False, cwd=at,
+                          env={**os.environ, **ROOT_MAY, **variables})
+    return done, at
+
+
+def read(at):
+    return profiles.read((at / "all.json").read_text())
+
+
+def count(profile, name):
+    return sum(row["count"] for row in profile["regions"] if row["name"].split(" [")[0] == name)
+
+
+def row_of(profile, name):
+    return next(row for row in profile["regions"] if row["name"] == name)
+
+
+def check_meeting(done, at, how, ranks=4, meetings=5):
+    failures.equal(done.returncode, 0, f"{how}: status, {done.stderr[-2000:]}")
+    failures.equal(done.stderr.count("events begun ="), 1, f"{how}: one report")
+    failures.equal(sorted(one.name for one in at.iterdir()), ["all.json"], f"{how}: one file")
+    profile = read(at)
+    failures.equal(profile["ranks"], ranks, f"{how}: ranks")
+    for name, calls in (("MPI_Init", 1), ("MPI_Allreduce", meetings), ("MPI_Irecv", 3), ("MPI_Isend", 3), ("MPI_Waitall", 3)):
+        failures.equal(count(profile, name), calls * ranks, f"{how}: {name}")
+    failures.equal(row_of(profile, "MPI_Isend")["attributes"]["bytes"]["sum"], 3 * ranks * 4000, f"{how}: bytes sent")
+    joint = row_of(profile, "MPI_Allreduce")["joint"]
+    failures.equal((joint["calls"], joint["step"], joint["last_rank"]), (meetings, 1, 2), f"{how}: who came last")
+    failures.check(joint["last_calls"] >= 5, f"{how}: in these it was the last", joint)
+    expected = LATE_MS * 1e6 * (ranks - 1)
+    failures.check(expected * 0.99 < joint["waited_ns"] < expected * 1.5, f"{how}: the others waited", (joint, expected))
+    return profile
+
+
+def case_c_program():
+    done, at = start(4, program("plain_ranks"))
+    profile = check_meeting(done, at, "C")
+    failures.check("MPI_Allreduce: " in done.stderr and "rank 2" in done.stderr, "a finding names it", done.stderr)
+    failures.equal([one for one in profile["regions"] if one["name"] == "MPI_Comm_dup"], [], "what we call is not the program's")
+
+
+def case_launcher_below():
+    done, at = start(4, program("plain_ranks"), launched=False)
+    check_meeting(done, at, "the launcher is run by the command")
+
+
+def case_script():
+    script = work / "script.sh"
+    script.write_text(f"#!/bin/sh\nexec {program('plain_ranks')}\n")
+    script.chmod(0o755)
+    done, at = start(4, str(script), with_=IMPLEMENTATION)
+    check_meeting(done, at, "a script")
+    done, at = start(4, str(script))  # the launcher says which it is
+    check_meeting(done, at, "a script, and the command finds out")
+
+
+def case_fortran():
+    for binding in ("fortran_mpif", "fortran_use", "fortran_f08"):
+        if not os.path.exists(program(binding)):
+            failures.check(os.environ.get("CI") != "true", f"{binding} was built", os.listdir(FOLDER))
+            continue
+        done, at = start(4, program(binding))
+        check_meeting(done, at, binding, meetings=6)
+
+
+def case_other_tool():
+    """Loaded before ours, or linked with the program."""
+    done, at = start(4, program("plain_ranks"), LD_PRELOAD=f"{FOLDER}/libother_tool_{IMPLEMENTATION}.so")
+    check_meeting(done, at, "another tool, preloaded")
+    failures.equal(done.stderr.count("the other tool saw 3 messages"), 4, "it sees its messages")
+    done, at = start(4, program("tooled_ranks"))
+    check_meeting(done, at, "another tool, linked")
+    failures.equal(done.stderr.count("the other tool saw 3 messages"), 4, "it sees its messages, linked")
+
+
+def case_labels():
+    done, at = start(2, program("plain_ranks"), ADAPTYST_MPI_LABELS="peer,distance,communicator")
+    profile = read(at)
+    names = sorted({row["name"] for row in profile["regions"] if row["name"].startswith("MPI_Isend")})
+    failures.equal(names, [f"MPI_Isend [peer={peer},distance=node,communicator=MPI_COMM_WORLD]" for peer in (0, 1)], "labels")
+    done, at = start(2, program("plain_ranks"), ADAPTYST_MPI_LABELS="peers")
+    failures.check("peers is not known" in done.stderr, "a label that there is not", done.stderr)
+
+
+def case_threads():
+    done, at = start(2, program("plain_ranks"), "threads")
+    failures.equal(done.returncode, 0, f"threads: status, {done.stderr[-2000:]}")
+    profile = read(at)
+    failures.equal(count(profile, "MPI_Barrier"), 2 * 400, "calls of four threads a rank")
+    failures.equal(count(profile, "MPI_Comm_dup"), 2 * 4, "communicators")
+
+
+def case_communicators():
+    done, at = start(2, program("plain_ranks"), "communicators")
+    failures.equal(done.returncode, 0, f"communicators: status, {done.stderr[-2000:]}")
+    profile = read(at)
+    for name, calls in (("MPI_Comm_dup", 20000), ("MPI_Comm_free", 20000), ("MPI_Barrier", 200)):
+        failures.equal(count(profile, name), calls, name)
+    failures.equal(row_of(profile, "MPI_Barrier")["joint"]["calls"], 100, "all of them were looked at")
+
+
+def case_spawn():
+    if IMPLEMENTATION == "mpich":
+        return  # Debian's cannot spawn: it fails without us as well
+    done, at = start(2, program("plain_ranks"), "spawn", launched=False)
+    failures.equal(done.returncode, 0, f"spawn: status, {done.stderr[-2000:]}")
+    written = [profiles.read(one.read_text()) for one in at.glob("*.json")]
+    failures.equal(sorted(one["ranks"] for one in written), [1, 2], "a report for each world")
+
+
+def case_exit():
+    done, at = start(2, program("plain_ranks"), "exit")
+    failures.equal(sorted(one.name for one in at.iterdir()), ["all-0.json", "all-1.json"], "each rank writes its own")
+    failures.check("no report of all ranks" in done.stderr, "it is told", done.stderr)
+
+
+def case_abort():
+    done, at = start(2, program("plain_ranks"), "abort")
+    failures.equal(done.returncode, 5, "the program's status, and no hang")
+    failures.check((at / "all-1.json").exists(), "the one that aborts writes its own", list(at.iterdir()))
+
+
+def case_own_collector():
+    """One in the program steps back."""
+    done, at = start(4, f"{FOLDER}/uneven_ranks_{IMPLEMENTATION}", "finalize")
+    failures.equal(done.returncode, 0, f"status, {done.stderr[-2000:]}")
+    failures.equal(done.stderr.count("events begun ="), 1, "one report")
+    profile = read(at)
+    failures.equal((profile["ranks"], count(profile, "work")), (4, 20), "the program's own regions are in it")
+
+
+def case_without_mpi():
+    done, at = start(1, "true", with_=IMPLEMENTATION, launched=True)
+    failures.equal(done.returncode, 0, f"a program without MPI runs on: {done.stderr[-2000:]}")
+    alone = subprocess.run([ADAPTYST, "run", "--with=mpi", "--", "true"], capture_output=True, text=True, timeout=LIMIT, check=False)
+    failures.equal(alone.returncode, 2, "which MPI it is cannot be told")
+    failures.check("--with openmpi" in alone.stderr, "what to do", alone.stderr)
+    bound = subprocess.run([ADAPTYST, "run", f"--with={IMPLEMENTATION}", "--report=none", "--", "env", "true"], capture_output=True, text=True,
+                           timeout=LIMIT, check=False, env={**os.environ, "LD_BIND_NOW": "1"})
+    failures.equal((bound.returncode, bound.stderr), (0, ""), "a program without MPI can load it, all symbols bound at once")
+
+
+run_cases(globals(), sys.argv[4:], failures)

@@ -1,0 +1,208 @@
+// Who came last in calls that no rank leaves before all have come, and how long the others waited: against sums made by
+// hand over simulated ranks; the same whatever the tree.
+#include "merge/joint_sum.hpp"
+
+#include <adaptyst/findings.hpp>
+#include <algorithm>
+#include <numeric>
+#include <random>
+
+#include "catch.hpp"
+#include "support/error.hpp"
+
+namespace {
+
+using adaptyst::finding_kind;
+using adaptyst::joint_calls;
+using adaptyst::profile;
+using adaptyst::lib::joint_sum;
+
+constexpr std::uint64_t group = 0xfedcba9876543210, region = 0x1234567890abcdef;
+
+// What each of the ranks has noted of calls to which it came `late_ns[call][rank]` after the first.
+std::vector<joint_calls> simulate(const std::vector<std::vector<std::uint64_t>>& late_ns, std::uint64_t own_ns) {
+  std::vector<joint_calls> all(late_ns.front().size());
+  for (std::size_t call = 0; call != late_ns.size(); ++call) {
+    const std::uint64_t end = *std::max_element(late_ns[call].begin(), late_ns[call].end()) + own_ns;
+    for (std::size_t rank = 0; rank != all.size(); ++rank)
+      all[rank].calls.push_back(
+          {group, call, static_cast<std::uint32_t>(all.size()), region, end - late_ns[call][rank]});
+  }
+  return all;
+}
+
+std::vector<std::vector<std::uint64_t>> draw(std::size_t calls, std::size_t ranks, std::mt19937_64& random) {
+  std::uniform_int_distribution<std::uint64_t> late(0, 1'000'000);
+  std::vector<std::vector<std::uint64_t>> all(calls, std::vector<std::uint64_t>(ranks));
+  for (auto& call : all)
+    for (std::uint64_t& one : call) one = late(random);
+  return all;
+}
+
+profile made_of(const joint_sum& sum, std::uint64_t duration_ns = 1'000'000'000) {
+  profile made;
+  made.devices.resize(1);
+  made.regions.resize(1);
+  made.regions[0].path = {"MPI_Allreduce"};
+  made.regions[0].id = region;
+  made.regions[0].count = 1;
+  made.processes.resize(1);
+  made.processes[0].duration_ns = duration_ns;
+  sum.add_to(made);
+  if (made.regions[0].joint) made.regions[0].total_ns = made.regions[0].joint->time_ns;
+  return made;
+}
+
+std::string merged_linearly(const std::vector<joint_calls>& ranks) {
+  joint_sum all;
+  for (std::size_t rank = 0; rank != ranks.size(); ++rank) all.add(ranks[rank], static_cast<std::uint32_t>(rank));
+  return all.message();
+}
+
+// Two at a time, whichever come.
+std::string merged_at_random(const std::vector<joint_calls>& ranks, std::mt19937_64& random) {
+  std::vector<std::string> messages;
+  for (std::size_t rank = 0; rank != ranks.size(); ++rank) {
+    joint_sum one;
+    one.add(ranks[rank], static_cast<std::uint32_t>(rank));
+    messages.push_back(one.message());
+  }
+  while (messages.size() != 1) {
+    std::shuffle(messages.begin(), messages.end(), random);
+    joint_sum both;
+    both.add(messages.back());
+    messages.pop_back();
+    both.add(messages.back());
+    messages.back() = both.message();
+  }
+  return messages.front();
+}
+
+TEST_CASE("waits are those to the last one, and it is named") {
+  std::mt19937_64 random(1);
+  const auto late_ns = draw(50, 7, random);
+  const std::vector<joint_calls> ranks = simulate(late_ns, 3000);
+  std::uint64_t waited_ns = 0;
+  std::vector<std::uint64_t> for_rank(7), times(7);
+  for (const auto& call : late_ns) {
+    const auto last = std::max_element(call.begin(), call.end());
+    const auto rank = static_cast<std::size_t>(last - call.begin());
+    const std::uint64_t all_ns = 7 * *last - std::accumulate(call.begin(), call.end(), std::uint64_t{0});
+    waited_ns += all_ns;
+    for_rank[rank] += all_ns;
+    ++times[rank];
+  }
+  joint_sum all;
+  all.add(merged_linearly(ranks));
+  const profile made = made_of(all);
+  REQUIRE(made.regions[0].joint);
+  const adaptyst::joint_waits& joint = *made.regions[0].joint;
+  const auto worst = static_cast<std::size_t>(std::max_element(for_rank.begin(), for_rank.end()) - for_rank.begin());
+  CHECK(joint.calls == 50);
+  CHECK(joint.step == 1);
+  CHECK(joint.waited_ns == waited_ns);
+  CHECK(joint.time_ns == waited_ns + 50 * 7 * 3000);
+  CHECK(joint.last_rank == worst);
+  CHECK(joint.last_waited_ns == for_rank[worst]);
+  CHECK(joint.last_calls == times[worst]);
+}
+
+TEST_CASE("any tree makes the same of them") {
+  std::mt19937_64 random(2);
+  for (int round = 0; round != 20; ++round) {
+    const auto ranks = simulate(draw(1 + random() % 100, 1 + random() % 30, random), 10);
+    CHECK(merged_at_random(ranks, random) == merged_linearly(ranks));
+  }
+}
+
+TEST_CASE("of too many calls the same ones stay on all ranks, and they stand for the rest") {
+  std::mt19937_64 random(3);
+  auto ranks = simulate(draw(3 * joint_sum::max_calls, 3, random), 10);
+  // One of them had less room.
+  ranks[1].step = 2;
+  auto& calls = ranks[1].calls;
+  calls.erase(std::remove_if(calls.begin(), calls.end(), [](const auto& one) { return one.number % 2 != 0; }),
+              calls.end());
+  const std::string all = merged_linearly(ranks);
+  CHECK(merged_at_random(ranks, random) == all);
+  joint_sum sum;
+  sum.add(all);
+  const auto joint = made_of(sum).regions[0].joint;
+  REQUIRE(joint);
+  CHECK(joint->step == 4);
+  CHECK(joint->calls == 3 * joint_sum::max_calls / 4);
+  CHECK(all.size() < joint_sum::max_calls * 20);
+}
+
+TEST_CASE("a call in which a rank was not seen says nothing") {
+  std::mt19937_64 random(4);
+  auto ranks = simulate(draw(5, 4, random), 10);
+  ranks[2].calls.resize(3);
+  joint_sum all;
+  all.add(merged_linearly(ranks));
+  CHECK(made_of(all).regions[0].joint->calls == 3);
+  joint_sum alone;
+  alone.add(simulate(draw(5, 1, random), 10)[0], 0);
+  CHECK(!made_of(alone).regions[0].joint);
+  CHECK(!made_of(joint_sum()).regions[0].joint);
+}
+
+TEST_CASE("a damaged message is refused, or is another one") {
+  std::mt19937_64 random(5);
+  const std::string good = merged_linearly(simulate(draw(20, 3, random), 10));
+  for (std::size_t bytes = 0; bytes != good.size(); ++bytes)
+    CHECK_THROWS_AS(joint_sum().add(std::string_view(good).substr(0, bytes)), adaptyst::lib::error);
+  for (int round = 0; round != 2000; ++round) {
+    std::string bad = good;
+    bad[random() % bad.size()] = static_cast<char>(random());
+    try {
+      joint_sum all;
+      all.add(bad);
+      made_of(all);
+    } catch (const adaptyst::lib::error&) {}
+  }
+}
+
+TEST_CASE("a late rank is found, and where it was; ranks that all come in time are not") {
+  std::mt19937_64 random(6);
+  auto late_ns = draw(10, 8, random);
+  for (auto& call : late_ns) call[5] += 20'000'000;
+  joint_sum sum;
+  sum.add(merged_linearly(simulate(late_ns, 3000)));
+  profile made = made_of(sum);
+  for (const auto& [name, longest_ns] : {std::pair("step", 230'000'000), std::pair("flux", 220'000'000)}) {
+    adaptyst::region& row = made.regions.emplace_back();
+    row.path =
+        std::string(name) == "flux" ? std::vector<std::string>{"step", "flux"} : std::vector<std::string>{"step"};
+    row.count = 1;
+    row.across_ranks.emplace().ranks = 8;
+    for (std::uint32_t rank = 0; rank != 8; ++rank)
+      row.across_ranks->total_ns.add(rank == 5 ? static_cast<std::uint64_t>(longest_ns) : 20'000'000, rank,
+                                     "simulated");
+  }
+  auto found = adaptyst::analyse(made);
+  const auto late =
+      std::find_if(found.begin(), found.end(), [](const auto& one) { return one.kind == finding_kind::late_rank; });
+  REQUIRE(late != found.end());
+  CHECK(late->rank == 5U);
+  CHECK(late->late_in == std::vector<std::string>{"step", "flux"});
+  CHECK(late->count == 10);
+
+  joint_sum in_time;
+  in_time.add(merged_linearly(simulate(draw(10, 8, random), 10'000'000)));
+  CHECK(adaptyst::analyse(made_of(in_time)).empty());
+}
+
+TEST_CASE("where another rank is late each time, none is named") {
+  std::mt19937_64 random(7);
+  auto late_ns = draw(64, 8, random);
+  for (std::size_t call = 0; call != late_ns.size(); ++call) late_ns[call][call % 8] += 20'000'000;
+  joint_sum sum;
+  sum.add(merged_linearly(simulate(late_ns, 3000)));
+  const auto found = adaptyst::analyse(made_of(sum));
+  REQUIRE(found.size() == 1);
+  CHECK(found[0].kind == finding_kind::late_rank);
+  CHECK(!found[0].rank);
+}
+
+}  // namespace
