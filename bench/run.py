@@ -183,6 +183,31 @@ def rank_merge():
     figures["mpi_details_kib_131072"] = got["details_kib"]
 
 
+def mpi_calls():
+    """What `--with mpi` adds to a stencil on two ranks, and to a call: with it and without, in turns."""
+    observed = build / "tools" / "adaptyst"
+    if not shutil.which("mpicc.openmpi") or not (build / "adapters" / "libadaptyst-openmpi.so").exists() or not observed.exists():
+        return missing.append("mpi_overhead_percent: libopenmpi-dev, openmpi-bin and libcli11-dev")
+    with tempfile.TemporaryDirectory() as scratch:
+        program = pathlib.Path(scratch) / "mpi_calls"
+        run("mpicc.openmpi", "-O3", source / "bench/adapters/mpi_calls.c", "-o", program)
+        environment = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
+        launcher = ["mpirun.openmpi", "-n", "2", "--bind-to", "core"]
+        ours = [observed, "run", "--engine", "inline", "--report", "none", "--with", "mpi", "--"]
+        seconds = lambda before, *words: read_figures(run(*launcher, *before, program, *words, env=environment,
+                                                          stderr=subprocess.DEVNULL))["seconds"]
+        try:
+            pairs = [(seconds(ours, "stencil", 2000), seconds([], "stencil", 2000)) for _ in range(3 * ROUNDS)]
+        except subprocess.CalledProcessError:
+            return missing.append("mpi_overhead_percent: two processors")
+        figures["mpi_overhead_percent"] = 100 * (statistics.median(a / b for a, b in pairs) - 1)
+        print("  stencil with / without the MPI adapter, s: " + ", ".join(f"{a:.3f}/{b:.3f}" for a, b in pairs), file=sys.stderr)
+        steps, calls = 200_000, 4  # of a round trip
+        pairs = [(seconds(ours, "ping_pong", steps), seconds([], "ping_pong", steps)) for _ in range(ROUNDS)]
+        figures["mpi_call_overhead_ns"] = 1e9 / steps / calls * statistics.median(a - b for a, b in pairs)
+        figures["mpi_ping_pong_ns"] = 1e9 / steps * statistics.median(b for _, b in pairs)
+
+
 def study():
     program = programs / "uprobe_vs_usdt" / "adaptyst_bench_uprobe_vs_usdt"
     if not program.exists():
@@ -219,6 +244,7 @@ else:
     kokkos()
     openmp()
     rank_merge()
+    mpi_calls()
 
 output.parent.mkdir(parents=True, exist_ok=True)
 output.write_text(json.dumps(dict(sorted(figures.items())), indent=1) + "\n")
