@@ -416,6 +416,30 @@ struct program_ranks {
 };
 
 // What is known of the ranks of a merged profile, beside their figures.
+// Ranks of one host, and a time of all of them.
+struct node_time {
+  std::string host;
+  std::uint64_t ranks = 0;
+  std::uint64_t time_ns = 0;
+};
+
+// How long the ranks of an MPI program were in MPI and outside, and POP's efficiencies: the parallel one is the product of
+// load balance and communication, load balance that of its parts within nodes and between nodes (docs/mpi.md). Empty where
+// there is no time, or where the nodes are not known.
+struct mpi_usage {
+  std::uint64_t longest_ns = 0;      // the run of the rank that took longest, from the end of MPI_Init on
+  std::uint64_t ranks_without = 0;   // in which no call of MPI was seen: they are in no other figure
+  rank_spread outside;               // of each rank: of that run, the time outside MPI
+  std::optional<node_time> busiest;  // the node whose ranks were outside it longest on average; empty: not known
+
+  void merge(const mpi_usage& other);
+  std::optional<double> parallel_efficiency() const;
+  std::optional<double> load_balance() const;
+  std::optional<double> load_balance_in() const;   // within nodes
+  std::optional<double> load_balance_out() const;  // between nodes
+  std::optional<double> communication_efficiency() const;
+};
+
 struct rank_account {
   std::uint64_t end = 0;  // one more than the greatest rank
   // All hosts where there are fewer than max_hosts; otherwise those whose hashes are the lowest, from which their number
@@ -480,6 +504,7 @@ struct profile {
   std::optional<unlisted_processes> unlisted;
   std::optional<std::uint64_t> ranks;  // of an MPI program that were merged
   std::optional<rank_account> about_ranks;
+  std::optional<mpi_usage> mpi;  // absent: no calls of MPI were seen, or ranks were not merged
   std::optional<heat_map> heat;  // absent also where merged profiles were merged again
 
   // The rank whose profile it is; empty: of none, or of several.

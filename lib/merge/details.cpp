@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "../profile/measured.hpp"
+#include "../profile/mpi_usage.hpp"
 #include "../profile/order.hpp"
 #include "../profile/ranks.hpp"
 #include "histogram_wire.hpp"
@@ -17,6 +18,8 @@
 namespace adaptyst::lib {
 
 namespace {
+
+__extension__ typedef unsigned __int128 wide;  // NOLINT(modernize-use-using): __extension__ stands before no using
 
 constexpr std::uint64_t max_rank = std::numeric_limits<std::uint32_t>::max();
 
@@ -197,6 +200,8 @@ void rank_details::add(const profile& profile, const std::optional<rank_place>& 
   std::sort(listed.begin(), listed.end(), is_before);
   add(std::move(listed));
   if (!place) return;
+  if (const mpi_usage own = find_mpi_usage(profile, *place); own.outside.ranks != 0)
+    add({place->host, 1, own.outside.total_ns.sum.low});
   if (rows_.empty()) return;
   const std::vector<const region*> found = find_rows(profile, plan_);
   for (std::size_t at = 0; at != rows_.size(); ++at) {
@@ -228,6 +233,32 @@ void rank_details::add(std::vector<bin>& to, const std::vector<bin>& from) {
   }
 }
 
+void rank_details::add(const node_time& more) {
+  if (has_too_many_nodes_) return;
+  node_time& to = nodes_[more.host];
+  to.host = more.host;
+  to.ranks += more.ranks;
+  to.time_ns += more.time_ns;
+  if (nodes_.size() <= max_nodes) return;
+  has_too_many_nodes_ = true;
+  nodes_.clear();
+}
+
+// Nothing where some ranks have not come, or there are too many nodes.
+void rank_details::add_busiest_node(profile& merged) const {
+  if (!merged.mpi) return;
+  std::uint64_t ranks = 0;
+  const node_time* busiest = nullptr;
+  for (const auto& [host, one] : nodes_) {
+    ranks += one.ranks;
+    const auto has_more = [](const node_time& a, const node_time& b) {
+      return wide{a.time_ns} * b.ranks > wide{b.time_ns} * a.ranks;
+    };
+    if (busiest == nullptr || has_more(one, *busiest)) busiest = &one;
+  }
+  if (busiest != nullptr && ranks == merged.mpi->outside.ranks) merged.mpi->busiest = *busiest;
+}
+
 void rank_details::add(std::vector<process_info> more) {
   const auto middle = static_cast<std::ptrdiff_t>(processes_.size());
   std::move(more.begin(), more.end(), std::back_inserter(processes_));
@@ -257,6 +288,13 @@ std::string rank_details::message() const {
   }
   to.put(processes_.size());
   for (const process_info& one : processes_) write_process(to, one);
+  to.put(has_too_many_nodes_ ? 1 : 0);
+  to.put(nodes_.size());
+  for (const auto& [host, one] : nodes_) {
+    to.put_text(host);
+    to.put(one.ranks);
+    to.put(one.time_ns);
+  }
   return to.finish(message_kind::details);
 }
 
@@ -285,7 +323,17 @@ void rank_details::add(std::string_view message) {
   }
   std::vector<process_info> more;
   for (std::size_t left = from.get_count(); left != 0; --left) more.push_back(read_process(from));
+  const bool has_too_many_nodes = from.get(1) != 0;
+  std::vector<node_time> nodes(static_cast<std::size_t>(from.get(max_nodes)));
+  for (node_time& one : nodes) {
+    one.host = from.get_text();
+    one.ranks = from.get(max_rank);
+    one.time_ns = from.get();
+  }
   from.require_end();
+  for (const node_time& one : nodes) add(one);
+  has_too_many_nodes_ = has_too_many_nodes_ || has_too_many_nodes;
+  if (has_too_many_nodes_) nodes_.clear();
   for (std::size_t at = 0; at != rows.size(); ++at) {
     add(rows_[at].bins, rows[at].bins);
     rows_[at].durations.add(rows[at].durations);
@@ -297,6 +345,7 @@ void rank_details::add(std::string_view message) {
 
 void rank_details::add_to(profile& merged) const {
   merged.processes = processes_;
+  add_busiest_node(merged);
   if (merged.unlisted) {
     unlisted_processes& rest = *merged.unlisted;
     for (const process_info& one : processes_) {

@@ -4,7 +4,9 @@
 #define ADAPTYST_LIB_MERGE_DETAILS_HPP
 
 #include <adaptyst/profile.hpp>
+#include <cstddef>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -61,11 +63,16 @@ class rank_details {
     sparse_histogram durations, ranks;
   };
   static void add(std::vector<bin>& to, const std::vector<bin>& from);
+  static constexpr std::size_t max_nodes = 4096;
+  void add(const node_time& more);
+  void add_busiest_node(profile& merged) const;
   void add(std::vector<process_info> more);
 
   details_plan plan_;
   std::vector<row_details> rows_;
   std::vector<process_info> processes_;
+  std::map<std::string, node_time> nodes_;  // of the ranks that call MPI, their time outside it
+  bool has_too_many_nodes_ = false;         // then there are none here
 };
 
 }  // namespace adaptyst::lib

@@ -206,6 +206,9 @@ class message_merger {
     all.processes.duration_ns += other.processes.duration_ns;
     if (other.ranks) all.ranks = all.ranks.value_or(0) + *other.ranks;
     all.account.merge(other.account);
+    all.mpi.longest_ns = std::max(all.mpi.longest_ns, other.mpi.longest_ns);
+    all.mpi.ranks_without += other.mpi.ranks_without;
+    add_spread(all.outside, other.outside);
     all.write(to_);
   }
 
@@ -295,15 +298,18 @@ class message_merger {
     read_spread(a != nullptr ? *a : *b, all);
     other.spread.reset();
     if (a != nullptr && b != nullptr) read_spread(*b, other);
-    if (!all.spread) std::swap(all, other);
-    if (other.spread) {
-      // Whether there is anything in a side is all that extremes ask of its histogram.
-      all.spread->total_ns.values.add_bucket(0, all.values.counts().size());
-      other.spread->total_ns.values.add_bucket(0, other.values.counts().size());
-      all.spread->merge(*other.spread);
-      all.values.add(other.values);
-    }
+    add_spread(all, other);
     to_.write(all.spread, all.values);
+  }
+
+  static void add_spread(spread_state& to, spread_state& more) {
+    if (!to.spread) std::swap(to, more);
+    if (!more.spread) return;
+    // Whether there is anything in a side is all that extremes ask of its histogram.
+    to.spread->total_ns.values.add_bucket(0, to.values.counts().size());
+    more.spread->total_ns.values.add_bucket(0, more.values.counts().size());
+    to.spread->merge(*more.spread);
+    to.values.add(more.values);
   }
 
   profile_writer to_;

@@ -118,7 +118,7 @@ constexpr bool is_apart =
     std::is_same_v<Value, std::vector<region>> || std::is_same_v<Value, std::vector<device_usage>> ||
     std::is_same_v<Value, std::optional<rank_spread>> || std::is_same_v<Value, std::optional<joint_waits>> ||
     std::is_same_v<Value, std::optional<rank_account>> || std::is_same_v<Value, std::optional<heat_map>> ||
-    std::is_same_v<Value, std::optional<unlisted_processes>>;
+    std::is_same_v<Value, std::optional<unlisted_processes>> || std::is_same_v<Value, std::optional<mpi_usage>>;
 
 class profile_writer {
  public:
@@ -355,18 +355,42 @@ struct ranks_state {
   unlisted_processes processes;
   std::optional<std::uint64_t> ranks;
   rank_account account;
+  // Of which `outside` has its histogram beside it.
+  mpi_usage mpi;
+  spread_state outside;
 
-  void write(profile_writer& to) const {
+  void write(profile_writer& to) {
     to.out.put(processes.processes);
     to.out.put(processes.duration_ns);
     to.write_value(ranks, listed::sum);
-    if (ranks) to.write(account);
+    if (!ranks) return;
+    to.write(account);
+    to.out.put(mpi.longest_ns);
+    to.out.put(mpi.ranks_without);
+    to.write(outside.spread, outside.values);
   }
   void read(message_reader& from) {
     processes.processes = from.get();
     processes.duration_ns = from.get();
     read_value(from, ranks, listed::sum);
-    if (ranks) account = read_account(from);
+    if (!ranks) return;
+    account = read_account(from);
+    mpi.longest_ns = from.get();
+    mpi.ranks_without = from.get();
+    read_spread(from, outside);
+  }
+  void set(const mpi_usage& usage) {
+    mpi = usage;
+    if (usage.outside.ranks == 0) return;
+    outside.spread = usage.outside;
+    outside.values.assign(usage.outside.total_ns.values);
+  }
+  std::optional<mpi_usage> get_mpi() const {
+    if (!outside.spread) return std::nullopt;
+    mpi_usage made = mpi;
+    made.outside = *outside.spread;
+    made.outside.total_ns.values = outside.values.whole();
+    return made;
   }
 };
 

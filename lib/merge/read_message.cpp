@@ -15,6 +15,7 @@ profile read_message(std::string_view message) {
   if (state.processes.processes != 0) made.unlisted = state.processes;
   made.ranks = state.ranks;
   if (state.ranks) made.about_ranks = std::move(state.account);
+  made.mpi = state.get_mpi();
   while (from.get(1) != 0) {
     device_usage& device = made.devices.emplace_back();
     from.get(last_of<device_kind>());

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <tuple>
 
+#include "../profile/mpi_usage.hpp"
 #include "../profile/order.hpp"
 #include "../profile/ranks.hpp"
 #include "message_parts.hpp"
@@ -90,6 +91,8 @@ std::string write_message(const profile& profile, const std::optional<rank_place
   ranks.ranks = is_first ? 1 : profile.ranks;
   if (is_first) ranks.account = describe_rank(profile, *place);
   else if (profile.about_ranks) ranks.account = *profile.about_ranks;
+  if (is_first) ranks.set(find_mpi_usage(profile, *place));
+  else if (profile.mpi) ranks.set(*profile.mpi);
   ranks.write(to);
 
   for (const device_usage* const device : sorted.devices()) {

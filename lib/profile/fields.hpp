@@ -385,6 +385,43 @@ constexpr auto fields(type<rank_account>) {
               field("missing", &of::missing, apart, always, "Of which nothing came; they are in no figure."));
 }
 
+constexpr auto fields(type<node_time>) {
+  using of = node_time;
+  return list("node", "Ranks of one host, and a time of all of them.",
+              field("host", &of::host, same, always, "Its name."),
+              field("ranks", &of::ranks, same, always, "How many were added."),
+              field("time_ns", &of::time_ns, same, always, "Of all of these."));
+}
+
+constexpr auto fields(type<mpi_usage>) {
+  using of = mpi_usage;
+  return list("mpi",
+              "How long ranks were in MPI and outside, and POP's efficiencies: the parallel one is load balance times "
+              "communication, load balance what it is within nodes times what it is between them.",
+              field("longest_ns", &of::longest_ns, apart, always,
+                    "The run of the rank that took longest, from the end of MPI_Init on."),
+              field("ranks_without", &of::ranks_without, apart, always,
+                    "In which no call of MPI was seen: they are in no other figure."),
+              field("outside", &of::outside, apart, always, "Of each rank, the time of that run outside MPI."),
+              field("busiest_node", &of::busiest, apart, sometimes,
+                    "Whose ranks were outside it longest on average; absent where that is not known."),
+              follows("parallel_efficiency", &of::parallel_efficiency, always,
+                      "Mean time outside MPI over the longest run.", fraction),
+              follows("load_balance", &of::load_balance, always, "Mean time outside MPI over the greatest of a rank.",
+                      fraction),
+              follows("load_balance_in", &of::load_balance_in, always,
+                      "Within nodes: the greatest mean of a node over the greatest of a rank.", fraction),
+              follows("load_balance_out", &of::load_balance_out, always,
+                      "Between nodes: the mean over the greatest mean of a node.", fraction),
+              follows("communication_efficiency", &of::communication_efficiency, always,
+                      "The greatest time outside MPI over the longest run.", fraction),
+              follows(
+                  "serialisation_efficiency", [](const of&) { return std::optional<double>(); }, always,
+                  "Always null: it takes a replay of the run on an ideal network."),
+              follows(
+                  "transfer_efficiency", [](const of&) { return std::optional<double>(); }, always, "Likewise."));
+}
+
 constexpr auto fields(type<heat_row>) {
   using of = heat_row;
   return list("heat_row", "The time of a region by rank. null: no rank of the bin has it.",
@@ -496,6 +533,7 @@ constexpr auto fields(type<profile>) {
       field("ranks", &of::ranks, apart, sometimes,
             "Of an MPI program, that were merged; absent where there is but one."),
       field("about_ranks", &of::about_ranks, apart, sometimes, "Absent where there is but one."),
+      field("mpi", &of::mpi, apart, sometimes, "Of ranks that were merged; absent where no calls of MPI were seen."),
       field("heat_map", &of::heat, apart, sometimes,
             "Of ranks that were merged in one step; absent where merged profiles were merged again."));
 }

@@ -52,7 +52,11 @@ constexpr bool can_be_added<std::vector<Value>> = false;
 template <>
 constexpr bool can_be_added<std::optional<rank_spread>> = false;
 template <>
+constexpr bool can_be_added<rank_spread> = false;
+template <>
 constexpr bool can_be_added<std::optional<rank_account>> = false;
+template <>
+constexpr bool can_be_added<std::optional<mpi_usage>> = false;
 template <>
 constexpr bool can_be_added<std::optional<heat_map>> = false;
 
@@ -195,6 +199,7 @@ void merge(profile& into, const profile& from) {
   add(into.ranks, from.ranks);
   add(into.unlisted, from.unlisted);
   unite(into.about_ranks, from.about_ranks);
+  unite(into.mpi, from.mpi);
   // Other ranks may be in other bins, and have other rows.
   const auto is_empty = [](const profile& one) {
     return one.devices.empty() && one.regions.empty() && one.processes.empty();

@@ -60,6 +60,23 @@ std::string odd_ranks_text(const profile& profile, std::size_t line_columns) {
   return out;
 }
 
+std::string efficiency_text(const profile& profile) {
+  if (!profile.mpi || profile.ranks.value_or(0) < 2) return {};
+  const mpi_usage& of = *profile.mpi;
+  const std::optional<double> all = of.parallel_efficiency(), balance = of.load_balance(),
+                              communication = of.communication_efficiency(), in = of.load_balance_in(),
+                              between = of.load_balance_out();
+  if (!all || !balance || !communication) return {};
+  const bool has_nodes = in && between && profile.about_ranks && profile.about_ranks->count_hosts() > 1;
+  const std::string parts =
+      has_nodes ? fmt::format(" (within nodes {}, between nodes {})", percent(*in), percent(*between)) : "";
+  const std::string without = of.ranks_without != 0 ? fmt::format("; without {} rank{} that did not call it",
+                                                                  of.ranks_without, plural(of.ranks_without))
+                                                    : "";
+  return fmt::format("MPI: parallel efficiency {} = load balance {}{} x communication {}{}", percent(*all),
+                     percent(*balance), parts, percent(*communication), without);
+}
+
 std::string joint_text(const profile& profile, const region& row) {
   if (!row.joint || row.joint->time_ns == 0) return {};
   const joint_waits& of = *row.joint;

@@ -99,6 +99,7 @@ std::string to_table(const profile& profile, const table_options& how) {
       wrapped(printable(fmt::format("engine {} ({}): {}", profile.engine, profile.mechanism, profile.reason)), columns);
   std::string out = "\n" + format_line("adaptyst: " + printable(describe_subject(profile)), columns);
   out += lib::odd_ranks_text(profile, columns);
+  if (const std::string text = lib::efficiency_text(profile); !text.empty()) out += wrapped(text, columns);
   write_metadata(out, profile, columns);
   if (!profile.has_markers() && profile.options.count("functions") == 0 && profile.devices.size() <= 1) {
     write_without_markers(out, profile, columns);

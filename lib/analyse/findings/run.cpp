@@ -1,5 +1,6 @@
 #include "run.hpp"
 
+#include "../../profile/mpi_usage.hpp"
 #include "../../profile/unmarked.hpp"
 
 namespace adaptyst::lib {
@@ -39,8 +40,6 @@ bool is_paging(const kernel_context& own) {
   const std::uint64_t faults = own.major_faults.value_or(0);
   return faults >= least_events && 2 * faults > own.voluntary_switches;
 }
-
-bool is_mpi_call(const region& row) { return !row.path.empty() && row.path.back().rfind("MPI_", 0) == 0; }
 
 bool is_a_wait(const region& row) {
   return row.kind == region_kind::wait || row.kind == region_kind::offload || is_mpi_call(row);

@@ -33,9 +33,6 @@ const kernel_context* own_context(const region& row);
 // Whether what it waits for are pages that are read from a disk.
 bool is_paging(const kernel_context& own);
 
-// Whether it is a call of MPI, by whatever means that was seen.
-bool is_mpi_call(const region& row);
-
 // Whether the purpose of the region is to wait: of the host for a device, of a rank for others.
 bool is_a_wait(const region& row);
 

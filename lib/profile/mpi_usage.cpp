@@ -1,0 +1,88 @@
+#include "mpi_usage.hpp"
+
+#include <algorithm>
+
+namespace adaptyst { inline namespace v1 {
+
+namespace {
+
+std::optional<double> divide(std::optional<double> a, std::optional<double> b) {
+  return a && b && *b > 0 ? std::optional(*a / *b) : std::nullopt;
+}
+
+std::optional<double> find_greatest(const mpi_usage& of) {
+  return of.outside.ranks != 0 ? std::optional(static_cast<double>(of.outside.total_ns.max)) : std::nullopt;
+}
+
+std::optional<double> find_node_mean(const mpi_usage& of) {
+  if (!of.busiest || of.busiest->ranks == 0) return std::nullopt;
+  return static_cast<double>(of.busiest->time_ns) / static_cast<double>(of.busiest->ranks);
+}
+
+}  // namespace
+
+void mpi_usage::merge(const mpi_usage& other) {
+  longest_ns = std::max(longest_ns, other.longest_ns);
+  ranks_without += other.ranks_without;
+  outside.merge(other.outside);
+  busiest.reset();  // of several nodes, which may be the same
+}
+
+std::optional<double> mpi_usage::parallel_efficiency() const {
+  return divide(outside.total_ns.mean(), static_cast<double>(longest_ns));
+}
+std::optional<double> mpi_usage::load_balance() const { return divide(outside.total_ns.mean(), find_greatest(*this)); }
+std::optional<double> mpi_usage::load_balance_in() const { return divide(find_node_mean(*this), find_greatest(*this)); }
+std::optional<double> mpi_usage::load_balance_out() const {
+  return divide(outside.total_ns.mean(), find_node_mean(*this));
+}
+std::optional<double> mpi_usage::communication_efficiency() const {
+  return divide(find_greatest(*this), static_cast<double>(longest_ns));
+}
+
+}}  // namespace adaptyst::v1
+
+namespace adaptyst::lib {
+
+namespace {
+
+bool begins_mpi(const std::string& name) { return name.rfind("MPI_Init", 0) == 0; }
+
+bool is_named_mpi(const std::string& name) { return name.rfind("MPI_", 0) == 0; }
+
+// Not one below another one.
+bool is_outermost_call(const region& row) {
+  return is_mpi_call(row) && row.device == 0 && std::none_of(row.path.begin(), row.path.end() - 1, is_named_mpi);
+}
+
+}  // namespace
+
+bool is_mpi_call(const region& row) { return !row.path.empty() && is_named_mpi(row.path.back()); }
+
+mpi_usage find_mpi_usage(const profile& profile, const rank_place& place) {
+  std::uint64_t run_ns = 0, inside_ns = 0;
+  for (const process_info& one : profile.processes) run_ns = std::max(run_ns, one.duration_ns);
+  std::uint32_t threads = 1;
+  bool has_calls = false;
+  for (const region& row : profile.regions) {
+    if (!is_outermost_call(row)) continue;
+    has_calls = true;
+    if (begins_mpi(row.path.back())) {
+      run_ns -= std::min(run_ns, row.total_ns);
+    } else {
+      inside_ns += row.total_ns;
+      threads = std::max(threads, row.threads);
+    }
+  }
+  mpi_usage made;
+  if (!has_calls) {
+    made.ranks_without = 1;
+    return made;
+  }
+  made.longest_ns = run_ns;
+  made.outside.ranks = 1;
+  made.outside.total_ns.add(run_ns - std::min(run_ns, inside_ns / threads), place.rank, place.host);
+  return made;
+}
+
+}  // namespace adaptyst::lib
