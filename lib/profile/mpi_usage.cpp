@@ -60,18 +60,25 @@ bool is_outermost_call(const region& row) {
 bool is_mpi_call(const region& row) { return !row.path.empty() && is_named_mpi(row.path.back()); }
 
 mpi_usage find_mpi_usage(const profile& profile, const rank_place& place) {
-  std::uint64_t run_ns = 0, inside_ns = 0;
+  std::uint64_t run_ns = 0;
   for (const process_info& one : profile.processes) run_ns = std::max(run_ns, one.duration_ns);
+  return find_mpi_usage(profile.regions, 1, run_ns, place, [](const region& row) { return row.total_ns; });
+}
+
+mpi_usage find_mpi_usage(const std::vector<region>& regions, std::uint32_t ranks, std::uint64_t run_ns,
+                         const rank_place& place, const std::function<std::uint64_t(const region&)>& time_in) {
+  std::uint64_t inside_ns = 0;
   std::uint32_t threads = 1;
   bool has_calls = false;
-  for (const region& row : profile.regions) {
+  for (const region& row : regions) {
     if (!is_outermost_call(row)) continue;
-    has_calls = true;
+    const std::uint64_t time_ns = time_in(row);
+    has_calls = has_calls || time_ns != 0;
     if (begins_mpi(row.path.back())) {
-      run_ns -= std::min(run_ns, row.total_ns);
+      run_ns -= std::min(run_ns, time_ns);
     } else {
-      inside_ns += row.total_ns;
-      threads = std::max(threads, row.threads);
+      inside_ns += time_ns;
+      threads = std::max(threads, row.threads / ranks);
     }
   }
   mpi_usage made;

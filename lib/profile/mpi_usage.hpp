@@ -3,14 +3,20 @@
 #define ADAPTYST_LIB_PROFILE_MPI_USAGE_HPP
 
 #include <adaptyst/profile.hpp>
-#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <vector>
 
 namespace adaptyst::lib {
 
 // A region that is a call of MPI, by whatever means that was seen.
 bool is_mpi_call(const region& row);
 
-// Of a profile of one rank, from the end of MPI_Init on. Of calls on several threads, their mean.
+// Of a rank that ran for `run_ns`, from the end of MPI_Init on. `time_in`: how long it was in one of these regions, which
+// have the threads of that many ranks. Of calls on several threads, their mean.
+mpi_usage find_mpi_usage(const std::vector<region>& regions, std::uint32_t ranks, std::uint64_t run_ns,
+                         const rank_place& place, const std::function<std::uint64_t(const region&)>& time_in);
+// Of a profile of one rank.
 mpi_usage find_mpi_usage(const profile& profile, const rank_place& place);
 
 }  // namespace adaptyst::lib

@@ -4,6 +4,8 @@
 #include <unordered_map>
 #include <vector>
 
+#include "../profile/mpi_usage.hpp"
+
 namespace adaptyst::lib {
 
 namespace {
@@ -38,6 +40,18 @@ void describe(profile& to, const rank_place& place, const std::vector<const targ
   to.about_ranks->merge(describe_rank(own, place));
 }
 
+// The program is that which ran longest.
+void add_mpi_usage(profile& to, std::size_t ranks, const rank_place& place, const std::vector<const target*>& processes,
+                   const times_by_path& of_kernel) {
+  std::uint64_t run_ns = 0;
+  for (const target* const one : processes) run_ns = std::max(run_ns, one->info().duration_ns);
+  const mpi_usage own =
+      find_mpi_usage(to.regions, static_cast<std::uint32_t>(ranks), run_ns, place,
+                     [&](const region& row) { return find_time(processes, of_kernel, row.id).total_ns; });
+  if (!to.mpi) to.mpi.emplace();
+  to.mpi->merge(own);
+}
+
 }  // namespace
 
 void set_rank_spreads(profile& to, const target_list& targets, const rank_times* of_kernel) {
@@ -57,6 +71,7 @@ void set_rank_spreads(profile& to, const target_list& targets, const rank_times*
     const auto known = of_kernel->by_rank.find(rank);
     const times_by_path counted = known != of_kernel->by_rank.end() ? known->second : times_by_path{};
     describe(to, place, processes, counted);
+    add_mpi_usage(to, ranks.size(), place, processes, counted);
     for (region& row : to.regions) {
       const rank_time time = find_time(processes, counted, row.id);
       if (!has_time(row) || time.events == 0 || of_kernel->mixed.count(row.id) != 0) continue;
@@ -65,6 +80,10 @@ void set_rank_spreads(profile& to, const target_list& targets, const rank_times*
       spread.total_ns.add(time.total_ns, rank, place.host);
     }
   }
+  rank_spread& outside = to.mpi->outside;
+  if (outside.ranks == 0) to.mpi.reset();
+  else
+    to.mpi->busiest = node_time{outside.total_ns.max_host, outside.ranks, outside.total_ns.sum.low};  // all are on it
 }
 
 }  // namespace adaptyst::lib
