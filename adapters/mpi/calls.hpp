@@ -28,31 +28,46 @@ class open_call {
   bool is_outermost_;
 };
 
-// The functions that ours replace. A program that calls MPI has them.
+// What comes behind our function.
 template <class Function>
 struct next_functions {
   Function* behind_us;  // MPI's, or that of another tool
   Function* own;        // MPI's
-
-  next_functions(const char* name, const char* own_name) noexcept
-      : behind_us(reinterpret_cast<Function*>(dlsym(RTLD_NEXT, name))),
-        own(reinterpret_cast<Function*>(dlsym(RTLD_NEXT, own_name))) {}
 };
+
+// A program that calls MPI has them.
+template <class Function>
+next_functions<Function> find_next(const char* name, const char* own_name) noexcept {
+  return {reinterpret_cast<Function*>(dlsym(RTLD_NEXT, name)), reinterpret_cast<Function*>(dlsym(RTLD_NEXT, own_name))};
+}
 
 }  // namespace adaptyst::mpi_calls
 
 #define ADAPTYST_MPI_EXPORTED extern "C" __attribute__((visibility("default")))
 
-// MPI_name, of which PMPI_name is another name. `begun` begins what lasts as long as the call.
-#define ADAPTYST_MPI_FUNCTION(name, parameters, arguments, begun)                                               \
-  ADAPTYST_MPI_EXPORTED int MPI_##name parameters {                                                             \
-    static const ::adaptyst::mpi_calls::next_functions<decltype(MPI_##name)> next("MPI_" #name, "PMPI_" #name); \
-    const ::adaptyst::mpi_calls::open_call call;                                                                \
-    if (!call.is_outermost()) return next.own arguments;                                                        \
-    begun;                                                                                                      \
-    return next.behind_us arguments;                                                                            \
-  }                                                                                                             \
+// ADAPTYST_MPI_LINKED: the program is linked with this library, and perhaps with a static MPI, which then has the one name
+// only. Otherwise the library is loaded before MPI, and stands before both names.
+#ifdef ADAPTYST_MPI_LINKED
+#define ADAPTYST_MPI_NEXT(name) \
+  constexpr ::adaptyst::mpi_calls::next_functions<decltype(MPI_##name)> next { &PMPI_##name, &PMPI_##name }
+#define ADAPTYST_MPI_OTHER_NAME(name, parameters)
+#else
+#define ADAPTYST_MPI_NEXT(name) \
+  static const auto next = ::adaptyst::mpi_calls::find_next<decltype(MPI_##name)>("MPI_" #name, "PMPI_" #name)
+#define ADAPTYST_MPI_OTHER_NAME(name, parameters) \
   ADAPTYST_MPI_EXPORTED int PMPI_##name parameters __attribute__((alias("MPI_" #name)));
+#endif
+
+// `begun` begins what lasts as long as the call.
+#define ADAPTYST_MPI_FUNCTION(name, parameters, arguments, begun) \
+  ADAPTYST_MPI_EXPORTED int MPI_##name parameters {               \
+    ADAPTYST_MPI_NEXT(name);                                      \
+    const ::adaptyst::mpi_calls::open_call call;                  \
+    if (!call.is_outermost()) return next.own arguments;          \
+    begun;                                                        \
+    return next.behind_us arguments;                              \
+  }                                                               \
+  ADAPTYST_MPI_OTHER_NAME(name, parameters)
 
 #define ADAPTYST_MPI_CALL(name, parameters, arguments, message) \
   ADAPTYST_MPI_FUNCTION(name, parameters, arguments, ADAPTYST_REGION("MPI_" #name, message))

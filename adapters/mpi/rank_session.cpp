@@ -19,9 +19,17 @@ void collect() noexcept {
   if (collecting == nullptr) collecting = new (std::nothrow) adaptyst::rank_collector();
 }
 
+bool is_mpi_there() noexcept {
+#ifdef ADAPTYST_MPI_LINKED
+  return true;
+#else
+  return dlsym(RTLD_NEXT, "PMPI_Init") != nullptr;
+#endif
+}
+
 // A program that is linked with MPI collects from its start. One that loads it later, as Python does, from MPI_Init.
 __attribute__((constructor)) void collect_from_start() noexcept {
-  if (dlsym(RTLD_NEXT, "PMPI_Init") != nullptr) collect();
+  if (is_mpi_there()) collect();
 }
 
 void meet_ranks() noexcept {
@@ -48,7 +56,7 @@ int begin_mpi(const open_call& call, Call&& begin) {
 }  // namespace
 
 ADAPTYST_MPI_EXPORTED int MPI_Init(int* count, char*** arguments) {
-  static const next_functions<decltype(MPI_Init)> next("MPI_Init", "PMPI_Init");
+  ADAPTYST_MPI_NEXT(Init);
   const open_call call;
   collect();
   return begin_mpi(call, [&] {
@@ -57,10 +65,10 @@ ADAPTYST_MPI_EXPORTED int MPI_Init(int* count, char*** arguments) {
     return next.behind_us(count, arguments);
   });
 }
-ADAPTYST_MPI_EXPORTED int PMPI_Init(int* count, char*** arguments) __attribute__((alias("MPI_Init")));
+ADAPTYST_MPI_OTHER_NAME(Init, (int* count, char*** arguments))
 
 ADAPTYST_MPI_EXPORTED int MPI_Init_thread(int* count, char*** arguments, int required, int* provided) {
-  static const next_functions<decltype(MPI_Init_thread)> next("MPI_Init_thread", "PMPI_Init_thread");
+  ADAPTYST_MPI_NEXT(Init_thread);
   const open_call call;
   collect();
   return begin_mpi(call, [&] {
@@ -69,24 +77,23 @@ ADAPTYST_MPI_EXPORTED int MPI_Init_thread(int* count, char*** arguments, int req
     return next.behind_us(count, arguments, required, provided);
   });
 }
-ADAPTYST_MPI_EXPORTED int PMPI_Init_thread(int* count, char*** arguments, int required, int* provided)
-    __attribute__((alias("MPI_Init_thread")));
+ADAPTYST_MPI_OTHER_NAME(Init_thread, (int* count, char*** arguments, int required, int* provided))
 
 ADAPTYST_MPI_EXPORTED int MPI_Finalize() {
-  static const next_functions<decltype(MPI_Finalize)> next("MPI_Finalize", "PMPI_Finalize");
+  ADAPTYST_MPI_NEXT(Finalize);
   const open_call call;
   if (!call.is_outermost()) return next.own();
   report();
   return next.behind_us();
 }
-ADAPTYST_MPI_EXPORTED int PMPI_Finalize() __attribute__((alias("MPI_Finalize")));
+ADAPTYST_MPI_OTHER_NAME(Finalize, ())
 
 // The others are killed: what is known here is all that there will be.
 ADAPTYST_MPI_EXPORTED int MPI_Abort(MPI_Comm communicator, int code) {
-  static const next_functions<decltype(MPI_Abort)> next("MPI_Abort", "PMPI_Abort");
+  ADAPTYST_MPI_NEXT(Abort);
   const open_call call;
   if (!call.is_outermost()) return next.own(communicator, code);
   if (collecting != nullptr) collecting->stop_alone("the program called MPI_Abort");
   return next.behind_us(communicator, code);
 }
-ADAPTYST_MPI_EXPORTED int PMPI_Abort(MPI_Comm communicator, int code) __attribute__((alias("MPI_Abort")));
+ADAPTYST_MPI_OTHER_NAME(Abort, (MPI_Comm communicator, int code))

@@ -4,6 +4,7 @@
 
 #include <mpi.h>
 
+#ifndef ADAPTYST_MPI_LINKED
 #pragma weak MPI_Comm_rank
 #pragma weak MPI_Comm_set_errhandler
 #pragma weak MPI_Comm_size
@@ -33,5 +34,6 @@
 #pragma weak ompi_mpi_group_null
 #pragma weak ompi_mpi_info_null
 #pragma weak ompi_request_null
+#endif
 
 #endif

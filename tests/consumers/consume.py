@@ -91,7 +91,8 @@ def install(kind, *options):
 
 
 def install_static():
-    said = install("static", "-DBUILD_SHARED_LIBS=OFF", "-DADAPTYST_BUILD_ADAPTERS=OFF", "-DCMAKE_DISABLE_FIND_PACKAGE_CLI11=ON")
+    said = install("static", "-DBUILD_SHARED_LIBS=OFF", "-DADAPTYST_WITH_OPENCL=OFF", "-DADAPTYST_WITH_OMPT=OFF", "-DADAPTYST_WITH_KOKKOS=OFF",
+                   "-DADAPTYST_WITH_CUDA=OFF", "-DCMAKE_DISABLE_FIND_PACKAGE_CLI11=ON")
     require("command       none: CLI11 not found" in said, "the configuration summary does not tell:\n" + said)
 
 
@@ -230,12 +231,14 @@ def find_package_mpi():
         print("skipped: no Open MPI")
         sys.exit(77)
     program, _ = build_with_cmake("ranks", "static")
-    written = program.parent / "all.json"
-    run("mpirun.openmpi", "--oversubscribe", "-n", "2", program,
-        environment={"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
-                     "ADAPTYST": f"engine=inline,report=none,output={written}"})
-    profile = profiles.read(written.read_text(encoding="utf-8"))
-    require(profile["ranks"] == 2 and profile["regions"][0]["count"] == 2, "not what two ranks did")
+    for name, region in (("program", "step"), ("observed", "MPI_Barrier")):
+        written = program.parent / f"{name}.json"
+        run("mpirun.openmpi", "--oversubscribe", "-n", "2", program.parent / name,
+            environment={"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+                         "ADAPTYST": f"engine=inline,report=none,output={written}"})
+        profile = profiles.read(written.read_text(encoding="utf-8"))
+        counts = {row["name"]: row["count"] for row in profile["regions"]}
+        require(profile["ranks"] == 2 and counts[region] == 2, f"not what two ranks of {name} did: {counts}")
 
 
 def check_markers(program):

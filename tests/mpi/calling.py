@@ -110,6 +110,17 @@ def case_other_tool():
     failures.equal(done.stderr.count("the other tool saw 3 messages"), 4, "it sees its messages, linked")
 
 
+def case_linked():
+    """The library is linked with the program, and MPICH is in it."""
+    global runs
+    runs += 1
+    at = work / str(runs)
+    at.mkdir()
+    done = subprocess.run([*LAUNCHER, "-n", "4", program("linked_ranks")], capture_output=True, text=True, timeout=LIMIT, check=False, cwd=at,
+                          env={**os.environ, **ROOT_MAY, "ADAPTYST": "engine=inline,overhead=none,output=all.json"})
+    check_meeting(done, at, "linked")
+
+
 def case_labels():
     done, at = start(2, program("plain_ranks"), ADAPTYST_MPI_LABELS="peer,distance,communicator")
     profile = read(at)
