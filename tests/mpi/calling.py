@@ -168,6 +168,19 @@ def case_abort():
     failures.check((at / "all-1.json").exists(), "the one that aborts writes its own", list(at.iterdir()))
 
 
+def case_example():
+    """Its last rank has a third more to do than the others."""
+    example = pathlib.Path(FOLDER).parent.parent / "examples/mpi_heat"
+    if IMPLEMENTATION != "openmpi" or not example.exists():
+        return
+    done, at = start(2, str(example))
+    failures.equal((done.returncode, done.stdout), (0, "heat 1.000000000000\n"), f"the example: {done.stderr[-2000:]}")
+    found = next((one for one in read(at)["findings"] if one["kind"] == "late_rank"), None)
+    failures.check(found is not None, "a rank is late", done.stderr)
+    failures.equal((found or {}).get("path"), ["step", "add up", "MPI_Allreduce"], "where it is waited for")
+    failures.equal(((found or {}).get("rank"), (found or {}).get("late_in")), (1, ["step", "spread"]), "which, and where it is")
+
+
 def case_own_collector():
     """One in the program steps back."""
     done, at = start(4, f"{FOLDER}/uneven_ranks_{IMPLEMENTATION}", "finalize")

@@ -161,3 +161,14 @@ TEST_CASE("a finding names the slow rank, the slow node, or the imbalance") {
   CHECK(found[0].against == Approx(1.13 * second));
   CHECK(found[0].time_ns == Approx(64 * 0.63 * second));
 }
+
+TEST_CASE("where ranks differ by their waits in MPI, it is not their work that is uneven") {
+  times slope;
+  for (std::uint64_t rank = 0; rank != 64; ++rank) slope.emplace_back(500'000'000 + rank * 20'000'000);
+  profile made = profile_of(slope, 16);
+  adaptyst::region inner = made.regions[0];
+  inner.path.emplace_back("MPI_Waitall");
+  inner.id = 8;
+  made.regions.push_back(inner);
+  CHECK(adaptyst::analyse(made).empty());
+}

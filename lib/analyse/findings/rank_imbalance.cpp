@@ -1,6 +1,8 @@
 // Finds regions in which ranks take unequally long, where it is not one of them, or one node, that is slow.
 #include <algorithm>
+#include <cstddef>
 #include <utility>
+#include <vector>
 
 #include "detectors.hpp"
 #include "run.hpp"
@@ -29,8 +31,9 @@ bool is_below(const finding& inner, const finding& outer) {
 void find_rank_imbalance(const profile& in, findings& to) {
   const std::vector<std::string> hosts = list_hosts(in);
   findings all;
+  std::vector<bool> is_wait;
   for (const region& row : in.regions) {
-    if (!row.across_ranks || row.across_ranks->ranks < 2 || is_a_wait(row)) continue;
+    if (!row.across_ranks || row.across_ranks->ranks < 2) continue;
     const rank_totals& of = row.across_ranks->total_ns;
     const double mean_ns = of.mean().value_or(0), longest_ns = static_cast<double>(of.max);
     const double lost_ns = static_cast<double>(row.across_ranks->ranks) * (longest_ns - mean_ns);
@@ -46,12 +49,14 @@ void find_rank_imbalance(const profile& in, findings& to) {
     made.against = mean_ns;
     made.next = next_step::even_out_ranks;
     all.push_back(std::move(made));
+    is_wait.push_back(is_a_wait(row));
   }
-  // What is around an unbalanced region is unbalanced as well: the inner one is told.
-  for (const finding& outer : all)
-    if (std::none_of(all.begin(), all.end(),
-                     [&](const finding& inner) { return is_below(inner, outer) && 2 * inner.time_ns > outer.time_ns; }))
-      to.push_back(outer);
+  // What is around an unbalanced region is unbalanced as well: the inner one is told, unless it is a wait.
+  for (std::size_t at = 0; at != all.size(); ++at)
+    if (!is_wait[at] && std::none_of(all.begin(), all.end(), [&](const finding& inner) {
+          return is_below(inner, all[at]) && 2 * inner.time_ns > all[at].time_ns;
+        }))
+      to.push_back(all[at]);
 }
 
 }  // namespace adaptyst::lib
