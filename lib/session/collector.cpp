@@ -91,10 +91,10 @@ struct collector::state {
     if (running_in == pid)
       throw lib::error("cannot start a second collector in this process", 0,
                        "stop the first one, or use its snapshot()");
-    if (lib::own_process::is_collected_elsewhere(&object_loaded)) throw lib::observed_from_outside(pid);
     const lib::clock_pair before = lib::read_clock_pair();
     if (!options.keep.empty()) keep(options);
     auto own = std::make_unique<lib::own_process>();
+    if (lib::own_process::is_collected_elsewhere(&object_loaded)) throw lib::observed_from_outside(pid);
     // Before the session looks for ELF objects: one that is loaded meanwhile waits for the lock, and is adopted then.
     lib::own_process::call_when_loaded(&object_loaded);
     try {
