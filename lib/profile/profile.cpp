@@ -52,8 +52,6 @@ constexpr bool can_be_added<std::vector<Value>> = false;
 template <>
 constexpr bool can_be_added<std::optional<rank_spread>> = false;
 template <>
-constexpr bool can_be_added<rank_spread> = false;
-template <>
 constexpr bool can_be_added<std::optional<rank_account>> = false;
 template <>
 constexpr bool can_be_added<std::optional<mpi_usage>> = false;
