@@ -23,7 +23,7 @@
 #pragma weak PMPI_Group_free
 #pragma weak PMPI_Group_translate_ranks
 #pragma weak PMPI_Type_size
-// Open MPI's constants are objects; MPICH's are numbers.
+#ifdef OPEN_MPI  // whose constants are objects; MPICH's are numbers
 #pragma weak OMPI_C_MPI_COMM_NULL_COPY_FN
 #pragma weak ompi_mpi_byte
 #pragma weak ompi_mpi_comm_null
@@ -34,6 +34,7 @@
 #pragma weak ompi_mpi_group_null
 #pragma weak ompi_mpi_info_null
 #pragma weak ompi_request_null
+#endif
 #endif
 
 #endif
