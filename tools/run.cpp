@@ -19,6 +19,7 @@
 #include "observing.hpp"
 #include "output.hpp"
 #include "session/observer.hpp"
+#include "support/launch_rank.hpp"
 
 namespace adaptyst::tools {
 
@@ -55,6 +56,8 @@ struct run_options {
 // The status of the command, when all about it has been told.
 int run(const run_options& options) {
   environment gained = environment_of_adapters(options.adapters, options.command);
+  if (options.for_node && collect_in_ranks(options.adapters) && lib::speaks_for_ranks())
+    complain("--node is left out: with --with mpi the ranks collect by themselves, and make one report");
   if (collect_in_ranks(options.adapters)) become(options.command, gained, options.observing.asked());
   if (options.for_node)
     if (const std::optional<int> status = run_in_node(options.observing, options.command, gained)) return *status;
