@@ -97,12 +97,12 @@ ADAPTYST_MPI_CALL(Gather,
                   (const void* sent, int send_count, MPI_Datatype send_type, void* received, int receive_count,
                    MPI_Datatype receive_type, int root, MPI_Comm communicator),
                   (sent, send_count, send_type, received, receive_count, receive_type, root, communicator),
-                  message(own_bytes(sent, send_count, send_type), no_peer, communicator))
+                  message(bytes_to(root, sent, send_count, send_type), no_peer, communicator))
 ADAPTYST_MPI_CALL(Gatherv,
                   (const void* sent, int send_count, MPI_Datatype send_type, void* received, const int* receive_counts,
                    const int* offsets, MPI_Datatype receive_type, int root, MPI_Comm communicator),
                   (sent, send_count, send_type, received, receive_counts, offsets, receive_type, root, communicator),
-                  message(own_bytes(sent, send_count, send_type), no_peer, communicator))
+                  message(bytes_to(root, sent, send_count, send_type), no_peer, communicator))
 ADAPTYST_MPI_CALL(Scatter,
                   (const void* sent, int send_count, MPI_Datatype send_type, void* received, int receive_count,
                    MPI_Datatype receive_type, int root, MPI_Comm communicator),
@@ -147,7 +147,7 @@ ADAPTYST_MPI_CALL(Reduce,
                   (const void* sent, void* received, int count, MPI_Datatype type, MPI_Op operation, int root,
                    MPI_Comm communicator),
                   (sent, received, count, type, operation, root, communicator),
-                  message(bytes(count, type), no_peer, communicator))
+                  message(reduced_bytes_to(root, count, type), no_peer, communicator))
 ADAPTYST_MPI_JOINT_CALL(Allreduce,
                         (const void* sent, void* received, int count, MPI_Datatype type, MPI_Op operation,
                          MPI_Comm communicator),
@@ -208,14 +208,14 @@ ADAPTYST_MPI_CALL(Igather,
                   (const void* sent, int send_count, MPI_Datatype send_type, void* received, int receive_count,
                    MPI_Datatype receive_type, int root, MPI_Comm communicator, MPI_Request* request),
                   (sent, send_count, send_type, received, receive_count, receive_type, root, communicator, request),
-                  message(own_bytes(sent, send_count, send_type), no_peer, communicator))
+                  message(bytes_to(root, sent, send_count, send_type), no_peer, communicator))
 ADAPTYST_MPI_CALL(Igatherv,
                   (const void* sent, int send_count, MPI_Datatype send_type, void* received, const int* receive_counts,
                    const int* offsets, MPI_Datatype receive_type, int root, MPI_Comm communicator,
                    MPI_Request* request),
                   (sent, send_count, send_type, received, receive_counts, offsets, receive_type, root, communicator,
                    request),
-                  message(own_bytes(sent, send_count, send_type), no_peer, communicator))
+                  message(bytes_to(root, sent, send_count, send_type), no_peer, communicator))
 ADAPTYST_MPI_CALL(Iscatter,
                   (const void* sent, int send_count, MPI_Datatype send_type, void* received, int receive_count,
                    MPI_Datatype receive_type, int root, MPI_Comm communicator, MPI_Request* request),
@@ -260,7 +260,7 @@ ADAPTYST_MPI_CALL(Ireduce,
                   (const void* sent, void* received, int count, MPI_Datatype type, MPI_Op operation, int root,
                    MPI_Comm communicator, MPI_Request* request),
                   (sent, received, count, type, operation, root, communicator, request),
-                  message(bytes(count, type), no_peer, communicator))
+                  message(reduced_bytes_to(root, count, type), no_peer, communicator))
 ADAPTYST_MPI_CALL(Iallreduce,
                   (const void* sent, void* received, int count, MPI_Datatype type, MPI_Op operation,
                    MPI_Comm communicator, MPI_Request* request),

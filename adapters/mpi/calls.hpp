@@ -35,10 +35,18 @@ struct next_functions {
   Function* own;        // MPI's
 };
 
-// A program that calls MPI has them.
+// Whether MPI was there when this library was loaded. A program may load it later, as Python does: then what this library
+// needs of it is missing, and calls are only passed on.
+bool is_mpi_there() noexcept;
+
+// MPI's function, wherever the program has it.
+void* find_in_mpi(const char* name) noexcept;
+
 template <class Function>
 next_functions<Function> find_next(const char* name, const char* own_name) noexcept {
-  return {reinterpret_cast<Function*>(dlsym(RTLD_NEXT, name)), reinterpret_cast<Function*>(dlsym(RTLD_NEXT, own_name))};
+  auto* const own = reinterpret_cast<Function*>(find_in_mpi(own_name));
+  auto* const behind_us = reinterpret_cast<Function*>(dlsym(RTLD_NEXT, name));
+  return {behind_us != nullptr ? behind_us : own, own};
 }
 
 }  // namespace adaptyst::mpi_calls
@@ -59,14 +67,14 @@ next_functions<Function> find_next(const char* name, const char* own_name) noexc
 #endif
 
 // `begun` begins what lasts as long as the call.
-#define ADAPTYST_MPI_FUNCTION(name, parameters, arguments, begun) \
-  ADAPTYST_MPI_EXPORTED int MPI_##name parameters {               \
-    ADAPTYST_MPI_NEXT(name);                                      \
-    const ::adaptyst::mpi_calls::open_call call;                  \
-    if (!call.is_outermost()) return next.own arguments;          \
-    begun;                                                        \
-    return next.behind_us arguments;                              \
-  }                                                               \
+#define ADAPTYST_MPI_FUNCTION(name, parameters, arguments, begun)                                  \
+  ADAPTYST_MPI_EXPORTED int MPI_##name parameters {                                                \
+    ADAPTYST_MPI_NEXT(name);                                                                       \
+    const ::adaptyst::mpi_calls::open_call call;                                                   \
+    if (!call.is_outermost() || !::adaptyst::mpi_calls::is_mpi_there()) return next.own arguments; \
+    begun;                                                                                         \
+    return next.behind_us arguments;                                                               \
+  }                                                                                                \
   ADAPTYST_MPI_OTHER_NAME(name, parameters)
 
 #define ADAPTYST_MPI_CALL(name, parameters, arguments, message) \

@@ -14,6 +14,12 @@ namespace adaptyst::mpi_calls {
 
 namespace {
 
+int find_own_size(MPI_Comm communicator) noexcept {
+  int size = 0;
+  return PMPI_Comm_size(communicator, &size) != MPI_SUCCESS ? 0 : size;
+}
+
+// Of those that a rank hands something over to: between two groups, the other one.
 int find_size(MPI_Comm communicator) noexcept {
   int is_inter = 0, size = 0;
   if (PMPI_Comm_test_inter(communicator, &is_inter) != MPI_SUCCESS) return 0;
@@ -28,11 +34,15 @@ bool is_rank(int wanted, MPI_Comm communicator) noexcept {
 }
 
 template <class Bytes>
-std::uint64_t sum(MPI_Comm communicator, const Bytes& bytes_of) noexcept {
+std::uint64_t sum(int size, const Bytes& bytes_of) noexcept {
   std::uint64_t all = 0;
-  const int size = find_size(communicator);
   for (int rank = 0; rank < size; ++rank) all += bytes_of(rank);
   return all;
+}
+
+std::uint64_t sum_of(const int* counts, MPI_Datatype type, int size) noexcept {
+  const std::uint64_t one = bytes(1, type);
+  return sum(size, [&](int rank) { return one * static_cast<std::uint64_t>(std::max(0, counts[rank])); });
 }
 
 struct labels {
@@ -66,31 +76,30 @@ const labels& asked_labels() noexcept {
 }  // namespace
 
 std::uint64_t all_bytes(const void* sent, int count, MPI_Datatype type, MPI_Comm communicator) noexcept {
-  return sent == MPI_IN_PLACE ? 0 : reduced_bytes(count, type, communicator);
+  return sent == MPI_IN_PLACE ? 0 : bytes(count, type) * static_cast<std::uint64_t>(find_size(communicator));
 }
 std::uint64_t all_bytes(const void* sent, const int* counts, MPI_Datatype type, MPI_Comm communicator) noexcept {
-  return sent == MPI_IN_PLACE ? 0 : reduced_bytes(counts, type, communicator);
+  return sent == MPI_IN_PLACE ? 0 : sum_of(counts, type, find_size(communicator));
 }
 std::uint64_t all_bytes(const void* sent, const int* counts, const MPI_Datatype* types,
                         MPI_Comm communicator) noexcept {
   if (sent == MPI_IN_PLACE) return 0;
-  return sum(communicator, [&](int rank) { return bytes(counts[rank], types[rank]); });
+  return sum(find_size(communicator), [&](int rank) { return bytes(counts[rank], types[rank]); });
 }
 std::uint64_t reduced_bytes(int count, MPI_Datatype type, MPI_Comm communicator) noexcept {
-  return bytes(count, type) * static_cast<std::uint64_t>(find_size(communicator));
+  return bytes(count, type) * static_cast<std::uint64_t>(find_own_size(communicator));
 }
 std::uint64_t reduced_bytes(const int* counts, MPI_Datatype type, MPI_Comm communicator) noexcept {
-  const std::uint64_t size = bytes(1, type);
-  return sum(communicator, [&](int rank) { return size * static_cast<std::uint64_t>(std::max(0, counts[rank])); });
+  return sum_of(counts, type, find_own_size(communicator));
 }
 std::uint64_t broadcast_bytes(int count, MPI_Datatype type, int root, MPI_Comm communicator) noexcept {
   return is_rank(root, communicator) ? bytes(count, type) : 0;
 }
 std::uint64_t scattered_bytes(int count, MPI_Datatype type, int root, MPI_Comm communicator) noexcept {
-  return is_rank(root, communicator) ? reduced_bytes(count, type, communicator) : 0;
+  return is_rank(root, communicator) ? bytes(count, type) * static_cast<std::uint64_t>(find_size(communicator)) : 0;
 }
 std::uint64_t scattered_bytes(const int* counts, MPI_Datatype type, int root, MPI_Comm communicator) noexcept {
-  return is_rank(root, communicator) ? reduced_bytes(counts, type, communicator) : 0;
+  return is_rank(root, communicator) ? sum_of(counts, type, find_size(communicator)) : 0;
 }
 
 bool message::has_labels() noexcept { return asked_labels().any(); }

@@ -22,6 +22,13 @@ inline std::uint64_t bytes(int count, MPI_Datatype type) noexcept {
 inline std::uint64_t own_bytes(const void* sent, int count, MPI_Datatype type) noexcept {
   return sent == MPI_IN_PLACE ? 0 : bytes(count, type);
 }
+// To the root. Between two groups, the others of the root's group hand over nothing, nor does the root itself.
+inline std::uint64_t bytes_to(int root, const void* sent, int count, MPI_Datatype type) noexcept {
+  return root == MPI_ROOT || root == MPI_PROC_NULL ? 0 : own_bytes(sent, count, type);
+}
+inline std::uint64_t reduced_bytes_to(int root, int count, MPI_Datatype type) noexcept {
+  return root == MPI_ROOT || root == MPI_PROC_NULL ? 0 : bytes(count, type);
+}
 std::uint64_t all_bytes(const void* sent, int count, MPI_Datatype type, MPI_Comm communicator) noexcept;
 std::uint64_t all_bytes(const void* sent, const int* counts, MPI_Datatype type, MPI_Comm communicator) noexcept;
 std::uint64_t all_bytes(const void* sent, const int* counts, const MPI_Datatype* types, MPI_Comm communicator) noexcept;

@@ -1,6 +1,8 @@
 // Collects in a rank from its start to MPI_Finalize, where the ranks make one report of all.
 #include <adaptyst/adapter/rank_transport.hpp>
 #include <adaptyst/mpi.hpp>
+#include <atomic>
+#include <cstdio>
 #include <new>
 
 #include "calls.hpp"
@@ -19,17 +21,16 @@ void collect() noexcept {
   if (collecting == nullptr) collecting = new (std::nothrow) adaptyst::rank_collector();
 }
 
-bool is_mpi_there() noexcept {
-#ifdef ADAPTYST_MPI_LINKED
-  return true;
-#else
-  return dlsym(RTLD_NEXT, "PMPI_Init") != nullptr;
-#endif
-}
-
-// A program that is linked with MPI collects from its start. One that loads it later, as Python does, from MPI_Init.
 __attribute__((constructor)) void collect_from_start() noexcept {
   if (is_mpi_there()) collect();
+}
+
+void complain_of_late_mpi() noexcept {
+  static std::atomic_flag said = ATOMIC_FLAG_INIT;
+  if (!said.test_and_set())
+    std::fputs(
+        "adaptyst: this program has loaded MPI after its start; its calls are not seen, and nothing is collected\n",
+        stderr);
 }
 
 void meet_ranks() noexcept {
@@ -48,6 +49,7 @@ void report() noexcept {
 // Calls one of the two functions that begin MPI.
 template <class Call>
 int begin_mpi(const open_call& call, Call&& begin) {
+  if (!is_mpi_there()) complain_of_late_mpi();
   const int failed = begin();
   if (failed == MPI_SUCCESS && call.is_outermost()) meet_ranks();
   return failed;
@@ -55,12 +57,33 @@ int begin_mpi(const open_call& call, Call&& begin) {
 
 }  // namespace
 
+#ifdef ADAPTYST_MPI_LINKED
+bool adaptyst::mpi_calls::is_mpi_there() noexcept { return true; }
+#else
+bool adaptyst::mpi_calls::is_mpi_there() noexcept {
+  static const bool is_there = [] { return dlsym(RTLD_NEXT, "PMPI_Init") != nullptr; }();
+  return is_there;
+}
+
+void* adaptyst::mpi_calls::find_in_mpi(const char* name) noexcept {
+  if (void* const found = dlsym(RTLD_NEXT, name); found != nullptr) return found;
+    // Not for all to see, as what a module of Python has loaded.
+#ifdef OPEN_MPI
+  constexpr const char* libraries[] = {"libmpi.so.40", "libmpi.so.20"};
+#else
+  constexpr const char* libraries[] = {"libmpich.so.12", "libmpi.so.12"};
+#endif
+  for (const char* const one : libraries)
+    if (void* const library = dlopen(one, RTLD_LAZY | RTLD_NOLOAD); library != nullptr) return dlsym(library, name);
+  return nullptr;
+}
+#endif
+
 ADAPTYST_MPI_EXPORTED int MPI_Init(int* count, char*** arguments) {
   ADAPTYST_MPI_NEXT(Init);
   const open_call call;
-  collect();
   return begin_mpi(call, [&] {
-    if (!call.is_outermost()) return next.own(count, arguments);
+    if (!call.is_outermost() || !is_mpi_there()) return next.own(count, arguments);
     ADAPTYST_REGION("MPI_Init");
     return next.behind_us(count, arguments);
   });
@@ -70,9 +93,8 @@ ADAPTYST_MPI_OTHER_NAME(Init, (int* count, char*** arguments))
 ADAPTYST_MPI_EXPORTED int MPI_Init_thread(int* count, char*** arguments, int required, int* provided) {
   ADAPTYST_MPI_NEXT(Init_thread);
   const open_call call;
-  collect();
   return begin_mpi(call, [&] {
-    if (!call.is_outermost()) return next.own(count, arguments, required, provided);
+    if (!call.is_outermost() || !is_mpi_there()) return next.own(count, arguments, required, provided);
     ADAPTYST_REGION("MPI_Init_thread");
     return next.behind_us(count, arguments, required, provided);
   });

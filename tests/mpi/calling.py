@@ -194,6 +194,14 @@ def case_own_collector():
     failures.equal((profile["ranks"], count(profile, "work")), (4, 20), "the program's own regions are in it")
 
 
+def case_late_mpi():
+    """A program that loads MPI after its start runs as without, and is told of."""
+    done, at = start(2, program("late_program"), f"{FOLDER}/liblate_module_{IMPLEMENTATION}.so", with_=IMPLEMENTATION)
+    failures.equal(done.returncode, 0, f"it runs: {done.stderr[-2000:]}")
+    failures.check("has loaded MPI after its start" in done.stderr, "it is told", done.stderr)
+    failures.equal(list(at.iterdir()), [], "nothing is collected")
+
+
 def case_without_mpi():
     done, at = start(1, "true", with_=IMPLEMENTATION, launched=True)
     failures.equal(done.returncode, 0, f"a program without MPI runs on: {done.stderr[-2000:]}")
