@@ -20,7 +20,7 @@ ADAPTYST_MPI_CALL(Rsend, (const void* buffer, int count, MPI_Datatype type, int 
 ADAPTYST_MPI_CALL(Recv,
                   (void* buffer, int count, MPI_Datatype type, int from, int tag, MPI_Comm communicator,
                    MPI_Status* status),
-                  (buffer, count, type, from, tag, communicator, status), message(0, from, communicator))
+                  (buffer, count, type, from, tag, communicator, status), message(no_bytes, from, communicator))
 ADAPTYST_MPI_CALL(Mrecv, (void* buffer, int count, MPI_Datatype type, MPI_Message* matched, MPI_Status* status),
                   (buffer, count, type, matched, status), no_message())
 ADAPTYST_MPI_CALL(Sendrecv,
@@ -36,14 +36,14 @@ ADAPTYST_MPI_CALL(Sendrecv_replace,
                   (buffer, count, type, to, send_tag, from, receive_tag, communicator, status),
                   message(bytes(count, type), to, communicator))
 ADAPTYST_MPI_CALL(Probe, (int from, int tag, MPI_Comm communicator, MPI_Status* status),
-                  (from, tag, communicator, status), message(0, from, communicator))
+                  (from, tag, communicator, status), message(no_bytes, from, communicator))
 ADAPTYST_MPI_CALL(Mprobe, (int from, int tag, MPI_Comm communicator, MPI_Message* matched, MPI_Status* status),
-                  (from, tag, communicator, matched, status), message(0, from, communicator))
+                  (from, tag, communicator, matched, status), message(no_bytes, from, communicator))
 ADAPTYST_MPI_CALL(Iprobe, (int from, int tag, MPI_Comm communicator, int* is_done, MPI_Status* status),
-                  (from, tag, communicator, is_done, status), message(0, from, communicator))
+                  (from, tag, communicator, is_done, status), message(no_bytes, from, communicator))
 ADAPTYST_MPI_CALL(Improbe,
                   (int from, int tag, MPI_Comm communicator, int* is_done, MPI_Message* matched, MPI_Status* status),
-                  (from, tag, communicator, is_done, matched, status), message(0, from, communicator))
+                  (from, tag, communicator, is_done, matched, status), message(no_bytes, from, communicator))
 ADAPTYST_MPI_CALL(Isend,
                   (const void* buffer, int count, MPI_Datatype type, int to, int tag, MPI_Comm communicator,
                    MPI_Request* request),
@@ -63,7 +63,7 @@ ADAPTYST_MPI_CALL(Irsend,
 ADAPTYST_MPI_CALL(Irecv,
                   (void* buffer, int count, MPI_Datatype type, int from, int tag, MPI_Comm communicator,
                    MPI_Request* request),
-                  (buffer, count, type, from, tag, communicator, request), message(0, from, communicator))
+                  (buffer, count, type, from, tag, communicator, request), message(no_bytes, from, communicator))
 ADAPTYST_MPI_CALL(Imrecv, (void* buffer, int count, MPI_Datatype type, MPI_Message* matched, MPI_Request* request),
                   (buffer, count, type, matched, request), no_message())
 ADAPTYST_MPI_CALL(Start, (MPI_Request * request), (request), no_message())
@@ -89,7 +89,7 @@ ADAPTYST_MPI_CALL(Testsome, (int count, MPI_Request* requests, int* done_count, 
 
 // ---- what all ranks of a communicator call --------------------------------------------------------------------------
 
-ADAPTYST_MPI_JOINT_CALL(Barrier, (MPI_Comm communicator), (communicator), message(0, no_peer, communicator))
+ADAPTYST_MPI_JOINT_CALL(Barrier, (MPI_Comm communicator), (communicator), message(no_bytes, no_peer, communicator))
 ADAPTYST_MPI_CALL(Bcast, (void* buffer, int count, MPI_Datatype type, int root, MPI_Comm communicator),
                   (buffer, count, type, root, communicator),
                   message(broadcast_bytes(count, type, root, communicator), no_peer, communicator))
@@ -173,33 +173,33 @@ ADAPTYST_MPI_CALL(Neighbor_allgather,
                   (const void* sent, int send_count, MPI_Datatype send_type, void* received, int receive_count,
                    MPI_Datatype receive_type, MPI_Comm communicator),
                   (sent, send_count, send_type, received, receive_count, receive_type, communicator),
-                  message(0, no_peer, communicator))
+                  message(no_bytes, no_peer, communicator))
 ADAPTYST_MPI_CALL(Neighbor_allgatherv,
                   (const void* sent, int send_count, MPI_Datatype send_type, void* received, const int* receive_counts,
                    const int* offsets, MPI_Datatype receive_type, MPI_Comm communicator),
                   (sent, send_count, send_type, received, receive_counts, offsets, receive_type, communicator),
-                  message(0, no_peer, communicator))
+                  message(no_bytes, no_peer, communicator))
 ADAPTYST_MPI_CALL(Neighbor_alltoall,
                   (const void* sent, int send_count, MPI_Datatype send_type, void* received, int receive_count,
                    MPI_Datatype receive_type, MPI_Comm communicator),
                   (sent, send_count, send_type, received, receive_count, receive_type, communicator),
-                  message(0, no_peer, communicator))
+                  message(no_bytes, no_peer, communicator))
 ADAPTYST_MPI_CALL(Neighbor_alltoallv,
                   (const void* sent, const int* send_counts, const int* send_offsets, MPI_Datatype send_type,
                    void* received, const int* receive_counts, const int* receive_offsets, MPI_Datatype receive_type,
                    MPI_Comm communicator),
                   (sent, send_counts, send_offsets, send_type, received, receive_counts, receive_offsets, receive_type,
                    communicator),
-                  message(0, no_peer, communicator))
+                  message(no_bytes, no_peer, communicator))
 ADAPTYST_MPI_CALL(Neighbor_alltoallw,
                   (const void* sent, const int* send_counts, const MPI_Aint* send_offsets,
                    const MPI_Datatype* send_types, void* received, const int* receive_counts,
                    const MPI_Aint* receive_offsets, const MPI_Datatype* receive_types, MPI_Comm communicator),
                   (sent, send_counts, send_offsets, send_types, received, receive_counts, receive_offsets,
                    receive_types, communicator),
-                  message(0, no_peer, communicator))
+                  message(no_bytes, no_peer, communicator))
 ADAPTYST_MPI_CALL(Ibarrier, (MPI_Comm communicator, MPI_Request* request), (communicator, request),
-                  message(0, no_peer, communicator))
+                  message(no_bytes, no_peer, communicator))
 ADAPTYST_MPI_CALL(Ibcast,
                   (void* buffer, int count, MPI_Datatype type, int root, MPI_Comm communicator, MPI_Request* request),
                   (buffer, count, type, root, communicator, request),
@@ -290,24 +290,24 @@ ADAPTYST_MPI_CALL(Ineighbor_allgather,
                   (const void* sent, int send_count, MPI_Datatype send_type, void* received, int receive_count,
                    MPI_Datatype receive_type, MPI_Comm communicator, MPI_Request* request),
                   (sent, send_count, send_type, received, receive_count, receive_type, communicator, request),
-                  message(0, no_peer, communicator))
+                  message(no_bytes, no_peer, communicator))
 ADAPTYST_MPI_CALL(Ineighbor_allgatherv,
                   (const void* sent, int send_count, MPI_Datatype send_type, void* received, const int* receive_counts,
                    const int* offsets, MPI_Datatype receive_type, MPI_Comm communicator, MPI_Request* request),
                   (sent, send_count, send_type, received, receive_counts, offsets, receive_type, communicator, request),
-                  message(0, no_peer, communicator))
+                  message(no_bytes, no_peer, communicator))
 ADAPTYST_MPI_CALL(Ineighbor_alltoall,
                   (const void* sent, int send_count, MPI_Datatype send_type, void* received, int receive_count,
                    MPI_Datatype receive_type, MPI_Comm communicator, MPI_Request* request),
                   (sent, send_count, send_type, received, receive_count, receive_type, communicator, request),
-                  message(0, no_peer, communicator))
+                  message(no_bytes, no_peer, communicator))
 ADAPTYST_MPI_CALL(Ineighbor_alltoallv,
                   (const void* sent, const int* send_counts, const int* send_offsets, MPI_Datatype send_type,
                    void* received, const int* receive_counts, const int* receive_offsets, MPI_Datatype receive_type,
                    MPI_Comm communicator, MPI_Request* request),
                   (sent, send_counts, send_offsets, send_type, received, receive_counts, receive_offsets, receive_type,
                    communicator, request),
-                  message(0, no_peer, communicator))
+                  message(no_bytes, no_peer, communicator))
 ADAPTYST_MPI_CALL(Ineighbor_alltoallw,
                   (const void* sent, const int* send_counts, const MPI_Aint* send_offsets,
                    const MPI_Datatype* send_types, void* received, const int* receive_counts,
@@ -315,7 +315,7 @@ ADAPTYST_MPI_CALL(Ineighbor_alltoallw,
                    MPI_Request* request),
                   (sent, send_counts, send_offsets, send_types, received, receive_counts, receive_offsets,
                    receive_types, communicator, request),
-                  message(0, no_peer, communicator))
+                  message(no_bytes, no_peer, communicator))
 
 // ---- communicators --------------------------------------------------------------------------------------------------
 

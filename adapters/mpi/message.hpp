@@ -11,6 +11,7 @@
 namespace adaptyst::mpi_calls {
 
 constexpr int no_peer = MPI_PROC_NULL;
+constexpr std::uint64_t no_bytes = ~std::uint64_t{0};  // it hands over nothing, or how much is not known
 
 // What this rank hands over. The functions of MPI that these need know nothing of other ranks.
 inline std::uint64_t bytes(int count, MPI_Datatype type) noexcept {
@@ -45,7 +46,10 @@ class message {
   message(std::uint64_t bytes, int peer, MPI_Comm communicator) noexcept : message(bytes) {
     if (has_labels()) label(peer, communicator);
   }
-  explicit message(std::uint64_t bytes) noexcept { values_.numbers[0] = static_cast<double>(bytes); }
+  explicit message(std::uint64_t bytes) noexcept {
+    if (bytes == no_bytes) values_.count = 0;
+    else values_.numbers[0] = static_cast<double>(bytes);
+  }
 
   const detail::payload_values& read() const noexcept { return values_; }
 

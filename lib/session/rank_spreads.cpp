@@ -1,5 +1,6 @@
 #include "rank_spreads.hpp"
 
+#include <algorithm>
 #include <map>
 #include <unordered_map>
 #include <vector>
@@ -81,7 +82,10 @@ void set_rank_spreads(profile& to, const target_list& targets, const rank_times*
     }
   }
   rank_spread& outside = to.mpi->outside;
-  if (outside.ranks == 0) to.mpi.reset();
+  const bool is_shared = std::any_of(to.regions.begin(), to.regions.end(), [&](const region& row) {
+    return is_mpi_call(row) && of_kernel->mixed.count(row.id) != 0;
+  });
+  if (outside.ranks == 0 || is_shared) to.mpi.reset();
   else
     to.mpi->busiest = node_time{outside.total_ns.max_host, outside.ranks, outside.total_ns.sum.low};  // all are on it
 }

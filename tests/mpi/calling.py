@@ -61,6 +61,7 @@ def check_meeting(done, at, how, ranks=4, meetings=5):
     for name, calls in (("MPI_Init", 1), ("MPI_Allreduce", meetings), ("MPI_Irecv", 3), ("MPI_Isend", 3), ("MPI_Waitall", 3)):
         failures.equal(count(profile, name), calls * ranks, f"{how}: {name}")
     failures.equal(row_of(profile, "MPI_Isend")["attributes"]["bytes"]["sum"], 3 * ranks * 4000, f"{how}: bytes sent")
+    failures.equal(row_of(profile, "MPI_Irecv")["attributes"], {}, f"{how}: how much comes is not known, which is not 0")
     joint = row_of(profile, "MPI_Allreduce")["joint"]
     failures.equal((joint["calls"], joint["step"], joint["last_rank"]), (meetings, 1, 2), f"{how}: who came last")
     # On a machine that does other work, another one may be late as well.
