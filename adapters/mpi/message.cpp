@@ -27,10 +27,12 @@ int find_size(MPI_Comm communicator) noexcept {
   return failed != MPI_SUCCESS ? 0 : size;
 }
 
-bool is_rank(int wanted, MPI_Comm communicator) noexcept {
-  int rank = 0;
-  if (wanted == MPI_ROOT) return true;
-  return PMPI_Comm_rank(communicator, &rank) == MPI_SUCCESS && rank == wanted;
+// Between two groups, the root says so itself, and the ranks of the other group name it by its number in its own.
+bool is_root(int root, MPI_Comm communicator) noexcept {
+  int is_inter = 0, rank = 0;
+  if (PMPI_Comm_test_inter(communicator, &is_inter) != MPI_SUCCESS) return false;
+  if (is_inter != 0) return root == MPI_ROOT;
+  return PMPI_Comm_rank(communicator, &rank) == MPI_SUCCESS && rank == root;
 }
 
 template <class Bytes>
@@ -93,13 +95,13 @@ std::uint64_t reduced_bytes(const int* counts, MPI_Datatype type, MPI_Comm commu
   return sum_of(counts, type, find_own_size(communicator));
 }
 std::uint64_t broadcast_bytes(int count, MPI_Datatype type, int root, MPI_Comm communicator) noexcept {
-  return is_rank(root, communicator) ? bytes(count, type) : 0;
+  return is_root(root, communicator) ? bytes(count, type) : 0;
 }
 std::uint64_t scattered_bytes(int count, MPI_Datatype type, int root, MPI_Comm communicator) noexcept {
-  return is_rank(root, communicator) ? bytes(count, type) * static_cast<std::uint64_t>(find_size(communicator)) : 0;
+  return is_root(root, communicator) ? bytes(count, type) * static_cast<std::uint64_t>(find_size(communicator)) : 0;
 }
 std::uint64_t scattered_bytes(const int* counts, MPI_Datatype type, int root, MPI_Comm communicator) noexcept {
-  return is_rank(root, communicator) ? sum_of(counts, type, find_size(communicator)) : 0;
+  return is_root(root, communicator) ? sum_of(counts, type, find_size(communicator)) : 0;
 }
 
 bool message::has_labels() noexcept { return asked_labels().any(); }

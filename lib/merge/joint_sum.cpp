@@ -21,12 +21,6 @@ struct lateness {
   std::uint64_t calls = 0, waited_ns = 0;
 };
 
-std::string find_host(const profile& in, std::uint32_t rank) {
-  const auto found =
-      std::find_if(in.processes.begin(), in.processes.end(), [&](const process_info& one) { return one.rank == rank; });
-  return found != in.processes.end() ? found->host : "";
-}
-
 }  // namespace
 
 bool joint_sum::is_before(const call& a, const call& b) {
@@ -35,16 +29,25 @@ bool joint_sum::is_before(const call& a, const call& b) {
 
 void joint_sum::leave_out(std::uint64_t step) {
   step_ = std::max(step_, step);
-  const auto is_left_out = [&](const call& one) { return one.number % step_ != 0; };
+  const auto is_left_out = [&](const call& one) { return joint_calls::is_left_out(one.group, one.number, step_); };
   calls_.erase(std::remove_if(calls_.begin(), calls_.end(), is_left_out), calls_.end());
 }
 
-void joint_sum::add(const joint_calls& own, std::uint32_t rank) {
+// A host is sent with the message, since the processes that a merged profile lists are few.
+void joint_sum::forget_other_hosts() {
+  std::map<std::uint32_t, std::string> used;
+  for (const call& one : calls_)
+    if (const auto found = hosts_.find(one.last); found != hosts_.end()) used.insert(*found);
+  hosts_ = std::move(used);
+}
+
+void joint_sum::add(const joint_calls& own, std::uint32_t rank, const std::string& host) {
   std::vector<call> more;
   more.reserve(own.calls.size());
   for (const joint_calls::call& one : own.calls)
-    more.push_back({one.group, one.number, one.ranks, 1, one.region, one.time_ns, one.time_ns, rank});
+    more.push_back({one.group, one.number, one.ranks, 1, one.region, one.time_ns, one.time_ns, rank, one.is_loose});
   std::sort(more.begin(), more.end(), is_before);
+  hosts_[rank] = host;
   add(std::move(more), is_power_of_two(own.step) ? own.step : 1);
 }
 
@@ -64,12 +67,14 @@ void joint_sum::add(std::vector<call> more, std::uint64_t step) {
     to.came += one.came;
     to.region = std::max(to.region, one.region);  // 0 where a rank does not know it
     to.sum_ns += one.sum_ns;
+    to.is_loose = to.is_loose || one.is_loose;
     if (std::tie(one.min_ns, one.last) >= std::tie(to.min_ns, to.last)) continue;
     to.min_ns = one.min_ns;
     to.last = one.last;
   }
   leave_out(step);
   while (calls_.size() > max_calls && step_ != max_step) leave_out(2 * step_);
+  forget_other_hosts();
 }
 
 std::string joint_sum::message() const {
@@ -81,7 +86,7 @@ std::string joint_sum::message() const {
     const bool is_same = one.group == group && &one != &calls_.front();
     to.put(is_same ? 1 : 0);
     if (!is_same) to.put_whole(one.group);
-    to.put(is_same ? (one.number - number) / step_ : one.number / step_);
+    to.put(is_same ? one.number - number : one.number);
     to.put(one.ranks);
     to.put(one.came);
     to.put(one.region == region ? 1 : 0);
@@ -89,9 +94,15 @@ std::string joint_sum::message() const {
     to.put(one.sum_ns);
     to.put(one.min_ns);
     to.put(one.last);
+    to.put(one.is_loose ? 1 : 0);
     group = one.group;
     number = one.number;
     region = one.region;
+  }
+  to.put(hosts_.size());
+  for (const auto& [rank, host] : hosts_) {
+    to.put(rank);
+    to.put_text(host);
   }
   return to.finish(message_kind::joint);
 }
@@ -106,24 +117,31 @@ void joint_sum::add(std::string_view message) {
   for (call& one : more) {
     const bool is_same = from.get(1) != 0;
     one.group = is_same ? before.group : from.get_whole();
-    one.number = from.get(std::numeric_limits<std::uint64_t>::max() / step) * step + (is_same ? before.number : 0);
+    one.number = from.get() + (is_same ? before.number : 0);
     one.ranks = static_cast<std::uint32_t>(from.get(max_rank));
     one.came = static_cast<std::uint32_t>(from.get(max_rank));
     one.region = from.get(1) != 0 ? before.region : from.get_whole();
     one.sum_ns = from.get();
     one.min_ns = from.get();
     one.last = static_cast<std::uint32_t>(from.get(max_rank));
+    one.is_loose = from.get(1) != 0;
     if (&one != &more.front() && !is_before(before, one)) from.fail("has calls out of order");
     before = one;
   }
+  std::map<std::uint32_t, std::string> hosts;
+  for (std::size_t left = from.get_count(); left != 0; --left) {
+    const auto rank = static_cast<std::uint32_t>(from.get(max_rank));
+    hosts[rank] = from.get_text();
+  }
   from.require_end();
+  hosts_.merge(hosts);
   add(std::move(more), step);
 }
 
 void joint_sum::add_to(profile& merged) const {
   std::map<std::uint64_t, std::pair<joint_waits, std::map<std::uint32_t, lateness>>> by_region;
   for (const call& one : calls_) {
-    if (one.came != one.ranks || one.ranks < 2) continue;
+    if (one.came != one.ranks || one.ranks < 2 || one.is_loose) continue;
     const std::uint64_t least_ns = one.min_ns * one.ranks;
     const std::uint64_t waited_ns = one.sum_ns > least_ns ? one.sum_ns - least_ns : 0;
     auto& [waits, late] = by_region[one.region];
@@ -143,7 +161,8 @@ void joint_sum::add_to(profile& merged) const {
     row.joint = waits;
     row.joint->step = step_;
     row.joint->last_rank = worst->first;
-    row.joint->last_host = find_host(merged, worst->first);
+    const auto host = hosts_.find(worst->first);
+    row.joint->last_host = host != hosts_.end() ? host->second : "";
     row.joint->last_calls = worst->second.calls;
     row.joint->last_waited_ns = worst->second.waited_ns;
   }
