@@ -42,11 +42,13 @@ void suggest(const CLI::App& program) {
   std::vector<std::string> known;
   for (const CLI::Option* option : tools::list_options(of))
     for (const std::string& name : tools::list_names(*option)) known.push_back(name);
-  for (const std::string& word : program.remaining(true))
+  for (const std::string& word : program.remaining(true)) {
+    if (word == "--") break;  // the command that is to be run
     if (const std::string_view meant =
             adaptyst::lib::nearest(word.substr(0, word.find('=')), {known.begin(), known.end()});
         !meant.empty())
       tools::complain(fmt::format("did you mean '{}'?", meant));
+  }
 }
 
 using place = std::vector<const char*>::iterator;

@@ -23,8 +23,13 @@ std::string format_region(const finding& finding) { return path_label(finding.pa
 
 std::string format_device(const finding& finding, const profile& in) { return device_label(in, finding.device); }
 
+// Of a finding on the whole run, or on a device, the region that has most of it. It stands behind the figures, which are
+// not that region's.
 std::string above_all(const finding& finding) {
-  return finding.path.empty() ? "" : ", above all in " + format_region(finding);
+  const bool is_on_region = finding.kind != finding_kind::core_wait && finding.kind != finding_kind::exposed_copies &&
+                            finding.kind != finding_kind::launch_bound &&
+                            !(finding.kind == finding_kind::fine_markers && finding.unit != finding_unit::ns);
+  return is_on_region || finding.path.empty() ? "" : ", above all in " + format_region(finding);
 }
 
 std::string late_sentence(const finding& finding, const std::string& part) {
@@ -42,8 +47,7 @@ std::string sentence_on(const finding& finding, const profile& in) {
     case finding_kind::lock_wait:
       return fmt::format("{}: {} of its time blocked on locks, barriers or other threads", format_region(finding),
                          part);
-    case finding_kind::core_wait:
-      return fmt::format("threads had no core {} of the time that they could run{}", part, above_all(finding));
+    case finding_kind::core_wait: return fmt::format("threads had no core {} of the time that they could run", part);
     case finding_kind::io_wait:
       return fmt::format("{}: {} of its time blocked on files, sockets or their events", format_region(finding), part);
     case finding_kind::page_faults:
@@ -67,16 +71,15 @@ std::string sentence_on(const finding& finding, const profile& in) {
       if (finding.unit == finding_unit::ns)
         return fmt::format("{}: takes {}, of which an empty region takes {}", format_region(finding),
                            duration(finding.value), duration(finding.against));
-      return fmt::format("observing cost {} of the {}, the limit is {}{}", part, in.budget ? "CPU time" : "run",
-                         percent(finding.against), above_all(finding));
+      return fmt::format("observing cost {} of the {}, the limit is {}", part, in.budget ? "CPU time" : "run",
+                         percent(finding.against));
     case finding_kind::starved_device:
       return fmt::format("{}: idle {} of the time, with nothing submitted", format_device(finding, in), part);
     case finding_kind::exposed_copies:
-      return fmt::format("{}: {} of its work was copying beside no kernel{}", format_device(finding, in), part,
-                         above_all(finding));
+      return fmt::format("{}: {} of its work was copying beside no kernel", format_device(finding, in), part);
     case finding_kind::launch_bound:
-      return fmt::format("{}: kernels took {} on average, launching them {}{}", format_device(finding, in),
-                         duration(finding.value), duration(finding.against), above_all(finding));
+      return fmt::format("{}: kernels took {} on average, launching them {}", format_device(finding, in),
+                         duration(finding.value), duration(finding.against));
     case finding_kind::rank_imbalance:
       return fmt::format("{}: {} took {}, all ranks took {} on average", format_region(finding),
                          rank_label(finding.rank.value_or(0), printable(finding.host)), duration(finding.value),
@@ -151,8 +154,9 @@ std::string finding_list(const profile& profile, std::size_t line_columns) {
   if (all.empty()) return {};
   std::string out = "what to look at first:\n";
   for (std::size_t at = 0; at != std::min(most, all.size()); ++at) {
-    out += wrapped(fmt::format("{}. {} ({})", at + 1, sentence_on(all[at], profile), format_extent(all[at])),
-                   line_columns);
+    out += wrapped(
+        fmt::format("{}. {} ({}){}", at + 1, sentence_on(all[at], profile), format_extent(all[at]), above_all(all[at])),
+        line_columns);
     out += wrapped(fmt::format("try: {}", advice_on(all[at].next)), line_columns, 3);
   }
   if (all.size() > most) out += fmt::format("({} more; output=FILE.json has them all)\n", all.size() - most);

@@ -14,6 +14,7 @@
 #include "../discover/elf_probes.hpp"
 #include "../discover/loaded_objects.hpp"
 #include "../discover/running_processes.hpp"
+#include "../profile/bounded_totals.hpp"
 #include "../profile/region_list.hpp"
 #include "../support/apart.hpp"
 #include "../support/error.hpp"
@@ -375,6 +376,7 @@ profile session::make(const assembly::choice& wanted, std::optional<context_sums
     made.thinned_floor_ns = costs_.thinned_floor_ns;
     made.thinned_floor_error_ns = costs_.thinned_floor_error_ns;
     add_floor_error(made, costs_.thinned_floor_error_ns);
+    bound_estimated_totals(made);
   }
   if (keeps_budget() && made.accounting.overhead_ns) {
     double cpu_ns = 0;
