@@ -66,14 +66,50 @@ inline void heal_pairs(recorder& r, const adaptyst_site* record, const pair_plac
   }
 }
 
+// Whether the thread's recorder is as it was when it was written last: found, not being written, and of this epoch. In a
+// forked child the epoch is 0.
+inline bool is_as_before(const recorder* own) noexcept {
+  return ADAPTYST_DETAIL_LIKELY(reinterpret_cast<uintptr_t>(own) > 1 && !is_being_written(*own) &&
+                                own->counting_epoch == load(own->owner->control.epoch));
+}
+
+// The fast path, as push_fast(); false: the pair has not been begun.
+inline bool begin_pair_as_always(site& marker, const pair_place& place, const void* code) noexcept {
+  recorder* const own = this_thread_recorder;
+  if (!is_as_before(own)) return false;
+  recorder& r = *own;
+  frame* pushed;
+  row* expected;
+  {
+    const writing now(r);
+    const uint32_t depth = load(r.depth);
+    const frame& top = r.frames[depth];
+    row& where = *load(r.guess);
+    const adaptyst_site* const record = load_acquire(marker.record);
+    const bool as_always = where.site == record && where.identity == make_identity(r, 0) &&
+                           where.path->parent == top.path && load(*record->step) == ADAPTYST_STEP_ENGINE &&
+                           !is_closed(r) &&
+                           (top.stack > place.stack || (top.stack == place.stack && top.code != code)) &&
+                           depth < max_depth && load(adaptyst_object_v3.region_begin) == 0;
+    if (!as_always) return false;
+    pushed = &r.frames[depth + size_t{1}];
+    expected = &where;
+    open_frame(r, depth, where, place.stack, code);
+  }
+  pushed->begin = ticks();
+  store(expected->open_since, pushed->begin);
+  return true;
+}
+
 // Like push_called_back(): the row that followed here the last time is tried first. `name`: the site's own, or that of
 // this event.
 inline void begin_pair(site& marker, text name, const pair_place& place, uint32_t device = 0) noexcept {
+  const bool is_somewhere = place.stack != nullptr;
+  const void* const code = reinterpret_cast<const void*>(reinterpret_cast<uintptr_t>(place.code) | paired);
+  if (is_somewhere && begin_pair_as_always(marker, place, code)) return;
   recorder* const opened = open_recorder();
   if (opened == nullptr) return;
   recorder& r = *opened;
-  const bool is_somewhere = place.stack != nullptr;
-  const void* const code = reinterpret_cast<const void*>(reinterpret_cast<uintptr_t>(place.code) | paired);
   frame* pushed;
   {
     const writing now(r);
@@ -154,6 +190,11 @@ inline void count_end_without_begin() noexcept {
 // the pair, and has not ended, never will.
 inline void end_pair(const adaptyst_site* record, bool is_known = true) noexcept {
   recorder* const own = this_thread_recorder;
+  if (is_as_before(own) && own->frameless_used == 0 && is_known) {
+    const frame& top = own->frames[own->depth];
+    if (is_paired(top) && (record == nullptr || (own->depth > own->base && top.path->site == record)))
+      return pop_fast(top.token);
+  }
   // In a signal handler that interrupts the recorder, the begin has been counted as lost.
   if (reinterpret_cast<uintptr_t>(own) == 1 || (own != nullptr && is_own(*own) && is_being_written(*own))) return;
   recorder* const opened = open_recorder();
