@@ -48,6 +48,10 @@ const char* const work_names[] = {"bytes", "flops"};
 extern "C" {
 
 uint64_t adaptyst_c_begin_scope(adaptyst_c_site* marker) {
+  const uint64_t left_out = leave_out(of_cpp(marker));
+  if (left_out == closed_token)
+    store(get_gap_state(*recorder_at_hand()).closed_at, reinterpret_cast<uintptr_t>(ADAPTYST_DETAIL_STACK()));
+  if (left_out != undecided) return left_out;
   return push_fast(of_cpp(marker), 0, ADAPTYST_DETAIL_STACK(), __builtin_return_address(0));
 }
 

@@ -81,8 +81,8 @@ void c_names(const char* name) {
 static void end_it(void* handle) { adaptyst_end_handle((adaptyst_handle*)handle); }
 
 void c_handles(void (*on_another_thread)(void* handle, void (*end)(void*))) {
-  adaptyst_handle first = ADAPTYST_HANDLE_BEGIN("handle of C");
-  adaptyst_handle second = ADAPTYST_HANDLE_BEGIN("handle of C");
+  adaptyst_handle first = ADAPTYST_HANDLE_BEGIN("first handle of C");
+  adaptyst_handle second = ADAPTYST_HANDLE_BEGIN("second handle of C");
   adaptyst_handle none = {0};
   on_another_thread(&first, end_it);
   adaptyst_end_handle(&second);
@@ -150,5 +150,12 @@ void c_short_pairs(uint64_t times) {
     ADAPTYST_BEGIN("shorter pair");
     ADAPTYST_END();
     ADAPTYST_END();
+  }
+}
+
+void c_short_scopes(uint64_t times) {
+  for (uint64_t at = 0; at != times; ++at) {
+    ADAPTYST_SCOPE("short scope");
+    { ADAPTYST_SCOPE("shorter scope"); }
   }
 }

@@ -24,6 +24,7 @@ void c_pair_end(void);
 void c_nested_pairs(int depth);
 void c_in_handler(void);
 void c_short_pairs(uint64_t times);
+void c_short_scopes(uint64_t times);
 
 #ifdef __cplusplus
 }
