@@ -78,6 +78,9 @@ def check_way(build, what, standard, flags):
     if program is not None:
         needed = re.findall(r"\(NEEDED\).*\[(.*)\]", output([tool("readelf"), "-dW", program]))
         build.failures.equal([name for name in needed if not name.startswith(("libc.so", "ld-linux"))], [], f"libraries it needs, {what}")
+        probes = re.findall(r"Provider: adaptyst\s+Name: (\S+)", output([tool("readelf"), "-nW", program]))
+        build.failures.equal(sorted(set(probes)), [] if disabled else ["mark", "metric", "operation", "region_begin", "region_end", "thread"],
+                             f"its probes, {what}")
     if disabled:
         build.failures.equal(build.defines_of_ours(grammar), [], "nothing is left of a disabled marker")
     observing = build.unit(build.cpp, HERE / "c/observing.cpp", what, cpp)
