@@ -57,6 +57,11 @@ inline bool end_frameless(recorder& r) noexcept {
   return true;
 }
 
+// Pairs of an earlier collector: their ends may have been passed while nothing listened.
+inline void forget_earlier_pairs(recorder& r) noexcept {
+  while (r.depth != 0 && r.depth == r.base && is_paired(r.frames[r.depth])) abandon_frames(r, r.depth - 1);
+}
+
 // A begin at a place where its pair is open already: the end was left out by a return or a jump.
 inline void heal_pairs(recorder& r, const adaptyst_site* record, const pair_place& place, const void* code) noexcept {
   for (uint32_t at = r.depth; at > r.base; --at) {
@@ -113,6 +118,7 @@ inline void begin_pair(site& marker, text name, const pair_place& place, uint32_
   frame* pushed;
   {
     const writing now(r);
+    forget_earlier_pairs(r);
     const void* const stack = is_somewhere ? place.stack : reinterpret_cast<const void*>(stack_pointer());
     const bool is_waiting = is_wait(marker.kind);
     if (ADAPTYST_DETAIL_UNLIKELY(is_closed(r)) && !is_waiting &&
