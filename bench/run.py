@@ -170,6 +170,12 @@ def openmp():
               file=sys.stderr)
 
 
+def languages():
+    figures.update(measure(programs / "adaptyst_bench_languages"))
+    if "fortran_region_over_c_ns" not in figures:
+        missing.append("fortran_…: gfortran")
+
+
 def rank_merge():
     """Profiles of simulated ranks, merged by two threads; the greatest number is held against the linear merge."""
     for ranks in (1024, 16384, 131072):
@@ -243,6 +249,7 @@ else:
     opencl()
     kokkos()
     openmp()
+    languages()
     rank_merge()
     mpi_calls()
 

@@ -1,4 +1,4 @@
-# What `cmake --install` puts where, in the components headers, library, command, adapters and docs. Nothing installed knows the
+# What `cmake --install` puts where, in the components headers, c, library, command, adapters and docs. Nothing installed knows the
 # build tree or even the prefix, so that a tree may be moved, and `cmake --install --prefix` may name another.
 include(CMakePackageConfigHelpers)
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/adaptyst)
@@ -15,8 +15,16 @@ if(TARGET adaptyst_markers)
   install(TARGETS adaptyst_markers EXPORT adaptystMarkersTargets COMPONENT library)
   install(EXPORT adaptystMarkersTargets NAMESPACE adaptyst:: DESTINATION ${package_dir} COMPONENT library)
 endif()
+if(TARGET adaptyst_c)
+  install(TARGETS adaptyst_c_markers ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT c)
+  install(TARGETS adaptyst_c adaptyst_fortran EXPORT adaptystCTargets)
+  install(EXPORT adaptystCTargets NAMESPACE adaptyst:: DESTINATION ${package_dir} COMPONENT c)
+  install(FILES ${PROJECT_SOURCE_DIR}/fortran/adaptyst.f90 ${PROJECT_SOURCE_DIR}/fortran/adaptyst.inc
+                ${PROJECT_SOURCE_DIR}/fortran/adaptyst_collector.f90
+          DESTINATION ${CMAKE_INSTALL_DATADIR}/adaptyst/fortran COMPONENT c)
+endif()
 if(ADAPTYST_BUILD_COLLECTOR)
-  install(TARGETS adaptyst_collector adaptyst_mpi EXPORT adaptystCollectorTargets COMPONENT library)
+  install(TARGETS adaptyst_collector adaptyst_mpi adaptyst_fortran_collector EXPORT adaptystCollectorTargets COMPONENT library)
   foreach(implementation IN ITEMS openmpi mpich)
     if(TARGET adaptyst_${implementation}_linked)
       install(TARGETS adaptyst_${implementation}_linked EXPORT adaptystCollectorTargets COMPONENT library)
@@ -77,6 +85,14 @@ if(TARGET adaptyst_markers)
   install(FILES ${PROJECT_BINARY_DIR}/adaptyst-markers.pc DESTINATION ${pkgconfig_dir} COMPONENT library)
 endif()
 
+if(TARGET adaptyst_c)
+  cmake_path(ABSOLUTE_PATH CMAKE_INSTALL_DATADIR BASE_DIRECTORY "\${prefix}" OUTPUT_VARIABLE pc_datadir)
+  foreach(module IN ITEMS adaptyst-c adaptyst-fortran)
+    configure_file(${PROJECT_SOURCE_DIR}/cmake/${module}.pc.in ${PROJECT_BINARY_DIR}/${module}.pc @ONLY)
+    install(FILES ${PROJECT_BINARY_DIR}/${module}.pc DESTINATION ${pkgconfig_dir} COMPONENT c)
+  endforeach()
+endif()
+
 if(ADAPTYST_BUILD_COLLECTOR)
   # A shared library brings its own; who links a static one needs them too, with or without pkg-config's --static.
   set(pc_needs "fmt, libelf")
@@ -88,8 +104,10 @@ if(ADAPTYST_BUILD_COLLECTOR)
   endif()
   set(pc_requires "adaptyst = ${PROJECT_VERSION}")
   set(pc_requires_private)
+  set(pc_cxx_library)
   if(collector_type STREQUAL STATIC_LIBRARY)
     string(APPEND pc_requires ", ${pc_needs}")
+    set(pc_cxx_library " -lstdc++ -lm")  # for programs that a C or Fortran compiler links
   else()
     set(pc_requires_private ${pc_needs})
   endif()

@@ -39,6 +39,16 @@ set(CPACK_COMPONENT_DOCS_DESCRIPTION "where a heterogeneous simulation spends it
 The pages on markers, reports, devices, overhead and permissions, and the
 JSON schemas of profiles and comparisons.")
 
+if(TARGET adaptyst_c)
+  list(APPEND CPACK_COMPONENTS_ALL c)
+  set(CPACK_DEBIAN_C_PACKAGE_NAME libadaptyst-c-dev)
+  set(CPACK_DEBIAN_C_PACKAGE_SECTION libdevel)
+  set(CPACK_DEBIAN_C_PACKAGE_DEPENDS "libadaptyst-dev (= ${PROJECT_VERSION})")
+  set(CPACK_COMPONENT_C_DESCRIPTION "markers for heterogeneous simulations (C and Fortran)
+What the markers of C and Fortran call, a static library that needs the C
+library only, and the Fortran modules, which are compiled with the program.")
+endif()
+
 if(ADAPTYST_BUILD_COLLECTOR)
   list(APPEND CPACK_COMPONENTS_ALL library)
   set(needs "libadaptyst-dev (= ${PROJECT_VERSION}), libfmt-dev, libelf-dev")

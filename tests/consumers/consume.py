@@ -288,12 +288,13 @@ def parts():
     run("cmake", "--install", build, "--prefix", work / "all" / "adaptyst")
     everything = list_files(work / "all" / "adaptyst")
     found = {}
-    for part in ["headers", "library", "command", "adapters", "docs"]:
+    for part in ["headers", "c", "library", "command", "adapters", "docs"]:
         run("cmake", "--install", build, "--prefix", work / part / "adaptyst", "--component", part)
         found[part] = list_files(work / part / "adaptyst")
     require(sum(map(len, found.values())) == len(everything) and set().union(*found.values()) == everything,
             f"{everything} is not {found}")
     require("include/adaptyst/adaptyst.hpp" in found["headers"] and "lib/libadaptyst_collector.a" in found["library"], found)
+    require({"lib/libadaptyst_c.a", "lib/pkgconfig/adaptyst-fortran.pc", "share/adaptyst/fortran/adaptyst.f90"} <= found["c"], found["c"])
     require({"share/doc/adaptyst/docs/permissions.md", "share/adaptyst/profile-schema.json"} <= found["docs"], found["docs"])
     if "bin/adaptyst" in everything:
         commands = re.findall(r"^  (\w+)", run(work / "all/adaptyst/bin/adaptyst", "help").split("Subcommands:\n")[1].split("\n\n")[0], re.M)
@@ -348,7 +349,7 @@ def install_packages():
         run("dpkg-deb", "-x", package, root)
         files += re.findall(r"^-.* (\./\S+)$", run("dpkg-deb", "-c", package), re.M)
         fields[package.name.split("_")[0]] = run("dpkg-deb", "-f", package)
-    require({"libadaptyst-dev", "libadaptyst-collector-dev", "adaptyst-doc"} <= set(fields), f"packages {set(fields)}")
+    require({"libadaptyst-dev", "libadaptyst-c-dev", "libadaptyst-collector-dev", "adaptyst-doc"} <= set(fields), f"packages {set(fields)}")
     require("libadaptyst-dev (= " in fields["libadaptyst-collector-dev"], fields["libadaptyst-collector-dev"])
     require(len(files) > 50 and len(files) == len(set(files)), f"two packages have the same file: {sorted(files)}")
     if "adaptyst" in fields:
@@ -422,6 +423,65 @@ def pkg_config_markers():
     require("-DADAPTYST_LINK_MARKERS" in given and "-ladaptyst_markers" in given, f"the markers are not linked: {given}")
     run(arguments.cxx, "-std=c++17", here / "headers_only" / "main.cpp", *given, "-o", build / "program")
     check_markers(build / "program")
+
+
+def check_regions(program, **environment):
+    """As check_profile(), of programs whose number is a metric."""
+    output = program.parent / "profile.json"
+    output.unlink(missing_ok=True)
+    said = run(program, environment={"ADAPTYST": f"engine=inline,report=none,output={output}", **environment})
+    require(said == "", f"the program is not quiet:\n{said}")
+    profile = profiles.read(output.read_text(encoding="utf-8"))
+    found = [(region["path"], region["count"], region["attributes"]["bytes"]["sum"]) for region in profile["regions"]]
+    require(found == [(["outside"], regions, 8 * regions)], f"regions {found}")
+
+
+def find_package_c():
+    """A project of C alone: neither a C++ compiler nor a C++ library."""
+    build, _ = configure("c", "static", "-DCMAKE_CXX_COMPILER=/nonexistent")
+    run("cmake", "--build", build, "-j2")
+    check_markers(build / "program")
+    for built in ("program", "libof_c.so"):
+        beyond = [one for one in needed_libraries(build / built) if not one.startswith(("libc.so", "ld-linux"))]
+        require(beyond == [], f"{built} needs {beyond}")
+    check_regions(build_with_cmake("c_collector", "static")[0])
+
+
+def find_package_c_shared():
+    check_regions(build_with_cmake("c_collector", "shared", "-DCMAKE_DISABLE_FIND_PACKAGE_fmt=ON")[0])
+
+
+def find_package_fortran():
+    fortran = need_fortran()
+    program, _ = build_with_cmake("fortran", "static", f"-DCMAKE_Fortran_COMPILER={fortran}")
+    check_regions(program)
+
+
+def need_fortran(name="gfortran"):
+    found = shutil.which(name)
+    if not found:
+        print(f"skipped: no {name}")
+        sys.exit(77)
+    return found
+
+
+def make_with(project, kind, *variables):
+    build = fresh(arguments.work / "outside" / f"make_{project}_{kind}")
+    run("make", "-C", build, "-f", here / project / "Makefile", *variables,
+        environment={"PKG_CONFIG_PATH": str(prefix(kind) / "lib" / "pkgconfig"),
+                     "LD_RUN_PATH": str(prefix(kind) / "lib")})
+    return build / "program"
+
+
+def make_c():
+    for kind in ("static", "shared"):
+        check_regions(make_with("c", kind, f"CC={arguments.cc}"))
+
+
+def make_fortran():
+    check_regions(make_with("fortran", "static", f"FC={need_fortran()}"))
+    if shutil.which("flang-new-19"):
+        check_regions(make_with("fortran", "static", "FC=flang-new-19"))
 
 
 def add_subdirectory():

@@ -1,6 +1,6 @@
 """The code on the pages is code: check_snippets.py ROOT PFR COMPILER CMAKE
 
-Blocks of C++ are compiled, of CMake configured, of JSON and Python parsed; of commands, the options and files that they name
+Blocks of C++, C and Fortran are compiled, of CMake configured, of JSON and Python parsed; of commands, the options and files that they name
 are looked up. A comment right above a block says what it needs:
 
   <!-- snippet: given int n; -->         these declarations come before it; lines that begin with # come first of all
@@ -200,10 +200,33 @@ def find_commands(text):
     return typed
 
 
+def check_c(includes, blocks, folder):
+    """Each is a unit."""
+    unit = folder / "snippet.c"
+    for block in blocks:
+        unit.write_text(block.text)
+        done = run([tool("gcc"), "-std=c99", "-pedantic", "-fsyntax-only", "-Wall", "-Wextra", "-Werror", *includes.flags, unit])
+        failures.check(done.returncode == 0, f"{block.place}: it compiles", done.said)
+
+
+def check_fortran(root, blocks, folder):
+    """Each is a program, or the body of one."""
+    modules = root / "fortran"
+    for name in ("adaptyst", "adaptyst_collector"):
+        done = run([tool("gfortran"), "-fsyntax-only", "-J", folder, modules / f"{name}.f90"])
+        failures.check(done.returncode == 0, f"{name}.f90 compiles", done.said)
+    unit = folder / "snippet.f90"
+    for block in blocks:
+        is_whole = block.text.lstrip().startswith("program ")
+        unit.write_text(block.text if is_whole else f"program snippet\n{block.text}\nend program\n")
+        done = run([tool("gfortran"), "-std=f2018", "-fsyntax-only", "-Wall", "-Werror", "-I", folder, "-I", modules, unit])
+        failures.check(done.returncode == 0, f"{block.place}: it compiles", done.said)
+
+
 def main(root, pfr, compiler, cmake):
     root = pathlib.Path(root)
     includes = Includes(root, pfr)
-    cpp, command, cmake_blocks, not_compiled = Cpp(), Command(root), [], 0
+    cpp, command, cmake_blocks, c_blocks, fortran_blocks, not_compiled = Cpp(), Command(root), [], [], [], 0
     for page in all_pages(root):
         for block in page.blocks:
             language = block.language
@@ -216,6 +239,10 @@ def main(root, pfr, compiler, cmake):
                 failures.check(len(block.told("not compiled")) > 5, f"{block.place}: not compiled, and no reason why")
             elif language == "cpp":
                 cpp.add(block)
+            elif language == "c":
+                c_blocks.append(block)
+            elif language == "fortran":
+                fortran_blocks.append(block)
             elif language == "cmake":
                 cmake_blocks.append(block)
             elif language == "json":
@@ -241,6 +268,8 @@ def main(root, pfr, compiler, cmake):
                  "-DCL_TARGET_OPENCL_VERSION=120", *includes.flags,
                  "-idirafter", root / "tests/adapters/cuda/cudart_stub"],
                 [one for one in includes.headers("*.hpp", "adapter/*.hpp") if one not in NEEDS], scratch())
+    check_c(includes, c_blocks, scratch())
+    check_fortran(root, fortran_blocks, scratch())
     check_cmake(root, pfr, cmake, cmake_blocks)
     print(f"{not_compiled} snippets are not compiled, and say why")
     failures.check(not_compiled <= 8, "most snippets are tried")

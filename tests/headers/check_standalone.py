@@ -31,7 +31,7 @@ def main(root, compiler, standard, pfr=None):
     language = "c" if standard.startswith("c") and not standard.startswith("c++") else "c++"
     program = tool(compiler)
     includes = Includes(root, pfr)
-    # In C, there are only two.
+    # These are C.
     headers = includes.headers("*.h", "detail/*.h")
     if language == "c++":
         headers += includes.headers("*.hpp", "adapter/*.hpp", "detail/*.hpp")

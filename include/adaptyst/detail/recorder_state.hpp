@@ -123,6 +123,14 @@ struct recorder_head {
 
 constexpr unsigned log_of_submitted = 5;
 
+// Begins of pairs (lib/markers/pairs.hpp) that have no frame, since their events are left out or lost: so many ends are to
+// be passed over while the frame is the innermost.
+struct frameless_pairs {
+  uint64_t inside;  // token of the frame
+  uint64_t count;
+};
+constexpr uint32_t max_frameless_pairs = 8;
+
 // Private from the next page on. The most used members have other offsets in their page than those of the head: if the
 // last twelve bits of two addresses are equal, a processor takes a load from one for a load of what was just stored to
 // the other.
@@ -149,6 +157,8 @@ struct recorder : recorder_head, recorder_pages, recorder_front, gap_state {
   trace_ring* kept_ring;                                   // of an earlier epoch, perhaps
   uint64_t forks;                                          // process::forks, when it was enlisted
   const adaptyst_site* submitted[1U << log_of_submitted];  // records of operations, see submit_event()
+  frameless_pairs frameless[max_frameless_pairs];          // innermost last
+  uint64_t frameless_used;
 
   row_table<row> table;
   row_memory beside_rows;                             // their histograms and numbers

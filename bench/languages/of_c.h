@@ -1,0 +1,21 @@
+#ifndef ADAPTYST_BENCH_LANGUAGES_OF_C_H
+#define ADAPTYST_BENCH_LANGUAGES_OF_C_H
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+void bench_c_nothing(void);
+void bench_c_scope(void);
+void bench_c_pair(void);
+
+/* Of of_fortran.f90. */
+void bench_fortran_nothing(void);
+void bench_fortran_region(void);
+void bench_fortran_named(void);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,44 @@
+! Collects what the markers of this process tell, for programs in Fortran (docs/fortran.md):
+!
+!   use adaptyst_collector
+!   call adaptyst_start('output=profile.json')
+!   ...
+!   call adaptyst_stop()                     ! prints the report; so does the end of the program
+!
+! Compiled with the program, as adaptyst.f90. CMake's target is adaptyst::fortran_collector; other builds link what
+! `pkg-config --static --libs adaptyst-collector` says. Options are those of docs/options.md, and $ADAPTYST overrides them. Nothing here
+! stops the program.
+module adaptyst_collector
+  use, intrinsic :: iso_c_binding, only: c_char, c_int, c_null_char
+  implicit none
+  private
+  public :: adaptyst_start, adaptyst_stop
+
+  interface
+    function start_of_c(options) bind(c, name='adaptyst_start') result(started)
+      import :: c_char, c_int
+      character(kind=c_char), intent(in) :: options(*)
+      integer(c_int) :: started
+    end function
+    ! Ends the collection, and reports. Does nothing if none was started.
+    subroutine adaptyst_stop() bind(c)
+    end subroutine
+  end interface
+
+contains
+
+  ! `started`: whether this process is collected from now on. If not, standard error says why; `adaptyst run` makes the report
+  ! itself.
+  subroutine adaptyst_start(options, started)
+    character(len=*), intent(in), optional :: options
+    logical, intent(out), optional :: started
+    integer(c_int) :: status
+    if (present(options)) then
+      status = start_of_c(trim(options)//c_null_char)
+    else
+      status = start_of_c(c_null_char)
+    end if
+    if (present(started)) started = status /= 0
+  end subroutine
+
+end module

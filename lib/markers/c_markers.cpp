@@ -1,0 +1,135 @@
+// What the markers of C call when something listens: the code of the C++ markers, under names of C, in one copy for each
+// ELF object that links it. Nothing of the C++ library is in it.
+#include <adaptyst/adaptyst.h>
+#include <adaptyst/detail/device_id_calls.hpp>
+#include <adaptyst/detail/handle_calls.hpp>
+#include <adaptyst/detail/instant_calls.hpp>
+#include <adaptyst/detail/metadata_calls.hpp>
+#include <adaptyst/detail/offload_scope_calls.hpp>
+#include <adaptyst/detail/operations_calls.hpp>
+
+#include "pairs.hpp"
+
+using namespace adaptyst::detail;
+
+namespace {
+
+// The types of C are those of C++, less what they need not carry.
+static_assert(sizeof(adaptyst_c_site) == sizeof(site) && alignof(adaptyst_c_site) == alignof(site));
+static_assert(offsetof(adaptyst_c_site, name) == offsetof(site, name));
+static_assert(offsetof(adaptyst_c_site, name_bytes) == offsetof(site, name_bytes));
+static_assert(offsetof(adaptyst_c_site, file) == offsetof(site, file));
+static_assert(offsetof(adaptyst_c_site, function) == offsetof(site, function));
+static_assert(offsetof(adaptyst_c_site, line) == offsetof(site, line));
+static_assert(offsetof(adaptyst_c_site, kind) == offsetof(site, kind));
+static_assert(offsetof(adaptyst_c_site, record) == offsetof(site, record));
+static_assert(sizeof(adaptyst::device) == 52, "it begins with what C has: kind, index, 40 bytes of name");
+
+// In the path of a handle that has been ended.
+const adaptyst_path* ended() noexcept { return reinterpret_cast<const adaptyst_path*>(uintptr_t{1}); }
+
+site& of_cpp(adaptyst_c_site* marker) noexcept { return *reinterpret_cast<site*>(marker); }
+
+text literal(const adaptyst_c_site& marker) noexcept { return {marker.name, marker.name_bytes}; }
+
+// Of C's device, which does not remember its number.
+uint32_t find_number(const adaptyst_device& on) noexcept {
+  return adaptyst::device_access::get_id(adaptyst::device(on.kind(), on.index(), on.name()));
+}
+
+pending of_cpp(const adaptyst_handle& handle) noexcept { return {handle.path, handle.begin, handle.epoch, {}}; }
+adaptyst_handle of_c(const pending& begun) noexcept { return {begun.path, begun.begin, begun.epoch}; }
+
+const char* const work_names[] = {"bytes", "flops"};
+
+}  // namespace
+
+// Place and time of a scope are taken here and not in a function that all of these call: they are those of the caller.
+extern "C" {
+
+uint64_t adaptyst_c_begin_scope(adaptyst_c_site* marker) {
+  const uint64_t left_out = leave_out(of_cpp(marker));
+  if (left_out == closed_token)
+    store(get_gap_state(*recorder_at_hand()).closed_at, reinterpret_cast<uintptr_t>(ADAPTYST_DETAIL_STACK()));
+  if (left_out != undecided) return left_out;
+  return push_fast(of_cpp(marker), 0, ADAPTYST_DETAIL_STACK(), __builtin_return_address(0));
+}
+
+uint64_t adaptyst_c_begin_scope_named(adaptyst_c_site* marker, const char* name) {
+  return push_frame(of_cpp(marker), to_text(terminated(name)), 0, nullptr, ADAPTYST_DETAIL_STACK(),
+                    __builtin_return_address(0));
+}
+
+uint64_t adaptyst_c_begin_wait(adaptyst_c_site* marker, const adaptyst_device* device) {
+  // 0 of a device that cannot be looked up stands for the host, as in C++.
+  const uint32_t number = device != nullptr ? find_number(*device) : 0;
+  const uint64_t token = push_frame(of_cpp(marker), literal(*marker), number, nullptr, ADAPTYST_DETAIL_STACK(),
+                                    __builtin_return_address(0));
+  if (token != 0) {
+    recorder& r = *this_thread_recorder;
+    const writing now(r);
+    book_wait(r, device_work::wait_begin, monotonic_ns());
+  }
+  return token;
+}
+
+void adaptyst_c_leave_scope(uint64_t token) {
+  if (token != closed_token) return pop_fast(token);
+  recorder* const own = this_thread_recorder;
+  if (reinterpret_cast<uintptr_t>(own) > 1) open_gaps(*own);
+}
+
+void adaptyst_c_begin(adaptyst_c_site* marker) {
+  begin_pair(of_cpp(marker), literal(*marker), {ADAPTYST_DETAIL_STACK(), __builtin_return_address(0)});
+}
+
+void adaptyst_c_begin_named(adaptyst_c_site* marker, const char* name) {
+  begin_pair(of_cpp(marker), to_text(terminated(name)), nowhere);
+}
+
+void adaptyst_c_end() { end_pair(nullptr); }
+
+adaptyst_handle adaptyst_c_begin_handle(adaptyst_c_site* marker) {
+  return of_c(begin_pending(of_cpp(marker), literal(*marker), 0, nullptr));
+}
+
+void adaptyst_c_end_handle(adaptyst_handle* handle) {
+  if (handle->path == ended()) return count_end_without_begin();
+  end_handle(of_cpp(*handle));
+  handle->path = ended();
+}
+
+void adaptyst_c_instant(adaptyst_c_site* marker, double value) {
+  record_instant(of_cpp(marker), literal(*marker), value);
+}
+
+adaptyst_operation adaptyst_c_submit(const adaptyst_c_site* place, uint32_t kind, const char* name,
+                                     const adaptyst_device* device, uint64_t queue, int has_work, double bytes,
+                                     double flops) {
+  const payload_values work{work_names, 2, {nullptr, 0}, {bytes, flops}};
+  const uint32_t known_kind = kind <= ADAPTYST_OTHER ? kind : uint32_t{ADAPTYST_OTHER};
+  const pending_operation made =
+      submit_event(to_text(terminated(name)), find_number(*device), ADAPTYST_SITE_KERNEL + known_kind, queue,
+                   has_work != 0 ? &work : nullptr, place->file, place->function, place->line, nullptr);
+  return {of_c(made.begun), bytes, flops, made.submitted_ns, made.queue, made.thread};
+}
+
+void adaptyst_c_complete(adaptyst_operation* operation, uint64_t started_ns, uint64_t ended_ns) {
+  pending_operation done{of_cpp(operation->begun), operation->submitted_ns, operation->queue, operation->thread};
+  done.begun.numbers[0] = operation->bytes;
+  done.begun.numbers[1] = operation->flops;
+  complete_operation(done, started_ns, ended_ns);
+  operation->begun.path = nullptr;
+}
+
+void adaptyst_c_abandon(adaptyst_operation* operation, uint32_t reason) {
+  const uint32_t known_reason = reason <= ADAPTYST_DEVICE_LOST ? reason : uint32_t{ADAPTYST_NO_TIMES};
+  abandon_operation(of_cpp(operation->begun), static_cast<loss>(static_cast<uint32_t>(loss::no_times) + known_reason));
+  operation->begun.path = nullptr;
+}
+
+void adaptyst_c_metadata(const char* name, const char* value) {
+  keep_metadata(to_text(terminated(name)), to_text(terminated(value)));
+}
+
+}  // extern "C"
