@@ -67,6 +67,7 @@ std::string make_hosts(const profile& profile) {
     for (const std::string& host : profile.about_ranks->hosts) add(host);
   else
     for (const process_info& process : profile.processes) add(process.host);
+  std::sort(hosts.begin(), hosts.end());
   const std::size_t all = profile.about_ranks ? profile.about_ranks->count_hosts() : hosts.size();
   hosts.resize(std::min(hosts.size(), most));
   const std::string more = all > hosts.size() ? fmt::format(" and {} more", all - hosts.size()) : "";

@@ -27,7 +27,7 @@ nlohmann::json data_of(const std::string& page) {
 adaptyst::profile with_name(const std::string& name) {
   adaptyst::profile made;
   made.engine = "inline";
-  made.devices.emplace_back();
+  made.devices.emplace_back().kind = adaptyst::device_kind::cpu;
   made.processes.push_back({1, "/bin/" + name, name, 1000});
   adaptyst::region& row = made.regions.emplace_back();
   row.path = {name};

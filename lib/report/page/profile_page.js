@@ -59,7 +59,7 @@ export function showProfile({ profile, words }) {
     ["hosts", words.hosts],
     ["engine", words.engine],
     ["not seen", words.not_seen.join("; ")],
-    ["MPI", words.efficiency],
+    ["MPI", words.efficiency.replace(/^MPI: /, "")],
     ...Object.entries(profile.metadata || {}).map(([name, value]) => [printable(name), printable(value)]),
   ]);
   showWarnings(words.warnings);
