@@ -214,6 +214,26 @@ def mpi_calls():
         figures["mpi_ping_pong_ns"] = 1e9 / steps * statistics.median(b for _, b in pairs)
 
 
+def page():
+    """How large the page of a profile is, simulated: 200 regions on a host and 8 devices, and ten times the events in them."""
+    command = programs.parent / "tools" / "adaptyst"
+    if not command.exists():
+        return missing.append("page_…: the command was not built")
+    sys.path.insert(0, str(source / "tests" / "support"))
+    import simulated_run
+    with tempfile.TemporaryDirectory() as scratch:
+        def size(name, **how):
+            profile = pathlib.Path(scratch) / f"{name}.json"
+            profile.write_text(json.dumps(simulated_run.many_rows(**how)))
+            run(command, "report", profile, "--output", profile.with_suffix(".html"))
+            return profile.with_suffix(".html").stat().st_size
+
+        once, longer = size("once", events=200), size("longer", events=2000)
+        figures["page_kib_200_regions"] = once / 1024
+        figures["page_growth_10x_percent"] = 100 * (longer / once - 1)
+        figures["page_shell_kib"] = size("empty", regions=0, devices=0) / 1024
+
+
 def study():
     program = programs / "uprobe_vs_usdt" / "adaptyst_bench_uprobe_vs_usdt"
     if not program.exists():
@@ -252,6 +272,7 @@ else:
     languages()
     rank_merge()
     mpi_calls()
+    page()
 
 output.parent.mkdir(parents=True, exist_ok=True)
 output.write_text(json.dumps(dict(sorted(figures.items())), indent=1) + "\n")

@@ -4,11 +4,15 @@ find_package(PkgConfig QUIET)
 if(PkgConfig_FOUND)
   pkg_check_modules(ADAPTYST_LIBBPF QUIET IMPORTED_TARGET libbpf>=1.0)
   pkg_check_modules(ADAPTYST_LIBELF QUIET IMPORTED_TARGET libelf)
+  pkg_check_modules(ADAPTYST_ZLIB QUIET IMPORTED_TARGET zlib)  # libelf needs it as well
   pkg_check_modules(ADAPTYST_LIBDW QUIET IMPORTED_TARGET libdw)  # optional: names of functions
 endif()
 if(NOT ADAPTYST_LIBELF_FOUND)
   message(FATAL_ERROR "adaptyst: the collector needs libelf, by pkg-config (Debian: libelf-dev, pkg-config); "
                       "without it, ADAPTYST_BUILD_COLLECTOR=OFF gives the headers")
+endif()
+if(NOT ADAPTYST_ZLIB_FOUND)
+  message(FATAL_ERROR "adaptyst: the collector needs zlib, by pkg-config (Debian: zlib1g-dev)")
 endif()
 find_program(ADAPTYST_BPF_CLANG NAMES clang clang-19 clang-18 clang-17 clang-16 clang-15 clang-14)
 find_program(ADAPTYST_BPFTOOL NAMES bpftool PATHS /usr/sbin /sbin)

@@ -95,7 +95,7 @@ endif()
 
 if(ADAPTYST_BUILD_COLLECTOR)
   # A shared library brings its own; who links a static one needs them too, with or without pkg-config's --static.
-  set(pc_needs "fmt, libelf")
+  set(pc_needs "fmt, libelf, zlib")
   if(ADAPTYST_HAS_EBPF)
     string(APPEND pc_needs ", libbpf >= 1.0")
   endif()

@@ -51,7 +51,7 @@ endif()
 
 if(ADAPTYST_BUILD_COLLECTOR)
   list(APPEND CPACK_COMPONENTS_ALL library)
-  set(needs "libadaptyst-dev (= ${PROJECT_VERSION}), libfmt-dev, libelf-dev")
+  set(needs "libadaptyst-dev (= ${PROJECT_VERSION}), libfmt-dev, libelf-dev, zlib1g-dev")
   if(ADAPTYST_HAS_EBPF)
     string(APPEND needs ", libbpf-dev (>= 1.0)")
   endif()

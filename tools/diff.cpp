@@ -50,8 +50,10 @@ void diff(diff_options& options) {
   repeated_runs repeated;
   const std::vector<profile> before = read_all(options.before, repeated), after = read_all(options.after, repeated);
   const comparison found = compare_runs(before, after, *parse_fraction(options.least_share));
-  write_outputs(options.outputs, "the comparison",
-                [&](output_form form) { return form == output_form::json ? to_json(found) : to_table(found); });
+  write_outputs(options.outputs, "the comparison", [&](output_form form) {
+    if (form == output_form::html) return to_html(found);
+    return form == output_form::json ? to_json(found) : to_table(found);
+  });
   if (options.format == "json") print_json(to_json(found));
   else print(to_table(found));
   if (options.fail_above.empty()) return;

@@ -55,14 +55,15 @@ std::string complaint_on(const std::string& file) {
   std::vector<error> wrong;
   const std::optional<output> made = lib::parse_output(file, wrong);
   if (!made) return fmt::format("{}; {}", wrong.front().summary(), wrong.front().hint());
-  if (made->form == output_form::json || made->form == output_form::table) return {};
-  return fmt::format("no {} can be made of it; known are json, table", lib::form_name(made->form));
+  if (made->form == output_form::json || made->form == output_form::html || made->form == output_form::table) return {};
+  return fmt::format("no {} can be made of it; known are json, html, table", lib::form_name(made->form));
 }
 
 }  // namespace
 
 void add_output(CLI::App& app, std::vector<std::string>& files, const std::string& meaning) {
-  app.add_option("--output", files, meaning + ", as JSON or as a table (.txt); may be given several times")
+  app.add_option("--output", files,
+                 meaning + ", as JSON, as a page (.html) or as a table (.txt); may be given several times")
       ->allow_extra_args(false)
       ->check(CLI::Validator([](std::string& file) { return complaint_on(file); }, ""))
       ->type_name("[FORM:]FILE");

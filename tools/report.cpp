@@ -76,8 +76,10 @@ void report(const report_options& options) {
   if (sum.count() == 0 || (options.strict && !whole)) end_with(bad_input);
   const profile all = sum.take();
   table_options how = options.view.asked();
-  write_outputs(options.outputs, "the profile",
-                [&](output_form form) { return form == output_form::json ? to_json(all) : to_table(all, how); });
+  write_outputs(options.outputs, "the profile", [&](output_form form) {
+    if (form == output_form::html) return to_html(all);
+    return form == output_form::json ? to_json(all) : to_table(all, how);
+  });
   how.columns = lib::terminal_width(STDOUT_FILENO);
   switch (options.view.form()) {
     case report_choice::json: print_json(to_json(all)); break;

@@ -50,7 +50,8 @@ void add_view(CLI::App& app, report_view& view) {
   app.add_option("--top", view.rows, "So many rows at most, the greatest, with what they are nested in; 0: all")
       ->check(CLI::NonNegativeNumber)
       ->type_name("N")
-      ->default_str(fmt::format("{}; csv: 0", table_options::usual_rows));
+      ->default_str(
+          fmt::format("{}; markdown: {}; csv: 0", table_options::usual_rows, table_options::usual_rows_of_markdown));
   app.add_option("--depth", view.depth, "So many levels of nesting at most; 0: all")
       ->check(CLI::NonNegativeNumber)
       ->type_name("N")

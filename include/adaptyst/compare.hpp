@@ -113,8 +113,9 @@ comparison compare_runs(const std::vector<profile>& before, const std::vector<pr
 // Single runs.
 comparison compare(const profile& before, const profile& after, double least_share = 0);
 
-// The comparison as JSON (docs/comparison-schema.json), or as a table for people.
+// The comparison as JSON (docs/comparison-schema.json), as a table for people, or as a page for a browser (docs/page.md).
 std::string to_json(const comparison& comparison);
+std::string to_html(const comparison& comparison);
 std::string to_table(const comparison& comparison);
 
 // The regions that got slower by more than this fraction (slower_by), a line each; empty if none.

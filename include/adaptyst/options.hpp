@@ -24,8 +24,9 @@ namespace adaptyst { inline namespace v1 {
 enum class engine_choice { automatic, ebpf, inlined, off };
 enum class report_choice { table, none, json, csv, markdown };
 
-// json: the profile; table: the same for people; trace: a timeline; folded, speedscope: stacks, which turn samples on.
-enum class output_form { json, table, trace, folded, speedscope };
+// json: the profile; table: the same for people; html: the same as a page for a browser; trace: a timeline; folded,
+// speedscope: stacks, which turn samples on.
+enum class output_form { json, table, html, trace, folded, speedscope };
 
 struct output {
   output_form form = output_form::json;

@@ -557,6 +557,7 @@ struct table_options {
   std::size_t columns = 100;  // of the terminal; at least 80
   region_order sort = region_order::time;
   static constexpr std::size_t usual_rows = 200, usual_depth = 20;  // unless it is a CSV, which is whole
+  static constexpr std::size_t usual_rows_of_markdown = 10;
   std::optional<std::size_t> rows;   // those that are greatest, and what they are nested in; 0: all; empty: as usual
   std::optional<std::size_t> depth;  // levels of nesting; the same
   double least_share = 0;            // rows whose time is a smaller part of the run are left out
@@ -565,7 +566,10 @@ struct table_options {
 // The profile as JSON (docs/profile-schema.json), or as the table that a collector prints (docs/report.md).
 std::string to_json(const profile& profile);
 std::string to_table(const profile& profile, const table_options& how = {});
-// Its regions: a line for each, in raw units (RFC 4180), by default all of them; a table for a page in Markdown.
+// A page in HTML that shows the whole profile in any browser, offline (docs/page.md).
+std::string to_html(const profile& profile);
+// Its regions: a line for each, in raw units (RFC 4180), by default all of them; in Markdown the findings
+// and the largest of them, for an issue, a review or a mail.
 std::string to_csv(const profile& profile, const table_options& how = {});
 std::string to_markdown(const profile& profile, const table_options& how = {});
 

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "../profile/unmarked.hpp"
 #include "../support/text.hpp"
@@ -15,10 +16,29 @@ namespace adaptyst::lib {
 
 namespace {
 
-void write_lost_context(std::string& out, const context_account& account, std::size_t line_columns) {
-  out += wrapped(
-      fmt::format("of what the kernel knows of {} threads is missing: {}", account.threads, list_losses(account.lost)),
-      line_columns);
+std::uint64_t sum_up(const losses& all) {
+  std::uint64_t sum = 0;
+  for (const auto& [reason, count] : all) sum += count;
+  return sum;
+}
+
+std::string programs_text(std::uint64_t count) { return count == 1 ? "a program" : fmt::format("{} programs", count); }
+
+std::string unread_sentence(const unread_programs& of) {
+  return fmt::format("{} ended without telling: what {} recorded in the last {} at most was not read, and is estimated",
+                     programs_text(of.programs), of.programs == 1 ? "it" : "they",
+                     duration(static_cast<double>(of.up_to_ns)));
+}
+
+std::string refused_sentence(const refused_programs& of) {
+  return printable(
+      fmt::format("{} could not be looked into; what {} did is missing, and how much that is, is unknown: {}",
+                  programs_text(of.programs), of.programs == 1 ? "it" : "they", of.why));
+}
+
+std::string lost_context_sentence(const context_account& account) {
+  return fmt::format("of what the kernel knows of {} threads is missing: {}", account.threads,
+                     list_losses(account.lost));
 }
 
 void write_samples(std::string& out, const sample_usage& usage, std::size_t line_columns) {
@@ -31,8 +51,7 @@ void write_samples(std::string& out, const sample_usage& usage, std::size_t line
 // An estimate, as of events that a budget has left out, is marked as in the rows.
 void write_account(std::string& out, const profile& whole, double wall_ns, std::size_t line_columns) {
   const account& of = whole.accounting;
-  std::uint64_t lost = 0;
-  for (const auto& [reason, count] : of.lost) lost += count;
+  const std::uint64_t lost = sum_up(of.lost);
   const std::string reasons = of.lost.empty() ? "" : " (" + list_losses(of.lost) + ")";
   const bool is_thinned = std::any_of(whole.regions.begin(), whole.regions.end(),
                                       [](const region& row) { return row.timed_events && row.count_variance > 0; });
@@ -45,19 +64,8 @@ void write_account(std::string& out, const profile& whole, double wall_ns, std::
   if (of.unnamed != 0) sentence += fmt::format("; {} paths unnamed", of.unnamed);
   out += "\n" + wrapped(sentence, line_columns);
   for (const std::string& one : advice_on_losses(whole)) out += wrapped(printable(one), line_columns, 2);
-  if (of.unread)
-    out += wrapped(
-        fmt::format("{} ended without telling: what {} recorded in the last {} at most was not read, and is "
-                    "estimated",
-                    of.unread->programs == 1 ? "a program" : fmt::format("{} programs", of.unread->programs),
-                    of.unread->programs == 1 ? "it" : "they", duration(static_cast<double>(of.unread->up_to_ns))),
-        line_columns);
-  if (of.refused)
-    out += wrapped(printable(fmt::format(
-                       "{} could not be looked into; what {} did is missing, and how much that is, is unknown: {}",
-                       of.refused->programs == 1 ? "a program" : fmt::format("{} programs", of.refused->programs),
-                       of.refused->programs == 1 ? "it" : "they", of.refused->why)),
-                   line_columns);
+  if (of.unread) out += wrapped(unread_sentence(*of.unread), line_columns);
+  if (of.refused) out += wrapped(refused_sentence(*of.refused), line_columns);
   if (of.overhead_ns)
     out += wrapped(
         fmt::format(
@@ -80,8 +88,8 @@ void write_floor(std::string& out, const profile& profile, std::size_t line_colu
                    line_columns);
 }
 
-// What an overhead budget has done.
-void write_budget(std::string& out, const profile& profile, std::size_t line_columns) {
+// What an overhead budget has done; empty: nothing.
+std::string budget_sentence(const profile& profile) {
   std::size_t thinned = 0;
   std::uint64_t coarsest = 1;
   double worst = 0;
@@ -91,13 +99,12 @@ void write_budget(std::string& out, const profile& profile, std::size_t line_col
     worst = std::max(worst, row.count_error().value_or(0) / static_cast<double>(row.count));
     if (!row.measured_on.empty()) coarsest = std::max(coarsest, row.measured_on.rbegin()->first.one_of);
   }
-  if (thinned == 0) return;
-  out += wrapped(
-      fmt::format("overhead budget: {} region{} thinned (~){}, counts within {} (standard error); overhead=none "
-                  "records every event",
-                  thinned, thinned == 1 ? "" : "s",
-                  coarsest != 1 ? fmt::format(", down to 1 event of {}", coarsest) : "", percent(worst)),
-      line_columns);
+  if (thinned == 0) return {};
+  return fmt::format(
+      "overhead budget: {} region{} thinned (~){}, counts within {} (standard error); overhead=none records every "
+      "event",
+      thinned, thinned == 1 ? "" : "s", coarsest != 1 ? fmt::format(", down to 1 event of {}", coarsest) : "",
+      percent(worst));
 }
 
 void write_last_regions(std::string& out, const profile& profile, std::size_t line_columns) {
@@ -116,18 +123,41 @@ void write_last_regions(std::string& out, const profile& profile, std::size_t li
 
 }  // namespace
 
+std::vector<std::string> list_what_is_missing(const profile& profile) {
+  std::vector<std::string> made;
+  const account& of = profile.accounting;
+  if (const std::uint64_t lost = sum_up(of.lost); lost != 0)
+    made.push_back(fmt::format("{} of {} events are not in the figures: {}", lost, of.begun, list_losses(of.lost)));
+  const std::vector<std::string> advice = advice_on_losses(profile);
+  made.insert(made.end(), advice.begin(), advice.end());
+  if (of.unread) made.push_back(unread_sentence(*of.unread));
+  if (of.refused) made.push_back(refused_sentence(*of.refused));
+  if (profile.budget && profile.budget->is_missed())
+    made.push_back(fmt::format("the overhead budget was missed: observing cost {} of CPU time, {} were allowed",
+                               duration(profile.budget->cost_ns), duration(profile.budget->allowed_ns)));
+  if (std::string text = budget_sentence(profile); !text.empty()) made.push_back(std::move(text));
+  if (profile.context && !profile.context->lost.empty()) made.push_back(lost_context_sentence(*profile.context));
+  if (profile.samples && !profile.samples->lost.empty())
+    made.push_back("samples were lost: " + list_losses(profile.samples->lost));
+  if (profile.timeline && profile.timeline->lost != 0)
+    made.push_back(fmt::format("{} events are not in the timeline", profile.timeline->lost));
+  for (std::string& one : made) one = printable(one);
+  return made;
+}
+
 std::string account_text(const profile& profile, std::size_t line_columns) {
   std::string out;
   write_account(out, profile, static_cast<double>(compute_wall_ns(profile)), line_columns);
   write_floor(out, profile, line_columns);
   write_last_regions(out, profile, line_columns);
-  write_budget(out, profile, line_columns);
+  if (const std::string text = budget_sentence(profile); !text.empty()) out += wrapped(text, line_columns);
   return out;
 }
 
 std::string text_beside(const profile& profile, std::size_t line_columns) {
   std::string out;
-  if (profile.context && !profile.context->lost.empty()) write_lost_context(out, *profile.context, line_columns);
+  if (profile.context && !profile.context->lost.empty())
+    out += wrapped(lost_context_sentence(*profile.context), line_columns);
   if (profile.samples) write_samples(out, *profile.samples, line_columns);
   if (profile.timeline)
     out += wrapped(

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "../support/text.hpp"
+#include "comparison_words.hpp"
 #include "words.hpp"
 
 namespace adaptyst { inline namespace v1 {
@@ -59,33 +60,6 @@ std::string line_of_region(const compared_region& row, std::size_t runs_columns)
          to_string(row.found);
 }
 
-// What the verdicts are made of.
-std::string describe_method(const comparison& comparison) {
-  if (comparison.method == comparison_method::single_runs)
-    return fmt::format(
-        "one run a side cannot tell how runs differ: slower and faster are changes of the mean beyond {:+.0f} or "
-        "{:+.1f} "
-        "% (the interval's reach) of which events differ by more than chance (p < {}: Mann-Whitney U test, Holm's "
-        "correction for the number of regions); several runs a side tell more (docs/comparing.md)",
-        100 * single_run_floor, 100 * (1 / (1 + single_run_floor) - 1), significance_level);
-  return fmt::format(
-      "{} and {} runs: slower and faster: the mean changed by more than runs of one side differ from each other (p < "
-      "{}: Welch's t on logarithms, {}); interval: 95 %",
-      comparison.runs_before, comparison.runs_after, significance_level,
-      comparison.method == comparison_method::permutations ? "the greatest of all regions, by permutations of runs"
-                                                           : "Holm's correction for the number of regions");
-}
-
-// "the sides were run differently: engine ebpf, now inline; overhead= none, now 2%; solver cg, now mg"
-std::string describe_differing(const std::vector<differing_setting>& all) {
-  std::string made;
-  for (const differing_setting& one : all)
-    made += fmt::format("{} {}{} {}, now {}", made.empty() ? "the sides were run differently:" : ";", one.name,
-                        one.kind == setting_kind::option ? "=" : "", one.before.empty() ? "—" : one.before,
-                        one.after.empty() ? "—" : one.after);
-  return lib::printable(made);
-}
-
 }  // namespace
 
 std::string to_table(const comparison& comparison) {
@@ -96,11 +70,8 @@ std::string to_table(const comparison& comparison) {
                     right("n", runs_columns) + right("total", 9) + right("now", 9) + right("mean", 9) +
                     right("change", 8) + right("interval", 15) + " verdict\n";
   for (const compared_region& row : comparison.regions) out += format_line(line_of_region(row, runs_columns));
-  std::string sentence =
-      fmt::format("{} region{} compared", comparison.regions.size(), comparison.regions.size() == 1 ? "" : "s");
-  if (comparison.ignored != 0) sentence += fmt::format(", {} below the least share ignored", comparison.ignored);
-  out += "\n" + wrapped(sentence + "; " + describe_method(comparison));
-  if (!comparison.differing.empty()) out += wrapped(describe_differing(comparison.differing));
+  out += "\n" + wrapped(lib::describe_method(comparison));
+  if (!comparison.differing.empty()) out += wrapped(lib::describe_differing(comparison.differing));
   return out;
 }
 

@@ -149,15 +149,21 @@ std::string format_extent(const finding& finding) {
 
 }  // namespace
 
+std::vector<finding_words> put_findings_in_words(const profile& profile) {
+  std::vector<finding_words> made;
+  for (const finding& one : analyse(profile))
+    made.push_back({sentence_on(one, profile), format_extent(one), above_all(one), advice_on(one.next)});
+  return made;
+}
+
 std::string finding_list(const profile& profile, std::size_t line_columns) {
-  const std::vector<finding> all = analyse(profile);
+  const std::vector<finding_words> all = put_findings_in_words(profile);
   if (all.empty()) return {};
   std::string out = "what to look at first:\n";
   for (std::size_t at = 0; at != std::min(most, all.size()); ++at) {
-    out += wrapped(
-        fmt::format("{}. {} ({}){}", at + 1, sentence_on(all[at], profile), format_extent(all[at]), above_all(all[at])),
-        line_columns);
-    out += wrapped(fmt::format("try: {}", advice_on(all[at].next)), line_columns, 3);
+    out +=
+        wrapped(fmt::format("{}. {} ({}){}", at + 1, all[at].sentence, all[at].evidence, all[at].place), line_columns);
+    out += wrapped(fmt::format("try: {}", all[at].advice), line_columns, 3);
   }
   if (all.size() > most) out += fmt::format("({} more; output=FILE.json has them all)\n", all.size() - most);
   return out + "\n";

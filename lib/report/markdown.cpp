@@ -1,11 +1,15 @@
-// Regions as a table for a page in Markdown, an issue or a review.
+// For an issue, a review or the mail of a job: what to look at first, and the largest rows, in Markdown.
 #include <fmt/format.h>
 
 #include <adaptyst/profile.hpp>
+#include <algorithm>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "../profile/unmarked.hpp"
 #include "../support/text.hpp"
+#include "finding_list.hpp"
 #include "region_figures.hpp"
 #include "region_tree.hpp"
 #include "words.hpp"
@@ -38,6 +42,19 @@ region_figures without_gaps(region_figures figures) {
   return figures;
 }
 
+// Those that concern most of the run.
+std::string list_findings(const profile& profile) {
+  constexpr std::size_t most = 5;
+  const std::vector<lib::finding_words> all = lib::put_findings_in_words(profile);
+  if (all.empty()) return {};
+  std::string made = "**What to look at first**\n\n";
+  for (std::size_t at = 0; at != std::min(most, all.size()); ++at)
+    made += fmt::format("{}. {} ({}){}. Try: {}\n", at + 1, escaped(all[at].sentence), escaped(all[at].evidence),
+                        escaped(all[at].place), escaped(all[at].advice));
+  if (all.size() > most) made += fmt::format("\n{} more are in the profile.\n", all.size() - most);
+  return made + "\n";
+}
+
 std::string indent(std::size_t depth) {
   std::string made;
   for (std::size_t level = 0; level != depth; ++level) made += "&nbsp;&nbsp;";
@@ -46,13 +63,15 @@ std::string indent(std::size_t depth) {
 
 }  // namespace
 
-std::string to_markdown(const profile& profile, const table_options& how) {
+std::string to_markdown(const profile& profile, const table_options& asked) {
+  table_options how = asked;
+  if (!how.rows) how.rows = table_options::usual_rows_of_markdown;
   const std::uint64_t wall_ns = lib::compute_wall_ns(profile);
   region_figures above;
   for (std::size_t at = 0; at != above.size(); ++at) above[at] = lib::figures[at].heading;
   context_parts above_parts;
   for (std::size_t at = 0; at != above_parts.size(); ++at) above_parts[at] = lib::parts[at].heading;
-  std::string out = format_line("REGION", "ON", above, above_parts) + "|---|---|";
+  std::string out = list_findings(profile) + format_line("REGION", "ON", above, above_parts) + "|---|---|";
   for (std::size_t at = 0; at != above.size() + above_parts.size(); ++at) out += "--:|";
   out += "\n";
   const lib::shown_regions shown = lib::regions_to_show(profile, how);

@@ -11,6 +11,7 @@
 #include "finding_list.hpp"
 #include "rank_lines.hpp"
 #include "region_table.hpp"
+#include "subject.hpp"
 #include "words.hpp"
 
 namespace adaptyst { inline namespace v1 {
@@ -75,29 +76,13 @@ void write_without_markers(std::string& out, const profile& profile, std::size_t
   if (!profile.samples) advise("a flame graph of all its functions: adaptyst run --stacks run.folded");
 }
 
-// Which processes, and how long.
-std::string describe_subject(const profile& profile) {
-  const std::string time = duration(static_cast<double>(lib::compute_wall_ns(profile)));
-  const std::string ranks = lib::count_ranks(profile);
-  const std::uint64_t processes = profile.processes.size() + (profile.unlisted ? profile.unlisted->processes : 0);
-  if (!ranks.empty() && profile.ranks == processes) return fmt::format("{}, {} in sum", ranks, time);
-  if (!ranks.empty()) return fmt::format("{}, {} processes, {} in sum", ranks, processes, time);
-  if (processes == 0) return {};
-  if (processes > 1) return fmt::format("{} processes, {} in sum", processes, time);
-  if (profile.processes.empty()) return fmt::format("1 process, {}", time);
-  const process_info& process = profile.processes.front();
-  const std::string rank = process.rank ? fmt::format(", {}", lib::rank_label(*process.rank, process.host)) : "";
-  return fmt::format("{}, pid {}{}, {}", process.command.substr(process.command.rfind('/') + 1), process.pid, rank,
-                     time);
-}
-
 }  // namespace
 
 std::string to_table(const profile& profile, const table_options& how) {
   const std::size_t columns = std::max(how.columns, lib::least_table_columns);
   const std::string engine =
       wrapped(printable(fmt::format("engine {} ({}): {}", profile.engine, profile.mechanism, profile.reason)), columns);
-  std::string out = "\n" + format_line("adaptyst: " + printable(describe_subject(profile)), columns);
+  std::string out = "\n" + format_line("adaptyst: " + printable(lib::describe_subject(profile)), columns);
   out += lib::odd_ranks_text(profile, columns);
   if (const std::string text = lib::efficiency_text(profile); !text.empty()) out += wrapped(text, columns);
   write_metadata(out, profile, columns);

@@ -33,11 +33,13 @@ void put_out(const profile& what, const options& options, output_names& to) {
   const std::string report = format_report(what, options);
   std::fwrite(report.data(), 1, report.size(), stderr);
   std::exception_ptr first;
-  for (const output_form form : {output_form::json, output_form::table}) {
+  for (const output_form form : {output_form::json, output_form::html, output_form::table}) {
     const std::string file = to.of(form);
     if (file.empty()) continue;
     try {
-      write_file(file, form == output_form::json ? to_json(what) : to_table(what, options.rows));
+      write_file(file, form == output_form::json   ? to_json(what)
+                       : form == output_form::html ? to_html(what)
+                                                   : to_table(what, options.rows));
       to.note_written(form);
     } catch (const error& failed) {  // the other outputs are still written
       if (first) complain(failed.what());

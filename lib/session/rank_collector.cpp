@@ -21,7 +21,9 @@ namespace adaptyst { inline namespace v1 {
 
 namespace {
 
-bool is_of_profile(const output& one) { return one.form == output_form::json || one.form == output_form::table; }
+bool is_of_profile(const output& one) {
+  return one.form == output_form::json || one.form == output_form::html || one.form == output_form::table;
+}
 
 std::string find_host(const profile& profile) {
   if (!profile.processes.empty()) return profile.processes.front().host;

@@ -46,6 +46,7 @@ const std::vector<form_entry>& output_forms() {
       {output_form::speedscope, "speedscope", ".speedscope.json", "stacks, for speedscope.app; turns samples on"},
       {output_form::json, "json", ".json", "the profile"},
       {output_form::folded, "folded", ".folded", "stacks, for flame graphs; turns samples on"},
+      {output_form::html, "html", ".html", "the profile as a page for a browser, offline"},
       {output_form::table, "table", ".txt", "the profile for people, as `report=table` prints it"},
   });
   return all;

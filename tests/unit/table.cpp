@@ -1,5 +1,6 @@
 // The report for people: never wider than 100 columns, never silent about what is absent.
 #include <adaptyst/compare.hpp>
+#include <adaptyst/findings.hpp>
 #include <adaptyst/profile.hpp>
 #include <algorithm>
 #include <sstream>
@@ -743,6 +744,30 @@ TEST_CASE("Markdown has the columns of the table, and a name is no mark-up") {
   in.regions.back().threads = 1;
   CHECK(contains(adaptyst::to_markdown(in),
                  "\n| &nbsp;&nbsp;\\@ping \\$x\\$ \\:tada\\: | host | 1 | 1 | — | — | — | — | — | — | — | — |\n"));
+}
+
+TEST_CASE("Markdown has the findings and the ten largest rows") {
+  adaptyst::profile in = small();
+  for (int at = 0; at != 30; ++at)
+    in.regions.push_back(region({"solve", "part" + std::to_string(at)}, 1, 100 + static_cast<std::uint64_t>(at)));
+  CHECK_FALSE(contains(adaptyst::to_markdown(in), "What to look at first"));
+  in.regions.back().durations = {};
+  in.regions.back().count = 0;
+  for (int event = 0; event != 400; ++event) in.regions.back().durations.add(event % 20 == 0 ? 3'000'000 : 1000);
+  in.regions.back().count = 400;
+  in.regions.back().total_ns = in.regions.back().self_ns = 20 * 3'000'000 + 380 * 1000;
+  in.regions.back().max_ns = 3'000'000;
+  const std::string page = adaptyst::to_markdown(in);
+  REQUIRE_FALSE(adaptyst::analyse(in).empty());
+  CHECK(page.rfind("**What to look at first**\n\n1. solve \\> part29\\: some events took", 0) == 0);
+  CHECK(contains(page, " Try: see which events these are"));
+  std::size_t rows = 0;
+  for (std::size_t at = 0; (at = page.find("\n| ", at)) != std::string::npos; ++at) ++rows;
+  CHECK(rows == 1 + 10 + 1);  // heading, regions, unmarked
+  adaptyst::table_options all;
+  all.rows = 0;
+  CHECK(contains(adaptyst::to_markdown(in, all), "part3 |"));
+  CHECK_FALSE(contains(page, "part3 |"));
 }
 
 TEST_CASE("a device is called the same in every table, and the host is no other CPU") {

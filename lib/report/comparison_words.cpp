@@ -1,0 +1,45 @@
+#include "comparison_words.hpp"
+
+#include <fmt/format.h>
+
+#include "../support/text.hpp"
+
+namespace adaptyst::lib {
+
+namespace {
+
+std::string describe_verdicts(const comparison& comparison) {
+  if (comparison.method == comparison_method::single_runs)
+    return fmt::format(
+        "one run a side cannot tell how runs differ: slower and faster are changes of the mean beyond {:+.0f} or "
+        "{:+.1f} "
+        "% (the interval's reach) of which events differ by more than chance (p < {}: Mann-Whitney U test, Holm's "
+        "correction for the number of regions); several runs a side tell more (docs/comparing.md)",
+        100 * single_run_floor, 100 * (1 / (1 + single_run_floor) - 1), significance_level);
+  return fmt::format(
+      "{} and {} runs: slower and faster: the mean changed by more than runs of one side differ from each other (p < "
+      "{}: Welch's t on logarithms, {}); interval: 95 %",
+      comparison.runs_before, comparison.runs_after, significance_level,
+      comparison.method == comparison_method::permutations ? "the greatest of all regions, by permutations of runs"
+                                                           : "Holm's correction for the number of regions");
+}
+
+}  // namespace
+
+std::string describe_method(const comparison& comparison) {
+  std::string sentence =
+      fmt::format("{} region{} compared", comparison.regions.size(), comparison.regions.size() == 1 ? "" : "s");
+  if (comparison.ignored != 0) sentence += fmt::format(", {} below the least share ignored", comparison.ignored);
+  return sentence + "; " + describe_verdicts(comparison);
+}
+
+std::string describe_differing(const std::vector<differing_setting>& all) {
+  std::string made;
+  for (const differing_setting& one : all)
+    made += fmt::format("{} {}{} {}, now {}", made.empty() ? "the sides were run differently:" : ";", one.name,
+                        one.kind == setting_kind::option ? "=" : "", one.before.empty() ? "—" : one.before,
+                        one.after.empty() ? "—" : one.after);
+  return printable(made);
+}
+
+}  // namespace adaptyst::lib

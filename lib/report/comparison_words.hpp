@@ -1,0 +1,19 @@
+// What a comparison rests on, in sentences.
+#ifndef ADAPTYST_LIB_REPORT_COMPARISON_WORDS_HPP
+#define ADAPTYST_LIB_REPORT_COMPARISON_WORDS_HPP
+
+#include <adaptyst/compare.hpp>
+#include <string>
+#include <vector>
+
+namespace adaptyst::lib {
+
+// How many regions were compared, and what the verdicts are made of.
+std::string describe_method(const comparison& comparison);
+
+// "the sides were run differently: engine ebpf, now inline; overhead= none, now 2%; solver cg, now mg"
+std::string describe_differing(const std::vector<differing_setting>& all);
+
+}  // namespace adaptyst::lib
+
+#endif

@@ -1,0 +1,207 @@
+// The page of a profile: what it shows of the profile, as JSON, and what the report for people says of it in words.
+#include <fmt/format.h>
+
+#include <adaptyst/profile.hpp>
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "../profile/unmarked.hpp"
+#include "../support/text.hpp"
+#include "account_text.hpp"
+#include "attribute_text.hpp"
+#include "finding_list.hpp"
+#include "page_shell.hpp"
+#include "rank_lines.hpp"
+#include "region_figures.hpp"
+#include "region_table.hpp"
+#include "subject.hpp"
+#include "words.hpp"
+
+namespace adaptyst { inline namespace v1 {
+
+namespace {
+
+using json = nlohmann::ordered_json;
+using lib::printable;
+
+// The page breaks lines by itself; a line of text is filled up to this many columns before it is cut.
+constexpr std::size_t one_line = 4096;
+
+std::vector<std::string> split_lines(const std::string& text) {
+  std::vector<std::string> made;
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t end = std::min(text.find('\n', begin), text.size());
+    const std::size_t first = std::min(text.find_first_not_of(' ', begin), end);
+    if (first != end) made.push_back(text.substr(first, text.find_last_not_of(' ', end - 1) + 1 - first));
+    begin = end + 1;
+  }
+  return made;
+}
+
+std::string file_name(const std::string& path) { return path.substr(path.rfind('/') + 1); }
+
+std::string make_title(const profile& profile) {
+  if (!profile.processes.empty()) return printable(file_name(profile.processes.front().command));
+  return "profile";
+}
+
+// As it was started, where that is known.
+std::string make_command(const profile& profile) {
+  if (profile.processes.empty()) return {};
+  const process_info& first = profile.processes.front();
+  return printable(first.arguments.empty() ? first.command : fmt::format("{}", fmt::join(first.arguments, " ")));
+}
+
+std::string make_hosts(const profile& profile) {
+  constexpr std::size_t most = 8;
+  std::vector<std::string> hosts;
+  const auto add = [&](const std::string& host) {
+    if (!host.empty() && std::find(hosts.begin(), hosts.end(), host) == hosts.end()) hosts.push_back(host);
+  };
+  if (profile.about_ranks)
+    for (const std::string& host : profile.about_ranks->hosts) add(host);
+  else
+    for (const process_info& process : profile.processes) add(process.host);
+  std::sort(hosts.begin(), hosts.end());
+  const std::size_t all = profile.about_ranks ? profile.about_ranks->count_hosts() : hosts.size();
+  hosts.resize(std::min(hosts.size(), most));
+  const std::string more = all > hosts.size() ? fmt::format(" and {} more", all - hosts.size()) : "";
+  return printable(fmt::format("{}{}", fmt::join(hosts, ", "), more));
+}
+
+// What this engine, on this machine, with these options, does not know.
+std::vector<std::string> list_what_is_not_seen(const profile& profile) {
+  constexpr std::size_t most = 8;
+  std::vector<std::string> made;
+  if (!profile.context) made.push_back("what threads wait for: " + lib::parts_legend(profile));
+  for (const device_usage& device : profile.devices)
+    if (!profile.is_host(static_cast<std::uint32_t>(&device - profile.devices.data())) && !device.kernel_ns) {
+      made.emplace_back("what devices do by themselves: no adapter reports their operations");
+      break;
+    }
+  if (!profile.not_probed.empty()) {
+    std::vector<std::string> names;
+    for (const auto& [name, why] : profile.not_probed)
+      if (names.size() != most) names.push_back(name);
+    const std::size_t left = profile.not_probed.size() - names.size();
+    made.push_back(fmt::format("functions without a probe: {}{}", fmt::join(names, ", "),
+                               left != 0 ? fmt::format(" and {} more", left) : ""));
+  }
+  for (std::string& one : made) one = printable(one);
+  return made;
+}
+
+// How many buckets there are in all.
+std::size_t count_buckets(const json& regions) {
+  std::size_t sum = 0;
+  for (const json& row : regions) sum += row["histogram"].size();
+  return sum;
+}
+
+// A histogram as it is drawn: 32 bars of several buckets each, of which each has a digit for its height, 0 to z. So its size does
+// not grow with the number of events.
+void draw_coarser(json& row) {
+  constexpr std::uint64_t bar_count = 32;
+  constexpr std::string_view digits = "0123456789abcdefghijklmnopqrstuvwxyz";
+  const json pairs = std::exchange(row["histogram"], json::array());
+  if (pairs.empty()) return;
+  const auto first = pairs.front()[0].get<std::uint64_t>(), last = pairs.back()[0].get<std::uint64_t>();
+  const std::uint64_t step = (last - first) / bar_count + 1;
+  std::vector<double> bars(bar_count);
+  for (const json& pair : pairs) bars[(pair[0].get<std::uint64_t>() - first) / step] += pair[1].get<double>();
+  const double highest = *std::max_element(bars.begin(), bars.end());
+  std::string heights;
+  for (const double bar : bars) heights += digits[static_cast<std::size_t>(std::ceil(35 * bar / highest))];
+  row["histogram_first"] = first;
+  row["histogram_step"] = step;
+  row["histogram_heights"] = heights;
+}
+
+// The profile without what a page does not show.
+json make_shown(const profile& profile) {
+  constexpr std::size_t max_buckets = 4096;
+  json all = json::parse(to_json(profile));
+  const bool is_large = count_buckets(all["regions"]) > max_buckets;
+  for (json& row : all["regions"]) {
+    if (is_large) draw_coarser(row);
+    if (row.contains("across_ranks"))
+      for (const char* const key : {"histogram", "sum", "sum_of_squares"}) row["across_ranks"]["total_ns"].erase(key);
+  }
+  for (json& device : all["devices"])
+    for (const char* const key : {"queue_wait", "launch_latency"})
+      if (device.contains(key) && device[key].is_object()) device[key].erase("histogram");
+  return all;
+}
+
+// What the terminal's report has in lines below a row.
+std::vector<std::string> list_notes(const profile& profile, const region& row) {
+  std::vector<std::string> made = split_lines(lib::attribute_lines(row, one_line, 0));
+  for (std::string text : {lib::spread_text(profile, row), lib::joint_text(profile, row)})
+    if (!text.empty()) made.push_back(std::move(text));
+  if (row.context && row.context->cycles.value_or(0) != 0) made.push_back(lib::counters_text(*row.context));
+  return made;
+}
+
+json make_notes(const profile& profile) {
+  json made = json::object();
+  for (const region& row : profile.regions)
+    if (const std::vector<std::string> notes = list_notes(profile, row); !notes.empty())
+      made[std::to_string(&row - profile.regions.data())] = notes;
+  return made;
+}
+
+json make_findings(const profile& profile) {
+  json made = json::array();
+  for (const lib::finding_words& one : lib::put_findings_in_words(profile))
+    made.push_back({{"sentence", one.sentence}, {"extent", one.evidence + one.place}, {"advice", one.advice}});
+  return made;
+}
+
+json make_unmarked(const profile& profile) {
+  const lib::unmarked_time rest = lib::compute_unmarked(profile);
+  return {{"state", rest.state == lib::unmarked_state::known ? "known" : "unknown"},
+          {"ns", rest.ns},
+          {"legend", lib::unmarked_legend(profile)}};
+}
+
+std::vector<std::string> list_warnings(const profile& profile) {
+  std::vector<std::string> made = split_lines(lib::odd_ranks_text(profile, one_line));
+  const std::vector<std::string> missing = lib::list_what_is_missing(profile);
+  made.insert(made.end(), missing.begin(), missing.end());
+  return made;
+}
+
+json make_words(const profile& profile) {
+  json devices = json::array();
+  for (std::uint32_t device = 0; device != profile.devices.size(); ++device)
+    devices.push_back(lib::device_label(profile, device));
+  return {{"title", make_title(profile)},
+          {"subject", printable(lib::describe_subject(profile))},
+          {"command", make_command(profile)},
+          {"date", profile.date().value_or("")},
+          {"hosts", make_hosts(profile)},
+          {"engine", printable(fmt::format("{} ({}): {}", profile.engine, profile.mechanism, profile.reason))},
+          {"not_seen", list_what_is_not_seen(profile)},
+          {"efficiency", lib::efficiency_text(profile)},
+          {"warnings", list_warnings(profile)},
+          {"findings", make_findings(profile)},
+          {"devices", std::move(devices)},
+          {"wall_ns", lib::compute_wall_ns(profile)},
+          {"unmarked", make_unmarked(profile)},
+          {"rows", make_notes(profile)},
+          {"account", split_lines(lib::account_text(profile, one_line) + lib::text_beside(profile, one_line))}};
+}
+
+}  // namespace
+
+std::string to_html(const profile& profile) {
+  return lib::make_page(fmt::format(R"({{"page":"profile","profile":{},"words":{}}})", make_shown(profile).dump(),
+                                    make_words(profile).dump(-1, ' ', false, json::error_handler_t::replace)));
+}
+
+}}  // namespace adaptyst::v1

@@ -1,0 +1,129 @@
+// What the pages of a profile and of a comparison have in common: an icicle and a table of the same tree, a search, a zoom,
+// and a link that says what is looked at.
+import { byId, copy, say } from "./dom.js";
+import { readLink, writeLink } from "./link.js";
+import { findNodes, makeSearch } from "./search.js";
+import { listNodes } from "./tree.js";
+
+export class Browser {
+  // `idOf(node)`: what a link calls it; `opened(node)`: what is done when it is selected, and with null when no more.
+  constructor({ root, icicle, table, idOf, opened, sumText, rebuild }) {
+    Object.assign(this, { root, icicle, table, idOf, opened, sumText, rebuild });
+    this.nodes = listNodes(root);
+    this.known = new Map();
+    for (const node of this.nodes) {
+      this.known.set(node.key, node);
+      for (const row of node.rows) if (row.id && !this.known.has(row.id)) this.known.set(row.id, node);
+    }
+    this.selected = null;
+    this.zoomed = null;
+    this.isRestoring = false;
+    byId("search").addEventListener("input", () => this.search());
+    byId("expression").addEventListener("change", () => this.search());
+    byId("zoom-out").addEventListener("click", () => this.zoom(null));
+    byId("fold-all").addEventListener("click", () => table.foldAll(this.nodes));
+    byId("unfold-all").addEventListener("click", () => table.foldAll([]));
+    byId("copy-csv").addEventListener("click", () => {
+      copy(table.csv());
+      say("copied");
+      byId("copy-csv").textContent = "Copied";
+      setTimeout(() => (byId("copy-csv").textContent = "Copy as CSV"), 1500);
+    });
+    document.addEventListener("keydown", (event) => this.press(event));
+    window.addEventListener("hashchange", () => this.restore());
+  }
+
+  // In the icicle a node may stand for another one, as where it is turned inside out.
+  select(node) {
+    const original = node && (node.original || node);
+    this.selected = original;
+    this.icicle.select(node && this.icicle.has(node) ? node : original);
+    this.table.select(original);
+    this.opened(original);
+    this.note();
+  }
+
+  zoom(node) {
+    this.zoomed = node;
+    this.icicle.zoom(node);
+    byId("zoom-out").disabled = this.icicle.zoomed === null;
+    this.note();
+  }
+
+  search() {
+    const search = makeSearch(byId("search").value, byId("expression").checked);
+    const { found, around } = findNodes(this.nodes, search);
+    const shown = this.icicle.root === this.root ? found : findNodes(listNodes(this.icicle.root), search).found;
+    const field = byId("search");
+    if (search.problem) field.setAttribute("aria-invalid", "true");
+    else field.removeAttribute("aria-invalid");
+    this.icicle.highlight(search.matches ? shown : null);
+    this.table.filter(search.matches ? found : null, around);
+    byId("found").textContent = search.problem || (search.matches ? this.sumText(found) : "");
+    this.note();
+  }
+
+  press(event) {
+    const isTyping = /^(INPUT|SELECT|TEXTAREA)$/.test(event.target.tagName);
+    if (event.key === "Escape") {
+      if (isTyping && byId("search").value) {
+        byId("search").value = "";
+        this.search();
+      } else if (this.selected) this.select(null);
+      else this.zoom(null);
+    } else if (event.key === "/" && !isTyping) {
+      event.preventDefault();
+      byId("search").focus();
+    }
+  }
+
+  view() {
+    const table = this.table;
+    return {
+      region: this.selected && this.idOf(this.selected),
+      zoom: this.icicle.zoomed && this.idOf(this.icicle.zoomed),
+      measure: byId("measure").selectedIndex > 0 ? byId("measure").value : "",
+      lane: byId("lane").selectedIndex > 0 ? byId("lane").value : "",
+      search: byId("search").value,
+      expression: byId("expression").checked ? "1" : "",
+      sort: table.sort === table.usual ? "" : table.sort,
+      order: table.isUp ? "up" : "",
+      folded: [...table.folded].slice(0, 200).map(this.idOf).join(","),
+    };
+  }
+
+  // The address says what is looked at, so that it can be sent to others.
+  note() {
+    if (this.isRestoring) return;
+    history.replaceState(null, "", writeLink(this.view()) || location.pathname + location.search);
+  }
+
+  restore() {
+    this.isRestoring = true;
+    const view = readLink(location.hash);
+    const choose = (id, value) => {
+      const at = [...byId(id).options].findIndex((one) => one.value === value);
+      byId(id).selectedIndex = Math.max(0, at);
+    };
+    choose("lane", view.lane);
+    this.rebuild();
+    choose("measure", view.measure);
+    this.rebuild();
+    byId("search").value = view.search || "";
+    byId("expression").checked = view.expression === "1";
+    this.search();
+    const folded = new Set((view.folded || "").split(",").map((id) => this.known.get(id)).filter((one) => one));
+    this.table.restore(view.sort, view.order === "up", folded);
+    this.zoom(this.find(view.zoom));
+    this.select(this.known.get(view.region) || null);
+    this.isRestoring = false;
+  }
+
+  // In the tree that the icicle shows.
+  find(id) {
+    if (!id) return null;
+    const node = this.known.get(id);
+    if (node && this.icicle.root === this.root) return node;
+    return listNodes(this.icicle.root).find((one) => one.key === id) || null;
+  }
+}

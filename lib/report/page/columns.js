@@ -1,0 +1,90 @@
+// The columns of the table of regions: those of the terminal's report, with the same names and the same figures.
+import { joinPath } from "./names.js";
+import { duration, fixed, percent, quantity } from "./numbers.js";
+
+const isTimed = (row) => row !== null && row.total_ns !== null && row.count > 0;
+
+function countText(row) {
+  const isEstimate = "sampled" in row;
+  const text = row.count < (isEstimate ? 1e6 : 1e7) ? String(row.count) : quantity(row.count, "").trimEnd();
+  return isEstimate ? `~${text}` : text;
+}
+
+function shareText(fraction) {
+  return fraction > 9.9995 && fraction < 99.995 ? `${fixed(100 * fraction, 0)}%` : percent(fraction);
+}
+
+function part(row, choose) {
+  const context = row && row.context;
+  if (!context || context.on_cpu_ns === null || context.wall_ns === 0) return null;
+  return choose(context) / context.wall_ns;
+}
+
+const partText = (value) => (value === null ? "—" : value < 9.995 ? `${fixed(100 * value, 0)}%` : ">999%");
+
+const blockedOf = (context) => context.sleep_ns + context.lock_ns + context.io_ns + context.other_ns;
+
+// A line is a node with one of its rows; null: the region has not ended.
+export function linesOf(node) {
+  return node.rows.length ? node.rows.map((row) => ({ node, row })) : [{ node, row: null }];
+}
+
+export function makeColumns(labels, wallNs) {
+  const timed = (name, csvName, meaning, value, text) => ({
+    name,
+    csvName,
+    meaning,
+    value: (line) => (isTimed(line.row) ? value(line.row) : null),
+    text: (line) => (isTimed(line.row) ? (text || ((row) => duration(value(row))))(line.row) : "—"),
+  });
+  const ofContext = (name, csvName, meaning, choose) => ({
+    name,
+    csvName,
+    meaning,
+    value: (line) => part(line.row, choose),
+    text: (line) => partText(part(line.row, choose)),
+  });
+  return [
+    {
+      name: "REGION",
+      csvName: "path",
+      meaning: "the region, below those that it is nested in",
+      isText: true,
+      value: (line) => line.node.label,
+      csv: (line) => joinPath(line.path),
+      text: (line) => (line.row === null || (line.row.count === 0 && Object.keys(line.row.attributes).length === 0) ? `${line.node.label} (open)` : line.node.label),
+    },
+    {
+      name: "ON",
+      csvName: "device",
+      meaning: "the device that did it: host, or the name of another one",
+      isText: true,
+      value: (line) => (line.row ? labels[line.row.device] || "?" : ""),
+      text: (line) => (line.row ? labels[line.row.device] || "?" : ""),
+    },
+    {
+      name: "THREADS",
+      csvName: "threads",
+      meaning: "how many threads ran it",
+      value: (line) => (line.row && line.row.threads ? line.row.threads : null),
+      text: (line) => (line.row && line.row.threads ? String(line.row.threads) : "—"),
+    },
+    {
+      name: "CALLS",
+      csvName: "count",
+      meaning: "how often it ended; with ~ an estimate, since a budget has left events out",
+      value: (line) => (line.row && line.row.count ? line.row.count : null),
+      text: (line) => (line.row && line.row.count ? countText(line.row) : "—"),
+    },
+    timed("TIME", "total_ns", "how long it lasted in all, over all threads", (row) => row.total_ns),
+    timed("SELF", "self_ns", "of that, without the regions that are nested in it", (row) => row.self_ns),
+    timed("%RUN", "share", "TIME over the duration of the run; of several threads together it may be above 100 %",
+      (row) => (wallNs > 0 ? row.total_ns / wallNs : null),
+      (row) => (wallNs > 0 ? shareText(row.total_ns / wallNs) : "—")),
+    timed("MEAN", "mean_ns", "TIME over CALLS", (row) => row.total_ns / row.count),
+    timed("P99", "p99_ns", "99 of 100 calls take no longer, to within 3 %", (row) => row.p99_ns),
+    ofContext("RUNNING", "running", "the part of TIME on a core", (context) => context.on_cpu_ns),
+    ofContext("NO-CORE", "no_core", "the part of TIME in which it could have run, and had no core", (context) => context.runnable_ns),
+    ofContext("BLOCKED", "blocked", "the part of TIME in which it waited for something else: a lock, a file, a message", blockedOf),
+  ];
+}

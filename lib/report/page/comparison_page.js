@@ -1,0 +1,162 @@
+// The page of a comparison: one icicle for both sides, in which only what has changed for sure is coloured.
+import { Browser } from "./browser.js";
+import { byId, fill, make } from "./dom.js";
+import { Icicle, makeLegend } from "./icicle.js";
+import { joinPath, shortened } from "./names.js";
+import { duration, percent, signedPercent } from "./numbers.js";
+import { showWarnings } from "./summary.js";
+import { Table } from "./table.js";
+import { isOperation, isTimeOfHost, listNodes, makeTree, pathOf, pathText } from "./tree.js";
+
+const verdicts = ["slower", "faster", "new", "gone", "unclear", "untested"];
+
+// Of a side, for a run; null: it is not there, or not timed.
+export function timeOfRun(side) {
+  return side && side.total_ns !== null && side.runs > 0 ? side.total_ns / side.runs : null;
+}
+
+// What a node is coloured by: the verdict on its rows that says most.
+export function verdictOf(node) {
+  return node.rows.reduce((worst, row) => (verdicts.indexOf(row.verdict) < verdicts.indexOf(worst) ? row.verdict : worst), "untested");
+}
+
+// Of each node both times of a run, with what is nested, and how wide it is: the longer of the two.
+export function weighSides(root, isOfLane) {
+  const sides = new Map();
+  const nodes = listNodes(root);
+  for (let at = nodes.length; at-- > 0; ) {
+    const node = nodes[at];
+    const rows = node.rows.filter(isOfLane);
+    const nested = node.children.map((one) => sides.get(one));
+    const add = (choose) => rows.reduce((sum, row) => sum + (timeOfRun(choose(row)) || 0), 0);
+    const before = Math.max(add((row) => row.before), nested.reduce((sum, one) => sum + one.before, 0));
+    const after = Math.max(add((row) => row.after), nested.reduce((sum, one) => sum + one.after, 0));
+    const width = Math.max(before, after, nested.reduce((sum, one) => sum + one.width, 0));
+    sides.set(node, { before, after, width });
+  }
+  return sides;
+}
+
+function makeColumns(labels) {
+  const time = (name, csvName, meaning, choose) => ({
+    name,
+    csvName,
+    meaning,
+    value: (line) => (line.row ? timeOfRun(choose(line.row)) : null),
+    text: (line) => duration(line.row ? timeOfRun(choose(line.row)) : null),
+  });
+  const fraction = (name, csvName, meaning, choose) => ({
+    name,
+    csvName,
+    meaning,
+    value: (line) => (line.row ? choose(line.row) : null),
+    text: (line) => (line.row && choose(line.row) !== null ? signedPercent(choose(line.row)) : "—"),
+  });
+  return [
+    { name: "REGION", csvName: "path", meaning: "the region, below those that it is nested in", isText: true, value: (line) => line.node.label, csv: (line) => joinPath(pathOf(line.node)), text: (line) => line.node.label },
+    { name: "ON", csvName: "device", meaning: "the device that did it", isText: true, value: (line) => (line.row ? labels[line.row.index] : ""), text: (line) => (line.row ? labels[line.row.index] : "") },
+    time("BEFORE", "before_ns", "its time in a run before the change", (row) => row.before),
+    time("AFTER", "after_ns", "its time in a run after the change", (row) => row.after),
+    { name: "DIFFERENCE", csvName: "difference_ns", meaning: "AFTER less BEFORE", value: (line) => (line.row ? Math.abs((timeOfRun(line.row.after) || 0) - (timeOfRun(line.row.before) || 0)) : null), csv: (line) => (line.row ? (timeOfRun(line.row.after) || 0) - (timeOfRun(line.row.before) || 0) : null), text: (line) => differenceText(line.row) },
+    fraction("CHANGE", "change_of_mean", "of the mean duration of an event", (row) => row.change_of_mean),
+    { name: "INTERVAL", csvName: "interval", meaning: "the change is between these with 95 % certainty", isText: true, value: () => "", csv: (line) => (line.row && line.row.interval ? line.row.interval.join(" ") : ""), text: (line) => (line.row && line.row.interval ? line.row.interval.map(signedPercent).join(" … ") : "—") },
+    { name: "P", csvName: "p", meaning: "how often chance alone makes a change as large as this anywhere in the comparison", value: (line) => (line.row ? line.row.p : null), text: (line) => (line.row && line.row.p !== null ? (line.row.p < 0.001 ? "<0.001" : line.row.p.toFixed(3)) : "—") },
+    { name: "VERDICT", csvName: "verdict", meaning: "slower or faster: more than chance; unclear: it may be chance; untested: too few events or runs", isText: true, value: (line) => (line.row ? line.row.verdict : ""), text: (line) => (line.row ? line.row.verdict : ""), look: (line) => (line.row ? `verdict-${line.row.verdict}` : null) },
+  ];
+}
+
+function differenceText(row) {
+  if (!row) return "—";
+  const difference = (timeOfRun(row.after) || 0) - (timeOfRun(row.before) || 0);
+  return `${difference > 0 ? "+" : difference < 0 ? "−" : ""}${duration(Math.abs(difference))}`;
+}
+
+// What changed for sure, as sentences.
+function makeChanges(comparison, select, known) {
+  const changed = comparison.regions.filter((row) => ["slower", "faster", "new", "gone"].includes(row.verdict));
+  if (changed.length === 0) return [make("p", { class: "note", id: "no-change" }, "No region changed by more than chance.")];
+  const most = 8;
+  const say = (row) => {
+    const name = shortened(joinPath(row.path), 90);
+    if (row.verdict === "new") return `${name} is new: ${duration(timeOfRun(row.after))} a run`;
+    if (row.verdict === "gone") return `${name} is gone: it took ${duration(timeOfRun(row.before))} a run`;
+    return `${name} is ${row.verdict}: ${signedPercent(row.change_of_mean || 0)} an event, from ${duration(timeOfRun(row.before))} to ${duration(timeOfRun(row.after))} a run`;
+  };
+  return [
+    make("ol", { class: "findings" }, ...changed.slice(0, most).map((row) => make("li", { "data-kind": row.verdict }, make("button", { type: "button", class: "link", onclick: () => select(known(row)) }, say(row)), make("span", { class: "evidence" }, row.p === null ? "" : `p ${row.p < 0.001 ? "< 0.001" : row.p.toFixed(3)}`)))),
+    changed.length > most ? make("p", { class: "note" }, `${changed.length - most} more below`) : null,
+  ];
+}
+
+export function showComparison({ comparison, words }) {
+  document.title = `${words.title}: adaptyst`;
+  byId("title").textContent = words.title;
+  byId("subject").textContent = words.subject;
+  document.body.classList.add("comparison");
+  showWarnings(words.warnings);
+
+  const root = makeTree(comparison.regions);
+  const nodes = listNodes(root);
+  const lanes = [["host", isTimeOfHost]];
+  for (const name of new Set(words.labels.filter((unused, at) => isOperation(comparison.regions[at]))))
+    lanes.push([name, (row) => isOperation(row) && words.labels[row.index] === name]);
+  byId("lane").append(...lanes.map(([name]) => make("option", { value: name }, name)));
+  fill("measure", make("option", { value: "time" }, "time"));
+
+  let sides = new Map();
+  const table = new Table(byId("table"), {
+    columns: makeColumns(words.labels),
+    linesOf: (node) => (node.rows.length ? node.rows.map((row) => ({ node, row })) : [{ node, row: null }]),
+    sort: "DIFFERENCE",
+    onSelect: (node) => browser.select(node),
+    onChange: () => browser.note(),
+  });
+  table.root = root;
+  const describe = (node) => {
+    const { before, after } = sides.get(node);
+    const row = node.rows[0];
+    return `${shortened(pathText(node), 160)}: ${duration(before)} before, ${duration(after)} after${row ? `; ${verdictOf(node)}` : ""}`;
+  };
+  const icicle = new Icicle(byId("icicle"), {
+    hint: "Coloured: changed by more than chance. The lines in a box: how long it took before, and after.",
+    describe,
+    paint: (node) => ({ slower: "box-slower", faster: "box-faster", new: "box-new", gone: "box-gone" })[verdictOf(node)] || "box-same",
+    mark: (node) => {
+      const { before, after, width } = sides.get(node);
+      return { before: before / width, after: after / width };
+    },
+    select: (node) => browser.select(node),
+    zoom: (node) => browser.zoom(node),
+  });
+  const rebuild = () => {
+    sides = weighSides(root, lanes[Math.max(0, byId("lane").selectedIndex)][1]);
+    const sum = (choose) => root.children.reduce((all, one) => all + choose(sides.get(one)), 0);
+    icicle.show(root, (node) => sides.get(node).width, sum((one) => one.width));
+    byId("total").textContent = `${duration(sum((one) => one.before))} before, ${duration(sum((one) => one.after))} after, of a run`;
+    byId("pointed").textContent = icicle.options.hint;
+  };
+  const browser = new Browser({
+    root,
+    icicle,
+    table,
+    idOf: (node) => node.key,
+    opened: (node) => {
+      byId("pointed").textContent = node && sides.has(node) ? describe(node) : icicle.options.hint;
+    },
+    sumText: (found) => `${found.size} found`,
+    rebuild,
+  });
+  byId("lane").addEventListener("change", () => {
+    rebuild();
+    browser.zoom(null);
+    browser.search();
+  });
+  const find = (row) => nodes.find((node) => node.rows.some((one) => one.index === comparison.regions.indexOf(row)));
+  fill("findings", make("h2", {}, "What changed"), ...makeChanges(comparison, (node) => browser.select(node), find));
+  const counts = verdicts.map((word) => [word, comparison.regions.filter((row) => row.verdict === word).length]).filter(([, count]) => count > 0);
+  fill("bars", make("h2", {}, "Verdicts"), make("dl", { class: "counts" }, ...counts.map(([word, count]) => make("div", {}, make("dt", {}, word), make("dd", {}, `${count} of ${comparison.regions.length} (${percent(count / comparison.regions.length)})`)))));
+  fill("icicle-legend", makeLegend([["box-slower", "slower"], ["box-faster", "faster"], ["box-new", "new"], ["box-gone", "gone"], ["box-same", "no change for sure"]]));
+  byId("ranks").hidden = true;
+  fill("account", ...words.account.map((line) => make("p", {}, line)));
+  browser.restore();
+}

@@ -1,0 +1,77 @@
+// Elements. Whatever comes from a profile enters as text, and never as markup.
+
+export function make(tag, properties, ...content) {
+  const element = document.createElement(tag);
+  for (const [name, value] of Object.entries(properties || {})) {
+    if (name.startsWith("on")) element.addEventListener(name.slice(2), value);
+    else if (value === true) element.setAttribute(name, "");
+    else if (value !== null && value !== undefined && value !== false) element.setAttribute(name, value);
+  }
+  element.append(...content.filter((one) => one !== null && one !== undefined));
+  return element;
+}
+
+export function byId(id) {
+  return document.getElementById(id);
+}
+
+export function fill(id, ...content) {
+  byId(id).replaceChildren(...content.filter((one) => one !== null && one !== undefined));
+}
+
+// As wide as this fraction of what it stands in. Set from here, since the page's policy allows no style in its markup.
+export function setWidth(element, fraction) {
+  element.style.width = `${100 * fraction}%`;
+  return element;
+}
+
+// The colours of the page, which are light or dark.
+export function colour(name) {
+  return getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
+}
+
+// As the page's text, in pixels.
+export function font(size) {
+  return `${size}px ${getComputedStyle(document.body).fontFamily}`;
+}
+
+// A canvas that is sharp on this screen, and what to draw on it with, in units of the page.
+export function prepare(canvas, width, height) {
+  const scale = window.devicePixelRatio || 1;
+  canvas.width = Math.max(1, Math.round(width * scale));
+  canvas.height = Math.max(1, Math.round(height * scale));
+  canvas.style.height = `${height}px`;
+  const context = canvas.getContext("2d");
+  context.scale(scale, scale);
+  context.clearRect(0, 0, width, height);
+  return context;
+}
+
+export function onRedraw(draw) {
+  window.addEventListener("resize", draw);
+  window.addEventListener("beforeprint", draw);
+  window.matchMedia("(prefers-color-scheme: dark)").addEventListener("change", draw);
+}
+
+let saying;
+
+// Said to those who hear the page.
+export function say(text) {
+  clearTimeout(saying);
+  saying = setTimeout(() => {
+    byId("said").textContent = text;
+  }, 150);
+}
+
+export async function copy(text) {
+  try {
+    await navigator.clipboard.writeText(text);
+  } catch (refused) {
+    const area = make("textarea", { class: "unseen" });
+    area.value = text;
+    document.body.append(area);
+    area.select();
+    document.execCommand("copy");
+    area.remove();
+  }
+}

@@ -1,0 +1,60 @@
+// Durations in log-linear buckets, as include/adaptyst/detail/histogram.h makes them.
+
+const cuts = [0, 3, 7, 11, 15, 19, 24, 29, 34, 40, 46, 52, 59];
+
+// The smallest value of a bucket.
+export function lowerEdge(bucket) {
+  if (bucket < 64) return bucket;
+  const octave = Math.floor((bucket - 64) / cuts.length);
+  return (64 + cuts[(bucket - 64) % cuts.length]) * 2 ** octave;
+}
+
+// The value that stands for all in a bucket: the harmonic mean of its least and its greatest, within 3 % of each.
+export function middle(bucket) {
+  const least = lowerEdge(bucket);
+  const greatest = lowerEdge(bucket + 1) - 1;
+  return least === greatest ? least : Math.round((2 * least * greatest) / (least + greatest));
+}
+
+// Of pairs of bucket and count, as a profile has them. null: nothing was counted.
+export function quantile(pairs, q) {
+  const all = pairs.reduce((sum, pair) => sum + pair[1], 0);
+  if (all === 0) return null;
+  const rank = Math.max(1, Math.ceil(q * all));
+  let below = 0;
+  for (const [bucket, count] of pairs) {
+    below += count;
+    if (below >= rank) return middle(bucket);
+  }
+  return null;
+}
+
+// The pairs of a row: as in the profile, or, in a page of many rows, bars of several buckets with a digit for each height.
+export function pairsOf(row) {
+  if (!row.histogram_heights) return row.histogram || [];
+  return Array.from(row.histogram_heights, (digit, at) => [row.histogram_first + at * row.histogram_step, parseInt(digit, 36)]).filter((pair) => pair[1] > 0);
+}
+
+const placeOf = (value) => Math.log2(Math.max(value, 0.5));
+
+// A logarithmic axis from the least to the greatest of these: where on it, 0 … 1, a value stands.
+export function makeAxis(pairs, step) {
+  const first = placeOf(lowerEdge(pairs[0][0]));
+  const last = placeOf(lowerEdge(pairs[pairs.length - 1][0] + step));
+  return (value) => Math.min(1, Math.max(0, (placeOf(value) - first) / (last - first)));
+}
+
+// Bars over this axis, each of `step` buckets: its edges, and its height as a fraction of the highest. The height is the
+// count over the width, so that the area says how many there are.
+export function makeBars(pairs, step) {
+  if (pairs.length === 0) return [];
+  const axis = makeAxis(pairs, step);
+  const bars = pairs.map(([bucket, count]) => {
+    const from = axis(lowerEdge(bucket));
+    const to = axis(lowerEdge(bucket + step));
+    return { bucket, count, from, to, height: count / (to - from) };
+  });
+  const highest = Math.max(...bars.map((bar) => bar.height));
+  for (const bar of bars) bar.height /= highest;
+  return bars;
+}

@@ -1,0 +1,58 @@
+// Where the boxes of an icicle are: of each node its edges as fractions of the whole, a level for each depth.
+
+// `width`: of a node, a number. Siblings stand in the order of their width, the widest first.
+export function layOut(root, width, total) {
+  const levels = [];
+  const boxes = new Map();
+  const stack = root.children.length ? [[root, 0]] : [];
+  while (stack.length) {
+    const [node, left] = stack.pop();
+    let at = left;
+    const sorted = node.children.slice().sort((a, b) => width(b) - width(a));
+    for (const one of sorted) {
+      const part = total > 0 ? width(one) / total : 0;
+      if (part <= 0) continue;
+      const box = { node: one, from: at, to: at + part, level: one.depth };
+      boxes.set(one, box);
+      (levels[one.depth] = levels[one.depth] || []).push(box);
+      at += part;
+    }
+    // The leftmost is taken next, so that a level's boxes come from the left to the right.
+    for (let index = sorted.length; index-- > 0; )
+      if (sorted[index].children.length && boxes.has(sorted[index]))
+        stack.push([sorted[index], boxes.get(sorted[index]).from]);
+  }
+  return { levels, boxes };
+}
+
+// The box of a level at a place; null: there is none.
+export function find(level, place) {
+  if (!level) return null;
+  let low = 0;
+  let high = level.length;
+  while (low < high) {
+    const half = (low + high) >> 1;
+    if (level[half].to <= place) low = half + 1;
+    else high = half;
+  }
+  return low < level.length && level[low].from <= place ? level[low] : null;
+}
+
+// The boxes of a level that reach into [from, to): the first of them and one beyond the last.
+export function visible(level, from, to) {
+  let low = 0;
+  let high = level.length;
+  while (low < high) {
+    const half = (low + high) >> 1;
+    if (level[half].to <= from) low = half + 1;
+    else high = half;
+  }
+  let end = low;
+  while (end < level.length && level[end].from < to) ++end;
+  return [low, end];
+}
+
+// The first level that is shown: where a deep node is looked at, three that it is nested in stand above it.
+export function firstLevel(depth) {
+  return Math.max(0, depth - 3);
+}

@@ -1,0 +1,24 @@
+// What is looked at, as the end of a link: #region=…&zoom=…&measure=…
+
+const known = ["region", "zoom", "measure", "lane", "search", "expression", "sort", "order", "folded"];
+
+export function readLink(hash) {
+  const view = {};
+  for (const part of hash.replace(/^#/, "").split("&")) {
+    const at = part.indexOf("=");
+    if (at <= 0) continue;
+    const name = part.slice(0, at);
+    if (!known.includes(name)) continue;
+    try {
+      view[name] = decodeURIComponent(part.slice(at + 1));
+    } catch (wrong) {
+      // What is no text is left out.
+    }
+  }
+  return view;
+}
+
+export function writeLink(view) {
+  const parts = known.filter((name) => view[name]).map((name) => `${name}=${encodeURIComponent(view[name])}`);
+  return parts.length ? `#${parts.join("&")}` : "";
+}

@@ -1,0 +1,56 @@
+// Numbers as the terminal's report has them: lib/support/text.cpp.
+
+// Rounds half to even, as printf does; toFixed() rounds a tie up.
+export function fixed(value, digits) {
+  const isTie = Math.abs(value * 2 ** (digits + 1)) % 2 === 1;
+  if (!isTie) return value.toFixed(digits);
+  const scaled = Math.floor(value * 10 ** digits);
+  return ((scaled % 2 === 0 ? scaled : scaled + 1) / 10 ** digits).toFixed(digits);
+}
+
+export function duration(ns) {
+  if (ns === null || ns === undefined) return "—";
+  const hour = 3600e9;
+  if (ns >= 99999.5 * hour) return `${fixed(ns / (24 * hour), 0)} d`;
+  if (ns >= 99999.5e9) return `${fixed(ns / hour, 0)} h`;
+  for (const [size, name] of [[1e9, "s"], [1e6, "ms"], [1e3, "us"]]) {
+    const value = ns / size;
+    if (value >= 0.9995) return `${fixed(value, value < 9.995 ? 2 : value < 99.95 ? 1 : 0)} ${name}`;
+  }
+  return `${fixed(ns, 0)} ns`;
+}
+
+// Three significant digits, without zeros at the end: printf's %.3g.
+function threeDigits(value) {
+  if (value !== 0 && Math.abs(value) < 1e-4)
+    return value.toExponential(2).replace(/\.?0+e/, "e").replace(/e-(\d)$/, "e-0$1");
+  return String(Number(value.toPrecision(3)));
+}
+
+export function quantity(value, unit) {
+  const prefixes = ["", "k", "M", "G", "T", "P", "E"];
+  let prefix = 0;
+  while (Math.abs(value) >= 999.5 && prefix + 1 < prefixes.length) {
+    value /= 1000;
+    ++prefix;
+  }
+  return `${threeDigits(value)} ${prefixes[prefix]}${unit}`;
+}
+
+export function formatNumber(value) {
+  return quantity(value, "").trimEnd();
+}
+
+export function percent(fraction) {
+  return fraction < 99.9995 ? `${fixed(100 * fraction, 1)}%` : ">9999%";
+}
+
+// Signed: "+12.3%".
+export function signedPercent(fraction) {
+  return (fraction > 0 ? "+" : fraction < 0 ? "−" : "±") + percent(Math.abs(fraction));
+}
+
+// "1,234,567"
+export function grouped(number) {
+  return String(number).replace(/\B(?=(\d{3})+(?!\d))/g, ",");
+}

@@ -1,0 +1,164 @@
+// The page of a profile.
+import { Browser } from "./browser.js";
+import { linesOf, makeColumns } from "./columns.js";
+import { hideDetails, showDetails, watchDetails } from "./details.js";
+import { byId, fill, make } from "./dom.js";
+import { Icicle, makeLegend } from "./icicle.js";
+import { printable, shortened } from "./names.js";
+import { duration, percent, quantity } from "./numbers.js";
+import { showRanks } from "./ranks.js";
+import { sumOf } from "./search.js";
+import { hostParts, makeDeviceBars, makeFindings, makeRankBars, parts, showFacts, showWarnings } from "./summary.js";
+import { Table } from "./table.js";
+import { findLanes, isWait, listNodes, makeInverted, makeTree, measures, pathOf, pathText, weigh } from "./tree.js";
+
+function paint(node) {
+  const row = node.rows[0];
+  if (row && isWait(row, node.name)) return "box-wait";
+  if (node.kind === "kernel") return "box-kernel";
+  if (["copy_to", "copy_from", "fill", "other"].includes(node.kind)) return "box-copy";
+  return node.kind === "function" ? "box-function" : "box-region";
+}
+
+function describeAmount(amount, unit) {
+  return unit === "ns" ? duration(amount) : quantity(amount, unit);
+}
+
+// Processes, with what they were in when they ended in the middle.
+function showProcesses(profile) {
+  const all = profile.processes || (profile.process ? [profile.process] : []);
+  if (all.length === 0) return;
+  const most = 100;
+  const headings = ["PID", "RANK", "HOST", "DURATION", "THREADS", "COMMAND", "ENDED IN"];
+  const isNumber = [true, true, false, true, true, false, false];
+  const cells = (one) => [
+    String(one.pid),
+    "rank" in one ? String(one.rank) : "—",
+    printable(one.host),
+    duration(one.duration_ns),
+    one.threads ? String(one.threads) : "—",
+    shortened(printable(one.command), 120),
+    one.ended_in ? one.ended_in.map((last) => last.path.map(printable).join(" > ")).join("; ") : one.killed ? "killed" : "",
+  ];
+  const line = (tag, texts) => make("tr", {}, ...texts.map((text, at) => make(tag, { class: isNumber[at] ? "number" : "" }, text)));
+  fill(
+    "processes",
+    make("h3", {}, "Processes"),
+    make("table", {}, make("thead", {}, line("th", headings)), make("tbody", {}, ...all.slice(0, most).map((one) => line("td", cells(one))))),
+    all.length > most ? make("p", { class: "note" }, `${all.length - most} more; the JSON has them`) : null,
+  );
+}
+
+export function showProfile({ profile, words }) {
+  document.title = `${words.title}: adaptyst`;
+  byId("title").textContent = words.title;
+  byId("subject").textContent = words.subject;
+  showFacts([
+    ["command", words.command],
+    ["date", words.date],
+    ["hosts", words.hosts],
+    ["engine", words.engine],
+    ["not seen", words.not_seen.join("; ")],
+    ["MPI", words.efficiency.replace(/^MPI: /, "")],
+    ...Object.entries(profile.metadata || {}).map(([name, value]) => [printable(name), printable(value)]),
+  ]);
+  showWarnings(words.warnings);
+
+  const root = makeTree(profile.regions);
+  const nodes = listNodes(root);
+  // Where a finding points, the icicle has a mark.
+  const odd = new Set((profile.findings || []).map((one) => one.region));
+  for (const node of nodes) node.isOdd = node.rows.some((row) => odd.has(row.id));
+  const lanes = findLanes(root, profile.regions);
+  const nameOf = (lane) => (lane === "host" ? "host" : words.devices[lane] || `device ${lane}`);
+  byId("lane").append(...lanes.map((one) => make("option", { value: String(one.lane) }, nameOf(one.lane))));
+
+  let worth = { inclusive: new Map(), exclusive: new Map(), total: 0 };
+  let measure = measures.time;
+  let shownRoot = root;
+  const width = (node) => (measure.isInverted ? node.sum || 0 : worth.inclusive.get(node) || 0);
+  const describe = (node) => {
+    const own = measure.isInverted ? node.own || 0 : worth.exclusive.get(node) || 0;
+    const share = worth.total ? percent(width(node) / worth.total) : "—";
+    const name = measure.isInverted ? pathOf(node).map(printable).join(" ‹ ") : pathText(node);
+    return `${shortened(name, 160)}: ${describeAmount(width(node), measure.unit)}, ${share} of all; by itself ${describeAmount(own, measure.unit)}`;
+  };
+
+  const table = new Table(byId("table"), {
+    columns: makeColumns(words.devices, words.wall_ns),
+    linesOf: (node) => linesOf(node).map((line) => Object.assign(line, { path: pathOf(node) })),
+    sort: "TIME",
+    onSelect: (node) => browser.select(node),
+    onChange: () => browser.note(),
+  });
+  table.root = root;
+  const icicle = new Icicle(byId("icicle"), {
+    hint: nodes.length ? "Click: details. Double click: zoom. Keys: arrows, Enter, Backspace, / to search." : "",
+    describe,
+    paint,
+    select: (node) => browser.select(node),
+    zoom: (node) => browser.zoom(node),
+  });
+  const rebuild = () => {
+    const chosen = lanes[Math.max(0, byId("lane").selectedIndex)];
+    if (!chosen) return;
+    const before = byId("measure").value;
+    fill("measure", ...chosen.measures.map((name) => make("option", { value: name, title: measures[name].meaning }, measures[name].title)));
+    byId("measure").selectedIndex = Math.max(0, chosen.measures.indexOf(before));
+    const name = byId("measure").value;
+    measure = measures[name];
+    worth = weigh(root, chosen.lane, measure);
+    shownRoot = measure.isInverted ? makeInverted(root, worth) : root;
+    icicle.show(shownRoot, width, measure.isInverted ? shownRoot.children.reduce((sum, one) => sum + one.sum, 0) : worth.total);
+    byId("total").textContent = `${describeAmount(worth.total, measure.unit)} in all: ${measure.meaning}`;
+    icicle.setHovered(null);
+    byId("pointed").textContent = icicle.options.hint;
+  };
+  const browser = new Browser({
+    root,
+    icicle,
+    table,
+    idOf: (node) => (node.rows[0] && node.rows[0].id && !node.original ? node.rows[0].id : node.key),
+    opened: (node) => {
+      if (node) showDetails(node, profile, words, { zoom: (one) => browser.zoom(one), close: () => browser.select(null) });
+      else hideDetails();
+      icicle.draw();
+    },
+    sumText: (found) => `${found.size} found, ${worth.total ? percent(sumOf(found, worth.inclusive) / worth.total) : "—"} of ${nameOf(lanes.length ? lanes[byId("lane").selectedIndex].lane : "host")}`,
+    rebuild,
+  });
+  const again = () => {
+    rebuild();
+    browser.search();
+    browser.zoom(null);
+    browser.select(browser.selected);
+  };
+  byId("lane").addEventListener("change", again);
+  byId("measure").addEventListener("change", again);
+  watchDetails();
+
+  const select = (finding) => {
+    const node = browser.known.get(finding.region);
+    if (node) browser.select(node);
+  };
+  fill("findings", make("h2", {}, "What to look at first"), ...makeFindings(profile, words, select));
+  const hostWorth = weigh(root, "host", measures.time);
+  const bars = makeDeviceBars(profile, words, hostParts(root, hostWorth, words.unmarked));
+  const ranks = makeRankBars(profile, profile.regions);
+  const used = new Set([...bars, ...ranks].flatMap((one) => [...one.querySelectorAll(".part")].map((piece) => piece.dataset.part)));
+  fill(
+    "bars",
+    make("h2", {}, "Where the time went"),
+    ...bars,
+    ...ranks,
+    makeLegend(parts.filter(([part]) => used.has(part)).map(([part, word]) => [part, word])),
+  );
+  const kinds = [["box-region", "region"], ["box-function", "function"], ["box-wait", "wait"], ["box-kernel", "kernel"], ["box-copy", "copy"]];
+  const painted = new Set(nodes.map(paint));
+  fill("icicle-legend", makeLegend(kinds.filter(([name]) => painted.has(name))));
+  byId("ranks").hidden = !showRanks(profile, nodes, (node) => browser.select(node));
+  fill("account", make("h3", {}, "Account"), ...words.account.map((line) => make("p", {}, line)));
+  fill("unmarked", words.unmarked.legend);
+  showProcesses(profile);
+  browser.restore();
+}

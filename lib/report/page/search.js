@@ -1,0 +1,42 @@
+// What a name is searched for: a text, whatever its case, or a regular expression.
+
+// { matches(text), problem }; without anything to search for, `matches` is null.
+export function makeSearch(text, isExpression) {
+  if (text === "") return { matches: null, problem: "" };
+  if (!isExpression) {
+    const wanted = text.toLowerCase();
+    return { matches: (name) => name.toLowerCase().includes(wanted), problem: "" };
+  }
+  try {
+    const expression = new RegExp(text, "iu");
+    return { matches: (name) => expression.test(name), problem: "" };
+  } catch (wrong) {
+    return { matches: () => false, problem: String(wrong.message) };
+  }
+}
+
+// The nodes whose names match, and those around them. A name of which there is very much is searched at its beginning.
+const mostCharacters = 2000;
+
+export function findNodes(nodes, search) {
+  const found = new Set();
+  const around = new Set();
+  if (!search.matches) return { found, around };
+  for (const node of nodes) {
+    if (!search.matches(node.label.slice(0, mostCharacters))) continue;
+    found.add(node);
+    for (let at = node.parent; at && at.parent; at = at.parent) around.add(at);
+  }
+  return { found, around };
+}
+
+// The sum over those that are found, what is nested in another of them counted once.
+export function sumOf(found, inclusive) {
+  let sum = 0;
+  for (const node of found) {
+    let at = node.parent;
+    while (at && !found.has(at)) at = at.parent;
+    if (!at) sum += inclusive.get(node) || 0;
+  }
+  return sum;
+}

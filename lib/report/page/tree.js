@@ -1,0 +1,206 @@
+// A tree of call paths out of a profile's list of rows, and what each node is worth in what is looked at.
+import { joinPath, keyOf, printable } from "./names.js";
+
+// A time that a thread of the host spends, and not what a device does meanwhile.
+const kindsOfHost = new Set(["region", "offload", "wait", "function"]);
+const operations = new Set(["kernel", "copy_to", "copy_from", "fill", "other"]);
+
+export const isTimeOfHost = (row) => kindsOfHost.has(row.kind);
+export const isOperation = (row) => operations.has(row.kind);
+
+// Waits for devices, and calls of MPI, in which a rank mostly waits for others.
+export function isWait(row, name) {
+  return row.kind === "wait" || row.kind === "offload" || (isTimeOfHost(row) && name.startsWith("MPI_"));
+}
+
+function makeNode(name, parent) {
+  return {
+    name,
+    label: printable(name),
+    parent,
+    depth: parent ? parent.depth + 1 : -1,
+    children: [],
+    rows: [],
+    below: new Map(),
+  };
+}
+
+export function pathOf(node) {
+  const names = [];
+  for (; node.parent; node = node.parent) names.push(node.name);
+  return names.reverse();
+}
+
+export function pathText(node) {
+  return joinPath(pathOf(node));
+}
+
+function child(node, name) {
+  let found = node.below.get(name);
+  if (!found) {
+    found = makeNode(name, node);
+    node.below.set(name, found);
+    node.children.push(found);
+  }
+  return found;
+}
+
+// What stands for all rows of a path.
+function kindOf(node) {
+  const first = node.rows.find(isTimeOfHost) || node.rows[0];
+  return first ? first.kind : "region";
+}
+
+// All nodes of a tree, parents before children. Without recursion: a path may be 4097 deep.
+export function listNodes(root) {
+  const all = [];
+  const stack = [root];
+  while (stack.length) {
+    const node = stack.pop();
+    if (node.parent) all.push(node);
+    for (let at = node.children.length; at-- > 0; ) stack.push(node.children[at]);
+  }
+  return all;
+}
+
+function finish(root) {
+  for (const node of listNodes(root)) {
+    node.kind = kindOf(node);
+    node.key = keyOf(pathOf(node));
+  }
+  return root;
+}
+
+// The rows of a profile: a row has its own name, and the id of the row above it, or its whole path.
+export function makeTree(rows) {
+  const root = makeNode("", null);
+  const paths = new Map([[null, []]]);
+  rows.forEach((row, index) => {
+    const path = row.path || (paths.get(row.parent) || []).concat([row.name]);
+    if (!paths.has(row.id)) paths.set(row.id, path);
+    let node = root;
+    for (const name of path) node = child(node, name);
+    if (node !== root) node.rows.push(Object.assign({ index }, row));
+  });
+  return finish(root);
+}
+
+// The same regions from their innermost names outwards: below a name stands who called it.
+export function makeInverted(root, worth) {
+  const made = makeNode("", null);
+  for (const node of listNodes(root)) {
+    const own = worth.exclusive.get(node) || 0;
+    if (own === 0) continue;
+    let at = made;
+    for (let caller = node; caller.parent; caller = caller.parent) {
+      at = child(at, caller.name);
+      at.own = (at.own || 0) + (caller === node ? own : 0);
+      at.sum = (at.sum || 0) + own;
+      at.kind = caller.kind;
+      at.original = at.original || (at.depth === 0 ? node : caller);
+      if (caller === node) at.rows.push(...node.rows);
+    }
+  }
+  for (const node of listNodes(made)) node.key = keyOf(["inverted"].concat(pathOf(node)));
+  return made;
+}
+
+function attribute(row, name) {
+  const values = row.attributes && row.attributes[name];
+  return values ? values.sum : 0;
+}
+
+function blocked(context) {
+  return context ? context.sleep_ns + context.lock_ns + context.io_ns + context.other_ns : 0;
+}
+
+function onCore(context) {
+  return context && context.on_cpu_ns ? context.on_cpu_ns : 0;
+}
+
+// What a node's width may stand for. `own`: of a row, without what is nested in it; `all`: with it, where that is known.
+export const measures = {
+  time: {
+    title: "time",
+    meaning: "wall time, summed over threads; of a device, the durations of its operations",
+    own: (row) => (isOperation(row) ? row.total_ns : row.self_ns) || 0,
+    all: (row) => row.total_ns || 0,
+    unit: "ns",
+  },
+  self: {
+    title: "self time",
+    meaning: "time without nested regions, by name; below it stands who called it",
+    own: (row) => (isOperation(row) ? row.total_ns : row.self_ns) || 0,
+    all: () => 0,
+    unit: "ns",
+    isInverted: true,
+  },
+  on_core: {
+    title: "on a core",
+    meaning: "the part of the time in which the thread ran",
+    own: (row) => onCore(row.self_context),
+    all: (row) => onCore(row.context),
+    unit: "ns",
+  },
+  blocked: {
+    title: "blocked",
+    meaning: "the part of the time in which the thread waited for something else than a core",
+    own: (row) => blocked(row.self_context),
+    all: (row) => blocked(row.context),
+    unit: "ns",
+  },
+  bytes: {
+    title: "bytes",
+    meaning: "what payloads say was moved",
+    own: (row) => attribute(row, "bytes"),
+    all: () => 0,
+    unit: "B",
+  },
+  flops: {
+    title: "flops",
+    meaning: "what payloads say was computed",
+    own: (row) => attribute(row, "flops"),
+    all: () => 0,
+    unit: "FLOP",
+  },
+};
+
+// "host", or the number of a device: whose rows are looked at.
+export function isOfLane(row, lane) {
+  return lane === "host" ? isTimeOfHost(row) : isOperation(row) && row.device === lane;
+}
+
+// Of each node, by itself and with what is nested in it. What is nested never adds up to more than what it is nested in.
+export function weigh(root, lane, measure) {
+  const exclusive = new Map();
+  const inclusive = new Map();
+  const nodes = listNodes(root);
+  for (let at = nodes.length; at-- > 0; ) {
+    const node = nodes[at];
+    let own = 0;
+    let all = 0;
+    for (const row of node.rows) {
+      if (!isOfLane(row, lane)) continue;
+      own += measure.own(row);
+      all += measure.all(row);
+    }
+    let sum = own;
+    for (const nested of node.children) sum += inclusive.get(nested);
+    exclusive.set(node, own);
+    inclusive.set(node, Math.max(all, sum));
+  }
+  let total = 0;
+  for (const node of root.children) total += inclusive.get(node);
+  return { exclusive, inclusive, total };
+}
+
+// The lanes that have anything, and the measures that each has.
+export function findLanes(root, rows) {
+  const devices = new Set(rows.filter(isOperation).map((row) => row.device));
+  const lanes = ["host"].concat([...devices].sort((a, b) => a - b));
+  const made = lanes.map((lane) => ({
+    lane,
+    measures: Object.keys(measures).filter((name) => weigh(root, lane, measures[name]).total > 0),
+  }));
+  return made.filter((one) => one.measures.length > 0);
+}

@@ -1,0 +1,64 @@
+#include "page_shell.hpp"
+
+#include <zlib.h>
+
+#include <new>
+
+namespace adaptyst::lib {
+
+namespace {
+
+// Above that a page is a third as large with its data compressed; below, it is worth more that they can be read.
+constexpr std::size_t max_plain_bytes = 32768;
+
+// "<" would begin an element's end, or a comment.
+std::string escaped(const std::string& json) {
+  std::string made;
+  made.reserve(json.size());
+  for (const char one : json)
+    if (one == '<') made += "\\u003c";
+    else made += one;
+  return made;
+}
+
+// RFC 1950, which browsers call "deflate".
+std::string compressed(const std::string& text) {
+  uLongf size = compressBound(static_cast<uLong>(text.size()));
+  std::string made(size, '\0');
+  const int status =
+      compress2(reinterpret_cast<Bytef*>(made.data()), &size, reinterpret_cast<const Bytef*>(text.data()),
+                static_cast<uLong>(text.size()), Z_BEST_COMPRESSION);
+  if (status != Z_OK) throw std::bad_alloc();  // there is room enough, so it found no memory
+  made.resize(size);
+  return made;
+}
+
+// RFC 4648.
+std::string to_base64(const std::string& bytes) {
+  constexpr std::string_view letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  const auto byte = [&](std::size_t at) {
+    return at < bytes.size() ? static_cast<unsigned>(static_cast<unsigned char>(bytes[at])) : 0U;
+  };
+  std::string made;
+  made.reserve((bytes.size() + 2) / 3 * 4);
+  for (std::size_t at = 0; at < bytes.size(); at += 3) {
+    const unsigned three = byte(at) << 16U | byte(at + 1) << 8U | byte(at + 2);
+    for (const unsigned shift : {18U, 12U, 6U, 0U}) made += letters[three >> shift & 63U];
+  }
+  for (std::size_t missing = (3 - bytes.size() % 3) % 3; missing != 0; --missing) made[made.size() - missing] = '=';
+  return made;
+}
+
+}  // namespace
+
+std::string make_page(const std::string& json) {
+  const bool is_plain = json.size() <= max_plain_bytes;
+  std::string page;
+  for (std::size_t at = 0; at != shell_of_page.before_count; ++at) page += shell_of_page.before_form[at];
+  page += is_plain ? "json\">" : "deflate\">";
+  page += is_plain ? escaped(json) : to_base64(compressed(json));
+  for (std::size_t at = 0; at != shell_of_page.after_count; ++at) page += shell_of_page.after_data[at];
+  return page;
+}
+
+}  // namespace adaptyst::lib

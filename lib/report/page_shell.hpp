@@ -1,0 +1,28 @@
+// A page that opens anywhere, offline: lib/report/page/, as it is built in, around what it shows.
+#ifndef ADAPTYST_LIB_REPORT_PAGE_SHELL_HPP
+#define ADAPTYST_LIB_REPORT_PAGE_SHELL_HPP
+
+#include <cstddef>
+#include <iterator>
+#include <string>
+#include <string_view>
+
+namespace adaptyst::lib {
+
+// The pieces of the page before the form of its data, and behind its data. Constant, so that a report at the program's end
+// finds it.
+struct page_shell {
+  const std::string_view* before_form;
+  std::size_t before_count;
+  const std::string_view* after_data;
+  std::size_t after_count;
+};
+extern const page_shell shell_of_page;
+
+// A page with this JSON in it: as it is where that is short, and compressed otherwise. No name in it can end the element
+// that it stands in.
+std::string make_page(const std::string& json);
+
+}  // namespace adaptyst::lib
+
+#endif

@@ -1,0 +1,294 @@
+"""The page in a browser without a network: what it shows is what the JSON has, and everything that can be done with it."""
+import json
+import pathlib
+import random
+import re
+import tempfile
+
+from making import page_of, planted, run, write
+import chromium
+import simulated_run
+from compiling import Failures, skip
+
+failures = Failures()
+if chromium.find() is None:
+    skip("no chromium")
+
+# Of the canvas, without which its boxes cannot be pointed at.
+AREA = "(() => { const a = document.getElementById('icicle').getBoundingClientRect(); return [a.left, a.top, a.width] })()"
+TEXT = "document.getElementById('{}').textContent"
+CELLS = "[...document.querySelectorAll('#table tbody tr')].map(row => [...row.cells].map(cell => cell.textContent))"
+
+
+def markdown_rows(file):
+    """The table as the terminal has it: names without their indent, then the figures."""
+    rows = []
+    for line in run("report", file, "--format", "markdown", "--top", "0", "--depth", "0").splitlines():
+        if line.startswith("| ") and not line.startswith(("| REGION", "| (unmarked)")):
+            cells = [re.sub(r"\\(.)", r"\1", cell.strip()) for cell in line.strip("| ").split(" | ")]
+            rows.append([cells[0].replace("&nbsp;", "")] + cells[1:])
+    return sorted(rows)
+
+
+def check_quiet(browser, what):
+    failures.equal(browser.messages, [], f"{what}: no message on the console")
+    failures.equal([url for url in browser.requests if not url.startswith(("file:", "about:"))], [], f"{what}: nothing is asked of the network")
+    browser.messages.clear()
+
+
+def check_figures(browser, profile):
+    shown = [[re.sub("^[▾▸]", "", row[0])] + row[1:] for row in browser.value(CELLS)]
+    failures.equal(sorted(shown), markdown_rows(profile), "the table has the terminal's rows and figures")
+    browser.value("navigator.clipboard.writeText = text => { window.copied = text; return Promise.resolve() }, 0")
+    browser.value("document.getElementById('copy-csv').click()")
+    browser.wait_for("window.copied !== undefined")
+    lines = browser.value("window.copied").split("\r\n")
+    failures.equal(lines[0], "path,device,threads,count,total_ns,self_ns,share,mean_ns,p99_ns,running,no_core,blocked", "the CSV has a heading")
+    rows = json.loads(profile.read_text(encoding="utf-8"))["regions"]
+    copied = sorted(tuple(map(int, line.split(",")[3:6])) for line in lines[1:-1])
+    failures.equal(copied, sorted((row["count"], row["total_ns"], row["self_ns"]) for row in rows), "the CSV has the JSON's numbers")
+
+
+def check_first_screen(browser):
+    """Rank 11, gpu2 and the region output are wrong: whoever opens the page sees it without scrolling."""
+    visible = browser.value("""[...document.querySelectorAll('.findings li, .line.odd .name')].filter(one => {
+        const area = one.getBoundingClientRect(); return area.top >= 0 && area.bottom <= innerHeight && area.height > 0
+    }).map(one => one.textContent)""")
+    for words in (["gpu2", "idle 80.0%"], ["rank 11 on simulated2", "step > advect"], ["step > output", "some events took"]):
+        failures.check(any(all(word in text for word in words) for text in visible), f"a finding on {words[0]} is on the first screen", visible)
+    marked = [text for text in visible if not text.startswith("step") and len(text) < 60]
+    failures.check(any("gpu2" in text for text in marked) and any("rank 11" in text for text in marked), "their bars are marked", marked)
+    failures.equal(sum("gpu" in text for text in marked if "idle" not in text), 1, "no other device is")
+    bottom = browser.value("document.getElementById('icicle').getBoundingClientRect().bottom")
+    failures.check(bottom <= 800, "so is the icicle", bottom)
+    facts = browser.value(TEXT.format("facts"))
+    for word in ("solver --mesh wing.h5", "2026-11-02T09:30:00Z", "simulated0", "simulated: numbers drawn by chance", "the kernel was not asked"):
+        failures.check(word in facts, f"the facts have {word}", facts)
+
+
+def check_bars(browser, profile):
+    device = json.loads(profile.read_text(encoding="utf-8"))["devices"][1]
+    parts = browser.value("Object.fromEntries([...document.querySelectorAll('#bars .line')[1].querySelectorAll('.part')].map(one => [one.dataset.part, Number(one.dataset.ns)]))")
+    failures.equal(sum(parts.values()), device["observed_ns"], "a device's parts are the time for which it was looked at")
+    failures.equal((parts["starved"], parts["launch"], parts["exposed"]), (device["starved_ns"], device["launch_idle_ns"], device["exposed_copy_ns"]), "and as in the JSON")
+
+
+def check_search(browser):
+    search = "(() => {{ const f = document.getElementById('search'); f.value = {}; document.getElementById('expression').checked = {}; f.dispatchEvent(new Event('input')); return {} }})()"
+    names = "[...document.querySelectorAll('#table tbody tr.found')].map(row => row.node.name)"
+    failures.equal(set(browser.value(search.format("'ITER'", "false", names))), {"iterate"}, "a text is found, whatever its case")
+    failures.equal(set(browser.value(search.format("'^(adv|MPI_W)'", "true", names))), {"advect", "MPI_Waitall"}, "a regular expression is")
+    failures.check("2 found" in browser.value(TEXT.format("found")), "and how many there are is said")
+    failures.check(browser.value(search.format("'('", "true", "f.getAttribute('aria-invalid')")) == "true", "a wrong expression is told")
+    failures.check("search=" in browser.value("location.hash"), "what is searched for is in the link")
+    browser.value(search.format("''", "false", "0"))
+
+
+def check_icicle(browser):
+    left, top, width = browser.value(AREA)
+    browser.move(left + 20, top + 33)
+    failures.check(browser.value(TEXT.format("pointed")).startswith("step > solve: 46"), "what is pointed at is told", browser.value(TEXT.format("pointed")))
+    browser.click(left + 20, top + 33)
+    details = browser.value(TEXT.format("details"))
+    for word in ("solve", "solver/main.cpp:61", "p99", "engine inline", "calls/s", "16 threads"):
+        failures.check(word in details, f"a click shows {word}", details)
+    failures.check(browser.value("document.querySelector('#details canvas').getAttribute('aria-label')").startswith("durations"), "and a histogram")
+    left, top, width = browser.value(AREA)
+    browser.click(left + 20, top + 33, count=2)
+    failures.check(re.search("region=[0-9a-f]{16}&zoom=[0-9a-f]{16}", browser.value("location.hash")), "a double click zooms, and the link has both", browser.value("location.hash"))
+    failures.equal(browser.value("document.getElementById('zoom-out').disabled"), False, "one can zoom out again")
+    browser.move(left + width - 3, top + 33)
+    failures.check(browser.value(TEXT.format("pointed")).startswith("step > solve:"), "it is as wide as the whole")
+
+
+def check_link(browser, page):
+    """What was looked at is looked at again."""
+    browser.value("document.querySelectorAll('#table thead button')[7].click()")
+    hash_now = browser.value("location.hash")
+    state = "[document.getElementById('details-title').textContent, document.getElementById('details').hidden, document.getElementById('zoom-out').disabled, [...document.querySelectorAll('#table tbody tr')].map(row => row.node.name), document.querySelector('#table thead [aria-sort=descending]').textContent]"
+    before = browser.value(state)
+    browser.open(page)
+    failures.check(browser.value("document.getElementById('details').hidden") is True, "without a link nothing is chosen")
+    browser.open(page, hash_now)
+    failures.equal(browser.value(state), before, "a link restores the region, the zoom and the order")
+    failures.equal(browser.value("location.hash"), hash_now, "and is the same again")
+    browser.press("Escape")
+    browser.press("Escape")
+    failures.equal(browser.value("[document.getElementById('details').hidden, document.getElementById('zoom-out').disabled]"), [True, True], "Escape closes and zooms out")
+
+
+def check_table(browser):
+    names = "[...document.querySelectorAll('#table tbody tr')].map(row => row.node.name)"
+    sort = "document.querySelectorAll('#table thead button')[{}].click(), " + names
+    browser.value(sort.format(4))
+    column = [row[4] for row in browser.value(CELLS)]
+    browser.value(sort.format(0))
+    order = [name for name in browser.value(names) if name in ("advect", "exchange", "output", "solve")]
+    failures.equal(order, ["advect", "exchange", "output", "solve"], "sorted by name, siblings come by the alphabet")
+    browser.value(sort.format(4))
+    failures.equal([row[4] for row in browser.value(CELLS)], column, "and by time again")
+    count = len(column)
+    browser.value("document.querySelector('#table tbody .fold').click(), 0")
+    failures.equal(browser.value(f"{names}.length"), 1, "a fold hides what is nested")
+    failures.check("folded=" in browser.value("location.hash"), "which the link has")
+    browser.value("document.getElementById('unfold-all').click(), 0")
+    failures.equal(browser.value(f"{names}.length"), count, "and shows it again")
+    browser.value("document.querySelector('#table tbody tr').focus(), 0")
+    browser.press("ArrowLeft")
+    failures.equal(browser.value(f"{names}.length"), 1, "as do the keys")
+    browser.press("ArrowRight")
+    browser.press("ArrowDown")
+    browser.press("Enter")
+    failures.equal(browser.value(TEXT.format("details-title")), "solve", "Enter opens the details")
+    browser.press("Escape")
+
+
+def check_keys(browser):
+    browser.value("document.getElementById('icicle').focus(), 0")
+    for key in ("ArrowDown", "ArrowDown", "ArrowRight"):
+        browser.press(key)
+    failures.equal(browser.value(TEXT.format("details-title")), "advect", "arrows move through the icicle")
+    browser.press("Enter")
+    failures.check("zoom=" in browser.value("location.hash"), "Enter zooms")
+    browser.wait_for(TEXT.format("said") + ".includes('advect')")
+    browser.press("Escape")
+    browser.press("Escape")
+    browser.press("/", text="/")
+    failures.equal(browser.value("document.activeElement.id"), "search", "a slash leads to the search")
+    browser.value("document.activeElement.blur()")
+
+
+def check_choices(browser):
+    """Every measure of every lane draws something, and its total is told."""
+    lanes = browser.value("[...document.getElementById('lane').options].map(one => one.textContent)")
+    failures.equal(lanes, ["host", "gpu0", "gpu1", "gpu2", "gpu3"], "the host and each device have an icicle")
+    choose = "(() => {{ const s = document.getElementById('{}'); s.value = '{}'; s.dispatchEvent(new Event('change')); return [document.getElementById('icicle').dataset.painted, document.getElementById('total').textContent] }})()"
+    for measure, total in (("self", "129 s"), ("bytes", "41"), ("flops", "461"), ("time", "129 s")):
+        painted, said = browser.value(choose.format("measure", measure))
+        failures.check("box-region" in painted and said.startswith(total), f"by {measure}", (painted, said))
+    painted, said = browser.value(choose.format("lane", "1"))
+    failures.check("box-kernel" in painted and "box-copy" in painted and said.startswith("4.49 s"), "the device's operations", (painted, said))
+    browser.value(choose.format("lane", "host"))
+
+
+def check_ranks(browser):
+    text = browser.value(TEXT.format("ranks"))
+    for word in ("11 on simulated2", "63.4%", "4.09 s"):
+        failures.check(word in text, f"the table of imbalances has {word}", text)
+    browser.value("document.querySelector('#heat canvas').scrollIntoView(), 0")
+    left, top, width = browser.value("(() => { const a = document.querySelector('#heat canvas').getBoundingClientRect(); return [a.left, a.top, a.width] })()")
+    row = browser.value("[...document.querySelectorAll('.heat-names button')].findIndex(one => one.textContent === 'advect')")
+    browser.move(left + width * 11.5 / 16, top + 18 * row + 9)
+    said = browser.value(TEXT.format("heat-told"))
+    failures.check(said.startswith("rank 11, advect: 4.09 s, +"), "a cell of the heat map is told", said)
+    browser.value("scrollTo(0, 0)")
+
+
+CONTRAST = """(() => {
+  const style = getComputedStyle(document.documentElement);
+  const light = (name) => {
+    const text = style.getPropertyValue('--' + name).trim();
+    const [r, g, b] = [1, 3, 5].map(at => parseInt(text.slice(at, at + 2), 16) / 255).map(v => v <= 0.03928 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4);
+    return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+  };
+  const ratio = ([a, b]) => { const [x, y] = [light(a), light(b)].sort((p, q) => q - p); return (x + 0.05) / (y + 0.05) };
+  const boxes = ['region', 'function', 'wait', 'kernel', 'copy', 'same', 'slower', 'faster', 'new', 'gone'].map(one => ['box-text', 'box-' + one]);
+  const parts = ['compute', 'both', 'exposed', 'other', 'wait', 'launch'].map(one => ['on-part', one]);
+  const pairs = [['text', 'back'], ['text', 'panel'], ['muted', 'back'], ['muted', 'panel'], ['accent', 'back'], ['accent', 'panel'], ['text', 'starved'], ['text', 'unmarked'], ['text', 'warn-back'], ...boxes, ...parts];
+  return pairs.map(one => [one.join(' on '), ratio(one)]).filter(([, value]) => value < 4.5);
+})()"""
+
+
+def check_colours(browser):
+    for dark in (False, True):
+        browser.set_dark(dark)
+        failures.equal(browser.value(CONTRAST), [], f"text can be read ({'dark' if dark else 'light'}): 4.5 to 1")
+        failures.equal(browser.value("getComputedStyle(document.body).backgroundColor"), "rgb(15, 19, 24)" if dark else "rgb(255, 255, 255)", "the page follows the system")
+    browser.set_dark(False)
+    failures.check(len(browser.ask("Page.printToPDF")["data"]) > 10_000, "it can be printed")
+
+
+def check_hostile(browser, folder):
+    names = ["</script><img src=x onerror=alert(1)>", "javascript:alert(1)", "\u202egnp.exe", "A" * 10_000, "\x00\x1b[31m", "<b>bold</b>"]
+    rows = [simulated_run.region([name], [100, 200, 300], line=at) for at, name in enumerate(names)]
+    browser.open(page_of(simulated_run.profile(rows, [simulated_run.host(2000)], 2000, command="/x/</title><script>alert(2)</script>",
+                                               host="<i>host</i>", arguments=["<i>"]), folder, "hostile"))
+    failures.equal(browser.value("document.querySelectorAll('img, i, b, a[href^=javascript], body > script').length"), 2, "no name becomes an element")
+    shown = browser.value("[...document.querySelectorAll('#table tbody tr')].map(row => row.cells[0].textContent)")
+    for name in ("</script><img src=x onerror=alert(1)>", "javascript:alert(1)", "?gnp.exe", "??[31m", "<b>bold</b>"):
+        failures.check(name in shown, f"{name} is shown as text", shown)
+    failures.check(all(len(one) <= 160 for one in shown), "a name of 10 kB loses its middle")
+    failures.check(browser.value("document.documentElement.scrollWidth") <= 1280, "and makes the page no wider")
+    browser.value("document.querySelectorAll('#table tbody tr').forEach(row => row.click())")
+    failures.check(browser.value("document.title").startswith("script>: adaptyst"), "the title is text", browser.value("document.title"))
+    check_quiet(browser, "hostile names")
+
+
+def check_comparison(browser, folder):
+    def side(name, factor):
+        profile = simulated_run.rank(3)
+        if factor != 1:
+            slower = [int(ns * factor) for ns in simulated_run.draw(random.Random(1), 12e6, 200, 0.03)]
+            profile["regions"][1].update({key: value for key, value in simulated_run.region(["step", "advect"], slower, line=52).items() if key != "attributes"})
+        return write(folder / name, profile)
+
+    old, same, new = side("old.json", 1), side("same.json", 1), side("new.json", 1.5)
+    run("diff", old, same, "--output", folder / "same.html")
+    browser.open(folder / "same.html")
+    failures.equal(browser.value("document.getElementById('icicle').dataset.painted"), "box-same", "two identical profiles colour nothing")
+    failures.check(browser.value("document.getElementById('no-change') !== null"), "which is said as well")
+    coloured = """(() => { const c = document.getElementById('icicle'); const d = c.getContext('2d').getImageData(0, 0, c.width, c.height).data;
+        let count = 0; for (let at = 0; at < d.length; at += 4) if (Math.abs(d[at] - d[at + 1]) > 30) ++count; return count })()"""
+    failures.equal(browser.value(coloured), 0, "no pixel is red or green")
+    run("diff", old, new, "--output", folder / "diff.html")
+    browser.open(folder / "diff.html")
+    failures.equal(browser.value("document.getElementById('icicle').dataset.painted"), "box-same box-slower", "only what is slower is coloured")
+    failures.check(browser.value(coloured) > 1000, "in the picture, too")
+    said = browser.value("[...document.querySelectorAll('.findings li')].map(one => one.textContent)")
+    failures.check(len(said) == 1 and said[0].startswith("step > advect is slower: +"), "and told", said)
+    rows = {row[0].lstrip("▾▸"): row for row in browser.value(CELLS)}
+    failures.equal(rows["advect"][-1], "slower", "the table has the verdict")
+    table = run("diff", old, new)
+    failures.check(rows["advect"][2] in table and rows["advect"][3] in table, "and the terminal's times", (rows["advect"], table))
+    browser.value("document.querySelector('.findings button').click()")
+    failures.check("region=" in browser.value("location.hash"), "a click on it leads to the region")
+    check_quiet(browser, "comparison")
+
+
+def check_warnings(browser, folder):
+    lossy = simulated_run.rank(0)
+    lossy["accounting"].update(begun=lossy["accounting"]["begun"] + 7, lost={"rows_full": 7})
+    browser.open(page_of(lossy, folder, "lossy"))
+    failures.check("7 of" in browser.value("document.querySelector('.banner').textContent"), "losses have a banner")
+    browser.open(page_of(simulated_run.rank(0), folder, "whole"))
+    failures.equal(browser.value("document.querySelectorAll('.banner').length"), 0, "where nothing was lost there is none")
+    browser.open(page_of(simulated_run.profile([], [simulated_run.host(1000)], 1000), folder, "empty"))
+    failures.equal(browser.value("document.body.dataset.state"), "ready", "a profile without regions has a page as well")
+    browser.open(page_of(simulated_run.many_rows(events=100), folder, "many"))
+    failures.equal(browser.value("document.body.dataset.state"), "ready", "compressed data are read")
+    failures.check(browser.value("document.querySelectorAll('#table tbody tr').length") == 1000, "of many rows a thousand are shown at first")
+    browser.value("document.querySelector('#table + button').click()")
+    failures.check(browser.value("document.querySelectorAll('#table tbody tr').length") > 1600, "and the others when asked for")
+    check_quiet(browser, "others")
+
+
+with tempfile.TemporaryDirectory() as scratch, chromium.Chromium(seconds=280) as browser:
+    folder = pathlib.Path(scratch)
+    profile, page = planted(folder)
+    browser.open(page)
+    check_first_screen(browser)
+    check_figures(browser, profile)
+    check_bars(browser, profile)
+    check_search(browser)
+    check_icicle(browser)
+    check_link(browser, page)
+    check_table(browser)
+    check_keys(browser)
+    check_choices(browser)
+    check_ranks(browser)
+    check_colours(browser)
+    check_quiet(browser, "profile")
+    check_hostile(browser, folder)
+    check_comparison(browser, folder)
+    check_warnings(browser, folder)
+failures.exit(least_checks=60)

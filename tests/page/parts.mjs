@@ -1,0 +1,71 @@
+// What bars are made of, which ranks stand out, and what a comparison's boxes are.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { timeOfRun, verdictOf, weighSides } from "../../lib/report/page/comparison_page.js";
+import { deviations, findStragglers, imbalances } from "../../lib/report/page/ranks.js";
+import { chooseRanks, deviceParts, hostParts, rankParts } from "../../lib/report/page/summary.js";
+import { isTimeOfHost, listNodes, makeTree, measures, weigh } from "../../lib/report/page/tree.js";
+
+const region = (id, parent, name, total, self, kind) => ({ id, parent, name, kind: kind || "region", device: 0, count: 1, total_ns: total, self_ns: self });
+
+test("a device's parts add up to the time for which it was looked at", () => {
+  const parts = deviceParts({ observed_ns: 100, busy_ns: 70, kernel_ns: 50, copy_ns: 25, exposed_copy_ns: 15, other_ns: 5, launch_idle_ns: 10, starved_ns: 20 });
+  assert.deepEqual(parts, { compute: 40, both: 10, exposed: 15, other: 5, launch: 10, starved: 20 });
+  assert.equal(Object.values(parts).reduce((sum, one) => sum + one), 100);
+  assert.deepEqual(deviceParts({ observed_ns: 100, busy_ns: 70, kernel_ns: null }), { compute: 70, starved: 30 });
+  assert.equal(deviceParts({ observed_ns: 100, busy_ns: null, kernel_ns: null }), null);
+});
+
+test("the host's time is what waits, what does not, and what is outside", () => {
+  const root = makeTree([region("1", null, "main", 100, 30), region("2", "1", "MPI_Recv", 50, 50, "function"), region("3", "1", "wait", 20, 20, "wait")]);
+  const worth = weigh(root, "host", measures.time);
+  assert.deepEqual(hostParts(root, worth, { state: "known", ns: 7 }), { compute: 30, wait: 70, unmarked: 7 });
+  assert.deepEqual(hostParts(root, worth, { state: "unknown", ns: 0 }), { compute: 30, wait: 70 });
+});
+
+test("a rank's time in nested rows of the map counts once", () => {
+  const rows = [region("1", null, "main", 60, 0), region("2", "1", "step", 50, 0), region("3", "2", "MPI_Wait", 20, 20, "function")];
+  const profile = {
+    processes: [{ rank: 0, host: "n0" }, { rank: 1, host: "n1" }],
+    heat_map: { ranks: 2, ranks_per_bin: 1, rows: [{ region: "1", device: 0, mean_ns: [30, 30] }, { region: "3", device: 0, mean_ns: [5, 15] }] },
+  };
+  assert.deepEqual(rankParts(profile, rows), [
+    { first: 0, last: 0, values: { compute: 25, wait: 5 }, host: "n0" },
+    { first: 1, last: 1, values: { compute: 15, wait: 15 }, host: "n1" },
+  ]);
+  assert.deepEqual(rankParts({}, rows), []);
+});
+
+test("of many ranks those with most and with least to do are shown", () => {
+  const ranks = Array.from({ length: 100 }, (unused, at) => ({ first: at, values: { compute: (at * 37) % 100 } }));
+  const shown = chooseRanks(ranks, 10).map((one) => one.values.compute);
+  assert.deepEqual(shown, [99, 98, 97, 96, 95, 94, 3, 2, 1, 0]);
+});
+
+test("a straggler is marked, and noise is not", () => {
+  assert.deepEqual(findStragglers([100, 101, 99, 100, 160, 100, 101, null]), [false, false, false, false, true, false, false, false]);
+  assert.deepEqual(findStragglers([90, 110, 95, 105, 100, 112]).filter((one) => one), []);
+  assert.deepEqual(deviations([null, 2, 4]), [null, 2 / 3 - 1, 4 / 3 - 1]);
+});
+
+test("imbalances come by what the other ranks wait", () => {
+  const spread = (max, mean, ranks) => ({ ranks, imbalance: max / mean - 1, total_ns: { max, mean } });
+  const nodes = listNodes(makeTree([Object.assign(region("1", null, "a", 1, 1), { across_ranks: spread(20, 10, 2) }), Object.assign(region("2", null, "b", 1, 1), { across_ranks: spread(110, 100, 8) }), region("3", null, "c", 1, 1)]));
+  assert.deepEqual(imbalances(nodes).map((one) => [one.node.name, one.lost]), [["b", 80], ["a", 20]]);
+});
+
+test("a box of a comparison is as wide as the longer side, and coloured by what is sure", () => {
+  const side = (total) => ({ runs: 2, count: 1, total_ns: total });
+  const rows = [
+    { path: ["a"], kind: "region", before: side(200), after: side(100), verdict: "faster" },
+    { path: ["a", "b"], kind: "region", before: side(50), after: side(60), verdict: "unclear" },
+    { path: ["a", "c"], kind: "region", before: null, after: side(20), verdict: "new" },
+  ];
+  const root = makeTree(rows);
+  const [a, b, c] = listNodes(root);
+  const sides = weighSides(root, isTimeOfHost);
+  assert.deepEqual(sides.get(a), { before: 100, after: 50, width: 100 });
+  assert.deepEqual(sides.get(b), { before: 25, after: 30, width: 30 });
+  assert.deepEqual([a, b, c].map(verdictOf), ["faster", "unclear", "new"]);
+  assert.equal(timeOfRun(null), null);
+});

@@ -1,0 +1,102 @@
+// A tree out of rows, and what its nodes are worth.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { find, firstLevel, layOut, visible } from "../../lib/report/page/layout.js";
+import { findNodes, makeSearch, sumOf } from "../../lib/report/page/search.js";
+import { findLanes, listNodes, makeInverted, makeTree, measures, pathText, weigh } from "../../lib/report/page/tree.js";
+
+const row = (id, parent, name, total, self, more) => Object.assign({ id, parent, name, kind: "region", device: 0, count: 1, total_ns: total, self_ns: self, attributes: {}, context: null, self_context: null }, more);
+
+// main 100: advect 60 (of it flux 40), output 10, flux 7; a kernel of 30 on device 1 below advect.
+const rows = () => [
+  row("1", null, "main", 100, 23),
+  row("2", "1", "advect", 60, 20),
+  row("3", "2", "flux", 40, 40, { attributes: { bytes: { sum: 800 } } }),
+  row("4", "1", "output", 10, 10),
+  row("5", "2", "stencil", 30, 30, { kind: "kernel", device: 1 }),
+  row("6", "1", "flux", 7, 7),
+];
+const byText = (root) => new Map(listNodes(root).map((node) => [pathText(node), node]));
+
+test("a row stands below the row whose id is its parent, or on its own path", () => {
+  const root = makeTree(rows().concat([row("9", "8", undefined, 1, 1, { path: ["elsewhere", "deep"] })]));
+  assert.deepEqual([...byText(root).keys()], ["main", "main > advect", "main > advect > flux", "main > advect > stencil", "main > output", "main > flux", "elsewhere", "elsewhere > deep"]);
+  assert.equal(byText(root).get("elsewhere").rows.length, 0);
+});
+
+test("rows of one path are one node", () => {
+  const root = makeTree([row("1", null, "a", 5, 5), row("2", null, "a", 6, 6, { device: 1, kind: "offload" })]);
+  assert.equal(listNodes(root).length, 1);
+  assert.equal(weigh(root, "host", measures.time).total, 11);
+});
+
+test("time of the host is that of its regions; operations are in the lane of their device", () => {
+  const root = makeTree(rows());
+  const nodes = byText(root);
+  const host = weigh(root, "host", measures.time);
+  assert.equal(host.total, 100);
+  assert.equal(host.inclusive.get(nodes.get("main > advect")), 60);
+  assert.equal(host.exclusive.get(nodes.get("main > advect")), 20);
+  assert.equal(host.inclusive.get(nodes.get("main > advect > stencil")), 0);
+  const device = weigh(root, 1, measures.time);
+  assert.equal(device.total, 30);
+  assert.equal(device.inclusive.get(nodes.get("main")), 30);
+  assert.equal(weigh(root, "host", measures.bytes).total, 800);
+  assert.deepEqual(findLanes(root, rows()), [{ lane: "host", measures: ["time", "self", "bytes"] }, { lane: 1, measures: ["time", "self"] }]);
+});
+
+test("what is nested is never wider than what it is nested in", () => {
+  const root = makeTree([row("1", null, "a", 5, 0), row("2", "1", "b", 9, 9)]);
+  assert.equal(weigh(root, "host", measures.time).total, 9);
+});
+
+test("inside out: by name, and below it who called it", () => {
+  const root = makeTree(rows());
+  const made = makeInverted(root, weigh(root, "host", measures.self));
+  const flux = made.children.find((node) => node.name === "flux");
+  assert.equal(flux.sum, 47);
+  assert.deepEqual(flux.children.map((node) => [node.name, node.sum]), [["advect", 40], ["main", 7]]);
+  assert.equal(made.children.reduce((sum, node) => sum + node.sum, 0), 100);
+});
+
+test("a path may be 4097 deep", () => {
+  const deep = Array.from({ length: 4097 }, (unused, at) => row(String(at + 1), at ? String(at) : null, `r${at}`, 10, at === 4096 ? 10 : 0));
+  const root = makeTree(deep);
+  const worth = weigh(root, "host", measures.time);
+  assert.equal(worth.total, 10);
+  assert.equal(layOut(root, (node) => worth.inclusive.get(node), 10).levels.length, 4097);
+  makeInverted(root, worth);
+});
+
+test("boxes of a level come from the left, the widest first, and are found by their place", () => {
+  const root = makeTree(rows());
+  const worth = weigh(root, "host", measures.time);
+  const { levels, boxes } = layOut(root, (node) => worth.inclusive.get(node), worth.total);
+  assert.deepEqual(levels[1].map((box) => box.node.name), ["advect", "output", "flux"]);
+  assert.equal(find(levels[1], 0.3).node.name, "advect");
+  assert.equal(find(levels[1], 0.65).node.name, "output");
+  assert.equal(find(levels[1], 0.99), null);
+  assert.equal(find(undefined, 0.5), null);
+  assert.deepEqual(visible(levels[1], 0.61, 0.65), [1, 2]);
+  assert.equal(boxes.get(levels[2][0].node).to, 0.4);
+  assert.equal(firstLevel(1), 0);
+  assert.equal(firstLevel(10), 7);
+});
+
+test("a search by text ignores case, one by expression says what is wrong", () => {
+  const nodes = listNodes(makeTree(rows()));
+  const names = (text, isExpression) => [...findNodes(nodes, makeSearch(text, isExpression)).found].map(pathText);
+  assert.deepEqual(names("FLUX", false), ["main > advect > flux", "main > flux"]);
+  assert.deepEqual(names("^(ad|out)", true), ["main > advect", "main > output"]);
+  assert.deepEqual(names("a.v", false), []);
+  assert.notEqual(makeSearch("(", true).problem, "");
+  assert.equal(makeSearch("", true).matches, null);
+});
+
+test("of what is found, what is nested in another one counts once", () => {
+  const root = makeTree(rows());
+  const worth = weigh(root, "host", measures.time);
+  const { found, around } = findNodes(listNodes(root), makeSearch("advect|flux", true));
+  assert.equal(sumOf(found, worth.inclusive), 67);
+  assert.deepEqual([...around].map(pathText).sort(), ["main", "main > advect"]);
+});
