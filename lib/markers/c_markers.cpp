@@ -47,7 +47,7 @@ const char* const work_names[] = {"bytes", "flops"};
 // Place and time of a scope are taken here and not in a function that all of these call: they are those of the caller.
 extern "C" {
 
-uint64_t adaptyst_c_begin_scope(adaptyst_c_site* marker) {
+__attribute__((nothrow)) uint64_t adaptyst_c_begin_scope(adaptyst_c_site* marker) {
   const uint64_t left_out = leave_out(of_cpp(marker));
   if (left_out == closed_token)
     store(get_gap_state(*recorder_at_hand()).closed_at, reinterpret_cast<uintptr_t>(ADAPTYST_DETAIL_STACK()));
@@ -55,12 +55,12 @@ uint64_t adaptyst_c_begin_scope(adaptyst_c_site* marker) {
   return push_fast(of_cpp(marker), 0, ADAPTYST_DETAIL_STACK(), __builtin_return_address(0));
 }
 
-uint64_t adaptyst_c_begin_scope_named(adaptyst_c_site* marker, const char* name) {
+__attribute__((nothrow)) uint64_t adaptyst_c_begin_scope_named(adaptyst_c_site* marker, const char* name) {
   return push_frame(of_cpp(marker), to_text(terminated(name)), 0, nullptr, ADAPTYST_DETAIL_STACK(),
                     __builtin_return_address(0));
 }
 
-uint64_t adaptyst_c_begin_wait(adaptyst_c_site* marker, const adaptyst_device* device) {
+__attribute__((nothrow)) uint64_t adaptyst_c_begin_wait(adaptyst_c_site* marker, const adaptyst_device* device) {
   // 0 of a device that cannot be looked up stands for the host, as in C++.
   const uint32_t number = device != nullptr ? find_number(*device) : 0;
   const uint64_t token = push_frame(of_cpp(marker), literal(*marker), number, nullptr, ADAPTYST_DETAIL_STACK(),
@@ -73,39 +73,40 @@ uint64_t adaptyst_c_begin_wait(adaptyst_c_site* marker, const adaptyst_device* d
   return token;
 }
 
-void adaptyst_c_leave_scope(uint64_t token) {
+__attribute__((nothrow)) void adaptyst_c_leave_scope(uint64_t token) {
   if (token != closed_token) return pop_fast(token);
   recorder* const own = this_thread_recorder;
   if (reinterpret_cast<uintptr_t>(own) > 1) open_gaps(*own);
 }
 
-void adaptyst_c_begin(adaptyst_c_site* marker) {
+__attribute__((nothrow)) void adaptyst_c_begin(adaptyst_c_site* marker) {
   begin_pair(of_cpp(marker), literal(*marker), {ADAPTYST_DETAIL_STACK(), __builtin_return_address(0)});
 }
 
-void adaptyst_c_begin_named(adaptyst_c_site* marker, const char* name) {
+__attribute__((nothrow)) void adaptyst_c_begin_named(adaptyst_c_site* marker, const char* name) {
   begin_pair(of_cpp(marker), to_text(terminated(name)), nowhere);
 }
 
-void adaptyst_c_end() { end_pair(nullptr); }
+__attribute__((nothrow)) void adaptyst_c_end() { end_pair(nullptr); }
 
-adaptyst_handle adaptyst_c_begin_handle(adaptyst_c_site* marker) {
+__attribute__((nothrow)) adaptyst_handle adaptyst_c_begin_handle(adaptyst_c_site* marker) {
   return of_c(begin_pending(of_cpp(marker), literal(*marker), 0, nullptr));
 }
 
-void adaptyst_c_end_handle(adaptyst_handle* handle) {
+__attribute__((nothrow)) void adaptyst_c_end_handle(adaptyst_handle* handle) {
   if (handle->path == ended()) return count_end_without_begin();
   end_handle(of_cpp(*handle));
   handle->path = ended();
 }
 
-void adaptyst_c_instant(adaptyst_c_site* marker, double value) {
+__attribute__((nothrow)) void adaptyst_c_instant(adaptyst_c_site* marker, double value) {
   record_instant(of_cpp(marker), literal(*marker), value);
 }
 
-adaptyst_operation adaptyst_c_submit(const adaptyst_c_site* place, uint32_t kind, const char* name,
-                                     const adaptyst_device* device, uint64_t queue, int has_work, double bytes,
-                                     double flops) {
+__attribute__((nothrow)) adaptyst_operation adaptyst_c_submit(const adaptyst_c_site* place, uint32_t kind,
+                                                              const char* name, const adaptyst_device* device,
+                                                              uint64_t queue, int has_work, double bytes,
+                                                              double flops) {
   const payload_values work{work_names, 2, {nullptr, 0}, {bytes, flops}};
   const uint32_t known_kind = kind <= ADAPTYST_OTHER ? kind : uint32_t{ADAPTYST_OTHER};
   const pending_operation made =
@@ -114,7 +115,8 @@ adaptyst_operation adaptyst_c_submit(const adaptyst_c_site* place, uint32_t kind
   return {of_c(made.begun), bytes, flops, made.submitted_ns, made.queue, made.thread};
 }
 
-void adaptyst_c_complete(adaptyst_operation* operation, uint64_t started_ns, uint64_t ended_ns) {
+__attribute__((nothrow)) void adaptyst_c_complete(adaptyst_operation* operation, uint64_t started_ns,
+                                                  uint64_t ended_ns) {
   pending_operation done{of_cpp(operation->begun), operation->submitted_ns, operation->queue, operation->thread};
   done.begun.numbers[0] = operation->bytes;
   done.begun.numbers[1] = operation->flops;
@@ -122,13 +124,13 @@ void adaptyst_c_complete(adaptyst_operation* operation, uint64_t started_ns, uin
   operation->begun.path = nullptr;
 }
 
-void adaptyst_c_abandon(adaptyst_operation* operation, uint32_t reason) {
+__attribute__((nothrow)) void adaptyst_c_abandon(adaptyst_operation* operation, uint32_t reason) {
   const uint32_t known_reason = reason <= ADAPTYST_DEVICE_LOST ? reason : uint32_t{ADAPTYST_NO_TIMES};
   abandon_operation(of_cpp(operation->begun), static_cast<loss>(static_cast<uint32_t>(loss::no_times) + known_reason));
   operation->begun.path = nullptr;
 }
 
-void adaptyst_c_metadata(const char* name, const char* value) {
+__attribute__((nothrow)) void adaptyst_c_metadata(const char* name, const char* value) {
   keep_metadata(to_text(terminated(name)), to_text(terminated(value)));
 }
 

@@ -57,7 +57,7 @@ def build_adapter(copy, cmake, pfr, failures):
 def main(root, pfr, compiler, cmake):
     failures, copy = Failures(), scratch() / "adaptyst"
     root = pathlib.Path(root)
-    for folder in ("include", "lib", "adapters", "tools", "cmake"):
+    for folder in ("include", "lib", "fortran", "adapters", "tools", "cmake"):
         shutil.copytree(root / folder, copy / folder)
     shutil.copy(root / "CMakeLists.txt", copy)
     shutil.copy(root / "LICENSE", copy)
