@@ -2,6 +2,7 @@
 # about to be packed.
 set(names_headers libadaptyst-dev)
 set(names_docs adaptyst-doc)
+set(names_c libadaptyst-c-dev)
 set(names_library libadaptyst-collector-dev)
 set(names_command adaptyst)
 set(names_adapters adaptyst-adapters)
