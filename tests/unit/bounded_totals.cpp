@@ -47,8 +47,8 @@ TEST_CASE("an estimate does not exceed the region around it, and says that littl
 }
 
 TEST_CASE("several estimates share what there is, and what is nested in them follows") {
-  profile run = make_run({make_row(1, 0, 100 * ms, false), make_row(2, 1, 300 * ms, true), make_row(3, 1, 100 * ms, true),
-                          make_row(4, 2, 290 * ms, true)});
+  profile run = make_run({make_row(1, 0, 100 * ms, false), make_row(2, 1, 300 * ms, true),
+                          make_row(3, 1, 100 * ms, true), make_row(4, 2, 290 * ms, true)});
   adaptyst::lib::bound_estimated_totals(run);
   CHECK(run.regions[1].total_ns == Approx(75 * ms));
   CHECK(run.regions[2].total_ns == Approx(25 * ms));
@@ -64,7 +64,8 @@ TEST_CASE("an estimate outside all regions does not exceed the run") {
 }
 
 TEST_CASE("what is known, what is within reach of chance, and what open events have is left as it is") {
-  profile run = make_run({make_row(1, 0, 100 * ms, false), make_row(2, 1, 108 * ms, true), make_row(3, 1, 500 * ms, false)});
+  profile run =
+      make_run({make_row(1, 0, 100 * ms, false), make_row(2, 1, 108 * ms, true), make_row(3, 1, 500 * ms, false)});
   adaptyst::lib::bound_estimated_totals(run);
   CHECK(run.regions[1].total_ns == 108 * ms);
   CHECK(run.regions[2].total_ns == 500 * ms);
