@@ -100,6 +100,7 @@ static inline void adaptyst_end_handle(adaptyst_handle* handle) {
 #ifdef ADAPTYST_DISABLE
   (void)handle;
 #else
+  /* NOLINTNEXTLINE(modernize-use-nullptr): C has none */
   if (ADAPTYST_DETAIL_C_UNLIKELY(handle->path != NULL)) adaptyst_c_end_handle(handle);
 #endif
 }
@@ -110,6 +111,7 @@ static inline void adaptyst_complete(adaptyst_operation* operation, uint64_t sta
 #ifdef ADAPTYST_DISABLE
   (void)operation, (void)started_ns, (void)ended_ns;
 #else
+  /* NOLINTNEXTLINE(modernize-use-nullptr): C has none */
   if (ADAPTYST_DETAIL_C_UNLIKELY(operation->begun.path != NULL)) adaptyst_c_complete(operation, started_ns, ended_ns);
 #endif
 }
@@ -119,6 +121,7 @@ static inline void adaptyst_abandon(adaptyst_operation* operation, enum adaptyst
 #ifdef ADAPTYST_DISABLE
   (void)operation, (void)reason;
 #else
+  /* NOLINTNEXTLINE(modernize-use-nullptr): C has none */
   if (ADAPTYST_DETAIL_C_UNLIKELY(operation->begun.path != NULL)) adaptyst_c_abandon(operation, (uint32_t)reason);
 #endif
 }

@@ -15,6 +15,7 @@ using namespace adaptyst::detail;
 namespace {
 
 // The types of C are those of C++, less what they need not carry.
+// NOLINTBEGIN(misc-redundant-expression): they are the same today
 static_assert(sizeof(adaptyst_c_site) == sizeof(site) && alignof(adaptyst_c_site) == alignof(site));
 static_assert(offsetof(adaptyst_c_site, name) == offsetof(site, name));
 static_assert(offsetof(adaptyst_c_site, name_bytes) == offsetof(site, name_bytes));
@@ -24,6 +25,7 @@ static_assert(offsetof(adaptyst_c_site, line) == offsetof(site, line));
 static_assert(offsetof(adaptyst_c_site, kind) == offsetof(site, kind));
 static_assert(offsetof(adaptyst_c_site, record) == offsetof(site, record));
 static_assert(sizeof(adaptyst::device) == 52, "it begins with what C has: kind, index, 40 bytes of name");
+// NOLINTEND(misc-redundant-expression)
 
 // In the path of a handle that has been ended.
 const adaptyst_path* ended() noexcept { return reinterpret_cast<const adaptyst_path*>(uintptr_t{1}); }
