@@ -46,6 +46,9 @@ def check(how, command, ranks=1, **variables):
 check("its own collector", [])
 observed = [ADAPTYST, "run", "--report=none", f"--engine={ENGINE}", "--context=none", "--overhead=none", "--output=profile.json"]
 check("under the command", [*observed, "--"], ADAPTYST="")
+sites = run([ADAPTYST, "sites", PROGRAM])
+for probe in ("region_begin", "region_end", "metric"):
+    failures.check(f"\n  {probe} " in sites.stdout, f"sites shows {probe}", sites.said)
 libraries = run(["ldd", PROGRAM]).stdout
 launcher = shutil.which("mpirun.openmpi")
 if ENGINE == "inline" and launcher and "libmpi.so" in libraries:
