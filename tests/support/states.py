@@ -63,7 +63,9 @@ def watched(pid, program):
     symbols = subprocess.run(["nm", program], capture_output=True, text=True, check=True).stdout.split("\n")
     place = next(int(line.split()[0], 16) for line in symbols if line.endswith(" adaptyst_object_v3"))
     lines = [line.split() for line in pathlib.Path(f"/proc/{pid}/maps").read_text().splitlines()]
-    first = next(line for line in lines if line[-1] == os.path.realpath(program))
+    first = next((line for line in lines if line[-1] == os.path.realpath(program)), None)
+    if first is None:  # it has not become the program yet
+        return False
     with open(program, "rb") as file:
         is_moved = file.read(18)[16] == 3  # ET_DYN
     with open(f"/proc/{pid}/mem", "rb") as memory:
