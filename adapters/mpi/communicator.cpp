@@ -99,7 +99,7 @@ communicator* find_agreed_communicator(MPI_Comm which) noexcept {
   if (PMPI_Comm_rank(which, &rank) != MPI_SUCCESS) return nullptr;
   std::uint64_t id = 0;
   if (rank == 0) id = (static_cast<std::uint64_t>(known->first_in_world) + 1) << 32U | ids.fetch_add(1);
-  if (PMPI_Bcast(&id, 1, MPI_UINT64_T, 0, which) != MPI_SUCCESS || id == 0) return nullptr;
+  if (PMPI_Bcast(&id, sizeof id, MPI_BYTE, 0, which) != MPI_SUCCESS || id == 0) return nullptr;
   known->id = id;
   return known;
 }

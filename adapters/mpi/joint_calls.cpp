@@ -5,6 +5,8 @@
 #include <mutex>
 #include <new>
 
+#include "weak_symbols.hpp"
+
 namespace adaptyst::mpi_calls {
 
 namespace {

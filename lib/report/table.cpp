@@ -18,7 +18,7 @@ namespace adaptyst { inline namespace v1 {
 
 namespace {
 
-using lib::duration, lib::format_line, lib::percent, lib::printable, lib::right, lib::wrapped;
+using lib::format_line, lib::percent, lib::printable, lib::right, lib::wrapped;
 
 void write_metadata(std::string& out, const profile& profile, std::size_t columns) {
   std::string all;
