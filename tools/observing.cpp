@@ -189,10 +189,11 @@ error in_flags(const error& what) {
 
 void probe_functions(observer& with, std::int64_t process, const listener& report) {
   const std::vector<error> refused = with.probe_functions(process);
-  constexpr std::size_t most = 10;
-  for (std::size_t at = 0; at != std::min(refused.size(), most); ++at)
+  constexpr std::size_t max_functions = 10;
+  for (std::size_t at = 0; at != std::min(refused.size(), max_functions); ++at)
     report(in_flags({"not probed: " + refused[at].summary(), refused[at].subject(), 0, refused[at].hint()}));
-  if (refused.size() > most) report({fmt::format("not probed: {} others", refused.size() - most), 0, ""});
+  if (refused.size() > max_functions)
+    report({fmt::format("not probed: {} others", refused.size() - max_programs), 0, ""});
 }
 
 void allow_many_files() {

@@ -12,10 +12,10 @@ namespace cuda_adapter {
 class launches {
  public:
   // How many calls may still get records: the last ones that CUPTI has numbered, whether they launched anything or not.
-  static constexpr std::uint32_t most = 1U << 16;
+  static constexpr std::uint32_t max_launches = 1U << 16;
 
   void note(std::uint32_t correlation, const adaptyst::submission& when) noexcept {
-    slot& to = slots_[correlation % most];
+    slot& to = slots_[correlation % max_launches];
     std::uint64_t state = to.state.load(std::memory_order_relaxed);
     // Another thread is writing the entry now, for a call a whole round of numbers away. One of the two is lost, and
     // counted as lost when its record comes.
@@ -30,7 +30,7 @@ class launches {
 
   // False: it was not seen, or overwritten since.
   bool find(std::uint32_t correlation, adaptyst::submission& when) const noexcept {
-    const slot& in = slots_[correlation % most];
+    const slot& in = slots_[correlation % max_launches];
     const std::uint64_t state = in.state.load(std::memory_order_acquire);
     if (state == 0 || (state & 1) != 0 || state >> 32 != correlation) return false;
     std::uint64_t words[words_of_submission];
@@ -48,7 +48,7 @@ class launches {
     std::atomic<std::uint64_t> words[words_of_submission];
   };
 
-  slot slots_[most];
+  slot slots_[max_launches];
 };
 
 }  // namespace cuda_adapter

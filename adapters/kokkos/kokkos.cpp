@@ -79,7 +79,7 @@ class ended_elsewhere {
  public:
   void add(std::uint64_t number) noexcept {
     const std::lock_guard<std::mutex> now(busy_);
-    numbers_[next_++ % most] = number;
+    numbers_[next_++ % max_numbers] = number;
     any_.store(true, std::memory_order_release);
   }
 
@@ -100,8 +100,8 @@ class ended_elsewhere {
   }
 
  private:
-  static constexpr unsigned most = 16;
-  std::uint64_t numbers_[most]{};
+  static constexpr unsigned max_numbers = 16;
+  std::uint64_t numbers_[max_numbers]{};
   unsigned next_ = 0;
   std::atomic<bool> any_{false};
   std::mutex busy_;

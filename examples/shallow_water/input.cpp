@@ -49,9 +49,9 @@ struct line {
   }
 
   int cells(std::size_t at) const {
-    constexpr double fewest = 4, most = 16384;
+    constexpr double min = 4, max = 16384;
     const double value = number(at);
-    if (value != std::floor(value) || value < fewest || value > most)
+    if (value != std::floor(value) || value < min || value > max)
       refuse('"' + values[at] + "\" is not a whole number from 4 to 16384");
     return static_cast<int>(value);
   }

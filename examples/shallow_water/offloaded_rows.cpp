@@ -12,8 +12,8 @@ namespace shallow_water {
 namespace {
 
 row_range choose_block(int rows, double share) {
-  const int most = rows - 2 * stencil;  // what touches the edges of the basin stays with the host
-  const int size = std::min(most, static_cast<int>(std::lround(share * rows)));
+  const int max_rows = rows - 2 * stencil;  // what touches the edges of the basin stays with the host
+  const int size = std::min(max_rows, static_cast<int>(std::lround(share * rows)));
   if (size < 2 * stencil) return {rows, rows};
   const int first = std::min((rows - size) / 2, rows - stencil - size);
   return {first, first + size};

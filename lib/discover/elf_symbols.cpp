@@ -101,9 +101,9 @@ class versions {
 
   // An offset of libelf is an int; beyond that lies no section.
   static int next(int at, std::uint32_t step) {
-    constexpr std::int64_t most = 0x7fffffff;
+    constexpr std::int64_t max_offset = 0x7fffffff;
     const std::int64_t sum = std::int64_t{at} + step;
-    return sum < most ? static_cast<int>(sum) : static_cast<int>(most);
+    return sum < max_offset ? static_cast<int>(sum) : static_cast<int>(max_offset);
   }
 
   // A file can have no more versions than that.

@@ -40,11 +40,11 @@ std::uint64_t site_id(std::string_view file, const function_place& place) {
   return detail::hash(id, detail::to_text(file));
 }
 
-std::string join_first(const std::set<std::string>& names, std::size_t most) {
+std::string join_first(const std::set<std::string>& names, std::size_t max_names) {
   const std::vector<std::string> first(
-      names.begin(), std::next(names.begin(), static_cast<std::ptrdiff_t>(std::min(names.size(), most))));
+      names.begin(), std::next(names.begin(), static_cast<std::ptrdiff_t>(std::min(names.size(), max_names))));
   const std::string list = fmt::format("{}", fmt::join(first, ", "));
-  return names.size() <= most ? list : fmt::format("{} and {} others", list, names.size() - most);
+  return names.size() <= max_names ? list : fmt::format("{} and {} others", list, names.size() - max_names);
 }
 
 }  // namespace
@@ -76,12 +76,12 @@ std::vector<error> explain(const std::vector<refused_function>& all, const std::
     same.hint = one.why.hint;
   }
   constexpr std::size_t max_imported = 20;
-  constexpr std::size_t most_others = 5;
+  constexpr std::size_t max_others = 5;
   std::vector<error> told;
   for (const auto& [why, of] : by_reason) {
     std::string list;
     if (of.imported.empty()) {
-      list = join_first(of.others, most_others);
+      list = join_first(of.others, max_others);
     } else {
       list = join_first(of.imported, max_imported) + ", which the program imports";
       if (!of.others.empty()) list += fmt::format(", and {} that it does not", of.others.size());

@@ -107,16 +107,16 @@ constexpr std::size_t max_ways = 20'000;
 using side_of_run = std::vector<char>;  // whether it is of before
 
 // All ways, or as many that are drawn; the first is that of the runs themselves.
-std::vector<side_of_run> ways_to_deal_runs(std::size_t before, std::size_t all, std::size_t most) {
+std::vector<side_of_run> ways_to_deal_runs(std::size_t before, std::size_t all, std::size_t max_count) {
   side_of_run way(all, 0);
   std::fill_n(way.begin(), before, 1);
   std::vector<side_of_run> ways{way};
-  if (ways_to_deal(before, all - before) <= static_cast<double>(most)) {
+  if (ways_to_deal(before, all - before) <= static_cast<double>(max_count)) {
     while (std::prev_permutation(way.begin(), way.end())) ways.push_back(way);
     return ways;
   }
   std::mt19937_64 same_each_time(1);
-  while (ways.size() != most) {
+  while (ways.size() != max_count) {
     for (std::size_t left = all; left > 1; --left) std::swap(way[left - 1], way[same_each_time() % left]);
     ways.push_back(way);
   }
@@ -152,8 +152,8 @@ std::vector<std::optional<double>> permuted_p(const std::vector<run_values>& reg
   if (regions.empty()) return made;
   const std::size_t runs = regions.front().size();
   constexpr std::size_t max_additions = 1'000'000'000;  // some seconds
-  const std::size_t most = std::clamp<std::size_t>(max_additions / (regions.size() * runs), 1000, max_ways);
-  const std::vector<side_of_run> ways = ways_to_deal_runs(before, runs, most);
+  const std::size_t max_count = std::clamp<std::size_t>(max_additions / (regions.size() * runs), 1000, max_ways);
+  const std::vector<side_of_run> ways = ways_to_deal_runs(before, runs, max_count);
   std::vector<double> least(ways.size(), 1);
   std::vector<double> seen(regions.size(), std::numeric_limits<double>::quiet_NaN());
   for (std::size_t at = 0; at != regions.size(); ++at) {

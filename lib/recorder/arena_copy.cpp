@@ -32,12 +32,12 @@ bool arena_copy::write(std::uint64_t address, const void* from, std::size_t byte
   return beside_.write(address, from, bytes);
 }
 
-std::string arena_copy::text(std::uint64_t address, std::size_t most) const {
+std::string arena_copy::text(std::uint64_t address, std::size_t max_bytes) const {
   const char* const there = find(address, 1);
-  if (there == nullptr) return beside_.text(address, most);
+  if (there == nullptr) return beside_.text(address, max_bytes);
   const std::size_t rest = bytes_ - (address - from_);
-  const std::size_t length = strnlen(there, std::min(most, rest));
-  return length == rest ? beside_.text(address, most) : std::string(there, length);
+  const std::size_t length = strnlen(there, std::min(max_bytes, rest));
+  return length == rest ? beside_.text(address, max_bytes) : std::string(there, length);
 }
 
 }  // namespace adaptyst::lib

@@ -26,7 +26,7 @@ clock_id to_clock(std::uint32_t id) {
   return id <= static_cast<std::uint32_t>(clock_id::device) ? static_cast<clock_id>(id) : clock_id::unknown;
 }
 
-std::uint64_t bounded_sum(const interval_union& all, std::uint64_t most) { return std::min(all.total_ns, most); }
+std::uint64_t bounded_sum(const interval_union& all, std::uint64_t max_ns) { return std::min(all.total_ns, max_ns); }
 
 template <std::size_t Buckets>
 latencies make_latencies(std::uint64_t total_ns, const std::uint64_t (&buckets)[Buckets]) {

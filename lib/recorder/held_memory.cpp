@@ -44,9 +44,9 @@ bool held_memory::write(std::uint64_t address, const void* from, std::size_t byt
   return beside_.write(address, from, bytes);
 }
 
-std::string held_memory::text(std::uint64_t address, std::size_t most) const {
-  if (!holds(address, 1)) return beside_.text(address, most);
-  std::string read(std::min<std::uint64_t>(most, base_ + bytes_ - address), '\0');
+std::string held_memory::text(std::uint64_t address, std::size_t max_bytes) const {
+  if (!holds(address, 1)) return beside_.text(address, max_bytes);
+  std::string read(std::min<std::uint64_t>(max_bytes, base_ + bytes_ - address), '\0');
   const ssize_t got = pread(file_.get(), read.data(), read.size(), static_cast<off_t>(address - base_));
   read.resize(got > 0 ? strnlen(read.data(), static_cast<std::size_t>(got)) : 0);
   return read;

@@ -26,7 +26,7 @@ class held_memory final : public memory {
   // By pread(), not by a mapping: reading a page that was never written would make it in a mapping.
   bool read(std::uint64_t address, void* to, std::size_t bytes) const noexcept override;
   bool write(std::uint64_t address, const void* from, std::size_t bytes) const noexcept override;
-  std::string text(std::uint64_t address, std::size_t most) const override;
+  std::string text(std::uint64_t address, std::size_t max_bytes) const override;
   unsigned patience() const noexcept override { return 3; }
 
  private:

@@ -29,9 +29,9 @@ class this_memory final : public memory {
     }
     return true;
   }
-  std::string text(std::uint64_t address, std::size_t most) const override {
+  std::string text(std::uint64_t address, std::size_t max_bytes) const override {
     const char* const from = reinterpret_cast<const char*>(address);
-    return std::string(from, strnlen(from, most));
+    return std::string(from, strnlen(from, max_bytes));
   }
   unsigned patience() const noexcept override { return 3000; }
 };

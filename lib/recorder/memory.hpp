@@ -23,8 +23,8 @@ class memory {
   virtual bool read(std::uint64_t address, void* to, std::size_t bytes) const noexcept = 0;
   // False, with errno: not permitted, or no such memory.
   virtual bool write(std::uint64_t address, const void* from, std::size_t bytes) const noexcept = 0;
-  // The text there, without its NUL, at most `most` bytes; empty when not readable.
-  virtual std::string text(std::uint64_t address, std::size_t most) const = 0;
+  // The text there, without its NUL, at most `max_bytes` bytes; empty when not readable.
+  virtual std::string text(std::uint64_t address, std::size_t max_bytes) const = 0;
   // How often to try again when a writer has interfered.
   virtual unsigned patience() const noexcept = 0;
 

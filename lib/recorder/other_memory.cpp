@@ -107,12 +107,12 @@ bool other_memory::write(std::uint64_t address, const void* from, std::size_t by
   return done == static_cast<ssize_t>(bytes);
 }
 
-std::string other_memory::text(std::uint64_t address, std::size_t most) const {
+std::string other_memory::text(std::uint64_t address, std::size_t max_bytes) const {
   constexpr std::uint64_t page = 4096;
-  std::string read(most, '\0');
+  std::string read(max_bytes, '\0');
   std::size_t done = 0;
-  while (done < most) {  // a page at a time: the next one may not be there, nor be needed
-    const std::size_t part = std::min<std::uint64_t>(most - done, page - (address + done) % page);
+  while (done < max_bytes) {  // a page at a time: the next one may not be there, nor be needed
+    const std::size_t part = std::min<std::uint64_t>(max_bytes - done, page - (address + done) % page);
     if (!this->read(address + done, read.data() + done, part)) break;
     done += part;
     if (std::memchr(read.data() + done - part, 0, part) != nullptr) break;

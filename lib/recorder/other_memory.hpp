@@ -42,7 +42,7 @@ class other_memory final : public memory {
   bool read(std::uint64_t address, void* to, std::size_t bytes) const noexcept override;
   // Writes only into a process of one user, and only where the process itself may write.
   bool write(std::uint64_t address, const void* from, std::size_t bytes) const noexcept override;
-  std::string text(std::uint64_t address, std::size_t most) const override;
+  std::string text(std::uint64_t address, std::size_t max_bytes) const override;
   unsigned patience() const noexcept override { return 3; }
 
  private:

@@ -143,8 +143,8 @@ class recorder_reader::pass {
   // last is used.
   template <class Copy>
   bool read_consistently(std::uint64_t sequence, Copy&& copy) const {
-    const unsigned most = memory_.patience();
-    for (unsigned attempt = 0; attempt != most; ++attempt) {
+    const unsigned max_attempts = memory_.patience();
+    for (unsigned attempt = 0; attempt != max_attempts; ++attempt) {
       if (attempt >= attempts_at_once) {
         const timespec a_while{0, 100'000};
         nanosleep(&a_while, nullptr);
@@ -152,7 +152,7 @@ class recorder_reader::pass {
       std::uint64_t before = 0;
       std::uint64_t after = 0;
       if (!memory_.read(sequence, before)) return false;
-      if ((before & 1) != 0 && attempt + 1 != most) continue;
+      if ((before & 1) != 0 && attempt + 1 != max_attempts) continue;
       if (!copy() || !memory_.read(sequence, after)) return false;
       if (before == after && (before & 1) == 0) return true;
     }
@@ -378,9 +378,9 @@ class recorder_reader::pass {
   }
 
   static measured_site describe(const memory& names, const adaptyst_site& site) {
-    constexpr std::size_t most = ADAPTYST_TEXT_BYTES - 1;
+    constexpr std::size_t max_bytes = ADAPTYST_TEXT_BYTES - 1;
     measured_site made;
-    made.name.resize(std::min<std::size_t>(site.name_bytes, most));
+    made.name.resize(std::min<std::size_t>(site.name_bytes, max_bytes));
     // A name may hold NULs, and begin anywhere.
     std::size_t done = 0;
     while (done < made.name.size()) {
@@ -388,13 +388,13 @@ class recorder_reader::pass {
       std::copy(part.begin(), part.end(), made.name.begin() + static_cast<std::ptrdiff_t>(done));
       done += part.size() + 1;
     }
-    made.file = names.text(as_address(site.file), most);
-    made.function = names.text(as_address(site.function), most);
-    made.label = names.text(as_address(site.label), most);
+    made.file = names.text(as_address(site.file), max_bytes);
+    made.function = names.text(as_address(site.function), max_bytes);
+    made.label = names.text(as_address(site.label), max_bytes);
     made.line = site.line;
     made.kind = site.kind;
     for (std::uint32_t at = 0; at != std::min<std::uint32_t>(site.attribute_count, ADAPTYST_ATTRIBUTES); ++at)
-      made.attributes.push_back(names.text(as_address(site.attributes[at]), most));
+      made.attributes.push_back(names.text(as_address(site.attributes[at]), max_bytes));
     return made;
   }
 

@@ -35,7 +35,9 @@ class settings_memory final : public memory {
   using memory::write;
   bool read(std::uint64_t address, void* to, std::size_t bytes) const noexcept override;
   bool write(std::uint64_t address, const void* from, std::size_t bytes) const noexcept override;
-  std::string text(std::uint64_t address, std::size_t most) const override { return beside_.text(address, most); }
+  std::string text(std::uint64_t address, std::size_t max_bytes) const override {
+    return beside_.text(address, max_bytes);
+  }
   unsigned patience() const noexcept override { return beside_.patience(); }
 
  private:

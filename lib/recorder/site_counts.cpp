@@ -117,8 +117,8 @@ bool set_thinned_floor(const process_state& state, double floor_ns) {
   const auto slope = static_cast<double>(head.clock.ns_per_tick);
   const double timestamps = head.clock.ns_per_tick != 0 ? floor_ns * scale / slope : floor_ns;
   const std::uint64_t at = as_address(head.settings) + offsetof(detail::observer_settings, thinned_floor);
-  constexpr double most = 10'000;  // whatever a process says of its clock
-  return state.in->write(at, static_cast<std::uint64_t>(std::llround(std::clamp(timestamps, 0.0, most))));
+  constexpr double max_timestamps = 10'000;  // whatever a process says of its clock
+  return state.in->write(at, static_cast<std::uint64_t>(std::llround(std::clamp(timestamps, 0.0, max_timestamps))));
 }
 
 bool set_step(const process_state& state, const site_count& site, std::uint32_t step) {

@@ -101,17 +101,17 @@ void write_budget(std::string& out, const profile& profile, std::size_t line_col
 }
 
 void write_last_regions(std::string& out, const profile& profile, std::size_t line_columns) {
-  constexpr std::size_t most = 8;
+  constexpr std::size_t max_regions = 8;
   std::size_t left = 0;
   for (const process_info& process : profile.processes)
     for (const last_region& one : process.ended_in) {
-      if (left++ >= most) continue;
+      if (left++ >= max_regions) continue;
       out += wrapped(printable(fmt::format("pid {} ended in {}, {} into it{}", process.pid, join_path(one.path),
                                            duration(static_cast<double>(one.age_ns)),
                                            one.threads == 1 ? "" : fmt::format(" ({} threads)", one.threads))),
                      line_columns);
     }
-  if (left > most) out += fmt::format("({} more such regions)\n", left - most);
+  if (left > max_regions) out += fmt::format("({} more such regions)\n", left - max_regions);
 }
 
 }  // namespace

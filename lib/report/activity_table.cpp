@@ -84,12 +84,13 @@ std::vector<const active_region*> in_order(const activity& activity, activity_or
   return all;  // as they come: by the time in themselves
 }
 
-lines format_regions(const activity& activity, std::size_t name_columns, std::size_t most, activity_order order) {
+lines format_regions(const activity& activity, std::size_t name_columns, std::size_t max_regions,
+                     activity_order order) {
   lines made{fitted("region", name_columns) + " " + fitted("process", process_columns - 1) + " " + fitted("on", 5) +
              right("per s", 9) + right("self", 8) + right("total", 8) + right("mean", 9) + right("p99", 9) +
              right("so far", 9)};
   if (activity.regions.empty()) made.emplace_back("(no region ended)");
-  const std::size_t count = std::min(activity.regions.size(), most);
+  const std::size_t count = std::min(activity.regions.size(), max_regions);
   const std::vector<const active_region*> sorted = in_order(activity, order);
   for (std::size_t at = 0; at != count; ++at) made.push_back(line_of_region(*sorted[at], name_columns));
   if (count != activity.regions.size()) made.push_back(fmt::format("… and {} more", activity.regions.size() - count));
@@ -112,22 +113,22 @@ std::size_t count_lines(const std::string& text) {
 }  // namespace
 
 std::string to_table(const activity& activity, const activity_view& how) {
-  constexpr std::size_t least_name = 12;
-  const std::size_t name_columns = std::max(how.columns, columns_of_numbers + least_name) - columns_of_numbers;
+  constexpr std::size_t min_name_columns = 12;
+  const std::size_t name_columns = std::max(how.columns, columns_of_numbers + min_name_columns) - columns_of_numbers;
   std::string out =
       wrapped(describe_subject(activity), how.columns) + wrapped(format_load(activity, how.observer_cpu), how.columns);
   if (!activity.lost_so_far.empty()) out += wrapped(format_losses(activity), how.columns);
   std::string devices = "\n";
   for (const std::string& line : format_devices(activity, name_columns)) devices += format_line(line, how.columns);
 
-  std::size_t most = how.regions;
+  std::size_t max_regions = how.regions;
   if (how.lines != 0) {
     constexpr std::size_t around = 3;  // an empty line, what the columns are, how many more there are
     const std::size_t taken = count_lines(out) + count_lines(devices) + around;
-    most = std::min(most, how.lines - std::min(how.lines, taken));
+    max_regions = std::min(max_regions, how.lines - std::min(how.lines, taken));
   }
   out += "\n";
-  for (const std::string& line : format_regions(activity, name_columns, most, how.order))
+  for (const std::string& line : format_regions(activity, name_columns, max_regions, how.order))
     out += format_line(line, how.columns);
   return out + devices;
 }

@@ -15,7 +15,7 @@ namespace adaptyst::lib {
 namespace {
 
 // More than a person considers before the next run.
-constexpr std::size_t most = 5;
+constexpr std::size_t max_findings = 5;
 
 constexpr std::size_t max_columns = 60;  // of a path
 
@@ -150,12 +150,13 @@ std::string finding_list(const profile& profile, std::size_t line_columns) {
   const std::vector<finding> all = analyse(profile);
   if (all.empty()) return {};
   std::string out = "what to look at first:\n";
-  for (std::size_t at = 0; at != std::min(most, all.size()); ++at) {
+  for (std::size_t at = 0; at != std::min(max_findings, all.size()); ++at) {
     out += wrapped(fmt::format("{}. {} ({})", at + 1, sentence_on(all[at], profile), format_extent(all[at])),
                    line_columns);
     out += wrapped(fmt::format("try: {}", advice_on(all[at].next)), line_columns, 3);
   }
-  if (all.size() > most) out += fmt::format("({} more; output=FILE.json has them all)\n", all.size() - most);
+  if (all.size() > max_findings)
+    out += fmt::format("({} more; output=FILE.json has them all)\n", all.size() - max_findings);
   return out + "\n";
 }
 

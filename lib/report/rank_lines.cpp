@@ -17,13 +17,13 @@ const char* plural(std::uint64_t count) { return count == 1 ? "" : "s"; }
 
 // "3 ranks (4 on n01, 5 on n01, 17 on n03)"
 std::string format_list(const rank_list& list) {
-  constexpr std::size_t most = 6;
+  constexpr std::size_t max_ranks = 6;
   std::string names;
-  for (std::size_t at = 0; at != std::min(most, list.first.size()); ++at) {
+  for (std::size_t at = 0; at != std::min(max_ranks, list.first.size()); ++at) {
     const rank_place& one = list.first[at];
     names += fmt::format("{}{}{}", at == 0 ? "" : ", ", one.rank, one.host.empty() ? "" : " on " + one.host);
   }
-  if (list.count > most) names += ", …";
+  if (list.count > max_ranks) names += ", …";
   return fmt::format("{} rank{}{}", list.count, plural(list.count), names.empty() ? "" : " (" + names + ")");
 }
 

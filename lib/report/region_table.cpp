@@ -83,7 +83,9 @@ class table {
  private:
   std::size_t shown_figures() const { return shows_durations_ ? figures.size() : mean_at; }
   const char* heading(const column& column) const { return is_wide_ ? column.heading : column.short_heading; }
-  std::size_t count_columns(const column& column) const { return std::max(width(heading(column)) + 1, column.least); }
+  std::size_t count_columns(const column& column) const {
+    return std::max(width(heading(column)) + 1, column.min_columns);
+  }
 
   // What is wider than usual, such as the number of threads of a hundred thousand processes, takes room from the names.
   void widen_for(const region_figures& values) {
@@ -113,9 +115,9 @@ class table {
 
   // Two columns a level, as far as half of the room goes; then the level as a number.
   std::string format_indent(const region_node& node) const {
-    const std::size_t most = name_columns_ / 2;
+    const std::size_t max_columns = name_columns_ / 2;
     const std::string spaces(2 * node.depth, ' ');
-    return spaces.size() > most ? right(fmt::format("{}> ", node.depth), most) : spaces;
+    return spaces.size() > max_columns ? right(fmt::format("{}> ", node.depth), max_columns) : spaces;
   }
 
   // Those that would look the same without their middle are shown from where they differ.

@@ -111,14 +111,14 @@ std::vector<std::uint32_t> overhead_budget::steps_within(const std::vector<asked
                     [&](const asked& marker, std::size_t, double reached) { return step_under(marker, reached, cap); });
   };
   double dearest = 0;
-  double most = 0;
+  double total = 0;
   for (const asked& one : all) {
     const double cost = estimate_cost(one, ADAPTYST_STEP_ENGINE, 1);
     dearest = std::max(dearest, cost);
-    most += cost;
+    total += cost;
   }
   const double allowed = attainable(all, of);
-  if (most <= allowed) return std::vector<std::uint32_t>(all.size(), ADAPTYST_STEP_ENGINE);
+  if (total <= allowed) return std::vector<std::uint32_t>(all.size(), ADAPTYST_STEP_ENGINE);
   double fits = 0;
   double too_high = dearest;
   for (int halvings = 0; halvings != 30; ++halvings) {

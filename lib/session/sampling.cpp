@@ -60,12 +60,12 @@ std::map<std::string, std::uint64_t> sampling::functions() {
     add_kernel_frames(frames, row);
     if (!frames.empty()) all[printable(frames.back())] += row.count;
   }
-  constexpr std::size_t most = 20;
+  constexpr std::size_t max_functions = 20;
   std::vector<std::pair<std::uint64_t, std::string>> sorted;
   sorted.reserve(all.size());
   for (const auto& [name, count] : all) sorted.emplace_back(count, name);
   std::sort(sorted.rbegin(), sorted.rend());
-  for (std::size_t at = most; at < sorted.size(); ++at) {
+  for (std::size_t at = max_functions; at < sorted.size(); ++at) {
     all["(others)"] += sorted[at].first;
     all.erase(sorted[at].second);
   }

@@ -117,9 +117,9 @@ std::map<budget_step, std::uint64_t> target::find_steps(std::uint64_t path) cons
 }
 
 void target::take_last_regions(const process_state& state, std::uint64_t ended_ns) {
-  constexpr std::size_t most = 64;  // of one that lies
+  constexpr std::size_t max_regions = 64;  // of one that lies
   for (const open_row& one : read_last_regions(state)) {
-    if (ended_in_.size() == most) return;
+    if (ended_in_.size() == max_regions) return;
     ended_in_.push_back(
         {list_path_names(recorded(), one.path), one.threads, ended_ns - std::min(ended_ns, one.since_ns)});
   }

@@ -31,7 +31,7 @@ words list_choices(const choices<N>& choices) {
   return {choices.begin(), choices.end()};
 }
 
-constexpr std::uint64_t least_events = 64, max_events = std::uint64_t{1} << 24;
+constexpr std::uint64_t min_events = 64, max_events = std::uint64_t{1} << 24;
 
 words split(std::string_view text, const char* separators) {
   words parts;
@@ -128,12 +128,12 @@ std::string format_context(const options& options) {
   return all.empty() ? "none" : all;
 }
 
-std::optional<std::uint64_t> number_within(std::uint64_t least, std::uint64_t most, std::string_view name,
+std::optional<std::uint64_t> number_within(std::uint64_t min, std::uint64_t max, std::string_view name,
                                            std::string_view value, errors& wrong) {
   std::uint64_t number = 0;
   const auto [end, failed] = std::from_chars(value.data(), value.data() + value.size(), number);
-  if (failed == std::errc() && end == value.data() + value.size() && number >= least && number <= most) return number;
-  refuse(wrong, name, value, fmt::format("a number from {} to {}", least, most));
+  if (failed == std::errc() && end == value.data() + value.size() && number >= min && number <= max) return number;
+  refuse(wrong, name, value, fmt::format("a number from {} to {}", min, max));
   return std::nullopt;
 }
 
@@ -143,9 +143,9 @@ void set_sample_frequency(options& to, std::string_view value, errors& wrong) {
 
 // Rounded up to a power of two.
 void set_trace_events(options& to, std::string_view value, errors& wrong) {
-  const auto number = number_within(least_events, max_events, "trace_events", value, wrong);
+  const auto number = number_within(min_events, max_events, "trace_events", value, wrong);
   if (!number) return;
-  to.trace_events = least_events;
+  to.trace_events = min_events;
   while (to.trace_events < *number) to.trace_events *= 2;
 }
 

@@ -56,10 +56,10 @@ class poked_memory final : public adaptyst::lib::memory {
     go_on();
     return copy(address, static_cast<unsigned char*>(to), bytes);
   }
-  std::string text(std::uint64_t address, std::size_t most) const override {
+  std::string text(std::uint64_t address, std::size_t max_bytes) const override {
     go_on();
     std::string found;
-    for (unsigned char one = 0; found.size() < most && copy(address + found.size(), &one, 1) && one != 0;)
+    for (unsigned char one = 0; found.size() < max_bytes && copy(address + found.size(), &one, 1) && one != 0;)
       found += static_cast<char>(one);
     return found;
   }

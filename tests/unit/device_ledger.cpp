@@ -88,8 +88,8 @@ class seen_from_outside final : public adaptyst::lib::memory {
     return adaptyst::lib::own_memory().read(address, to, bytes);
   }
   bool write(std::uint64_t, const void*, std::size_t) const noexcept override { return false; }
-  std::string text(std::uint64_t address, std::size_t most) const override {
-    return adaptyst::lib::own_memory().text(address, most);
+  std::string text(std::uint64_t address, std::size_t max_bytes) const override {
+    return adaptyst::lib::own_memory().text(address, max_bytes);
   }
   unsigned patience() const noexcept override { return 3; }
 };

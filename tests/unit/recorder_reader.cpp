@@ -33,9 +33,9 @@ class made_memory final : public adaptyst::lib::memory {
     std::memcpy(to, piece->second.data() + offset, bytes);
     return true;
   }
-  std::string text(std::uint64_t address, std::size_t most) const override {
+  std::string text(std::uint64_t address, std::size_t max_bytes) const override {
     std::string found;
-    for (char one = 0; found.size() < most && read(address + found.size(), &one, 1) && one != '\0';) found += one;
+    for (char one = 0; found.size() < max_bytes && read(address + found.size(), &one, 1) && one != '\0';) found += one;
     return found;
   }
   unsigned patience() const noexcept override { return 3; }

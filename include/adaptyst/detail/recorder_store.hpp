@@ -134,15 +134,15 @@ constexpr uint64_t smallest_store = uint64_t{1} << 27;  // of addresses
 template <class = void>
 inline uint64_t largest_store() noexcept {
 #ifdef __SANITIZE_THREAD__
-  uint64_t most = uint64_t{1} << 30;
+  uint64_t bytes = uint64_t{1} << 30;
 #else
-  uint64_t most = uint64_t{1} << 35;
+  uint64_t bytes = uint64_t{1} << 35;
 #endif
   constexpr unsigned total = 4, unit = 13;  // of the words of struct sysinfo
   uint64_t machine[16] = {};
   if (system::call(__NR_sysinfo, machine) == 0)
-    while (most > smallest_store && most > machine[total] * static_cast<uint32_t>(machine[unit]) / 16) most /= 2;
-  return most;
+    while (bytes > smallest_store && bytes > machine[total] * static_cast<uint32_t>(machine[unit]) / 16) bytes /= 2;
+  return bytes;
 }
 
 // The file cannot be made smaller or larger, it cannot be mapped again for writing, and these seals cannot be removed.

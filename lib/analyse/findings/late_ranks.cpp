@@ -11,7 +11,7 @@ namespace {
 // The region in which this rank takes longest beyond the mean of all ranks. Of nested regions the outer ones take it as
 // well: the innermost that has most of it.
 const region* find_where(const profile& in, std::uint32_t rank) {
-  constexpr double most = 0.8;
+  constexpr double min_share = 0.8;
   const auto excess_ns = [&](const region& row) {
     if (!row.across_ranks || is_a_wait(row) || row.across_ranks->total_ns.max_rank != rank) return 0.0;
     const rank_totals& of = row.across_ranks->total_ns;
@@ -21,7 +21,7 @@ const region* find_where(const profile& in, std::uint32_t rank) {
   for (const region& row : in.regions) greatest_ns = std::max(greatest_ns, excess_ns(row));
   const region* found = nullptr;
   for (const region& row : in.regions)
-    if (const double own_ns = excess_ns(row); own_ns > 0 && own_ns >= most * greatest_ns)
+    if (const double own_ns = excess_ns(row); own_ns > 0 && own_ns >= min_share * greatest_ns)
       if (found == nullptr || row.path.size() > found->path.size()) found = &row;
   return found;
 }

@@ -18,7 +18,7 @@ constexpr double times_the_median = 8;
 // A shorter event takes that much longer after any interrupt or cache miss.
 constexpr double least_median_ns = 1000;
 // A larger part of all events is no tail: the region does two different things.
-constexpr double most_of_events = 0.1;
+constexpr double max_event_share = 0.1;
 
 struct tail {
   double events = 0;
@@ -61,7 +61,7 @@ void find_long_tails(const profile& in, findings& to) {
     const double seen =
         its.events * (row.timed_events ? static_cast<double>(*row.timed_events) / static_cast<double>(row.count) : 1);
     if (median_ns < least_median_ns || seen < static_cast<double>(least_events) ||
-        its.events > most_of_events * static_cast<double>(events) || !is_worth_a_word(its.beyond_ns, run_ns) ||
+        its.events > max_event_share * static_cast<double>(events) || !is_worth_a_word(its.beyond_ns, run_ns) ||
         is_explained(row, its.beyond_ns))
       continue;
     finding made = found_in(in, row, finding_kind::long_tail, its.beyond_ns);

@@ -11,8 +11,8 @@ namespace adaptyst::lib {
 namespace {
 
 constexpr double least_beyond = 0.2;  // of the median
-constexpr double most_of_ranks = 0.25;
-constexpr double most_of_node = 0.75;  // from which on it is the node
+constexpr double max_rank_share = 0.25;
+constexpr double min_node_share = 0.75;  // from which on it is the node
 
 double find_median(std::vector<double> all) {
   const auto middle = all.begin() + static_cast<std::ptrdiff_t>(all.size() / 2);
@@ -37,7 +37,7 @@ struct node {
   double sum_ns = 0;  // of the slow ones
 
   bool is_slow() const {
-    return slow.size() >= 2 && static_cast<double>(slow.size()) >= most_of_node * static_cast<double>(ranks);
+    return slow.size() >= 2 && static_cast<double>(slow.size()) >= min_node_share * static_cast<double>(ranks);
   }
 };
 
@@ -51,7 +51,7 @@ std::vector<straggler> find_stragglers(const std::vector<std::optional<std::uint
   if (known.size() < least_ranks) return {};
   const double median = find_median(known), limit = find_limit(known, median);
   const auto count = std::count_if(known.begin(), known.end(), [&](double time) { return time > limit; });
-  if (count == 0 || static_cast<double>(count) > most_of_ranks * static_cast<double>(known.size())) return {};
+  if (count == 0 || static_cast<double>(count) > max_rank_share * static_cast<double>(known.size())) return {};
 
   std::map<std::string, node> nodes;
   for (std::uint32_t rank = 0; rank != times.size(); ++rank) {
