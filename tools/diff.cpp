@@ -15,7 +15,7 @@ namespace {
 struct diff_options {
   std::vector<std::string> before, after;
   std::string fail_above;
-  std::string least_share = "0%";
+  std::string min_share = "0%";
   std::vector<std::string> outputs;
   std::string format = "table";
 };
@@ -49,7 +49,7 @@ void diff(diff_options& options) {
   split(options);
   repeated_runs repeated;
   const std::vector<profile> before = read_all(options.before, repeated), after = read_all(options.after, repeated);
-  const comparison found = compare_runs(before, after, *parse_fraction(options.least_share));
+  const comparison found = compare_runs(before, after, *parse_fraction(options.min_share));
   write_outputs(options.outputs, "the comparison",
                 [&](output_form form) { return form == output_form::json ? to_json(found) : to_table(found); });
   if (options.format == "json") print_json(to_json(found));
@@ -77,7 +77,7 @@ void add_diff(CLI::App& app) {
       ->type_name("PERCENT%")
       ->check(check_percent);
   command
-      ->add_option("--min-share", asked->least_share,
+      ->add_option("--min-share", asked->min_share,
                    "Ignore regions whose total is below this share of the run, in both profiles")
       ->type_name("PERCENT%")
       ->check(check_percent)

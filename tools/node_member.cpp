@@ -19,7 +19,7 @@ namespace adaptyst::tools {
 
 namespace {
 
-constexpr std::chrono::seconds longest_start{30}, longest_report{60};
+constexpr std::chrono::seconds max_start{30}, max_report{60};
 
 struct membership {
   lib::descriptor connection;
@@ -34,7 +34,7 @@ void alone(const std::string& why) {
 // Finds the observer of this machine's ranks, or makes it: who is first to take the name does.
 std::optional<membership> join(const lib::launched_job& job, const observing_options& options) {
   const std::string name = name_of_meeting(job, options);
-  const auto until = std::chrono::steady_clock::now() + longest_start;
+  const auto until = std::chrono::steady_clock::now() + max_start;
   int lost = 0;
   while (std::chrono::steady_clock::now() < until) {
     meeting_attempt there = connect_to(name);
@@ -44,7 +44,7 @@ std::optional<membership> join(const lib::launched_job& job, const observing_opt
         return std::nullopt;
       }
       bool ended = false;
-      const std::optional<std::string> said = hear(there.made, longest_start, ended);
+      const std::optional<std::string> said = hear(there.made, max_start, ended);
       if (said && said->front() == node_message::refused) end_with(bad_input);
       if (said && said->front() == node_message::welcome) return membership{std::move(there.made), said->substr(1)};
       // Its programs may just have ended; then there is room for the next.
@@ -78,7 +78,7 @@ bool is_expected(const lib::descriptor& by, pid_t program, const std::vector<std
     if (told.size() + word.size() < max_bytes) told += '\0' + word;
   bool ended = false;
   if (!say(by, node_message::expect, told)) return false;
-  const std::optional<std::string> said = hear(by, longest_start, ended);
+  const std::optional<std::string> said = hear(by, max_start, ended);
   if (said && said->front() == node_message::refused) end_with(bad_input);
   return said && said->front() == node_message::begin;
 }
@@ -127,7 +127,7 @@ std::optional<int> run_in_node(const observing_options& options, const std::vect
   // rank that still runs: it may wait for the launcher to see that this one has failed.
   bool ended = false;
   if (say(node->connection, has_started ? node_message::ended : node_message::no_start) &&
-      !hear(node->connection, longest_report, ended) && !ended)
+      !hear(node->connection, max_report, ended) && !ended)
     complain("the report of this machine's ranks takes long: the last rank has not waited for it");
   return status;
 }

@@ -113,7 +113,7 @@ void compare_sets(comparison& in, const std::vector<sides>& rows) {
     for (const std::optional<summed>& run : one.runs)
       of.push_back(log_mean(run).value_or(std::numeric_limits<double>::quiet_NaN()));
   }
-  const bool permuted = lib::least_permuted_p(in.runs_before, in.runs_after) < significance_level;
+  const bool permuted = lib::min_permuted_p(in.runs_before, in.runs_after) < significance_level;
   in.method = permuted ? comparison_method::permutations : comparison_method::welch;
   std::vector<std::optional<double>> chances;
   if (permuted) chances = lib::permuted_p(values, in.runs_before);
@@ -134,7 +134,7 @@ void compare_sets(comparison& in, const std::vector<sides>& rows) {
 
 using profiles = std::vector<const profile*>;
 
-comparison compare(const profiles& before, const profiles& after, double least_share) {
+comparison compare(const profiles& before, const profiles& after, double min_share) {
   comparison made;
   made.runs_before = before.size();
   made.runs_after = after.size();
@@ -142,17 +142,17 @@ comparison compare(const profiles& before, const profiles& after, double least_s
   profiles all = before;
   all.insert(all.end(), after.begin(), after.end());
   std::map<key, sides> found;
-  double least_before = 0;
-  double least_after = 0;
+  double min_before_ns = 0;
+  double min_after_ns = 0;
   for (std::size_t run = 0; run != all.size(); ++run) {
     add_rows(found, *all[run], run, all.size());
-    (run < before.size() ? least_before : least_after) +=
-        least_share * static_cast<double>(lib::compute_wall_ns(*all[run]));
+    (run < before.size() ? min_before_ns : min_after_ns) +=
+        min_share * static_cast<double>(lib::compute_wall_ns(*all[run]));
   }
   std::vector<sides> rows;
   for (auto& [names, both] : found) {
     add_up(both, before.size());
-    if (find_total(both.before) < least_before && find_total(both.after) < least_after) {
+    if (find_total(both.before) < min_before_ns && find_total(both.after) < min_after_ns) {
       ++made.ignored;
       continue;
     }
@@ -201,17 +201,17 @@ bool compared_region::slower_by(double fraction) const {
   return found == change_verdict::slower && *change_of_mean > fraction;
 }
 
-comparison compare_runs(const std::vector<profile>& before, const std::vector<profile>& after, double least_share) {
+comparison compare_runs(const std::vector<profile>& before, const std::vector<profile>& after, double min_share) {
   const auto addresses = [](const std::vector<profile>& all) {
     profiles made;
     for (const profile& one : all) made.push_back(&one);
     return made;
   };
-  return compare(addresses(before), addresses(after), least_share);
+  return compare(addresses(before), addresses(after), min_share);
 }
 
-comparison compare(const profile& before, const profile& after, double least_share) {
-  return compare(profiles{&before}, profiles{&after}, least_share);
+comparison compare(const profile& before, const profile& after, double min_share) {
+  return compare(profiles{&before}, profiles{&after}, min_share);
 }
 
 }}  // namespace adaptyst::v1

@@ -13,7 +13,7 @@ namespace adaptyst::lib {
 namespace {
 
 // Below what a clock of nanoseconds can tell: sides that do not vary at all have a finite t.
-constexpr double least_variance = 1e-24;
+constexpr double min_variance = 1e-24;
 
 // The continued fraction of the incomplete beta function, by W. J. Lentz's method: M. Abramowitz, I. A. Stegun,
 // Handbook of Mathematical Functions (1964), 26.5.8.
@@ -68,7 +68,7 @@ struct sums {
     squares += value * value;
   }
   double mean() const { return sum / count; }
-  double variance() const { return std::max((squares - sum * sum / count) / (count - 1), least_variance); }
+  double variance() const { return std::max((squares - sum * sum / count) / (count - 1), min_variance); }
 };
 
 // B. L. Welch: The generalization of "Student's" problem when several different population variances are involved,
@@ -136,7 +136,7 @@ std::optional<welch> compare_means(const run_values& all, std::size_t before) {
   return compared(sides[0], sides[1]);
 }
 
-double least_permuted_p(std::size_t before, std::size_t after) {
+double min_permuted_p(std::size_t before, std::size_t after) {
   // Where sides are of one size, they can be exchanged as wholes.
   return (before == after ? 2 : 1) / std::min(ways_to_deal(before, after), static_cast<double>(max_ways));
 }

@@ -160,9 +160,7 @@ class recorder_reader::pass {
   }
 
   // Whether this look at another process takes too long. What has not been read then stays as it was at the last look.
-  bool is_late() const {
-    return &memory_ != &own_memory() && detail::monotonic_ns() - begun_ns_ > kept_.longest_look_ns_;
-  }
+  bool is_late() const { return &memory_ != &own_memory() && detail::monotonic_ns() - begun_ns_ > kept_.max_look_ns_; }
 
   // Returns the address of the next one.
   std::uint64_t read_recorder(std::uint64_t address) {

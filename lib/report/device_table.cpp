@@ -120,7 +120,7 @@ void write_efficiency(std::string& out, const profile& profile, std::size_t line
 
 std::string device_table(const profile& profile, const table_options& how) {
   std::string out;
-  const std::size_t line_columns = std::max(how.columns, least_table_columns);
+  const std::size_t line_columns = std::max(how.columns, min_table_columns);
   write_devices(out, profile, line_columns);
   write_efficiency(out, profile, line_columns);
   return out;

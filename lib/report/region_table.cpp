@@ -21,7 +21,7 @@ namespace {
 
 constexpr const char* separator = " |";
 constexpr std::size_t device_columns = 6;
-constexpr std::size_t least_name_columns = 8;
+constexpr std::size_t min_name_columns = 8;
 
 std::string characters(const std::string& text, std::size_t from, std::size_t count) {
   std::string made;
@@ -52,7 +52,7 @@ class table {
  public:
   table(const profile& profile, const table_options& how)
       : of_(profile),
-        columns_(std::max(how.columns, least_table_columns)),
+        columns_(std::max(how.columns, min_table_columns)),
         is_wide_(columns_ >= 112),
         shows_durations_(columns_ >= 94),
         wall_ns_(static_cast<double>(compute_wall_ns(profile))),
@@ -64,7 +64,7 @@ class table {
     std::size_t taken = device_columns + 2;
     for (std::size_t at = 0; at != shown_figures(); ++at) taken += figure_columns_[at];
     for (const column& one : parts) taken += count_columns(one);
-    name_columns_ = std::max(columns_, taken + least_name_columns) - taken;
+    name_columns_ = std::max(columns_, taken + min_name_columns) - taken;
   }
 
   std::string text() {

@@ -94,7 +94,7 @@ std::string describe_subject(const profile& profile) {
 }  // namespace
 
 std::string to_table(const profile& profile, const table_options& how) {
-  const std::size_t columns = std::max(how.columns, lib::least_table_columns);
+  const std::size_t columns = std::max(how.columns, lib::min_table_columns);
   const std::string engine =
       wrapped(printable(fmt::format("engine {} ({}): {}", profile.engine, profile.mechanism, profile.reason)), columns);
   std::string out = "\n" + format_line("adaptyst: " + printable(describe_subject(profile)), columns);

@@ -14,16 +14,16 @@ namespace adaptyst::lib {
 namespace {
 
 // In less CPU time than this, a rate says little.
-constexpr std::uint64_t least_cpu_ns = 2'000'000;
-constexpr std::uint64_t longest_look_ns = 1'000'000'000;
+constexpr std::uint64_t min_cpu_ns = 2'000'000;
+constexpr std::uint64_t max_look_ns = 1'000'000'000;
 constexpr std::uint64_t before_growing_ns = 1'000'000'000;
 // This share of the budget goes to recorded events even if leaving out the others, or the kernel's context, takes all
 // the rest or more: fewer recorded events would make the figures worse and the program hardly faster.
-constexpr double least_share_of_recorded = 1.0 / 8;
+constexpr double min_share_of_recorded = 1.0 / 8;
 // No marker is thinned to fewer recorded events in a second of CPU time: that would hardly cost less, and its figures
 // would soon say nothing. Without this bound, leaving out a few large regions with all that is nested in them would
 // always be the cheapest.
-constexpr double least_recorded_per_s = 1000;
+constexpr double min_recorded_per_s = 1000;
 
 const std::unordered_map<std::uint64_t, std::uint64_t>& events_inside(const marker_load& load) {
   static const std::unordered_map<std::uint64_t, std::uint64_t>& none =
@@ -45,7 +45,7 @@ bool is_allowed(thinning_allowed allowed, std::uint32_t step) {
 
 bool overhead_budget::is_sensible(const asked& marker, std::uint32_t step, double reached) {
   const std::uint32_t k = detail::log_of_weight(step);
-  return k == 0 || 1e9 * marker.rate * reached / static_cast<double>(std::uint64_t{1} << k) >= least_recorded_per_s;
+  return k == 0 || 1e9 * marker.rate * reached / static_cast<double>(std::uint64_t{1} << k) >= min_recorded_per_s;
 }
 
 double overhead_budget::estimate_cost(const asked& marker, std::uint32_t step, double reached) const {
@@ -177,7 +177,7 @@ std::vector<overhead_budget::asked> overhead_budget::in_order(const std::vector<
 std::vector<step_change> overhead_budget::decide(const budget_look& now, const std::vector<marker_load>& all) {
   const std::uint64_t now_ns = now.now_ns;
   const std::uint64_t used_ns = now.cpu_ns - std::min(cpu_ns_, now.cpu_ns);
-  if (used_ns < least_cpu_ns && looked_ns_ != 0 && now_ns - looked_ns_ < longest_look_ns) return {};
+  if (used_ns < min_cpu_ns && looked_ns_ != 0 && now_ns - looked_ns_ < max_look_ns) return {};
   looked_ns_ = now_ns;
   cpu_ns_ = now.cpu_ns;
   std::vector<asked> asking;
@@ -190,7 +190,7 @@ std::vector<step_change> overhead_budget::decide(const budget_look& now, const s
     const std::uint64_t events = one.events >= held.events ? one.events - held.events : one.events;
     held.events = one.events;
     asking.push_back({one.marker,
-                      static_cast<double>(events) / static_cast<double>(std::max(used_ns, least_cpu_ns)),
+                      static_cast<double>(events) / static_cast<double>(std::max(used_ns, min_cpu_ns)),
                       one.allowed,
                       &held,
                       false,
@@ -200,7 +200,7 @@ std::vector<step_change> overhead_budget::decide(const budget_look& now, const s
   asking = in_order(all, std::move(asking));
   const double cost =
       plan_all(asking, [&](const asked& marker, std::size_t, double) { return marker.held->step; }).cost;
-  const double recorded = share_ * least_share_of_recorded;
+  const double recorded = share_ * min_share_of_recorded;
   const allowance all_of_it{std::max(share_ - now.context_share, recorded), recorded};
   const allowance half{all_of_it.share / 2, recorded / 2};
   const std::vector<std::uint32_t> needed = steps_within(asking, all_of_it);

@@ -319,10 +319,10 @@ void session::keep_budget() {
   if (!context_ || !has_looked) return;
   // Of what came since the last look: short processes, and those without markers, add to the cost and are never looked
   // at.
-  constexpr double least_cpu_ns = 10e6;
+  constexpr double min_cpu_ns = 10e6;
   double cpu_ns = 0;
   for (const auto& one : targets_) cpu_ns += static_cast<double>(one->budgeted_cpu_ns());
-  if (cpu_ns - shared_cpu_ns_ < least_cpu_ns) return;
+  if (cpu_ns - shared_cpu_ns_ < min_cpu_ns) return;
   const auto cost_ns = static_cast<double>(context_->cost_ns());
   context_share_ = std::clamp((cost_ns - shared_cost_ns_) / (cpu_ns - shared_cpu_ns_), 0.0, 1.0);
   shared_cpu_ns_ = cpu_ns;

@@ -14,7 +14,7 @@ namespace adaptyst::lib {
 
 constexpr std::size_t columns = 100;
 // Below that a table has too little room for names.
-constexpr std::size_t least_table_columns = 80;
+constexpr std::size_t min_table_columns = 80;
 
 // Three digits and a unit, "1.23 ms": at most 8 columns.
 std::string duration(double ns);

@@ -268,7 +268,7 @@ def main(root, compiler, variants, probe_list=None):
     for variant in variants.split(","):
         check(Variant(root, compiler, variant, probe_list, failures), scratch())
         print(f"{variant}: {failures.count} failed", flush=True)
-    failures.exit(least_checks=100 * len(variants.split(",")))
+    failures.exit(min_checks=100 * len(variants.split(",")))
 
 
 if __name__ == "__main__":

@@ -130,7 +130,7 @@ def main(root, pfr, compiler, linked=None):
         for kind in KINDS if "-shared" not in chosen else []:
             done = run([program, kind])
             failures.check(done.returncode == 0, f"{kind}: a loop that runs wakes, {what}", done.said)
-    failures.exit(least_checks=30)
+    failures.exit(min_checks=30)
 
 
 if __name__ == "__main__":

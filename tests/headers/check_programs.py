@@ -179,7 +179,7 @@ PROGRAMS = {function.__name__: function
 def main(root, pfr, compiler, program, linked=None):
     build = Builder(root, pfr, compiler, linked is not None)
     PROGRAMS[program](build)
-    build.failures.exit(least_checks=8)
+    build.failures.exit(min_checks=8)
 
 
 if __name__ == "__main__":

@@ -63,7 +63,7 @@ def main(root, compiler, standard, pfr=None):
     for mode, flags in TOGETHER.items():
         if language == "c++" or "-fno-rtti" not in flags:
             check(f"all, {mode}", together, *flags)
-    failures.exit(least_checks=2 * len(ALONE) if language == "c" else 20 * len(ALONE))
+    failures.exit(min_checks=2 * len(ALONE) if language == "c" else 20 * len(ALONE))
 
 
 if __name__ == "__main__":

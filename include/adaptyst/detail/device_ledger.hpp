@@ -54,14 +54,14 @@ struct packed_entry {
   uint64_t what;       // how long, device, work
 
   static constexpr unsigned bits_of_device = 8, bits_of_work = 8;
-  static constexpr uint64_t longest_ns = (uint64_t{1} << (64 - bits_of_device - bits_of_work)) - 1;
+  static constexpr uint64_t max_ns = (uint64_t{1} << (64 - bits_of_device - bits_of_work)) - 1;
 
   ADAPTYST_DETAIL_INLINE void set(const ledger_entry& from) noexcept {
     const uint64_t lasted_ns = from.end_ns - from.begin_ns;
     store(begin_ns, from.begin_ns);
     store(queue, from.queue);
     store(waited_ns, from.submitted_ns != 0 ? from.begin_ns - from.submitted_ns + 1 : 0);
-    store(what, (lasted_ns < longest_ns ? lasted_ns : longest_ns) << (bits_of_device + bits_of_work) |
+    store(what, (lasted_ns < max_ns ? lasted_ns : max_ns) << (bits_of_device + bits_of_work) |
                     uint64_t{from.device} << bits_of_work | static_cast<uint64_t>(from.work));
   }
   ADAPTYST_DETAIL_INLINE ledger_entry get() const noexcept {

@@ -130,8 +130,8 @@ class event_device {
     const std::unique_lock<std::mutex> held(lock_, std::try_to_lock);
     if (!held) return;
     const uint64_t since_first = now_ns() - first_sync_ns_;
-    if (clock_.sync_points() == 1 && wait && since_first < shortest_span_ns) {
-      const timespec left{0, static_cast<long>(shortest_span_ns - since_first)};
+    if (clock_.sync_points() == 1 && wait && since_first < min_span_ns) {
+      const timespec left{0, static_cast<long>(min_span_ns - since_first)};
       nanosleep(&left, nullptr);
     } else if (!wait && now_ns() < next_sync_ns_) {
       return;
@@ -139,15 +139,13 @@ class event_device {
     take_anchor();
     const uint64_t now = now_ns();
     const uint64_t span = now - first_sync_ns_;
-    next_sync_ns_ = now + (span / 2 < shortest_span_ns  ? shortest_span_ns
-                           : span / 2 > longest_wait_ns ? longest_wait_ns
-                                                        : span / 2);
+    next_sync_ns_ = now + (span / 2 < min_span_ns ? min_span_ns : span / 2 > max_wait_ns ? max_wait_ns : span / 2);
   }
 
  private:
   static constexpr int max_ordinals = 63;
-  static constexpr uint64_t shortest_span_ns = 20'000'000;
-  static constexpr uint64_t longest_wait_ns = 1'000'000'000;
+  static constexpr uint64_t min_span_ns = 20'000'000;
+  static constexpr uint64_t max_wait_ns = 1'000'000'000;
   // How long an event on an empty stream may take for its time to be known well enough, and for it to be of any use.
   static constexpr uint64_t good_bracket_ns = 30'000, widest_bracket_ns = 200'000;
   // By how much a sync point may be off: work that seems to start that much before it was handed over did so at once.

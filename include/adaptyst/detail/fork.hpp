@@ -147,13 +147,13 @@ inline bool begin_as_child(process& in) noexcept {
 template <class = void>
 ADAPTYST_DETAIL_COLD inline bool notice_fork(process& in) noexcept {
   constexpr uint32_t cannot_record = all_noticed - 1;
-  constexpr int64_t longest_ns = 30'000'000'000;
-  constexpr int64_t longest_nap_ns = 10'000'000;  // hundreds of threads must leave the observer a core
+  constexpr int64_t max_wait_ns = 30'000'000'000;
+  constexpr int64_t max_nap_ns = 10'000'000;  // hundreds of threads must leave the observer a core
   uint32_t& noticed = in.control.noticed;
   if (ADAPTYST_DETAIL_LIKELY(load_acquire(noticed) == all_noticed)) return true;
   const auto self = static_cast<uint32_t>(system::call(__NR_gettid));
   int64_t nap_ns = 100'000;
-  for (int64_t waited_ns = 0; waited_ns < longest_ns;) {
+  for (int64_t waited_ns = 0; waited_ns < max_wait_ns;) {
     uint32_t who = 0;
     if (compare_exchange(noticed, who, self)) {
       const bool can_record = begin_as_child(in);
@@ -165,7 +165,7 @@ ADAPTYST_DETAIL_COLD inline bool notice_fork(process& in) noexcept {
     const system::time a_while{0, nap_ns};
     system::call(__NR_nanosleep, &a_while, nullptr);
     waited_ns += nap_ns;
-    if (nap_ns < longest_nap_ns) nap_ns *= 2;
+    if (nap_ns < max_nap_ns) nap_ns *= 2;
   }
   return false;
 }

@@ -20,7 +20,7 @@ void find_core_waits(const profile& in, findings& to) {
     if (own == nullptr) continue;
     const auto runnable_ns = static_cast<double>(own->runnable_ns);
     const double able_ns = runnable_ns + static_cast<double>(*own->on_cpu_ns());
-    if (runnable_ns < least_part * able_ns || own->runnable_ns == 0) continue;
+    if (runnable_ns < min_part * able_ns || own->runnable_ns == 0) continue;
     waited_ns += runnable_ns;
     could_run_ns += able_ns;
     switches += own->involuntary_switches;
@@ -30,7 +30,7 @@ void find_core_waits(const profile& in, findings& to) {
   finding made = found_in(in, *worst, finding_kind::core_wait, waited_ns);
   made.count = switches;
   made.value = waited_ns / could_run_ns;
-  made.against = least_part;
+  made.against = min_part;
   const bool by_itself = !in.devices.empty() && in.devices[0].utilisation().value_or(0) >= full;
   made.next = by_itself ? next_step::use_fewer_threads : next_step::free_the_cores;
   to.push_back(std::move(made));

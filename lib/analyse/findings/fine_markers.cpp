@@ -46,7 +46,7 @@ void find_empty_regions(const profile& in, const region& row, findings& to) {
   const auto count = static_cast<double>(row.count), total_ns = static_cast<double>(row.total_ns);
   const double floor_ns = in.timer_floor_ns.value_or(0);
   const double measuring_ns = std::min(total_ns, floor_ns * count);
-  if (row.timed_events || measuring_ns < least_part * total_ns || total_ns <= 0 ||
+  if (row.timed_events || measuring_ns < min_part * total_ns || total_ns <= 0 ||
       !is_worth_a_word(measuring_ns, compute_duration(in)))
     return;
   to.push_back(too_fine(in, row, measuring_ns, row.count, total_ns / count, floor_ns));
@@ -59,8 +59,7 @@ void find_dear_regions(const profile& in, findings& to) {
   double cost_ns = 0;
   std::uint64_t events = 0;
   for (const region& row : in.regions) {
-    if (row.overhead_ns.value_or(0) < least_part * static_cast<double>(row.total_ns) || row.overhead_ns <= 0.0)
-      continue;
+    if (row.overhead_ns.value_or(0) < min_part * static_cast<double>(row.total_ns) || row.overhead_ns <= 0.0) continue;
     cost_ns += *row.overhead_ns;
     events += row.count;
     if (dearest == nullptr || row.overhead_ns > dearest->overhead_ns) dearest = &row;

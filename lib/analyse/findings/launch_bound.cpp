@@ -6,9 +6,9 @@ namespace adaptyst::lib {
 namespace {
 
 // Between kernels that take four times as long as their launches, a device idles for a fifth of its time: least_part.
-constexpr double times_the_launch = 1 / least_part - 1;
+constexpr double times_the_launch = 1 / min_part - 1;
 // With fewer kernels, a median is unreliable, and launches are not typical of the program.
-constexpr std::uint64_t least_kernels = 100;
+constexpr std::uint64_t min_kernels = 100;
 
 }  // namespace
 
@@ -17,7 +17,7 @@ void find_launch_bound_devices(const profile& in, findings& to) {
     const device_usage& device = in.devices[at];
     const auto idle_ns = static_cast<double>(device.launch_idle_ns.value_or(0));
     const auto busy_ns = static_cast<double>(device.busy_ns.value_or(0));
-    if (!device.launch_latency || idle_ns < least_part * (idle_ns + busy_ns) ||
+    if (!device.launch_latency || idle_ns < min_part * (idle_ns + busy_ns) ||
         !is_worth_a_word(idle_ns, static_cast<double>(device.observed_ns)))
       continue;
     const region* most_frequent = nullptr;
@@ -29,7 +29,7 @@ void find_launch_bound_devices(const profile& in, findings& to) {
       kernels_ns += static_cast<double>(row.total_ns);
       if (most_frequent == nullptr || row.count > most_frequent->count) most_frequent = &row;
     }
-    if (kernels < least_kernels) continue;
+    if (kernels < min_kernels) continue;
     const double mean_ns = kernels_ns / static_cast<double>(kernels);
     const auto launch_ns = static_cast<double>(device.launch_latency->durations.quantile(0.5).value_or(0));
     if (mean_ns > times_the_launch * launch_ns) continue;  // idle for another reason

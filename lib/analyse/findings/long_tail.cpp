@@ -16,7 +16,7 @@ namespace {
 // take longer, with 2.5 % of all time.
 constexpr double times_the_median = 8;
 // A shorter event takes that much longer after any interrupt or cache miss.
-constexpr double least_median_ns = 1000;
+constexpr double min_median_ns = 1000;
 // A larger part of all events is no tail: the region does two different things.
 constexpr double max_event_share = 0.1;
 
@@ -60,7 +60,7 @@ void find_long_tails(const profile& in, findings& to) {
     // A timed event of a thinned region stands for several.
     const double seen =
         its.events * (row.timed_events ? static_cast<double>(*row.timed_events) / static_cast<double>(row.count) : 1);
-    if (median_ns < least_median_ns || seen < static_cast<double>(least_events) ||
+    if (median_ns < min_median_ns || seen < static_cast<double>(min_events) ||
         its.events > max_event_share * static_cast<double>(events) || !is_worth_a_word(its.beyond_ns, run_ns) ||
         is_explained(row, its.beyond_ns))
       continue;

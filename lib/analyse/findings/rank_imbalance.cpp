@@ -13,7 +13,7 @@ namespace adaptyst::lib {
 namespace {
 
 // POP's load balance, the mean over the longest: below it, a fifth of the ranks' time is waiting for the slowest.
-constexpr double least_balance = 1 - least_part;
+constexpr double min_balance = 1 - min_part;
 
 bool has_stragglers(const profile& in, const region& row, const std::vector<std::string>& hosts) {
   if (!in.heat || in.heat->ranks_per_bin != 1) return false;
@@ -37,7 +37,7 @@ void find_rank_imbalance(const profile& in, findings& to) {
     const rank_totals& of = row.across_ranks->total_ns;
     const double mean_ns = of.mean().value_or(0), longest_ns = static_cast<double>(of.max);
     const double lost_ns = static_cast<double>(row.across_ranks->ranks) * (longest_ns - mean_ns);
-    if (mean_ns > least_balance * longest_ns || !is_worth_a_word(lost_ns, compute_duration(in)) ||
+    if (mean_ns > min_balance * longest_ns || !is_worth_a_word(lost_ns, compute_duration(in)) ||
         has_stragglers(in, row, hosts))
       continue;
     finding made = found_in(in, row, finding_kind::rank_imbalance, lost_ns);

@@ -8,13 +8,13 @@
 namespace adaptyst::lib {
 
 // One run differs from the next by more than this share: a smaller gain would not show.
-constexpr double least_share = 0.02;
+constexpr double min_share = 0.02;
 // A gain of some milliseconds would not be noticed.
-constexpr double least_time_ns = 10e6;
+constexpr double min_time_ns = 10e6;
 // A region or device that loses less than a fifth of its own time mostly does its work.
-constexpr double least_part = 0.2;
+constexpr double min_part = 0.2;
 // The standard error of a count of independent events is its root: of ten or more, less than a third.
-constexpr std::uint64_t least_events = 10;
+constexpr std::uint64_t min_events = 10;
 
 // The duration of the run, summed over processes.
 double compute_duration(const profile& profile);

@@ -10,7 +10,7 @@ namespace adaptyst::lib {
 
 namespace {
 
-constexpr double least_beyond = 0.2;  // of the median
+constexpr double min_beyond = 0.2;  // of the median
 constexpr double max_rank_share = 0.25;
 constexpr double min_node_share = 0.75;  // from which on it is the node
 
@@ -28,7 +28,7 @@ double find_limit(const std::vector<double>& times, double median) {
   for (const double time : times) distances.push_back(std::abs(time - median));
   const double spread = 1.4826 * find_median(std::move(distances));  // the standard deviation, if it is a normal one
   const double factor = 7 + 100 / static_cast<double>(times.size());
-  return median + std::max(factor * spread, least_beyond * median);
+  return median + std::max(factor * spread, min_beyond * median);
 }
 
 struct node {
@@ -48,7 +48,7 @@ std::vector<straggler> find_stragglers(const std::vector<std::optional<std::uint
   std::vector<double> known;
   for (const std::optional<std::uint64_t>& time : times)
     if (time) known.push_back(static_cast<double>(*time));
-  if (known.size() < least_ranks) return {};
+  if (known.size() < min_ranks) return {};
   const double median = find_median(known), limit = find_limit(known, median);
   const auto count = std::count_if(known.begin(), known.end(), [&](double time) { return time > limit; });
   if (count == 0 || static_cast<double>(count) > max_rank_share * static_cast<double>(known.size())) return {};

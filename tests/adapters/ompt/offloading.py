@@ -66,4 +66,4 @@ if latest.is_there:
     check_example(latest)
 else:
     print("skipped: LLVM 19's OpenMP is not there (scripts/install-dependencies test)")
-failures.exit(least_checks=5)
+failures.exit(min_checks=5)

@@ -102,4 +102,4 @@ if shutil.which("g++"):
     failures.equal((done.returncode, len(done.stdout.split())), (0, 2), "with libgomp the program runs")
     failures.check("libgomp" in done.stderr and "OMPT" in done.stderr, "that libgomp is of no use is said", done.stderr)
 
-failures.exit(least_checks=20)
+failures.exit(min_checks=20)
