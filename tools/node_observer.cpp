@@ -64,7 +64,7 @@ class node_observer {
       watching_.handle();
       accept_ranks();
       for (rank& one : ranks_) listen_to(one);
-      dismiss();
+      let_ranks_go();
       if (polling.is_over()) watching_.poll();
       if (keeping.is_over()) watching_.keep_budget();
       if (looking.is_over()) watching_.look_at_unmarked();
@@ -155,7 +155,7 @@ class node_observer {
   }
 
   // Who has ended can go, unless it is the last.
-  void dismiss() {
+  void let_ranks_go() {
     if (is_any_running()) {
       for (rank& one : ranks_)
         if (std::exchange(one.waits, false)) say(one.connection, node_message::leave);

@@ -44,14 +44,14 @@ counted_events hardware_events() {
            {PERF_TYPE_HARDWARE, PERF_COUNT_HW_CACHE_MISSES}}};
 }
 
-counter_probes::counter_probes(const context_probes& beside, const counted_events& what)
+counter_probes::counter_probes(const context_probes& context, const counted_events& what)
     : loaded_(open_programs(counters_bpf__open, counters_bpf__destroy)) {
   if (loaded_ == nullptr) fail(errno);
   loaded_->rodata->layout = layout_of_recorders();
-  loaded_->rodata->among_functions = beside.function_stacks() >= 0 ? 1 : 0;
-  if (beside.function_stacks() < 0) bpf_map__set_autocreate(loaded_->maps.stacks, false);
-  else if (bpf_map__reuse_fd(loaded_->maps.stacks, beside.function_stacks()) != 0) fail(errno);
-  if (bpf_map__reuse_fd(loaded_->maps.threads, beside.threads()) != 0) fail(errno);
+  loaded_->rodata->among_functions = context.function_stacks() >= 0 ? 1 : 0;
+  if (context.function_stacks() < 0) bpf_map__set_autocreate(loaded_->maps.stacks, false);
+  else if (bpf_map__reuse_fd(loaded_->maps.stacks, context.function_stacks()) != 0) fail(errno);
+  if (bpf_map__reuse_fd(loaded_->maps.threads, context.threads()) != 0) fail(errno);
   if (const int failed = counters_bpf__load(loaded_.get()); failed != 0) fail(-failed);
   int refused = 0;
   for (std::size_t at = 0; at != what.size(); ++at) {

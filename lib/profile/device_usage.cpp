@@ -42,9 +42,9 @@ std::optional<double> device_usage::concurrency() const {
 }
 
 std::optional<double> device_usage::overlap() const {
-  const std::optional<std::uint64_t> beside_host = difference(busy_ns, awaited_ns);
-  if (!beside_host) return std::nullopt;
-  return ratio(static_cast<double>(*beside_host), static_cast<double>(*busy_ns));
+  const std::optional<std::uint64_t> hidden_ns = difference(busy_ns, awaited_ns);
+  if (!hidden_ns) return std::nullopt;
+  return ratio(static_cast<double>(*hidden_ns), static_cast<double>(*busy_ns));
 }
 
 efficiencies compute_efficiencies(const profile& profile) {

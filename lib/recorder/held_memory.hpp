@@ -13,10 +13,10 @@ namespace adaptyst::lib {
 
 class held_memory final : public memory {
  public:
-  // `beside`: for all else that is read of the process, and for all that is written; must outlive this. Throws error
+  // `process_memory`: for all else that is read of the process, and for all that is written; must outlive this. Throws error
   // unless it is a store that is sealed against being shortened; one `in_file` may be shortened, and is not read beyond
   // its end.
-  held_memory(descriptor file, const memory& beside, bool in_file = false);
+  held_memory(descriptor file, const memory& process_memory, bool in_file = false);
 
   // Where the process has it.
   std::uint64_t address() const noexcept { return base_; }
@@ -33,7 +33,7 @@ class held_memory final : public memory {
   bool holds(std::uint64_t address, std::size_t bytes) const noexcept;
 
   descriptor file_;
-  const memory& beside_;
+  const memory& process_memory_;
   std::uint64_t base_ = 0, bytes_ = 0;
 };
 

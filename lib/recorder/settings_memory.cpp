@@ -23,8 +23,8 @@ constexpr std::size_t first_setting = offsetof(observer_settings, thinned_floor)
 
 }  // namespace
 
-settings_memory::settings_memory(const memory& beside)
-    : beside_(beside), file_(static_cast<int>(detail::make_memory_file())) {
+settings_memory::settings_memory(const memory& process_memory)
+    : process_memory_(process_memory), file_(static_cast<int>(detail::make_memory_file())) {
   const auto fail = [](int number) {
     throw error("cannot make memory for what a program under observation is told", number,
                 "allow the observer more open files (ulimit -n), files of 1 MiB and more (ulimit -f), and memory");
@@ -66,7 +66,7 @@ bool settings_memory::holds(std::uint64_t address, std::size_t bytes) const noex
 }
 
 bool settings_memory::read(std::uint64_t address, void* to, std::size_t bytes) const noexcept {
-  if (!holds(address, bytes)) return beside_.read(address, to, bytes);
+  if (!holds(address, bytes)) return process_memory_.read(address, to, bytes);
   return own_memory().read(reinterpret_cast<std::uint64_t>(ours_) + (address - base_), to, bytes);
 }
 

@@ -21,7 +21,7 @@
 #include "../support/error.hpp"
 #include "../support/process_maps.hpp"
 #include "../support/process_stat.hpp"
-#include "beside_the_rest.hpp"
+#include "try_step.hpp"
 
 namespace adaptyst::lib {
 
@@ -64,7 +64,7 @@ observed_process::observed_process(pid_t process, bool started)
                 "it must be running");
   if (!is_running()) memory_.close();  // the number may already have belonged to another process
   if (!started) return;
-  beside_the_rest([this] {
+  try_step([this] {
     settings_.emplace(memory_);
     state_.in = &*settings_;
   });
@@ -139,12 +139,12 @@ void observed_process::take_image() {
 
 void observed_process::hold(descriptor store) {
   if (held_ || state_.address != 0) return;
-  held_.emplace(std::move(store), beside_store());
+  held_.emplace(std::move(store), memory_outside_store());
   state_.in = &*held_;
   state_.address = held_->address();
 }
 
-const memory& observed_process::beside_store() const noexcept {
+const memory& observed_process::memory_outside_store() const noexcept {
   if (settings_) return *settings_;
   return memory_;
 }
@@ -172,7 +172,7 @@ void observed_process::find_settings() {
 void observed_process::read_out() noexcept {
   if (held_) {
     held_was_read_ = true;
-    beside_the_rest([this] {
+    try_step([this] {
       note_layout();
       take_last_regions(state_, ended_ns_);
     });
@@ -228,7 +228,7 @@ void observed_process::ask_for_store() {
   descriptor store(static_cast<int>(syscall(SYS_pidfd_getfd, descriptor_, static_cast<int>(number), 0)));
   if (!detail::is_store(store.get())) return;
   try {
-    held_.emplace(std::move(store), beside_store());
+    held_.emplace(std::move(store), memory_outside_store());
   } catch (const error&) {  // the descriptor is of something else
     return;
   }

@@ -67,7 +67,7 @@ class observed_process final : public target {
   bool is_still_itself();
   std::uint64_t instants() const;
   void take_over(const claim_terms& terms);
-  const memory& beside_store() const noexcept;
+  const memory& memory_outside_store() const noexcept;
   void find_state();
   void find_settings();
   void stay_awake();

@@ -9,7 +9,7 @@
 #include "../report/stacks.hpp"
 #include "../support/output_file.hpp"
 #include "../support/text.hpp"
-#include "beside_the_rest.hpp"
+#include "try_step.hpp"
 
 namespace adaptyst::lib {
 
@@ -32,7 +32,7 @@ void drop_inside(std::vector<std::string>& frames, bool (*is_end)(std::string_vi
 }
 
 void write_one(output_names& to, output_form form, const std::string& text) {
-  beside_the_rest([&] {
+  try_step([&] {
     write_file(to.of(form), text);
     to.note_written(form);
   });

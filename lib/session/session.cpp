@@ -18,10 +18,10 @@
 #include "../support/apart.hpp"
 #include "../support/error.hpp"
 #include "../support/search_path.hpp"
-#include "beside_the_rest.hpp"
 #include "budget_keeper.hpp"
 #include "outputs.hpp"
 #include "rank_spreads.hpp"
+#include "try_step.hpp"
 
 namespace adaptyst::lib {
 
@@ -112,11 +112,11 @@ void session::listen_to_own() {
   miss(own_->id(), foreign_objects());
   source_->add_process(*own_, 0);
   for (const std::string& file : own_->files()) {
-    beside_the_rest([&] { source_->adopt(file); });
+    try_step([&] { source_->adopt(file); });
     constructs_.expect(own_->id(), file);
   }
   if (!options_.functions.empty())
-    beside_the_rest([this] {
+    try_step([this] {
       for (const error& one : probe_functions(own_->id(), nullptr)) complain(std::string("not probed: ") + one.what());
     });
 }
@@ -127,7 +127,7 @@ void session::start_own() {
   if (!keeps_budget()) return;
   try {
     keeping_ = std::make_unique<periodic>(std::chrono::milliseconds(budget_look_ms),
-                                          [this] { beside_the_rest([this] { keep_budget(); }); });
+                                          [this] { try_step([this] { keep_budget(); }); });
     give_budget(*own_);
   } catch (const std::exception& failed) {
     complain(std::string("the overhead budget is not kept: ") + failed.what());
@@ -239,7 +239,7 @@ std::vector<error> session::probe_functions(pid_t process, const std::vector<std
 // An ELF file that has been loaded since.
 void session::adopt(const std::string& file) {
   if (context_) context_->attach(file);
-  beside_the_rest([&] { source_->adopt(file); });
+  try_step([&] { source_->adopt(file); });
 }
 
 void session::adopt_own_objects() {
@@ -395,7 +395,7 @@ profile session::make(const assembly::choice& wanted, std::optional<context_sums
 // Complains of a file that cannot be written, once.
 void session::drain(target& target) noexcept {
   if (!timeline_) return;
-  beside_the_rest([&] {
+  try_step([&] {
     target.trace_to(*timeline_);
     timeline_->flush();
   });
@@ -406,7 +406,7 @@ void session::finish_timeline() {
   if (!timeline_) return;
   draining_.reset();
   for (const auto& one : targets_) drain(*one);
-  beside_the_rest([this] {
+  try_step([this] {
     timeline_->finish();
     names_.note_written(output_form::trace);
   });
@@ -432,7 +432,7 @@ void session::stop() {
   keeping_.reset();
   try {
     result_ = snapshot();
-    if (context_ && !result_.has_markers()) beside_the_rest([this] { result_.functions = context_->functions(); });
+    if (context_ && !result_.has_markers()) try_step([this] { result_.functions = context_->functions(); });
     if (context_) context_->write_stacks(names_, constructs_);
   } catch (...) {
     phase_ = phase::ended;

@@ -58,7 +58,7 @@ class thread_context {
 std::unique_ptr<thread_context> make_thread_context(const options& options, subject whose, const kernel_rows* among);
 
 // The same, if the options and the source want it; null if not, or if it is not available.
-std::unique_ptr<thread_context> ask_for_context(const options& options, subject whose, const source& beside);
+std::unique_ptr<thread_context> ask_for_context(const options& options, subject whose, const source& source);
 
 }  // namespace adaptyst::lib
 

@@ -1,9 +1,9 @@
 // Context, counters and samples by BPF: starts those that were asked for, and goes on without those that are refused.
 #include "../kernel/context_probes.hpp"
 #include "../kernel/counter_probes.hpp"
-#include "beside_the_rest.hpp"
 #include "sampling.hpp"
 #include "thread_context.hpp"
+#include "try_step.hpp"
 
 namespace adaptyst::lib {
 
@@ -14,8 +14,8 @@ class probed_threads final : public thread_context {
   probed_threads(const options& options, subject whose, const kernel_rows* among)
       : probes_(options.context.faults, whose.process, whose.is_listed, among),
         heard_(whose.is_listed ? process_filter::listed : process_filter::this_process) {
-    if (options.wants_samples()) beside_the_rest([&] { sampling_.emplace(options, probes_, heard_); });
-    if (options.context.counters) beside_the_rest([&] { counters_.emplace(probes_, hardware_events()); });
+    if (options.wants_samples()) try_step([&] { sampling_.emplace(options, probes_, heard_); });
+    if (options.context.counters) try_step([&] { counters_.emplace(probes_, hardware_events()); });
   }
 
   bool takes_samples() const override { return sampling_.has_value(); }
@@ -24,7 +24,7 @@ class probed_threads final : public thread_context {
   void add_process(pid_t process) override { probes_.add_process(process); }
   void remove_process(pid_t process) override { probes_.remove_process(process); }
   void attach(const std::string& file) override {
-    beside_the_rest([&] { probes_.attach(file); });
+    try_step([&] { probes_.attach(file); });
   }
   void look_at(pid_t process) override {
     if (sampling_) sampling_->look_at(process);

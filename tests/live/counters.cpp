@@ -39,9 +39,9 @@ void spin(std::chrono::milliseconds time) {
 }  // namespace
 
 TEST_CASE("A counter's events are booked on the regions in which they happen") {
-  context_probes beside(false, getpid(), false, nullptr);
-  for (const std::string& file : adaptyst::lib::files_with_markers()) beside.attach(file);
-  counter_probes counters(beside, {core_time, none, core_time});
+  context_probes context(false, getpid(), false, nullptr);
+  for (const std::string& file : adaptyst::lib::files_with_markers()) context.attach(file);
+  counter_probes counters(context, {core_time, none, core_time});
   adaptyst::collector collector("engine=inline,overhead=none,context=none,report=none");
   {
     ADAPTYST_REGION("long");
@@ -53,7 +53,7 @@ TEST_CASE("A counter's events are booked on the regions in which they happen") {
     ADAPTYST_REGION("asleep");
     std::this_thread::sleep_for(100ms);
   }
-  context_sums sums = beside.read();
+  context_sums sums = context.read();
   counters.read(sums);
   const adaptyst::profile profile = collector.stop();
   CHECK(sums.counts_cycles);
@@ -76,9 +76,9 @@ TEST_CASE("A counter's events are booked on the regions in which they happen") {
 }
 
 TEST_CASE("Where nothing can be counted, that is an error which says so") {
-  context_probes beside(false, getpid(), false, nullptr);
+  context_probes context(false, getpid(), false, nullptr);
   try {
-    const counter_probes counters(beside, {none, none, none});
+    const counter_probes counters(context, {none, none, none});
     FAIL("counted what is nowhere");
   } catch (const adaptyst::lib::error& refused) {
     CHECK(std::string(refused.what()).find("cannot use the processor's counters") != std::string::npos);

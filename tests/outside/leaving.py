@@ -55,7 +55,7 @@ def check_open(account, threads):
         failures.check(account["open"] <= threads, "one a thread is open at most", account)
 
 
-def case_beside_other_threads():
+def case_among_other_threads():
     counts, account, _ = leave("beside")
     failures.check(counts.get("beside", 0) > 10, "what the others did", counts)
     check_open(account, 3)

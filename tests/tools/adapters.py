@@ -34,7 +34,7 @@ def test_what_the_user_has_stays_behind_ours_and_this_is_said():
     require("KOKKOS_TOOLS_LIBS is set already, to theirs.so" in said, said)
 
 
-def test_installed_beside_the_command():
+def test_installed_with_the_command():
     prefix = command.directory / "prefix"
     (prefix / "bin").mkdir(parents=True)
     installed = shutil.copy(command.command, prefix / "bin")

@@ -17,11 +17,11 @@ constexpr std::uint64_t range_end = std::uint64_t{1} << 46;
 std::vector<std::uint64_t> interesting_values() {
   std::vector<std::uint64_t> values{0, 1, range_end - 1};
   for (unsigned bit = 1; bit != 46; ++bit)
-    for (std::int64_t beside = -1; beside <= 1; ++beside)
-      values.push_back((std::uint64_t{1} << bit) + static_cast<std::uint64_t>(beside));
+    for (std::int64_t away = -1; away <= 1; ++away)
+      values.push_back((std::uint64_t{1} << bit) + static_cast<std::uint64_t>(away));
   for (unsigned bucket = 1; bucket <= ADAPTYST_HISTOGRAM_BUCKETS; ++bucket)
-    for (std::int64_t beside = -1; beside <= 1; ++beside)
-      values.push_back(adaptyst_histogram_lower(bucket) + static_cast<std::uint64_t>(beside));
+    for (std::int64_t away = -1; away <= 1; ++away)
+      values.push_back(adaptyst_histogram_lower(bucket) + static_cast<std::uint64_t>(away));
   std::mt19937_64 random(1);
   for (int i = 0; i != 100000; ++i) values.push_back(random() >> (random() % 63));
   values.erase(std::remove_if(values.begin(), values.end(), [](std::uint64_t value) { return value >= range_end; }),
@@ -99,8 +99,8 @@ TEST_CASE("every value lies in its bucket, and greater values in no lower one") 
 
 TEST_CASE("values beyond the range fall into the last bucket") {
   for (unsigned bit = 46; bit != 64; ++bit)
-    for (std::int64_t beside = 0; beside <= 1; ++beside)
-      CHECK(adaptyst_histogram_bucket((std::uint64_t{1} << bit) + static_cast<std::uint64_t>(beside)) ==
+    for (std::int64_t away = 0; away <= 1; ++away)
+      CHECK(adaptyst_histogram_bucket((std::uint64_t{1} << bit) + static_cast<std::uint64_t>(away)) ==
             ADAPTYST_HISTOGRAM_BUCKETS - 1);
   CHECK(adaptyst_histogram_bucket(~std::uint64_t{0}) == ADAPTYST_HISTOGRAM_BUCKETS - 1);
 }

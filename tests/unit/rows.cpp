@@ -88,7 +88,7 @@ TEST_CASE("a row whose histogram cannot grow counts on without one, and never ha
   for (int event = 0; event != 10; ++event) add_duration(*of.r, made, 1000, 1);
   of.fill_store();
   errno = 0;
-  while (of.r->beside_rows.allocate(*of.in->store, 64) != nullptr) {}
+  while (of.r->row_details.allocate(*of.in->store, 64) != nullptr) {}
   constexpr std::uint64_t duration = 1'000'000;
   add_duration(*of.r, made, duration, 1);
   REQUIRE(made.buckets == 0);
@@ -111,10 +111,10 @@ TEST_CASE("pieces beside rows are zeros that nobody else has, also in the next e
   std::map<std::uintptr_t, std::uint64_t> pieces;
   for (int epoch = 0; epoch != 3; ++epoch) {
     pieces.clear();
-    of.r->beside_rows.begin_anew();
+    of.r->row_details.begin_anew();
     for (int at = 0; at != 2000; ++at) {
       const std::uint64_t bytes = 8 * (1 + random() % 584);
-      auto* const made = static_cast<std::uint64_t*>(of.r->beside_rows.allocate(*of.in->store, bytes));
+      auto* const made = static_cast<std::uint64_t*>(of.r->row_details.allocate(*of.in->store, bytes));
       REQUIRE(made != nullptr);
       for (std::uint64_t word = 0; word != bytes / 8; ++word) REQUIRE(made[word] == 0);
       for (std::uint64_t word = 0; word != bytes / 8; ++word) made[word] = ~word;
@@ -127,12 +127,12 @@ TEST_CASE("pieces beside rows are zeros that nobody else has, also in the next e
   }
   const std::uint64_t used = of.in->store->head.above;
   of.fill_store();
-  of.r->beside_rows.begin_anew();
+  of.r->row_details.begin_anew();
   for (int at = 0; at != 2000; ++at)  // there is room from the epochs before
     if (at * 4672 + 4672 < static_cast<int>(used / 2))
-      REQUIRE(of.r->beside_rows.allocate(*of.in->store, 64) != nullptr);
-  of.r->beside_rows.forget();
-  CHECK(of.r->beside_rows.allocate(*of.in->store, 64) == nullptr);
+      REQUIRE(of.r->row_details.allocate(*of.in->store, 64) != nullptr);
+  of.r->row_details.forget();
+  CHECK(of.r->row_details.allocate(*of.in->store, 64) == nullptr);
 }
 
 TEST_CASE("a table of rows finds what a map finds, with ids that meet in one slot as well") {

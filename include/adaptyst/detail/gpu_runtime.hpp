@@ -60,7 +60,7 @@ struct gpu_runtime {
     return gpu_at(ordinal, Api::name, properties.name, place);
   }
   static bool create_stream(stream& made) noexcept {
-    return Api::create_stream(&made, Api::beside_others) == Api::success;
+    return Api::create_stream(&made, Api::non_blocking) == Api::success;
   }
   static bool is_capturing(stream in) noexcept {
     typename Api::capture_status status = Api::not_capturing;

@@ -154,7 +154,7 @@ template <class = void>
 ADAPTYST_DETAIL_COLD inline void renew(recorder& r) noexcept {
   const system::errno_kept unchanged;
   if (r.forks != r.owner->forks) {  // this thread has forked: the child's list of recorders began empty
-    r.beside_rows.forget();
+    r.row_details.forget();
     store(r.thread, static_cast<uint32_t>(system::call(__NR_gettid)));
     r.kept_ring = nullptr;
     r.booking = {};
@@ -162,7 +162,7 @@ ADAPTYST_DETAIL_COLD inline void renew(recorder& r) noexcept {
     fetch_add(r.owner->control.owners, 1);
   }
   r.table.clear();
-  r.beside_rows.begin_anew();
+  r.row_details.begin_anew();
   store(r.rows_used, 0);
   store(r.base, r.depth);
   store(r.guess, &r.root);

@@ -151,7 +151,7 @@ struct recorder : recorder_head, recorder_pages, recorder_front, gap_state {
   const adaptyst_site* submitted[1U << log_of_submitted];  // records of operations, see submit_event()
 
   row_table<row> table;
-  row_memory beside_rows;                             // their histograms and numbers
+  row_memory row_details;                             // their histograms and numbers
   uint64_t no_histogram[ADAPTYST_HISTOGRAM_BUCKETS];  // for those for which there was no memory; never read
   row root;                                           // of no path: above all others
   frame frames[1 + max_depth];                        // the first belongs to no region and holds the root

@@ -33,7 +33,7 @@ ADAPTYST_DETAIL_COLD inline row* make_row(recorder& r, uint64_t id, const adapty
   const uint32_t numbers = count_numbers(*path->site);
   attribute_sum* attributes = nullptr;
   if (numbers != 0) {
-    attributes = static_cast<attribute_sum*>(r.beside_rows.allocate(*r.owner->store, numbers * sizeof(attribute_sum)));
+    attributes = static_cast<attribute_sum*>(r.row_details.allocate(*r.owner->store, numbers * sizeof(attribute_sum)));
     if (attributes == nullptr) return nullptr;
   }
   for (uint32_t at = 0; at != numbers; ++at) {
@@ -141,7 +141,7 @@ ADAPTYST_DETAIL_COLD inline void widen_histogram(recorder& r, row& row, unsigned
   unsigned first = least > below ? least - below : 0;
   if (first + size > ADAPTYST_HISTOGRAM_BUCKETS) first = ADAPTYST_HISTOGRAM_BUCKETS - size;
 
-  auto* const made = static_cast<uint64_t*>(r.beside_rows.allocate(*r.owner->store, size * sizeof(uint64_t)));
+  auto* const made = static_cast<uint64_t*>(r.row_details.allocate(*r.owner->store, size * sizeof(uint64_t)));
   if (made == nullptr) {
     store(row.histogram, static_cast<uint64_t*>(r.no_histogram));
     store(row.first_bucket, uint16_t{0});

@@ -47,7 +47,7 @@ cudaError_t answer(cudaError_t error) {
 }
 cudaError_t answer_of_device() { return answer(lost ? cudaErrorLaunchFailure : cudaSuccess); }
 // Of calls that another thread's capture does not bear unless told to.
-cudaError_t answer_beside_captures() {
+cudaError_t answer_outside_captures() {
   if (captures != 0 && mode_of_thread != cudaStreamCaptureModeRelaxed) return answer(cudaErrorStreamCaptureUnsupported);
   return answer_of_device();
 }
@@ -88,7 +88,7 @@ cudaError_t cudaThreadExchangeStreamCaptureMode(cudaStreamCaptureMode* mode) {
 }
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned) {
   *stream = new CUstream_st;
-  return answer_beside_captures();
+  return answer_outside_captures();
 }
 cudaError_t cudaStreamIsCapturing(cudaStream_t stream, cudaStreamCaptureStatus* status) {
   const std::lock_guard<std::recursive_mutex> held(lock);
@@ -106,7 +106,7 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
 }
 cudaError_t cudaEventQuery(cudaEvent_t event) {
   const std::lock_guard<std::recursive_mutex> held(lock);
-  const cudaError_t error = answer_beside_captures();
+  const cudaError_t error = answer_outside_captures();
   if (error != cudaSuccess) return error;
   return answer(now() >= event->at && !is_held ? cudaSuccess : cudaErrorNotReady);
 }
