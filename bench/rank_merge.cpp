@@ -26,7 +26,7 @@ using adaptyst::profile;
 
 constexpr std::uint32_t regions = 200, ranks_per_node = 64;
 
-std::string node_of(std::uint32_t rank) { return "simulated" + std::to_string(rank / ranks_per_node); }
+std::string node_name(std::uint32_t rank) { return "simulated" + std::to_string(rank / ranks_per_node); }
 
 std::uint64_t mix(std::uint64_t x) {
   x = (x ^ x >> 31U) * 0x94d049bb133111eb;
@@ -96,7 +96,7 @@ void become(profile& of, std::uint32_t rank) {
     of.accounting.ended += row.count;
   }
   of.processes[0].pid = 1000 + rank % ranks_per_node;
-  of.processes[0].host = node_of(rank);
+  of.processes[0].host = node_name(rank);
   of.processes[0].rank = rank;
 }
 
@@ -153,7 +153,7 @@ void run_ranks(post_office& office, std::uint32_t size, const Step& step) {
     for (std::uint32_t rank = end; rank-- != begin;) {
       become(own, rank);
       post over(office, rank, size);
-      step(own, adaptyst::rank_place{rank, node_of(rank)}, over);
+      step(own, adaptyst::rank_place{rank, node_name(rank)}, over);
     }
   };
   std::thread higher([&] { run(half, size); });
@@ -167,7 +167,7 @@ std::string merge_one_by_one(std::uint32_t size) {
   for (std::uint32_t rank = 0; rank != size; ++rank) {
     become(own, rank);
     const std::string message =
-        lib::write_message(own, adaptyst::rank_place{rank, node_of(rank)}, lib::short_histograms);
+        lib::write_message(own, adaptyst::rank_place{rank, node_name(rank)}, lib::short_histograms);
     all = rank == 0 ? message : lib::merge_messages(all, message);
   }
   return all;

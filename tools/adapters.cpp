@@ -88,7 +88,7 @@ std::string choose_mpi(const std::vector<std::string>& command) {
 }
 
 // GCC's OpenMP never asks for a tool.
-void warn_of_libgomp(const std::vector<std::string>& command) {
+void warn_about_libgomp(const std::vector<std::string>& command) {
   for (const std::string& word : command) {
     const bool is_program = &word == &command.front();
     const std::vector<std::string> needed = lib::needed_libraries(is_program ? lib::program_called(word) : word);
@@ -118,8 +118,8 @@ bool collect_in_ranks(const std::vector<std::string>& chosen) {
                      [](const std::string& one) { return one == any_mpi || one == "openmpi" || one == "mpich"; });
 }
 
-std::vector<std::pair<std::string, std::string>> environment_of_adapters(std::vector<std::string> chosen,
-                                                                         const std::vector<std::string>& command) {
+std::vector<std::pair<std::string, std::string>> adapter_environment(std::vector<std::string> chosen,
+                                                                     const std::vector<std::string>& command) {
   std::vector<std::pair<std::string, std::string>> gained;
   for (std::string& one : chosen)
     if (one == any_mpi) one = choose_mpi(command);
@@ -131,7 +131,7 @@ std::vector<std::pair<std::string, std::string>> environment_of_adapters(std::ve
   for (const adapter& one : adapters) {
     if (std::find(chosen.begin(), chosen.end(), one.name) == chosen.end()) continue;
     const std::string library = find_library(one);
-    if (std::string_view{one.name} == "openmp") warn_of_libgomp(command);
+    if (std::string_view{one.name} == "openmp") warn_about_libgomp(command);
     const char* set = find_set(one.variable);
     if (set == nullptr && one.older_variable != nullptr) set = std::getenv(one.older_variable);
     const std::string before = set != nullptr ? set : "";

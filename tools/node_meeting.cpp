@@ -33,7 +33,7 @@ meeting_attempt failed_attempt() { return {lib::descriptor(), errno}; }
 
 }  // namespace
 
-std::string name_of_meeting(const lib::launched_job& job, const observing_options& options) {
+std::string meeting_name(const lib::launched_job& job, const observing_options& options) {
   std::array<char, 4096> directory{};
   if (getcwd(directory.data(), directory.size()) == nullptr) directory.front() = '\0';
   const adaptyst::options asked = options.asked();

@@ -30,7 +30,7 @@ constexpr char reported = 'd';  // to the last one
 }  // namespace node_message
 
 // The same for ranks of one job that have the same user, directory and options, and this version.
-std::string name_of_meeting(const lib::launched_job& job, const observing_options& options);
+std::string meeting_name(const lib::launched_job& job, const observing_options& options);
 
 struct meeting_attempt {
   lib::descriptor made;

@@ -33,7 +33,7 @@ void alone(const std::string& why) {
 
 // Finds the observer of this machine's ranks, or makes it: who is first to take the name does.
 std::optional<membership> join(const lib::launched_job& job, const observing_options& options) {
-  const std::string name = name_of_meeting(job, options);
+  const std::string name = meeting_name(job, options);
   const auto until = std::chrono::steady_clock::now() + max_start;
   int lost = 0;
   while (std::chrono::steady_clock::now() < until) {

@@ -55,7 +55,7 @@ struct run_options {
 
 // The status of the command, when all about it has been told.
 int run(const run_options& options) {
-  environment gained = environment_of_adapters(options.adapters, options.command);
+  environment gained = adapter_environment(options.adapters, options.command);
   if (options.for_node && collect_in_ranks(options.adapters) && lib::speaks_for_ranks())
     complain("--node is left out: with --with mpi the ranks collect by themselves, and make one report");
   if (collect_in_ranks(options.adapters)) become(options.command, gained, options.observing.asked());

@@ -52,7 +52,7 @@ std::atomic<std::uint32_t> last_number[256];
 
 memory_in_use memory;
 
-device device_of_space(const space& space, std::string_view name) noexcept {
+device find_device(const space& space, std::string_view name) noexcept {
   if (space.is_known) return make_device(space.type, last_number[space.type].load(std::memory_order_relaxed));
   char named[40];
   std::snprintf(named, sizeof named, "Kokkos space %.*s", static_cast<int>(name.size()), name.data());
@@ -287,7 +287,7 @@ KOKKOS_TOOL void kokkosp_begin_deep_copy(kokkos_space to, const char* to_label, 
     return;
   }
   const adaptyst::device on =
-      target_space.is_host ? device_of_space(source_space, to_text(from)) : device_of_space(target_space, to_text(to));
+      target_space.is_host ? find_device(source_space, to_text(from)) : find_device(target_space, to_text(to));
   const adaptyst::operation_kind kind = source_space.is_host   ? adaptyst::operation_kind::copy_to
                                         : target_space.is_host ? adaptyst::operation_kind::copy_from
                                                                : adaptyst::operation_kind::other;

@@ -34,15 +34,15 @@ bool is_rank(int wanted, MPI_Comm communicator) noexcept {
 }
 
 template <class Bytes>
-std::uint64_t sum(int size, const Bytes& bytes_of) noexcept {
+std::uint64_t sum_over_ranks(int size, const Bytes& rank_bytes) noexcept {
   std::uint64_t all = 0;
-  for (int rank = 0; rank < size; ++rank) all += bytes_of(rank);
+  for (int rank = 0; rank < size; ++rank) all += rank_bytes(rank);
   return all;
 }
 
-std::uint64_t sum_of(const int* counts, MPI_Datatype type, int size) noexcept {
+std::uint64_t sum_bytes(const int* counts, MPI_Datatype type, int size) noexcept {
   const std::uint64_t one = bytes(1, type);
-  return sum(size, [&](int rank) { return one * static_cast<std::uint64_t>(std::max(0, counts[rank])); });
+  return sum_over_ranks(size, [&](int rank) { return one * static_cast<std::uint64_t>(std::max(0, counts[rank])); });
 }
 
 struct labels {
@@ -79,18 +79,18 @@ std::uint64_t all_bytes(const void* sent, int count, MPI_Datatype type, MPI_Comm
   return sent == MPI_IN_PLACE ? 0 : bytes(count, type) * static_cast<std::uint64_t>(find_size(communicator));
 }
 std::uint64_t all_bytes(const void* sent, const int* counts, MPI_Datatype type, MPI_Comm communicator) noexcept {
-  return sent == MPI_IN_PLACE ? 0 : sum_of(counts, type, find_size(communicator));
+  return sent == MPI_IN_PLACE ? 0 : sum_bytes(counts, type, find_size(communicator));
 }
 std::uint64_t all_bytes(const void* sent, const int* counts, const MPI_Datatype* types,
                         MPI_Comm communicator) noexcept {
   if (sent == MPI_IN_PLACE) return 0;
-  return sum(find_size(communicator), [&](int rank) { return bytes(counts[rank], types[rank]); });
+  return sum_over_ranks(find_size(communicator), [&](int rank) { return bytes(counts[rank], types[rank]); });
 }
 std::uint64_t reduced_bytes(int count, MPI_Datatype type, MPI_Comm communicator) noexcept {
   return bytes(count, type) * static_cast<std::uint64_t>(find_own_size(communicator));
 }
 std::uint64_t reduced_bytes(const int* counts, MPI_Datatype type, MPI_Comm communicator) noexcept {
-  return sum_of(counts, type, find_own_size(communicator));
+  return sum_bytes(counts, type, find_own_size(communicator));
 }
 std::uint64_t broadcast_bytes(int count, MPI_Datatype type, int root, MPI_Comm communicator) noexcept {
   return is_rank(root, communicator) ? bytes(count, type) : 0;
@@ -99,7 +99,7 @@ std::uint64_t scattered_bytes(int count, MPI_Datatype type, int root, MPI_Comm c
   return is_rank(root, communicator) ? bytes(count, type) * static_cast<std::uint64_t>(find_size(communicator)) : 0;
 }
 std::uint64_t scattered_bytes(const int* counts, MPI_Datatype type, int root, MPI_Comm communicator) noexcept {
-  return is_rank(root, communicator) ? sum_of(counts, type, find_size(communicator)) : 0;
+  return is_rank(root, communicator) ? sum_bytes(counts, type, find_size(communicator)) : 0;
 }
 
 bool message::has_labels() noexcept { return asked_labels().any(); }

@@ -236,7 +236,7 @@ int begin(ompt_function_lookup_t look_up, int, ompt_data_t*) {
   const struct {
     ompt_callbacks_t event;
     ompt_callback_t call;
-    bool is_of_targets;
+    bool is_for_targets;
   } all[] = {
       {ompt_callback_parallel_begin, reinterpret_cast<ompt_callback_t>(on_parallel_begin), false},
       {ompt_callback_parallel_end, reinterpret_cast<ompt_callback_t>(on_parallel_end), false},
@@ -251,11 +251,11 @@ int begin(ompt_function_lookup_t look_up, int, ompt_data_t*) {
   bool said[2] = {false, false};
   for (const auto& one : all) {
     const char* const why = refusal(set(one.event, one.call));
-    if (why == nullptr || said[one.is_of_targets]) continue;
-    said[one.is_of_targets] = true;
+    if (why == nullptr || said[one.is_for_targets]) continue;
+    said[one.is_for_targets] = true;
     std::fprintf(stderr, "adaptyst: OMPT %s callbacks: unavailable (%s answers \"%s\")%s\n",
-                 one.is_of_targets ? "target" : "parallel", runtime, why,
-                 one.is_of_targets ? "; what is offloaded is not seen" : "");
+                 one.is_for_targets ? "target" : "parallel", runtime, why,
+                 one.is_for_targets ? "; what is offloaded is not seen" : "");
   }
   return 1;
 }

@@ -117,7 +117,7 @@ std::string trimmed(const std::string& text) {
   return text.substr(first, text.find_last_not_of(blanks) - first + 1);
 }
 
-std::string names_of_keys() {
+std::string list_keys() {
   std::string names;
   for (const known_key& key : known_keys) names += (names.empty() ? "" : ", ") + std::string(key.name);
   return names;
@@ -126,7 +126,7 @@ std::string names_of_keys() {
 const known_key& find_key(const std::string& place, const std::string& name) {
   for (const known_key& key : known_keys)
     if (name == key.name) return key;
-  throw input_error(place + ": unknown key \"" + name + "\"; known are " + names_of_keys());
+  throw input_error(place + ": unknown key \"" + name + "\"; known are " + list_keys());
 }
 
 bool has_water(const setup& in) {

@@ -191,7 +191,7 @@ operation submit(const Name& name, const device& on, Queue queue, operation_kind
                  const char* function, uint32_t line) noexcept {
   if (!detail::is_awake()) return {};
   return operation{detail::submit_event(detail::to_event_text(name), device_access::get_id(on),
-                                        detail::to_site_kind(kind), detail::number_of_queue(queue), nullptr, file,
+                                        detail::to_site_kind(kind), detail::queue_number(queue), nullptr, file,
                                         function, line, nullptr)};
 }
 
@@ -201,8 +201,8 @@ operation submit(const Name& name, const device& on, Queue queue, operation_kind
   if (!detail::is_awake()) return {};
   const detail::payload_reader<Payload> values(payload);
   return operation{detail::submit_event(detail::to_event_text(name), device_access::get_id(on),
-                                        detail::to_site_kind(kind), detail::number_of_queue(queue), &values.read(),
-                                        file, function, line, nullptr)};
+                                        detail::to_site_kind(kind), detail::queue_number(queue), &values.read(), file,
+                                        function, line, nullptr)};
 }
 
 template <class Name, class Queue, class Payload>
@@ -211,8 +211,8 @@ operation submit(const submission& when, const Name& name, const device& on, Que
   if (!when || !detail::is_awake()) return {};
   const detail::payload_reader<Payload> values(payload);
   return operation{detail::submit_event(detail::to_event_text(name), device_access::get_id(on),
-                                        detail::to_site_kind(kind), detail::number_of_queue(queue), &values.read(),
-                                        file, function, line, &when.where())};
+                                        detail::to_site_kind(kind), detail::queue_number(queue), &values.read(), file,
+                                        function, line, &when.where())};
 }
 
 #endif

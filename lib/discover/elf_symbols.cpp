@@ -88,7 +88,7 @@ class versions {
 
   void read_numbers(Elf_Scn* section) { numbers_ = section_data(section, max_section_bytes); }
 
-  const version* of_symbol(int index) const {
+  const version* find_symbol_version(int index) const {
     GElf_Versym number = 0;
     if (numbers_ == nullptr || gelf_getversym(numbers_, index, &number) == nullptr) return nullptr;
     const auto found = known_.find(number & mask);
@@ -149,7 +149,7 @@ void read_table(std::vector<elf_symbol>& into, texts& names, Elf_Scn* section, c
                                           : made.name.find_first_not_of('@', sign));
       made.name.resize(sign);
     }
-    if (const version* const found = known != nullptr ? known->of_symbol(index) : nullptr; found != nullptr) {
+    if (const version* const found = known != nullptr ? known->find_symbol_version(index) : nullptr; found != nullptr) {
       made.version = found->name;
       made.imported_from = found->library;
     }

@@ -27,7 +27,7 @@ std::string_view find_family(std::string_view file) {
 
 std::set<std::string> imported_functions(const std::vector<std::string>& files, const std::set<std::string>& wanted,
                                          const std::set<std::string>& from) {
-  const auto is_of_them = [&](std::string_view file) {
+  const auto is_provider = [&](std::string_view file) {
     return std::any_of(from.begin(), from.end(), [&](const std::string& text) {
       const std::string_view family = find_family(text);
       return !family.empty() && find_family(file) == family;
@@ -35,7 +35,7 @@ std::set<std::string> imported_functions(const std::vector<std::string>& files, 
   };
   std::set<std::string> found;
   for (const std::string& file : files) {
-    if (is_of_them(file)) continue;
+    if (is_provider(file)) continue;
     try {
       const elf_symbols in(file);
       for (const elf_symbol& one : in.all())

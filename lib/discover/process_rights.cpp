@@ -24,7 +24,7 @@ bool parse(const std::string& line, const char* name, std::array<std::uint32_t, 
 
 }  // namespace
 
-bool process_rights::are_of_one_user() const noexcept { return are_equal(users) && are_equal(groups); }
+bool process_rights::have_one_user() const noexcept { return are_equal(users) && are_equal(groups); }
 
 bool process_rights::follow(const process_rights& before) const noexcept {
   const bool were_root = before.users == decltype(users){};

@@ -20,13 +20,13 @@ namespace adaptyst::lib {
 
 namespace {
 
-struct reason_of_call {
+struct call_reason {
   long call;
   adaptyst_blocked reason;
 };
 
 // Calls that wait for events of files count as I/O, whatever a program uses them for.
-constexpr reason_of_call reasons_of_calls[] = {
+constexpr call_reason call_reasons[] = {
     {SYS_nanosleep, ADAPTYST_BLOCKED_SLEEP},
     {SYS_clock_nanosleep, ADAPTYST_BLOCKED_SLEEP},
     {SYS_futex, ADAPTYST_BLOCKED_LOCK},
@@ -122,8 +122,8 @@ context_probes::context_probes(bool with_faults, pid_t process, bool listed, con
   if (loaded_ == nullptr) fail("cannot load the eBPF programs for context", errno);
   expect_multi(loaded_->progs.announce);
   loaded_->rodata->filter = filter_for(listed ? process_filter::listed : process_filter::all);
-  loaded_->rodata->layout = layout_of_recorders();
-  for (const auto& [call, reason] : reasons_of_calls)
+  loaded_->rodata->layout = find_recorder_layout();
+  for (const auto& [call, reason] : call_reasons)
     if (call < ADAPTYST_CONTEXT_SYSCALLS) loaded_->rodata->reasons[call] = static_cast<std::uint8_t>(reason);
   if (!listed) bpf_map__set_max_entries(loaded_->maps.processes, 1);
   loaded_->rodata->among_functions = among != nullptr ? 1 : 0;

@@ -47,7 +47,7 @@ counted_events hardware_events() {
 counter_probes::counter_probes(const context_probes& context, const counted_events& what)
     : loaded_(open_programs(counters_bpf__open, counters_bpf__destroy)) {
   if (loaded_ == nullptr) fail(errno);
-  loaded_->rodata->layout = layout_of_recorders();
+  loaded_->rodata->layout = find_recorder_layout();
   loaded_->rodata->among_functions = context.function_stacks() >= 0 ? 1 : 0;
   if (context.function_stacks() < 0) bpf_map__set_autocreate(loaded_->maps.stacks, false);
   else if (bpf_map__reuse_fd(loaded_->maps.stacks, context.function_stacks()) != 0) fail(errno);

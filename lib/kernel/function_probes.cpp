@@ -121,7 +121,7 @@ bool function_probes::load(bool sessions) {
   opened->rodata->only_family = sessions && options_.family ? 1 : 0;
   if (options_.among != nullptr) {
     opened->rodata->filter = options_.among->filter();
-    opened->rodata->layout = layout_of_recorders();
+    opened->rodata->layout = find_recorder_layout();
     if (bpf_map__reuse_fd(opened->maps.processes, options_.among->processes()) != 0 ||
         bpf_map__reuse_fd(opened->maps.stacks, options_.among->function_stacks()) != 0)
       return false;

@@ -5,11 +5,11 @@
 
 namespace adaptyst::lib {
 
-adaptyst_recorder_layout layout_of_recorders() {
+adaptyst_recorder_layout find_recorder_layout() {
   static_assert(offsetof(detail::frame, path) == offsetof(detail::frame, begin) + 16,
                 "the kernel's side reads both at once");
   adaptyst_recorder_layout layout{};
-  layout.expected = detail::layout_of_state;
+  layout.expected = detail::state_layout;
   layout.layout = offsetof(detail::control_page, layout);
   layout.owners = offsetof(detail::control_page, owners);
   layout.recorders = offsetof(detail::control_page, recorders);

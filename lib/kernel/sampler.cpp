@@ -55,7 +55,7 @@ sampler::sampler(const context_probes& probes, const sampler_options& options)
     : loaded_(open_programs(samples_bpf__open, samples_bpf__destroy)), maker_(getpid()) {
   if (loaded_ == nullptr) fail("cannot load the eBPF programs for samples", errno);
   loaded_->rodata->filter = filter_for(options.whose);
-  loaded_->rodata->layout = layout_of_recorders();
+  loaded_->rodata->layout = find_recorder_layout();
   loaded_->rodata->period_ns = 1'000'000'000 / options.frequency;
   if (options.max_stacks != 0) bpf_map__set_max_entries(loaded_->maps.kept_stacks, options.max_stacks);
   loaded_->rodata->among_functions = probes.function_stacks() >= 0 ? 1 : 0;

@@ -93,7 +93,7 @@ class message_merger {
       std::optional<std::uint64_t> least;
       for (message_reader* const side : {a, b}) {
         if (side == nullptr) continue;
-        const std::uint64_t value = side->get(last_of<Value>());
+        const std::uint64_t value = side->get(last_value<Value>());
         least = least ? std::min(*least, value) : value;
       }
       to_.out.put(*least);
@@ -222,7 +222,7 @@ class message_merger {
     void advance() {
       has_next = from.get(1) != 0;
       if (!has_next) return;
-      next.kind = static_cast<device_kind>(from.get(last_of<device_kind>()));
+      next.kind = static_cast<device_kind>(from.get(last_value<device_kind>()));
       next.index = static_cast<std::uint32_t>(from.get(std::numeric_limits<std::uint32_t>::max()));
       next.name = from.get_text();
     }

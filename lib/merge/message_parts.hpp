@@ -97,7 +97,7 @@ inline void read_key(message_reader& from, budget_step& key) {
 }
 
 template <class Enum>
-constexpr std::uint64_t last_of() {
+constexpr std::uint64_t last_value() {
   if constexpr (std::is_same_v<Enum, region_kind>) return static_cast<std::uint64_t>(region_kind::function);
   else if constexpr (std::is_same_v<Enum, device_kind>) return static_cast<std::uint64_t>(device_kind::other);
   else return static_cast<std::uint64_t>(clock_id::device);
@@ -279,7 +279,7 @@ void read_value(message_reader& from, Value& to, listed::merging how) {
   } else if constexpr (std::is_arithmetic_v<Value>) {
     to = read_number(from, &to);
   } else if constexpr (std::is_enum_v<Value>) {
-    to = static_cast<Value>(from.get(last_of<Value>()));
+    to = static_cast<Value>(from.get(last_value<Value>()));
   } else if constexpr (std::is_same_v<Value, std::string>) {
     to = from.get_text();
   } else {

@@ -59,7 +59,7 @@ double event_costs::on(std::uint32_t step) const {
   if (step == ADAPTYST_STEP_ENGINE) return engine_ns;
   if (step == ADAPTYST_STEP_RECORDER) return recorder_ns;
   const double left_out = detail::takes_subtree(step) ? left_out_around_ns : left_out_ns;
-  return left_out + thinned_ns / static_cast<double>(std::uint64_t{1} << detail::log_of_weight(step));
+  return left_out + thinned_ns / static_cast<double>(std::uint64_t{1} << detail::weight_log2(step));
 }
 
 void add_floor_error(profile& in, double error_ns) {

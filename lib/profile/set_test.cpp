@@ -45,15 +45,15 @@ double incomplete_beta(double a, double b, double x) {
 }
 
 // Of Student's distribution, both tails; Abramowitz and Stegun 26.7.1.
-double p_of_t(double t, double degrees) { return incomplete_beta(degrees / 2, 0.5, degrees / (degrees + t * t)); }
+double p_value(double t, double degrees) { return incomplete_beta(degrees / 2, 0.5, degrees / (degrees + t * t)); }
 
-double t_of_p(double p, double degrees) {
+double quantile_of_t(double p, double degrees) {
   double low = 0;
   double high = 1;
-  while (p_of_t(high, degrees) > p && high < 1e12) high *= 2;
+  while (p_value(high, degrees) > p && high < 1e12) high *= 2;
   for (int halved = 0; halved != 60; ++halved) {
     const double middle = (low + high) / 2;
-    (p_of_t(middle, degrees) > p ? low : high) = middle;
+    (p_value(middle, degrees) > p ? low : high) = middle;
   }
   return high;
 }
@@ -126,8 +126,8 @@ std::vector<side_of_run> ways_to_deal_runs(std::size_t before, std::size_t all, 
 }  // namespace
 
 double welch::t() const { return difference / error; }
-double welch::reach() const { return error * t_of_p(0.05, degrees); }
-double welch::p() const { return p_of_t(t(), degrees); }
+double welch::reach() const { return error * quantile_of_t(0.05, degrees); }
+double welch::p() const { return p_value(t(), degrees); }
 
 std::optional<welch> compare_means(const run_values& all, std::size_t before) {
   const run_values values = centred(all);

@@ -12,7 +12,7 @@ told_metadata read_metadata(const process_state& state) {
   detail::store_head head{};
   const std::uint64_t table = state.address + offsetof(detail::recorder_store, metadata);
   std::uint64_t told = 0;
-  if (state.address == 0 || !state.in->read(state.address, head) || head.layout != detail::layout_of_state ||
+  if (state.address == 0 || !state.in->read(state.address, head) || head.layout != detail::state_layout ||
       !state.in->read(table + offsetof(detail::metadata_table, told), told))
     return made;
   const std::uint64_t kept = std::min<std::uint64_t>(told, detail::max_metadata);

@@ -25,7 +25,7 @@ void other_memory::open() {
   why_not_ = descriptor_ < 0 ? errno : 0;
   // Asked for now: of a setuid program that has come before the descriptor, not of one that comes behind it.
   const std::optional<process_rights> rights = read_rights(process_);
-  may_write_ = rights && rights->are_of_one_user() && (!rights_ || rights->follow(*rights_));
+  may_write_ = rights && rights->have_one_user() && (!rights_ || rights->follow(*rights_));
   if (!rights_ || may_write_) rights_ = rights;
 }
 
@@ -45,7 +45,7 @@ int other_memory::refusal() const noexcept {
   return descriptor_ >= 0 || why_not_ == ESRCH || why_not_ == ENOENT ? 0 : why_not_;
 }
 
-bool other_memory::is_of_our_user() const noexcept {
+bool other_memory::has_our_user() const noexcept {
   return may_write_ && rights_->users[0] == geteuid() && rights_->users[0] != 0;
 }
 

@@ -35,7 +35,7 @@ class other_memory final : public memory {
   // Why it cannot be read although it exists: an errno, for a limit or missing rights; or 0.
   int refusal() const noexcept;
   // Its user is ours, and has no rights over others: what it says can only harm itself.
-  bool is_of_our_user() const noexcept;
+  bool has_our_user() const noexcept;
 
   using memory::read;
   using memory::write;

@@ -495,7 +495,7 @@ std::uint64_t find_store(const memory& in, std::uint64_t process) {
 bool has_known_layout(const process_state& state) {
   detail::store_head head{};
   if (state.address == 0) return true;
-  return state.in->read(state.address, head) && (head.layout == 0 || head.layout == detail::layout_of_state);
+  return state.in->read(state.address, head) && (head.layout == 0 || head.layout == detail::state_layout);
 }
 
 }  // namespace adaptyst::lib

@@ -47,7 +47,7 @@ settings_memory::~settings_memory() { munmap(ours_, sizeof *ours_); }
 void settings_memory::end(std::uint64_t markers) noexcept {
   detail::store_release(ours_->over, std::uint64_t{1});
   for (std::uint64_t at = 0; at != std::min<std::uint64_t>(markers, detail::max_sites); ++at)
-    detail::store_release(ours_->steps[at], detail::step_of_nobody);
+    detail::store_release(ours_->steps[at], detail::unclaimed_step);
 }
 
 descriptor settings_memory::file() const noexcept {

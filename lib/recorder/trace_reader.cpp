@@ -30,7 +30,7 @@ constexpr std::uint64_t max_entries = std::uint64_t{1} << 24;
 void trace_reader::read(const process_state& state, const taker& to) {
   of_ = state;
   detail::store_head head{};
-  if (of_.address == 0 || !of_.in->read(of_.address, head) || head.layout != detail::layout_of_state) return;
+  if (of_.address == 0 || !of_.in->read(of_.address, head) || head.layout != detail::state_layout) return;
   clock_.start(head.clock);
   left_ = max_entries_of_look;
   filled_.clear();

@@ -60,7 +60,7 @@ std::string format_processes(const active_region& row) {
   return row.processes.size() == 1 ? first : fmt::format("{} +{}", first, row.processes.size() - 1);
 }
 
-std::string line_of_region(const active_region& row, std::size_t name_columns) {
+std::string format_region(const active_region& row, std::size_t name_columns) {
   std::string line = cut_in_middle(path_label(row.path, name_columns), name_columns);
   line += " " + fitted(format_processes(row), process_columns - 1);
   line += " " + fitted(device_label(row.device_kind, row.device_index, row.on_host), 5);
@@ -92,7 +92,7 @@ lines format_regions(const activity& activity, std::size_t name_columns, std::si
   if (activity.regions.empty()) made.emplace_back("(no region ended)");
   const std::size_t count = std::min(activity.regions.size(), max_regions);
   const std::vector<const active_region*> sorted = in_order(activity, order);
-  for (std::size_t at = 0; at != count; ++at) made.push_back(line_of_region(*sorted[at], name_columns));
+  for (std::size_t at = 0; at != count; ++at) made.push_back(format_region(*sorted[at], name_columns));
   if (count != activity.regions.size()) made.push_back(fmt::format("… and {} more", activity.regions.size() - count));
   return made;
 }

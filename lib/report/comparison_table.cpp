@@ -49,7 +49,7 @@ std::string format_runs(const compared_region& row) {
 }
 
 // What many runs need for their numbers is taken from the names.
-std::string line_of_region(const compared_region& row, std::size_t runs_columns) {
+std::string format_region(const compared_region& row, std::size_t runs_columns) {
   const std::size_t name_columns = find_name_columns(runs_columns);
   return cut_in_middle(path_label(row.path, name_columns), name_columns) + " " +
          fitted(device_label(row.device_kind, row.device_index, row.on_host), 5) +
@@ -95,7 +95,7 @@ std::string to_table(const comparison& comparison) {
   std::string out = "\n" + fitted("region", find_name_columns(runs_columns)) + " " + fitted("on", 5) +
                     right("n", runs_columns) + right("total", 9) + right("now", 9) + right("mean", 9) +
                     right("change", 8) + right("interval", 15) + " verdict\n";
-  for (const compared_region& row : comparison.regions) out += format_line(line_of_region(row, runs_columns));
+  for (const compared_region& row : comparison.regions) out += format_line(format_region(row, runs_columns));
   std::string sentence =
       fmt::format("{} region{} compared", comparison.regions.size(), comparison.regions.size() == 1 ? "" : "s");
   if (comparison.ignored != 0) sentence += fmt::format(", {} below the least share ignored", comparison.ignored);

@@ -73,7 +73,7 @@ class tree {
       } else {
         made.left_out += one.lines();
         for (const region* const row : one.rows)
-          if (is_time_of_host(row->kind)) made.left_out_ns += row->self_ns;
+          if (is_host_time(row->kind)) made.left_out_ns += row->self_ns;
       }
       stack.insert(stack.end(), nested.begin(), nested.end());
     }

@@ -127,7 +127,7 @@ event_costs measure_event_costs(bool in_kernel) {
 
 budget_step to_step(std::uint32_t number, bool in_kernel) {
   if (number == ADAPTYST_STEP_ENGINE) return {in_kernel, 1};
-  return {false, std::uint64_t{1} << detail::log_of_weight(number)};
+  return {false, std::uint64_t{1} << detail::weight_log2(number)};
 }
 
 thinning_allowed budget_keeper::allowed(const site_count& marker) const {

@@ -217,7 +217,7 @@ struct collector::state {
   }
 
   // The program frees it.
-  profile copy_of_result() const {
+  profile copy_result() const {
     if (result.regions.empty()) return result;
     profile copy;
     lib::run_apart([&] { copy = result; });
@@ -238,7 +238,7 @@ profile collector::snapshot() const noexcept {
   try {
     if (!state_) return {};
     const std::lock_guard lock(state_->mutex);
-    if (!state_->is_ours()) return state_->copy_of_result();
+    if (!state_->is_ours()) return state_->copy_result();
     profile now;
     lib::run_apart([&] { now = state_->session->snapshot(); });
     return now;
@@ -254,7 +254,7 @@ profile collector::stop() noexcept {
     if (!state_) return {};
     state_->stop_noexcept();
     const std::lock_guard lock(state_->mutex);
-    return state_->copy_of_result();
+    return state_->copy_result();
   } catch (const std::exception& failed) {
     lib::complain(failed.what());
     return {};

@@ -196,7 +196,7 @@ void observed_process::remove_object(std::uint64_t control_block) {
 
 std::vector<process_object> observed_process::changed_objects() {
   if (tells_ || !is_still_itself()) return {};
-  const std::uint64_t files = state_of_files(id_);
+  const std::uint64_t files = read_file_state(id_);
   if (std::exchange(files_, files) == files) return {};
   try {
     std::vector<process_object> found = find_objects(id_);

@@ -106,7 +106,7 @@ struct observer::state {
     try {
       return lib::find_objects(process.id());
     } catch (const error&) {
-      if (session.in_kernel() || !process.is_of_our_user()) throw;
+      if (session.in_kernel() || !process.has_our_user()) throw;
       return {};
     }
   }
@@ -150,7 +150,7 @@ struct observer::state {
       const bool is_there = std::any_of(found.begin(), found.end(), [&](const lib::process_object& object) {
         return object.control_block == announcement.object;
       });
-      if (!is_there && !known->is_of_our_user()) return reply;
+      if (!is_there && !known->has_our_user()) return reply;
       known->add_object(announcement.object);
       reply.along = known->adopt(!session.in_kernel());
       if (announcement.what == ADAPTYST_PROCESS_FORKED)

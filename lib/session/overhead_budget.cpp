@@ -44,7 +44,7 @@ bool is_allowed(thinning_allowed allowed, std::uint32_t step) {
 }  // namespace
 
 bool overhead_budget::is_sensible(const asked& marker, std::uint32_t step, double reached) {
-  const std::uint32_t k = detail::log_of_weight(step);
+  const std::uint32_t k = detail::weight_log2(step);
   return k == 0 || 1e9 * marker.rate * reached / static_cast<double>(std::uint64_t{1} << k) >= min_recorded_per_s;
 }
 
@@ -90,7 +90,7 @@ overhead_budget::plan overhead_budget::plan_all(const std::vector<asked>& all, C
     const std::uint32_t step = choose(one, made.steps.size(), reached);
     made.cost += estimate_cost(one, step, reached);
     made.steps.push_back(step);
-    const std::uint32_t k = detail::log_of_weight(step);
+    const std::uint32_t k = detail::weight_log2(step);
     const bool is_by_coin = one.has_nested && (k != 0 || reached < 1);
     carried.push_back(reached / static_cast<double>(std::uint64_t{1} << (k + (is_by_coin ? 1 : 0))));
   }

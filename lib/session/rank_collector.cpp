@@ -21,7 +21,7 @@ namespace adaptyst { inline namespace v1 {
 
 namespace {
 
-bool is_of_profile(const output& one) { return one.form == output_form::json || one.form == output_form::table; }
+bool is_profile_output(const output& one) { return one.form == output_form::json || one.form == output_form::table; }
 
 std::string find_host(const profile& profile) {
   if (!profile.processes.empty()) return profile.processes.front().host;
@@ -47,7 +47,7 @@ struct rank_collector::state {
 
   static options keep_back_profile(options all) {
     all.report = report_choice::none;
-    all.outputs.erase(std::remove_if(all.outputs.begin(), all.outputs.end(), is_of_profile), all.outputs.end());
+    all.outputs.erase(std::remove_if(all.outputs.begin(), all.outputs.end(), is_profile_output), all.outputs.end());
     return all;
   }
 
@@ -94,7 +94,7 @@ struct rank_collector::state {
 
   static void put(const profile& what, options chosen, lib::output_names::of_whom whose) {
     chosen.outputs.erase(std::remove_if(chosen.outputs.begin(), chosen.outputs.end(),
-                                        [](const output& one) { return !is_of_profile(one); }),
+                                        [](const output& one) { return !is_profile_output(one); }),
                          chosen.outputs.end());
     lib::output_names names(chosen.outputs, whose);
     lib::put_out(what, chosen, names);

@@ -125,7 +125,7 @@ void sampling::add_kernel_frames(std::vector<std::string>& to, const sample_row&
   const std::vector<std::uint64_t>& addresses = found->second;  // innermost first
   std::vector<std::string> frames;
   for (std::size_t at = 0; at != addresses.size(); ++at)
-    frames.push_back(names_.name_of_kernel(at == 0 ? addresses[at] : addresses[at] - 1));
+    frames.push_back(names_.kernel_name(at == 0 ? addresses[at] : addresses[at] - 1));
   if (row.state != thread_state::on_cpu) drop_inside(frames, is_switch);
   if (row.state != thread_state::blocked) drop_inside(frames, is_interrupt);  // it would have run on
   frames.erase(std::unique(frames.begin(), frames.end()), frames.end());      // "[kernel]", if there are no names

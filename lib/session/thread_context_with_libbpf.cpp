@@ -47,13 +47,13 @@ class probed_threads final : public thread_context {
     return unmarked_ ? unmarked_->functions() : std::map<std::string, std::uint64_t>{};
   }
 
-  std::uint64_t cost_ns() const override { return cost_of_context_ns() + (sampling_ ? sampling_->cost_ns() : 0); }
+  std::uint64_t cost_ns() const override { return context_cost_ns() + (sampling_ ? sampling_->cost_ns() : 0); }
 
   context_sums read() override {
     if (sampling_) sampling_->read();
     context_sums known = probes_.read();
     if (counters_) counters_->read(known);
-    known.account.cost_ns = static_cast<double>(cost_of_context_ns());
+    known.account.cost_ns = static_cast<double>(context_cost_ns());
     return known;
   }
   void add_to(measured& rows, const context_sums& known, const open_counts& open) override {
@@ -71,7 +71,7 @@ class probed_threads final : public thread_context {
   }
 
  private:
-  std::uint64_t cost_of_context_ns() const { return probes_.cost_ns() + (counters_ ? counters_->cost_ns() : 0); }
+  std::uint64_t context_cost_ns() const { return probes_.cost_ns() + (counters_ ? counters_->cost_ns() : 0); }
 
   context_probes probes_;
   const process_filter heard_;

@@ -17,7 +17,7 @@ namespace adaptyst::lib {
 
 namespace {
 
-constexpr const char* names_of_jobs[] = {"PMIX_NAMESPACE", "OMPI_MCA_ess_base_jobid", "SLURM_JOB_ID", "SLURM_STEP_ID"};
+constexpr const char* job_variables[] = {"PMIX_NAMESPACE", "OMPI_MCA_ess_base_jobid", "SLURM_JOB_ID", "SLURM_STEP_ID"};
 constexpr const char* numbers_of_ranks_here[] = {"OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS"};
 constexpr const char* numbers_of_ranks[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE"};
 
@@ -54,7 +54,7 @@ std::optional<launched_job> find_job() {
   launched_job job;
   job.identity = find_launcher(rank);
   if (job.identity.empty()) return std::nullopt;
-  for (const char* const name : names_of_jobs)
+  for (const char* const name : job_variables)
     if (const char* const value = secure_getenv(name); value != nullptr) job.identity += fmt::format("/{}", value);
   job.ranks_here = find_number(numbers_of_ranks_here);
   job.is_here_alone = job.ranks_here != 0 && job.ranks_here == find_number(numbers_of_ranks);

@@ -68,7 +68,7 @@ std::vector<mapped_file> mapped_files(pid_t process) {
   std::map<file_identity, mapped_file> found;
   constexpr std::string_view gone = " (deleted)";
   for_each_mapping(process, [&](mapping& piece) {
-    if (!piece.is_of_file() || found.count(piece.identity) != 0) return;
+    if (!piece.is_file() || found.count(piece.identity) != 0) return;
     std::string here = name_from_here(process, piece);
     if (piece.path.size() > gone.size() && piece.path.compare(piece.path.size() - gone.size(), gone.size(), gone) == 0)
       piece.path.resize(piece.path.size() - gone.size());
@@ -80,10 +80,10 @@ std::vector<mapped_file> mapped_files(pid_t process) {
   return all;
 }
 
-std::uint64_t state_of_files(pid_t process) {
+std::uint64_t read_file_state(pid_t process) {
   std::uint64_t state = 0;
   for_each_mapping(process, [&](const mapping& piece) {
-    if (piece.is_of_file() && piece.offset == 0) state = detail::mix(state ^ piece.begin) ^ piece.identity.second;
+    if (piece.is_file() && piece.offset == 0) state = detail::mix(state ^ piece.begin) ^ piece.identity.second;
   });
   return state;
 }

@@ -169,7 +169,7 @@ bool is_unit(std::string_view word) {
 }
 
 // Where the word that begins at `at` ends: with its unit, or its number behind the sign.
-std::size_t end_of_word(const std::string& in, std::size_t at) {
+std::size_t find_word_end(const std::string& in, std::size_t at) {
   std::size_t end = std::min(in.find(' ', at), in.size());
   while (end < in.size()) {
     const std::string_view word = std::string_view(in).substr(at, end - at);
@@ -189,7 +189,7 @@ std::string wrapped(const std::string& sentence, std::size_t to, std::size_t ind
   std::string line(indent, ' ');
   bool begins = true;  // the line
   for (std::size_t at = 0; at < sentence.size();) {
-    const std::size_t end = end_of_word(sentence, at);
+    const std::size_t end = find_word_end(sentence, at);
     const std::string word = sentence.substr(at, end - at);
     if (!begins && width(line) + 1 + width(word) > to) {
       out += format_line(line, to);

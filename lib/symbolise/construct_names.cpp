@@ -37,7 +37,7 @@ void construct_names::look_at(pid_t process) {
 }
 
 void construct_names::look_again(pid_t process, std::uint64_t& state) {
-  const std::uint64_t now = state_of_files(process);
+  const std::uint64_t now = read_file_state(process);
   if (now == 0 || std::exchange(state, now) == now) return;
   code_.look_at(process);
   known_.clear();

@@ -417,7 +417,7 @@ TEST_CASE("Threads that end in a region, children and other programs leave nothi
 TEST_CASE("A recorder that is nowhere, or another's, is counted, and nothing is made of it") {
   adaptyst::collector collector(options("ebpf"));
   std::thread nowhere([] {
-    adaptyst_probe_thread(reinterpret_cast<const void*>(std::uintptr_t{4096}), adaptyst::detail::layout_of_state);
+    adaptyst_probe_thread(reinterpret_cast<const void*>(std::uintptr_t{4096}), adaptyst::detail::state_layout);
     for (int i = 0; i != 3; ++i) std::this_thread::sleep_for(1ms);
   });
   nowhere.join();

@@ -58,7 +58,7 @@ struct shares {
   double of_samples, of_core, samples;
 
   double off_by() const { return std::abs(of_samples - of_core); }
-  double chance() const { return support::chance_of_share(of_core, samples); }
+  double chance() const { return support::share_tolerance(of_core, samples); }
 };
 
 // Of the first of two regions: in the samples, and in the time on a core, which the kernel knows from its switches.
@@ -86,7 +86,7 @@ shares measure(const std::string& options, double length_us, bool random, double
   // What they stand for is the time on a core, too.
   const double samples = static_cast<double>(*first.samples + *second.samples);
   const double stands_for = samples * static_cast<double>(*found.samples->period_ns());
-  CHECK(stands_for == Approx(on_core_ns(first) + on_core_ns(second)).epsilon(support::chance_of_count(samples)));
+  CHECK(stands_for == Approx(on_core_ns(first) + on_core_ns(second)).epsilon(support::count_tolerance(samples)));
   return {share(static_cast<double>(*first.samples), static_cast<double>(*second.samples)),
           share(on_core_ns(first), on_core_ns(second)), samples};
 }

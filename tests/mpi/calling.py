@@ -48,7 +48,7 @@ def count(profile, name):
     return sum(row["count"] for row in profile["regions"] if row["name"].split(" [")[0] == name)
 
 
-def row_of(profile, name):
+def find_row(profile, name):
     return next(row for row in profile["regions"] if row["name"] == name)
 
 
@@ -60,9 +60,9 @@ def check_meeting(done, at, how, ranks=4, meetings=5):
     failures.equal(profile["ranks"], ranks, f"{how}: ranks")
     for name, calls in (("MPI_Init", 1), ("MPI_Allreduce", meetings), ("MPI_Irecv", 3), ("MPI_Isend", 3), ("MPI_Waitall", 3)):
         failures.equal(count(profile, name), calls * ranks, f"{how}: {name}")
-    failures.equal(row_of(profile, "MPI_Isend")["attributes"]["bytes"]["sum"], 3 * ranks * 4000, f"{how}: bytes sent")
-    failures.equal(row_of(profile, "MPI_Irecv")["attributes"], {}, f"{how}: how much comes is not known, which is not 0")
-    joint = row_of(profile, "MPI_Allreduce")["joint"]
+    failures.equal(find_row(profile, "MPI_Isend")["attributes"]["bytes"]["sum"], 3 * ranks * 4000, f"{how}: bytes sent")
+    failures.equal(find_row(profile, "MPI_Irecv")["attributes"], {}, f"{how}: how much comes is not known, which is not 0")
+    joint = find_row(profile, "MPI_Allreduce")["joint"]
     failures.equal((joint["calls"], joint["step"], joint["last_rank"]), (meetings, 1, 2), f"{how}: who came last")
     # On a machine that does other work, another one may be late as well.
     failures.check(joint["last_calls"] >= 3, f"{how}: in these it was the last", joint)
@@ -146,7 +146,7 @@ def case_communicators():
     profile = read(at)
     for name, calls in (("MPI_Comm_dup", 20000), ("MPI_Comm_free", 20000), ("MPI_Barrier", 200)):
         failures.equal(count(profile, name), calls, name)
-    failures.equal(row_of(profile, "MPI_Barrier")["joint"]["calls"], 100, "all of them were looked at")
+    failures.equal(find_row(profile, "MPI_Barrier")["joint"]["calls"], 100, "all of them were looked at")
 
 
 def case_spawn():

@@ -137,17 +137,17 @@ def case_several_machines():
         take(one)
 
 
-def names_of_meetings():
+def list_meetings():
     return set(re.findall(r"@(adaptyst-node-\S+)", pathlib.Path("/proc/net/unix").read_text()))
 
 
 def case_another_user_has_the_name():
     if os.geteuid() != 0:
         raise Missing("another user, whom only root can be")
-    before = names_of_meetings()
+    before = list_meetings()
     one = launch(0, "sh", "-c", "echo here; sleep 1")
     one.stdout.readline()
-    found = names_of_meetings() - before
+    found = list_meetings() - before
     failures.equal(len(found), 1, "the name")
     finish(one)
     told, tell = os.pipe()

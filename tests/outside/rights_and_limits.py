@@ -227,7 +227,7 @@ def case_library_that_goes_before_exec():
     failures.equal(counts(), {"library": 1, "outer": 100, "outer/inner": 100, "thread": 100}, "both programs")
 
 
-def memory_of_others(observer):
+def list_memory_modes(observer):
     """How it has opened memory of processes."""
     found = []
     for one in pathlib.Path(f"/proc/{observer}/fd").iterdir():
@@ -245,7 +245,7 @@ def case_nothing_is_written():
     observer = spawn([ADAPTYST, "run", f"--engine={ENGINE}", "--overhead=1%", "--report=none",
                       f"--output={profile_file};trace:{work}/trace.json", "--", PROGRAM, 3000, 3, 100])
     more_pauses(find_child(observer.pid, "marked_program"), 200)
-    opened = memory_of_others(observer.pid)
+    opened = list_memory_modes(observer.pid)
     failures.check(opened and set(opened) == {os.O_RDONLY}, "memory is opened to be read", opened)
     observer.wait(LIMIT)
     failures.equal(counts(), {"outer": 3000, "outer/inner": 3000, "thread": 3000, "child": 9000}, "all is there")

@@ -358,7 +358,7 @@ TEST_CASE("of many intervals of 95 % the markers' counts lie in 95 %") {
     before = after;
   }
   set_step("hot", ADAPTYST_STEP_ENGINE);
-  CHECK(std::abs(static_cast<double>(covered) / repetitions - 0.95) < support::chance_of_share(0.95, repetitions));
+  CHECK(std::abs(static_cast<double>(covered) / repetitions - 0.95) < support::share_tolerance(0.95, repetitions));
   const profile found = collector.stop();
   support::check_account(found);
   check_estimate(support::find(found, {"hot"}), repetitions * times + 1);
@@ -437,7 +437,7 @@ TEST_CASE("of many intervals of 95 % the times lie in 95 %, with page faults and
   const double share = static_cast<double>(covered) / repetitions;
   INFO(share);
   if (&__rseq_size == nullptr || __rseq_size == 0) return;  // nobody tells of the other's time
-  CHECK(std::abs(share - 0.95) < support::chance_of_share(0.95, repetitions));
+  CHECK(std::abs(share - 0.95) < support::share_tolerance(0.95, repetitions));
 }
 
 #ifndef ADAPTYST_TEST_SANITIZED  // with one, a region costs more than 2 % of that

@@ -41,7 +41,7 @@ char* filled_block(std::size_t bytes) {
 }
 
 // Each block is larger than those before, so glibc maps it for itself, unless something larger has been freed before.
-long faults_of_large_blocks() {
+long count_large_block_faults() {
   constexpr std::size_t first_bytes = 1'000'000;
   constexpr std::size_t more_bytes = 10'000;
   const long before = page_faults();
@@ -55,7 +55,7 @@ long faults_now() {
   if (pipe(ends.data()) != 0) return -1;
   const pid_t child = fork();
   if (child == 0) {
-    const long faults = faults_of_large_blocks();
+    const long faults = count_large_block_faults();
     _exit(write(ends[1], &faults, sizeof faults) == sizeof faults ? 0 : 1);
   }
   close(ends[1]);

@@ -61,7 +61,7 @@ def test_one_that_is_not_there_is_an_error_and_the_command_is_not_started():
     require("kokkos" in done.err and not mark.exists(), done.err)
 
 
-def test_a_program_of_gccs_openmp_is_told_of():
+def test_a_program_of_gccs_openmp_gets_a_warning():
     if shutil.which("gcc") is None or not (build / "adapters" / "libadaptyst-ompt.so").exists():
         return
     source = command.directory / "program.c"

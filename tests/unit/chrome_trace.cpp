@@ -53,7 +53,7 @@ const traced_site sweep{"sweep", adaptyst::region_kind::offload, 1};
 
 constexpr std::uint64_t origin = 1'000'000;
 
-std::vector<json> of_phase(const json& all, const std::string& phase) {
+std::vector<json> select_phase(const json& all, const std::string& phase) {
   std::vector<json> found;
   for (const json& one : all)
     if (one["ph"] == phase) found.push_back(one);
@@ -177,7 +177,7 @@ TEST_CASE("operations of a queue share a track unless they overlap, and an arrow
   operation(77, 3600, 3700);
   trace.finish();
   const json all = file.content();
-  const std::vector<json> slices = of_phase(all, "X");
+  const std::vector<json> slices = select_phase(all, "X");
   REQUIRE(slices.size() == 5);
   const auto track = [&](std::size_t at) { return slices[at]["tid"].get<int>(); };
   CHECK(track(0) == track(1));
@@ -188,10 +188,10 @@ TEST_CASE("operations of a queue share a track unless they overlap, and an arrow
   CHECK(slices[0]["dur"] == 1.0);
   CHECK(slices[0]["pid"] != 42);
   std::vector<std::string> names;
-  for (const json& one : of_phase(all, "M")) names.push_back(one["args"]["name"]);
+  for (const json& one : select_phase(all, "M")) names.push_back(one["args"]["name"]);
   CHECK(names == std::vector<std::string>{"gpu0 of process 42", "queue 1", "queue 1 (2)", "queue 2"});
-  const std::vector<json> from = of_phase(all, "s");
-  const std::vector<json> to = of_phase(all, "f");
+  const std::vector<json> from = select_phase(all, "s");
+  const std::vector<json> to = select_phase(all, "f");
   REQUIRE(from.size() == 5);
   REQUIRE(to.size() == 5);
   for (std::size_t at = 0; at != 5; ++at) {
@@ -211,12 +211,12 @@ TEST_CASE("an offload stands on its thread and on its device, without an arrow")
   trace.add(42, event(traced_as::scope, sweep, origin, origin + 1000));
   trace.finish();
   const json all = file.content();
-  const std::vector<json> slices = of_phase(all, "X");
+  const std::vector<json> slices = select_phase(all, "X");
   REQUIRE(slices.size() == 2);
   CHECK(slices[0]["pid"] == 42);
   CHECK(slices[1]["pid"] != 42);
-  CHECK(of_phase(all, "s").empty());
-  CHECK(of_phase(all, "M").back()["args"]["name"] == "offloads of thread 5");
+  CHECK(select_phase(all, "s").empty());
+  CHECK(select_phase(all, "M").back()["args"]["name"] == "offloads of thread 5");
 }
 
 TEST_CASE("what cannot be written is lost, and told once") {

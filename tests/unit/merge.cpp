@@ -31,7 +31,7 @@ const adaptyst::device_usage* find_device(const profile& in, const adaptyst::reg
   return row.device < in.devices.size() ? &in.devices[row.device] : nullptr;
 }
 
-std::uint64_t sum_of_totals(const profile& in, adaptyst::device_kind kind, std::uint64_t id) {
+std::uint64_t sum_totals(const profile& in, adaptyst::device_kind kind, std::uint64_t id) {
   std::uint64_t sum = 0;
   for (const adaptyst::region& row : in.regions)
     if (row.id == id && find_device(in, row)->kind == kind) sum += row.total_ns;
@@ -84,8 +84,7 @@ TEST_CASE("nothing is lost in a merge, and every row keeps its device") {
     using adaptyst::device_kind;
     for (const samples::known_path& path : samples::paths())
       for (const auto kind : {device_kind::cpu, device_kind::gpu, device_kind::fpga, device_kind::accelerator})
-        REQUIRE(sum_of_totals(both, kind, path.id) ==
-                sum_of_totals(a, kind, path.id) + sum_of_totals(b, kind, path.id));
+        REQUIRE(sum_totals(both, kind, path.id) == sum_totals(a, kind, path.id) + sum_totals(b, kind, path.id));
     REQUIRE(both.accounting.begun == a.accounting.begun + b.accounting.begun);
     std::uint64_t known = both.accounting.ended + both.accounting.open;
     for (const auto& [reason, count] : both.accounting.lost) known += count;

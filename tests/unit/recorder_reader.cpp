@@ -69,7 +69,7 @@ T* pointer(std::uint64_t address) {
 made_memory honest() {
   made_memory made;
   detail::store_head control{};
-  control.layout = detail::layout_of_state;
+  control.layout = detail::state_layout;
   control.epoch = 1;
   control.recorders = pointer<detail::recorder>(recorder);
   made.put(state, control);

@@ -68,11 +68,11 @@ TEST_CASE("what an observer sets stands where the program looks, and only the ob
 
   told.end(5);
   CHECK(in.settings->over == 1);
-  CHECK(in.settings->steps[0] == detail::step_of_nobody);
-  CHECK(in.settings->steps[4] == detail::step_of_nobody);
+  CHECK(in.settings->steps[0] == detail::unclaimed_step);
+  CHECK(in.settings->steps[4] == detail::unclaimed_step);
   CHECK(in.settings->steps[5] == 0);
   told.end(~std::uint64_t{0});  // of one that lies
-  CHECK(in.settings->steps[detail::max_sites - 1] == detail::step_of_nobody);
+  CHECK(in.settings->steps[detail::max_sites - 1] == detail::unclaimed_step);
   CHECK(in.settings->tails[0] == 0);
   detail::clear_settings(*in.settings);
   CHECK(in.settings->over == 0);

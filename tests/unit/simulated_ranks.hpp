@@ -17,7 +17,7 @@ namespace simulated {
 
 constexpr std::uint32_t ranks_per_host = 4;
 
-inline std::string host_of(std::uint32_t rank) { return "simulated" + std::to_string(rank / ranks_per_host); }
+inline std::string host_name(std::uint32_t rank) { return "simulated" + std::to_string(rank / ranks_per_host); }
 
 // Spread over 1 … 2 s, different in each region; every 16th rank has no "io", and rank 5 has no regions.
 inline std::uint64_t time_in(std::uint32_t rank, std::uint64_t region) {
@@ -36,7 +36,7 @@ inline const std::vector<std::vector<std::string>>& paths() {
   return all;
 }
 
-inline adaptyst::profile profile_of(std::uint32_t rank) {
+inline adaptyst::profile make_profile(std::uint32_t rank) {
   adaptyst::profile made;
   made.engine = "inline";
   made.mechanism = "simulated";
@@ -67,7 +67,7 @@ inline adaptyst::profile profile_of(std::uint32_t rank) {
   adaptyst::process_info process;
   process.pid = 1000 + rank % 4;
   process.command = rank == 7 ? "/bin/writer" : "/bin/solver";
-  process.host = host_of(rank);
+  process.host = host_name(rank);
   process.duration_ns = 3'000'000'000;
   process.threads = 1;
   process.rank = rank;

@@ -144,7 +144,7 @@ struct device_ledger {
   }
   uint32_t block_count() const noexcept { return load_acquire(chunk_count) * blocks_of_chunk; }
   // True early enough: other threads still find free blocks while this one frees more.
-  bool is_short_of_blocks() const noexcept {
+  bool lacks_blocks() const noexcept {
     return load(free_blocks) <= (load(chunk_limit) == 0 ? blocks_of_chunk / 4 : block_count() / 16);
   }
 
@@ -181,7 +181,7 @@ struct device_ledger {
     store(skipped, 0);
     commit();
     store_release(epoch, new_epoch);
-    free_blocks_of_old_epochs();
+    free_old_blocks();
   }
 
   void tell_clock(uint32_t device, const clock_account& clock) noexcept {
@@ -210,13 +210,13 @@ struct device_ledger {
   // Makes sure that a block is free; false: there is no room.
   template <class Store>
   bool make_room(Store& in) noexcept {
-    if (load(free_blocks) != 0 && !is_short_of_blocks()) return true;
+    if (load(free_blocks) != 0 && !lacks_blocks()) return true;
     if (chunk_limit == 0 && grow(in)) return true;
     if (room == nullptr) store_release(room, static_cast<sweeping_room*>(in.allocate_pages(sizeof(sweeping_room))));
-    free_blocks_of_old_epochs();
+    free_old_blocks();
     // Every block may hold an entry with a begin far in the future: then one sweep frees no block, and the next one
     // goes on.
-    for (unsigned sweeps = 0; room != nullptr && sweeps != max_sweeps && is_short_of_blocks(); ++sweeps)
+    for (unsigned sweeps = 0; room != nullptr && sweeps != max_sweeps && lacks_blocks(); ++sweeps)
       if (!sweep_some()) break;
     return load(free_blocks) != 0;
   }
@@ -247,7 +247,7 @@ struct device_ledger {
   }
 
   template <class = void>
-  void free_blocks_of_old_epochs() noexcept {
+  void free_old_blocks() noexcept {
     for (uint32_t at = 0; at != block_count(); ++at) {
       ledger_block& head = *block(at).head;
       if (load_acquire(head.state) == is(block_state::full) && load(head.epoch) != epoch) free_block(head);
@@ -256,7 +256,7 @@ struct device_ledger {
 
   // Up to which begin entries are swept: so far that a few blocks become empty.
   template <class = void>
-  uint64_t horizon_of_next() noexcept {
+  uint64_t next_horizon() noexcept {
     uint32_t count = 0;
     for (uint32_t at = 0; at != block_count(); ++at) {
       const ledger_block& head = *block(at).head;
@@ -276,7 +276,7 @@ struct device_ledger {
     using key = sweeping_room::key;
     const ledger_sums& now = room->sums[commits & 1];
     ledger_sums& next = room->sums[(commits + 1) & 1];
-    uint64_t horizon_ns = horizon_of_next();
+    uint64_t horizon_ns = next_horizon();
     if (horizon_ns == 0) return false;
     if (horizon_ns < now.horizon_ns) horizon_ns = now.horizon_ns;
     __builtin_memcpy(static_cast<void*>(&next), &now, now.used_bytes());
@@ -381,7 +381,7 @@ ADAPTYST_DETAIL_COLD bool next_place(Store& in, uint64_t epoch, ledger_place& pl
     const uint64_t now = load_acquire(ledger.epoch);
     if (now > epoch) return false;
     if (now == epoch) {
-      if (ledger.is_short_of_blocks() && try_lock(ledger.lock)) {
+      if (ledger.lacks_blocks() && try_lock(ledger.lock)) {
         ledger.make_room(in);
         store_release(ledger.lock, 0);
       }

@@ -91,17 +91,17 @@ class inheritance {
 // False: there is no memory for it.
 template <class = void>
 inline bool take_store_from_parent(process& in) noexcept {
-  recorder_store& store_of_both = *in.store;
+  recorder_store& shared_store = *in.store;
   if (in.is_shared == 0) {  // a copy already
-    store(store_of_both.head.recorders, static_cast<recorder*>(nullptr));
-    store_of_both.ledger.forget_threads();
-    store(store_of_both.head.settings_owner, uint64_t{0});
-    __builtin_memset(static_cast<void*>(&store_of_both.metadata), 0, sizeof store_of_both.metadata);
+    store(shared_store.head.recorders, static_cast<recorder*>(nullptr));
+    shared_store.ledger.forget_threads();
+    store(shared_store.head.settings_owner, uint64_t{0});
+    __builtin_memset(static_cast<void*>(&shared_store.metadata), 0, sizeof shared_store.metadata);
     return true;
   }
-  const inheritance from_parent(store_of_both);
+  const inheritance from_parent(shared_store);
   long file = -1;
-  if (!from_parent.put_in_place(store_of_both, file)) {
+  if (!from_parent.put_in_place(shared_store, file)) {
     if (file >= 0) system::call(__NR_close, file);
     return false;
   }

@@ -150,7 +150,7 @@ struct ADAPTYST_DETAIL_HIDDEN stored_name {
 };
 
 template <class Payload, std::size_t I>
-inline constexpr stored_name<Payload, I> name_of_member{};
+inline constexpr stored_name<Payload, I> member_name{};
 
 // All members' names, and those of the arithmetic ones.
 template <class Payload>
@@ -165,7 +165,7 @@ struct ADAPTYST_DETAIL_HIDDEN member_name_list {
  private:
   template <std::size_t... I>
   constexpr void fill(std::index_sequence<I...>) noexcept {
-    ((of_members[I] = name_of_member<Payload, I>.bytes,
+    ((of_members[I] = member_name<Payload, I>.bytes,
       types::is_number[I] ? static_cast<void>(of_numbers[numbers++] = of_members[I]) : static_cast<void>(0)),
      ...);
   }

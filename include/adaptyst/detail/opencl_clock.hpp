@@ -56,7 +56,7 @@ class fitted_clock {
   bool is_ambiguous() const noexcept { return (fitting_ & (fitting_ - 1)) != 0; }
   // Whether times can be converted by now.
   bool is_ready() const noexcept { return clock_.id() == clock_id::monotonic || clock_.sync_points() >= 2; }
-  bool is_of_host() const noexcept { return clock_.id() != clock_id::unknown && clock_.id() != clock_id::device; }
+  bool is_host_clock() const noexcept { return clock_.id() != clock_id::unknown && clock_.id() != clock_id::device; }
 
   // For a clock that is none of the host's: at the device's `device_ns` it was `host_ns`.
   void set_point(uint64_t device_ns, uint64_t host_ns) noexcept {
@@ -68,7 +68,7 @@ class fitted_clock {
   // the last is never off by more than the readings are. True: it did.
   template <class = void>
   bool keep_synchronised(uint64_t now_ns) noexcept {
-    if (!is_of_host() || clock_.id() == clock_id::monotonic) return false;
+    if (!is_host_clock() || clock_.id() == clock_id::monotonic) return false;
     uint64_t gap = last_ns_ - first_ns_;
     if (gap < min_span_ns) gap = min_span_ns;
     if (gap > max_gap_ns) gap = max_gap_ns;

@@ -146,7 +146,7 @@ __attribute__((noinline)) void track_command(const submission& when, cl_event co
   const payload_reader<work> values(amount);
   const bool has_amount = moves && (amount.bytes != 0 || amount.flops > 0);
   const pending_operation submitted =
-      submit_event(name, device_access::get_id(in.on->named), to_site_kind(kind), number_of_queue(in.queue),
+      submit_event(name, device_access::get_id(in.on->named), to_site_kind(kind), queue_number(in.queue),
                    has_amount ? &values.read() : nullptr, from.file, from.function, from.line, &when.where());
   if (submitted.begun.path == nullptr) return;
   if (!in.tells_times) {

@@ -199,7 +199,7 @@ void look_again(known_device& on, cl_command_queue like, uint64_t now_ns) noexce
   bool of_host;
   {
     const std::lock_guard<std::mutex> alone(on.lock);
-    of_host = on.clock.is_of_host();
+    of_host = on.clock.is_host_clock();
     if (of_host && !on.clock.is_ambiguous()) return;
   }
   on.look_again_ns.store(now_ns + (of_host ? 1'000'000'000 : 100'000'000), std::memory_order_relaxed);
@@ -226,7 +226,7 @@ void find_clock(known_device& on, cl_command_queue like) noexcept {
   const cl_context in = ask<cl_context>(clGetCommandQueueInfo, like, CL_QUEUE_CONTEXT, nullptr);
   on.timer = find_timer(on.id);
   for (unsigned attempt = 0; attempt != 3; ++attempt) evaluate_now(on, in, false);
-  if (on.clock.is_of_host()) {
+  if (on.clock.is_host_clock()) {
     while (!is_ready(on)) {  // for as long as two points must be apart
     }
   } else {

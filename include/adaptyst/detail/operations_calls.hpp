@@ -36,8 +36,9 @@ submit_event(text name, uint32_t device, uint32_t kind, uint64_t queue, const pa
     site marker{nullptr, 0, file, function, line, kind, nullptr};
     // Mostly the same work is submitted again: comparing its texts takes a third of the time of hashing them.
     const uint64_t place = mix(reinterpret_cast<uintptr_t>(name.data) ^ (uint64_t{line} << 32));
-    const adaptyst_site*& known = r.submitted[place >> (64 - log_of_submitted)];
-    if (known != nullptr && is_record_of(*known, name, kind, file, function, line) && is_record_with(*known, payload)) {
+    const adaptyst_site*& known = r.submitted[place >> (64 - submitted_log2)];
+    if (known != nullptr && is_record_for(*known, name, kind, file, function, line) &&
+        is_record_with(*known, payload)) {
       marker.name = name.data;
       marker.record = known;
     }

@@ -21,7 +21,7 @@ namespace adaptyst { inline namespace v1 { namespace detail {
 struct control_page {
   uint32_t abi;         // ADAPTYST_ABI_VERSION; 0 in a forked child
   uint32_t observer;    // the process outside that reads the recorders, or 0
-  uint64_t layout;      // of all that it reads there, layout_of_state; 0 until there is a recorder
+  uint64_t layout;      // of all that it reads there, state_layout; 0 until there is a recorder
   uint32_t noticed;     // all_noticed; 0 in a forked child; the thread that handles the fork
   uint32_t owners;      // how often a recorder has got an owner
   uint64_t epoch;       // how many collectors have started; rows of an older epoch are not read

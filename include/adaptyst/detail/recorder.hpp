@@ -96,7 +96,7 @@ ADAPTYST_DETAIL_COLD inline trace_ring* make_ring(recorder& r, uint64_t capacity
   // Never unmapped: it may still be read.
   if (is_in_range && (r.kept_ring == nullptr || r.kept_ring->capacity < capacity)) {
     const uint64_t head = r.kept_ring != nullptr ? r.kept_ring->head : 0;
-    r.kept_ring = static_cast<trace_ring*>(r.owner->store->allocate_pages(bytes_of_ring(capacity)));
+    r.kept_ring = static_cast<trace_ring*>(r.owner->store->allocate_pages(ring_bytes(capacity)));
     if (r.kept_ring != nullptr) {
       store(r.kept_ring->capacity, capacity);
       store(r.kept_ring->head, head);
@@ -114,7 +114,7 @@ ADAPTYST_DETAIL_COLD inline trace_ring* make_ring(recorder& r, uint64_t capacity
 // Tells the kernel's side, if it listens, whose recorder this is.
 template <class = void>
 inline void announce_thread(const recorder& r) noexcept {
-  adaptyst_probe_thread(&r, layout_of_state);
+  adaptyst_probe_thread(&r, state_layout);
 }
 
 template <class = void>
@@ -139,8 +139,8 @@ inline void enter_epoch(recorder& r) noexcept {
 template <class = void>
 void enlist(recorder& r) noexcept {
   r.forks = r.owner->forks;
-  store(r.owner->control.layout, layout_of_state);
-  store(r.owner->store->head.layout, layout_of_state);
+  store(r.owner->control.layout, state_layout);
+  store(r.owner->store->head.layout, state_layout);
   recorder*& list = r.owner->control.recorders;
   r.next = load_acquire(list);
   while (!compare_exchange(list, r.next, &r)) {}
@@ -252,7 +252,7 @@ ADAPTYST_DETAIL_COLD inline recorder* find_recorder() noexcept {
     this_thread_recorder = being_found();
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
     if (process* const in = get_process(adaptyst_object_v3)) found = claim_recorder(*in);
-    if (found != nullptr) store_release(place_of_recorder(thread_pointer()), found);
+    if (found != nullptr) store_release(recorder_slot(thread_pointer()), found);
     this_thread_recorder = found;
   }
   if (found == nullptr) fetch_add(adaptyst_object_v3.unrecorded, 1);

@@ -121,7 +121,7 @@ struct recorder_head {
   trace_ring no_ring;  // where there was no memory: it counts what it loses
 };
 
-constexpr unsigned log_of_submitted = 5;
+constexpr unsigned submitted_log2 = 5;
 
 // Private from the next page on. The most used members have other offsets in their page than those of the head: if the
 // last twelve bits of two addresses are equal, a processor takes a load from one for a load of what was just stored to
@@ -143,12 +143,12 @@ struct recorder_front {
 struct recorder : recorder_head, recorder_pages, recorder_front, gap_state {
   uint64_t cluster;  // the event around all that is recorded with a weight now, by its token
   uint64_t cluster_weight;
-  core_watch watch;                                        // of the event that is timed and has a weight
-  int64_t owed_waits;                                      // see book_wait()
-  ledger_place booking;                                    // where the next entry of the ledger goes
-  trace_ring* kept_ring;                                   // of an earlier epoch, perhaps
-  uint64_t forks;                                          // process::forks, when it was enlisted
-  const adaptyst_site* submitted[1U << log_of_submitted];  // records of operations, see submit_event()
+  core_watch watch;                                      // of the event that is timed and has a weight
+  int64_t owed_waits;                                    // see book_wait()
+  ledger_place booking;                                  // where the next entry of the ledger goes
+  trace_ring* kept_ring;                                 // of an earlier epoch, perhaps
+  uint64_t forks;                                        // process::forks, when it was enlisted
+  const adaptyst_site* submitted[1U << submitted_log2];  // records of operations, see submit_event()
 
   row_table<row> table;
   row_memory row_details;                             // their histograms and numbers
@@ -176,7 +176,7 @@ inline uint64_t recorder_number(const recorder_store& in, const recorder& record
 }
 
 // Differs, in all likelihood, where a reader from outside was built with other headers.
-constexpr uint64_t layout_of_state =
+constexpr uint64_t state_layout =
     mix(mix(sizeof(process) ^ (uint64_t{sizeof(recorder_head)} << 40) ^ sizeof(recorder_store) ^
             (uint64_t{sizeof(recorder)} << 32)) ^
         sizeof(row) ^ (uint64_t{rows_per_chunk} << 24) ^ (uint64_t{sizeof(adaptyst_site)} << 8) ^

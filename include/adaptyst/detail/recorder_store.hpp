@@ -27,7 +27,7 @@ constexpr uint64_t store_magic = 0x7473797470616461;  // "adaptyst"
 // What a reader looks at first. Pointers are addresses of the process.
 struct store_head {
   uint64_t magic;
-  uint64_t layout;  // of all that is read there, layout_of_state; 0 until something is written
+  uint64_t layout;  // of all that is read there, state_layout; 0 until something is written
   uint64_t base;    // where the process has it
   uint64_t bytes;   // of the whole
   uint64_t below;   // bytes that are used at its beginning: recorders, one behind the other

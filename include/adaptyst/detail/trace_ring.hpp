@@ -38,7 +38,7 @@ struct trace_ring {
   trace_entry entries[1];  // `capacity` of them
 };
 
-constexpr uint64_t bytes_of_ring(uint64_t capacity) noexcept {
+constexpr uint64_t ring_bytes(uint64_t capacity) noexcept {
   return sizeof(trace_ring) + capacity * sizeof(trace_entry);
 }
 

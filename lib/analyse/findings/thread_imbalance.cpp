@@ -28,10 +28,10 @@ bool is_waiting(const region& row, double lost_ns) {
 }
 
 // Of one thread a rank, the finding on ranks says it, and which rank it is.
-bool is_of_ranks(const region& row) { return row.across_ranks && row.across_ranks->ranks >= row.threads; }
+bool is_one_per_rank(const region& row) { return row.across_ranks && row.across_ranks->ranks >= row.threads; }
 
 void find_in_threads(const profile& in, const region& row, findings& to) {
-  if (!is_known(row) || is_a_wait(row) || is_of_ranks(row)) return;
+  if (!is_known(row) || is_a_wait(row) || is_one_per_rank(row)) return;
   const auto threads = static_cast<double>(row.per_thread->count);
   const auto longest_ns = static_cast<double>(row.per_thread->max_ns);
   const double mean_ns = static_cast<double>(row.per_thread->sum_ns) / threads;

@@ -15,10 +15,10 @@ std::map<int, ompt_callback_t> called;
 int answer_to_targets = 5;
 
 ompt_set_result_t set_callback(ompt_callbacks_t event, ompt_callback_t call) {
-  const bool is_of_targets = event == ompt_callback_target_emi || event == ompt_callback_target_submit_emi ||
-                             event == ompt_callback_target_data_op_emi || event == ompt_callback_device_initialize;
+  const bool is_for_targets = event == ompt_callback_target_emi || event == ompt_callback_target_submit_emi ||
+                              event == ompt_callback_target_data_op_emi || event == ompt_callback_device_initialize;
   called[event] = call;
-  return static_cast<ompt_set_result_t>(is_of_targets ? answer_to_targets : 5);
+  return static_cast<ompt_set_result_t>(is_for_targets ? answer_to_targets : 5);
 }
 
 ompt_interface_fn_t look_up(const char* name) {

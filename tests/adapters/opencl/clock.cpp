@@ -29,7 +29,7 @@ TEST_CASE("the clock that was read around a command is the device's") {
     CHECK(found.clock().id() == clock_id::unknown);
     look(found, begin, apart(begin + 10'000).of[at]);
     CHECK(found.clock().id() == ids[at]);
-    CHECK(found.is_of_host());
+    CHECK(found.is_host_clock());
     CHECK_FALSE(found.is_ambiguous());
   }
 }
