@@ -146,7 +146,7 @@ double observing_options::keeping_seconds() const {
   return options.overhead == 0 ? never : of_budget;
 }
 
-void add_observing(CLI::App& app, observing_options& options, const char* meaning_of_interval) {
+void add_observing(CLI::App& app, observing_options& options, const char* interval_meaning) {
   for (const lib::option_entry& one : lib::option_table())
     if (one.name != "keep") add_one(app, options, one);  // for collectors in the program only
   // Short forms of what is needed most.
@@ -162,7 +162,7 @@ void add_observing(CLI::App& app, observing_options& options, const char* meanin
       ->allow_extra_args(false)
       ->check(checked([](std::string& value) { return complaint_on_functions(value); }, {}))
       ->type_name("FILE:PATTERN");
-  app.add_option("--interval", options.seconds, meaning_of_interval)
+  app.add_option("--interval", options.seconds, interval_meaning)
       ->capture_default_str()
       ->check(CLI::Range(0.01, 3600.0))
       ->type_name("SECONDS");

@@ -15,8 +15,8 @@ adaptyst_recorder_layout find_recorder_layout() {
   layout.recorders = offsetof(detail::control_page, recorders);
   layout.next = offsetof(detail::recorder_head, next);
   layout.thread = offsetof(detail::recorder_head, thread);
-  layout.depth = detail::offset_of_depth;
-  layout.frames = detail::offset_of_frames;
+  layout.depth = detail::depth_offset;
+  layout.frames = detail::frames_offset;
   layout.frame_bytes = sizeof(detail::frame);
   layout.stack = offsetof(detail::frame, stack);
   layout.begin = offsetof(detail::frame, begin);

@@ -28,9 +28,9 @@ using detail::row;
 constexpr unsigned attempts_at_once = 1000;
 // More than a process can have. With these bounds, a damaged or malicious one can neither keep us busy for ever nor
 // fill our memory, not even little by little.
-constexpr std::size_t max_rows_of_process = 1 << 21;
-constexpr std::size_t max_bytes_of_process = std::size_t{512} << 20;
-constexpr std::size_t max_bytes_of_all = std::size_t{1} << 30;
+constexpr std::size_t max_process_rows = 1 << 21;
+constexpr std::size_t max_process_bytes = std::size_t{512} << 20;
+constexpr std::size_t max_total_bytes = std::size_t{1} << 30;
 constexpr std::size_t worth_a_copy = 256;        // names: to copy all that there are
 constexpr std::size_t max_unnamed = 8192;        // rows, of some 400 bytes
 constexpr std::size_t bytes_ahead = 1 << 15;     // that are read of what lies beside rows
@@ -59,7 +59,7 @@ void lose(account& sum, loss why, std::uint64_t count, bool at_begin) {
   if (at_begin) sum.begun += count;
 }
 
-std::atomic<std::size_t> bytes_of_all{0};
+std::atomic<std::size_t> total_bytes{0};
 
 }  // namespace
 
@@ -90,15 +90,15 @@ void recorder_reader::add(measured_row& to, const kept_row& from) {
 }
 
 bool recorder_reader::reserve_bytes(std::size_t more) noexcept {
-  if (bytes_ + more > max_bytes_of_process || bytes_of_all.load() + more > max_bytes_of_all) return false;
+  if (bytes_ + more > max_process_bytes || total_bytes.load() + more > max_total_bytes) return false;
   bytes_ += more;
-  bytes_of_all += more;
+  total_bytes += more;
   return true;
 }
 
 void recorder_reader::return_bytes(std::size_t bytes) noexcept {
   bytes_ -= bytes;
-  bytes_of_all -= bytes;
+  total_bytes -= bytes;
 }
 
 // One reading.
@@ -113,7 +113,7 @@ class recorder_reader::pass {
       is_another_epoch_ = kept_.epoch_ != head.epoch && !kept_.by_path_.empty();
       kept_.epoch_ = head.epoch;
       for_each_recorder(as_address(head.recorders), [this](std::uint64_t at) {
-        return rows_read_ < max_rows_of_process && !is_late() ? read_recorder(at) : 0;
+        return rows_read_ < max_process_rows && !is_late() ? read_recorder(at) : 0;
       });
       name_all();
     }
@@ -187,7 +187,7 @@ class recorder_reader::pass {
     kept.accounting = std::move(sum);
     const std::size_t used = std::min(now.rows_used, detail::max_rows);
     if (used > kept.rows.size()) {
-      std::size_t more = std::min(used - kept.rows.size(), max_rows_of_process - kept_.rows_kept_);
+      std::size_t more = std::min(used - kept.rows.size(), max_process_rows - kept_.rows_kept_);
       if (!kept_.reserve_bytes(more * sizeof(kept_row))) more = 0;
       kept_.rows_kept_ += more;
       kept.rows.resize(kept.rows.size() + more);
@@ -210,7 +210,7 @@ class recorder_reader::pass {
     if (!memory_.read(sequence, before) || !memory_.read(chunk, rows_.data(), count * sizeof(row)) ||
         !memory_.read(sequence, after))
       return;
-    const bool is_of_one_moment = before == after && (before & 1) == 0;
+    const bool is_consistent = before == after && (before & 1) == 0;
     changed_.clear();
     for (std::size_t at = 0; at != count; ++at) {
       const kept_row& known = kept.rows[first + at];
@@ -221,10 +221,10 @@ class recorder_reader::pass {
     }
     // What has been read ahead is newer than these rows. Where there is more to be read than to be left out it pays.
     ahead_.clear();
-    may_read_ahead_ = is_of_one_moment && &memory_ != &own_memory() && changed_.size() >= worth_reading_ahead;
+    may_read_ahead_ = is_consistent && &memory_ != &own_memory() && changed_.size() >= worth_reading_ahead;
     for (const std::size_t at : changed_) {
       kept_row read;
-      if (is_of_one_moment) {
+      if (is_consistent) {
         if (read_attributes(rows_[at], read)) take(rows_[at], std::move(read), kept, first + at);
       } else if (read_consistently(sequence, [&] {
                    return memory_.read(chunk + at * sizeof(row), rows_[at]) && read_attributes(rows_[at], read);
@@ -350,7 +350,7 @@ class recorder_reader::pass {
   const measured_site* name_path(const memory& names, std::uint64_t address, std::uint64_t id) {
     measured& in = kept_.sum_;
     if (const auto known = in.paths.find(id); known != in.paths.end()) return find_site(known->second.site);
-    const measured_site* site_of_first = nullptr;
+    const measured_site* first_site = nullptr;
     for (std::uint32_t step = 0; address != 0 && step <= detail::max_depth; ++step) {
       adaptyst_path path{};
       adaptyst_site site{};
@@ -363,11 +363,11 @@ class recorder_reader::pass {
       adaptyst_path parent{};
       if (path.parent != nullptr && !names.read(as_address(path.parent), parent)) break;
       if (its == in.sites.end()) its = in.sites.emplace(site.id, describe(names, site)).first;
-      if (step == 0) site_of_first = &its->second;
+      if (step == 0) first_site = &its->second;
       in.paths[path.id] = {parent.id, site.id, path.device};
       address = as_address(path.parent);
     }
-    return site_of_first;
+    return first_site;
   }
 
   const measured_site* find_site(std::uint64_t id) const {

@@ -22,7 +22,7 @@ using detail::traced;
 // More than any process has, so that a damaged one cannot keep us busy for ever.
 constexpr std::size_t max_sites = 1 << 18;
 constexpr std::uint64_t entries_at_once = 4096;
-constexpr std::uint64_t max_entries_of_look = std::uint64_t{1} << 25;
+constexpr std::uint64_t max_entries_per_look = std::uint64_t{1} << 25;
 constexpr std::uint64_t max_entries = std::uint64_t{1} << 24;
 
 }  // namespace
@@ -32,7 +32,7 @@ void trace_reader::read(const process_state& state, const taker& to) {
   detail::store_head head{};
   if (of_.address == 0 || !of_.in->read(of_.address, head) || head.layout != detail::state_layout) return;
   clock_.start(head.clock);
-  left_ = max_entries_of_look;
+  left_ = max_entries_per_look;
   filled_.clear();
   for_each_recorder(as_address(head.recorders), [&](std::uint64_t at) { return find_ring(at, head.epoch); });
   if (filled_.empty()) return;

@@ -51,7 +51,7 @@ std::string format_losses(const activity& activity) {
 }
 
 constexpr std::size_t process_columns = 12;
-constexpr std::size_t columns_of_numbers = process_columns + 6 + 9 + 8 + 8 + 9 + 9 + 9;
+constexpr std::size_t number_columns = process_columns + 6 + 9 + 8 + 8 + 9 + 9 + 9;
 
 // "4711", "4711 +3"
 std::string format_processes(const active_region& row) {
@@ -114,7 +114,7 @@ std::size_t count_lines(const std::string& text) {
 
 std::string to_table(const activity& activity, const activity_view& how) {
   constexpr std::size_t min_name_columns = 12;
-  const std::size_t name_columns = std::max(how.columns, columns_of_numbers + min_name_columns) - columns_of_numbers;
+  const std::size_t name_columns = std::max(how.columns, number_columns + min_name_columns) - number_columns;
   std::string out =
       wrapped(describe_subject(activity), how.columns) + wrapped(format_load(activity, how.observer_cpu), how.columns);
   if (!activity.lost_so_far.empty()) out += wrapped(format_losses(activity), how.columns);

@@ -71,8 +71,8 @@ void write_context(std::string& out, const kernel_context& context, std::size_t 
 
 // busy = kernels + exposed copies + other; idle = launching + starved.
 void write_devices(std::string& out, const profile& profile, std::size_t line_columns) {
-  constexpr std::size_t columns_of_figures = 9 + 8 + 9 + 9 + 9 + 11 + 9 + 8;
-  const std::size_t device_columns = line_columns - columns_of_figures;
+  constexpr std::size_t figure_columns = 9 + 8 + 9 + 9 + 9 + 11 + 9 + 8;
+  const std::size_t device_columns = line_columns - figure_columns;
   out += "\n" + fitted("DEVICE", device_columns);
   out += right("BUSY", 9) + right("USED", 8) + right("KERNELS", 9) + right("EXPOSED", 9) + right("IDLE", 9) +
          right("LAUNCHING", 11) + right("STARVED", 9) + right("OVERLAP", 8) + "\n";

@@ -11,7 +11,7 @@ namespace adaptyst::lib {
 
 namespace {
 
-constexpr double worth_of_run = 0.001;  // that ranks would wait for the slowest
+constexpr double min_run_share = 0.001;  // that ranks would wait for the slowest
 
 const char* plural(std::uint64_t count) { return count == 1 ? "" : "s"; }
 
@@ -81,7 +81,7 @@ std::string joint_text(const profile& profile, const region& row) {
   if (!row.joint || row.joint->time_ns == 0) return {};
   const joint_waits& of = *row.joint;
   const double part = static_cast<double>(of.waited_ns) / static_cast<double>(of.time_ns);
-  if (part * static_cast<double>(row.total_ns) < worth_of_run * static_cast<double>(compute_wall_ns(profile)))
+  if (part * static_cast<double>(row.total_ns) < min_run_share * static_cast<double>(compute_wall_ns(profile)))
     return {};
   return printable(fmt::format("{} of it waiting for the last rank; most for {}, the last in {} of {} calls{}",
                                percent(part), rank_label(of.last_rank, of.last_host), of.last_calls, of.calls,
@@ -97,7 +97,7 @@ std::string spread_text(const profile& profile, const region& row) {
   const std::string those = has_all ? "ranks" : fmt::format("in {} of {} ranks", spread.ranks, *profile.ranks);
   const rank_totals& of = spread.total_ns;
   const double lost_ns = (static_cast<double>(of.max) - of.mean().value_or(0)) * static_cast<double>(spread.ranks);
-  const bool is_small = lost_ns < worth_of_run * static_cast<double>(compute_wall_ns(profile));
+  const bool is_small = lost_ns < min_run_share * static_cast<double>(compute_wall_ns(profile));
   if (imbalance.value_or(0) < worth_a_line || is_small) return has_all ? std::string() : those;
   return printable(fmt::format("{}: imbalance {}; slowest: {} ({}), mean {}, fastest: {} ({})", those,
                                percent(*imbalance), rank_label(of.max_rank, of.max_host),

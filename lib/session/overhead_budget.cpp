@@ -19,7 +19,7 @@ constexpr std::uint64_t max_look_ns = 1'000'000'000;
 constexpr std::uint64_t before_growing_ns = 1'000'000'000;
 // This share of the budget goes to recorded events even if leaving out the others, or the kernel's context, takes all
 // the rest or more: fewer recorded events would make the figures worse and the program hardly faster.
-constexpr double min_share_of_recorded = 1.0 / 8;
+constexpr double min_recorded_share = 1.0 / 8;
 // No marker is thinned to fewer recorded events in a second of CPU time: that would hardly cost less, and its figures
 // would soon say nothing. Without this bound, leaving out a few large regions with all that is nested in them would
 // always be the cheapest.
@@ -200,7 +200,7 @@ std::vector<step_change> overhead_budget::decide(const budget_look& now, const s
   asking = in_order(all, std::move(asking));
   const double cost =
       plan_all(asking, [&](const asked& marker, std::size_t, double) { return marker.held->step; }).cost;
-  const double recorded = share_ * min_share_of_recorded;
+  const double recorded = share_ * min_recorded_share;
   const allowance all_of_it{std::max(share_ - now.context_share, recorded), recorded};
   const allowance half{all_of_it.share / 2, recorded / 2};
   const std::vector<std::uint32_t> needed = steps_within(asking, all_of_it);

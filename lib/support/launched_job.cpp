@@ -18,8 +18,8 @@ namespace adaptyst::lib {
 namespace {
 
 constexpr const char* job_variables[] = {"PMIX_NAMESPACE", "OMPI_MCA_ess_base_jobid", "SLURM_JOB_ID", "SLURM_STEP_ID"};
-constexpr const char* numbers_of_ranks_here[] = {"OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS"};
-constexpr const char* numbers_of_ranks[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE"};
+constexpr const char* local_rank_count_variables[] = {"OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS"};
+constexpr const char* rank_count_variables[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE"};
 
 // Empty: there is none that may be seen.
 std::string find_launcher(const char* rank) {
@@ -56,8 +56,8 @@ std::optional<launched_job> find_job() {
   if (job.identity.empty()) return std::nullopt;
   for (const char* const name : job_variables)
     if (const char* const value = secure_getenv(name); value != nullptr) job.identity += fmt::format("/{}", value);
-  job.ranks_here = find_number(numbers_of_ranks_here);
-  job.is_here_alone = job.ranks_here != 0 && job.ranks_here == find_number(numbers_of_ranks);
+  job.ranks_here = find_number(local_rank_count_variables);
+  job.is_here_alone = job.ranks_here != 0 && job.ranks_here == find_number(rank_count_variables);
   return job;
 }
 

@@ -19,7 +19,7 @@ constexpr std::size_t buffered_bytes = std::size_t{1} << 20;
 constexpr std::uint64_t page_bytes = 4096;
 // Above these bounds, threads have no name and operations no track of their own: a program may have any number of them.
 constexpr std::size_t max_threads = 65536;
-constexpr std::size_t max_tracks_of_queue = 64;
+constexpr std::size_t max_queue_tracks = 64;
 constexpr std::int64_t beyond_all_processes = std::int64_t{1} << 22;  // the kernel numbers them below
 
 std::string as_json(const std::string& text) {
@@ -145,7 +145,7 @@ std::uint32_t chrome_trace::track_for(device_tracks& device, const traced_event&
     end_ns = operation.end_ns;
     return track;
   }
-  if (queue.tracks.size() == max_tracks_of_queue) return 0;
+  if (queue.tracks.size() == max_queue_tracks) return 0;
   const std::uint32_t made = ++device.tracks;
   queue.tracks.emplace_back(made, operation.end_ns);
   std::string name =

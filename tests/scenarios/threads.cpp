@@ -147,7 +147,7 @@ TEST_CASE("short-lived threads share a handful of recorders") {
   const adaptyst::region& region = support::find(profile, {"short life"});
   CHECK(region.count == threads);
   CHECK(region.threads == threads);
-  CHECK(bytes() - before <= 16 * adaptyst::detail::bytes_of_recorder);
+  CHECK(bytes() - before <= 16 * adaptyst::detail::recorder_bytes);
 }
 
 TEST_CASE("where nobody tells whether a thread lives, its recorder is left to it") {

@@ -26,7 +26,7 @@ using detail::ledger_entry;
 
 constexpr std::size_t horizon = 6000;
 constexpr std::uint64_t epoch = 1;
-constexpr std::uint64_t whole_ledger = std::uint64_t{detail::max_blocks} * detail::entries_of_block;
+constexpr std::uint64_t whole_ledger = std::uint64_t{detail::max_blocks} * detail::entries_per_block;
 
 struct expected {
   std::uint64_t busy = 0, kernels = 0, copies = 0, active = 0, work = 0, awaited = 0, launch_idle = 0, wait = 0,

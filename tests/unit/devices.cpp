@@ -29,7 +29,7 @@ class made_process {
   }
 
   std::uint32_t device(std::uint32_t kind, std::uint32_t index, const char (&name)[5]) {
-    char padded[detail::name_bytes_of_device] = {};
+    char padded[detail::device_name_bytes] = {};
     std::copy(std::begin(name), std::end(name), padded);
     const std::uint32_t id = detail::find_device(*state_, kind, index, padded);
     REQUIRE(id >= 1);
@@ -216,7 +216,7 @@ TEST_CASE("payloads of a device's regions are its amounts") {
 
 TEST_CASE("there is room for 63 devices, each once") {
   made_process in;
-  char name[detail::name_bytes_of_device] = "d";
+  char name[detail::device_name_bytes] = "d";
   for (std::uint32_t index = 0; index != detail::max_devices; ++index)
     for (int twice = 0; twice != 2; ++twice) REQUIRE(detail::find_device(*in, 1, index, name) == index + 1);
   CHECK(detail::find_device(*in, 1, 63, name) == detail::max_devices + 1);

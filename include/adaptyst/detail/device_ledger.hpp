@@ -24,7 +24,7 @@
 
 namespace adaptyst { inline namespace v1 { namespace detail {
 
-constexpr size_t name_bytes_of_device = 40;
+constexpr size_t device_name_bytes = 40;
 
 // What clock a device's times come from, and how they were converted.
 struct clock_account {
@@ -40,7 +40,7 @@ struct device_entry {
   uint32_t kind;
   uint32_t index;
   uint32_t pad;
-  char name[name_bytes_of_device];
+  char name[device_name_bytes];
   uint64_t clock_epoch;    // of the collector to which the clock was reported
   uint64_t clock_changes;  // its lowest bit says which of `clocks` is valid
   clock_account clocks[2];
@@ -53,27 +53,27 @@ struct packed_entry {
   uint64_t waited_ns;  // since it was submitted, plus 1; 0: nothing was
   uint64_t what;       // how long, device, work
 
-  static constexpr unsigned bits_of_device = 8, bits_of_work = 8;
-  static constexpr uint64_t max_ns = (uint64_t{1} << (64 - bits_of_device - bits_of_work)) - 1;
+  static constexpr unsigned device_bits = 8, work_bits = 8;
+  static constexpr uint64_t max_ns = (uint64_t{1} << (64 - device_bits - work_bits)) - 1;
 
   ADAPTYST_DETAIL_INLINE void set(const ledger_entry& from) noexcept {
     const uint64_t lasted_ns = from.end_ns - from.begin_ns;
     store(begin_ns, from.begin_ns);
     store(queue, from.queue);
     store(waited_ns, from.submitted_ns != 0 ? from.begin_ns - from.submitted_ns + 1 : 0);
-    store(what, (lasted_ns < max_ns ? lasted_ns : max_ns) << (bits_of_device + bits_of_work) |
-                    uint64_t{from.device} << bits_of_work | static_cast<uint64_t>(from.work));
+    store(what, (lasted_ns < max_ns ? lasted_ns : max_ns) << (device_bits + work_bits) |
+                    uint64_t{from.device} << work_bits | static_cast<uint64_t>(from.work));
   }
   ADAPTYST_DETAIL_INLINE ledger_entry get() const noexcept {
     const uint64_t begin = load(begin_ns);
     const uint64_t waited = load(waited_ns);
     const uint64_t rest = load(what);
     return {begin,
-            begin + (rest >> (bits_of_device + bits_of_work)),
+            begin + (rest >> (device_bits + work_bits)),
             waited != 0 ? begin - (waited - 1) : 0,
             load(queue),
-            static_cast<uint32_t>(rest >> bits_of_work & ((1U << bits_of_device) - 1)),
-            static_cast<device_work>(rest & ((1U << bits_of_work) - 1))};
+            static_cast<uint32_t>(rest >> work_bits & ((1U << device_bits) - 1)),
+            static_cast<device_work>(rest & ((1U << work_bits) - 1))};
   }
 };
 
@@ -97,14 +97,14 @@ struct alignas(64) ledger_block {
 };
 enum class block_state : uint32_t { free, filling, full };
 
-constexpr uint32_t entries_of_block = 256;
-constexpr uint32_t blocks_of_chunk = 64;
+constexpr uint32_t entries_per_block = 256;
+constexpr uint32_t blocks_per_chunk = 64;
 constexpr uint32_t max_chunks = 32;
-constexpr uint32_t max_blocks = max_chunks * blocks_of_chunk;
+constexpr uint32_t max_blocks = max_chunks * blocks_per_chunk;
 
 struct ledger_chunk {
-  ledger_block blocks[blocks_of_chunk];
-  packed_entry entries[blocks_of_chunk][entries_of_block];
+  ledger_block blocks[blocks_per_chunk];
+  packed_entry entries[blocks_per_chunk][entries_per_block];
 };
 
 // Memory for sorting entries, and the sums. Most programs never need it.
@@ -139,13 +139,13 @@ struct device_ledger {
   device_entry devices[max_devices];  // by number less 1
 
   block_place block(uint32_t number) const noexcept {
-    ledger_chunk& in = *chunks[number / blocks_of_chunk];
-    return {&in.blocks[number % blocks_of_chunk], in.entries[number % blocks_of_chunk]};
+    ledger_chunk& in = *chunks[number / blocks_per_chunk];
+    return {&in.blocks[number % blocks_per_chunk], in.entries[number % blocks_per_chunk]};
   }
-  uint32_t block_count() const noexcept { return load_acquire(chunk_count) * blocks_of_chunk; }
+  uint32_t block_count() const noexcept { return load_acquire(chunk_count) * blocks_per_chunk; }
   // True early enough: other threads still find free blocks while this one frees more.
   bool lacks_blocks() const noexcept {
-    return load(free_blocks) <= (load(chunk_limit) == 0 ? blocks_of_chunk / 4 : block_count() / 16);
+    return load(free_blocks) <= (load(chunk_limit) == 0 ? blocks_per_chunk / 4 : block_count() / 16);
   }
 
   // Null: none is free.
@@ -234,7 +234,7 @@ struct device_ledger {
     if (made != nullptr) {
       store(chunks[chunk_count], made);
       store_release(chunk_count, chunk_count + 1);
-      fetch_add(free_blocks, blocks_of_chunk);
+      fetch_add(free_blocks, blocks_per_chunk);
     }
     if (made == nullptr || chunk_count == max_chunks) store(chunk_limit, chunk_count);
     return made != nullptr;
@@ -403,7 +403,7 @@ ADAPTYST_DETAIL_COLD bool next_place(Store& in, uint64_t epoch, ledger_place& pl
 template <class Store>
 ADAPTYST_DETAIL_INLINE bool book_entry(Store& in, uint64_t epoch, ledger_place& place,
                                        const ledger_entry& entry) noexcept {
-  if (ADAPTYST_DETAIL_UNLIKELY(place.head == nullptr || load(place.head->count) == entries_of_block) &&
+  if (ADAPTYST_DETAIL_UNLIKELY(place.head == nullptr || load(place.head->count) == entries_per_block) &&
       !next_place(in, epoch, place))
     return false;
   ledger_block& head = *place.head;

@@ -14,7 +14,7 @@ namespace adaptyst { inline namespace v1 { namespace detail {
 class inheritance {
  public:
   explicit inheritance(const recorder_store& parent) noexcept
-      : recorders_((least(load(parent.head.below), parent.head.bytes) - first_below) / bytes_of_recorder),
+      : recorders_((least(load(parent.head.below), parent.head.bytes) - first_below) / recorder_bytes),
         bytes_(first_below + recorders_ * page_bytes),
         store_(static_cast<recorder_store*>(map_memory(bytes_))) {
     if (store_ == nullptr) return;
@@ -54,12 +54,12 @@ class inheritance {
     char* const first = reinterpret_cast<char*>(&place);
     uint64_t begin = 0;
     for (uint64_t next = 0; next <= recorders_; ++next) {
-      const uint64_t recorder_at = first_below + next * bytes_of_recorder;
+      const uint64_t recorder_at = first_below + next * recorder_bytes;
       const uint64_t end = next != recorders_ ? recorder_at + page_bytes : bytes;
       if (system::map(first + begin, end - begin, system::read_write, how, static_cast<int>(file),
                       file >= 0 ? static_cast<int64_t>(begin) : 0) != first + begin)
         return false;
-      begin = recorder_at + bytes_of_recorder;
+      begin = recorder_at + recorder_bytes;
     }
     system::advise(&place, bytes, system::not_in_core_dumps);
     __builtin_memcpy(static_cast<void*>(&place.head), &store_->head, sizeof place.head);

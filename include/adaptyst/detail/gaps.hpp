@@ -34,10 +34,10 @@ struct gap_state {
   uint32_t never_closes;   // a region that had closed them was left by a jump: from then on every subtree is recorded
   uintptr_t stands_at;     // the owner's thread_pointer(), dead or alive
 };
-constexpr size_t offset_of_gap_state = 6184;  // in the recorder
+constexpr size_t gap_state_offset = 6184;  // in the recorder
 
 ADAPTYST_DETAIL_INLINE gap_state& get_gap_state(recorder& recorder) noexcept {
-  return *reinterpret_cast<gap_state*>(reinterpret_cast<char*>(&recorder) + offset_of_gap_state);
+  return *reinterpret_cast<gap_state*>(reinterpret_cast<char*>(&recorder) + gap_state_offset);
 }
 
 ADAPTYST_DETAIL_INLINE void open_gaps(gap_state& state) noexcept { store(state.left_out, &state.thinned->open); }

@@ -48,7 +48,7 @@ struct member_types {
   static constexpr bool is_number[count + 1]{std::is_arithmetic_v<Members>...};
 };
 
-struct member_types_of_fields {
+struct field_member_types {
   template <class... Members>
   member_types<Members...> operator()(int, const Members&...) const noexcept;
 };
@@ -61,7 +61,7 @@ template <class Payload>
 constexpr auto list_types() noexcept {
   if constexpr (has_fields<Payload>) {
     using fields = decltype(get_fields(std::declval<const Payload&>()));
-    return decltype(std::declval<fields>().pass(std::declval<const Payload&>(), member_types_of_fields{})){};
+    return decltype(std::declval<fields>().pass(std::declval<const Payload&>(), field_member_types{})){};
   } else {
     return list_types<Payload>(std::make_index_sequence<member_count<Payload>>{});
   }

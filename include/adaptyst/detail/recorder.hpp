@@ -188,12 +188,12 @@ inline bool is_alive(const process& in, uint32_t thread) noexcept {
 
 template <class = void>
 inline recorder* allocate_recorder(process& in) noexcept {
-  auto* const made = static_cast<recorder*>(in.store->allocate_below(bytes_of_recorder));
+  auto* const made = static_cast<recorder*>(in.store->allocate_below(recorder_bytes));
   if (made == nullptr || recorder_number(*in.store, *made) >= max_recorders) return nullptr;
   if (in.is_shared == 0) return made;
   void* const own = reinterpret_cast<char*>(made) + page_bytes;
   constexpr int here = system::private_memory | system::in_place;
-  return system::map(own, bytes_of_recorder - page_bytes, system::read_write, here, -1, 0) == own ? made : nullptr;
+  return system::map(own, recorder_bytes - page_bytes, system::read_write, here, -1, 0) == own ? made : nullptr;
 }
 
 // Finds the recorder that this thread has through another ELF object, takes over a dead thread's, or makes one.

@@ -159,12 +159,12 @@ struct recorder : recorder_head, recorder_pages, recorder_front, gap_state {
 };
 
 static_assert(sizeof(recorder_head) < page_bytes / 2, "see recorder");
-constexpr uint64_t bytes_of_recorder = (sizeof(recorder) + page_bytes - 1) & ~(page_bytes - 1);
+constexpr uint64_t recorder_bytes = (sizeof(recorder) + page_bytes - 1) & ~(page_bytes - 1);
 
 // The recorder with this number, whether it was ever made or not.
 template <class = void>
 inline recorder* recorder_in(recorder_store& in, uint64_t number) noexcept {
-  return reinterpret_cast<recorder*>(reinterpret_cast<char*>(&in) + first_below + number * bytes_of_recorder);
+  return reinterpret_cast<recorder*>(reinterpret_cast<char*>(&in) + first_below + number * recorder_bytes);
 }
 template <class = void>
 inline const recorder* recorder_in(const recorder_store& in, uint64_t number) noexcept {
@@ -172,7 +172,7 @@ inline const recorder* recorder_in(const recorder_store& in, uint64_t number) no
 }
 template <class = void>
 inline uint64_t recorder_number(const recorder_store& in, const recorder& recorder) noexcept {
-  return (reinterpret_cast<uintptr_t>(&recorder) - reinterpret_cast<uintptr_t>(&in) - first_below) / bytes_of_recorder;
+  return (reinterpret_cast<uintptr_t>(&recorder) - reinterpret_cast<uintptr_t>(&in) - first_below) / recorder_bytes;
 }
 
 // Differs, in all likelihood, where a reader from outside was built with other headers.

@@ -10,7 +10,7 @@ namespace adaptyst::lib {
 namespace {
 
 // A region that has cost less than this share of a missed budget is not the reason.
-constexpr double part_of_budget = 1.0 / 8;
+constexpr double budget_part = 1.0 / 8;
 // Without a budget, observing may cost as much as it does; above this share, the figures do not describe the program
 // any more.
 constexpr double max_without_budget = 0.05;
@@ -30,7 +30,7 @@ void find_missed_budget(const profile& in, findings& to) {
   if (compute_duration(in) <= 0) return;
   const budget_usage& budget = *in.budget;
   region none;  // stands for many regions, none of which has cost much
-  none.overhead_ns = part_of_budget * budget.allowed_ns;
+  none.overhead_ns = budget_part * budget.allowed_ns;
   const region* dearest = &none;
   for (const region& row : in.regions)
     if (row.overhead_ns > dearest->overhead_ns) dearest = &row;
