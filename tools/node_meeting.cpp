@@ -36,7 +36,7 @@ meeting_attempt failed_attempt() { return {lib::descriptor(), errno}; }
 std::string meeting_name(const lib::launched_job& job, const observing_options& options) {
   std::array<char, 4096> directory{};
   if (getcwd(directory.data(), directory.size()) == nullptr) directory.front() = '\0';
-  const adaptyst::options asked = options.asked();
+  const adaptyst::options asked = options.chosen_options();
   const std::string all =
       fmt::format("{}.{}.{}\n{}\n{}\n{}\n{}\n{} {} {} {} {}", ADAPTYST_VERSION_MAJOR, ADAPTYST_VERSION_MINOR,
                   ADAPTYST_VERSION_PATCH, geteuid(), job.identity, directory.data(), to_string(asked), options.seconds,
@@ -69,13 +69,13 @@ pid_t find_peer(const lib::descriptor& connection) {
   return who.pid > 0 ? who.pid : 0;
 }
 
-bool say(const lib::descriptor& to, char what, std::string_view rest) {
+bool send_message(const lib::descriptor& to, char what, std::string_view rest) {
   const std::string packet = what + std::string(rest);
   return send(to.get(), packet.data(), packet.size(), MSG_NOSIGNAL | MSG_DONTWAIT) ==
          static_cast<ssize_t>(packet.size());
 }
 
-std::optional<std::string> hear(const lib::descriptor& from, std::chrono::milliseconds limit, bool& ended) {
+std::optional<std::string> receive_message(const lib::descriptor& from, std::chrono::milliseconds limit, bool& ended) {
   ended = false;
   std::string packet(std::size_t{1} << 17U, '\0');
   const auto until = std::chrono::steady_clock::now() + limit;

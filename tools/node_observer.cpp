@@ -76,7 +76,7 @@ class node_observer {
     if (programs_ != 0) watching_.stop();
     std::fflush(stderr);
     for (const rank& one : ranks_)
-      if (one.waits) say(one.connection, node_message::reported);
+      if (one.waits) send_message(one.connection, node_message::reported);
   }
 
  private:
@@ -87,7 +87,7 @@ class node_observer {
   };
 
   static adaptyst::options named(const observing_options& options, const lib::launched_job& job) {
-    adaptyst::options all = options.asked();
+    adaptyst::options all = options.chosen_options();
     for (output& one : all.outputs) one.file = name_for_node(one.file, job.is_here_alone);
     return all;
   }
@@ -104,7 +104,7 @@ class node_observer {
       lib::descriptor connection(accept4(meeting_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
       if (!connection) return;
       const pid_t starter = find_peer(connection);
-      if (starter == 0 || !say(connection, node_message::welcome, watching_.socket())) continue;
+      if (starter == 0 || !send_message(connection, node_message::welcome, watching_.socket())) continue;
       ++joined_;
       ranks_.push_back({std::move(connection), starter});
     }
@@ -113,10 +113,10 @@ class node_observer {
   void listen_to(rank& one) {
     if (one.has_ended) return;
     bool has_gone = false;
-    const std::optional<std::string> said = hear(one.connection, std::chrono::milliseconds(0), has_gone);
+    const std::optional<std::string> said = receive_message(one.connection, std::chrono::milliseconds(0), has_gone);
     if (!said && !has_gone) return;
     if (said && said->front() == node_message::expect) {
-      say(one.connection, expect(one, said->substr(1)) ? node_message::begin : node_message::refused);
+      send_message(one.connection, expect(one, said->substr(1)) ? node_message::begin : node_message::refused);
       return;
     }
     one.has_ended = true;
@@ -158,7 +158,7 @@ class node_observer {
   void let_ranks_go() {
     if (is_any_running()) {
       for (rank& one : ranks_)
-        if (std::exchange(one.waits, false)) say(one.connection, node_message::leave);
+        if (std::exchange(one.waits, false)) send_message(one.connection, node_message::leave);
     }
     ranks_.erase(
         std::remove_if(ranks_.begin(), ranks_.end(), [](const rank& one) { return one.has_ended && !one.waits; }),
@@ -189,7 +189,7 @@ void refuse_all(const lib::descriptor& meeting, std::uint32_t ranks_here) {
   for (std::uint32_t refused = 0; node_clock::now() < until && (ranks_here == 0 || refused < ranks_here);) {
     const lib::descriptor connection(accept4(meeting.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
     if (connection) {
-      say(connection, node_message::refused);
+      send_message(connection, node_message::refused);
       ++refused;
       continue;
     }

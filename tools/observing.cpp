@@ -99,7 +99,7 @@ void add_one(CLI::App& app, observing_options& options, const lib::option_entry&
 
 }  // namespace
 
-adaptyst::options observing_options::asked() const {
+adaptyst::options observing_options::chosen_options() const {
   adaptyst::options all = options;
   std::vector<error> wrong;
   const auto given = [&](const char* name) {
@@ -126,7 +126,7 @@ adaptyst::options observing_options::asked() const {
     }
   if (!wrong.empty()) throw error(wrong.front());
   if (view) {
-    all.rows = view->asked();
+    all.rows = view->chosen_options();
     if (all.report == report_choice::table) all.report = view->form();
   }
   return all;
@@ -135,7 +135,7 @@ adaptyst::options observing_options::asked() const {
 double observing_options::polling_seconds() const {
   constexpr double of_timeline = 0.005;
   constexpr double of_stacks = 0.1;
-  const adaptyst::options all = asked();
+  const adaptyst::options all = chosen_options();
   if (!all.find_file(output_form::trace).empty()) return std::min(seconds, of_timeline);
   return all.wants_samples() ? std::min(seconds, of_stacks) : seconds;
 }

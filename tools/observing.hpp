@@ -22,7 +22,7 @@ struct observing_options {
   std::optional<report_view> view;  // of the report at the end, where there is one
 
   // All options, in the form that the library takes.
-  adaptyst::options asked() const;
+  adaptyst::options chosen_options() const;
   // The time between two calls of observer::poll().
   double polling_seconds() const;
   // The time between two calls of observer::keep_budget().

@@ -75,7 +75,7 @@ void report(const report_options& options) {
   const bool whole = sum.count() == options.files.size();
   if (sum.count() == 0 || (options.strict && !whole)) end_with(bad_input);
   const profile all = sum.take();
-  table_options how = options.view.asked();
+  table_options how = options.view.chosen_options();
   write_outputs(options.outputs, "the profile",
                 [&](output_form form) { return form == output_form::json ? to_json(all) : to_table(all, how); });
   how.columns = lib::terminal_width(STDOUT_FILENO);

@@ -56,12 +56,12 @@ struct run_options {
 // The status of the command, when all about it has been told.
 int run(const run_options& options) {
   environment gained = adapter_environment(options.adapters, options.command);
-  if (options.for_node && collect_in_ranks(options.adapters) && lib::speaks_for_ranks())
+  if (options.for_node && collect_in_ranks(options.adapters) && lib::prints_for_all_ranks())
     complain("--node is left out: with --with mpi the ranks collect by themselves, and make one report");
-  if (collect_in_ranks(options.adapters)) become(options.command, gained, options.observing.asked());
+  if (collect_in_ranks(options.adapters)) become(options.command, gained, options.observing.chosen_options());
   if (options.for_node)
     if (const std::optional<int> status = run_in_node(options.observing, options.command, gained)) return *status;
-  observer watching(options.observing.asked());
+  observer watching(options.observing.chosen_options());
   gained.emplace_back("ADAPTYST_OBSERVER", watching.socket());
   gated_program program(options.command, gained);
   allow_many_files();

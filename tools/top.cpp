@@ -30,7 +30,7 @@ struct top_options {
   process_choice choice;
   double duration = 0;
   std::size_t rows = 20;
-  bool strangers = false;
+  bool other_users = false;
 };
 
 using clock = std::chrono::steady_clock;
@@ -88,7 +88,7 @@ class live_view {
  public:
   explicit live_view(const top_options& options)
       : asked_(options),
-        watching_(options.observing.asked(), options.choice.only()),
+        watching_(options.observing.chosen_options(), options.choice.only()),
         chosen_(watching_, options.choice, [this](const error& what) { note(what); }) {}
 
   void run() {
@@ -200,7 +200,7 @@ class live_view {
 };
 
 void top(top_options& options) {
-  options.choice.strangers = options.strangers;
+  options.choice.other_users = options.other_users;
   options.choice.all = options.choice.processes.empty() && options.choice.name.empty();
   live_view(options).run();
 }
@@ -213,7 +213,7 @@ void add_top(CLI::App& app) {
   asked->observing.options.context = {false, false, false, false, true};  // there is no column for it
   CLI::App* const command = app.add_subcommand("top", "Show what running programs spend their time on, as it happens");
   add_choice(*command, asked->choice);
-  command->add_flag("--all", asked->strangers, "As root, without a process: also those of other users");
+  command->add_flag("--all", asked->other_users, "As root, without a process: also those of other users");
   command
       ->add_option("--rows", asked->rows, "How many regions to show where that is not a matter of the terminal's size")
       ->capture_default_str()

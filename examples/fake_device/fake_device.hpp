@@ -56,7 +56,7 @@ class device {
   void finish() {
     for (;; std::this_thread::sleep_for(std::chrono::microseconds(200))) {
       const std::lock_guard<std::mutex> held(lock_);
-      if (running_.empty() && telling_ == 0) return;
+      if (running_.empty() && reporting_ == 0) return;
     }
   }
 
@@ -83,18 +83,18 @@ class device {
           done.push_back(std::move(running_[at]));
           running_.erase(running_.begin() + static_cast<std::ptrdiff_t>(at));
         }
-        telling_ = done.size();
+        reporting_ = done.size();
       }
       for (const command& one : done) one.done(one.when);
       const std::lock_guard<std::mutex> held(lock_);
-      telling_ = 0;
+      reporting_ = 0;
     }
   }
 
   std::mutex lock_;
   std::map<unsigned, std::uint64_t> free_from_;
   std::vector<command> running_;
-  std::size_t telling_ = 0;
+  std::size_t reporting_ = 0;
   bool ends_ = false;
   std::thread worker_;
 };

@@ -179,8 +179,8 @@ std::optional<double> region::total_error_ns() const {
 
 // In a run of some milliseconds nothing can be done about it.
 bool budget_usage::is_missed() const {
-  constexpr double worth_a_word_ns = 10e6;
-  return cost_ns > 4.0 / 3 * allowed_ns && cost_ns - allowed_ns > worth_a_word_ns;
+  constexpr double significant_ns = 10e6;
+  return cost_ns > 4.0 / 3 * allowed_ns && cost_ns - allowed_ns > significant_ns;
 }
 
 void merge(profile& into, const profile& from) {

@@ -7,8 +7,8 @@
 
 namespace adaptyst::lib {
 
-told_metadata read_metadata(const process_state& state) {
-  told_metadata made;
+program_metadata read_metadata(const process_state& state) {
+  program_metadata made;
   detail::store_head head{};
   const std::uint64_t table = state.address + offsetof(detail::recorder_store, metadata);
   std::uint64_t told = 0;

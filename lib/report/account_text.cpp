@@ -125,7 +125,7 @@ std::string account_text(const profile& profile, std::size_t line_columns) {
   return out;
 }
 
-std::string text_beside(const profile& profile, std::size_t line_columns) {
+std::string context_lines(const profile& profile, std::size_t line_columns) {
   std::string out;
   if (profile.context && !profile.context->lost.empty()) write_lost_context(out, *profile.context, line_columns);
   if (profile.samples) write_samples(out, *profile.samples, line_columns);

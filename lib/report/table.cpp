@@ -103,13 +103,13 @@ std::string to_table(const profile& profile, const table_options& how) {
   write_metadata(out, profile, columns);
   if (!profile.has_markers() && profile.options.count("functions") == 0 && profile.devices.size() <= 1) {
     write_without_markers(out, profile, columns);
-    return out + "\n" + engine + lib::text_beside(profile, columns);
+    return out + "\n" + engine + lib::context_lines(profile, columns);
   }
   out += "\n" + lib::finding_list(profile, columns);
   out += lib::region_table(profile, how);
   write_not_probed(out, profile, columns);
   out += lib::device_table(profile, how);
-  return out + "\n" + engine + lib::account_text(profile, columns) + lib::text_beside(profile, columns);
+  return out + "\n" + engine + lib::account_text(profile, columns) + lib::context_lines(profile, columns);
 }
 
 }}  // namespace adaptyst::v1

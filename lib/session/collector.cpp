@@ -19,9 +19,9 @@
 #include "../support/apart.hpp"
 #include "../support/error.hpp"
 #include "../support/launch_rank.hpp"
-#include "asked_options.hpp"
 #include "own_process.hpp"
 #include "session.hpp"
+#include "session_options.hpp"
 
 namespace adaptyst { inline namespace v1 {
 
@@ -57,7 +57,7 @@ struct collector::state {
   // `given`: as text, or as values.
   template <class Given>
   static options read(const Given& given) {
-    return lib::with_environment(lib::asked_in(given, "the collector's options"));
+    return lib::with_environment(lib::read_options(given, "the collector's options"));
   }
   static options read(const chosen& given) { return given.all; }
 
@@ -116,7 +116,7 @@ struct collector::state {
       const std::string process = observed.subject() != std::to_string(pid)
                                       ? fmt::format("{}, process {}", by_run ? " run" : "", observed.subject())
                                       : " in the library that was loaded before";
-      if (options.report != report_choice::none && lib::speaks_for_ranks())
+      if (options.report != report_choice::none && lib::prints_for_all_ranks())
         lib::complain(fmt::format("observed by adaptyst{}, which reports{}", process,
                                   options.outputs.empty() ? "" : "; its --output holds, not the program's output="));
     } catch (...) {}

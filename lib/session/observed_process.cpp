@@ -185,13 +185,13 @@ void observed_process::read_out() noexcept {
 void observed_process::add_object(std::uint64_t control_block) {
   auto& objects = state_.objects;
   if (std::find(objects.begin(), objects.end(), control_block) == objects.end()) objects.push_back(control_block);
-  has_told_end_ = false;
+  has_reported_end_ = false;
 }
 
 void observed_process::remove_object(std::uint64_t control_block) {
   auto& objects = state_.objects;
   objects.erase(std::remove(objects.begin(), objects.end(), control_block), objects.end());
-  has_told_end_ = objects.empty();
+  has_reported_end_ = objects.empty();
 }
 
 std::vector<process_object> observed_process::changed_objects() {
@@ -440,7 +440,7 @@ void observed_process::account_for_end(account& in) const {
   }
   if (held_ || held_was_read_) return;
   const bool had_markers = state_.address != 0 || has_markers();
-  if (ended_ns_ == 0 || has_told_end_ || !claimed_ || !reads_ || !had_markers) return;
+  if (ended_ns_ == 0 || has_reported_end_ || !claimed_ || !reads_ || !had_markers) return;
   if (!awake_ && unread_.seen() == 0) return;  // all was in the kernel
   const std::uint64_t events = unread_.events(ended_ns_);
   in.lost[loss_reason::not_read] += events;

@@ -98,7 +98,7 @@ class observed_process final : public target {
   bool awake_ = false;
   bool tells_ = false;            // what it loads
   bool has_no_settings_ = false;  // it could not map them
-  bool has_told_end_ = false;
+  bool has_reported_end_ = false;
   std::string refused_;         // why, if its memory could not be had
   std::uint64_t ended_ns_ = 0;  // when that was seen
   std::uint64_t files_ = 0;     // read_file_state()

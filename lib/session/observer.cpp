@@ -17,11 +17,11 @@
 #include "../discover/process_objects.hpp"
 #include "../support/error.hpp"
 #include "../support/process_stat.hpp"
-#include "asked_options.hpp"
 #include "capabilities.hpp"
 #include "channel.hpp"
 #include "observed_process.hpp"
 #include "session.hpp"
+#include "session_options.hpp"
 
 namespace adaptyst { inline namespace v1 {
 
@@ -31,7 +31,7 @@ namespace {
 
 template <class Given>
 options read_options(const Given& chosen) {
-  options asked = lib::asked_in(chosen, "the observer's options");
+  options asked = lib::read_options(chosen, "the observer's options");
   if (asked.engine == engine_choice::off)
     throw lib::error("cannot observe with engine=off", "engine", 0, "choose auto, ebpf or inline");
   if (!asked.keep.empty())
@@ -190,7 +190,7 @@ void observer::expect(std::int64_t process, const std::vector<std::string>& comm
   state_->expect(static_cast<pid_t>(process), command);
 }
 std::vector<error> observer::probe_functions(std::int64_t process) {
-  if (state_->session.asked().functions.empty()) return {};
+  if (state_->session.chosen_options().functions.empty()) return {};
   return state_->probe_functions(require_ours(process));
 }
 void observer::attach(std::int64_t process) { state_->attach(require_ours(process)); }

@@ -54,7 +54,7 @@ void output_names::note_written(output_form form) {
 std::string output_names::told(how_much what) const {
   std::string files, why;
   for (const entry& one : all_) {
-    const bool is_news = one.naming == names::by_process || (one.naming == names::by_rank && speaks_for_ranks());
+    const bool is_news = one.naming == names::by_process || (one.naming == names::by_rank && prints_for_all_ranks());
     if (!one.is_written || (what == how_much::what_is_renamed && !is_news)) continue;
     files += (files.empty() ? "" : ", ") + one.file;
     if (one.naming == names::by_process) why = fmt::format("; another process writes {}", one.asked);

@@ -91,8 +91,8 @@ overhead_budget::plan overhead_budget::plan_all(const std::vector<asked>& all, C
     made.cost += estimate_cost(one, step, reached);
     made.steps.push_back(step);
     const std::uint32_t k = detail::weight_log2(step);
-    const bool is_by_coin = one.has_nested && (k != 0 || reached < 1);
-    carried.push_back(reached / static_cast<double>(std::uint64_t{1} << (k + (is_by_coin ? 1 : 0))));
+    const bool is_randomised = one.has_nested && (k != 0 || reached < 1);
+    carried.push_back(reached / static_cast<double>(std::uint64_t{1} << (k + (is_randomised ? 1 : 0))));
   }
   return made;
 }

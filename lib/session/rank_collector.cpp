@@ -14,8 +14,8 @@
 
 #include "../merge/rank_merge.hpp"
 #include "../support/error.hpp"
-#include "asked_options.hpp"
 #include "outputs.hpp"
+#include "session_options.hpp"
 
 namespace adaptyst { inline namespace v1 {
 
@@ -55,7 +55,7 @@ struct rank_collector::state {
   static std::unique_ptr<state> begin(const Given& chosen) noexcept {
     const detail::system::errno_kept number;
     try {
-      auto made = std::make_unique<state>(lib::with_environment(lib::asked_in(chosen, "the collector's options")));
+      auto made = std::make_unique<state>(lib::with_environment(lib::read_options(chosen, "the collector's options")));
       static const bool is_registered = std::atexit([] {
                                           if (at_exit() != nullptr && at_exit()->pid == getpid())
                                             at_exit()->stop_alone("the program ended before the ranks came together");

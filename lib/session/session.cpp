@@ -165,7 +165,7 @@ void session::expect(target& target) {
 void session::look_at_unmarked() {
   constexpr std::size_t max_children = 64;
   if (!context_ || !context_->samples_unmarked()) return;
-  if (has_heard_of_markers_) return context_->end_unmarked();
+  if (has_seen_markers_) return context_->end_unmarked();
   std::vector<pid_t> all;
   for (const auto& one : targets_)
     if (one->is_running()) all.push_back(one->id());
@@ -198,7 +198,7 @@ void session::begin(target& target, const std::vector<process_object>& objects) 
 }
 
 void session::announce(target& target, const std::vector<process_object>& objects, std::uint64_t control_block) {
-  has_heard_of_markers_ = true;
+  has_seen_markers_ = true;
   prepare(target, objects);
   source_->add_process(target, control_block);
   for (const process_object& object : objects) {
@@ -314,9 +314,9 @@ void session::poll() {
 
 void session::keep_budget() {
   const std::lock_guard lock(budget_mutex_);
-  bool has_looked = false;
-  for (const auto& one : targets_) has_looked = one->keep_budget(context_share_) || has_looked;
-  if (!context_ || !has_looked) return;
+  bool has_read = false;
+  for (const auto& one : targets_) has_read = one->keep_budget(context_share_) || has_read;
+  if (!context_ || !has_read) return;
   // Of what came since the last look: short processes, and those without markers, add to the cost and are never looked
   // at.
   constexpr double min_cpu_ns = 10e6;
@@ -368,7 +368,7 @@ profile session::make(const assembly::choice& wanted, std::optional<context_sums
   made.engine = source_->name();
   made.mechanism = source_->mechanism();
   made.reason = reason_;
-  made.options = asked_values(options_);
+  made.options = changed_values(options_);
   made.not_probed = not_probed_;
   if (costs_.floor_ns != 0) made.timer_floor_ns = costs_.floor_ns;
   if (keeps_budget() && costs_.thinned_floor_ns != 0) {

@@ -80,7 +80,7 @@ void target::refresh(bool also_open) {
   device_list list = read_devices(*state, now_ns, observed_ns_, used_cpu_ns_ / cpus_);
   open_counts open;
   if (also_open) open = read_open_regions(*state);
-  told_metadata metadata = read_metadata(*state);
+  program_metadata metadata = read_metadata(*state);
   // It may have ended in the meantime, and taken its memory with it.
   if (!is_running() && !outlives()) return;
   devices_ = std::move(list);

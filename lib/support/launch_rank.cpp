@@ -95,7 +95,7 @@ bool has_other_ranks() {
 
 bool is_spawned() { return secure_getenv("OMPI_PARENT_PORT") != nullptr || secure_getenv("PMI_SPAWNED") != nullptr; }
 
-bool speaks_for_ranks() {
+bool prints_for_all_ranks() {
   const std::string rank = launch_rank();
   return rank.empty() || rank == "0";
 }

@@ -72,7 +72,7 @@ std::vector<error> check(options& checked, std::string_view source) {
   return left_out;
 }
 
-std::map<std::string, std::string> asked_values(const options& options) {
+std::map<std::string, std::string> changed_values(const options& options) {
   std::map<std::string, std::string> all;
   for (const option_entry& one : option_table())
     if (std::string value = one.get(options); value != find_default(one)) all.emplace(one.name, std::move(value));

@@ -20,7 +20,7 @@ std::vector<error> apply(options& to, std::string_view text, std::string_view so
 std::vector<error> check(options& checked, std::string_view source);
 
 // The values that differ from the defaults, by the names of the options.
-std::map<std::string, std::string> asked_values(const options& options);
+std::map<std::string, std::string> changed_values(const options& options);
 
 }  // namespace adaptyst::lib
 

@@ -64,8 +64,8 @@ void chrome_trace::write_out() noexcept {
   event_at_ = 0;
 }
 
-void chrome_trace::tell_failure() {
-  if (file_.failure() == 0 || std::exchange(has_told_, true)) return;
+void chrome_trace::report_failure() {
+  if (file_.failure() == 0 || std::exchange(has_reported_, true)) return;
   throw error(fmt::format("cannot write the timeline to {}", name_), name_, file_.failure(),
               "it ends there; the rest goes on");
 }
@@ -74,7 +74,7 @@ void chrome_trace::flush() {
   if (is_empty_) return;  // an older file stays until there is something to replace it
   end_event();
   write_out();
-  tell_failure();
+  report_failure();
 }
 
 void chrome_trace::finish() {
@@ -83,7 +83,7 @@ void chrome_trace::finish() {
   buffer_ += "\n]\n";
   write_out();
   file_.finish();
-  tell_failure();
+  report_failure();
 }
 
 std::string chrome_trace::format_time(std::uint64_t ns) const {

@@ -176,7 +176,7 @@ def case_doctor():
     failures.check("64 KiB" in done.stdout, "the limit on locked memory", done.stdout)
 
 
-def case_doctor_of_nobody():
+def case_doctor_without_rights():
     if os.geteuid() != 0:
         print("(only root can drop privileges one by one)")
         return

@@ -125,7 +125,7 @@ double dam_break_error(int cells, double ahead, bool along_y, const std::functio
   return error / cells / reservoir;
 }
 
-std::string complaint_about(const std::string& text) {
+std::string find_input_error(const std::string& text) {
   std::istringstream from(text);
   try {
     read_setup(from, "basin.txt");
@@ -357,39 +357,39 @@ TEST_CASE("an input file is read as written", "[physics]") {
 
 TEST_CASE("a malformed input file is refused with what, where and what to do", "[physics]") {
   const std::string good = "cells = 8 8\nsize = 1 1\nend_time = 1\ndepth = 1\n";
-  REQUIRE(complaint_about(good) == "none");
-  CHECK(complaint_about(good + "gravty = 9") ==
+  REQUIRE(find_input_error(good) == "none");
+  CHECK(find_input_error(good + "gravty = 9") ==
         "basin.txt:5: unknown key \"gravty\"; known are cells, size, end_time, gravity, cfl, boundary, depth, box, "
         "hump, velocity");
-  CHECK(complaint_about(good + "gravity 9") ==
+  CHECK(find_input_error(good + "gravity 9") ==
         "basin.txt:5: \"gravity 9\" has no \"=\"; write \"key = value\", or # before a comment");
-  CHECK(complaint_about(good + "gravity = 9,81") ==
+  CHECK(find_input_error(good + "gravity = 9,81") ==
         "basin.txt:5: gravity: \"9,81\" is not a number; write for example \"gravity = 9.81\"");
-  CHECK(complaint_about(good + "gravity = nan") ==
+  CHECK(find_input_error(good + "gravity = nan") ==
         "basin.txt:5: gravity: \"nan\" is not a number; write for example \"gravity = 9.81\"");
-  CHECK(complaint_about(good + "gravity = 1e999") ==
+  CHECK(find_input_error(good + "gravity = 1e999") ==
         "basin.txt:5: gravity: \"1e999\" is not a number; write for example \"gravity = 9.81\"");
-  CHECK(complaint_about(good + "gravity = -1") ==
+  CHECK(find_input_error(good + "gravity = -1") ==
         "basin.txt:5: gravity: \"-1\" is not greater than 0; write for example \"gravity = 9.81\"");
-  CHECK(complaint_about(good + "gravity =") ==
+  CHECK(find_input_error(good + "gravity =") ==
         "basin.txt:5: gravity: has 0 values instead of 1; write for example \"gravity = 9.81\"");
-  CHECK(complaint_about(good + "cfl = 0.9") ==
+  CHECK(find_input_error(good + "cfl = 0.9") ==
         "basin.txt:5: cfl: \"0.9\" is greater than 0.5, and the depth may become negative; write for example "
         "\"cfl = 0.45\"");
-  CHECK(complaint_about(good + "boundary = open") ==
+  CHECK(find_input_error(good + "boundary = open") ==
         "basin.txt:5: boundary: \"open\" is neither wall nor periodic; write for example \"boundary = wall\"");
-  CHECK(complaint_about(good + "box = 1 1 0 2 3") ==
+  CHECK(find_input_error(good + "box = 1 1 0 2 3") ==
         "basin.txt:5: box: is empty: x0 y0 x1 y1 need x0 < x1 and y0 < y1; write for example \"box = 0 0 50 50 3\"");
-  CHECK(complaint_about(good + "box = 0 0 1 1 -3") ==
+  CHECK(find_input_error(good + "box = 0 0 1 1 -3") ==
         "basin.txt:5: box: \"-3\" is negative; write for example \"box = 0 0 50 50 3\"");
-  CHECK(complaint_about(good + "\n# text\nend_time = 2") ==
+  CHECK(find_input_error(good + "\n# text\nend_time = 2") ==
         "basin.txt:7: end_time is given again; keep this line or line 3");
-  CHECK(complaint_about("cells = 8 8.5") ==
+  CHECK(find_input_error("cells = 8 8.5") ==
         "basin.txt:1: cells: \"8.5\" is not a whole number from 4 to 16384; write for example \"cells = 400 400\"");
-  CHECK(complaint_about("cells = 8 8\nsize = 1 1\ndepth = 1") ==
+  CHECK(find_input_error("cells = 8 8\nsize = 1 1\ndepth = 1") ==
         "basin.txt: end_time is missing; add for example \"end_time = 5\"");
-  CHECK(complaint_about("") == "basin.txt: cells is missing; add for example \"cells = 400 400\"");
-  CHECK(complaint_about("cells = 8 8\nsize = 1 1\nend_time = 1\ndepth = 0\nbox = 0 0 1 1 0") ==
+  CHECK(find_input_error("") == "basin.txt: cells is missing; add for example \"cells = 400 400\"");
+  CHECK(find_input_error("cells = 8 8\nsize = 1 1\nend_time = 1\ndepth = 0\nbox = 0 0 1 1 0") ==
         "basin.txt: there is no water; add depth, a box or a hump");
   CHECK_THROWS_WITH(read_setup("/nowhere/basin.txt"),
                     "/nowhere/basin.txt: cannot be opened: No such file or directory; name an input file that exists");

@@ -156,7 +156,7 @@ __attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN inline uint64_t push_called_bac
     if (drawn_weight == 0) return 0;
     const uint32_t depth = r.depth;
     const frame& top = r.frames[depth];
-    learn(r, depth, where);
+    link_row(r, depth, where);
     pushed = &r.frames[depth + size_t{1}];
     // The weight is that of the regions around it on this thread, even if it stands below a region of another thread.
     const uint64_t around = weight_around(r);

@@ -63,7 +63,7 @@ static_assert(wiped_bytes % page_bytes == 0, "whole pages are wiped, and whole p
 
 // Identifies the observer: its process id and when it was started.
 template <class = void>
-inline uint64_t who_looks(const control_page& control) noexcept {
+inline uint64_t observer_identity(const control_page& control) noexcept {
   return load(control.observer_started) << 32 | load(control.observer);
 }
 
@@ -74,7 +74,7 @@ inline void forget_settings(process& in) noexcept {
   constexpr uint64_t being_cleared = 1;
   uint64_t& whose = in.store->head.settings_owner;
   uint64_t now = load(whose);
-  if (now == 0 || now == being_cleared || now == who_looks(in.control)) return;
+  if (now == 0 || now == being_cleared || now == observer_identity(in.control)) return;
   if (!compare_exchange(whose, now, being_cleared)) return;
   clear_settings(in.settings);
   store_release(whose, uint64_t{0});

@@ -310,7 +310,7 @@ ADAPTYST_DETAIL_INLINE bool is_ready(recorder& r) noexcept {
 // The observer has gone; unless another one has come since, and is clearing the settings.
 template <class = void>
 ADAPTYST_DETAIL_COLD inline void fall_asleep(const process& in) noexcept {
-  if (load(in.store->head.settings_owner) == who_looks(in.control)) store(adaptyst_object_v3.recorder, 0);
+  if (load(in.store->head.settings_owner) == observer_identity(in.control)) store(adaptyst_object_v3.recorder, 0);
 }
 
 // The recorder of this thread, ready to be written. Null if there is none: then the loss has been counted.

@@ -35,7 +35,7 @@ struct store_head {
   uint64_t epoch;   // of the rows that count, as control_page::epoch
   recorder* recorders;
   const void* settings;  // detail::observer_settings, in the process
-  // If they belong to an observer that has started the program: its who_looks(); else 0.
+  // If they belong to an observer that has started the program: its observer_identity(); else 0.
   uint64_t settings_owner;
   uint64_t numbered;  // markers that have a number in the settings
   clock_line clock;

@@ -100,7 +100,7 @@ inline row* find_row(recorder& r, const adaptyst_path* path, loss& why) noexcept
 // row has the same parent, and the `child` of a row is a child of its path, or belongs to a marker that never takes the
 // fast path, such as one of callbacks.
 template <class = void>
-ADAPTYST_DETAIL_INLINE void learn(recorder& r, uint32_t depth, row* begun) noexcept {
+ADAPTYST_DETAIL_INLINE void link_row(recorder& r, uint32_t depth, row* begun) noexcept {
   const frame& top = r.frames[depth];
   const frame& last = r.frames[depth + size_t{1}];  // that stood there: in this region, or in one before it
   constexpr uint64_t number = ~(weighed_token | thinned_token);

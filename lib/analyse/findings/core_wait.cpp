@@ -26,7 +26,7 @@ void find_core_waits(const profile& in, findings& to) {
     switches += own->involuntary_switches;
     if (worst == nullptr || own->runnable_ns > worst->self_context->runnable_ns) worst = &row;
   }
-  if (worst == nullptr || !is_worth_a_word(waited_ns, compute_duration(in))) return;
+  if (worst == nullptr || !is_significant(waited_ns, compute_duration(in))) return;
   finding made = found_in(in, *worst, finding_kind::core_wait, waited_ns);
   made.count = switches;
   made.value = waited_ns / could_run_ns;

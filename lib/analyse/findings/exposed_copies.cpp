@@ -17,7 +17,7 @@ void find_exposed_copies(const profile& in, findings& to) {
     const auto exposed_ns = static_cast<double>(device.exposed_copy_ns.value_or(0));
     const auto busy_ns = static_cast<double>(device.busy_ns.value_or(0));
     if (busy_ns <= 0 || exposed_ns < min_part * busy_ns ||
-        !is_worth_a_word(exposed_ns, static_cast<double>(device.observed_ns)))
+        !is_significant(exposed_ns, static_cast<double>(device.observed_ns)))
       continue;
     finding made = found_on(in, at, finding_kind::exposed_copies, exposed_ns);
     const region* longest = nullptr;

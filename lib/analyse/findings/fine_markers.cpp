@@ -47,7 +47,7 @@ void find_empty_regions(const profile& in, const region& row, findings& to) {
   const double floor_ns = in.timer_floor_ns.value_or(0);
   const double measuring_ns = std::min(total_ns, floor_ns * count);
   if (row.timed_events || measuring_ns < min_part * total_ns || total_ns <= 0 ||
-      !is_worth_a_word(measuring_ns, compute_duration(in)))
+      !is_significant(measuring_ns, compute_duration(in)))
     return;
   to.push_back(too_fine(in, row, measuring_ns, row.count, total_ns / count, floor_ns));
   to.back().unit = finding_unit::ns;
@@ -64,7 +64,7 @@ void find_dear_regions(const profile& in, findings& to) {
     events += row.count;
     if (dearest == nullptr || row.overhead_ns > dearest->overhead_ns) dearest = &row;
   }
-  if (dearest == nullptr || !is_worth_a_word(cost_ns, run_ns) || cost_ns < max_without_budget * run_ns) return;
+  if (dearest == nullptr || !is_significant(cost_ns, run_ns) || cost_ns < max_without_budget * run_ns) return;
   to.push_back(too_fine(in, *dearest, cost_ns, events, cost_ns / run_ns, max_without_budget));
 }
 

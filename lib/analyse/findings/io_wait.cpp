@@ -10,7 +10,7 @@ void find_io_waits(const profile& in, findings& to) {
     if (own == nullptr || is_a_wait(row)) continue;
     const auto io_ns = static_cast<double>(own->io_ns);
     const double part = io_ns / static_cast<double>(own->wall_ns);
-    if (part < min_part || !is_worth_a_word(io_ns, run_ns) || is_paging(*own)) continue;
+    if (part < min_part || !is_significant(io_ns, run_ns) || is_paging(*own)) continue;
     finding made = found_in(in, row, finding_kind::io_wait, io_ns);
     made.count = own->voluntary_switches;
     made.value = part;

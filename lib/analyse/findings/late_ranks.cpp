@@ -34,7 +34,7 @@ void find_late_ranks(const profile& in, findings& to) {
     const joint_waits& of = *row.joint;
     const double part = static_cast<double>(of.waited_ns) / static_cast<double>(of.time_ns);
     const double waited_ns = part * static_cast<double>(row.total_ns);
-    if (part < min_part || !is_worth_a_word(waited_ns, compute_duration(in))) continue;
+    if (part < min_part || !is_significant(waited_ns, compute_duration(in))) continue;
     finding made = found_in(in, row, finding_kind::late_rank, waited_ns);
     if (2 * of.last_waited_ns > of.waited_ns) {
       made.rank = of.last_rank;

@@ -18,7 +18,7 @@ void find_launch_bound_devices(const profile& in, findings& to) {
     const auto idle_ns = static_cast<double>(device.launch_idle_ns.value_or(0));
     const auto busy_ns = static_cast<double>(device.busy_ns.value_or(0));
     if (!device.launch_latency || idle_ns < min_part * (idle_ns + busy_ns) ||
-        !is_worth_a_word(idle_ns, static_cast<double>(device.observed_ns)))
+        !is_significant(idle_ns, static_cast<double>(device.observed_ns)))
       continue;
     const region* most_frequent = nullptr;
     std::uint64_t kernels = 0;

@@ -24,7 +24,7 @@ void find_lock_waits(const profile& in, findings& to) {
     if (own == nullptr || is_a_wait(row)) continue;
     const auto lock_ns = static_cast<double>(own->lock_ns);
     const double part = lock_ns / static_cast<double>(own->wall_ns);
-    if (part < min_part || !is_worth_a_word(lock_ns, run_ns) || waits_for_others_to_end(in, row, *own)) continue;
+    if (part < min_part || !is_significant(lock_ns, run_ns) || waits_for_others_to_end(in, row, *own)) continue;
     finding made = found_in(in, row, finding_kind::lock_wait, lock_ns);
     made.count = own->voluntary_switches;
     made.value = part;

@@ -61,7 +61,7 @@ void find_long_tails(const profile& in, findings& to) {
     const double seen =
         its.events * (row.timed_events ? static_cast<double>(*row.timed_events) / static_cast<double>(row.count) : 1);
     if (median_ns < min_median_ns || seen < static_cast<double>(min_events) ||
-        its.events > max_event_share * static_cast<double>(events) || !is_worth_a_word(its.beyond_ns, run_ns) ||
+        its.events > max_event_share * static_cast<double>(events) || !is_significant(its.beyond_ns, run_ns) ||
         is_explained(row, its.beyond_ns))
       continue;
     finding made = found_in(in, row, finding_kind::long_tail, its.beyond_ns);

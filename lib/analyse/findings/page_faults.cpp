@@ -18,7 +18,7 @@ void find_first_touches(const profile& in, const region& row, const kernel_conte
   if (on_core_ns <= 0 || row.count < min_runs) return;
   const double a_second = static_cast<double>(faults) * 1e9 / on_core_ns;
   const double time_ns = static_cast<double>(faults) * min_fault_ns;
-  if (a_second < min_faults_per_s || !is_worth_a_word(time_ns, compute_duration(in))) return;
+  if (a_second < min_faults_per_s || !is_significant(time_ns, compute_duration(in))) return;
   finding made = found_in(in, row, finding_kind::page_faults, time_ns);
   made.count = faults;
   made.unit = finding_unit::per_second;
@@ -33,7 +33,7 @@ void find_paging(const profile& in, const region& row, const kernel_context& own
   const std::uint64_t faults = own.major_faults.value_or(0);
   const auto blocked_ns = static_cast<double>(own.io_ns + own.other_ns);
   const double part = blocked_ns / static_cast<double>(own.wall_ns);
-  if (!is_paging(own) || part < min_part || !is_worth_a_word(blocked_ns, compute_duration(in))) return;
+  if (!is_paging(own) || part < min_part || !is_significant(blocked_ns, compute_duration(in))) return;
   finding made = found_in(in, row, finding_kind::page_faults, blocked_ns);
   made.count = faults;
   made.value = part;

@@ -37,7 +37,7 @@ void find_rank_imbalance(const profile& in, findings& to) {
     const rank_totals& of = row.across_ranks->total_ns;
     const double mean_ns = of.mean().value_or(0), longest_ns = static_cast<double>(of.max);
     const double lost_ns = static_cast<double>(row.across_ranks->ranks) * (longest_ns - mean_ns);
-    if (mean_ns > min_balance * longest_ns || !is_worth_a_word(lost_ns, compute_duration(in)) ||
+    if (mean_ns > min_balance * longest_ns || !is_significant(lost_ns, compute_duration(in)) ||
         has_stragglers(in, row, hosts))
       continue;
     finding made = found_in(in, row, finding_kind::rank_imbalance, lost_ns);

@@ -7,7 +7,7 @@ namespace adaptyst::lib {
 
 double compute_duration(const profile& profile) { return static_cast<double>(compute_wall_ns(profile)); }
 
-bool is_worth_a_word(double time_ns, double whole_ns) {
+bool is_significant(double time_ns, double whole_ns) {
   return whole_ns > 0 && time_ns >= min_time_ns && time_ns >= min_share * whole_ns;
 }
 

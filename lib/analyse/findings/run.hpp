@@ -20,7 +20,7 @@ constexpr std::uint64_t min_events = 10;
 double compute_duration(const profile& profile);
 
 // Whether a time is enough of `whole`, and enough at all. False where there is no whole.
-bool is_worth_a_word(double time_ns, double whole_ns);
+bool is_significant(double time_ns, double whole_ns);
 
 // A finding in a region, with its time as a share of the run.
 finding found_in(const profile& profile, const region& row, finding_kind kind, double time_ns);

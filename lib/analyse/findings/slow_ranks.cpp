@@ -30,7 +30,7 @@ void find_slow_ranks(const profile& in, findings& to) {
     for (const straggler& one : find_stragglers(times.mean_ns, hosts)) {
       // What the others would wait for it, if they meet in the end.
       const double lost_ns = static_cast<double>(row->across_ranks->ranks - one.ranks) * (one.time_ns - one.median_ns);
-      if (!is_worth_a_word(lost_ns, compute_duration(in))) continue;
+      if (!is_significant(lost_ns, compute_duration(in))) continue;
       finding made = found_in(in, *row, one.rank ? finding_kind::slow_rank : finding_kind::slow_node, lost_ns);
       made.rank = one.rank;
       made.host = one.host;

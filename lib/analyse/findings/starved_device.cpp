@@ -9,7 +9,7 @@ void find_starved_devices(const profile& in, findings& to) {
     if (!device.starved_ns() || device.operations < min_events) continue;
     const auto observed_ns = static_cast<double>(device.observed_ns);
     const auto starved_ns = static_cast<double>(*device.starved_ns());
-    if (starved_ns < min_part * observed_ns || !is_worth_a_word(starved_ns, observed_ns)) continue;
+    if (starved_ns < min_part * observed_ns || !is_significant(starved_ns, observed_ns)) continue;
     finding made = found_on(in, at, finding_kind::starved_device, starved_ns);
     made.count = device.operations;
     made.value = made.share;

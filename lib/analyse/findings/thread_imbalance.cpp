@@ -37,7 +37,7 @@ void find_in_threads(const profile& in, const region& row, findings& to) {
   const double mean_ns = static_cast<double>(row.per_thread->sum_ns) / threads;
   // What the others would wait for the slowest, if they meet in the end.
   const double lost_ns = threads * (longest_ns - mean_ns);
-  if (mean_ns > min_balance * longest_ns || !is_worth_a_word(lost_ns, compute_duration(in)) || is_waiting(row, lost_ns))
+  if (mean_ns > min_balance * longest_ns || !is_significant(lost_ns, compute_duration(in)) || is_waiting(row, lost_ns))
     return;
   finding made = found_in(in, row, finding_kind::thread_imbalance, lost_ns);
   made.count = row.per_thread->count;
@@ -56,7 +56,7 @@ void find_in_teams(const profile& in, const region& row, findings& to) {
   const double team_ns =
       static_cast<double>(row.total_ns) * threads->second.sum / static_cast<double>(threads->second.count);
   const double lost_ns = lost->second.sum, part = lost_ns / team_ns;
-  if (!std::isfinite(part) || part < min_part || !is_worth_a_word(lost_ns, compute_duration(in))) return;
+  if (!std::isfinite(part) || part < min_part || !is_significant(lost_ns, compute_duration(in))) return;
   finding made = found_in(in, row, finding_kind::thread_imbalance, lost_ns);
   made.count = lost->second.count;
   made.value = part;
