@@ -68,9 +68,9 @@ constexpr mpi_library mpi_libraries[] = {
 };
 
 const char* find_mpi(const std::vector<std::string>& needed) {
-  for (const mpi_library& one : mpi_libraries)
+  for (const mpi_library& library : mpi_libraries)
     for (const std::string& name : needed)
-      if (name.rfind(one.begin, 0) == 0) return one.adapter;
+      if (name.rfind(library.begin, 0) == 0) return library.adapter;
   return nullptr;
 }
 
@@ -109,7 +109,7 @@ void warn_about_libgomp(const std::vector<std::string>& command) {
 std::vector<std::string> adapter_names() {
   std::vector<std::string> names;
   names.emplace_back(any_mpi);
-  for (const adapter& one : adapters) names.emplace_back(one.name);
+  for (const adapter& adapter : adapters) names.emplace_back(adapter.name);
   return names;
 }
 
@@ -128,24 +128,24 @@ std::vector<std::pair<std::string, std::string>> adapter_environment(std::vector
         std::find_if(gained.rbegin(), gained.rend(), [&](const auto& one) { return one.first == variable; });
     return found != gained.rend() ? found->second.c_str() : std::getenv(variable);
   };
-  for (const adapter& one : adapters) {
-    if (std::find(chosen.begin(), chosen.end(), one.name) == chosen.end()) continue;
-    const std::string library = find_library(one);
-    if (std::string_view{one.name} == "openmp") warn_about_libgomp(command);
-    const char* set = find_set(one.variable);
-    if (set == nullptr && one.older_variable != nullptr) set = std::getenv(one.older_variable);
+  for (const adapter& adapter : adapters) {
+    if (std::find(chosen.begin(), chosen.end(), adapter.name) == chosen.end()) continue;
+    const std::string library = find_library(adapter);
+    if (std::string_view{adapter.name} == "openmp") warn_about_libgomp(command);
+    const char* set = find_set(adapter.variable);
+    if (set == nullptr && adapter.older_variable != nullptr) set = std::getenv(adapter.older_variable);
     const std::string before = set != nullptr ? set : "";
     std::string value = library;
     if (!before.empty()) {
-      if (!one.all_are_used)
-        complain(fmt::format("--with {}: {} is set already, to {}; only one can be used, and that is ours", one.name,
-                             one.variable, before));
-      if (one.separator != nullptr)
-        value = one.all_are_used ? fmt::format("{}{}{}", before, one.separator, library)
-                                 : fmt::format("{}{}{}", library, one.separator, before);
+      if (!adapter.all_are_used)
+        complain(fmt::format("--with {}: {} is set already, to {}; only one can be used, and that is ours",
+                             adapter.name, adapter.variable, before));
+      if (adapter.separator != nullptr)
+        value = adapter.all_are_used ? fmt::format("{}{}{}", before, adapter.separator, library)
+                                     : fmt::format("{}{}{}", library, adapter.separator, before);
     }
-    gained.emplace_back(one.variable, value);
-    if (one.older_variable != nullptr) gained.emplace_back(one.older_variable, value);
+    gained.emplace_back(adapter.variable, value);
+    if (adapter.older_variable != nullptr) gained.emplace_back(adapter.older_variable, value);
   }
   return gained;
 }

@@ -64,26 +64,26 @@ void diff(diff_options& options) {
 }  // namespace
 
 void add_diff(CLI::App& app) {
-  const auto asked = std::make_shared<diff_options>();
+  const auto options = std::make_shared<diff_options>();
   CLI::App* const command = app.add_subcommand("diff", "Compare runs before and after a change, region by region");
   command
-      ->add_option("BEFORE", asked->before,
+      ->add_option("BEFORE", options->before,
                    "Profiles of runs before the change; with exactly two files, the second is AFTER")
       ->required()
       ->type_name("");
-  command->add_option(after_mark, asked->after, "Profiles of runs after the change; a plain `--` says the same")
+  command->add_option(after_mark, options->after, "Profiles of runs after the change; a plain `--` says the same")
       ->type_name("FILE...");
-  command->add_option("--fail-above", asked->fail_above, "End with status 1 if a region got slower by more than this")
+  command->add_option("--fail-above", options->fail_above, "End with status 1 if a region got slower by more than this")
       ->type_name("PERCENT%")
       ->check(check_percent);
   command
-      ->add_option("--min-share", asked->min_share,
+      ->add_option("--min-share", options->min_share,
                    "Ignore regions whose total is below this share of the run, in both profiles")
       ->type_name("PERCENT%")
       ->check(check_percent)
       ->capture_default_str();
-  add_output(*command, asked->outputs, "Write the comparison to this file");
-  add_format(*command, asked->format);
+  add_output(*command, options->outputs, "Write the comparison to this file");
+  add_format(*command, options->format);
   command->footer(
       "$ adaptyst diff old.json new.json\n"
       "$ adaptyst diff old-*.json -- new-*.json --fail-above 5%\n"
@@ -113,7 +113,7 @@ void add_diff(CLI::App& app) {
       "\n"
       "Exit status: 0 all is well; 1 a region got slower by more than `--fail-above` allows; 2 wrong usage, or a file\n"
       "that could not be read or written.");
-  command->callback([asked] { diff(*asked); });
+  command->callback([options] { diff(*options); });
 }
 
 }  // namespace adaptyst::tools

@@ -38,9 +38,9 @@ bool is_unknown_subcommand(const CLI::App& program, const std::string& first) {
 // Suggests known options that are similar to unknown ones.
 void suggest(const CLI::App& program) {
   const std::vector<CLI::App*> chosen = program.get_subcommands();
-  const CLI::App& of = chosen.empty() ? program : *chosen.front();
+  const CLI::App& command = chosen.empty() ? program : *chosen.front();
   std::vector<std::string> known;
-  for (const CLI::Option* option : tools::list_options(of))
+  for (const CLI::Option* option : tools::list_options(command))
     for (const std::string& name : tools::list_names(*option)) known.push_back(name);
   for (const std::string& word : program.remaining(true))
     if (const std::string_view meant =

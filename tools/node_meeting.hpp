@@ -43,7 +43,7 @@ meeting_attempt connect_to(const std::string& name);
 pid_t find_peer(const lib::descriptor& connection);
 
 // A packet; false: it could not be sent at once.
-bool send_message(const lib::descriptor& to, char what, std::string_view rest = {});
+bool send_message(const lib::descriptor& connection, char what, std::string_view rest = {});
 // What has been said; empty: nothing within this time, or the connection has ended, which `ended` tells.
 std::optional<std::string> receive_message(const lib::descriptor& from, std::chrono::milliseconds limit, bool& ended);
 

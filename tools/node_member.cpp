@@ -73,11 +73,11 @@ std::optional<membership> join(const lib::launched_job& job, const observing_opt
 // Whether the observer knows the program; false: it has gone.
 bool is_expected(const lib::descriptor& by, pid_t program, const std::vector<std::string>& command) {
   constexpr std::size_t max_bytes = 65536;
-  std::string told = std::to_string(program);
+  std::string message = std::to_string(program);
   for (const std::string& word : command)
-    if (told.size() + word.size() < max_bytes) told += '\0' + word;
+    if (message.size() + word.size() < max_bytes) message += '\0' + word;
   bool ended = false;
-  if (!send_message(by, node_message::expect, told)) return false;
+  if (!send_message(by, node_message::expect, message)) return false;
   const std::optional<std::string> said = receive_message(by, max_start, ended);
   if (said && said->front() == node_message::refused) end_with(bad_input);
   return said && said->front() == node_message::begin;

@@ -102,7 +102,7 @@ void add_one(CLI::App& app, observing_options& options, const lib::option_entry&
 adaptyst::options observing_options::chosen_options() const {
   adaptyst::options all = options;
   std::vector<error> wrong;
-  const auto given = [&](const char* name) {
+  const auto values = [&](const char* name) {
     const auto found = lists.find(name);
     return found != lists.end() ? found->second : std::vector<std::string>{};
   };
@@ -110,16 +110,16 @@ adaptyst::options observing_options::chosen_options() const {
   const auto add = [&](std::string_view text) {
     if (std::optional<output> made = lib::parse_output(text, wrong)) outputs.push_back(*std::move(made));
   };
-  for (const std::string& several : given("output")) {
+  for (const std::string& several : values("output")) {
     adaptyst::options part;
     lib::find_option("output")->set(part, several, wrong);
     outputs.insert(outputs.end(), part.outputs.begin(), part.outputs.end());
   }
-  for (const std::string& one : given("timeline")) add("trace:" + one);
-  for (const std::string& one : given("stacks")) add(one);
+  for (const std::string& one : values("timeline")) add("trace:" + one);
+  for (const std::string& one : values("stacks")) add(one);
   lib::put_outputs(all, outputs, wrong);
   for (const char* const flag : {"function", "functions"})
-    for (const std::string& one : given(flag)) {
+    for (const std::string& one : values(flag)) {
       adaptyst::options part;
       lib::find_option("functions")->set(part, one, wrong);
       all.functions.insert(all.functions.end(), part.functions.begin(), part.functions.end());
@@ -147,8 +147,8 @@ double observing_options::keeping_seconds() const {
 }
 
 void add_observing(CLI::App& app, observing_options& options, const char* interval_meaning) {
-  for (const lib::option_entry& one : lib::option_table())
-    if (one.name != "keep") add_one(app, options, one);  // for collectors in the program only
+  for (const lib::option_entry& entry : lib::option_table())
+    if (entry.name != "keep") add_one(app, options, entry);  // for collectors in the program only
   // Short forms of what is needed most.
   app.add_option("--timeline", options.lists["timeline"], "The same as --output trace:FILE: what happened when")
       ->allow_extra_args(false)
@@ -174,15 +174,15 @@ void tell(const error& what) { complain(what.what()); }
 
 error in_flags(const error& what) {
   std::string hint = what.hint();
-  for (const lib::option_entry& one : lib::option_table()) {
-    const std::string name = std::string(one.name) + "=";
-    const bool is_flag = !one.words.empty() && one.words.front() == "no";
+  for (const lib::option_entry& entry : lib::option_table()) {
+    const std::string name = std::string(entry.name) + "=";
+    const bool is_flag = !entry.words.empty() && entry.words.front() == "no";
     std::size_t at = hint.find(name);
     // Not that of $ADAPTYST: ADAPTYST=engine=inline.
     if (at == std::string::npos || (at != 0 && hint[at - 1] != ' ')) continue;
     const std::size_t value = at + name.size();
-    if (is_flag && hint.compare(value, 3, "yes") == 0) hint.replace(at, name.size() + 3, format_flag(one));
-    else hint.replace(at, name.size(), format_flag(one) + " ");
+    if (is_flag && hint.compare(value, 3, "yes") == 0) hint.replace(at, name.size() + 3, format_flag(entry));
+    else hint.replace(at, name.size(), format_flag(entry) + " ");
   }
   return {what.summary(), what.subject(), 0, hint};
 }

@@ -66,34 +66,35 @@ constexpr std::string_view on_functions = R"(
 std::string options_in_markdown() {
   std::string page(intro);
   page += "| option | values | default | meaning | needs |\n|---|---|---|---|---|\n";
-  for (const lib::option_entry& one : lib::option_table()) {
-    const std::string by_default = lib::find_default(one);
-    page += fmt::format("| `{}` | `{}` | {} | {} | {} |\n", one.name, cell(std::string(one.values)),
-                        by_default.empty() ? std::string(one.otherwise) : fmt::format("`{}`", by_default),
-                        cell(std::string(one.meaning)), one.needs);
+  for (const lib::option_entry& entry : lib::option_table()) {
+    const std::string by_default = lib::find_default(entry);
+    page += fmt::format("| `{}` | `{}` | {} | {} | {} |\n", entry.name, cell(std::string(entry.values)),
+                        by_default.empty() ? std::string(entry.otherwise) : fmt::format("`{}`", by_default),
+                        cell(std::string(entry.meaning)), entry.needs);
   }
   page += on_outputs;
-  for (const lib::form_entry& one : lib::output_forms())
-    page += fmt::format("| `{}` | `{}` | {} |\n", one.name, one.suffix, one.meaning);
+  for (const lib::form_entry& entry : lib::output_forms())
+    page += fmt::format("| `{}` | `{}` | {} |\n", entry.name, entry.suffix, entry.meaning);
   page += on_functions;
   page += fmt::format("`{}`.\n", fmt::join(lib::function_set_names(), "`, `"));
   return page;
 }
 
 std::string options_in_text() {
-  const std::size_t to = help_width();
+  const std::size_t max_columns = help_width();
   std::string text = "Options of $ADAPTYST and of collectors, name=value joined by commas:\n";
-  for (const lib::option_entry& one : lib::option_table()) {
-    const std::string by_default = lib::find_default(one);
-    text += "\n" + flowed(fmt::format("{}={}{}{}", one.name, one.values,
+  for (const lib::option_entry& entry : lib::option_table()) {
+    const std::string by_default = lib::find_default(entry);
+    text += "\n" + flowed(fmt::format("{}={}{}{}", entry.name, entry.values,
                                       by_default.empty() ? "" : fmt::format(" [{}]", by_default),
-                                      one.needs.empty() ? "" : fmt::format(" (needs {})", one.needs)),
-                          to, 4, 0);
-    text += "    " + flowed(std::string(one.meaning), to, 4, 4);
+                                      entry.needs.empty() ? "" : fmt::format(" (needs {})", entry.needs)),
+                          max_columns, 4, 0);
+    text += "    " + flowed(std::string(entry.meaning), max_columns, 4, 4);
   }
   text += "\nForms of output:\n\n";
-  for (const lib::form_entry& one : lib::output_forms())
-    text += fmt::format("{:<11} {:<17} {}", one.name, one.suffix, flowed(std::string(one.meaning), to, 30, 30));
+  for (const lib::form_entry& entry : lib::output_forms())
+    text += fmt::format("{:<11} {:<17} {}", entry.name, entry.suffix,
+                        flowed(std::string(entry.meaning), max_columns, 30, 30));
   return text;
 }
 

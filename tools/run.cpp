@@ -46,8 +46,8 @@ struct run_options {
 }
 
 // Becomes the command, whose ranks collect by themselves, with these options.
-[[noreturn]] void become(const std::vector<std::string>& command, environment gained, const options& asked) {
-  if (const std::string text = to_string(asked); !text.empty()) gained.emplace_back("ADAPTYST", text);
+[[noreturn]] void become(const std::vector<std::string>& command, environment gained, const options& options) {
+  if (const std::string text = to_string(options); !text.empty()) gained.emplace_back("ADAPTYST", text);
   const int number = execute(command, gained);
   complain(fmt::format("cannot start {}: {}", command[0], std::strerror(number)));
   _exit(find_status(number));
@@ -95,18 +95,18 @@ int run(const run_options& options) {
 }  // namespace
 
 void add_run(CLI::App& app) {
-  const auto asked = std::make_shared<run_options>();
+  const auto options = std::make_shared<run_options>();
   CLI::App* const command = app.add_subcommand("run", "Start a program and observe it and its children until it ends");
-  add_observing(*command, asked->observing);
-  add_view(*command, asked->observing);
-  command->add_option("--with", asked->adapters, "Load what tells of this interface, without a change to the program")
+  add_observing(*command, options->observing);
+  add_view(*command, options->observing);
+  command->add_option("--with", options->adapters, "Load what tells of this interface, without a change to the program")
       ->check(CLI::IsMember(adapter_names()))
       ->delimiter(',')
       ->allow_extra_args(false)
       ->type_name("ADAPTER");
-  command->add_flag("--node", asked->for_node,
+  command->add_flag("--node", options->for_node,
                     "Behind a launcher of MPI programs: one observer and one report for all ranks on this machine");
-  command->add_option("COMMAND", asked->command, "The program and its arguments, after `--`")
+  command->add_option("COMMAND", options->command, "The program and its arguments, after `--`")
       ->required()
       ->type_name("");
   command->positionals_at_end();
@@ -138,7 +138,7 @@ void add_run(CLI::App& app) {
       "127 it was not found, 126 it could not be started; 2 wrong usage, or an output that cannot be written, and then "
       "the\n"
       "program was not started. A report that fails later is told, and does not change the status.");
-  command->callback([asked] { end_as(run(*asked)); });
+  command->callback([options] { end_as(run(*options)); });
 }
 
 }  // namespace adaptyst::tools

@@ -15,17 +15,18 @@ class launches {
   static constexpr std::uint32_t max_launches = 1U << 16;
 
   void note(std::uint32_t correlation, const adaptyst::submission& when) noexcept {
-    slot& to = slots_[correlation % max_launches];
-    std::uint64_t state = to.state.load(std::memory_order_relaxed);
+    slot& place = slots_[correlation % max_launches];
+    std::uint64_t state = place.state.load(std::memory_order_relaxed);
     // Another thread is writing the entry now, for a call a whole round of numbers away. One of the two is lost, and
     // counted as lost when its record comes.
-    if ((state & 1) != 0 || !to.state.compare_exchange_strong(state, state | 1, std::memory_order_acquire)) return;
+    if ((state & 1) != 0 || !place.state.compare_exchange_strong(state, state | 1, std::memory_order_acquire)) return;
     std::uint64_t words[words_per_submission];
     std::memcpy(words, &when, sizeof when);
-    for (std::size_t at = 0; at != words_per_submission; ++at) to.words[at].store(words[at], std::memory_order_release);
+    for (std::size_t at = 0; at != words_per_submission; ++at)
+      place.words[at].store(words[at], std::memory_order_release);
     const auto times_written = static_cast<std::uint32_t>(state) + 2;
-    to.state.store((std::uint64_t{correlation} << 32) | (times_written != 0 ? times_written : 2),
-                   std::memory_order_release);
+    place.state.store((std::uint64_t{correlation} << 32) | (times_written != 0 ? times_written : 2),
+                      std::memory_order_release);
   }
 
   // False: it was not seen, or overwritten since.

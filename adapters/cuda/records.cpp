@@ -164,7 +164,7 @@ void records::book() noexcept {
   }
   clock_.synchronise();
   std::sort(all.begin(), all.end(), [](const finished& a, const finished& b) { return a.started < b.started; });
-  for (const finished& one : all) book(one);
+  for (const finished& activity : all) book(activity);
   book_unknown(dropped, "(records that CUPTI dropped)");
   if (all.empty()) return;
   for (std::size_t at = 0; at != devices_.size(); ++at)

@@ -52,8 +52,8 @@ struct labels {
 
 labels read_labels() noexcept {
   labels made;
-  const char* const given = std::getenv("ADAPTYST_MPI_LABELS");
-  std::string_view left = given != nullptr ? given : "";
+  const char* const variable = std::getenv("ADAPTYST_MPI_LABELS");
+  std::string_view left = variable != nullptr ? variable : "";
   while (!left.empty()) {
     const std::string_view one = left.substr(0, left.find(','));
     left.remove_prefix(std::min(left.size(), one.size() + 1));
@@ -69,8 +69,8 @@ labels read_labels() noexcept {
 }
 
 const labels& asked_labels() noexcept {
-  static const labels asked = read_labels();
-  return asked;
+  static const labels labels = read_labels();
+  return labels;
 }
 
 }  // namespace
@@ -105,20 +105,20 @@ std::uint64_t scattered_bytes(const int* counts, MPI_Datatype type, int root, MP
 bool message::has_labels() noexcept { return asked_labels().any(); }
 
 void message::label(int peer, MPI_Comm communicator) noexcept {
-  const labels& asked = asked_labels();
+  const labels& labels = asked_labels();
   std::size_t used = 0;
   const auto add = [&](const char* name, const char* value) {
     const int made = std::snprintf(label_ + used, sizeof label_ - used, "%s%s=%s", used != 0 ? "," : "", name, value);
     if (made > 0) used = std::min(sizeof label_ - 1, used + static_cast<std::size_t>(made));
   };
-  if (asked.peer && peer == MPI_ANY_SOURCE) add("peer", "any");
-  else if (asked.peer && peer >= 0) {
+  if (labels.peer && peer == MPI_ANY_SOURCE) add("peer", "any");
+  else if (labels.peer && peer >= 0) {
     char number[16];
     std::snprintf(number, sizeof number, "%d", peer);
     add("peer", number);
   }
-  if (asked.distance && peer >= 0) add("distance", is_on_this_node(communicator, peer) ? "node" : "network");
-  if (asked.communicator) {
+  if (labels.distance && peer >= 0) add("distance", is_on_this_node(communicator, peer) ? "node" : "network");
+  if (labels.communicator) {
     char name[MPI_MAX_OBJECT_NAME] = "";
     int length = 0;
     PMPI_Comm_get_name(communicator, name, &length);

@@ -85,7 +85,7 @@ class device {
         }
         reporting_ = done.size();
       }
-      for (const command& one : done) one.done(one.when);
+      for (const command& each : done) each.done(each.when);
       const std::lock_guard<std::mutex> held(lock_);
       reporting_ = 0;
     }

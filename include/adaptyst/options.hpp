@@ -57,8 +57,8 @@ struct options {
 
   // Where the output of a form goes; empty: nowhere.
   std::string find_file(output_form form) const {
-    for (const output& one : outputs)
-      if (one.form == form) return one.file;
+    for (const output& output : outputs)
+      if (output.form == form) return output.file;
     return {};
   }
   bool wants_samples() const {

@@ -205,8 +205,9 @@ elf_symbols::elf_symbols(const std::string& file)
 }
 
 std::optional<std::uint64_t> elf_symbols::code_offset(std::uint64_t address) const {
-  for (const elf_segment& one : code_)
-    if (address >= one.address && address - one.address < one.bytes) return address - one.address + one.offset;
+  for (const elf_segment& segment : code_)
+    if (address >= segment.address && address - segment.address < segment.bytes)
+      return address - segment.address + segment.offset;
   return std::nullopt;
 }
 

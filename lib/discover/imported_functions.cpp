@@ -38,8 +38,8 @@ std::set<std::string> imported_functions(const std::vector<std::string>& files, 
     if (is_provider(file)) continue;
     try {
       const elf_symbols in(file);
-      for (const elf_symbol& one : in.all())
-        if (one.is_imported && wanted.count(one.name) != 0) found.insert(one.name);
+      for (const elf_symbol& symbol : in.all())
+        if (symbol.is_imported && wanted.count(symbol.name) != 0) found.insert(symbol.name);
     } catch (const error&) {  // mapped data, or gone since
     }
   }

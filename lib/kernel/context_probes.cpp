@@ -82,15 +82,15 @@ constexpr call_reason call_reasons[] = {
                       "context=none does without; the kernel must have been built with BTF"));
 }
 
-void add(adaptyst_context_row& to, const adaptyst_context_row& part) {
-  to.runnable_ns += part.runnable_ns;
+void add(adaptyst_context_row& sum, const adaptyst_context_row& part) {
+  sum.runnable_ns += part.runnable_ns;
   for (unsigned reason = 0; reason != ADAPTYST_BLOCKED_REASONS; ++reason)
-    to.blocked_ns[reason] += part.blocked_ns[reason];
-  to.involuntary += part.involuntary;
-  to.voluntary += part.voluntary;
-  to.migrations += part.migrations;
-  to.faults += part.faults;
-  to.major_faults += part.major_faults;
+    sum.blocked_ns[reason] += part.blocked_ns[reason];
+  sum.involuntary += part.involuntary;
+  sum.voluntary += part.voluntary;
+  sum.migrations += part.migrations;
+  sum.faults += part.faults;
+  sum.major_faults += part.major_faults;
 }
 
 }  // namespace
@@ -134,12 +134,12 @@ context_probes::context_probes(bool with_faults, pid_t process, bool listed, con
   bpf_program__set_autoload(loaded_->progs.faulted_in_kernel, with_faults);
   if (const int failed = context_bpf__load(loaded_.get()); failed != 0)
     fail("cannot load the eBPF programs for context", -failed);
-  for (bpf_program* const one :
+  for (bpf_program* const program :
        {loaded_->progs.switched, loaded_->progs.woken, loaded_->progs.faulted, loaded_->progs.faulted_in_kernel}) {
-    if (bpf_program__fd(one) < 0) continue;
-    tracepoints_.emplace_back(bpf_program__attach(one));
+    if (bpf_program__fd(program) < 0) continue;
+    tracepoints_.emplace_back(bpf_program__attach(program));
     if (tracepoints_.back() != nullptr) continue;
-    const bool of_faults = one == loaded_->progs.faulted || one == loaded_->progs.faulted_in_kernel;
+    const bool of_faults = program == loaded_->progs.faulted || program == loaded_->progs.faulted_in_kernel;
     // Not every platform has tracepoints there.
     if (!of_faults || errno != ENOENT) fail("cannot attach to the kernel's scheduler", errno);
     tracepoints_.pop_back();

@@ -22,13 +22,13 @@ namespace {
 constexpr std::uint64_t interrupts_a_second = 1000;
 
 int open_event(const counted_event& event, int processor) {
-  perf_event_attr asked{};
-  asked.size = sizeof asked;
-  asked.type = event.type;
-  asked.config = event.config;
-  asked.freq = 1;
-  asked.sample_freq = interrupts_a_second;
-  return static_cast<int>(syscall(SYS_perf_event_open, &asked, -1, processor, -1, PERF_FLAG_FD_CLOEXEC));
+  perf_event_attr attributes{};
+  attributes.size = sizeof attributes;
+  attributes.type = event.type;
+  attributes.config = event.config;
+  attributes.freq = 1;
+  attributes.sample_freq = interrupts_a_second;
+  return static_cast<int>(syscall(SYS_perf_event_open, &attributes, -1, processor, -1, PERF_FLAG_FD_CLOEXEC));
 }
 
 [[noreturn]] void fail(int number) {
@@ -100,15 +100,15 @@ void counter_probes::read(context_sums& into) const {
   const std::size_t processors = possible_processors();
   for_each_entry<std::uint64_t, adaptyst_counter_row>(
       loaded_->maps.counters, [&](std::uint64_t path, const adaptyst_counter_row* parts) {
-        kernel_context& of = into.by_path[path];
-        const auto add = [&](std::optional<std::uint64_t>& to, adaptyst_counter which) {
+        kernel_context& context = into.by_path[path];
+        const auto add = [&](std::optional<std::uint64_t>& sum, adaptyst_counter which) {
           if (!counts_[which]) return;
-          to = to.value_or(0);
-          for (std::size_t at = 0; at != processors; ++at) *to += parts[at].events[which];
+          sum = sum.value_or(0);
+          for (std::size_t at = 0; at != processors; ++at) *sum += parts[at].events[which];
         };
-        add(of.cycles, ADAPTYST_COUNTER_CYCLES);
-        add(of.instructions, ADAPTYST_COUNTER_INSTRUCTIONS);
-        add(of.cache_misses, ADAPTYST_COUNTER_CACHE_MISSES);
+        add(context.cycles, ADAPTYST_COUNTER_CYCLES);
+        add(context.instructions, ADAPTYST_COUNTER_INSTRUCTIONS);
+        add(context.cache_misses, ADAPTYST_COUNTER_CACHE_MISSES);
       });
   const std::uint64_t lost = read_kernel_counters(loaded_->maps.lost, 1).front();
   if (lost != 0) into.account.lost[loss_reason::counter_interrupts] = lost;

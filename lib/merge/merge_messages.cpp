@@ -302,14 +302,14 @@ class message_merger {
     to_.write(all.spread, all.values);
   }
 
-  static void add_spread(spread_state& to, spread_state& more) {
-    if (!to.spread) std::swap(to, more);
+  static void add_spread(spread_state& sum, spread_state& more) {
+    if (!sum.spread) std::swap(sum, more);
     if (!more.spread) return;
     // Whether there is anything in a side is all that extremes ask of its histogram.
-    to.spread->total_ns.values.add_bucket(0, to.values.counts().size());
+    sum.spread->total_ns.values.add_bucket(0, sum.values.counts().size());
     more.spread->total_ns.values.add_bucket(0, more.values.counts().size());
-    to.spread->merge(*more.spread);
-    to.values.add(more.values);
+    sum.spread->merge(*more.spread);
+    sum.values.add(more.values);
   }
 
   profile_writer to_;

@@ -13,13 +13,13 @@ constexpr std::size_t length_bytes = 8;
 
 }  // namespace
 
-bool send_whole(rank_transport& over, std::string_view message, std::uint32_t to, std::size_t max_bytes) {
+bool send_whole(rank_transport& over, std::string_view message, std::uint32_t destination, std::size_t max_bytes) {
   std::string length;
   for (unsigned byte = 0; byte != length_bytes; ++byte)
     length += static_cast<char>(static_cast<std::uint64_t>(message.size()) >> 8 * byte);
-  if (!over.send(length, to)) return false;
+  if (!over.send(length, destination)) return false;
   for (std::size_t at = 0; at < message.size(); at += max_bytes)
-    if (!over.send(message.substr(at, max_bytes), to)) return false;
+    if (!over.send(message.substr(at, max_bytes), destination)) return false;
   return true;
 }
 

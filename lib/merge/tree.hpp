@@ -20,7 +20,7 @@ namespace adaptyst::lib {
 constexpr std::size_t max_sent_bytes = std::size_t{1} << 30U;
 
 // A message of any length, in pieces of at most `max_bytes`. False: not all of it was taken.
-bool send_whole(rank_transport& over, std::string_view message, std::uint32_t to,
+bool send_whole(rank_transport& over, std::string_view message, std::uint32_t destination,
                 std::size_t max_bytes = max_sent_bytes);
 // `patience`: see rank_transport::receive().
 std::optional<std::string> receive_whole(rank_transport& over, std::uint32_t from, unsigned patience);

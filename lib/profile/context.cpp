@@ -60,16 +60,16 @@ std::optional<std::uint64_t> kernel_context::on_cpu_ns() const {
 
 namespace adaptyst::lib {
 
-void add_context(measured& to, const context_sums& from, const open_counts& open) {
-  const auto with_below = inclusive(to, from);
+void add_context(measured& sum, const context_sums& from, const open_counts& open) {
+  const auto with_below = inclusive(sum, from);
   for (const auto& [path, all] : with_below)
-    if (is_in_tree(to, path)) to.rows[path];
-  const path_set above_left_out = find_parents_of_left_out(to);
+    if (is_in_tree(sum, path)) sum.rows[path];
+  const path_set above_left_out = find_parents_of_left_out(sum);
   // If something was lost, a path without context may be one whose context was lost.
   const bool is_incomplete = std::any_of(from.account.lost.begin(), from.account.lost.end(),
                                          [](const auto& one) { return one.first != loss_reason::no_wakeup; });
-  for (auto& [id, row] : to.rows) {
-    if (!is_in_tree(to, id) || row.left_out != 0) continue;
+  for (auto& [id, row] : sum.rows) {
+    if (!is_in_tree(sum, id) || row.left_out != 0) continue;
     if (is_incomplete && with_below.find(id) == with_below.end()) continue;
     const auto opened = open.find(id);
     const auto given = [&, path = id](const std::unordered_map<std::uint64_t, kernel_context>& by_path,

@@ -11,9 +11,9 @@ std::optional<std::uint64_t> difference(std::optional<std::uint64_t> all, std::o
   return *all - std::min(*all, *part);
 }
 
-std::optional<double> ratio(double value, double to) {
-  if (to == 0) return std::nullopt;
-  return value / to;
+std::optional<double> ratio(double value, double whole) {
+  if (whole == 0) return std::nullopt;
+  return value / whole;
 }
 
 }  // namespace

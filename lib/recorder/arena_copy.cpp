@@ -21,10 +21,10 @@ const char* arena_copy::find(std::uint64_t address, std::size_t bytes) const noe
   return is_there ? copy_.get() + (address - from_) : nullptr;
 }
 
-bool arena_copy::read(std::uint64_t address, void* to, std::size_t bytes) const noexcept {
+bool arena_copy::read(std::uint64_t address, void* buffer, std::size_t bytes) const noexcept {
   const char* const there = find(address, bytes);
-  if (there == nullptr) return process_memory_.read(address, to, bytes);
-  std::memcpy(to, there, bytes);
+  if (there == nullptr) return process_memory_.read(address, buffer, bytes);
+  std::memcpy(buffer, there, bytes);
   return true;
 }
 

@@ -18,7 +18,7 @@ class arena_copy final : public memory {
 
   using memory::read;
   using memory::write;
-  bool read(std::uint64_t address, void* to, std::size_t bytes) const noexcept override;
+  bool read(std::uint64_t address, void* buffer, std::size_t bytes) const noexcept override;
   bool write(std::uint64_t address, const void* from, std::size_t bytes) const noexcept override;
   std::string text(std::uint64_t address, std::size_t max_bytes) const override;
   unsigned patience() const noexcept override { return process_memory_.patience(); }

@@ -35,9 +35,9 @@ bool held_memory::holds(std::uint64_t address, std::size_t bytes) const noexcept
   return address >= base_ && address - base_ <= bytes_ && bytes <= bytes_ - (address - base_);
 }
 
-bool held_memory::read(std::uint64_t address, void* to, std::size_t bytes) const noexcept {
-  if (!holds(address, bytes)) return process_memory_.read(address, to, bytes);
-  return pread(file_.get(), to, bytes, static_cast<off_t>(address - base_)) == static_cast<ssize_t>(bytes);
+bool held_memory::read(std::uint64_t address, void* buffer, std::size_t bytes) const noexcept {
+  if (!holds(address, bytes)) return process_memory_.read(address, buffer, bytes);
+  return pread(file_.get(), buffer, bytes, static_cast<off_t>(address - base_)) == static_cast<ssize_t>(bytes);
 }
 
 bool held_memory::write(std::uint64_t address, const void* from, std::size_t bytes) const noexcept {

@@ -143,20 +143,20 @@ class look {
     return true;
   }
 
-  bool read_chunk(std::uint64_t address, chunk_copy& to) {
+  bool read_chunk(std::uint64_t address, chunk_copy& copy) {
     const auto used = [this](const ledger_block& block) { return is_in_use(block); };
-    const auto begin = std::find_if(std::begin(to.blocks), std::end(to.blocks), used);
+    const auto begin = std::find_if(std::begin(copy.blocks), std::end(copy.blocks), used);
     const auto end =
-        std::find_if(std::make_reverse_iterator(std::end(to.blocks)), std::make_reverse_iterator(begin), used).base();
-    const auto first = static_cast<std::size_t>(begin - std::begin(to.blocks)) * entries_per_block;
+        std::find_if(std::make_reverse_iterator(std::end(copy.blocks)), std::make_reverse_iterator(begin), used).base();
+    const auto first = static_cast<std::size_t>(begin - std::begin(copy.blocks)) * entries_per_block;
     if (begin == end) return true;
-    to.entries.resize(static_cast<std::size_t>(end - begin) * entries_per_block);
-    if (!memory_.read(address + offsetof(ledger_chunk, entries) + first * sizeof(packed_entry), to.entries.data(),
-                      to.entries.size() * sizeof(packed_entry)))
+    copy.entries.resize(static_cast<std::size_t>(end - begin) * entries_per_block);
+    if (!memory_.read(address + offsetof(ledger_chunk, entries) + first * sizeof(packed_entry), copy.entries.data(),
+                      copy.entries.size() * sizeof(packed_entry)))
       return false;
     for (auto block = begin; block != end; ++block)
       if (is_in_use(*block))
-        take_block(*block, &to.entries[static_cast<std::size_t>(block - begin) * entries_per_block]);
+        take_block(*block, &copy.entries[static_cast<std::size_t>(block - begin) * entries_per_block]);
     return true;
   }
 
@@ -181,8 +181,8 @@ class look {
   }
 
   void add(const packed_entry& packed) {
-    ledger_entry one = packed.get();
-    if (make_safe(one)) sums_->add(one);
+    ledger_entry entry = packed.get();
+    if (make_safe(entry)) sums_->add(entry);
   }
 
   const memory& memory_;

@@ -49,8 +49,8 @@ bool other_memory::has_our_user() const noexcept {
   return may_write_ && rights_->users[0] == geteuid() && rights_->users[0] != 0;
 }
 
-bool other_memory::read(std::uint64_t address, void* to, std::size_t bytes) const noexcept {
-  const ssize_t done = descriptor_ >= 0 ? pread(descriptor_, to, bytes, static_cast<off_t>(address)) : -1;
+bool other_memory::read(std::uint64_t address, void* buffer, std::size_t bytes) const noexcept {
+  const ssize_t done = descriptor_ >= 0 ? pread(descriptor_, buffer, bytes, static_cast<off_t>(address)) : -1;
   if (descriptor_ < 0) errno = why_not_;
   else if (done == 0) errno = ESRCH;
   return done == static_cast<ssize_t>(bytes);

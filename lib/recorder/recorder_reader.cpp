@@ -68,25 +68,26 @@ std::size_t recorder_reader::bytes_in(const kept_row& row) {
   return row.buckets.capacity() * sizeof(std::uint64_t) + row.attributes.capacity() * sizeof(attribute);
 }
 
-void recorder_reader::add(measured_row& to, const kept_row& from) {
-  to.count += from.count;
-  to.total_ns += from.total_ns;
-  to.self_ns += from.self_ns;
-  to.excess_ns += from.excess_ns;
-  to.min_ns = std::min(to.min_ns, from.min_ns);
-  to.max_ns = std::max(to.max_ns, from.max_ns);
-  to.threads += from.threads;
+void recorder_reader::add(measured_row& sum, const kept_row& from) {
+  sum.count += from.count;
+  sum.total_ns += from.total_ns;
+  sum.self_ns += from.self_ns;
+  sum.excess_ns += from.excess_ns;
+  sum.min_ns = std::min(sum.min_ns, from.min_ns);
+  sum.max_ns = std::max(sum.max_ns, from.max_ns);
+  sum.threads += from.threads;
   if (from.threads == 1 && from.total_ns != 0) {
-    if (!to.per_thread) to.per_thread.emplace();
-    to.per_thread->merge({1, from.self_ns, from.self_ns, from.self_ns});
+    if (!sum.per_thread) sum.per_thread.emplace();
+    sum.per_thread->merge({1, from.self_ns, from.self_ns, from.self_ns});
   }
-  to.left_out += from.left_out;
-  to.count_variance += from.count_variance;
-  to.total_variance += from.total_variance;
+  sum.left_out += from.left_out;
+  sum.count_variance += from.count_variance;
+  sum.total_variance += from.total_variance;
   for (std::size_t at = from.buckets.size(); at-- != 0;)  // so that it grows once
-    if (from.buckets[at] != 0) to.durations.add_bucket(from.first_bucket + static_cast<unsigned>(at), from.buckets[at]);
-  if (to.attributes.size() < from.attributes.size()) to.attributes.resize(from.attributes.size());
-  for (std::size_t at = 0; at != from.attributes.size(); ++at) to.attributes[at].merge(from.attributes[at]);
+    if (from.buckets[at] != 0)
+      sum.durations.add_bucket(from.first_bucket + static_cast<unsigned>(at), from.buckets[at]);
+  if (sum.attributes.size() < from.attributes.size()) sum.attributes.resize(from.attributes.size());
+  for (std::size_t at = 0; at != from.attributes.size(); ++at) sum.attributes[at].merge(from.attributes[at]);
 }
 
 bool recorder_reader::reserve_bytes(std::size_t more) noexcept {
@@ -235,8 +236,8 @@ class recorder_reader::pass {
   }
 
   // What lies beside the rows of a chunk, and mostly in their order.
-  bool read_beside(std::uint64_t address, void* to, std::size_t bytes) {
-    if (!may_read_ahead_ || bytes > bytes_ahead) return memory_.read(address, to, bytes);
+  bool read_beside(std::uint64_t address, void* buffer, std::size_t bytes) {
+    if (!may_read_ahead_ || bytes > bytes_ahead) return memory_.read(address, buffer, bytes);
     const bool is_there =
         address >= ahead_at_ && address - ahead_at_ <= ahead_.size() && bytes <= ahead_.size() - (address - ahead_at_);
     if (!is_there) {
@@ -244,35 +245,36 @@ class recorder_reader::pass {
       ahead_at_ = address;
       if (!memory_.read(address, ahead_.data(), bytes_ahead)) {  // it may be the end
         ahead_.clear();
-        return memory_.read(address, to, bytes);
+        return memory_.read(address, buffer, bytes);
       }
     }
-    std::memcpy(to, ahead_.data() + (address - ahead_at_), bytes);
+    std::memcpy(buffer, ahead_.data() + (address - ahead_at_), bytes);
     return true;
   }
 
-  bool read_attributes(const row& from, kept_row& to) {
+  bool read_attributes(const row& from, kept_row& kept) {
     detail::attribute_sum sums[ADAPTYST_ATTRIBUTES];
     const std::size_t count = std::min<std::uint64_t>(from.attribute_count, ADAPTYST_ATTRIBUTES);
-    to.attributes.clear();
+    kept.attributes.clear();
     if (count == 0) return true;
     if (!read_beside(as_address(from.attributes), sums, count * sizeof sums[0])) return false;
-    to.attributes.reserve(count);
+    kept.attributes.reserve(count);
     for (std::size_t at = 0; at != count; ++at) {
       const bool is_used = sums[at].min <= sums[at].max;  // else nothing was added yet
-      to.attributes.push_back(is_used ? attribute{from.count, sums[at].sum, sums[at].min, sums[at].max} : attribute{});
+      kept.attributes.push_back(is_used ? attribute{from.count, sums[at].sum, sums[at].min, sums[at].max}
+                                        : attribute{});
     }
     return true;
   }
 
   // Durations lie between the least and the greatest, and so do their buckets.
-  bool read_durations(const row& from, kept_row& to) {
+  bool read_durations(const row& from, kept_row& kept) {
     if (from.min_ns > from.max_ns || from.buckets == 0) return true;  // there are none, or was no memory for them
     const unsigned first = adaptyst_histogram_bucket(from.min_ns);
-    to.first_bucket = first;
-    to.buckets.resize(adaptyst_histogram_bucket(from.max_ns) - first + 1);
-    return read_beside(as_address(from.histogram) + first * sizeof to.buckets[0], to.buckets.data(),
-                       to.buckets.size() * sizeof to.buckets[0]);
+    kept.first_bucket = first;
+    kept.buckets.resize(adaptyst_histogram_bucket(from.max_ns) - first + 1);
+    return read_beside(as_address(from.histogram) + first * sizeof kept.buckets[0], kept.buckets.data(),
+                       kept.buckets.size() * sizeof kept.buckets[0]);
   }
 
   // Rows without a known name are collected, and named together.
@@ -315,8 +317,8 @@ class recorder_reader::pass {
     in.paths.reserve(in.paths.size() + unnamed_.size());
     in.rows.reserve(in.rows.size() + unnamed_.size());
     kept_.by_path_.reserve(kept_.by_path_.size() + unnamed_.size());
-    for (unnamed_row& one : unnamed_)
-      keep(std::move(one.read), name_path(names, one.path, one.read.path), *one.kept, one.number);
+    for (unnamed_row& row : unnamed_)
+      keep(std::move(row.read), name_path(names, row.path, row.read.path), *row.kept, row.number);
   }
 
   void keep(kept_row read, const measured_site* site, kept_recorder& kept, std::size_t number) {
@@ -330,18 +332,18 @@ class recorder_reader::pass {
     const std::size_t now = bytes_in(read);
     if (now > before && !kept_.reserve_bytes(now - before)) return lose(kept.accounting, loss::rows_full, 1, true);
     if (now < before) kept_.return_bytes(before - now);
-    kept_path& of = kept_.by_path_[read.path];
-    of.id = read.path;
-    if (into.site == nullptr || into.path != read.path) of.places.push_back({&kept, number});
+    kept_path& path = kept_.by_path_[read.path];
+    path.id = read.path;
+    if (into.site == nullptr || into.path != read.path) path.places.push_back({&kept, number});
     if (into.site != nullptr && into.path != read.path) {  // damaged: a row never changes its path
       kept_path& before_that = kept_.by_path_[into.path];
       std::vector<place>& left = before_that.places;
       left.erase(std::remove_if(left.begin(), left.end(),
-                                [&](const place& place) { return place.in == &kept && place.at == number; }),
+                                [&](const place& each) { return each.in == &kept && each.at == number; }),
                  left.end());
       kept_.note_change(before_that);
     }
-    kept_.note_change(of);
+    kept_.note_change(path);
     read.site = site;
     into = std::move(read);
   }
@@ -429,9 +431,9 @@ void recorder_reader::sum_up() {
     path->changed = false;
     changed_.insert(path->id);
     bool there = false;
-    for (const place& one : path->places) {
-      const kept_row& row = one.in->rows[one.at];
-      if (one.in->epoch != epoch_ || row.path != path->id) continue;
+    for (const place& each : path->places) {
+      const kept_row& row = each.in->rows[each.at];
+      if (each.in->epoch != epoch_ || row.path != path->id) continue;
       if (path->sum == nullptr) path->sum = &sum_.rows[path->id];
       if (!std::exchange(there, true)) *path->sum = {};
       add(*path->sum, row);

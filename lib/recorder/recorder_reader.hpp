@@ -80,7 +80,7 @@ class recorder_reader {
   };
 
   static std::size_t bytes_in(const kept_row& row);
-  static void add(measured_row& to, const kept_row& from);
+  static void add(measured_row& sum, const kept_row& from);
   // Counts memory against two limits: for the rows of this process, and for those of all observed processes. False: a
   // limit is reached.
   bool reserve_bytes(std::size_t more) noexcept;

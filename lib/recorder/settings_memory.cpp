@@ -65,9 +65,9 @@ bool settings_memory::holds(std::uint64_t address, std::size_t bytes) const noex
          bytes <= sizeof(observer_settings) - at;
 }
 
-bool settings_memory::read(std::uint64_t address, void* to, std::size_t bytes) const noexcept {
-  if (!holds(address, bytes)) return process_memory_.read(address, to, bytes);
-  return own_memory().read(reinterpret_cast<std::uint64_t>(ours_) + (address - base_), to, bytes);
+bool settings_memory::read(std::uint64_t address, void* buffer, std::size_t bytes) const noexcept {
+  if (!holds(address, bytes)) return process_memory_.read(address, buffer, bytes);
+  return own_memory().read(reinterpret_cast<std::uint64_t>(ours_) + (address - base_), buffer, bytes);
 }
 
 bool settings_memory::write(std::uint64_t address, const void* from, std::size_t bytes) const noexcept {

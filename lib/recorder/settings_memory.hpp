@@ -33,7 +33,7 @@ class settings_memory final : public memory {
 
   using memory::read;
   using memory::write;
-  bool read(std::uint64_t address, void* to, std::size_t bytes) const noexcept override;
+  bool read(std::uint64_t address, void* buffer, std::size_t bytes) const noexcept override;
   bool write(std::uint64_t address, const void* from, std::size_t bytes) const noexcept override;
   std::string text(std::uint64_t address, std::size_t max_bytes) const override {
     return process_memory_.text(address, max_bytes);

@@ -85,12 +85,12 @@ std::uint64_t site_counts::read_recorder(const memory& in, std::uint64_t address
     rows_.resize(count);
     if (!in.read(as_address(head.chunks[first / detail::rows_per_chunk]), rows_.data(), count * sizeof(detail::row)))
       return next;
-    for (const detail::row& one : rows_) {
-      const known_path* const path = know_path(in, as_address(one.path));
-      if (path == nullptr || path->site != as_address(one.site)) continue;
+    for (const detail::row& row : rows_) {
+      const known_path* const path = know_path(in, as_address(row.path));
+      if (path == nullptr || path->site != as_address(row.site)) continue;
       site_count& site = sites_.at(path->site);
-      site.events += one.count;
-      if (path->parent != 0) site.inside[paths_.at(path->parent).site] += one.count;
+      site.events += row.count;
+      if (path->parent != 0) site.inside[paths_.at(path->parent).site] += row.count;
     }
   }
   return next;

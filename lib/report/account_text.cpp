@@ -30,40 +30,43 @@ void write_samples(std::string& out, const sample_usage& usage, std::size_t line
 
 // An estimate, as of events that a budget has left out, is marked as in the rows.
 void write_account(std::string& out, const profile& whole, double wall_ns, std::size_t line_columns) {
-  const account& of = whole.accounting;
+  const account& account = whole.accounting;
   std::uint64_t lost = 0;
-  for (const auto& [reason, count] : of.lost) lost += count;
-  const std::string reasons = of.lost.empty() ? "" : " (" + list_losses(of.lost) + ")";
+  for (const auto& [reason, count] : account.lost) lost += count;
+  const std::string reasons = account.lost.empty() ? "" : " (" + list_losses(account.lost) + ")";
   const bool is_thinned = std::any_of(whole.regions.begin(), whole.regions.end(),
                                       [](const region& row) { return row.timed_events && row.count_variance > 0; });
   const auto marked = [](std::uint64_t count, bool is_estimate) {
     return (is_estimate ? "~" : "") + std::to_string(count);
   };
-  std::string sentence = fmt::format("{} events begun = {} ended + {} open + {} lost{}; {} unmatched",
-                                     marked(of.begun, is_thinned || of.unread), marked(of.ended, is_thinned), of.open,
-                                     marked(lost, of.unread.has_value()), reasons, of.unmatched);
-  if (of.unnamed != 0) sentence += fmt::format("; {} paths unnamed", of.unnamed);
+  std::string sentence =
+      fmt::format("{} events begun = {} ended + {} open + {} lost{}; {} unmatched",
+                  marked(account.begun, is_thinned || account.unread), marked(account.ended, is_thinned), account.open,
+                  marked(lost, account.unread.has_value()), reasons, account.unmatched);
+  if (account.unnamed != 0) sentence += fmt::format("; {} paths unnamed", account.unnamed);
   out += "\n" + wrapped(sentence, line_columns);
   for (const std::string& one : advice_on_losses(whole)) out += wrapped(printable(one), line_columns, 2);
-  if (of.unread)
+  if (account.unread)
     out += wrapped(
         fmt::format("{} ended without telling: what {} recorded in the last {} at most was not read, and is "
                     "estimated",
-                    of.unread->programs == 1 ? "a program" : fmt::format("{} programs", of.unread->programs),
-                    of.unread->programs == 1 ? "it" : "they", duration(static_cast<double>(of.unread->up_to_ns))),
+                    account.unread->programs == 1 ? "a program" : fmt::format("{} programs", account.unread->programs),
+                    account.unread->programs == 1 ? "it" : "they",
+                    duration(static_cast<double>(account.unread->up_to_ns))),
         line_columns);
-  if (of.refused)
-    out += wrapped(printable(fmt::format(
-                       "{} could not be looked into; what {} did is missing, and how much that is, is unknown: {}",
-                       of.refused->programs == 1 ? "a program" : fmt::format("{} programs", of.refused->programs),
-                       of.refused->programs == 1 ? "it" : "they", of.refused->why)),
-                   line_columns);
-  if (of.overhead_ns)
+  if (account.refused)
     out += wrapped(
-        fmt::format(
-            "observing them cost about {} of the threads' time{}", duration(*of.overhead_ns),
-            wall_ns > 0 ? fmt::format(", {} of the run if on one thread", percent(*of.overhead_ns / wall_ns)) : ""),
+        printable(fmt::format(
+            "{} could not be looked into; what {} did is missing, and how much that is, is unknown: {}",
+            account.refused->programs == 1 ? "a program" : fmt::format("{} programs", account.refused->programs),
+            account.refused->programs == 1 ? "it" : "they", account.refused->why)),
         line_columns);
+  if (account.overhead_ns)
+    out += wrapped(fmt::format("observing them cost about {} of the threads' time{}", duration(*account.overhead_ns),
+                               wall_ns > 0 ? fmt::format(", {} of the run if on one thread",
+                                                         percent(*account.overhead_ns / wall_ns))
+                                           : ""),
+                   line_columns);
 }
 
 // What is no work in times that are hardly longer.
@@ -104,11 +107,11 @@ void write_last_regions(std::string& out, const profile& profile, std::size_t li
   constexpr std::size_t max_regions = 8;
   std::size_t left = 0;
   for (const process_info& process : profile.processes)
-    for (const last_region& one : process.ended_in) {
+    for (const last_region& region : process.ended_in) {
       if (left++ >= max_regions) continue;
-      out += wrapped(printable(fmt::format("pid {} ended in {}, {} into it{}", process.pid, join_path(one.path),
-                                           duration(static_cast<double>(one.age_ns)),
-                                           one.threads == 1 ? "" : fmt::format(" ({} threads)", one.threads))),
+      out += wrapped(printable(fmt::format("pid {} ended in {}, {} into it{}", process.pid, join_path(region.path),
+                                           duration(static_cast<double>(region.age_ns)),
+                                           region.threads == 1 ? "" : fmt::format(" ({} threads)", region.threads))),
                      line_columns);
     }
   if (left > max_regions) out += fmt::format("({} more such regions)\n", left - max_regions);

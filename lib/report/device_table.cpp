@@ -84,8 +84,8 @@ void write_devices(std::string& out, const profile& profile, std::size_t line_co
     out += right(duration(device.kernel_ns), 9) + right(duration(device.exposed_copy_ns), 9);
     out += right(duration(device.idle_ns()), 9) + right(duration(device.launch_idle_ns), 11);
     out += right(duration(device.starved_ns()), 9);
-    const bool told = profile.offload.waited_ns && device.overlap();
-    out += right(told ? percent(*device.overlap()) : "—", 8) + "\n";
+    const bool is_known = profile.offload.waited_ns && device.overlap();
+    out += right(is_known ? percent(*device.overlap()) : "—", 8) + "\n";
     if (device.context) write_context(out, *device.context, line_columns);
     write_operations(out, device, line_columns);
   }

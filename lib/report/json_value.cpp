@@ -73,7 +73,7 @@ class key_watch {
     in.key = key;
     if (in.keys.insert(key).second) return;
     std::string where;
-    for (const container& one : open_) where = beneath(where, one.key);
+    for (const container& each : open_) where = beneath(where, each.key);
     throw error(fmt::format("not a profile: {}: this key stands there twice", where), 0, hint);
   }
 

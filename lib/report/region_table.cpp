@@ -42,8 +42,8 @@ std::size_t common_beginning(const std::set<std::string>& all) {
 }
 
 // A beginning, and what stands from there on.
-std::string cut_around(const std::string& text, std::size_t to, std::size_t from) {
-  const std::size_t head = to / 3, rest = to - head - 1, all = width(text);
+std::string cut_around(const std::string& text, std::size_t max_columns, std::size_t from) {
+  const std::size_t head = max_columns / 3, rest = max_columns - head - 1, all = width(text);
   if (all <= from + rest) return characters(text, 0, head) + "…" + characters(text, all - rest, rest);
   return characters(text, 0, head) + "…" + characters(text, from, rest - 1) + "…";
 }
@@ -63,7 +63,7 @@ class table {
       for (const region* const row : node.rows) widen_for(make_figures(*row, wall_ns_));
     std::size_t taken = device_columns + 2;
     for (std::size_t at = 0; at != shown_figures(); ++at) taken += figure_columns_[at];
-    for (const column& one : parts) taken += count_columns(one);
+    for (const column& column : parts) taken += count_columns(column);
     name_columns_ = std::max(columns_, taken + min_name_columns) - taken;
   }
 
@@ -124,8 +124,8 @@ class table {
   std::vector<std::string> list_names(const std::vector<region_node>& all) const {
     std::vector<std::string> made;
     std::map<std::string, std::set<std::string>> alike;
-    for (const region_node& one : all) {
-      const std::string indent = format_indent(one), name = printable(one.name);
+    for (const region_node& node : all) {
+      const std::string indent = format_indent(node), name = printable(node.name);
       made.push_back(indent + cut_in_middle(name, name_columns_ - indent.size()));
       alike[made.back()].insert(name);
     }

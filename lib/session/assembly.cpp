@@ -25,9 +25,9 @@ open_counts count_open_regions(const target_list& all) {
   return sum;
 }
 
-void take_metadata(profile& to, const target& target) {
-  to.metadata = target.metadata().values;
-  if (target.metadata().lost != 0) to.metadata_lost = target.metadata().lost;
+void take_metadata(profile& profile, const target& target) {
+  profile.metadata = target.metadata().values;
+  if (target.metadata().lost != 0) profile.metadata_lost = target.metadata().lost;
 }
 
 profile all_but(const target* first, const target_list& targets) {

@@ -57,9 +57,9 @@ namespace {
 constexpr unsigned calibrated_weight_log = 5;
 
 // How long a timed event that holds nothing lasts, from one timestamp to the other. As in a program, only one event of
-// several is timed. `one` runs one event of the marker.
+// several is timed. `run_event` runs one event of the marker.
 template <class Event>
-void measure_thinned_floor(const adaptyst_site& record, std::uint64_t& step, Event&& one, event_costs& to) {
+void measure_thinned_floor(const adaptyst_site& record, std::uint64_t& step, Event&& run_event, event_costs& costs) {
   constexpr std::size_t parts = 8;
   constexpr int samples = 64;
   constexpr int outer = samples / 4;  // that are ignored, at either end
@@ -75,7 +75,7 @@ void measure_thinned_floor(const adaptyst_site& record, std::uint64_t& step, Eve
     for (unsigned tries = 0; taken != samples && tries != 100'000; ++tries) {
       const std::uint64_t count = where->count;
       const std::uint64_t total_ns = where->total_ns;
-      one();
+      run_event();
       if (where->count == count) continue;
       durations[static_cast<std::size_t>(taken++)] =
           static_cast<double>(where->total_ns - total_ns) / static_cast<double>(where->count - count);
@@ -86,8 +86,8 @@ void measure_thinned_floor(const adaptyst_site& record, std::uint64_t& step, Eve
     mean = std::accumulate(durations.begin() + outer, durations.end() - outer, 0.0) / double{samples - 2 * outer};
   }
   std::sort(means.begin(), means.end());
-  to.thinned_floor_ns = (means[parts / 2 - 1] + means[parts / 2]) / 2;
-  to.thinned_floor_error_ns = (means[parts - 2] - means[1]) / 2;
+  costs.thinned_floor_ns = (means[parts / 2 - 1] + means[parts / 2]) / 2;
+  costs.thinned_floor_error_ns = (means[parts - 2] - means[1]) / 2;
 }
 
 }  // namespace

@@ -54,25 +54,25 @@ struct collector::state {
 
   state() { result.engine = "off"; }
 
-  // `given`: as text, or as values.
+  // `options`: as text, or as values.
   template <class Given>
-  static options read(const Given& given) {
-    return lib::with_environment(lib::read_options(given, "the collector's options"));
+  static options read(const Given& options) {
+    return lib::with_environment(lib::read_options(options, "the collector's options"));
   }
-  static options read(const chosen& given) { return given.all; }
+  static options read(const chosen& chosen) { return chosen.all; }
 
   template <class Given>
   static std::unique_ptr<state> begin(const Given& given) noexcept {
     const detail::system::errno_kept number;
     std::unique_ptr<state> made;
-    options asked;
+    options chosen;
     try {
       made = std::make_unique<state>();
-      asked = read(given);
-      made->start(asked);
+      chosen = read(given);
+      made->start(chosen);
       made->end_with_program();
     } catch (const lib::observed_from_outside& observed) {
-      made->step_back(observed, asked);
+      made->step_back(observed, chosen);
     } catch (const std::exception& failed) {
       if (made && made->kept) made->kept->remove();
       lib::complain(failed.what() + std::string("\nthe program runs on, nothing is collected"));

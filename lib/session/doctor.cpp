@@ -226,8 +226,8 @@ class examination {
     std::string found;
     for (const pid_t process : lib::running_processes()) {
       if (!lib::is_ours(process)) continue;
-      for (const lib::foreign_object& one : lib::find_foreign_objects(process))
-        found += fmt::format("{}process {}: {}", found.empty() ? "" : "; ", process, display_name(one));
+      for (const lib::foreign_object& object : lib::find_foreign_objects(process))
+        found += fmt::format("{}process {}: {}", found.empty() ? "" : "; ", process, display_name(object));
     }
     add("other builds", found.empty() ? verdict::ok : verdict::no,
         found.empty() ? "no running process of yours has markers of another ABI version" : found,

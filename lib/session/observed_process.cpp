@@ -200,7 +200,7 @@ std::vector<process_object> observed_process::changed_objects() {
   if (std::exchange(files_, files) == files) return {};
   try {
     std::vector<process_object> found = find_objects(id_);
-    for (const process_object& one : found) add_object(one.control_block);
+    for (const process_object& object : found) add_object(object.control_block);
     return found;
   } catch (const error&) {  // it has just ended
     return {};
@@ -337,9 +337,9 @@ void observed_process::take_over(const claim_terms& terms) {
   write(page + offsetof(detail::control_page, trace_entries), terms.trace_entries);
   // Settings of an observer that has gone are free; it may have been this process.
   std::uint64_t settings_owner = 0;
-  const std::uint64_t told = state_.address + offsetof(detail::store_head, settings_owner);
+  const std::uint64_t owner_address = state_.address + offsetof(detail::store_head, settings_owner);
   constexpr std::uint64_t nobodys = ~std::uint64_t{0};
-  if (state_.in->read(told, settings_owner) && settings_owner != 0) write(told, nobodys);
+  if (state_.in->read(owner_address, settings_owner) && settings_owner != 0) write(owner_address, nobodys);
   reset_steps(state_);  // before the epoch, which is to have no event on the steps of an observer that was killed
   if (!name_observer() || !begin_epoch(epoch)) not_permitted(id_, errno);
   claimed_ = true;

@@ -21,7 +21,9 @@ namespace adaptyst { inline namespace v1 {
 
 namespace {
 
-bool is_profile_output(const output& one) { return one.form == output_form::json || one.form == output_form::table; }
+bool is_profile_output(const output& output) {
+  return output.form == output_form::json || output.form == output_form::table;
+}
 
 std::string find_host(const profile& profile) {
   if (!profile.processes.empty()) return profile.processes.front().host;
@@ -84,7 +86,7 @@ struct rank_collector::state {
   // What there is: in a file at least.
   void put_out_alone(std::string_view why) const {
     options alone = asked;
-    const auto is_json = [](const output& one) { return one.form == output_form::json; };
+    const auto is_json = [](const output& output) { return output.form == output_form::json; };
     if (std::none_of(alone.outputs.begin(), alone.outputs.end(), is_json))
       alone.outputs.push_back({output_form::json, "adaptyst-%r.json"});
     alone.report = report_choice::none;
@@ -92,11 +94,11 @@ struct rank_collector::state {
     put(result, alone, lib::output_names::of_whom::this_process);
   }
 
-  static void put(const profile& what, options chosen, lib::output_names::of_whom whose) {
+  static void put(const profile& what, options chosen, lib::output_names::of_whom owner) {
     chosen.outputs.erase(std::remove_if(chosen.outputs.begin(), chosen.outputs.end(),
-                                        [](const output& one) { return !is_profile_output(one); }),
+                                        [](const output& output) { return !is_profile_output(output); }),
                          chosen.outputs.end());
-    lib::output_names names(chosen.outputs, whose);
+    lib::output_names names(chosen.outputs, owner);
     lib::put_out(what, chosen, names);
   }
 

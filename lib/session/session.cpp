@@ -143,9 +143,9 @@ std::vector<unsigned> session::capabilities() const {
 // Not where regions stand below functions: the program does not know of these.
 bool session::keeps_budget() const { return options_.overhead != 0 && options_.functions.empty(); }
 
-void session::give_budget(target& to) {
+void session::give_budget(target& target) {
   const std::lock_guard lock(budget_mutex_);
-  if (keeps_budget()) to.keep_within({options_.overhead, costs_, source_->in_kernel(), timeline_.has_value()});
+  if (keeps_budget()) target.keep_within({options_.overhead, costs_, source_->in_kernel(), timeline_.has_value()});
 }
 
 void session::add(std::unique_ptr<target> target) {
@@ -213,10 +213,10 @@ void session::miss(const std::string& why) {
 }
 
 void session::miss(pid_t process, const std::vector<foreign_object>& objects) {
-  for (const foreign_object& one : objects) {
-    if (!foreign_.insert({process, one.file}).second) continue;
-    miss(display_name(one));
-    complain(error(fmt::format("markers of process {} stay asleep: {}", process, display_name(one)), one.file, 0,
+  for (const foreign_object& object : objects) {
+    if (!foreign_.insert({process, object.file}).second) continue;
+    miss(display_name(object));
+    complain(error(fmt::format("markers of process {} stay asleep: {}", process, display_name(object)), object.file, 0,
                    "build it with the headers of this version")
                  .what());
   }

@@ -47,7 +47,7 @@ class session {
   session(options options, clock_pair before, std::unique_ptr<own_process> own);
   // Begins to observe others, which are to be added. `only`: the one process that it will be; 0: not known. Throws
   // error, also where an output could not be written.
-  session(options asked, clock_pair before, pid_t only);
+  session(options options, clock_pair before, pid_t only);
 
   const options& chosen_options() const { return options_; }
   const claim_terms& terms() const { return terms_; }
@@ -105,7 +105,7 @@ class session {
   void listen_to_own();
   void start_own();
   bool keeps_budget() const;
-  void give_budget(target& to);
+  void give_budget(target& target);
   void prepare(const target& target, const std::vector<process_object>& objects);
   void look_for_symbols(const target& target);
   void adopt(const std::string& file);

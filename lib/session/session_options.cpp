@@ -46,9 +46,9 @@ options read_options(options filled, std::string_view source) {
 
 options with_environment(options options) {
   // It may name a file to be written: not in a program that may do more than its user, by ids or by capabilities.
-  const char* const given = secure_getenv("ADAPTYST");
-  if (given == nullptr) return options;
-  tell(apply(options, given, "$ADAPTYST"));
+  const char* const variable = secure_getenv("ADAPTYST");
+  if (variable == nullptr) return options;
+  tell(apply(options, variable, "$ADAPTYST"));
   return with_known_functions(std::move(options), "$ADAPTYST");
 }
 

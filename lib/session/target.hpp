@@ -69,7 +69,7 @@ class target {
   // Reads what can only be read while the process exists.
   virtual void note_time();
   // Moves the events of its threads to the timeline, if the process still exists.
-  void trace_to(timeline& to);
+  void trace_to(timeline& timeline);
   const measured& recorded() const noexcept { return reader_.result(); }
   path_set take_changed() { return reader_.take_changed(); }  // see recorder_reader
   const device_list& devices() const noexcept { return devices_; }

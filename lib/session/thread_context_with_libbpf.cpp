@@ -11,9 +11,9 @@ namespace {
 
 class probed_threads final : public thread_context {
  public:
-  probed_threads(const options& options, subject whose, const kernel_rows* among)
-      : probes_(options.context.faults, whose.process, whose.is_listed, among),
-        heard_(whose.is_listed ? process_filter::listed : process_filter::this_process) {
+  probed_threads(const options& options, subject subject, const kernel_rows* among)
+      : probes_(options.context.faults, subject.process, subject.is_listed, among),
+        heard_(subject.is_listed ? process_filter::listed : process_filter::this_process) {
     if (options.wants_samples()) try_step([&] { sampling_.emplace(options, probes_, heard_); });
     if (options.context.counters) try_step([&] { counters_.emplace(probes_, hardware_events()); });
   }
@@ -66,8 +66,8 @@ class probed_threads final : public thread_context {
     usage.cost_ns = static_cast<double>(sampling_->cost_ns());
     return usage;
   }
-  void write_stacks(output_names& to, construct_names& constructs) override {
-    if (sampling_) sampling_->write(to, constructs);
+  void write_stacks(output_names& names, construct_names& constructs) override {
+    if (sampling_) sampling_->write(names, constructs);
   }
 
  private:
@@ -81,8 +81,8 @@ class probed_threads final : public thread_context {
 
 }  // namespace
 
-std::unique_ptr<thread_context> make_thread_context(const options& options, subject whose, const kernel_rows* among) {
-  return std::make_unique<probed_threads>(options, whose, among);
+std::unique_ptr<thread_context> make_thread_context(const options& options, subject subject, const kernel_rows* among) {
+  return std::make_unique<probed_threads>(options, subject, among);
 }
 
 }  // namespace adaptyst::lib

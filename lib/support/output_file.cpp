@@ -162,11 +162,11 @@ int why_not_writable(const std::string& name) {
 }
 
 void write_file(const std::string& name, const std::string& text) {
-  output_file to(name, output_file::appears::whole);
-  to.write(text);
-  to.finish();
-  if (to.failure() == 0) return;
-  throw error(fmt::format("cannot write the profile to {}", name), name, to.failure(),
+  output_file file(name, output_file::appears::whole);
+  file.write(text);
+  file.finish();
+  if (file.failure() == 0) return;
+  throw error(fmt::format("cannot write the profile to {}", name), name, file.failure(),
               "the results are not lost if the table is on (report=table); choose another place with output=FILE.json");
 }
 

@@ -17,20 +17,20 @@ namespace adaptyst::lib {
 
 namespace {
 
-bool parse(const std::string& line, mapping& to) {
+bool parse(const std::string& line, mapping& mapping) {
   int path_at = 0;
   char rights[5] = {};
   unsigned major = 0;
   unsigned minor = 0;
-  if (std::sscanf(line.c_str(), "%" SCNx64 "-%" SCNx64 " %4s %" SCNx64 " %x:%x %" SCNu64 " %n", &to.begin, &to.end,
-                  rights, &to.offset, &major, &minor, &to.identity.second, &path_at) != 7)
+  if (std::sscanf(line.c_str(), "%" SCNx64 "-%" SCNx64 " %4s %" SCNx64 " %x:%x %" SCNu64 " %n", &mapping.begin,
+                  &mapping.end, rights, &mapping.offset, &major, &minor, &mapping.identity.second, &path_at) != 7)
     return false;
-  to.identity.first = makedev(major, minor);
-  to.readable = rights[0] == 'r';
-  to.writable = rights[1] == 'w';
-  to.executable = rights[2] == 'x';
-  to.shared = rights[3] == 's';
-  to.path = line.substr(static_cast<std::size_t>(path_at));
+  mapping.identity.first = makedev(major, minor);
+  mapping.readable = rights[0] == 'r';
+  mapping.writable = rights[1] == 'w';
+  mapping.executable = rights[2] == 'x';
+  mapping.shared = rights[3] == 's';
+  mapping.path = line.substr(static_cast<std::size_t>(path_at));
   return true;
 }
 
@@ -45,7 +45,7 @@ bool for_each_mapping(pid_t process, const std::function<void(mapping&)>& visit)
     return false;
   }
   do {
-    if (mapping one{}; parse(line, one)) visit(one);
+    if (mapping mapping{}; parse(line, mapping)) visit(mapping);
   } while (std::getline(maps, line));
   return true;
 }

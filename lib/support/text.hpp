@@ -39,20 +39,20 @@ bool begins_character(char byte);
 // The width in columns: one for each character.
 std::size_t width(const std::string& text);
 // Filled with spaces, or cut, to this width.
-std::string fitted(std::string text, std::size_t to);
-std::string right(const std::string& text, std::size_t to);
+std::string fitted(std::string text, std::size_t max_columns);
+std::string right(const std::string& text, std::size_t max_columns);
 // Filled with spaces, or cut in the middle: names that begin alike often end differently.
-std::string cut_in_middle(const std::string& text, std::size_t to);
+std::string cut_in_middle(const std::string& text, std::size_t max_columns);
 
-std::string format_line(const std::string& text, std::size_t to = columns);
+std::string format_line(const std::string& text, std::size_t max_columns = columns);
 // A sentence on as many lines as it takes, broken at spaces, but not between a number and its unit; all lines but the
 // first stand 4 columns further in.
-std::string wrapped(const std::string& sentence, std::size_t to = columns, std::size_t indent = 0);
+std::string wrapped(const std::string& sentence, std::size_t max_columns = columns, std::size_t indent = 0);
 
 // "outer > inner"
 std::string join_path(const std::vector<std::string>& path);
 // "… > outer > inner": the inner names tell more than the outer ones, so these are left out first.
-std::string path_label(const std::vector<std::string>& path, std::size_t to);
+std::string path_label(const std::vector<std::string>& path, std::size_t max_columns);
 
 }  // namespace adaptyst::lib
 

@@ -193,15 +193,15 @@ void chrome_trace::add_value(std::int64_t process, const traced_event& event) {
     return;
   }
   const auto [known, is_new] = counters_.try_emplace({process, quoted(*event.site)}, counter{event, false});
-  counter& of = known->second;
-  if (!of.is_written && (is_new || of.first.value == event.value)) {
+  counter& series = known->second;
+  if (!series.is_written && (is_new || series.first.value == event.value)) {
     --buffered_;
     ++unchanged_;
     return;
   }
-  if (!of.is_written) {
-    of.is_written = true;
-    write_value(process, of.first);
+  if (!series.is_written) {
+    series.is_written = true;
+    write_value(process, series.first);
     ++buffered_;
     --unchanged_;
   }

@@ -121,10 +121,10 @@ class device_clock {
 
   static double difference(uint64_t a, uint64_t b) noexcept { return static_cast<double>(static_cast<int64_t>(a - b)); }
 
-  double slope(unsigned from, unsigned to) const noexcept {
-    if (from >= to) return 1;
-    return difference(points_[to].host_ns, points_[from].host_ns) /
-           difference(points_[to].device_ns, points_[from].device_ns);
+  double slope(unsigned from, unsigned last) const noexcept {
+    if (from >= last) return 1;
+    return difference(points_[last].host_ns, points_[from].host_ns) /
+           difference(points_[last].device_ns, points_[from].device_ns);
   }
 
   uint64_t converted(uint64_t device_ns) const noexcept {

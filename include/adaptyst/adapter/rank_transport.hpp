@@ -32,7 +32,7 @@ class rank_transport {
   virtual std::uint32_t size() const = 0;
   // Bytes arrive whole, and between two ranks in the order in which they were sent; at most 1 GiB at a time. False: it
   // was not taken within the time limit, or cannot be sent.
-  virtual bool send(std::string_view bytes, std::uint32_t to) = 0;
+  virtual bool send(std::string_view bytes, std::uint32_t destination) = 0;
   // Empty: nothing came from that rank within `patience` times the time limit, or nothing comes from it any more.
   virtual std::optional<std::string> receive(std::uint32_t from, unsigned patience) = 0;
 };

@@ -152,16 +152,16 @@ inline void use_settings(process& in, long file) noexcept {
 template <class = void>
 inline bool announce_with_store(process& in, uint32_t what, const adaptyst_object& object,
                                 adaptyst_answer& answer) noexcept {
-  const long given = is_store(in.store_file) ? in.store_file : -1;
+  const long store_file = is_store(in.store_file) ? in.store_file : -1;
   long settings = -1;
-  if (!announce(what, object, answer, given, settings)) return false;
+  if (!announce(what, object, answer, store_file, settings)) return false;
   if (answer.observation == ADAPTYST_UNOBSERVED) {
     if (settings >= 0) system::call(__NR_close, settings);
     return true;
   }
-  if (given >= 0) {
+  if (store_file >= 0) {
     in.store_file = -1;
-    system::call(__NR_close, given);
+    system::call(__NR_close, store_file);
   }
   apply_answer(in, answer);
   use_settings(in, settings);

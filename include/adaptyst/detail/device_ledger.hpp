@@ -185,18 +185,18 @@ struct device_ledger {
   }
 
   void tell_clock(uint32_t device, const clock_account& clock) noexcept {
-    device_entry& of = devices[device - 1];
+    device_entry& entry = devices[device - 1];
     // Stored word by word, since readers may read it meanwhile.
     static_assert(sizeof clock % sizeof(uint64_t) == 0, "whole words");
     uint64_t words[sizeof clock / sizeof(uint64_t)];
     __builtin_memcpy(words, &clock, sizeof clock);
-    auto* const to = reinterpret_cast<char*>(&of.clocks[(of.clock_changes + 1) & 1]);
+    auto* const place = reinterpret_cast<char*>(&entry.clocks[(entry.clock_changes + 1) & 1]);
     for (size_t at = 0; at != sizeof words / sizeof words[0]; ++at) {
       using word __attribute__((may_alias)) = uint64_t;
-      store(reinterpret_cast<word*>(to)[at], words[at]);
+      store(reinterpret_cast<word*>(place)[at], words[at]);
     }
-    store_release(of.clock_changes, of.clock_changes + 1);
-    store_release(of.clock_epoch, epoch);
+    store_release(entry.clock_changes, entry.clock_changes + 1);
+    store_release(entry.clock_epoch, epoch);
   }
 
   // For the copy of a forked child: none of its threads has a block.
@@ -302,12 +302,13 @@ struct device_ledger {
     };
     for (uint32_t at = 0; at != block_count(); ++at) {
       const block_place from = block(at);
-      const uint32_t told = load_acquire(from.head->count);
-      if (told == 0 || load(from.head->epoch) != epoch) continue;
+      const uint32_t known_count = load_acquire(from.head->count);
+      if (known_count == 0 || load(from.head->epoch) != epoch) continue;
       const uint32_t seen = load(from.head->seen[commits & 1]);
-      if (load(from.head->seen[(commits + 1) & 1]) != told) store(from.head->seen[(commits + 1) & 1], told);
+      if (load(from.head->seen[(commits + 1) & 1]) != known_count)
+        store(from.head->seen[(commits + 1) & 1], known_count);
       if (load(from.head->min_begin_ns) >= horizon_ns) continue;
-      for (uint32_t entry = 0; entry != told; ++entry) {
+      for (uint32_t entry = 0; entry != known_count; ++entry) {
         const uint64_t begin_ns = load(from.entries[entry].begin_ns);
         if (begin_ns < now.horizon_ns) {
           if (entry >= seen) next.add(from.entries[entry].get());

@@ -63,7 +63,7 @@ class event_device {
   template <class Change>
   static void for_each(Change&& change) noexcept {
     for (int ordinal = 0; ordinal != max_ordinals; ++ordinal)
-      if (event_device* const one = load_acquire(all()[ordinal])) change(*one);
+      if (event_device* const device = load_acquire(all()[ordinal])) change(*device);
   }
 
   const device& identity() const noexcept { return identity_; }
@@ -183,10 +183,10 @@ class event_device {
   static uint64_t in_whole_ns(float ms) noexcept { return static_cast<uint64_t>(static_cast<double>(ms) * 1e6 + 0.5); }
 
   anchor* free_anchor() noexcept {
-    for (anchor& one : anchors_) {
-      if (&one == current_ || one.users != 0) continue;
-      if (!one.made) one.made = Runtime::create(one.at);
-      return one.made ? &one : nullptr;
+    for (anchor& each : anchors_) {
+      if (&each == current_ || each.users != 0) continue;
+      if (!each.made) each.made = Runtime::create(each.at);
+      return each.made ? &each : nullptr;
     }
     return nullptr;
   }

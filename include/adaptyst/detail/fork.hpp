@@ -73,11 +73,11 @@ class inheritance {
  private:
   static uint64_t least(uint64_t a, uint64_t b) noexcept { return a < b ? a : b; }
   // Of markers, call paths and devices.
-  static void copy_names(const recorder_store& from, recorder_store& to) noexcept {
-    to.arena_used = least(load_acquire(from.arena_used), arena_bytes);
-    __builtin_memcpy(to.arena, from.arena, to.arena_used);
+  static void copy_names(const recorder_store& from, recorder_store& copy) noexcept {
+    copy.arena_used = least(load_acquire(from.arena_used), arena_bytes);
+    __builtin_memcpy(copy.arena, from.arena, copy.arena_used);
     for (size_t at = 0; at != max_devices && load_acquire(from.ledger.devices[at].state) == 2; ++at)
-      __builtin_memcpy(static_cast<void*>(&to.ledger.devices[at]), &from.ledger.devices[at],
+      __builtin_memcpy(static_cast<void*>(&copy.ledger.devices[at]), &from.ledger.devices[at],
                        offsetof(device_entry, clock_epoch));
   }
   recorder_head& head(uint64_t recorder) const noexcept {

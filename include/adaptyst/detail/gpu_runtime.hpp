@@ -73,8 +73,8 @@ struct gpu_runtime {
     if (answer == Api::success) return event_state::reached;
     return answer == Api::not_ready ? event_state::pending : event_state::lost;
   }
-  static bool elapsed_ms(float& ms, event from, event to) noexcept {
-    return Api::get_elapsed_ms(&ms, from, to) == Api::success;
+  static bool elapsed_ms(float& ms, event from, event end) noexcept {
+    return Api::get_elapsed_ms(&ms, from, end) == Api::success;
   }
 #endif
 };

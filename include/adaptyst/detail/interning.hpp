@@ -61,11 +61,11 @@ inline const adaptyst_site* intern_site(process& in, site_texts texts) noexcept 
     if (site == nullptr) return nullptr;
     char* end = reinterpret_cast<char*>(site + 1);
     const auto copy = [&end](text from) {
-      char* const to = end;
-      if (from.bytes != 0) __builtin_memcpy(to, from.data, from.bytes);
-      to[from.bytes] = '\0';
+      char* const place = end;
+      if (from.bytes != 0) __builtin_memcpy(place, from.data, from.bytes);
+      place[from.bytes] = '\0';
       end += from.bytes + 1;
-      return const_cast<const char*>(to);
+      return const_cast<const char*>(place);
     };
     site->id = id;
     site->name = copy(texts.name);

@@ -26,7 +26,7 @@ ADAPTYST_DETAIL_COLD void keep_metadata(text name, text value) noexcept {
   if (in == nullptr || !notice_fork(*in)) return;
   store(in->store->head.layout, state_layout);
   metadata_table& all = in->store->metadata;
-  const uint64_t place = fetch_add(all.told, 1);
+  const uint64_t place = fetch_add(all.calls, 1);
   if (place >= max_metadata) return;
   copy_text(all.entries[place].name, name);
   copy_text(all.entries[place].value, value);

@@ -72,12 +72,12 @@ inline uint64_t observer_identity(const control_page& control) noexcept {
 template <class = void>
 inline void forget_settings(process& in) noexcept {
   constexpr uint64_t being_cleared = 1;
-  uint64_t& whose = in.store->head.settings_owner;
-  uint64_t now = load(whose);
+  uint64_t& owner = in.store->head.settings_owner;
+  uint64_t now = load(owner);
   if (now == 0 || now == being_cleared || now == observer_identity(in.control)) return;
-  if (!compare_exchange(whose, now, being_cleared)) return;
+  if (!compare_exchange(owner, now, being_cleared)) return;
   clear_settings(in.settings);
-  store_release(whose, uint64_t{0});
+  store_release(owner, uint64_t{0});
 }
 
 constexpr uint32_t all_noticed = ~uint32_t{0};

@@ -63,7 +63,7 @@ struct metadata_entry {
   char value[256];
 };
 struct metadata_table {
-  uint64_t told;  // how often; what is beyond the entries was lost
+  uint64_t calls;  // of metadata(); those beyond the entries were lost
   metadata_entry entries[max_metadata];
 };
 

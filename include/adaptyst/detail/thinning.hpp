@@ -19,8 +19,8 @@ constexpr uint32_t max_left_out_unseen = 64;
 
 template <class = void>
 inline void begin_thinning(thinning& thinning, uint64_t seed) noexcept {
-  for (uint32_t& one : thinning.open.gap) store(one, 0);
-  for (uint32_t& one : thinning.closed.gap) store(one, max_left_out_unseen);
+  for (uint32_t& gap : thinning.open.gap) store(gap, 0);
+  for (uint32_t& gap : thinning.closed.gap) store(gap, max_left_out_unseen);
   store(thinning.open.nested, &thinning.closed);
   thinning.random = seed | 1;
 }

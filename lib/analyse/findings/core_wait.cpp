@@ -11,7 +11,7 @@ constexpr double full = 0.9;
 }  // namespace
 
 // One finding for all regions, as they wait for the same cores.
-void find_core_waits(const profile& in, findings& to) {
+void find_core_waits(const profile& in, findings& all_findings) {
   const region* worst = nullptr;
   double waited_ns = 0, could_run_ns = 0;
   std::uint64_t switches = 0;
@@ -33,7 +33,7 @@ void find_core_waits(const profile& in, findings& to) {
   made.against = min_part;
   const bool by_itself = !in.devices.empty() && in.devices[0].utilisation().value_or(0) >= full;
   made.next = by_itself ? next_step::use_fewer_threads : next_step::free_the_cores;
-  to.push_back(std::move(made));
+  all_findings.push_back(std::move(made));
 }
 
 }  // namespace adaptyst::lib

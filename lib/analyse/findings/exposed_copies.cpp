@@ -11,7 +11,7 @@ bool is_a_copy(const region& row) {
 
 }  // namespace
 
-void find_exposed_copies(const profile& in, findings& to) {
+void find_exposed_copies(const profile& in, findings& all_findings) {
   for (std::uint32_t at = 1; at < in.devices.size(); ++at) {  // the first is the host
     const device_usage& device = in.devices[at];
     const auto exposed_ns = static_cast<double>(device.exposed_copy_ns.value_or(0));
@@ -33,7 +33,7 @@ void find_exposed_copies(const profile& in, findings& to) {
     made.value = exposed_ns / busy_ns;
     made.against = min_part;
     made.next = next_step::overlap_copies;
-    to.push_back(std::move(made));
+    all_findings.push_back(std::move(made));
   }
 }
 

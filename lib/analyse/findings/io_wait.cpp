@@ -3,7 +3,7 @@
 
 namespace adaptyst::lib {
 
-void find_io_waits(const profile& in, findings& to) {
+void find_io_waits(const profile& in, findings& all_findings) {
   const double run_ns = compute_duration(in);
   for (const region& row : in.regions) {
     const kernel_context* const own = own_context(row);
@@ -16,7 +16,7 @@ void find_io_waits(const profile& in, findings& to) {
     made.value = part;
     made.against = min_part;
     made.next = next_step::do_larger_io;
-    to.push_back(std::move(made));
+    all_findings.push_back(std::move(made));
   }
 }
 

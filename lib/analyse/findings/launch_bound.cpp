@@ -5,14 +5,14 @@ namespace adaptyst::lib {
 
 namespace {
 
-// Between kernels that take four times as long as their launches, a device idles for a fifth of its time: least_part.
+// Between kernels that take four times as long as their launches, a device idles for a fifth of its time: min_part.
 constexpr double times_the_launch = 1 / min_part - 1;
 // With fewer kernels, a median is unreliable, and launches are not typical of the program.
 constexpr std::uint64_t min_kernels = 100;
 
 }  // namespace
 
-void find_launch_bound_devices(const profile& in, findings& to) {
+void find_launch_bound_devices(const profile& in, findings& all_findings) {
   for (std::uint32_t at = 1; at < in.devices.size(); ++at) {  // the first is the host
     const device_usage& device = in.devices[at];
     const auto idle_ns = static_cast<double>(device.launch_idle_ns.value_or(0));
@@ -41,7 +41,7 @@ void find_launch_bound_devices(const profile& in, findings& to) {
     made.value = mean_ns;
     made.against = launch_ns;
     made.next = next_step::launch_fewer_kernels;
-    to.push_back(std::move(made));
+    all_findings.push_back(std::move(made));
   }
 }
 

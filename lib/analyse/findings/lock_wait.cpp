@@ -17,7 +17,7 @@ bool waits_for_others_to_end(const profile& in, const region& row, const kernel_
 
 }  // namespace
 
-void find_lock_waits(const profile& in, findings& to) {
+void find_lock_waits(const profile& in, findings& all_findings) {
   const double run_ns = compute_duration(in);
   for (const region& row : in.regions) {
     const kernel_context* const own = own_context(row);
@@ -30,7 +30,7 @@ void find_lock_waits(const profile& in, findings& to) {
     made.value = part;
     made.against = min_part;
     made.next = next_step::hold_locks_shorter;
-    to.push_back(std::move(made));
+    all_findings.push_back(std::move(made));
   }
 }
 

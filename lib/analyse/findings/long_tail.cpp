@@ -49,7 +49,7 @@ bool is_below(const finding& inner, const finding& outer) {
 
 }  // namespace
 
-void find_long_tails(const profile& in, findings& to) {
+void find_long_tails(const profile& in, findings& all_findings) {
   const double run_ns = compute_duration(in);
   findings all;
   for (const region& row : in.regions) {
@@ -77,7 +77,7 @@ void find_long_tails(const profile& in, findings& to) {
   for (const finding& outer : all)
     if (std::none_of(all.begin(), all.end(),
                      [&](const finding& inner) { return is_below(inner, outer) && 2 * inner.time_ns > outer.time_ns; }))
-      to.push_back(outer);
+      all_findings.push_back(outer);
 }
 
 }  // namespace adaptyst::lib

@@ -12,7 +12,7 @@ constexpr double min_faults_per_s = 0.1 * 1e9 / min_fault_ns;
 // A region that runs seldom touches its memory for the first time, and these page faults cannot be avoided.
 constexpr std::uint64_t min_runs = 10;
 
-void find_first_touches(const profile& in, const region& row, const kernel_context& own, findings& to) {
+void find_first_touches(const profile& in, const region& row, const kernel_context& own, findings& all_findings) {
   const std::uint64_t faults = own.minor_faults.value_or(0);
   const auto on_core_ns = static_cast<double>(*own.on_cpu_ns());
   if (on_core_ns <= 0 || row.count < min_runs) return;
@@ -25,11 +25,11 @@ void find_first_touches(const profile& in, const region& row, const kernel_conte
   made.value = a_second;
   made.against = min_faults_per_s;
   made.next = next_step::reuse_memory;
-  to.push_back(std::move(made));
+  all_findings.push_back(std::move(made));
 }
 
 // Pages from a disk, for which the thread is blocked.
-void find_paging(const profile& in, const region& row, const kernel_context& own, findings& to) {
+void find_paging(const profile& in, const region& row, const kernel_context& own, findings& all_findings) {
   const std::uint64_t faults = own.major_faults.value_or(0);
   const auto blocked_ns = static_cast<double>(own.io_ns + own.other_ns);
   const double part = blocked_ns / static_cast<double>(own.wall_ns);
@@ -39,17 +39,17 @@ void find_paging(const profile& in, const region& row, const kernel_context& own
   made.value = part;
   made.against = min_part;
   made.next = next_step::need_less_memory;
-  to.push_back(std::move(made));
+  all_findings.push_back(std::move(made));
 }
 
 }  // namespace
 
-void find_page_faults(const profile& in, findings& to) {
+void find_page_faults(const profile& in, findings& all_findings) {
   for (const region& row : in.regions) {
     const kernel_context* const own = own_context(row);
     if (own == nullptr) continue;
-    find_first_touches(in, row, *own, to);
-    find_paging(in, row, *own, to);
+    find_first_touches(in, row, *own, all_findings);
+    find_paging(in, row, *own, all_findings);
   }
 }
 

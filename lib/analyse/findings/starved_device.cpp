@@ -3,7 +3,7 @@
 
 namespace adaptyst::lib {
 
-void find_starved_devices(const profile& in, findings& to) {
+void find_starved_devices(const profile& in, findings& all_findings) {
   for (std::uint32_t at = 1; at < in.devices.size(); ++at) {  // the first is the host
     const device_usage& device = in.devices[at];
     if (!device.starved_ns() || device.operations < min_events) continue;
@@ -15,7 +15,7 @@ void find_starved_devices(const profile& in, findings& to) {
     made.value = made.share;
     made.against = min_part;
     made.next = next_step::submit_earlier;
-    to.push_back(std::move(made));
+    all_findings.push_back(std::move(made));
   }
 }
 

@@ -30,7 +30,7 @@ bool is_waiting(const region& row, double lost_ns) {
 // Of one thread a rank, the finding on ranks says it, and which rank it is.
 bool is_one_per_rank(const region& row) { return row.across_ranks && row.across_ranks->ranks >= row.threads; }
 
-void find_in_threads(const profile& in, const region& row, findings& to) {
+void find_in_threads(const profile& in, const region& row, findings& all_findings) {
   if (!is_known(row) || is_a_wait(row) || is_one_per_rank(row)) return;
   const auto threads = static_cast<double>(row.per_thread->count);
   const auto longest_ns = static_cast<double>(row.per_thread->max_ns);
@@ -46,11 +46,11 @@ void find_in_threads(const profile& in, const region& row, findings& to) {
   made.value = longest_ns;
   made.against = mean_ns;
   made.next = next_step::even_out_work;
-  to.push_back(std::move(made));
+  all_findings.push_back(std::move(made));
 }
 
 // A runtime that works in teams tells by itself how long their threads waited for the last one (docs/openmp.md).
-void find_in_teams(const profile& in, const region& row, findings& to) {
+void find_in_teams(const profile& in, const region& row, findings& all_findings) {
   const auto lost = row.attributes.find("imbalance_ns"), threads = row.attributes.find("threads");
   if (lost == row.attributes.end() || threads == row.attributes.end() || lost->second.count < min_events) return;
   const double team_ns =
@@ -62,15 +62,15 @@ void find_in_teams(const profile& in, const region& row, findings& to) {
   made.value = part;
   made.against = min_part;
   made.next = next_step::even_out_work;
-  to.push_back(std::move(made));
+  all_findings.push_back(std::move(made));
 }
 
 }  // namespace
 
-void find_thread_imbalance(const profile& in, findings& to) {
+void find_thread_imbalance(const profile& in, findings& all_findings) {
   for (const region& row : in.regions) {
-    find_in_threads(in, row, to);
-    find_in_teams(in, row, to);
+    find_in_threads(in, row, all_findings);
+    find_in_teams(in, row, all_findings);
   }
 }
 
