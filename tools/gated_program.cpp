@@ -1,3 +1,4 @@
+// Starts a program that waits at a pipe until the observer is ready, passes signals on to it, and reports how it ended.
 #include "gated_program.hpp"
 
 #include <fcntl.h>

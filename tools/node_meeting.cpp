@@ -1,3 +1,4 @@
+// The socket by which the ranks of one machine find the process that observes them, and the packets they exchange.
 #include "node_meeting.hpp"
 
 #include <fmt/format.h>

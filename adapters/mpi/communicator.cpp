@@ -1,3 +1,5 @@
+// Finds out, once for each communicator of MPI, which of its ranks share this node and under which number all its ranks
+// know it.
 #include "communicator.hpp"
 #include "weak_symbols.hpp"
 

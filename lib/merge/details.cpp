@@ -1,3 +1,5 @@
+// The second message of a merge: each rank writes its processes, the time of the largest rows and full histograms, and
+// the first rank adds them to the merged profile.
 #include "details.hpp"
 
 #include <algorithm>

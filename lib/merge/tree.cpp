@@ -1,3 +1,5 @@
+// Sends and receives messages along a binomial tree of ranks, in pieces that MPI can send, and reports the ranks that
+// did not answer.
 #include "tree.hpp"
 
 #include <algorithm>

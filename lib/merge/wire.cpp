@@ -1,3 +1,5 @@
+// Writes and reads messages byte by byte: numbers of variable length, texts, a header. Reading checks everything, since
+// the bytes come from another process.
 #include "wire.hpp"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// Computes POP's efficiencies of MPI, and the time of a rank inside and outside MPI that they are computed from.
 #include "mpi_usage.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// A comparison as JSON, as docs/comparison-schema.json describes it.
 #include <adaptyst/compare.hpp>
 #include <nlohmann/json.hpp>
 

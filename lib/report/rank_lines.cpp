@@ -1,3 +1,4 @@
+// The report's lines on ranks: which ones are unlike the others, how long ranks waited in MPI, and how rows are spread.
 #include "rank_lines.hpp"
 
 #include <fmt/format.h>

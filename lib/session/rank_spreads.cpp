@@ -1,3 +1,4 @@
+// Computes how regions are spread over ranks where one observer sees all ranks of a job.
 #include "rank_spreads.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Reads the rank of a process from the variables that MPI's launchers set in its environment.
 #include "launch_rank.hpp"
 
 #include <unistd.h>

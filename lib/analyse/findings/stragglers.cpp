@@ -1,3 +1,4 @@
+// Finds ranks and nodes that are much slower in a region than the others, from the median and spread of their times.
 #include "stragglers.hpp"
 
 #include <algorithm>
