@@ -60,7 +60,7 @@ foreach(component IN LISTS CPACK_COMPONENTS_ALL)
   if(EXISTS ${usr}/share/zsh/site-functions)
     file(RENAME ${usr}/share/zsh/site-functions ${usr}/share/zsh/vendor-completions)
   endif()
-  # It is in the file beside it.
+  # It is in the file next to it.
   file(REMOVE ${usr}/share/doc/adaptyst/LICENSE)
   execute_process(COMMAND rmdir ${usr}/share/doc/adaptyst ERROR_QUIET)
   file(GLOB_RECURSE compressed ${usr}/share/man/*.1 ${documents}/changelog)

@@ -1,4 +1,4 @@
-// A process beside the ranks, not one of them: a rank ends when its program does, so that the launcher sees at once
+// A process next to the ranks, not one of them: a rank ends when its program does, so that the launcher sees at once
 // which one has failed, while the observer goes on to the end of the last one and reports then.
 #include "node_observer.hpp"
 

@@ -29,7 +29,7 @@ SITES = {
 
 
 class Study:
-    """One run: the figures by key, and the machine's name, which the file beside build/bench.json has."""
+    """One run: the figures by key, and the machine's name, which the file next to build/bench.json has."""
 
     def __init__(self, file):
         self.figures = json.loads(pathlib.Path(file).read_text(encoding="utf-8"))

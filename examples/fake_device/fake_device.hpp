@@ -1,6 +1,6 @@
 // A made-up device, for docs/adding-a-device.md: SIMULATED. It computes nothing, and takes time as a real one would.
 //
-// It has queues, which run beside each other; a clock of its own, which began at another moment and runs 80 millionths too
+// It has queues, which run at the same time; a clock of its own, which began at another moment and runs 80 millionths too
 // fast; and it tells that work is done from a thread of its own, not in the order in which it was handed over.
 #ifndef FAKE_DEVICE_HPP
 #define FAKE_DEVICE_HPP

@@ -32,7 +32,7 @@ struct output {
   std::string file;  // %p in it: process, %r: MPI rank, %h: host, %%: a per cent sign
 };
 
-// What the kernel is asked about threads in regions, beside the regions themselves.
+// What the kernel is asked about threads in regions, in addition to the regions themselves.
 struct context_choice {
   bool cpu = true;        // waiting for a core, blocked, switches, migrations; needed by all others, which turn it on
   bool faults = true;     // of pages

@@ -415,7 +415,7 @@ struct program_ranks {
   rank_list ranks;
 };
 
-// What is known of the ranks of a merged profile, beside their figures.
+// What is known of the ranks of a merged profile, in addition to their figures.
 // Ranks of one host, and a time of all of them.
 struct node_time {
   std::string host;

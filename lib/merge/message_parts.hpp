@@ -325,7 +325,7 @@ inline rank_account read_account(message_reader& from) {
   return made;
 }
 
-// How ranks differ, with its histogram beside it.
+// How ranks differ, with its histogram next to it.
 struct spread_state {
   std::optional<rank_spread> spread;
   sparse_histogram values;
@@ -355,7 +355,7 @@ struct ranks_state {
   unlisted_processes processes;
   std::optional<std::uint64_t> ranks;
   rank_account account;
-  // Of which `outside` has its histogram beside it.
+  // Of which `outside` has its histogram next to it.
   mpi_usage mpi;
   spread_state outside;
 

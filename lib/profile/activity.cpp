@@ -22,7 +22,7 @@ struct row_sums {
   histogram durations;
 };
 
-// Readings beside running threads need not be of one moment, so that a sum may seem to shrink.
+// Readings while threads run need not be of one moment, so that a sum may seem to shrink.
 std::uint64_t grown(std::uint64_t from, std::uint64_t later) { return later - std::min(from, later); }
 
 histogram grown(const histogram& from, const histogram& later) {

@@ -147,8 +147,10 @@ constexpr auto fields(type<region>) {
           "sampled", &of::timed_events, part, sometimes,
           "Events that were timed, of those counted. Present where an overhead budget has left out others: all figures "
           "of the region but min_ns and max_ns are estimates."),
-      field("count_error", &of::count_variance, sum, sometimes, "Standard error of count, beside sampled.", root),
-      field("total_error_ns", &of::total_variance, sum, sometimes, "Standard error of total_ns, beside sampled.", root),
+      field("count_error", &of::count_variance, sum, sometimes, "Standard error of count, where sampled is present.",
+            root),
+      field("total_error_ns", &of::total_variance, sum, sometimes,
+            "Standard error of total_ns, where sampled is present.", root),
       field("measured_on", &of::measured_on, sum, sometimes,
             "How the region's marker was recorded, and for how long in ns, summed over processes. Absent without an "
             "overhead budget."),
@@ -374,7 +376,7 @@ constexpr auto fields(type<program_ranks>) {
 
 constexpr auto fields(type<rank_account>) {
   using of = rank_account;
-  return list("about_ranks", "What is known of the ranks, beside their figures.",
+  return list("about_ranks", "What is known of the ranks in addition to their figures.",
               field("end", &of::end, apart, always, "One more than the greatest rank."),
               follows("host_count", &of::count_hosts, always,
                       "How many hosts they ran on; from 256 on an estimate, within 7 %."),
@@ -543,7 +545,7 @@ inline constexpr bool is_listed = false;
 template <class Struct>
 inline constexpr bool is_listed<Struct, std::void_t<decltype(fields(type<Struct>{}))>> = true;
 
-// Calls `visit` with each member, derived and beside, in their order.
+// Calls `visit` with each member in their order, also the derived ones and those that stand next to others.
 template <class Struct, class Visit>
 constexpr void for_each(Visit&& visit) {
   std::apply([&](const auto&... one) { (visit(one), ...); }, fields(type<Struct>{}).fields);

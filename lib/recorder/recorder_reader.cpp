@@ -33,7 +33,7 @@ constexpr std::size_t max_process_bytes = std::size_t{512} << 20;
 constexpr std::size_t max_total_bytes = std::size_t{1} << 30;
 constexpr std::size_t worth_a_copy = 256;        // names: to copy all that there are
 constexpr std::size_t max_unnamed = 8192;        // rows, of some 400 bytes
-constexpr std::size_t bytes_ahead = 1 << 15;     // that are read of what lies beside rows
+constexpr std::size_t bytes_ahead = 1 << 15;     // that are read of what lies next to rows
 constexpr std::size_t worth_reading_ahead = 32;  // rows
 constexpr std::size_t max_sites = detail::max_sites;
 constexpr std::size_t max_paths = sizeof(detail::process::paths) / sizeof(void*);
@@ -235,7 +235,7 @@ class recorder_reader::pass {
     }
   }
 
-  // What lies beside the rows of a chunk, and mostly in their order.
+  // What lies next to the rows of a chunk, and mostly in their order.
   bool read_beside(std::uint64_t address, void* buffer, std::size_t bytes) {
     if (!may_read_ahead_ || bytes > bytes_ahead) return memory_.read(address, buffer, bytes);
     const bool is_there =

@@ -72,7 +72,7 @@ std::string sentence_on(const finding& finding, const profile& in) {
     case finding_kind::starved_device:
       return fmt::format("{}: idle {} of the time, with nothing submitted", format_device(finding, in), part);
     case finding_kind::exposed_copies:
-      return fmt::format("{}: {} of its work was copying beside no kernel{}", format_device(finding, in), part,
+      return fmt::format("{}: {} of its work was copying while no kernel ran{}", format_device(finding, in), part,
                          above_all(finding));
     case finding_kind::launch_bound:
       return fmt::format("{}: kernels took {} on average, launching them {}{}", format_device(finding, in),

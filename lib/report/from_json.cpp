@@ -20,7 +20,7 @@ namespace {
 using lib::json_value;
 namespace listed = lib::listed;
 
-// Looks at what a list has beside the members, by its name.
+// Looks at what a list has in addition to the members, by its name.
 const auto not_looked_at = [](const json_value&) {};
 
 template <class Struct, class Extra = decltype(not_looked_at)>

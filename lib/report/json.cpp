@@ -22,7 +22,7 @@ namespace listed = lib::listed;
 // Names may hold any bytes; what is not UTF-8 is replaced rather than refused.
 constexpr auto replacing = json::error_handler_t::replace;
 
-// What a list has beside the members, by its name; discarded: it is left out.
+// What a list has in addition to the members, by its name; discarded: it is left out.
 const auto no_extra = [](std::string_view) { return json(json::value_t::discarded); };
 
 template <class Struct, class Extra = decltype(no_extra)>

@@ -27,7 +27,7 @@ std::string percent(double fraction);
 std::string utc(std::time_t at);
 
 // Names may hold any bytes: what is no character, would disturb a terminal (C0, DEL, C1) or turns the order of what
-// stands beside it (marks of direction), becomes '?'. Whatever comes from a program or a file goes through this before
+// stands next to it (marks of direction), becomes '?'. Whatever comes from a program or a file goes through this before
 // it is shown.
 std::string printable(const std::string& text);
 

@@ -168,7 +168,7 @@ def markers_library(build):
     if program is not None:
         libraries = re.findall(r"\(NEEDED\).*\[(.*)\]", output([tool("readelf"), "-dW", program]))
         beyond = [name for name in libraries if not name.startswith(("libc.so", "ld-linux"))]
-        build.failures.equal(beyond, [], "libraries that it needs beside the C library")
+        build.failures.equal(beyond, [], "libraries that it needs other than the C library")
         build.failures.equal(len([key for key in notes(program) if key.startswith("adaptyst:")]), 6, "its probes")
 
 

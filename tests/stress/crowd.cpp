@@ -2,7 +2,7 @@
 //
 // PROCESSES in all, of which every other one is forked and the rest are this program anew. In each, THREADS at once,
 // which pass PATHS regions ROUNDS times, each thread in an order of its own, and then descend LEVELS regions; then
-// WAVES times as many threads, each of which passes two regions and ends. What has been passed is counted beside the
+// WAVES times as many threads, each of which passes two regions and ends. What has been passed is counted next to the
 // markers, by name or level, and written to FILE.PID as JSON.
 //
 // Built with COLLECTING, it has a collector of its own in each process.

@@ -172,7 +172,7 @@ TEST_CASE("operations of a queue share a track unless they overlap, and an arrow
   };
   operation(77, 1000, 2000);
   operation(77, 2000, 3000);  // right behind
-  operation(77, 2500, 3500);  // beside it
+  operation(77, 2500, 3500);  // next to it
   operation(88, 2500, 3500);
   operation(77, 3600, 3700);
   trace.finish();

@@ -160,7 +160,7 @@ TEST_CASE("10 % in one of 8 regions is found in five runs a side, taken by turns
   CHECK(others <= rounds * 25 / 1000 + 4);
 }
 
-TEST_CASE("sets of runs: the change is that of geometric means, and a limit counts beside the verdict") {
+TEST_CASE("sets of runs: the change is that of geometric means, and a limit counts next to the verdict") {
   const adaptyst::comparison all =
       compare_runs(make_runs({1000, 1010, 990, 1005, 995}), make_runs({1200, 1210, 1190, 1205, 1195}));
   CHECK(all.method == adaptyst::comparison_method::permutations);

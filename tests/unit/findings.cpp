@@ -369,7 +369,7 @@ TEST_CASE("a tail that the kernel or a nested region explains is told once") {
   set_durations(flux(in), durations);
   set_durations(in.regions[0], durations);
   check_in_flux(only(in, finding_kind::long_tail));
-  flux(in).path.back() = "flux, beside it";
+  flux(in).path.back() = "flux, next to it";
   flux(in).path.front() = "another";
   CHECK(kinds(in) == std::vector<finding_kind>(2, finding_kind::long_tail));
   flux(in).context.emplace();
@@ -453,7 +453,7 @@ TEST_CASE("a device that has nothing to do") {
   CHECK(is_clean(in));
 }
 
-TEST_CASE("a device that copies, and nothing beside") {
+TEST_CASE("a device that copies, and does nothing else") {
   profile in = clean();
   in.devices[1].exposed_copy_ns = in.devices[1].copy_ns = 300 * ms;
   const finding found = only(in, finding_kind::exposed_copies);
@@ -462,7 +462,7 @@ TEST_CASE("a device that copies, and nothing beside") {
   CHECK(found.value == Approx(1.0 / 3));
   CHECK(found.count == 100);
   CHECK(found.next == next_step::overlap_copies);
-  in.devices[1].exposed_copy_ns = 170 * ms;  // the rest of them beside kernels
+  in.devices[1].exposed_copy_ns = 170 * ms;  // the rest of them while kernels ran
   CHECK(is_clean(in));
 }
 
@@ -543,7 +543,7 @@ TEST_CASE("the report begins with what was found, and has no word of it where no
   CHECK(table.find("what to look at first:\n") < table.find("region "));
   const std::string said = unwrapped(table);
   CHECK(contains(said,
-                 "1. gpu0: 33.3% of its work was copying beside no kernel, above all in step > copy (300 ms, "
+                 "1. gpu0: 33.3% of its work was copying while no kernel ran, above all in step > copy (300 ms, "
                  "30.0% of the run; 100 copies) try: copy in a queue of its own"));
   CHECK(contains(said,
                  "2. threads had no core 40.0% of the time that they could run, above all in step (200 ms, 20.0% of "
@@ -609,7 +609,7 @@ TEST_CASE("each kind has a sentence") {
   CHECK(contains(unwrapped(adaptyst::to_table(in)), "acc0: kernels took 15.0 us on average, launching them "));
 }
 
-TEST_CASE("of many findings the first five are told, and how many there are besides") {
+TEST_CASE("of many findings the first five are told, and how many others there are") {
   profile in = clean();
   in.regions.clear();
   for (int at = 0; at != 12; ++at) {

@@ -145,7 +145,7 @@ TEST_CASE("markers and how often they ran; one with others inside its own says s
   CHECK(counts.all().at(as_address(in.sites[1])).events == 0);
 }
 
-TEST_CASE("a marker is put on a step, and nothing beside that is written") {
+TEST_CASE("a marker is put on a step, and nothing else is written") {
   program in;
   in.steps[2] = ADAPTYST_STEP_LAST + 1;  // of one that lies
   for (std::size_t path = 0; path != 3; ++path) in.ran(path, 1);

@@ -27,7 +27,7 @@ namespace {
 using adaptyst::lib::elf_probe;
 using adaptyst::lib::find_elf_markers;
 
-// A small program with markers, as built beside this test.
+// A small program with markers, as built next to this test.
 const std::string& original() {
   static const std::string bytes = [] {
     std::ifstream in(ADAPTYST_TEST_TRACED, std::ios::binary);

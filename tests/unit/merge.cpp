@@ -15,7 +15,7 @@ profile merged(profile into, const profile& from) {
   return into;
 }
 
-// In full, histograms and absent values included; what to_json() leaves out of a region stands beside it.
+// In full, histograms and absent values included; what to_json() leaves out of a region stands next to it.
 std::string spelled(const profile& profile) {
   std::string all = adaptyst::to_json(profile);
   for (const adaptyst::region& row : profile.regions) {

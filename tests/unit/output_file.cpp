@@ -89,7 +89,7 @@ int failure(const std::string& name, const std::string& text = "text\n") {
 
 }  // namespace
 
-TEST_CASE("a file holds exactly the text, and nothing is left beside it") {
+TEST_CASE("a file holds exactly the text, and nothing is left next to it") {
   const directory in;
   const std::string texts[] = {"", "{}\n", std::string("nul\0inside", 10), std::string(5000000, 'x')};
   for (const std::string& text : texts) {
@@ -226,7 +226,7 @@ TEST_CASE("what is to appear with its first text replaces nothing before, and wh
   CHECK(in.names() == std::set<std::string>{"a", "victim"});
 }
 
-TEST_CASE("a full disk leaves the older file whole and nothing beside it") {
+TEST_CASE("a full disk leaves the older file whole and nothing else") {
   const directory in;
   const std::string large(1 << 20, 'x');
   const rlimit unlimited{RLIM_INFINITY, RLIM_INFINITY};

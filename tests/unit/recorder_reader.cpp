@@ -1,4 +1,4 @@
-// The reader of recorders beside a process that lies, or is damaged: memory made up for the purpose.
+// The reader of recorders next to a process that lies, or is damaged: memory made up for the purpose.
 #include <adaptyst/detail/recorder.hpp>
 
 #include <algorithm>

@@ -31,7 +31,7 @@ TEST_CASE("what markers take in a function is not the function's own: regions, o
   }
 }
 
-TEST_CASE("what functions take in a region is not the region's own, beside what its regions take") {
+TEST_CASE("what functions take in a region is not the region's own, in addition to what its regions take") {
   measured all;
   add(all, 1, 0, ADAPTYST_SITE_REGION, 1000);
   add(all, 2, 1, ADAPTYST_SITE_FUNCTION, 300);

@@ -103,7 +103,7 @@ TEST_CASE("nothing but settings is written, whatever the program says of its pla
   const std::uint64_t two[2] = {1, 2};
   CHECK_FALSE(told.write(in.address() + sizeof(detail::observer_settings) - 8, two, sizeof two));
   CHECK(word == 4711);
-  REQUIRE(told.read(there, word));  // is beside
+  REQUIRE(told.read(there, word));  // lies elsewhere
   CHECK(word == 4711);
 }
 
