@@ -32,7 +32,7 @@ set(changelog "adaptyst (${CPACK_PACKAGE_VERSION}) unstable; urgency=medium
 ")
 
 # What lintian says and we mean, with the reason.
-set(overrides "# Whoever hands the packages on names a maintainer: cmake -DCPACK_PACKAGE_CONTACT=…
+set(overrides "# Who passes the packages on names a maintainer: cmake -DCPACK_PACKAGE_CONTACT=…
 PACKAGE: bogus-mail-host
 PACKAGE: bogus-mail-host-in-debian-changelog
 ")

@@ -1,6 +1,6 @@
 // Where the ranks of a job on one machine find their observer: a socket with a name that all of them can work out.
 //
-// It is an abstract one, so that it goes with its owner and leaves no file. Anybody can take the name: neither side
+// It is an abstract one, so that it goes with its owner and leaves no file. Any process can take the name: neither side
 // trusts one that belongs to another user. Each rank keeps its connection as long as its program runs; the end of a
 // connection is the end of who was there.
 #ifndef ADAPTYST_TOOLS_NODE_MEETING_HPP

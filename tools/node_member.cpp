@@ -123,7 +123,7 @@ std::optional<int> run_in_node(const observing_options& options, const std::vect
   const int status = wait_for(program, node->connection);
   const bool has_started = !program.complain_unless_started();
   if (!node->connection) return status;
-  // The last one stays until the report has been written, as the launcher may end everything with it. Nobody waits for a
+  // The last one stays until the report has been written, as the launcher may end everything with it. No rank waits for a
   // rank that still runs: it may wait for the launcher to see that this one has failed.
   bool ended = false;
   if (send_message(node->connection, has_started ? node_message::ended : node_message::no_start) &&

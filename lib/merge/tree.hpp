@@ -1,7 +1,7 @@
 // Messages of all ranks to the first one, and from it to all, over whatever can send bytes from rank to rank.
 //
 // A binomial tree: in its step s = 1, 2, 4, …, rank r with that bit set sends what it has to r - s, which adds it to its
-// own, and is done. After log2 P steps the first rank has it all. Nobody waits for anybody but those below it.
+// own, and is done. After log2 P steps the first rank has it all. A rank waits only for the ranks below it.
 #ifndef ADAPTYST_LIB_MERGE_TREE_HPP
 #define ADAPTYST_LIB_MERGE_TREE_HPP
 

@@ -51,7 +51,7 @@ def build_adapter(copy, cmake, pfr, failures):
         loaded.taskpool_task_begin(None)
         loaded.taskpool_task_end()
         loaded.taskpool_task_end()
-        loaded.taskpool_task_end()  # one too many harms nobody
+        loaded.taskpool_task_end()  # one too many does no harm
 
 
 def main(root, pfr, compiler, cmake):

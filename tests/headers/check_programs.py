@@ -151,7 +151,7 @@ def no_markers(build):
 
 
 def markers_library(build):
-    """What markers call needs the C library only, and is seen by nobody but the ELF object that has it."""
+    """What markers call needs the C library only, and is seen only by the ELF object that has it."""
     needed = [line.split()[-1] for line in build.symbols(build.linked[0], "-u").splitlines() if line.strip().startswith("U ")]
     build.failures.check("mmap" in needed, "what it needs is seen", needed)
     for name in needed:

@@ -25,7 +25,7 @@ using adaptyst::lib::counter_probes;
 constexpr adaptyst::lib::counted_event core_time{PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK};
 constexpr adaptyst::lib::counted_event none{PERF_TYPE_HARDWARE, 0xffff};
 
-// On its core, whoever else wants that.
+// On its core, whatever else wants that.
 void spin(std::chrono::milliseconds time) {
   const auto now = [] {
     timespec used{};

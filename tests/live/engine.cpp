@@ -38,7 +38,7 @@ code read_code(void (*probe)(const char*, std::uint64_t, std::uint64_t, std::uin
   return wrong;
 }
 
-// The same work whoever looks, and however fast the processor happens to be.
+// The same work whatever listens, and however fast the processor happens to be.
 constexpr std::chrono::microseconds inner_time{200};
 
 adaptyst::profile deterministic(const std::string& engine) {

@@ -280,7 +280,7 @@ TEST_CASE("only the process that is asked for is observed") {
   CHECK(collect_counts(probes.read()) == counts{{"root", 10}});
 }
 
-TEST_CASE("all that a process starts is observed with it, and nobody else") {
+TEST_CASE("all that a process starts is observed with it, and no other process") {
   program observed("family");
   const program other("nesting");
   function_options options = make_options(observed);

@@ -66,7 +66,7 @@ def case_a_rank_that_ends_first():
         ended = launch(first, "sh", "-c", "exit 3")
         begin = time.monotonic()
         failures.equal(ended.wait(LIMIT), 3, "its status")
-        failures.check(time.monotonic() - begin < 3 and other.poll() is None, "nobody waits for the other")
+        failures.check(time.monotonic() - begin < 3 and other.poll() is None, "neither waits for the other")
         failures.equal(finish(ended, other)[0], [3, 0], "nor is the other one ended")
 
 
@@ -80,7 +80,7 @@ def case_the_first_one_ends_first():
 
 def case_a_rank_that_does_not_come():
     status, _, said = finish(launch(0, PROGRAM, of=3))
-    failures.equal((status, said.count("events begun =")), ([0], 1), "nobody waits for ever")
+    failures.equal((status, said.count("events begun =")), ([0], 1), "no rank waits for ever")
     take()
 
 

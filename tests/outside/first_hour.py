@@ -129,7 +129,7 @@ def case_statuses():
     slower.write_text(json.dumps(changed))
     failures.equal(call(ADAPTYST, "diff", profile, slower, "--fail-above", "5%").returncode, 1, "a comparison that failed")
     if AS_NOBODY:
-        failures.equal(call(*AS_NOBODY, "--inh-caps=-all", "--bounding-set=-all", ADAPTYST, "doctor").returncode, 1, "no eBPF for nobody")
+        failures.equal(call(*AS_NOBODY, "--inh-caps=-all", "--bounding-set=-all", ADAPTYST, "doctor").returncode, 1, "no eBPF for the user nobody")
     for name in ("run", "attach", "top", "sites", "doctor", "report", "diff", "completion", "help"):
         failures.check("Exit status: " in call(ADAPTYST, name, "--help").stdout, f"{name}: its statuses are explained")
 

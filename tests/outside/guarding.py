@@ -80,16 +80,16 @@ print(opened() - before)
 
 
 def case_impostor():
-    """Somebody else has taken the name of an observer that is dead, and does not answer."""
+    """Another process has taken the name of an observer that is dead, and does not answer."""
     name = f"adaptyst-impostor-{os.getpid()}"
     ear = subprocess.Popen([sys.executable, "-c", IMPOSTOR, name], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     started.append(ear)
-    failures.equal(ear.stdout.readline(), "ready\n", "somebody listens")
+    failures.equal(ear.stdout.readline(), "ready\n", "something listens")
     begin = time.monotonic()
     done = subprocess.run([MARKED, "1"], env={**os.environ, "ADAPTYST_OBSERVER": name}, stdout=subprocess.DEVNULL, timeout=LIMIT,
                           check=False)
     failures.equal(done.returncode, 3, "the program ends as ever")
-    failures.check(time.monotonic() - begin < 4, "nobody was waited for, which takes 5 s", time.monotonic() - begin)
+    failures.check(time.monotonic() - begin < 4, "nothing was waited for, which takes 5 s", time.monotonic() - begin)
     failures.equal(ear.stdout.readline(), "0\n", "and nothing was told")
 
 

@@ -71,7 +71,7 @@ def case_children():
 
 
 def case_a_child_with_its_own():
-    """Which has the file's name from nobody, but its parent has it."""
+    """It has not got the file's name itself, but its parent has it."""
     if ENGINE == "ebpf":  # the child's code holds the parent's probes
         return
     counts, _, done = leave("collecting_child", reports=2)

@@ -110,7 +110,7 @@ def case_number_used_again():
     pathlib.Path("/proc/sys/kernel/ns_last_pid").write_text(str(first.pid - 1))
     again = spawn([PROGRAM, 100000, 0, 0])
     if again.pid != first.pid:
-        print(f"number_used_again: SKIPPED: {first.pid} was taken by somebody else")
+        print(f"number_used_again: SKIPPED: {first.pid} was taken by another process")
     else:
         again.wait(LIMIT)
     observer.send_signal(signal.SIGINT)
@@ -135,14 +135,14 @@ def case_number_of_an_observer_used_again():
     pathlib.Path("/proc/sys/kernel/ns_last_pid").write_text(str(observer.pid - 1))
     again = spawn(["sleep", LIMIT])
     if again.pid != observer.pid:
-        print(f"number_of_an_observer_used_again: SKIPPED: {observer.pid} was taken by somebody else")
+        print(f"number_of_an_observer_used_again: SKIPPED: {observer.pid} was taken by another process")
         return
     done = observe("attach", "--duration=0.2", program.pid)
     failures.equal((done.returncode, done.stderr), (0, ""), "the next observer takes over")
 
 
 def case_memory_that_is_refused():
-    """A program that may be run and not be read: the kernel shows its memory to nobody but root."""
+    """A program that may be run and not be read: the kernel shows its memory to root only."""
     if not only_root("files are given away by root"):
         return
     work.chmod(0o777)
@@ -194,7 +194,7 @@ def case_small_files():
 
 
 def case_deaf_program():
-    """One that may not open what it is told by: nobody believes that it heeds it."""
+    """A program that may not open the memory with its settings: the observer does not assume that it uses them."""
     done = subprocess.run([ADAPTYST, "run", f"--engine={ENGINE}", "--report=none", f"--output={profile_file}", "--", "prlimit",
                            "--nofile=5:5", PROGRAM, "3000", "0", "100"], capture_output=True, text=True, timeout=LIMIT, check=False)
     failures.equal(done.stderr.count("cannot be told anything"), 1, f"it is told: {done.stderr}")
@@ -252,7 +252,7 @@ def case_nothing_is_written():
 
 
 def case_left_behind():
-    """A program that goes on when whoever has started it does not look any more: its markers fall asleep, and others may look."""
+    """A program that goes on when the observer that has started it does not look any more: its markers fall asleep, and others may look."""
     spawn([ADAPTYST, "run", f"--engine={ENGINE}", "--overhead=1%", "--report=none", f"--output={work}/first.json", "--", "sh", "-c",
            f"{PROGRAM} 1000000 0 10 & echo $! > {work}/pid; sleep 0.5"]).wait(LIMIT)
     left = int((work / "pid").read_text())
@@ -262,7 +262,7 @@ def case_left_behind():
         for engine in ("inline", ENGINE):
             done = subprocess.run([ADAPTYST, "attach", f"--engine={engine}", "--overhead=none", "--report=none", "--duration=0.4",
                                    f"--output={profile_file}", str(left)], capture_output=True, text=True, timeout=LIMIT, check=False)
-            failures.equal((done.returncode, done.stderr), (0, ""), f"somebody else looks, with {engine}")
+            failures.equal((done.returncode, done.stderr), (0, ""), f"another observer listens, with {engine}")
             failures.check(all(found > 500 for found in counts().values()), "and sees it all the time")
         subprocess.run([ADAPTYST, "attach", "--engine=inline", "--report=none", "--duration=0.5", f"--output={profile_file}",
                         f"--timeline={work}/left.json", "--trace-events=64", str(left)], capture_output=True, timeout=LIMIT, check=False)

@@ -125,7 +125,7 @@ def case_wrong():
     done = run(top("--duration=1", gone.pid))
     failures.check(done.returncode == 2 and str(gone.pid) in done.stderr, "a process that is not there", done.stderr)
     done = run(top("--duration=1", "--name=no_such_name"))
-    failures.check(done.returncode == 2 and "no_such_name" in done.stderr, "a name that nobody has", done.stderr)
+    failures.check(done.returncode == 2 and "no_such_name" in done.stderr, "a name that no process has", done.stderr)
 
 
 class Screen:
@@ -246,7 +246,7 @@ def case_strangers():
     for more, observed in (((), False), (("--all",), True)):
         alone(script, PROGRAM, *top("--interval=0.3", "--duration=1.5", *more))
         text = (work / "out").read_text()
-        failures.equal(rate(blocks(text)[-1], "thread") > 0, observed, f"{more}: a program of nobody's: {text}")
+        failures.equal(rate(blocks(text)[-1], "thread") > 0, observed, f"{more}: a program without an observer: {text}")
         failures.equal("other users are left alone" in text, not observed, f"{more}: it is told")
     os.environ["SUDO_UID"] = "65534"
     alone(script, PROGRAM, *top("--interval=0.3", "--duration=1.5"))

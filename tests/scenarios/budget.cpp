@@ -156,7 +156,7 @@ TEST_CASE("hot regions around others are thinned with all that is nested in them
   check_estimate(middle, times);
   check_estimate(inner, 3 * times);
   for (const region& one : found.regions) CHECK(one.path.front() == "outer");
-  // On a busy machine some sample may have been interrupted by what nobody tells of.
+  // On a busy machine some sample may have been interrupted by something that is not reported.
   CHECK(static_cast<double>(inner.total_ns) < 2 * static_cast<double>(outer.total_ns));
 }
 
@@ -436,7 +436,7 @@ TEST_CASE("of many intervals of 95 % the times lie in 95 %, with page faults and
   REQUIRE(sched_setaffinity(0, sizeof before, &before) == 0);
   const double share = static_cast<double>(covered) / repetitions;
   INFO(share);
-  if (&__rseq_size == nullptr || __rseq_size == 0) return;  // nobody tells of the other's time
+  if (&__rseq_size == nullptr || __rseq_size == 0) return;  // the other's time is not reported
   CHECK(std::abs(share - 0.95) < support::share_tolerance(0.95, repetitions));
 }
 
@@ -514,7 +514,7 @@ TEST_CASE("a region that a jump leaves is lost with its weight") {
   set_step("left", ADAPTYST_STEP_RECORDER + 2);
   for (int at = 0; at != 4000; ++at) {
     ADAPTYST_REGION("around");
-    const auto token = [] {  // a scope that nobody ends
+    const auto token = [] {  // a scope that is never ended
       ADAPTYST_DETAIL_SITE(site, ADAPTYST_SITE_REGION, "function", "left behind");
       return adaptyst::detail::begin_named(site, 0U);
     };

@@ -219,7 +219,7 @@ TEST_CASE("what follows a region where it works for another one is not taken for
   CHECK(support::find(profile, {"behind"}).count == 3);
 }
 
-TEST_CASE("a region that works for another one, and has the same below it again, misleads nobody at its end") {
+TEST_CASE("a region that works for another one, and has the same below it again, does no harm at its end") {
   adaptyst::collector collector(support::options());
   const auto combine = [] { ADAPTYST_REGION("combine"); };
   combine();  // its marker is known
@@ -278,7 +278,7 @@ TEST_CASE("how threads differ in a region is known of callbacks too") {
   CHECK(found.per_thread->count == 2);
 }
 
-TEST_CASE("a region that was begun while nobody looked is nobody's") {
+TEST_CASE("a region that was begun while nothing listened is not recorded") {
   const std::uint64_t before = begin("before");
   CHECK(before == 0);
   adaptyst::collector collector(support::options());

@@ -167,7 +167,7 @@ TEST_CASE("a forked child that looks at itself has a ledger of its own") {
   const pid_t child = fork();
   if (child == 0) {
     const std::uint64_t now = adaptyst::now_ns();
-    of_parent.complete(now, now + 5);  // nobody's here
+    of_parent.complete(now, now + 5);  // none of them here
     adaptyst::collector own("report=none,engine=inline");
     run(700);
     std::thread(run, 300).join();

@@ -60,7 +60,7 @@ TEST_CASE("a collector takes values as it takes text, and what is wrong in eithe
   }
 }
 
-TEST_CASE("regions that are open when a collector starts or stops belong to nobody, and do no harm") {
+TEST_CASE("regions that are open when a collector starts or stops are not recorded, and do no harm") {
   auto early = std::make_unique<adaptyst::collector>(support::options());
   {
     ADAPTYST_REGION("straddles");
@@ -168,7 +168,7 @@ TEST_CASE("libraries that are loaded and unloaded meanwhile are observed, below 
   CHECK(row.site.file.find("plugin.cpp") != std::string::npos);
 }
 
-TEST_CASE("a collector that nobody stops is stopped by its end, also as a static object") {
+TEST_CASE("a collector that is not stopped is stopped by its end, also as a static object") {
   static adaptyst::collector never_stopped("report=none,engine=off");
   CHECK(never_stopped.error() == nullptr);
   CHECK(never_stopped.stop().engine == "off");

@@ -150,7 +150,7 @@ TEST_CASE("short-lived threads share a handful of recorders") {
   CHECK(bytes() - before <= 16 * adaptyst::detail::recorder_bytes);
 }
 
-TEST_CASE("where nobody tells whether a thread lives, its recorder is left to it") {
+TEST_CASE("where it is not known whether a thread lives, its recorder is left to it") {
   const pid_t child = fork();
   if (child == 0) {
     sock_filter refuse_tgkill[] = {BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),

@@ -277,7 +277,7 @@ TEST_CASE("the same names from different lines stay apart, parents come before c
       if (other.id == one.parent) CHECK(&other < &one);
 }
 
-TEST_CASE("rows of one path add up, whoever wrote them") {
+TEST_CASE("rows of one path add up, whichever process wrote them") {
   lib::measured_row a = row(3, 10, {{3, 6, 1, 3}});
   const lib::measured_row b = row(1, 50, {{0, 0, 0, 0}, {1, -4, -4, -4}});
   lib::add(a, b);

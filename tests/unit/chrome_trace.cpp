@@ -87,7 +87,7 @@ TEST_CASE("times are microseconds since the first, to the nanosecond; a number a
                         {"tid", 5},
                         {"ts", 1234.056},
                         {"dur", 7.008}}));
-  CHECK(all[1]["ts"] == 0.0);  // begun before anybody looked
+  CHECK(all[1]["ts"] == 0.0);  // begun before anything listened
   CHECK(all[1]["dur"] == 0.015);
   CHECK(all[2]["ph"] == "C");
   CHECK(all[2]["args"]["value"] == 0.25);

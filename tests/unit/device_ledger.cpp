@@ -335,7 +335,7 @@ TEST_CASE("more queues than have an account share the last one") {
   CHECK(read.sums->devices[0].operations == 200);
 }
 
-TEST_CASE("a wait that ends without a beginning is nobody's") {
+TEST_CASE("a wait that ends without a beginning is ignored") {
   made_ledger ledger;
   REQUIRE(ledger.book({10, 10, 0, 0, 0, device_work::wait_end}));
   REQUIRE(ledger.book({20, 20, 0, 0, 0, device_work::wait_begin}));
@@ -372,7 +372,7 @@ TEST_CASE("another collector's ledger is empty, and takes the memory of the one 
   CHECK(read.skipped == 0);
 }
 
-TEST_CASE("whoever looks while threads book sees one moment") {
+TEST_CASE("a reader sees one moment while threads book") {
   constexpr unsigned threads = 2;
   made_ledger ledger(threads);
   std::atomic<unsigned> done{0};

@@ -123,7 +123,7 @@ TEST_CASE("a new collector finds the devices, and nothing that they did before")
 
 namespace {
 
-// As an observer sees it: what it reads is a copy, in which nobody begins anew.
+// As an observer sees it: what it reads is a copy, in which no thread begins anew.
 class seen_from_outside final : public adaptyst::lib::memory {
  public:
   bool read(std::uint64_t address, void* to, std::size_t bytes) const noexcept override {

@@ -239,7 +239,7 @@ TEST_CASE("memory that is touched for the first time again and again") {
   CHECK(found.count == 200'000);
   CHECK(found.unit == adaptyst::finding_unit::per_second);
   CHECK(found.next == next_step::reuse_memory);
-  flux(in).count = 1;  // somebody has to do it once
+  flux(in).count = 1;  // it has to be done once
   CHECK(is_clean(in));
   in = clean();
   own(in).minor_faults = 90'000;
@@ -280,7 +280,7 @@ TEST_CASE("threads of which one has more to do") {
   flux(in).across_ranks->ranks = 2;
   only(in, finding_kind::thread_imbalance);
   flux(in).across_ranks.reset();
-  flux(in).threads = 5;  // of one of them nobody knows
+  flux(in).threads = 5;  // one of them is not known
   CHECK(is_clean(in));
   flux(in).threads = 4;
   own(in).sleep_ns = 151 * ms;  // in which they did nothing

@@ -111,7 +111,7 @@ TEST_CASE("parents come before children after a merge") {
   for (std::size_t at = 1; at < all.regions.size(); ++at) REQUIRE(all.regions[at - 1].path <= all.regions[at].path);
 }
 
-TEST_CASE("an absent quantity stays absent until somebody has it") {
+TEST_CASE("an absent quantity stays absent until one profile has it") {
   profile a;
   a.devices.resize(1);
   a.devices[0].kind = adaptyst::device_kind::cpu;
@@ -253,7 +253,7 @@ TEST_CASE("two profiles of known numbers") {
     CHECK(device.awaited_ns == 22U);
     CHECK(device.work_ns == 120U);
     CHECK(device.operations == 10);
-    CHECK(device.queues == 5);  // of one process; nobody knows whether they are the same
+    CHECK(device.queues == 5);  // of one process; it is not known whether they are the same
     CHECK(device.late == 2);
     CHECK(device.skipped == 4);
     CHECK(device.to_device->sum == 2000);

@@ -186,7 +186,7 @@ TEST_CASE("a pipe: without a reader it is told, one that leaves does no harm, an
     adaptyst::lib::output_file to(pipe, adaptyst::lib::output_file::appears::with_text);
     REQUIRE(to.failure() == 0);
     close(reader);
-    CHECK(to.write("nobody reads this") == 0);
+    CHECK(to.write("no process reads this") == 0);
     CHECK(to.failure() == EPIPE);
   }
   struct stat there {};

@@ -105,7 +105,7 @@ TEST_CASE("a row whose histogram cannot grow counts on without one, and never ha
   CHECK(errno == 0);
 }
 
-TEST_CASE("pieces next to rows are zeros that nobody else has, also in the next epoch") {
+TEST_CASE("pieces next to rows are zeros that no other row has, also in the next epoch") {
   const lone_recorder of;
   std::mt19937_64 random(6);
   std::map<std::uintptr_t, std::uint64_t> pieces;

@@ -39,7 +39,7 @@ TEST_CASE("what functions take in a region is not the region's own, in addition 
   add(all, 4, 3, ADAPTYST_SITE_REGION, 150);
   settle_self_times(all);
   CHECK(all.rows[1].self_ns == 500);
-  CHECK(all.rows[3].self_ns == 200);  // markers among themselves: whoever counted them knows
+  CHECK(all.rows[3].self_ns == 200);  // markers among themselves: the engine that counted them knows
 }
 
 TEST_CASE("functions among themselves are left as they were counted") {

@@ -1,4 +1,4 @@
-// What a program is told in memory of its observer: what must be so before the program heeds it, and what can be
+// The settings that a program gets in memory of its observer: what must hold before the program uses them, and what can be
 // written.
 #include "recorder/settings_memory.hpp"
 
@@ -107,7 +107,7 @@ TEST_CASE("nothing but settings is written, whatever the program says of its pla
   CHECK(word == 4711);
 }
 
-TEST_CASE("a program heeds no file that could be cut off, is not of this layout, or is none") {
+TEST_CASE("a program ignores a file that could be cut off, is not of this layout, or is none") {
   const program in;
   in.settings->steps[1] = 5;
   CHECK_FALSE(in.take(descriptor()));

@@ -76,7 +76,7 @@ inline adaptyst::profile make_profile(std::uint32_t rank) {
   return made;
 }
 
-// Letters between ranks that take their turns on one thread. What nobody has sent does not come.
+// Letters between ranks that take their turns on one thread. What was not sent does not come.
 struct post_office {
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::deque<std::string>> letters;
   std::size_t longest = 0;  // of all that were sent

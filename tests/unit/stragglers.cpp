@@ -1,4 +1,4 @@
-// Slow ranks and slow nodes among simulated ranks: planted ones are found, chance names nobody.
+// Slow ranks and slow nodes among simulated ranks: planted ones are found, chance names none.
 #include <adaptyst/findings.hpp>
 
 #include <algorithm>
@@ -32,7 +32,7 @@ std::vector<std::string> host_names(std::size_t ranks, std::size_t per_host) {
   return all;
 }
 
-// How many of the draws name anybody.
+// How many of the draws name a rank.
 template <class Distribution>
 int count_named(std::size_t ranks, Distribution of, int draws) {
   std::mt19937_64 random(ranks);
@@ -111,12 +111,12 @@ TEST_CASE("sixteen slow ranks in a row name their node") {
     CHECK_FALSE(found[0].rank.has_value());
     CHECK(found[0].host == "simulated2");
     CHECK(found[0].ranks == 16);
-    // Where nobody knows who ran where, they are named one by one.
+    // Where it is not known which rank ran where, they are named one by one.
     CHECK(find_stragglers(all, {}).size() == 16);
   }
 }
 
-TEST_CASE("too few ranks, too many slow ones, and equal times name nobody") {
+TEST_CASE("too few ranks, too many slow ones, and equal times name no rank") {
   times few(7, 1'000'000'000);
   few[0] = 9'000'000'000;
   CHECK(find_stragglers(few, {}).empty());

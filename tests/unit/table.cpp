@@ -430,7 +430,7 @@ TEST_CASE("of several estimates the worst error is told") {
   CHECK(contains(adaptyst::to_table(in), "overhead budget: 2 regions thinned (~), counts within 2.0%"));
 }
 
-TEST_CASE("what somebody looks for comes first: the regions, then devices, and last how it was measured") {
+TEST_CASE("what readers look for comes first: the regions, then devices, and last how it was measured") {
   const std::string table = adaptyst::to_table(small());
   const std::size_t order[] = {table.find("solver, pid 42"), table.find("REGION"), table.find("DEVICE"),
                                table.find("engine ebpf"), table.find("events begun")};

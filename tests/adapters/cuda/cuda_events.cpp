@@ -37,7 +37,7 @@ adaptyst::profile stop(adaptyst::collector& collector) {
 
 }  // namespace
 
-TEST_CASE("while nobody looks, the runtime is not called") {
+TEST_CASE("while nothing listens, the runtime is not called") {
   const cudaStream_t stream = new_stream();
   const std::uint64_t before = cudart_stub::calls();
   adaptyst::cuda::tracked t = adaptyst::cuda::track("idle", stream);

@@ -31,7 +31,7 @@ bool soon(bool expected) {
   return cupti_stub_enabled(kernels) == expected;
 }
 
-// Somebody looks, and the adapter listens.
+// An observer is there, and the adapter listens.
 struct looking {
   adaptyst::collector collector{support::options()};
   looking() {
@@ -55,7 +55,7 @@ const adaptyst::device_usage& usage(const adaptyst::profile& in, std::uint32_t i
 
 }  // namespace
 
-TEST_CASE("nothing is listened to while nobody looks, nor any more when nobody does") {
+TEST_CASE("the adapter listens only while an observer is there") {
   load_adapter();
   CHECK_FALSE(cupti_stub_enabled(kernels));
   looking look;
@@ -190,8 +190,8 @@ TEST_CASE("what is not known is counted, and why") {
   scripted::kernel(603, "from the past", {t - 5'000'000, t});
   scripted::kernel(604, "slightly early", {t - 20'000, t + 10'000});
   scripted::kernel(605, nullptr, {t + 1000, t + 2000});
-  scripted::kernel(666, "nobody launched it", {t + 1000, t + 2000});
-  scripted::record(51, 64).deliver();  // of a kind that nobody asked for
+  scripted::kernel(666, "no launch of it", {t + 1000, t + 2000});
+  scripted::record(51, 64).deliver();  // of a kind that was not asked for
   cupti_stub_drop(7);
   const adaptyst::profile profile = look.stop();
   CHECK(support::lost(profile, adaptyst::loss_reason::no_times) == 2 + 1 + 7);

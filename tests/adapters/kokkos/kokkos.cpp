@@ -38,7 +38,7 @@ const adaptyst::device_usage* device(const adaptyst::profile& in, const std::str
 
 }  // namespace
 
-TEST_CASE("nobody asks for fences") {
+TEST_CASE("no tool asks for fences") {
   const support::kokkos_stand_in kokkos;
   CHECK(!kokkos.fences);
 }
@@ -180,7 +180,7 @@ TEST_CASE("deep copies are operations of the device, with their bytes") {
 
 TEST_CASE("pops without a push are counted, and change nothing") {
   const support::kokkos_stand_in kokkos;
-  kokkos.push("before anybody looked");
+  kokkos.push("before anything listened");
   adaptyst::collector collector(support::options());
   kokkos.pop();
   kokkos.pop();
@@ -248,7 +248,7 @@ TEST_CASE("allocations are counted by space, with the most that was in use") {
   const support::kokkos_stand_in kokkos;
   const std::string longest(63, 's');
   const std::string unended(64, 'u');
-  kokkos.allocate("HIP", 100);  // before anybody looks
+  kokkos.allocate("HIP", 100);  // before anything listens
   adaptyst::collector collector(support::options());
   kokkos.push("setup");
   kokkos.allocate("HIP", 1000);
@@ -268,7 +268,7 @@ TEST_CASE("allocations are counted by space, with the most that was in use") {
   CHECK(numbers.at("bytes in use in " + unended).max == 8);
 }
 
-TEST_CASE("while nobody looks nothing is kept") {
+TEST_CASE("while nothing listens nothing is kept") {
   const support::kokkos_stand_in kokkos;
   const std::uint64_t kernel = kokkos.begin("parallel_for", "before", device_id(sycl, 0, 1));
   CHECK(kernel == 0);

@@ -44,7 +44,7 @@ def check(runtime):
 
     alone = regions(profile, "alone", "parallel")
     failures.equal((attribute(alone, "threads"), "imbalance_ns" in alone[0]["attributes"]), (1, False),
-                   f"{what}: one thread waits for nobody")
+                   f"{what}: one thread does not wait")
     nested = regions(profile, "nested", "parallel", "thread", "parallel", "thread", "innermost")
     failures.equal(total(nested, "count"), 4, f"{what}: nested regions")
     failures.equal(attribute(regions(profile, "nested", "parallel", "thread", "parallel"), "threads"), 4,

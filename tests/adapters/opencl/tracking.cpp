@@ -217,7 +217,7 @@ TEST_CASE("an out-of-order queue may finish first what was submitted last") {
   for (const cl_event one : {gate, late, early}) clReleaseEvent(one);
 }
 
-TEST_CASE("while nobody looks, a command is left alone") {
+TEST_CASE("while nothing listens, a command is left alone") {
   commands on;
   cl_int status = 0;
   const cl_event gate = clCreateUserEvent(on.context, &status);

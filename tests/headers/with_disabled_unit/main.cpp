@@ -9,7 +9,7 @@ unsigned long long disabled_unit();
 
 namespace {
 
-// Whoever writes beyond a handle or an operation that is smaller than it believes is caught here.
+// Code that writes beyond a handle or an operation that is smaller than it believes is caught here.
 struct guarded_handle {
   unsigned long long before = 0x5151515151515151;
   adaptyst::region_handle handle;
