@@ -1,4 +1,4 @@
-// Regions of a thread that an interface begins and ends without a number to tell them apart. For adapters; one object
+// Regions of a thread that an interface begins and ends without a number to distinguish them. For adapters; one object
 // for each thread. Kept also while nothing listens, so that a collector that starts later does not count their ends as
 // unmatched.
 #ifndef ADAPTYST_ADAPTERS_OPEN_REGIONS_HPP

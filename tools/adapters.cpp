@@ -49,7 +49,7 @@ std::string find_library(const adapter& adapter) {
   }
   throw error(fmt::format("--with {}: no {} in {} or {}", adapter.name, adapter.file,
                           folders[0].lexically_normal().string(), folders[1].lexically_normal().string()),
-              adapter.file, 0, fmt::format("cmake -D{}=ON tells what building it takes", adapter.option));
+              adapter.file, 0, fmt::format("cmake -D{}=ON says what building it takes", adapter.option));
 }
 
 // Stands for the one of openmpi and mpich that the program needs.
@@ -83,8 +83,8 @@ std::string choose_mpi(const std::vector<std::string>& command) {
       return found;
   if (std::getenv("OMPI_COMM_WORLD_RANK") != nullptr) return "openmpi";
   if (std::getenv("PMI_RANK") != nullptr) return "mpich";
-  throw error(fmt::format("--with mpi: cannot tell which MPI {} is linked with", command.front()), command.front(), 0,
-              "say --with openmpi, or --with mpich; one that is linked statically cannot be observed so");
+  throw error(fmt::format("--with mpi: cannot determine which MPI {} is linked with", command.front()), command.front(),
+              0, "say --with openmpi, or --with mpich; one that is linked statically cannot be observed so");
 }
 
 // GCC's OpenMP never asks for a tool.

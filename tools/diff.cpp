@@ -39,7 +39,7 @@ void split(diff_options& options) {
     return;
   }
   if (options.before.size() != 2)
-    throw lib::error("cannot tell which runs are old and which new", 0,
+    throw lib::error("cannot determine which runs are old and which new", 0,
                      "adaptyst diff OLD.json NEW.json, or adaptyst diff OLD*.json -- NEW*.json");
   options.after.push_back(options.before.back());
   options.before.pop_back();
@@ -93,7 +93,7 @@ void add_diff(CLI::App& app) {
       "\n"
       "Regions are the same if the names of their path, their kind and their device are; files and lines\n"
       "may have moved. They are sorted by how much the total of a run changed. `change` is that of an\n"
-      "event's mean duration; n tells in how many runs of either side the region is.\n"
+      "event's mean duration; n is the number of runs of either side that have the region.\n"
       "\n"
       "Of several runs, a region is slower or faster if its runs differ between the sides by more than\n"
       "within them: Welch's t on logarithms, corrected for the number of regions, p < 0.02. From five\n"
@@ -104,7 +104,7 @@ void add_diff(CLI::App& app) {
       "more than 9.1 % (to 1/1.1), and the durations of single events must differ by more than chance\n"
       "(Mann-Whitney U test, Holm's correction).\n"
       "\n"
-      "An engine, an option or metadata that is not the same on both sides is told below the table.\n"
+      "An engine, an option or metadata that is not the same on both sides is listed below the table.\n"
       "\n"
       "`--fail-above 5%` fails if, for any region, the verdict is slower and the change is above 5 %.\n"
       "Regions that are new, that have vanished, or that merely run more often, do not fail.\n"

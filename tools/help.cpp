@@ -72,7 +72,7 @@ void add_help(CLI::App& app) {
   names.emplace_back("options");
   command
       ->add_option("COMMAND", options->command,
-                   "The subcommand to explain; options: what $ADAPTYST and a collector can be told")
+                   "The subcommand to explain; options: what can be set in $ADAPTYST and in a collector")
       ->check(CLI::IsMember(names));
   command->footer(
       "$ adaptyst help run\n"

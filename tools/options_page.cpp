@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::string_view intro = R"(# Options
 
-What a collector, `adaptyst run`, `attach` and `top` can be told. This page is what `adaptyst help options --markdown`
+What can be set for a collector, `adaptyst run`, `attach` and `top`. This page is what `adaptyst help options --markdown`
 prints; the table behind it is `lib/support/option_table.cpp`.
 
 | where | how |
@@ -31,7 +31,7 @@ prints; the table behind it is `lib/support/option_table.cpp`.
 The text is pairs of a name and a value, joined by commas. `$ADAPTYST` goes before what the program asks for; what is said
 later goes before what was said earlier. `<adaptyst/options.hpp>` has the same as a struct.
 
-A name or a value that is not known is told on standard error, with the nearest that is, and left out; the rest holds, and
+A name or a value that is not known is reported on standard error, with the nearest known one, and left out; the rest holds, and
 the program is observed. On the command line it is wrong usage, with status 2. The profile remembers what was asked for
 (`"options"`: what differs from the defaults).
 
@@ -47,7 +47,7 @@ sign. Two outputs cannot be one file.
 
 Where neither `%p` nor `%r` is in a name and a launcher has started several ranks, the rank is added: `profile-3.json`
 (`OMPI_COMM_WORLD_RANK`, `PMI_RANK`, `PMIX_RANK`, `SLURM_PROCID`). Where another process of the machine is about to write a
-file of this name, as in a program that starts itself, so is the process: `profile-4711.json`. What was written is told: behind
+file of this name, as in a program that starts itself, so is the process: `profile-4711.json`. What was written is listed behind
 the report, and without one if it has another name than was asked for; of ranks, the first tells. `adaptyst run`, `attach`
 and `top` look whether they could write it before they begin, and end with status 2 if not.
 

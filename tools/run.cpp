@@ -99,7 +99,9 @@ void add_run(CLI::App& app) {
   CLI::App* const command = app.add_subcommand("run", "Start a program and observe it and its children until it ends");
   add_observing(*command, options->observing);
   add_view(*command, options->observing);
-  command->add_option("--with", options->adapters, "Load what tells of this interface, without a change to the program")
+  command
+      ->add_option("--with", options->adapters,
+                   "Load the adapter that reports this interface, without a change to the program")
       ->check(CLI::IsMember(adapter_names()))
       ->delimiter(',')
       ->allow_extra_args(false)
@@ -122,7 +124,7 @@ void add_run(CLI::App& app) {
       "\n"
       "The program's input, output and signals are its own; `adaptyst` ends as it does, with the same status or by "
       "the\n"
-      "same signal. Its environment gains ADAPTYST_OBSERVER, by which markers tell that they are there, "
+      "same signal. Its environment gains ADAPTYST_OBSERVER, by which markers report that they are there, "
       "and what\n"
       "--with needs. A collector in the program itself steps back.\n"
       "\n"
@@ -137,7 +139,8 @@ void add_run(CLI::App& app) {
       "it;\n"
       "127 it was not found, 126 it could not be started; 2 wrong usage, or an output that cannot be written, and then "
       "the\n"
-      "program was not started. A report that fails later is told, and does not change the status.");
+      "program was not started. A report that fails later is reported on standard error, and does not change the "
+      "status.");
   command->callback([options] { end_as(run(*options)); });
 }
 

@@ -52,7 +52,7 @@ class device {
     running_.push_back({then, std::move(done)});
   }
 
-  // Waits until all of it is done, and told.
+  // Waits until all of it is done, and reported.
   void finish() {
     for (;; std::this_thread::sleep_for(std::chrono::microseconds(200))) {
       const std::lock_guard<std::mutex> held(lock_);

@@ -37,8 +37,8 @@ enum class operation_kind : uint32_t { kernel, copy_to, copy_from, fill, other }
 
 // Why the times of an operation will never be known.
 enum class operation_loss : uint32_t {
-  no_times,       // the device did not tell when it ran
-  unknown_clock,  // it told in a clock that cannot be converted
+  no_times,       // the device did not report when it ran
+  unknown_clock,  // it reported times in a clock that cannot be converted
   device_lost,    // it will never end, or its handle was released before
 };
 

@@ -25,7 +25,7 @@ constexpr auto fields(type<attribute>) {
 
 constexpr auto fields(type<source_location>) {
   return list("site", "A place in the source.",
-              field("file", &source_location::file, same, always, "As the compiler was told it."),
+              field("file", &source_location::file, same, always, "As the compiler was given it."),
               field("line", &source_location::line, same, always, "From 1; 0: not known."),
               field("function", &source_location::function, same, always, "Around the marker."));
 }
@@ -47,7 +47,7 @@ constexpr auto fields(type<kernel_context>) {
       field("migrations", &of::migrations, sum, always, "To another core."),
       field("minor_faults", &of::minor_faults, sum, always, "Page faults served from memory."),
       field("major_faults", &of::major_faults, sum, always, "Page faults served from a disk."),
-      field("cycles", &of::cycles, sum, always, "Of the processor, an estimate; null where it does not tell."),
+      field("cycles", &of::cycles, sum, always, "Of the processor, an estimate; null where it does not report that."),
       field("instructions", &of::instructions, sum, always, "Likewise."),
       field("cache_misses", &of::cache_misses, sum, always, "Likewise, of the last level."));
 }
@@ -494,7 +494,8 @@ constexpr auto fields(type<profile>) {
       field("version", &of::version, joined, sometimes, "Of the adaptyst that has collected it, e.g. \"0.1.0\"."),
       follows("date", &of::date, later, "When the first process began to be observed: ISO 8601, UTC; null: not known."),
       field("metadata", &of::metadata, joined, sometimes,
-            "What the program has told of its run, by name (adaptyst::metadata()). A merged profile names all values, "
+            "What the program has reported of its run, by name (adaptyst::metadata()). A merged profile names all "
+            "values, "
             "joined "
             "by \" | \"."),
       field("metadata_lost", &of::metadata_lost, sum, sometimes,

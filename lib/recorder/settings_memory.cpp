@@ -26,7 +26,7 @@ constexpr std::size_t first_setting = offsetof(observer_settings, thinned_floor)
 settings_memory::settings_memory(const memory& process_memory)
     : process_memory_(process_memory), file_(static_cast<int>(detail::make_memory_file())) {
   const auto fail = [](int number) {
-    throw error("cannot make memory for what a program under observation is told", number,
+    throw error("cannot make memory for the settings of a program under observation", number,
                 "allow the observer more open files (ulimit -n), files of 1 MiB and more (ulimit -f), and memory");
   };
   if (sizeof(observer_settings) > detail::file_limit()) fail(EFBIG);  // writing the file would be a signal

@@ -123,7 +123,7 @@ const char* advice_on(next_step step) {
     case next_step::need_less_memory: return "use less memory than the machine has free, or read files ahead";
     case next_step::even_out_work: return "share the work out evenly, in smaller parts, or as threads become free";
     case next_step::look_at_slow_events:
-      return "see which events these are: --timeline, or a payload that tells them apart";
+      return "see which events these are: --timeline, or a payload that distinguishes them";
     case next_step::mark_larger_regions:
       return "mark the loop around it instead, or allow observing to cost more (overhead=)";
     case next_step::ask_kernel_for_less:

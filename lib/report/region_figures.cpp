@@ -84,7 +84,7 @@ std::string parts_legend(const profile& profile) {
   const auto context_option = profile.options.find("context");
   if (context_option != profile.options.end() && context_option->second == "none")
     return "the kernel was not asked: context=none";
-  return "the kernel was not asked: context=cpu tells, where eBPF is permitted (adaptyst doctor)";
+  return "the kernel was not asked: context=cpu shows it, where eBPF is permitted (adaptyst doctor)";
 }
 
 }  // namespace adaptyst::lib

@@ -144,7 +144,7 @@ class examination {
 
   void add_capability(const char* name, unsigned number, bool admin_will_do, const char* enables) {
     const std::string advice = fmt::format("be root, or give it to the program with setcap. {}", see_permissions);
-    if (!capabilities_) return add(name, verdict::unknown, "/proc/self/status does not tell", enables, "mount /proc");
+    if (!capabilities_) return add(name, verdict::unknown, "/proc/self/status does not say", enables, "mount /proc");
     if (has(number)) return add(name, verdict::ok, "effective", enables, "");
     if (admin_will_do && has(CAP_SYS_ADMIN)) return add(name, verdict::ok, "CAP_SYS_ADMIN includes it", enables, "");
     add(name, verdict::no, "not effective", enables, advice);

@@ -65,8 +65,8 @@ class kernel_source final : public source {
       probed_functions made = told(found, functions_->attach(found, process),
                                    [&] { return command != nullptr ? list_files(*command) : list_files(process); });
       if (command != nullptr && !functions_->follows_family())
-        made.refused.emplace_back("functions in what the program starts cannot be told from those of others", 0,
-                                  "use Linux 6.13 or later");
+        made.refused.emplace_back("functions in what the program starts cannot be distinguished from those of others",
+                                  0, "use Linux 6.13 or later");
       return made;
     } catch (...) {
       if (is_first) functions_.reset();

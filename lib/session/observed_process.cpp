@@ -1,5 +1,5 @@
 // One observed process, from the first look to its last reading. It may be alive, forked, replaced by exec() or dead,
-// and its memory may be refused: each case is handled here, and told once.
+// and its memory may be refused: each case is handled here, and reported once.
 #include "observed_process.hpp"
 
 #include <fmt/format.h>
@@ -162,10 +162,10 @@ void observed_process::find_settings() {
   const auto self = std::uint64_t{static_cast<std::uint32_t>(getpid())};
   if (head.settings_owner == (own_start() << 32 | self)) settings_->mapped_at(as_address(head.settings));
   else if (head.recorders != nullptr && !std::exchange(has_no_settings_, true) && (has_budget() || trace_entries_ != 0))
-    complain(
-        fmt::format("process {} cannot be told anything: no overhead budget is kept for it, and of a timeline only the "
-                    "beginning is there; allow it one more open file (ulimit -n)",
-                    id_));
+    complain(fmt::format(
+        "process {} cannot be given settings: no overhead budget is kept for it, and of a timeline only the "
+        "beginning is there; allow it one more open file (ulimit -n)",
+        id_));
 }
 
 // What it has left is known, so its descriptors are closed: with thousands of processes they are scarce.

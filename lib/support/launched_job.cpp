@@ -1,5 +1,5 @@
 // All ranks of a job on a machine have one launcher above them: the nearest process that has no rank. What launchers
-// call a job only tells jobs of one launcher apart, as MPI_Comm_spawn() makes them: not all set such a name, and another
+// call a job distinguishes only jobs of one launcher, as MPI_Comm_spawn() makes them: not all set such a name, and another
 // user could guess it.
 #include "launched_job.hpp"
 

@@ -213,7 +213,7 @@ const std::vector<option_entry>& option_table() {
       {"report", "table|json|csv|markdown|none", list_choices(reports), "What to print on standard error at the end",
        "", "", no, no, set_report, format_report_option},
       {"output", "[FORM:]FILE[;…]", any_value,
-       "Write the results to this file, in the form that is named or that its suffix tells; %p: pid, %r: MPI rank, %h: "
+       "Write the results to this file, in the form that is named or that its suffix means; %p: pid, %r: MPI rank, %h: "
        "host",
        "stacks: eBPF", "", list, no, set_output, format_outputs},
       {"overhead", "PERCENT%|none", any_value,

@@ -245,7 +245,7 @@ TEST_CASE("a child that is forked in a function with probes returns from it, uno
   CHECK(collect_counts(observe("forks", {"forks", "leaf"})) == counts{{"forks", 1}, {"leaf", 1}});
 }
 
-TEST_CASE("what cannot be attached to is told with the system's reason, and what to do") {
+TEST_CASE("what cannot be attached to is reported with the system's reason, and what to do") {
   program gone("nesting");
   function_probes probes(make_options(gone));
   CHECK(gone.run() == 0);

@@ -164,7 +164,7 @@ def case_exit():
     if IMPLEMENTATION == "mpich" and len(written) == 1:
         return  # its launcher kills the others when one ends with a status
     failures.equal(written, ["all-0.json", "all-1.json"], "each rank writes its own")
-    failures.check("no report of all ranks" in done.stderr, "it is told", done.stderr)
+    failures.check("no report of all ranks" in done.stderr, "it is reported", done.stderr)
 
 
 def case_abort():
@@ -201,7 +201,7 @@ def case_late_mpi():
     """A program that loads MPI after its start runs as without, and is told of."""
     done, at = start(2, program("late_program"), f"{FOLDER}/liblate_module_{IMPLEMENTATION}.so", with_=IMPLEMENTATION)
     failures.equal(done.returncode, 0, f"it runs: {done.stderr[-2000:]}")
-    failures.check("has loaded MPI after its start" in done.stderr, "it is told", done.stderr)
+    failures.check("has loaded MPI after its start" in done.stderr, "it is reported", done.stderr)
     failures.equal(list(at.iterdir()), [], "nothing is collected")
 
 
@@ -209,7 +209,7 @@ def case_without_mpi():
     done, at = start(1, "true", with_=IMPLEMENTATION, launched=True)
     failures.equal(done.returncode, 0, f"a program without MPI runs on: {done.stderr[-2000:]}")
     alone = subprocess.run([ADAPTYST, "run", "--with=mpi", "--", "true"], capture_output=True, text=True, timeout=LIMIT, check=False)
-    failures.equal(alone.returncode, 2, "which MPI it is cannot be told")
+    failures.equal(alone.returncode, 2, "which MPI it is cannot be determined")
     failures.check("--with openmpi" in alone.stderr, "what to do", alone.stderr)
     bound = subprocess.run([ADAPTYST, "run", f"--with={IMPLEMENTATION}", "--report=none", "--", "env", "true"], capture_output=True, text=True,
                            timeout=LIMIT, check=False, env={**os.environ, "LD_BIND_NOW": "1"})

@@ -88,20 +88,20 @@ def case_no_launcher():
     done = subprocess.run([ADAPTYST, "run", "--node", "--engine=inline", "--output=all.json", "--", PROGRAM], cwd=work, capture_output=True,
                           text=True, env=clean_environment(), timeout=LIMIT, check=False)
     failures.equal(done.returncode, 0, "status")
-    failures.check("cannot observe the ranks of this machine together: no launcher has started several" in done.stderr, "it is told", done.stderr)
+    failures.check("cannot observe the ranks of this machine together: no launcher has started several" in done.stderr, "it is reported", done.stderr)
     failures.equal(adds(take()), 1000, "it is observed by itself")
 
 
 def case_not_found():
     status, _, said = finish(*[launch(rank, work / "nothing") for rank in range(2)])
     failures.equal(status, [127, 127], "status")
-    failures.equal((said.count("cannot start"), said.count("events begun =")), (2, 0), "it is told, and there is nothing to report")
+    failures.equal((said.count("cannot start"), said.count("events begun =")), (2, 0), "it is reported, and there is nothing to report")
 
 
 def case_refused():
     status, out, said = finish(*[launch(rank, "echo", "begun", options=("--output=/proc/none/all.json",)) for rank in range(2)])
     failures.equal(status, [2, 2], "status")
-    failures.equal((said.count("cannot write to"), out), (1, ""), "it is told once, and no program has begun")
+    failures.equal((said.count("cannot write to"), out), (1, ""), "it is reported once, and no program has begun")
 
 
 def case_signals():
@@ -168,7 +168,7 @@ def case_another_user_has_the_name():
         os.kill(child, 9)
         os.waitpid(child, 0)
     failures.equal(status, [0], "status")
-    failures.check("another user has taken the place where they meet" in said, "it is told", said)
+    failures.check("another user has taken the place where they meet" in said, "it is reported", said)
     written = list(work.glob("all*.json"))
     failures.equal([adds(take(one.name)) for one in written], [1000], "and the rank is observed by itself")
 

@@ -47,7 +47,7 @@ def case_an_output_that_cannot_be_written():
         done = run("--output", output, "--", "touch", began, before=before)
         failures.equal((done.returncode, began.exists()), (2, False), f"{output}: the program is not started")
         failures.check(done.stderr.startswith("adaptyst: cannot write") and str(output).split(":")[-1] in done.stderr,
-                       f"{output}: it is told", done.stderr)
+                       f"{output}: it is reported", done.stderr)
     failures.equal([one.name for one in work.iterdir()], ["folder.json"], "and nothing is left")
     program = subprocess.Popen([PROGRAM, "1000000", "0", "100"], stdout=subprocess.DEVNULL)
     started.append(program)

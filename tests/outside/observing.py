@@ -215,7 +215,7 @@ def case_observer_killed():
     refused = attach("--duration=0.1", program.pid)
     if ENGINE == "inline":
         failures.check(refused.returncode == 2 and f"process {observer.pid} does" in refused.stderr,
-                       "a second observer is refused, and told why", refused.stderr)
+                       "a second observer is refused, with the reason", refused.stderr)
     else:
         failures.equal(refused.returncode, 0, "a second observer is right as well")
         load()

@@ -162,7 +162,7 @@ def case_memory_that_is_refused():
     failures.equal(counts(), {"outer": 100, "outer/inner": 100, "thread": 100}, "all is there")
     done = run("prlimit", "--fsize=65536:65536")  # it cannot hand anything over
     failures.equal(done.returncode, 3, "the program ends as ever")
-    failures.equal(done.stderr.count("cannot read the memory of process"), 1, "it is told once")
+    failures.equal(done.stderr.count("cannot read the memory of process"), 1, "it is reported once")
     account = load()["accounting"]
     failures.check(account["lost"].get("not_read", 0) >= 1, "something is lost", account)
     refused = account.get("refused", {"programs": 0, "why": ""})
@@ -189,7 +189,7 @@ def case_small_files():
     done = subprocess.run(["prlimit", "--fsize=512000:512000", *command("run", "--", PROGRAM, 100)], capture_output=True, text=True,
                           timeout=LIMIT, check=False)
     failures.equal(done.returncode, 3, f"the program ends as ever: {done.stderr}")
-    failures.check("ulimit -f" in done.stderr, "and why it is told nothing", done.stderr)
+    failures.check("ulimit -f" in done.stderr, "and why it gets no settings", done.stderr)
     failures.equal(counts(), {"outer": 100, "outer/inner": 100, "thread": 100}, "all is there")
 
 
@@ -197,7 +197,7 @@ def case_deaf_program():
     """A program that may not open the memory with its settings: the observer does not assume that it uses them."""
     done = subprocess.run([ADAPTYST, "run", f"--engine={ENGINE}", "--report=none", f"--output={profile_file}", "--", "prlimit",
                            "--nofile=5:5", PROGRAM, "3000", "0", "100"], capture_output=True, text=True, timeout=LIMIT, check=False)
-    failures.equal(done.stderr.count("cannot be told anything"), 1, f"it is told: {done.stderr}")
+    failures.equal(done.stderr.count("cannot be given settings"), 1, f"it is reported: {done.stderr}")
     failures.equal(counts(), {"outer": 3000, "outer/inner": 3000, "thread": 3000}, "all is there")
 
 
@@ -293,7 +293,7 @@ def case_capabilities_of_the_file():
     shutil.copy(COLLECTING, able)
     aimed.chmod(0o777)
     subprocess.run([*nobody, able], capture_output=True, timeout=LIMIT, check=False, env=environment)
-    failures.equal(len(list(aimed.iterdir())), 1, "without capabilities it does as it is told")
+    failures.equal(len(list(aimed.iterdir())), 1, "without capabilities it follows the variable")
 
 
 def case_built_with_other_headers():
@@ -318,7 +318,7 @@ def case_built_with_other_headers():
     done = observe("run", "--", *loaded, PROGRAM, 100)
     account = json.loads(profile_file.read_text())["accounting"]
     failures.equal(account.get("refused", {}).get("why"), says, "the profile of a program that was started")
-    failures.check(says in done.stderr, "it is told at once", done.stderr)
+    failures.check(says in done.stderr, "it is reported at once", done.stderr)
     failures.equal(counts(), {"outer": 100, "outer/inner": 100, "thread": 100}, "all else is there")
 
     program = spawn([*loaded, PROGRAM, 100000, 0, 100])
@@ -336,7 +336,7 @@ def case_built_with_other_headers():
 
 
 def case_built_with_another_layout():
-    """Of the same ABI version: what it hands over cannot be read, and that is told."""
+    """Of the same ABI version: what it hands over cannot be read, and that is reported."""
     headers = work / "layout"
     shutil.copytree(ROOT / "include", headers)
     state = headers / "adaptyst/detail/recorder_state.hpp"
@@ -347,7 +347,7 @@ def case_built_with_another_layout():
     output([tool("g++", "clang++"), "-std=c++17", "-O1", f"-I{headers}", source, "-o", program])
     done = observe("run", "--", program)
     account = json.loads(profile_file.read_text())["accounting"]
-    failures.check("another version of adaptyst" in done.stderr, "it is told", done.stderr)
+    failures.check("another version of adaptyst" in done.stderr, "it is reported", done.stderr)
     failures.check("another version of adaptyst" in account.get("refused", {}).get("why", ""), "the profile says it", account)
 
 

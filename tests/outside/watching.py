@@ -247,7 +247,7 @@ def case_strangers():
         alone(script, PROGRAM, *top("--interval=0.3", "--duration=1.5", *more))
         text = (work / "out").read_text()
         failures.equal(rate(blocks(text)[-1], "thread") > 0, observed, f"{more}: a program without an observer: {text}")
-        failures.equal("other users are left alone" in text, not observed, f"{more}: it is told")
+        failures.equal("other users are left alone" in text, not observed, f"{more}: it is reported")
     os.environ["SUDO_UID"] = "65534"
     alone(script, PROGRAM, *top("--interval=0.3", "--duration=1.5"))
     del os.environ["SUDO_UID"]

@@ -322,7 +322,7 @@ TEST_CASE("the Courant number sets the step", "[physics]") {
   CHECK(std::abs(basin.fastest_wave() - (3 + wave)) <= 1e-12);
 }
 
-TEST_CASE("a step ends where it is told to", "[physics]") {
+TEST_CASE("a step ends where it has to", "[physics]") {
   solver basin(uneven_water(boundary::wall), {});
   basin.step(1e-5);
   CHECK(basin.time() == 1e-5);

@@ -350,7 +350,7 @@ TEST_CASE("an estimate says of how many events it is made, and time nested in ex
   CHECK(find(all, {"sweep"}).self_ns == 0);
 }
 
-TEST_CASE("rows that are told apart by their ids alone become one, with what is below them") {
+TEST_CASE("rows that are distinguished by their ids alone become one, with what is below them") {
   const auto made = [](std::uint64_t id, std::uint64_t parent, std::vector<std::string> path, std::uint32_t line) {
     adaptyst::region one;
     one.id = id;

@@ -219,7 +219,7 @@ TEST_CASE("an offload stands on its thread and on its device, without an arrow")
   CHECK(select_phase(all, "M").back()["args"]["name"] == "offloads of thread 5");
 }
 
-TEST_CASE("what cannot be written is lost, and told once") {
+TEST_CASE("what cannot be written is lost, and reported once") {
   chrome_trace trace("/dev/full", origin, adaptyst::to_string);
   for (int times = 0; times != 3; ++times) trace.add(42, event(traced_as::scope, solve, origin, origin + 1));
   CHECK_THROWS(trace.flush());

@@ -183,7 +183,7 @@ TEST_CASE("sets of runs: the change is that of geometric means, and a limit coun
             .found == verdict::unclear);
 }
 
-TEST_CASE("few runs are told apart by the distribution of t") {
+TEST_CASE("few runs are distinguished by the distribution of t") {
   const adaptyst::comparison all = compare_runs(make_runs({1000, 1010, 990}), make_runs({1500, 1510, 1490}));
   CHECK(all.method == adaptyst::comparison_method::welch);
   CHECK(all.regions.at(0).found == verdict::slower);

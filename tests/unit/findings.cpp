@@ -609,7 +609,7 @@ TEST_CASE("each kind has a sentence") {
   CHECK(contains(unwrapped(adaptyst::to_table(in)), "acc0: kernels took 15.0 us on average, launching them "));
 }
 
-TEST_CASE("of many findings the first five are told, and how many others there are") {
+TEST_CASE("of many findings the first five are reported, and how many others there are") {
   profile in = clean();
   in.regions.clear();
   for (int at = 0; at != 12; ++at) {
@@ -623,7 +623,7 @@ TEST_CASE("of many findings the first five are told, and how many others there a
   CHECK(contains(table, "(7 more; output=FILE.json has them all)\n"));
 }
 
-TEST_CASE("random and nasty profiles have findings that can be told") {
+TEST_CASE("random and nasty profiles have findings that can be written") {
   for (std::uint64_t seed = 0; seed != 200; ++seed) {
     profile in = samples::generator(seed).profile();
     for (adaptyst::process_info& process : in.processes) process.duration_ns *= 1'000'000;

@@ -209,7 +209,7 @@ TEST_CASE("what was written is written again, to the byte") {
   }
 }
 
-TEST_CASE("what is wrong is told with its place") {
+TEST_CASE("what is wrong is reported with its place") {
   struct damage {
     const char* pointer;
     json value;
@@ -292,7 +292,7 @@ TEST_CASE("a missing key is named, and so is one that stands there twice") {
   CHECK(refusal(text) == "not a profile: /regions/0/site/file: this key stands there twice");
 }
 
-TEST_CASE("what is no JSON is told with the byte") {
+TEST_CASE("what is no JSON is reported with the byte") {
   CHECK(refusal("").find("not a profile: byte 1: syntax error while parsing value - unexpected end of input") == 0);
   const std::string text = adaptyst::to_json(whole());
   const std::size_t comma = text.find(',');

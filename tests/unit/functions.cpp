@@ -198,7 +198,7 @@ TEST_CASE("the C library of this machine has the sets that it should have") {
   }
 }
 
-TEST_CASE("what cannot be read is told with the system's reason") {
+TEST_CASE("what cannot be read is reported with the system's reason") {
   for (const char* const name : {"/nonexistent/file", ""}) {
     std::string message;
     try {

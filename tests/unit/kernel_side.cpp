@@ -53,7 +53,7 @@ TEST_CASE("parts of a row become one: nested times taken off, buckets where they
   CHECK(row.durations.buckets()[33] == 6 + (std::uint64_t{1} << 53));
 }
 
-TEST_CASE("what ranks have counted is told apart, but where they have had to share a row") {
+TEST_CASE("what ranks have counted is distinguished, but where they have had to share a row") {
   lib::rank_times sums;
   const auto book = [&](std::uint64_t path, std::uint32_t place, std::uint64_t events, std::uint64_t total_ns) {
     lib::add_to_group(sums, {path, place}, events, total_ns);

@@ -145,7 +145,7 @@ TEST_CASE("what is no ELF file is said to be none") {
     CHECK_FALSE(read(content).error.empty());
 }
 
-TEST_CASE("what cannot be opened is told with the system's reason") {
+TEST_CASE("what cannot be opened is reported with the system's reason") {
   for (const char* const name : {"/nonexistent/file", "/proc/self/mem/x", ""}) {
     std::string message;
     try {

@@ -109,7 +109,7 @@ TEST_CASE("a second string changes only what it names") {
   CHECK(chosen.find_file(output_form::json) == "a.json");
 }
 
-TEST_CASE("what is not known is told by name, with the nearest that is, and left out") {
+TEST_CASE("an unknown name is reported with the nearest known one, and left out") {
   const struct {
     const char* text;
     const char* named;

@@ -15,7 +15,7 @@ namespace lib = adaptyst::lib;
 
 namespace {
 
-// A child that has what this process has, until it is told to become another program.
+// A child that has what this process has, until it is asked to become another program.
 class child {
  public:
   child() {

@@ -172,7 +172,7 @@ TEST_CASE("a device is written to in place, and a full one is told") {
   CHECK(access((std::string("/dev/full.") + std::to_string(getpid()) + ".0.partial").c_str(), F_OK) != 0);
 }
 
-TEST_CASE("a pipe: without a reader it is told, one that leaves does no harm, and what is read is whole") {
+TEST_CASE("a pipe: without a reader it is reported, one that leaves does no harm, and what is read is whole") {
   const directory in;
   const std::string pipe = in / "a.json";
   REQUIRE(mkfifo(pipe.c_str(), 0600) == 0);

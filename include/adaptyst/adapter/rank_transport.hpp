@@ -79,7 +79,7 @@ class rank_collector {
   // Ends the collection and merges, on all ranks. Returns the profile of all at rank 0, and that of the rank itself at the
   // others. Further calls return it again.
   profile stop(rank_transport& over, const joint_calls& joint = {}) noexcept;
-  // Ends the collection without the others. `why`: told on standard error.
+  // Ends the collection without the others. `why`: reported on standard error.
   profile stop_alone(std::string_view why) noexcept;
 
   // Why nothing is collected, or who does it instead; null while something is.

@@ -1,7 +1,7 @@
 // A device's clock and its events: work on a stream, timed by two events that the device stamps when it reaches them.
 //
 // Nothing here waits for the device. What has ended is found by queries, when further work is tracked or when the
-// program collects everything. Events tell only how far apart they are, in a float of milliseconds: so each is measured
+// program collects everything. Events distinguish only how far they are, in a float of milliseconds: so each is measured
 // from an anchor, an event on a stream of our own whose time is known from both sides, taken anew so often that the
 // float is fine enough.
 //

@@ -40,7 +40,7 @@ void find_slow_ranks(const profile& in, findings& all_findings) {
       made.value = straggler.time_ns;
       made.against = straggler.median_ns;
       made.next = next_step::look_at_node;
-      // Regions around it are slow as well: the innermost that has most of it is told.
+      // Regions around it are slow as well: the innermost that has most of it is reported.
       const auto [known, is_new] = worst.try_emplace({straggler.rank, straggler.host}, made);
       if (is_new) continue;
       const bool is_deeper = made.path.size() > known->second.path.size();

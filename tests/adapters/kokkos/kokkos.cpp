@@ -101,7 +101,7 @@ TEST_CASE("kernels that are called by their types are called as people write the
     CAPTURE(given);
     CHECK(support::find(profile, {name}).count == 3);
   }
-  CHECK(profile.regions.size() == known.size() + 2);  // long ones are told apart by their ends
+  CHECK(profile.regions.size() == known.size() + 2);  // long ones are distinguished by their ends
   for (const char* const end : {"app::sweep>", "app::tag>"})
     CHECK(std::count_if(profile.regions.begin(), profile.regions.end(), [&](const adaptyst::region& one) {
             const std::string& name = one.path.back();

@@ -42,7 +42,7 @@ TEST_CASE("a time just outside of the readings is another clock's, within the ti
   CHECK(found.clock().id() == clock_id::device);
 }
 
-TEST_CASE("clocks that agree at first are told apart later") {
+TEST_CASE("clocks that agree at first are distinguished later") {
   fitted_clock found;
   host_times same = {{begin, begin, 0, begin}};
   host_times after = {{begin + 20'000, begin + 20'000, 1, begin + 20'000}};
