@@ -185,7 +185,7 @@ void handles() {
   returned().end();
   std::vector<adaptyst::region_handle> several;
   for (int i = 0; i != 3; ++i) several.push_back(ADAPTYST_REGION_BEGIN("several"));
-  for (adaptyst::region_handle& one : several) one.end();
+  for (adaptyst::region_handle& each : several) each.end();
 }
 
 void lists() {

@@ -59,8 +59,8 @@ TEST_CASE("A counter's events are booked on the regions in which they happen") {
   CHECK(sums.counts_cycles);
   CHECK_FALSE(sums.counts_instructions);  // such a counter is nowhere
   const auto of = [&](const char* name) {
-    for (const adaptyst::region& one : profile.regions)
-      if (one.path.back() == name) return sums.by_path[one.id];
+    for (const adaptyst::region& region : profile.regions)
+      if (region.path.back() == name) return sums.by_path[region.id];
     return adaptyst::kernel_context{};
   };
   const auto ms = [](const std::optional<std::uint64_t>& ns) { return static_cast<double>(ns.value_or(0)) * 1e-6; };

@@ -81,16 +81,16 @@ class program {
 
 using counts = std::map<std::string, std::uint64_t>;
 
-std::string spelled(const adaptyst::region& one) {
+std::string spelled(const adaptyst::region& region) {
   std::string text;
-  for (const std::string& name : one.path) text += (text.empty() ? "" : "/") + name;
+  for (const std::string& name : region.path) text += (text.empty() ? "" : "/") + name;
   return text;
 }
 
 counts collect_counts(const measured& all) {
   counts found;
-  for (const adaptyst::region& one : assemble(all, {0}))
-    if (one.count != 0) found[spelled(one)] = one.count;
+  for (const adaptyst::region& region : assemble(all, {0}))
+    if (region.count != 0) found[spelled(region)] = region.count;
   return found;
 }
 
@@ -147,7 +147,7 @@ TEST_CASE("functions nest in the functions that called them") {
   CHECK(all.accounting.begun == 95);
   CHECK(all.accounting.unmatched == 0);
   std::map<std::string, adaptyst::region> regions;
-  for (const adaptyst::region& one : assemble(all, {0})) regions[spelled(one)] = one;
+  for (const adaptyst::region& region : assemble(all, {0})) regions[spelled(region)] = region;
   const adaptyst::region& root = regions["root"];
   const adaptyst::region& branch = regions["root/branch"];
   const adaptyst::region& leaf = regions["root/branch/leaf"];
@@ -364,7 +364,7 @@ TEST_CASE("attaching and detaching in mid-run harms neither the program nor the 
     check_account(all);
     CHECK(all.accounting.open <= 3);
     ended += all.accounting.ended;
-    for (const adaptyst::region& one : assemble(all, {0})) CHECK(one.max_ns < 10'000'000'000);
+    for (const adaptyst::region& region : assemble(all, {0})) CHECK(region.max_ns < 10'000'000'000);
   }
   CHECK(ended > 1000);
   CHECK(observed.finish() == 0);

@@ -78,10 +78,10 @@ shares measure(const std::string& options, double length_us, bool random, double
     CHECK((why == adaptyst::loss_reason::truncated && count < found.samples->samples / 20));
   }
   const auto share = [](double a, double b) { return a / (a + b); };
-  const auto on_core_ns = [](const adaptyst::region& one) {
-    REQUIRE(one.self_context);
-    REQUIRE(one.self_context->on_cpu_ns());
-    return static_cast<double>(*one.self_context->on_cpu_ns());
+  const auto on_core_ns = [](const adaptyst::region& region) {
+    REQUIRE(region.self_context);
+    REQUIRE(region.self_context->on_cpu_ns());
+    return static_cast<double>(*region.self_context->on_cpu_ns());
   };
   // What they stand for is the time on a core, too.
   const double samples = static_cast<double>(*first.samples + *second.samples);

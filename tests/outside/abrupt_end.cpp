@@ -61,7 +61,7 @@ void work(deadline end, counts* in, long threads) {
   std::vector<std::thread> others;
   for (long at = 1; at < threads; ++at) others.emplace_back([=] { pass_until(end, in[at]); });
   pass_until(end, *in);
-  for (std::thread& one : others) one.join();
+  for (std::thread& thread : others) thread.join();
 }
 
 void end_by(std::string_view how) {

@@ -43,14 +43,14 @@ TEST_CASE("a second collector is refused while the first goes on") {
 }
 
 TEST_CASE("a collector takes values as it takes text, and what is wrong in either does not stop it") {
-  adaptyst::options asked = adaptyst::parse_options(support::options());
-  asked.overhead = 7;  // a share, no percentage
-  asked.trace_events = 4096;
+  adaptyst::options options = adaptyst::parse_options(support::options());
+  options.overhead = 7;  // a share, no percentage
+  options.trace_events = 4096;
   for (const bool as_text : {false, true}) {
     CAPTURE(as_text);
     std::optional<adaptyst::collector> collector;
     if (as_text) collector.emplace(support::options() + std::string(",overhaed=7%,trace_events=4096"));
-    else collector.emplace(asked);
+    else collector.emplace(options);
     CHECK(collector->error() == nullptr);
     { ADAPTYST_REGION("seen"); }
     const adaptyst::profile profile = collector->stop();

@@ -191,15 +191,15 @@ TEST_CASE("operations of a queue share a track unless they overlap, and an arrow
   for (const json& one : select_phase(all, "M")) names.push_back(one["args"]["name"]);
   CHECK(names == std::vector<std::string>{"gpu0 of process 42", "queue 1", "queue 1 (2)", "queue 2"});
   const std::vector<json> from = select_phase(all, "s");
-  const std::vector<json> to = select_phase(all, "f");
+  const std::vector<json> ends = select_phase(all, "f");
   REQUIRE(from.size() == 5);
-  REQUIRE(to.size() == 5);
+  REQUIRE(ends.size() == 5);
   for (std::size_t at = 0; at != 5; ++at) {
-    CHECK(from[at]["id"] == to[at]["id"]);
+    CHECK(from[at]["id"] == ends[at]["id"]);
     CHECK(from[at]["pid"] == 42);
     CHECK(from[at]["tid"] == 5);
-    CHECK(to[at]["tid"] == slices[at]["tid"]);
-    CHECK(to[at]["ts"] == slices[at]["ts"]);
+    CHECK(ends[at]["tid"] == slices[at]["tid"]);
+    CHECK(ends[at]["ts"] == slices[at]["ts"]);
   }
   CHECK(from[0]["ts"] == 0.9);
 }

@@ -165,15 +165,15 @@ TEST_CASE("sets of runs: the change is that of geometric means, and a limit coun
       compare_runs(make_runs({1000, 1010, 990, 1005, 995}), make_runs({1200, 1210, 1190, 1205, 1195}));
   CHECK(all.method == adaptyst::comparison_method::permutations);
   CHECK(all.runs_before == 5);
-  const adaptyst::compared_region& one = all.regions.at(0);
-  CHECK(one.before->runs == 5);
-  CHECK(one.before->total_of_run_ns() == 10'000.0);
-  CHECK(one.change_of_mean.value() == Approx(0.2).epsilon(0.001));
-  CHECK(one.interval->low < 0.2);
-  CHECK(one.interval->low > 0.18);
-  CHECK(one.p.value() == Approx(2.0 / 252));
-  CHECK(one.slower_by(0.19));
-  CHECK_FALSE(one.slower_by(0.21));
+  const adaptyst::compared_region& region = all.regions.at(0);
+  CHECK(region.before->runs == 5);
+  CHECK(region.before->total_of_run_ns() == 10'000.0);
+  CHECK(region.change_of_mean.value() == Approx(0.2).epsilon(0.001));
+  CHECK(region.interval->low < 0.2);
+  CHECK(region.interval->low > 0.18);
+  CHECK(region.p.value() == Approx(2.0 / 252));
+  CHECK(region.slower_by(0.19));
+  CHECK_FALSE(region.slower_by(0.21));
   CHECK(compare_runs(make_runs({1200, 1210, 1190, 1205, 1195}), make_runs({1000, 1010, 990, 1005, 995}))
             .regions.at(0)
             .found == verdict::faster);
@@ -196,14 +196,14 @@ TEST_CASE("a region that is in one run only is untested, and one that is in none
   std::vector<adaptyst::profile> after = make_runs({100, 101, 99});
   before[0] = make_run({{"a", 100}, {"seldom", 10}, {"old", 10}});
   after[1] = make_run({{"a", 100}, {"seldom", 90}, {"later", 10}});
-  for (const adaptyst::compared_region& one : compare_runs(before, after).regions) {
-    const std::string& name = one.path.front();
+  for (const adaptyst::compared_region& region : compare_runs(before, after).regions) {
+    const std::string& name = region.path.front();
     CAPTURE(name);
-    CHECK(one.found == (name == "a"        ? verdict::unclear
-                        : name == "seldom" ? verdict::untested
-                        : name == "old"    ? verdict::vanished
-                                           : verdict::appeared));
-    CHECK_FALSE(one.slower_by(0));
+    CHECK(region.found == (name == "a"        ? verdict::unclear
+                           : name == "seldom" ? verdict::untested
+                           : name == "old"    ? verdict::vanished
+                                              : verdict::appeared));
+    CHECK_FALSE(region.slower_by(0));
   }
 }
 

@@ -126,8 +126,8 @@ namespace {
 // As an observer sees it: what it reads is a copy, in which no thread begins anew.
 class seen_from_outside final : public adaptyst::lib::memory {
  public:
-  bool read(std::uint64_t address, void* to, std::size_t bytes) const noexcept override {
-    return adaptyst::lib::own_memory().read(address, to, bytes);
+  bool read(std::uint64_t address, void* buffer, std::size_t bytes) const noexcept override {
+    return adaptyst::lib::own_memory().read(address, buffer, bytes);
   }
   bool write(std::uint64_t, const void*, std::size_t) const noexcept override { return false; }
   std::string text(std::uint64_t address, std::size_t max_bytes) const override {
@@ -173,8 +173,9 @@ TEST_CASE("a ledger in which anything may stand does no harm") {
   adaptyst::lib::process_state state = in.state();
   state.in = &outside;
   const auto fill = [](void* what, std::size_t bytes, unsigned value) {
-    auto* const to = static_cast<unsigned char*>(what);
-    for (std::size_t at = 0; at != bytes; ++at) to[at] = static_cast<unsigned char>(value + 7 * at * (value % 3));
+    auto* const bytes_read = static_cast<unsigned char*>(what);
+    for (std::size_t at = 0; at != bytes; ++at)
+      bytes_read[at] = static_cast<unsigned char>(value + 7 * at * (value % 3));
   };
   for (unsigned value = 1; value < 256; value += 5) {
     fill(&ledger, sizeof ledger, value);

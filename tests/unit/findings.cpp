@@ -90,7 +90,7 @@ adaptyst::kernel_context& own(profile& profile) { return *flux(profile).self_con
 
 std::vector<finding_kind> kinds(const profile& profile) {
   std::vector<finding_kind> all;
-  for (const finding& one : adaptyst::analyse(profile)) all.push_back(one.kind);
+  for (const finding& finding : adaptyst::analyse(profile)) all.push_back(finding.kind);
   return all;
 }
 
@@ -109,10 +109,10 @@ finding only(const profile& profile, finding_kind kind) {
   return all[0];
 }
 
-void check_in_flux(const finding& one) {
-  CHECK(one.path == std::vector<std::string>{"step", "flux"});
-  CHECK(one.region == 2);
-  CHECK(one.device == 0);
+void check_in_flux(const finding& finding) {
+  CHECK(finding.path == std::vector<std::string>{"step", "flux"});
+  CHECK(finding.region == 2);
+  CHECK(finding.device == 0);
 }
 
 // Numbers in durations, and what follows from them.

@@ -118,13 +118,13 @@ TEST_CASE("no value is further than 3 % from what stands for its bucket") {
 }
 
 TEST_CASE("any quantile is within 3 % of the exact one") {
-  for (const distribution& of : distributions) {
+  for (const distribution& distribution : distributions) {
     for (const std::size_t size : {1U, 2U, 3U, 7U, 10U, 99U, 100U, 101U, 1000U, 20000U}) {
       std::mt19937_64 random(size);
       std::vector<std::uint64_t> values(size);
       adaptyst::histogram counted;
       for (std::uint64_t& value : values) {
-        value = std::min(of.draw(random), range_end - 1);
+        value = std::min(distribution.draw(random), range_end - 1);
         counted.add(value);
       }
       std::sort(values.begin(), values.end());
@@ -133,7 +133,7 @@ TEST_CASE("any quantile is within 3 % of the exact one") {
       for (const unsigned percent : {0U, 1U, 10U, 25U, 50U, 75U, 90U, 95U, 99U, 100U}) {
         const std::uint64_t exact = exact_quantile(values, percent);
         const std::uint64_t found = counted.quantile(percent / 100.0).value();
-        CAPTURE(of.name, size, percent, exact, found);
+        CAPTURE(distribution.name, size, percent, exact, found);
         REQUIRE(relative_error(found, exact) <= 0.03);
       }
     }

@@ -337,7 +337,7 @@ TEST_CASE("a timeline is read in order, each event once, and what is read makes 
   adaptyst::lib::trace_reader reader(in.state());
   const auto look = [&] {
     all.clear();
-    reader.read([&](const traced_event& one) { all.push_back(one); });
+    reader.read([&](const traced_event& event) { all.push_back(event); });
   };
 
   detail::trace(events, 7, detail::traced::scope, &in.paths[1], 100, 130);
@@ -397,7 +397,7 @@ TEST_CASE(
   std::vector<traced_event> all;
   // When it is read, the clock is ahead of that line.
   adaptyst::lib::trace_reader reader(in.state(), []() noexcept { return adaptyst::lib::clock_pair{2000, 5'001'000}; });
-  reader.read([&](const traced_event& one) { all.push_back(one); });
+  reader.read([&](const traced_event& event) { all.push_back(event); });
   REQUIRE(all.size() == 1);
   CHECK(all[0].begin_ns == 5'000'200);
   CHECK(all[0].end_ns == 5'000'500);

@@ -84,9 +84,9 @@ T take(const std::string& from, std::uint64_t offset) {
 }
 
 template <class T>
-void put(std::string& to, std::uint64_t offset, const T& value) {
-  REQUIRE(offset + sizeof value <= to.size());
-  std::memcpy(to.data() + offset, &value, sizeof value);
+void put(std::string& bytes, std::uint64_t offset, const T& value) {
+  REQUIRE(offset + sizeof value <= bytes.size());
+  std::memcpy(bytes.data() + offset, &value, sizeof value);
 }
 
 struct range {
@@ -357,9 +357,9 @@ TEST_CASE("a file that is loaded very often is found as often as a loader can") 
   }
   close(descriptor);
   std::size_t found = 0;
-  for (const adaptyst::lib::process_object& one : adaptyst::lib::find_objects(getpid()))
-    if (one.file.find(loaded.name()) != std::string::npos) {
-      CHECK(one.markers->probes.size() == 7);
+  for (const adaptyst::lib::process_object& object : adaptyst::lib::find_objects(getpid()))
+    if (object.file.find(loaded.name()) != std::string::npos) {
+      CHECK(object.markers->probes.size() == 7);
       ++found;
     }
   CHECK(found == 16);

@@ -22,8 +22,8 @@ std::string spelled(const profile& profile) {
     all += std::to_string(row.min_ns) + " " + std::to_string(row.max_ns) + " " + std::to_string(row.total_ns) + " " +
            std::to_string(row.self_ns) + " " + std::to_string(row.durations.count()) + "\n";
   }
-  for (const adaptyst::process_info& one : profile.processes)
-    all += one.command + one.host + std::to_string(one.pid) + "\n";
+  for (const adaptyst::process_info& process : profile.processes)
+    all += process.command + process.host + std::to_string(process.pid) + "\n";
   return all;
 }
 

@@ -183,11 +183,11 @@ TEST_CASE("a pipe: without a reader it is reported, one that leaves does no harm
   char read_back[32] = {};
   CHECK(read(reader, read_back, sizeof read_back) == 9);
   {
-    adaptyst::lib::output_file to(pipe, adaptyst::lib::output_file::appears::with_text);
-    REQUIRE(to.failure() == 0);
+    adaptyst::lib::output_file file(pipe, adaptyst::lib::output_file::appears::with_text);
+    REQUIRE(file.failure() == 0);
     close(reader);
-    CHECK(to.write("no process reads this") == 0);
-    CHECK(to.failure() == EPIPE);
+    CHECK(file.write("no process reads this") == 0);
+    CHECK(file.failure() == EPIPE);
   }
   struct stat there {};
   CHECK((stat(pipe.c_str(), &there) == 0 && S_ISFIFO(there.st_mode)));
@@ -213,15 +213,15 @@ TEST_CASE("what is to appear with its first text replaces nothing before, and wh
     CHECK(content(in / "victim") == "precious");
   }
   {
-    output_file to(in / "a", output_file::appears::with_text);
-    CHECK(to.write("half of") == 7);
+    output_file file(in / "a", output_file::appears::with_text);
+    CHECK(file.write("half of") == 7);
     CHECK(content(in / "a") == "half of");
   }
   CHECK(content(in / "a") == "half of");
   CHECK(content(in / "victim") == "precious");
   {
-    output_file to(in / "b", output_file::appears::whole);
-    to.write("half of");
+    output_file file(in / "b", output_file::appears::whole);
+    file.write("half of");
   }
   CHECK(in.names() == std::set<std::string>{"a", "victim"});
 }

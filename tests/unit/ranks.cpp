@@ -226,7 +226,7 @@ TEST_CASE("of more than 1024 ranks, bins and extremes are kept") {
     check_row(row, size);
     for (const std::uint32_t rank : {row.across_ranks->total_ns.min_rank, row.across_ranks->total_ns.max_rank})
       CHECK(std::any_of(merged.processes.begin(), merged.processes.end(),
-                        [&](const adaptyst::process_info& one) { return one.rank == rank; }));
+                        [&](const adaptyst::process_info& process) { return process.rank == rank; }));
   }
   const adaptyst::heat_row& row = merged.heat->rows[0];
   REQUIRE(row.mean_ns.size() == 700);

@@ -204,19 +204,19 @@ class generator {
     return made;
   }
 
-  void account(adaptyst::account& to) {
-    to.ended = below(1000);
-    to.open = below(10);
-    to.begun = to.ended + to.open;
+  void account(adaptyst::account& accounting) {
+    accounting.ended = below(1000);
+    accounting.open = below(10);
+    accounting.begun = accounting.ended + accounting.open;
     using why = adaptyst::loss_reason;
     for (const why reason : {why::too_deep, why::rows_full, why::unmatched}) {
       if (below(2) == 0) continue;
-      to.lost[reason] = below(20);
-      to.begun += to.lost[reason];
+      accounting.lost[reason] = below(20);
+      accounting.begun += accounting.lost[reason];
     }
-    to.unmatched = below(5);
-    to.unnamed = below(5);
-    to.overhead_ns = maybe_number();
+    accounting.unmatched = below(5);
+    accounting.unnamed = below(5);
+    accounting.overhead_ns = maybe_number();
   }
 
   std::mt19937_64 random_;

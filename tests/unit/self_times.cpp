@@ -8,11 +8,11 @@ using adaptyst::lib::measured;
 using adaptyst::lib::settle_self_times;
 
 // A row for each pair of path and parent, all of the time given; its self time knows of no nested one.
-void add(measured& to, std::uint64_t path, std::uint64_t parent, std::uint32_t kind, std::uint64_t total_ns) {
-  to.sites[kind].kind = kind;
-  to.paths[path] = {parent, kind, 0};
-  to.rows[path].count = 1;
-  to.rows[path].total_ns = to.rows[path].self_ns = total_ns;
+void add(measured& sum, std::uint64_t path, std::uint64_t parent, std::uint32_t kind, std::uint64_t total_ns) {
+  sum.sites[kind].kind = kind;
+  sum.paths[path] = {parent, kind, 0};
+  sum.rows[path].count = 1;
+  sum.rows[path].total_ns = sum.rows[path].self_ns = total_ns;
 }
 
 }  // namespace

@@ -88,9 +88,9 @@ class post final : public adaptyst::rank_transport {
 
   std::uint32_t rank() const override { return rank_; }
   std::uint32_t size() const override { return size_; }
-  bool send(std::string_view bytes, std::uint32_t to) override {
+  bool send(std::string_view bytes, std::uint32_t destination) override {
     office_.longest = bytes.size() > office_.longest ? bytes.size() : office_.longest;
-    office_.letters[{rank_, to}].emplace_back(bytes);
+    office_.letters[{rank_, destination}].emplace_back(bytes);
     return true;
   }
   std::optional<std::string> receive(std::uint32_t from, unsigned /*patience*/) override {

@@ -19,10 +19,10 @@ using times = std::vector<std::optional<std::uint64_t>>;
 constexpr double second = 1e9;
 
 template <class Distribution>
-times draw(std::size_t ranks, Distribution of, std::mt19937_64& random) {
+times draw(std::size_t ranks, Distribution distribution, std::mt19937_64& random) {
   times all;
   for (std::size_t rank = 0; rank != ranks; ++rank)
-    all.emplace_back(static_cast<std::uint64_t>(std::max(0.0, second * of(random))));
+    all.emplace_back(static_cast<std::uint64_t>(std::max(0.0, second * distribution(random))));
   return all;
 }
 
@@ -34,11 +34,11 @@ std::vector<std::string> host_names(std::size_t ranks, std::size_t per_host) {
 
 // How many of the draws name a rank.
 template <class Distribution>
-int count_named(std::size_t ranks, Distribution of, int draws) {
+int count_named(std::size_t ranks, Distribution distribution, int draws) {
   std::mt19937_64 random(ranks);
   int named = 0;
   for (int draw_number = 0; draw_number != draws; ++draw_number)
-    if (!find_stragglers(draw(ranks, of, random), host_names(ranks, 4)).empty()) ++named;
+    if (!find_stragglers(draw(ranks, distribution, random), host_names(ranks, 4)).empty()) ++named;
   return named;
 }
 

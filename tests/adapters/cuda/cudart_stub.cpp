@@ -110,9 +110,9 @@ cudaError_t cudaEventQuery(cudaEvent_t event) {
   if (error != cudaSuccess) return error;
   return answer(now() >= event->at && !is_held ? cudaSuccess : cudaErrorNotReady);
 }
-cudaError_t cudaEventElapsedTime(float* ms, cudaEvent_t from, cudaEvent_t to) {
+cudaError_t cudaEventElapsedTime(float* ms, cudaEvent_t from, cudaEvent_t end) {
   const std::lock_guard<std::recursive_mutex> held(lock);
-  *ms = static_cast<float>((on_device(to->at) - on_device(from->at)) / 1e6);
+  *ms = static_cast<float>((on_device(end->at) - on_device(from->at)) / 1e6);
   return answer_for_device();
 }
 

@@ -47,8 +47,8 @@ struct looking {
 };
 
 const adaptyst::device_usage& usage(const adaptyst::profile& in, std::uint32_t index) {
-  for (const adaptyst::device_usage& one : in.devices)
-    if (one.kind == adaptyst::device_kind::gpu && one.index == index) return one;
+  for (const adaptyst::device_usage& device : in.devices)
+    if (device.kind == adaptyst::device_kind::gpu && device.index == index) return device;
   FAIL("no GPU " << index);
   return in.devices.front();
 }
@@ -105,10 +105,10 @@ TEST_CASE("copies and fills know their bytes and their direction") {
   scripted::memset(204, 64, {t + 5000, t + 6000});
   const adaptyst::profile profile = look.stop();
   const auto check = [&](const char* name, adaptyst::region_kind kind, double bytes) {
-    const adaptyst::region& one = support::find(profile, {"io", name});
-    CHECK(one.kind == kind);
-    CHECK(one.count == 1);
-    CHECK(one.attributes.at("bytes").sum == bytes);
+    const adaptyst::region& region = support::find(profile, {"io", name});
+    CHECK(region.kind == kind);
+    CHECK(region.count == 1);
+    CHECK(region.attributes.at("bytes").sum == bytes);
   };
   check("memcpy HtoD", adaptyst::region_kind::copy_to, 1000);
   check("memcpy DtoH", adaptyst::region_kind::copy_from, 3000);
@@ -310,7 +310,7 @@ TEST_CASE("threads that launch at once do not mix up their kernels") {
       }
     });
   }
-  for (std::thread& one : threads) one.join();
+  for (std::thread& thread : threads) thread.join();
   const adaptyst::profile profile = look.stop();
   for (const char* const name : names) CHECK(support::find(profile, {name, name}).count == each);
   CHECK(profile.accounting.lost.empty());
