@@ -86,7 +86,7 @@ int run(int count, char** arguments) {
       "$ adaptyst run -- ./solver\n"
       "$ adaptyst help run\n"
       "\n"
-      "Exit status: 0 all is well; 1 the question was answered with no, by `diff` or `doctor`; 2 wrong usage or bad "
+      "Exit status: 0 all is well; 1 the answer of `diff` or `doctor` is no; 2 wrong usage or bad "
       "input, also without a subcommand, when this help is printed. `run` ends as its program does.");
   if (count == 1) {
     tools::print(program.help());

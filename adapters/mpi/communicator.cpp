@@ -13,7 +13,7 @@ namespace adaptyst::mpi_calls {
 namespace {
 
 int key = MPI_KEYVAL_INVALID;
-std::vector<bool> near_in_world;
+std::vector<bool> near_in_world;  // by rank in MPI_COMM_WORLD: whether it is on this node
 
 int forget(MPI_Comm, int, void* known, void*) {
   delete static_cast<communicator*>(known);
@@ -37,7 +37,8 @@ std::uint64_t mix(std::uint64_t value) noexcept {
   return value ^ (value >> 32);
 }
 
-// Of communicators with the same ranks in the same order, all ranks use them in the same order.
+// The number that all ranks of a communicator know it by. Several communicators may have the same ranks in the same
+// order; they are counted, since all ranks meet them in the same order.
 std::uint64_t make_id(const std::vector<int>& ranks) {
   static std::mutex busy;
   static std::map<std::uint64_t, std::uint32_t> known;

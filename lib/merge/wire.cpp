@@ -12,7 +12,7 @@ namespace adaptyst::lib {
 
 namespace {
 
-constexpr std::string_view magic = "ADm1";  // and the layout's number
+constexpr std::string_view magic = "ADm1";  // "ADm", and the number of the layout
 
 void append(std::string& to, std::uint64_t number) {
   char bytes[10];

@@ -12,7 +12,7 @@ namespace adaptyst::lib {
 
 namespace {
 
-constexpr double min_run_share = 0.001;  // that ranks would wait for the slowest
+constexpr double min_run_share = 0.001;  // a shorter wait for the slowest rank is not reported
 
 const char* plural(std::uint64_t count) { return count == 1 ? "" : "s"; }
 

@@ -1,4 +1,4 @@
-// Finds the record of a marker in the process, or makes it.
+// Finds the site record of a marker, or makes it.
 #ifndef ADAPTYST_DETAIL_SITE_RECORDS_HPP
 #define ADAPTYST_DETAIL_SITE_RECORDS_HPP
 
