@@ -131,11 +131,12 @@ class post final : public adaptyst::rank_transport {
   post(post_office& office, std::uint32_t rank, std::uint32_t size) : office_(office), rank_(rank), size_(size) {}
   std::uint32_t rank() const override { return rank_; }
   std::uint32_t size() const override { return size_; }
-  bool send(std::string_view bytes, std::uint32_t destination) override {
+  std::chrono::nanoseconds limit() const override { return std::chrono::seconds(30); }
+  bool send(std::string_view bytes, std::uint32_t destination, std::chrono::nanoseconds /*patience*/) override {
     office_.put(rank_, destination, std::string(bytes));
     return true;
   }
-  std::optional<std::string> receive(std::uint32_t from, unsigned /*patience*/) override {
+  std::optional<std::string> receive(std::uint32_t from, std::chrono::nanoseconds /*patience*/) override {
     return office_.take(from, rank_);
   }
 

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <adaptyst/version.hpp>
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstddef>
@@ -17,6 +18,8 @@
 namespace adaptyst::tools {
 
 namespace {
+
+constexpr std::size_t max_packet_bytes = std::size_t{1} << 17U;
 
 struct meeting_address {
   sockaddr_un whole{};
@@ -78,10 +81,13 @@ bool send_message(const lib::descriptor& connection, char what, std::string_view
 
 std::optional<std::string> receive_message(const lib::descriptor& from, std::chrono::milliseconds limit, bool& ended) {
   ended = false;
-  std::string packet(std::size_t{1} << 17U, '\0');
+  std::string packet;
   const auto until = std::chrono::steady_clock::now() + limit;
   for (;;) {
-    const ssize_t got = recv(from.get(), packet.data(), packet.size(), MSG_DONTWAIT);
+    // Most looks find nothing, so room is made for what has come only.
+    const ssize_t waiting = recv(from.get(), nullptr, 0, MSG_DONTWAIT | MSG_PEEK | MSG_TRUNC);
+    if (waiting > 0) packet.resize(std::min(static_cast<std::size_t>(waiting), max_packet_bytes));
+    const ssize_t got = waiting > 0 ? recv(from.get(), packet.data(), packet.size(), MSG_DONTWAIT) : waiting;
     if (got > 0) {
       packet.resize(static_cast<std::size_t>(got));
       return packet;

@@ -80,9 +80,9 @@ next_functions<Function> find_next(const char* name, const char* own_name) noexc
 #define ADAPTYST_MPI_CALL(name, parameters, arguments, message) \
   ADAPTYST_MPI_FUNCTION(name, parameters, arguments, ADAPTYST_REGION("MPI_" #name, message))
 
-// One that no rank leaves before all have come.
-#define ADAPTYST_MPI_JOINT_CALL(name, parameters, arguments, message)                        \
+// One that no rank leaves before all have come, unless it `is_loose`.
+#define ADAPTYST_MPI_JOINT_CALL(name, parameters, arguments, message, is_loose)              \
   ADAPTYST_MPI_FUNCTION(name, parameters, arguments, ADAPTYST_REGION("MPI_" #name, message); \
-                        const ::adaptyst::mpi_calls::joint_call joint(communicator))
+                        const ::adaptyst::mpi_calls::joint_call joint(communicator, [&] { return is_loose; }))
 
 #endif

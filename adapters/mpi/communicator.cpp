@@ -3,7 +3,7 @@
 #include "communicator.hpp"
 #include "weak_symbols.hpp"
 
-#include <map>
+#include <algorithm>
 #include <mutex>
 #include <new>
 #include <numeric>
@@ -13,7 +13,10 @@ namespace adaptyst::mpi_calls {
 namespace {
 
 int key = MPI_KEYVAL_INVALID;
-std::vector<bool> near_in_world;  // by rank in MPI_COMM_WORLD: whether it is on this node
+bool has_met = false;
+std::vector<bool> near_in_world;
+std::mutex making;
+std::atomic<std::uint32_t> ids{0};  // that this rank has given
 
 int forget(MPI_Comm, int, void* known, void*) {
   delete static_cast<communicator*>(known);
@@ -32,30 +35,25 @@ std::vector<int> find_world_ranks(MPI_Comm communicator, int size) {
   return in_world;
 }
 
-std::uint64_t mix(std::uint64_t value) noexcept {
-  value *= 0x9E3779B97F4A7C15U;
-  return value ^ (value >> 32);
+communicator* read_known(MPI_Comm which) noexcept {
+  void* known = nullptr;
+  int is_there = 0;
+  if (PMPI_Comm_get_attr(which, key, &known, &is_there) != MPI_SUCCESS || is_there == 0) return nullptr;
+  return static_cast<communicator*>(known);
 }
 
-// The number that all ranks of a communicator know it by. Several communicators may have the same ranks in the same
-// order; they are counted, since all ranks meet them in the same order.
-std::uint64_t make_id(const std::vector<int>& ranks) {
-  static std::mutex busy;
-  static std::map<std::uint64_t, std::uint32_t> known;
-  std::uint64_t id = ranks.size();
-  for (const int one : ranks) id = mix(id ^ static_cast<std::uint32_t>(one));
-  const std::lock_guard<std::mutex> now(busy);
-  return mix(id ^ known[id]++);
-}
-
+// Two threads may come at once, each with a message of its own.
 communicator* make_known(MPI_Comm which) {
+  const std::lock_guard<std::mutex> now(making);
+  if (communicator* const known = read_known(which); known != nullptr) return known;
   int is_inter = 0, size = 0;
   if (PMPI_Comm_test_inter(which, &is_inter) != MPI_SUCCESS || is_inter != 0 ||
       PMPI_Comm_size(which, &size) != MPI_SUCCESS || size <= 0)
     return nullptr;
   const std::vector<int> ranks = find_world_ranks(which, size);
   auto* const made = new communicator;
-  made->id = make_id(ranks);
+  made->world_ranks_known = std::find(ranks.begin(), ranks.end(), MPI_UNDEFINED) == ranks.end();
+  made->first_in_world = ranks.front();
   made->size = static_cast<std::uint32_t>(size);
   made->is_near.resize(ranks.size());
   for (std::size_t rank = 0; rank != ranks.size(); ++rank)
@@ -68,13 +66,13 @@ communicator* make_known(MPI_Comm which) {
 
 }  // namespace
 
-void meet_node() noexcept {
+void meet_node(MPI_Comm duplicate) noexcept {
   MPI_Comm node = MPI_COMM_NULL;
   int size = 0, world = 0;
   try {
     if (PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, &forget, &key, nullptr) != MPI_SUCCESS ||
         PMPI_Comm_size(MPI_COMM_WORLD, &world) != MPI_SUCCESS ||
-        PMPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node) != MPI_SUCCESS ||
+        PMPI_Comm_split_type(duplicate, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node) != MPI_SUCCESS ||
         PMPI_Comm_size(node, &size) != MPI_SUCCESS)
       return;
     near_in_world.assign(static_cast<std::size_t>(world), false);
@@ -82,19 +80,30 @@ void meet_node() noexcept {
       if (rank >= 0) near_in_world[static_cast<std::size_t>(rank)] = true;
   } catch (const std::bad_alloc&) {}
   if (node != MPI_COMM_NULL) PMPI_Comm_free(&node);
+  has_met = true;
 }
 
 communicator* find_communicator(MPI_Comm which) noexcept {
   if (key == MPI_KEYVAL_INVALID || which == MPI_COMM_NULL) return nullptr;
-  void* known = nullptr;
-  int is_there = 0;
-  if (PMPI_Comm_get_attr(which, key, &known, &is_there) != MPI_SUCCESS) return nullptr;
-  if (is_there != 0) return static_cast<communicator*>(known);
+  if (communicator* const known = read_known(which); known != nullptr) return known;
   try {
     return make_known(which);
   } catch (const std::bad_alloc&) {
     return nullptr;
   }
+}
+
+communicator* find_agreed_communicator(MPI_Comm which) noexcept {
+  communicator* const known = has_met ? find_communicator(which) : nullptr;
+  if (known == nullptr || !known->world_ranks_known) return nullptr;
+  if (known->id != 0) return known;
+  int rank = 0;
+  if (PMPI_Comm_rank(which, &rank) != MPI_SUCCESS) return nullptr;
+  std::uint64_t id = 0;
+  if (rank == 0) id = (static_cast<std::uint64_t>(known->first_in_world) + 1) << 32U | ids.fetch_add(1);
+  if (PMPI_Bcast(&id, 1, MPI_UINT64_T, 0, which) != MPI_SUCCESS || id == 0) return nullptr;
+  known->id = id;
+  return known;
 }
 
 bool is_on_this_node(MPI_Comm communicator, int peer) noexcept {

@@ -14,7 +14,9 @@ constexpr std::size_t max_noted = 8192;
 std::mutex busy;
 joint_calls noted;
 
-bool is_left_out(std::uint64_t number) noexcept { return number % noted.step != 0; }
+bool is_left_out(std::uint64_t group, std::uint64_t number) noexcept {
+  return joint_calls::is_left_out(group, number, noted.step);
+}
 
 // The region that the call is; 0 where the budget has left it out.
 std::uint64_t find_region() noexcept {
@@ -29,16 +31,22 @@ std::uint64_t find_region() noexcept {
 void joint_call::note(std::uint64_t time_ns) const noexcept {
   try {
     const std::lock_guard<std::mutex> now(busy);
-    while (!is_left_out(number_) && noted.calls.size() == max_noted) {
+    while (!is_left_out(in_->id, number_) && noted.calls.size() == max_noted) {
       noted.step *= 2;
       noted.calls.erase(std::remove_if(noted.calls.begin(), noted.calls.end(),
-                                       [](const auto& one) { return is_left_out(one.number); }),
+                                       [](const auto& one) { return is_left_out(one.group, one.number); }),
                         noted.calls.end());
     }
-    if (is_left_out(number_)) return;
+    if (is_left_out(in_->id, number_)) return;
     if (noted.calls.capacity() == 0) noted.calls.reserve(max_noted);
-    noted.calls.push_back({in_->id, number_, in_->size, find_region(), time_ns});
+    noted.calls.push_back({in_->id, number_, in_->size, find_region(), time_ns, is_loose_});
   } catch (const std::bad_alloc&) {}
+}
+
+bool has_zero(const int* counts, MPI_Comm communicator) noexcept {
+  int size = 0;
+  if (PMPI_Comm_size(communicator, &size) != MPI_SUCCESS) return true;
+  return std::find(counts, counts + size, 0) != counts + size;
 }
 
 joint_calls noted_joint_calls() {

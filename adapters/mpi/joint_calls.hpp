@@ -13,13 +13,21 @@
 
 namespace adaptyst::mpi_calls {
 
+// Whether a rank of the communicator has nothing to send or to receive, by these counts.
+bool has_zero(const int* counts, MPI_Comm communicator) noexcept;
+
 // One such call, as long as it lasts. It is counted while nothing listens, too: all ranks must number them alike.
 class joint_call {
  public:
-  explicit joint_call(MPI_Comm in) noexcept : in_(find_communicator(in)) {
+  // `is_loose()` says whether a rank may leave before all have come, since it has nothing to send or to receive.
+  template <class Test>
+  joint_call(MPI_Comm in, const Test& is_loose) noexcept {
+    const std::uint64_t begin_ns = detail::is_awake() ? detail::monotonic_ns() : 0;
+    in_ = find_agreed_communicator(in);
     if (in_ == nullptr) return;
     number_ = in_->joint_calls.fetch_add(1, std::memory_order_relaxed);
-    begin_ns_ = detail::is_awake() ? detail::monotonic_ns() : 0;
+    is_loose_ = begin_ns != 0 && is_loose();
+    begin_ns_ = begin_ns;
   }
   ~joint_call() {
     if (begin_ns_ != 0) note(detail::monotonic_ns() - begin_ns_);
@@ -30,12 +38,13 @@ class joint_call {
  private:
   void note(std::uint64_t time_ns) const noexcept;
 
-  communicator* in_;
+  communicator* in_ = nullptr;
   std::uint32_t number_ = 0;
+  bool is_loose_ = false;
   std::uint64_t begin_ns_ = 0;
 };
 
-// What this rank has noted: all calls, or where these were too many, every second, fourth, … of each communicator.
+// What this rank has noted: all calls, or where these were too many, one of two, of four, ….
 joint_calls noted_joint_calls();
 
 }  // namespace adaptyst::mpi_calls

@@ -27,14 +27,16 @@ int find_size(MPI_Comm communicator) noexcept {
   return failed != MPI_SUCCESS ? 0 : size;
 }
 
-bool is_rank(int wanted, MPI_Comm communicator) noexcept {
-  int rank = 0;
-  if (wanted == MPI_ROOT) return true;
-  return PMPI_Comm_rank(communicator, &rank) == MPI_SUCCESS && rank == wanted;
+// Between two groups, the root says so itself, and the ranks of the other group name it by its number in its own.
+bool is_root(int root, MPI_Comm communicator) noexcept {
+  int is_inter = 0, rank = 0;
+  if (PMPI_Comm_test_inter(communicator, &is_inter) != MPI_SUCCESS) return false;
+  if (is_inter != 0) return root == MPI_ROOT;
+  return PMPI_Comm_rank(communicator, &rank) == MPI_SUCCESS && rank == root;
 }
 
 template <class Bytes>
-std::uint64_t sum_over_ranks(int size, const Bytes& rank_bytes) noexcept {
+std::uint64_t sum(int size, const Bytes& rank_bytes) noexcept {
   std::uint64_t all = 0;
   for (int rank = 0; rank < size; ++rank) all += rank_bytes(rank);
   return all;
@@ -42,7 +44,7 @@ std::uint64_t sum_over_ranks(int size, const Bytes& rank_bytes) noexcept {
 
 std::uint64_t sum_bytes(const int* counts, MPI_Datatype type, int size) noexcept {
   const std::uint64_t one = bytes(1, type);
-  return sum_over_ranks(size, [&](int rank) { return one * static_cast<std::uint64_t>(std::max(0, counts[rank])); });
+  return sum(size, [&](int rank) { return one * static_cast<std::uint64_t>(std::max(0, counts[rank])); });
 }
 
 struct labels {
@@ -84,7 +86,7 @@ std::uint64_t all_bytes(const void* sent, const int* counts, MPI_Datatype type, 
 std::uint64_t all_bytes(const void* sent, const int* counts, const MPI_Datatype* types,
                         MPI_Comm communicator) noexcept {
   if (sent == MPI_IN_PLACE) return 0;
-  return sum_over_ranks(find_size(communicator), [&](int rank) { return bytes(counts[rank], types[rank]); });
+  return sum(find_size(communicator), [&](int rank) { return bytes(counts[rank], types[rank]); });
 }
 std::uint64_t reduced_bytes(int count, MPI_Datatype type, MPI_Comm communicator) noexcept {
   return bytes(count, type) * static_cast<std::uint64_t>(find_own_size(communicator));
@@ -93,13 +95,13 @@ std::uint64_t reduced_bytes(const int* counts, MPI_Datatype type, MPI_Comm commu
   return sum_bytes(counts, type, find_own_size(communicator));
 }
 std::uint64_t broadcast_bytes(int count, MPI_Datatype type, int root, MPI_Comm communicator) noexcept {
-  return is_rank(root, communicator) ? bytes(count, type) : 0;
+  return is_root(root, communicator) ? bytes(count, type) : 0;
 }
 std::uint64_t scattered_bytes(int count, MPI_Datatype type, int root, MPI_Comm communicator) noexcept {
-  return is_rank(root, communicator) ? bytes(count, type) * static_cast<std::uint64_t>(find_size(communicator)) : 0;
+  return is_root(root, communicator) ? bytes(count, type) * static_cast<std::uint64_t>(find_size(communicator)) : 0;
 }
 std::uint64_t scattered_bytes(const int* counts, MPI_Datatype type, int root, MPI_Comm communicator) noexcept {
-  return is_rank(root, communicator) ? sum_bytes(counts, type, find_size(communicator)) : 0;
+  return is_root(root, communicator) ? sum_bytes(counts, type, find_size(communicator)) : 0;
 }
 
 bool message::has_labels() noexcept { return asked_labels().any(); }

@@ -2,8 +2,11 @@
 #include <adaptyst/adapter/rank_transport.hpp>
 #include <adaptyst/mpi.hpp>
 #include <atomic>
+#include <chrono>
 #include <cstdio>
+#include <cstdlib>
 #include <new>
+#include <thread>
 
 #include "calls.hpp"
 #include "communicator.hpp"
@@ -33,16 +36,58 @@ void complain_about_late_mpi() noexcept {
         stderr);
 }
 
+// Of $ADAPTYST_MPI_LIMIT, in seconds.
+std::chrono::seconds read_limit() noexcept {
+  const char* const value = std::getenv("ADAPTYST_MPI_LIMIT");
+  if (value == nullptr || *value == '\0') return adaptyst::mpi::usual_limit;
+  char* end = nullptr;
+  const long seconds = std::strtol(value, &end, 10);
+  constexpr long max_seconds = 86'400;
+  if (*end == '\0' && seconds >= 1 && seconds <= max_seconds) return std::chrono::seconds(seconds);
+  std::fprintf(stderr, "adaptyst: ADAPTYST_MPI_LIMIT=%s: not a number of seconds from 1 to %ld; %ld it is\n", value,
+               max_seconds, static_cast<long>(adaptyst::mpi::usual_limit.count()));
+  return adaptyst::mpi::usual_limit;
+}
+
+// A duplicate of MPI_COMM_WORLD. A rank that is another program, without this library, never comes: null then, after the
+// limit. What has been begun is left to MPI, since it cannot be taken back.
+MPI_Comm duplicate_world(std::chrono::seconds limit) noexcept {
+  auto* const made = new (std::nothrow) MPI_Comm(MPI_COMM_NULL);
+  MPI_Request making = MPI_REQUEST_NULL;
+  if (made == nullptr || PMPI_Comm_idup(MPI_COMM_WORLD, made, &making) != MPI_SUCCESS) return MPI_COMM_NULL;
+  const auto begin = std::chrono::steady_clock::now();
+  int is_made = 0;
+  for (int attempt = 0; is_made == 0; ++attempt) {
+    if (PMPI_Test(&making, &is_made, MPI_STATUS_IGNORE) != MPI_SUCCESS ||
+        (is_made == 0 && std::chrono::steady_clock::now() - begin > limit))
+      return MPI_COMM_NULL;
+    if (attempt > 1000) std::this_thread::sleep_for(std::chrono::microseconds(100));
+  }
+  const MPI_Comm duplicate = *made;
+  delete made;
+  return duplicate;
+}
+
 void meet_ranks() noexcept {
   if (collecting == nullptr || between_ranks != nullptr) return;
-  meet_node();
-  between_ranks = new (std::nothrow) adaptyst::mpi::transport(MPI_COMM_WORLD);
+  const std::chrono::seconds limit = read_limit();
+  const MPI_Comm duplicate = duplicate_world(limit);
+  if (duplicate == MPI_COMM_NULL) {
+    std::fprintf(
+        stderr,
+        "adaptyst: not all ranks of this job have come to MPI_Init with this library within %ld s; start all of "
+        "its programs with `adaptyst run --with mpi`\n",
+        static_cast<long>(limit.count()));
+    return;
+  }
+  meet_node(duplicate);
+  between_ranks = new (std::nothrow) adaptyst::mpi::transport(adaptyst::mpi::own_communicator{duplicate}, limit);
 }
 
 void report() noexcept {
   if (collecting == nullptr) return;
   if (between_ranks == nullptr || !between_ranks->is_ready())
-    collecting->stop_alone("MPI made no communicator for the report");
+    collecting->stop_alone("the ranks did not come together at MPI_Init");
   else collecting->stop(*between_ranks, noted_joint_calls());
 }
 

@@ -8,7 +8,7 @@
 //   }
 //
 // Each rank collects by itself; nothing is sent before the end. Then profiles are merged along a binomial tree, in
-// messages of some 250 bytes a region, whatever the number of ranks (docs/mpi.md). Options are those of
+// messages of some 300 bytes a region, whatever the number of ranks (docs/mpi.md). Options are those of
 // <adaptyst/collector.hpp>. Link with adaptyst::mpi, and compile with your MPI.
 //
 // Needs MPI 3.0, initialised, and calls MPI on the thread that constructs, stops or finalises. Ranks of which nothing comes
@@ -27,18 +27,24 @@
 #include <string>
 #include <string_view>
 #include <thread>
+#include <utility>
 
 #include "adapter/rank_transport.hpp"
 
 namespace adaptyst { inline namespace v1 { namespace mpi {
 
-// How long a rank waits for another one that does not come.
+// By how much ranks may come later than others to the merge; on each level of the tree a rank waits that long.
 constexpr std::chrono::seconds usual_limit{30};
 
 inline bool has_ended() noexcept {
   int finalised = 0;
   return MPI_Finalized(&finalised) == MPI_SUCCESS && finalised != 0;
 }
+
+// A communicator on which the program sends nothing.
+struct own_communicator {
+  MPI_Comm communicator;
+};
 
 // Bytes over a duplicate of a communicator, so that they meet no message of the program.
 class transport final : public rank_transport {
@@ -47,10 +53,12 @@ class transport final : public rank_transport {
   explicit transport(MPI_Comm communicator, std::chrono::seconds limit = usual_limit) noexcept : limit_(limit) {
     int is_initialised = 0;
     if (MPI_Initialized(&is_initialised) != MPI_SUCCESS || is_initialised == 0) return;
-    is_ready_ = MPI_Comm_dup(communicator, &communicator_) == MPI_SUCCESS &&
-                MPI_Comm_set_errhandler(communicator_, MPI_ERRORS_RETURN) == MPI_SUCCESS &&
-                MPI_Comm_rank(communicator_, &rank_) == MPI_SUCCESS &&
-                MPI_Comm_size(communicator_, &size_) == MPI_SUCCESS;
+    is_ready_ = MPI_Comm_dup(communicator, &communicator_) == MPI_SUCCESS && is_usable();
+  }
+  // Takes over a communicator, and frees it.
+  explicit transport(own_communicator taken, std::chrono::seconds limit = usual_limit) noexcept
+      : communicator_(taken.communicator), limit_(limit) {
+    is_ready_ = is_usable();
   }
   // All ranks come here, unless one is lost; MPI implementations do not wait for it.
   ~transport() override {
@@ -63,7 +71,9 @@ class transport final : public rank_transport {
   std::uint32_t rank() const override { return static_cast<std::uint32_t>(rank_); }
   std::uint32_t size() const override { return static_cast<std::uint32_t>(size_); }
 
-  bool send(std::string_view bytes, std::uint32_t destination) override {
+  std::chrono::nanoseconds limit() const override { return limit_; }
+
+  bool send(std::string_view bytes, std::uint32_t destination, std::chrono::nanoseconds patience) override {
     auto kept = std::make_unique<std::string>(bytes);
     MPI_Request sending = MPI_REQUEST_NULL;
     if (MPI_Isend(kept->data(), static_cast<int>(kept->size()), MPI_BYTE, static_cast<int>(destination), tag,
@@ -71,11 +81,12 @@ class transport final : public rank_transport {
       return false;
     int has_gone = 0;
     const auto test = [&] { return MPI_Test(&sending, &has_gone, MPI_STATUS_IGNORE) != MPI_SUCCESS || has_gone != 0; };
-    if (!wait(1, test)) static_cast<void>(kept.release());  // MPI may read it later
+    if (!wait(patience, test)) static_cast<void>(kept.release());  // MPI may read it later
     return has_gone != 0;
   }
 
-  std::optional<std::string> receive(std::uint32_t from, unsigned patience) override {
+  std::optional<std::string> receive(std::uint32_t from, std::chrono::nanoseconds patience) override {
+    const auto begin = std::chrono::steady_clock::now();
     MPI_Status status;
     int is_there = 0, count = 0;
     const auto probe = [&] {
@@ -83,23 +94,40 @@ class transport final : public rank_transport {
     };
     if (!wait(patience, probe) || is_there == 0 || MPI_Get_count(&status, MPI_BYTE, &count) != MPI_SUCCESS || count < 0)
       return std::nullopt;
-    std::string bytes(static_cast<std::size_t>(count), '\0');
-    if (MPI_Recv(bytes.data(), count, MPI_BYTE, static_cast<int>(from), tag, communicator_, MPI_STATUS_IGNORE) !=
+    // What was announced comes only while its sender is in MPI.
+    auto bytes = std::make_unique<std::string>(static_cast<std::size_t>(count), '\0');
+    MPI_Request receiving = MPI_REQUEST_NULL;
+    if (MPI_Irecv(bytes->data(), count, MPI_BYTE, static_cast<int>(from), tag, communicator_, &receiving) !=
         MPI_SUCCESS)
       return std::nullopt;
-    return bytes;
+    int has_come = 0, failed = MPI_SUCCESS;
+    const auto test = [&] {
+      failed = MPI_Test(&receiving, &has_come, MPI_STATUS_IGNORE);
+      return failed != MPI_SUCCESS || has_come != 0;
+    };
+    const auto left = patience - (std::chrono::steady_clock::now() - begin);
+    if (!wait(std::max(left, std::chrono::nanoseconds(limit_)), test)) {
+      static_cast<void>(bytes.release());  // MPI may write it later
+      return std::nullopt;
+    }
+    return has_come != 0 ? std::optional(std::move(*bytes)) : std::nullopt;
   }
 
  private:
   static constexpr int tag = 1;
 
+  bool is_usable() noexcept {
+    return MPI_Comm_set_errhandler(communicator_, MPI_ERRORS_RETURN) == MPI_SUCCESS &&
+           MPI_Comm_rank(communicator_, &rank_) == MPI_SUCCESS && MPI_Comm_size(communicator_, &size_) == MPI_SUCCESS;
+  }
+
   // Asks at first without a pause, then less and less often: the other rank may need this core.
   template <class Condition>
-  bool wait(unsigned patience, Condition&& holds) const {
+  bool wait(std::chrono::nanoseconds patience, Condition&& holds) const {
     const auto begin = std::chrono::steady_clock::now();
     std::chrono::microseconds pause{0};
     for (int attempt = 0; !holds(); ++attempt) {
-      if (std::chrono::steady_clock::now() - begin > patience * limit_) return false;
+      if (std::chrono::steady_clock::now() - begin > patience) return false;
       if (attempt < 100) continue;
       pause = std::min(pause + std::chrono::microseconds(10), std::chrono::microseconds(1000));
       std::this_thread::sleep_for(pause);

@@ -22,12 +22,6 @@ struct lateness {
   std::uint64_t calls = 0, waited_ns = 0;
 };
 
-std::string find_host(const profile& in, std::uint32_t rank) {
-  const auto found = std::find_if(in.processes.begin(), in.processes.end(),
-                                  [&](const process_info& process) { return process.rank == rank; });
-  return found != in.processes.end() ? found->host : "";
-}
-
 }  // namespace
 
 bool joint_sum::is_before(const call& a, const call& b) {
@@ -36,16 +30,26 @@ bool joint_sum::is_before(const call& a, const call& b) {
 
 void joint_sum::leave_out(std::uint64_t step) {
   step_ = std::max(step_, step);
-  const auto is_left_out = [&](const call& each) { return each.number % step_ != 0; };
+  const auto is_left_out = [&](const call& each) { return joint_calls::is_left_out(each.group, each.number, step_); };
   calls_.erase(std::remove_if(calls_.begin(), calls_.end(), is_left_out), calls_.end());
 }
 
-void joint_sum::add(const joint_calls& own, std::uint32_t rank) {
+// A host is sent with the message, since the processes that a merged profile lists are few.
+void joint_sum::forget_other_hosts() {
+  std::map<std::uint32_t, std::string> used;
+  for (const call& each : calls_)
+    if (const auto found = hosts_.find(each.last); found != hosts_.end()) used.insert(*found);
+  hosts_ = std::move(used);
+}
+
+void joint_sum::add(const joint_calls& own, std::uint32_t rank, const std::string& host) {
   std::vector<call> more;
   more.reserve(own.calls.size());
   for (const joint_calls::call& each : own.calls)
-    more.push_back({each.group, each.number, each.ranks, 1, each.region, each.time_ns, each.time_ns, rank});
+    more.push_back(
+        {each.group, each.number, each.ranks, 1, each.region, each.time_ns, each.time_ns, rank, each.is_loose});
   std::sort(more.begin(), more.end(), is_before);
+  hosts_[rank] = host;
   add(std::move(more), is_power_of_two(own.step) ? own.step : 1);
 }
 
@@ -65,12 +69,14 @@ void joint_sum::add(std::vector<call> more, std::uint64_t step) {
     merged.came += known.came;
     merged.region = std::max(merged.region, known.region);  // 0 where a rank does not know it
     merged.sum_ns += known.sum_ns;
+    merged.is_loose = merged.is_loose || known.is_loose;
     if (std::tie(known.min_ns, known.last) >= std::tie(merged.min_ns, merged.last)) continue;
     merged.min_ns = known.min_ns;
     merged.last = known.last;
   }
   leave_out(step);
   while (calls_.size() > max_calls && step_ != max_step) leave_out(2 * step_);
+  forget_other_hosts();
 }
 
 std::string joint_sum::message() const {
@@ -82,7 +88,7 @@ std::string joint_sum::message() const {
     const bool is_same = each.group == group && &each != &calls_.front();
     writer.put(is_same ? 1 : 0);
     if (!is_same) writer.put_whole(each.group);
-    writer.put(is_same ? (each.number - number) / step_ : each.number / step_);
+    writer.put(is_same ? each.number - number : each.number);
     writer.put(each.ranks);
     writer.put(each.came);
     writer.put(each.region == region ? 1 : 0);
@@ -90,9 +96,15 @@ std::string joint_sum::message() const {
     writer.put(each.sum_ns);
     writer.put(each.min_ns);
     writer.put(each.last);
+    writer.put(each.is_loose ? 1 : 0);
     group = each.group;
     number = each.number;
     region = each.region;
+  }
+  writer.put(hosts_.size());
+  for (const auto& [rank, host] : hosts_) {
+    writer.put(rank);
+    writer.put_text(host);
   }
   return writer.finish(message_kind::joint);
 }
@@ -107,24 +119,31 @@ void joint_sum::add(std::string_view message) {
   for (call& each : more) {
     const bool is_same = from.get(1) != 0;
     each.group = is_same ? before.group : from.get_whole();
-    each.number = from.get(std::numeric_limits<std::uint64_t>::max() / step) * step + (is_same ? before.number : 0);
+    each.number = from.get() + (is_same ? before.number : 0);
     each.ranks = static_cast<std::uint32_t>(from.get(max_rank));
     each.came = static_cast<std::uint32_t>(from.get(max_rank));
     each.region = from.get(1) != 0 ? before.region : from.get_whole();
     each.sum_ns = from.get();
     each.min_ns = from.get();
     each.last = static_cast<std::uint32_t>(from.get(max_rank));
+    each.is_loose = from.get(1) != 0;
     if (&each != &more.front() && !is_before(before, each)) from.fail("has calls out of order");
     before = each;
   }
+  std::map<std::uint32_t, std::string> hosts;
+  for (std::size_t left = from.get_count(); left != 0; --left) {
+    const auto rank = static_cast<std::uint32_t>(from.get(max_rank));
+    hosts[rank] = from.get_text();
+  }
   from.require_end();
+  hosts_.merge(hosts);
   add(std::move(more), step);
 }
 
 void joint_sum::add_to(profile& merged) const {
   std::map<std::uint64_t, std::pair<joint_waits, std::map<std::uint32_t, lateness>>> by_region;
   for (const call& each : calls_) {
-    if (each.came != each.ranks || each.ranks < 2) continue;
+    if (each.came != each.ranks || each.ranks < 2 || each.is_loose) continue;
     const std::uint64_t least_ns = each.min_ns * each.ranks;
     const std::uint64_t waited_ns = each.sum_ns > least_ns ? each.sum_ns - least_ns : 0;
     auto& [waits, late] = by_region[each.region];
@@ -144,7 +163,8 @@ void joint_sum::add_to(profile& merged) const {
     row.joint = waits;
     row.joint->step = step_;
     row.joint->last_rank = worst->first;
-    row.joint->last_host = find_host(merged, worst->first);
+    const auto host = hosts_.find(worst->first);
+    row.joint->last_host = host != hosts_.end() ? host->second : "";
     row.joint->last_calls = worst->second.calls;
     row.joint->last_waited_ns = worst->second.waited_ns;
   }

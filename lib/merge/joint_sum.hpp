@@ -5,6 +5,7 @@
 #include <adaptyst/adapter/rank_transport.hpp>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -12,17 +13,18 @@
 namespace adaptyst::lib {
 
 // The same whatever the order in which ranks were added. What there is of it grows neither with ranks nor with calls: of
-// too many, those stay whose numbers a power of two divides, the same ones on all ranks.
+// too many, one of two stays, of four, …, the same ones on all ranks.
 class joint_sum {
  public:
   static constexpr std::size_t max_calls = 8192;  // some 20 bytes each in a message
 
-  void add(const joint_calls& own, std::uint32_t rank);
+  void add(const joint_calls& own, std::uint32_t rank, const std::string& host);
   // Of others. Throws adaptyst::error where it is no message.
   void add(std::string_view message);
   std::string message() const;
 
-  // To the regions that these calls are, of calls in which all ranks of their group were seen.
+  // To the regions that these calls are, of calls in which all ranks of their group were seen, and which none could leave
+  // early.
   void add_to(profile& merged) const;
 
  private:
@@ -34,13 +36,16 @@ class joint_sum {
     std::uint64_t sum_ns = 0;
     std::uint64_t min_ns = 0;  // the time of the last one
     std::uint32_t last = 0;    // its rank
+    bool is_loose = false;
   };
   static bool is_before(const call& a, const call& b);
   void add(std::vector<call> more, std::uint64_t step);
   void leave_out(std::uint64_t step);
+  void forget_other_hosts();
 
   std::uint64_t step_ = 1;
-  std::vector<call> calls_;
+  std::vector<call> calls_;                     // sorted
+  std::map<std::uint32_t, std::string> hosts_;  // of ranks that were the last
 };
 
 }  // namespace adaptyst::lib

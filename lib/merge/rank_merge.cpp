@@ -22,10 +22,10 @@ std::string describe_missing(std::uint32_t begin, std::uint32_t end) {
   return write_message(none, std::nullopt, short_histograms);
 }
 
-std::optional<joint_sum> reduce_joint(const joint_calls& own, std::uint32_t rank, rank_transport& over,
+std::optional<joint_sum> reduce_joint(const joint_calls& own, const rank_place& place, rank_transport& over,
                                       absent_ranks& absent, std::size_t max_bytes) {
   joint_sum all;
-  all.add(own, rank);
+  all.add(own, place.rank, place.host);
   reduction how;
   how.add = [&](const std::string& message) { all.add(message); };
   how.miss = [](std::uint32_t, std::uint32_t) {};  // calls in which it was are not complete
@@ -73,7 +73,7 @@ merged_ranks merge_ranks(const profile& own, const std::string& host, rank_trans
   const std::optional<std::string> known = broadcast(over, std::move(plan), absent, max_bytes);
   if (!known) return {};
   const std::optional<rank_details> details = reduce_details(own, place, read_plan(*known), over, absent, max_bytes);
-  const std::optional<joint_sum> calls = reduce_joint(joint, place.rank, over, absent, max_bytes);
+  const std::optional<joint_sum> calls = reduce_joint(joint, place, over, absent, max_bytes);
   if (!details || !calls) return {std::nullopt, true};
   details->add_to(merged);
   calls->add_to(merged);

@@ -110,7 +110,8 @@ struct rank_collector::state {
     try {
       const merged_ranks merged = merge_ranks(result, over, joint);
       if (merged.all) result = *merged.all;
-      if (merged.all && own.error() == nullptr) put_out_all(result);
+      // Also where this rank has stepped back, as before a collector of its own, and others have not.
+      if (merged.all && (own.error() == nullptr || result.accounting.begun != 0)) put_out_all(result);
       if (merged.is_delivered) return;
       why = "nothing came from rank 0";
     } catch (const std::exception& failed) {

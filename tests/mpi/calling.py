@@ -138,15 +138,54 @@ def case_threads():
     profile = read(at)
     failures.equal(count(profile, "MPI_Barrier"), 2 * 400, "calls of four threads a rank")
     failures.equal(count(profile, "MPI_Comm_dup"), 2 * 4, "communicators")
+    failures.equal(find_row(profile, "MPI_Barrier")["joint"]["calls"], 400, "calls of each communicator are matched")
 
 
 def case_communicators():
     done, at = start(2, program("plain_ranks"), "communicators")
     failures.equal(done.returncode, 0, f"communicators: status, {done.stderr[-2000:]}")
     profile = read(at)
-    for name, calls in (("MPI_Comm_dup", 20000), ("MPI_Comm_free", 20000), ("MPI_Barrier", 200)):
-        failures.equal(count(profile, name), calls, name)
-    failures.equal(find_row(profile, "MPI_Barrier")["joint"]["calls"], 100, "all of them were looked at")
+    for name in ("MPI_Comm_dup", "MPI_Comm_free", "MPI_Barrier"):
+        failures.equal(count(profile, name), 20000, name)
+    joint = find_row(profile, "MPI_Barrier")["joint"]
+    failures.equal(joint["step"], 2, "one of two was looked at: there is room for 8,192")
+    failures.check(4500 < joint["calls"] < 5500, "and that many they are", joint)
+
+
+def case_sparse():
+    """Ranks leave a call before all have come where they have nothing to do with the late one."""
+    done, at = start(4, program("plain_ranks"), "sparse")
+    failures.equal(done.returncode, 0, f"sparse: status, {done.stderr[-2000:]}")
+    row = find_row(read(at), "MPI_Alltoallv")
+    failures.equal((row["count"], row.get("joint")), (4, None), "who came last is not told")
+
+
+def case_groups():
+    """Arguments that mean something at the root only are not read elsewhere."""
+    done, at = start(4, program("plain_ranks"), "groups")
+    failures.equal(done.returncode, 0, f"groups: status, {done.stderr[-2000:]}")
+    row = find_row(read(at), "MPI_Scatterv")
+    failures.equal((row["count"], row["attributes"]["bytes"]["sum"]), (4, 8), "what the root hands over")
+
+
+def case_another_program():
+    """A job of two programs, of which one has no library: they do not come together, and nobody hangs."""
+    global runs
+    runs += 1
+    at = work / str(runs)
+    at.mkdir()
+    observed = [ADAPTYST, "run", f"--with={IMPLEMENTATION}", "--engine=inline", "--output=all.json", "--", program("plain_ranks"), "nothing"]
+    done = subprocess.run([*LAUNCHER, "-n", "2", *observed, ":", "-n", "1", program("plain_ranks"), "nothing"], capture_output=True, text=True,
+                          timeout=LIMIT, check=False, cwd=at, env={**os.environ, **ROOT_MAY, "ADAPTYST_MPI_LIMIT": "1"})
+    failures.equal(done.returncode, 0, f"two programs: status, {done.stderr[-2000:]}")
+    failures.check("not all ranks of this job have come to MPI_Init with this library within 1 s" in done.stderr, "it is reported", done.stderr)
+    failures.equal(sorted(one.name for one in at.iterdir()), ["all-0.json", "all-1.json"], "each rank that has it writes its own")
+
+
+def case_limit():
+    done, _ = start(1, program("plain_ranks"), "nothing", ADAPTYST_MPI_LIMIT="soon")
+    failures.equal(done.returncode, 0, "status")
+    failures.check("ADAPTYST_MPI_LIMIT=soon: not a number of seconds" in done.stderr, "a limit that is none", done.stderr)
 
 
 def case_spawn():

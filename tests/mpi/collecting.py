@@ -126,6 +126,13 @@ def case_a_rank_that_does_not_come():
     failures.check(list(at.glob("all-1.json")), "it writes what it has", list(at.iterdir()))
 
 
+def case_a_first_rank_that_is_late():
+    done, at = start(4, "late", 2)
+    profile = profiles.read((at / "all.json").read_text())
+    failures.equal(sorted(one.name for one in at.iterdir()), ["all.json"], f"one report: {done.stderr[-2000:]}")
+    failures.equal((profile["ranks"], region(profile, "work")["count"]), (4, 20), "all ranks are in it")
+
+
 def case_exit():
     done, at = start(2, "exit")
     failures.equal(done.returncode, 7, "the program's status")

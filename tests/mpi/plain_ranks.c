@@ -37,7 +37,7 @@ static void use_many_communicators(void) {
   for (int step = 0; step != 10000; ++step) {
     MPI_Comm made;
     MPI_Comm_dup(MPI_COMM_WORLD, &made);
-    if (step % 100 == 0) MPI_Barrier(made);
+    MPI_Barrier(made);
     MPI_Comm_free(&made);
   }
 }
@@ -55,6 +55,31 @@ static void use_threads(void) {
   for (int one = 0; one != 4; ++one) pthread_create(&threads[one], NULL, &meet_alone, &made[one]);
   for (int one = 0; one != 4; ++one) pthread_join(threads[one], NULL);
   for (int one = 0; one != 4; ++one) MPI_Comm_free(&made[one]);
+}
+
+/* Each rank sends to the next one only, and the last one comes late: the others have gone by then, and no rank waits for it. */
+static void exchange_sparsely(void) {
+  static int sent[16], received[16], send_counts[16], receive_counts[16], offsets[16];
+  send_counts[(rank + 1) % size] = 1;
+  receive_counts[(rank + size - 1) % size] = 1;
+  if (rank == size - 1) sleep_ms(100);
+  MPI_Alltoallv(sent, send_counts, offsets, MPI_INT, received, receive_counts, offsets, MPI_INT, MPI_COMM_WORLD);
+}
+
+/* From rank 1 of the even ranks to the odd ones, of which one has the same number. Only the root knows counts. */
+static void scatter_between_groups(void) {
+  static int sent[16], received[1], counts[16], offsets[16];
+  MPI_Comm own, both;
+  MPI_Comm_split(MPI_COMM_WORLD, rank % 2, rank, &own);
+  MPI_Intercomm_create(own, 0, MPI_COMM_WORLD, rank % 2 == 0 ? 1 : 0, 9, &both);
+  int in_own = 0;
+  MPI_Comm_rank(own, &in_own);
+  for (int one = 0; one != 16; ++one) counts[one] = 1;
+  if (rank % 2 != 0) MPI_Scatterv(NULL, NULL, NULL, MPI_INT, received, 1, MPI_INT, 1, both);
+  else if (in_own == 1) MPI_Scatterv(sent, counts, offsets, MPI_INT, NULL, 0, MPI_INT, MPI_ROOT, both);
+  else MPI_Scatterv(NULL, NULL, NULL, MPI_INT, NULL, 0, MPI_INT, MPI_PROC_NULL, both);
+  MPI_Comm_free(&both);
+  MPI_Comm_free(&own);
 }
 
 static void spawn(char* program) {
@@ -78,6 +103,8 @@ int main(int count, char** arguments) {
   MPI_Comm_size(MPI_COMM_WORLD, &size);
   if (strcmp(way, "threads") == 0) use_threads();
   if (strcmp(way, "communicators") == 0) use_many_communicators();
+  if (strcmp(way, "sparse") == 0) exchange_sparsely();
+  if (strcmp(way, "groups") == 0) scatter_between_groups();
   if (strcmp(way, "spawn") == 0) spawn(arguments[0]);
   if (strcmp(way, "spawned") == 0) {
     MPI_Comm parent;

@@ -2,12 +2,14 @@
 //
 // Rank r sleeps r + 1 times 2 ms in `work`, 5 times; the odd ranks have a region of their own. Each rank prints what `work`
 // took by its own clock. With `short` it then has regions that hold next to nothing for two seconds: an observer that shares
-// two CPUs with four busy ranks and other tests needs time to see what they cost.
+// two CPUs with four busy ranks and other tests needs time to see what they cost. With `late` rank 0 comes to the merge later
+// than the others by one and a half times the limit, and their messages are too long to be sent before it is there.
 #include <adaptyst/mpi.hpp>
 #include <adaptyst/region.hpp>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <string>
 #include <string_view>
 #include <thread>
 
@@ -36,6 +38,12 @@ void work_in_short_regions() {
   }
 }
 
+void have_many_regions() {
+  for (int number = 0; number != 1000; ++number) {
+    ADAPTYST_REGION("number " + std::to_string(number));
+  }
+}
+
 }  // namespace
 
 int main(int count, char** arguments) {
@@ -53,6 +61,8 @@ int main(int count, char** arguments) {
     std::printf("rank %d: %lld ns\n", rank, took);
     std::fflush(stdout);
     if (way == "short") work_in_short_regions();
+    if (way == "late") have_many_regions();
+    if (way == "late" && rank == 0) std::this_thread::sleep_for(limit * 3 / 2);
     if (way == "stuck" && rank == 1) std::this_thread::sleep_for(2 * limit);
     if (way == "exit") {
       MPI_Barrier(MPI_COMM_WORLD);

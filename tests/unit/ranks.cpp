@@ -186,14 +186,14 @@ TEST_CASE("a message is split where the transport can carry no more") {
 TEST_CASE("a length that is not kept to is refused") {
   simulated::post_office office;
   simulated::post from(office, 1, 2), to(office, 0, 2);
-  from.send(std::string("\x05\0\0\0\0\0\0\0", 8), 0);
-  from.send("too long", 0);
-  CHECK_FALSE(lib::receive_whole(to, 1, 1).has_value());
-  from.send(std::string("\xff\xff\xff\xff\xff\xff\xff\xff", 8), 0);
-  from.send("some", 0);
-  CHECK_FALSE(lib::receive_whole(to, 1, 1).has_value());
-  from.send("odd", 0);
-  CHECK_FALSE(lib::receive_whole(to, 1, 1).has_value());
+  from.send(std::string("\x05\0\0\0\0\0\0\0", 8), 0, std::chrono::seconds(1));
+  from.send("too long", 0, std::chrono::seconds(1));
+  CHECK_FALSE(lib::receive_whole(to, 1, std::chrono::seconds(1)).has_value());
+  from.send(std::string("\xff\xff\xff\xff\xff\xff\xff\xff", 8), 0, std::chrono::seconds(1));
+  from.send("some", 0, std::chrono::seconds(1));
+  CHECK_FALSE(lib::receive_whole(to, 1, std::chrono::seconds(1)).has_value());
+  from.send("odd", 0, std::chrono::seconds(1));
+  CHECK_FALSE(lib::receive_whole(to, 1, std::chrono::seconds(1)).has_value());
 }
 
 TEST_CASE("the time of the largest rows is known by rank") {

@@ -3,6 +3,7 @@
 #define ADAPTYST_TESTS_UNIT_SIMULATED_RANKS_HPP
 
 #include <adaptyst/profile.hpp>
+#include <chrono>
 #include <cstdint>
 #include <deque>
 #include <map>
@@ -88,12 +89,13 @@ class post final : public adaptyst::rank_transport {
 
   std::uint32_t rank() const override { return rank_; }
   std::uint32_t size() const override { return size_; }
-  bool send(std::string_view bytes, std::uint32_t destination) override {
+  std::chrono::nanoseconds limit() const override { return std::chrono::seconds(30); }
+  bool send(std::string_view bytes, std::uint32_t destination, std::chrono::nanoseconds /*patience*/) override {
     office_.longest = bytes.size() > office_.longest ? bytes.size() : office_.longest;
     office_.letters[{rank_, destination}].emplace_back(bytes);
     return true;
   }
-  std::optional<std::string> receive(std::uint32_t from, unsigned /*patience*/) override {
+  std::optional<std::string> receive(std::uint32_t from, std::chrono::nanoseconds /*patience*/) override {
     const auto found = office_.letters.find({from, rank_});
     if (found == office_.letters.end() || found->second.empty()) return std::nullopt;
     std::string bytes = std::move(found->second.front());

@@ -1,11 +1,12 @@
 // How the ranks of a parallel program make one report: for authors of a bridge to a library that sends bytes from rank to
 // rank. <adaptyst/mpi.hpp> is the one to MPI.
 //
-// Profiles are merged along a binomial tree. What a rank sends follows its regions, not the number of ranks: some 250
+// Profiles are merged along a binomial tree. What a rank sends follows its regions, not the number of ranks: some 300
 // bytes a region (docs/mpi.md). Nothing is sent before stop().
 #ifndef ADAPTYST_ADAPTER_RANK_TRANSPORT_HPP
 #define ADAPTYST_ADAPTER_RANK_TRANSPORT_HPP
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -30,11 +31,14 @@ class rank_transport {
 
   virtual std::uint32_t rank() const = 0;
   virtual std::uint32_t size() const = 0;
+  // By how much ranks may come later than others. How long a rank waits for another one follows from it: on each level of
+  // the tree that long.
+  virtual std::chrono::nanoseconds limit() const = 0;
   // Bytes arrive whole, and between two ranks in the order in which they were sent; at most 1 GiB at a time. False: it
-  // was not taken within the time limit, or cannot be sent.
-  virtual bool send(std::string_view bytes, std::uint32_t destination) = 0;
-  // Empty: nothing came from that rank within `patience` times the time limit, or nothing comes from it any more.
-  virtual std::optional<std::string> receive(std::uint32_t from, unsigned patience) = 0;
+  // was not taken within `patience`, or cannot be sent.
+  virtual bool send(std::string_view bytes, std::uint32_t destination, std::chrono::nanoseconds patience) = 0;
+  // Empty: nothing came from that rank within `patience`, or nothing comes from it any more.
+  virtual std::optional<std::string> receive(std::uint32_t from, std::chrono::nanoseconds patience) = 0;
 };
 
 // How long a rank was in calls that no rank of a group leaves before all have come, such as MPI_Barrier. The one with the
@@ -46,8 +50,17 @@ struct joint_calls {
     std::uint32_t ranks = 0;   // in the group
     std::uint64_t region = 0;  // the id of the region that the call is; 0: not known
     std::uint64_t time_ns = 0;
+    bool is_loose = false;  // this rank has nothing to send to some rank, or nothing to receive: some may leave early
   };
-  std::uint64_t step = 1;  // a power of two: calls whose numbers it does not divide are left out
+
+  // Of too many calls one of `step` stays, on all ranks the same ones: which, a hash says.
+  static constexpr bool is_left_out(std::uint64_t group, std::uint64_t number, std::uint64_t step) noexcept {
+    std::uint64_t mixed = (group ^ number * 0x9E3779B97F4A7C15U) * 0xD6E8FEB86659FD93U;
+    mixed = (mixed ^ mixed >> 32U) * 0xD6E8FEB86659FD93U;
+    return ((mixed ^ mixed >> 32U) & (step - 1)) != 0;
+  }
+
+  std::uint64_t step = 1;  // a power of two
   std::vector<call> calls;
 };
 
@@ -79,7 +92,7 @@ class rank_collector {
   // Ends the collection and merges, on all ranks. Returns the profile of all at rank 0, and that of the rank itself at the
   // others. Further calls return it again.
   profile stop(rank_transport& over, const joint_calls& joint = {}) noexcept;
-  // Ends the collection without the others. `why`: reported on standard error.
+  // Ends the collection without the others. `why`: told on standard error.
   profile stop_alone(std::string_view why) noexcept;
 
   // Why nothing is collected, or who does it instead; null while something is.
