@@ -13,7 +13,7 @@
 
 namespace adaptyst::lib {
 
-enum class message_kind : char { profile = 'p', plan = 'l', details = 'd', joint = 'j' };
+enum class message_kind : char { profile = 'p', plan = 'l', details = 'd', joint = 'j', variability = 'v' };
 
 class message_writer {
  public:
