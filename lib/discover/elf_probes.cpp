@@ -18,7 +18,7 @@ constexpr std::uint32_t note_type = 3;  // NT_STAPSDT
 
 constexpr std::uint64_t max_note_bytes = std::uint64_t{64} << 20;  // the note of one probe has about 80
 
-[[noreturn]] void fail(const std::string& file, std::string_view why) {
+[[noreturn]] void fail_at_probes(const std::string& file, std::string_view why) {
   throw error(fmt::format("cannot read the probes of {}: {}", file, why), file, 0,
               "the file must be the ELF executable or library that is running, unmodified");
 }
@@ -27,7 +27,7 @@ constexpr std::uint64_t max_note_bytes = std::uint64_t{64} << 20;  // the note o
 std::uint64_t file_offset(const std::vector<elf_segment>& segments, const std::string& file, std::uint64_t address) {
   for (const elf_segment& one : segments)
     if (address >= one.address && address - one.address < one.bytes) return address - one.address + one.offset;
-  fail(file, fmt::format("no segment holds address {:#x}", address));
+  fail_at_probes(file, fmt::format("no segment holds address {:#x}", address));
 }
 
 struct sections {
@@ -40,13 +40,13 @@ struct sections {
 sections find_sections(Elf* elf, const std::string& file) {
   sections found;
   std::size_t names = 0;
-  if (elf_getshdrstrndx(elf, &names) != 0) fail(file, elf_errmsg(-1));
+  if (elf_getshdrstrndx(elf, &names) != 0) fail_at_probes(file, elf_errmsg(-1));
   for (Elf_Scn* section = nullptr; (section = elf_nextscn(elf, section)) != nullptr;) {
     GElf_Shdr header;
-    if (gelf_getshdr(section, &header) == nullptr) fail(file, elf_errmsg(-1));
+    if (gelf_getshdr(section, &header) == nullptr) fail_at_probes(file, elf_errmsg(-1));
     const char* const name = elf_strptr(elf, names, header.sh_name);
     // Not skipped: libelf searches the whole table for the end of a name without one, and would for every section.
-    if (name == nullptr) fail(file, elf_errmsg(-1));
+    if (name == nullptr) fail_at_probes(file, elf_errmsg(-1));
     if (std::strcmp(name, ".note.stapsdt") == 0 && header.sh_type == SHT_NOTE && found.notes == nullptr)
       found.notes = section_data(section, max_note_bytes);
     if (std::strcmp(name, ".stapsdt.base") == 0) found.base = header.sh_addr;
@@ -61,7 +61,7 @@ sections find_sections(Elf* elf, const std::string& file) {
 // Returns the string that begins at `*at` and ends before `end`, and moves `*at` behind its NUL.
 std::string_view next_string(const char** at, const char* end, const std::string& file) {
   const void* const nul = std::memchr(*at, 0, static_cast<std::size_t>(end - *at));
-  if (nul == nullptr) fail(file, "a probe note does not end in NUL");
+  if (nul == nullptr) fail_at_probes(file, "a probe note does not end in NUL");
   const std::string_view text(*at, static_cast<std::size_t>(static_cast<const char*>(nul) - *at));
   *at += text.size() + 1;
   return text;
@@ -92,14 +92,14 @@ void find_control_block(const sections& in, elf_markers& to) {
 elf_markers find_elf_markers(const std::string& file) {
   const regular_file opened(file, "probes", "the file must still be where it was loaded from");
   const elf_handle elf = open_elf(opened);
-  if (elf == nullptr) fail(file, "not an ELF file of 64 bits");
+  if (elf == nullptr) fail_at_probes(file, "not an ELF file of 64 bits");
 
   const std::vector<elf_segment> segments = loaded_segments(elf.get());
   const sections found = find_sections(elf.get(), file);
   elf_markers markers;
   find_control_block(found, markers);
   if (markers.control_block != 0) {
-    if (segments.empty()) fail(file, "nothing of it is loaded");
+    if (segments.empty()) fail_at_probes(file, "nothing of it is loaded");
     markers.first_address = segments.front().address - segments.front().offset;
   }
   if (found.notes == nullptr) return markers;
@@ -113,7 +113,7 @@ elf_markers find_elf_markers(const std::string& file) {
         std::memcmp(bytes + name_at, "stapsdt", sizeof "stapsdt") != 0)
       continue;
     std::uint64_t addresses[3];  // of the nop, of the base as it was linked, of the semaphore
-    if (note.n_descsz < sizeof addresses + 3) fail(file, "a probe note is too short");
+    if (note.n_descsz < sizeof addresses + 3) fail_at_probes(file, "a probe note is too short");
     std::memcpy(addresses, bytes + body_at, sizeof addresses);
     const char* text = bytes + body_at + sizeof addresses;
     const char* const end = bytes + body_at + note.n_descsz;

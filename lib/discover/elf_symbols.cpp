@@ -21,7 +21,7 @@ namespace {
 constexpr std::uint64_t max_section_bytes = std::uint64_t{1} << 30;
 constexpr std::size_t max_text_bytes = std::size_t{512} << 20;
 
-[[noreturn]] void fail(const std::string& file, std::string_view why) {
+[[noreturn]] void fail_at_symbols(const std::string& file, std::string_view why) {
   throw error(fmt::format("cannot read the functions of {}: {}", file, why), file, 0,
               "the file must be an ELF executable or library for x86-64, unmodified");
 }
@@ -37,7 +37,7 @@ class texts {
     constexpr std::size_t searched_in_vain = 65536;  // assumed for a search that found no text
     const char* const found = elf_strptr(elf_, section, offset);
     bytes_ += found != nullptr ? std::strlen(found) : searched_in_vain;
-    if (bytes_ > max_text_bytes) fail(file_, "its symbols have longer names than those of any program");
+    if (bytes_ > max_text_bytes) fail_at_symbols(file_, "its symbols have longer names than those of any program");
     return found;
   }
 
@@ -164,22 +164,22 @@ elf_symbols::elf_symbols(const std::string& file)
   const elf_handle handle = open_elf(file_);
   Elf* const elf = handle.get();
   GElf_Ehdr head;
-  if (elf == nullptr || gelf_getehdr(elf, &head) == nullptr) fail(file, "not an ELF file of 64 bits");
-  if (head.e_machine != EM_X86_64) fail(file, "not for x86-64");
+  if (elf == nullptr || gelf_getehdr(elf, &head) == nullptr) fail_at_symbols(file, "not an ELF file of 64 bits");
+  if (head.e_machine != EM_X86_64) fail_at_symbols(file, "not for x86-64");
 
   const std::vector<elf_segment> segments = loaded_segments(elf);
   std::copy_if(segments.begin(), segments.end(), std::back_inserter(code_),
                [](const elf_segment& segment) { return segment.is_code; });
-  if (code_.empty()) fail(file, "no segment of it holds code; an object file must be linked first");
+  if (code_.empty()) fail_at_symbols(file, "no segment of it holds code; an object file must be linked first");
 
   texts strings(elf, file);
   versions known(strings);
   std::map<unsigned, std::pair<Elf_Scn*, GElf_Shdr>> tables;  // by type: a file has one of each
   std::size_t names = 0;
-  if (elf_getshdrstrndx(elf, &names) != 0) fail(file, elf_errmsg(-1));
+  if (elf_getshdrstrndx(elf, &names) != 0) fail_at_symbols(file, elf_errmsg(-1));
   for (Elf_Scn* section = nullptr; (section = elf_nextscn(elf, section)) != nullptr;) {
     GElf_Shdr header;
-    if (gelf_getshdr(section, &header) == nullptr) fail(file, elf_errmsg(-1));
+    if (gelf_getshdr(section, &header) == nullptr) fail_at_symbols(file, elf_errmsg(-1));
     switch (header.sh_type) {
       case SHT_GNU_verdef:
       case SHT_GNU_verneed:

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <iterator>
-#include <limits>
 #include <set>
 #include <tuple>
 #include <type_traits>
@@ -20,8 +19,6 @@ namespace adaptyst::lib {
 namespace {
 
 __extension__ typedef unsigned __int128 wide;  // NOLINT(modernize-use-using): __extension__ stands before no using
-
-constexpr std::uint64_t max_rank = std::numeric_limits<std::uint32_t>::max();
 
 // FNV-1a.
 class key_hash {

@@ -1,7 +1,6 @@
 #include "joint_sum.hpp"
 
 #include <algorithm>
-#include <limits>
 #include <map>
 #include <tuple>
 #include <utility>
@@ -12,7 +11,6 @@ namespace adaptyst::lib {
 
 namespace {
 
-constexpr std::uint64_t max_rank = std::numeric_limits<std::uint32_t>::max();
 constexpr std::uint64_t max_step = std::uint64_t{1} << 63U;
 
 bool is_power_of_two(std::uint64_t number) { return number != 0 && (number & (number - 1)) == 0; }

@@ -337,7 +337,6 @@ inline void read_spread(message_reader& from, spread_state& made) {
   if (ranks == 0) return;
   rank_totals& totals = made.spread.emplace().total_ns;
   made.spread->ranks = ranks - 1;
-  constexpr std::uint64_t max_rank = std::numeric_limits<std::uint32_t>::max();
   totals.min = from.get();
   totals.min_rank = static_cast<std::uint32_t>(from.get(max_rank));
   totals.max = from.get();

@@ -6,12 +6,15 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <limits>
 #include <string>
 #include <string_view>
 #include <unordered_map>
 #include <vector>
 
 namespace adaptyst::lib {
+
+constexpr std::uint64_t max_rank = std::numeric_limits<std::uint32_t>::max();
 
 enum class message_kind : char { profile = 'p', plan = 'l', details = 'd', joint = 'j' };
 

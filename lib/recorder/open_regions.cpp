@@ -16,14 +16,14 @@ namespace adaptyst::lib {
 namespace {
 
 // The list of recorders in a damaged program may be a circle, and all of them full.
-constexpr std::size_t max_rows = 1 << 20;
+constexpr std::size_t max_rows_of_recorder = 1 << 20;
 
 // The rows of one recorder whose regions are open.
 std::vector<detail::row> open_rows(const memory& in, const detail::recorder_head& head, std::size_t& rows_read) {
   std::vector<detail::row> open;
   std::vector<detail::row> chunk(detail::rows_per_chunk);
   const std::size_t used = std::min(head.rows_used, detail::max_rows);
-  for (std::size_t first = 0; first < used && rows_read < max_rows; first += chunk.size()) {
+  for (std::size_t first = 0; first < used && rows_read < max_rows_of_recorder; first += chunk.size()) {
     chunk.resize(std::min<std::size_t>(detail::rows_per_chunk, used - first));
     rows_read += chunk.size();
     const std::uint64_t at = as_address(head.chunks[first / detail::rows_per_chunk]);

@@ -14,8 +14,8 @@ namespace adaptyst::lib {
 namespace {
 
 // What is read may be damaged, and lead in a circle.
-constexpr std::size_t max_rows = 1 << 20;  // of a look
-constexpr std::size_t max_paths = 1 << 18;
+constexpr std::size_t max_rows_of_look = 1 << 20;
+constexpr std::size_t max_paths_of_look = 1 << 18;
 
 }  // namespace
 
@@ -39,8 +39,9 @@ const site_counts::known_path* site_counts::know_path(const memory& in, std::uin
   std::vector<std::pair<std::uint64_t, known_path>> unknown;
   for (std::uint64_t at = address; at != 0 && paths_.find(at) == paths_.end();) {
     adaptyst_path path{};
-    if (++steps_ > 2 * max_paths || unknown.size() > detail::max_depth || paths_.size() + unknown.size() >= max_paths ||
-        !in.read(at, path) || !know_site(in, as_address(path.site)))
+    if (++steps_ > 2 * max_paths_of_look || unknown.size() > detail::max_depth ||
+        paths_.size() + unknown.size() >= max_paths_of_look || !in.read(at, path) ||
+        !know_site(in, as_address(path.site)))
       return nullptr;
     unknown.push_back({at, {as_address(path.site), as_address(path.parent), false}});
     at = as_address(path.parent);
@@ -106,7 +107,7 @@ void site_counts::update(const process_state& state) {
   rows_read_ = 0;
   steps_ = 0;
   for_each_recorder(as_address(store.recorders), [&](std::uint64_t at) {
-    return rows_read_ < max_rows ? read_recorder(*state.in, at, store.epoch) : 0;
+    return rows_read_ < max_rows_of_look ? read_recorder(*state.in, at, store.epoch) : 0;
   });
 }
 

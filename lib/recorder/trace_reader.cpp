@@ -20,7 +20,7 @@ using detail::trace_ring;
 using detail::traced;
 
 // More than any process has, so that a damaged one cannot keep us busy for ever.
-constexpr std::size_t max_sites = 1 << 18;
+constexpr std::size_t max_sites_of_trace = 1 << 18;
 constexpr std::uint64_t entries_at_once = 4096;
 constexpr std::uint64_t max_entries_of_look = std::uint64_t{1} << 25;
 constexpr std::uint64_t max_entries = std::uint64_t{1} << 24;
@@ -148,7 +148,7 @@ const traced_site* trace_reader::find_site(std::uint64_t address) {
   if (const auto known = sites_.find(address); known != sites_.end()) return &known->second;
   adaptyst_path path{};
   adaptyst_site site{};
-  if (sites_.size() == max_sites || address == 0 || !of_.in->read(address, path) ||
+  if (sites_.size() == max_sites_of_trace || address == 0 || !of_.in->read(address, path) ||
       !of_.in->read(as_address(path.site), site))
     return &unknown;
   traced_site made;

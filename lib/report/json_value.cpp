@@ -12,15 +12,13 @@
 
 namespace adaptyst::lib {
 
-using nlohmann::json;
-
 namespace {
 
 constexpr const char* hint =
     "a profile is a file that output=FILE.json made; docs/profile-schema.json says what is in it";
 
 // What a file holds may be long, and may disturb a terminal.
-std::string shown(const json& value) {
+std::string shown(const nlohmann::json& value) {
   if (value.is_structured()) return value.type_name();
   const std::string text = value.dump(-1, ' ', true);
   return text.size() <= 60 ? text : text.substr(0, 60) + "…";
@@ -40,18 +38,18 @@ constexpr std::size_t max_levels = 8;
 // Follows the parser, and knows which keys each open object has had.
 class key_watch {
  public:
-  bool operator()(int, json::parse_event_t event, const json& parsed) {
+  bool operator()(int, nlohmann::json::parse_event_t event, const nlohmann::json& parsed) {
     switch (event) {
-      case json::parse_event_t::object_start:
-      case json::parse_event_t::array_start:
+      case nlohmann::json::parse_event_t::object_start:
+      case nlohmann::json::parse_event_t::array_start:
         begin_value();
         if (open_.size() == max_levels) throw error("not a profile: nested deeper than any profile is", 0, hint);
-        open_.push_back({event == json::parse_event_t::array_start, 0, {}, {}});
+        open_.push_back({event == nlohmann::json::parse_event_t::array_start, 0, {}, {}});
         break;
-      case json::parse_event_t::object_end:
-      case json::parse_event_t::array_end: open_.pop_back(); break;
-      case json::parse_event_t::key: take(parsed.get_ref<const std::string&>()); break;
-      case json::parse_event_t::value: begin_value(); break;
+      case nlohmann::json::parse_event_t::object_end:
+      case nlohmann::json::parse_event_t::array_end: open_.pop_back(); break;
+      case nlohmann::json::parse_event_t::key: take(parsed.get_ref<const std::string&>()); break;
+      case nlohmann::json::parse_event_t::value: begin_value(); break;
     }
     return true;
   }
@@ -82,18 +80,18 @@ class key_watch {
 
 }  // namespace
 
-json parse_json(std::string_view text) {
+nlohmann::json parse_json(std::string_view text) {
   key_watch watch;
   try {
-    return json::parse(text.begin(), text.end(), std::ref(watch));
-  } catch (const json::parse_error& failure) {
+    return nlohmann::json::parse(text.begin(), text.end(), std::ref(watch));
+  } catch (const nlohmann::json::parse_error& failure) {
     // "[json.exception…] parse error at line 1, column 2: <what>; last read: '<bytes of the file>'"
     std::string what = failure.what();
     what.erase(std::min(what.find("; last read"), what.size()));
     if (const std::size_t place = what.find("column "); place != std::string::npos)
       what.erase(0, std::min(what.find(": ", place), what.size() - 2) + 2);
     throw error(fmt::format("not a profile: byte {}: {}", failure.byte, what), 0, hint);
-  } catch (const json::exception& failure) {  // a number beyond all bounds
+  } catch (const nlohmann::json::exception& failure) {  // a number beyond all bounds
     std::string what = failure.what();
     what.erase(0, std::min(what.find("] "), what.size() - 2) + 2);
     throw error(fmt::format("not a profile: {}", what.substr(0, 200)), 0, hint);

@@ -22,6 +22,7 @@ ADAPTYST, PROGRAM, ENGINE = sys.argv[1:4]
 ALONE = ["prlimit", "--fsize=65536:65536"]
 KILLS = int(os.environ.get("ADAPTYST_KILLS", "20"))
 LIMIT = 60  # seconds that nothing here comes near to
+HAS_ADDRESS_SANITIZER = b"__asan_init" in pathlib.Path(ADAPTYST).read_bytes()  # then an observer needs seconds to begin
 failures = Failures()
 work = scratch()
 work.chmod(0o777)
@@ -127,7 +128,7 @@ def case_attached():
         written = work / "attached.json"
         file = work / "counts"
         make_counts(file, 3)
-        program = subprocess.Popen([PROGRAM, "1500", how, file, "3"], stdout=subprocess.DEVNULL)
+        program = subprocess.Popen([PROGRAM, "5000" if HAS_ADDRESS_SANITIZER else "1500", how, file, "3"], stdout=subprocess.DEVNULL)
         try:
             until(lambda: all(begun for _, begun, _ in read_counts(file)), "the program begins")
             before = sum(completed for _, _, completed in read_counts(file))
@@ -154,7 +155,7 @@ def case_limited_files():
 def case_timeline():
     """What was in the rings when it ended is in the file, or told as lost."""
     for how in ("_exit", "kill"):
-        _, _, profile, _ = observe(how, 20, "--overhead=none", f"--timeline={work}/timeline.json", children=1)
+        _, _, profile, _ = observe(how, 300 if HAS_ADDRESS_SANITIZER else 20, "--overhead=none", f"--timeline={work}/timeline.json", children=1)
         timeline = profile["timeline"]
         failures.equal(timeline["events"] + timeline["lost"], profile["accounting"]["ended"], f"{how}: all events")
         failures.check(timeline["events"] > 1000, f"{how}: some of them", timeline)

@@ -43,10 +43,6 @@ bool is_explained(const region& row, double beyond_ns) {
   return 2 * static_cast<double>(row.context->runnable_ns + row.context->blocked_ns()) > beyond_ns;
 }
 
-bool is_below(const finding& inner, const finding& outer) {
-  return inner.path.size() > outer.path.size() && std::equal(outer.path.begin(), outer.path.end(), inner.path.begin());
-}
-
 }  // namespace
 
 void find_long_tails(const profile& in, findings& to) {

@@ -13,17 +13,13 @@ namespace adaptyst::lib {
 namespace {
 
 // POP's load balance, the mean over the longest: below it, a fifth of the ranks' time is waiting for the slowest.
-constexpr double least_balance = 1 - least_part;
+constexpr double least_rank_balance = 1 - least_part;
 
 bool has_stragglers(const profile& in, const region& row, const std::vector<std::string>& hosts) {
   if (!in.heat || in.heat->ranks_per_bin != 1) return false;
   for (const heat_row& times : in.heat->rows)
     if (times.region == row.id && times.device == row.device) return !find_stragglers(times.mean_ns, hosts).empty();
   return false;
-}
-
-bool is_below(const finding& inner, const finding& outer) {
-  return inner.path.size() > outer.path.size() && std::equal(outer.path.begin(), outer.path.end(), inner.path.begin());
 }
 
 }  // namespace
@@ -37,7 +33,7 @@ void find_rank_imbalance(const profile& in, findings& to) {
     const rank_totals& of = row.across_ranks->total_ns;
     const double mean_ns = of.mean().value_or(0), longest_ns = static_cast<double>(of.max);
     const double lost_ns = static_cast<double>(row.across_ranks->ranks) * (longest_ns - mean_ns);
-    if (mean_ns > least_balance * longest_ns || !is_worth_a_word(lost_ns, compute_duration(in)) ||
+    if (mean_ns > least_rank_balance * longest_ns || !is_worth_a_word(lost_ns, compute_duration(in)) ||
         has_stragglers(in, row, hosts))
       continue;
     finding made = found_in(in, row, finding_kind::rank_imbalance, lost_ns);

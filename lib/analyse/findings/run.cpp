@@ -1,5 +1,7 @@
 #include "run.hpp"
 
+#include <algorithm>
+
 #include "../../profile/mpi_usage.hpp"
 #include "../../profile/unmarked.hpp"
 
@@ -34,6 +36,10 @@ finding found_on(const profile& profile, std::uint32_t device, finding_kind kind
 const kernel_context* own_context(const region& row) {
   const bool is_whole = row.self_context && row.self_context->wall_ns != 0 && row.self_context->on_cpu_ns();
   return is_whole ? &*row.self_context : nullptr;
+}
+
+bool is_below(const finding& inner, const finding& outer) {
+  return inner.path.size() > outer.path.size() && std::equal(outer.path.begin(), outer.path.end(), inner.path.begin());
 }
 
 bool is_paging(const kernel_context& own) {

@@ -27,6 +27,9 @@ finding found_in(const profile& profile, const region& row, finding_kind kind, d
 // A finding on a device, with its time as a share of the time for which the device was observed.
 finding found_on(const profile& profile, std::uint32_t device, finding_kind kind, double time_ns);
 
+// Whether the region of a finding is nested in that of another.
+bool is_below(const finding& inner, const finding& outer);
+
 // The kernel's context of a region without those nested in it; null if there is none, or if it is not complete.
 const kernel_context* own_context(const region& row);
 

@@ -13,7 +13,7 @@ namespace {
 // up.
 constexpr double known_part = 0.9;
 // POP's load balance, the mean over the longest: below it, a fifth of the threads' time is waiting for the slowest.
-constexpr double least_balance = 1 - least_part;
+constexpr double least_thread_balance = 1 - least_part;
 
 bool is_known(const region& row) {
   if (!row.per_thread || row.per_thread->count < 2 || row.per_thread->count != row.threads) return false;
@@ -37,7 +37,7 @@ void find_in_threads(const profile& in, const region& row, findings& to) {
   const double mean_ns = static_cast<double>(row.per_thread->sum_ns) / threads;
   // What the others would wait for the slowest, if they meet in the end.
   const double lost_ns = threads * (longest_ns - mean_ns);
-  if (mean_ns > least_balance * longest_ns || !is_worth_a_word(lost_ns, compute_duration(in)) ||
+  if (mean_ns > least_thread_balance * longest_ns || !is_worth_a_word(lost_ns, compute_duration(in)) ||
       is_waiting(row, lost_ns))
     return;
   finding made = found_in(in, row, finding_kind::thread_imbalance, lost_ns);
