@@ -401,7 +401,7 @@ class uneven_work {
 // for, which holds a few nanoseconds of each event that are not the region's: a small part of an interval.
 // docs/overhead-budget.md has the shares of many more repetitions.
 TEST_CASE("of many intervals of 95 % the times lie in 95 %, with page faults and two threads on one core") {
-  constexpr int repetitions = 200;
+  constexpr int repetitions = 100;
   constexpr std::uint64_t times = 8000;
   cpu_set_t before, one;
   REQUIRE(sched_getaffinity(0, sizeof before, &before) == 0);

@@ -132,7 +132,7 @@ TEST_CASE("short-lived threads share a handful of recorders") {
 #ifdef ADAPTYST_TEST_SANITIZED
   constexpr std::uint64_t threads = 2000;
 #else
-  constexpr std::uint64_t threads = 100000;
+  constexpr std::uint64_t threads = 20000;
 #endif
   adaptyst::collector collector(support::options());
   const auto bytes = [] { return adaptyst::detail::get_process(adaptyst_object_v3)->store->head.below; };
