@@ -15,7 +15,7 @@ class open_operations {
   // Returns the number with which to end it. If too many are open, it is counted as lost, and the number is 0.
   std::uint64_t begin(operation&& begun) noexcept {
     if (!begun) return 0;
-    if (count_ == most) {
+    if (count_ == max_open) {
       begun.abandon(operation_loss::no_times);
       return 0;
     }
@@ -48,8 +48,8 @@ class open_operations {
     void complete() noexcept { begun.complete(started_ns, now_ns()); }
   };
 
-  static constexpr std::size_t most = 8;
-  entry open_[most]{};
+  static constexpr std::size_t max_open = 8;
+  entry open_[max_open]{};
   std::size_t count_ = 0;
   std::uint64_t last_ = 0;
 };

@@ -1,4 +1,4 @@
-// Regions of a thread that an interface begins and ends without a number to tell them apart. For adapters; one object
+// Regions of a thread that an interface begins and ends without a number to distinguish them. For adapters; one object
 // for each thread. Kept also while nothing listens, so that a collector that starts later does not count their ends as
 // unmatched.
 #ifndef ADAPTYST_ADAPTERS_OPEN_REGIONS_HPP
@@ -13,19 +13,19 @@ class open_regions {
  public:
   // A region that is nested too deep is counted as lost.
   void push(callback_region begun) noexcept {
-    if (depth_ < most) open_[depth_] = begun;
+    if (depth_ < max_depth) open_[depth_] = begun;
     else begun.abandon();
     ++depth_;
   }
 
   void pop() noexcept {
     if (depth_ == 0) return callback_region::count_unmatched_end();
-    if (--depth_ < most) open_[depth_].end();
+    if (--depth_ < max_depth) open_[depth_].end();
   }
 
  private:
-  static constexpr std::size_t most = 256;
-  callback_region open_[most]{};
+  static constexpr std::size_t max_depth = 256;
+  callback_region open_[max_depth]{};
   std::size_t depth_ = 0;
 };
 

@@ -27,9 +27,9 @@ double region_ns(const char* context) {
   return step_ns(regions, region);
 }
 
-bool pass(int from, int to) {
+bool pass(int from, int write_end) {
   char byte = 0;
-  return read(from, &byte, 1) == 1 && write(to, &byte, 1) == 1;
+  return read(from, &byte, 1) == 1 && write(write_end, &byte, 1) == 1;
 }
 
 // Two threads on one core hand a byte to and fro, each in a region: two switches an exchange.

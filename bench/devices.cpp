@@ -1,5 +1,5 @@
 // What an operation of a device costs, from submit() to complete(), against the four times that it consists of, and
-// beside another thread that does the same; and what an event costs that goes into a timeline as well.
+// next to another thread that does the same; and what an event costs that goes into a timeline as well.
 #include <adaptyst/collector.hpp>
 #include <adaptyst/operation.hpp>
 #include <time.h>

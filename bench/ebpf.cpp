@@ -81,7 +81,7 @@ void ebpf_engine(measurements& results) {
   results["ebpf_over_floor"] = against_floor.ratio;
 }
 
-// This program has 10,000 sites beside the few that are measured: all reach the probes of one ELF object.
+// This program has 10,000 sites next to the few that are measured: all reach the probes of one ELF object.
 void attach(measurements& results) {
   std::vector<double> starts;
   std::vector<double> stops;

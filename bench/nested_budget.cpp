@@ -1,7 +1,7 @@
 // What an overhead budget of 2 % makes of regions in regions: what a program loses, and how far times are off.
 //
 // `tree`: three deep, each region has 50 ns of its own and four below it. `chain`: three deep, 50 ns in the innermost,
-// and nothing beside it. What a region lasts in truth is known from the same program while nothing listens.
+// and nothing else. What a region lasts in truth is known from the same program while nothing listens.
 #include <adaptyst/collector.hpp>
 #include <adaptyst/region.hpp>
 

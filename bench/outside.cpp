@@ -53,10 +53,10 @@ double ms(Step&& step) {
 void first_event(bench::measurements& results) {
   std::vector<double> all;
   for (int round = 0; round != 3 * rounds; ++round) {
-    std::FILE* const told = popen("/proc/$PPID/exe first", "r");
+    std::FILE* const report = popen("/proc/$PPID/exe first", "r");
     double took = 0;
-    if (told == nullptr || std::fscanf(told, "%lf", &took) != 1) return;
-    pclose(told);
+    if (report == nullptr || std::fscanf(report, "%lf", &took) != 1) return;
+    pclose(report);
     all.push_back(took);
   }
   results["first_event_us"] = bench::median(all);

@@ -26,7 +26,7 @@ using adaptyst::profile;
 
 constexpr std::uint32_t regions = 200, ranks_per_node = 64;
 
-std::string node_of(std::uint32_t rank) { return "simulated" + std::to_string(rank / ranks_per_node); }
+std::string node_name(std::uint32_t rank) { return "simulated" + std::to_string(rank / ranks_per_node); }
 
 std::uint64_t mix(std::uint64_t x) {
   x = (x ^ x >> 31U) * 0x94d049bb133111eb;
@@ -63,10 +63,10 @@ profile make_profile() {
   return made;
 }
 
-void become(profile& of, std::uint32_t rank) {
-  of.accounting.begun = of.accounting.ended = 0;
+void become(profile& profile, std::uint32_t rank) {
+  profile.accounting.begun = profile.accounting.ended = 0;
   for (std::uint32_t at = 0; at != regions; ++at) {
-    adaptyst::region& row = of.regions[at];
+    adaptyst::region& row = profile.regions[at];
     std::uint64_t random = mix((std::uint64_t{rank} << 20U) + at + 1);
     row.durations = {};
     row.count = 0;
@@ -92,26 +92,26 @@ void become(profile& of, std::uint32_t rank) {
     row.per_thread = adaptyst::thread_spread{1, row.self_ns, row.self_ns, row.self_ns};
     row.overhead_ns = 12.5 * static_cast<double>(row.count);
     if (at % 4 == 0) row.attributes["bytes"] = {row.count, 1e6 * static_cast<double>(row.count), 5e5, 2e6, 0};
-    of.accounting.begun += row.count;
-    of.accounting.ended += row.count;
+    profile.accounting.begun += row.count;
+    profile.accounting.ended += row.count;
   }
-  of.processes[0].pid = 1000 + rank % ranks_per_node;
-  of.processes[0].host = node_of(rank);
-  of.processes[0].rank = rank;
+  profile.processes[0].pid = 1000 + rank % ranks_per_node;
+  profile.processes[0].host = node_name(rank);
+  profile.processes[0].rank = rank;
 }
 
 class post_office {
  public:
-  void put(std::uint32_t from, std::uint32_t to, std::string bytes) {
+  void put(std::uint32_t from, std::uint32_t destination, std::string bytes) {
     const std::lock_guard alone(lock_);
     longest_ = std::max(longest_, bytes.size());
-    letters_[{from, to}].push_back(std::move(bytes));
+    letters_[{from, destination}].push_back(std::move(bytes));
     came_.notify_all();
   }
-  std::string take(std::uint32_t from, std::uint32_t to) {
+  std::string take(std::uint32_t from, std::uint32_t destination) {
     std::unique_lock alone(lock_);
-    came_.wait(alone, [&] { return letters_.count({from, to}) != 0; });
-    const auto found = letters_.find({from, to});
+    came_.wait(alone, [&] { return letters_.count({from, destination}) != 0; });
+    const auto found = letters_.find({from, destination});
     std::string bytes = std::move(found->second.front());
     found->second.pop_front();
     if (found->second.empty()) letters_.erase(found);
@@ -132,8 +132,8 @@ class post final : public adaptyst::rank_transport {
   std::uint32_t rank() const override { return rank_; }
   std::uint32_t size() const override { return size_; }
   std::chrono::nanoseconds limit() const override { return std::chrono::seconds(30); }
-  bool send(std::string_view bytes, std::uint32_t to, std::chrono::nanoseconds /*patience*/) override {
-    office_.put(rank_, to, std::string(bytes));
+  bool send(std::string_view bytes, std::uint32_t destination, std::chrono::nanoseconds /*patience*/) override {
+    office_.put(rank_, destination, std::string(bytes));
     return true;
   }
   std::optional<std::string> receive(std::uint32_t from, std::chrono::nanoseconds /*patience*/) override {
@@ -154,7 +154,7 @@ void run_ranks(post_office& office, std::uint32_t size, const Step& step) {
     for (std::uint32_t rank = end; rank-- != begin;) {
       become(own, rank);
       post over(office, rank, size);
-      step(own, adaptyst::rank_place{rank, node_of(rank)}, over);
+      step(own, adaptyst::rank_place{rank, node_name(rank)}, over);
     }
   };
   std::thread higher([&] { run(half, size); });
@@ -168,7 +168,7 @@ std::string merge_one_by_one(std::uint32_t size) {
   for (std::uint32_t rank = 0; rank != size; ++rank) {
     become(own, rank);
     const std::string message =
-        lib::write_message(own, adaptyst::rank_place{rank, node_of(rank)}, lib::short_histograms);
+        lib::write_message(own, adaptyst::rank_place{rank, node_name(rank)}, lib::short_histograms);
     all = rank == 0 ? message : lib::merge_messages(all, message);
   }
   return all;

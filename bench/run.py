@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Runs every benchmark and writes a flat object of numbers. Usage: run.py BUILD_DIR OUTPUT.json [study]
 
-With `study`, only uprobe_vs_usdt is run; what OUTPUT.json holds of the others stays. The machine's name goes beside it,
+With `study`, only uprobe_vs_usdt is run; what OUTPUT.json holds of the others stays. The machine's name goes next to it,
 into OUTPUT.txt. What is compared is measured alternately. A peer that is missing is named and its keys are absent."""
 import json
 import os

@@ -33,7 +33,7 @@ set(changelog "adaptyst (${CPACK_PACKAGE_VERSION}) unstable; urgency=medium
 ")
 
 # What lintian says and we mean, with the reason.
-set(overrides "# Whoever hands the packages on names a maintainer: cmake -DCPACK_PACKAGE_CONTACT=…
+set(overrides "# Who passes the packages on names a maintainer: cmake -DCPACK_PACKAGE_CONTACT=…
 PACKAGE: bogus-mail-host
 PACKAGE: bogus-mail-host-in-debian-changelog
 ")
@@ -61,7 +61,7 @@ foreach(component IN LISTS CPACK_COMPONENTS_ALL)
   if(EXISTS ${usr}/share/zsh/site-functions)
     file(RENAME ${usr}/share/zsh/site-functions ${usr}/share/zsh/vendor-completions)
   endif()
-  # It is in the file beside it.
+  # It is in the file next to it.
   file(REMOVE ${usr}/share/doc/adaptyst/LICENSE)
   execute_process(COMMAND rmdir ${usr}/share/doc/adaptyst ERROR_QUIET)
   file(GLOB_RECURSE compressed ${usr}/share/man/*.1 ${documents}/changelog)

@@ -36,7 +36,7 @@ endif()
 
 if(TARGET adaptyst_command)
   if(collector_type STREQUAL SHARED_LIBRARY)
-    # Finds it beside itself, wherever the tree is moved.
+    # Finds it next to itself, wherever the tree is moved.
     file(RELATIVE_PATH to_libraries ${CMAKE_INSTALL_FULL_BINDIR} ${CMAKE_INSTALL_FULL_LIBDIR})
     set_target_properties(adaptyst_command PROPERTIES INSTALL_RPATH "$ORIGIN/${to_libraries}")
   endif()

@@ -1,4 +1,4 @@
-# What a build has beside the library: the command, examples, tests and benchmarks. ADAPTYST_BUILD_<PART> is ON, OFF or AUTO:
+# What a build has in addition to the library: the command, examples, tests and benchmarks. ADAPTYST_BUILD_<PART> is ON, OFF or AUTO:
 # built if what it needs is there.
 
 # adaptyst_part_option(PART "what it is")

@@ -103,7 +103,7 @@ struct pt_regs___of_kernel {
 } __attribute__((preserve_access_index));
 #endif
 
-static __always_inline uint32_t reason_of_blocking(struct task_struct* task) {
+static __always_inline uint32_t find_blocking_reason(struct task_struct* task) {
   uint64_t call = ADAPTYST_CONTEXT_SYSCALLS;
   if (BPF_CORE_READ_BITFIELD(task, in_iowait)) return ADAPTYST_BLOCKED_IO;
 #if defined(__TARGET_ARCH_x86)
@@ -115,12 +115,12 @@ static __always_inline uint32_t reason_of_blocking(struct task_struct* task) {
 static __always_inline void leave(struct adaptyst_context_thread* thread, struct task_struct* task, int can_run) {
   uint64_t now = bpf_ktime_get_ns();
   if (task->maj_flt != thread->major_faults) book_major_faults(thread, task);
-  thread->path = region_of_current(thread);
+  thread->path = current_region(thread);
   thread->core = bpf_get_smp_processor_id();
-  if (!can_run) thread->reason = reason_of_blocking(task);
+  if (!can_run) thread->reason = find_blocking_reason(task);
   thread->woken_ns = can_run ? now : 0;
   thread->left_ns = now;
-  add_cost_of_some(now);
+  add_estimated_cost(now);
 }
 
 static __always_inline void come_back(struct adaptyst_context_thread* thread) {
@@ -145,7 +145,7 @@ static __always_inline void come_back(struct adaptyst_context_thread* thread) {
     ++row->voluntary;
   }
   if (thread->core != bpf_get_smp_processor_id()) ++row->migrations;
-  add_cost_of_some(now);
+  add_estimated_cost(now);
 }
 
 /* preempt, previous, next, state of the previous */
@@ -165,7 +165,7 @@ int woken(uint64_t* arguments) {
   struct adaptyst_context_thread* thread = bpf_task_storage_get(&threads, (struct task_struct*)arguments[0], 0, 0);
   if (!thread || !thread->left_ns || thread->woken_ns) return 0;
   thread->woken_ns = bpf_ktime_get_ns();
-  add_cost_of_some(thread->woken_ns);
+  add_estimated_cost(thread->woken_ns);
   return 0;
 }
 
@@ -179,7 +179,7 @@ static __always_inline int book_fault(uint64_t address) {
   /* By chance: a program may fault on the same few pages for ever. */
   if (is_timed(bpf_get_prandom_u32())) begin_ns = bpf_ktime_get_ns();
   if (task->maj_flt != thread->major_faults) book_major_faults(thread, task);
-  thread->faulted = region_of_current(thread);
+  thread->faulted = current_region(thread);
   row = find_row(thread->faulted);
   if (row) __sync_fetch_and_add(&row->faults, 1);
   if (begin_ns) add_cost(begin_ns, 1 << ADAPTYST_COST_ONE_OF_LOG2);

@@ -40,7 +40,7 @@ int overflowed(struct bpf_perf_event_data* at) {
   uint64_t path, begin_ns;
   if (!thread || which >= ADAPTYST_COUNTERS) return 0;
   begin_ns = bpf_ktime_get_ns();
-  path = region_of_current(thread);
+  path = current_region(thread);
   if (path != 1) row = bpf_map_lookup_elem(&counters, &path);
   if (path != 1 && !row) {
     struct adaptyst_counter_row empty = {};

@@ -40,7 +40,7 @@ struct {
   __type(value, uint32_t);
 } family SEC(".maps");
 
-static __always_inline int is_of_family(void) {
+static __always_inline int is_in_family(void) {
   return !only_family || bpf_task_storage_get(&family, bpf_get_current_task_btf(), 0, 0);
 }
 
@@ -108,7 +108,7 @@ __noinline int make_row(uint64_t path) {
 }
 
 /* The thread's stack, emptied if it is that of the program before exec(). */
-static __always_inline struct adaptyst_function_stack* stack_of_program(void) {
+static __always_inline struct adaptyst_function_stack* find_program_stack(void) {
   struct task_struct* task = bpf_get_current_task_btf();
   struct adaptyst_function_stack* stack = own_stack(BPF_LOCAL_STORAGE_GET_F_CREATE);
   if (stack && stack->image != (uint64_t)task->mm) {
@@ -141,9 +141,9 @@ static __always_inline int enter(struct pt_regs* registers) {
   struct adaptyst_function_frame* above;
   uint64_t here = entry_stack(registers, 0);
   uint64_t depth;
-  if (!is_of_family()) return 1;
+  if (!is_in_family()) return 1;
   count_loss(ADAPTYST_FUNCTION_BEGUN);
-  stack = stack_of_program();
+  stack = find_program_stack();
   if (!stack) {
     count_loss(ADAPTYST_FUNCTION_NO_MEMORY);
     return 1;

@@ -1,4 +1,5 @@
-/* What the program for functions keeps: beside the rows, groups and paths of kernel_layout.h, a stack for each thread. */
+/* What the program for functions keeps in addition to the rows, groups and paths of kernel_layout.h: a stack for each
+ * thread. */
 #ifndef ADAPTYST_PROBES_FUNCTION_LAYOUT_H
 #define ADAPTYST_PROBES_FUNCTION_LAYOUT_H
 
@@ -8,7 +9,7 @@ enum {
   ADAPTYST_FUNCTION_DEPTH = 64, /* open functions of a thread; the kernel has no more return probes than that either */
 };
 
-/* Beside the losses of kernel_layout.h, in the same map. */
+/* In addition to the losses of kernel_layout.h, in the same map. */
 enum adaptyst_function_count {
   ADAPTYST_FUNCTION_BEGUN = ADAPTYST_KERNEL_LOSSES, /* entries, whatever became of them */
   ADAPTYST_FUNCTION_TOO_DEEP,                       /* lost: more open functions than a stack holds */

@@ -31,7 +31,7 @@ enum adaptyst_kernel_loss {
 };
 
 /* Where a part of a row stands: part 0 has its sums, part 1 + n what it could not keep of buckets n * 16 to n * 16 + 15.
- * Group 0 is of processes that are not told apart; each rank of a program has another one, so that ranks can be compared.
+ * Group 0 is of processes that are not distinguished; each rank of a program has another one, so that ranks can be compared.
  * Packed, since a key of twelve bytes is hashed in one turn, as one of eight would be; and one number for two, since the
  * kernel reads it as one, and would have to wait for two stores to meet. */
 struct adaptyst_kernel_row_key {

@@ -32,7 +32,7 @@ static __always_inline int is_timed(uint64_t what) {
   return (uint32_t)what * 2654435761U >> (32 - ADAPTYST_COST_ONE_OF_LOG2) == 0;
 }
 
-static __always_inline void add_cost_of_some(uint64_t begin_ns) {
+static __always_inline void add_estimated_cost(uint64_t begin_ns) {
   if (is_timed(begin_ns)) add_cost(begin_ns, 1 << ADAPTYST_COST_ONE_OF_LOG2);
 }
 

@@ -151,7 +151,7 @@ __noinline int take_sample(uint64_t interval_ns) {
   count(ADAPTYST_SAMPLE_TAKEN);
   count_more(ADAPTYST_SAMPLE_OBSERVED_NS, interval_ns);
   thread = announced(bpf_get_current_task_btf());
-  key.path = thread ? region_of_current(thread) : 0;
+  key.path = thread ? current_region(thread) : 0;
   if (key.path == 1) {
     count(ADAPTYST_SAMPLE_UNREADABLE);
     return 1;
@@ -207,7 +207,7 @@ __noinline int leave(uint64_t can_run) {
     count(ADAPTYST_SAMPLE_NO_MEMORY);
     return 0;
   }
-  path = region_of_current(thread);
+  path = current_region(thread);
   if (path == 1) {
     count(ADAPTYST_SAMPLE_UNREADABLE);
     return 0;
@@ -240,7 +240,7 @@ int switched(uint64_t* arguments) {
   if (woken > left) add(&key, woken - left);
   key.state = ADAPTYST_SAMPLE_WAITING;
   if (now > woken) add(&key, now - woken);
-  add_cost_of_some(now);
+  add_estimated_cost(now);
   return 0;
 }
 

@@ -58,7 +58,7 @@ static __always_inline long innermost_marker(const struct adaptyst_context_threa
 }
 
 /* Where the current thread's stack ends, as it was when it entered the kernel; 0: not known. */
-static __always_inline uint64_t end_of_stack(void) {
+static __always_inline uint64_t find_stack_end(void) {
   uint64_t end = 0;
 #if defined(__TARGET_ARCH_x86)
   struct pt_regs* registers = (struct pt_regs*)bpf_task_pt_regs(bpf_get_current_task_btf());
@@ -72,7 +72,7 @@ static __always_inline uint64_t end_of_stack(void) {
 static __always_inline uint64_t path_with_functions(const struct adaptyst_path* path) {
   struct adaptyst_function_stack* stack = own_stack(0);
   uint64_t markers = path->id ? path->depth + 1 : 0;
-  uint64_t end = end_of_stack();
+  uint64_t end = find_stack_end();
   int i;
   if (!stack) return path->id;
   for (i = 0; i < ADAPTYST_FUNCTION_DEPTH && i < stack->depth; ++i) {
@@ -85,7 +85,7 @@ static __always_inline uint64_t path_with_functions(const struct adaptyst_path* 
 }
 
 /* The id of the call path that the current thread is in, 0 outside all regions; 1: its recorder cannot be read. */
-static __always_inline uint64_t region_of_current(const struct adaptyst_context_thread* thread) {
+static __always_inline uint64_t current_region(const struct adaptyst_context_thread* thread) {
   struct adaptyst_path path;
   if (innermost_marker(thread, &path)) return 1;
   return among_functions ? path_with_functions(&path) : path.id;

@@ -49,7 +49,7 @@ std::string find_library(const adapter& adapter) {
   }
   throw error(fmt::format("--with {}: no {} in {} or {}", adapter.name, adapter.file,
                           folders[0].lexically_normal().string(), folders[1].lexically_normal().string()),
-              adapter.file, 0, fmt::format("cmake -D{}=ON tells what building it takes", adapter.option));
+              adapter.file, 0, fmt::format("cmake -D{}=ON says what building it takes", adapter.option));
 }
 
 // Stands for the one of openmpi and mpich that the program needs.
@@ -68,9 +68,9 @@ constexpr mpi_library mpi_libraries[] = {
 };
 
 const char* find_mpi(const std::vector<std::string>& needed) {
-  for (const mpi_library& one : mpi_libraries)
+  for (const mpi_library& library : mpi_libraries)
     for (const std::string& name : needed)
-      if (name.rfind(one.begin, 0) == 0) return one.adapter;
+      if (name.rfind(library.begin, 0) == 0) return library.adapter;
   return nullptr;
 }
 
@@ -83,12 +83,12 @@ std::string choose_mpi(const std::vector<std::string>& command) {
       return found;
   if (std::getenv("OMPI_COMM_WORLD_RANK") != nullptr) return "openmpi";
   if (std::getenv("PMI_RANK") != nullptr) return "mpich";
-  throw error(fmt::format("--with mpi: cannot tell which MPI {} is linked with", command.front()), command.front(), 0,
-              "say --with openmpi, or --with mpich; one that is linked statically cannot be observed so");
+  throw error(fmt::format("--with mpi: cannot determine which MPI {} is linked with", command.front()), command.front(),
+              0, "say --with openmpi, or --with mpich; one that is linked statically cannot be observed so");
 }
 
 // GCC's OpenMP never asks for a tool.
-void warn_of_libgomp(const std::vector<std::string>& command) {
+void warn_about_libgomp(const std::vector<std::string>& command) {
   for (const std::string& word : command) {
     const bool is_program = &word == &command.front();
     const std::vector<std::string> needed = lib::needed_libraries(is_program ? lib::program_called(word) : word);
@@ -109,7 +109,7 @@ void warn_of_libgomp(const std::vector<std::string>& command) {
 std::vector<std::string> adapter_names() {
   std::vector<std::string> names;
   names.emplace_back(any_mpi);
-  for (const adapter& one : adapters) names.emplace_back(one.name);
+  for (const adapter& adapter : adapters) names.emplace_back(adapter.name);
   return names;
 }
 
@@ -118,8 +118,8 @@ bool collect_in_ranks(const std::vector<std::string>& chosen) {
                      [](const std::string& one) { return one == any_mpi || one == "openmpi" || one == "mpich"; });
 }
 
-std::vector<std::pair<std::string, std::string>> environment_of_adapters(std::vector<std::string> chosen,
-                                                                         const std::vector<std::string>& command) {
+std::vector<std::pair<std::string, std::string>> adapter_environment(std::vector<std::string> chosen,
+                                                                     const std::vector<std::string>& command) {
   std::vector<std::pair<std::string, std::string>> gained;
   for (std::string& one : chosen)
     if (one == any_mpi) one = choose_mpi(command);
@@ -128,24 +128,24 @@ std::vector<std::pair<std::string, std::string>> environment_of_adapters(std::ve
         std::find_if(gained.rbegin(), gained.rend(), [&](const auto& one) { return one.first == variable; });
     return found != gained.rend() ? found->second.c_str() : std::getenv(variable);
   };
-  for (const adapter& one : adapters) {
-    if (std::find(chosen.begin(), chosen.end(), one.name) == chosen.end()) continue;
-    const std::string library = find_library(one);
-    if (std::string_view{one.name} == "openmp") warn_of_libgomp(command);
-    const char* set = find_set(one.variable);
-    if (set == nullptr && one.older_variable != nullptr) set = std::getenv(one.older_variable);
+  for (const adapter& adapter : adapters) {
+    if (std::find(chosen.begin(), chosen.end(), adapter.name) == chosen.end()) continue;
+    const std::string library = find_library(adapter);
+    if (std::string_view{adapter.name} == "openmp") warn_about_libgomp(command);
+    const char* set = find_set(adapter.variable);
+    if (set == nullptr && adapter.older_variable != nullptr) set = std::getenv(adapter.older_variable);
     const std::string before = set != nullptr ? set : "";
     std::string value = library;
     if (!before.empty()) {
-      if (!one.all_are_used)
-        complain(fmt::format("--with {}: {} is set already, to {}; only one can be used, and that is ours", one.name,
-                             one.variable, before));
-      if (one.separator != nullptr)
-        value = one.all_are_used ? fmt::format("{}{}{}", before, one.separator, library)
-                                 : fmt::format("{}{}{}", library, one.separator, before);
+      if (!adapter.all_are_used)
+        complain(fmt::format("--with {}: {} is set already, to {}; only one can be used, and that is ours",
+                             adapter.name, adapter.variable, before));
+      if (adapter.separator != nullptr)
+        value = adapter.all_are_used ? fmt::format("{}{}{}", before, adapter.separator, library)
+                                     : fmt::format("{}{}{}", library, adapter.separator, before);
     }
-    gained.emplace_back(one.variable, value);
-    if (one.older_variable != nullptr) gained.emplace_back(one.older_variable, value);
+    gained.emplace_back(adapter.variable, value);
+    if (adapter.older_variable != nullptr) gained.emplace_back(adapter.older_variable, value);
   }
   return gained;
 }

@@ -16,8 +16,8 @@ bool collect_in_ranks(const std::vector<std::string>& adapters);
 
 // The variables that a command needs to be observed with these adapters. Complains of what will keep them from seeing
 // anything; throws error if one of them cannot be found.
-std::vector<std::pair<std::string, std::string>> environment_of_adapters(std::vector<std::string> adapters,
-                                                                         const std::vector<std::string>& command);
+std::vector<std::pair<std::string, std::string>> adapter_environment(std::vector<std::string> adapters,
+                                                                     const std::vector<std::string>& command);
 
 }  // namespace adaptyst::tools
 

@@ -35,7 +35,7 @@ void attach(const attach_options& options) {
   sigprocmask(SIG_BLOCK, &ends, nullptr);
   const int signals = signalfd(-1, &ends, SFD_CLOEXEC | SFD_NONBLOCK);
   allow_many_files();
-  observer watching(options.observing.asked(), options.choice.only());
+  observer watching(options.observing.chosen_options(), options.choice.only());
   chosen_processes chosen(watching, options.choice, tell);
   chosen.attach_first();
   if (chosen.attached() == 0 && !options.choice.all) end_with(bad_input);
@@ -60,16 +60,16 @@ void attach(const attach_options& options) {
 }  // namespace
 
 void add_attach(CLI::App& app) {
-  const auto asked = std::make_shared<attach_options>();
+  const auto options = std::make_shared<attach_options>();
   CLI::App* const command = app.add_subcommand("attach", "Observe running programs until ^C, or until they end");
-  add_choice(*command, asked->choice);
-  command->add_flag("--all", asked->choice.all,
+  add_choice(*command, options->choice);
+  command->add_flag("--all", options->choice.all,
                     "All processes with markers that may be observed: our own, for root those of all users");
-  command->add_option("--duration", asked->duration, "Stop after so long")
+  command->add_option("--duration", options->duration, "Stop after so long")
       ->type_name("SECONDS")
       ->check(CLI::PositiveNumber);
-  add_observing(*command, asked->observing);
-  add_view(*command, asked->observing);
+  add_observing(*command, options->observing);
+  add_view(*command, options->observing);
   command->footer(
       "$ adaptyst attach 4711\n"
       "$ adaptyst attach --duration 10 --output profile.json 4711\n"
@@ -83,7 +83,7 @@ void add_attach(CLI::App& app) {
       "Exit status: 0 all is well, also after ^C; 2 wrong usage, a process that was asked for and could not be "
       "observed, or\n"
       "an output that could not be written.");
-  command->callback([asked] { attach(*asked); });
+  command->callback([options] { attach(*options); });
 }
 
 }  // namespace adaptyst::tools

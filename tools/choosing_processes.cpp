@@ -51,7 +51,7 @@ std::string find_program(const std::string& process) {
 bool is_observer(std::int64_t process) { return find_program(std::to_string(process)) == find_program("self"); }
 
 // Whether a process belongs neither to our user nor, under sudo, to the user who has called sudo.
-bool is_strangers(std::int64_t process) {
+bool has_another_user(std::int64_t process) {
   struct stat its {};
   if (stat(fmt::format("/proc/{}", process).c_str(), &its) != 0) return false;
   const char* const caller = std::getenv("SUDO_UID");
@@ -100,13 +100,13 @@ void chosen_processes::attach_new() {
     for (auto one = known->begin(); one != known->end();) one = is_there(*one) ? std::next(one) : known->erase(one);
   for (const std::int64_t process : search_.find()) {
     if (choice_.all ? is_observer(process) : !is_called(std::to_string(process), choice_.name)) continue;
-    if (choice_.all && !choice_.strangers && is_strangers(process)) leave_alone(process);
+    if (choice_.all && !choice_.other_users && has_another_user(process)) leave_alone(process);
     else attach(process);
   }
 }
 
 void chosen_processes::leave_alone(std::int64_t process) {
-  if (std::exchange(has_told_of_strangers_, true)) return;
+  if (std::exchange(has_reported_other_users_, true)) return;
   const std::string number = std::to_string(process);
   tell_({fmt::format("processes of other users are left alone, such as {}", number), number, 0,
          "--all observes them as well"});

@@ -18,7 +18,7 @@ struct process_choice {
   std::vector<std::int64_t> processes;
   std::string name;
   bool all = false;
-  bool strangers = true;  // with `all`, for root: also those of other users
+  bool other_users = true;  // with `all`, for root: also those of other users
 
   // The one process that it can be; 0: it may be several.
   std::int64_t only() const { return !all && name.empty() && processes.size() == 1 ? processes.front() : 0; }
@@ -50,7 +50,7 @@ class chosen_processes {
   listener tell_;
   process_search search_;
   std::set<std::int64_t> attached_, refused_;
-  bool has_told_of_strangers_ = false;
+  bool has_reported_other_users_ = false;
 };
 
 }  // namespace adaptyst::tools

@@ -15,7 +15,7 @@ namespace {
 struct diff_options {
   std::vector<std::string> before, after;
   std::string fail_above;
-  std::string least_share = "0%";
+  std::string min_share = "0%";
   std::vector<std::string> outputs;
   std::string format = "table";
 };
@@ -39,7 +39,7 @@ void split(diff_options& options) {
     return;
   }
   if (options.before.size() != 2)
-    throw lib::error("cannot tell which runs are old and which new", 0,
+    throw lib::error("cannot determine which runs are old and which new", 0,
                      "adaptyst diff OLD.json NEW.json, or adaptyst diff OLD*.json -- NEW*.json");
   options.after.push_back(options.before.back());
   options.before.pop_back();
@@ -49,7 +49,7 @@ void diff(diff_options& options) {
   split(options);
   repeated_runs repeated;
   const std::vector<profile> before = read_all(options.before, repeated), after = read_all(options.after, repeated);
-  const comparison found = compare_runs(before, after, *parse_fraction(options.least_share));
+  const comparison found = compare_runs(before, after, *parse_fraction(options.min_share));
   write_outputs(options.outputs, "the comparison", [&](output_form form) {
     if (form == output_form::html) return to_html(found);
     return form == output_form::json ? to_json(found) : to_table(found);
@@ -66,26 +66,26 @@ void diff(diff_options& options) {
 }  // namespace
 
 void add_diff(CLI::App& app) {
-  const auto asked = std::make_shared<diff_options>();
+  const auto options = std::make_shared<diff_options>();
   CLI::App* const command = app.add_subcommand("diff", "Compare runs before and after a change, region by region");
   command
-      ->add_option("BEFORE", asked->before,
+      ->add_option("BEFORE", options->before,
                    "Profiles of runs before the change; with exactly two files, the second is AFTER")
       ->required()
       ->type_name("");
-  command->add_option(after_mark, asked->after, "Profiles of runs after the change; a plain `--` says the same")
+  command->add_option(after_mark, options->after, "Profiles of runs after the change; a plain `--` says the same")
       ->type_name("FILE...");
-  command->add_option("--fail-above", asked->fail_above, "End with status 1 if a region got slower by more than this")
+  command->add_option("--fail-above", options->fail_above, "End with status 1 if a region got slower by more than this")
       ->type_name("PERCENT%")
       ->check(check_percent);
   command
-      ->add_option("--min-share", asked->least_share,
+      ->add_option("--min-share", options->min_share,
                    "Ignore regions whose total is below this share of the run, in both profiles")
       ->type_name("PERCENT%")
       ->check(check_percent)
       ->capture_default_str();
-  add_output(*command, asked->outputs, "Write the comparison to this file");
-  add_format(*command, asked->format);
+  add_output(*command, options->outputs, "Write the comparison to this file");
+  add_format(*command, options->format);
   command->footer(
       "$ adaptyst diff old.json new.json\n"
       "$ adaptyst diff old-*.json -- new-*.json --fail-above 5%\n"
@@ -95,7 +95,7 @@ void add_diff(CLI::App& app) {
       "\n"
       "Regions are the same if the names of their path, their kind and their device are; files and lines\n"
       "may have moved. They are sorted by how much the total of a run changed. `change` is that of an\n"
-      "event's mean duration; n tells in how many runs of either side the region is.\n"
+      "event's mean duration; n is the number of runs of either side that have the region.\n"
       "\n"
       "Of several runs, a region is slower or faster if its runs differ between the sides by more than\n"
       "within them: Welch's t on logarithms, corrected for the number of regions, p < 0.02. From five\n"
@@ -106,7 +106,7 @@ void add_diff(CLI::App& app) {
       "more than 9.1 % (to 1/1.1), and the durations of single events must differ by more than chance\n"
       "(Mann-Whitney U test, Holm's correction).\n"
       "\n"
-      "An engine, an option or metadata that is not the same on both sides is told below the table.\n"
+      "An engine, an option or metadata that is not the same on both sides is listed below the table.\n"
       "\n"
       "`--fail-above 5%` fails if, for any region, the verdict is slower and the change is above 5 %.\n"
       "Regions that are new, that have vanished, or that merely run more often, do not fail.\n"
@@ -115,7 +115,7 @@ void add_diff(CLI::App& app) {
       "\n"
       "Exit status: 0 all is well; 1 a region got slower by more than `--fail-above` allows; 2 wrong usage, or a file\n"
       "that could not be read or written.");
-  command->callback([asked] { diff(*asked); });
+  command->callback([options] { diff(*options); });
 }
 
 }  // namespace adaptyst::tools

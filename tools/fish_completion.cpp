@@ -21,8 +21,8 @@ std::string fish_quoted(const std::string& text) {
 std::string fish_lines(const CLI::App& app, const std::string& command, const std::string& program) {
   const std::string begin = fmt::format("complete -c {0} -n \"__{0}_in '{1}'\"", program, command);
   std::string lines;
-  for (const CLI::App* one : list_subcommands(app))
-    lines += fmt::format("{} -f -a {} -d {}\n", begin, one->get_name(), fish_quoted(one->get_description()));
+  for (const CLI::App* nested : list_subcommands(app))
+    lines += fmt::format("{} -f -a {} -d {}\n", begin, nested->get_name(), fish_quoted(nested->get_description()));
   for (const CLI::Option* option : list_positionals(app))
     if (const std::vector<std::string> choices = list_choices(*option); !choices.empty())
       lines += fmt::format("{} -f -a '{}'\n", begin, fmt::join(choices, " "));

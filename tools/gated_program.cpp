@@ -1,3 +1,4 @@
+// Starts a program that waits at a pipe until the observer is ready, passes signals on to it, and reports how it ended.
 #include "gated_program.hpp"
 
 #include <fcntl.h>
@@ -90,11 +91,11 @@ void gated_program::begin() {
 }
 
 void gated_program::pass_on_signals() const {
-  signalfd_siginfo told;
-  while (read(signals_.get(), &told, sizeof told) == static_cast<ssize_t>(sizeof told)) {
+  signalfd_siginfo signal;
+  while (read(signals_.get(), &signal, sizeof signal) == static_cast<ssize_t>(sizeof signal)) {
     // A signal from the terminal reaches the command directly.
-    const bool from_terminal = told.ssi_code == SI_KERNEL;
-    if (told.ssi_signo != SIGCHLD && !from_terminal) kill(child_, static_cast<int>(told.ssi_signo));
+    const bool from_terminal = signal.ssi_code == SI_KERNEL;
+    if (signal.ssi_signo != SIGCHLD && !from_terminal) kill(child_, static_cast<int>(signal.ssi_signo));
   }
 }
 

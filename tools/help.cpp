@@ -65,14 +65,14 @@ struct help_options {
 }  // namespace
 
 void add_help(CLI::App& app) {
-  const auto asked = std::make_shared<help_options>();
+  const auto options = std::make_shared<help_options>();
   CLI::App* const command = app.add_subcommand("help", "Print help for all, for one subcommand, or for options");
   std::vector<std::string> names;
   for (const CLI::App* known : list_subcommands(app)) names.push_back(known->get_name());
   names.emplace_back("options");
   command
-      ->add_option("COMMAND", asked->command,
-                   "The subcommand to explain; options: what $ADAPTYST and a collector can be told")
+      ->add_option("COMMAND", options->command,
+                   "The subcommand to explain; options: what can be set in $ADAPTYST and in a collector")
       ->check(CLI::IsMember(names));
   command->footer(
       "$ adaptyst help run\n"
@@ -81,19 +81,19 @@ void add_help(CLI::App& app) {
       "\n"
       "Exit status: 0 all is well; 2 wrong usage.");
   CLI::Option* const markdown =
-      command->add_flag("--markdown", asked->markdown, "Print all of it, or the options, as Markdown");
-  command->add_flag("--man", asked->manual, "Print the manual page, of all or of the subcommand, for `man -l`")
+      command->add_flag("--markdown", options->markdown, "Print all of it, or the options, as Markdown");
+  command->add_flag("--man", options->manual, "Print the manual page, of all or of the subcommand, for `man -l`")
       ->excludes(markdown);
-  command->callback([asked, &app] {
+  command->callback([options, &app] {
     const CLI::App* const subject =
-        asked->command.empty() || asked->command == "options" ? nullptr : app.get_subcommand(asked->command);
-    if (asked->manual && asked->command == "options") {
+        options->command.empty() || options->command == "options" ? nullptr : app.get_subcommand(options->command);
+    if (options->manual && options->command == "options") {
       complain("options have no manual page; see `adaptyst help options`");
       end_with(bad_input);
     }
-    if (asked->manual) print(subject == nullptr ? format_manual(app) : format_manual(*subject, app));
-    else if (asked->command == "options") print(asked->markdown ? options_in_markdown() : options_in_text());
-    else if (asked->markdown) print(format_markdown(app));
+    if (options->manual) print(subject == nullptr ? format_manual(app) : format_manual(*subject, app));
+    else if (options->command == "options") print(options->markdown ? options_in_markdown() : options_in_text());
+    else if (options->markdown) print(format_markdown(app));
     // Not to.help(), which is that of the subcommand in use.
     else if (subject == nullptr)
       print(app.get_formatter()->make_help(&app, app.get_name(), CLI::AppFormatMode::Normal));

@@ -19,14 +19,14 @@ std::size_t help_width() {
   return std::min(lib::terminal_width(STDOUT_FILENO), widest);
 }
 
-std::string flowed(const std::string& text, std::size_t to, std::size_t indent, std::size_t begun) {
+std::string flowed(const std::string& text, std::size_t max_columns, std::size_t indent, std::size_t begun) {
   std::istringstream words(text);
   std::string lines;
   std::size_t at = begun;
   bool begins = true;
   for (std::string word; words >> word; begins = false) {
     const std::size_t width = lib::width(word);
-    if (!begins && at + 1 + width > to) {
+    if (!begins && at + 1 + width > max_columns) {
       lines += "\n" + std::string(indent, ' ');
       at = indent;
     } else if (!begins) {
@@ -47,41 +47,42 @@ constexpr std::size_t meanings_at = 26;
 constexpr std::size_t narrow = 60;
 
 // A name and its meaning, next to it or below.
-std::string entry(const std::string& name, const std::string& meaning, std::size_t to) {
-  const std::size_t indent = to < narrow ? names_at + 4 : meanings_at;
+std::string entry(const std::string& name, const std::string& meaning, std::size_t max_columns) {
+  const std::size_t indent = max_columns < narrow ? names_at + 4 : meanings_at;
   std::string line = std::string(names_at, ' ') + name;
   const std::size_t width = lib::width(line);
   if (width + 2 > indent) line += "\n" + std::string(indent, ' ');
   else line += std::string(indent - width, ' ');
-  return line + flowed(meaning, to, indent, indent);
+  return line + flowed(meaning, max_columns, indent, indent);
 }
 
-std::string entries(const char* heading, const std::vector<const CLI::Option*>& options, std::size_t to) {
+std::string entries(const char* heading, const std::vector<const CLI::Option*>& options, std::size_t max_columns) {
   if (options.empty()) return {};
   std::string text = fmt::format("\n{}:\n", heading);
   for (const CLI::Option* option : options) {
     const std::string by_default = option->get_default_str();
-    text += entry(format_usage(*option),
-                  option->get_description() + (by_default.empty() ? "" : fmt::format(" [{}]", by_default)), to);
+    text +=
+        entry(format_usage(*option),
+              option->get_description() + (by_default.empty() ? "" : fmt::format(" [{}]", by_default)), max_columns);
   }
   return text;
 }
 
 }  // namespace
 
-std::string terminal_help::make_help(const CLI::App* of, std::string name, CLI::AppFormatMode) const {
-  const std::size_t to = help_width();
-  const notes said = find_notes(*of);
-  std::string text = flowed(of->get_description() + ".", to, 0, 0);
-  text += "\n" + flowed("Usage: " + format_synopsis(*of, name), to, 7, 0);
+std::string terminal_help::make_help(const CLI::App* app, std::string name, CLI::AppFormatMode) const {
+  const std::size_t max_columns = help_width();
+  const notes said = find_notes(*app);
+  std::string text = flowed(app->get_description() + ".", max_columns, 0, 0);
+  text += "\n" + flowed("Usage: " + format_synopsis(*app, name), max_columns, 7, 0);
   if (!said.examples.empty()) text += "\nExamples:\n";
   for (const std::string& example : said.examples) text += fmt::format("  $ {}\n", example);
-  const std::vector<const CLI::App*> commands = list_subcommands(*of);
+  const std::vector<const CLI::App*> commands = list_subcommands(*app);
   if (!commands.empty()) text += "\nSubcommands:\n";
-  for (const CLI::App* command : commands) text += entry(command->get_name(), command->get_description(), to);
-  text += entries("Arguments", list_positionals(*of), to);
-  text += entries("Options", list_options(*of), to);
-  for (const std::string& paragraph : said.paragraphs) text += "\n" + flowed(paragraph, to, 0, 0);
+  for (const CLI::App* command : commands) text += entry(command->get_name(), command->get_description(), max_columns);
+  text += entries("Arguments", list_positionals(*app), max_columns);
+  text += entries("Options", list_options(*app), max_columns);
+  for (const std::string& paragraph : said.paragraphs) text += "\n" + flowed(paragraph, max_columns, 0, 0);
   return text;
 }
 

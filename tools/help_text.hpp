@@ -10,13 +10,13 @@ namespace adaptyst::tools {
 
 class terminal_help : public CLI::FormatterBase {
  public:
-  std::string make_help(const CLI::App* of, std::string name, CLI::AppFormatMode mode) const override;
+  std::string make_help(const CLI::App* app, std::string name, CLI::AppFormatMode mode) const override;
 };
 
 // How wide help is.
 std::size_t help_width();
 // Broken at spaces; all lines but the first begin at column `indent`, and `begun` columns of the first are taken.
-std::string flowed(const std::string& text, std::size_t to, std::size_t indent, std::size_t begun);
+std::string flowed(const std::string& text, std::size_t max_columns, std::size_t indent, std::size_t begun);
 
 }  // namespace adaptyst::tools
 

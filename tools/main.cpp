@@ -38,9 +38,9 @@ bool is_unknown_subcommand(const CLI::App& program, const std::string& first) {
 // Suggests known options that are similar to unknown ones.
 void suggest(const CLI::App& program) {
   const std::vector<CLI::App*> chosen = program.get_subcommands();
-  const CLI::App& of = chosen.empty() ? program : *chosen.front();
+  const CLI::App& command = chosen.empty() ? program : *chosen.front();
   std::vector<std::string> known;
-  for (const CLI::Option* option : tools::list_options(of))
+  for (const CLI::Option* option : tools::list_options(command))
     for (const std::string& name : tools::list_names(*option)) known.push_back(name);
   for (const std::string& word : program.remaining(true)) {
     if (word == "--") break;  // the command that is to be run
@@ -88,7 +88,7 @@ int run(int count, char** arguments) {
       "$ adaptyst run -- ./solver\n"
       "$ adaptyst help run\n"
       "\n"
-      "Exit status: 0 all is well; 1 the question was answered with no, by `diff` or `doctor`; 2 wrong usage or bad "
+      "Exit status: 0 all is well; 1 the answer of `diff` or `doctor` is no; 2 wrong usage or bad "
       "input, also without a subcommand, when this help is printed. `run` ends as its program does.");
   if (count == 1) {
     tools::print(program.help());

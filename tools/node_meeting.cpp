@@ -1,3 +1,4 @@
+// The socket by which the ranks of one machine find the process that observes them, and the packets they exchange.
 #include "node_meeting.hpp"
 
 #include <fmt/format.h>
@@ -36,15 +37,15 @@ meeting_attempt failed_attempt() { return {lib::descriptor(), errno}; }
 
 }  // namespace
 
-std::string name_of_meeting(const lib::launched_job& job, const observing_options& options) {
+std::string meeting_name(const lib::launched_job& job, const observing_options& options) {
   std::array<char, 4096> directory{};
   if (getcwd(directory.data(), directory.size()) == nullptr) directory.front() = '\0';
-  const adaptyst::options asked = options.asked();
-  const std::string all =
-      fmt::format("{}.{}.{}\n{}\n{}\n{}\n{}\n{} {} {} {} {}", ADAPTYST_VERSION_MAJOR, ADAPTYST_VERSION_MINOR,
-                  ADAPTYST_VERSION_PATCH, geteuid(), job.identity, directory.data(), to_string(asked), options.seconds,
-                  static_cast<int>(asked.rows.sort), asked.rows.rows ? static_cast<std::int64_t>(*asked.rows.rows) : -1,
-                  asked.rows.depth ? static_cast<std::int64_t>(*asked.rows.depth) : -1, asked.rows.least_share);
+  const adaptyst::options chosen = options.chosen_options();
+  const std::string all = fmt::format(
+      "{}.{}.{}\n{}\n{}\n{}\n{}\n{} {} {} {} {}", ADAPTYST_VERSION_MAJOR, ADAPTYST_VERSION_MINOR,
+      ADAPTYST_VERSION_PATCH, geteuid(), job.identity, directory.data(), to_string(chosen), options.seconds,
+      static_cast<int>(chosen.rows.sort), chosen.rows.rows ? static_cast<std::int64_t>(*chosen.rows.rows) : -1,
+      chosen.rows.depth ? static_cast<std::int64_t>(*chosen.rows.depth) : -1, chosen.rows.least_share);
   std::uint64_t hash = 0xcbf29ce484222325;  // FNV-1a
   for (const char one : all) hash = (hash ^ static_cast<unsigned char>(one)) * 0x100000001b3;
   return fmt::format("adaptyst-node-{}-{:016x}", geteuid(), hash);
@@ -72,13 +73,13 @@ pid_t find_peer(const lib::descriptor& connection) {
   return who.pid > 0 ? who.pid : 0;
 }
 
-bool say(const lib::descriptor& to, char what, std::string_view rest) {
+bool send_message(const lib::descriptor& connection, char what, std::string_view rest) {
   const std::string packet = what + std::string(rest);
-  return send(to.get(), packet.data(), packet.size(), MSG_NOSIGNAL | MSG_DONTWAIT) ==
+  return send(connection.get(), packet.data(), packet.size(), MSG_NOSIGNAL | MSG_DONTWAIT) ==
          static_cast<ssize_t>(packet.size());
 }
 
-std::optional<std::string> hear(const lib::descriptor& from, std::chrono::milliseconds limit, bool& ended) {
+std::optional<std::string> receive_message(const lib::descriptor& from, std::chrono::milliseconds limit, bool& ended) {
   ended = false;
   std::string packet;
   const auto until = std::chrono::steady_clock::now() + limit;

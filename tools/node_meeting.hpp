@@ -1,6 +1,6 @@
 // Where the ranks of a job on one machine find their observer: a socket with a name that all of them can work out.
 //
-// It is an abstract one, so that it goes with its owner and leaves no file. Anybody can take the name: neither side
+// It is an abstract one, so that it goes with its owner and leaves no file. Any process can take the name: neither side
 // trusts one that belongs to another user. Each rank keeps its connection as long as its program runs; the end of a
 // connection is the end of who was there.
 #ifndef ADAPTYST_TOOLS_NODE_MEETING_HPP
@@ -30,7 +30,7 @@ constexpr char reported = 'd';  // to the last one
 }  // namespace node_message
 
 // The same for ranks of one job that have the same user, directory and options, and this version.
-std::string name_of_meeting(const lib::launched_job& job, const observing_options& options);
+std::string meeting_name(const lib::launched_job& job, const observing_options& options);
 
 struct meeting_attempt {
   lib::descriptor made;
@@ -43,9 +43,9 @@ meeting_attempt connect_to(const std::string& name);
 pid_t find_peer(const lib::descriptor& connection);
 
 // A packet; false: it could not be sent at once.
-bool say(const lib::descriptor& to, char what, std::string_view rest = {});
+bool send_message(const lib::descriptor& connection, char what, std::string_view rest = {});
 // What has been said; empty: nothing within this time, or the connection has ended, which `ended` tells.
-std::optional<std::string> hear(const lib::descriptor& from, std::chrono::milliseconds limit, bool& ended);
+std::optional<std::string> receive_message(const lib::descriptor& from, std::chrono::milliseconds limit, bool& ended);
 
 }  // namespace adaptyst::tools
 

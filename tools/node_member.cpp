@@ -19,7 +19,7 @@ namespace adaptyst::tools {
 
 namespace {
 
-constexpr std::chrono::seconds longest_start{30}, longest_report{60};
+constexpr std::chrono::seconds max_start{30}, max_report{60};
 
 struct membership {
   lib::descriptor connection;
@@ -33,8 +33,8 @@ void alone(const std::string& why) {
 
 // Finds the observer of this machine's ranks, or makes it: who is first to take the name does.
 std::optional<membership> join(const lib::launched_job& job, const observing_options& options) {
-  const std::string name = name_of_meeting(job, options);
-  const auto until = std::chrono::steady_clock::now() + longest_start;
+  const std::string name = meeting_name(job, options);
+  const auto until = std::chrono::steady_clock::now() + max_start;
   int lost = 0;
   while (std::chrono::steady_clock::now() < until) {
     meeting_attempt there = connect_to(name);
@@ -44,7 +44,7 @@ std::optional<membership> join(const lib::launched_job& job, const observing_opt
         return std::nullopt;
       }
       bool ended = false;
-      const std::optional<std::string> said = hear(there.made, longest_start, ended);
+      const std::optional<std::string> said = receive_message(there.made, max_start, ended);
       if (said && said->front() == node_message::refused) end_with(bad_input);
       if (said && said->front() == node_message::welcome) return membership{std::move(there.made), said->substr(1)};
       // Its programs may just have ended; then there is room for the next.
@@ -73,12 +73,12 @@ std::optional<membership> join(const lib::launched_job& job, const observing_opt
 // Whether the observer knows the program; false: it has gone.
 bool is_expected(const lib::descriptor& by, pid_t program, const std::vector<std::string>& command) {
   constexpr std::size_t max_bytes = 65536;
-  std::string told = std::to_string(program);
+  std::string message = std::to_string(program);
   for (const std::string& word : command)
-    if (told.size() + word.size() < max_bytes) told += '\0' + word;
+    if (message.size() + word.size() < max_bytes) message += '\0' + word;
   bool ended = false;
-  if (!say(by, node_message::expect, told)) return false;
-  const std::optional<std::string> said = hear(by, longest_start, ended);
+  if (!send_message(by, node_message::expect, message)) return false;
+  const std::optional<std::string> said = receive_message(by, max_start, ended);
   if (said && said->front() == node_message::refused) end_with(bad_input);
   return said && said->front() == node_message::begin;
 }
@@ -90,7 +90,7 @@ int wait_for(gated_program& program, lib::descriptor& observer) {
     program.pass_on_signals();
     if (const std::optional<int> status = program.find_end()) return *status;
     bool ended = false;
-    if (observer && events[0].revents != 0) hear(observer, std::chrono::milliseconds(0), ended);
+    if (observer && events[0].revents != 0) receive_message(observer, std::chrono::milliseconds(0), ended);
     if (!ended) continue;
     observer.reset();
     complain("the observer of this machine's ranks has ended: the program runs on, and there is no report");
@@ -103,7 +103,7 @@ std::optional<int> run_in_node(const observing_options& options, const std::vect
                                environment gained) {
   const std::optional<lib::launched_job> job = lib::find_job();
   if (!job) {
-    if (lib::speaks_for_ranks()) alone("no launcher has started several");
+    if (lib::prints_for_all_ranks()) alone("no launcher has started several");
     return std::nullopt;
   }
   std::optional<membership> node = join(*job, options);
@@ -123,11 +123,11 @@ std::optional<int> run_in_node(const observing_options& options, const std::vect
   const int status = wait_for(program, node->connection);
   const bool has_started = !program.complain_unless_started();
   if (!node->connection) return status;
-  // The last one stays until the report has been written, as the launcher may end everything with it. Nobody waits for a
+  // The last one stays until the report has been written, as the launcher may end everything with it. No rank waits for a
   // rank that still runs: it may wait for the launcher to see that this one has failed.
   bool ended = false;
-  if (say(node->connection, has_started ? node_message::ended : node_message::no_start) &&
-      !hear(node->connection, longest_report, ended) && !ended)
+  if (send_message(node->connection, has_started ? node_message::ended : node_message::no_start) &&
+      !receive_message(node->connection, max_report, ended) && !ended)
     complain("the report of this machine's ranks takes long: the last rank has not waited for it");
   return status;
 }

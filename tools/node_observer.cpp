@@ -1,4 +1,4 @@
-// A process beside the ranks, not one of them: a rank ends when its program does, so that the launcher sees at once
+// A process next to the ranks, not one of them: a rank ends when its program does, so that the launcher sees at once
 // which one has failed, while the observer goes on to the end of the last one and reports then.
 #include "node_observer.hpp"
 
@@ -63,8 +63,8 @@ class node_observer {
       wait(std::min({polling.left_ms(), keeping.left_ms(), looking.left_ms()}));
       watching_.handle();
       accept_ranks();
-      for (rank& one : ranks_) listen_to(one);
-      dismiss();
+      for (rank& member : ranks_) listen_to(member);
+      let_ranks_go();
       if (polling.is_over()) watching_.poll();
       if (keeping.is_over()) watching_.keep_budget();
       if (looking.is_over()) watching_.look_at_unmarked();
@@ -75,8 +75,8 @@ class node_observer {
     meeting_.reset();  // who comes now is observed by another
     if (programs_ != 0) watching_.stop();
     std::fflush(stderr);
-    for (const rank& one : ranks_)
-      if (one.waits) say(one.connection, node_message::reported);
+    for (const rank& member : ranks_)
+      if (member.waits) send_message(member.connection, node_message::reported);
   }
 
  private:
@@ -87,15 +87,15 @@ class node_observer {
   };
 
   static adaptyst::options named(const observing_options& options, const lib::launched_job& job) {
-    adaptyst::options all = options.asked();
-    for (output& one : all.outputs) one.file = name_for_node(one.file, job.is_here_alone);
+    adaptyst::options all = options.chosen_options();
+    for (output& output : all.outputs) output.file = name_for_node(output.file, job.is_here_alone);
     return all;
   }
 
   void wait(int limit_ms) {
     std::vector<pollfd> events = {{meeting_.get(), POLLIN, 0}, {watching_.descriptor(), POLLIN, 0}};
-    for (const rank& one : ranks_)
-      if (!one.has_ended) events.push_back({one.connection.get(), POLLIN, 0});
+    for (const rank& member : ranks_)
+      if (!member.has_ended) events.push_back({member.connection.get(), POLLIN, 0});
     ::poll(events.data(), events.size(), limit_ms);
   }
 
@@ -104,39 +104,39 @@ class node_observer {
       lib::descriptor connection(accept4(meeting_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
       if (!connection) return;
       const pid_t starter = find_peer(connection);
-      if (starter == 0 || !say(connection, node_message::welcome, watching_.socket())) continue;
+      if (starter == 0 || !send_message(connection, node_message::welcome, watching_.socket())) continue;
       ++joined_;
       ranks_.push_back({std::move(connection), starter});
     }
   }
 
-  void listen_to(rank& one) {
-    if (one.has_ended) return;
+  void listen_to(rank& member) {
+    if (member.has_ended) return;
     bool has_gone = false;
-    const std::optional<std::string> said = hear(one.connection, std::chrono::milliseconds(0), has_gone);
+    const std::optional<std::string> said = receive_message(member.connection, std::chrono::milliseconds(0), has_gone);
     if (!said && !has_gone) return;
     if (said && said->front() == node_message::expect) {
-      say(one.connection, expect(one, said->substr(1)) ? node_message::begin : node_message::refused);
+      send_message(member.connection, expect(member, said->substr(1)) ? node_message::begin : node_message::refused);
       return;
     }
-    one.has_ended = true;
-    one.waits = said.has_value();
+    member.has_ended = true;
+    member.waits = said.has_value();
     if (said && said->front() == node_message::no_start) --programs_;
     quiet_since_ = node_clock::now();
   }
 
   // False: it has been said why not.
-  bool expect(const rank& of, const std::string& told) {
+  bool expect(const rank& member, const std::string& message) {
     std::vector<std::string> words;
-    for (std::size_t at = 0; at <= told.size();) {
-      const std::size_t end = std::min(told.find('\0', at), told.size());
-      words.push_back(told.substr(at, end - at));
+    for (std::size_t at = 0; at <= message.size();) {
+      const std::size_t end = std::min(message.find('\0', at), message.size());
+      words.push_back(message.substr(at, end - at));
       at = end + 1;
     }
     const auto program = static_cast<pid_t>(std::strtol(words.front().c_str(), nullptr, 10));
     const std::optional<lib::process_stat> known = lib::read_stat(program);
     words.erase(words.begin());
-    if (words.empty() || !known || known->parent != of.starter) return false;
+    if (words.empty() || !known || known->parent != member.starter) return false;
     try {
       watching_.expect(program, words);
       probe_functions(watching_, program, [this](const error& what) {
@@ -151,18 +151,18 @@ class node_observer {
   }
 
   bool is_any_running() const {
-    return std::any_of(ranks_.begin(), ranks_.end(), [](const rank& one) { return !one.has_ended; });
+    return std::any_of(ranks_.begin(), ranks_.end(), [](const rank& member) { return !member.has_ended; });
   }
 
   // Who has ended can go, unless it is the last.
-  void dismiss() {
+  void let_ranks_go() {
     if (is_any_running()) {
-      for (rank& one : ranks_)
-        if (std::exchange(one.waits, false)) say(one.connection, node_message::leave);
+      for (rank& member : ranks_)
+        if (std::exchange(member.waits, false)) send_message(member.connection, node_message::leave);
     }
-    ranks_.erase(
-        std::remove_if(ranks_.begin(), ranks_.end(), [](const rank& one) { return one.has_ended && !one.waits; }),
-        ranks_.end());
+    ranks_.erase(std::remove_if(ranks_.begin(), ranks_.end(),
+                                [](const rank& member) { return member.has_ended && !member.waits; }),
+                 ranks_.end());
   }
 
   // Ranks begin one after another: the first may have ended before the last has come.
@@ -189,7 +189,7 @@ void refuse_all(const lib::descriptor& meeting, std::uint32_t ranks_here) {
   for (std::uint32_t refused = 0; node_clock::now() < until && (ranks_here == 0 || refused < ranks_here);) {
     const lib::descriptor connection(accept4(meeting.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
     if (connection) {
-      say(connection, node_message::refused);
+      send_message(connection, node_message::refused);
       ++refused;
       continue;
     }

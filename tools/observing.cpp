@@ -99,10 +99,10 @@ void add_one(CLI::App& app, observing_options& options, const lib::option_entry&
 
 }  // namespace
 
-adaptyst::options observing_options::asked() const {
+adaptyst::options observing_options::chosen_options() const {
   adaptyst::options all = options;
   std::vector<error> wrong;
-  const auto given = [&](const char* name) {
+  const auto values = [&](const char* name) {
     const auto found = lists.find(name);
     return found != lists.end() ? found->second : std::vector<std::string>{};
   };
@@ -110,23 +110,23 @@ adaptyst::options observing_options::asked() const {
   const auto add = [&](std::string_view text) {
     if (std::optional<output> made = lib::parse_output(text, wrong)) outputs.push_back(*std::move(made));
   };
-  for (const std::string& several : given("output")) {
+  for (const std::string& several : values("output")) {
     adaptyst::options part;
     lib::find_option("output")->set(part, several, wrong);
     outputs.insert(outputs.end(), part.outputs.begin(), part.outputs.end());
   }
-  for (const std::string& one : given("timeline")) add("trace:" + one);
-  for (const std::string& one : given("stacks")) add(one);
+  for (const std::string& one : values("timeline")) add("trace:" + one);
+  for (const std::string& one : values("stacks")) add(one);
   lib::put_outputs(all, outputs, wrong);
   for (const char* const flag : {"function", "functions"})
-    for (const std::string& one : given(flag)) {
+    for (const std::string& one : values(flag)) {
       adaptyst::options part;
       lib::find_option("functions")->set(part, one, wrong);
       all.functions.insert(all.functions.end(), part.functions.begin(), part.functions.end());
     }
   if (!wrong.empty()) throw error(wrong.front());
   if (view) {
-    all.rows = view->asked();
+    all.rows = view->chosen_options();
     if (all.report == report_choice::table) all.report = view->form();
   }
   return all;
@@ -135,7 +135,7 @@ adaptyst::options observing_options::asked() const {
 double observing_options::polling_seconds() const {
   constexpr double of_timeline = 0.005;
   constexpr double of_stacks = 0.1;
-  const adaptyst::options all = asked();
+  const adaptyst::options all = chosen_options();
   if (!all.find_file(output_form::trace).empty()) return std::min(seconds, of_timeline);
   return all.wants_samples() ? std::min(seconds, of_stacks) : seconds;
 }
@@ -146,9 +146,9 @@ double observing_options::keeping_seconds() const {
   return options.overhead == 0 ? never : of_budget;
 }
 
-void add_observing(CLI::App& app, observing_options& options, const char* meaning_of_interval) {
-  for (const lib::option_entry& one : lib::option_table())
-    if (one.name != "keep") add_one(app, options, one);  // for collectors in the program only
+void add_observing(CLI::App& app, observing_options& options, const char* interval_meaning) {
+  for (const lib::option_entry& entry : lib::option_table())
+    if (entry.name != "keep") add_one(app, options, entry);  // for collectors in the program only
   // Short forms of what is needed most.
   app.add_option("--timeline", options.lists["timeline"], "The same as --output trace:FILE: what happened when")
       ->allow_extra_args(false)
@@ -162,7 +162,7 @@ void add_observing(CLI::App& app, observing_options& options, const char* meanin
       ->allow_extra_args(false)
       ->check(checked([](std::string& value) { return complaint_on_functions(value); }, {}))
       ->type_name("FILE:PATTERN");
-  app.add_option("--interval", options.seconds, meaning_of_interval)
+  app.add_option("--interval", options.seconds, interval_meaning)
       ->capture_default_str()
       ->check(CLI::Range(0.01, 3600.0))
       ->type_name("SECONDS");
@@ -174,25 +174,26 @@ void tell(const error& what) { complain(what.what()); }
 
 error in_flags(const error& what) {
   std::string hint = what.hint();
-  for (const lib::option_entry& one : lib::option_table()) {
-    const std::string name = std::string(one.name) + "=";
-    const bool is_flag = !one.words.empty() && one.words.front() == "no";
+  for (const lib::option_entry& entry : lib::option_table()) {
+    const std::string name = std::string(entry.name) + "=";
+    const bool is_flag = !entry.words.empty() && entry.words.front() == "no";
     std::size_t at = hint.find(name);
     // Not that of $ADAPTYST: ADAPTYST=engine=inline.
     if (at == std::string::npos || (at != 0 && hint[at - 1] != ' ')) continue;
     const std::size_t value = at + name.size();
-    if (is_flag && hint.compare(value, 3, "yes") == 0) hint.replace(at, name.size() + 3, format_flag(one));
-    else hint.replace(at, name.size(), format_flag(one) + " ");
+    if (is_flag && hint.compare(value, 3, "yes") == 0) hint.replace(at, name.size() + 3, format_flag(entry));
+    else hint.replace(at, name.size(), format_flag(entry) + " ");
   }
   return {what.summary(), what.subject(), 0, hint};
 }
 
 void probe_functions(observer& with, std::int64_t process, const listener& report) {
   const std::vector<error> refused = with.probe_functions(process);
-  constexpr std::size_t most = 10;
-  for (std::size_t at = 0; at != std::min(refused.size(), most); ++at)
+  constexpr std::size_t max_functions = 10;
+  for (std::size_t at = 0; at != std::min(refused.size(), max_functions); ++at)
     report(in_flags({"not probed: " + refused[at].summary(), refused[at].subject(), 0, refused[at].hint()}));
-  if (refused.size() > most) report({fmt::format("not probed: {} others", refused.size() - most), 0, ""});
+  if (refused.size() > max_functions)
+    report({fmt::format("not probed: {} others", refused.size() - max_programs), 0, ""});
 }
 
 void allow_many_files() {

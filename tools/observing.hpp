@@ -22,7 +22,7 @@ struct observing_options {
   std::optional<report_view> view;  // of the report at the end, where there is one
 
   // All options, in the form that the library takes.
-  adaptyst::options asked() const;
+  adaptyst::options chosen_options() const;
   // The time between two calls of observer::poll().
   double polling_seconds() const;
   // The time between two calls of observer::keep_budget().
@@ -32,7 +32,7 @@ struct observing_options {
 // An option for each of the library's (lib/support/option_table.hpp), and the interval. Those of `options` that differ
 // from the library's are the defaults here.
 void add_observing(CLI::App& app, observing_options& options,
-                   const char* meaning_of_interval =
+                   const char* interval_meaning =
                        "How often to read what programs have recorded; of one that cannot hand over its recorders, "
                        "what came since is lost when it is killed");
 

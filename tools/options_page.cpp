@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::string_view intro = R"(# Options
 
-What a collector, `adaptyst run`, `attach` and `top` can be told. This page is what `adaptyst help options --markdown`
+What can be set for a collector, `adaptyst run`, `attach` and `top`. This page is what `adaptyst help options --markdown`
 prints; the table behind it is `lib/support/option_table.cpp`.
 
 | where | how |
@@ -31,7 +31,7 @@ prints; the table behind it is `lib/support/option_table.cpp`.
 The text is pairs of a name and a value, joined by commas. `$ADAPTYST` goes before what the program asks for; what is said
 later goes before what was said earlier. `<adaptyst/options.hpp>` has the same as a struct.
 
-A name or a value that is not known is told on standard error, with the nearest that is, and left out; the rest holds, and
+A name or a value that is not known is reported on standard error, with the nearest known one, and left out; the rest holds, and
 the program is observed. On the command line it is wrong usage, with status 2. The profile remembers what was asked for
 (`"options"`: what differs from the defaults).
 
@@ -47,7 +47,7 @@ sign. Two outputs cannot be one file.
 
 Where neither `%p` nor `%r` is in a name and a launcher has started several ranks, the rank is added: `profile-3.json`
 (`OMPI_COMM_WORLD_RANK`, `PMI_RANK`, `PMIX_RANK`, `SLURM_PROCID`). Where another process of the machine is about to write a
-file of this name, as in a program that starts itself, so is the process: `profile-4711.json`. What was written is told: behind
+file of this name, as in a program that starts itself, so is the process: `profile-4711.json`. What was written is listed behind
 the report, and without one if it has another name than was asked for; of ranks, the first tells. `adaptyst run`, `attach`
 and `top` look whether they could write it before they begin, and end with status 2 if not.
 
@@ -66,34 +66,35 @@ constexpr std::string_view on_functions = R"(
 std::string options_in_markdown() {
   std::string page(intro);
   page += "| option | values | default | meaning | needs |\n|---|---|---|---|---|\n";
-  for (const lib::option_entry& one : lib::option_table()) {
-    const std::string by_default = lib::find_default(one);
-    page += fmt::format("| `{}` | `{}` | {} | {} | {} |\n", one.name, cell(std::string(one.values)),
-                        by_default.empty() ? std::string(one.otherwise) : fmt::format("`{}`", by_default),
-                        cell(std::string(one.meaning)), one.needs);
+  for (const lib::option_entry& entry : lib::option_table()) {
+    const std::string by_default = lib::find_default(entry);
+    page += fmt::format("| `{}` | `{}` | {} | {} | {} |\n", entry.name, cell(std::string(entry.values)),
+                        by_default.empty() ? std::string(entry.otherwise) : fmt::format("`{}`", by_default),
+                        cell(std::string(entry.meaning)), entry.needs);
   }
   page += on_outputs;
-  for (const lib::form_entry& one : lib::output_forms())
-    page += fmt::format("| `{}` | `{}` | {} |\n", one.name, one.suffix, one.meaning);
+  for (const lib::form_entry& entry : lib::output_forms())
+    page += fmt::format("| `{}` | `{}` | {} |\n", entry.name, entry.suffix, entry.meaning);
   page += on_functions;
   page += fmt::format("`{}`.\n", fmt::join(lib::function_set_names(), "`, `"));
   return page;
 }
 
 std::string options_in_text() {
-  const std::size_t to = help_width();
+  const std::size_t max_columns = help_width();
   std::string text = "Options of $ADAPTYST and of collectors, name=value joined by commas:\n";
-  for (const lib::option_entry& one : lib::option_table()) {
-    const std::string by_default = lib::find_default(one);
-    text += "\n" + flowed(fmt::format("{}={}{}{}", one.name, one.values,
+  for (const lib::option_entry& entry : lib::option_table()) {
+    const std::string by_default = lib::find_default(entry);
+    text += "\n" + flowed(fmt::format("{}={}{}{}", entry.name, entry.values,
                                       by_default.empty() ? "" : fmt::format(" [{}]", by_default),
-                                      one.needs.empty() ? "" : fmt::format(" (needs {})", one.needs)),
-                          to, 4, 0);
-    text += "    " + flowed(std::string(one.meaning), to, 4, 4);
+                                      entry.needs.empty() ? "" : fmt::format(" (needs {})", entry.needs)),
+                          max_columns, 4, 0);
+    text += "    " + flowed(std::string(entry.meaning), max_columns, 4, 4);
   }
   text += "\nForms of output:\n\n";
-  for (const lib::form_entry& one : lib::output_forms())
-    text += fmt::format("{:<11} {:<17} {}", one.name, one.suffix, flowed(std::string(one.meaning), to, 30, 30));
+  for (const lib::form_entry& entry : lib::output_forms())
+    text += fmt::format("{:<11} {:<17} {}", entry.name, entry.suffix,
+                        flowed(std::string(entry.meaning), max_columns, 30, 30));
   return text;
 }
 

@@ -30,12 +30,12 @@ profile read_file(const std::string& file) { return is_kept(file) ? read_kept(fi
 // A merge brings rows into canonical order; a single profile keeps that of its file.
 class file_sum {
  public:
-  void add(const std::string& file, profile&& one) {
+  void add(const std::string& file, profile&& profile) {
     if (files_.empty()) {
-      only_ = std::move(one);
+      only_ = std::move(profile);
     } else {
       if (only_) sum_.add(*std::exchange(only_, std::nullopt));
-      sum_.add(one);
+      sum_.add(profile);
     }
     files_.push_back(file);
   }
@@ -65,9 +65,9 @@ void report(const report_options& options) {
   repeated_runs repeated;
   for (const std::string& file : options.files) {
     try {
-      profile one = read_file(file);
-      repeated.check(one, file);
-      sum.add(file, std::move(one));
+      profile profile = read_file(file);
+      repeated.check(profile, file);
+      sum.add(file, std::move(profile));
     } catch (const error& wrong) {
       complain(wrong.what());
     }
@@ -75,7 +75,7 @@ void report(const report_options& options) {
   const bool whole = sum.count() == options.files.size();
   if (sum.count() == 0 || (options.strict && !whole)) end_with(bad_input);
   const profile all = sum.take();
-  table_options how = options.view.asked();
+  table_options how = options.view.chosen_options();
   write_outputs(options.outputs, "the profile", [&](output_form form) {
     if (form == output_form::html) return to_html(all);
     return form == output_form::json ? to_json(all) : to_table(all, how);
@@ -93,14 +93,15 @@ void report(const report_options& options) {
 }  // namespace
 
 void add_report(CLI::App& app) {
-  const auto asked = std::make_shared<report_options>();
+  const auto options = std::make_shared<report_options>();
   CLI::App* const command = app.add_subcommand("report", "Print profiles; several are added up, as those of MPI ranks");
-  command->add_option("FILE", asked->files, "A profile that output=FILE.json made, or a file that keep=DIRECTORY left")
+  command
+      ->add_option("FILE", options->files, "A profile that output=FILE.json made, or a file that keep=DIRECTORY left")
       ->required()
       ->type_name("");
-  add_output(*command, asked->outputs, "Write the profile, merged where there are several, to this file");
-  add_view(*command, asked->view);
-  command->add_flag("--strict", asked->strict, "Report nothing where one of the files is bad");
+  add_output(*command, options->outputs, "Write the profile, merged where there are several, to this file");
+  add_view(*command, options->view);
+  command->add_flag("--strict", options->strict, "Report nothing where one of the files is bad");
   command->footer(
       "$ adaptyst report profile.json\n"
       "$ adaptyst report profile-*.json --output all.json\n"
@@ -111,7 +112,7 @@ void add_report(CLI::App& app) {
       "all the same, unless `--strict` is given.\n"
       "\n"
       "Exit status: 0 all is well; 2 wrong usage, a file that could not be read, or one that could not be written.");
-  command->callback([asked] { report(*asked); });
+  command->callback([options] { report(*options); });
 }
 
 }  // namespace adaptyst::tools

@@ -25,7 +25,7 @@ report_choice report_view::form() const {
   return std::find_if(forms.begin(), forms.end(), [this](const auto& one) { return format == one.first; })->second;
 }
 
-table_options report_view::asked() const {
+table_options report_view::chosen_options() const {
   table_options made;
   made.sort = static_cast<region_order>(std::find(orders.begin(), orders.end(), sort) - orders.begin());
   made.rows = rows;

@@ -16,7 +16,7 @@ struct report_view {
   std::string least_share = "0%";
 
   report_choice form() const;
-  table_options asked() const;
+  table_options chosen_options() const;
 };
 
 // --format, --sort, --top, --depth, --min-share

@@ -46,8 +46,8 @@ struct run_options {
 }
 
 // Becomes the command, whose ranks collect by themselves, with these options.
-[[noreturn]] void become(const std::vector<std::string>& command, environment gained, const options& asked) {
-  if (const std::string text = to_string(asked); !text.empty()) gained.emplace_back("ADAPTYST", text);
+[[noreturn]] void become(const std::vector<std::string>& command, environment gained, const options& options) {
+  if (const std::string text = to_string(options); !text.empty()) gained.emplace_back("ADAPTYST", text);
   const int number = execute(command, gained);
   complain(fmt::format("cannot start {}: {}", command[0], std::strerror(number)));
   _exit(find_status(number));
@@ -55,13 +55,13 @@ struct run_options {
 
 // The status of the command, when all about it has been told.
 int run(const run_options& options) {
-  environment gained = environment_of_adapters(options.adapters, options.command);
-  if (options.for_node && collect_in_ranks(options.adapters) && lib::speaks_for_ranks())
+  environment gained = adapter_environment(options.adapters, options.command);
+  if (options.for_node && collect_in_ranks(options.adapters) && lib::prints_for_all_ranks())
     complain("--node is left out: with --with mpi the ranks collect by themselves, and make one report");
-  if (collect_in_ranks(options.adapters)) become(options.command, gained, options.observing.asked());
+  if (collect_in_ranks(options.adapters)) become(options.command, gained, options.observing.chosen_options());
   if (options.for_node)
     if (const std::optional<int> status = run_in_node(options.observing, options.command, gained)) return *status;
-  observer watching(options.observing.asked());
+  observer watching(options.observing.chosen_options());
   gained.emplace_back("ADAPTYST_OBSERVER", watching.socket());
   gated_program program(options.command, gained);
   allow_many_files();
@@ -95,18 +95,20 @@ int run(const run_options& options) {
 }  // namespace
 
 void add_run(CLI::App& app) {
-  const auto asked = std::make_shared<run_options>();
+  const auto options = std::make_shared<run_options>();
   CLI::App* const command = app.add_subcommand("run", "Start a program and observe it and its children until it ends");
-  add_observing(*command, asked->observing);
-  add_view(*command, asked->observing);
-  command->add_option("--with", asked->adapters, "Load what tells of this interface, without a change to the program")
+  add_observing(*command, options->observing);
+  add_view(*command, options->observing);
+  command
+      ->add_option("--with", options->adapters,
+                   "Load the adapter that reports this interface, without a change to the program")
       ->check(CLI::IsMember(adapter_names()))
       ->delimiter(',')
       ->allow_extra_args(false)
       ->type_name("ADAPTER");
-  command->add_flag("--node", asked->for_node,
+  command->add_flag("--node", options->for_node,
                     "Behind a launcher of MPI programs: one observer and one report for all ranks on this machine");
-  command->add_option("COMMAND", asked->command, "The program and its arguments, after `--`")
+  command->add_option("COMMAND", options->command, "The program and its arguments, after `--`")
       ->required()
       ->type_name("");
   command->positionals_at_end();
@@ -120,25 +122,20 @@ void add_run(CLI::App& app) {
       "$ mpirun -n 4 adaptyst run --with mpi -- ./solver\n"
       "$ mpirun -n 64 adaptyst run --node -- ./solver\n"
       "\n"
-      "The program's input, output and signals are its own; `adaptyst` ends as it does, with the same status or by "
-      "the\n"
-      "same signal. Its environment gains ADAPTYST_OBSERVER, by which markers tell that they are there, "
-      "and what\n"
-      "--with needs. A collector in the program itself steps back.\n"
+      "The program's input, output and signals are its own; `adaptyst` ends as it does, with the same status\n"
+      "or by the same signal. Its environment gains ADAPTYST_OBSERVER, by which markers report that they are\n"
+      "there, and what --with needs. A collector in the program itself does not collect then.\n"
       "\n"
-      "With --node, a process `adaptyst-node` observes all ranks of the job on this machine that have the same user, "
-      "directory\n"
-      "and options; each rank's `adaptyst` only starts its program, and ends as it does. The report comes behind the "
-      "last "
-      "rank.\n"
-      "In names of its files %r is the host, which is added where other machines may have ranks as well.\n"
+      "With --node, a process `adaptyst-node` observes all ranks of the job on this machine that have the same\n"
+      "user, directory and options; each rank's `adaptyst` only starts its program, and ends as it does. The\n"
+      "report is written when the last rank has ended. In names of its files %r is the host, which is added\n"
+      "where other machines may have ranks as well.\n"
       "\n"
-      "Exit status: that of the program; of one that a signal ended, 128 and the number of the signal, as shells have "
-      "it;\n"
-      "127 it was not found, 126 it could not be started; 2 wrong usage, or an output that cannot be written, and then "
-      "the\n"
-      "program was not started. A report that fails later is told, and does not change the status.");
-  command->callback([asked] { end_as(run(*asked)); });
+      "Exit status: that of the program; of one that a signal ended, 128 and the number of the signal, as\n"
+      "shells have it; 127 it was not found, 126 it could not be started; 2 wrong usage, or an output that\n"
+      "cannot be written, and then the program was not started. A report that fails later is reported on\n"
+      "standard error, and does not change the status.");
+  command->callback([options] { end_as(run(*options)); });
 }
 
 }  // namespace adaptyst::tools

@@ -46,12 +46,12 @@ void sites(const sites_options& options) {
 }  // namespace
 
 void add_sites(CLI::App& app) {
-  const auto asked = std::make_shared<sites_options>();
+  const auto options = std::make_shared<sites_options>();
   CLI::App* const command = app.add_subcommand("sites", "Show the probes of files and processes, and their markers");
-  command->add_option("FILE|PID", asked->subjects, "An ELF file, or the number of a process; `./4711` is a file")
+  command->add_option("FILE|PID", options->subjects, "An ELF file, or the number of a process; `./4711` is a file")
       ->required()
       ->type_name("");
-  add_format(*command, asked->format);
+  add_format(*command, options->format);
   command->footer(
       "$ adaptyst sites ./solver\n"
       "$ adaptyst sites 4711 --format json\n"
@@ -66,7 +66,7 @@ void add_sites(CLI::App& app) {
       "reason is given instead.\n"
       "\n"
       "Exit status: 0 all is well; 2 wrong usage, or one of them could not be read.");
-  command->callback([asked] { sites(*asked); });
+  command->callback([options] { sites(*options); });
 }
 
 }  // namespace adaptyst::tools

@@ -30,7 +30,7 @@ struct top_options {
   process_choice choice;
   double duration = 0;
   std::size_t rows = 20;
-  bool strangers = false;
+  bool other_users = false;
 };
 
 using clock = std::chrono::steady_clock;
@@ -71,9 +71,9 @@ class commands {
       if (keys.find('q') != std::string::npos) return kind::end;
       if (keys.find('s') != std::string::npos) return kind::sort;
     }
-    signalfd_siginfo told;
-    if (read(signals_, &told, sizeof told) != static_cast<ssize_t>(sizeof told)) return kind::none;
-    switch (told.ssi_signo) {
+    signalfd_siginfo signal;
+    if (read(signals_, &signal, sizeof signal) != static_cast<ssize_t>(sizeof signal)) return kind::none;
+    switch (signal.ssi_signo) {
       case SIGWINCH: return kind::redraw;
       case SIGTSTP: return kind::suspend;
       default: return kind::end;
@@ -88,7 +88,7 @@ class live_view {
  public:
   explicit live_view(const top_options& options)
       : asked_(options),
-        watching_(options.observing.asked(), options.choice.only()),
+        watching_(options.observing.chosen_options(), options.choice.only()),
         chosen_(watching_, options.choice, [this](const error& what) { note(what); }) {}
 
   void run() {
@@ -102,13 +102,13 @@ class live_view {
     const interval all(asked_.duration > 0 ? asked_.duration : 1e9);
     interval keeping(asked_.observing.keeping_seconds());
     for (interval refresh(asked_.observing.seconds); !interval(all).is_over();) {
-      const commands::kind told =
+      const commands::kind command =
           commands_.wait(std::min({refresh.left_ms(), keeping.left_ms(), all.left_ms(), 100}), screen());
       if (keeping.is_over()) watching_.keep_budget();
-      if (told == commands::kind::end) break;
-      if (told == commands::kind::suspend) suspend();
-      if (told == commands::kind::sort) order_ = next(order_);
-      if (told != commands::kind::none && screen_) show();
+      if (command == commands::kind::end) break;
+      if (command == commands::kind::suspend) suspend();
+      if (command == commands::kind::sort) order_ = next(order_);
+      if (command != commands::kind::none && screen_) show();
       const bool ended = !asked_.choice.all && watching_.running() == 0;
       if (!ended && !refresh.is_over()) continue;
       chosen_.attach_new();
@@ -200,7 +200,7 @@ class live_view {
 };
 
 void top(top_options& options) {
-  options.choice.strangers = options.strangers;
+  options.choice.other_users = options.other_users;
   options.choice.all = options.choice.processes.empty() && options.choice.name.empty();
   live_view(options).run();
 }
@@ -208,21 +208,22 @@ void top(top_options& options) {
 }  // namespace
 
 void add_top(CLI::App& app) {
-  const auto asked = std::make_shared<top_options>();
-  asked->observing.options.report = report_choice::none;
-  asked->observing.options.context = {false, false, false, false, true};  // there is no column for it
+  const auto options = std::make_shared<top_options>();
+  options->observing.options.report = report_choice::none;
+  options->observing.options.context = {false, false, false, false, true};  // there is no column for it
   CLI::App* const command = app.add_subcommand("top", "Show what running programs spend their time on, as it happens");
-  add_choice(*command, asked->choice);
-  command->add_flag("--all", asked->strangers, "As root, without a process: also those of other users");
+  add_choice(*command, options->choice);
+  command->add_flag("--all", options->other_users, "As root, without a process: also those of other users");
   command
-      ->add_option("--rows", asked->rows, "How many regions to show where that is not a matter of the terminal's size")
+      ->add_option("--rows", options->rows,
+                   "How many regions to show where that is not a matter of the terminal's size")
       ->capture_default_str()
       ->check(CLI::Range(1, 10000))
       ->type_name("N");
-  command->add_option("--duration", asked->duration, "Stop after so long")
+  command->add_option("--duration", options->duration, "Stop after so long")
       ->type_name("SECONDS")
       ->check(CLI::PositiveNumber);
-  add_observing(*command, asked->observing, "How often to look");
+  add_observing(*command, options->observing, "How often to look");
   command->footer(
       "$ adaptyst top\n"
       "$ adaptyst top --interval 0.5 4711\n"
@@ -244,7 +245,7 @@ void add_top(CLI::App& app) {
       "together.\n"
       "\n"
       "Exit status: 0 all is well, however it was ended; 2 wrong usage, or none of the processes could be observed.");
-  command->callback([asked] { top(*asked); });
+  command->callback([options] { top(*options); });
 }
 
 }  // namespace adaptyst::tools

@@ -12,43 +12,44 @@ namespace cuda_adapter {
 class launches {
  public:
   // How many calls may still get records: the last ones that CUPTI has numbered, whether they launched anything or not.
-  static constexpr std::uint32_t most = 1U << 16;
+  static constexpr std::uint32_t max_launches = 1U << 16;
 
   void note(std::uint32_t correlation, const adaptyst::submission& when) noexcept {
-    slot& to = slots_[correlation % most];
-    std::uint64_t state = to.state.load(std::memory_order_relaxed);
+    slot& place = slots_[correlation % max_launches];
+    std::uint64_t state = place.state.load(std::memory_order_relaxed);
     // Another thread is writing the entry now, for a call a whole round of numbers away. One of the two is lost, and
     // counted as lost when its record comes.
-    if ((state & 1) != 0 || !to.state.compare_exchange_strong(state, state | 1, std::memory_order_acquire)) return;
-    std::uint64_t words[words_of_submission];
+    if ((state & 1) != 0 || !place.state.compare_exchange_strong(state, state | 1, std::memory_order_acquire)) return;
+    std::uint64_t words[words_per_submission];
     std::memcpy(words, &when, sizeof when);
-    for (std::size_t at = 0; at != words_of_submission; ++at) to.words[at].store(words[at], std::memory_order_release);
+    for (std::size_t at = 0; at != words_per_submission; ++at)
+      place.words[at].store(words[at], std::memory_order_release);
     const auto times_written = static_cast<std::uint32_t>(state) + 2;
-    to.state.store((std::uint64_t{correlation} << 32) | (times_written != 0 ? times_written : 2),
-                   std::memory_order_release);
+    place.state.store((std::uint64_t{correlation} << 32) | (times_written != 0 ? times_written : 2),
+                      std::memory_order_release);
   }
 
   // False: it was not seen, or overwritten since.
   bool find(std::uint32_t correlation, adaptyst::submission& when) const noexcept {
-    const slot& in = slots_[correlation % most];
+    const slot& in = slots_[correlation % max_launches];
     const std::uint64_t state = in.state.load(std::memory_order_acquire);
     if (state == 0 || (state & 1) != 0 || state >> 32 != correlation) return false;
-    std::uint64_t words[words_of_submission];
-    for (std::size_t at = 0; at != words_of_submission; ++at) words[at] = in.words[at].load(std::memory_order_acquire);
+    std::uint64_t words[words_per_submission];
+    for (std::size_t at = 0; at != words_per_submission; ++at) words[at] = in.words[at].load(std::memory_order_acquire);
     std::memcpy(static_cast<void*>(&when), words, sizeof when);
     return in.state.load(std::memory_order_relaxed) == state;
   }
 
  private:
-  static constexpr std::size_t words_of_submission = sizeof(adaptyst::submission) / sizeof(std::uint64_t);
+  static constexpr std::size_t words_per_submission = sizeof(adaptyst::submission) / sizeof(std::uint64_t);
   static_assert(sizeof(adaptyst::submission) % sizeof(std::uint64_t) == 0);
 
   struct slot {
     std::atomic<std::uint64_t> state;  // the number, and how often it was written; odd while it is; 0: never
-    std::atomic<std::uint64_t> words[words_of_submission];
+    std::atomic<std::uint64_t> words[words_per_submission];
   };
 
-  slot slots_[most];
+  slot slots_[max_launches];
 };
 
 }  // namespace cuda_adapter

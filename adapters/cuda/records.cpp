@@ -16,7 +16,7 @@ namespace {
 
 using adaptyst::operation_kind;
 
-const std::string& name_of_copy(cupti::copy direction) {
+const std::string& copy_name(cupti::copy direction) {
   static const std::array<std::string, 11> names{"memcpy",      "memcpy HtoD", "memcpy DtoH", "memcpy HtoA",
                                                  "memcpy AtoH", "memcpy AtoA", "memcpy AtoD", "memcpy DtoA",
                                                  "memcpy DtoD", "memcpy HtoH", "memcpy PtoP"};
@@ -25,7 +25,7 @@ const std::string& name_of_copy(cupti::copy direction) {
 }
 
 // A copy within devices has neither direction, but is a copy as well.
-operation_kind kind_of_copy(cupti::copy direction) noexcept {
+operation_kind copy_kind(cupti::copy direction) noexcept {
   switch (direction) {
     case cupti::copy::h_to_d:
     case cupti::copy::h_to_a: return operation_kind::copy_to;
@@ -83,7 +83,7 @@ void records::complete(std::uint8_t* buffer, std::size_t valid_bytes) noexcept {
 void records::read(const void* record, std::vector<finished>& into) {
   const auto copy = [&](const cupti::memcpy_record& activity, std::uint32_t correlation) {
     into.push_back({activity.start, activity.end, activity.bytes, queue_number(activity), activity.device, correlation,
-                    kind_of_copy(activity.direction), &name_of_copy(activity.direction)});
+                    copy_kind(activity.direction), &copy_name(activity.direction)});
   };
   int kind;
   std::memcpy(&kind, record, sizeof kind);
@@ -91,7 +91,7 @@ void records::read(const void* record, std::vector<finished>& into) {
     case cupti::activity::concurrent_kernel: {
       const auto& one = *static_cast<const cupti::kernel_record*>(record);
       into.push_back({one.start, one.end, 0, queue_number(one), one.device, one.correlation, operation_kind::kernel,
-                      &name_of_kernel(one.name)});
+                      &kernel_name(one.name)});
       return;
     }
     case cupti::activity::memcpy: {
@@ -113,7 +113,7 @@ void records::read(const void* record, std::vector<finished>& into) {
 
 // Found by its text, not its address: the name that CUPTI points to is unloaded with the kernel's module, and another
 // may be there later.
-const std::string& records::name_of_kernel(const char* symbol) {
+const std::string& records::kernel_name(const char* symbol) {
   if (symbol == nullptr) symbol = "(kernel without a name)";
   const std::lock_guard<std::mutex> handing_over(handing_over_);
   const auto [found, is_new] = kernels_.try_emplace(symbol, symbol);
@@ -164,7 +164,7 @@ void records::book() noexcept {
   }
   clock_.synchronise();
   std::sort(all.begin(), all.end(), [](const finished& a, const finished& b) { return a.started < b.started; });
-  for (const finished& one : all) book(one);
+  for (const finished& activity : all) book(activity);
   book_unknown(dropped, "(records that CUPTI dropped)");
   if (all.empty()) return;
   for (std::size_t at = 0; at != devices_.size(); ++at)

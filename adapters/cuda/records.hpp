@@ -52,7 +52,7 @@ class records {
   };
 
   void read(const void* record, std::vector<finished>& into);
-  const std::string& name_of_kernel(const char* symbol);
+  const std::string& kernel_name(const char* symbol);
   void book(const finished& work) noexcept;
   void book_unknown(std::size_t count, const char* name) noexcept;
   const adaptyst::device& device(std::uint32_t ordinal) noexcept;

@@ -64,8 +64,8 @@ struct space {
                              {"SYCL", backend::sycl},
                              {"OpenMPTarget", backend::openmp_target},
                              {"OpenACC", backend::openacc}};
-    for (const named& one : all)
-      if (name.substr(0, one.begin.size()) == one.begin) return {false, true, static_cast<std::uint32_t>(one.of)};
+    for (const named& entry : all)
+      if (name.substr(0, entry.begin.size()) == entry.begin) return {false, true, static_cast<std::uint32_t>(entry.of)};
     return {false, false, 0};
   }
 };

@@ -33,14 +33,14 @@ std::string_view to_text(const kokkos_space& space) noexcept {
 bool is_awake() noexcept { return detail::is_awake(); }
 
 bool fencing_is_asked_for() noexcept {
-  static const bool asked = [] {
+  static const bool is_wanted = [] {
     const char* const value = std::getenv("ADAPTYST_KOKKOS_FENCE");
     if (value == nullptr || std::strcmp(value, "no") == 0) return false;
     if (std::strcmp(value, "yes") == 0) return true;
     std::fprintf(stderr, "adaptyst: ADAPTYST_KOKKOS_FENCE=%s is not known, taken as no; known: yes, no\n", value);
     return false;
   }();
-  return asked;
+  return is_wanted;
 }
 
 // Kokkos was asked to wait for each kernel, and does so. Otherwise an end on a device means only that the kernel was
@@ -52,7 +52,7 @@ std::atomic<std::uint32_t> last_number[256];
 
 memory_in_use memory;
 
-device device_of_space(const space& space, std::string_view name) noexcept {
+device find_device(const space& space, std::string_view name) noexcept {
   if (space.is_known) return make_device(space.type, last_number[space.type].load(std::memory_order_relaxed));
   char named[40];
   std::snprintf(named, sizeof named, "Kokkos space %.*s", static_cast<int>(name.size()), name.data());
@@ -79,7 +79,7 @@ class ended_elsewhere {
  public:
   void add(std::uint64_t number) noexcept {
     const std::lock_guard<std::mutex> now(busy_);
-    numbers_[next_++ % most] = number;
+    numbers_[next_++ % max_numbers] = number;
     any_.store(true, std::memory_order_release);
   }
 
@@ -100,8 +100,8 @@ class ended_elsewhere {
   }
 
  private:
-  static constexpr unsigned most = 16;
-  std::uint64_t numbers_[most]{};
+  static constexpr unsigned max_numbers = 16;
+  std::uint64_t numbers_[max_numbers]{};
   unsigned next_ = 0;
   std::atomic<bool> any_{false};
   std::mutex busy_;
@@ -217,10 +217,10 @@ KOKKOS_TOOL void kokkosp_create_profile_section(const char* name, uint32_t* numb
     if (find_section(at) != nullptr) continue;
     if (sections[at] == nullptr) sections[at] = new (std::nothrow) section{};
     if (sections[at] == nullptr) return;
-    const std::string_view given = to_text(name, "unnamed section");
+    const std::string_view label = to_text(name, "unnamed section");
     const std::size_t bytes =
-        given.size() < sizeof sections[at]->name - 1 ? given.size() : sizeof sections[at]->name - 1;
-    std::memcpy(sections[at]->name, given.data(), bytes);
+        label.size() < sizeof sections[at]->name - 1 ? label.size() : sizeof sections[at]->name - 1;
+    std::memcpy(sections[at]->name, label.data(), bytes);
     sections[at]->name[bytes] = '\0';
     sections[at]->is_open = false;
     sections[at]->is_used = true;
@@ -270,7 +270,7 @@ KOKKOS_TOOL void kokkosp_deallocate_data(kokkos_space space, const char*, const 
   memory.change_by(to_text(space), -static_cast<int64_t>(bytes));
 }
 
-KOKKOS_TOOL void kokkosp_begin_deep_copy(kokkos_space to, const char* to_label, const void*, kokkos_space from,
+KOKKOS_TOOL void kokkosp_begin_deep_copy(kokkos_space destination, const char* to_label, const void*, kokkos_space from,
                                          const char* from_label, const void*, uint64_t bytes) {
   if (!is_awake()) return;
   strays.abandon();
@@ -280,14 +280,14 @@ KOKKOS_TOOL void kokkosp_begin_deep_copy(kokkos_space to, const char* to_label, 
   std::snprintf(name, sizeof name, "copy %.*s to %.*s", static_cast<int>(source.size() < 57 ? source.size() : 57),
                 source.data(), static_cast<int>(target.size()), target.data());
   const struct space source_space = space::of(to_text(from));
-  const struct space target_space = space::of(to_text(to));
+  const struct space target_space = space::of(to_text(destination));
   if (source_space.is_host && target_space.is_host) {
     host_copy = adaptyst::callback_region::begin(name, {"", "Kokkos::deep_copy", 0});
     ADAPTYST_METRIC("bytes", bytes);
     return;
   }
   const adaptyst::device on =
-      target_space.is_host ? device_of_space(source_space, to_text(from)) : device_of_space(target_space, to_text(to));
+      target_space.is_host ? find_device(source_space, to_text(from)) : find_device(target_space, to_text(destination));
   const adaptyst::operation_kind kind = source_space.is_host   ? adaptyst::operation_kind::copy_to
                                         : target_space.is_host ? adaptyst::operation_kind::copy_from
                                                                : adaptyst::operation_kind::other;

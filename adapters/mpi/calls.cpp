@@ -1,22 +1,30 @@
 // The functions of MPI that send, receive, wait or work together: each becomes a region.
 //
 // A program calls MPI_Send. Open MPI's Fortran bindings call PMPI_Send, and so does another tool, so both names lead here.
-// What comes next is the MPI_Send behind this library, which may be another tool's; what is called in the middle of such
-// a call, by that tool or by MPI itself, goes to MPI's own PMPI_Send, and is no region.
+// From here the call goes to the next MPI_Send in the order in which libraries were loaded, which may be another tool's.
+// Calls that this tool, or MPI itself, makes meanwhile go to MPI's own PMPI_Send, and are no regions.
 #include "calls.hpp"
 
 using namespace adaptyst::mpi_calls;
 
 // ---- messages between two ranks -------------------------------------------------------------------------------------
 
-ADAPTYST_MPI_CALL(Send, (const void* buffer, int count, MPI_Datatype type, int to, int tag, MPI_Comm communicator),
-                  (buffer, count, type, to, tag, communicator), message(bytes(count, type), to, communicator))
-ADAPTYST_MPI_CALL(Bsend, (const void* buffer, int count, MPI_Datatype type, int to, int tag, MPI_Comm communicator),
-                  (buffer, count, type, to, tag, communicator), message(bytes(count, type), to, communicator))
-ADAPTYST_MPI_CALL(Ssend, (const void* buffer, int count, MPI_Datatype type, int to, int tag, MPI_Comm communicator),
-                  (buffer, count, type, to, tag, communicator), message(bytes(count, type), to, communicator))
-ADAPTYST_MPI_CALL(Rsend, (const void* buffer, int count, MPI_Datatype type, int to, int tag, MPI_Comm communicator),
-                  (buffer, count, type, to, tag, communicator), message(bytes(count, type), to, communicator))
+ADAPTYST_MPI_CALL(Send,
+                  (const void* buffer, int count, MPI_Datatype type, int destination, int tag, MPI_Comm communicator),
+                  (buffer, count, type, destination, tag, communicator),
+                  message(bytes(count, type), destination, communicator))
+ADAPTYST_MPI_CALL(Bsend,
+                  (const void* buffer, int count, MPI_Datatype type, int destination, int tag, MPI_Comm communicator),
+                  (buffer, count, type, destination, tag, communicator),
+                  message(bytes(count, type), destination, communicator))
+ADAPTYST_MPI_CALL(Ssend,
+                  (const void* buffer, int count, MPI_Datatype type, int destination, int tag, MPI_Comm communicator),
+                  (buffer, count, type, destination, tag, communicator),
+                  message(bytes(count, type), destination, communicator))
+ADAPTYST_MPI_CALL(Rsend,
+                  (const void* buffer, int count, MPI_Datatype type, int destination, int tag, MPI_Comm communicator),
+                  (buffer, count, type, destination, tag, communicator),
+                  message(bytes(count, type), destination, communicator))
 ADAPTYST_MPI_CALL(Recv,
                   (void* buffer, int count, MPI_Datatype type, int from, int tag, MPI_Comm communicator,
                    MPI_Status* status),
@@ -24,17 +32,17 @@ ADAPTYST_MPI_CALL(Recv,
 ADAPTYST_MPI_CALL(Mrecv, (void* buffer, int count, MPI_Datatype type, MPI_Message* matched, MPI_Status* status),
                   (buffer, count, type, matched, status), no_message())
 ADAPTYST_MPI_CALL(Sendrecv,
-                  (const void* sent, int send_count, MPI_Datatype send_type, int to, int send_tag, void* received,
-                   int receive_count, MPI_Datatype receive_type, int from, int receive_tag, MPI_Comm communicator,
-                   MPI_Status* status),
-                  (sent, send_count, send_type, to, send_tag, received, receive_count, receive_type, from, receive_tag,
-                   communicator, status),
-                  message(bytes(send_count, send_type), to, communicator))
-ADAPTYST_MPI_CALL(Sendrecv_replace,
-                  (void* buffer, int count, MPI_Datatype type, int to, int send_tag, int from, int receive_tag,
+                  (const void* sent, int send_count, MPI_Datatype send_type, int destination, int send_tag,
+                   void* received, int receive_count, MPI_Datatype receive_type, int from, int receive_tag,
                    MPI_Comm communicator, MPI_Status* status),
-                  (buffer, count, type, to, send_tag, from, receive_tag, communicator, status),
-                  message(bytes(count, type), to, communicator))
+                  (sent, send_count, send_type, destination, send_tag, received, receive_count, receive_type, from,
+                   receive_tag, communicator, status),
+                  message(bytes(send_count, send_type), destination, communicator))
+ADAPTYST_MPI_CALL(Sendrecv_replace,
+                  (void* buffer, int count, MPI_Datatype type, int destination, int send_tag, int from, int receive_tag,
+                   MPI_Comm communicator, MPI_Status* status),
+                  (buffer, count, type, destination, send_tag, from, receive_tag, communicator, status),
+                  message(bytes(count, type), destination, communicator))
 ADAPTYST_MPI_CALL(Probe, (int from, int tag, MPI_Comm communicator, MPI_Status* status),
                   (from, tag, communicator, status), message(no_bytes, from, communicator))
 ADAPTYST_MPI_CALL(Mprobe, (int from, int tag, MPI_Comm communicator, MPI_Message* matched, MPI_Status* status),
@@ -45,21 +53,25 @@ ADAPTYST_MPI_CALL(Improbe,
                   (int from, int tag, MPI_Comm communicator, int* is_done, MPI_Message* matched, MPI_Status* status),
                   (from, tag, communicator, is_done, matched, status), message(no_bytes, from, communicator))
 ADAPTYST_MPI_CALL(Isend,
-                  (const void* buffer, int count, MPI_Datatype type, int to, int tag, MPI_Comm communicator,
+                  (const void* buffer, int count, MPI_Datatype type, int destination, int tag, MPI_Comm communicator,
                    MPI_Request* request),
-                  (buffer, count, type, to, tag, communicator, request), message(bytes(count, type), to, communicator))
+                  (buffer, count, type, destination, tag, communicator, request),
+                  message(bytes(count, type), destination, communicator))
 ADAPTYST_MPI_CALL(Ibsend,
-                  (const void* buffer, int count, MPI_Datatype type, int to, int tag, MPI_Comm communicator,
+                  (const void* buffer, int count, MPI_Datatype type, int destination, int tag, MPI_Comm communicator,
                    MPI_Request* request),
-                  (buffer, count, type, to, tag, communicator, request), message(bytes(count, type), to, communicator))
+                  (buffer, count, type, destination, tag, communicator, request),
+                  message(bytes(count, type), destination, communicator))
 ADAPTYST_MPI_CALL(Issend,
-                  (const void* buffer, int count, MPI_Datatype type, int to, int tag, MPI_Comm communicator,
+                  (const void* buffer, int count, MPI_Datatype type, int destination, int tag, MPI_Comm communicator,
                    MPI_Request* request),
-                  (buffer, count, type, to, tag, communicator, request), message(bytes(count, type), to, communicator))
+                  (buffer, count, type, destination, tag, communicator, request),
+                  message(bytes(count, type), destination, communicator))
 ADAPTYST_MPI_CALL(Irsend,
-                  (const void* buffer, int count, MPI_Datatype type, int to, int tag, MPI_Comm communicator,
+                  (const void* buffer, int count, MPI_Datatype type, int destination, int tag, MPI_Comm communicator,
                    MPI_Request* request),
-                  (buffer, count, type, to, tag, communicator, request), message(bytes(count, type), to, communicator))
+                  (buffer, count, type, destination, tag, communicator, request),
+                  message(bytes(count, type), destination, communicator))
 ADAPTYST_MPI_CALL(Irecv,
                   (void* buffer, int count, MPI_Datatype type, int from, int tag, MPI_Comm communicator,
                    MPI_Request* request),

@@ -1,3 +1,5 @@
+// Finds out, once for each communicator of MPI, which of its ranks share this node and under which number all its ranks
+// know it.
 #include "communicator.hpp"
 #include "weak_symbols.hpp"
 
@@ -22,11 +24,11 @@ int forget(MPI_Comm, int, void* known, void*) {
 }
 
 // The ranks of a communicator, as ranks of the world.
-std::vector<int> find_world_ranks(MPI_Comm of, int size) {
+std::vector<int> find_world_ranks(MPI_Comm communicator, int size) {
   std::vector<int> ranks(static_cast<std::size_t>(size)), in_world(ranks.size(), MPI_UNDEFINED);
   std::iota(ranks.begin(), ranks.end(), 0);
   MPI_Group group = MPI_GROUP_NULL, world = MPI_GROUP_NULL;
-  if (PMPI_Comm_group(of, &group) == MPI_SUCCESS && PMPI_Comm_group(MPI_COMM_WORLD, &world) == MPI_SUCCESS)
+  if (PMPI_Comm_group(communicator, &group) == MPI_SUCCESS && PMPI_Comm_group(MPI_COMM_WORLD, &world) == MPI_SUCCESS)
     PMPI_Group_translate_ranks(group, size, ranks.data(), world, in_world.data());
   if (group != MPI_GROUP_NULL) PMPI_Group_free(&group);
   if (world != MPI_GROUP_NULL) PMPI_Group_free(&world);

@@ -36,13 +36,13 @@ bool is_root(int root, MPI_Comm communicator) noexcept {
 }
 
 template <class Bytes>
-std::uint64_t sum(int size, const Bytes& bytes_of) noexcept {
+std::uint64_t sum(int size, const Bytes& rank_bytes) noexcept {
   std::uint64_t all = 0;
-  for (int rank = 0; rank < size; ++rank) all += bytes_of(rank);
+  for (int rank = 0; rank < size; ++rank) all += rank_bytes(rank);
   return all;
 }
 
-std::uint64_t sum_of(const int* counts, MPI_Datatype type, int size) noexcept {
+std::uint64_t sum_bytes(const int* counts, MPI_Datatype type, int size) noexcept {
   const std::uint64_t one = bytes(1, type);
   return sum(size, [&](int rank) { return one * static_cast<std::uint64_t>(std::max(0, counts[rank])); });
 }
@@ -54,8 +54,8 @@ struct labels {
 
 labels read_labels() noexcept {
   labels made;
-  const char* const given = std::getenv("ADAPTYST_MPI_LABELS");
-  std::string_view left = given != nullptr ? given : "";
+  const char* const variable = std::getenv("ADAPTYST_MPI_LABELS");
+  std::string_view left = variable != nullptr ? variable : "";
   while (!left.empty()) {
     const std::string_view one = left.substr(0, left.find(','));
     left.remove_prefix(std::min(left.size(), one.size() + 1));
@@ -71,8 +71,8 @@ labels read_labels() noexcept {
 }
 
 const labels& asked_labels() noexcept {
-  static const labels asked = read_labels();
-  return asked;
+  static const labels labels = read_labels();
+  return labels;
 }
 
 }  // namespace
@@ -81,7 +81,7 @@ std::uint64_t all_bytes(const void* sent, int count, MPI_Datatype type, MPI_Comm
   return sent == MPI_IN_PLACE ? 0 : bytes(count, type) * static_cast<std::uint64_t>(find_size(communicator));
 }
 std::uint64_t all_bytes(const void* sent, const int* counts, MPI_Datatype type, MPI_Comm communicator) noexcept {
-  return sent == MPI_IN_PLACE ? 0 : sum_of(counts, type, find_size(communicator));
+  return sent == MPI_IN_PLACE ? 0 : sum_bytes(counts, type, find_size(communicator));
 }
 std::uint64_t all_bytes(const void* sent, const int* counts, const MPI_Datatype* types,
                         MPI_Comm communicator) noexcept {
@@ -92,7 +92,7 @@ std::uint64_t reduced_bytes(int count, MPI_Datatype type, MPI_Comm communicator)
   return bytes(count, type) * static_cast<std::uint64_t>(find_own_size(communicator));
 }
 std::uint64_t reduced_bytes(const int* counts, MPI_Datatype type, MPI_Comm communicator) noexcept {
-  return sum_of(counts, type, find_own_size(communicator));
+  return sum_bytes(counts, type, find_own_size(communicator));
 }
 std::uint64_t broadcast_bytes(int count, MPI_Datatype type, int root, MPI_Comm communicator) noexcept {
   return is_root(root, communicator) ? bytes(count, type) : 0;
@@ -101,26 +101,26 @@ std::uint64_t scattered_bytes(int count, MPI_Datatype type, int root, MPI_Comm c
   return is_root(root, communicator) ? bytes(count, type) * static_cast<std::uint64_t>(find_size(communicator)) : 0;
 }
 std::uint64_t scattered_bytes(const int* counts, MPI_Datatype type, int root, MPI_Comm communicator) noexcept {
-  return is_root(root, communicator) ? sum_of(counts, type, find_size(communicator)) : 0;
+  return is_root(root, communicator) ? sum_bytes(counts, type, find_size(communicator)) : 0;
 }
 
 bool message::has_labels() noexcept { return asked_labels().any(); }
 
 void message::label(int peer, MPI_Comm communicator) noexcept {
-  const labels& asked = asked_labels();
+  const labels& labels = asked_labels();
   std::size_t used = 0;
   const auto add = [&](const char* name, const char* value) {
     const int made = std::snprintf(label_ + used, sizeof label_ - used, "%s%s=%s", used != 0 ? "," : "", name, value);
     if (made > 0) used = std::min(sizeof label_ - 1, used + static_cast<std::size_t>(made));
   };
-  if (asked.peer && peer == MPI_ANY_SOURCE) add("peer", "any");
-  else if (asked.peer && peer >= 0) {
+  if (labels.peer && peer == MPI_ANY_SOURCE) add("peer", "any");
+  else if (labels.peer && peer >= 0) {
     char number[16];
     std::snprintf(number, sizeof number, "%d", peer);
     add("peer", number);
   }
-  if (asked.distance && peer >= 0) add("distance", is_on_this_node(communicator, peer) ? "node" : "network");
-  if (asked.communicator) {
+  if (labels.distance && peer >= 0) add("distance", is_on_this_node(communicator, peer) ? "node" : "network");
+  if (labels.communicator) {
     char name[MPI_MAX_OBJECT_NAME] = "";
     int length = 0;
     PMPI_Comm_get_name(communicator, name, &length);

@@ -28,7 +28,7 @@ __attribute__((constructor)) void collect_from_start() noexcept {
   if (is_mpi_there()) collect();
 }
 
-void complain_of_late_mpi() noexcept {
+void complain_about_late_mpi() noexcept {
   static std::atomic_flag said = ATOMIC_FLAG_INIT;
   if (!said.test_and_set())
     std::fputs(
@@ -94,7 +94,7 @@ void report() noexcept {
 // Calls one of the two functions that begin MPI.
 template <class Call>
 int begin_mpi(const open_call& call, Call&& begin) {
-  if (!is_mpi_there()) complain_of_late_mpi();
+  if (!is_mpi_there()) complain_about_late_mpi();
   const int failed = begin();
   if (failed == MPI_SUCCESS && call.is_outermost()) meet_ranks();
   return failed;

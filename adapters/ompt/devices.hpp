@@ -14,13 +14,13 @@ class device_list {
  public:
   // `type`: "sm_90", "gfx90a", "generic-64bit", …
   void add(int number, const char* type) noexcept {
-    if (number < 0 || number >= most || types_[number].is_known.load(std::memory_order_acquire)) return;
+    if (number < 0 || number >= max_devices || types_[number].is_known.load(std::memory_order_acquire)) return;
     std::snprintf(types_[number].name, sizeof types_[number].name, "OpenMP %s", type != nullptr ? type : "device");
     types_[number].is_known.store(true, std::memory_order_release);
   }
 
   bool knows(int number) const noexcept {
-    return number >= 0 && number < most && types_[number].is_known.load(std::memory_order_acquire);
+    return number >= 0 && number < max_devices && types_[number].is_known.load(std::memory_order_acquire);
   }
 
   device at(int number) const noexcept {
@@ -31,11 +31,11 @@ class device_list {
   }
 
  private:
-  static constexpr int most = 64;
+  static constexpr int max_devices = 64;
   struct {
     std::atomic<bool> is_known;
     char name[40];
-  } types_[most]{};
+  } types_[max_devices]{};
 };
 
 }  // namespace adaptyst::ompt

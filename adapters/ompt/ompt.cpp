@@ -82,10 +82,10 @@ void on_implicit_task(ompt_scope_endpoint_t endpoint, ompt_data_t* parallel, omp
   if ((static_cast<unsigned>(flags) & ompt_task_initial) != 0) return;
   if (endpoint == ompt_scope_begin) {
     task->value = 0;
-    auto* const of = parallel != nullptr ? static_cast<team*>(parallel->ptr) : nullptr;
-    if (of == nullptr || !of->where) return;
-    of->threads.store(threads, std::memory_order_relaxed);
-    task->value = callback_region::begin_below(of->where, "thread", place).number();
+    auto* const own_team = parallel != nullptr ? static_cast<team*>(parallel->ptr) : nullptr;
+    if (own_team == nullptr || !own_team->where) return;
+    own_team->threads.store(threads, std::memory_order_relaxed);
+    task->value = callback_region::begin_below(own_team->where, "thread", place).number();
   } else {  // reported late: if there was a barrier, the region has been ended there
     callback_region::of(task->value).end();
     task->value = 0;
@@ -111,22 +111,22 @@ void on_sync_region(ompt_sync_region_t what, ompt_scope_endpoint_t endpoint, omp
                     const void* code) {
   const int kind = static_cast<int>(what);
   if (kind == reduction || parallel == nullptr) return;  // the end of a closing barrier, reported late
-  auto* const of = static_cast<team*>(parallel->ptr);
+  auto* const own_team = static_cast<team*>(parallel->ptr);
   of_thread& here = self();
   const bool is_barrier = kind != taskwait && kind != taskgroup;
   if (endpoint != ompt_scope_begin) {
     here.open.pop();
-    if (is_barrier && of != nullptr && here.waiting_since_ns != 0)
-      of->in_barriers_ns.fetch_add(now_ns() - here.waiting_since_ns, std::memory_order_relaxed);
+    if (is_barrier && own_team != nullptr && here.waiting_since_ns != 0)
+      own_team->in_barriers_ns.fetch_add(now_ns() - here.waiting_since_ns, std::memory_order_relaxed);
     here.waiting_since_ns = 0;
     return;
   }
-  if (of != nullptr && is_closing(kind, *of, code)) {
+  if (own_team != nullptr && is_closing(kind, *own_team, code)) {
     if (task != nullptr) {
       callback_region::of(task->value).end();
       task->value = 0;
     }
-    if (of->where) of->arrive();
+    if (own_team->where) own_team->arrive();
     return;
   }
   const char* const name = is_barrier ? "barrier" : kind == taskwait ? "taskwait" : "taskgroup";
@@ -188,7 +188,8 @@ void on_target_submit(ompt_scope_endpoint_t endpoint, ompt_data_t*, ompt_id_t* n
 }
 
 void on_target_data_op(ompt_scope_endpoint_t endpoint, ompt_data_t*, ompt_data_t*, ompt_id_t* number,
-                       ompt_target_data_op_t what, void*, int from, void*, int to, std::size_t bytes, const void*) {
+                       ompt_target_data_op_t what, void*, int from, void*, int destination, std::size_t bytes,
+                       const void*) {
   if (number == nullptr) return;
   if (endpoint != ompt_scope_begin) return end_operation(number);
   *number = 0;
@@ -197,13 +198,13 @@ void on_target_data_op(ompt_scope_endpoint_t endpoint, ompt_data_t*, ompt_data_t
   const bool is_copy = kind == data_copy_to || kind == data_copy_from;
   const char* name = "other data operation";
   operation_kind as = operation_kind::other;
-  int on = devices.knows(to) ? to : from;
+  int on = devices.knows(destination) ? destination : from;
   switch (kind) {
     case data_allocate:
       name = "allocate";
       ADAPTYST_METRIC("allocated_bytes", bytes);
       break;
-    case data_copy_to: name = "copy to device", as = operation_kind::copy_to, on = to; break;
+    case data_copy_to: name = "copy to device", as = operation_kind::copy_to, on = destination; break;
     case data_copy_from: name = "copy from device", as = operation_kind::copy_from, on = from; break;
     case data_free: name = "free", on = from; break;
     case data_associate:
@@ -236,7 +237,7 @@ int begin(ompt_function_lookup_t look_up, int, ompt_data_t*) {
   const struct {
     ompt_callbacks_t event;
     ompt_callback_t call;
-    bool is_of_targets;
+    bool is_for_targets;
   } all[] = {
       {ompt_callback_parallel_begin, reinterpret_cast<ompt_callback_t>(on_parallel_begin), false},
       {ompt_callback_parallel_end, reinterpret_cast<ompt_callback_t>(on_parallel_end), false},
@@ -251,11 +252,11 @@ int begin(ompt_function_lookup_t look_up, int, ompt_data_t*) {
   bool said[2] = {false, false};
   for (const auto& one : all) {
     const char* const why = refusal(set(one.event, one.call));
-    if (why == nullptr || said[one.is_of_targets]) continue;
-    said[one.is_of_targets] = true;
+    if (why == nullptr || said[one.is_for_targets]) continue;
+    said[one.is_for_targets] = true;
     std::fprintf(stderr, "adaptyst: OMPT %s callbacks: unavailable (%s answers \"%s\")%s\n",
-                 one.is_of_targets ? "target" : "parallel", runtime, why,
-                 one.is_of_targets ? "; what is offloaded is not seen" : "");
+                 one.is_for_targets ? "target" : "parallel", runtime, why,
+                 one.is_for_targets ? "; what is offloaded is not seen" : "");
   }
   return 1;
 }

@@ -18,7 +18,7 @@ struct team {
   std::uint64_t began_ns = 0;
   std::atomic<std::uint32_t> threads{0};
   std::atomic<std::uint64_t> arrivals{0};
-  std::atomic<std::uint64_t> sum_of_arrivals_ns{0};  // since began_ns
+  std::atomic<std::uint64_t> arrivals_sum_ns{0};  // since began_ns
   std::atomic<std::uint64_t> last_arrival_ns{0};
   std::atomic<std::uint64_t> in_barriers_ns{0};  // barriers inside the region, all threads
 
@@ -29,7 +29,7 @@ struct team {
     began_ns = now_ns();
     threads.store(0, std::memory_order_relaxed);
     arrivals.store(0, std::memory_order_relaxed);
-    sum_of_arrivals_ns.store(0, std::memory_order_relaxed);
+    arrivals_sum_ns.store(0, std::memory_order_relaxed);
     last_arrival_ns.store(0, std::memory_order_relaxed);
     in_barriers_ns.store(0, std::memory_order_relaxed);
   }
@@ -38,7 +38,7 @@ struct team {
   void arrive() noexcept {
     const std::uint64_t after = now_ns() - began_ns;
     arrivals.fetch_add(1, std::memory_order_relaxed);
-    sum_of_arrivals_ns.fetch_add(after, std::memory_order_relaxed);
+    arrivals_sum_ns.fetch_add(after, std::memory_order_relaxed);
     std::uint64_t last = last_arrival_ns.load(std::memory_order_relaxed);
     while (after > last && !last_arrival_ns.compare_exchange_weak(last, after, std::memory_order_relaxed)) {}
   }
@@ -46,7 +46,7 @@ struct team {
   // The sum of the times that threads waited for the last one. To be called when all have arrived.
   std::uint64_t imbalance_ns() const noexcept {
     return arrivals.load(std::memory_order_relaxed) * last_arrival_ns.load(std::memory_order_relaxed) -
-           sum_of_arrivals_ns.load(std::memory_order_relaxed);
+           arrivals_sum_ns.load(std::memory_order_relaxed);
   }
 };
 

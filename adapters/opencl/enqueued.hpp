@@ -63,7 +63,7 @@ template <class Call>
 cl_int enqueue(cl_command_queue queue, const command& what, cl_bool blocking, cl_event* wanted, Call&& call) {
   if (!is_observed()) return call(wanted);
   const detail::opencl::observed_queue in = detail::opencl::look_up(queue);
-  if (in.on != nullptr && in.tells_times) {
+  if (in.on != nullptr && in.reports_times) {
     const ours now;  // before the command, which may keep the device busy for long
     detail::opencl::prepare_clock(*in.on, queue, now_ns());
   }

@@ -21,7 +21,7 @@ double work(long steps) {
   return sum;
 }
 
-// Of the tenth of them that was disturbed least: what a loop costs, whoever else uses the machine.
+// Of the tenth of them that was disturbed least: what a loop costs, whatever else runs on the machine.
 double best_ns(long steps, unsigned times) {
   volatile double result = 0;
   std::vector<double> each;

@@ -38,6 +38,6 @@ int main() {
     }
     std::this_thread::sleep_for(std::chrono::milliseconds(50));
   }
-  std::fprintf(stderr, "nobody attached\n");
+  std::fprintf(stderr, "nothing attached\n");
   return 1;
 }

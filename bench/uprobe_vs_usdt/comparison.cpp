@@ -78,13 +78,13 @@ void comparison::calibrate() {
 void comparison::run(unsigned rounds, double slice_ns) {
   for (unsigned round = 0; round != rounds; ++round) {
     for (std::size_t at = 0; at != methods_.size(); ++at) {
-      compared& of = methods_[(at + round) % methods_.size()];
-      if (of.left_out) continue;
+      compared& method = methods_[(at + round) % methods_.size()];
+      if (method.left_out) continue;
       try {
-        turn(of, slice_ns);
+        turn(method, slice_ns);
       } catch (const std::exception& failed) {
-        std::fprintf(stderr, "%s left out: %s\n", of.what.name.c_str(), failed.what());
-        of.left_out = true;
+        std::fprintf(stderr, "%s left out: %s\n", method.what.name.c_str(), failed.what());
+        method.left_out = true;
       }
     }
   }
@@ -113,11 +113,11 @@ void comparison::turn(compared& compared, double slice_ns) {
       if (plain_is_next) measure(plain, plain_times, [steps] { plain_event(steps); });
       else measure(with, times, [steps, event = what.event] { event(steps); });
     }
-    series& to = compared.at[at];
-    to.plain_ns.push_back(plain.run_ns / static_cast<double>(pieces * plain_times));
-    to.event_ns.push_back(with.run_ns / static_cast<double>(pieces * times));
-    to.user_ns += with.user_ns;
-    to.system_ns += with.system_ns;
+    series& series = compared.at[at];
+    series.plain_ns.push_back(plain.run_ns / static_cast<double>(pieces * plain_times));
+    series.event_ns.push_back(with.run_ns / static_cast<double>(pieces * times));
+    series.user_ns += with.user_ns;
+    series.system_ns += with.system_ns;
     events += pieces * (times + 1);
   }
   const auto counted = attached ? attached->counted() : std::nullopt;

@@ -14,8 +14,8 @@ def with_included(file):
             continue
         found.append(str(one))
         for name in re.findall(r'^#include ["<]([^">]+)[">]', (SOURCE / one).read_text(), re.M):
-            beside = pathlib.Path(*one.parts[:-1], name)
-            for place in beside, pathlib.Path("include") / name:
+            neighbour = pathlib.Path(*one.parts[:-1], name)
+            for place in neighbour, pathlib.Path("include") / name:
                 if (SOURCE / place).is_file():
                     todo.append((SOURCE / place).resolve().relative_to(SOURCE))
     return found

@@ -56,24 +56,25 @@ const compared* comparison::find(const char* name, measured_with load) const {
 }
 
 bench::measurements comparison::figures() const {
-  bench::measurements to;
-  to["study_uncounted_events"] = uncounted_;
+  bench::measurements results;
+  results["study_uncounted_events"] = uncounted_;
   for (const compared& one : methods_)
-    if (!one.left_out) add(to, one);
+    if (!one.left_out) add(results, one);
   const compared& any = methods_.front();  // nothing that a kernel could lack
-  to["study_rounds"] = static_cast<double>(any.at[only_events].event_ns.size());
+  results["study_rounds"] = static_cast<double>(any.at[only_events].event_ns.size());
   for (std::size_t at = 1; at != rates.size(); ++at)
-    to["study_" + std::string(rates[at].name) + "_events_per_s"] = 1e9 / bench::median(any.at[at].plain_ns);
+    results["study_" + std::string(rates[at].name) + "_events_per_s"] = 1e9 / bench::median(any.at[at].plain_ns);
 
   // An entry probe on a function is nothing but its site.
   for (const std::string name : {"uprobe_emulated", "uprobe_single_step"})
     for (const char* what : {"_ns", "_spread_ns"})
-      if (to.count("study_" + name + what) != 0) to[name + what] = to["study_" + name + what];
+      if (results.count("study_" + name + what) != 0) results[name + what] = results["study_" + name + what];
   const compared* const session = find("uprobe_session", measured_with::work);
   const compared* const entry = find("entry_empty", measured_with::no_work);
-  if (session == nullptr || entry == nullptr) return to;
-  to["function_over_entry"] = bench::median(ratio(session->at[only_events].event_ns, entry->at[only_events].event_ns));
-  return to;
+  if (session == nullptr || entry == nullptr) return results;
+  results["function_over_entry"] =
+      bench::median(ratio(session->at[only_events].event_ns, entry->at[only_events].event_ns));
+  return results;
 }
 
 }  // namespace study

@@ -12,7 +12,7 @@ extern "C" {
 void study_kernel(size_t steps);
 
 /* Each calls study_kernel(steps). The other arguments are those of the probe region_end, so that the same program can
- * sum what it is told at the entry of any of these. */
+ * add what they are passed at the entry of any of these. */
 typedef void study_function(size_t steps, uint64_t path_id, uint64_t begin_ns, uint64_t end_ns, uint64_t self_ns,
                             const void* path);
 study_function study_plain; /* never probed */

@@ -8,7 +8,7 @@ RATES = ["1k", "10k", "100k", "1000k"]
 RATE_TITLES = {"1k": "1,000/s", "10k": "10,000/s", "100k": "100,000/s", "1000k": "1,000,000/s"}
 
 METHODS = {
-    "idle": "marker, nobody looks",
+    "idle": "marker, nothing listens",
     "inline": "marker, program's own recorder",
     "usdt_optimised": "marker, USDT, 5-byte nop",
     "usdt_classic": "marker, USDT, 1-byte nop",
@@ -29,7 +29,7 @@ SITES = {
 
 
 class Study:
-    """One run: the figures by key, and the machine's name, which the file beside build/bench.json has."""
+    """One run: the figures by key, and the machine's name, which the file next to build/bench.json has."""
 
     def __init__(self, file):
         self.figures = json.loads(pathlib.Path(file).read_text(encoding="utf-8"))

@@ -19,7 +19,7 @@ def number(value):
     return f"{value:,.0f}" if abs(value) >= 99.5 else f"{value:.1f}" if abs(value) >= 9.95 else f"{value:.2f}"
 
 
-def beside(value, spread):
+def format_with_spread(value, spread):
     """A figure and its spread; what cannot be told from nothing is not a figure."""
     return f"{'≈ 0' if value is not None and value <= spread else number(value)} | {number(spread)}"
 
@@ -32,14 +32,14 @@ def sites(study):
     yield "| probe on | ns a hit | ± |"
     yield "|---|---|---|"
     for site, title in SITES.items():
-        yield f"| {title} | {beside(study.figures.get(f'{site}_ns'), study.figures.get(f'{site}_spread_ns'))} |"
+        yield f"| {title} | {format_with_spread(study.figures.get(f'{site}_ns'), study.figures.get(f'{site}_spread_ns'))} |"
 
 
 def events(study):
     yield "| method | ns an event | ± | system time, % |"
     yield "|---|---|---|---|"
     for method, title in METHODS.items():
-        yield (f"| {title} | {beside(study.of(method, 'ns'), study.of(method, 'spread_ns'))} | "
+        yield (f"| {title} | {format_with_spread(study.of(method, 'ns'), study.of(method, 'spread_ns'))} | "
                f"{number(study.of(method, 'system_percent'))} |")
 
 

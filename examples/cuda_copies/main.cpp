@@ -27,9 +27,10 @@ struct pipeline {
     check(cudaMalloc(&device, bytes), "device memory");
   }
 
-  void copy(const char* name, adaptyst::operation_kind kind, void* to, const void* from, cudaMemcpyKind direction) {
+  void copy(const char* name, adaptyst::operation_kind kind, void* destination, const void* from,
+            cudaMemcpyKind direction) {
     const adaptyst::cuda::tracked t = adaptyst::cuda::track(name, stream, kind, adaptyst::work{bytes});
-    check(cudaMemcpyAsync(to, from, bytes, direction, stream), name);
+    check(cudaMemcpyAsync(destination, from, bytes, direction, stream), name);
   }  // the stream goes on with what is not ours
 };
 
@@ -42,12 +43,14 @@ int main() {
   pipeline pipelines[2];
   for (int step = 0; step != 10; ++step) {
     ADAPTYST_REGION("step");
-    for (pipeline& one : pipelines) {
-      one.copy("upload", adaptyst::operation_kind::copy_to, one.device, one.host, cudaMemcpyHostToDevice);
-      one.copy("download", adaptyst::operation_kind::copy_from, one.host, one.device, cudaMemcpyDeviceToHost);
+    for (pipeline& pipeline : pipelines) {
+      pipeline.copy("upload", adaptyst::operation_kind::copy_to, pipeline.device, pipeline.host,
+                    cudaMemcpyHostToDevice);
+      pipeline.copy("download", adaptyst::operation_kind::copy_from, pipeline.host, pipeline.device,
+                    cudaMemcpyDeviceToHost);
     }
     ADAPTYST_WAIT("wait for the copies");
-    for (const pipeline& one : pipelines) check(cudaStreamSynchronize(one.stream), "synchronise");
+    for (const pipeline& pipeline : pipelines) check(cudaStreamSynchronize(pipeline.stream), "synchronise");
   }
   adaptyst::cuda::collect();  // what has ended since the last track()
 }

@@ -27,11 +27,11 @@ class observed_device {
   // Instead of on.enqueue(): the work belongs to the region in which this is called.
   // [enqueue]
   void enqueue(const char* name, unsigned queue, std::chrono::nanoseconds length, adaptyst::work amount) {
-    adaptyst::operation told = adaptyst::submit(name, identity, queue, adaptyst::operation_kind::kernel, amount);
-    if (!told) return on_.enqueue(queue, length, [](fake::times) {});  // nothing listens
+    adaptyst::operation operation = adaptyst::submit(name, identity, queue, adaptyst::operation_kind::kernel, amount);
+    if (!operation) return on_.enqueue(queue, length, [](fake::times) {});  // nothing listens
     synchronise();
     // std::function wants a copy; an operation only moves.
-    const auto kept = std::make_shared<adaptyst::operation>(std::move(told));
+    const auto kept = std::make_shared<adaptyst::operation>(std::move(operation));
     on_.enqueue(queue, length, [this, kept](fake::times when) { complete(*kept, when); });
   }
   // [end]

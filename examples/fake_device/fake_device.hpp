@@ -1,6 +1,6 @@
 // A made-up device, for docs/adding-a-device.md: SIMULATED. It computes nothing, and takes time as a real one would.
 //
-// It has queues, which run beside each other; a clock of its own, which began at another moment and runs 80 millionths too
+// It has queues, which run at the same time; a clock of its own, which began at another moment and runs 80 millionths too
 // fast; and it tells that work is done from a thread of its own, not in the order in which it was handed over.
 #ifndef FAKE_DEVICE_HPP
 #define FAKE_DEVICE_HPP
@@ -52,11 +52,11 @@ class device {
     running_.push_back({then, std::move(done)});
   }
 
-  // Waits until all of it is done, and told.
+  // Waits until all of it is done, and reported.
   void finish() {
     for (;; std::this_thread::sleep_for(std::chrono::microseconds(200))) {
       const std::lock_guard<std::mutex> held(lock_);
-      if (running_.empty() && telling_ == 0) return;
+      if (running_.empty() && reporting_ == 0) return;
     }
   }
 
@@ -83,18 +83,18 @@ class device {
           done.push_back(std::move(running_[at]));
           running_.erase(running_.begin() + static_cast<std::ptrdiff_t>(at));
         }
-        telling_ = done.size();
+        reporting_ = done.size();
       }
-      for (const command& one : done) one.done(one.when);
+      for (const command& each : done) each.done(each.when);
       const std::lock_guard<std::mutex> held(lock_);
-      telling_ = 0;
+      reporting_ = 0;
     }
   }
 
   std::mutex lock_;
   std::map<unsigned, std::uint64_t> free_from_;
   std::vector<command> running_;
-  std::size_t telling_ = 0;
+  std::size_t reporting_ = 0;
   bool ends_ = false;
   std::thread worker_;
 };

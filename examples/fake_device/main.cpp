@@ -14,7 +14,7 @@ int main() {
   observed_device accelerator(device);
   for (int step = 0; step != 20; ++step) {
     ADAPTYST_REGION("step");
-    // Two queues run beside each other, and the shorter piece is done first, though it was handed over last.
+    // Two queues run at the same time, and the shorter piece is done first, though it was handed over last.
     accelerator.enqueue("interior", 0, microseconds(900), adaptyst::work{8'000'000, 2e6});
     accelerator.enqueue("boundary", 1, microseconds(200), adaptyst::work{80'000, 2e4});
     accelerator.finish();

@@ -35,7 +35,7 @@ int main() {
     return 77;
   }
   cl_context context = clCreateContext(nullptr, 1, &device, nullptr, nullptr, nullptr);
-  // Profiling: without it the device does not tell when it worked.
+  // Profiling: without it the device does not report when it worked.
   cl_command_queue queue = clCreateCommandQueue(context, device, CL_QUEUE_PROFILING_ENABLE, nullptr);
   cl_program program = clCreateProgramWithSource(context, 1, const_cast<const char**>(&source), nullptr, nullptr);
   clBuildProgram(program, 1, &device, "", nullptr, nullptr);

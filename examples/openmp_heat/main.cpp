@@ -14,13 +14,13 @@ int main() {
   std::vector<double> next(cells, 0.0);
   now[cells / 2] = next[cells / 2] = 1.0;
   double* from = now.data();
-  double* to = next.data();
+  double* result = next.data();
 
-#pragma omp target data map(tofrom : from[:cells], to[:cells])
+#pragma omp target data map(tofrom : from[:cells], result[:cells])
   for (int step = 0; step != steps; ++step) {
 #pragma omp target teams distribute parallel for
-    for (int i = 1; i < cells - 1; ++i) to[i] = from[i] + 0.25 * (from[i - 1] - 2 * from[i] + from[i + 1]);
-    std::swap(from, to);
+    for (int i = 1; i < cells - 1; ++i) result[i] = from[i] + 0.25 * (from[i - 1] - 2 * from[i] + from[i + 1]);
+    std::swap(from, result);
   }
 
   double heat = 0;

@@ -49,9 +49,9 @@ struct line {
   }
 
   int cells(std::size_t at) const {
-    constexpr double fewest = 4, most = 16384;
+    constexpr double min = 4, max = 16384;
     const double value = number(at);
-    if (value != std::floor(value) || value < fewest || value > most)
+    if (value != std::floor(value) || value < min || value > max)
       refuse('"' + values[at] + "\" is not a whole number from 4 to 16384");
     return static_cast<int>(value);
   }
@@ -117,7 +117,7 @@ std::string trimmed(const std::string& text) {
   return text.substr(first, text.find_last_not_of(blanks) - first + 1);
 }
 
-std::string names_of_keys() {
+std::string list_keys() {
   std::string names;
   for (const known_key& key : known_keys) names += (names.empty() ? "" : ", ") + std::string(key.name);
   return names;
@@ -126,7 +126,7 @@ std::string names_of_keys() {
 const known_key& find_key(const std::string& place, const std::string& name) {
   for (const known_key& key : known_keys)
     if (name == key.name) return key;
-  throw input_error(place + ": unknown key \"" + name + "\"; known are " + names_of_keys());
+  throw input_error(place + ": unknown key \"" + name + "\"; known are " + list_keys());
 }
 
 bool has_water(const setup& in) {

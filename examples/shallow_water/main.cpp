@@ -34,11 +34,11 @@ struct arguments {
 };
 
 // A number in [least, most] that follows an option; otherwise ends the program.
-double parse_value(const std::string& option, const char* text, double least, double most) {
+double parse_value(const std::string& option, const char* text, double min, double max) {
   char* end = nullptr;
   const double value = text != nullptr ? std::strtod(text, &end) : 0;
-  if (text != nullptr && end != text && *end == '\0' && value >= least && value <= most) return value;
-  std::fprintf(stderr, "shallow_water: %s needs a number from %g to %g\n%s", option.c_str(), least, most, usage);
+  if (text != nullptr && end != text && *end == '\0' && value >= min && value <= max) return value;
+  std::fprintf(stderr, "shallow_water: %s needs a number from %g to %g\n%s", option.c_str(), min, max, usage);
   std::exit(2);
 }
 

@@ -22,7 +22,7 @@ enum class offload_device {
 class offloaded_rows {
  public:
   // `share` of the basin's rows, 0 … 1. Some stay with the host, and a block too small to be worth it is empty.
-  offloaded_rows(int columns, int rows, double share, boundary edges, const fluid& water, offload_device to);
+  offloaded_rows(int columns, int rows, double share, boundary edges, const fluid& water, offload_device device);
 
   row_range rows() const { return rows_; }
   const char* device_name() const { return device_ != nullptr ? device_->name() : "no device"; }

@@ -107,10 +107,10 @@ class opencl_rows : public row_device {
     fill_sides(block_.predicted());
     update("corrector", predicted_, now_, next_, block_.rows, corrector);
     for (const quantity each : quantities) {
-      double* const to = next.row(each, block_.rows.first) - stencil;
+      double* const destination = next.row(each, block_.rows.first) - stencil;
       const std::size_t bytes = bytes_in(block_.rows);
-      require(clEnqueueReadBuffer(queue_.get(), next_.get(), CL_FALSE, byte_offset(each, block_.rows.first), bytes, to,
-                                  0, nullptr, &told_),
+      require(clEnqueueReadBuffer(queue_.get(), next_.get(), CL_FALSE, byte_offset(each, block_.rows.first), bytes,
+                                  destination, 0, nullptr, &told_),
               "clEnqueueReadBuffer");
       tell("download rows", {bytes});
     }
@@ -168,9 +168,10 @@ class opencl_rows : public row_device {
     (require(clSetKernelArg(compiled.get(), at++, sizeof values, &values), "clSetKernelArg"), ...);
   }
 
-  void run(const char* what, const kernel& one, std::size_t columns, row_range rows, const adaptyst::work& amount) {
+  void run(const char* what, const kernel& function, std::size_t columns, row_range rows,
+           const adaptyst::work& amount) {
     const std::size_t items[] = {columns, static_cast<std::size_t>(rows.size())};
-    require(clEnqueueNDRangeKernel(queue_.get(), one.get(), 2, nullptr, items, nullptr, 0, nullptr, &told_), what);
+    require(clEnqueueNDRangeKernel(queue_.get(), function.get(), 2, nullptr, items, nullptr, 0, nullptr, &told_), what);
     tell(what, amount);
   }
 
@@ -184,7 +185,7 @@ class opencl_rows : public row_device {
     }
   }
 
-  void update(const char* what, const buffer& from, const buffer& base, const buffer& to, row_range rows,
+  void update(const char* what, const buffer& from, const buffer& base, const buffer& result, row_range rows,
               const stage& by) {
     const auto columns = static_cast<std::size_t>(block_.columns);
     const row_range around = widened(rows, stencil), with_far_faces{rows.first, rows.last + 1};
@@ -195,8 +196,8 @@ class opencl_rows : public row_device {
     set_arguments(fluxes_, from.get(), moving_.get(), through_.get(), row_in_block(rows.first), cl_long{pitch_},
                   cl_long{plane_}, block_.water.gravity);
     run("fluxes", fluxes_, columns + 1, with_far_faces, work_in(rows, 9 * sizeof(double), flops_per_fluxes));
-    set_arguments(update_, from.get(), base.get(), to.get(), through_.get(), row_in_block(rows.first), cl_long{pitch_},
-                  cl_long{plane_}, by.dt_over_dx, by.dt_over_dy, by.keep);
+    set_arguments(update_, from.get(), base.get(), result.get(), through_.get(), row_in_block(rows.first),
+                  cl_long{pitch_}, cl_long{plane_}, by.dt_over_dx, by.dt_over_dy, by.keep);
     run(what, update_, columns, rows, work_in(rows, 15 * sizeof(double), flops_per_sums));
   }
 

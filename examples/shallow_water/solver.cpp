@@ -102,13 +102,13 @@ void solver::fill_halo(field& field) {
   fill_ends(field, setup_.rows, setup_.edges);
 }
 
-void solver::update_on_host(const char* name, const field& from, const field& base, field& to, row_range below,
+void solver::update_on_host(const char* name, const field& from, const field& base, field& result, row_range below,
                             row_range above, const stage& by) {
   in_parallel(threads_, [&](int part, int parts) {
     const row_range mine[] = {take_part(below, part, parts), take_part(above, part, parts)};
     const double cells = static_cast<double>(mine[0].size() + mine[1].size()) * setup_.columns;
     ADAPTYST_REGION(name, load{static_cast<std::uint64_t>(cells * bytes_per_update), cells * flops_per_update});
-    for (const row_range rows : mine) update_rows(from, base, to, rows, by, water_);
+    for (const row_range rows : mine) update_rows(from, base, result, rows, by, water_);
   });
 }
 

@@ -42,7 +42,7 @@ class solver {
  private:
   double choose_dt(double longest);
   void fill_halo(field& field);
-  void update_on_host(const char* name, const field& from, const field& base, field& to, row_range below,
+  void update_on_host(const char* name, const field& from, const field& base, field& result, row_range below,
                       row_range above, const stage& by);
 
   setup setup_;

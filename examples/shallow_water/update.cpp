@@ -81,7 +81,8 @@ void face_fluxes(const field& in, const velocities& moving, int row, quantity ac
 
 }  // namespace
 
-void update_rows(const field& from, const field& base, field& to, row_range rows, const stage& by, const fluid& water) {
+void update_rows(const field& from, const field& base, field& result, row_range rows, const stage& by,
+                 const fluid& water) {
   if (rows.size() == 0) return;
   const int columns = from.columns();
   const velocities moving(from, rows, water);
@@ -93,7 +94,7 @@ void update_rows(const field& from, const field& base, field& to, row_range rows
     for (const quantity each : quantities) {
       const double* const f = from.row(each, row);
       const double* const b = base.row(each, row);
-      double* const t = to.row(each, row);
+      double* const t = result.row(each, row);
       const double* const w = west.of(each);
       const double* const s = south.of(each);
       const double* const n = north.of(each);

@@ -16,8 +16,9 @@ struct stage {
   double keep;  // to = keep · base + (1 − keep) · (from moved on by dt)
 };
 
-// Reads `from` two cells around the rows, `base` and `to` in the rows only.
-void update_rows(const field& from, const field& base, field& to, row_range rows, const stage& by, const fluid& water);
+// Reads `from` two cells around the rows, `base` and `result` in the rows only.
+void update_rows(const field& from, const field& base, field& result, row_range rows, const stage& by,
+                 const fluid& water);
 
 // How fast things happen in some rows.
 struct pace {

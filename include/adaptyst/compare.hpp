@@ -108,10 +108,10 @@ struct comparison {
 };
 
 // Matches regions by the names of the path, kind, and kind and index of the device: lines and ids may have moved.
-// Regions whose total is below `least_share` of the duration of their processes, on both sides, are ignored.
-comparison compare_runs(const std::vector<profile>& before, const std::vector<profile>& after, double least_share = 0);
+// Regions whose total is below `min_share` of the duration of their processes, on both sides, are ignored.
+comparison compare_runs(const std::vector<profile>& before, const std::vector<profile>& after, double min_share = 0);
 // Single runs.
-comparison compare(const profile& before, const profile& after, double least_share = 0);
+comparison compare(const profile& before, const profile& after, double min_share = 0);
 
 // The comparison as JSON (docs/comparison-schema.json), as a table for people, or as a page for a browser (docs/page.md).
 std::string to_json(const comparison& comparison);

@@ -43,7 +43,7 @@ struct cuda_api {
   static constexpr auto success = cudaSuccess, not_ready = cudaErrorNotReady;
   static constexpr auto relaxed = cudaStreamCaptureModeRelaxed;
   static constexpr auto not_capturing = cudaStreamCaptureStatusNone;
-  static constexpr unsigned beside_others = cudaStreamNonBlocking, with_times = cudaEventDefault;
+  static constexpr unsigned non_blocking = cudaStreamNonBlocking, with_times = cudaEventDefault;
 
   static constexpr auto peek_error = &cudaPeekAtLastError;
   static constexpr auto take_error = &cudaGetLastError;

@@ -33,7 +33,7 @@ struct hip_api {
   static constexpr auto success = hipSuccess, not_ready = hipErrorNotReady;
   static constexpr auto relaxed = hipStreamCaptureModeRelaxed;
   static constexpr auto not_capturing = hipStreamCaptureStatusNone;
-  static constexpr unsigned beside_others = hipStreamNonBlocking, with_times = hipEventDefault;
+  static constexpr unsigned non_blocking = hipStreamNonBlocking, with_times = hipEventDefault;
 
   static constexpr auto peek_error = &hipPeekAtLastError;
   static constexpr auto take_error = &hipGetLastError;

@@ -1,5 +1,5 @@
-// Describes a run: its mesh, its solver, its input. The description is in the profile, so that two profiles can be told
-// apart, and be compared only where that makes sense.
+// Describes a run: its mesh, its solver, its input. The description is in the profile, so that two profiles can be
+// distinguished, and are compared only where that makes sense.
 //
 //   adaptyst::metadata("mesh", "512^3");
 //   adaptyst::metadata("solver", solver.name());    // std::string_view, std::string, const char *

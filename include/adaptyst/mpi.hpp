@@ -73,11 +73,11 @@ class transport final : public rank_transport {
 
   std::chrono::nanoseconds limit() const override { return limit_; }
 
-  bool send(std::string_view bytes, std::uint32_t to, std::chrono::nanoseconds patience) override {
+  bool send(std::string_view bytes, std::uint32_t destination, std::chrono::nanoseconds patience) override {
     auto kept = std::make_unique<std::string>(bytes);
     MPI_Request sending = MPI_REQUEST_NULL;
-    if (MPI_Isend(kept->data(), static_cast<int>(kept->size()), MPI_BYTE, static_cast<int>(to), tag, communicator_,
-                  &sending) != MPI_SUCCESS)
+    if (MPI_Isend(kept->data(), static_cast<int>(kept->size()), MPI_BYTE, static_cast<int>(destination), tag,
+                  communicator_, &sending) != MPI_SUCCESS)
       return false;
     int has_gone = 0;
     const auto test = [&] { return MPI_Test(&sending, &has_gone, MPI_STATUS_IGNORE) != MPI_SUCCESS || has_gone != 0; };

@@ -10,7 +10,7 @@
 //   ADAPTYST_WAIT("wait for the GPU");       // to the end of the scope; also with a payload
 //
 // A region on the CPU in which a thread of the host waits for devices. The report then tells how much of what devices
-// did went on beside the host's own work.
+// did went on at the same time as the host's own work.
 #ifndef ADAPTYST_OFFLOAD_HPP
 #define ADAPTYST_OFFLOAD_HPP
 

@@ -37,8 +37,8 @@ enum class operation_kind : uint32_t { kernel, copy_to, copy_from, fill, other }
 
 // Why the times of an operation will never be known.
 enum class operation_loss : uint32_t {
-  no_times,       // the device did not tell when it ran
-  unknown_clock,  // it told in a clock that cannot be converted
+  no_times,       // the device did not report when it ran
+  unknown_clock,  // it reported times in a clock that cannot be converted
   device_lost,    // it will never end, or its handle was released before
 };
 
@@ -191,7 +191,7 @@ operation submit(const Name& name, const device& on, Queue queue, operation_kind
                  const char* function, uint32_t line) noexcept {
   if (!detail::is_awake()) return {};
   return operation{detail::submit_event(detail::to_event_text(name), device_access::get_id(on),
-                                        detail::to_site_kind(kind), detail::number_of_queue(queue), nullptr, file,
+                                        detail::to_site_kind(kind), detail::queue_number(queue), nullptr, file,
                                         function, line, nullptr)};
 }
 
@@ -201,8 +201,8 @@ operation submit(const Name& name, const device& on, Queue queue, operation_kind
   if (!detail::is_awake()) return {};
   const detail::payload_reader<Payload> values(payload);
   return operation{detail::submit_event(detail::to_event_text(name), device_access::get_id(on),
-                                        detail::to_site_kind(kind), detail::number_of_queue(queue), &values.read(),
-                                        file, function, line, nullptr)};
+                                        detail::to_site_kind(kind), detail::queue_number(queue), &values.read(), file,
+                                        function, line, nullptr)};
 }
 
 template <class Name, class Queue, class Payload>
@@ -211,8 +211,8 @@ operation submit(const submission& when, const Name& name, const device& on, Que
   if (!when || !detail::is_awake()) return {};
   const detail::payload_reader<Payload> values(payload);
   return operation{detail::submit_event(detail::to_event_text(name), device_access::get_id(on),
-                                        detail::to_site_kind(kind), detail::number_of_queue(queue), &values.read(),
-                                        file, function, line, &when.where())};
+                                        detail::to_site_kind(kind), detail::queue_number(queue), &values.read(), file,
+                                        function, line, &when.where())};
 }
 
 #endif

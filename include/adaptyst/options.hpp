@@ -33,7 +33,7 @@ struct output {
   std::string file;  // %p in it: process, %r: MPI rank, %h: host, %%: a per cent sign
 };
 
-// What the kernel is asked about threads in regions, beside the regions themselves.
+// What the kernel is asked about threads in regions, in addition to the regions themselves.
 struct context_choice {
   bool cpu = true;        // waiting for a core, blocked, switches, migrations; needed by all others, which turn it on
   bool faults = true;     // of pages
@@ -58,8 +58,8 @@ struct options {
 
   // Where the output of a form goes; empty: nowhere.
   std::string find_file(output_form form) const {
-    for (const output& one : outputs)
-      if (one.form == form) return one.file;
+    for (const output& output : outputs)
+      if (output.form == form) return output.file;
     return {};
   }
   bool wants_samples() const {

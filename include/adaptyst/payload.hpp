@@ -16,7 +16,7 @@
 //
 // It stands in the type, also where members are private, or behind it in the same namespace, before the first marker
 // with such a payload. At most 16 members; those that are not in the list are left out. With a list, the type need not
-// be an aggregate, and may have members of any type beside those that are listed.
+// be an aggregate, and may have members of any type in addition to those that are listed.
 //
 // The payload expression is evaluated only while something listens, and for what an overhead budget leaves out not even
 // then, unless it has texts. This header costs 0.3 s of compile time (Boost.PFR).

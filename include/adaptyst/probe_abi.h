@@ -9,7 +9,7 @@
  *               at two places: forked children fire the second, which the kernel never optimises
  *   metric      (name, path_id, value, path)                      value: the bits of an IEEE 754 double
  *   mark        (name, path_id, time_ns, path)                    an instant
- *   operation   (name, path_id, submitted_ns, started_ns, ended_ns, path)    beside the operation's region_end
+ *   operation   (name, path_id, submitted_ns, started_ns, ended_ns, path)    with the operation's region_end
  *   thread      (recorder, layout)  once for each thread and collector; without a semaphore
  *
  *   name        const char *, NUL-terminated, the marker's name

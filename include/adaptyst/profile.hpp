@@ -415,7 +415,7 @@ struct program_ranks {
   rank_list ranks;
 };
 
-// What is known of the ranks of a merged profile, beside their figures.
+// What is known of the ranks of a merged profile, in addition to their figures.
 // Ranks of one host, and a time of all of them.
 struct node_time {
   std::string host;
@@ -547,7 +547,7 @@ efficiencies compute_efficiencies(const profile& profile);
 // What regions are listed by below their parents, the greatest first; names by the alphabet.
 enum class region_order { time, self, calls, mean, p99, name };
 
-// How much of a profile a table shows, in what order, and how wide it is. What is left out is told in one line.
+// How much of a profile a table shows, in what order, and how wide it is. What is left out is given in one line.
 //
 //   adaptyst::table_options how;
 //   how.sort = adaptyst::region_order::self;

@@ -96,10 +96,10 @@ using inner_names = std::set<std::string_view>;
 
 inner_names collect_inner_names(const elf_symbols& in) {
   inner_names found;
-  for (const elf_symbol& one : in.all())
-    if (one.kind == symbol_kind::function && !one.is_imported && one.name.compare(0, 2, "__") == 0 &&
-        !matches("*_chk", one.name))
-      found.insert(one.name);
+  for (const elf_symbol& symbol : in.all())
+    if (symbol.kind == symbol_kind::function && !symbol.is_imported && symbol.name.compare(0, 2, "__") == 0 &&
+        !matches("*_chk", symbol.name))
+      found.insert(symbol.name);
   return found;
 }
 
@@ -152,17 +152,17 @@ std::string stem(std::string_view name) {
 std::vector<std::string> nearest_functions(const elf_symbols& in, std::string_view glob) {
   constexpr std::size_t shown = 3;
   constexpr std::size_t longest = 200;  // names of templates may be very long, and are near to nothing
-  const std::string asked = stem(glob).substr(0, longest);
+  const std::string wanted_stem = stem(glob).substr(0, longest);
   std::set<std::pair<std::size_t, std::string>> near;
-  for (const elf_symbol& one : in.all()) {
-    if (one.kind != symbol_kind::function || one.is_imported) continue;
-    const std::string name = demangle(one.name);
+  for (const elf_symbol& symbol : in.all()) {
+    if (symbol.kind != symbol_kind::function || symbol.is_imported) continue;
+    const std::string name = demangle(symbol.name);
     const std::string bare = stem(name);
-    if (bare.size() > longest || asked.empty()) continue;
+    if (bare.size() > longest || wanted_stem.empty()) continue;
     const std::size_t behind = bare.rfind("::");
     const std::string_view last = std::string_view(bare).substr(behind == std::string::npos ? 0 : behind + 2);
-    const std::size_t steps = std::min(distance(asked, bare), distance(asked, last));
-    if (steps > max_distance(asked)) continue;
+    const std::size_t steps = std::min(distance(wanted_stem, bare), distance(wanted_stem, last));
+    if (steps > max_distance(wanted_stem)) continue;
     near.emplace(steps, name);
     if (near.size() > shown) near.erase(std::prev(near.end()));
   }
@@ -181,35 +181,36 @@ std::vector<function_place> find_functions(const std::string& file, std::string_
 std::vector<function_place> find_functions(const std::string& file, const std::vector<std::string>& globs,
                                            clones wanted) {
   const elf_symbols in(file);
-  const pattern asked(globs, wanted);
+  const pattern pattern_asked(globs, wanted);
   const inner_names known = collect_inner_names(in);
   std::map<std::string, function_place> without_code;
   std::map<std::uint64_t, same_code> with_code;
-  for (const elf_symbol& one : in.all()) {
-    if (one.kind == symbol_kind::other || (one.kind == symbol_kind::label && !one.is_imported)) continue;
-    const bool has_code = one.kind == symbol_kind::function && !one.is_imported;
-    if (!asked.fits(one.name)) continue;
-    if (one.is_imported && !asked.spells(one.name)) continue;  // libmpi_mpifh.so calls all that libmpi.so has
+  for (const elf_symbol& symbol : in.all()) {
+    if (symbol.kind == symbol_kind::other || (symbol.kind == symbol_kind::label && !symbol.is_imported)) continue;
+    const bool has_code = symbol.kind == symbol_kind::function && !symbol.is_imported;
+    if (!pattern_asked.fits(symbol.name)) continue;
+    if (symbol.is_imported && !pattern_asked.spells(symbol.name))
+      continue;  // libmpi_mpifh.so calls all that libmpi.so has
     if (has_code) {
-      same_code& code = with_code[one.address];
-      if (code.best == nullptr || plainness(one) < plainness(*code.best)) code.best = &one;
+      same_code& code = with_code[symbol.address];
+      if (code.best == nullptr || plainness(symbol) < plainness(*code.best)) code.best = &symbol;
     } else {
-      function_place& refused = without_code[one.name + "@" + one.version];
-      if (!refused.refused.empty() && one.imported_from.empty()) continue;
-      refused.symbol = one.name;
-      refused.version = one.version;
-      refused.name = demangle(one.name);
-      refused.refused = one.is_imported ? why_imported(one) : why_indirect(known, one.name);
+      function_place& refused = without_code[symbol.name + "@" + symbol.version];
+      if (!refused.refused.empty() && symbol.imported_from.empty()) continue;
+      refused.symbol = symbol.name;
+      refused.version = symbol.version;
+      refused.name = demangle(symbol.name);
+      refused.refused = symbol.is_imported ? why_imported(symbol) : why_indirect(known, symbol.name);
     }
   }
-  for (const elf_symbol& one : in.all()) {
-    if (one.kind != symbol_kind::function || one.is_imported) continue;
-    const auto same = with_code.find(one.address);
+  for (const elf_symbol& symbol : in.all()) {
+    if (symbol.kind != symbol_kind::function || symbol.is_imported) continue;
+    const auto same = with_code.find(symbol.address);
     if (same == with_code.end()) continue;
-    same->second.names.insert(one.name);
-    same->second.bytes = std::max(same->second.bytes, one.bytes);
+    same->second.names.insert(symbol.name);
+    same->second.bytes = std::max(same->second.bytes, symbol.bytes);
     // .symtab and .dynsym have the same symbol; only one of them may tell the version.
-    if (one.name == same->second.best->name && !one.version.empty()) same->second.best = &one;
+    if (symbol.name == same->second.best->name && !symbol.version.empty()) same->second.best = &symbol;
   }
 
   std::vector<function_place> places;
@@ -234,17 +235,19 @@ std::vector<function_place> find_functions(const std::string& file, const std::v
 error explain_no_function(const std::string& file, std::string_view glob) {
   const elf_symbols in(file);
   const std::vector<std::string> globs{std::string(glob)};
-  const pattern asked(globs, clones::as_spelled);
+  const pattern pattern_asked(globs, clones::as_spelled);
   const auto refused = [&](const std::string& why, const std::string& hint = {}) {
     return error(fmt::format("no function of {} is called '{}'; {}", file, glob, why), std::string(glob), 0, hint);
   };
-  for (const elf_symbol& one : in.all())
-    if (!one.is_imported && (one.kind == symbol_kind::other || one.kind == symbol_kind::label) && asked.fits(one.name))
-      return refused(
-          fmt::format("{} is {}", demangle(one.name),
-                      one.kind == symbol_kind::label ? "a label that does not say whether it is a function" : "data"));
-  for (const elf_symbol& one : in.all())
-    if (one.is_imported && asked.fits(one.name)) return refused(fmt::format("{} is {}", one.name, why_imported(one)));
+  for (const elf_symbol& symbol : in.all())
+    if (!symbol.is_imported && (symbol.kind == symbol_kind::other || symbol.kind == symbol_kind::label) &&
+        pattern_asked.fits(symbol.name))
+      return refused(fmt::format(
+          "{} is {}", demangle(symbol.name),
+          symbol.kind == symbol_kind::label ? "a label that does not say whether it is a function" : "data"));
+  for (const elf_symbol& symbol : in.all())
+    if (symbol.is_imported && pattern_asked.fits(symbol.name))
+      return refused(fmt::format("{} is {}", symbol.name, why_imported(symbol)));
   std::string why = in.is_stripped() ? "the file is stripped, so only what it exports has a name"
                                      : "it may have been inlined wherever it is called";
   if (in.has_debugdata()) why += "; its .gnu_debugdata is not read";

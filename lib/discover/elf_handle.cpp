@@ -20,9 +20,9 @@ std::vector<elf_segment> loaded_segments(Elf* elf) {
   std::size_t count = 0;
   if (elf_getphdrnum(elf, &count) != 0 || count > max_headers) return found;
   for (std::size_t at = 0; at != count; ++at) {
-    GElf_Phdr one;
-    if (gelf_getphdr(elf, static_cast<int>(at), &one) != nullptr && one.p_type == PT_LOAD)
-      found.push_back({one.p_vaddr, one.p_offset, one.p_filesz, (one.p_flags & PF_X) != 0});
+    GElf_Phdr segment;
+    if (gelf_getphdr(elf, static_cast<int>(at), &segment) != nullptr && segment.p_type == PT_LOAD)
+      found.push_back({segment.p_vaddr, segment.p_offset, segment.p_filesz, (segment.p_flags & PF_X) != 0});
   }
   return found;
 }

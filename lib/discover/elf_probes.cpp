@@ -25,8 +25,9 @@ constexpr std::uint64_t max_note_bytes = std::uint64_t{64} << 20;  // the note o
 
 // Converts an address that the linker has assigned to an offset in the file.
 std::uint64_t file_offset(const std::vector<elf_segment>& segments, const std::string& file, std::uint64_t address) {
-  for (const elf_segment& one : segments)
-    if (address >= one.address && address - one.address < one.bytes) return address - one.address + one.offset;
+  for (const elf_segment& segment : segments)
+    if (address >= segment.address && address - segment.address < segment.bytes)
+      return address - segment.address + segment.offset;
   fail_at_probes(file, fmt::format("no segment holds address {:#x}", address));
 }
 
@@ -67,7 +68,7 @@ std::string_view next_string(const char** at, const char* end, const std::string
   return text;
 }
 
-void find_control_block(const sections& in, elf_markers& to) {
+void find_control_block(const sections& in, elf_markers& markers) {
   if (in.control == nullptr) return;
   GElf_Nhdr note;
   std::size_t name_at = 0;
@@ -79,10 +80,10 @@ void find_control_block(const sections& in, elf_markers& to) {
         std::memcmp(bytes + name_at, "adaptyst", sizeof "adaptyst") != 0)
       continue;
     if (note.n_type != ADAPTYST_OBJECT_NOTE) {
-      to.other_abi = note.n_type;
-    } else if (to.control_block == 0) {
+      markers.other_abi = note.n_type;
+    } else if (markers.control_block == 0) {
       std::memcpy(&offset, bytes + body_at, sizeof offset);
-      to.control_block = in.control_address + body_at + offset;
+      markers.control_block = in.control_address + body_at + offset;
     }
   }
 }

@@ -88,7 +88,7 @@ class versions {
 
   void read_numbers(Elf_Scn* section) { numbers_ = section_data(section, max_section_bytes); }
 
-  const version* of_symbol(int index) const {
+  const version* find_symbol_version(int index) const {
     GElf_Versym number = 0;
     if (numbers_ == nullptr || gelf_getversym(numbers_, index, &number) == nullptr) return nullptr;
     const auto found = known_.find(number & mask);
@@ -101,9 +101,9 @@ class versions {
 
   // An offset of libelf is an int; beyond that lies no section.
   static int next(int at, std::uint32_t step) {
-    constexpr std::int64_t most = 0x7fffffff;
+    constexpr std::int64_t max_offset = 0x7fffffff;
     const std::int64_t sum = std::int64_t{at} + step;
-    return sum < most ? static_cast<int>(sum) : static_cast<int>(most);
+    return sum < max_offset ? static_cast<int>(sum) : static_cast<int>(max_offset);
   }
 
   // A file can have no more versions than that.
@@ -149,7 +149,7 @@ void read_table(std::vector<elf_symbol>& into, texts& names, Elf_Scn* section, c
                                           : made.name.find_first_not_of('@', sign));
       made.name.resize(sign);
     }
-    if (const version* const found = known != nullptr ? known->of_symbol(index) : nullptr; found != nullptr) {
+    if (const version* const found = known != nullptr ? known->find_symbol_version(index) : nullptr; found != nullptr) {
       made.version = found->name;
       made.imported_from = found->library;
     }
@@ -205,8 +205,9 @@ elf_symbols::elf_symbols(const std::string& file)
 }
 
 std::optional<std::uint64_t> elf_symbols::code_offset(std::uint64_t address) const {
-  for (const elf_segment& one : code_)
-    if (address >= one.address && address - one.address < one.bytes) return address - one.address + one.offset;
+  for (const elf_segment& segment : code_)
+    if (address >= segment.address && address - segment.address < segment.bytes)
+      return address - segment.address + segment.offset;
   return std::nullopt;
 }
 

@@ -27,7 +27,7 @@ std::string_view find_family(std::string_view file) {
 
 std::set<std::string> imported_functions(const std::vector<std::string>& files, const std::set<std::string>& wanted,
                                          const std::set<std::string>& from) {
-  const auto is_of_them = [&](std::string_view file) {
+  const auto is_provider = [&](std::string_view file) {
     return std::any_of(from.begin(), from.end(), [&](const std::string& text) {
       const std::string_view family = find_family(text);
       return !family.empty() && find_family(file) == family;
@@ -35,11 +35,11 @@ std::set<std::string> imported_functions(const std::vector<std::string>& files, 
   };
   std::set<std::string> found;
   for (const std::string& file : files) {
-    if (is_of_them(file)) continue;
+    if (is_provider(file)) continue;
     try {
       const elf_symbols in(file);
-      for (const elf_symbol& one : in.all())
-        if (one.is_imported && wanted.count(one.name) != 0) found.insert(one.name);
+      for (const elf_symbol& symbol : in.all())
+        if (symbol.is_imported && wanted.count(symbol.name) != 0) found.insert(symbol.name);
     } catch (const error&) {  // mapped data, or gone since
     }
   }

@@ -20,7 +20,7 @@ std::vector<std::string> run_path(const std::string& file);
 // The libraries that an ELF file names itself (DT_NEEDED).
 std::vector<std::string> needed_libraries(const std::string& file);
 
-// Whether a file is ELF for this machine: beside libx.so.1 may lie a libx.so for the linker that is a script.
+// Whether a file is ELF for this machine: next to libx.so.1 may lie a libx.so for the linker that is a script.
 bool is_elf(const std::string& file);
 
 }  // namespace adaptyst::lib

@@ -44,14 +44,14 @@ class file_list {
 };
 
 // Not only the first, at which the loader would stop: it may look for another version, or on behalf of another program.
-void add_libraries(file_list& to, const function_request& request, const std::vector<std::string>& programs) {
+void add_libraries(file_list& files, const function_request& request, const std::vector<std::string>& programs) {
   for (const std::string& directory : library_directories(programs)) {
     std::error_code missing;
     for (const fs::directory_entry& entry : fs::directory_iterator(directory, missing)) {
       const std::string name = entry.path().filename().string();
       // Beside libx.so.1 lie libx.a and libx.la.
       if (name.find(".so") != std::string::npos && is_for(request, entry.path().string()))
-        to.add_resolved(entry.path());
+        files.add_resolved(entry.path());
     }
   }
 }

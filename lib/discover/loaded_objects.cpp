@@ -23,13 +23,13 @@ std::vector<foreign_object> foreign_objects() {
   std::vector<foreign_object> found;
   const loader_walk alone;
   detail::system::for_each_object(
-      [](void* info, std::size_t, void* to) {
+      [](void* info, std::size_t, void* list) {
         detail::loaded_object object;
         std::memcpy(&object, info, sizeof object);
         std::uint32_t abi = 0;
         detail::control_block(object, &abi);
         if (abi != 0)
-          static_cast<std::vector<foreign_object>*>(to)->push_back(
+          static_cast<std::vector<foreign_object>*>(list)->push_back(
               {*object.path != '\0' ? object.path : "/proc/self/exe", abi});
         return 0;
       },

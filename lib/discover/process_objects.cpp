@@ -61,7 +61,7 @@ const mapping* holder(const std::vector<mapping>& mapped, std::uint64_t address)
 std::vector<process_object> find_objects(pid_t process) {
   std::vector<mapping> mapped;
   const bool is_there = for_each_mapping(process, [&](mapping& piece) {
-    if (piece.is_of_file()) mapped.push_back(std::move(piece));
+    if (piece.is_file()) mapped.push_back(std::move(piece));
   });
   if (!is_there)
     throw error(fmt::format("cannot look at process {}", process), std::to_string(process), errno,
@@ -86,7 +86,7 @@ std::vector<foreign_object> find_foreign_objects(pid_t process) {
   std::vector<foreign_object> found;
   files seen(process);
   for_each_mapping(process, [&](const mapping& piece) {
-    if (!piece.is_of_file() || piece.offset != 0) return;
+    if (!piece.is_file() || piece.offset != 0) return;
     files::known& file = seen.of(piece);
     if (file.markers->other_abi != 0 && file.times_loaded++ == 0)
       found.push_back({piece.path, file.markers->other_abi});
@@ -113,8 +113,7 @@ bool known_files::have_markers(const std::string& file) {
 bool has_objects(pid_t process, known_files& files) {
   bool may_have = false;
   for_each_mapping(process, [&](const mapping& piece) {
-    may_have =
-        may_have || (piece.is_of_file() && piece.offset == 0 && files.have_markers(name_from_here(process, piece)));
+    may_have = may_have || (piece.is_file() && piece.offset == 0 && files.have_markers(name_from_here(process, piece)));
   });
   if (!may_have) return false;
   try {

@@ -17,14 +17,14 @@ bool are_equal(const std::array<Id, 4>& ids) noexcept {
   return std::equal(ids.begin() + 1, ids.end(), ids.begin());
 }
 
-bool parse(const std::string& line, const char* name, std::array<std::uint32_t, 4>& to) {
+bool parse(const std::string& line, const char* name, std::array<std::uint32_t, 4>& numbers) {
   const std::string format = std::string(name) + " %" SCNu32 " %" SCNu32 " %" SCNu32 " %" SCNu32;
-  return std::sscanf(line.c_str(), format.c_str(), &to[0], &to[1], &to[2], &to[3]) == 4;
+  return std::sscanf(line.c_str(), format.c_str(), &numbers[0], &numbers[1], &numbers[2], &numbers[3]) == 4;
 }
 
 }  // namespace
 
-bool process_rights::are_of_one_user() const noexcept { return are_equal(users) && are_equal(groups); }
+bool process_rights::have_one_user() const noexcept { return are_equal(users) && are_equal(groups); }
 
 bool process_rights::follow(const process_rights& before) const noexcept {
   const bool were_root = before.users == decltype(users){};

@@ -16,7 +16,7 @@ struct process_rights {
   std::uint64_t capabilities = 0;  // that it may use
 
   // Not setuid, nor setgid.
-  bool are_of_one_user() const noexcept;
+  bool have_one_user() const noexcept;
   // Whether a user with the rights `before` could start a program with these rights: with the same ones, or with fewer.
   bool follow(const process_rights& before) const noexcept;
 };

@@ -21,7 +21,7 @@ using std::chrono::milliseconds;
 
 // A shell may be found just before it becomes, by exec(), the program that it was to start.
 constexpr milliseconds first_pause{500};
-constexpr milliseconds longest_pause{60'000};
+constexpr milliseconds max_pause{60'000};
 
 struct known_process {
   bool has_markers = false;
@@ -39,7 +39,7 @@ struct process_search::state {
   void look(pid_t process, known_process& at, clock::time_point now) {
     at.has_markers = lib::is_ours(process) && lib::has_objects(process, files);
     at.image = at.has_markers ? lib::find_image(process) : "";
-    at.pause = std::clamp(2 * at.pause, first_pause, longest_pause);
+    at.pause = std::clamp(2 * at.pause, first_pause, max_pause);
     at.next_look = now + at.pause;
   }
 };

@@ -118,13 +118,14 @@ trial_site find_trial_site() {
       [](dl_phdr_info* info, std::size_t, void* data) {
         detail::loaded_object object;
         std::memcpy(&object, static_cast<const void*>(info), sizeof object);
-        search& to = *static_cast<search*>(data);
+        search& state = *static_cast<search*>(data);
         for (unsigned at = 0; at != object.header_count; ++at) {
           constexpr std::uint32_t load_segment = 1;  // PT_LOAD
           const detail::program_header& segment = object.headers[at];
           const std::uint64_t begin = object.base + segment.address;
-          if (segment.type != load_segment || to.address < begin || to.address - begin >= segment.file_bytes) continue;
-          to.found = {*object.path != '\0' ? object.path : "/proc/self/exe", to.address - begin + segment.offset};
+          if (segment.type != load_segment || state.address < begin || state.address - begin >= segment.file_bytes)
+            continue;
+          state.found = {*object.path != '\0' ? object.path : "/proc/self/exe", state.address - begin + segment.offset};
           return 1;
         }
         return 0;

@@ -20,13 +20,13 @@ namespace adaptyst::lib {
 
 namespace {
 
-struct reason_of_call {
+struct call_reason {
   long call;
   adaptyst_blocked reason;
 };
 
 // Calls that wait for events of files count as I/O, whatever a program uses them for.
-constexpr reason_of_call reasons_of_calls[] = {
+constexpr call_reason call_reasons[] = {
     {SYS_nanosleep, ADAPTYST_BLOCKED_SLEEP},
     {SYS_clock_nanosleep, ADAPTYST_BLOCKED_SLEEP},
     {SYS_futex, ADAPTYST_BLOCKED_LOCK},
@@ -82,15 +82,15 @@ constexpr reason_of_call reasons_of_calls[] = {
                       "context=none does without; the kernel must have been built with BTF"));
 }
 
-void add(adaptyst_context_row& to, const adaptyst_context_row& part) {
-  to.runnable_ns += part.runnable_ns;
+void add(adaptyst_context_row& sum, const adaptyst_context_row& part) {
+  sum.runnable_ns += part.runnable_ns;
   for (unsigned reason = 0; reason != ADAPTYST_BLOCKED_REASONS; ++reason)
-    to.blocked_ns[reason] += part.blocked_ns[reason];
-  to.involuntary += part.involuntary;
-  to.voluntary += part.voluntary;
-  to.migrations += part.migrations;
-  to.faults += part.faults;
-  to.major_faults += part.major_faults;
+    sum.blocked_ns[reason] += part.blocked_ns[reason];
+  sum.involuntary += part.involuntary;
+  sum.voluntary += part.voluntary;
+  sum.migrations += part.migrations;
+  sum.faults += part.faults;
+  sum.major_faults += part.major_faults;
 }
 
 }  // namespace
@@ -122,8 +122,8 @@ context_probes::context_probes(bool with_faults, pid_t process, bool listed, con
   if (loaded_ == nullptr) fail("cannot load the eBPF programs for context", errno);
   expect_multi(loaded_->progs.announce);
   loaded_->rodata->filter = filter_for(listed ? process_filter::listed : process_filter::all);
-  loaded_->rodata->layout = layout_of_recorders();
-  for (const auto& [call, reason] : reasons_of_calls)
+  loaded_->rodata->layout = find_recorder_layout();
+  for (const auto& [call, reason] : call_reasons)
     if (call < ADAPTYST_CONTEXT_SYSCALLS) loaded_->rodata->reasons[call] = static_cast<std::uint8_t>(reason);
   if (!listed) bpf_map__set_max_entries(loaded_->maps.processes, 1);
   loaded_->rodata->among_functions = among != nullptr ? 1 : 0;
@@ -134,12 +134,12 @@ context_probes::context_probes(bool with_faults, pid_t process, bool listed, con
   bpf_program__set_autoload(loaded_->progs.faulted_in_kernel, with_faults);
   if (const int failed = context_bpf__load(loaded_.get()); failed != 0)
     fail("cannot load the eBPF programs for context", -failed);
-  for (bpf_program* const one :
+  for (bpf_program* const program :
        {loaded_->progs.switched, loaded_->progs.woken, loaded_->progs.faulted, loaded_->progs.faulted_in_kernel}) {
-    if (bpf_program__fd(one) < 0) continue;
-    tracepoints_.emplace_back(bpf_program__attach(one));
+    if (bpf_program__fd(program) < 0) continue;
+    tracepoints_.emplace_back(bpf_program__attach(program));
     if (tracepoints_.back() != nullptr) continue;
-    const bool of_faults = one == loaded_->progs.faulted || one == loaded_->progs.faulted_in_kernel;
+    const bool of_faults = program == loaded_->progs.faulted || program == loaded_->progs.faulted_in_kernel;
     // Not every platform has tracepoints there.
     if (!of_faults || errno != ENOENT) fail("cannot attach to the kernel's scheduler", errno);
     tracepoints_.pop_back();

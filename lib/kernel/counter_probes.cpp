@@ -22,13 +22,13 @@ namespace {
 constexpr std::uint64_t interrupts_a_second = 1000;
 
 int open_event(const counted_event& event, int processor) {
-  perf_event_attr asked{};
-  asked.size = sizeof asked;
-  asked.type = event.type;
-  asked.config = event.config;
-  asked.freq = 1;
-  asked.sample_freq = interrupts_a_second;
-  return static_cast<int>(syscall(SYS_perf_event_open, &asked, -1, processor, -1, PERF_FLAG_FD_CLOEXEC));
+  perf_event_attr attributes{};
+  attributes.size = sizeof attributes;
+  attributes.type = event.type;
+  attributes.config = event.config;
+  attributes.freq = 1;
+  attributes.sample_freq = interrupts_a_second;
+  return static_cast<int>(syscall(SYS_perf_event_open, &attributes, -1, processor, -1, PERF_FLAG_FD_CLOEXEC));
 }
 
 [[noreturn]] void fail(int number) {
@@ -44,14 +44,14 @@ counted_events hardware_events() {
            {PERF_TYPE_HARDWARE, PERF_COUNT_HW_CACHE_MISSES}}};
 }
 
-counter_probes::counter_probes(const context_probes& beside, const counted_events& what)
+counter_probes::counter_probes(const context_probes& context, const counted_events& what)
     : loaded_(open_programs(counters_bpf__open, counters_bpf__destroy)) {
   if (loaded_ == nullptr) fail(errno);
-  loaded_->rodata->layout = layout_of_recorders();
-  loaded_->rodata->among_functions = beside.function_stacks() >= 0 ? 1 : 0;
-  if (beside.function_stacks() < 0) bpf_map__set_autocreate(loaded_->maps.stacks, false);
-  else if (bpf_map__reuse_fd(loaded_->maps.stacks, beside.function_stacks()) != 0) fail(errno);
-  if (bpf_map__reuse_fd(loaded_->maps.threads, beside.threads()) != 0) fail(errno);
+  loaded_->rodata->layout = find_recorder_layout();
+  loaded_->rodata->among_functions = context.function_stacks() >= 0 ? 1 : 0;
+  if (context.function_stacks() < 0) bpf_map__set_autocreate(loaded_->maps.stacks, false);
+  else if (bpf_map__reuse_fd(loaded_->maps.stacks, context.function_stacks()) != 0) fail(errno);
+  if (bpf_map__reuse_fd(loaded_->maps.threads, context.threads()) != 0) fail(errno);
   if (const int failed = counters_bpf__load(loaded_.get()); failed != 0) fail(-failed);
   int refused = 0;
   for (std::size_t at = 0; at != what.size(); ++at) {
@@ -100,15 +100,15 @@ void counter_probes::read(context_sums& into) const {
   const std::size_t processors = possible_processors();
   for_each_entry<std::uint64_t, adaptyst_counter_row>(
       loaded_->maps.counters, [&](std::uint64_t path, const adaptyst_counter_row* parts) {
-        kernel_context& of = into.by_path[path];
-        const auto add = [&](std::optional<std::uint64_t>& to, adaptyst_counter which) {
+        kernel_context& context = into.by_path[path];
+        const auto add = [&](std::optional<std::uint64_t>& sum, adaptyst_counter which) {
           if (!counts_[which]) return;
-          to = to.value_or(0);
-          for (std::size_t at = 0; at != processors; ++at) *to += parts[at].events[which];
+          sum = sum.value_or(0);
+          for (std::size_t at = 0; at != processors; ++at) *sum += parts[at].events[which];
         };
-        add(of.cycles, ADAPTYST_COUNTER_CYCLES);
-        add(of.instructions, ADAPTYST_COUNTER_INSTRUCTIONS);
-        add(of.cache_misses, ADAPTYST_COUNTER_CACHE_MISSES);
+        add(context.cycles, ADAPTYST_COUNTER_CYCLES);
+        add(context.instructions, ADAPTYST_COUNTER_INSTRUCTIONS);
+        add(context.cache_misses, ADAPTYST_COUNTER_CACHE_MISSES);
       });
   const std::uint64_t lost = read_kernel_counters(loaded_->maps.lost, 1).front();
   if (lost != 0) into.account.lost[loss_reason::counter_interrupts] = lost;

@@ -28,8 +28,8 @@ counted_events hardware_events();
 
 class counter_probes {
  public:
-  // Begins to count on all processors, for the threads that `beside` knows. Throws error where nothing can be counted.
-  counter_probes(const context_probes& beside, const counted_events& what);
+  // Begins to count on all processors, for the threads that `context` knows. Throws error where nothing can be counted.
+  counter_probes(const context_probes& context, const counted_events& what);
   ~counter_probes();
   counter_probes(const counter_probes&) = delete;
   counter_probes& operator=(const counter_probes&) = delete;

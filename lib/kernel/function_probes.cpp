@@ -40,11 +40,11 @@ std::uint64_t site_id(std::string_view file, const function_place& place) {
   return detail::hash(id, detail::to_text(file));
 }
 
-std::string join_first(const std::set<std::string>& names, std::size_t most) {
+std::string join_first(const std::set<std::string>& names, std::size_t max_names) {
   const std::vector<std::string> first(
-      names.begin(), std::next(names.begin(), static_cast<std::ptrdiff_t>(std::min(names.size(), most))));
+      names.begin(), std::next(names.begin(), static_cast<std::ptrdiff_t>(std::min(names.size(), max_names))));
   const std::string list = fmt::format("{}", fmt::join(first, ", "));
-  return names.size() <= most ? list : fmt::format("{} and {} others", list, names.size() - most);
+  return names.size() <= max_names ? list : fmt::format("{} and {} others", list, names.size() - max_names);
 }
 
 }  // namespace
@@ -68,28 +68,28 @@ std::vector<error> explain(const std::vector<refused_function>& all, const std::
     std::string hint;
   };
   std::map<std::string, functions> by_reason;
-  for (const refused_function& one : all) {
-    functions& same = by_reason[one.why.reason];
-    const bool is_imported = std::any_of(one.symbols.begin(), one.symbols.end(),
+  for (const refused_function& refusal : all) {
+    functions& same = by_reason[refusal.why.reason];
+    const bool is_imported = std::any_of(refusal.symbols.begin(), refusal.symbols.end(),
                                          [&](const std::string& symbol) { return imported.count(symbol) != 0; });
-    (is_imported ? same.imported : same.others).insert(one.name);
-    same.hint = one.why.hint;
+    (is_imported ? same.imported : same.others).insert(refusal.name);
+    same.hint = refusal.why.hint;
   }
   constexpr std::size_t max_imported = 20;
-  constexpr std::size_t most_others = 5;
-  std::vector<error> told;
+  constexpr std::size_t max_others = 5;
+  std::vector<error> errors;
   for (const auto& [why, of] : by_reason) {
     std::string list;
     if (of.imported.empty()) {
-      list = join_first(of.others, most_others);
+      list = join_first(of.others, max_others);
     } else {
       list = join_first(of.imported, max_imported) + ", which the program imports";
       if (!of.others.empty()) list += fmt::format(", and {} that it does not", of.others.size());
     }
-    told.emplace_back(fmt::format("{}: {}", list, why), *(of.imported.empty() ? of.others : of.imported).begin(), 0,
-                      of.hint);
+    errors.emplace_back(fmt::format("{}: {}", list, why), *(of.imported.empty() ? of.others : of.imported).begin(), 0,
+                        of.hint);
   }
-  return told;
+  return errors;
 }
 
 function_probes::function_probes(const function_options& options)
@@ -121,7 +121,7 @@ bool function_probes::load(bool sessions) {
   opened->rodata->only_family = sessions && options_.family ? 1 : 0;
   if (options_.among != nullptr) {
     opened->rodata->filter = options_.among->filter();
-    opened->rodata->layout = layout_of_recorders();
+    opened->rodata->layout = find_recorder_layout();
     if (bpf_map__reuse_fd(opened->maps.processes, options_.among->processes()) != 0 ||
         bpf_map__reuse_fd(opened->maps.stacks, options_.among->function_stacks()) != 0)
       return false;
@@ -171,34 +171,34 @@ std::vector<refused_function> function_probes::attach(const std::string& file,
 std::vector<refused_function> function_probes::attach(const std::string& file,
                                                       const std::vector<function_request>& requests, pid_t process) {
   std::vector<std::string> globs;
-  for (const function_request& one : requests)
-    if (is_for(one, file)) globs.push_back(one.glob);
+  for (const function_request& request : requests)
+    if (is_for(request, file)) globs.push_back(request.glob);
   std::vector<refused_function> refused;
   if (globs.empty()) return refused;
 
   const pid_t filter = follows_family() ? 0 : process;
   // The owner of the file may replace it at any moment: the file that is read here must be the one that is probed.
   const regular_file opened(file, "functions", "name the file that the program uses");
-  const uprobe_file to{opened.path(), file};
+  const uprobe_file probed{opened.path(), file};
   std::vector<uprobe_place> places;
   std::unordered_map<std::uint64_t, measured_site> sites;
   const std::string name(base_name(file));
-  for (const function_place& one : find_functions(opened.path(), globs)) {
-    if (refusal why = why_refused(one, options_); !why.reason.empty()) {
-      std::vector<std::string> symbols = one.aliases;
-      symbols.push_back(one.symbol);
-      refused.push_back({one.name, std::move(symbols), std::move(why)});
+  for (const function_place& place : find_functions(opened.path(), globs)) {
+    if (refusal why = why_refused(place, options_); !why.reason.empty()) {
+      std::vector<std::string> symbols = place.aliases;
+      symbols.push_back(place.symbol);
+      refused.push_back({place.name, std::move(symbols), std::move(why)});
       continue;
     }
-    const std::uint64_t id = site_id(name, one);
+    const std::uint64_t id = site_id(name, place);
     if (probed_.count({filter, file, id}) != 0) continue;
     measured_site site;
-    site.name = one.name;
+    site.name = place.name;
     site.file = name;
-    site.function = one.symbol;
+    site.function = place.symbol;
     site.kind = ADAPTYST_SITE_FUNCTION;
     sites.emplace(id, std::move(site));
-    places.push_back({one.offset, 0, id});
+    places.push_back({place.offset, 0, id});
   }
   if (places.empty()) return refused;
 
@@ -206,15 +206,15 @@ std::vector<refused_function> function_probes::attach(const std::string& file,
     std::vector<uprobe_link> made;
     if (sessions_) {
       made.push_back(
-          uprobe_link::attach_multi(loaded_->progs.function_session, to, places, filter, uprobe_moment::session));
+          uprobe_link::attach_multi(loaded_->progs.function_session, probed, places, filter, uprobe_moment::session));
     } else {
       // The returns are attached first: a return without an entry is recognised, but an entry without its return would
       // count as lost.
-      made.push_back(uprobe_link::attach_multi(loaded_->progs.function_return, to, places, filter,
+      made.push_back(uprobe_link::attach_multi(loaded_->progs.function_return, probed, places, filter,
                                                uprobe_moment::function_return));
-      made.push_back(uprobe_link::attach_multi(loaded_->progs.function_entry, to, places, filter));
+      made.push_back(uprobe_link::attach_multi(loaded_->progs.function_entry, probed, places, filter));
     }
-    for (uprobe_link& one : made) links_[filter].push_back(std::move(one));
+    for (uprobe_link& link : made) links_[filter].push_back(std::move(link));
   } catch (const error& failed) {
     throw error(fmt::format("cannot put probes on {} functions of {}", places.size(), file), file, failed.number(),
                 hint_on(failed.number(), "", "the file must be there, and the process alive"));
@@ -227,7 +227,7 @@ std::vector<refused_function> function_probes::attach(const std::string& file,
 std::vector<refused_function> function_probes::attach(const named_functions& found, pid_t process) {
   std::vector<refused_function> all;
   for (const auto& [file, requests] : found.by_file)
-    for (refused_function& one : attach(file, requests, process)) all.push_back(std::move(one));
+    for (refused_function& refusal : attach(file, requests, process)) all.push_back(std::move(refusal));
   return all;
 }
 
@@ -262,7 +262,7 @@ measured function_probes::read() const {
 void function_probes::release(const std::vector<pid_t>& processes) {
   std::vector<uprobe_link> all;
   for (const pid_t process : processes) {
-    for (uprobe_link& one : links_[process]) all.push_back(std::move(one));
+    for (uprobe_link& link : links_[process]) all.push_back(std::move(link));
     links_.erase(process);
     probed_.erase(probed_.lower_bound({process, {}, 0}), probed_.lower_bound({process + 1, {}, 0}));
   }
@@ -272,7 +272,7 @@ void function_probes::release(const std::vector<pid_t>& processes) {
 void function_probes::stop() {
   std::vector<uprobe_link> all;
   for (auto& [process, links] : links_)
-    for (uprobe_link& one : links) all.push_back(std::move(one));
+    for (uprobe_link& link : links) all.push_back(std::move(link));
   links_.clear();
   detach(std::move(all));
   family_.reset();

@@ -21,15 +21,15 @@ namespace {
 
 }  // namespace
 
-kernel_rows::kernel_rows(bool multi, process_filter whose, bool among_functions)
+kernel_rows::kernel_rows(bool multi, process_filter filter, bool among_functions)
     : multi_(multi), programs_(open_programs(region_bpf__open, region_bpf__destroy)) {
   if (programs_ == nullptr) fail_to_load(errno);
   if (multi) expect_multi(programs_->progs.region_end);
-  programs_->rodata->filter = filter_for(whose);
+  programs_->rodata->filter = filter_for(filter);
   programs_->rodata->among_functions = among_functions ? 1 : 0;
   bpf_program__set_autoload(programs_->progs.empty, false);
   if (!among_functions) bpf_map__set_autocreate(programs_->maps.stacks, false);
-  if (whose != process_filter::listed) bpf_map__set_max_entries(programs_->maps.processes, 1);
+  if (filter != process_filter::listed) bpf_map__set_max_entries(programs_->maps.processes, 1);
   if (const int failed = region_bpf__load(programs_.get()); failed != 0) fail_to_load(-failed);
 }
 kernel_rows::kernel_rows(kernel_rows&&) noexcept = default;

@@ -23,7 +23,7 @@ class kernel_rows {
  public:
   // `multi`: to be attached by uprobe_multi links. `among_functions`: regions may stand below functions that carry no
   // markers, see function_probes. Throws error.
-  kernel_rows(bool multi, process_filter whose, bool among_functions);
+  kernel_rows(bool multi, process_filter filter, bool among_functions);
   kernel_rows(kernel_rows&&) noexcept;
   kernel_rows& operator=(kernel_rows&&) noexcept;
   ~kernel_rows();

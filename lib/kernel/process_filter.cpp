@@ -16,10 +16,10 @@ constexpr ino_t first_pid_namespace = 0xEFFFFFFC;  // PROC_PID_INIT_INO
 
 }  // namespace
 
-adaptyst_kernel_filter filter_for(process_filter whose) {
+adaptyst_kernel_filter filter_for(process_filter processes) {
   adaptyst_kernel_filter filter{};
-  if (whose == process_filter::listed) filter.listed = 1;
-  if (whose == process_filter::this_process) filter.pid = static_cast<std::uint32_t>(getpid());
+  if (processes == process_filter::listed) filter.listed = 1;
+  if (processes == process_filter::this_process) filter.pid = static_cast<std::uint32_t>(getpid());
   struct stat space {};
   if (stat("/proc/self/ns/pid", &space) != 0)
     throw error("cannot find the PID namespace in /proc/self/ns/pid", errno, "mount /proc");

@@ -16,7 +16,7 @@ enum class process_filter {
 };
 
 // Processes are known by the numbers that they have in our own PID namespace. Throws error.
-adaptyst_kernel_filter filter_for(process_filter whose);
+adaptyst_kernel_filter filter_for(process_filter filter);
 
 // Puts a process into the map of those that are listed, or takes it out. Throws error.
 void add_process(int map, pid_t process, const adaptyst_kernel_process& known);

@@ -5,18 +5,18 @@
 
 namespace adaptyst::lib {
 
-adaptyst_recorder_layout layout_of_recorders() {
+adaptyst_recorder_layout find_recorder_layout() {
   static_assert(offsetof(detail::frame, path) == offsetof(detail::frame, begin) + 16,
                 "the kernel's side reads both at once");
   adaptyst_recorder_layout layout{};
-  layout.expected = detail::layout_of_state;
+  layout.expected = detail::state_layout;
   layout.layout = offsetof(detail::control_page, layout);
   layout.owners = offsetof(detail::control_page, owners);
   layout.recorders = offsetof(detail::control_page, recorders);
   layout.next = offsetof(detail::recorder_head, next);
   layout.thread = offsetof(detail::recorder_head, thread);
-  layout.depth = detail::offset_of_depth;
-  layout.frames = detail::offset_of_frames;
+  layout.depth = detail::depth_offset;
+  layout.frames = detail::frames_offset;
   layout.frame_bytes = sizeof(detail::frame);
   layout.stack = offsetof(detail::frame, stack);
   layout.begin = offsetof(detail::frame, begin);

@@ -55,7 +55,7 @@ sampler::sampler(const context_probes& probes, const sampler_options& options)
     : loaded_(open_programs(samples_bpf__open, samples_bpf__destroy)), maker_(getpid()) {
   if (loaded_ == nullptr) fail("cannot load the eBPF programs for samples", errno);
   loaded_->rodata->filter = filter_for(options.whose);
-  loaded_->rodata->layout = layout_of_recorders();
+  loaded_->rodata->layout = find_recorder_layout();
   loaded_->rodata->period_ns = 1'000'000'000 / options.frequency;
   if (options.max_stacks != 0) bpf_map__set_max_entries(loaded_->maps.kept_stacks, options.max_stacks);
   loaded_->rodata->among_functions = probes.function_stacks() >= 0 ? 1 : 0;
@@ -68,8 +68,8 @@ sampler::sampler(const context_probes& probes, const sampler_options& options)
   else if (failed == 0) failed = bpf_map__set_max_entries(loaded_->maps.processes, 1);
   if (failed == 0) failed = samples_bpf__load(loaded_.get());
   if (failed != 0) fail("cannot load the eBPF programs for samples", -failed);
-  for (bpf_program* const one : {loaded_->progs.switched, loaded_->progs.woken}) {
-    tracepoints_.emplace_back(bpf_program__attach(one));
+  for (bpf_program* const program : {loaded_->progs.switched, loaded_->progs.woken}) {
+    tracepoints_.emplace_back(bpf_program__attach(program));
     if (tracepoints_.back() == nullptr) fail("cannot attach to the kernel's scheduler", errno);
   }
   start_clocks();

@@ -9,29 +9,29 @@
 
 namespace adaptyst::lib {
 
-void add_part(measured_row& to, const adaptyst_kernel_row& row) {
+void add_part(measured_row& sum, const adaptyst_kernel_row& row) {
   constexpr std::uint64_t counts = (std::uint64_t{1} << ADAPTYST_KERNEL_COUNT_BITS) - 1;
-  to.count += row.unbucketed;
+  sum.count += row.unbucketed;
   for (const std::uint64_t bucket : row.buckets) {
     if (bucket == 0) continue;
-    to.durations.add_bucket(static_cast<unsigned>(bucket >> ADAPTYST_KERNEL_COUNT_BITS) - 1, bucket & counts);
-    to.count += bucket & counts;
+    sum.durations.add_bucket(static_cast<unsigned>(bucket >> ADAPTYST_KERNEL_COUNT_BITS) - 1, bucket & counts);
+    sum.count += bucket & counts;
   }
-  to.total_ns += row.total_ns;
-  to.self_ns += row.total_ns - row.child_ns;
-  to.min_ns = std::min(to.min_ns, ~row.min_complement);
-  to.max_ns = std::max(to.max_ns, row.max_ns);
+  sum.total_ns += row.total_ns;
+  sum.self_ns += row.total_ns - row.child_ns;
+  sum.min_ns = std::min(sum.min_ns, ~row.min_complement);
+  sum.max_ns = std::max(sum.max_ns, row.max_ns);
 }
 
-void add_to_group(rank_times& to, const adaptyst_kernel_row_key& key, std::uint64_t events, std::uint64_t total_ns) {
+void add_to_group(rank_times& times, const adaptyst_kernel_row_key& key, std::uint64_t events, std::uint64_t total_ns) {
   const std::uint64_t path = key.path;
   const std::uint32_t group = key.place / ADAPTYST_KERNEL_GROUP;
   if (group != 0) {
-    rank_time& sum = to.by_rank[group][path];
+    rank_time& sum = times.by_rank[group][path];
     sum.events += events;
     sum.total_ns += total_ns;
   } else if (key.place % ADAPTYST_KERNEL_PART == ADAPTYST_KERNEL_SHARED) {
-    to.mixed.insert(path);
+    times.mixed.insert(path);
   }
 }
 

@@ -14,14 +14,14 @@ struct bpf_map;
 namespace adaptyst::lib {
 
 // Adds a part of a row.
-void add_part(measured_row& to, const adaptyst_kernel_row& row);
+void add_part(measured_row& sum, const adaptyst_kernel_row& row);
 
 // Adds the rows and paths of these maps, all parts together. `groups`: receives what groups have counted, by their numbers
 // from 1 on in place of ranks; or null. Throws error.
 void read_summed_rows(measured& into, const bpf_map* rows, const bpf_map* paths, rank_times* groups = nullptr);
 
 // Books a part on the group that it stands in.
-void add_to_group(rank_times& to, const adaptyst_kernel_row_key& key, std::uint64_t events, std::uint64_t total_ns);
+void add_to_group(rank_times& times, const adaptyst_kernel_row_key& key, std::uint64_t events, std::uint64_t total_ns);
 
 // Adds the markers that have been named. Throws error.
 void read_named_sites(measured& into, const bpf_map* sites);

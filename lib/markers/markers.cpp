@@ -11,7 +11,7 @@
 
 namespace adaptyst { inline namespace v1 {
 
-template uint32_t device_access::look_up<void>(const device& of) noexcept;
+template uint32_t device_access::look_up<void>(const device& device) noexcept;
 
 namespace detail {
 

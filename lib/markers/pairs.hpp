@@ -129,7 +129,7 @@ inline void begin_pair(site& marker, text name, const pair_place& place, uint32_
     const auto is_expected = [&] {
       if (where->identity != make_identity(r, device) || where->path->parent != current_path(r)) return false;
       if (marker.name != nullptr) return where->site == load_acquire(marker.record);
-      return is_record_of(*where->site, name, marker.kind, marker.file, marker.function, marker.line);
+      return is_record_for(*where->site, name, marker.kind, marker.file, marker.function, marker.line);
     };
     const frame* top = &r.frames[r.depth];
     const bool may_be_open =

@@ -1,3 +1,5 @@
+// The second message of a merge: each rank writes its processes, the time of the largest rows and full histograms, and
+// the first rank adds them to the merged profile.
 #include "details.hpp"
 
 #include <algorithm>
@@ -59,10 +61,10 @@ auto find_rows(Profile& in, const details_plan& plan) {
   for (std::size_t at = 0; at != plan.rows.size(); ++at) places.emplace_back(plan.rows[at].key, at);
   std::sort(places.begin(), places.end());
   std::vector<row*> found(plan.rows.size());
-  for (row& one : in.regions) {
-    const std::uint64_t key = find_key(in, one);
+  for (row& each : in.regions) {
+    const std::uint64_t key = find_key(in, each);
     const auto place = std::lower_bound(places.begin(), places.end(), std::pair(key, std::size_t{0}));
-    if (place != places.end() && place->first == key && found[place->second] == nullptr) found[place->second] = &one;
+    if (place != places.end() && place->first == key && found[place->second] == nullptr) found[place->second] = &each;
   }
   return found;
 }
@@ -79,23 +81,23 @@ std::vector<const region*> find_largest(const profile& in) {
   return all;
 }
 
-void write_process(message_writer& to, const process_info& one) {
-  to.put(one.rank ? std::uint64_t{*one.rank} + 1 : 0);
-  to.put_text(one.host);
-  to.put_whole(static_cast<std::uint64_t>(one.pid));
-  to.put_text(one.command);
-  to.put(one.duration_ns);
-  to.put(one.arguments.size());
-  for (const std::string& argument : one.arguments) to.put_text(argument);
-  to.put_text(one.started);
-  to.put(one.threads ? std::uint64_t{*one.threads} + 1 : 0);
-  to.put(one.killed ? 1 : 0);
-  to.put(one.ended_in.size());
-  for (const last_region& last : one.ended_in) {
-    to.put(last.path.size());
-    for (const std::string& name : last.path) to.put_text(name);
-    to.put(last.threads);
-    to.put(last.age_ns);
+void write_process(message_writer& writer, const process_info& process) {
+  writer.put(process.rank ? std::uint64_t{*process.rank} + 1 : 0);
+  writer.put_text(process.host);
+  writer.put_whole(static_cast<std::uint64_t>(process.pid));
+  writer.put_text(process.command);
+  writer.put(process.duration_ns);
+  writer.put(process.arguments.size());
+  for (const std::string& argument : process.arguments) writer.put_text(argument);
+  writer.put_text(process.started);
+  writer.put(process.threads ? std::uint64_t{*process.threads} + 1 : 0);
+  writer.put(process.killed ? 1 : 0);
+  writer.put(process.ended_in.size());
+  for (const last_region& last : process.ended_in) {
+    writer.put(last.path.size());
+    for (const std::string& name : last.path) writer.put_text(name);
+    writer.put(last.threads);
+    writer.put(last.age_ns);
   }
 }
 
@@ -130,17 +132,17 @@ bool is_before(const process_info& a, const process_info& b) { return order(a) <
 }  // namespace
 
 std::string details_plan::message() const {
-  message_writer to;
-  to.put(ranks_per_bin);
-  to.put(rows.size());
-  for (const row& one : rows) {
-    to.put_whole(one.key);
-    to.put(one.unit_ns);
+  message_writer writer;
+  writer.put(ranks_per_bin);
+  writer.put(rows.size());
+  for (const row& each : rows) {
+    writer.put_whole(each.key);
+    writer.put(each.unit_ns);
   }
-  for (const bool flag : {has_histograms, has_all_processes, has_arguments}) to.put(flag ? 1 : 0);
-  to.put(ranks.size());
-  for (const std::uint32_t rank : ranks) to.put(rank);
-  return to.finish(message_kind::plan);
+  for (const bool flag : {has_histograms, has_all_processes, has_arguments}) writer.put(flag ? 1 : 0);
+  writer.put(ranks.size());
+  for (const std::uint32_t rank : ranks) writer.put(rank);
+  return writer.finish(message_kind::plan);
 }
 
 details_plan read_plan(std::string_view message) {
@@ -148,10 +150,10 @@ details_plan read_plan(std::string_view message) {
   details_plan made;
   made.ranks_per_bin = from.get();
   for (std::uint64_t left = from.get(heat_map::max_rows); left != 0; --left) {
-    details_plan::row& one = made.rows.emplace_back();
-    one.key = from.get_whole();
-    one.unit_ns = from.get();
-    if (one.unit_ns == 0) from.fail("has a unit of nothing");
+    details_plan::row& row = made.rows.emplace_back();
+    row.key = from.get_whole();
+    row.unit_ns = from.get();
+    if (row.unit_ns == 0) from.fail("has a unit of nothing");
   }
   if (made.ranks_per_bin == 0) from.fail("has bins of nothing");
   for (bool* const flag : {&made.has_histograms, &made.has_all_processes, &made.has_arguments})
@@ -186,11 +188,11 @@ rank_details::rank_details(details_plan plan) : plan_(std::move(plan)), rows_(pl
 
 void rank_details::add(const profile& profile, const std::optional<rank_place>& place) {
   std::vector<process_info> listed;
-  for (const process_info& one : profile.processes) {
-    const std::optional<std::uint32_t> rank = place ? place->rank : one.rank;
+  for (const process_info& process : profile.processes) {
+    const std::optional<std::uint32_t> rank = place ? place->rank : process.rank;
     if (!plan_.has_all_processes && (!rank || !std::binary_search(plan_.ranks.begin(), plan_.ranks.end(), *rank)))
       continue;
-    listed.push_back(one);
+    listed.push_back(process);
     listed.back().rank = rank;
     if (!plan_.has_arguments) listed.back().arguments.clear();
   }
@@ -215,12 +217,12 @@ void rank_details::add(const profile& profile, const std::optional<rank_place>& 
   }
 }
 
-void rank_details::add(std::vector<bin>& to, const std::vector<bin>& from) {
+void rank_details::add(std::vector<bin>& bins, const std::vector<bin>& from) {
   for (const bin& more : from) {
-    const auto at =
-        std::lower_bound(to.begin(), to.end(), more, [](const bin& a, const bin& b) { return a.number < b.number; });
-    if (at == to.end() || at->number != more.number) {
-      to.insert(at, more);
+    const auto at = std::lower_bound(bins.begin(), bins.end(), more,
+                                     [](const bin& a, const bin& b) { return a.number < b.number; });
+    if (at == bins.end() || at->number != more.number) {
+      bins.insert(at, more);
       continue;
     }
     at->ranks += more.ranks;
@@ -232,10 +234,10 @@ void rank_details::add(std::vector<bin>& to, const std::vector<bin>& from) {
 
 void rank_details::add(const node_time& more) {
   if (has_too_many_nodes_) return;
-  node_time& to = nodes_[more.host];
-  to.host = more.host;
-  to.ranks += more.ranks;
-  to.time_ns += more.time_ns;
+  node_time& node = nodes_[more.host];
+  node.host = more.host;
+  node.ranks += more.ranks;
+  node.time_ns += more.time_ns;
   if (nodes_.size() <= max_nodes) return;
   has_too_many_nodes_ = true;
   nodes_.clear();
@@ -263,43 +265,43 @@ void rank_details::add(std::vector<process_info> more) {
 }
 
 std::string rank_details::message() const {
-  message_writer to;
-  to.put(rows_.size());
-  for (const row_details& one : rows_) {
-    to.put(one.bins.size());
+  message_writer writer;
+  writer.put(rows_.size());
+  for (const row_details& row : rows_) {
+    writer.put(row.bins.size());
     std::uint64_t before = 0;
-    for (const bin& known : one.bins) {
-      to.put(known.number - before);
-      to.put(known.ranks);
-      to.put(known.min);
+    for (const bin& known : row.bins) {
+      writer.put(known.number - before);
+      writer.put(known.ranks);
+      writer.put(known.min);
       if (known.ranks != 1) {
-        to.put(known.max - known.min);
-        to.put(known.sum);
+        writer.put(known.max - known.min);
+        writer.put(known.sum);
       }
       before = known.number;
     }
-    for (const sparse_histogram* const histogram : {&one.durations, &one.ranks}) {
+    for (const sparse_histogram* const histogram : {&row.durations, &row.ranks}) {
       sparse_histogram all = *histogram;
-      put_histogram(to, all, 0);
+      put_histogram(writer, all, 0);
     }
   }
-  to.put(processes_.size());
-  for (const process_info& one : processes_) write_process(to, one);
-  to.put(has_too_many_nodes_ ? 1 : 0);
-  to.put(nodes_.size());
+  writer.put(processes_.size());
+  for (const process_info& process : processes_) write_process(writer, process);
+  writer.put(has_too_many_nodes_ ? 1 : 0);
+  writer.put(nodes_.size());
   for (const auto& [host, one] : nodes_) {
-    to.put_text(host);
-    to.put(one.ranks);
-    to.put(one.time_ns);
+    writer.put_text(host);
+    writer.put(one.ranks);
+    writer.put(one.time_ns);
   }
-  return to.finish(message_kind::details);
+  return writer.finish(message_kind::details);
 }
 
 void rank_details::add(std::string_view message) {
   message_reader from(message, message_kind::details);
   if (from.get() != rows_.size()) from.fail("follows another plan");
   std::vector<row_details> rows(rows_.size());
-  for (row_details& one : rows) {
+  for (row_details& row : rows) {
     std::vector<bin> bins(static_cast<std::size_t>(from.get(heat_map::max_bins)));
     std::uint64_t before = 0;
     for (bin& more : bins) {
@@ -314,21 +316,21 @@ void rank_details::add(std::string_view message) {
         from.fail("has a bin that there cannot be");
       before = more.number;
     }
-    add(one.bins, bins);
-    get_histogram(from, one.durations);
-    get_histogram(from, one.ranks);
+    add(row.bins, bins);
+    get_histogram(from, row.durations);
+    get_histogram(from, row.ranks);
   }
   std::vector<process_info> more;
   for (std::size_t left = from.get_count(); left != 0; --left) more.push_back(read_process(from));
   const bool has_too_many_nodes = from.get(1) != 0;
   std::vector<node_time> nodes(static_cast<std::size_t>(from.get(max_nodes)));
-  for (node_time& one : nodes) {
-    one.host = from.get_text();
-    one.ranks = from.get(max_rank);
-    one.time_ns = from.get();
+  for (node_time& node : nodes) {
+    node.host = from.get_text();
+    node.ranks = from.get(max_rank);
+    node.time_ns = from.get();
   }
   from.require_end();
-  for (const node_time& one : nodes) add(one);
+  for (const node_time& node : nodes) add(node);
   has_too_many_nodes_ = has_too_many_nodes_ || has_too_many_nodes;
   if (has_too_many_nodes_) nodes_.clear();
   for (std::size_t at = 0; at != rows.size(); ++at) {
@@ -345,9 +347,9 @@ void rank_details::add_to(profile& merged) const {
   add_busiest_node(merged);
   if (merged.unlisted) {
     unlisted_processes& rest = *merged.unlisted;
-    for (const process_info& one : processes_) {
+    for (const process_info& process : processes_) {
       rest.processes -= std::min<std::uint64_t>(rest.processes, 1);
-      rest.duration_ns -= std::min(rest.duration_ns, one.duration_ns);
+      rest.duration_ns -= std::min(rest.duration_ns, process.duration_ns);
     }
     if (rest.processes == 0) merged.unlisted.reset();
   }
@@ -359,27 +361,27 @@ void rank_details::add_to(profile& merged) const {
   const std::vector<region*> found = find_rows(merged, plan_);
   for (std::size_t at = 0; at != rows_.size(); ++at) {
     if (found[at] == nullptr) continue;
-    region& of = *found[at];
+    region& found_row = *found[at];
     heat_row& row = map.rows.emplace_back();
-    row.region = of.id;
-    row.device = of.device;
+    row.region = found_row.id;
+    row.device = found_row.device;
     row.mean_ns.resize(bins);
     if (map.ranks_per_bin != 1) {
       row.min_ns.resize(bins);
       row.max_ns.resize(bins);
     }
     const std::uint64_t unit = plan_.rows[at].unit_ns;
-    for (const bin& one : rows_[at].bins) {
-      const auto number = static_cast<std::size_t>(one.number);
+    for (const bin& each : rows_[at].bins) {
+      const auto number = static_cast<std::size_t>(each.number);
       if (number >= bins) continue;
-      row.mean_ns[number] = one.sum / one.ranks * unit + one.sum % one.ranks * unit / one.ranks;
+      row.mean_ns[number] = each.sum / each.ranks * unit + each.sum % each.ranks * unit / each.ranks;
       if (map.ranks_per_bin == 1) continue;
-      row.min_ns[number] = one.min * unit;
-      row.max_ns[number] = one.max * unit;
+      row.min_ns[number] = each.min * unit;
+      row.max_ns[number] = each.max * unit;
     }
     if (!plan_.has_histograms) continue;
-    of.durations = rows_[at].durations.whole();
-    if (of.across_ranks) of.across_ranks->total_ns.values = rows_[at].ranks.whole();
+    found_row.durations = rows_[at].durations.whole();
+    if (found_row.across_ranks) found_row.across_ranks->total_ns.values = rows_[at].ranks.whole();
   }
 }
 

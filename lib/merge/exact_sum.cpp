@@ -1,3 +1,4 @@
+// Adds doubles without rounding, as long integers, so that the sum does not depend on the order of ranks.
 #include "exact_sum.hpp"
 
 #include <algorithm>

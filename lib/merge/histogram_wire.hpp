@@ -10,8 +10,8 @@
 namespace adaptyst::lib {
 
 // With `buckets` of them at most; 0: all.
-void put_histogram(message_writer& to, sparse_histogram& histogram, std::size_t buckets);
-void get_histogram(message_reader& from, sparse_histogram& to);
+void put_histogram(message_writer& writer, sparse_histogram& histogram, std::size_t buckets);
+void get_histogram(message_reader& from, sparse_histogram& histogram);
 
 }  // namespace adaptyst::lib
 

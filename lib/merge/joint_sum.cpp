@@ -1,3 +1,4 @@
+// Adds up what each rank measured in joint calls of MPI, call by call: who came last, and how long the others waited.
 #include "joint_sum.hpp"
 
 #include <algorithm>
@@ -27,23 +28,24 @@ bool joint_sum::is_before(const call& a, const call& b) {
 
 void joint_sum::leave_out(std::uint64_t step) {
   step_ = std::max(step_, step);
-  const auto is_left_out = [&](const call& one) { return joint_calls::is_left_out(one.group, one.number, step_); };
+  const auto is_left_out = [&](const call& each) { return joint_calls::is_left_out(each.group, each.number, step_); };
   calls_.erase(std::remove_if(calls_.begin(), calls_.end(), is_left_out), calls_.end());
 }
 
 // A host is sent with the message, since the processes that a merged profile lists are few.
 void joint_sum::forget_other_hosts() {
   std::map<std::uint32_t, std::string> used;
-  for (const call& one : calls_)
-    if (const auto found = hosts_.find(one.last); found != hosts_.end()) used.insert(*found);
+  for (const call& each : calls_)
+    if (const auto found = hosts_.find(each.last); found != hosts_.end()) used.insert(*found);
   hosts_ = std::move(used);
 }
 
 void joint_sum::add(const joint_calls& own, std::uint32_t rank, const std::string& host) {
   std::vector<call> more;
   more.reserve(own.calls.size());
-  for (const joint_calls::call& one : own.calls)
-    more.push_back({one.group, one.number, one.ranks, 1, one.region, one.time_ns, one.time_ns, rank, one.is_loose});
+  for (const joint_calls::call& each : own.calls)
+    more.push_back(
+        {each.group, each.number, each.ranks, 1, each.region, each.time_ns, each.time_ns, rank, each.is_loose});
   std::sort(more.begin(), more.end(), is_before);
   hosts_[rank] = host;
   add(std::move(more), is_power_of_two(own.step) ? own.step : 1);
@@ -55,20 +57,20 @@ void joint_sum::add(std::vector<call> more, std::uint64_t step) {
   all.reserve(calls_.size() + more.size());
   std::merge(calls_.begin(), calls_.end(), more.begin(), more.end(), std::back_inserter(all), is_before);
   calls_.clear();
-  for (const call& one : all) {
-    if (calls_.empty() || is_before(calls_.back(), one)) {
-      calls_.push_back(one);
+  for (const call& known : all) {
+    if (calls_.empty() || is_before(calls_.back(), known)) {
+      calls_.push_back(known);
       continue;
     }
-    call& to = calls_.back();
-    to.ranks = std::max(to.ranks, one.ranks);
-    to.came += one.came;
-    to.region = std::max(to.region, one.region);  // 0 where a rank does not know it
-    to.sum_ns += one.sum_ns;
-    to.is_loose = to.is_loose || one.is_loose;
-    if (std::tie(one.min_ns, one.last) >= std::tie(to.min_ns, to.last)) continue;
-    to.min_ns = one.min_ns;
-    to.last = one.last;
+    call& merged = calls_.back();
+    merged.ranks = std::max(merged.ranks, known.ranks);
+    merged.came += known.came;
+    merged.region = std::max(merged.region, known.region);  // 0 where a rank does not know it
+    merged.sum_ns += known.sum_ns;
+    merged.is_loose = merged.is_loose || known.is_loose;
+    if (std::tie(known.min_ns, known.last) >= std::tie(merged.min_ns, merged.last)) continue;
+    merged.min_ns = known.min_ns;
+    merged.last = known.last;
   }
   leave_out(step);
   while (calls_.size() > max_calls && step_ != max_step) leave_out(2 * step_);
@@ -76,33 +78,33 @@ void joint_sum::add(std::vector<call> more, std::uint64_t step) {
 }
 
 std::string joint_sum::message() const {
-  message_writer to;
-  to.put(step_);
-  to.put(calls_.size());
+  message_writer writer;
+  writer.put(step_);
+  writer.put(calls_.size());
   std::uint64_t group = 0, number = 0, region = 0;
-  for (const call& one : calls_) {
-    const bool is_same = one.group == group && &one != &calls_.front();
-    to.put(is_same ? 1 : 0);
-    if (!is_same) to.put_whole(one.group);
-    to.put(is_same ? one.number - number : one.number);
-    to.put(one.ranks);
-    to.put(one.came);
-    to.put(one.region == region ? 1 : 0);
-    if (one.region != region) to.put_whole(one.region);
-    to.put(one.sum_ns);
-    to.put(one.min_ns);
-    to.put(one.last);
-    to.put(one.is_loose ? 1 : 0);
-    group = one.group;
-    number = one.number;
-    region = one.region;
+  for (const call& each : calls_) {
+    const bool is_same = each.group == group && &each != &calls_.front();
+    writer.put(is_same ? 1 : 0);
+    if (!is_same) writer.put_whole(each.group);
+    writer.put(is_same ? each.number - number : each.number);
+    writer.put(each.ranks);
+    writer.put(each.came);
+    writer.put(each.region == region ? 1 : 0);
+    if (each.region != region) writer.put_whole(each.region);
+    writer.put(each.sum_ns);
+    writer.put(each.min_ns);
+    writer.put(each.last);
+    writer.put(each.is_loose ? 1 : 0);
+    group = each.group;
+    number = each.number;
+    region = each.region;
   }
-  to.put(hosts_.size());
+  writer.put(hosts_.size());
   for (const auto& [rank, host] : hosts_) {
-    to.put(rank);
-    to.put_text(host);
+    writer.put(rank);
+    writer.put_text(host);
   }
-  return to.finish(message_kind::joint);
+  return writer.finish(message_kind::joint);
 }
 
 void joint_sum::add(std::string_view message) {
@@ -112,19 +114,19 @@ void joint_sum::add(std::string_view message) {
   std::vector<call> more(from.get_count());
   if (more.size() > max_calls) from.fail("has more calls than there can be");
   call before;
-  for (call& one : more) {
+  for (call& each : more) {
     const bool is_same = from.get(1) != 0;
-    one.group = is_same ? before.group : from.get_whole();
-    one.number = from.get() + (is_same ? before.number : 0);
-    one.ranks = static_cast<std::uint32_t>(from.get(max_rank));
-    one.came = static_cast<std::uint32_t>(from.get(max_rank));
-    one.region = from.get(1) != 0 ? before.region : from.get_whole();
-    one.sum_ns = from.get();
-    one.min_ns = from.get();
-    one.last = static_cast<std::uint32_t>(from.get(max_rank));
-    one.is_loose = from.get(1) != 0;
-    if (&one != &more.front() && !is_before(before, one)) from.fail("has calls out of order");
-    before = one;
+    each.group = is_same ? before.group : from.get_whole();
+    each.number = from.get() + (is_same ? before.number : 0);
+    each.ranks = static_cast<std::uint32_t>(from.get(max_rank));
+    each.came = static_cast<std::uint32_t>(from.get(max_rank));
+    each.region = from.get(1) != 0 ? before.region : from.get_whole();
+    each.sum_ns = from.get();
+    each.min_ns = from.get();
+    each.last = static_cast<std::uint32_t>(from.get(max_rank));
+    each.is_loose = from.get(1) != 0;
+    if (&each != &more.front() && !is_before(before, each)) from.fail("has calls out of order");
+    before = each;
   }
   std::map<std::uint32_t, std::string> hosts;
   for (std::size_t left = from.get_count(); left != 0; --left) {
@@ -138,15 +140,15 @@ void joint_sum::add(std::string_view message) {
 
 void joint_sum::add_to(profile& merged) const {
   std::map<std::uint64_t, std::pair<joint_waits, std::map<std::uint32_t, lateness>>> by_region;
-  for (const call& one : calls_) {
-    if (one.came != one.ranks || one.ranks < 2 || one.is_loose) continue;
-    const std::uint64_t least_ns = one.min_ns * one.ranks;
-    const std::uint64_t waited_ns = one.sum_ns > least_ns ? one.sum_ns - least_ns : 0;
-    auto& [waits, late] = by_region[one.region];
+  for (const call& each : calls_) {
+    if (each.came != each.ranks || each.ranks < 2 || each.is_loose) continue;
+    const std::uint64_t least_ns = each.min_ns * each.ranks;
+    const std::uint64_t waited_ns = each.sum_ns > least_ns ? each.sum_ns - least_ns : 0;
+    auto& [waits, late] = by_region[each.region];
     ++waits.calls;
-    waits.time_ns += one.sum_ns;
+    waits.time_ns += each.sum_ns;
     waits.waited_ns += waited_ns;
-    lateness& of_last = late[one.last];
+    lateness& of_last = late[each.last];
     ++of_last.calls;
     of_last.waited_ns += waited_ns;
   }

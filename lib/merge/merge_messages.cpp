@@ -93,7 +93,7 @@ class message_merger {
       std::optional<std::uint64_t> least;
       for (message_reader* const side : {a, b}) {
         if (side == nullptr) continue;
-        const std::uint64_t value = side->get(last_of<Value>());
+        const std::uint64_t value = side->get(last_value<Value>());
         least = least ? std::min(*least, value) : value;
       }
       to_.out.put(*least);
@@ -222,7 +222,7 @@ class message_merger {
     void advance() {
       has_next = from.get(1) != 0;
       if (!has_next) return;
-      next.kind = static_cast<device_kind>(from.get(last_of<device_kind>()));
+      next.kind = static_cast<device_kind>(from.get(last_value<device_kind>()));
       next.index = static_cast<std::uint32_t>(from.get(std::numeric_limits<std::uint32_t>::max()));
       next.name = from.get_text();
     }
@@ -302,14 +302,14 @@ class message_merger {
     to_.write(all.spread, all.values);
   }
 
-  static void add_spread(spread_state& to, spread_state& more) {
-    if (!to.spread) std::swap(to, more);
+  static void add_spread(spread_state& sum, spread_state& more) {
+    if (!sum.spread) std::swap(sum, more);
     if (!more.spread) return;
     // Whether there is anything in a side is all that extremes ask of its histogram.
-    to.spread->total_ns.values.add_bucket(0, to.values.counts().size());
+    sum.spread->total_ns.values.add_bucket(0, sum.values.counts().size());
     more.spread->total_ns.values.add_bucket(0, more.values.counts().size());
-    to.spread->merge(*more.spread);
-    to.values.add(more.values);
+    sum.spread->merge(*more.spread);
+    sum.values.add(more.values);
   }
 
   profile_writer to_;

@@ -34,7 +34,7 @@ inline std::uint64_t double_bits(double value) {
 }
 // A double ends in zeros more often than it begins with them.
 
-inline void write_number(message_writer& to, double value) { to.put(__builtin_bswap64(double_bits(value))); }
+inline void write_number(message_writer& writer, double value) { writer.put(__builtin_bswap64(double_bits(value))); }
 inline double read_number(message_reader& from, const double*) {
   const std::uint64_t bits = __builtin_bswap64(from.get());
   double value = 0;
@@ -43,10 +43,10 @@ inline double read_number(message_reader& from, const double*) {
 }
 
 template <class Number>
-void write_number(message_writer& to, Number value) {
+void write_number(message_writer& writer, Number value) {
   if constexpr (std::is_signed_v<Number>)
-    to.put(static_cast<std::uint64_t>(value) << 1U ^ static_cast<std::uint64_t>(value >> 63));
-  else to.put(static_cast<std::uint64_t>(value));
+    writer.put(static_cast<std::uint64_t>(value) << 1U ^ static_cast<std::uint64_t>(value >> 63));
+  else writer.put(static_cast<std::uint64_t>(value));
 }
 template <class Number>
 Number read_number(message_reader& from, const Number*) {
@@ -58,12 +58,12 @@ Number read_number(message_reader& from, const Number*) {
   }
 }
 
-inline void write_sum(message_writer& to, const exact_sum& sum) {
+inline void write_sum(message_writer& writer, const exact_sum& sum) {
   const exact_sum::parts& parts = sum.state();
-  to.put(parts.count << 3U | parts.specials);
+  writer.put(parts.count << 3U | parts.specials);
   if (parts.count == 0) return;
-  to.put(parts.first);
-  to.put_bytes(parts.bytes.data(), parts.count);
+  writer.put(parts.first);
+  writer.put_bytes(parts.bytes.data(), parts.count);
 }
 inline exact_sum read_sum(message_reader& from) {
   exact_sum::parts parts;
@@ -80,11 +80,11 @@ inline exact_sum read_sum(message_reader& from) {
   return made;
 }
 
-inline void write_key(message_writer& to, const std::string& key) { to.put_text(key); }
-inline void write_key(message_writer& to, loss_reason key) { to.put(static_cast<std::uint64_t>(key)); }
-inline void write_key(message_writer& to, const budget_step& key) {
-  to.put(key.in_kernel ? 1 : 0);
-  to.put(key.one_of);
+inline void write_key(message_writer& writer, const std::string& key) { writer.put_text(key); }
+inline void write_key(message_writer& writer, loss_reason key) { writer.put(static_cast<std::uint64_t>(key)); }
+inline void write_key(message_writer& writer, const budget_step& key) {
+  writer.put(key.in_kernel ? 1 : 0);
+  writer.put(key.one_of);
 }
 inline void read_key(message_reader& from, std::string& key) { key = from.get_text(); }
 inline void read_key(message_reader& from, loss_reason& key) {
@@ -97,7 +97,7 @@ inline void read_key(message_reader& from, budget_step& key) {
 }
 
 template <class Enum>
-constexpr std::uint64_t last_of() {
+constexpr std::uint64_t last_value() {
   if constexpr (std::is_same_v<Enum, region_kind>) return static_cast<std::uint64_t>(region_kind::function);
   else if constexpr (std::is_same_v<Enum, device_kind>) return static_cast<std::uint64_t>(device_kind::other);
   else return static_cast<std::uint64_t>(clock_id::device);
@@ -135,9 +135,9 @@ class profile_writer {
   void write(const rank_list& list) {
     out.put(list.count);
     out.put(list.first.size());
-    for (const rank_place& one : list.first) {
-      out.put(one.rank);
-      out.put_text(one.host);
+    for (const rank_place& place : list.first) {
+      out.put(place.rank);
+      out.put_text(place.host);
     }
   }
   void write(const rank_account& account) {
@@ -145,9 +145,9 @@ class profile_writer {
     out.put(account.hosts.size());
     for (const std::string& host : account.hosts) out.put_text(host);
     out.put(account.programs.size());
-    for (const program_ranks& one : account.programs) {
-      out.put_text(one.program);
-      write(one.ranks);
+    for (const program_ranks& program : account.programs) {
+      out.put_text(program.program);
+      write(program.ranks);
     }
     for (const rank_list* const list : {&account.without_regions, &account.killed, &account.missing}) write(*list);
   }
@@ -169,14 +169,14 @@ class profile_writer {
   }
   // Of one rank.
   void write_first(std::uint64_t total_ns, const rank_place& place) {
-    rank_spread one;
-    one.ranks = 1;
-    one.total_ns.min = one.total_ns.max = one.total_ns.sum.low = total_ns;
-    one.total_ns.min_rank = one.total_ns.max_rank = place.rank;
-    one.total_ns.min_host = one.total_ns.max_host = place.host;
-    one.total_ns.squares.add_square(total_ns);
+    rank_spread spread;
+    spread.ranks = 1;
+    spread.total_ns.min = spread.total_ns.max = spread.total_ns.sum.low = total_ns;
+    spread.total_ns.min_rank = spread.total_ns.max_rank = place.rank;
+    spread.total_ns.min_host = spread.total_ns.max_host = place.host;
+    spread.total_ns.squares.add_square(total_ns);
     room_.assign(total_ns);
-    write(one, room_);
+    write(spread, room_);
   }
   void write_path(const std::vector<std::string_view>& path) {
     const auto same = std::mismatch(path.begin(), path.end(), path_.begin(), path_.end()).first;
@@ -244,69 +244,69 @@ class profile_writer {
 };
 
 template <class Struct>
-void read_fields(message_reader& from, Struct& to);
+void read_fields(message_reader& from, Struct& object);
 
 template <class Value>
-void read_value(message_reader& from, Value& to, listed::merging how);
+void read_value(message_reader& from, Value& value, listed::merging how);
 
 template <class Struct>
-void read_parts(message_reader& from, Struct& to, listed::merging /*how*/) {
-  read_fields(from, to);
+void read_parts(message_reader& from, Struct& object, listed::merging /*how*/) {
+  read_fields(from, object);
 }
 template <class Value>
-void read_parts(message_reader& from, std::optional<Value>& to, listed::merging how) {
-  to.reset();
-  if (from.get(1) != 0) read_value(from, to.emplace(), how);
+void read_parts(message_reader& from, std::optional<Value>& value, listed::merging how) {
+  value.reset();
+  if (from.get(1) != 0) read_value(from, value.emplace(), how);
 }
 template <class Key, class Value>
-void read_parts(message_reader& from, std::map<Key, Value>& to, listed::merging how) {
+void read_parts(message_reader& from, std::map<Key, Value>& map, listed::merging how) {
   while (from.get(1) != 0) {
     Key key{};
     read_key(from, key);
-    read_value(from, to[key], how);
+    read_value(from, map[key], how);
   }
 }
-inline void read_parts(message_reader& from, histogram& to, listed::merging /*how*/) {
+inline void read_parts(message_reader& from, histogram& histogram, listed::merging /*how*/) {
   sparse_histogram all;
   get_histogram(from, all);
-  to = all.whole();
+  histogram = all.whole();
 }
 
 template <class Value>
-void read_value(message_reader& from, Value& to, listed::merging how) {
+void read_value(message_reader& from, Value& value, listed::merging how) {
   if constexpr (std::is_same_v<Value, double>) {
-    to = how == listed::sum ? read_sum(from).value() : read_number(from, &to);
+    value = how == listed::sum ? read_sum(from).value() : read_number(from, &value);
   } else if constexpr (std::is_arithmetic_v<Value>) {
-    to = read_number(from, &to);
+    value = read_number(from, &value);
   } else if constexpr (std::is_enum_v<Value>) {
-    to = static_cast<Value>(from.get(last_of<Value>()));
+    value = static_cast<Value>(from.get(last_value<Value>()));
   } else if constexpr (std::is_same_v<Value, std::string>) {
-    to = from.get_text();
+    value = from.get_text();
   } else {
-    read_parts(from, to, how);
+    read_parts(from, value, how);
   }
 }
 
 template <class Struct, class Value>
-void read_field(message_reader& from, Struct& to, const listed::member<Struct, Value>& field) {
+void read_field(message_reader& from, Struct& object, const listed::member<Struct, Value>& field) {
   if constexpr (!is_apart<Value>)
-    if (field.how != listed::apart && !is_key(field)) read_value(from, to.*field.at, field.how);
+    if (field.how != listed::apart && !is_key(field)) read_value(from, object.*field.at, field.how);
 }
 template <class Struct, class Other>
 void read_field(message_reader& /*from*/, Struct& /*to*/, const Other& /*no member*/) {}
 
 template <class Struct>
-void read_fields(message_reader& from, Struct& to) {
-  listed::for_each<Struct>([&](const auto& field) { read_field(from, to, field); });
+void read_fields(message_reader& from, Struct& object) {
+  listed::for_each<Struct>([&](const auto& field) { read_field(from, object, field); });
 }
 
 inline rank_list read_list(message_reader& from) {
   rank_list made;
   made.count = from.get();
   for (std::uint64_t left = from.get(rank_list::max_first); left != 0; --left) {
-    rank_place& one = made.first.emplace_back();
-    one.rank = static_cast<std::uint32_t>(from.get(std::numeric_limits<std::uint32_t>::max()));
-    one.host = from.get_text();
+    rank_place& place = made.first.emplace_back();
+    place.rank = static_cast<std::uint32_t>(from.get(std::numeric_limits<std::uint32_t>::max()));
+    place.host = from.get_text();
   }
   return made;
 }
@@ -317,15 +317,15 @@ inline rank_account read_account(message_reader& from) {
   for (std::uint64_t left = from.get(rank_account::max_hosts); left != 0; --left)
     made.hosts.emplace_back(from.get_text());
   for (std::uint64_t left = from.get(rank_account::max_programs); left != 0; --left) {
-    program_ranks& one = made.programs.emplace_back();
-    one.program = from.get_text();
-    one.ranks = read_list(from);
+    program_ranks& program = made.programs.emplace_back();
+    program.program = from.get_text();
+    program.ranks = read_list(from);
   }
   for (rank_list* const list : {&made.without_regions, &made.killed, &made.missing}) *list = read_list(from);
   return made;
 }
 
-// How ranks differ, with its histogram beside it.
+// How ranks differ, with its histogram next to it.
 struct spread_state {
   std::optional<rank_spread> spread;
   sparse_histogram values;
@@ -354,19 +354,19 @@ struct ranks_state {
   unlisted_processes processes;
   std::optional<std::uint64_t> ranks;
   rank_account account;
-  // Of which `outside` has its histogram beside it.
+  // Of which `outside` has its histogram next to it.
   mpi_usage mpi;
   spread_state outside;
 
-  void write(profile_writer& to) {
-    to.out.put(processes.processes);
-    to.out.put(processes.duration_ns);
-    to.write_value(ranks, listed::sum);
+  void write(profile_writer& writer) {
+    writer.out.put(processes.processes);
+    writer.out.put(processes.duration_ns);
+    writer.write_value(ranks, listed::sum);
     if (!ranks) return;
-    to.write(account);
-    to.out.put(mpi.longest_ns);
-    to.out.put(mpi.ranks_without);
-    to.write(outside.spread, outside.values);
+    writer.write(account);
+    writer.out.put(mpi.longest_ns);
+    writer.out.put(mpi.ranks_without);
+    writer.write(outside.spread, outside.values);
   }
   void read(message_reader& from) {
     processes.processes = from.get();

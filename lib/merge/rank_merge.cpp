@@ -1,3 +1,5 @@
+// Merges profiles of ranks: those of one job that send messages to each other, and those that are read from files one
+// after another.
 #include "rank_merge.hpp"
 
 #include <utility>

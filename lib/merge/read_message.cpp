@@ -18,7 +18,7 @@ profile read_message(std::string_view message) {
   made.mpi = state.get_mpi();
   while (from.get(1) != 0) {
     device_usage& device = made.devices.emplace_back();
-    from.get(last_of<device_kind>());
+    from.get(last_value<device_kind>());
     from.get();
     from.get_text();
     read_fields(from, device);

@@ -1,3 +1,4 @@
+// A histogram that keeps a limit on its buckets: where it would exceed the limit, it joins neighbouring buckets.
 #include "sparse_histogram.hpp"
 
 #include <adaptyst/detail/histogram.h>

@@ -1,3 +1,5 @@
+// Sends and receives messages along a binomial tree of ranks, in pieces that MPI can send, and reports the ranks that
+// did not answer.
 #include "tree.hpp"
 
 #include <algorithm>
@@ -30,15 +32,15 @@ class deadline {
 
 }  // namespace
 
-bool send_whole(rank_transport& over, std::string_view message, std::uint32_t to, std::chrono::nanoseconds patience,
-                std::size_t max_bytes) {
+bool send_whole(rank_transport& over, std::string_view message, std::uint32_t destination,
+                std::chrono::nanoseconds patience, std::size_t max_bytes) {
   const deadline end(clock::now() + patience, over.limit());
   std::string length;
   for (unsigned byte = 0; byte != length_bytes; ++byte)
     length += static_cast<char>(static_cast<std::uint64_t>(message.size()) >> 8 * byte);
-  if (!over.send(length, to, patience)) return false;
+  if (!over.send(length, destination, patience)) return false;
   for (std::size_t at = 0; at < message.size(); at += max_bytes)
-    if (!over.send(message.substr(at, max_bytes), to, end.left())) return false;
+    if (!over.send(message.substr(at, max_bytes), destination, end.left())) return false;
   return true;
 }
 

@@ -1,7 +1,7 @@
 // Messages of all ranks to the first one, and from it to all, over whatever can send bytes from rank to rank.
 //
 // A binomial tree: in its step s = 1, 2, 4, …, rank r with that bit set sends what it has to r - s, which adds it to its
-// own, and is done. After log2 P steps the first rank has it all. Nobody waits for anybody but those below it.
+// own, and is done. After log2 P steps the first rank has it all. A rank waits only for the ranks below it.
 //
 // Ranks come at different times, at most the transport's limit apart, or some never come. A rank waits for the one below it
 // on level k = 0, 1, … until k + 1 limits after it came itself: so long that one may wait for its own lower levels first. A
@@ -26,8 +26,8 @@ constexpr std::size_t max_sent_bytes = std::size_t{1} << 30U;
 
 // A message of any length, in pieces of at most `max_bytes`. `patience` is for the first of them: later ones have one limit
 // at least. False: not all of it was taken.
-bool send_whole(rank_transport& over, std::string_view message, std::uint32_t to, std::chrono::nanoseconds patience,
-                std::size_t max_bytes = max_sent_bytes);
+bool send_whole(rank_transport& over, std::string_view message, std::uint32_t destination,
+                std::chrono::nanoseconds patience, std::size_t max_bytes = max_sent_bytes);
 // Likewise.
 std::optional<std::string> receive_whole(rank_transport& over, std::uint32_t from, std::chrono::nanoseconds patience);
 

@@ -1,3 +1,5 @@
+// Writes and reads messages byte by byte: numbers of variable length, texts, a header. Reading checks everything, since
+// the bytes come from another process.
 #include "wire.hpp"
 
 #include <fmt/format.h>
@@ -10,7 +12,7 @@ namespace adaptyst::lib {
 
 namespace {
 
-constexpr std::string_view magic = "ADm1";  // and the layout's number
+constexpr std::string_view magic = "ADm1";  // "ADm", and the number of the layout
 
 void append(std::string& to, std::uint64_t number) {
   char bytes[10];

@@ -55,10 +55,10 @@ class message_reader {
       return static_cast<unsigned char>(all_[at_++]);  // most are
     return get_long();
   }
-  // At most `most`.
-  std::uint64_t get(std::uint64_t most) {
+  // At most `max`.
+  std::uint64_t get(std::uint64_t max) {
     const std::uint64_t number = get();
-    if (number > most) fail("has a number that is too large");
+    if (number > max) fail("has a number that is too large");
     return number;
   }
   std::uint64_t get_whole();

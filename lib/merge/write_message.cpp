@@ -13,14 +13,14 @@ namespace {
 
 class rows_in_order {
  public:
-  explicit rows_in_order(const profile& of) {
-    for (const device_usage& device : of.devices) devices_.push_back(&device);
+  explicit rows_in_order(const profile& profile) {
+    for (const device_usage& device : profile.devices) devices_.push_back(&device);
     std::sort(devices_.begin(), devices_.end(),
               [](const device_usage* a, const device_usage* b) { return order(*a) < order(*b); });
-    for (const device_usage& device : of.devices)
+    for (const device_usage& device : profile.devices)
       places_.push_back(
           static_cast<std::size_t>(std::find(devices_.begin(), devices_.end(), &device) - devices_.begin()));
-    for (const region& row : of.regions) rows_.push_back(&row);
+    for (const region& row : profile.regions) rows_.push_back(&row);
     const auto before = [this](const region* a, const region* b) { return is_before(*a, *b); };
     // As most are: profiles have theirs in order of appearance, merged ones in this.
     if (!std::is_sorted(rows_.begin(), rows_.end(), before)) std::sort(rows_.begin(), rows_.end(), before);
@@ -79,8 +79,8 @@ std::string write_message(const profile& profile, const std::optional<rank_place
   const rows_in_order sorted(profile);
   if (sorted.has_same()) return write_message(add_up_same(profile), place, limits);
   const bool is_first = place && !profile.ranks;
-  profile_writer to(limits);
-  to.write_fields(profile);
+  profile_writer writer(limits);
+  writer.write_fields(profile);
 
   ranks_state ranks;
   if (profile.unlisted) ranks.processes = *profile.unlisted;
@@ -93,30 +93,30 @@ std::string write_message(const profile& profile, const std::optional<rank_place
   else if (profile.about_ranks) ranks.account = *profile.about_ranks;
   if (is_first) ranks.set(find_mpi_usage(profile, *place));
   else if (profile.mpi) ranks.set(*profile.mpi);
-  ranks.write(to);
+  ranks.write(writer);
 
   for (const device_usage* const device : sorted.devices()) {
-    to.out.put(1);
-    to.out.put(static_cast<std::uint64_t>(device->kind));
-    to.out.put(device->index);
-    to.out.put_text(device->name);
-    to.write_fields(*device);
+    writer.out.put(1);
+    writer.out.put(static_cast<std::uint64_t>(device->kind));
+    writer.out.put(device->index);
+    writer.out.put_text(device->name);
+    writer.write_fields(*device);
   }
-  to.out.put(0);
+  writer.out.put(0);
   std::vector<std::string_view> path;
   for (const region* const row : sorted.rows()) {
     path.assign(row->path.begin(), row->path.end());
-    to.out.put(1);
-    to.write_path(path);
-    to.out.put_whole(row->id);
-    to.out.put(sorted.find_device(*row));
-    to.write_fields(*row);
-    if (!is_first) to.write(row->across_ranks);
-    else if (has_time(*row)) to.write_first(row->total_ns, *place);
-    else to.write(std::nullopt);
+    writer.out.put(1);
+    writer.write_path(path);
+    writer.out.put_whole(row->id);
+    writer.out.put(sorted.find_device(*row));
+    writer.write_fields(*row);
+    if (!is_first) writer.write(row->across_ranks);
+    else if (has_time(*row)) writer.write_first(row->total_ns, *place);
+    else writer.write(std::nullopt);
   }
-  to.out.put(0);
-  return to.out.finish(message_kind::profile);
+  writer.out.put(0);
+  return writer.out.finish(message_kind::profile);
 }
 
 }  // namespace adaptyst::lib

@@ -22,14 +22,14 @@ struct row_sums {
   histogram durations;
 };
 
-// Readings beside running threads need not be of one moment, so that a sum may seem to shrink.
-std::uint64_t grown(std::uint64_t from, std::uint64_t to) { return to - std::min(from, to); }
+// Readings while threads run need not be of one moment, so that a sum may seem to shrink.
+std::uint64_t grown(std::uint64_t from, std::uint64_t later) { return later - std::min(from, later); }
 
-histogram grown(const histogram& from, const histogram& to) {
+histogram grown(const histogram& from, const histogram& later) {
   histogram made;
-  for (std::size_t at = to.buckets().size(); at-- != 0;) {
+  for (std::size_t at = later.buckets().size(); at-- != 0;) {
     const std::uint64_t before = at < from.buckets().size() ? from.buckets()[at] : 0;
-    made.add_bucket(static_cast<unsigned>(at), grown(before, to.buckets()[at]));
+    made.add_bucket(static_cast<unsigned>(at), grown(before, later.buckets()[at]));
   }
   return made;
 }
@@ -116,15 +116,15 @@ struct activity_meter::state {
     return made;
   }
 
-  void measure(activity& to, const account& now) {
-    to.events = grown(accounting.ended, now.ended);
-    to.events_so_far = now.ended;
-    to.events_per_second = fraction(to.events, to.wall_ns * 1e-9);
-    to.lost_so_far = now.lost;
+  void measure(activity& activity, const account& now) {
+    activity.events = grown(accounting.ended, now.ended);
+    activity.events_so_far = now.ended;
+    activity.events_per_second = fraction(activity.events, activity.wall_ns * 1e-9);
+    activity.lost_so_far = now.lost;
     for (const auto& [reason, count] : now.lost)
-      if (const std::uint64_t more = grown(accounting.lost[reason], count); more != 0) to.lost[reason] = more;
-    if (now.overhead_ns && to.wall_ns > 0)
-      to.overhead = std::max(0.0, *now.overhead_ns - accounting.overhead_ns.value_or(0)) / to.wall_ns;
+      if (const std::uint64_t more = grown(accounting.lost[reason], count); more != 0) activity.lost[reason] = more;
+    if (now.overhead_ns && activity.wall_ns > 0)
+      activity.overhead = std::max(0.0, *now.overhead_ns - accounting.overhead_ns.value_or(0)) / activity.wall_ns;
     accounting = now;
   }
 };
@@ -139,8 +139,8 @@ activity activity_meter::next(const profile& now, double wall_ns) {
   made.wall_ns = state_->has_begun ? wall_ns : 0;
   state_->wall_ns += made.wall_ns;
   for (const region& row : now.regions)
-    if (active_region one = state_->measure(now, row, made.wall_ns); one.count != 0)
-      made.regions.push_back(std::move(one));
+    if (active_region region = state_->measure(now, row, made.wall_ns); region.count != 0)
+      made.regions.push_back(std::move(region));
   for (std::uint32_t at = 0; at != now.devices.size(); ++at) {
     made.devices.push_back(state_->measure(now.devices[at], made.wall_ns));
     made.devices.back().is_host = now.is_host(at);
@@ -153,12 +153,12 @@ activity activity_meter::next(const profile& now, double wall_ns) {
   return made;
 }
 
-void add_idle(activity& to, const activity& earlier, std::size_t most) {
+void add_idle(activity& to, const activity& earlier, std::size_t max_regions) {
   const auto key = [](const active_region& row) { return std::make_tuple(row.id, row.device_kind, row.device_index); };
   std::set<row_key> there;
   for (const active_region& row : to.regions) there.insert(key(row));
   for (const active_region& row : earlier.regions) {
-    if (to.regions.size() >= most) return;
+    if (to.regions.size() >= max_regions) return;
     if (there.count(key(row)) != 0) continue;
     active_region idle = row;
     idle.count = idle.self_ns = 0;

@@ -35,13 +35,13 @@ std::optional<double> log_mean(const std::optional<summed>& summed) {
   return std::log(static_cast<double>(*summed->total_ns)) - std::log(static_cast<double>(summed->count));
 }
 
-void add_rows(std::map<key, sides>& to, const profile& profile, std::size_t run, std::size_t runs) {
+void add_rows(std::map<key, sides>& map, const profile& profile, std::size_t run, std::size_t runs) {
   for (const region& row : profile.regions) {
     const bool known = row.device < profile.devices.size();
     const device_usage* const device = known ? &profile.devices[row.device] : nullptr;
     const key same{row.path, row.kind, known ? std::optional(device->kind) : std::nullopt,
                    known ? device->index : row.device, profile.is_host(row.device)};
-    sides& there = to[same];
+    sides& there = map[same];
     there.runs.resize(runs);
     std::optional<summed>& sum = there.runs[run];
     if (!sum) sum.emplace();
@@ -55,11 +55,11 @@ void add_rows(std::map<key, sides>& to, const profile& profile, std::size_t run,
 void add_up(sides& sides, std::size_t before) {
   for (std::size_t run = 0; run != sides.runs.size(); ++run) {
     if (!sides.runs[run]) continue;
-    std::optional<compared_side>& to = run < before ? sides.before : sides.after;
-    if (!to) to.emplace();
-    ++to->runs;
-    to->count += sides.runs[run]->count;
-    if (sides.runs[run]->total_ns) to->total_ns = to->total_ns.value_or(0) + *sides.runs[run]->total_ns;
+    std::optional<compared_side>& side = run < before ? sides.before : sides.after;
+    if (!side) side.emplace();
+    ++side->runs;
+    side->count += sides.runs[run]->count;
+    if (sides.runs[run]->total_ns) side->total_ns = side->total_ns.value_or(0) + *sides.runs[run]->total_ns;
   }
 }
 
@@ -78,7 +78,7 @@ void compare_single_runs(std::vector<compared_region>& regions, const std::vecto
   constexpr double certainty = 1.96;  // of a normal distribution, 95 %
   std::vector<double*> tests;
   for (std::size_t at = 0; at != regions.size(); ++at) {
-    compared_region& one = regions[at];
+    compared_region& region = regions[at];
     const std::vector<std::optional<summed>>& runs = rows[at].runs;
     const std::optional<double> before = log_mean(runs[0]);
     const std::optional<double> after = log_mean(runs[1]);
@@ -88,32 +88,32 @@ void compare_single_runs(std::vector<compared_region>& regions, const std::vecto
       const auto total = static_cast<double>(*run->total_ns);
       variance += run->total_variance / (total * total);
     }
-    one.change_of_mean = *one.after->mean_ns() / *one.before->mean_ns() - 1;
-    one.interval = around(*after - *before, std::log1p(single_run_floor) + certainty * std::sqrt(variance));
+    region.change_of_mean = *region.after->mean_ns() / *region.before->mean_ns() - 1;
+    region.interval = around(*after - *before, std::log1p(single_run_floor) + certainty * std::sqrt(variance));
     const std::optional<rank_test_result> test = rank_test(runs[0]->durations, runs[1]->durations);
     if (!test) continue;
-    one.p = test->p;
-    one.slower = test->slower;
-    tests.push_back(&*one.p);
+    region.p = test->p;
+    region.slower = test->slower;
+    tests.push_back(&*region.p);
   }
   lib::correct_for_number(tests);
-  for (compared_region& one : regions) {
-    if (!one.p) continue;
-    const bool is_beyond_floor = one.interval->low > 0 || one.interval->high < 0;
-    const bool agree = (*one.slower > 0.5) == (*one.change_of_mean > 0);
-    one.found = is_beyond_floor && agree && *one.p < significance_level ? direction(*one.change_of_mean)
-                                                                        : change_verdict::unclear;
+  for (compared_region& region : regions) {
+    if (!region.p) continue;
+    const bool is_beyond_floor = region.interval->low > 0 || region.interval->high < 0;
+    const bool agree = (*region.slower > 0.5) == (*region.change_of_mean > 0);
+    region.found = is_beyond_floor && agree && *region.p < significance_level ? direction(*region.change_of_mean)
+                                                                              : change_verdict::unclear;
   }
 }
 
 void compare_sets(comparison& in, const std::vector<sides>& rows) {
   std::vector<lib::run_values> values;
-  for (const sides& one : rows) {
-    lib::run_values& of = values.emplace_back();
-    for (const std::optional<summed>& run : one.runs)
-      of.push_back(log_mean(run).value_or(std::numeric_limits<double>::quiet_NaN()));
+  for (const sides& row : rows) {
+    lib::run_values& run_values = values.emplace_back();
+    for (const std::optional<summed>& run : row.runs)
+      run_values.push_back(log_mean(run).value_or(std::numeric_limits<double>::quiet_NaN()));
   }
-  const bool permuted = lib::least_permuted_p(in.runs_before, in.runs_after) < significance_level;
+  const bool permuted = lib::min_permuted_p(in.runs_before, in.runs_after) < significance_level;
   in.method = permuted ? comparison_method::permutations : comparison_method::welch;
   std::vector<std::optional<double>> chances;
   if (permuted) chances = lib::permuted_p(values, in.runs_before);
@@ -121,20 +121,21 @@ void compare_sets(comparison& in, const std::vector<sides>& rows) {
   for (std::size_t at = 0; at != values.size(); ++at) {
     const std::optional<lib::welch> found = lib::compare_means(values[at], in.runs_before);
     if (!found) continue;
-    compared_region& one = in.regions[at];
-    one.change_of_mean = std::expm1(found->difference);
-    one.interval = around(found->difference, found->reach());
-    one.p = permuted ? chances[at] : found->p();
-    tests.push_back(&*one.p);
+    compared_region& region = in.regions[at];
+    region.change_of_mean = std::expm1(found->difference);
+    region.interval = around(found->difference, found->reach());
+    region.p = permuted ? chances[at] : found->p();
+    tests.push_back(&*region.p);
   }
   if (!permuted) lib::correct_for_number(tests);
-  for (compared_region& one : in.regions)
-    if (one.p) one.found = *one.p < significance_level ? direction(*one.change_of_mean) : change_verdict::unclear;
+  for (compared_region& region : in.regions)
+    if (region.p)
+      region.found = *region.p < significance_level ? direction(*region.change_of_mean) : change_verdict::unclear;
 }
 
 using profiles = std::vector<const profile*>;
 
-comparison compare(const profiles& before, const profiles& after, double least_share) {
+comparison compare(const profiles& before, const profiles& after, double min_share) {
   comparison made;
   made.runs_before = before.size();
   made.runs_after = after.size();
@@ -142,30 +143,31 @@ comparison compare(const profiles& before, const profiles& after, double least_s
   profiles all = before;
   all.insert(all.end(), after.begin(), after.end());
   std::map<key, sides> found;
-  double least_before = 0;
-  double least_after = 0;
+  double min_before_ns = 0;
+  double min_after_ns = 0;
   for (std::size_t run = 0; run != all.size(); ++run) {
     add_rows(found, *all[run], run, all.size());
-    (run < before.size() ? least_before : least_after) +=
-        least_share * static_cast<double>(lib::compute_wall_ns(*all[run]));
+    (run < before.size() ? min_before_ns : min_after_ns) +=
+        min_share * static_cast<double>(lib::compute_wall_ns(*all[run]));
   }
   std::vector<sides> rows;
   for (auto& [names, both] : found) {
     add_up(both, before.size());
-    if (find_total(both.before) < least_before && find_total(both.after) < least_after) {
+    if (find_total(both.before) < min_before_ns && find_total(both.after) < min_after_ns) {
       ++made.ignored;
       continue;
     }
-    compared_region& one = made.regions.emplace_back();
-    std::tie(one.path, one.kind, one.device_kind, one.device_index, one.on_host) = names;
-    one.before = both.before;
-    one.after = both.after;
+    compared_region& region = made.regions.emplace_back();
+    std::tie(region.path, region.kind, region.device_kind, region.device_index, region.on_host) = names;
+    region.before = both.before;
+    region.after = both.after;
     rows.push_back(std::move(both));
   }
   if (before.size() == 1 && after.size() == 1) compare_single_runs(made.regions, rows);
   else if (!rows.empty()) compare_sets(made, rows);
-  for (compared_region& one : made.regions)
-    if (!one.before || !one.after) one.found = one.before ? change_verdict::vanished : change_verdict::appeared;
+  for (compared_region& region : made.regions)
+    if (!region.before || !region.after)
+      region.found = region.before ? change_verdict::vanished : change_verdict::appeared;
   const auto moved = [&](const compared_region& region) {
     return std::abs(find_total(region.after) / static_cast<double>(after.size()) -
                     find_total(region.before) / static_cast<double>(before.size()));
@@ -201,17 +203,17 @@ bool compared_region::slower_by(double fraction) const {
   return found == change_verdict::slower && *change_of_mean > fraction;
 }
 
-comparison compare_runs(const std::vector<profile>& before, const std::vector<profile>& after, double least_share) {
+comparison compare_runs(const std::vector<profile>& before, const std::vector<profile>& after, double min_share) {
   const auto addresses = [](const std::vector<profile>& all) {
     profiles made;
     for (const profile& one : all) made.push_back(&one);
     return made;
   };
-  return compare(addresses(before), addresses(after), least_share);
+  return compare(addresses(before), addresses(after), min_share);
 }
 
-comparison compare(const profile& before, const profile& after, double least_share) {
-  return compare(profiles{&before}, profiles{&after}, least_share);
+comparison compare(const profile& before, const profile& after, double min_share) {
+  return compare(profiles{&before}, profiles{&after}, min_share);
 }
 
 }}  // namespace adaptyst::v1

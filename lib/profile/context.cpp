@@ -25,7 +25,7 @@ kernel_context nothing_in(const context_sums& sums) {
 
 // An event that the overhead budget leaves out is not on the stack: what happens in it is booked around it. So it is
 // unknown what belongs to the rows that were thinned, and to those around them without nested ones.
-path_set parents_of_left_out(const measured& in) {
+path_set find_parents_of_left_out(const measured& in) {
   path_set parents;
   for (const auto& [id, row] : in.rows)
     if (const auto path = in.paths.find(id); row.left_out != 0 && path != in.paths.end())
@@ -60,16 +60,16 @@ std::optional<std::uint64_t> kernel_context::on_cpu_ns() const {
 
 namespace adaptyst::lib {
 
-void add_context(measured& to, const context_sums& from, const open_counts& open) {
-  const auto with_below = inclusive(to, from);
+void add_context(measured& sum, const context_sums& from, const open_counts& open) {
+  const auto with_below = inclusive(sum, from);
   for (const auto& [path, all] : with_below)
-    if (is_in_tree(to, path)) to.rows[path];
-  const path_set above_left_out = parents_of_left_out(to);
+    if (is_in_tree(sum, path)) sum.rows[path];
+  const path_set above_left_out = find_parents_of_left_out(sum);
   // If something was lost, a path without context may be one whose context was lost.
   const bool is_incomplete = std::any_of(from.account.lost.begin(), from.account.lost.end(),
                                          [](const auto& one) { return one.first != loss_reason::no_wakeup; });
-  for (auto& [id, row] : to.rows) {
-    if (!is_in_tree(to, id) || row.left_out != 0) continue;
+  for (auto& [id, row] : sum.rows) {
+    if (!is_in_tree(sum, id) || row.left_out != 0) continue;
     if (is_incomplete && with_below.find(id) == with_below.end()) continue;
     const auto opened = open.find(id);
     const auto given = [&, path = id](const std::unordered_map<std::uint64_t, kernel_context>& by_path,

@@ -25,7 +25,7 @@ using open_counts = std::unordered_map<std::uint64_t, std::uint64_t>;
 // Gives the rows of scopes and functions what happened in them, themselves and with all below; those that are open and
 // have no row get one. What happened on a path without a name goes into the sum alone. Rows that were thinned get
 // none.
-void add_context(measured& to, const context_sums& from, const open_counts& open);
+void add_context(measured& sum, const context_sums& from, const open_counts& open);
 
 // The sum over all paths.
 kernel_context sum_context(const context_sums& all);

@@ -11,9 +11,9 @@ std::optional<std::uint64_t> difference(std::optional<std::uint64_t> all, std::o
   return *all - std::min(*all, *part);
 }
 
-std::optional<double> ratio(double value, double to) {
-  if (to == 0) return std::nullopt;
-  return value / to;
+std::optional<double> ratio(double value, double whole) {
+  if (whole == 0) return std::nullopt;
+  return value / whole;
 }
 
 }  // namespace
@@ -42,14 +42,14 @@ std::optional<double> device_usage::concurrency() const {
 }
 
 std::optional<double> device_usage::overlap() const {
-  const std::optional<std::uint64_t> beside_host = difference(busy_ns, awaited_ns);
-  if (!beside_host) return std::nullopt;
-  return ratio(static_cast<double>(*beside_host), static_cast<double>(*busy_ns));
+  const std::optional<std::uint64_t> hidden_ns = difference(busy_ns, awaited_ns);
+  if (!hidden_ns) return std::nullopt;
+  return ratio(static_cast<double>(*hidden_ns), static_cast<double>(*busy_ns));
 }
 
 efficiencies compute_efficiencies(const profile& profile) {
   efficiencies made;
-  double count = 0, useful = 0, most_useful = 0, most_active = 0, observed = 0;
+  double count = 0, useful = 0, max_useful = 0, max_active = 0, observed = 0;
   for (const device_usage& device : profile.devices) {
     if (!device.kernel_ns || !device.exposed_copy_ns) continue;
     // A device is read a moment after the clock.
@@ -58,14 +58,14 @@ efficiencies compute_efficiencies(const profile& profile) {
     count += 1;
     useful += kernels;
     observed += total;
-    most_useful = std::max(most_useful, kernels);
-    most_active = std::max(most_active, std::min(total, kernels + static_cast<double>(*device.exposed_copy_ns)));
+    max_useful = std::max(max_useful, kernels);
+    max_active = std::max(max_active, std::min(total, kernels + static_cast<double>(*device.exposed_copy_ns)));
   }
-  if (count != 0 && most_active != 0) {
+  if (count != 0 && max_active != 0) {
     made.device_parallel = ratio(useful, observed);
-    made.device_load_balance = ratio(useful / count, most_useful);
-    made.device_communication = ratio(most_useful, most_active);
-    made.device_orchestration = ratio(most_active, observed / count);
+    made.device_load_balance = ratio(useful / count, max_useful);
+    made.device_communication = ratio(max_useful, max_active);
+    made.device_orchestration = ratio(max_active, observed / count);
   }
   const offload_usage& host = profile.offload;
   if (host.waited_ns && host.observed_ns != 0)

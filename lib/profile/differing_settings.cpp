@@ -20,12 +20,13 @@ bool says_where_results_go(std::string_view option) {
   return option == "output" || option == "report" || option == "keep";
 }
 
-void add_settings(settings& to, const std::vector<const profile*>& runs, std::set<std::string> values::*side) {
+void add_settings(settings& differing, const std::vector<const profile*>& runs, std::set<std::string> values::*side) {
   for (const profile* const run : runs) {
-    (to[{setting_kind::engine, "engine"}].*side).insert(run->engine);
+    (differing[{setting_kind::engine, "engine"}].*side).insert(run->engine);
     for (const auto& [name, value] : run->options)
-      if (name != "engine" && !says_where_results_go(name)) (to[{setting_kind::option, name}].*side).insert(value);
-    for (const auto& [name, value] : run->metadata) (to[{setting_kind::metadata, name}].*side).insert(value);
+      if (name != "engine" && !says_where_results_go(name))
+        (differing[{setting_kind::option, name}].*side).insert(value);
+    for (const auto& [name, value] : run->metadata) (differing[{setting_kind::metadata, name}].*side).insert(value);
   }
 }
 

@@ -25,7 +25,7 @@ constexpr auto fields(type<attribute>) {
 
 constexpr auto fields(type<source_location>) {
   return list("site", "A place in the source.",
-              field("file", &source_location::file, same, always, "As the compiler was told it."),
+              field("file", &source_location::file, same, always, "As the compiler was given it."),
               field("line", &source_location::line, same, always, "From 1; 0: not known."),
               field("function", &source_location::function, same, always, "Around the marker."));
 }
@@ -47,7 +47,7 @@ constexpr auto fields(type<kernel_context>) {
       field("migrations", &of::migrations, sum, always, "To another core."),
       field("minor_faults", &of::minor_faults, sum, always, "Page faults served from memory."),
       field("major_faults", &of::major_faults, sum, always, "Page faults served from a disk."),
-      field("cycles", &of::cycles, sum, always, "Of the processor, an estimate; null where it does not tell."),
+      field("cycles", &of::cycles, sum, always, "Of the processor, an estimate; null where it does not report that."),
       field("instructions", &of::instructions, sum, always, "Likewise."),
       field("cache_misses", &of::cache_misses, sum, always, "Likewise, of the last level."));
 }
@@ -147,8 +147,10 @@ constexpr auto fields(type<region>) {
           "sampled", &of::timed_events, part, sometimes,
           "Events that were timed, of those counted. Present where an overhead budget has left out others: all figures "
           "of the region but min_ns and max_ns are estimates."),
-      field("count_error", &of::count_variance, sum, sometimes, "Standard error of count, beside sampled.", root),
-      field("total_error_ns", &of::total_variance, sum, sometimes, "Standard error of total_ns, beside sampled.", root),
+      field("count_error", &of::count_variance, sum, sometimes, "Standard error of count, where sampled is present.",
+            root),
+      field("total_error_ns", &of::total_variance, sum, sometimes,
+            "Standard error of total_ns, where sampled is present.", root),
       field("measured_on", &of::measured_on, sum, sometimes,
             "How the region's marker was recorded, and for how long in ns, summed over processes. Absent without an "
             "overhead budget."),
@@ -374,7 +376,7 @@ constexpr auto fields(type<program_ranks>) {
 
 constexpr auto fields(type<rank_account>) {
   using of = rank_account;
-  return list("about_ranks", "What is known of the ranks, beside their figures.",
+  return list("about_ranks", "What is known of the ranks in addition to their figures.",
               field("end", &of::end, apart, always, "One more than the greatest rank."),
               follows("host_count", &of::count_hosts, always,
                       "How many hosts they ran on; from 256 on an estimate, within 7 %."),
@@ -492,7 +494,8 @@ constexpr auto fields(type<profile>) {
       field("version", &of::version, joined, sometimes, "Of the adaptyst that has collected it, e.g. \"0.1.0\"."),
       follows("date", &of::date, later, "When the first process began to be observed: ISO 8601, UTC; null: not known."),
       field("metadata", &of::metadata, joined, sometimes,
-            "What the program has told of its run, by name (adaptyst::metadata()). A merged profile names all values, "
+            "What the program has reported of its run, by name (adaptyst::metadata()). A merged profile names all "
+            "values, "
             "joined "
             "by \" | \"."),
       field("metadata_lost", &of::metadata_lost, sum, sometimes,
@@ -543,7 +546,7 @@ inline constexpr bool is_listed = false;
 template <class Struct>
 inline constexpr bool is_listed<Struct, std::void_t<decltype(fields(type<Struct>{}))>> = true;
 
-// Calls `visit` with each member, derived and beside, in their order.
+// Calls `visit` with each member in their order, also the derived ones and those that stand next to others.
 template <class Struct, class Visit>
 constexpr void for_each(Visit&& visit) {
   std::apply([&](const auto&... one) { (visit(one), ...); }, fields(type<Struct>{}).fields);

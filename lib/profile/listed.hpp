@@ -31,7 +31,7 @@ enum form {
   id,          // 64 bits as text: many readers keep numbers as double, which they do not fit
   id_or_none,  // likewise; 0: null
   timed,       // null where no durations were counted
-  root,        // its square root, beside "sampled"
+  root,        // its square root, next to "sampled"
   fraction,    // at most 1
 };
 

@@ -22,44 +22,44 @@ region_kind to_region_kind(std::uint32_t kind) {
   }
 }
 
-void add(measured_row& to, const measured_row& from) {
-  to.count += from.count;
-  to.total_ns += from.total_ns;
-  to.self_ns += from.self_ns;
-  to.min_ns = std::min(to.min_ns, from.min_ns);
-  to.max_ns = std::max(to.max_ns, from.max_ns);
-  to.threads += from.threads;
-  to.durations.merge(from.durations);
-  to.left_out += from.left_out;
-  to.count_variance += from.count_variance;
-  to.total_variance += from.total_variance;
-  to.without_trap += from.without_trap;
-  to.excess_ns += from.excess_ns;
+void add(measured_row& sum, const measured_row& from) {
+  sum.count += from.count;
+  sum.total_ns += from.total_ns;
+  sum.self_ns += from.self_ns;
+  sum.min_ns = std::min(sum.min_ns, from.min_ns);
+  sum.max_ns = std::max(sum.max_ns, from.max_ns);
+  sum.threads += from.threads;
+  sum.durations.merge(from.durations);
+  sum.left_out += from.left_out;
+  sum.count_variance += from.count_variance;
+  sum.total_variance += from.total_variance;
+  sum.without_trap += from.without_trap;
+  sum.excess_ns += from.excess_ns;
   for (const auto member : {&measured_row::context, &measured_row::self_context})
     if (from.*member) {
-      if (!(to.*member)) (to.*member).emplace();
-      (to.*member)->merge(*(from.*member));
+      if (!(sum.*member)) (sum.*member).emplace();
+      (sum.*member)->merge(*(from.*member));
     }
   if (from.per_thread) {
-    if (!to.per_thread) to.per_thread.emplace();
-    to.per_thread->merge(*from.per_thread);
+    if (!sum.per_thread) sum.per_thread.emplace();
+    sum.per_thread->merge(*from.per_thread);
   }
-  if (to.attributes.size() < from.attributes.size()) to.attributes.resize(from.attributes.size());
-  for (std::size_t at = 0; at != from.attributes.size(); ++at) to.attributes[at].merge(from.attributes[at]);
+  if (sum.attributes.size() < from.attributes.size()) sum.attributes.resize(from.attributes.size());
+  for (std::size_t at = 0; at != from.attributes.size(); ++at) sum.attributes[at].merge(from.attributes[at]);
 }
 
-void add(measured& to, const measured& from) {
-  to.sites.insert(from.sites.begin(), from.sites.end());
-  to.paths.insert(from.paths.begin(), from.paths.end());
-  for (const auto& [id, row] : from.rows) add(to.rows[id], row);
-  add(to.accounting, from.accounting);
+void add(measured& sum, const measured& from) {
+  sum.sites.insert(from.sites.begin(), from.sites.end());
+  sum.paths.insert(from.paths.begin(), from.paths.end());
+  for (const auto& [id, row] : from.rows) add(sum.rows[id], row);
+  add(sum.accounting, from.accounting);
 }
 
 double event_costs::on(std::uint32_t step) const {
   if (step == ADAPTYST_STEP_ENGINE) return engine_ns;
   if (step == ADAPTYST_STEP_RECORDER) return recorder_ns;
   const double left_out = detail::takes_subtree(step) ? left_out_around_ns : left_out_ns;
-  return left_out + thinned_ns / static_cast<double>(std::uint64_t{1} << detail::log_of_weight(step));
+  return left_out + thinned_ns / static_cast<double>(std::uint64_t{1} << detail::weight_log2(step));
 }
 
 void add_floor_error(profile& in, double error_ns) {

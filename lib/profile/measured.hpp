@@ -89,11 +89,11 @@ constexpr bool is_instant(std::uint32_t kind) { return kind == ADAPTYST_SITE_MET
 region_kind to_region_kind(std::uint32_t kind);
 
 // Adds the rows' numbers, whatever order they come in.
-void add(measured_row& to, const measured_row& from);
-void add(account& to, const account& from);
+void add(measured_row& sum, const measured_row& from);
+void add(account& sum, const account& from);
 // One event of each program is assumed to be lost.
-void add_refused(account& to, const refused_programs& more);
-void add(measured& to, const measured& from);
+void add_refused(account& sum, const refused_programs& more);
+void add(measured& sum, const measured& from);
 
 // Functions without markers and markers are timed separately: sets the self times where they are nested in each other.
 void settle_self_times(measured& in);

@@ -1,3 +1,4 @@
+// Computes POP's efficiencies of MPI, and the time of a rank inside and outside MPI that they are computed from.
 #include "mpi_usage.hpp"
 
 #include <algorithm>
@@ -10,13 +11,13 @@ std::optional<double> divide(std::optional<double> a, std::optional<double> b) {
   return a && b && *b > 0 ? std::optional(*a / *b) : std::nullopt;
 }
 
-std::optional<double> find_greatest(const mpi_usage& of) {
-  return of.outside.ranks != 0 ? std::optional(static_cast<double>(of.outside.total_ns.max)) : std::nullopt;
+std::optional<double> find_greatest(const mpi_usage& usage) {
+  return usage.outside.ranks != 0 ? std::optional(static_cast<double>(usage.outside.total_ns.max)) : std::nullopt;
 }
 
-std::optional<double> find_node_mean(const mpi_usage& of) {
-  if (!of.busiest || of.busiest->ranks == 0) return std::nullopt;
-  return static_cast<double>(of.busiest->time_ns) / static_cast<double>(of.busiest->ranks);
+std::optional<double> find_node_mean(const mpi_usage& usage) {
+  if (!usage.busiest || usage.busiest->ranks == 0) return std::nullopt;
+  return static_cast<double>(usage.busiest->time_ns) / static_cast<double>(usage.busiest->ranks);
 }
 
 }  // namespace
@@ -61,7 +62,7 @@ bool is_mpi_call(const region& row) { return !row.path.empty() && is_named_mpi(r
 
 mpi_usage find_mpi_usage(const profile& profile, const rank_place& place) {
   std::uint64_t run_ns = 0;
-  for (const process_info& one : profile.processes) run_ns = std::max(run_ns, one.duration_ns);
+  for (const process_info& process : profile.processes) run_ns = std::max(run_ns, process.duration_ns);
   return find_mpi_usage(profile.regions, 1, run_ns, place, [](const region& row) { return row.total_ns; });
 }
 

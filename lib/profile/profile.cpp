@@ -18,31 +18,31 @@ namespace adaptyst { inline namespace v1 {
 namespace {
 
 // Of several processes, that which has been the farthest off: the order of merging leaves no trace.
-void add(std::optional<device_clock_usage>& to, const std::optional<device_clock_usage>& from) {
-  if (from && (!to || lib::order(*to) < lib::order(*from))) to = from;
+void add(std::optional<device_clock_usage>& value, const std::optional<device_clock_usage>& from) {
+  if (from && (!value || lib::order(*value) < lib::order(*from))) value = from;
 }
 
 template <class Struct>
-void add_fields(Struct& to, const Struct& from);
+void add_fields(Struct& object, const Struct& from);
 
 template <class Value>
-void add(Value& to, const Value& from) {
-  if constexpr (lib::listed::is_listed<Value>) add_fields(to, from);
-  else to += from;
+void add(Value& value, const Value& from) {
+  if constexpr (lib::listed::is_listed<Value>) add_fields(value, from);
+  else value += from;
 }
 
-void add(histogram& to, const histogram& from) { to.merge(from); }
+void add(histogram& sum, const histogram& from) { sum.merge(from); }
 
 template <class Value>
-void add(std::optional<Value>& to, const std::optional<Value>& from) {
+void add(std::optional<Value>& value, const std::optional<Value>& from) {
   if (!from) return;
-  if (!to) to.emplace();
-  add(*to, *from);
+  if (!value) value.emplace();
+  add(*value, *from);
 }
 
 template <class Key, class Value>
-void add(std::map<Key, Value>& to, const std::map<Key, Value>& from) {
-  for (const auto& [key, value] : from) add(to[key], value);
+void add(std::map<Key, Value>& map, const std::map<Key, Value>& from) {
+  for (const auto& [key, value] : from) add(map[key], value);
 }
 
 template <class Value>
@@ -116,15 +116,15 @@ struct added {
 };
 
 template <class Struct>
-void add_fields(Struct& to, const Struct& from) {
-  lib::listed::for_each<Struct>(compared<Struct>{to, from});
-  lib::listed::for_each<Struct>(added<Struct>{to, from});
+void add_fields(Struct& object, const Struct& from) {
+  lib::listed::for_each<Struct>(compared<Struct>{object, from});
+  lib::listed::for_each<Struct>(added<Struct>{object, from});
 }
 
 template <class Struct>
-void unite(std::optional<Struct>& to, const std::optional<Struct>& from) {
-  if (from && to) to->merge(*from);
-  else if (from) to = from;
+void unite(std::optional<Struct>& value, const std::optional<Struct>& from) {
+  if (from && value) value->merge(*from);
+  else if (from) value = from;
 }
 
 // In the order of merge(), each known once.
@@ -179,8 +179,8 @@ std::optional<double> region::total_error_ns() const {
 
 // In a run of some milliseconds nothing can be done about it.
 bool budget_usage::is_missed() const {
-  constexpr double worth_a_word_ns = 10e6;
-  return cost_ns > 4.0 / 3 * allowed_ns && cost_ns - allowed_ns > worth_a_word_ns;
+  constexpr double significant_ns = 10e6;
+  return cost_ns > 4.0 / 3 * allowed_ns && cost_ns - allowed_ns > significant_ns;
 }
 
 void merge(profile& into, const profile& from) {
@@ -253,14 +253,14 @@ void merge(profile& into, const profile& from) {
 
 namespace adaptyst::lib {
 
-void add(account& to, const account& from) { add_fields(to, from); }
+void add(account& sum, const account& from) { add_fields(sum, from); }
 
-void add_refused(account& to, const refused_programs& more) {
+void add_refused(account& sum, const refused_programs& more) {
   if (more.programs == 0) return;
   account all;
   all.lost[loss_reason::not_read] = all.begun = more.programs;
   all.refused = more;
-  add(to, all);
+  add(sum, all);
 }
 
 }  // namespace adaptyst::lib

@@ -8,8 +8,8 @@ namespace adaptyst { inline namespace v1 {
 // Ann. Math. Statist. 18 (1947); the variance with ties as in E. L. Lehmann: Nonparametrics (1975), section 1.4. All
 // events of a bucket are tied. With a correction for continuity.
 std::optional<rank_test_result> rank_test(const histogram& before, const histogram& after) {
-  constexpr std::uint64_t least = 8;
-  if (before.count() < least || after.count() < least) return std::nullopt;
+  constexpr std::uint64_t min_count = 8;
+  if (before.count() < min_count || after.count() < min_count) return std::nullopt;
   const auto n = static_cast<double>(before.count());
   const auto m = static_cast<double>(after.count());
   const double all = n + m;

@@ -1,3 +1,5 @@
+// Turns the profile of one rank into one that can be merged: each row gets its spread over ranks, and the list of
+// processes is cut to those that are worth naming.
 #include "ranks.hpp"
 
 #include <algorithm>
@@ -22,7 +24,7 @@ rank_account describe_rank(const profile& profile, const rank_place& place) {
   if (std::none_of(rows.begin(), rows.end(), [](const region& row) { return row.count != 0; }))
     made.without_regions.add(place.rank, place.host);
   const auto& processes = profile.processes;
-  if (std::any_of(processes.begin(), processes.end(), [](const process_info& one) { return one.killed; }))
+  if (std::any_of(processes.begin(), processes.end(), [](const process_info& process) { return process.killed; }))
     made.killed.add(place.rank, place.host);
   return made;
 }
@@ -46,9 +48,9 @@ std::set<std::uint32_t> list_notable_ranks(const profile& profile) {
     if (row.across_ranks) all.insert({row.across_ranks->total_ns.min_rank, row.across_ranks->total_ns.max_rank});
   if (profile.about_ranks) {
     for (const rank_list* const list : {&profile.about_ranks->without_regions, &profile.about_ranks->killed})
-      for (const rank_place& one : list->first) all.insert(one.rank);
-    for (const program_ranks& one : profile.about_ranks->programs)
-      for (const rank_place& place : one.ranks.first) all.insert(place.rank);
+      for (const rank_place& place : list->first) all.insert(place.rank);
+    for (const program_ranks& program : profile.about_ranks->programs)
+      for (const rank_place& place : program.ranks.first) all.insert(place.rank);
   }
   return all;
 }
@@ -57,10 +59,10 @@ void cut_processes(profile& profile) {
   if (!profile.ranks || profile.processes.size() <= profile::max_processes) return;
   const std::set<std::uint32_t> notable = list_notable_ranks(profile);
   unlisted_processes& rest = profile.unlisted ? *profile.unlisted : profile.unlisted.emplace();
-  const auto is_cut = [&](const process_info& one) {
-    if (one.rank && notable.count(*one.rank) != 0) return false;
+  const auto is_cut = [&](const process_info& process) {
+    if (process.rank && notable.count(*process.rank) != 0) return false;
     ++rest.processes;
-    rest.duration_ns += one.duration_ns;
+    rest.duration_ns += process.duration_ns;
     return true;
   };
   profile.processes.erase(std::remove_if(profile.processes.begin(), profile.processes.end(), is_cut),

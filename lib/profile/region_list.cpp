@@ -25,15 +25,15 @@ const measured_site& find_site(const measured& in, const measured_path& path) {
 
 constexpr const char* unknown_beginning = "(unknown)";
 
-// Names from the root; a path whose beginning was never seen, or that has more than `most`, starts with "(unknown)".
+// Names from the root; a path whose beginning was never seen, or that has more than `max_names`, starts with "(unknown)".
 // What was read from a program's memory may be damaged, and lead in a circle.
-std::vector<std::string> spell(const measured& in, std::uint64_t id, std::size_t most) {
+std::vector<std::string> spell(const measured& in, std::uint64_t id, std::size_t max_names) {
   std::vector<std::string> names;
-  most = std::min(most, in.paths.size() + 1);
+  max_names = std::min(max_names, in.paths.size() + 1);
   while (id != 0) {
     const auto path = in.paths.find(id);
-    if (path == in.paths.end() || names.size() == most) {
-      names.resize(std::min(names.size(), most - 1));
+    if (path == in.paths.end() || names.size() == max_names) {
+      names.resize(std::min(names.size(), max_names - 1));
       names.emplace_back(unknown_beginning);
       break;
     }
@@ -201,8 +201,8 @@ void join_same_rows(std::vector<region>& rows) {
         {row.parent, row.path.back(), row.kind, row.device, row.site.file, row.site.line, row.site.function}, row.id);
     if (!is_new) stands_for[row.id] = same->second;
     row.id = same->second;
-    std::uint32_t& most = threads[{row.id, row.device}];  // mostly the same ones
-    most = std::max(most, row.threads);
+    std::uint32_t& largest = threads[{row.id, row.device}];  // mostly the same ones
+    largest = std::max(largest, row.threads);
   }
   if (stands_for.empty()) return;
   profile joined;

@@ -10,11 +10,11 @@ std::optional<std::uint64_t> sample_usage::period_ns() const {
 
 namespace adaptyst::lib {
 
-void add_samples(measured& to, const sample_sums& from) {
+void add_samples(measured& sum, const sample_sums& from) {
   std::unordered_map<std::uint64_t, std::uint64_t> by_path;
-  for (const sample_row& one : from.rows)
-    if (one.state == thread_state::on_cpu && one.path != 0) by_path[one.path] += one.count;
-  for (auto& [id, row] : to.rows) {
+  for (const sample_row& row : from.rows)
+    if (row.state == thread_state::on_cpu && row.path != 0) by_path[row.path] += row.count;
+  for (auto& [id, row] : sum.rows) {
     if (!row.self_context) continue;
     const auto found = by_path.find(id);
     row.samples = found != by_path.end() ? found->second : 0;

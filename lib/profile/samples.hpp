@@ -31,7 +31,7 @@ struct sample_sums {
 };
 
 // Gives the rows that have context what was sampled in them. To be called after add_context().
-void add_samples(measured& to, const sample_sums& from);
+void add_samples(measured& sum, const sample_sums& from);
 
 }  // namespace adaptyst::lib
 

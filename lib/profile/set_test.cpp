@@ -13,7 +13,7 @@ namespace adaptyst::lib {
 namespace {
 
 // Below what a clock of nanoseconds can tell: sides that do not vary at all have a finite t.
-constexpr double least_variance = 1e-24;
+constexpr double min_variance = 1e-24;
 
 // The continued fraction of the incomplete beta function, by W. J. Lentz's method: M. Abramowitz, I. A. Stegun,
 // Handbook of Mathematical Functions (1964), 26.5.8.
@@ -45,15 +45,15 @@ double incomplete_beta(double a, double b, double x) {
 }
 
 // Of Student's distribution, both tails; Abramowitz and Stegun 26.7.1.
-double p_of_t(double t, double degrees) { return incomplete_beta(degrees / 2, 0.5, degrees / (degrees + t * t)); }
+double p_value(double t, double degrees) { return incomplete_beta(degrees / 2, 0.5, degrees / (degrees + t * t)); }
 
-double t_of_p(double p, double degrees) {
+double quantile_of_t(double p, double degrees) {
   double low = 0;
   double high = 1;
-  while (p_of_t(high, degrees) > p && high < 1e12) high *= 2;
+  while (p_value(high, degrees) > p && high < 1e12) high *= 2;
   for (int halved = 0; halved != 60; ++halved) {
     const double middle = (low + high) / 2;
-    (p_of_t(middle, degrees) > p ? low : high) = middle;
+    (p_value(middle, degrees) > p ? low : high) = middle;
   }
   return high;
 }
@@ -68,7 +68,7 @@ struct sums {
     squares += value * value;
   }
   double mean() const { return sum / count; }
-  double variance() const { return std::max((squares - sum * sum / count) / (count - 1), least_variance); }
+  double variance() const { return std::max((squares - sum * sum / count) / (count - 1), min_variance); }
 };
 
 // B. L. Welch: The generalization of "Student's" problem when several different population variances are involved,
@@ -107,16 +107,16 @@ constexpr std::size_t max_ways = 20'000;
 using side_of_run = std::vector<char>;  // whether it is of before
 
 // All ways, or as many that are drawn; the first is that of the runs themselves.
-std::vector<side_of_run> ways_to_deal_runs(std::size_t before, std::size_t all, std::size_t most) {
+std::vector<side_of_run> ways_to_deal_runs(std::size_t before, std::size_t all, std::size_t max_count) {
   side_of_run way(all, 0);
   std::fill_n(way.begin(), before, 1);
   std::vector<side_of_run> ways{way};
-  if (ways_to_deal(before, all - before) <= static_cast<double>(most)) {
+  if (ways_to_deal(before, all - before) <= static_cast<double>(max_count)) {
     while (std::prev_permutation(way.begin(), way.end())) ways.push_back(way);
     return ways;
   }
   std::mt19937_64 same_each_time(1);
-  while (ways.size() != most) {
+  while (ways.size() != max_count) {
     for (std::size_t left = all; left > 1; --left) std::swap(way[left - 1], way[same_each_time() % left]);
     ways.push_back(way);
   }
@@ -126,8 +126,8 @@ std::vector<side_of_run> ways_to_deal_runs(std::size_t before, std::size_t all, 
 }  // namespace
 
 double welch::t() const { return difference / error; }
-double welch::reach() const { return error * t_of_p(0.05, degrees); }
-double welch::p() const { return p_of_t(t(), degrees); }
+double welch::reach() const { return error * quantile_of_t(0.05, degrees); }
+double welch::p() const { return p_value(t(), degrees); }
 
 std::optional<welch> compare_means(const run_values& all, std::size_t before) {
   const run_values values = centred(all);
@@ -136,7 +136,7 @@ std::optional<welch> compare_means(const run_values& all, std::size_t before) {
   return compared(sides[0], sides[1]);
 }
 
-double least_permuted_p(std::size_t before, std::size_t after) {
+double min_permuted_p(std::size_t before, std::size_t after) {
   // Where sides are of one size, they can be exchanged as wholes.
   return (before == after ? 2 : 1) / std::min(ways_to_deal(before, after), static_cast<double>(max_ways));
 }
@@ -152,8 +152,8 @@ std::vector<std::optional<double>> permuted_p(const std::vector<run_values>& reg
   if (regions.empty()) return made;
   const std::size_t runs = regions.front().size();
   constexpr std::size_t max_additions = 1'000'000'000;  // some seconds
-  const std::size_t most = std::clamp<std::size_t>(max_additions / (regions.size() * runs), 1000, max_ways);
-  const std::vector<side_of_run> ways = ways_to_deal_runs(before, runs, most);
+  const std::size_t max_count = std::clamp<std::size_t>(max_additions / (regions.size() * runs), 1000, max_ways);
+  const std::vector<side_of_run> ways = ways_to_deal_runs(before, runs, max_count);
   std::vector<double> least(ways.size(), 1);
   std::vector<double> seen(regions.size(), std::numeric_limits<double>::quiet_NaN());
   for (std::size_t at = 0; at != regions.size(); ++at) {

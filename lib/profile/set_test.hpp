@@ -30,7 +30,7 @@ std::optional<welch> compare_means(const run_values& all, std::size_t before);
 std::vector<std::optional<double>> permuted_p(const std::vector<run_values>& regions, std::size_t before);
 
 // The least p that permuted_p() can give.
-double least_permuted_p(std::size_t before, std::size_t after);
+double min_permuted_p(std::size_t before, std::size_t after);
 
 // S. Holm: p for the number of tests. It holds however the tests depend on each other, as those of nested regions do.
 void correct_for_number(std::vector<double*> all);

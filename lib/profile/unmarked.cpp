@@ -8,7 +8,7 @@ std::uint64_t compute_wall_ns(const profile& profile) {
   return sum;
 }
 
-bool is_time_of_host(region_kind kind) {
+bool is_host_time(region_kind kind) {
   return kind == region_kind::region || kind == region_kind::offload || kind == region_kind::wait ||
          kind == region_kind::function;
 }
@@ -24,7 +24,7 @@ unmarked_time compute_unmarked(const profile& profile) {
   std::uint64_t marked_ns = 0;
   bool is_estimate = false;
   for (const region& row : profile.regions) {
-    if (row.path.size() != 1 || !is_time_of_host(row.kind) || row.durations.count() == 0) continue;
+    if (row.path.size() != 1 || !is_host_time(row.kind) || row.durations.count() == 0) continue;
     if (row.threads == 0) return {unmarked_state::unknown_threads, 0};  // functions, which the kernel has counted
     marked_ns += row.total_ns;
     is_estimate = is_estimate || row.timed_events;

@@ -31,7 +31,7 @@ struct unmarked_time {
 // Of all processes together.
 std::uint64_t compute_wall_ns(const profile& profile);
 // Whether it is a time that a thread of the host spends, and not what a device does meanwhile.
-bool is_time_of_host(region_kind kind);
+bool is_host_time(region_kind kind);
 unmarked_time compute_unmarked(const profile& profile);
 
 }  // namespace adaptyst::lib

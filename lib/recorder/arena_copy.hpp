@@ -12,21 +12,21 @@ namespace adaptyst::lib {
 
 class arena_copy final : public memory {
  public:
-  // Everything that was referred to before the copy is complete in it. `beside`: the memory of the process, from which
+  // Everything that was referred to before the copy is complete in it. `process_memory`: the memory of the process, from which
   // all else is read; must outlive this. `store`: the address of its store.
-  arena_copy(const memory& beside, std::uint64_t store);
+  arena_copy(const memory& process_memory, std::uint64_t store);
 
   using memory::read;
   using memory::write;
-  bool read(std::uint64_t address, void* to, std::size_t bytes) const noexcept override;
+  bool read(std::uint64_t address, void* buffer, std::size_t bytes) const noexcept override;
   bool write(std::uint64_t address, const void* from, std::size_t bytes) const noexcept override;
-  std::string text(std::uint64_t address, std::size_t most) const override;
-  unsigned patience() const noexcept override { return beside_.patience(); }
+  std::string text(std::uint64_t address, std::size_t max_bytes) const override;
+  unsigned patience() const noexcept override { return process_memory_.patience(); }
 
  private:
   const char* find(std::uint64_t address, std::size_t bytes) const noexcept;
 
-  const memory& beside_;
+  const memory& process_memory_;
   std::uint64_t from_;
   std::unique_ptr<char[]> copy_;
   std::size_t bytes_ = 0;

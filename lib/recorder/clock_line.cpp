@@ -9,7 +9,7 @@ namespace adaptyst::lib {
 
 namespace {
 
-constexpr std::uint64_t shortest_baseline_ns = 3'000'000;
+constexpr std::uint64_t min_baseline_ns = 3'000'000;
 
 bool counter_is_constant() noexcept {
 #if defined(__x86_64__)
@@ -43,8 +43,8 @@ clock_pair read_clock_pair() noexcept {
 detail::clock_line calibrate(clock_pair earlier) noexcept {
   if (!counter_is_constant()) return {};
   const std::uint64_t elapsed = detail::monotonic_ns() - earlier.ns;
-  if (elapsed < shortest_baseline_ns) {
-    const timespec rest{0, static_cast<long>(shortest_baseline_ns - elapsed)};
+  if (elapsed < min_baseline_ns) {
+    const timespec rest{0, static_cast<long>(min_baseline_ns - elapsed)};
     nanosleep(&rest, nullptr);
   }
   const clock_pair now = read_clock_pair();

@@ -26,7 +26,7 @@ clock_id to_clock(std::uint32_t id) {
   return id <= static_cast<std::uint32_t>(clock_id::device) ? static_cast<clock_id>(id) : clock_id::unknown;
 }
 
-std::uint64_t bounded_sum(const interval_union& all, std::uint64_t most) { return std::min(all.total_ns, most); }
+std::uint64_t bounded_sum(const interval_union& all, std::uint64_t max_ns) { return std::min(all.total_ns, max_ns); }
 
 template <std::size_t Buckets>
 latencies make_latencies(std::uint64_t total_ns, const std::uint64_t (&buckets)[Buckets]) {
@@ -64,10 +64,10 @@ device_usage make_usage(const device_entry& entry, const device_sums& sums, std:
   return made;
 }
 
-void add(std::optional<amount>& to, double sum, std::uint64_t time_ns) {
-  if (!to) to.emplace();
-  to->sum += sum;
-  to->time_ns += time_ns;
+void add(std::optional<amount>& value, double sum, std::uint64_t time_ns) {
+  if (!value) value.emplace();
+  value->sum += sum;
+  value->time_ns += time_ns;
 }
 
 }  // namespace
@@ -117,14 +117,14 @@ std::optional<device> device_named(const process_state& state, std::uint32_t num
   return device(to_kind(entry->kind), entry->index, entry->name);
 }
 
-void add_amounts(std::vector<device_usage>& to, const std::vector<region>& from) {
+void add_amounts(std::vector<device_usage>& usages, const std::vector<region>& from) {
   const auto attribute_sum = [](const region& row, const char* name) {
     const auto found = row.attributes.find(name);
     return found != row.attributes.end() ? found->second.sum : 0;
   };
   for (const region& row : from) {
-    if (row.device >= to.size()) continue;
-    device_usage& on = to[row.device];
+    if (row.device >= usages.size()) continue;
+    device_usage& on = usages[row.device];
     if (row.kind == region_kind::copy_to && attribute_sum(row, "bytes") > 0)
       add(on.to_device, attribute_sum(row, "bytes"), row.total_ns);
     if (row.kind == region_kind::copy_from && attribute_sum(row, "bytes") > 0)
@@ -132,7 +132,7 @@ void add_amounts(std::vector<device_usage>& to, const std::vector<region>& from)
     if ((row.kind == region_kind::kernel || row.kind == region_kind::offload) && attribute_sum(row, "flops") > 0)
       add(on.flops, attribute_sum(row, "flops"), 0);
   }
-  for (device_usage& on : to)
+  for (device_usage& on : usages)
     if (on.flops) on.flops->time_ns = on.kernel_ns.value_or(0);
 }
 

@@ -28,7 +28,7 @@ device_list read_devices(const process_state& state, std::uint64_t now_ns, std::
 std::optional<device> device_named(const process_state& state, std::uint32_t number);
 
 // Gives devices the bytes and operations that the payloads of their regions tell of.
-void add_amounts(std::vector<device_usage>& to, const std::vector<region>& from);
+void add_amounts(std::vector<device_usage>& usages, const std::vector<region>& from);
 
 }  // namespace adaptyst::lib
 

@@ -13,8 +13,8 @@
 
 namespace adaptyst::lib {
 
-held_memory::held_memory(descriptor file, const memory& beside, bool in_file)
-    : file_(std::move(file)), beside_(beside) {
+held_memory::held_memory(descriptor file, const memory& process_memory, bool in_file)
+    : file_(std::move(file)), process_memory_(process_memory) {
   struct stat known {};
   detail::store_head head{};
   // Without the seals its owner could make it smaller while we read, or another process could write it.
@@ -35,18 +35,18 @@ bool held_memory::holds(std::uint64_t address, std::size_t bytes) const noexcept
   return address >= base_ && address - base_ <= bytes_ && bytes <= bytes_ - (address - base_);
 }
 
-bool held_memory::read(std::uint64_t address, void* to, std::size_t bytes) const noexcept {
-  if (!holds(address, bytes)) return beside_.read(address, to, bytes);
-  return pread(file_.get(), to, bytes, static_cast<off_t>(address - base_)) == static_cast<ssize_t>(bytes);
+bool held_memory::read(std::uint64_t address, void* buffer, std::size_t bytes) const noexcept {
+  if (!holds(address, bytes)) return process_memory_.read(address, buffer, bytes);
+  return pread(file_.get(), buffer, bytes, static_cast<off_t>(address - base_)) == static_cast<ssize_t>(bytes);
 }
 
 bool held_memory::write(std::uint64_t address, const void* from, std::size_t bytes) const noexcept {
-  return beside_.write(address, from, bytes);
+  return process_memory_.write(address, from, bytes);
 }
 
-std::string held_memory::text(std::uint64_t address, std::size_t most) const {
-  if (!holds(address, 1)) return beside_.text(address, most);
-  std::string read(std::min<std::uint64_t>(most, base_ + bytes_ - address), '\0');
+std::string held_memory::text(std::uint64_t address, std::size_t max_bytes) const {
+  if (!holds(address, 1)) return process_memory_.text(address, max_bytes);
+  std::string read(std::min<std::uint64_t>(max_bytes, base_ + bytes_ - address), '\0');
   const ssize_t got = pread(file_.get(), read.data(), read.size(), static_cast<off_t>(address - base_));
   read.resize(got > 0 ? strnlen(read.data(), static_cast<std::size_t>(got)) : 0);
   return read;

@@ -13,10 +13,10 @@ namespace adaptyst::lib {
 
 class held_memory final : public memory {
  public:
-  // `beside`: for all else that is read of the process, and for all that is written; must outlive this. Throws error
+  // `process_memory`: for all else that is read of the process, and for all that is written; must outlive this. Throws error
   // unless it is a store that is sealed against being shortened; one `in_file` may be shortened, and is not read beyond
   // its end.
-  held_memory(descriptor file, const memory& beside, bool in_file = false);
+  held_memory(descriptor file, const memory& process_memory, bool in_file = false);
 
   // Where the process has it.
   std::uint64_t address() const noexcept { return base_; }
@@ -24,16 +24,16 @@ class held_memory final : public memory {
   using memory::read;
   using memory::write;
   // By pread(), not by a mapping: reading a page that was never written would make it in a mapping.
-  bool read(std::uint64_t address, void* to, std::size_t bytes) const noexcept override;
+  bool read(std::uint64_t address, void* buffer, std::size_t bytes) const noexcept override;
   bool write(std::uint64_t address, const void* from, std::size_t bytes) const noexcept override;
-  std::string text(std::uint64_t address, std::size_t most) const override;
+  std::string text(std::uint64_t address, std::size_t max_bytes) const override;
   unsigned patience() const noexcept override { return 3; }
 
  private:
   bool holds(std::uint64_t address, std::size_t bytes) const noexcept;
 
   descriptor file_;
-  const memory& beside_;
+  const memory& process_memory_;
   std::uint64_t base_ = 0, bytes_ = 0;
 };
 

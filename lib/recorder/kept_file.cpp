@@ -50,7 +50,7 @@ bool is_remote(const descriptor& file) {
   return std::find(kinds.begin(), kinds.end(), static_cast<std::uint32_t>(of.f_type)) != kinds.end();
 }
 
-std::array<std::uint64_t, 2> number_of_boot() {
+std::array<std::uint64_t, 2> read_boot_id() {
   std::ifstream in("/proc/sys/kernel/random/boot_id");
   std::array<std::uint64_t, 2> number{};
   unsigned digits = 0;
@@ -136,7 +136,7 @@ void kept_file::map(const descriptor& file) {
   detail::begin_store(mapped, bytes_);
   store_->head.is_kept = 1;
   detail::store_owner& owner = store_->owner;
-  const std::array<std::uint64_t, 2> boot = number_of_boot();
+  const std::array<std::uint64_t, 2> boot = read_boot_id();
   std::copy(boot.begin(), boot.end(), owner.boot);
   owner.process = static_cast<std::uint64_t>(process_);
   owner.started = own_start();
@@ -176,7 +176,7 @@ kept_owner check_owner(const detail::store_owner& owner) {
   gethostname(host, sizeof host - 1);
   if (std::strncmp(host, owner.host, sizeof owner.host) != 0 || owner.process == 0 || owner.process > INT_MAX)
     return kept_owner::was_elsewhere;
-  const std::array<std::uint64_t, 2> boot = number_of_boot();
+  const std::array<std::uint64_t, 2> boot = read_boot_id();
   const auto process = static_cast<pid_t>(owner.process);
   if (!std::equal(boot.begin(), boot.end(), owner.boot) || !is_running(process, owner.started))
     return kept_owner::has_ended;

@@ -10,11 +10,11 @@ namespace adaptyst::lib {
 
 namespace {
 
-using detail::blocks_of_chunk;
+using detail::blocks_per_chunk;
 using detail::device_entry;
 using detail::device_ledger;
 using detail::device_work;
-using detail::entries_of_block;
+using detail::entries_per_block;
 using detail::ledger_block;
 using detail::ledger_chunk;
 using detail::ledger_entry;
@@ -89,7 +89,7 @@ class look {
     const packed_entry* entry;
   };
   struct chunk_copy {
-    ledger_block blocks[blocks_of_chunk];
+    ledger_block blocks[blocks_per_chunk];
     std::vector<packed_entry> entries;
   };
 
@@ -135,7 +135,7 @@ class look {
     keys_.clear();
     late_.clear();
     const std::size_t count = head_.chunk_count;
-    const std::size_t first = count == 0 ? 0 : head_.next_block / blocks_of_chunk % count;
+    const std::size_t first = count == 0 ? 0 : head_.next_block / blocks_per_chunk % count;
     for (std::size_t at = 0; at != count; ++at) {
       const std::size_t number = (first + at) % count;
       if (!read_chunk(head_.chunks[number], chunks_[number])) return false;
@@ -143,25 +143,25 @@ class look {
     return true;
   }
 
-  bool read_chunk(std::uint64_t address, chunk_copy& to) {
+  bool read_chunk(std::uint64_t address, chunk_copy& copy) {
     const auto used = [this](const ledger_block& block) { return is_in_use(block); };
-    const auto begin = std::find_if(std::begin(to.blocks), std::end(to.blocks), used);
+    const auto begin = std::find_if(std::begin(copy.blocks), std::end(copy.blocks), used);
     const auto end =
-        std::find_if(std::make_reverse_iterator(std::end(to.blocks)), std::make_reverse_iterator(begin), used).base();
-    const auto first = static_cast<std::size_t>(begin - std::begin(to.blocks)) * entries_of_block;
+        std::find_if(std::make_reverse_iterator(std::end(copy.blocks)), std::make_reverse_iterator(begin), used).base();
+    const auto first = static_cast<std::size_t>(begin - std::begin(copy.blocks)) * entries_per_block;
     if (begin == end) return true;
-    to.entries.resize(static_cast<std::size_t>(end - begin) * entries_of_block);
-    if (!memory_.read(address + offsetof(ledger_chunk, entries) + first * sizeof(packed_entry), to.entries.data(),
-                      to.entries.size() * sizeof(packed_entry)))
+    copy.entries.resize(static_cast<std::size_t>(end - begin) * entries_per_block);
+    if (!memory_.read(address + offsetof(ledger_chunk, entries) + first * sizeof(packed_entry), copy.entries.data(),
+                      copy.entries.size() * sizeof(packed_entry)))
       return false;
     for (auto block = begin; block != end; ++block)
       if (is_in_use(*block))
-        take_block(*block, &to.entries[static_cast<std::size_t>(block - begin) * entries_of_block]);
+        take_block(*block, &copy.entries[static_cast<std::size_t>(block - begin) * entries_per_block]);
     return true;
   }
 
   void take_block(const ledger_block& block, const packed_entry* entries) {
-    const std::uint32_t count = std::min(block.count, entries_of_block);
+    const std::uint32_t count = std::min(block.count, entries_per_block);
     const std::uint32_t seen = block.seen[head_.commits % 2];
     for (std::uint32_t at = 0; at != count; ++at) {
       if (entries[at].begin_ns >= sums_->horizon_ns) keys_.push_back({entries[at].begin_ns, &entries[at]});
@@ -172,17 +172,17 @@ class look {
   // Whether no block has been used again since its head was read. Always true for a process that has ended.
   bool is_as_it_was() {
     for (std::size_t at = 0; at != head_.chunk_count; ++at) {
-      ledger_block now[blocks_of_chunk];
+      ledger_block now[blocks_per_chunk];
       if (!memory_.read(head_.chunks[at], now)) return true;
-      for (std::size_t block = 0; block != blocks_of_chunk; ++block)
+      for (std::size_t block = 0; block != blocks_per_chunk; ++block)
         if (is_in_use(chunks_[at].blocks[block]) && now[block].uses != chunks_[at].blocks[block].uses) return false;
     }
     return true;
   }
 
   void add(const packed_entry& packed) {
-    ledger_entry one = packed.get();
-    if (make_safe(one)) sums_->add(one);
+    ledger_entry entry = packed.get();
+    if (make_safe(entry)) sums_->add(entry);
   }
 
   const memory& memory_;

@@ -20,18 +20,18 @@ class memory {
 
   // Copies from an address that is a multiple of 8, word by word, each word in one access; false: not readable. Writes
   // in the same way, after all earlier reads.
-  virtual bool read(std::uint64_t address, void* to, std::size_t bytes) const noexcept = 0;
+  virtual bool read(std::uint64_t address, void* buffer, std::size_t bytes) const noexcept = 0;
   // False, with errno: not permitted, or no such memory.
   virtual bool write(std::uint64_t address, const void* from, std::size_t bytes) const noexcept = 0;
-  // The text there, without its NUL, at most `most` bytes; empty when not readable.
-  virtual std::string text(std::uint64_t address, std::size_t most) const = 0;
+  // The text there, without its NUL, at most `max_bytes` bytes; empty when not readable.
+  virtual std::string text(std::uint64_t address, std::size_t max_bytes) const = 0;
   // How often to try again when a writer has interfered.
   virtual unsigned patience() const noexcept = 0;
 
   template <class T>
-  bool read(std::uint64_t address, T& to) const noexcept {
+  bool read(std::uint64_t address, T& value) const noexcept {
     static_assert(sizeof(T) % 8 == 0);
-    return read(address, static_cast<void*>(&to), sizeof to);
+    return read(address, static_cast<void*>(&value), sizeof value);
   }
   template <class T>
   bool write(std::uint64_t address, const T& from) const noexcept {

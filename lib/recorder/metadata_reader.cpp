@@ -7,16 +7,16 @@
 
 namespace adaptyst::lib {
 
-told_metadata read_metadata(const process_state& state) {
-  told_metadata made;
+program_metadata read_metadata(const process_state& state) {
+  program_metadata made;
   detail::store_head head{};
   const std::uint64_t table = state.address + offsetof(detail::recorder_store, metadata);
-  std::uint64_t told = 0;
-  if (state.address == 0 || !state.in->read(state.address, head) || head.layout != detail::layout_of_state ||
-      !state.in->read(table + offsetof(detail::metadata_table, told), told))
+  std::uint64_t count = 0;
+  if (state.address == 0 || !state.in->read(state.address, head) || head.layout != detail::state_layout ||
+      !state.in->read(table + offsetof(detail::metadata_table, calls), count))
     return made;
-  const std::uint64_t kept = std::min<std::uint64_t>(told, detail::max_metadata);
-  made.lost = told - kept;
+  const std::uint64_t kept = std::min<std::uint64_t>(count, detail::max_metadata);
+  made.lost = count - kept;
   for (std::uint64_t at = 0; at != kept; ++at) {
     detail::metadata_entry entry{};
     const std::uint64_t place = table + offsetof(detail::metadata_table, entries) + at * sizeof entry;

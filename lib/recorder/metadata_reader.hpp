@@ -10,12 +10,12 @@
 
 namespace adaptyst::lib {
 
-struct told_metadata {
+struct program_metadata {
   std::map<std::string, std::string> values;
   std::uint64_t lost = 0;  // calls for which there was no room
 };
 
-told_metadata read_metadata(const process_state& state);
+program_metadata read_metadata(const process_state& state);
 
 }  // namespace adaptyst::lib
 

@@ -28,8 +28,8 @@ std::vector<detail::row> open_rows(const memory& in, const detail::recorder_head
     rows_read += chunk.size();
     const std::uint64_t at = as_address(head.chunks[first / detail::rows_per_chunk]);
     if (!in.read(at, chunk.data(), chunk.size() * sizeof chunk[0])) break;
-    for (const detail::row& one : chunk)
-      if (one.open_since != 0) open.push_back(one);
+    for (const detail::row& row : chunk)
+      if (row.open_since != 0) open.push_back(row);
   }
   return open;
 }
@@ -57,7 +57,7 @@ open_counts read_open_regions(const process_state& state) {
   detail::store_head store{};
   if (!read_head(state, store)) return open;
   for_open_rows(state, store, [&](const std::vector<detail::row>& rows) {
-    for (const detail::row& one : rows) ++open[one.id];
+    for (const detail::row& row : rows) ++open[row.id];
   });
   return open;
 }
@@ -68,14 +68,14 @@ std::vector<open_row> read_last_regions(const process_state& state) {
   if (!read_head(state, store)) return {};
   for_open_rows(state, store, [&](const std::vector<detail::row>& open) {
     std::unordered_set<const adaptyst_path*> parents;
-    for (const detail::row& one : open) {
+    for (const detail::row& row : open) {
       adaptyst_path path{};
-      if (state.in->read(reinterpret_cast<std::uint64_t>(one.path), path)) parents.insert(path.parent);
+      if (state.in->read(reinterpret_cast<std::uint64_t>(row.path), path)) parents.insert(path.parent);
     }
-    for (const detail::row& one : open) {
-      if (parents.count(one.path) != 0) continue;
-      const std::uint64_t since_ns = detail::to_monotonic_ns(store.clock, one.open_since);
-      open_row& known = last.try_emplace(one.id, open_row{one.id, 0, since_ns}).first->second;
+    for (const detail::row& row : open) {
+      if (parents.count(row.path) != 0) continue;
+      const std::uint64_t since_ns = detail::to_monotonic_ns(store.clock, row.open_since);
+      open_row& known = last.try_emplace(row.id, open_row{row.id, 0, since_ns}).first->second;
       ++known.threads;
       known.since_ns = std::min(known.since_ns, since_ns);
     }

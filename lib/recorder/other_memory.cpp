@@ -25,7 +25,7 @@ void other_memory::open() {
   why_not_ = descriptor_ < 0 ? errno : 0;
   // Asked for now: of a setuid program that has come before the descriptor, not of one that comes behind it.
   const std::optional<process_rights> rights = read_rights(process_);
-  may_write_ = rights && rights->are_of_one_user() && (!rights_ || rights->follow(*rights_));
+  may_write_ = rights && rights->have_one_user() && (!rights_ || rights->follow(*rights_));
   if (!rights_ || may_write_) rights_ = rights;
 }
 
@@ -45,12 +45,12 @@ int other_memory::refusal() const noexcept {
   return descriptor_ >= 0 || why_not_ == ESRCH || why_not_ == ENOENT ? 0 : why_not_;
 }
 
-bool other_memory::is_of_our_user() const noexcept {
+bool other_memory::has_our_user() const noexcept {
   return may_write_ && rights_->users[0] == geteuid() && rights_->users[0] != 0;
 }
 
-bool other_memory::read(std::uint64_t address, void* to, std::size_t bytes) const noexcept {
-  const ssize_t done = descriptor_ >= 0 ? pread(descriptor_, to, bytes, static_cast<off_t>(address)) : -1;
+bool other_memory::read(std::uint64_t address, void* buffer, std::size_t bytes) const noexcept {
+  const ssize_t done = descriptor_ >= 0 ? pread(descriptor_, buffer, bytes, static_cast<off_t>(address)) : -1;
   if (descriptor_ < 0) errno = why_not_;
   else if (done == 0) errno = ESRCH;
   return done == static_cast<ssize_t>(bytes);
@@ -107,12 +107,12 @@ bool other_memory::write(std::uint64_t address, const void* from, std::size_t by
   return done == static_cast<ssize_t>(bytes);
 }
 
-std::string other_memory::text(std::uint64_t address, std::size_t most) const {
+std::string other_memory::text(std::uint64_t address, std::size_t max_bytes) const {
   constexpr std::uint64_t page = 4096;
-  std::string read(most, '\0');
+  std::string read(max_bytes, '\0');
   std::size_t done = 0;
-  while (done < most) {  // a page at a time: the next one may not be there, nor be needed
-    const std::size_t part = std::min<std::uint64_t>(most - done, page - (address + done) % page);
+  while (done < max_bytes) {  // a page at a time: the next one may not be there, nor be needed
+    const std::size_t part = std::min<std::uint64_t>(max_bytes - done, page - (address + done) % page);
     if (!this->read(address + done, read.data() + done, part)) break;
     done += part;
     if (std::memchr(read.data() + done - part, 0, part) != nullptr) break;

@@ -35,14 +35,14 @@ class other_memory final : public memory {
   // Why it cannot be read although it exists: an errno, for a limit or missing rights; or 0.
   int refusal() const noexcept;
   // Its user is ours, and has no rights over others: what it says can only harm itself.
-  bool is_of_our_user() const noexcept;
+  bool has_our_user() const noexcept;
 
   using memory::read;
   using memory::write;
-  bool read(std::uint64_t address, void* to, std::size_t bytes) const noexcept override;
+  bool read(std::uint64_t address, void* buffer, std::size_t bytes) const noexcept override;
   // Writes only into a process of one user, and only where the process itself may write.
   bool write(std::uint64_t address, const void* from, std::size_t bytes) const noexcept override;
-  std::string text(std::uint64_t address, std::size_t most) const override;
+  std::string text(std::uint64_t address, std::size_t max_bytes) const override;
   unsigned patience() const noexcept override { return 3; }
 
  private:

@@ -28,12 +28,12 @@ using detail::row;
 constexpr unsigned attempts_at_once = 1000;
 // More than a process can have. With these bounds, a damaged or malicious one can neither keep us busy for ever nor
 // fill our memory, not even little by little.
-constexpr std::size_t max_rows_of_process = 1 << 21;
-constexpr std::size_t max_bytes_of_process = std::size_t{512} << 20;
-constexpr std::size_t max_bytes_of_all = std::size_t{1} << 30;
+constexpr std::size_t max_process_rows = 1 << 21;
+constexpr std::size_t max_process_bytes = std::size_t{512} << 20;
+constexpr std::size_t max_total_bytes = std::size_t{1} << 30;
 constexpr std::size_t worth_a_copy = 256;        // names: to copy all that there are
 constexpr std::size_t max_unnamed = 8192;        // rows, of some 400 bytes
-constexpr std::size_t bytes_ahead = 1 << 15;     // that are read of what lies beside rows
+constexpr std::size_t bytes_ahead = 1 << 15;     // that are read of what lies next to rows
 constexpr std::size_t worth_reading_ahead = 32;  // rows
 constexpr std::size_t max_sites = detail::max_sites;
 constexpr std::size_t max_paths = sizeof(detail::process::paths) / sizeof(void*);
@@ -59,7 +59,7 @@ void lose(account& sum, loss why, std::uint64_t count, bool at_begin) {
   if (at_begin) sum.begun += count;
 }
 
-std::atomic<std::size_t> bytes_of_all{0};
+std::atomic<std::size_t> total_bytes{0};
 
 }  // namespace
 
@@ -68,37 +68,38 @@ std::size_t recorder_reader::bytes_in(const kept_row& row) {
   return row.buckets.capacity() * sizeof(std::uint64_t) + row.attributes.capacity() * sizeof(attribute);
 }
 
-void recorder_reader::add(measured_row& to, const kept_row& from) {
-  to.count += from.count;
-  to.total_ns += from.total_ns;
-  to.self_ns += from.self_ns;
-  to.excess_ns += from.excess_ns;
-  to.min_ns = std::min(to.min_ns, from.min_ns);
-  to.max_ns = std::max(to.max_ns, from.max_ns);
-  to.threads += from.threads;
+void recorder_reader::add(measured_row& sum, const kept_row& from) {
+  sum.count += from.count;
+  sum.total_ns += from.total_ns;
+  sum.self_ns += from.self_ns;
+  sum.excess_ns += from.excess_ns;
+  sum.min_ns = std::min(sum.min_ns, from.min_ns);
+  sum.max_ns = std::max(sum.max_ns, from.max_ns);
+  sum.threads += from.threads;
   if (from.threads == 1 && from.total_ns != 0) {
-    if (!to.per_thread) to.per_thread.emplace();
-    to.per_thread->merge({1, from.self_ns, from.self_ns, from.self_ns});
+    if (!sum.per_thread) sum.per_thread.emplace();
+    sum.per_thread->merge({1, from.self_ns, from.self_ns, from.self_ns});
   }
-  to.left_out += from.left_out;
-  to.count_variance += from.count_variance;
-  to.total_variance += from.total_variance;
+  sum.left_out += from.left_out;
+  sum.count_variance += from.count_variance;
+  sum.total_variance += from.total_variance;
   for (std::size_t at = from.buckets.size(); at-- != 0;)  // so that it grows once
-    if (from.buckets[at] != 0) to.durations.add_bucket(from.first_bucket + static_cast<unsigned>(at), from.buckets[at]);
-  if (to.attributes.size() < from.attributes.size()) to.attributes.resize(from.attributes.size());
-  for (std::size_t at = 0; at != from.attributes.size(); ++at) to.attributes[at].merge(from.attributes[at]);
+    if (from.buckets[at] != 0)
+      sum.durations.add_bucket(from.first_bucket + static_cast<unsigned>(at), from.buckets[at]);
+  if (sum.attributes.size() < from.attributes.size()) sum.attributes.resize(from.attributes.size());
+  for (std::size_t at = 0; at != from.attributes.size(); ++at) sum.attributes[at].merge(from.attributes[at]);
 }
 
 bool recorder_reader::reserve_bytes(std::size_t more) noexcept {
-  if (bytes_ + more > max_bytes_of_process || bytes_of_all.load() + more > max_bytes_of_all) return false;
+  if (bytes_ + more > max_process_bytes || total_bytes.load() + more > max_total_bytes) return false;
   bytes_ += more;
-  bytes_of_all += more;
+  total_bytes += more;
   return true;
 }
 
 void recorder_reader::return_bytes(std::size_t bytes) noexcept {
   bytes_ -= bytes;
-  bytes_of_all -= bytes;
+  total_bytes -= bytes;
 }
 
 // One reading.
@@ -113,7 +114,7 @@ class recorder_reader::pass {
       is_another_epoch_ = kept_.epoch_ != head.epoch && !kept_.by_path_.empty();
       kept_.epoch_ = head.epoch;
       for_each_recorder(as_address(head.recorders), [this](std::uint64_t at) {
-        return rows_read_ < max_rows_of_process && !is_late() ? read_recorder(at) : 0;
+        return rows_read_ < max_process_rows && !is_late() ? read_recorder(at) : 0;
       });
       name_all();
     }
@@ -143,8 +144,8 @@ class recorder_reader::pass {
   // last is used.
   template <class Copy>
   bool read_consistently(std::uint64_t sequence, Copy&& copy) const {
-    const unsigned most = memory_.patience();
-    for (unsigned attempt = 0; attempt != most; ++attempt) {
+    const unsigned max_attempts = memory_.patience();
+    for (unsigned attempt = 0; attempt != max_attempts; ++attempt) {
       if (attempt >= attempts_at_once) {
         const timespec a_while{0, 100'000};
         nanosleep(&a_while, nullptr);
@@ -152,7 +153,7 @@ class recorder_reader::pass {
       std::uint64_t before = 0;
       std::uint64_t after = 0;
       if (!memory_.read(sequence, before)) return false;
-      if ((before & 1) != 0 && attempt + 1 != most) continue;
+      if ((before & 1) != 0 && attempt + 1 != max_attempts) continue;
       if (!copy() || !memory_.read(sequence, after)) return false;
       if (before == after && (before & 1) == 0) return true;
     }
@@ -160,9 +161,7 @@ class recorder_reader::pass {
   }
 
   // Whether this look at another process takes too long. What has not been read then stays as it was at the last look.
-  bool is_late() const {
-    return &memory_ != &own_memory() && detail::monotonic_ns() - begun_ns_ > kept_.longest_look_ns_;
-  }
+  bool is_late() const { return &memory_ != &own_memory() && detail::monotonic_ns() - begun_ns_ > kept_.max_look_ns_; }
 
   // Returns the address of the next one.
   std::uint64_t read_recorder(std::uint64_t address) {
@@ -189,7 +188,7 @@ class recorder_reader::pass {
     kept.accounting = std::move(sum);
     const std::size_t used = std::min(now.rows_used, detail::max_rows);
     if (used > kept.rows.size()) {
-      std::size_t more = std::min(used - kept.rows.size(), max_rows_of_process - kept_.rows_kept_);
+      std::size_t more = std::min(used - kept.rows.size(), max_process_rows - kept_.rows_kept_);
       if (!kept_.reserve_bytes(more * sizeof(kept_row))) more = 0;
       kept_.rows_kept_ += more;
       kept.rows.resize(kept.rows.size() + more);
@@ -212,7 +211,7 @@ class recorder_reader::pass {
     if (!memory_.read(sequence, before) || !memory_.read(chunk, rows_.data(), count * sizeof(row)) ||
         !memory_.read(sequence, after))
       return;
-    const bool is_of_one_moment = before == after && (before & 1) == 0;
+    const bool is_consistent = before == after && (before & 1) == 0;
     changed_.clear();
     for (std::size_t at = 0; at != count; ++at) {
       const kept_row& known = kept.rows[first + at];
@@ -223,10 +222,10 @@ class recorder_reader::pass {
     }
     // What has been read ahead is newer than these rows. Where there is more to be read than to be left out it pays.
     ahead_.clear();
-    may_read_ahead_ = is_of_one_moment && &memory_ != &own_memory() && changed_.size() >= worth_reading_ahead;
+    may_read_ahead_ = is_consistent && &memory_ != &own_memory() && changed_.size() >= worth_reading_ahead;
     for (const std::size_t at : changed_) {
       kept_row read;
-      if (is_of_one_moment) {
+      if (is_consistent) {
         if (read_attributes(rows_[at], read)) take(rows_[at], std::move(read), kept, first + at);
       } else if (read_consistently(sequence, [&] {
                    return memory_.read(chunk + at * sizeof(row), rows_[at]) && read_attributes(rows_[at], read);
@@ -236,9 +235,9 @@ class recorder_reader::pass {
     }
   }
 
-  // What lies beside the rows of a chunk, and mostly in their order.
-  bool read_beside(std::uint64_t address, void* to, std::size_t bytes) {
-    if (!may_read_ahead_ || bytes > bytes_ahead) return memory_.read(address, to, bytes);
+  // What lies next to the rows of a chunk, and mostly in their order.
+  bool read_beside(std::uint64_t address, void* buffer, std::size_t bytes) {
+    if (!may_read_ahead_ || bytes > bytes_ahead) return memory_.read(address, buffer, bytes);
     const bool is_there =
         address >= ahead_at_ && address - ahead_at_ <= ahead_.size() && bytes <= ahead_.size() - (address - ahead_at_);
     if (!is_there) {
@@ -246,35 +245,36 @@ class recorder_reader::pass {
       ahead_at_ = address;
       if (!memory_.read(address, ahead_.data(), bytes_ahead)) {  // it may be the end
         ahead_.clear();
-        return memory_.read(address, to, bytes);
+        return memory_.read(address, buffer, bytes);
       }
     }
-    std::memcpy(to, ahead_.data() + (address - ahead_at_), bytes);
+    std::memcpy(buffer, ahead_.data() + (address - ahead_at_), bytes);
     return true;
   }
 
-  bool read_attributes(const row& from, kept_row& to) {
+  bool read_attributes(const row& from, kept_row& kept) {
     detail::attribute_sum sums[ADAPTYST_ATTRIBUTES];
     const std::size_t count = std::min<std::uint64_t>(from.attribute_count, ADAPTYST_ATTRIBUTES);
-    to.attributes.clear();
+    kept.attributes.clear();
     if (count == 0) return true;
     if (!read_beside(as_address(from.attributes), sums, count * sizeof sums[0])) return false;
-    to.attributes.reserve(count);
+    kept.attributes.reserve(count);
     for (std::size_t at = 0; at != count; ++at) {
       const bool is_used = sums[at].min <= sums[at].max;  // else nothing was added yet
-      to.attributes.push_back(is_used ? attribute{from.count, sums[at].sum, sums[at].min, sums[at].max} : attribute{});
+      kept.attributes.push_back(is_used ? attribute{from.count, sums[at].sum, sums[at].min, sums[at].max}
+                                        : attribute{});
     }
     return true;
   }
 
   // Durations lie between the least and the greatest, and so do their buckets.
-  bool read_durations(const row& from, kept_row& to) {
+  bool read_durations(const row& from, kept_row& kept) {
     if (from.min_ns > from.max_ns || from.buckets == 0) return true;  // there are none, or was no memory for them
     const unsigned first = adaptyst_histogram_bucket(from.min_ns);
-    to.first_bucket = first;
-    to.buckets.resize(adaptyst_histogram_bucket(from.max_ns) - first + 1);
-    return read_beside(as_address(from.histogram) + first * sizeof to.buckets[0], to.buckets.data(),
-                       to.buckets.size() * sizeof to.buckets[0]);
+    kept.first_bucket = first;
+    kept.buckets.resize(adaptyst_histogram_bucket(from.max_ns) - first + 1);
+    return read_beside(as_address(from.histogram) + first * sizeof kept.buckets[0], kept.buckets.data(),
+                       kept.buckets.size() * sizeof kept.buckets[0]);
   }
 
   // Rows without a known name are collected, and named together.
@@ -317,8 +317,8 @@ class recorder_reader::pass {
     in.paths.reserve(in.paths.size() + unnamed_.size());
     in.rows.reserve(in.rows.size() + unnamed_.size());
     kept_.by_path_.reserve(kept_.by_path_.size() + unnamed_.size());
-    for (unnamed_row& one : unnamed_)
-      keep(std::move(one.read), name_path(names, one.path, one.read.path), *one.kept, one.number);
+    for (unnamed_row& row : unnamed_)
+      keep(std::move(row.read), name_path(names, row.path, row.read.path), *row.kept, row.number);
   }
 
   void keep(kept_row read, const measured_site* site, kept_recorder& kept, std::size_t number) {
@@ -332,18 +332,18 @@ class recorder_reader::pass {
     const std::size_t now = bytes_in(read);
     if (now > before && !kept_.reserve_bytes(now - before)) return lose(kept.accounting, loss::rows_full, 1, true);
     if (now < before) kept_.return_bytes(before - now);
-    kept_path& of = kept_.by_path_[read.path];
-    of.id = read.path;
-    if (into.site == nullptr || into.path != read.path) of.places.push_back({&kept, number});
+    kept_path& path = kept_.by_path_[read.path];
+    path.id = read.path;
+    if (into.site == nullptr || into.path != read.path) path.places.push_back({&kept, number});
     if (into.site != nullptr && into.path != read.path) {  // damaged: a row never changes its path
       kept_path& before_that = kept_.by_path_[into.path];
       std::vector<place>& left = before_that.places;
       left.erase(std::remove_if(left.begin(), left.end(),
-                                [&](const place& place) { return place.in == &kept && place.at == number; }),
+                                [&](const place& each) { return each.in == &kept && each.at == number; }),
                  left.end());
       kept_.note_change(before_that);
     }
-    kept_.note_change(of);
+    kept_.note_change(path);
     read.site = site;
     into = std::move(read);
   }
@@ -352,7 +352,7 @@ class recorder_reader::pass {
   const measured_site* name_path(const memory& names, std::uint64_t address, std::uint64_t id) {
     measured& in = kept_.sum_;
     if (const auto known = in.paths.find(id); known != in.paths.end()) return find_site(known->second.site);
-    const measured_site* site_of_first = nullptr;
+    const measured_site* first_site = nullptr;
     for (std::uint32_t step = 0; address != 0 && step <= detail::max_depth; ++step) {
       adaptyst_path path{};
       adaptyst_site site{};
@@ -365,11 +365,11 @@ class recorder_reader::pass {
       adaptyst_path parent{};
       if (path.parent != nullptr && !names.read(as_address(path.parent), parent)) break;
       if (its == in.sites.end()) its = in.sites.emplace(site.id, describe(names, site)).first;
-      if (step == 0) site_of_first = &its->second;
+      if (step == 0) first_site = &its->second;
       in.paths[path.id] = {parent.id, site.id, path.device};
       address = as_address(path.parent);
     }
-    return site_of_first;
+    return first_site;
   }
 
   const measured_site* find_site(std::uint64_t id) const {
@@ -378,9 +378,9 @@ class recorder_reader::pass {
   }
 
   static measured_site describe(const memory& names, const adaptyst_site& site) {
-    constexpr std::size_t most = ADAPTYST_TEXT_BYTES - 1;
+    constexpr std::size_t max_bytes = ADAPTYST_TEXT_BYTES - 1;
     measured_site made;
-    made.name.resize(std::min<std::size_t>(site.name_bytes, most));
+    made.name.resize(std::min<std::size_t>(site.name_bytes, max_bytes));
     // A name may hold NULs, and begin anywhere.
     std::size_t done = 0;
     while (done < made.name.size()) {
@@ -388,13 +388,13 @@ class recorder_reader::pass {
       std::copy(part.begin(), part.end(), made.name.begin() + static_cast<std::ptrdiff_t>(done));
       done += part.size() + 1;
     }
-    made.file = names.text(as_address(site.file), most);
-    made.function = names.text(as_address(site.function), most);
-    made.label = names.text(as_address(site.label), most);
+    made.file = names.text(as_address(site.file), max_bytes);
+    made.function = names.text(as_address(site.function), max_bytes);
+    made.label = names.text(as_address(site.label), max_bytes);
     made.line = site.line;
     made.kind = site.kind;
     for (std::uint32_t at = 0; at != std::min<std::uint32_t>(site.attribute_count, ADAPTYST_ATTRIBUTES); ++at)
-      made.attributes.push_back(names.text(as_address(site.attributes[at]), most));
+      made.attributes.push_back(names.text(as_address(site.attributes[at]), max_bytes));
     return made;
   }
 
@@ -431,9 +431,9 @@ void recorder_reader::sum_up() {
     path->changed = false;
     changed_.insert(path->id);
     bool there = false;
-    for (const place& one : path->places) {
-      const kept_row& row = one.in->rows[one.at];
-      if (one.in->epoch != epoch_ || row.path != path->id) continue;
+    for (const place& each : path->places) {
+      const kept_row& row = each.in->rows[each.at];
+      if (each.in->epoch != epoch_ || row.path != path->id) continue;
       if (path->sum == nullptr) path->sum = &sum_.rows[path->id];
       if (!std::exchange(there, true)) *path->sum = {};
       add(*path->sum, row);
@@ -497,7 +497,7 @@ std::uint64_t find_store(const memory& in, std::uint64_t process) {
 bool has_known_layout(const process_state& state) {
   detail::store_head head{};
   if (state.address == 0) return true;
-  return state.in->read(state.address, head) && (head.layout == 0 || head.layout == detail::layout_of_state);
+  return state.in->read(state.address, head) && (head.layout == 0 || head.layout == detail::state_layout);
 }
 
 }  // namespace adaptyst::lib

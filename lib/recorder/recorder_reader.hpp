@@ -30,9 +30,9 @@ std::uint64_t find_store(const memory& in, std::uint64_t process);
 // is still there when the process has ended.
 class recorder_reader {
  public:
-  // `longest_look_ns`: one update() reads another process no longer than this, since that process may be damaged or
+  // `max_look_ns`: one update() reads another process no longer than this, since that process may be damaged or
   // malicious. What could not be read in time is counted as lost.
-  explicit recorder_reader(std::uint64_t longest_look_ns = 10'000'000'000) : longest_look_ns_(longest_look_ns) {}
+  explicit recorder_reader(std::uint64_t max_look_ns = 10'000'000'000) : max_look_ns_(max_look_ns) {}
   ~recorder_reader() { return_bytes(bytes_); }
   recorder_reader(const recorder_reader&) = delete;
   recorder_reader& operator=(const recorder_reader&) = delete;
@@ -80,7 +80,7 @@ class recorder_reader {
   };
 
   static std::size_t bytes_in(const kept_row& row);
-  static void add(measured_row& to, const kept_row& from);
+  static void add(measured_row& sum, const kept_row& from);
   // Counts memory against two limits: for the rows of this process, and for those of all observed processes. False: a
   // limit is reached.
   bool reserve_bytes(std::size_t more) noexcept;
@@ -98,7 +98,7 @@ class recorder_reader {
   path_set changed_;
   std::size_t rows_kept_ = 0;  // in all recorders
   std::size_t bytes_ = 0;      // of our memory that they take
-  std::uint64_t longest_look_ns_;
+  std::uint64_t max_look_ns_;
   bool was_late_ = false;  // the last update() ran out of time
   std::uint64_t epoch_ = 0;
   bool was_read_ = false;

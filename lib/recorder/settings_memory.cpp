@@ -23,10 +23,10 @@ constexpr std::size_t first_setting = offsetof(observer_settings, thinned_floor)
 
 }  // namespace
 
-settings_memory::settings_memory(const memory& beside)
-    : beside_(beside), file_(static_cast<int>(detail::make_memory_file())) {
+settings_memory::settings_memory(const memory& process_memory)
+    : process_memory_(process_memory), file_(static_cast<int>(detail::make_memory_file())) {
   const auto fail = [](int number) {
-    throw error("cannot make memory for what a program under observation is told", number,
+    throw error("cannot make memory for the settings of a program under observation", number,
                 "allow the observer more open files (ulimit -n), files of 1 MiB and more (ulimit -f), and memory");
   };
   if (sizeof(observer_settings) > detail::file_limit()) fail(EFBIG);  // writing the file would be a signal
@@ -47,7 +47,7 @@ settings_memory::~settings_memory() { munmap(ours_, sizeof *ours_); }
 void settings_memory::end(std::uint64_t markers) noexcept {
   detail::store_release(ours_->over, std::uint64_t{1});
   for (std::uint64_t at = 0; at != std::min<std::uint64_t>(markers, detail::max_sites); ++at)
-    detail::store_release(ours_->steps[at], detail::step_of_nobody);
+    detail::store_release(ours_->steps[at], detail::unclaimed_step);
 }
 
 descriptor settings_memory::file() const noexcept {
@@ -65,9 +65,9 @@ bool settings_memory::holds(std::uint64_t address, std::size_t bytes) const noex
          bytes <= sizeof(observer_settings) - at;
 }
 
-bool settings_memory::read(std::uint64_t address, void* to, std::size_t bytes) const noexcept {
-  if (!holds(address, bytes)) return beside_.read(address, to, bytes);
-  return own_memory().read(reinterpret_cast<std::uint64_t>(ours_) + (address - base_), to, bytes);
+bool settings_memory::read(std::uint64_t address, void* buffer, std::size_t bytes) const noexcept {
+  if (!holds(address, bytes)) return process_memory_.read(address, buffer, bytes);
+  return own_memory().read(reinterpret_cast<std::uint64_t>(ours_) + (address - base_), buffer, bytes);
 }
 
 bool settings_memory::write(std::uint64_t address, const void* from, std::size_t bytes) const noexcept {

@@ -14,8 +14,8 @@ namespace adaptyst::lib {
 
 class settings_memory final : public memory {
  public:
-  // `beside`: for all else that is read of the process; must outlive this. Throws error.
-  explicit settings_memory(const memory& beside);
+  // `process_memory`: for all else that is read of the process; must outlive this. Throws error.
+  explicit settings_memory(const memory& process_memory);
   ~settings_memory() override;
   settings_memory(const settings_memory&) = delete;
   settings_memory& operator=(const settings_memory&) = delete;
@@ -33,15 +33,17 @@ class settings_memory final : public memory {
 
   using memory::read;
   using memory::write;
-  bool read(std::uint64_t address, void* to, std::size_t bytes) const noexcept override;
+  bool read(std::uint64_t address, void* buffer, std::size_t bytes) const noexcept override;
   bool write(std::uint64_t address, const void* from, std::size_t bytes) const noexcept override;
-  std::string text(std::uint64_t address, std::size_t most) const override { return beside_.text(address, most); }
-  unsigned patience() const noexcept override { return beside_.patience(); }
+  std::string text(std::uint64_t address, std::size_t max_bytes) const override {
+    return process_memory_.text(address, max_bytes);
+  }
+  unsigned patience() const noexcept override { return process_memory_.patience(); }
 
  private:
   bool holds(std::uint64_t address, std::size_t bytes) const noexcept;
 
-  const memory& beside_;
+  const memory& process_memory_;
   descriptor file_;
   detail::observer_settings* ours_ = nullptr;
   std::uint64_t base_ = 0;

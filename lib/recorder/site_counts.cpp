@@ -86,12 +86,12 @@ std::uint64_t site_counts::read_recorder(const memory& in, std::uint64_t address
     rows_.resize(count);
     if (!in.read(as_address(head.chunks[first / detail::rows_per_chunk]), rows_.data(), count * sizeof(detail::row)))
       return next;
-    for (const detail::row& one : rows_) {
-      const known_path* const path = know_path(in, as_address(one.path));
-      if (path == nullptr || path->site != as_address(one.site)) continue;
+    for (const detail::row& row : rows_) {
+      const known_path* const path = know_path(in, as_address(row.path));
+      if (path == nullptr || path->site != as_address(row.site)) continue;
       site_count& site = sites_.at(path->site);
-      site.events += one.count;
-      if (path->parent != 0) site.inside[paths_.at(path->parent).site] += one.count;
+      site.events += row.count;
+      if (path->parent != 0) site.inside[paths_.at(path->parent).site] += row.count;
     }
   }
   return next;
@@ -118,8 +118,8 @@ bool set_thinned_floor(const process_state& state, double floor_ns) {
   const auto slope = static_cast<double>(head.clock.ns_per_tick);
   const double timestamps = head.clock.ns_per_tick != 0 ? floor_ns * scale / slope : floor_ns;
   const std::uint64_t at = as_address(head.settings) + offsetof(detail::observer_settings, thinned_floor);
-  constexpr double most = 10'000;  // whatever a process says of its clock
-  return state.in->write(at, static_cast<std::uint64_t>(std::llround(std::clamp(timestamps, 0.0, most))));
+  constexpr double max_timestamps = 10'000;  // whatever a process says of its clock
+  return state.in->write(at, static_cast<std::uint64_t>(std::llround(std::clamp(timestamps, 0.0, max_timestamps))));
 }
 
 bool set_step(const process_state& state, const site_count& site, std::uint32_t step) {

@@ -22,22 +22,22 @@ using detail::traced;
 // More than any process has, so that a damaged one cannot keep us busy for ever.
 constexpr std::size_t max_sites_of_trace = 1 << 18;
 constexpr std::uint64_t entries_at_once = 4096;
-constexpr std::uint64_t max_entries_of_look = std::uint64_t{1} << 25;
+constexpr std::uint64_t max_entries_per_look = std::uint64_t{1} << 25;
 constexpr std::uint64_t max_entries = std::uint64_t{1} << 24;
 
 }  // namespace
 
-void trace_reader::read(const process_state& state, const taker& to) {
+void trace_reader::read(const process_state& state, const taker& visit) {
   of_ = state;
   detail::store_head head{};
-  if (of_.address == 0 || !of_.in->read(of_.address, head) || head.layout != detail::layout_of_state) return;
+  if (of_.address == 0 || !of_.in->read(of_.address, head) || head.layout != detail::state_layout) return;
   clock_.start(head.clock);
-  left_ = max_entries_of_look;
+  left_ = max_entries_per_look;
   filled_.clear();
   for_each_recorder(as_address(head.recorders), [&](std::uint64_t at) { return find_ring(at, head.epoch); });
   if (filled_.empty()) return;
   clock_.add(now_());  // all that is read below was before
-  for (const std::uint64_t ring : filled_) read_ring(ring, rings_[ring], to);
+  for (const std::uint64_t ring : filled_) read_ring(ring, rings_[ring], visit);
 }
 
 std::uint64_t trace_reader::lost() const {
@@ -74,16 +74,16 @@ std::uint64_t trace_reader::find_ring(std::uint64_t recorder, std::uint64_t epoc
   return next;
 }
 
-void trace_reader::read_ring(std::uint64_t address, known_ring& known, const taker& to) {
+void trace_reader::read_ring(std::uint64_t address, known_ring& known, const taker& visit) {
   const std::uint64_t head = known.head;
   std::uint64_t tail = known.tail;
-  std::uint64_t told = 0;  // the address to which the tail is written
+  std::uint64_t tail_address = 0;  // the address to which the tail is written
   std::uint64_t capacity = 0;
-  if (!of_.in->read(address + offsetof(trace_ring, tail), told) ||
+  if (!of_.in->read(address + offsetof(trace_ring, tail), tail_address) ||
       !of_.in->read(address + offsetof(trace_ring, capacity), capacity))
     return;
   if (capacity == 0 || (capacity & (capacity - 1)) != 0 || capacity > max_entries || head - tail > capacity) return;
-  if (tail == head) tell(told, known);
+  if (tail == head) tell(tail_address, known);
   while (tail != head && left_ != 0) {
     const std::uint64_t place = tail & (capacity - 1);
     const std::uint64_t count = std::min({head - tail, capacity - place, entries_at_once, left_});
@@ -94,8 +94,8 @@ void trace_reader::read_ring(std::uint64_t address, known_ring& known, const tak
     tail += count;
     left_ -= count;
     known.tail = tail;
-    tell(told, known);
-    for (const trace_entry& entry : entries_) take(entry, known, to);
+    tell(tail_address, known);
+    for (const trace_entry& entry : entries_) take(entry, known, visit);
   }
 }
 
@@ -104,7 +104,7 @@ void trace_reader::tell(std::uint64_t address, known_ring& ring) {
   if (address % 8 == 0 && of_.in->write(address, ring.tail)) ring.told = ring.tail;
 }
 
-void trace_reader::take(const trace_entry& entry, known_ring& from, const taker& to) {
+void trace_reader::take(const trace_entry& entry, known_ring& from, const taker& visit) {
   const auto what = static_cast<traced>(entry.path_and_what & detail::traced_bits);
   const auto& numbers = entry.numbers;
   if (what == traced::queue) {
@@ -112,7 +112,7 @@ void trace_reader::take(const trace_entry& entry, known_ring& from, const taker&
     from.operation.queue = numbers[0];
     from.operation.thread = static_cast<std::uint32_t>(numbers[2]);
     ++events_;
-    to(from.operation);
+    visit(from.operation);
     return;
   }
   traced_event made;
@@ -140,7 +140,7 @@ void trace_reader::take(const trace_entry& entry, known_ring& from, const taker&
                     ? std::max(made.begin_ns, clock_.monotonic_ns(numbers[1]))
                     : made.begin_ns;
   ++events_;
-  to(made);
+  visit(made);
 }
 
 const traced_site* trace_reader::find_site(std::uint64_t address) {

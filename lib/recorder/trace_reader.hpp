@@ -25,8 +25,8 @@ class trace_reader {
 
   // Hands over all that has come since the last look, of each thread in the order in which it ended. `state`: that of
   // the same process, as it can be read now.
-  void read(const process_state& state, const taker& to);
-  void read(const taker& to) { read(of_, to); }
+  void read(const process_state& state, const taker& visit);
+  void read(const taker& visit) { read(of_, visit); }
 
   std::uint64_t events() const noexcept { return events_; }
   // Events for which there was no room in a ring, or no memory for a ring.
@@ -44,9 +44,9 @@ class trace_reader {
 
   // Finds its ring, and returns the next recorder's address.
   std::uint64_t find_ring(std::uint64_t recorder, std::uint64_t epoch);
-  void read_ring(std::uint64_t address, known_ring& known, const taker& to);
+  void read_ring(std::uint64_t address, known_ring& known, const taker& visit);
   void tell(std::uint64_t address, known_ring& ring);
-  void take(const detail::trace_entry& entry, known_ring& from, const taker& to);
+  void take(const detail::trace_entry& entry, known_ring& from, const taker& visit);
   const traced_site* find_site(std::uint64_t path);
 
   process_state of_;

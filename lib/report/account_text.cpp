@@ -50,28 +50,29 @@ void write_samples(std::string& out, const sample_usage& usage, std::size_t line
 
 // An estimate, as of events that a budget has left out, is marked as in the rows.
 void write_account(std::string& out, const profile& whole, double wall_ns, std::size_t line_columns) {
-  const account& of = whole.accounting;
-  const std::uint64_t lost = sum_up(of.lost);
-  const std::string reasons = of.lost.empty() ? "" : " (" + list_losses(of.lost) + ")";
+  const account& account = whole.accounting;
+  const std::uint64_t lost = sum_up(account.lost);
+  const std::string reasons = account.lost.empty() ? "" : " (" + list_losses(account.lost) + ")";
   const bool is_thinned = std::any_of(whole.regions.begin(), whole.regions.end(),
                                       [](const region& row) { return row.timed_events && row.count_variance > 0; });
   const auto marked = [](std::uint64_t count, bool is_estimate) {
     return (is_estimate ? "~" : "") + std::to_string(count);
   };
-  std::string sentence = fmt::format("{} events begun = {} ended + {} open + {} lost{}; {} unmatched",
-                                     marked(of.begun, is_thinned || of.unread), marked(of.ended, is_thinned), of.open,
-                                     marked(lost, of.unread.has_value()), reasons, of.unmatched);
-  if (of.unnamed != 0) sentence += fmt::format("; {} paths unnamed", of.unnamed);
+  std::string sentence =
+      fmt::format("{} events begun = {} ended + {} open + {} lost{}; {} unmatched",
+                  marked(account.begun, is_thinned || account.unread), marked(account.ended, is_thinned), account.open,
+                  marked(lost, account.unread.has_value()), reasons, account.unmatched);
+  if (account.unnamed != 0) sentence += fmt::format("; {} paths unnamed", account.unnamed);
   out += "\n" + wrapped(sentence, line_columns);
   for (const std::string& one : advice_on_losses(whole)) out += wrapped(printable(one), line_columns, 2);
-  if (of.unread) out += wrapped(unread_sentence(*of.unread), line_columns);
-  if (of.refused) out += wrapped(refused_sentence(*of.refused), line_columns);
-  if (of.overhead_ns)
-    out += wrapped(
-        fmt::format(
-            "observing them cost about {} of the threads' time{}", duration(*of.overhead_ns),
-            wall_ns > 0 ? fmt::format(", {} of the run if on one thread", percent(*of.overhead_ns / wall_ns)) : ""),
-        line_columns);
+  if (account.unread) out += wrapped(unread_sentence(*account.unread), line_columns);
+  if (account.refused) out += wrapped(refused_sentence(*account.refused), line_columns);
+  if (account.overhead_ns)
+    out += wrapped(fmt::format("observing them cost about {} of the threads' time{}", duration(*account.overhead_ns),
+                               wall_ns > 0 ? fmt::format(", {} of the run if on one thread",
+                                                         percent(*account.overhead_ns / wall_ns))
+                                           : ""),
+                   line_columns);
 }
 
 // What is no work in times that are hardly longer.
@@ -108,17 +109,17 @@ std::string budget_sentence(const profile& profile) {
 }
 
 void write_last_regions(std::string& out, const profile& profile, std::size_t line_columns) {
-  constexpr std::size_t most = 8;
+  constexpr std::size_t max_regions = 8;
   std::size_t left = 0;
   for (const process_info& process : profile.processes)
-    for (const last_region& one : process.ended_in) {
-      if (left++ >= most) continue;
-      out += wrapped(printable(fmt::format("pid {} ended in {}, {} into it{}", process.pid, join_path(one.path),
-                                           duration(static_cast<double>(one.age_ns)),
-                                           one.threads == 1 ? "" : fmt::format(" ({} threads)", one.threads))),
+    for (const last_region& region : process.ended_in) {
+      if (left++ >= max_regions) continue;
+      out += wrapped(printable(fmt::format("pid {} ended in {}, {} into it{}", process.pid, join_path(region.path),
+                                           duration(static_cast<double>(region.age_ns)),
+                                           region.threads == 1 ? "" : fmt::format(" ({} threads)", region.threads))),
                      line_columns);
     }
-  if (left > most) out += fmt::format("({} more such regions)\n", left - most);
+  if (left > max_regions) out += fmt::format("({} more such regions)\n", left - max_regions);
 }
 
 }  // namespace
@@ -154,7 +155,7 @@ std::string account_text(const profile& profile, std::size_t line_columns) {
   return out;
 }
 
-std::string text_beside(const profile& profile, std::size_t line_columns) {
+std::string context_lines(const profile& profile, std::size_t line_columns) {
   std::string out;
   if (profile.context && !profile.context->lost.empty())
     out += wrapped(lost_context_sentence(*profile.context), line_columns);

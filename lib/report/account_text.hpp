@@ -15,7 +15,7 @@ std::vector<std::string> list_what_is_missing(const profile& profile);
 
 std::string account_text(const profile& profile, std::size_t line_columns);
 // Lines on context, samples and timelines: what was lost, and what was written.
-std::string text_beside(const profile& profile, std::size_t line_columns);
+std::string context_lines(const profile& profile, std::size_t line_columns);
 
 }  // namespace adaptyst::lib
 

@@ -51,7 +51,7 @@ std::string format_losses(const activity& activity) {
 }
 
 constexpr std::size_t process_columns = 12;
-constexpr std::size_t columns_of_numbers = process_columns + 6 + 9 + 8 + 8 + 9 + 9 + 9;
+constexpr std::size_t number_columns = process_columns + 6 + 9 + 8 + 8 + 9 + 9 + 9;
 
 // "4711", "4711 +3"
 std::string format_processes(const active_region& row) {
@@ -60,7 +60,7 @@ std::string format_processes(const active_region& row) {
   return row.processes.size() == 1 ? first : fmt::format("{} +{}", first, row.processes.size() - 1);
 }
 
-std::string line_of_region(const active_region& row, std::size_t name_columns) {
+std::string format_region(const active_region& row, std::size_t name_columns) {
   std::string line = cut_in_middle(path_label(row.path, name_columns), name_columns);
   line += " " + fitted(format_processes(row), process_columns - 1);
   line += " " + fitted(device_label(row.device_kind, row.device_index, row.on_host), 5);
@@ -84,14 +84,15 @@ std::vector<const active_region*> in_order(const activity& activity, activity_or
   return all;  // as they come: by the time in themselves
 }
 
-lines format_regions(const activity& activity, std::size_t name_columns, std::size_t most, activity_order order) {
+lines format_regions(const activity& activity, std::size_t name_columns, std::size_t max_regions,
+                     activity_order order) {
   lines made{fitted("region", name_columns) + " " + fitted("process", process_columns - 1) + " " + fitted("on", 5) +
              right("per s", 9) + right("self", 8) + right("total", 8) + right("mean", 9) + right("p99", 9) +
              right("so far", 9)};
   if (activity.regions.empty()) made.emplace_back("(no region ended)");
-  const std::size_t count = std::min(activity.regions.size(), most);
+  const std::size_t count = std::min(activity.regions.size(), max_regions);
   const std::vector<const active_region*> sorted = in_order(activity, order);
-  for (std::size_t at = 0; at != count; ++at) made.push_back(line_of_region(*sorted[at], name_columns));
+  for (std::size_t at = 0; at != count; ++at) made.push_back(format_region(*sorted[at], name_columns));
   if (count != activity.regions.size()) made.push_back(fmt::format("… and {} more", activity.regions.size() - count));
   return made;
 }
@@ -112,22 +113,22 @@ std::size_t count_lines(const std::string& text) {
 }  // namespace
 
 std::string to_table(const activity& activity, const activity_view& how) {
-  constexpr std::size_t least_name = 12;
-  const std::size_t name_columns = std::max(how.columns, columns_of_numbers + least_name) - columns_of_numbers;
+  constexpr std::size_t min_name_columns = 12;
+  const std::size_t name_columns = std::max(how.columns, number_columns + min_name_columns) - number_columns;
   std::string out =
       wrapped(describe_subject(activity), how.columns) + wrapped(format_load(activity, how.observer_cpu), how.columns);
   if (!activity.lost_so_far.empty()) out += wrapped(format_losses(activity), how.columns);
   std::string devices = "\n";
   for (const std::string& line : format_devices(activity, name_columns)) devices += format_line(line, how.columns);
 
-  std::size_t most = how.regions;
+  std::size_t max_regions = how.regions;
   if (how.lines != 0) {
     constexpr std::size_t around = 3;  // an empty line, what the columns are, how many more there are
     const std::size_t taken = count_lines(out) + count_lines(devices) + around;
-    most = std::min(most, how.lines - std::min(how.lines, taken));
+    max_regions = std::min(max_regions, how.lines - std::min(how.lines, taken));
   }
   out += "\n";
-  for (const std::string& line : format_regions(activity, name_columns, most, how.order))
+  for (const std::string& line : format_regions(activity, name_columns, max_regions, how.order))
     out += format_line(line, how.columns);
   return out + devices;
 }

@@ -1,3 +1,4 @@
+// A comparison as JSON, as docs/comparison-schema.json describes it.
 #include <adaptyst/compare.hpp>
 #include <nlohmann/json.hpp>
 
@@ -35,23 +36,26 @@ std::string to_json(const comparison& comparison) {
               {"floor", comparison.method == comparison_method::single_runs ? json(single_run_floor) : json(nullptr)},
               {"ignored", comparison.ignored}};
   all["differing"] = json::array();
-  for (const differing_setting& one : comparison.differing)
-    all["differing"].push_back(
-        {{"kind", to_string(one.kind)}, {"name", one.name}, {"before", one.before}, {"after", one.after}});
+  for (const differing_setting& setting : comparison.differing)
+    all["differing"].push_back({{"kind", to_string(setting.kind)},
+                                {"name", setting.name},
+                                {"before", setting.before},
+                                {"after", setting.after}});
   all["regions"] = json::array();
-  for (const compared_region& one : comparison.regions)
+  for (const compared_region& region : comparison.regions)
     all["regions"].push_back(
-        {{"path", one.path},
-         {"kind", to_string(one.kind)},
-         {"device", {{"kind", one.device_kind ? to_string(*one.device_kind) : "?"}, {"index", one.device_index}}},
-         {"before", make_side(one.before)},
-         {"after", make_side(one.after)},
-         {"change_of_total", absent_or(one.change_of_total())},
-         {"change_of_mean", absent_or(one.change_of_mean)},
-         {"interval", make_interval(one.interval)},
-         {"p", absent_or(one.p)},
-         {"slower", absent_or(one.slower)},
-         {"verdict", to_string(one.found)}});
+        {{"path", region.path},
+         {"kind", to_string(region.kind)},
+         {"device",
+          {{"kind", region.device_kind ? to_string(*region.device_kind) : "?"}, {"index", region.device_index}}},
+         {"before", make_side(region.before)},
+         {"after", make_side(region.after)},
+         {"change_of_total", absent_or(region.change_of_total())},
+         {"change_of_mean", absent_or(region.change_of_mean)},
+         {"interval", make_interval(region.interval)},
+         {"p", absent_or(region.p)},
+         {"slower", absent_or(region.slower)},
+         {"verdict", to_string(region.found)}});
   return all.dump(1, ' ', false, json::error_handler_t::replace) + "\n";
 }
 

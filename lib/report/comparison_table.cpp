@@ -50,7 +50,7 @@ std::string format_runs(const compared_region& row) {
 }
 
 // What many runs need for their numbers is taken from the names.
-std::string line_of_region(const compared_region& row, std::size_t runs_columns) {
+std::string format_region(const compared_region& row, std::size_t runs_columns) {
   const std::size_t name_columns = find_name_columns(runs_columns);
   return cut_in_middle(path_label(row.path, name_columns), name_columns) + " " +
          fitted(device_label(row.device_kind, row.device_index, row.on_host), 5) +
@@ -69,7 +69,7 @@ std::string to_table(const comparison& comparison) {
   std::string out = "\n" + fitted("region", find_name_columns(runs_columns)) + " " + fitted("on", 5) +
                     right("n", runs_columns) + right("total", 9) + right("now", 9) + right("mean", 9) +
                     right("change", 8) + right("interval", 15) + " verdict\n";
-  for (const compared_region& row : comparison.regions) out += format_line(line_of_region(row, runs_columns));
+  for (const compared_region& row : comparison.regions) out += format_line(format_region(row, runs_columns));
   out += "\n" + wrapped(lib::describe_method(comparison));
   if (!comparison.differing.empty()) out += wrapped(lib::describe_differing(comparison.differing));
   return out;

@@ -71,8 +71,8 @@ void write_context(std::string& out, const kernel_context& context, std::size_t 
 
 // busy = kernels + exposed copies + other; idle = launching + starved.
 void write_devices(std::string& out, const profile& profile, std::size_t line_columns) {
-  constexpr std::size_t columns_of_figures = 9 + 8 + 9 + 9 + 9 + 11 + 9 + 8;
-  const std::size_t device_columns = line_columns - columns_of_figures;
+  constexpr std::size_t figure_columns = 9 + 8 + 9 + 9 + 9 + 11 + 9 + 8;
+  const std::size_t device_columns = line_columns - figure_columns;
   out += "\n" + fitted("DEVICE", device_columns);
   out += right("BUSY", 9) + right("USED", 8) + right("KERNELS", 9) + right("EXPOSED", 9) + right("IDLE", 9) +
          right("LAUNCHING", 11) + right("STARVED", 9) + right("OVERLAP", 8) + "\n";
@@ -84,8 +84,8 @@ void write_devices(std::string& out, const profile& profile, std::size_t line_co
     out += right(duration(device.kernel_ns), 9) + right(duration(device.exposed_copy_ns), 9);
     out += right(duration(device.idle_ns()), 9) + right(duration(device.launch_idle_ns), 11);
     out += right(duration(device.starved_ns()), 9);
-    const bool told = profile.offload.waited_ns && device.overlap();
-    out += right(told ? percent(*device.overlap()) : "—", 8) + "\n";
+    const bool is_known = profile.offload.waited_ns && device.overlap();
+    out += right(is_known ? percent(*device.overlap()) : "—", 8) + "\n";
     if (device.context) write_context(out, *device.context, line_columns);
     write_operations(out, device, line_columns);
   }
@@ -120,7 +120,7 @@ void write_efficiency(std::string& out, const profile& profile, std::size_t line
 
 std::string device_table(const profile& profile, const table_options& how) {
   std::string out;
-  const std::size_t line_columns = std::max(how.columns, least_table_columns);
+  const std::size_t line_columns = std::max(how.columns, min_table_columns);
   write_devices(out, profile, line_columns);
   write_efficiency(out, profile, line_columns);
   return out;

@@ -15,7 +15,7 @@ namespace adaptyst::lib {
 namespace {
 
 // More than a person considers before the next run.
-constexpr std::size_t most = 5;
+constexpr std::size_t max_findings = 5;
 
 constexpr std::size_t max_columns = 60;  // of a path
 
@@ -76,7 +76,7 @@ std::string sentence_on(const finding& finding, const profile& in) {
     case finding_kind::starved_device:
       return fmt::format("{}: idle {} of the time, with nothing submitted", format_device(finding, in), part);
     case finding_kind::exposed_copies:
-      return fmt::format("{}: {} of its work was copying beside no kernel", format_device(finding, in), part);
+      return fmt::format("{}: {} of its work was copying while no kernel ran", format_device(finding, in), part);
     case finding_kind::launch_bound:
       return fmt::format("{}: kernels took {} on average, launching them {}", format_device(finding, in),
                          duration(finding.value), duration(finding.against));
@@ -126,7 +126,7 @@ const char* advice_on(next_step step) {
     case next_step::need_less_memory: return "use less memory than the machine has free, or read files ahead";
     case next_step::even_out_work: return "share the work out evenly, in smaller parts, or as threads become free";
     case next_step::look_at_slow_events:
-      return "see which events these are: --timeline, or a payload that tells them apart";
+      return "see which events these are: --timeline, or a payload that distinguishes them";
     case next_step::mark_larger_regions:
       return "mark the loop around it instead, or allow observing to cost more (overhead=)";
     case next_step::ask_kernel_for_less:
@@ -160,12 +160,13 @@ std::string finding_list(const profile& profile, std::size_t line_columns) {
   const std::vector<finding_words> all = put_findings_in_words(profile);
   if (all.empty()) return {};
   std::string out = "what to look at first:\n";
-  for (std::size_t at = 0; at != std::min(most, all.size()); ++at) {
+  for (std::size_t at = 0; at != std::min(max_findings, all.size()); ++at) {
     out +=
         wrapped(fmt::format("{}. {} ({}){}", at + 1, all[at].sentence, all[at].evidence, all[at].place), line_columns);
     out += wrapped(fmt::format("try: {}", all[at].advice), line_columns, 3);
   }
-  if (all.size() > most) out += fmt::format("({} more; output=FILE.json has them all)\n", all.size() - most);
+  if (all.size() > max_findings)
+    out += fmt::format("({} more; output=FILE.json has them all)\n", all.size() - max_findings);
   return out + "\n";
 }
 

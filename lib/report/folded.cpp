@@ -28,14 +28,14 @@ std::string_view to_label(thread_state state) {
 
 std::string to_folded(const std::vector<sampled_stack>& stacks) {
   std::map<std::string, std::uint64_t> lines;
-  for (const sampled_stack& one : stacks) {
+  for (const sampled_stack& stack : stacks) {
     std::string line;
-    append(line, one.program);
-    for (const std::string& name : one.region) append(line, name);
-    if (one.region.empty()) append(line, "(outside)");
-    append(line, to_label(one.state));
-    for (const std::string& name : one.frames) append(line, name);
-    lines[line] += one.weight_ns;
+    append(line, stack.program);
+    for (const std::string& name : stack.region) append(line, name);
+    if (stack.region.empty()) append(line, "(outside)");
+    append(line, to_label(stack.state));
+    for (const std::string& name : stack.frames) append(line, name);
+    lines[line] += stack.weight_ns;
   }
   std::string text;
   for (const auto& [line, weight_ns] : lines)

@@ -20,11 +20,11 @@ namespace {
 using lib::json_value;
 namespace listed = lib::listed;
 
-// Looks at what a list has beside the members, by its name.
+// Looks at what a list has in addition to the members, by its name.
 const auto not_looked_at = [](const json_value&) {};
 
 template <class Struct, class Extra = decltype(not_looked_at)>
-void read_object(Struct& to, const json_value& at, const Extra& extra = not_looked_at);
+void read_object(Struct& object, const json_value& at, const Extra& extra = not_looked_at);
 
 std::uint64_t read_id(const json_value& at) {
   const std::string& digits = at.text();
@@ -48,101 +48,101 @@ Enum word(const json_value& at) {
   return *found;
 }
 
-void read(std::uint64_t& to, const json_value& at, listed::form as = listed::plain) {
+void read(std::uint64_t& number, const json_value& at, listed::form as = listed::plain) {
   if (at.is_null() && (as == listed::timed || as == listed::id_or_none)) return;
-  to = as == listed::id || as == listed::id_or_none ? read_id(at) : at.count();
+  number = as == listed::id || as == listed::id_or_none ? read_id(at) : at.count();
 }
 
-void read(std::uint32_t& to, const json_value& at, listed::form /*plain*/) {
-  to = static_cast<std::uint32_t>(at.count(std::numeric_limits<std::uint32_t>::max()));
+void read(std::uint32_t& number, const json_value& at, listed::form /*plain*/) {
+  number = static_cast<std::uint32_t>(at.count(std::numeric_limits<std::uint32_t>::max()));
 }
 
-void read(std::int64_t& to, const json_value& at, listed::form /*plain*/) { to = at.integer(); }
+void read(std::int64_t& number, const json_value& at, listed::form /*plain*/) { number = at.integer(); }
 
 // JSON cannot tell NaN from an infinite number.
-void read(double& to, const json_value& at, listed::form /*plain*/ = listed::plain) {
-  to = at.is_null() ? std::numeric_limits<double>::quiet_NaN() : at.number();
+void read(double& number, const json_value& at, listed::form /*plain*/ = listed::plain) {
+  number = at.is_null() ? std::numeric_limits<double>::quiet_NaN() : at.number();
 }
 
-void read(std::string& to, const json_value& at, listed::form /*plain*/) { to = at.text(); }
+void read(std::string& text, const json_value& at, listed::form /*plain*/) { text = at.text(); }
 
-void read(bool& to, const json_value& at, listed::form /*plain*/) { to = at.truth(); }
+void read(bool& flag, const json_value& at, listed::form /*plain*/) { flag = at.truth(); }
 
-void read(wide_sum& to, const json_value& at, listed::form /*plain*/) {
+void read(wide_sum& sum, const json_value& at, listed::form /*plain*/) {
   const std::string& digits = at.text();
   if (digits.size() != 32) at.fail("32 hexadecimal digits");
   for (std::size_t digit = 0; digit != digits.size(); ++digit) {
     const char c = digits[digit];
     const bool decimal = c >= '0' && c <= '9';
     if (!decimal && (c < 'a' || c > 'f')) at.fail("32 hexadecimal digits");
-    std::uint64_t& half = digit < 16 ? to.high : to.low;
+    std::uint64_t& half = digit < 16 ? sum.high : sum.low;
     half = half << 4U | static_cast<std::uint64_t>(decimal ? c - '0' : c - 'a' + 10);
   }
 }
 
 template <class Value>
-void read(Value& to, const json_value& at, listed::form /*plain*/) {
-  if constexpr (std::is_enum_v<Value>) to = word<Value>(at);
-  else read_object(to, at);
+void read(Value& value, const json_value& at, listed::form /*plain*/) {
+  if constexpr (std::is_enum_v<Value>) value = word<Value>(at);
+  else read_object(value, at);
 }
 
-void read(std::optional<double>& to, const json_value& at, listed::form as) {
+void read(std::optional<double>& value, const json_value& at, listed::form as) {
   if (at.is_null()) return;
   if (at.number() < 0) at.fail("a number of at least 0");
   if (as == listed::fraction && at.number() > 1) at.fail("at most 1");
-  to = as == listed::root ? at.number() * at.number() : at.number();  // its root is the same number again
+  value = as == listed::root ? at.number() * at.number() : at.number();  // its root is the same number again
 }
 
 template <class Value>
-void read(std::optional<Value>& to, const json_value& at, listed::form as) {
-  if (!at.is_null()) read(to.emplace(), at, as);
+void read(std::optional<Value>& value, const json_value& at, listed::form as) {
+  if (!at.is_null()) read(value.emplace(), at, as);
 }
 
-void read(histogram& to, const json_value& at, listed::form /*plain*/) {
+void read(histogram& histogram, const json_value& at, listed::form /*plain*/) {
   for (std::size_t index = 0; index != at.size(); ++index) {
     const json_value pair = at[index];
     if (pair.size() != 2) pair.fail("a pair of bucket and count");
     const auto bucket = static_cast<unsigned>(pair[std::size_t{0}].count(ADAPTYST_HISTOGRAM_BUCKETS - 1));
     const std::uint64_t times = pair[1].count();
     if (times == 0) pair[1].fail("a count of at least 1");
-    if (times > std::numeric_limits<std::uint64_t>::max() - to.count()) pair[1].fail("a sum within 64 bits");
-    to.add_bucket(bucket, times);
+    if (times > std::numeric_limits<std::uint64_t>::max() - histogram.count()) pair[1].fail("a sum within 64 bits");
+    histogram.add_bucket(bucket, times);
   }
 }
 
 // A later version may have more reasons: their losses are added to `other`.
-void read(losses& to, const json_value& at, listed::form /*plain*/) {
+void read(losses& counts, const json_value& at, listed::form /*plain*/) {
   at.require_object();
   for (const auto& entry : at.value().items())
-    to[lib::from_word<loss_reason>(entry.key()).value_or(loss_reason::other)] += at[entry.key()].count();
+    counts[lib::from_word<loss_reason>(entry.key()).value_or(loss_reason::other)] += at[entry.key()].count();
 }
 
-void read(std::map<budget_step, std::uint64_t>& to, const json_value& at, listed::form /*plain*/) {
+void read(std::map<budget_step, std::uint64_t>& map, const json_value& at, listed::form /*plain*/) {
   at.require_object();
   for (const auto& entry : at.value().items()) {
     const std::optional<budget_step> step = lib::step_from_word(entry.key());
     if (!step) at[entry.key()].fail("kernel, recorder or 1 of N as its key");
-    to[*step] = at[entry.key()].count();
+    map[*step] = at[entry.key()].count();
   }
 }
 
-void read(std::map<std::string, attribute>& to, const json_value& at, listed::form /*plain*/) {
+void read(std::map<std::string, attribute>& map, const json_value& at, listed::form /*plain*/) {
   at.require_object();
   for (const auto& entry : at.value().items())
-    read_object(to[entry.key()], at[entry.key()], [](const json_value& per_second) {
+    read_object(map[entry.key()], at[entry.key()], [](const json_value& per_second) {
       double rate = 0;
       read(rate, per_second);
     });
 }
 
-void read(std::map<std::string, std::string>& to, const json_value& at, listed::form /*plain*/) {
+void read(std::map<std::string, std::string>& map, const json_value& at, listed::form /*plain*/) {
   at.require_object();
-  for (const auto& entry : at.value().items()) to[entry.key()] = at[entry.key()].text();
+  for (const auto& entry : at.value().items()) map[entry.key()] = at[entry.key()].text();
 }
 
-void read(std::map<std::string, std::uint64_t>& to, const json_value& at, listed::form /*plain*/) {
+void read(std::map<std::string, std::uint64_t>& map, const json_value& at, listed::form /*plain*/) {
   at.require_object();
-  for (const auto& entry : at.value().items()) to[entry.key()] = at[entry.key()].count();
+  for (const auto& entry : at.value().items()) map[entry.key()] = at[entry.key()].count();
 }
 
 void read(std::vector<std::string>& path, const json_value& at, listed::form /*plain*/) {
@@ -184,12 +184,12 @@ class path_reader {
   std::size_t names_ = 0;
 };
 
-void read(std::vector<region>& to, const json_value& at, listed::form /*plain*/) {
+void read(std::vector<region>& list, const json_value& at, listed::form /*plain*/) {
   path_reader paths;
-  to.reserve(at.size());  // what was read stays where it is
+  list.reserve(at.size());  // what was read stays where it is
   for (std::size_t index = 0; index != at.size(); ++index) {
     const json_value there = at[index];
-    region& row = to.emplace_back();
+    region& row = list.emplace_back();
     read_object(row, there);
     row.path = paths.read_path(row, there);
     paths.keep(row);
@@ -197,16 +197,16 @@ void read(std::vector<region>& to, const json_value& at, listed::form /*plain*/)
 }
 
 template <class Value>
-void read(std::vector<Value>& to, const json_value& at, listed::form as) {
-  for (std::size_t index = 0; index != at.size(); ++index) read(to.emplace_back(), at[index], as);
+void read(std::vector<Value>& list, const json_value& at, listed::form as) {
+  for (std::size_t index = 0; index != at.size(); ++index) read(list.emplace_back(), at[index], as);
 }
 
 // They follow from the rest, by what this version knows of such.
 void read(std::vector<finding>& /*to*/, const json_value& at, listed::form /*plain*/) { at.size(); }
 
-void read(std::vector<device_usage>& to, const json_value& at, listed::form /*plain*/) {
+void read(std::vector<device_usage>& list, const json_value& at, listed::form /*plain*/) {
   for (std::size_t index = 0; index != at.size(); ++index)
-    read_object(to.emplace_back(), at[index], [&](const json_value& id) {
+    read_object(list.emplace_back(), at[index], [&](const json_value& id) {
       if (id.count() != index) id.fail(fmt::format("{}, its place in the list", index));
     });
 }
@@ -292,12 +292,12 @@ std::vector<const char*> keys(bool required) {
 }
 
 template <class Struct, class Extra>
-void read_object(Struct& to, const json_value& at, const Extra& extra) {
+void read_object(Struct& object, const json_value& at, const Extra& extra) {
   static const std::vector<const char*> required = keys<Struct>(true);
   static const std::vector<const char*> optional = keys<Struct>(false);
   at.require_keys(required, optional);
-  listed::for_each<Struct>(reader<Struct, Extra>{to, at, extra});
-  check(to, at);
+  listed::for_each<Struct>(reader<Struct, Extra>{object, at, extra});
+  check(object, at);
 }
 
 std::vector<process_info> read_processes(const json_value& all) {

@@ -194,7 +194,7 @@ json make_words(const profile& profile) {
           {"wall_ns", lib::compute_wall_ns(profile)},
           {"unmarked", make_unmarked(profile)},
           {"rows", make_notes(profile)},
-          {"account", split_lines(lib::account_text(profile, one_line) + lib::text_beside(profile, one_line))}};
+          {"account", split_lines(lib::account_text(profile, one_line) + lib::context_lines(profile, one_line))}};
 }
 
 }  // namespace

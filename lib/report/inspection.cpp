@@ -64,12 +64,13 @@ std::string format_table(const marked_object& object) {
 std::string format_table(const std::vector<known_marker>& markers) {
   if (markers.empty()) return "no marker has been awake yet\n";
   std::string text = "markers that have been awake\n  " + right("ended", count_columns) + "  kind       marker\n";
-  for (const known_marker& one : markers) {
-    const std::string label = one.label.empty() ? "" : " [" + one.label + "]";
-    text +=
-        "  " + right(std::to_string(one.ended), count_columns) + "  " + fitted(to_string(one.kind), 9) + "  " +
-        printable(fmt::format("{}{}  {}:{}  {}", one.name, label, one.site.file, one.site.line, one.site.function)) +
-        "\n";
+  for (const known_marker& marker : markers) {
+    const std::string label = marker.label.empty() ? "" : " [" + marker.label + "]";
+    text += "  " + right(std::to_string(marker.ended), count_columns) + "  " + fitted(to_string(marker.kind), 9) +
+            "  " +
+            printable(fmt::format("{}{}  {}:{}  {}", marker.name, label, marker.site.file, marker.site.line,
+                                  marker.site.function)) +
+            "\n";
   }
   return text;
 }
@@ -88,15 +89,16 @@ std::string format_table(const inspection& inspection) {
 
 std::string to_json(const std::vector<inspection>& inspections) {
   json all = json::array();
-  for (const inspection& one : inspections) {
-    json made = {{"file", one.process == 0 ? json(one.file) : json(nullptr)},
-                 {"process", one.process != 0 ? json(one.process) : json(nullptr)},
+  for (const inspection& inspection : inspections) {
+    json made = {{"file", inspection.process == 0 ? json(inspection.file) : json(nullptr)},
+                 {"process", inspection.process != 0 ? json(inspection.process) : json(nullptr)},
                  {"objects", json::array()}};
-    for (const marked_object& object : one.objects) made["objects"].push_back(make_object(object));
-    made["markers"] = one.markers ? json::array() : json(nullptr);
-    if (one.markers)
-      for (const known_marker& marker : *one.markers) made["markers"].push_back(make_marker(marker));
-    made["no_markers_because"] = one.no_markers_because.empty() ? json(nullptr) : json(one.no_markers_because);
+    for (const marked_object& object : inspection.objects) made["objects"].push_back(make_object(object));
+    made["markers"] = inspection.markers ? json::array() : json(nullptr);
+    if (inspection.markers)
+      for (const known_marker& marker : *inspection.markers) made["markers"].push_back(make_marker(marker));
+    made["no_markers_because"] =
+        inspection.no_markers_because.empty() ? json(nullptr) : json(inspection.no_markers_because);
     all.push_back(std::move(made));
   }
   return all.dump(1, ' ', false, json::error_handler_t::replace) + "\n";
@@ -104,7 +106,7 @@ std::string to_json(const std::vector<inspection>& inspections) {
 
 std::string to_table(const std::vector<inspection>& inspections) {
   std::string text;
-  for (const inspection& one : inspections) text += (text.empty() ? "" : "\n") + format_table(one);
+  for (const inspection& inspection : inspections) text += (text.empty() ? "" : "\n") + format_table(inspection);
   return text;
 }
 

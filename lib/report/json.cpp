@@ -22,7 +22,7 @@ namespace listed = lib::listed;
 // Names may hold any bytes; what is not UTF-8 is replaced rather than refused.
 constexpr auto replacing = json::error_handler_t::replace;
 
-// What a list has beside the members, by its name; discarded: it is left out.
+// What a list has in addition to the members, by its name; discarded: it is left out.
 const auto no_extra = [](std::string_view) { return json(json::value_t::discarded); };
 
 template <class Struct, class Extra = decltype(no_extra)>
@@ -67,9 +67,9 @@ json make_json(const std::map<Key, std::uint64_t>& counts, listed::form /*plain*
   return lib::by_word(counts);
 }
 
-void join(std::string& to, const std::string& from) { to += " | " + from; }
-void join(std::uint64_t& to, std::uint64_t from) { to += from; }
-void join(attribute& to, const attribute& from) { to.merge(from); }
+void join(std::string& text, const std::string& from) { text += " | " + from; }
+void join(std::uint64_t& sum, std::uint64_t from) { sum += from; }
+void join(attribute& sum, const attribute& from) { sum.merge(from); }
 
 // By the names that will stand in the file: those that differ only in what is replaced become one, as a file with a key
 // twice would say one or the other, depending on who reads it.

@@ -71,7 +71,7 @@ class key_watch {
     in.key = key;
     if (in.keys.insert(key).second) return;
     std::string where;
-    for (const container& one : open_) where = beneath(where, one.key);
+    for (const container& each : open_) where = beneath(where, each.key);
     throw error(fmt::format("not a profile: {}: this key stands there twice", where), 0, hint);
   }
 
@@ -134,7 +134,7 @@ std::size_t json_value::size() const {
 
 json_value json_value::operator[](std::size_t index) const { return {value_.at(index), *this, std::to_string(index)}; }
 
-std::uint64_t json_value::count(std::uint64_t most) const {
+std::uint64_t json_value::count(std::uint64_t max) const {
   std::uint64_t found = 0;
   if (value_.is_number_unsigned()) {
     found = value_.get<std::uint64_t>();
@@ -144,7 +144,7 @@ std::uint64_t json_value::count(std::uint64_t most) const {
     if (!(number >= 0 && number <= 0x1p53 && std::floor(number) == number)) fail("an integer from 0 up to 2^64 - 1");
     found = static_cast<std::uint64_t>(number);
   }
-  if (found > most) fail(fmt::format("at most {}", most));
+  if (found > max) fail(fmt::format("at most {}", max));
   return found;
 }
 

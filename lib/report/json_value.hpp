@@ -32,7 +32,7 @@ class json_value {
   json_value operator[](std::size_t index) const;
 
   bool is_null() const { return value_.is_null(); }
-  std::uint64_t count(std::uint64_t most = std::numeric_limits<std::uint64_t>::max()) const;
+  std::uint64_t count(std::uint64_t max = std::numeric_limits<std::uint64_t>::max()) const;
   std::int64_t integer() const;
   double number() const;
   const std::string& text() const;

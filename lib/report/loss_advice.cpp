@@ -63,9 +63,9 @@ std::string sentence_on(loss_reason reason, const profile& profile) {
       return "operations ended before they had started. The device's clock is not the one that it was said to be "
              "(docs/devices.md)";
     case loss_reason::no_times:
-      return "a device did not tell when operations ran. Turn its profiling on (docs/devices.md)";
+      return "a device did not report when operations ran. Turn its profiling on (docs/devices.md)";
     case loss_reason::unknown_clock:
-      return "a device told times in a clock that cannot be converted (docs/adding-a-device.md)";
+      return "a device reported times in a clock that cannot be converted (docs/adding-a-device.md)";
     case loss_reason::device_lost:
       return "a device failed, or its work was let go before it had ended. Look for its errors in the program";
     case loss_reason::unmatched:

@@ -75,10 +75,10 @@ std::string to_markdown(const profile& profile, const table_options& asked) {
   for (std::size_t at = 0; at != above.size() + above_parts.size(); ++at) out += "--:|";
   out += "\n";
   const lib::shown_regions shown = lib::regions_to_show(profile, how);
-  for (const lib::region_node& one : shown.nodes) {
-    const std::string name = indent(one.depth) + escaped(one.name);
-    if (one.rows.empty()) out += format_line(name + " (open)", "", {}, {});
-    for (const region* const row : one.rows)
+  for (const lib::region_node& node : shown.nodes) {
+    const std::string name = indent(node.depth) + escaped(node.name);
+    if (node.rows.empty()) out += format_line(name + " (open)", "", {}, {});
+    for (const region* const row : node.rows)
       out += format_line(
           row->count == 0 && row->attributes.empty() ? name + " (open)" : name, lib::device_label(profile, row->device),
           without_gaps(lib::make_figures(*row, static_cast<double>(wall_ns))), lib::make_parts(row->context));

@@ -1,3 +1,4 @@
+// The report's lines on ranks: which ones are unlike the others, how long ranks waited in MPI, and how rows are spread.
 #include "rank_lines.hpp"
 
 #include <fmt/format.h>
@@ -11,19 +12,19 @@ namespace adaptyst::lib {
 
 namespace {
 
-constexpr double worth_of_run = 0.001;  // that ranks would wait for the slowest
+constexpr double min_run_share = 0.001;  // a shorter wait for the slowest rank is not reported
 
 const char* plural(std::uint64_t count) { return count == 1 ? "" : "s"; }
 
 // "3 ranks (4 on n01, 5 on n01, 17 on n03)"
 std::string format_list(const rank_list& list) {
-  constexpr std::size_t most = 6;
+  constexpr std::size_t max_ranks = 6;
   std::string names;
-  for (std::size_t at = 0; at != std::min(most, list.first.size()); ++at) {
-    const rank_place& one = list.first[at];
-    names += fmt::format("{}{}{}", at == 0 ? "" : ", ", one.rank, one.host.empty() ? "" : " on " + one.host);
+  for (std::size_t at = 0; at != std::min(max_ranks, list.first.size()); ++at) {
+    const rank_place& place = list.first[at];
+    names += fmt::format("{}{}{}", at == 0 ? "" : ", ", place.rank, place.host.empty() ? "" : " on " + place.host);
   }
-  if (list.count > most) names += ", …";
+  if (list.count > max_ranks) names += ", …";
   return fmt::format("{} rank{}{}", list.count, plural(list.count), names.empty() ? "" : " (" + names + ")");
 }
 
@@ -53,8 +54,8 @@ std::string odd_ranks_text(const profile& profile, std::size_t line_columns) {
   if (known.without_regions.count != 0) add("without regions: " + format_list(known.without_regions));
   if (known.programs.size() > 1) {
     std::string all;
-    for (const program_ranks& one : known.programs)
-      all += fmt::format("{}{}: {}", all.empty() ? "" : "; ", file_name(one.program), format_list(one.ranks));
+    for (const program_ranks& program : known.programs)
+      all += fmt::format("{}{}: {}", all.empty() ? "" : "; ", file_name(program.program), format_list(program.ranks));
     add("different programs: " + all);
   }
   return out;
@@ -62,30 +63,31 @@ std::string odd_ranks_text(const profile& profile, std::size_t line_columns) {
 
 std::string efficiency_text(const profile& profile) {
   if (!profile.mpi || profile.ranks.value_or(0) < 2) return {};
-  const mpi_usage& of = *profile.mpi;
-  const std::optional<double> all = of.parallel_efficiency(), balance = of.load_balance(),
-                              communication = of.communication_efficiency(), in = of.load_balance_in(),
-                              between = of.load_balance_out();
+  const mpi_usage& usage = *profile.mpi;
+  const std::optional<double> all = usage.parallel_efficiency(), balance = usage.load_balance(),
+                              communication = usage.communication_efficiency(), in = usage.load_balance_in(),
+                              between = usage.load_balance_out();
   if (!all || !balance || !communication) return {};
   const bool has_nodes = in && between && profile.about_ranks && profile.about_ranks->count_hosts() > 1;
   const std::string parts =
       has_nodes ? fmt::format(" (within nodes {}, between nodes {})", percent(*in), percent(*between)) : "";
-  const std::string without = of.ranks_without != 0 ? fmt::format("; without {} rank{} that did not call it",
-                                                                  of.ranks_without, plural(of.ranks_without))
-                                                    : "";
+  const std::string without = usage.ranks_without != 0 ? fmt::format("; without {} rank{} that did not call it",
+                                                                     usage.ranks_without, plural(usage.ranks_without))
+                                                       : "";
   return fmt::format("MPI: parallel efficiency {} = load balance {}{} x communication {}{}", percent(*all),
                      percent(*balance), parts, percent(*communication), without);
 }
 
 std::string joint_text(const profile& profile, const region& row) {
   if (!row.joint || row.joint->time_ns == 0) return {};
-  const joint_waits& of = *row.joint;
-  const double part = static_cast<double>(of.waited_ns) / static_cast<double>(of.time_ns);
-  if (part * static_cast<double>(row.total_ns) < worth_of_run * static_cast<double>(compute_wall_ns(profile)))
+  const joint_waits& joint = *row.joint;
+  const double part = static_cast<double>(joint.waited_ns) / static_cast<double>(joint.time_ns);
+  if (part * static_cast<double>(row.total_ns) < min_run_share * static_cast<double>(compute_wall_ns(profile)))
     return {};
   return printable(fmt::format("{} of it waiting for the last rank; most for {}, the last in {} of {} calls{}",
-                               percent(part), rank_label(of.last_rank, of.last_host), of.last_calls, of.calls,
-                               of.step == 1 ? "" : fmt::format(" (1 of {} was looked at)", of.step)));
+                               percent(part), rank_label(joint.last_rank, joint.last_host), joint.last_calls,
+                               joint.calls,
+                               joint.step == 1 ? "" : fmt::format(" (1 of {} was looked at)", joint.step)));
 }
 
 std::string spread_text(const profile& profile, const region& row) {
@@ -95,14 +97,16 @@ std::string spread_text(const profile& profile, const region& row) {
   const std::optional<double> imbalance = spread.imbalance();
   const bool has_all = spread.ranks == *profile.ranks;
   const std::string those = has_all ? "ranks" : fmt::format("in {} of {} ranks", spread.ranks, *profile.ranks);
-  const rank_totals& of = spread.total_ns;
-  const double lost_ns = (static_cast<double>(of.max) - of.mean().value_or(0)) * static_cast<double>(spread.ranks);
-  const bool is_small = lost_ns < worth_of_run * static_cast<double>(compute_wall_ns(profile));
+  const rank_totals& totals = spread.total_ns;
+  const double lost_ns =
+      (static_cast<double>(totals.max) - totals.mean().value_or(0)) * static_cast<double>(spread.ranks);
+  const bool is_small = lost_ns < min_run_share * static_cast<double>(compute_wall_ns(profile));
   if (imbalance.value_or(0) < worth_a_line || is_small) return has_all ? std::string() : those;
   return printable(fmt::format("{}: imbalance {}; slowest: {} ({}), mean {}, fastest: {} ({})", those,
-                               percent(*imbalance), rank_label(of.max_rank, of.max_host),
-                               duration(static_cast<double>(of.max)), duration(of.mean().value_or(0)),
-                               rank_label(of.min_rank, of.min_host), duration(static_cast<double>(of.min))));
+                               percent(*imbalance), rank_label(totals.max_rank, totals.max_host),
+                               duration(static_cast<double>(totals.max)), duration(totals.mean().value_or(0)),
+                               rank_label(totals.min_rank, totals.min_host),
+                               duration(static_cast<double>(totals.min))));
 }
 
 }  // namespace adaptyst::lib

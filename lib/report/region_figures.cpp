@@ -81,9 +81,10 @@ std::string parts_legend(const profile& profile) {
   if (profile.context)
     return "parts of TIME on a core, waiting for one, waiting for something else; a dash: not known, for example for "
            "devices and open regions";
-  const auto asked = profile.options.find("context");
-  if (asked != profile.options.end() && asked->second == "none") return "the kernel was not asked: context=none";
-  return "the kernel was not asked: context=cpu tells, where eBPF is permitted (adaptyst doctor)";
+  const auto context_option = profile.options.find("context");
+  if (context_option != profile.options.end() && context_option->second == "none")
+    return "the kernel was not asked: context=none";
+  return "the kernel was not asked: context=cpu shows it, where eBPF is permitted (adaptyst doctor)";
 }
 
 }  // namespace adaptyst::lib

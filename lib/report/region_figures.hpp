@@ -14,7 +14,7 @@ namespace adaptyst::lib {
 struct column {
   const char* heading;
   const char* short_heading;
-  std::size_t least;
+  std::size_t min_columns;
 };
 
 inline constexpr std::array<column, 7> figures = {{{"THREADS", "THR", 5},

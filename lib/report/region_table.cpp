@@ -21,7 +21,7 @@ namespace {
 
 constexpr const char* separator = " |";
 constexpr std::size_t device_columns = 6;
-constexpr std::size_t least_name_columns = 8;
+constexpr std::size_t min_name_columns = 8;
 
 std::string characters(const std::string& text, std::size_t from, std::size_t count) {
   std::string made;
@@ -42,8 +42,8 @@ std::size_t common_beginning(const std::set<std::string>& all) {
 }
 
 // A beginning, and what stands from there on.
-std::string cut_around(const std::string& text, std::size_t to, std::size_t from) {
-  const std::size_t head = to / 3, rest = to - head - 1, all = width(text);
+std::string cut_around(const std::string& text, std::size_t max_columns, std::size_t from) {
+  const std::size_t head = max_columns / 3, rest = max_columns - head - 1, all = width(text);
   if (all <= from + rest) return characters(text, 0, head) + "…" + characters(text, all - rest, rest);
   return characters(text, 0, head) + "…" + characters(text, from, rest - 1) + "…";
 }
@@ -52,7 +52,7 @@ class table {
  public:
   table(const profile& profile, const table_options& how)
       : of_(profile),
-        columns_(std::max(how.columns, least_table_columns)),
+        columns_(std::max(how.columns, min_table_columns)),
         is_wide_(columns_ >= 112),
         shows_durations_(columns_ >= 94),
         wall_ns_(static_cast<double>(compute_wall_ns(profile))),
@@ -63,8 +63,8 @@ class table {
       for (const region* const row : node.rows) widen_for(make_figures(*row, wall_ns_));
     std::size_t taken = device_columns + 2;
     for (std::size_t at = 0; at != shown_figures(); ++at) taken += figure_columns_[at];
-    for (const column& one : parts) taken += count_columns(one);
-    name_columns_ = std::max(columns_, taken + least_name_columns) - taken;
+    for (const column& column : parts) taken += count_columns(column);
+    name_columns_ = std::max(columns_, taken + min_name_columns) - taken;
   }
 
   std::string text() {
@@ -83,7 +83,9 @@ class table {
  private:
   std::size_t shown_figures() const { return shows_durations_ ? figures.size() : mean_at; }
   const char* heading(const column& column) const { return is_wide_ ? column.heading : column.short_heading; }
-  std::size_t count_columns(const column& column) const { return std::max(width(heading(column)) + 1, column.least); }
+  std::size_t count_columns(const column& column) const {
+    return std::max(width(heading(column)) + 1, column.min_columns);
+  }
 
   // What is wider than usual, such as the number of threads of a hundred thousand processes, takes room from the names.
   void widen_for(const region_figures& values) {
@@ -113,17 +115,17 @@ class table {
 
   // Two columns a level, as far as half of the room goes; then the level as a number.
   std::string format_indent(const region_node& node) const {
-    const std::size_t most = name_columns_ / 2;
+    const std::size_t max_columns = name_columns_ / 2;
     const std::string spaces(2 * node.depth, ' ');
-    return spaces.size() > most ? right(fmt::format("{}> ", node.depth), most) : spaces;
+    return spaces.size() > max_columns ? right(fmt::format("{}> ", node.depth), max_columns) : spaces;
   }
 
   // Those that would look the same without their middle are shown from where they differ.
   std::vector<std::string> list_names(const std::vector<region_node>& all) const {
     std::vector<std::string> made;
     std::map<std::string, std::set<std::string>> alike;
-    for (const region_node& one : all) {
-      const std::string indent = format_indent(one), name = printable(one.name);
+    for (const region_node& node : all) {
+      const std::string indent = format_indent(node), name = printable(node.name);
       made.push_back(indent + cut_in_middle(name, name_columns_ - indent.size()));
       alike[made.back()].insert(name);
     }

@@ -65,15 +65,15 @@ class tree {
     shown_regions made;
     std::vector<std::size_t> stack = below(root);
     while (!stack.empty()) {
-      const node& one = nodes_[stack.back()];
+      const node& current = nodes_[stack.back()];
       const std::vector<std::size_t> nested = below(stack.back());
       stack.pop_back();
-      if (one.is_shown) {
-        made.nodes.push_back({one.name, one.depth, one.rows});
+      if (current.is_shown) {
+        made.nodes.push_back({current.name, current.depth, current.rows});
       } else {
-        made.left_out += one.lines();
-        for (const region* const row : one.rows)
-          if (is_time_of_host(row->kind)) made.left_out_ns += row->self_ns;
+        made.left_out += current.lines();
+        for (const region* const row : current.rows)
+          if (is_host_time(row->kind)) made.left_out_ns += row->self_ns;
       }
       stack.insert(stack.end(), nested.begin(), nested.end());
     }
@@ -81,14 +81,14 @@ class tree {
   }
 
  private:
-  std::size_t child(std::size_t of, const std::string& name) {
-    const auto [found, is_new] = nodes_[of].below.try_emplace(name, nodes_.size());
+  std::size_t child(std::size_t parent, const std::string& name) {
+    const auto [found, is_new] = nodes_[parent].below.try_emplace(name, nodes_.size());
     const std::size_t at = found->second;
     if (!is_new) return at;
-    const std::size_t depth = of == root ? 0 : nodes_[of].depth + 1;
+    const std::size_t depth = parent == root ? 0 : nodes_[parent].depth + 1;
     nodes_.emplace_back();
     nodes_.back().name = name;
-    nodes_.back().parent = of;
+    nodes_.back().parent = parent;
     nodes_.back().depth = depth;
     return at;
   }
@@ -96,22 +96,22 @@ class tree {
   // Children stand behind their parents. A region that has not ended counts with the time of what is nested in it.
   void sum_up() {
     for (std::size_t at = nodes_.size(); at-- != 1;) {
-      node& one = nodes_[at];
-      for (const region* const row : one.rows) one.time_ns += static_cast<double>(row->total_ns);
-      for (const auto& [name, nested] : one.below) {
-        if (one.has_ended()) break;
-        one.time_ns += nodes_[nested].time_ns;
-        one.key = std::max(one.key, nodes_[nested].key);
+      node& current = nodes_[at];
+      for (const region* const row : current.rows) current.time_ns += static_cast<double>(row->total_ns);
+      for (const auto& [name, nested] : current.below) {
+        if (current.has_ended()) break;
+        current.time_ns += nodes_[nested].time_ns;
+        current.key = std::max(current.key, nodes_[nested].key);
       }
-      one.key = std::max(one.key, find_key(one, how_.sort));
+      current.key = std::max(current.key, find_key(current, how_.sort));
     }
   }
 
   // The last of them is shown first.
-  std::vector<std::size_t> below(std::size_t of) const {
+  std::vector<std::size_t> below(std::size_t parent) const {
     std::vector<std::size_t> all;
-    all.reserve(nodes_[of].below.size());
-    for (const auto& [name, nested] : nodes_[of].below) all.push_back(nested);
+    all.reserve(nodes_[parent].below.size());
+    for (const auto& [name, nested] : nodes_[parent].below) all.push_back(nested);
     if (how_.sort != region_order::name)
       std::stable_sort(all.begin(), all.end(),
                        [this](std::size_t a, std::size_t b) { return nodes_[a].key > nodes_[b].key; });

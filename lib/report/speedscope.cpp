@@ -30,13 +30,13 @@ class frame_list {
 
 json make_profile(const std::vector<sampled_stack>& stacks, thread_state state, const char* name, frame_list& frames) {
   std::map<std::vector<std::size_t>, std::uint64_t> weights;
-  for (const sampled_stack& one : stacks) {
-    if (one.state != state || one.weight_ns == 0) continue;
-    std::vector<std::size_t> numbers{frames.find_number(one.program)};
-    for (const std::string& region : one.region) numbers.push_back(frames.find_number(region));
-    if (one.region.empty()) numbers.push_back(frames.find_number("(outside)"));
-    for (const std::string& frame : one.frames) numbers.push_back(frames.find_number(frame));
-    weights[std::move(numbers)] += one.weight_ns;
+  for (const sampled_stack& stack : stacks) {
+    if (stack.state != state || stack.weight_ns == 0) continue;
+    std::vector<std::size_t> numbers{frames.find_number(stack.program)};
+    for (const std::string& region : stack.region) numbers.push_back(frames.find_number(region));
+    if (stack.region.empty()) numbers.push_back(frames.find_number("(outside)"));
+    for (const std::string& frame : stack.frames) numbers.push_back(frames.find_number(frame));
+    weights[std::move(numbers)] += stack.weight_ns;
   }
   std::vector<std::pair<std::vector<std::size_t>, std::uint64_t>> sorted(weights.begin(), weights.end());
   std::stable_sort(sorted.begin(), sorted.end(), [](const auto& a, const auto& b) { return a.second > b.second; });

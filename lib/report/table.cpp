@@ -33,12 +33,12 @@ void write_metadata(std::string& out, const profile& profile, std::size_t column
 
 // Listed next to the regions, since the time of these functions is part of their self times.
 void write_not_probed(std::string& out, const profile& profile, std::size_t columns) {
-  constexpr std::size_t most = 20;
+  constexpr std::size_t max_functions = 20;
   if (profile.not_probed.empty()) return;
   std::string names;
   std::size_t left = profile.not_probed.size();
   for (auto one = profile.not_probed.begin();
-       one != profile.not_probed.end() && profile.not_probed.size() - left != most; ++one, --left)
+       one != profile.not_probed.end() && profile.not_probed.size() - left != max_functions; ++one, --left)
     names += (names.empty() ? "" : ", ") + one->first;
   if (left != 0) names += fmt::format(" and {} other{}", left, left == 1 ? "" : "s");
   out += wrapped(printable(fmt::format(
@@ -48,7 +48,7 @@ void write_not_probed(std::string& out, const profile& profile, std::size_t colu
 
 // What there is of a program in which no marker ran, and what can be done.
 void write_without_markers(std::string& out, const profile& profile, std::size_t columns) {
-  constexpr std::size_t most = 10;
+  constexpr std::size_t max_functions = 10;
   out += "no markers: none ran in it\n";
   std::uint64_t all = 0;
   std::vector<std::pair<std::uint64_t, std::string>> functions;
@@ -57,7 +57,7 @@ void write_without_markers(std::string& out, const profile& profile, std::size_t
     if (name != "(others)") functions.emplace_back(count, name);
   }
   std::sort(functions.rbegin(), functions.rend());
-  if (functions.size() > most) functions.resize(most);
+  if (functions.size() > max_functions) functions.resize(max_functions);
   if (!functions.empty()) out += "\n" + right("samples", 9) + right("share", 8) + "  function\n";
   for (const auto& [count, name] : functions)
     out += format_line(
@@ -79,7 +79,7 @@ void write_without_markers(std::string& out, const profile& profile, std::size_t
 }  // namespace
 
 std::string to_table(const profile& profile, const table_options& how) {
-  const std::size_t columns = std::max(how.columns, lib::least_table_columns);
+  const std::size_t columns = std::max(how.columns, lib::min_table_columns);
   const std::string engine =
       wrapped(printable(fmt::format("engine {} ({}): {}", profile.engine, profile.mechanism, profile.reason)), columns);
   std::string out = "\n" + format_line("adaptyst: " + printable(lib::describe_subject(profile)), columns);
@@ -88,13 +88,13 @@ std::string to_table(const profile& profile, const table_options& how) {
   write_metadata(out, profile, columns);
   if (!profile.has_markers() && profile.options.count("functions") == 0 && profile.devices.size() <= 1) {
     write_without_markers(out, profile, columns);
-    return out + "\n" + engine + lib::text_beside(profile, columns);
+    return out + "\n" + engine + lib::context_lines(profile, columns);
   }
   out += "\n" + lib::finding_list(profile, columns);
   out += lib::region_table(profile, how);
   write_not_probed(out, profile, columns);
   out += lib::device_table(profile, how);
-  return out + "\n" + engine + lib::account_text(profile, columns) + lib::text_beside(profile, columns);
+  return out + "\n" + engine + lib::account_text(profile, columns) + lib::context_lines(profile, columns);
 }
 
 }}  // namespace adaptyst::v1

@@ -10,8 +10,9 @@ namespace adaptyst::lib {
 
 namespace {
 
-// Numbers of devices are those of one process; of several, the one that has most.
-const target* find_first(const target_list& all) {
+// Each process numbers its devices by itself. A profile of several processes takes the numbers of the process that has
+// the most devices.
+const target* find_main(const target_list& all) {
   const target* most = nullptr;
   for (const auto& one : all)
     if (most == nullptr || one->devices().devices.size() > most->devices().devices.size()) most = one.get();
@@ -25,12 +26,13 @@ open_counts count_open_regions(const target_list& all) {
   return sum;
 }
 
-void take_metadata(profile& to, const target& target) {
-  to.metadata = target.metadata().values;
-  if (target.metadata().lost != 0) to.metadata_lost = target.metadata().lost;
+void take_metadata(profile& profile, const target& target) {
+  profile.metadata = target.metadata().values;
+  if (target.metadata().lost != 0) profile.metadata_lost = target.metadata().lost;
 }
 
-profile all_but(const target* first, const target_list& targets) {
+// The profile of all targets but the first.
+profile merge_others(const target* first, const target_list& targets) {
   profile others;
   for (const auto& one : targets) {
     if (one.get() == first) continue;
@@ -47,7 +49,7 @@ profile all_but(const target* first, const target_list& targets) {
 }  // namespace
 
 profile assembly::make(assembly_parts from, const choice& wanted) {
-  const target* const first = find_first(from.of);
+  const target* const first = find_main(from.targets);
   const std::vector<std::uint32_t> device_index =
       first != nullptr ? first->devices().index : std::vector<std::uint32_t>{};
   const bool with_context = from.known && first != nullptr;
@@ -55,7 +57,7 @@ profile assembly::make(assembly_parts from, const choice& wanted) {
   else if (!with_context) regions_.update_all(from.rows, device_index);
   profile made;
   made.accounting = from.rows.accounting;
-  for (const auto& one : from.of) one->account_for_end(made.accounting);
+  for (const auto& one : from.targets) one->account_for_end(made.accounting);
   made.version = fmt::format("{}.{}.{}", ADAPTYST_VERSION_MAJOR, ADAPTYST_VERSION_MINOR, ADAPTYST_VERSION_PATCH);
   if (first != nullptr) {
     take_metadata(made, *first);
@@ -65,7 +67,7 @@ profile assembly::make(assembly_parts from, const choice& wanted) {
   }
   if (with_context) {
     measured all = from.rows;
-    from.context->add_to(all, *from.known, count_open_regions(from.of));
+    from.context->add_to(all, *from.known, count_open_regions(from.targets));
     made.samples = from.context->samples();
     made.regions = assemble(all, device_index);
     made.devices.front().context = sum_context(*from.known);
@@ -77,7 +79,7 @@ profile assembly::make(assembly_parts from, const choice& wanted) {
   add_amounts(made.devices, with_context ? made.regions : regions_.regions());
   set_overhead(made, from.rows, from.costs);
   if (!from.costs_are_known) made.accounting.overhead_ns.reset();
-  if (profile others = all_but(first, from.of); !others.processes.empty()) {
+  if (profile others = merge_others(first, from.targets); !others.processes.empty()) {
     if (from.costs_are_known) others.accounting.overhead_ns = 0;
     merge(made, others);
   }

@@ -57,9 +57,9 @@ namespace {
 constexpr unsigned calibrated_weight_log = 5;
 
 // How long a timed event that holds nothing lasts, from one timestamp to the other. As in a program, only one event of
-// several is timed. `one` runs one event of the marker.
+// several is timed. `run_event` runs one event of the marker.
 template <class Event>
-void measure_thinned_floor(const adaptyst_site& record, std::uint64_t& step, Event&& one, event_costs& to) {
+void measure_thinned_floor(const adaptyst_site& record, std::uint64_t& step, Event&& run_event, event_costs& costs) {
   constexpr std::size_t parts = 8;
   constexpr int samples = 64;
   constexpr int outer = samples / 4;  // that are ignored, at either end
@@ -75,7 +75,7 @@ void measure_thinned_floor(const adaptyst_site& record, std::uint64_t& step, Eve
     for (unsigned tries = 0; taken != samples && tries != 100'000; ++tries) {
       const std::uint64_t count = where->count;
       const std::uint64_t total_ns = where->total_ns;
-      one();
+      run_event();
       if (where->count == count) continue;
       durations[static_cast<std::size_t>(taken++)] =
           static_cast<double>(where->total_ns - total_ns) / static_cast<double>(where->count - count);
@@ -86,9 +86,9 @@ void measure_thinned_floor(const adaptyst_site& record, std::uint64_t& step, Eve
     mean = std::accumulate(durations.begin() + outer, durations.end() - outer, 0.0) / double{samples - 2 * outer};
   }
   std::sort(means.begin(), means.end());
-  to.thinned_floor_ns = (means[parts / 2 - 1] + means[parts / 2]) / 2;
+  costs.thinned_floor_ns = (means[parts / 2 - 1] + means[parts / 2]) / 2;
   // In a program it also depends on what stands around the marker, which is not here: by a quarter of it or more.
-  to.thinned_floor_error_ns = std::max((means[parts - 2] - means[1]) / 2, to.thinned_floor_ns / 4);
+  costs.thinned_floor_error_ns = std::max((means[parts - 2] - means[1]) / 2, costs.thinned_floor_ns / 4);
 }
 
 }  // namespace
@@ -128,7 +128,7 @@ event_costs measure_event_costs(bool in_kernel) {
 
 budget_step to_step(std::uint32_t number, bool in_kernel) {
   if (number == ADAPTYST_STEP_ENGINE) return {in_kernel, 1};
-  return {false, std::uint64_t{1} << detail::log_of_weight(number)};
+  return {false, std::uint64_t{1} << detail::weight_log2(number)};
 }
 
 thinning_allowed budget_keeper::allowed(const site_count& marker) const {

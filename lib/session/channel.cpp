@@ -40,11 +40,11 @@ bool is_ours(const ucred& peer) {
 // Takes all descriptors that came with a message, also if the sender has sent more than expected.
 std::vector<descriptor> take_descriptors(msghdr& message) {
   std::vector<descriptor> all;
-  for (cmsghdr* one = CMSG_FIRSTHDR(&message); one != nullptr; one = CMSG_NXTHDR(&message, one)) {
-    if (one->cmsg_level != SOL_SOCKET || one->cmsg_type != SCM_RIGHTS) continue;
-    for (std::size_t at = 0; CMSG_LEN((at + 1) * sizeof(int)) <= one->cmsg_len; ++at) {
+  for (cmsghdr* header = CMSG_FIRSTHDR(&message); header != nullptr; header = CMSG_NXTHDR(&message, header)) {
+    if (header->cmsg_level != SOL_SOCKET || header->cmsg_type != SCM_RIGHTS) continue;
+    for (std::size_t at = 0; CMSG_LEN((at + 1) * sizeof(int)) <= header->cmsg_len; ++at) {
       int number = -1;
-      std::memcpy(&number, CMSG_DATA(one) + at * sizeof number, sizeof number);
+      std::memcpy(&number, CMSG_DATA(header) + at * sizeof number, sizeof number);
       all.emplace_back(number);
     }
   }
@@ -121,10 +121,12 @@ void channel::handle(const answering& answer) {
     setsockopt(peer, SOL_SOCKET, SO_RCVTIMEO, &longest, sizeof longest);
     ucred who{};
     socklen_t bytes = sizeof who;
-    adaptyst_announcement told{};
+    adaptyst_announcement announcement{};
     lib::descriptor along;
-    if (getsockopt(peer, SOL_SOCKET, SO_PEERCRED, &who, &bytes) == 0 && is_ours(who) && receive(peer, told, along))
-      if (std::optional<reply> made = answer(who.pid, told, std::move(along))) send_reply(peer, std::move(*made));
+    if (getsockopt(peer, SOL_SOCKET, SO_PEERCRED, &who, &bytes) == 0 && is_ours(who) &&
+        receive(peer, announcement, along))
+      if (std::optional<reply> made = answer(who.pid, announcement, std::move(along)))
+        send_reply(peer, std::move(*made));
     close(peer);
   }
 }

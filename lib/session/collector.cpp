@@ -19,9 +19,9 @@
 #include "../support/apart.hpp"
 #include "../support/error.hpp"
 #include "../support/launch_rank.hpp"
-#include "asked_options.hpp"
 #include "own_process.hpp"
 #include "session.hpp"
+#include "session_options.hpp"
 
 namespace adaptyst { inline namespace v1 {
 
@@ -54,25 +54,25 @@ struct collector::state {
 
   state() { result.engine = "off"; }
 
-  // `given`: as text, or as values.
+  // `options`: as text, or as values.
   template <class Given>
-  static options read(const Given& given) {
-    return lib::with_environment(lib::asked_in(given, "the collector's options"));
+  static options read(const Given& options) {
+    return lib::with_environment(lib::read_options(options, "the collector's options"));
   }
-  static options read(const chosen& given) { return given.all; }
+  static options read(const chosen& chosen) { return chosen.all; }
 
   template <class Given>
   static std::unique_ptr<state> begin(const Given& given) noexcept {
     const detail::system::errno_kept number;
     std::unique_ptr<state> made;
-    options asked;
+    options chosen;
     try {
       made = std::make_unique<state>();
-      asked = read(given);
-      made->start(asked);
+      chosen = read(given);
+      made->start(chosen);
       made->end_with_program();
     } catch (const lib::observed_from_outside& observed) {
-      made->step_back(observed, asked);
+      made->step_back(observed, chosen);
     } catch (const std::exception& failed) {
       if (made && made->kept) made->kept->remove();
       lib::complain(failed.what() + std::string("\nthe program runs on, nothing is collected"));
@@ -116,7 +116,7 @@ struct collector::state {
       const std::string process = observed.subject() != std::to_string(pid)
                                       ? fmt::format("{}, process {}", by_run ? " run" : "", observed.subject())
                                       : " in the library that was loaded before";
-      if (options.report != report_choice::none && lib::speaks_for_ranks())
+      if (options.report != report_choice::none && lib::prints_for_all_ranks())
         lib::complain(fmt::format("observed by adaptyst{}, which reports{}", process,
                                   options.outputs.empty() ? "" : "; its --output holds, not the program's output="));
     } catch (...) {}
@@ -217,7 +217,7 @@ struct collector::state {
   }
 
   // The program frees it.
-  profile copy_of_result() const {
+  profile copy_result() const {
     if (result.regions.empty()) return result;
     profile copy;
     lib::run_apart([&] { copy = result; });
@@ -238,7 +238,7 @@ profile collector::snapshot() const noexcept {
   try {
     if (!state_) return {};
     const std::lock_guard lock(state_->mutex);
-    if (!state_->is_ours()) return state_->copy_of_result();
+    if (!state_->is_ours()) return state_->copy_result();
     profile now;
     lib::run_apart([&] { now = state_->session->snapshot(); });
     return now;
@@ -254,7 +254,7 @@ profile collector::stop() noexcept {
     if (!state_) return {};
     state_->stop_noexcept();
     const std::lock_guard lock(state_->mutex);
-    return state_->copy_of_result();
+    return state_->copy_result();
   } catch (const std::exception& failed) {
     lib::complain(failed.what());
     return {};

@@ -144,7 +144,7 @@ class examination {
 
   void add_capability(const char* name, unsigned number, bool admin_will_do, const char* enables) {
     const std::string advice = fmt::format("be root, or give it to the program with setcap. {}", see_permissions);
-    if (!capabilities_) return add(name, verdict::unknown, "/proc/self/status does not tell", enables, "mount /proc");
+    if (!capabilities_) return add(name, verdict::unknown, "/proc/self/status does not say", enables, "mount /proc");
     if (has(number)) return add(name, verdict::ok, "effective", enables, "");
     if (admin_will_do && has(CAP_SYS_ADMIN)) return add(name, verdict::ok, "CAP_SYS_ADMIN includes it", enables, "");
     add(name, verdict::no, "not effective", enables, advice);
@@ -226,8 +226,8 @@ class examination {
     std::string found;
     for (const pid_t process : lib::running_processes()) {
       if (!lib::is_ours(process)) continue;
-      for (const lib::foreign_object& one : lib::find_foreign_objects(process))
-        found += fmt::format("{}process {}: {}", found.empty() ? "" : "; ", process, display_name(one));
+      for (const lib::foreign_object& object : lib::find_foreign_objects(process))
+        found += fmt::format("{}process {}: {}", found.empty() ? "" : "; ", process, display_name(object));
     }
     add("other builds", found.empty() ? verdict::ok : verdict::no,
         found.empty() ? "no running process of yours has markers of another ABI version" : found,

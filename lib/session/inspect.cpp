@@ -28,9 +28,9 @@ marked_object make_object(const std::string& file, const lib::elf_markers& marke
   made.file = file;
   made.abi = ADAPTYST_ABI_VERSION;
   if (markers.control_block != 0) made.control_block = markers.control_block + moved;
-  for (const lib::elf_probe& one : markers.probes) {
-    probe copy{one.name, one.arguments, one.offset, one.address + moved, std::nullopt, one.has_fast_point};
-    if (one.semaphore_address != 0) copy.semaphore = one.semaphore_address + moved;
+  for (const lib::elf_probe& elf : markers.probes) {
+    probe copy{elf.name, elf.arguments, elf.offset, elf.address + moved, std::nullopt, elf.has_fast_point};
+    if (elf.semaphore_address != 0) copy.semaphore = elf.semaphore_address + moved;
     made.probes.push_back(std::move(copy));
   }
   return made;
@@ -56,14 +56,15 @@ std::vector<known_marker> list_markers(const lib::measured& read) {
   return all;
 }
 
-void read_markers(inspection& to, pid_t process) {
+void read_markers(inspection& inspection, pid_t process) {
   const lib::other_memory memory(process);
   lib::process_state state{&memory, 0, {}};
-  for (const marked_object& object : to.objects) {
+  for (const marked_object& object : inspection.objects) {
     adaptyst_object block{};
     if (!object.control_block) continue;
     if (!memory.read(*object.control_block, block)) {
-      to.no_markers_because = fmt::format("cannot read the memory of process {}: {}", process, std::strerror(errno));
+      inspection.no_markers_because =
+          fmt::format("cannot read the memory of process {}: {}", process, std::strerror(errno));
       return;
     }
     state.objects.push_back(*object.control_block);
@@ -73,10 +74,10 @@ void read_markers(inspection& to, pid_t process) {
   state.address = lib::find_store(memory, state.process);
   if (state.process != 0 &&
       (!memory.read(state.process, control) || control.abi != ADAPTYST_ABI_VERSION || !lib::has_known_layout(state))) {
-    to.no_markers_because = "the program was built with another version of adaptyst";
+    inspection.no_markers_because = "the program was built with another version of adaptyst";
     return;
   }
-  to.markers = list_markers(lib::read_recorders(state));
+  inspection.markers = list_markers(lib::read_recorders(state));
 }
 
 }  // namespace
@@ -98,11 +99,11 @@ inspection inspect_process(std::int64_t process) {
   const auto id = static_cast<pid_t>(process);
   inspection found;
   found.process = process;
-  for (const lib::process_object& one : lib::find_objects(id))
+  for (const lib::process_object& object : lib::find_objects(id))
     found.objects.push_back(
-        make_object(own_name(one.file, id), *one.markers, one.control_block - one.markers->control_block));
-  for (const lib::foreign_object& one : lib::find_foreign_objects(id))
-    found.objects.push_back({one.file, one.abi, std::nullopt, {}});
+        make_object(own_name(object.file, id), *object.markers, object.control_block - object.markers->control_block));
+  for (const lib::foreign_object& object : lib::find_foreign_objects(id))
+    found.objects.push_back({object.file, object.abi, std::nullopt, {}});
   read_markers(found, id);
   return found;
 }

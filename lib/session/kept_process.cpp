@@ -88,7 +88,7 @@ profile read_kept(const std::string& file) {
   if (!head)
     throw lib::error(fmt::format("cannot read {}: no recorder was kept in it", file), file, 0,
                      "name a file that keep= made");
-  if (head->store.layout != 0 && head->store.layout != detail::layout_of_state)
+  if (head->store.layout != 0 && head->store.layout != detail::state_layout)
     throw lib::error(fmt::format("cannot read {}: it was recorded by another version of adaptyst", file), file, 0,
                      "read it with the version that the program was built with");
   const lib::kept_owner owner = lib::check_owner(head->owner);

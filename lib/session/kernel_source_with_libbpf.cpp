@@ -26,8 +26,8 @@ namespace {
 
 class kernel_source final : public source {
  public:
-  kernel_source(const options& options, subject whose)
-      : asked_(options), links_(whose.process, whose.is_listed, !options.functions.empty()) {}
+  kernel_source(const options& options, subject subject)
+      : asked_(options), links_(subject.process, subject.is_listed, !options.functions.empty()) {}
 
   std::string name() const override { return "ebpf"; }
   std::string mechanism() const override { return links_.mechanism(); }
@@ -65,8 +65,8 @@ class kernel_source final : public source {
       probed_functions made = told(found, functions_->attach(found, process),
                                    [&] { return command != nullptr ? list_files(*command) : list_files(process); });
       if (command != nullptr && !functions_->follows_family())
-        made.refused.emplace_back("functions in what the program starts cannot be told from those of others", 0,
-                                  "use Linux 6.13 or later");
+        made.refused.emplace_back("functions in what the program starts cannot be distinguished from those of others",
+                                  0, "use Linux 6.13 or later");
       return made;
     } catch (...) {
       if (is_first) functions_.reset();
@@ -137,12 +137,12 @@ class kernel_source final : public source {
     probed_functions made{found.not_found, {}};
     if (refused.empty()) return made;
     std::set<std::string> symbols, from;
-    for (const refused_function& one : refused) symbols.insert(one.symbols.begin(), one.symbols.end());
+    for (const refused_function& refusal : refused) symbols.insert(refusal.symbols.begin(), refusal.symbols.end());
     for (const auto& [file, requests] : found.by_file) from.insert(file);
     const std::set<std::string> imported = imported_functions(files(), symbols, from);
-    for (const refused_function& one : refused)
-      for (const std::string& symbol : one.symbols)
-        if (imported.count(symbol) != 0) made.missed[one.name] = one.why.reason;
+    for (const refused_function& refusal : refused)
+      for (const std::string& symbol : refusal.symbols)
+        if (imported.count(symbol) != 0) made.missed[refusal.name] = refusal.why.reason;
     for (error& one : explain(refused, imported)) made.refused.push_back(std::move(one));
     return made;
   }
@@ -159,8 +159,8 @@ class kernel_source final : public source {
 
 }  // namespace
 
-std::unique_ptr<source> make_kernel_source(const options& options, subject whose) {
-  return std::make_unique<kernel_source>(options, whose);
+std::unique_ptr<source> make_kernel_source(const options& options, subject subject) {
+  return std::make_unique<kernel_source>(options, subject);
 }
 
 }  // namespace adaptyst::lib

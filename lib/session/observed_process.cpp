@@ -1,5 +1,5 @@
 // One observed process, from the first look to its last reading. It may be alive, forked, replaced by exec() or dead,
-// and its memory may be refused: each case is handled here, and told once.
+// and its memory may be refused: each case is handled here, and reported once.
 #include "observed_process.hpp"
 
 #include <fmt/format.h>
@@ -21,7 +21,7 @@
 #include "../support/error.hpp"
 #include "../support/process_maps.hpp"
 #include "../support/process_stat.hpp"
-#include "beside_the_rest.hpp"
+#include "try_step.hpp"
 
 namespace adaptyst::lib {
 
@@ -64,7 +64,7 @@ observed_process::observed_process(pid_t process, bool started)
                 "it must be running");
   if (!is_running()) memory_.close();  // the number may already have belonged to another process
   if (!started) return;
-  beside_the_rest([this] {
+  try_step([this] {
     settings_.emplace(memory_);
     state_.in = &*settings_;
   });
@@ -139,12 +139,12 @@ void observed_process::take_image() {
 
 void observed_process::hold(descriptor store) {
   if (held_ || state_.address != 0) return;
-  held_.emplace(std::move(store), beside_store());
+  held_.emplace(std::move(store), memory_outside_store());
   state_.in = &*held_;
   state_.address = held_->address();
 }
 
-const memory& observed_process::beside_store() const noexcept {
+const memory& observed_process::memory_outside_store() const noexcept {
   if (settings_) return *settings_;
   return memory_;
 }
@@ -162,17 +162,17 @@ void observed_process::find_settings() {
   const auto self = std::uint64_t{static_cast<std::uint32_t>(getpid())};
   if (head.settings_owner == (own_start() << 32 | self)) settings_->mapped_at(as_address(head.settings));
   else if (head.recorders != nullptr && !std::exchange(has_no_settings_, true) && (has_budget() || trace_entries_ != 0))
-    complain(
-        fmt::format("process {} cannot be told anything: no overhead budget is kept for it, and of a timeline only the "
-                    "beginning is there; allow it one more open file (ulimit -n)",
-                    id_));
+    complain(fmt::format(
+        "process {} cannot be given settings: no overhead budget is kept for it, and of a timeline only the "
+        "beginning is there; allow it one more open file (ulimit -n)",
+        id_));
 }
 
 // What it has left is known, so its descriptors are closed: with thousands of processes they are scarce.
 void observed_process::read_out() noexcept {
   if (held_) {
     held_was_read_ = true;
-    beside_the_rest([this] {
+    try_step([this] {
       note_layout();
       take_last_regions(state_, ended_ns_);
     });
@@ -185,22 +185,22 @@ void observed_process::read_out() noexcept {
 void observed_process::add_object(std::uint64_t control_block) {
   auto& objects = state_.objects;
   if (std::find(objects.begin(), objects.end(), control_block) == objects.end()) objects.push_back(control_block);
-  has_told_end_ = false;
+  has_reported_end_ = false;
 }
 
 void observed_process::remove_object(std::uint64_t control_block) {
   auto& objects = state_.objects;
   objects.erase(std::remove(objects.begin(), objects.end(), control_block), objects.end());
-  has_told_end_ = objects.empty();
+  has_reported_end_ = objects.empty();
 }
 
 std::vector<process_object> observed_process::changed_objects() {
   if (tells_ || !is_still_itself()) return {};
-  const std::uint64_t files = state_of_files(id_);
+  const std::uint64_t files = read_file_state(id_);
   if (std::exchange(files_, files) == files) return {};
   try {
     std::vector<process_object> found = find_objects(id_);
-    for (const process_object& one : found) add_object(one.control_block);
+    for (const process_object& object : found) add_object(object.control_block);
     return found;
   } catch (const error&) {  // it has just ended
     return {};
@@ -228,7 +228,7 @@ void observed_process::ask_for_store() {
   descriptor store(static_cast<int>(syscall(SYS_pidfd_getfd, descriptor_, static_cast<int>(number), 0)));
   if (!detail::is_store(store.get())) return;
   try {
-    held_.emplace(std::move(store), beside_store());
+    held_.emplace(std::move(store), memory_outside_store());
   } catch (const error&) {  // the descriptor is of something else
     return;
   }
@@ -337,9 +337,9 @@ void observed_process::take_over(const claim_terms& terms) {
   write(page + offsetof(detail::control_page, trace_entries), terms.trace_entries);
   // Settings of an observer that has gone are free; it may have been this process.
   std::uint64_t settings_owner = 0;
-  const std::uint64_t told = state_.address + offsetof(detail::store_head, settings_owner);
+  const std::uint64_t owner_address = state_.address + offsetof(detail::store_head, settings_owner);
   constexpr std::uint64_t nobodys = ~std::uint64_t{0};
-  if (state_.in->read(told, settings_owner) && settings_owner != 0) write(told, nobodys);
+  if (state_.in->read(owner_address, settings_owner) && settings_owner != 0) write(owner_address, nobodys);
   reset_steps(state_);  // before the epoch, which is to have no event on the steps of an observer that was killed
   if (!name_observer() || !begin_epoch(epoch)) not_permitted(id_, errno);
   claimed_ = true;
@@ -440,7 +440,7 @@ void observed_process::account_for_end(account& in) const {
   }
   if (held_ || held_was_read_) return;
   const bool had_markers = state_.address != 0 || has_markers();
-  if (ended_ns_ == 0 || has_told_end_ || !claimed_ || !reads_ || !had_markers) return;
+  if (ended_ns_ == 0 || has_reported_end_ || !claimed_ || !reads_ || !had_markers) return;
   if (!awake_ && unread_.seen() == 0) return;  // all was in the kernel
   const std::uint64_t events = unread_.events(ended_ns_);
   in.lost[loss_reason::not_read] += events;

@@ -40,7 +40,7 @@ class observed_process final : public target {
   void read_out() noexcept override;
 
   // An address from another process is trusted only if that process has all the rights that this one has.
-  bool is_of_our_user() const noexcept { return memory_.is_of_our_user(); }
+  bool has_our_user() const noexcept { return memory_.has_our_user(); }
   void add_object(std::uint64_t control_block);
   void remove_object(std::uint64_t control_block);
   std::vector<process_object> changed_objects() override;
@@ -67,7 +67,7 @@ class observed_process final : public target {
   bool is_still_itself();
   std::uint64_t instants() const;
   void take_over(const claim_terms& terms);
-  const memory& beside_store() const noexcept;
+  const memory& memory_outside_store() const noexcept;
   void find_state();
   void find_settings();
   void stay_awake();
@@ -98,10 +98,10 @@ class observed_process final : public target {
   bool awake_ = false;
   bool tells_ = false;            // what it loads
   bool has_no_settings_ = false;  // it could not map them
-  bool has_told_end_ = false;
+  bool has_reported_end_ = false;
   std::string refused_;         // why, if its memory could not be had
   std::uint64_t ended_ns_ = 0;  // when that was seen
-  std::uint64_t files_ = 0;     // state_of_files()
+  std::uint64_t files_ = 0;     // read_file_state()
 };
 
 }  // namespace adaptyst::lib

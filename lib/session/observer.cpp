@@ -17,11 +17,11 @@
 #include "../discover/process_objects.hpp"
 #include "../support/error.hpp"
 #include "../support/process_stat.hpp"
-#include "asked_options.hpp"
 #include "capabilities.hpp"
 #include "channel.hpp"
 #include "observed_process.hpp"
 #include "session.hpp"
+#include "session_options.hpp"
 
 namespace adaptyst { inline namespace v1 {
 
@@ -31,12 +31,12 @@ namespace {
 
 template <class Given>
 options read_options(const Given& chosen) {
-  options asked = lib::asked_in(chosen, "the observer's options");
-  if (asked.engine == engine_choice::off)
+  options options = lib::read_options(chosen, "the observer's options");
+  if (options.engine == engine_choice::off)
     throw lib::error("cannot observe with engine=off", "engine", 0, "choose auto, ebpf or inline");
-  if (!asked.keep.empty())
+  if (!options.keep.empty())
     throw lib::error("cannot keep from outside", "keep", 0, "keep= is for a collector in the program");
-  return asked;
+  return options;
 }
 
 // The kernel asks for no right over a process that is probed, so we do.
@@ -65,8 +65,8 @@ struct observer::state {
   state(const Given& chosen, pid_t only) : session(read_options(chosen), before, only) {}
 
   observed_process* find(pid_t process) const {
-    for (observed_process* const one : processes)
-      if (one->id() == process && one->is_running()) return one;
+    for (observed_process* const observed : processes)
+      if (observed->id() == process && observed->is_running()) return observed;
     return nullptr;
   }
 
@@ -91,7 +91,7 @@ struct observer::state {
       if (found.empty() && !session.probes_functions())
         throw lib::error(fmt::format("cannot observe process {}: there are no markers in it", process),
                          std::to_string(process), 0, "put ADAPTYST_REGION into its source, or name functions");
-      for (const lib::process_object& one : found) added.add_object(one.control_block);
+      for (const lib::process_object& object : found) added.add_object(object.control_block);
       session.begin(added, found);
     } catch (...) {
       processes.pop_back();
@@ -106,7 +106,7 @@ struct observer::state {
     try {
       return lib::find_objects(process.id());
     } catch (const error&) {
-      if (session.in_kernel() || !process.is_of_our_user()) throw;
+      if (session.in_kernel() || !process.has_our_user()) throw;
       return {};
     }
   }
@@ -150,11 +150,11 @@ struct observer::state {
       const bool is_there = std::any_of(found.begin(), found.end(), [&](const lib::process_object& object) {
         return object.control_block == announcement.object;
       });
-      if (!is_there && !known->is_of_our_user()) return reply;
+      if (!is_there && !known->has_our_user()) return reply;
       known->add_object(announcement.object);
       reply.along = known->adopt(!session.in_kernel());
       if (announcement.what == ADAPTYST_PROCESS_FORKED)
-        for (const lib::process_object& one : found) known->add_object(one.control_block);
+        for (const lib::process_object& object : found) known->add_object(object.control_block);
       session.announce(*known, found, announcement.object);
       const lib::claim_terms& terms = session.terms();
       reply.answer = {
@@ -190,7 +190,7 @@ void observer::expect(std::int64_t process, const std::vector<std::string>& comm
   state_->expect(static_cast<pid_t>(process), command);
 }
 std::vector<error> observer::probe_functions(std::int64_t process) {
-  if (state_->session.asked().functions.empty()) return {};
+  if (state_->session.chosen_options().functions.empty()) return {};
   return state_->probe_functions(require_ours(process));
 }
 void observer::attach(std::int64_t process) { state_->attach(require_ours(process)); }

@@ -13,18 +13,18 @@
 
 namespace adaptyst::lib {
 
-output_names::output_names(const std::vector<output>& outputs, of_whom whose) {
+output_names::output_names(const std::vector<output>& outputs, of_whom owner) {
   all_.reserve(outputs.size());
-  for (const output& one : outputs) {
-    entry made{one.form, expand(one.file), expand(one.file), names::as_asked, false, nullptr};
+  for (const output& output : outputs) {
+    entry made{output.form, expand(output.file), expand(output.file), names::as_asked, false, nullptr};
     if (is_replaced(made.file)) {
-      if (whose == of_whom::this_process && has_other_ranks() && !tells_processes_apart(one.file)) {
+      if (owner == of_whom::this_process && has_other_ranks() && !tells_processes_apart(output.file)) {
         made.file = with_number(made.file, launch_rank());
         made.asked = made.file;
         made.naming = names::by_rank;
       }
       made.claim = std::make_unique<name_claim>(made.file);
-      if (made.claim->is_taken() || (is_spawned() && one.file.find("%p") == std::string::npos)) {
+      if (made.claim->is_taken() || (is_spawned() && output.file.find("%p") == std::string::npos)) {
         made.file = with_number(made.file, std::to_string(getpid()));
         made.naming = names::by_process;
         made.claim = std::make_unique<name_claim>(made.file);
@@ -35,30 +35,30 @@ output_names::output_names(const std::vector<output>& outputs, of_whom whose) {
 }
 
 std::string output_names::of(output_form form) const {
-  for (const entry& one : all_)
-    if (one.form == form) return one.file;
+  for (const entry& each : all_)
+    if (each.form == form) return each.file;
   return {};
 }
 
 void output_names::require_writable() const {
-  for (const entry& one : all_)
-    if (const int number = why_not_writable(one.file); number != 0)
-      throw error(fmt::format("cannot write to {}", one.file), one.file, number, "choose another place");
+  for (const entry& each : all_)
+    if (const int number = why_not_writable(each.file); number != 0)
+      throw error(fmt::format("cannot write to {}", each.file), each.file, number, "choose another place");
 }
 
 void output_names::note_written(output_form form) {
-  for (entry& one : all_)
-    if (one.form == form) one.is_written = true;
+  for (entry& each : all_)
+    if (each.form == form) each.is_written = true;
 }
 
 std::string output_names::told(how_much what) const {
   std::string files, why;
-  for (const entry& one : all_) {
-    const bool is_news = one.naming == names::by_process || (one.naming == names::by_rank && speaks_for_ranks());
-    if (!one.is_written || (what == how_much::what_is_renamed && !is_news)) continue;
-    files += (files.empty() ? "" : ", ") + one.file;
-    if (one.naming == names::by_process) why = fmt::format("; another process writes {}", one.asked);
-    else if (one.naming == names::by_rank && why.empty()) why = "; each rank has its own";
+  for (const entry& each : all_) {
+    const bool is_news = each.naming == names::by_process || (each.naming == names::by_rank && prints_for_all_ranks());
+    if (!each.is_written || (what == how_much::what_is_renamed && !is_news)) continue;
+    files += (files.empty() ? "" : ", ") + each.file;
+    if (each.naming == names::by_process) why = fmt::format("; another process writes {}", each.asked);
+    else if (each.naming == names::by_rank && why.empty()) why = "; each rank has its own";
   }
   return files.empty() ? files : fmt::format("written: {}{}", files, why);
 }

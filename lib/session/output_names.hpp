@@ -20,7 +20,7 @@ class output_names {
   // Who writes: ranks that each write what they have, or one for all of them.
   enum class of_whom { this_process, all_ranks };
   // The names are this session's from now on.
-  explicit output_names(const std::vector<output>& outputs, of_whom whose = of_whom::this_process);
+  explicit output_names(const std::vector<output>& outputs, of_whom owner = of_whom::this_process);
 
   // The file for an output of this form; empty: none was asked for.
   std::string of(output_form form) const;

@@ -29,27 +29,27 @@ std::string format_report(const profile& what, const options& options) {
 
 }  // namespace
 
-void put_out(const profile& what, const options& options, output_names& to) {
+void put_out(const profile& what, const options& options, output_names& names) {
   const std::string report = format_report(what, options);
   std::fwrite(report.data(), 1, report.size(), stderr);
   std::exception_ptr first;
   for (const output_form form : {output_form::json, output_form::html, output_form::table}) {
-    const std::string file = to.of(form);
+    const std::string file = names.of(form);
     if (file.empty()) continue;
     try {
       write_file(file, form == output_form::json   ? to_json(what)
                        : form == output_form::html ? to_html(what)
                                                    : to_table(what, options.rows));
-      to.note_written(form);
+      names.note_written(form);
     } catch (const error& failed) {  // the other outputs are still written
       if (first) complain(failed.what());
       else first = std::current_exception();
     }
   }
   // A report in another form than a table is read by programs: behind it stand only necessary messages.
-  const auto told =
+  const auto reported =
       options.report == report_choice::table ? output_names::how_much::all : output_names::how_much::what_is_renamed;
-  if (const std::string line = to.told(told); !line.empty()) complain(line);
+  if (const std::string line = names.told(reported); !line.empty()) complain(line);
   if (first) std::rethrow_exception(first);
 }
 

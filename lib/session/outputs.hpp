@@ -11,7 +11,7 @@ namespace adaptyst::lib {
 
 // Writes a profile to standard error and to files, as the options say, and reports the names of the files; stacks and
 // timelines have been written before. If a file cannot be written, throws error after the others have been.
-void put_out(const profile& what, const options& options, output_names& to);
+void put_out(const profile& what, const options& options, output_names& names);
 
 }  // namespace adaptyst::lib
 

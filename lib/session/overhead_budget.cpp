@@ -14,16 +14,16 @@ namespace adaptyst::lib {
 namespace {
 
 // In less CPU time than this, a rate says little.
-constexpr std::uint64_t least_cpu_ns = 2'000'000;
-constexpr std::uint64_t longest_look_ns = 1'000'000'000;
+constexpr std::uint64_t min_cpu_ns = 2'000'000;
+constexpr std::uint64_t max_look_ns = 1'000'000'000;
 constexpr std::uint64_t before_growing_ns = 1'000'000'000;
 // This share of the budget goes to recorded events even if leaving out the others, or the kernel's context, takes all
 // the rest or more: fewer recorded events would make the figures worse and the program hardly faster.
-constexpr double least_share_of_recorded = 1.0 / 8;
+constexpr double min_recorded_share = 1.0 / 8;
 // No marker is thinned to fewer recorded events in a second of CPU time: that would hardly cost less, and its figures
 // would soon say nothing. Without this bound, leaving out a few large regions with all that is nested in them would
 // always be the cheapest.
-constexpr double least_recorded_per_s = 1000;
+constexpr double min_recorded_per_s = 1000;
 
 const std::unordered_map<std::uint64_t, std::uint64_t>& events_inside(const marker_load& load) {
   static const std::unordered_map<std::uint64_t, std::uint64_t>& none =
@@ -44,8 +44,8 @@ bool is_allowed(thinning_allowed allowed, std::uint32_t step) {
 }  // namespace
 
 bool overhead_budget::is_sensible(const asked& marker, std::uint32_t step, double reached) {
-  const std::uint32_t k = detail::log_of_weight(step);
-  return k == 0 || 1e9 * marker.rate * reached / static_cast<double>(std::uint64_t{1} << k) >= least_recorded_per_s;
+  const std::uint32_t k = detail::weight_log2(step);
+  return k == 0 || 1e9 * marker.rate * reached / static_cast<double>(std::uint64_t{1} << k) >= min_recorded_per_s;
 }
 
 double overhead_budget::estimate_cost(const asked& marker, std::uint32_t step, double reached) const {
@@ -81,18 +81,18 @@ overhead_budget::plan overhead_budget::plan_all(const std::vector<asked>& all, C
   made.steps.reserve(all.size());
   std::vector<double> carried;  // the share of its events in which what is nested is recorded
   carried.reserve(all.size());
-  for (const asked& one : all) {
+  for (const asked& marker : all) {
     double reached = 1;
-    for (const nesting& in : one.inside)
+    for (const nesting& in : marker.inside)
       if (in.around < carried.size()) reached -= in.share * (1 - carried[in.around]);
     reached = std::clamp(reached, 0.0, 1.0);
     if (reached > 1 - 1e-9) reached = 1;
-    const std::uint32_t step = choose(one, made.steps.size(), reached);
-    made.cost += estimate_cost(one, step, reached);
+    const std::uint32_t step = choose(marker, made.steps.size(), reached);
+    made.cost += estimate_cost(marker, step, reached);
     made.steps.push_back(step);
-    const std::uint32_t k = detail::log_of_weight(step);
-    const bool is_by_coin = one.has_nested && (k != 0 || reached < 1);
-    carried.push_back(reached / static_cast<double>(std::uint64_t{1} << (k + (is_by_coin ? 1 : 0))));
+    const std::uint32_t k = detail::weight_log2(step);
+    const bool is_randomised = marker.has_nested && (k != 0 || reached < 1);
+    carried.push_back(reached / static_cast<double>(std::uint64_t{1} << (k + (is_randomised ? 1 : 0))));
   }
   return made;
 }
@@ -105,20 +105,20 @@ double overhead_budget::attainable(const std::vector<asked>& all, allowance allo
 
 // All have the same to spend beyond what they cost anyway, as much as the share allows: so they get as many events
 // recorded, whatever their rates. What is nested in what is thinned is thinned with it.
-std::vector<std::uint32_t> overhead_budget::steps_within(const std::vector<asked>& all, allowance of) const {
+std::vector<std::uint32_t> overhead_budget::steps_within(const std::vector<asked>& all, allowance budget) const {
   const auto under = [&](double cap) {
     return plan_all(all,
                     [&](const asked& marker, std::size_t, double reached) { return step_under(marker, reached, cap); });
   };
   double dearest = 0;
-  double most = 0;
-  for (const asked& one : all) {
-    const double cost = estimate_cost(one, ADAPTYST_STEP_ENGINE, 1);
+  double total = 0;
+  for (const asked& marker : all) {
+    const double cost = estimate_cost(marker, ADAPTYST_STEP_ENGINE, 1);
     dearest = std::max(dearest, cost);
-    most += cost;
+    total += cost;
   }
-  const double allowed = attainable(all, of);
-  if (most <= allowed) return std::vector<std::uint32_t>(all.size(), ADAPTYST_STEP_ENGINE);
+  const double allowed = attainable(all, budget);
+  if (total <= allowed) return std::vector<std::uint32_t>(all.size(), ADAPTYST_STEP_ENGINE);
   double fits = 0;
   double too_high = dearest;
   for (int halvings = 0; halvings != 30; ++halvings) {
@@ -169,38 +169,38 @@ std::vector<overhead_budget::asked> overhead_budget::in_order(const std::vector<
     }
     ordered.push_back(std::move(one));
   }
-  for (const asked& one : ordered)
-    for (const nesting& in : one.inside) ordered[in.around].has_nested = true;
+  for (const asked& marker : ordered)
+    for (const nesting& in : marker.inside) ordered[in.around].has_nested = true;
   return ordered;
 }
 
 std::vector<step_change> overhead_budget::decide(const budget_look& now, const std::vector<marker_load>& all) {
   const std::uint64_t now_ns = now.now_ns;
   const std::uint64_t used_ns = now.cpu_ns - std::min(cpu_ns_, now.cpu_ns);
-  if (used_ns < least_cpu_ns && looked_ns_ != 0 && now_ns - looked_ns_ < longest_look_ns) return {};
+  if (used_ns < min_cpu_ns && looked_ns_ != 0 && now_ns - looked_ns_ < max_look_ns) return {};
   looked_ns_ = now_ns;
   cpu_ns_ = now.cpu_ns;
   std::vector<asked> asking;
   asking.reserve(all.size());
-  for (const marker_load& one : all) {
-    const auto [place, is_new] = markers_.try_emplace(one.marker);
+  for (const marker_load& marker : all) {
+    const auto [place, is_new] = markers_.try_emplace(marker.marker);
     known& held = place->second;
-    if (is_new) held.step = one.step;
+    if (is_new) held.step = marker.step;
     // Fewer events than before mean that a new collection has begun.
-    const std::uint64_t events = one.events >= held.events ? one.events - held.events : one.events;
-    held.events = one.events;
-    asking.push_back({one.marker,
-                      static_cast<double>(events) / static_cast<double>(std::max(used_ns, least_cpu_ns)),
-                      one.allowed,
+    const std::uint64_t events = marker.events >= held.events ? marker.events - held.events : marker.events;
+    held.events = marker.events;
+    asking.push_back({marker.marker,
+                      static_cast<double>(events) / static_cast<double>(std::max(used_ns, min_cpu_ns)),
+                      marker.allowed,
                       &held,
                       false,
-                      one.extra_ns,
+                      marker.extra_ns,
                       {}});
   }
   asking = in_order(all, std::move(asking));
   const double cost =
       plan_all(asking, [&](const asked& marker, std::size_t, double) { return marker.held->step; }).cost;
-  const double recorded = share_ * least_share_of_recorded;
+  const double recorded = share_ * min_recorded_share;
   const allowance all_of_it{std::max(share_ - now.context_share, recorded), recorded};
   const allowance half{all_of_it.share / 2, recorded / 2};
   const std::vector<std::uint32_t> needed = steps_within(asking, all_of_it);
@@ -209,24 +209,24 @@ std::vector<step_change> overhead_budget::decide(const budget_look& now, const s
   std::vector<step_change> changes;
   for (std::size_t at = 0; at != asking.size(); ++at) {
     known& held = *asking[at].held;
-    std::uint32_t to = held.step;
+    std::uint32_t step = held.step;
     const bool must_leave = !is_allowed(asking[at].allowed, held.step);
     if (must_leave || (too_dear && needed[at] > held.step)) {
-      to = needed[at];
+      step = needed[at];
     } else if (enough[at] < held.step) {
       if (held.enough_since_ns == 0) {
         held.enough_since_ns = now_ns;
         held.lowest_enough = 0;
       }
       held.lowest_enough = std::max(held.lowest_enough, enough[at]);
-      if (now_ns - held.enough_since_ns >= before_growing_ns) to = held.lowest_enough;
+      if (now_ns - held.enough_since_ns >= before_growing_ns) step = held.lowest_enough;
     } else {
       held.enough_since_ns = 0;
     }
-    if (to == held.step) continue;
-    held.step = to;
+    if (step == held.step) continue;
+    held.step = step;
     held.enough_since_ns = 0;
-    changes.push_back({asking[at].marker, to});
+    changes.push_back({asking[at].marker, step});
   }
   return changes;
 }

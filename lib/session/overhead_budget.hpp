@@ -91,7 +91,7 @@ class overhead_budget {
   };
   // The share, or more where even the cheapest steps cost it.
   double attainable(const std::vector<asked>& all, allowance allowed) const;
-  std::vector<std::uint32_t> steps_within(const std::vector<asked>& all, allowance of) const;
+  std::vector<std::uint32_t> steps_within(const std::vector<asked>& all, allowance budget) const;
 
   double share_;
   event_costs costs_;

@@ -47,9 +47,9 @@ observed_from_outside::observed_from_outside(pid_t by)
                            : fmt::format("cannot collect: process {} observes this one from outside", by),
             std::to_string(by), 0, "see its report; one of the two at a time") {}
 
-own_process::own_process() : target(getpid()), in_(shared_by_markers()) { refuse_beside_observer(); }
+own_process::own_process() : target(getpid()), in_(shared_by_markers()) { refuse_if_observed(); }
 
-void own_process::refuse_beside_observer() const {
+void own_process::refuse_if_observed() const {
   const std::uint32_t observer = detail::load(in_.control.observer);
   const bool is_over = detail::load(in_.settings.over) != 0;
   if (observer != 0 && !is_over &&

@@ -43,7 +43,7 @@ class own_process final : public target {
 
  private:
   std::optional<process_state> reach() override { return own_state(state()); }
-  void refuse_beside_observer() const;
+  void refuse_if_observed() const;
   void take_probes();
 
   detail::process& in_;

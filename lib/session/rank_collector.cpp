@@ -14,15 +14,15 @@
 
 #include "../merge/rank_merge.hpp"
 #include "../support/error.hpp"
-#include "asked_options.hpp"
 #include "outputs.hpp"
+#include "session_options.hpp"
 
 namespace adaptyst { inline namespace v1 {
 
 namespace {
 
-bool is_of_profile(const output& one) {
-  return one.form == output_form::json || one.form == output_form::html || one.form == output_form::table;
+bool is_profile_output(const output& output) {
+  return output.form == output_form::json || output.form == output_form::html || output.form == output_form::table;
 }
 
 std::string find_host(const profile& profile) {
@@ -49,7 +49,7 @@ struct rank_collector::state {
 
   static options keep_back_profile(options all) {
     all.report = report_choice::none;
-    all.outputs.erase(std::remove_if(all.outputs.begin(), all.outputs.end(), is_of_profile), all.outputs.end());
+    all.outputs.erase(std::remove_if(all.outputs.begin(), all.outputs.end(), is_profile_output), all.outputs.end());
     return all;
   }
 
@@ -57,7 +57,7 @@ struct rank_collector::state {
   static std::unique_ptr<state> begin(const Given& chosen) noexcept {
     const detail::system::errno_kept number;
     try {
-      auto made = std::make_unique<state>(lib::with_environment(lib::asked_in(chosen, "the collector's options")));
+      auto made = std::make_unique<state>(lib::with_environment(lib::read_options(chosen, "the collector's options")));
       static const bool is_registered = std::atexit([] {
                                           if (at_exit() != nullptr && at_exit()->pid == getpid())
                                             at_exit()->stop_alone("the program ended before the ranks came together");
@@ -86,7 +86,7 @@ struct rank_collector::state {
   // What there is: in a file at least.
   void put_out_alone(std::string_view why) const {
     options alone = asked;
-    const auto is_json = [](const output& one) { return one.form == output_form::json; };
+    const auto is_json = [](const output& output) { return output.form == output_form::json; };
     if (std::none_of(alone.outputs.begin(), alone.outputs.end(), is_json))
       alone.outputs.push_back({output_form::json, "adaptyst-%r.json"});
     alone.report = report_choice::none;
@@ -94,11 +94,11 @@ struct rank_collector::state {
     put(result, alone, lib::output_names::of_whom::this_process);
   }
 
-  static void put(const profile& what, options chosen, lib::output_names::of_whom whose) {
+  static void put(const profile& what, options chosen, lib::output_names::of_whom owner) {
     chosen.outputs.erase(std::remove_if(chosen.outputs.begin(), chosen.outputs.end(),
-                                        [](const output& one) { return !is_of_profile(one); }),
+                                        [](const output& output) { return !is_profile_output(output); }),
                          chosen.outputs.end());
-    lib::output_names names(chosen.outputs, whose);
+    lib::output_names names(chosen.outputs, owner);
     lib::put_out(what, chosen, names);
   }
 

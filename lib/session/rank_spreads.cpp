@@ -1,3 +1,4 @@
+// Computes how regions are spread over ranks where one observer sees all ranks of a job.
 #include "rank_spreads.hpp"
 
 #include <algorithm>
@@ -19,61 +20,61 @@ using times_by_path = std::unordered_map<std::uint64_t, rank_time>;
 rank_time find_time(const std::vector<const target*>& processes, const times_by_path& of_kernel, std::uint64_t path) {
   rank_time made;
   if (const auto counted = of_kernel.find(path); counted != of_kernel.end()) made = counted->second;
-  for (const target* const one : processes) {
-    const auto row = one->recorded().rows.find(path);
-    if (row == one->recorded().rows.end()) continue;
+  for (const target* const target : processes) {
+    const auto row = target->recorded().rows.find(path);
+    if (row == target->recorded().rows.end()) continue;
     made.events += row->second.durations.count();
     made.total_ns += row->second.total_ns;
   }
   return made;
 }
 
-void describe(profile& to, const rank_place& place, const std::vector<const target*>& processes,
+void describe(profile& result, const rank_place& place, const std::vector<const target*>& processes,
               const times_by_path& of_kernel) {
   profile own;
   for (const auto& [path, time] : of_kernel) own.regions.emplace_back().count = time.events;
-  for (const target* const one : processes) {
-    own.processes.push_back(one->info());
-    for (const auto& [path, row] : one->recorded().rows)
+  for (const target* const target : processes) {
+    own.processes.push_back(target->info());
+    for (const auto& [path, row] : target->recorded().rows)
       if (row.count != 0) own.regions.emplace_back().count = row.count;
   }
-  ++*to.ranks;
-  to.about_ranks->merge(describe_rank(own, place));
+  ++*result.ranks;
+  result.about_ranks->merge(describe_rank(own, place));
 }
 
 // The program is that which ran longest.
-void add_mpi_usage(profile& to, std::size_t ranks, const rank_place& place, const std::vector<const target*>& processes,
-                   const times_by_path& of_kernel) {
+void add_mpi_usage(profile& profile, std::size_t ranks, const rank_place& place,
+                   const std::vector<const target*>& processes, const times_by_path& of_kernel) {
   std::uint64_t run_ns = 0;
-  for (const target* const one : processes) run_ns = std::max(run_ns, one->info().duration_ns);
+  for (const target* const target : processes) run_ns = std::max(run_ns, target->info().duration_ns);
   const mpi_usage own =
-      find_mpi_usage(to.regions, static_cast<std::uint32_t>(ranks), run_ns, place,
+      find_mpi_usage(profile.regions, static_cast<std::uint32_t>(ranks), run_ns, place,
                      [&](const region& row) { return find_time(processes, of_kernel, row.id).total_ns; });
-  if (!to.mpi) to.mpi.emplace();
-  to.mpi->merge(own);
+  if (!profile.mpi) profile.mpi.emplace();
+  profile.mpi->merge(own);
 }
 
 }  // namespace
 
-void set_rank_spreads(profile& to, const target_list& targets, const rank_times* of_kernel) {
+void set_rank_spreads(profile& profile, const target_list& targets, const rank_times* of_kernel) {
   // Put together from the processes of two ranks, it may have been taken for one of ranks: with all rows on the first.
-  to.ranks.reset();
-  to.about_ranks.reset();
-  for (region& row : to.regions) row.across_ranks.reset();
+  profile.ranks.reset();
+  profile.about_ranks.reset();
+  for (region& row : profile.regions) row.across_ranks.reset();
   if (of_kernel == nullptr) return;
   processes_by_rank ranks;
   for (const auto& one : targets)
     if (const process_info info = one->info(); info.rank) ranks[*info.rank].push_back(one.get());
   if (ranks.size() < 2) return;
-  to.ranks = 0;
-  to.about_ranks.emplace();
+  profile.ranks = 0;
+  profile.about_ranks.emplace();
   for (const auto& [rank, processes] : ranks) {
     const rank_place place{rank, processes.front()->info().host};
     const auto known = of_kernel->by_rank.find(rank);
     const times_by_path counted = known != of_kernel->by_rank.end() ? known->second : times_by_path{};
-    describe(to, place, processes, counted);
-    add_mpi_usage(to, ranks.size(), place, processes, counted);
-    for (region& row : to.regions) {
+    describe(profile, place, processes, counted);
+    add_mpi_usage(profile, ranks.size(), place, processes, counted);
+    for (region& row : profile.regions) {
       const rank_time time = find_time(processes, counted, row.id);
       if (!has_time(row) || time.events == 0 || of_kernel->mixed.count(row.id) != 0) continue;
       rank_spread& spread = row.across_ranks ? *row.across_ranks : row.across_ranks.emplace();
@@ -81,13 +82,14 @@ void set_rank_spreads(profile& to, const target_list& targets, const rank_times*
       spread.total_ns.add(time.total_ns, rank, place.host);
     }
   }
-  rank_spread& outside = to.mpi->outside;
-  const bool is_shared = std::any_of(to.regions.begin(), to.regions.end(), [&](const region& row) {
+  rank_spread& outside = profile.mpi->outside;
+  const bool is_shared = std::any_of(profile.regions.begin(), profile.regions.end(), [&](const region& row) {
     return is_mpi_call(row) && of_kernel->mixed.count(row.id) != 0;
   });
-  if (outside.ranks == 0 || is_shared) to.mpi.reset();
+  if (outside.ranks == 0 || is_shared) profile.mpi.reset();
   else
-    to.mpi->busiest = node_time{outside.total_ns.max_host, outside.ranks, outside.total_ns.sum.low};  // all are on it
+    profile.mpi->busiest =
+        node_time{outside.total_ns.max_host, outside.ranks, outside.total_ns.sum.low};  // all are on it
 }
 
 }  // namespace adaptyst::lib

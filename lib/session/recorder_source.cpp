@@ -9,7 +9,7 @@ namespace {
 
 class recorder_source final : public source {
  public:
-  explicit recorder_source(subject whose) : from_outside_(whose.is_listed) {}
+  explicit recorder_source(subject subject) : from_outside_(subject.is_listed) {}
 
   std::string name() const override { return "inline"; }
   std::string mechanism() const override {
@@ -39,6 +39,6 @@ class recorder_source final : public source {
 
 }  // namespace
 
-std::unique_ptr<source> make_recorder_source(subject whose) { return std::make_unique<recorder_source>(whose); }
+std::unique_ptr<source> make_recorder_source(subject subject) { return std::make_unique<recorder_source>(subject); }
 
 }  // namespace adaptyst::lib

@@ -9,7 +9,7 @@
 #include "../report/stacks.hpp"
 #include "../support/output_file.hpp"
 #include "../support/text.hpp"
-#include "beside_the_rest.hpp"
+#include "try_step.hpp"
 
 namespace adaptyst::lib {
 
@@ -31,10 +31,10 @@ void drop_inside(std::vector<std::string>& frames, bool (*is_end)(std::string_vi
   if (found != frames.end()) frames.erase(frames.begin(), found + 1);
 }
 
-void write_one(output_names& to, output_form form, const std::string& text) {
-  beside_the_rest([&] {
-    write_file(to.of(form), text);
-    to.note_written(form);
+void write_one(output_names& names, output_form form, const std::string& text) {
+  try_step([&] {
+    write_file(names.of(form), text);
+    names.note_written(form);
   });
 }
 
@@ -46,8 +46,8 @@ void sampling::call(pid_t process, const std::string& command) {
 
 void sampling::add_to(measured& rows) {
   add_samples(rows, sums_);
-  for (const sample_row& one : sums_.rows)
-    if (one.path != 0) paths_[one.path] = list_path_names(rows, one.path);
+  for (const sample_row& row : sums_.rows)
+    if (row.path != 0) paths_[row.path] = list_path_names(rows, row.path);
 }
 
 std::map<std::string, std::uint64_t> sampling::functions() {
@@ -60,26 +60,27 @@ std::map<std::string, std::uint64_t> sampling::functions() {
     add_kernel_frames(frames, row);
     if (!frames.empty()) all[printable(frames.back())] += row.count;
   }
-  constexpr std::size_t most = 20;
+  constexpr std::size_t max_functions = 20;
   std::vector<std::pair<std::uint64_t, std::string>> sorted;
   sorted.reserve(all.size());
   for (const auto& [name, count] : all) sorted.emplace_back(count, name);
   std::sort(sorted.rbegin(), sorted.rend());
-  for (std::size_t at = most; at < sorted.size(); ++at) {
+  for (std::size_t at = max_functions; at < sorted.size(); ++at) {
     all["(others)"] += sorted[at].first;
     all.erase(sorted[at].second);
   }
   return all;
 }
 
-void sampling::write(output_names& to, construct_names& constructs) {
+void sampling::write(output_names& names, construct_names& constructs) {
   sampler_.stop();
-  const bool folded = !to.of(output_form::folded).empty(), speedscope = !to.of(output_form::speedscope).empty();
+  const bool folded = !names.of(output_form::folded).empty(), speedscope = !names.of(output_form::speedscope).empty();
   if (!folded && !speedscope) return;
   const std::vector<sampled_stack> stacks = named(constructs);
-  if (folded) write_one(to, output_form::folded, to_folded(stacks));
+  if (folded) write_one(names, output_form::folded, to_folded(stacks));
   if (speedscope)
-    write_one(to, output_form::speedscope, to_speedscope(stacks, programs_.empty() ? "" : programs_.begin()->second));
+    write_one(names, output_form::speedscope,
+              to_speedscope(stacks, programs_.empty() ? "" : programs_.begin()->second));
   for (const std::string& line : names_.remarks()) complain(line);
 }
 
@@ -89,48 +90,48 @@ std::vector<sampled_stack> sampling::named(construct_names& constructs) {
       usage.samples != 0 ? static_cast<double>(usage.observed_ns) / static_cast<double>(usage.samples) : 0;
   std::vector<sampled_stack> stacks;
   for (const sample_row& row : sums_.rows) {
-    sampled_stack one;
+    sampled_stack stack;
     const auto process = static_cast<pid_t>(row.process);
     const auto program = programs_.find(process);
-    one.program = program != programs_.end() ? program->second : "(process " + std::to_string(process) + ")";
+    stack.program = program != programs_.end() ? program->second : "(process " + std::to_string(process) + ")";
     if (const auto path = paths_.find(row.path); path != paths_.end())
-      for (const std::string& name : path->second) one.region.push_back(constructs.spelled(name));
-    one.state = row.state;
-    add_user_frames(one.frames, process, row.user);
-    add_kernel_frames(one.frames, row);
-    one.weight_ns = row.state == thread_state::on_cpu
-                        ? static_cast<std::uint64_t>(static_cast<double>(row.count) * period_ns)
-                        : row.ns;
-    stacks.push_back(std::move(one));
+      for (const std::string& name : path->second) stack.region.push_back(constructs.spelled(name));
+    stack.state = row.state;
+    add_user_frames(stack.frames, process, row.user);
+    add_kernel_frames(stack.frames, row);
+    stack.weight_ns = row.state == thread_state::on_cpu
+                          ? static_cast<std::uint64_t>(static_cast<double>(row.count) * period_ns)
+                          : row.ns;
+    stacks.push_back(std::move(stack));
   }
   return stacks;
 }
 
-void sampling::add_user_frames(std::vector<std::string>& to, pid_t process, std::uint64_t id) {
+void sampling::add_user_frames(std::vector<std::string>& frames, pid_t process, std::uint64_t id) {
   const auto found = sums_.stacks.find(id);
   if (found == sums_.stacks.end()) return;
   const std::vector<std::uint64_t>& addresses = found->second;  // innermost first
   for (std::size_t at = 0; at != addresses.size(); ++at) {
     // All but the innermost are return addresses, which lie behind the call.
-    to.push_back(names_.find_name(process, at == 0 || addresses[at] == 0 ? addresses[at] : addresses[at] - 1));
+    frames.push_back(names_.find_name(process, at == 0 || addresses[at] == 0 ? addresses[at] : addresses[at] - 1));
     // The kernel has followed something that is no frame pointer: the frames beyond are not callers.
-    if (to.back() == symboliser::unknown) break;
+    if (frames.back() == symboliser::unknown) break;
   }
-  std::reverse(to.begin(), to.end());
+  std::reverse(frames.begin(), frames.end());
 }
 
-void sampling::add_kernel_frames(std::vector<std::string>& to, const sample_row& row) {
+void sampling::add_kernel_frames(std::vector<std::string>& stack, const sample_row& row) {
   const auto found = sums_.stacks.find(row.kernel);
   if (found == sums_.stacks.end()) return;
   const std::vector<std::uint64_t>& addresses = found->second;  // innermost first
   std::vector<std::string> frames;
   for (std::size_t at = 0; at != addresses.size(); ++at)
-    frames.push_back(names_.name_of_kernel(at == 0 ? addresses[at] : addresses[at] - 1));
+    frames.push_back(names_.kernel_name(at == 0 ? addresses[at] : addresses[at] - 1));
   if (row.state != thread_state::on_cpu) drop_inside(frames, is_switch);
   if (row.state != thread_state::blocked) drop_inside(frames, is_interrupt);  // it would have run on
   frames.erase(std::unique(frames.begin(), frames.end()), frames.end());      // "[kernel]", if there are no names
   // The suffix by which other tools mark frames of the kernel.
-  for (auto one = frames.rbegin(); one != frames.rend(); ++one) to.push_back(*one + "_[k]");
+  for (auto one = frames.rbegin(); one != frames.rend(); ++one) stack.push_back(*one + "_[k]");
 }
 
 }  // namespace adaptyst::lib

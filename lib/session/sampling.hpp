@@ -31,8 +31,8 @@ struct sampled_stack;
 class sampling {
  public:
   // `probes` must outlive it. Throws error.
-  sampling(const options& options, const context_probes& probes, process_filter whose)
-      : sampler_(probes, {whose, options.sample_frequency, 0}) {}
+  sampling(const options& options, const context_probes& probes, process_filter filter)
+      : sampler_(probes, {filter, options.sample_frequency, 0}) {}
 
   // To be called for a process that is new, or may have loaded something.
   void look_at(pid_t process) { names_.look_at(process); }
@@ -44,12 +44,12 @@ class sampling {
   // How often threads were on a core in which functions, of the most frequent.
   std::map<std::string, std::uint64_t> functions();
   // Writes the files of stacks that were asked for. Complains if one cannot be written, and of addresses without names.
-  void write(output_names& to, construct_names& constructs);
+  void write(output_names& names, construct_names& constructs);
 
  private:
   std::vector<sampled_stack> named(construct_names& constructs);
-  void add_user_frames(std::vector<std::string>& to, pid_t process, std::uint64_t id);
-  void add_kernel_frames(std::vector<std::string>& to, const sample_row& row);
+  void add_user_frames(std::vector<std::string>& frames, pid_t process, std::uint64_t id);
+  void add_kernel_frames(std::vector<std::string>& stack, const sample_row& row);
 
   symboliser names_{symboliser::kernel::named};
   sampler sampler_;

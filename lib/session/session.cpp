@@ -19,10 +19,10 @@
 #include "../support/apart.hpp"
 #include "../support/error.hpp"
 #include "../support/search_path.hpp"
-#include "beside_the_rest.hpp"
 #include "budget_keeper.hpp"
 #include "outputs.hpp"
 #include "rank_spreads.hpp"
+#include "try_step.hpp"
 
 namespace adaptyst::lib {
 
@@ -113,11 +113,11 @@ void session::listen_to_own() {
   miss(own_->id(), foreign_objects());
   source_->add_process(*own_, 0);
   for (const std::string& file : own_->files()) {
-    beside_the_rest([&] { source_->adopt(file); });
+    try_step([&] { source_->adopt(file); });
     constructs_.expect(own_->id(), file);
   }
   if (!options_.functions.empty())
-    beside_the_rest([this] {
+    try_step([this] {
       for (const error& one : probe_functions(own_->id(), nullptr)) complain(std::string("not probed: ") + one.what());
     });
 }
@@ -128,7 +128,7 @@ void session::start_own() {
   if (!keeps_budget()) return;
   try {
     keeping_ = std::make_unique<periodic>(std::chrono::milliseconds(budget_look_ms),
-                                          [this] { beside_the_rest([this] { keep_budget(); }); });
+                                          [this] { try_step([this] { keep_budget(); }); });
     give_budget(*own_);
   } catch (const std::exception& failed) {
     complain(std::string("the overhead budget is not kept: ") + failed.what());
@@ -144,9 +144,9 @@ std::vector<unsigned> session::capabilities() const {
 // Not where regions stand below functions: the program does not know of these.
 bool session::keeps_budget() const { return options_.overhead != 0 && options_.functions.empty(); }
 
-void session::give_budget(target& to) {
+void session::give_budget(target& target) {
   const std::lock_guard lock(budget_mutex_);
-  if (keeps_budget()) to.keep_within({options_.overhead, costs_, source_->in_kernel(), timeline_.has_value()});
+  if (keeps_budget()) target.keep_within({options_.overhead, costs_, source_->in_kernel(), timeline_.has_value()});
 }
 
 void session::add(std::unique_ptr<target> target) {
@@ -166,7 +166,7 @@ void session::expect(target& target) {
 void session::look_at_unmarked() {
   constexpr std::size_t max_children = 64;
   if (!context_ || !context_->samples_unmarked()) return;
-  if (has_heard_of_markers_) return context_->end_unmarked();
+  if (has_seen_markers_) return context_->end_unmarked();
   std::vector<pid_t> all;
   for (const auto& one : targets_)
     if (one->is_running()) all.push_back(one->id());
@@ -199,7 +199,7 @@ void session::begin(target& target, const std::vector<process_object>& objects) 
 }
 
 void session::announce(target& target, const std::vector<process_object>& objects, std::uint64_t control_block) {
-  has_heard_of_markers_ = true;
+  has_seen_markers_ = true;
   prepare(target, objects);
   source_->add_process(target, control_block);
   for (const process_object& object : objects) {
@@ -214,10 +214,10 @@ void session::miss(const std::string& why) {
 }
 
 void session::miss(pid_t process, const std::vector<foreign_object>& objects) {
-  for (const foreign_object& one : objects) {
-    if (!foreign_.insert({process, one.file}).second) continue;
-    miss(display_name(one));
-    complain(error(fmt::format("markers of process {} stay asleep: {}", process, display_name(one)), one.file, 0,
+  for (const foreign_object& object : objects) {
+    if (!foreign_.insert({process, object.file}).second) continue;
+    miss(display_name(object));
+    complain(error(fmt::format("markers of process {} stay asleep: {}", process, display_name(object)), object.file, 0,
                    "build it with the headers of this version")
                  .what());
   }
@@ -240,7 +240,7 @@ std::vector<error> session::probe_functions(pid_t process, const std::vector<std
 // An ELF file that has been loaded since.
 void session::adopt(const std::string& file) {
   if (context_) context_->attach(file);
-  beside_the_rest([&] { source_->adopt(file); });
+  try_step([&] { source_->adopt(file); });
 }
 
 void session::adopt_own_objects() {
@@ -315,15 +315,15 @@ void session::poll() {
 
 void session::keep_budget() {
   const std::lock_guard lock(budget_mutex_);
-  bool has_looked = false;
-  for (const auto& one : targets_) has_looked = one->keep_budget(context_share_) || has_looked;
-  if (!context_ || !has_looked) return;
+  bool has_read = false;
+  for (const auto& one : targets_) has_read = one->keep_budget(context_share_) || has_read;
+  if (!context_ || !has_read) return;
   // Of what came since the last look: short processes, and those without markers, add to the cost and are never looked
   // at.
-  constexpr double least_cpu_ns = 10e6;
+  constexpr double min_cpu_ns = 10e6;
   double cpu_ns = 0;
   for (const auto& one : targets_) cpu_ns += static_cast<double>(one->budgeted_cpu_ns());
-  if (cpu_ns - shared_cpu_ns_ < least_cpu_ns) return;
+  if (cpu_ns - shared_cpu_ns_ < min_cpu_ns) return;
   const auto cost_ns = static_cast<double>(context_->cost_ns());
   context_share_ = std::clamp((cost_ns - shared_cost_ns_) / (cpu_ns - shared_cpu_ns_), 0.0, 1.0);
   shared_cpu_ns_ = cpu_ns;
@@ -369,7 +369,7 @@ profile session::make(const assembly::choice& wanted, std::optional<context_sums
   made.engine = source_->name();
   made.mechanism = source_->mechanism();
   made.reason = reason_;
-  made.options = asked_values(options_);
+  made.options = changed_values(options_);
   made.not_probed = not_probed_;
   if (costs_.floor_ns != 0) made.timer_floor_ns = costs_.floor_ns;
   if (keeps_budget() && costs_.thinned_floor_ns != 0) {
@@ -397,7 +397,7 @@ profile session::make(const assembly::choice& wanted, std::optional<context_sums
 // Complains of a file that cannot be written, once.
 void session::drain(target& target) noexcept {
   if (!timeline_) return;
-  beside_the_rest([&] {
+  try_step([&] {
     target.trace_to(*timeline_);
     timeline_->flush();
   });
@@ -408,7 +408,7 @@ void session::finish_timeline() {
   if (!timeline_) return;
   draining_.reset();
   for (const auto& one : targets_) drain(*one);
-  beside_the_rest([this] {
+  try_step([this] {
     timeline_->finish();
     names_.note_written(output_form::trace);
   });
@@ -434,7 +434,7 @@ void session::stop() {
   keeping_.reset();
   try {
     result_ = snapshot();
-    if (context_ && !result_.has_markers()) beside_the_rest([this] { result_.functions = context_->functions(); });
+    if (context_ && !result_.has_markers()) try_step([this] { result_.functions = context_->functions(); });
     if (context_) context_->write_stacks(names_, constructs_);
   } catch (...) {
     phase_ = phase::ended;

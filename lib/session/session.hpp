@@ -47,9 +47,9 @@ class session {
   session(options options, clock_pair before, std::unique_ptr<own_process> own);
   // Begins to observe others, which are to be added. `only`: the one process that it will be; 0: not known. Throws
   // error, also where an output could not be written.
-  session(options asked, clock_pair before, pid_t only);
+  session(options options, clock_pair before, pid_t only);
 
-  const options& asked() const { return options_; }
+  const options& chosen_options() const { return options_; }
   const claim_terms& terms() const { return terms_; }
   bool in_kernel() const { return source_->in_kernel(); }
   bool probes_functions() const { return probes_functions_; }
@@ -105,7 +105,7 @@ class session {
   void listen_to_own();
   void start_own();
   bool keeps_budget() const;
-  void give_budget(target& to);
+  void give_budget(target& target);
   void prepare(const target& target, const std::vector<process_object>& objects);
   void look_for_symbols(const target& target);
   void adopt(const std::string& file);
@@ -136,7 +136,7 @@ class session {
   assembly assembly_;
   std::unordered_map<std::uint64_t, std::uint64_t> reported_;  // by changes(): events of each path
   std::uint64_t refreshed_ns_ = 0, looked_ns_ = 0;
-  bool has_heard_of_markers_ = false;
+  bool has_seen_markers_ = false;
   std::set<pid_t> unmarked_;  // children of what was expected
   profile result_;
   std::mutex budget_mutex_;  // of the targets' budgets

@@ -77,9 +77,9 @@ class source {
   virtual void stop() = 0;
 };
 
-std::unique_ptr<source> make_recorder_source(subject whose);
+std::unique_ptr<source> make_recorder_source(subject subject);
 // Throws error when it cannot work here.
-std::unique_ptr<source> make_kernel_source(const options& options, subject whose);
+std::unique_ptr<source> make_kernel_source(const options& options, subject subject);
 
 }  // namespace adaptyst::lib
 

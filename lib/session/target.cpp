@@ -80,7 +80,7 @@ void target::refresh(bool also_open) {
   device_list list = read_devices(*state, now_ns, observed_ns_, used_cpu_ns_ / cpus_);
   open_counts open;
   if (also_open) open = read_open_regions(*state);
-  told_metadata metadata = read_metadata(*state);
+  program_metadata metadata = read_metadata(*state);
   // It may have ended in the meantime, and taken its memory with it.
   if (!is_running() && !outlives()) return;
   devices_ = std::move(list);
@@ -88,8 +88,9 @@ void target::refresh(bool also_open) {
   metadata_ = std::move(metadata);
 }
 
-void target::trace_to(timeline& to) {
-  if (const std::optional<process_state> state = reach(); state && state->address != 0) to.take(id_, command_, *state);
+void target::trace_to(timeline& timeline) {
+  if (const std::optional<process_state> state = reach(); state && state->address != 0)
+    timeline.take(id_, command_, *state);
 }
 
 bool target::keep_budget(double context_share) {
@@ -117,11 +118,11 @@ std::map<budget_step, std::uint64_t> target::find_steps(std::uint64_t path) cons
 }
 
 void target::take_last_regions(const process_state& state, std::uint64_t ended_ns) {
-  constexpr std::size_t most = 64;  // of one that lies
-  for (const open_row& one : read_last_regions(state)) {
-    if (ended_in_.size() == most) return;
+  constexpr std::size_t max_regions = 64;  // of one that lies
+  for (const open_row& row : read_last_regions(state)) {
+    if (ended_in_.size() == max_regions) return;
     ended_in_.push_back(
-        {list_path_names(recorded(), one.path), one.threads, ended_ns - std::min(ended_ns, one.since_ns)});
+        {list_path_names(recorded(), row.path), row.threads, ended_ns - std::min(ended_ns, row.since_ns)});
   }
 }
 

@@ -69,12 +69,12 @@ class target {
   // Reads what can only be read while the process exists.
   virtual void note_time();
   // Moves the events of its threads to the timeline, if the process still exists.
-  void trace_to(timeline& to);
+  void trace_to(timeline& timeline);
   const measured& recorded() const noexcept { return reader_.result(); }
   path_set take_changed() { return reader_.take_changed(); }  // see recorder_reader
   const device_list& devices() const noexcept { return devices_; }
   const open_counts& open_regions() const noexcept { return open_; }
-  const told_metadata& metadata() const noexcept { return metadata_; }
+  const program_metadata& metadata() const noexcept { return metadata_; }
   virtual process_info info() const;
   // To be called when the process has ended and everything has been read.
   virtual void read_out() noexcept {}
@@ -126,7 +126,7 @@ class target {
   recorder_reader reader_;
   device_list devices_;
   open_counts open_;
-  told_metadata metadata_;
+  program_metadata metadata_;
   std::vector<last_region> ended_in_;
   std::optional<budget_keeper> budget_;
   std::uint64_t budgeted_cpu_ns_ = 0;

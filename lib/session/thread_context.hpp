@@ -50,15 +50,15 @@ class thread_context {
   virtual void add_to(measured& rows, const context_sums& known, const open_counts& open) = 0;
   virtual std::optional<sample_usage> samples() const = 0;
   // Writes the wanted files of stacks; after that no stacks are taken.
-  virtual void write_stacks(output_names& to, construct_names& constructs) = 0;
+  virtual void write_stacks(output_names& names, construct_names& constructs) = 0;
 };
 
 // `among`: see context_probes. Complains if counters or samples are not available, and works without them. Throws error
 // if it cannot work at all.
-std::unique_ptr<thread_context> make_thread_context(const options& options, subject whose, const kernel_rows* among);
+std::unique_ptr<thread_context> make_thread_context(const options& options, subject subject, const kernel_rows* among);
 
 // The same, if the options and the source want it; null if not, or if it is not available.
-std::unique_ptr<thread_context> ask_for_context(const options& options, subject whose, const source& beside);
+std::unique_ptr<thread_context> ask_for_context(const options& options, subject subject, const source& source);
 
 }  // namespace adaptyst::lib
 

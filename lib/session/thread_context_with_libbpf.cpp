@@ -1,9 +1,9 @@
 // Context, counters and samples by BPF: starts those that were asked for, and goes on without those that are refused.
 #include "../kernel/context_probes.hpp"
 #include "../kernel/counter_probes.hpp"
-#include "beside_the_rest.hpp"
 #include "sampling.hpp"
 #include "thread_context.hpp"
+#include "try_step.hpp"
 
 namespace adaptyst::lib {
 
@@ -11,11 +11,11 @@ namespace {
 
 class probed_threads final : public thread_context {
  public:
-  probed_threads(const options& options, subject whose, const kernel_rows* among)
-      : probes_(options.context.faults, whose.process, whose.is_listed, among),
-        heard_(whose.is_listed ? process_filter::listed : process_filter::this_process) {
-    if (options.wants_samples()) beside_the_rest([&] { sampling_.emplace(options, probes_, heard_); });
-    if (options.context.counters) beside_the_rest([&] { counters_.emplace(probes_, hardware_events()); });
+  probed_threads(const options& options, subject subject, const kernel_rows* among)
+      : probes_(options.context.faults, subject.process, subject.is_listed, among),
+        heard_(subject.is_listed ? process_filter::listed : process_filter::this_process) {
+    if (options.wants_samples()) try_step([&] { sampling_.emplace(options, probes_, heard_); });
+    if (options.context.counters) try_step([&] { counters_.emplace(probes_, hardware_events()); });
   }
 
   bool takes_samples() const override { return sampling_.has_value(); }
@@ -24,7 +24,7 @@ class probed_threads final : public thread_context {
   void add_process(pid_t process) override { probes_.add_process(process); }
   void remove_process(pid_t process) override { probes_.remove_process(process); }
   void attach(const std::string& file) override {
-    beside_the_rest([&] { probes_.attach(file); });
+    try_step([&] { probes_.attach(file); });
   }
   void look_at(pid_t process) override {
     if (sampling_) sampling_->look_at(process);
@@ -47,13 +47,13 @@ class probed_threads final : public thread_context {
     return unmarked_ ? unmarked_->functions() : std::map<std::string, std::uint64_t>{};
   }
 
-  std::uint64_t cost_ns() const override { return cost_of_context_ns() + (sampling_ ? sampling_->cost_ns() : 0); }
+  std::uint64_t cost_ns() const override { return context_cost_ns() + (sampling_ ? sampling_->cost_ns() : 0); }
 
   context_sums read() override {
     if (sampling_) sampling_->read();
     context_sums known = probes_.read();
     if (counters_) counters_->read(known);
-    known.account.cost_ns = static_cast<double>(cost_of_context_ns());
+    known.account.cost_ns = static_cast<double>(context_cost_ns());
     return known;
   }
   void add_to(measured& rows, const context_sums& known, const open_counts& open) override {
@@ -66,12 +66,12 @@ class probed_threads final : public thread_context {
     usage.cost_ns = static_cast<double>(sampling_->cost_ns());
     return usage;
   }
-  void write_stacks(output_names& to, construct_names& constructs) override {
-    if (sampling_) sampling_->write(to, constructs);
+  void write_stacks(output_names& names, construct_names& constructs) override {
+    if (sampling_) sampling_->write(names, constructs);
   }
 
  private:
-  std::uint64_t cost_of_context_ns() const { return probes_.cost_ns() + (counters_ ? counters_->cost_ns() : 0); }
+  std::uint64_t context_cost_ns() const { return probes_.cost_ns() + (counters_ ? counters_->cost_ns() : 0); }
 
   context_probes probes_;
   const process_filter heard_;
@@ -81,8 +81,8 @@ class probed_threads final : public thread_context {
 
 }  // namespace
 
-std::unique_ptr<thread_context> make_thread_context(const options& options, subject whose, const kernel_rows* among) {
-  return std::make_unique<probed_threads>(options, whose, among);
+std::unique_ptr<thread_context> make_thread_context(const options& options, subject subject, const kernel_rows* among) {
+  return std::make_unique<probed_threads>(options, subject, among);
 }
 
 }  // namespace adaptyst::lib

@@ -5,8 +5,8 @@
 namespace adaptyst::lib {
 
 void unread_end::see(std::uint64_t now_ns, std::uint64_t events) noexcept {
-  constexpr std::uint64_t least_apart_ns = 1'000'000;  // or they tell no pace
-  if (now_ns - last_.at_ns >= least_apart_ns) before_ = last_;
+  constexpr std::uint64_t min_apart_ns = 1'000'000;  // or they tell no pace
+  if (now_ns - last_.at_ns >= min_apart_ns) before_ = last_;
   last_ = {now_ns, events};
 }
 

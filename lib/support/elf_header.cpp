@@ -15,8 +15,8 @@ constexpr std::uint64_t max_sections = 65536;
 constexpr std::uint64_t max_headers = 65536;
 
 template <class T>
-bool read_at(int descriptor, std::uint64_t offset, T& to) {
-  return pread(descriptor, &to, sizeof to, static_cast<off_t>(offset)) == static_cast<ssize_t>(sizeof to);
+bool read_at(int descriptor, std::uint64_t offset, T& value) {
+  return pread(descriptor, &value, sizeof value, static_cast<off_t>(offset)) == static_cast<ssize_t>(sizeof value);
 }
 
 }  // namespace

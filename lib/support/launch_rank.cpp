@@ -1,3 +1,4 @@
+// Reads the rank of a process from the variables that MPI's launchers set in its environment.
 #include "launch_rank.hpp"
 
 #include <unistd.h>
@@ -35,8 +36,8 @@ bool stands_for_all = false;
 
 const launcher* launched_by() {
   if (stands_for_all) return nullptr;
-  for (const launcher& one : launchers)
-    if (const char* const rank = secure_getenv(one.rank); rank != nullptr && is_number(rank)) return &one;
+  for (const launcher& launcher : launchers)
+    if (const char* const rank = secure_getenv(launcher.rank); rank != nullptr && is_number(rank)) return &launcher;
   return nullptr;
 }
 
@@ -77,8 +78,9 @@ std::optional<std::uint32_t> find_rank(pid_t process) {
   } else {
     const std::string all = read_environment(process);
     // What is nearest to the program goes first, wherever it stands.
-    for (const launcher& one : launchers)
-      if (const auto found = find_variable(all, one.rank); found && text.empty() && is_number(*found)) text = *found;
+    for (const launcher& launcher : launchers)
+      if (const auto found = find_variable(all, launcher.rank); found && text.empty() && is_number(*found))
+        text = *found;
   }
   std::uint32_t rank = 0;
   const auto [end, wrong] = std::from_chars(text.data(), text.data() + text.size(), rank);
@@ -95,7 +97,7 @@ bool has_other_ranks() {
 
 bool is_spawned() { return secure_getenv("OMPI_PARENT_PORT") != nullptr || secure_getenv("PMI_SPAWNED") != nullptr; }
 
-bool speaks_for_ranks() {
+bool prints_for_all_ranks() {
   const std::string rank = launch_rank();
   return rank.empty() || rank == "0";
 }

@@ -36,7 +36,7 @@ bool is_spawned();
 
 // Whether this process prints messages that are the same for all ranks: the first rank does, and a process without a
 // rank.
-bool speaks_for_ranks();
+bool prints_for_all_ranks();
 
 }  // namespace adaptyst::lib
 

@@ -1,5 +1,5 @@
 // All ranks of a job on a machine have one launcher above them: the nearest process that has no rank. What launchers
-// call a job only tells jobs of one launcher apart, as MPI_Comm_spawn() makes them: not all set such a name, and another
+// call a job distinguishes only jobs of one launcher, as MPI_Comm_spawn() makes them: not all set such a name, and another
 // user could guess it.
 #include "launched_job.hpp"
 
@@ -17,9 +17,9 @@ namespace adaptyst::lib {
 
 namespace {
 
-constexpr const char* names_of_jobs[] = {"PMIX_NAMESPACE", "OMPI_MCA_ess_base_jobid", "SLURM_JOB_ID", "SLURM_STEP_ID"};
-constexpr const char* numbers_of_ranks_here[] = {"OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS"};
-constexpr const char* numbers_of_ranks[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE"};
+constexpr const char* job_variables[] = {"PMIX_NAMESPACE", "OMPI_MCA_ess_base_jobid", "SLURM_JOB_ID", "SLURM_STEP_ID"};
+constexpr const char* local_rank_count_variables[] = {"OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS"};
+constexpr const char* rank_count_variables[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE"};
 
 // Empty: there is none that may be seen.
 std::string find_launcher(const char* rank) {
@@ -54,10 +54,10 @@ std::optional<launched_job> find_job() {
   launched_job job;
   job.identity = find_launcher(rank);
   if (job.identity.empty()) return std::nullopt;
-  for (const char* const name : names_of_jobs)
+  for (const char* const name : job_variables)
     if (const char* const value = secure_getenv(name); value != nullptr) job.identity += fmt::format("/{}", value);
-  job.ranks_here = find_number(numbers_of_ranks_here);
-  job.is_here_alone = job.ranks_here != 0 && job.ranks_here == find_number(numbers_of_ranks);
+  job.ranks_here = find_number(local_rank_count_variables);
+  job.is_here_alone = job.ranks_here != 0 && job.ranks_here == find_number(rank_count_variables);
   return job;
 }
 

@@ -31,7 +31,7 @@ words list_choices(const choices<N>& choices) {
   return {choices.begin(), choices.end()};
 }
 
-constexpr std::uint64_t least_events = 64, max_events = std::uint64_t{1} << 24;
+constexpr std::uint64_t min_events = 64, max_events = std::uint64_t{1} << 24;
 
 words split(std::string_view text, const char* separators) {
   words parts;
@@ -55,14 +55,14 @@ std::size_t find_index(std::string_view value, const choices<N>& choices, std::s
   return at;
 }
 
-void set_engine(options& to, std::string_view value, errors& wrong) {
+void set_engine(options& options, std::string_view value, errors& wrong) {
   const std::size_t at = find_index(value, engines, "engine", wrong);
-  if (at != engines.size()) to.engine = static_cast<engine_choice>(at);
+  if (at != engines.size()) options.engine = static_cast<engine_choice>(at);
 }
 
-void set_report(options& to, std::string_view value, errors& wrong) {
+void set_report(options& options, std::string_view value, errors& wrong) {
   const std::size_t at = find_index(value, reports, "report", wrong);
-  if (at != reports.size()) to.report = static_cast<report_choice>(at);
+  if (at != reports.size()) options.report = static_cast<report_choice>(at);
 }
 
 std::string format_engine(const options& options) {
@@ -72,26 +72,26 @@ std::string format_report_option(const options& options) {
   return std::string(reports[static_cast<std::size_t>(options.report)]);
 }
 
-void set_output(options& to, std::string_view value, errors& wrong) {
-  std::vector<output> asked;
+void set_output(options& options, std::string_view value, errors& wrong) {
+  std::vector<output> outputs;
   for (const std::string_view one : split(value, ";"))
-    if (std::optional<output> made = parse_output(one, wrong)) asked.push_back(*std::move(made));
-  if (asked.empty() && wrong.empty()) parse_output({}, wrong);
-  if (!asked.empty()) put_outputs(to, asked, wrong);
+    if (std::optional<output> made = parse_output(one, wrong)) outputs.push_back(*std::move(made));
+  if (outputs.empty() && wrong.empty()) parse_output({}, wrong);
+  if (!outputs.empty()) put_outputs(options, outputs, wrong);
 }
 
 std::string format_outputs(const options& options) {
   std::string all;
-  for (const output& one : options.outputs) all += fmt::format("{}{}", all.empty() ? "" : ";", to_text(one));
+  for (const output& output : options.outputs) all += fmt::format("{}{}", all.empty() ? "" : ";", to_text(output));
   return all;
 }
 
-void set_overhead(options& to, std::string_view value, errors& wrong) {
+void set_overhead(options& options, std::string_view value, errors& wrong) {
   double percent = 0;
   const auto [end, failed] = std::from_chars(value.data(), value.data() + value.size(), percent);
   const std::string_view behind(end, static_cast<std::size_t>(value.data() + value.size() - end));
-  if (value == "none") to.overhead = 0;
-  else if (failed == std::errc() && behind == "%" && percent >= 0.1 && percent <= 100) to.overhead = percent / 100;
+  if (value == "none") options.overhead = 0;
+  else if (failed == std::errc() && behind == "%" && percent >= 0.1 && percent <= 100) options.overhead = percent / 100;
   else refuse(wrong, "overhead", value, "none, or from 0.1% to 100%");
 }
 
@@ -99,7 +99,7 @@ std::string format_overhead(const options& options) {
   return options.overhead == 0 ? "none" : fmt::format("{:.6g}%", options.overhead * 100);
 }
 
-void set_context(options& to, std::string_view value, errors& wrong) {
+void set_context(options& options, std::string_view value, errors& wrong) {
   context_choice made{false, false, false, false, true};
   bool any = false;
   for (const std::string_view word : split(value, ",;")) {
@@ -112,7 +112,7 @@ void set_context(options& to, std::string_view value, errors& wrong) {
     if (word == "counters") made.counters = true;
   }
   if (value.empty()) refuse(wrong, "context", value, did_you_mean(value, list_choices(contexts)));
-  if (any) to.context = made;
+  if (any) options.context = made;
 }
 
 std::string format_context(const options& options) {
@@ -128,38 +128,38 @@ std::string format_context(const options& options) {
   return all.empty() ? "none" : all;
 }
 
-std::optional<std::uint64_t> number_within(std::uint64_t least, std::uint64_t most, std::string_view name,
+std::optional<std::uint64_t> number_within(std::uint64_t min, std::uint64_t max, std::string_view name,
                                            std::string_view value, errors& wrong) {
   std::uint64_t number = 0;
   const auto [end, failed] = std::from_chars(value.data(), value.data() + value.size(), number);
-  if (failed == std::errc() && end == value.data() + value.size() && number >= least && number <= most) return number;
-  refuse(wrong, name, value, fmt::format("a number from {} to {}", least, most));
+  if (failed == std::errc() && end == value.data() + value.size() && number >= min && number <= max) return number;
+  refuse(wrong, name, value, fmt::format("a number from {} to {}", min, max));
   return std::nullopt;
 }
 
-void set_sample_frequency(options& to, std::string_view value, errors& wrong) {
-  if (const auto number = number_within(1, 10000, "sample_frequency", value, wrong)) to.sample_frequency = *number;
+void set_sample_frequency(options& options, std::string_view value, errors& wrong) {
+  if (const auto number = number_within(1, 10000, "sample_frequency", value, wrong)) options.sample_frequency = *number;
 }
 
 // Rounded up to a power of two.
-void set_trace_events(options& to, std::string_view value, errors& wrong) {
-  const auto number = number_within(least_events, max_events, "trace_events", value, wrong);
+void set_trace_events(options& options, std::string_view value, errors& wrong) {
+  const auto number = number_within(min_events, max_events, "trace_events", value, wrong);
   if (!number) return;
-  to.trace_events = least_events;
-  while (to.trace_events < *number) to.trace_events *= 2;
+  options.trace_events = min_events;
+  while (options.trace_events < *number) options.trace_events *= 2;
 }
 
 // Names of sets may be joined by commas; functions of C++ have commas of their own.
-void set_functions(options& to, std::string_view value, errors&) {
-  to.functions.clear();
+void set_functions(options& options, std::string_view value, errors&) {
+  options.functions.clear();
   for (const std::string_view one : split(value, ";"))
     for (const std::string_view part : one.find(':') == std::string_view::npos ? split(one, ",") : words{one})
-      to.functions.emplace_back(part);
+      options.functions.emplace_back(part);
 }
 
-void set_keep(options& to, std::string_view value, errors& wrong) {
+void set_keep(options& options, std::string_view value, errors& wrong) {
   if (value.empty() || value.size() > 200) refuse(wrong, "keep", value, "a directory, in at most 200 bytes");
-  else to.keep = value;
+  else options.keep = value;
 }
 
 std::string format_keep(const options& options) { return options.keep; }
@@ -172,9 +172,9 @@ std::string format_number(const options& options) {
 }
 
 template <bool options::*Which>
-void set_flag(options& to, std::string_view value, errors& wrong) {
+void set_flag(options& options, std::string_view value, errors& wrong) {
   const std::size_t at = find_index(value, no_yes, "value", wrong);
-  if (at != no_yes.size()) to.*Which = at == 1;
+  if (at != no_yes.size()) options.*Which = at == 1;
 }
 
 template <bool options::*Which>
@@ -184,23 +184,23 @@ std::string format_flag(const options& options) {
 
 }  // namespace
 
-void put_outputs(options& to, const std::vector<output>& outputs, std::vector<error>& wrong) {
+void put_outputs(options& options, const std::vector<output>& outputs, std::vector<error>& wrong) {
   std::vector<output> made;
-  for (const output& one : outputs) {
-    if (!is_file_name(one, wrong)) continue;
-    const auto same = [&](const output& other) { return other.form == one.form; };
+  for (const output& each : outputs) {
+    if (!is_file_name(each, wrong)) continue;
+    const auto same = [&](const output& other) { return other.form == each.form; };
     const auto in_one_file = [&](const output& other) {
-      return other.file == one.file && one.file.substr(0, 5) != "/dev/";
+      return other.file == each.file && each.file.substr(0, 5) != "/dev/";
     };
     if (std::any_of(made.begin(), made.end(), same))
-      wrong.emplace_back(fmt::format("a second output of the form {}: '{}'", form_name(one.form), one.file), one.file,
-                         0, "one of each form");
+      wrong.emplace_back(fmt::format("a second output of the form {}: '{}'", form_name(each.form), each.file),
+                         each.file, 0, "one of each form");
     else if (const auto other = std::find_if(made.begin(), made.end(), in_one_file); other != made.end())
-      wrong.emplace_back(fmt::format("two outputs in one file: '{}'", one.file), one.file, 0,
+      wrong.emplace_back(fmt::format("two outputs in one file: '{}'", each.file), each.file, 0,
                          fmt::format("the {} is in it already; choose another name", form_name(other->form)));
-    else made.push_back(one);
+    else made.push_back(each);
   }
-  to.outputs = std::move(made);
+  options.outputs = std::move(made);
 }
 
 const std::vector<option_entry>& option_table() {
@@ -213,7 +213,7 @@ const std::vector<option_entry>& option_table() {
       {"report", "table|json|csv|markdown|none", list_choices(reports), "What to print on standard error at the end",
        "", "", no, no, set_report, format_report_option},
       {"output", "[FORM:]FILE[;…]", any_value,
-       "Write the results to this file, in the form that is named or that its suffix tells; %p: pid, %r: MPI rank, %h: "
+       "Write the results to this file, in the form that is named or that its suffix means; %p: pid, %r: MPI rank, %h: "
        "host",
        "stacks: eBPF", "", list, no, set_output, format_outputs},
       {"overhead", "PERCENT%|none", any_value,
@@ -251,13 +251,13 @@ const std::vector<option_entry>& option_table() {
 
 std::vector<std::string_view> option_names() {
   words names;
-  for (const option_entry& one : option_table()) names.push_back(one.name);
+  for (const option_entry& entry : option_table()) names.push_back(entry.name);
   return names;
 }
 
 const option_entry* find_option(std::string_view name) {
-  for (const option_entry& one : option_table())
-    if (one.name == name) return &one;
+  for (const option_entry& entry : option_table())
+    if (entry.name == name) return &entry;
   return nullptr;
 }
 

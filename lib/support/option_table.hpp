@@ -20,8 +20,8 @@ struct option_entry {
   bool is_list;                         // of parts, joined by ';' or given several times
   bool has_commas;                      // in its values
   // Wrong parts of the value are left out, and reported in `wrong`.
-  void (*set)(options& to, std::string_view value, std::vector<error>& wrong);
-  std::string (*get)(const options& of);
+  void (*set)(options& options, std::string_view value, std::vector<error>& wrong);
+  std::string (*get)(const options& options);
 };
 
 const std::vector<option_entry>& option_table();
@@ -32,7 +32,7 @@ const option_entry* find_option(std::string_view name);
 std::string find_default(const option_entry& entry);
 
 // At most one output of each form.
-void put_outputs(options& to, const std::vector<output>& outputs, std::vector<error>& wrong);
+void put_outputs(options& options, const std::vector<output>& outputs, std::vector<error>& wrong);
 
 }  // namespace adaptyst::lib
 

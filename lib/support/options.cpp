@@ -26,7 +26,7 @@ std::string_view first_pair(std::string_view text) {
   return text.substr(0, comma);
 }
 
-void set_pair(options& to, std::string_view pair, std::vector<error>& wrong) {
+void set_pair(options& options, std::string_view pair, std::vector<error>& wrong) {
   const std::size_t equals = pair.find('=');
   const std::string_view key = pair.substr(0, equals);
   const option_entry* const known = find_option(key);
@@ -35,24 +35,24 @@ void set_pair(options& to, std::string_view pair, std::vector<error>& wrong) {
                        did_you_mean(pair, option_names()));
   else if (known == nullptr)
     wrong.emplace_back(fmt::format("unknown option '{}'", key), std::string(key), 0, did_you_mean(key, option_names()));
-  else known->set(to, pair.substr(equals + 1), wrong);
+  else known->set(options, pair.substr(equals + 1), wrong);
 }
 
-// Adds the errors to `to`. Each message then says where the option came from, and that it is left out.
-void tell(std::vector<error>& to, const std::vector<error>& wrong, std::string_view source) {
+// Adds the errors to `errors`. Each message then says where the option came from, and that it is left out.
+void tell(std::vector<error>& errors, const std::vector<error>& wrong, std::string_view source) {
   for (const error& one : wrong)
-    to.emplace_back(fmt::format("{} in {}: left out", one.summary(), source), one.subject(), 0, one.hint());
+    errors.emplace_back(fmt::format("{} in {}: left out", one.summary(), source), one.subject(), 0, one.hint());
 }
 
 }  // namespace
 
-std::vector<error> apply(options& to, std::string_view text, std::string_view source) {
+std::vector<error> apply(options& options, std::string_view text, std::string_view source) {
   std::vector<error> left_out;
   while (!text.empty()) {
     const std::string_view pair = first_pair(text);
     text.remove_prefix(pair.size() < text.size() ? pair.size() + 1 : text.size());
     std::vector<error> wrong;
-    set_pair(to, pair, wrong);
+    set_pair(options, pair, wrong);
     tell(left_out, wrong, source);
   }
   return left_out;
@@ -62,9 +62,9 @@ std::vector<error> check(options& checked, std::string_view source) {
   options made;
   made.rows = checked.rows;  // any value of these is allowed
   std::vector<error> wrong;
-  for (const option_entry& one : option_table()) {
-    if (one.name == "output") put_outputs(made, checked.outputs, wrong);  // file names may hold any character
-    else if (const std::string value = one.get(checked); value != find_default(one)) one.set(made, value, wrong);
+  for (const option_entry& entry : option_table()) {
+    if (entry.name == "output") put_outputs(made, checked.outputs, wrong);  // file names may hold any character
+    else if (const std::string value = entry.get(checked); value != find_default(entry)) entry.set(made, value, wrong);
   }
   checked = made;
   std::vector<error> left_out;
@@ -72,10 +72,10 @@ std::vector<error> check(options& checked, std::string_view source) {
   return left_out;
 }
 
-std::map<std::string, std::string> asked_values(const options& options) {
+std::map<std::string, std::string> changed_values(const options& options) {
   std::map<std::string, std::string> all;
-  for (const option_entry& one : option_table())
-    if (std::string value = one.get(options); value != find_default(one)) all.emplace(one.name, std::move(value));
+  for (const option_entry& entry : option_table())
+    if (std::string value = entry.get(options); value != find_default(entry)) all.emplace(entry.name, std::move(value));
   return all;
 }
 
@@ -85,9 +85,9 @@ namespace adaptyst { inline namespace v1 {
 
 std::string to_string(const options& options) {
   std::string text;
-  for (const lib::option_entry& one : lib::option_table())
-    if (const std::string value = one.get(options); value != lib::find_default(one))
-      text += fmt::format("{}{}={}", text.empty() ? "" : ",", one.name, value);
+  for (const lib::option_entry& entry : lib::option_table())
+    if (const std::string value = entry.get(options); value != lib::find_default(entry))
+      text += fmt::format("{}{}={}", text.empty() ? "" : ",", entry.name, value);
   return text;
 }
 

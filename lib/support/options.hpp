@@ -14,13 +14,13 @@ namespace adaptyst::lib {
 
 // Sets the options in `text`. Returns an error for each one that was left out, since it is not known or out of range;
 // `source` says in the message where the text came from.
-std::vector<error> apply(options& to, std::string_view text, std::string_view source);
+std::vector<error> apply(options& options, std::string_view text, std::string_view source);
 
 // The same for options that a program has filled in: a value out of range is replaced by the default.
 std::vector<error> check(options& checked, std::string_view source);
 
 // The values that differ from the defaults, by the names of the options.
-std::map<std::string, std::string> asked_values(const options& options);
+std::map<std::string, std::string> changed_values(const options& options);
 
 }  // namespace adaptyst::lib
 

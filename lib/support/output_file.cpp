@@ -70,7 +70,7 @@ output_file::output_file(std::string name, appears when) : name_(std::move(name)
     descriptor_ = fcntl(ours, F_DUPFD_CLOEXEC, 3);
     if (descriptor_ < 0) fail(errno);
   } else if (is_replaced(name_)) {
-    open_beside();
+    open_temporary();
   } else {
     open_in_place();
   }
@@ -82,7 +82,7 @@ output_file::~output_file() {
 }
 
 // Under a temporary name of its own.
-void output_file::open_beside() {
+void output_file::open_temporary() {
   constexpr int max_attempts = 100;
   for (int attempt = 0; attempt != max_attempts && descriptor_ < 0; ++attempt) {
     partial_ = fmt::format("{}.{}.{}.partial", name_, getpid(), attempt);
@@ -162,11 +162,11 @@ int why_not_writable(const std::string& name) {
 }
 
 void write_file(const std::string& name, const std::string& text) {
-  output_file to(name, output_file::appears::whole);
-  to.write(text);
-  to.finish();
-  if (to.failure() == 0) return;
-  throw error(fmt::format("cannot write the profile to {}", name), name, to.failure(),
+  output_file file(name, output_file::appears::whole);
+  file.write(text);
+  file.finish();
+  if (file.failure() == 0) return;
+  throw error(fmt::format("cannot write the profile to {}", name), name, file.failure(),
               "the results are not lost if the table is on (report=table); choose another place with output=FILE.json");
 }
 

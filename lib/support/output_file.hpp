@@ -29,7 +29,7 @@ class output_file {
   void finish() noexcept;
 
  private:
-  void open_beside();
+  void open_temporary();
   void appear() noexcept;
   void open_in_place();
   void fail(int number) noexcept;

@@ -19,13 +19,13 @@ constexpr std::string_view placeholders = "prh%";
 
 std::vector<std::string_view> form_names() {
   std::vector<std::string_view> names;
-  for (const form_entry& one : output_forms()) names.push_back(one.name);
+  for (const form_entry& entry : output_forms()) names.push_back(entry.name);
   return names;
 }
 
 std::string known_suffixes() {
   std::string all;
-  for (const form_entry& one : output_forms()) all += fmt::format("{}{}", all.empty() ? "" : ", ", one.suffix);
+  for (const form_entry& entry : output_forms()) all += fmt::format("{}{}", all.empty() ? "" : ", ", entry.suffix);
   return all;
 }
 
@@ -53,8 +53,8 @@ const std::vector<form_entry>& output_forms() {
 }
 
 std::string_view form_name(output_form form) {
-  for (const form_entry& one : output_forms())
-    if (one.form == form) return one.name;
+  for (const form_entry& entry : output_forms())
+    if (entry.form == form) return entry.name;
   return {};
 }
 
@@ -62,8 +62,8 @@ std::optional<output> parse_output(std::string_view text, std::vector<error>& wr
   const std::string_view before = text.substr(0, text.find(':'));
   std::optional<output> made;
   if (before.size() != text.size()) {
-    for (const form_entry& one : output_forms())
-      if (one.name == before) made = {one.form, std::string(text.substr(before.size() + 1))};
+    for (const form_entry& entry : output_forms())
+      if (entry.name == before) made = {entry.form, std::string(text.substr(before.size() + 1))};
     if (!made && before.find_first_not_of("abcdefghijklmnopqrstuvwxyz") == std::string_view::npos &&
         !nearest(before, form_names()).empty()) {
       wrong.emplace_back(fmt::format("unknown form '{}' of output '{}'", before, text), std::string(before), 0,
@@ -71,8 +71,8 @@ std::optional<output> parse_output(std::string_view text, std::vector<error>& wr
       return std::nullopt;
     }
   }
-  for (const form_entry& one : output_forms())
-    if (!made && ends_with(text, one.suffix)) made = {one.form, std::string(text)};
+  for (const form_entry& entry : output_forms())
+    if (!made && ends_with(text, entry.suffix)) made = {entry.form, std::string(text)};
   if (!made) {
     wrong.emplace_back(fmt::format("no form for output '{}'", text), std::string(text), 0,
                        fmt::format("end it in {}, or write FORM:FILE, as in json:{}", known_suffixes(), text));
@@ -112,8 +112,8 @@ std::string with_number(const std::string& file, std::string_view number) {
   const std::size_t name = file.rfind('/') + 1;  // 0 without a slash
   std::size_t place = std::max(file.rfind('.'), name);
   if (place == std::string::npos || place == name) place = file.size();
-  for (const form_entry& one : output_forms())
-    if (ends_with(file, one.suffix)) place = std::min(place, file.size() - one.suffix.size());
+  for (const form_entry& entry : output_forms())
+    if (ends_with(file, entry.suffix)) place = std::min(place, file.size() - entry.suffix.size());
   return fmt::format("{}-{}{}", file.substr(0, place), number, file.substr(place));
 }
 

@@ -17,20 +17,20 @@ namespace adaptyst::lib {
 
 namespace {
 
-bool parse(const std::string& line, mapping& to) {
+bool parse(const std::string& line, mapping& mapping) {
   int path_at = 0;
   char rights[5] = {};
   unsigned major = 0;
   unsigned minor = 0;
-  if (std::sscanf(line.c_str(), "%" SCNx64 "-%" SCNx64 " %4s %" SCNx64 " %x:%x %" SCNu64 " %n", &to.begin, &to.end,
-                  rights, &to.offset, &major, &minor, &to.identity.second, &path_at) != 7)
+  if (std::sscanf(line.c_str(), "%" SCNx64 "-%" SCNx64 " %4s %" SCNx64 " %x:%x %" SCNu64 " %n", &mapping.begin,
+                  &mapping.end, rights, &mapping.offset, &major, &minor, &mapping.identity.second, &path_at) != 7)
     return false;
-  to.identity.first = makedev(major, minor);
-  to.readable = rights[0] == 'r';
-  to.writable = rights[1] == 'w';
-  to.executable = rights[2] == 'x';
-  to.shared = rights[3] == 's';
-  to.path = line.substr(static_cast<std::size_t>(path_at));
+  mapping.identity.first = makedev(major, minor);
+  mapping.readable = rights[0] == 'r';
+  mapping.writable = rights[1] == 'w';
+  mapping.executable = rights[2] == 'x';
+  mapping.shared = rights[3] == 's';
+  mapping.path = line.substr(static_cast<std::size_t>(path_at));
   return true;
 }
 
@@ -45,7 +45,7 @@ bool for_each_mapping(pid_t process, const std::function<void(mapping&)>& visit)
     return false;
   }
   do {
-    if (mapping one{}; parse(line, one)) visit(one);
+    if (mapping mapping{}; parse(line, mapping)) visit(mapping);
   } while (std::getline(maps, line));
   return true;
 }
@@ -68,7 +68,7 @@ std::vector<mapped_file> mapped_files(pid_t process) {
   std::map<file_identity, mapped_file> found;
   constexpr std::string_view gone = " (deleted)";
   for_each_mapping(process, [&](mapping& piece) {
-    if (!piece.is_of_file() || found.count(piece.identity) != 0) return;
+    if (!piece.is_file() || found.count(piece.identity) != 0) return;
     std::string here = name_from_here(process, piece);
     if (piece.path.size() > gone.size() && piece.path.compare(piece.path.size() - gone.size(), gone.size(), gone) == 0)
       piece.path.resize(piece.path.size() - gone.size());
@@ -80,10 +80,10 @@ std::vector<mapped_file> mapped_files(pid_t process) {
   return all;
 }
 
-std::uint64_t state_of_files(pid_t process) {
+std::uint64_t read_file_state(pid_t process) {
   std::uint64_t state = 0;
   for_each_mapping(process, [&](const mapping& piece) {
-    if (piece.is_of_file() && piece.offset == 0) state = detail::mix(state ^ piece.begin) ^ piece.identity.second;
+    if (piece.is_file() && piece.offset == 0) state = detail::mix(state ^ piece.begin) ^ piece.identity.second;
   });
   return state;
 }

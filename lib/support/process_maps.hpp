@@ -21,7 +21,7 @@ struct mapping {
   bool readable, writable, executable, shared;
   std::string path;  // as the process knows it; or "[vdso]" and the like, or empty
 
-  bool is_of_file() const { return identity.second != 0 && !path.empty() && path[0] == '/'; }
+  bool is_file() const { return identity.second != 0 && !path.empty() && path[0] == '/'; }
 };
 
 // Calls visit() for each mapping, in the order of addresses. False, with errno: the process is not there, or may not be
@@ -41,7 +41,7 @@ struct mapped_file {
 std::vector<mapped_file> mapped_files(pid_t process);
 
 // A number that changes when files are mapped or unmapped; 0 when the process is not there.
-std::uint64_t state_of_files(pid_t process);
+std::uint64_t read_file_state(pid_t process);
 
 // Where its code and its stack begin, which exec() changes; empty when it is gone.
 std::string find_image(pid_t process);

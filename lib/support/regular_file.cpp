@@ -34,8 +34,8 @@ regular_file::~regular_file() {
 
 std::string regular_file::path() const { return fmt::format("/proc/self/fd/{}", descriptor_); }
 
-std::size_t regular_file::read(std::uint64_t offset, void* to, std::size_t bytes) const noexcept {
-  const ssize_t got = pread(descriptor_, to, bytes, static_cast<off_t>(offset));
+std::size_t regular_file::read(std::uint64_t offset, void* buffer, std::size_t bytes) const noexcept {
+  const ssize_t got = pread(descriptor_, buffer, bytes, static_cast<off_t>(offset));
   return got > 0 ? static_cast<std::size_t>(got) : 0;
 }
 

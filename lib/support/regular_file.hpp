@@ -23,7 +23,7 @@ class regular_file {
   // Another name of this file, valid while it is open, even if its own name is removed or leads elsewhere meanwhile.
   std::string path() const;
   // Returns how many bytes were read: fewer at the end of the file, 0 after an error.
-  std::size_t read(std::uint64_t offset, void* to, std::size_t bytes) const noexcept;
+  std::size_t read(std::uint64_t offset, void* buffer, std::size_t bytes) const noexcept;
 
  private:
   int descriptor_ = -1;

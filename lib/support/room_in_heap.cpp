@@ -38,7 +38,7 @@ block* take_blocks(std::size_t bytes) {
 }
 
 // The program's own heap ends where brk() says; those of threads are mapped above it.
-bool is_in_heap_of_program(const void* there) {
+bool is_in_program_heap(const void* there) {
   return reinterpret_cast<std::uintptr_t>(there) < reinterpret_cast<std::uintptr_t>(sbrk(0));
 }
 
@@ -56,7 +56,7 @@ void give_back(block* last) {
 // the second one is in one piece again at the end, and goes back to the system.
 room_in_heap::room_in_heap() {
   block* const tried = take();
-  const bool is_own = tried != nullptr && !is_in_heap_of_program(tried);
+  const bool is_own = tried != nullptr && !is_in_program_heap(tried);
   std::free(tried);
   if (!is_own) return;
   block* const first = take_blocks(room_for_small_bytes);

@@ -123,33 +123,33 @@ std::size_t width(const std::string& text) {
   return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), begins_character));
 }
 
-std::string fitted(std::string text, std::size_t to) {
-  if (width(text) > to) {
+std::string fitted(std::string text, std::size_t max_columns) {
+  if (width(text) > max_columns) {
     std::size_t kept = 0;
     std::size_t end = 0;
-    while (end < text.size() && (kept += begins_character(text[end]) ? 1 : 0) < to) ++end;
+    while (end < text.size() && (kept += begins_character(text[end]) ? 1 : 0) < max_columns) ++end;
     text = text.substr(0, end) + "…";
   }
-  return text + std::string(to - std::min(to, width(text)), ' ');
+  return text + std::string(max_columns - std::min(max_columns, width(text)), ' ');
 }
 
-std::string cut_in_middle(const std::string& text, std::size_t to) {
+std::string cut_in_middle(const std::string& text, std::size_t max_columns) {
   const std::size_t all = width(text);
-  if (to == 0) return {};
-  if (all <= to || to < 3) return fitted(text, to);
-  const std::size_t from = all - (to - 1) / 2;  // the first character behind the gap
+  if (max_columns == 0) return {};
+  if (all <= max_columns || max_columns < 3) return fitted(text, max_columns);
+  const std::size_t from = all - (max_columns - 1) / 2;  // the first character behind the gap
   std::string made;
   std::size_t character = 0;
   for (const char byte : text) {
     if (begins_character(byte)) ++character;
-    if (character <= to / 2 || character > from) made += byte;
+    if (character <= max_columns / 2 || character > from) made += byte;
     else if (made.size() < 3 || made.compare(made.size() - 3, 3, "…") != 0) made += "…";
   }
-  return fitted(made, to);
+  return fitted(made, max_columns);
 }
 
-std::string format_line(const std::string& text, std::size_t to) {
-  std::string line = fitted(text, to);
+std::string format_line(const std::string& text, std::size_t max_columns) {
+  std::string line = fitted(text, max_columns);
   line.erase(line.find_last_not_of(' ') + 1);
   return line + "\n";
 }
@@ -169,7 +169,7 @@ bool is_unit(std::string_view word) {
 }
 
 // Where the word that begins at `at` ends: with its unit, or its number behind the sign.
-std::size_t end_of_word(const std::string& in, std::size_t at) {
+std::size_t find_word_end(const std::string& in, std::size_t at) {
   std::size_t end = std::min(in.find(' ', at), in.size());
   while (end < in.size()) {
     const std::string_view word = std::string_view(in).substr(at, end - at);
@@ -184,26 +184,26 @@ std::size_t end_of_word(const std::string& in, std::size_t at) {
 
 }  // namespace
 
-std::string wrapped(const std::string& sentence, std::size_t to, std::size_t indent) {
+std::string wrapped(const std::string& sentence, std::size_t max_columns, std::size_t indent) {
   std::string out;
   std::string line(indent, ' ');
   bool begins = true;  // the line
   for (std::size_t at = 0; at < sentence.size();) {
-    const std::size_t end = end_of_word(sentence, at);
+    const std::size_t end = find_word_end(sentence, at);
     const std::string word = sentence.substr(at, end - at);
-    if (!begins && width(line) + 1 + width(word) > to) {
-      out += format_line(line, to);
+    if (!begins && width(line) + 1 + width(word) > max_columns) {
+      out += format_line(line, max_columns);
       line = std::string(indent + 3, ' ');
     }
     line += (begins ? "" : " ") + word;
     begins = false;
     at = end + 1;
   }
-  return out + format_line(line, to);
+  return out + format_line(line, max_columns);
 }
 
-std::string right(const std::string& text, std::size_t to) {
-  return std::string(to - std::min(to, width(text)), ' ') + text;
+std::string right(const std::string& text, std::size_t max_columns) {
+  return std::string(max_columns - std::min(max_columns, width(text)), ' ') + text;
 }
 
 std::string join_path(const std::vector<std::string>& path) {
@@ -212,12 +212,12 @@ std::string join_path(const std::vector<std::string>& path) {
   return made;
 }
 
-std::string path_label(const std::vector<std::string>& path, std::size_t to) {
+std::string path_label(const std::vector<std::string>& path, std::size_t max_columns) {
   if (path.empty()) return {};
   std::string label = printable(path.back());
   for (std::size_t left = path.size() - 1; left-- != 0;) {
     const std::string longer = printable(path[left]) + " > " + label;
-    if (width(longer) + (left == 0 ? 0 : 4) > to) return "… > " + label;
+    if (width(longer) + (left == 0 ? 0 : 4) > max_columns) return "… > " + label;
     label = longer;
   }
   return label;

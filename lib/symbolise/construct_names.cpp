@@ -37,7 +37,7 @@ void construct_names::look_at(pid_t process) {
 }
 
 void construct_names::look_again(pid_t process, std::uint64_t& state) {
-  const std::uint64_t now = state_of_files(process);
+  const std::uint64_t now = read_file_state(process);
   if (now == 0 || std::exchange(state, now) == now) return;
   code_.look_at(process);
   known_.clear();
@@ -75,11 +75,11 @@ void construct_names::spell(std::vector<std::string>& path) {
 
 void construct_names::spell(profile& in) {
   const std::lock_guard lock(mutex_);
-  for (region& one : in.regions) {
-    if (!one.path.empty() && may_be_code(one.path.back()))
-      if (const spelled_name& found = find(one.path.back()); found.site.line != 0 || !found.site.function.empty())
-        one.site = found.site;
-    spell(one.path);
+  for (region& region : in.regions) {
+    if (!region.path.empty() && may_be_code(region.path.back()))
+      if (const spelled_name& found = find(region.path.back()); found.site.line != 0 || !found.site.function.empty())
+        region.site = found.site;
+    spell(region.path);
   }
   for (process_info& process : in.processes)
     for (last_region& last : process.ended_in) spell(last.path);

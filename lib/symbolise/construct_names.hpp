@@ -45,7 +45,7 @@ class construct_names {
 
   std::mutex mutex_;
   symboliser code_{symboliser::kernel::unnamed};
-  std::map<pid_t, std::uint64_t> looked_at_;  // of processes with adapters; see state_of_files()
+  std::map<pid_t, std::uint64_t> looked_at_;  // of processes with adapters; see read_file_state()
   std::unordered_map<std::string, spelled_name> known_;
 };
 

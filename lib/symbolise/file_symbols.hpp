@@ -22,7 +22,7 @@ struct code_place {
 
 class file_symbols {
  public:
-  // Reads the tables of the file, or of what a package with debugging information has put beside it. Never throws
+  // Reads the tables of the file, or of what a package with debugging information has put next to it. Never throws
   // because of what is in it: a file that is damaged, or no ELF file, names nothing. Keeps no descriptor.
   explicit file_symbols(int descriptor);
   ~file_symbols();

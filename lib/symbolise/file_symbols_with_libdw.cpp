@@ -247,13 +247,13 @@ std::string file_symbols::function_at(std::uint64_t offset) const {
   std::size_t segments = 0;
   if (elf == nullptr || elf_getphdrnum(elf, &segments) != 0) return {};
   for (std::size_t at = 0; at != segments; ++at) {
-    GElf_Phdr one;
-    if (gelf_getphdr(elf, static_cast<int>(at), &one) == nullptr) return {};
-    if (one.p_type != PT_LOAD || offset < one.p_offset || offset - one.p_offset >= one.p_filesz ||
-        (one.p_flags & PF_X) == 0)
+    GElf_Phdr segment;
+    if (gelf_getphdr(elf, static_cast<int>(at), &segment) == nullptr) return {};
+    if (segment.p_type != PT_LOAD || offset < segment.p_offset || offset - segment.p_offset >= segment.p_filesz ||
+        (segment.p_flags & PF_X) == 0)
       continue;
     GElf_Off into = 0;
-    const char* const name = symbol_at(state_->module, offset - one.p_offset + one.p_vaddr + bias, into);
+    const char* const name = symbol_at(state_->module, offset - segment.p_offset + segment.p_vaddr + bias, into);
     return name != nullptr ? written(name) : std::string();
   }
   return {};
@@ -266,11 +266,11 @@ code_place file_symbols::place_at(std::uint64_t from_base) const {
   std::size_t segments = 0;
   if (elf == nullptr || elf_getphdrnum(elf, &segments) != 0) return {};
   for (std::size_t at = 0; at != segments; ++at) {
-    GElf_Phdr one;
-    if (gelf_getphdr(elf, static_cast<int>(at), &one) == nullptr) return {};
-    if (one.p_type != PT_LOAD) continue;
+    GElf_Phdr segment;
+    if (gelf_getphdr(elf, static_cast<int>(at), &segment) == nullptr) return {};
+    if (segment.p_type != PT_LOAD) continue;
     // The first is where the file begins in memory: 0, but for programs that were linked for a fixed place.
-    const Dwarf_Addr address = from_base + one.p_vaddr / page_bytes * page_bytes + bias;
+    const Dwarf_Addr address = from_base + segment.p_vaddr / page_bytes * page_bytes + bias;
     Dwarf_Addr unit_bias = 0;
     Dwarf_Die* const unit = unit_at(state_->module, address, unit_bias);
     code_place made = unit != nullptr ? place_in_unit(unit, address - unit_bias) : code_place();

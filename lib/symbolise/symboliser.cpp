@@ -71,9 +71,9 @@ void symboliser::look_at(pid_t process) {
   if (known.image != image) known = {std::move(image), {}, {}, {}};
   for_each_mapping(process, [&](const mapping& piece) {
     if (!piece.executable) return;
-    const bool is_of_file = piece.is_of_file();
-    code one{piece.begin, piece.end, piece.offset, is_of_file ? find_file(process, piece) : nullptr,
-             is_of_file ? std::string() : name_without_file(piece.path)};
+    const bool is_file = piece.is_file();
+    code one{piece.begin, piece.end, piece.offset, is_file ? find_file(process, piece) : nullptr,
+             is_file ? std::string() : name_without_file(piece.path)};
     if (known.pieces.size() < max_pieces && known.seen.emplace(one.begin, one.end, one.offset, one.file).second)
       known.pieces.push_back(std::move(one));
   });
@@ -117,7 +117,7 @@ code_place symboliser::place_in(const std::string& file, std::uint64_t from_base
   return found.value_or(code_place());
 }
 
-const std::string& symboliser::name_of_kernel(std::uint64_t address) {
+const std::string& symboliser::kernel_name(std::uint64_t address) {
   static const auto& unnamed = never_destroyed<std::string>("[kernel]");
   if (!kernel_) {
     descriptor_buffer list(std::move(kernel_list_));

@@ -46,7 +46,7 @@ class symboliser {
   // A function's name; where no symbol tells it, FILE+0xOFFSET; of memory without a file what it is. `address`: in the
   // instruction itself, so one less than what a call returns to.
   const std::string& find_name(pid_t process, std::uint64_t address);
-  const std::string& name_of_kernel(std::uint64_t address);
+  const std::string& kernel_name(std::uint64_t address);
 
   // What stands in a file that any of these processes has mapped, by its name without directories; nothing: not known,
   // or files of that name say different things.

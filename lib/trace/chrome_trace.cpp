@@ -19,7 +19,7 @@ constexpr std::size_t buffered_bytes = std::size_t{1} << 20;
 constexpr std::uint64_t page_bytes = 4096;
 // Above these bounds, threads have no name and operations no track of their own: a program may have any number of them.
 constexpr std::size_t max_threads = 65536;
-constexpr std::size_t max_tracks_of_queue = 64;
+constexpr std::size_t max_queue_tracks = 64;
 constexpr std::int64_t beyond_all_processes = std::int64_t{1} << 22;  // the kernel numbers them below
 
 std::string as_json(const std::string& text) {
@@ -64,8 +64,8 @@ void chrome_trace::write_out() noexcept {
   event_at_ = 0;
 }
 
-void chrome_trace::tell_failure() {
-  if (file_.failure() == 0 || std::exchange(has_told_, true)) return;
+void chrome_trace::report_failure() {
+  if (file_.failure() == 0 || std::exchange(has_reported_, true)) return;
   throw error(fmt::format("cannot write the timeline to {}", name_), name_, file_.failure(),
               "it ends there; the rest goes on");
 }
@@ -74,7 +74,7 @@ void chrome_trace::flush() {
   if (is_empty_) return;  // an older file stays until there is something to replace it
   end_event();
   write_out();
-  tell_failure();
+  report_failure();
 }
 
 void chrome_trace::finish() {
@@ -83,7 +83,7 @@ void chrome_trace::finish() {
   buffer_ += "\n]\n";
   write_out();
   file_.finish();
-  tell_failure();
+  report_failure();
 }
 
 std::string chrome_trace::format_time(std::uint64_t ns) const {
@@ -145,7 +145,7 @@ std::uint32_t chrome_trace::track_for(device_tracks& device, const traced_event&
     end_ns = operation.end_ns;
     return track;
   }
-  if (queue.tracks.size() == max_tracks_of_queue) return 0;
+  if (queue.tracks.size() == max_queue_tracks) return 0;
   const std::uint32_t made = ++device.tracks;
   queue.tracks.emplace_back(made, operation.end_ns);
   std::string name =
@@ -193,15 +193,15 @@ void chrome_trace::add_value(std::int64_t process, const traced_event& event) {
     return;
   }
   const auto [known, is_new] = counters_.try_emplace({process, quoted(*event.site)}, counter{event, false});
-  counter& of = known->second;
-  if (!of.is_written && (is_new || of.first.value == event.value)) {
+  counter& series = known->second;
+  if (!series.is_written && (is_new || series.first.value == event.value)) {
     --buffered_;
     ++unchanged_;
     return;
   }
-  if (!of.is_written) {
-    of.is_written = true;
-    write_value(process, of.first);
+  if (!series.is_written) {
+    series.is_written = true;
+    write_value(process, series.first);
     ++buffered_;
     --unchanged_;
   }

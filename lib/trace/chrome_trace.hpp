@@ -73,7 +73,7 @@ class chrome_trace {
   void begin_event();
   void end_event();
   void write_out() noexcept;
-  void tell_failure();  // once
+  void report_failure();  // once
   void write(std::string_view name, std::string_view kind, char phase, std::int64_t process, std::uint32_t track,
              std::uint64_t time_ns);
   void write_metadata(const char* what, std::int64_t process, std::uint32_t track, const std::string& name);
@@ -101,7 +101,7 @@ class chrome_trace {
   std::set<std::pair<std::int64_t, std::uint32_t>> threads_;
   std::map<std::pair<std::int64_t, std::uint32_t>, device_tracks> devices_;
   std::uint64_t arrows_ = 0;
-  bool has_told_ = false;       // that it cannot be written
+  bool has_reported_ = false;   // that it cannot be written
   std::uint64_t buffered_ = 0;  // events
   std::uint64_t lost_ = 0;
   std::uint64_t unchanged_ = 0;

@@ -23,7 +23,7 @@ with tempfile.TemporaryDirectory() as directory:
     assert done.returncode == 0, done.stderr
     once = page.read_text(encoding="utf-8")
     for expected in [words, f"{sample.MACHINE}; 7 rounds; 0 events not counted.",
-                     "| marker, nobody looks | ≈ 0 | 10.0 | 0 |",
+                     "| marker, nothing listens | ≈ 0 | 10.0 | 0 |",
                      "| marker, USDT, 5-byte nop | 2,468 | 10.0 | 18.0 |",
                      "| 5-byte nop: becomes a call | 300 | 3.00 |",
                      "| marker, program's own recorder | 2.001 ± 0.040; 5 % |",

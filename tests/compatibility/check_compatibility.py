@@ -31,7 +31,7 @@ def main(root, pfr, compiler):
             continue
         done = run([program, *flags, source])
         failures.check(done.returncode == 0 and not done.said, str(source.relative_to(HERE)), done.said)
-    failures.exit(least_checks=8)
+    failures.exit(min_checks=8)
 
 
 if __name__ == "__main__":

@@ -302,7 +302,7 @@ def parts():
                   "share/zsh/site-functions/_adaptyst", "share/fish/vendor_completions.d/adaptyst.fish"}
         wanted |= {f"share/man/man1/adaptyst-{name}.1" for name in commands}
         require(found["command"] == wanted, f"the command brings {found['command']}, not {wanted}")
-    # What others have put beside it stays.
+    # What others have put next to it stays.
     (work / "all/adaptyst/share/doc/adaptyst/mine").touch()
     run("cmake", "--build", build, "--target", "uninstall")
     require(list_files(work) == {"all/adaptyst/share/doc/adaptyst/mine"}, f"these stay: {list_files(work)}")

@@ -11,7 +11,7 @@ import sys
 
 
 def essence(command, build):
-    """What of a command shapes the object: not where it goes, what is written beside it, or what is warned of."""
+    """What of a command shapes the object: not where it goes, what is written next to it, or what is warned of."""
     words = iter(command)
     kept = []
     for word in words:

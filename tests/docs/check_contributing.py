@@ -51,7 +51,7 @@ def build_adapter(copy, cmake, pfr, failures):
         loaded.taskpool_task_begin(None)
         loaded.taskpool_task_end()
         loaded.taskpool_task_end()
-        loaded.taskpool_task_end()  # one too many harms nobody
+        loaded.taskpool_task_end()  # one too many does no harm
 
 
 def main(root, pfr, compiler, cmake):
@@ -69,7 +69,7 @@ def main(root, pfr, compiler, cmake):
                     "-I", copy / "lib", '-DADAPTYST_TOOLS_LIBRARIES="lib"', file])
         failures.check(done.returncode == 0, f"with the examples, {file.relative_to(copy)} compiles", done.said)
     build_adapter(copy, cmake, pfr, failures)
-    failures.exit(least_checks=14)
+    failures.exit(min_checks=14)
 
 
 if __name__ == "__main__":

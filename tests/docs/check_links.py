@@ -31,7 +31,7 @@ def main(root):
     for source in [*sources, *root.glob("*.md")]:
         for name in set(re.findall(r"\bdocs/[\w./-]+\.(?:md|json|svg)\b", source.read_text(encoding="utf-8"))):
             failures.check((root / name).exists(), f"{source.relative_to(root)}: there is no {name}")
-    failures.exit(least_checks=150)
+    failures.exit(min_checks=150)
 
 
 if __name__ == "__main__":

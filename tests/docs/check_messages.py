@@ -63,7 +63,7 @@ def main(root):
     for page in all_pages(root):
         for number, message in quoted(page):
             failures.check(any(one.fits(message) for one in known), f"{page.name}:{number}: no source says \"{message}\"")
-    failures.exit(least_checks=40)
+    failures.exit(min_checks=40)
 
 
 if __name__ == "__main__":

@@ -273,7 +273,7 @@ def main(root, pfr, compiler, cmake):
     check_cmake(root, pfr, cmake, cmake_blocks)
     print(f"{not_compiled} snippets are not compiled, and say why")
     failures.check(not_compiled <= 8, "most snippets are tried")
-    failures.exit(least_checks=100)
+    failures.exit(min_checks=100)
 
 
 if __name__ == "__main__":

@@ -168,7 +168,7 @@ class Variant:
             failures.equal(place % 2, 0, what + f"alignment of the semaphore of {probe.name}")
             segment = elf.load_segment(place)
             failures.check(segment and segment.flags == "RW", what + f"semaphore of {probe.name} is writable data")
-            failures.equal(elf.number_at(place, 2), 0, what + f"nobody looks at {probe.name}")
+            failures.equal(elf.number_at(place, 2), 0, what + f"nothing listens to {probe.name}")
         if len(places) == len(self.arguments) - 1:
             first = places["region_begin"]
             failures.equal({name: place - first for name, place in places.items()},
@@ -268,7 +268,7 @@ def main(root, compiler, variants, probe_list=None):
     for variant in variants.split(","):
         check(Variant(root, compiler, variant, probe_list, failures), scratch())
         print(f"{variant}: {failures.count} failed", flush=True)
-    failures.exit(least_checks=100 * len(variants.split(",")))
+    failures.exit(min_checks=100 * len(variants.split(",")))
 
 
 if __name__ == "__main__":

@@ -40,8 +40,8 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     for (const elf_probe& one : find_elf_markers(file).probes) EXPECT(!one.has_fast_point || one.offset < size);
   });
   refused_or_done(file, [&] {
-    for (const function_place& one : find_functions(file, {"*", "*::*"}, clones::with_their_function))
-      EXPECT(!one.refused.empty() || one.offset < size);
+    for (const function_place& place : find_functions(file, {"*", "*::*"}, clones::with_their_function))
+      EXPECT(!place.refused.empty() || place.offset < size);
     EXPECT(!explain_no_function(file, "sum(*)").summary().empty());
   });
   return 0;

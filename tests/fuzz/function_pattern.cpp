@@ -12,12 +12,12 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::size_t end = std::min(all.find('\0'), size);
   const std::string_view name = all.substr(std::min(end + 1, size));
   try {
-    const function_request asked = parse_function(all.substr(0, end));
-    EXPECT(asked.file + ":" + asked.glob == all.substr(0, end));
-    EXPECT(matches(asked.glob, asked.glob));
-    EXPECT(!matches(asked.glob, name) || matches(asked.glob + "*", std::string(name) + "x"));
-    EXPECT(is_cxx(asked.glob) || asked.glob.find('(') == std::string::npos);
-    is_for(asked, std::string(name.substr(0, name.find('\0'))));
+    const function_request request = parse_function(all.substr(0, end));
+    EXPECT(request.file + ":" + request.glob == all.substr(0, end));
+    EXPECT(matches(request.glob, request.glob));
+    EXPECT(!matches(request.glob, name) || matches(request.glob + "*", std::string(name) + "x"));
+    EXPECT(is_cxx(request.glob) || request.glob.find('(') == std::string::npos);
+    is_for(request, std::string(name.substr(0, name.find('\0'))));
   } catch (const error&) {}
   return 0;
 }

@@ -52,14 +52,14 @@ class poked_memory final : public adaptyst::lib::memory {
   using memory::read;
   using memory::write;
   bool write(std::uint64_t, const void*, std::size_t) const noexcept override { return true; }
-  bool read(std::uint64_t address, void* to, std::size_t bytes) const noexcept override {
+  bool read(std::uint64_t address, void* buffer, std::size_t bytes) const noexcept override {
     go_on();
-    return copy(address, static_cast<unsigned char*>(to), bytes);
+    return copy(address, static_cast<unsigned char*>(buffer), bytes);
   }
-  std::string text(std::uint64_t address, std::size_t most) const override {
+  std::string text(std::uint64_t address, std::size_t max_bytes) const override {
     go_on();
     std::string found;
-    for (unsigned char one = 0; found.size() < most && copy(address + found.size(), &one, 1) && one != 0;)
+    for (unsigned char one = 0; found.size() < max_bytes && copy(address + found.size(), &one, 1) && one != 0;)
       found += static_cast<char>(one);
     return found;
   }
@@ -79,13 +79,13 @@ class poked_memory final : public adaptyst::lib::memory {
     apply(late_[done_++]);
   }
 
-  bool copy(std::uint64_t address, unsigned char* to, std::size_t bytes) const {
+  bool copy(std::uint64_t address, unsigned char* buffer, std::size_t bytes) const {
     for (std::size_t done = 0; done != bytes;) {
       const std::uint64_t from = address + done;
       const auto found = pages_.find(from / sizeof(page));
       if (found == pages_.end()) return false;
       const std::size_t part = std::min<std::size_t>(bytes - done, sizeof(page) - from % sizeof(page));
-      std::memcpy(to + done, found->second.data() + from % sizeof(page), part);
+      std::memcpy(buffer + done, found->second.data() + from % sizeof(page), part);
       done += part;
     }
     return true;

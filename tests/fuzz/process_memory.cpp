@@ -19,13 +19,13 @@ constexpr std::uint64_t control_blocks[] = {0x1000, 0x2000};
 
 // What a profile of it promises to those who write and read it; the bytes are profile.cpp's concern.
 void check(const std::vector<adaptyst::region>& regions, std::size_t devices) {
-  for (const adaptyst::region& one : regions) {
-    EXPECT(!one.path.empty() && one.path.size() <= max_path_names);
-    EXPECT(one.device < devices);
-    EXPECT(one.durations.count() == 0 || one.min_ns <= one.max_ns);
-    const auto& buckets = one.durations.buckets();
-    EXPECT(std::accumulate(buckets.begin(), buckets.end(), std::uint64_t{0}) == one.durations.count());
-    EXPECT(one.durations.count() == 0 || one.quantile_ns(0.99).has_value());
+  for (const adaptyst::region& region : regions) {
+    EXPECT(!region.path.empty() && region.path.size() <= max_path_names);
+    EXPECT(region.device < devices);
+    EXPECT(region.durations.count() == 0 || region.min_ns <= region.max_ns);
+    const auto& buckets = region.durations.buckets();
+    EXPECT(std::accumulate(buckets.begin(), buckets.end(), std::uint64_t{0}) == region.durations.count());
+    EXPECT(region.durations.count() == 0 || region.quantile_ns(0.99).has_value());
   }
 }
 

@@ -1,4 +1,4 @@
-// A profile that somebody else has written: what `adaptyst report`, `diff` and `merge` are given.
+// A profile that another program has written: what `adaptyst report`, `diff` and `merge` are given.
 #include <adaptyst/compare.hpp>
 
 #include <adaptyst/profile.hpp>

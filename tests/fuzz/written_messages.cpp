@@ -21,7 +21,7 @@ int main(int count, char* arguments[]) {
   std::string all;
   for (std::uint32_t rank = 3; rank != 9; ++rank) {
     const std::string message = lib::write_message(
-        simulated::profile_of(rank), adaptyst::rank_place{rank, simulated::host_of(rank)}, lib::short_histograms);
+        simulated::make_profile(rank), adaptyst::rank_place{rank, simulated::host_name(rank)}, lib::short_histograms);
     all = all.empty() ? message : lib::merge_messages(all, message);
     good = good && write('\0', message) && write('\0', all);
   }
@@ -32,7 +32,7 @@ int main(int count, char* arguments[]) {
   plan.rows.resize(2);
   lib::rank_details details(plan);
   for (std::uint32_t rank = 3; rank != 9; ++rank) {
-    details.add(simulated::profile_of(rank), adaptyst::rank_place{rank, simulated::host_of(rank)});
+    details.add(simulated::make_profile(rank), adaptyst::rank_place{rank, simulated::host_name(rank)});
     good = good && write('\1', details.message());
   }
   return good ? 0 : 1;

@@ -112,7 +112,7 @@ def main(root, pfr, compiler):
     for flags in ([], ["-DADAPTYST_DISABLE"]):
         done = run([build.c, *build.flags, *flags, "-c", wrong, "-o", build.work / "wrong.o"])
         build.failures.check(done.returncode != 0, f"a name made at run time is refused {flags}")
-    build.failures.exit(least_checks=30)
+    build.failures.exit(min_checks=30)
 
 
 if __name__ == "__main__":

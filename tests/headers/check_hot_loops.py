@@ -1,4 +1,4 @@
-"""A loop that holds a marker asks in each round whether somebody looks, and stays among the hot code. An event of a scope
+"""A loop that holds a marker asks in each round whether something listens, and stays among the hot code. An event of a scope
 that the overhead budget leaves out calls nothing.
 
 usage: check_hot_loops.py ROOT PFR COMPILER [linked]
@@ -69,7 +69,7 @@ class Code:
         return [self.text[at] for at in self.works(self.text) if at in self.reachable(following[at], following)]
 
     def left_out(self):
-        """What can be reached when somebody looks, and no function is called."""
+        """What can be reached when something listens, and no function is called."""
         following = {at: [] if text.startswith("call") else self.next[at] for at, text in self.text.items()}
         return self.reachable(self.woken, following)
 
@@ -94,7 +94,7 @@ def check_code(program, what, failures):
     for name, code in found.items():
         text = "\n".join(f"{at:x} {text}" for at, text in code.text.items())
         idle = code.idle()
-        failures.check(code.works(idle), f"{name}: there is work while nobody looks, {what}", text)
+        failures.check(code.works(idle), f"{name}: there is work while nothing listens, {what}", text)
         failures.check(not code.works(idle & code.cold), f"{name}: it is done by hot code, {what}", text)
         if name.removeprefix("loop_") in MAY_BE_LEFT_OUT:
             failures.check(code.works(code.left_out()), f"{name}: what is left out calls nothing, {what}", text)
@@ -130,7 +130,7 @@ def main(root, pfr, compiler, linked=None):
         for kind in KINDS if "-shared" not in chosen else []:
             done = run([program, kind])
             failures.check(done.returncode == 0, f"{kind}: a loop that runs wakes, {what}", done.said)
-    failures.exit(least_checks=30)
+    failures.exit(min_checks=30)
 
 
 if __name__ == "__main__":

@@ -106,13 +106,13 @@ def notes(program):
     return found
 
 
-def beside_sdt(build):
+def with_system_sdt(build):
     for standard in STANDARDS:
         for optimised in ["-O0", "-O2"]:
             for name in ["host_first", "host_later", "guarded_host_first", "guarded_host_later"]:
                 what = f"{standard} {optimised}"
                 # Two things of <sys/sdt.h> itself are not pedantic.
-                unit = build.compile(f"beside_sdt/{name}.cpp", what, "-std=" + standard, optimised, "-Wno-pedantic",
+                unit = build.compile(f"with_system_sdt/{name}.cpp", what, "-std=" + standard, optimised, "-Wno-pedantic",
                                      "-Wno-variadic-macros", "-Wno-sign-conversion", "-Wno-gnu-zero-variadic-macro-arguments")
                 program = build.link(what, name, unit)
                 if program is None:
@@ -129,11 +129,11 @@ def beside_sdt(build):
                                      f"{name}: the host's probe has a semaphore exactly if it asked for one, {what}", found)
 
 
-def beside_disabled(build):
+def with_disabled_unit(build):
     for standard in STANDARDS:
         for optimised in ["-O0", "-O2"]:
             what = f"{standard} {optimised}"
-            units = [build.compile(f"beside_disabled/{name}.cpp", what, "-std=" + standard, optimised)
+            units = [build.compile(f"with_disabled_unit/{name}.cpp", what, "-std=" + standard, optimised)
                      for name in ["main", "disabled_unit"]]
             build.runs(build.link(what, "main_first", *units), what + ", the enabled unit first")
             build.runs(build.link(what, "disabled_first", *reversed(units)), what + ", the disabled unit first")
@@ -151,7 +151,7 @@ def no_markers(build):
 
 
 def markers_library(build):
-    """What markers call needs the C library only, and is seen by nobody but the ELF object that has it."""
+    """What markers call needs the C library only, and is seen only by the ELF object that has it."""
     needed = [line.split()[-1] for line in build.symbols(build.linked[0], "-u").splitlines() if line.strip().startswith("U ")]
     build.failures.check("mmap" in needed, "what it needs is seen", needed)
     for name in needed:
@@ -168,18 +168,18 @@ def markers_library(build):
     if program is not None:
         libraries = re.findall(r"\(NEEDED\).*\[(.*)\]", output([tool("readelf"), "-dW", program]))
         beyond = [name for name in libraries if not name.startswith(("libc.so", "ld-linux"))]
-        build.failures.equal(beyond, [], "libraries that it needs beside the C library")
+        build.failures.equal(beyond, [], "libraries that it needs other than the C library")
         build.failures.equal(len([key for key in notes(program) if key.startswith("adaptyst:")]), 6, "its probes")
 
 
 PROGRAMS = {function.__name__: function
-            for function in [grammar, together, beside_sdt, beside_disabled, no_markers, markers_library]}
+            for function in [grammar, together, with_system_sdt, with_disabled_unit, no_markers, markers_library]}
 
 
 def main(root, pfr, compiler, program, linked=None):
     build = Builder(root, pfr, compiler, linked is not None)
     PROGRAMS[program](build)
-    build.failures.exit(least_checks=8)
+    build.failures.exit(min_checks=8)
 
 
 if __name__ == "__main__":

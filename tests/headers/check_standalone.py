@@ -11,7 +11,7 @@ from compiling import STRICT, Failures, Includes, run, scratch, tool
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 # Headers for a vendor's interface: what makes the vendor's header known. CUDA's need not be there, so a stub stands for it.
-BESIDE = {
+COMPANIONS = {
     "adaptyst/cuda.hpp": ("cuda_runtime_api.h", ["-isystem", str(ROOT / "tests/adapters/cuda/cudart_stub")]),
     "adaptyst/hip.hpp": ("hip/hip_runtime_api.h", ["-D__HIP_PLATFORM_AMD__"]),
     "adaptyst/mpi.hpp": ("mpi.h", ["-DOMPI_SKIP_MPICXX", "-isystem", "/usr/lib/x86_64-linux-gnu/openmpi/include"]),
@@ -47,13 +47,13 @@ def main(root, compiler, standard, pfr=None):
     together = ""
     for header in headers:
         text = f"#include <{header}>\n" * 2
-        beside, extra = BESIDE.get(header, (None, []))
-        if beside is None:
+        companion, extra = COMPANIONS.get(header, (None, []))
+        if companion is None:
             together += text
         else:
-            known = run([program, *extra, "-E", "-x", "c++", "-"], input=f"#include <{beside}>\n")
+            known = run([program, *extra, "-E", "-x", "c++", "-"], input=f"#include <{companion}>\n")
             if known.returncode != 0:
-                print(f"{header}: left out: no <{beside}>")
+                print(f"{header}: left out: no <{companion}>")
                 continue
             for mode, flags in TOGETHER.items():
                 check(f"{header}, {mode}", text, *flags, *extra)
@@ -63,7 +63,7 @@ def main(root, compiler, standard, pfr=None):
     for mode, flags in TOGETHER.items():
         if language == "c++" or "-fno-rtti" not in flags:
             check(f"all, {mode}", together, *flags)
-    failures.exit(least_checks=2 * len(ALONE) if language == "c" else 20 * len(ALONE))
+    failures.exit(min_checks=2 * len(ALONE) if language == "c" else 20 * len(ALONE))
 
 
 if __name__ == "__main__":

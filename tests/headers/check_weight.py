@@ -79,7 +79,7 @@ def main(root, pfr, compiler):
     unit.write_text("".join(f"#include <adaptyst/{header}>\n" for header in LIGHT))
     bare = Includes(root)
     failures.check(run([compiler, "-std=c++17", *bare.flags, "-fsyntax-only", unit]).returncode == 0, "light headers without PFR")
-    failures.exit(least_checks=1000)
+    failures.exit(min_checks=1000)
 
 
 if __name__ == "__main__":

@@ -185,7 +185,7 @@ void handles() {
   returned().end();
   std::vector<adaptyst::region_handle> several;
   for (int i = 0; i != 3; ++i) several.push_back(ADAPTYST_REGION_BEGIN("several"));
-  for (adaptyst::region_handle& one : several) one.end();
+  for (adaptyst::region_handle& each : several) each.end();
 }
 
 void lists() {
@@ -270,13 +270,13 @@ int main() {
   support::expectations expect;
   grammar::everything();
   grammar::evaluate_all();
-  expect.equal("evaluated while nobody looks", static_cast<unsigned>(grammar::evaluations), 0);
+  expect.equal("evaluated while nothing listens", static_cast<unsigned>(grammar::evaluations), 0);
 
   const support::own_recorder recorder;
   grammar::everything();
   grammar::evaluate_all();
   const unsigned on = support::markers_are_compiled ? 1 : 0;
-  expect.equal("evaluated while somebody looks", static_cast<unsigned>(grammar::evaluations), 7 * on);
+  expect.equal("evaluated while something listens", static_cast<unsigned>(grammar::evaluations), 7 * on);
   expect.equal("in template", recorder.count({"in template"}), 3 * on);
   expect.equal("recursion",
                recorder.count(

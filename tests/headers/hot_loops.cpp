@@ -1,4 +1,4 @@
-// hot_loops KIND: a loop with a marker of this kind runs already when somebody comes to look. It holds no call that the
+// hot_loops KIND: a loop with a marker of this kind runs already when an observer comes. It holds no call that the
 // compiler cannot see through, and what wakes it is another thread. Exit status 0 when an event of it was seen.
 #include <adaptyst/adapter/callback_region.hpp>
 #include <adaptyst/metric.hpp>

@@ -99,7 +99,7 @@ def main():
         profile = observe(program, work)
         if profile is not None:
             check(profile, threads="-fopenmp" in flags)
-    failures.exit(least_checks=10)
+    failures.exit(min_checks=10)
 
 
 if __name__ == "__main__":

@@ -53,4 +53,4 @@ libraries = run(["ldd", PROGRAM]).stdout
 launcher = shutil.which("mpirun.openmpi")
 if ENGINE == "inline" and launcher and "libmpi.so" in libraries:
     check("two ranks", [launcher, "--oversubscribe", "-n", "2", *observed, "--with=mpi", "--"], ranks=2, ADAPTYST="")
-failures.exit(least_checks=14)
+failures.exit(min_checks=14)

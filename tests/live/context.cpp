@@ -407,7 +407,7 @@ TEST_CASE("Threads that end in a region, children and other programs leave nothi
   const adaptyst::profile profile = collector.stop();
   CHECK(support::find(profile, {"parent"}).context->other_ns > 0);  // wait4()
   CHECK(static_cast<double>(find_context(profile, {"left"}).sleep_ns) >= 18 * ms);
-  for (const adaptyst::region& one : profile.regions) CHECK(one.path.back() != "of a child");
+  for (const adaptyst::region& region : profile.regions) CHECK(region.path.back() != "of a child");
   for (const auto& [why, count] : profile.context->lost) {
     INFO(to_string(why) << ' ' << count);
     CHECK(why == adaptyst::loss_reason::no_wakeup);
@@ -417,7 +417,7 @@ TEST_CASE("Threads that end in a region, children and other programs leave nothi
 TEST_CASE("A recorder that is nowhere, or another's, is counted, and nothing is made of it") {
   adaptyst::collector collector(options("ebpf"));
   std::thread nowhere([] {
-    adaptyst_probe_thread(reinterpret_cast<const void*>(std::uintptr_t{4096}), adaptyst::detail::layout_of_state);
+    adaptyst_probe_thread(reinterpret_cast<const void*>(std::uintptr_t{4096}), adaptyst::detail::state_layout);
     for (int i = 0; i != 3; ++i) std::this_thread::sleep_for(1ms);
   });
   nowhere.join();

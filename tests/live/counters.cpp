@@ -25,7 +25,7 @@ using adaptyst::lib::counter_probes;
 constexpr adaptyst::lib::counted_event core_time{PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK};
 constexpr adaptyst::lib::counted_event none{PERF_TYPE_HARDWARE, 0xffff};
 
-// On its core, whoever else wants that.
+// On its core, whatever else wants that.
 void spin(std::chrono::milliseconds time) {
   const auto now = [] {
     timespec used{};
@@ -39,9 +39,9 @@ void spin(std::chrono::milliseconds time) {
 }  // namespace
 
 TEST_CASE("A counter's events are booked on the regions in which they happen") {
-  context_probes beside(false, getpid(), false, nullptr);
-  for (const std::string& file : adaptyst::lib::files_with_markers()) beside.attach(file);
-  counter_probes counters(beside, {core_time, none, core_time});
+  context_probes context(false, getpid(), false, nullptr);
+  for (const std::string& file : adaptyst::lib::files_with_markers()) context.attach(file);
+  counter_probes counters(context, {core_time, none, core_time});
   adaptyst::collector collector("engine=inline,overhead=none,context=none,report=none");
   {
     ADAPTYST_REGION("long");
@@ -53,14 +53,14 @@ TEST_CASE("A counter's events are booked on the regions in which they happen") {
     ADAPTYST_REGION("asleep");
     std::this_thread::sleep_for(100ms);
   }
-  context_sums sums = beside.read();
+  context_sums sums = context.read();
   counters.read(sums);
   const adaptyst::profile profile = collector.stop();
   CHECK(sums.counts_cycles);
   CHECK_FALSE(sums.counts_instructions);  // such a counter is nowhere
   const auto of = [&](const char* name) {
-    for (const adaptyst::region& one : profile.regions)
-      if (one.path.back() == name) return sums.by_path[one.id];
+    for (const adaptyst::region& region : profile.regions)
+      if (region.path.back() == name) return sums.by_path[region.id];
     return adaptyst::kernel_context{};
   };
   const auto ms = [](const std::optional<std::uint64_t>& ns) { return static_cast<double>(ns.value_or(0)) * 1e-6; };
@@ -76,9 +76,9 @@ TEST_CASE("A counter's events are booked on the regions in which they happen") {
 }
 
 TEST_CASE("Where nothing can be counted, that is an error which says so") {
-  context_probes beside(false, getpid(), false, nullptr);
+  context_probes context(false, getpid(), false, nullptr);
   try {
-    const counter_probes counters(beside, {none, none, none});
+    const counter_probes counters(context, {none, none, none});
     FAIL("counted what is nowhere");
   } catch (const adaptyst::lib::error& refused) {
     CHECK(std::string(refused.what()).find("cannot use the processor's counters") != std::string::npos);

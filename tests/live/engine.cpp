@@ -38,7 +38,7 @@ code read_code(void (*probe)(const char*, std::uint64_t, std::uint64_t, std::uin
   return wrong;
 }
 
-// The same work whoever looks, and however fast the processor happens to be.
+// The same work whatever listens, and however fast the processor happens to be.
 constexpr std::chrono::microseconds inner_time{200};
 
 adaptyst::profile deterministic(const std::string& engine) {
@@ -55,7 +55,7 @@ adaptyst::profile deterministic(const std::string& engine) {
         }
       }
     });
-  for (std::thread& one : threads) one.join();
+  for (std::thread& thread : threads) thread.join();
   return collector.stop();
 }
 
@@ -107,8 +107,8 @@ TEST_CASE("both engines tell the same of the same program") {
   }
   // Times on a busy machine agree within its noise: the fastest run of the inner loop is the steadiest figure.
   const double expected = std::chrono::nanoseconds(inner_time).count();
-  for (const adaptyst::profile* of : {&kernel, &program}) {
-    const auto fastest = static_cast<double>(support::find(*of, {"outer", "inner"}).min_ns);
+  for (const adaptyst::profile* profile : {&kernel, &program}) {
+    const auto fastest = static_cast<double>(support::find(*profile, {"outer", "inner"}).min_ns);
     CHECK(fastest >= expected);
     CHECK(fastest <= 1.25 * expected);
   }
@@ -134,7 +134,7 @@ TEST_CASE("65,536 call paths are exact in the kernel, and those beyond are lost 
           }
         }
     });
-  for (std::thread& one : running) one.join();
+  for (std::thread& thread : running) thread.join();
   const adaptyst::profile profile = collector.stop();
   support::check_account(profile);
   CHECK(profile.accounting.begun == paths * turns);
@@ -147,8 +147,10 @@ TEST_CASE("65,536 call paths are exact in the kernel, and those beyond are lost 
   CHECK(profile.accounting.ended == kept * turns);
   CHECK(support::lost(profile, adaptyst::loss_reason::kernel_rows_full) == (paths - kept) * turns);
   std::uint64_t inexact = 0;
-  for (const adaptyst::region& one : profile.regions)
-    inexact += one.count != turns || one.durations.count() != turns || one.path.front().rfind("outer ", 0) != 0 ? 1 : 0;
+  for (const adaptyst::region& region : profile.regions)
+    inexact += region.count != turns || region.durations.count() != turns || region.path.front().rfind("outer ", 0) != 0
+                   ? 1
+                   : 0;
   CHECK(inexact == 0);
 }
 
@@ -168,11 +170,11 @@ TEST_CASE("attaching and detaching while threads run loses nothing without a nam
     const adaptyst::profile profile = collector.stop();
     support::check_identity(profile);
     CHECK(profile.accounting.ended > 0);
-    for (const adaptyst::region& one : profile.regions) {
-      CHECK(one.max_ns < 10'000'000'000U);
-      CHECK(one.min_ns <= one.max_ns);
+    for (const adaptyst::region& region : profile.regions) {
+      CHECK(region.max_ns < 10'000'000'000U);
+      CHECK(region.min_ns <= region.max_ns);
     }
   }
   go_on = false;
-  for (std::thread& one : running) one.join();
+  for (std::thread& thread : running) thread.join();
 }

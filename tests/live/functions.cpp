@@ -81,16 +81,16 @@ class program {
 
 using counts = std::map<std::string, std::uint64_t>;
 
-std::string spelled(const adaptyst::region& one) {
+std::string spelled(const adaptyst::region& region) {
   std::string text;
-  for (const std::string& name : one.path) text += (text.empty() ? "" : "/") + name;
+  for (const std::string& name : region.path) text += (text.empty() ? "" : "/") + name;
   return text;
 }
 
 counts collect_counts(const measured& all) {
   counts found;
-  for (const adaptyst::region& one : assemble(all, {0}))
-    if (one.count != 0) found[spelled(one)] = one.count;
+  for (const adaptyst::region& region : assemble(all, {0}))
+    if (region.count != 0) found[spelled(region)] = region.count;
   return found;
 }
 
@@ -105,7 +105,7 @@ std::uint64_t lost(const measured& all, adaptyst::loss_reason why) {
   return found != all.accounting.lost.end() ? found->second : 0;
 }
 
-function_options of_process(const program& observed) {
+function_options make_options(const program& observed) {
   function_options options;
   options.pid = observed.pid();
   return options;
@@ -113,7 +113,7 @@ function_options of_process(const program& observed) {
 
 measured observe(const char* scenario, const std::vector<const char*>& globs, bool sessions) {
   program observed(scenario);
-  function_options options = of_process(observed);
+  function_options options = make_options(observed);
   options.sessions = sessions;
   function_probes probes(options);
   if (!sessions) CHECK(probes.mechanism() == "uprobe_multi, entry and return");
@@ -147,7 +147,7 @@ TEST_CASE("functions nest in the functions that called them") {
   CHECK(all.accounting.begun == 95);
   CHECK(all.accounting.unmatched == 0);
   std::map<std::string, adaptyst::region> regions;
-  for (const adaptyst::region& one : assemble(all, {0})) regions[spelled(one)] = one;
+  for (const adaptyst::region& region : assemble(all, {0})) regions[spelled(region)] = region;
   const adaptyst::region& root = regions["root"];
   const adaptyst::region& branch = regions["root/branch"];
   const adaptyst::region& leaf = regions["root/branch/leaf"];
@@ -211,7 +211,7 @@ TEST_CASE("a tail call nests") {
 TEST_CASE("an exception that is caught below a probe does no harm; a C++ function has none unless asked for") {
   CHECK(collect_counts(observe("exceptions", {"catches"})) == counts{{"catches", 30}});
   const program idle("nesting");
-  function_options options = of_process(idle);
+  function_options options = make_options(idle);
   function_probes careful(options);
   const auto refused = careful.attach(unmarked(), {{"unmarked", "passes_on(*)"}});
   REQUIRE(refused.size() == 1);
@@ -232,7 +232,7 @@ TEST_CASE("every kind of entry is counted, and the function gets its arguments a
   CHECK(collect_counts(observe("entries", {"entry_*"})) == expected);
 
   program observed("entries");
-  function_options options = of_process(observed);
+  function_options options = make_options(observed);
   CHECK(function_probes(options).attach(unmarked(), {{"unmarked", "stepped_*"}}).size() == 2);
   options.single_stepped = true;
   function_probes all(options);
@@ -245,9 +245,9 @@ TEST_CASE("a child that is forked in a function with probes returns from it, uno
   CHECK(collect_counts(observe("forks", {"forks", "leaf"})) == counts{{"forks", 1}, {"leaf", 1}});
 }
 
-TEST_CASE("what cannot be attached to is told with the system's reason, and what to do") {
+TEST_CASE("what cannot be attached to is reported with the system's reason, and what to do") {
   program gone("nesting");
-  function_probes probes(of_process(gone));
+  function_probes probes(make_options(gone));
   CHECK(gone.run() == 0);
   std::string message, hint;
   try {
@@ -272,7 +272,7 @@ TEST_CASE("threads have stacks of their own") {
 TEST_CASE("only the process that is asked for is observed") {
   program observed("nesting");
   program other("nesting");
-  function_probes probes(of_process(observed));
+  function_probes probes(make_options(observed));
   CHECK(probes.attach(unmarked(), {{unmarked(), "root"}, {"elsewhere", "leaf"}}).empty());
   CHECK(other.run() == 0);
   CHECK(probes.read().accounting.begun == 0);
@@ -280,10 +280,10 @@ TEST_CASE("only the process that is asked for is observed") {
   CHECK(collect_counts(probes.read()) == counts{{"root", 10}});
 }
 
-TEST_CASE("all that a process starts is observed with it, and nobody else") {
+TEST_CASE("all that a process starts is observed with it, and no other process") {
   program observed("family");
   const program other("nesting");
-  function_options options = of_process(observed);
+  function_options options = make_options(observed);
   options.family = true;
   function_probes probes(options);
   CHECK(probes.attach(unmarked(), {{"unmarked", "root"}, {"unmarked", "branch"}, {"unmarked", "leaf"}}).empty());
@@ -305,7 +305,7 @@ TEST_CASE("all that a process starts is observed with it, and nobody else") {
 
 TEST_CASE("without sessions, only the process itself is observed") {
   program observed("family");
-  function_options options = of_process(observed);
+  function_options options = make_options(observed);
   options.family = true;
   options.sessions = false;
   function_probes probes(options);
@@ -318,7 +318,7 @@ TEST_CASE("without sessions, only the process itself is observed") {
 TEST_CASE("a stranger that uses the same file may throw through what has probes") {
   const program observed("nesting");
   program other("exceptions");
-  function_options options = of_process(observed);
+  function_options options = make_options(observed);
   options.family = true;
   options.through_exceptions = true;
   function_probes probes(options);
@@ -329,7 +329,7 @@ TEST_CASE("a stranger that uses the same file may throw through what has probes"
 
 TEST_CASE("a child may call what its parent has called at a 5-byte nop") {
   program observed("fast_forks");
-  function_options options = of_process(observed);
+  function_options options = make_options(observed);
   options.family = true;
   function_probes probes(options);
   CHECK(probes.attach(unmarked(), {{"unmarked", "entry_*"}}).empty());
@@ -355,7 +355,7 @@ TEST_CASE("attaching and detaching in mid-run harms neither the program nor the 
   observed.begin();
   std::uint64_t ended = 0;
   for (int round = 0; round != 3; ++round) {
-    function_probes probes(of_process(observed));
+    function_probes probes(make_options(observed));
     CHECK(probes.attach(unmarked(), {{"unmarked", "root"}, {"unmarked", "branch"}, {"unmarked", "leaf"}}).empty());
     usleep(100'000);
     check_account(probes.read());
@@ -364,7 +364,7 @@ TEST_CASE("attaching and detaching in mid-run harms neither the program nor the 
     check_account(all);
     CHECK(all.accounting.open <= 3);
     ended += all.accounting.ended;
-    for (const adaptyst::region& one : assemble(all, {0})) CHECK(one.max_ns < 10'000'000'000);
+    for (const adaptyst::region& region : assemble(all, {0})) CHECK(region.max_ns < 10'000'000'000);
   }
   CHECK(ended > 1000);
   CHECK(observed.finish() == 0);
@@ -376,7 +376,7 @@ TEST_CASE("an observer that is killed leaves the program running") {
   const pid_t observer = fork();
   REQUIRE(observer >= 0);
   if (observer == 0) {
-    function_probes probes(of_process(observed));
+    function_probes probes(make_options(observed));
     probes.attach(unmarked(), {{"unmarked", "root"}, {"unmarked", "branch"}, {"unmarked", "leaf"}});
     usleep(50'000);
     if (probes.read().accounting.ended > 100) raise(SIGKILL);
@@ -386,7 +386,7 @@ TEST_CASE("an observer that is killed leaves the program running") {
   REQUIRE(waitpid(observer, &status, 0) == observer);
   CHECK((WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL));
   usleep(50'000);
-  function_probes next(of_process(observed));
+  function_probes next(make_options(observed));
   CHECK(next.attach(unmarked(), {{"unmarked", "root"}}).empty());
   usleep(50'000);
   CHECK(next.read().accounting.ended > 100);
@@ -396,7 +396,7 @@ TEST_CASE("an observer that is killed leaves the program running") {
 TEST_CASE("five hundred functions are attached and counted at once") {
   program observed("generated");
   const auto before = std::chrono::steady_clock::now();
-  function_probes probes(of_process(observed));
+  function_probes probes(make_options(observed));
   const auto loaded = std::chrono::steady_clock::now();
   CHECK(probes.attach(unmarked(), {{"unmarked", "generated_*"}}).empty());
   const auto attached = std::chrono::steady_clock::now();
@@ -437,7 +437,7 @@ TEST_CASE("the system's zlib, as Python calls it") {
     std::puts("SKIPPED: python3 here has a zlib of its own");
     return;
   }
-  function_probes probes(of_process(python));
+  function_probes probes(make_options(python));
   probes.attach(library, {{"libz.so", "deflateInit2_"}, {"libz.so", "deflateEnd"}, {"libz.so", "inflateInit2_"}});
   REQUIRE(probes.attached() != 0);
   CHECK(python.run() == 0);

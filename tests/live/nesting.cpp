@@ -67,10 +67,10 @@ namespace {
 // One line each, so that a failing comparison shows them.
 std::string counts(const adaptyst::profile& in) {
   std::map<std::string, std::uint64_t> all;
-  for (const adaptyst::region& one : in.regions) {
+  for (const adaptyst::region& region : in.regions) {
     std::string path;
-    for (const std::string& name : one.path) path += (path.empty() ? "" : "/") + name;
-    if (one.count != 0) all[path] += one.count;
+    for (const std::string& name : region.path) path += (path.empty() ? "" : "/") + name;
+    if (region.count != 0) all[path] += region.count;
   }
   std::string text;
   for (const auto& [path, count] : all) text += path + " " + std::to_string(count) + "\n";

@@ -58,7 +58,7 @@ struct shares {
   double of_samples, of_core, samples;
 
   double off_by() const { return std::abs(of_samples - of_core); }
-  double chance() const { return support::chance_of_share(of_core, samples); }
+  double chance() const { return support::share_tolerance(of_core, samples); }
 };
 
 // Of the first of two regions: in the samples, and in the time on a core, which the kernel knows from its switches.
@@ -78,15 +78,15 @@ shares measure(const std::string& options, double length_us, bool random, double
     CHECK((why == adaptyst::loss_reason::truncated && count < found.samples->samples / 20));
   }
   const auto share = [](double a, double b) { return a / (a + b); };
-  const auto on_core_ns = [](const adaptyst::region& one) {
-    REQUIRE(one.self_context);
-    REQUIRE(one.self_context->on_cpu_ns());
-    return static_cast<double>(*one.self_context->on_cpu_ns());
+  const auto on_core_ns = [](const adaptyst::region& region) {
+    REQUIRE(region.self_context);
+    REQUIRE(region.self_context->on_cpu_ns());
+    return static_cast<double>(*region.self_context->on_cpu_ns());
   };
   // What they stand for is the time on a core, too.
   const double samples = static_cast<double>(*first.samples + *second.samples);
   const double stands_for = samples * static_cast<double>(*found.samples->period_ns());
-  CHECK(stands_for == Approx(on_core_ns(first) + on_core_ns(second)).epsilon(support::chance_of_count(samples)));
+  CHECK(stands_for == Approx(on_core_ns(first) + on_core_ns(second)).epsilon(support::count_tolerance(samples)));
   return {share(static_cast<double>(*first.samples), static_cast<double>(*second.samples)),
           share(on_core_ns(first), on_core_ns(second)), samples};
 }

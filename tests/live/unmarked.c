@@ -70,7 +70,7 @@ int forks(void) {
   return status;
 }
 
-/* A child, an orphan, a thread of a child, and a program that replaces another: each calls what tells it apart. */
+/* A child, an orphan, a thread of a child, and a program that replaces another: each calls a function of its own. */
 static void* leaf_in_thread(void* unused) {
   (void)unused;
   sink = leaf(1);

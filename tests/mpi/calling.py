@@ -48,7 +48,7 @@ def count(profile, name):
     return sum(row["count"] for row in profile["regions"] if row["name"].split(" [")[0] == name)
 
 
-def row_of(profile, name):
+def find_row(profile, name):
     return next(row for row in profile["regions"] if row["name"] == name)
 
 
@@ -60,9 +60,9 @@ def check_meeting(done, at, how, ranks=4, meetings=5):
     failures.equal(profile["ranks"], ranks, f"{how}: ranks")
     for name, calls in (("MPI_Init", 1), ("MPI_Allreduce", meetings), ("MPI_Irecv", 3), ("MPI_Isend", 3), ("MPI_Waitall", 3)):
         failures.equal(count(profile, name), calls * ranks, f"{how}: {name}")
-    failures.equal(row_of(profile, "MPI_Isend")["attributes"]["bytes"]["sum"], 3 * ranks * 4000, f"{how}: bytes sent")
-    failures.equal(row_of(profile, "MPI_Irecv")["attributes"], {}, f"{how}: how much comes is not known, which is not 0")
-    joint = row_of(profile, "MPI_Allreduce")["joint"]
+    failures.equal(find_row(profile, "MPI_Isend")["attributes"]["bytes"]["sum"], 3 * ranks * 4000, f"{how}: bytes sent")
+    failures.equal(find_row(profile, "MPI_Irecv")["attributes"], {}, f"{how}: how much comes is not known, which is not 0")
+    joint = find_row(profile, "MPI_Allreduce")["joint"]
     failures.equal((joint["calls"], joint["step"], joint["last_rank"]), (meetings, 1, 2), f"{how}: who came last")
     # On a machine that does other work, another one may be late as well.
     failures.check(joint["last_calls"] >= 3, f"{how}: in these it was the last", joint)
@@ -138,7 +138,7 @@ def case_threads():
     profile = read(at)
     failures.equal(count(profile, "MPI_Barrier"), 2 * 400, "calls of four threads a rank")
     failures.equal(count(profile, "MPI_Comm_dup"), 2 * 4, "communicators")
-    failures.equal(row_of(profile, "MPI_Barrier")["joint"]["calls"], 400, "calls of each communicator are matched")
+    failures.equal(find_row(profile, "MPI_Barrier")["joint"]["calls"], 400, "calls of each communicator are matched")
 
 
 def case_communicators():
@@ -147,7 +147,7 @@ def case_communicators():
     profile = read(at)
     for name in ("MPI_Comm_dup", "MPI_Comm_free", "MPI_Barrier"):
         failures.equal(count(profile, name), 20000, name)
-    joint = row_of(profile, "MPI_Barrier")["joint"]
+    joint = find_row(profile, "MPI_Barrier")["joint"]
     failures.equal(joint["step"], 2, "one of two was looked at: there is room for 8,192")
     failures.check(4500 < joint["calls"] < 5500, "and that many they are", joint)
 
@@ -156,7 +156,7 @@ def case_sparse():
     """Ranks leave a call before all have come where they have nothing to do with the late one."""
     done, at = start(4, program("plain_ranks"), "sparse")
     failures.equal(done.returncode, 0, f"sparse: status, {done.stderr[-2000:]}")
-    row = row_of(read(at), "MPI_Alltoallv")
+    row = find_row(read(at), "MPI_Alltoallv")
     failures.equal((row["count"], row.get("joint")), (4, None), "who came last is not told")
 
 
@@ -164,7 +164,7 @@ def case_groups():
     """Arguments that mean something at the root only are not read elsewhere."""
     done, at = start(4, program("plain_ranks"), "groups")
     failures.equal(done.returncode, 0, f"groups: status, {done.stderr[-2000:]}")
-    row = row_of(read(at), "MPI_Scatterv")
+    row = find_row(read(at), "MPI_Scatterv")
     failures.equal((row["count"], row["attributes"]["bytes"]["sum"]), (4, 8), "what the root hands over")
 
 
@@ -178,7 +178,7 @@ def case_another_program():
     done = subprocess.run([*LAUNCHER, "-n", "2", *observed, ":", "-n", "1", program("plain_ranks"), "nothing"], capture_output=True, text=True,
                           timeout=LIMIT, check=False, cwd=at, env={**os.environ, **ROOT_MAY, "ADAPTYST_MPI_LIMIT": "1"})
     failures.equal(done.returncode, 0, f"two programs: status, {done.stderr[-2000:]}")
-    failures.check("not all ranks of this job have come to MPI_Init with this library within 1 s" in done.stderr, "it is told", done.stderr)
+    failures.check("not all ranks of this job have come to MPI_Init with this library within 1 s" in done.stderr, "it is reported", done.stderr)
     failures.equal(sorted(one.name for one in at.iterdir()), ["all-0.json", "all-1.json"], "each rank that has it writes its own")
 
 
@@ -203,7 +203,7 @@ def case_exit():
     if IMPLEMENTATION == "mpich" and len(written) == 1:
         return  # its launcher kills the others when one ends with a status
     failures.equal(written, ["all-0.json", "all-1.json"], "each rank writes its own")
-    failures.check("no report of all ranks" in done.stderr, "it is told", done.stderr)
+    failures.check("no report of all ranks" in done.stderr, "it is reported", done.stderr)
 
 
 def case_abort():
@@ -240,7 +240,7 @@ def case_late_mpi():
     """A program that loads MPI after its start runs as without, and is told of."""
     done, at = start(2, program("late_program"), f"{FOLDER}/liblate_module_{IMPLEMENTATION}.so", with_=IMPLEMENTATION)
     failures.equal(done.returncode, 0, f"it runs: {done.stderr[-2000:]}")
-    failures.check("has loaded MPI after its start" in done.stderr, "it is told", done.stderr)
+    failures.check("has loaded MPI after its start" in done.stderr, "it is reported", done.stderr)
     failures.equal(list(at.iterdir()), [], "nothing is collected")
 
 
@@ -248,7 +248,7 @@ def case_without_mpi():
     done, at = start(1, "true", with_=IMPLEMENTATION, launched=True)
     failures.equal(done.returncode, 0, f"a program without MPI runs on: {done.stderr[-2000:]}")
     alone = subprocess.run([ADAPTYST, "run", "--with=mpi", "--", "true"], capture_output=True, text=True, timeout=LIMIT, check=False)
-    failures.equal(alone.returncode, 2, "which MPI it is cannot be told")
+    failures.equal(alone.returncode, 2, "which MPI it is cannot be determined")
     failures.check("--with openmpi" in alone.stderr, "what to do", alone.stderr)
     bound = subprocess.run([ADAPTYST, "run", f"--with={IMPLEMENTATION}", "--report=none", "--", "env", "true"], capture_output=True, text=True,
                            timeout=LIMIT, check=False, env={**os.environ, "LD_BIND_NOW": "1"})

@@ -140,7 +140,7 @@ def case_exit():
     if IMPLEMENTATION == "mpich" and len(written) == 1:
         return  # its launcher kills the others when one ends with a status
     failures.equal(written, ["all-0.json", "all-1.json"], "each rank writes its own")
-    failures.check("no report of all ranks" in done.stderr, "it is told", done.stderr)
+    failures.check("no report of all ranks" in done.stderr, "it is reported", done.stderr)
 
 
 def case_abort():

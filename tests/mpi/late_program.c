@@ -1,4 +1,4 @@
-/* Loads the module that its argument names, for nobody else to see, and runs it. */
+/* Loads the module that its argument names, so that no other module sees it, and runs it. */
 #include <dlfcn.h>
 #include <stdio.h>
 

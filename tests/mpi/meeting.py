@@ -66,7 +66,7 @@ def case_a_rank_that_ends_first():
         ended = launch(first, "sh", "-c", "exit 3")
         begin = time.monotonic()
         failures.equal(ended.wait(LIMIT), 3, "its status")
-        failures.check(time.monotonic() - begin < 3 and other.poll() is None, "nobody waits for the other")
+        failures.check(time.monotonic() - begin < 3 and other.poll() is None, "neither waits for the other")
         failures.equal(finish(ended, other)[0], [3, 0], "nor is the other one ended")
 
 
@@ -80,7 +80,7 @@ def case_the_first_one_ends_first():
 
 def case_a_rank_that_does_not_come():
     status, _, said = finish(launch(0, PROGRAM, of=3))
-    failures.equal((status, said.count("events begun =")), ([0], 1), "nobody waits for ever")
+    failures.equal((status, said.count("events begun =")), ([0], 1), "no rank waits for ever")
     take()
 
 
@@ -88,20 +88,20 @@ def case_no_launcher():
     done = subprocess.run([ADAPTYST, "run", "--node", "--engine=inline", "--output=all.json", "--", PROGRAM], cwd=work, capture_output=True,
                           text=True, env=clean_environment(), timeout=LIMIT, check=False)
     failures.equal(done.returncode, 0, "status")
-    failures.check("cannot observe the ranks of this machine together: no launcher has started several" in done.stderr, "it is told", done.stderr)
+    failures.check("cannot observe the ranks of this machine together: no launcher has started several" in done.stderr, "it is reported", done.stderr)
     failures.equal(adds(take()), 1000, "it is observed by itself")
 
 
 def case_not_found():
     status, _, said = finish(*[launch(rank, work / "nothing") for rank in range(2)])
     failures.equal(status, [127, 127], "status")
-    failures.equal((said.count("cannot start"), said.count("events begun =")), (2, 0), "it is told, and there is nothing to report")
+    failures.equal((said.count("cannot start"), said.count("events begun =")), (2, 0), "it is reported, and there is nothing to report")
 
 
 def case_refused():
     status, out, said = finish(*[launch(rank, "echo", "begun", options=("--output=/proc/none/all.json",)) for rank in range(2)])
     failures.equal(status, [2, 2], "status")
-    failures.equal((said.count("cannot write to"), out), (1, ""), "it is told once, and no program has begun")
+    failures.equal((said.count("cannot write to"), out), (1, ""), "it is reported once, and no program has begun")
 
 
 def case_signals():
@@ -137,17 +137,17 @@ def case_several_machines():
         take(one)
 
 
-def names_of_meetings():
+def list_meetings():
     return set(re.findall(r"@(adaptyst-node-\S+)", pathlib.Path("/proc/net/unix").read_text()))
 
 
 def case_another_user_has_the_name():
     if os.geteuid() != 0:
         raise Missing("another user, whom only root can be")
-    before = names_of_meetings()
+    before = list_meetings()
     one = launch(0, "sh", "-c", "echo here; sleep 1")
     one.stdout.readline()
-    found = names_of_meetings() - before
+    found = list_meetings() - before
     failures.equal(len(found), 1, "the name")
     finish(one)
     told, tell = os.pipe()
@@ -168,7 +168,7 @@ def case_another_user_has_the_name():
         os.kill(child, 9)
         os.waitpid(child, 0)
     failures.equal(status, [0], "status")
-    failures.check("another user has taken the place where they meet" in said, "it is told", said)
+    failures.check("another user has taken the place where they meet" in said, "it is reported", said)
     written = list(work.glob("all*.json"))
     failures.equal([adds(take(one.name)) for one in written], [1000], "and the rank is observed by itself")
 

@@ -41,12 +41,13 @@ const adaptyst::region* find(const adaptyst::profile& in, const char* name) {
 bool is_right(const adaptyst::profile& all, std::uint32_t size) {
   const adaptyst::region *work = find(all, "work"), *odd = find(all, "odd");
   if (work == nullptr || odd == nullptr || !work->across_ranks || !odd->across_ranks) return false;
-  const adaptyst::rank_totals& of = work->across_ranks->total_ns;
+  const adaptyst::rank_totals& totals = work->across_ranks->total_ns;
   const std::uint64_t sum = std::uint64_t{1'000} * size + std::uint64_t{size} * (size - 1) / 2;
   const std::string last = "simulated" + std::to_string((size - 1) / ranks_per_node);
-  return all.ranks == size && work->count == size && work->total_ns == sum && of.min_rank == 0 &&
-         of.max_rank == size - 1 && of.max == 1'000 + size - 1 && of.max_host == last && of.min_host == "simulated0" &&
-         odd->across_ranks->ranks == size / 2 && all.about_ranks->count_hosts() == (size - 1) / ranks_per_node + 1;
+  return all.ranks == size && work->count == size && work->total_ns == sum && totals.min_rank == 0 &&
+         totals.max_rank == size - 1 && totals.max == 1'000 + size - 1 && totals.max_host == last &&
+         totals.min_host == "simulated0" && odd->across_ranks->ranks == size / 2 &&
+         all.about_ranks->count_hosts() == (size - 1) / ranks_per_node + 1;
 }
 
 }  // namespace

@@ -135,7 +135,7 @@ def case_functions():
     failures.equal(status, 0, "status")
     rows = load("functions")["regions"]
     failures.equal(sum(one["count"] for one in rows if one["path"][-1] == "MPI_Finalize"), 4, "of all ranks, each once")
-    failures.equal(sum(one["count"] for one in rows if one["path"][-1] == "work"), 20, "beside their markers")
+    failures.equal(sum(one["count"] for one in rows if one["path"][-1] == "work"), 20, "in addition to their markers")
     failures.equal(len(set(re.findall("not probed: .*", said))), said.count("not probed: "), "what cannot be is told once")
 
 

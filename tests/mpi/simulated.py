@@ -26,4 +26,4 @@ for ranks in (2, 3, 1000, NODES * RANKS_PER_NODE):
                            "--cfg=smpi/simulate-computation:no", PROGRAM], capture_output=True, text=True, timeout=LIMIT, check=False, cwd=work)
     failures.equal(done.returncode, 0, f"{ranks} ranks: status")
     failures.check(f"{ranks} ranks merged" in done.stdout, f"{ranks} ranks: the first has what all have", done.stdout[-2000:] + done.stderr[-2000:])
-failures.exit(least_checks=8)
+failures.exit(min_checks=8)

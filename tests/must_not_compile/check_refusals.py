@@ -97,7 +97,7 @@ def main(root, pfr, compiler, without_pfr=None):
         for standard in ["c++17", "c++20"]:
             check(misuses, [program, "-std=" + standard, "-Werror=unused-result", "-fsyntax-only", *misuses[0].flags, *includes.flags,
                             "-ferror-limit=0" if "clang" in compiler else "-fmax-errors=0", unit], standard, failures)
-    failures.exit(least_checks=40 if without_pfr else 150)
+    failures.exit(min_checks=40 if without_pfr else 150)
 
 
 if __name__ == "__main__":

@@ -4,11 +4,11 @@
 #include <utility>
 
 void f(const adaptyst::device& gpu) {
-  adaptyst::operation one = adaptyst::submit("solve", gpu, 0, adaptyst::operation_kind::kernel);
+  adaptyst::operation operation = adaptyst::submit("solve", gpu, 0, adaptyst::operation_kind::kernel);
 #ifdef MISUSE
-  adaptyst::operation two = one;
+  adaptyst::operation two = operation;
 #else
-  adaptyst::operation two = std::move(one);
+  adaptyst::operation two = std::move(operation);
 #endif
   two.complete(1, 2);
 }

@@ -5,11 +5,11 @@
 #include <utility>
 
 void f() {
-  adaptyst::region_handle one = ADAPTYST_REGION_BEGIN("solve");
+  adaptyst::region_handle handle = ADAPTYST_REGION_BEGIN("solve");
 #ifdef MISUSE
-  adaptyst::region_handle two = one;
+  adaptyst::region_handle two = handle;
 #else
-  adaptyst::region_handle two = std::move(one);
+  adaptyst::region_handle two = std::move(handle);
 #endif
   two.end();
 }

@@ -3,10 +3,10 @@
 #include <adaptyst/adaptyst.hpp>
 
 void f() {
-  adaptyst::region_handle one = ADAPTYST_REGION_BEGIN("solve");
+  adaptyst::region_handle handle = ADAPTYST_REGION_BEGIN("solve");
 #ifdef MISUSE
-  one.end(1);
+  handle.end(1);
 #else
-  one.end();
+  handle.end();
 #endif
 }

@@ -1,7 +1,7 @@
 // Passes short regions for a while, counts them in a file as it goes, and ends without goodbye:
 // abrupt_end MILLISECONDS kill|_exit|quick_exit|abort|exec|exit|wait COUNTS [THREADS [CHILDREN]]
 //
-// "wait" goes on until somebody kills it; "exit" is as a program should. CHILDREN are forked in a region that the parent has
+// "wait" goes on until it is killed; "exit" is as a program should. CHILDREN are forked in a region that the parent has
 // left when they begin, do the same as it does, and have ended before it. COUNTS exists: a `counts` for each thread.
 // With $OPERATIONS, each region comes with an operation of a device, 10 ns long, that overlaps with none.
 // Built with COLLECTING, it has a collector of its own, which looks at what is not in children.
@@ -61,7 +61,7 @@ void work(deadline end, counts* in, long threads) {
   std::vector<std::thread> others;
   for (long at = 1; at < threads; ++at) others.emplace_back([=] { pass_until(end, in[at]); });
   pass_until(end, *in);
-  for (std::thread& one : others) one.join();
+  for (std::thread& thread : others) thread.join();
 }
 
 void end_by(std::string_view how) {

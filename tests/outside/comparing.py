@@ -76,4 +76,4 @@ print(f"found {found} of {ROUNDS}; the same program failed {raised} of {ROUNDS},
 if GATE:
     failures.check(found >= 0.8 * ROUNDS, "10 % is found")
     failures.check(raised <= 0.05 * ROUNDS, "a program is as fast as itself")
-failures.exit(least_checks=3)
+failures.exit(min_checks=3)

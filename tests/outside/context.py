@@ -56,7 +56,7 @@ def check_sleep(row, times, what):
 
 
 def check_lost(profile, times, threads):
-    """A kernel may keep a wake-up to itself, as of an interrupt over a thread that nobody may trace: that is counted."""
+    """A kernel may keep a wake-up to itself, as of an interrupt over a thread that no process may trace: that is counted."""
     lost = dict(profile["context"]["lost"])
     failures.check(lost.pop("no_wakeup", 0) <= threads * times // 20, "wake-ups are told", profile["context"])
     failures.equal(lost, {}, "nothing is lost")

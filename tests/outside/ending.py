@@ -2,7 +2,7 @@
 """What is known of programs that end without goodbye: ending.py ADAPTYST PROGRAM ENGINE [CASE …]
 
 PROGRAM is abrupt_end, which counts its regions itself. The observer holds the recorder of each process, and reads it when the
-process is gone. Where a limit on the size of files forbids that, the recorder is the process's alone, and what nobody has read
+process is gone. Where a limit on the size of files forbids that, the recorder is the process's alone, and what was not read
 goes with it. $ADAPTYST_KILLS: how many programs are ended at random moments (20)."""
 import os
 import pathlib
@@ -123,7 +123,7 @@ def case_in_the_middle():
 
 
 def case_attached():
-    """Whoever may trace it gets what the program has not handed over."""
+    """An observer that may trace it gets what the program has not handed over."""
     for how in ABRUPT:
         written = work / "attached.json"
         file = work / "counts"

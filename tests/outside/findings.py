@@ -32,7 +32,7 @@ def run(way):
 def check_one(way, kind, path, words):
     found, said, profile = run(way)
     failures.equal([one["kind"] for one in found], [kind], f"{way}: what is found")
-    failures.check(HEADING in said and words in said, f"{way}: it is told", said)
+    failures.check(HEADING in said and words in said, f"{way}: it is reported", said)
     if found:
         failures.equal(found[0].get("path"), path, f"{way}: where")
         failures.check(0.02 <= found[0]["share"] and found[0]["count"] > 0, f"{way}: how much of the run", found[0])

@@ -47,7 +47,7 @@ def case_an_output_that_cannot_be_written():
         done = run("--output", output, "--", "touch", began, before=before)
         failures.equal((done.returncode, began.exists()), (2, False), f"{output}: the program is not started")
         failures.check(done.stderr.startswith("adaptyst: cannot write") and str(output).split(":")[-1] in done.stderr,
-                       f"{output}: it is told", done.stderr)
+                       f"{output}: it is reported", done.stderr)
     failures.equal([one.name for one in work.iterdir()], ["folder.json"], "and nothing is left")
     program = subprocess.Popen([PROGRAM, "1000000", "0", "100"], stdout=subprocess.DEVNULL)
     started.append(program)
@@ -129,7 +129,7 @@ def case_statuses():
     slower.write_text(json.dumps(changed))
     failures.equal(call(ADAPTYST, "diff", profile, slower, "--fail-above", "5%").returncode, 1, "a comparison that failed")
     if AS_NOBODY:
-        failures.equal(call(*AS_NOBODY, "--inh-caps=-all", "--bounding-set=-all", ADAPTYST, "doctor").returncode, 1, "no eBPF for nobody")
+        failures.equal(call(*AS_NOBODY, "--inh-caps=-all", "--bounding-set=-all", ADAPTYST, "doctor").returncode, 1, "no eBPF for the user nobody")
     for name in ("run", "attach", "top", "sites", "doctor", "report", "diff", "completion", "help"):
         failures.check("Exit status: " in call(ADAPTYST, name, "--help").stdout, f"{name}: its statuses are explained")
 
@@ -181,26 +181,26 @@ def case_ranks_of_mpi():
     failures.equal(len(list(work.glob("mpi-*.trace.json"))), 4, "four timelines")
 
 
-def told_of_observer(done):
+def find_observer_messages(done):
     return [line for line in done.stderr.splitlines() if "observed" in line or "collect" in line]
 
 
 def case_a_collector_that_is_observed():
     done = run("--report=none", "--", COLLECTING)
-    lines = told_of_observer(done)
+    lines = find_observer_messages(done)
     failures.equal((len(lines), done.stderr.count("\n")), (1, 1), "one line")
     failures.check(lines and lines[0].startswith("adaptyst: observed by adaptyst run, process "), "which says by whom", done.stderr)
     done = run("--report=none", "--", COLLECTING, ADAPTYST="output=mine.json")
     failures.check("output=" in done.stderr and done.stderr.count("\n") == 1, "and what becomes of its file", done.stderr)
     failures.equal(run("--report=none", "--", COLLECTING, ADAPTYST="report=none").stderr, "", "none, if it is to be quiet")
-    failures.equal(len(told_of_observer(run("--report=none", "--", *each_rank([COLLECTING])))), 1, "one for four ranks")
+    failures.equal(len(find_observer_messages(run("--report=none", "--", *each_rank([COLLECTING])))), 1, "one for four ranks")
     done = call(*each_rank([ADAPTYST, "run", "--engine=inline", "--report=none", "--", COLLECTING]))
-    failures.equal(len(told_of_observer(done)), 1, "one for four ranks, each observed by itself")
+    failures.equal(len(find_observer_messages(done)), 1, "one for four ranks, each observed by itself")
 
 
 def case_ranks_that_are_observed():
     done = run("--report=none", "--", *mpirun(), COLLECTING, "zero")
-    failures.equal((done.returncode, len(told_of_observer(done))), (0, 1), f"one line for four ranks: {done.stderr}")
+    failures.equal((done.returncode, len(find_observer_messages(done))), (0, 1), f"one line for four ranks: {done.stderr}")
 
 
 run_cases(globals(), sys.argv[4:], failures, started)

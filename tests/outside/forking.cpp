@@ -35,11 +35,11 @@ int pass_cloned(void*) {
 
 void pass_in_threads(bool passes_itself) {
   std::thread threads[12];
-  for (std::thread& one : threads) one = std::thread([] { ADAPTYST_REGION("thread"); });
+  for (std::thread& thread : threads) thread = std::thread([] { ADAPTYST_REGION("thread"); });
   if (passes_itself) {
     ADAPTYST_REGION("child");
   }
-  for (std::thread& one : threads) one.join();
+  for (std::thread& thread : threads) thread.join();
 }
 
 // Whether all have ended as they should.

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What an observer must not write to, and whom a program must not believe: guarding.py ADAPTYST TURNCOAT MARKED [CASE …]"""
+"""What an observer must not write to, and whom a program must not believe: guarding.py ADAPTYST REPLACED_PROGRAM MARKED [CASE …]"""
 import os
 import pathlib
 import shutil
@@ -11,7 +11,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "support
 from cases import run_cases  # noqa: E402
 from compiling import Failures, scratch, skip  # noqa: E402
 
-ADAPTYST, TURNCOAT, MARKED = sys.argv[1:4]
+ADAPTYST, REPLACED_PROGRAM, MARKED = sys.argv[1:4]
 LIMIT = 60  # seconds that nothing here comes near to
 NOBODY = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
 failures = Failures()
@@ -21,7 +21,7 @@ started = []
 
 def become(next_program, as_whom=()):
     """What a program says that has become another one while an observer was about to write to it."""
-    program = subprocess.Popen([*as_whom, work / "turncoat", next_program], stdout=subprocess.PIPE, text=True)
+    program = subprocess.Popen([*as_whom, work / "replaced_program", next_program], stdout=subprocess.PIPE, text=True)
     started.append(program)
     failures.equal(program.stdout.readline(), "ready\n", "the program is there")
     subprocess.run([ADAPTYST, "attach", "--engine=inline", "--report=none", str(program.pid)], capture_output=True,
@@ -32,14 +32,14 @@ def become(next_program, as_whom=()):
 
 
 def case_replaced():
-    failures.equal(become(work / "turncoat"), "0 changed\n", "words of the next program")
+    failures.equal(become(work / "replaced_program"), "0 changed\n", "words of the next program")
 
 
 def case_replaced_by_setuid():
     if os.statvfs(work).f_flag & os.ST_NOSUID:
         return failures.check(True, f"SKIPPED: {work} is mounted with nosuid")
     setuid = work / "setuid"
-    shutil.copy(TURNCOAT, setuid)
+    shutil.copy(REPLACED_PROGRAM, setuid)
     setuid.chmod(0o4755)
     failures.equal(become(setuid, NOBODY), "0 changed\n", "words of a setuid program")
 
@@ -80,21 +80,21 @@ print(opened() - before)
 
 
 def case_impostor():
-    """Somebody else has taken the name of an observer that is dead, and does not answer."""
+    """Another process has taken the name of an observer that is dead, and does not answer."""
     name = f"adaptyst-impostor-{os.getpid()}"
     ear = subprocess.Popen([sys.executable, "-c", IMPOSTOR, name], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     started.append(ear)
-    failures.equal(ear.stdout.readline(), "ready\n", "somebody listens")
+    failures.equal(ear.stdout.readline(), "ready\n", "something listens")
     begin = time.monotonic()
     done = subprocess.run([MARKED, "1"], env={**os.environ, "ADAPTYST_OBSERVER": name}, stdout=subprocess.DEVNULL, timeout=LIMIT,
                           check=False)
     failures.equal(done.returncode, 3, "the program ends as ever")
-    failures.check(time.monotonic() - begin < 4, "nobody was waited for, which takes 5 s", time.monotonic() - begin)
+    failures.check(time.monotonic() - begin < 4, "nothing was waited for, which takes 5 s", time.monotonic() - begin)
     failures.equal(ear.stdout.readline(), "0\n", "and nothing was told")
 
 
 if os.geteuid() != 0:
     skip("only root may write to strangers")
 work.chmod(0o755)
-shutil.copy(TURNCOAT, work / "turncoat")
+shutil.copy(REPLACED_PROGRAM, work / "replaced_program")
 run_cases(globals(), sys.argv[4:], failures, started)

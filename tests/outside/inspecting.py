@@ -28,7 +28,7 @@ LIMIT = 60  # seconds that nothing here comes near to
 NOBODY = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
 failures = Failures()
 work = scratch()
-# A file of its own: the kernel wakes the markers of all that run a file which anybody probes, as other tests do.
+# A file of its own: the kernel wakes the markers of all that run a file that any tool probes, as other tests do.
 PROGRAM = shutil.copy(GIVEN, work)
 elf = ElfFile(PROGRAM)
 started = []
@@ -137,7 +137,7 @@ def case_wrong_subjects():
     if os.geteuid() == 0:
         pid = start("100000", "0", "500")
         done = run(*NOBODY, "--inh-caps=-all", ADAPTYST, "sites", pid)
-        failures.check(done.returncode == 2 and str(pid) in done.stderr, "a process of somebody else's", done.stderr)
+        failures.check(done.returncode == 2 and str(pid) in done.stderr, "a process of another user", done.stderr)
 
 
 def doctor(*before):
@@ -176,7 +176,7 @@ def case_doctor():
     failures.check("64 KiB" in done.stdout, "the limit on locked memory", done.stdout)
 
 
-def case_doctor_of_nobody():
+def case_doctor_without_rights():
     if os.geteuid() != 0:
         print("(only root can drop privileges one by one)")
         return
@@ -185,7 +185,7 @@ def case_doctor_of_nobody():
         return
     capabilities = ["CAP_BPF", "CAP_PERFMON", "CAP_SYS_PTRACE"]
     found = doctor(*NOBODY, "--inh-caps=-all")
-    failures.equal(verdicts(found, "engine ebpf", *capabilities), ["no"] * 4, "nobody may do nothing")
+    failures.equal(verdicts(found, "engine ebpf", *capabilities), ["no"] * 4, "the user nobody has no rights")
     failures.check("EPERM" in found["engine ebpf"]["found"], "and the kernel's reason is given", found["engine ebpf"])
     for given, expect in [("bpf", ["ok", "no", "no"]), ("perfmon", ["no", "ok", "no"]), ("sys_ptrace", ["no", "no", "ok"]),
                           ("sys_admin", ["ok", "ok", "no"])]:

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What a program leaves in a file when it is killed and nobody looks: keeping.py ADAPTYST PROGRAM [CASE …]
+"""What a program leaves in a file when it is killed and nothing listens: keeping.py ADAPTYST PROGRAM [CASE …]
 
 PROGRAM is abrupt_end with a collector of its own, and counts its regions itself. $ADAPTYST_KILLS: how many programs are ended at
 random moments (20)."""

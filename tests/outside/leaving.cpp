@@ -40,7 +40,7 @@ const late before_main{"left"};
   std::exit(3);
 }
 
-[[noreturn]] void leave_beside_others() {
+[[noreturn]] void leave_among_others() {
   for (int at = 0; at != 3; ++at)
     std::thread([] {
       for (;;) {
@@ -135,7 +135,7 @@ int main(int count, char** arguments) {
   work();
   if (how == "exit") std::exit(3);
   if (how == "region") leave_in_a_region();
-  if (how == "beside") leave_beside_others();
+  if (how == "beside") leave_among_others();
   if (how == "thread") leave_on_another_thread();
   if (how == "read") leave_while_it_is_read(collector);
   if (how == "children") return leave_in_children();

@@ -45,7 +45,7 @@ def case_in_main():
 def case_in_a_region():
     counts, account, done = leave("region")
     failures.equal(account["open"], 2, "two regions are open")
-    failures.check("2 open" in done.stderr, "and it is told", done.stderr)
+    failures.check("2 open" in done.stderr, "and it is reported", done.stderr)
     failures.equal((counts.get("outer", 0), counts.get("outer/inner", 0)), (0, 0), "they have not ended")
 
 
@@ -55,7 +55,7 @@ def check_open(account, threads):
         failures.check(account["open"] <= threads, "one a thread is open at most", account)
 
 
-def case_beside_other_threads():
+def case_among_other_threads():
     counts, account, _ = leave("beside")
     failures.check(counts.get("beside", 0) > 10, "what the others did", counts)
     check_open(account, 3)
@@ -71,7 +71,7 @@ def case_children():
 
 
 def case_a_child_with_its_own():
-    """Which has the file's name from nobody, but its parent has it."""
+    """It has not got the file's name itself, but its parent has it."""
     if ENGINE == "ebpf":  # the child's code holds the parent's probes
         return
     counts, _, done = leave("collecting_child", reports=2)
@@ -89,7 +89,7 @@ def case_a_program_that_runs_itself():
     others = list(work.glob("twice-*.json"))
     failures.equal(len(others), 2, "a file for each of the others")
     for one in others:
-        failures.check(f"{one}; another process writes {work}/twice.json" in " ".join(done.stderr.split()), "it is told", done.stderr)
+        failures.check(f"{one}; another process writes {work}/twice.json" in " ".join(done.stderr.split()), "it is reported", done.stderr)
         failures.equal([region["count"] for region in json.loads(one.read_text())["regions"]], [10], "and all is in it")
 
 

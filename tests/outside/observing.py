@@ -96,7 +96,7 @@ def case_children():
 def case_exec():
     run(200, 0, 0, 3)
     profile = load()
-    # The recorder goes with its program, which tells nobody that it is about to be replaced.
+    # The recorder goes with its program, which does not report that it is about to be replaced.
     expected = 800 if ENGINE == "ebpf" else 200
     failures.check(counts(profile).get("thread", 0) >= expected, "the program and what it has become", counts(profile))
     failures.equal(len(profile.get("processes", [])), 4, "programs")
@@ -142,7 +142,7 @@ def case_attach():
 
 
 def case_attach_in_mid_loop():
-    """A loop that does nothing but compute, and was optimised as if nobody ever looked."""
+    """A loop that does nothing but compute, and was optimised as if nothing ever listened."""
     program = spawn([HOT_LOOP])
     computes(program.pid)
     failures.equal(attach("--duration=0.3", program.pid).returncode, 0, "attaching works")
@@ -215,7 +215,7 @@ def case_observer_killed():
     refused = attach("--duration=0.1", program.pid)
     if ENGINE == "inline":
         failures.check(refused.returncode == 2 and f"process {observer.pid} does" in refused.stderr,
-                       "a second observer is refused, and told why", refused.stderr)
+                       "a second observer is refused, with the reason", refused.stderr)
     else:
         failures.equal(refused.returncode, 0, "a second observer is right as well")
         load()
@@ -235,7 +235,7 @@ def case_the_other_engine_after_a_kill():
     """What an observer that was killed has left awake, the next one puts to sleep, whatever engine it has."""
     if ENGINE != "ebpf":
         return
-    own = shutil.copy(PROGRAM, work)  # which nobody else's probes wake
+    own = shutil.copy(PROGRAM, work)  # which no other tool's probes wake
     program = spawn([own, "100000", "0", "100"])
     more_pauses(program.pid, 20)
     inline = [ADAPTYST, "attach", "--engine=inline", "--report=none", "--overhead=none", f"--output={profile_file}"]

@@ -113,7 +113,7 @@ def case_number_used_again():
     pathlib.Path("/proc/sys/kernel/ns_last_pid").write_text(str(first.pid - 1))
     again = spawn([PROGRAM, 100000, 0, 0])
     if again.pid != first.pid:
-        print(f"number_used_again: SKIPPED: {first.pid} was taken by somebody else")
+        print(f"number_used_again: SKIPPED: {first.pid} was taken by another process")
     else:
         again.wait(LIMIT)
     observer.send_signal(signal.SIGINT)
@@ -138,14 +138,14 @@ def case_number_of_an_observer_used_again():
     pathlib.Path("/proc/sys/kernel/ns_last_pid").write_text(str(observer.pid - 1))
     again = spawn(["sleep", LIMIT])
     if again.pid != observer.pid:
-        print(f"number_of_an_observer_used_again: SKIPPED: {observer.pid} was taken by somebody else")
+        print(f"number_of_an_observer_used_again: SKIPPED: {observer.pid} was taken by another process")
         return
     done = observe("attach", "--duration=0.2", program.pid)
     failures.equal((done.returncode, done.stderr), (0, ""), "the next observer takes over")
 
 
 def case_memory_that_is_refused():
-    """A program that may be run and not be read: the kernel shows its memory to nobody but root."""
+    """A program that may be run and not be read: the kernel shows its memory to root only."""
     if not only_root("files are given away by root"):
         return
     work.chmod(0o777)
@@ -165,7 +165,7 @@ def case_memory_that_is_refused():
     failures.equal(counts(), {"outer": 100, "outer/inner": 100, "thread": 100}, "all is there")
     done = run("prlimit", "--fsize=65536:65536")  # it cannot hand anything over
     failures.equal(done.returncode, 3, "the program ends as ever")
-    failures.equal(done.stderr.count("cannot read the memory of process"), 1, "it is told once")
+    failures.equal(done.stderr.count("cannot read the memory of process"), 1, "it is reported once")
     account = load()["accounting"]
     failures.check(account["lost"].get("not_read", 0) >= 1, "something is lost", account)
     refused = account.get("refused", {"programs": 0, "why": ""})
@@ -192,15 +192,15 @@ def case_small_files():
     done = subprocess.run(["prlimit", "--fsize=512000:512000", *command("run", "--", PROGRAM, 100)], capture_output=True, text=True,
                           timeout=LIMIT, check=False)
     failures.equal(done.returncode, 3, f"the program ends as ever: {done.stderr}")
-    failures.check("ulimit -f" in done.stderr, "and why it is told nothing", done.stderr)
+    failures.check("ulimit -f" in done.stderr, "and why it gets no settings", done.stderr)
     failures.equal(counts(), {"outer": 100, "outer/inner": 100, "thread": 100}, "all is there")
 
 
 def case_deaf_program():
-    """One that may not open what it is told by: nobody believes that it heeds it."""
+    """A program that may not open the memory with its settings: the observer does not assume that it uses them."""
     done = subprocess.run([ADAPTYST, "run", f"--engine={ENGINE}", "--report=none", f"--output={profile_file}", "--", "prlimit",
                            "--nofile=5:5", PROGRAM, "3000", "0", "100"], capture_output=True, text=True, timeout=LIMIT, check=False)
-    failures.equal(done.stderr.count("cannot be told anything"), 1, f"it is told: {done.stderr}")
+    failures.equal(done.stderr.count("cannot be given settings"), 1, f"it is reported: {done.stderr}")
     failures.equal(counts(), {"outer": 3000, "outer/inner": 3000, "thread": 3000}, "all is there")
 
 
@@ -230,7 +230,7 @@ def case_library_that_goes_before_exec():
     failures.equal(counts(), {"library": 1, "outer": 100, "outer/inner": 100, "thread": 100}, "both programs")
 
 
-def memory_of_others(observer):
+def list_memory_modes(observer):
     """How it has opened memory of processes."""
     found = []
     for one in pathlib.Path(f"/proc/{observer}/fd").iterdir():
@@ -248,14 +248,14 @@ def case_nothing_is_written():
     observer = spawn([ADAPTYST, "run", f"--engine={ENGINE}", "--overhead=1%", "--report=none",
                       f"--output={profile_file};trace:{work}/trace.json", "--", PROGRAM, 3000, 3, 100])
     more_pauses(find_child(observer.pid, "marked_program"), 200)
-    opened = memory_of_others(observer.pid)
+    opened = list_memory_modes(observer.pid)
     failures.check(opened and set(opened) == {os.O_RDONLY}, "memory is opened to be read", opened)
     observer.wait(LIMIT)
     failures.equal(counts(), {"outer": 3000, "outer/inner": 3000, "thread": 3000, "child": 9000}, "all is there")
 
 
 def case_left_behind():
-    """A program that goes on when whoever has started it does not look any more: its markers fall asleep, and others may look."""
+    """A program that goes on when the observer that has started it does not look any more: its markers fall asleep, and others may look."""
     spawn([ADAPTYST, "run", f"--engine={ENGINE}", "--overhead=1%", "--report=none", f"--output={work}/first.json", "--", "sh", "-c",
            f"{PROGRAM} 1000000 0 10 & echo $! > {work}/pid; sleep 0.5"]).wait(LIMIT)
     left = int((work / "pid").read_text())
@@ -265,7 +265,7 @@ def case_left_behind():
         for engine in ("inline", ENGINE):
             done = subprocess.run([ADAPTYST, "attach", f"--engine={engine}", "--overhead=none", "--report=none", "--duration=0.4",
                                    f"--output={profile_file}", str(left)], capture_output=True, text=True, timeout=LIMIT, check=False)
-            failures.equal((done.returncode, done.stderr), (0, ""), f"somebody else looks, with {engine}")
+            failures.equal((done.returncode, done.stderr), (0, ""), f"another observer listens, with {engine}")
             failures.check(all(found > 500 for found in counts().values()), "and sees it all the time")
         subprocess.run([ADAPTYST, "attach", "--engine=inline", "--report=none", "--duration=0.5", f"--output={profile_file}",
                         f"--timeline={work}/left.json", "--trace-events=64", str(left)], capture_output=True, timeout=LIMIT, check=False)
@@ -296,7 +296,7 @@ def case_capabilities_of_the_file():
     shutil.copy(COLLECTING, able)
     aimed.chmod(0o777)
     subprocess.run([*nobody, able], capture_output=True, timeout=LIMIT, check=False, env=environment)
-    failures.equal(len(list(aimed.iterdir())), 1, "without capabilities it does as it is told")
+    failures.equal(len(list(aimed.iterdir())), 1, "without capabilities it follows the variable")
 
 
 def case_built_with_other_headers():
@@ -321,7 +321,7 @@ def case_built_with_other_headers():
     done = observe("run", "--", *loaded, PROGRAM, 100)
     account = json.loads(profile_file.read_text())["accounting"]
     failures.equal(account.get("refused", {}).get("why"), says, "the profile of a program that was started")
-    failures.check(says in done.stderr, "it is told at once", done.stderr)
+    failures.check(says in done.stderr, "it is reported at once", done.stderr)
     failures.equal(counts(), {"outer": 100, "outer/inner": 100, "thread": 100}, "all else is there")
 
     program = spawn([*loaded, PROGRAM, 100000, 0, 100])
@@ -339,7 +339,7 @@ def case_built_with_other_headers():
 
 
 def case_built_with_another_layout():
-    """Of the same ABI version: what it hands over cannot be read, and that is told."""
+    """Of the same ABI version: what it hands over cannot be read, and that is reported."""
     headers = work / "layout"
     shutil.copytree(ROOT / "include", headers)
     state = headers / "adaptyst/detail/recorder_state.hpp"
@@ -350,7 +350,7 @@ def case_built_with_another_layout():
     output([tool("g++", "clang++"), "-std=c++17", "-O1", f"-I{headers}", source, "-o", program])
     done = observe("run", "--", program)
     account = json.loads(profile_file.read_text())["accounting"]
-    failures.check("another version of adaptyst" in done.stderr, "it is told", done.stderr)
+    failures.check("another version of adaptyst" in done.stderr, "it is reported", done.stderr)
     failures.check("another version of adaptyst" in account.get("refused", {}).get("why", ""), "the profile says it", account)
 
 

@@ -81,7 +81,7 @@ def case_chain():
         failures.check(chain > 0.9 * computing > 0, f"{engine}: the chain of calls is named", f"{chain} of {computing}")
         row = find_context(["all", "computes"])
         on_core, samples = row["self_context"]["on_cpu_ns"], row["samples"]
-        failures.check(close(computing * 1e3, on_core, chance.of_count(samples)), f"{engine}: samples stand for the time on a core",
+        failures.check(close(computing * 1e3, on_core, chance.count_tolerance(samples)), f"{engine}: samples stand for the time on a core",
                        f"{computing} us, {on_core} ns, {samples} samples")
         sleeping = find_weight([one for one in stacks if "[blocked]" in one[0]], "rest(double)")
         blocked = blocked_ns(find_context(["all", "sleeps"])["self_context"])
@@ -98,7 +98,7 @@ def case_shares():
         samples = [row["samples"] for row in rows]
         on_core = [row["self_context"]["on_cpu_ns"] for row in rows]
         share, expected = samples[0] / sum(samples), on_core[0] / sum(on_core)
-        failures.check(abs(share - expected) < chance.of_share(expected, sum(samples)), f"{rhythm}: shares of samples are those of time",
+        failures.check(abs(share - expected) < chance.share_tolerance(expected, sum(samples)), f"{rhythm}: shares of samples are those of time",
                        f"{share:.4f}, not {expected:.4f}, of {sum(samples)} samples")
 
 

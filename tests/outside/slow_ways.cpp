@@ -28,7 +28,7 @@ template <class Work>
 void on_threads(std::size_t count, const Work& work) {
   std::vector<std::thread> all;
   for (std::size_t at = 0; at != count; ++at) all.emplace_back(work, at);
-  for (std::thread& one : all) one.join();
+  for (std::thread& thread : all) thread.join();
 }
 
 void clean() {

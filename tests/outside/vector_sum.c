@@ -1,5 +1,5 @@
 /* Adds vectors on the first OpenCL device, as often as its argument says; knows nothing of us. Every call is counted by
- * whoever reads this: for n rounds n x clEnqueueNDRangeKernel, n x clFinish, 3 x clCreateBuffer, … */
+ * a reader: for n rounds n x clEnqueueNDRangeKernel, n x clFinish, 3 x clCreateBuffer, … */
 #define CL_TARGET_OPENCL_VERSION 120
 #include <CL/cl.h>
 #include <stdio.h>

@@ -125,7 +125,7 @@ def case_wrong():
     done = run(top("--duration=1", gone.pid))
     failures.check(done.returncode == 2 and str(gone.pid) in done.stderr, "a process that is not there", done.stderr)
     done = run(top("--duration=1", "--name=no_such_name"))
-    failures.check(done.returncode == 2 and "no_such_name" in done.stderr, "a name that nobody has", done.stderr)
+    failures.check(done.returncode == 2 and "no_such_name" in done.stderr, "a name that no process has", done.stderr)
 
 
 class Screen:
@@ -221,7 +221,7 @@ kill -INT $observer; wait $observer; echo "status $?"; kill $second
 """
 
 
-def all_of(*words):
+def observe_all(*words):
     os.environ["OUT"], os.environ["ERR"] = str(work / "out"), str(work / "err")
     done = alone(COMERS, PROGRAM, *map(str, words))
     failures.check("status 0" in done.stdout, "it ends well", (done.stdout, done.stderr, (work / "err").read_text()))
@@ -229,7 +229,7 @@ def all_of(*words):
 
 
 def case_all():
-    shown = blocks(all_of(*top("--interval=0.4")))
+    shown = blocks(observe_all(*top("--interval=0.4")))
     failures.check("1 process: marked_program" in shown[0], "a program that runs is found", shown[0])
     failures.check(rate(shown[0], "thread") > 50, "and observed", shown[0])
     failures.check("2 processes: marked_program" in shown[-1], "so is one that comes; one that ends stays in the sum", shown[-1])
@@ -246,8 +246,8 @@ def case_strangers():
     for more, observed in (((), False), (("--all",), True)):
         alone(script, PROGRAM, *top("--interval=0.3", "--duration=1.5", *more))
         text = (work / "out").read_text()
-        failures.equal(rate(blocks(text)[-1], "thread") > 0, observed, f"{more}: a program of nobody's: {text}")
-        failures.equal("other users are left alone" in text, not observed, f"{more}: it is told")
+        failures.equal(rate(blocks(text)[-1], "thread") > 0, observed, f"{more}: a program of the user nobody: {text}")
+        failures.equal("other users are left alone" in text, not observed, f"{more}: it is reported")
     os.environ["SUDO_UID"] = "65534"
     alone(script, PROGRAM, *top("--interval=0.3", "--duration=1.5"))
     del os.environ["SUDO_UID"]
@@ -256,7 +256,7 @@ def case_strangers():
 
 def case_attach_all():
     file = work / "all.json"
-    all_of(ADAPTYST, "attach", "--all", f"--engine={ENGINE}", "--report=none", "--overhead=none", "--interval=0.3", f"--output={file}")
+    observe_all(ADAPTYST, "attach", "--all", f"--engine={ENGINE}", "--report=none", "--overhead=none", "--interval=0.3", f"--output={file}")
     profile = profiles.read(file.read_text())
     counts = [region["count"] for region in profile["regions"] if region["path"] == ["thread"]]
     failures.equal(len(profile.get("processes", [])), 2, "both programs are in the profile")

@@ -291,4 +291,4 @@ with tempfile.TemporaryDirectory() as scratch, chromium.Chromium(seconds=280) as
     check_hostile(browser, folder)
     check_comparison(browser, folder)
     check_warnings(browser, folder)
-failures.exit(least_checks=60)
+failures.exit(min_checks=60)

@@ -71,4 +71,4 @@ with tempfile.TemporaryDirectory() as scratch:
     comparison = (folder / "same.html").read_text(encoding="utf-8")
     check_policy(comparison)
     failures.check(data_of(comparison)["comparison"] == json.loads(run("diff", profile, profile, "--format", "json")), "a comparison's page has what its JSON has")
-failures.exit(least_checks=20)
+failures.exit(min_checks=20)

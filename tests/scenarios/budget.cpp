@@ -128,7 +128,7 @@ TEST_CASE("markers that take turns in a fixed order get what each is due, on all
         rest();
       });
     });
-  for (std::thread& one : running) one.join();
+  for (std::thread& thread : running) thread.join();
   const profile found = collector.stop();
   support::check_account(found);
   const std::uint64_t sum = times[0] + times[1] + times[2];
@@ -155,8 +155,8 @@ TEST_CASE("hot regions around others are thinned with all that is nested in them
   check_estimate(outer, times);
   check_estimate(middle, times);
   check_estimate(inner, 3 * times);
-  for (const region& one : found.regions) CHECK(one.path.front() == "outer");
-  // On a busy machine some sample may have been interrupted by what nobody tells of.
+  for (const region& row : found.regions) CHECK(row.path.front() == "outer");
+  // On a busy machine some sample may have been interrupted by something that is not reported.
   CHECK(static_cast<double>(inner.total_ns) < 2 * static_cast<double>(outer.total_ns));
 }
 
@@ -221,9 +221,9 @@ TEST_CASE("a region that lies in itself is not left out with what it holds") {
   support::check_account(found);
   double count = 0;
   double variance = 0;
-  for (const region& one : found.regions) {
-    count += static_cast<double>(one.count);
-    variance += one.count_variance.value_or(0);
+  for (const region& row : found.regions) {
+    count += static_cast<double>(row.count);
+    variance += row.count_variance.value_or(0);
   }
   CHECK(std::abs(count - static_cast<double>(recursions)) <= 6 * std::sqrt(variance));
 }
@@ -262,8 +262,8 @@ TEST_CASE("a jump out of a region that is left out with what it holds does not s
       .join();
   const profile found = collector.stop();
   std::uint64_t count = 0;
-  for (const region& one : found.regions)
-    if (one.path.back() == "hot") count += one.count;
+  for (const region& row : found.regions)
+    if (row.path.back() == "hot") count += row.count;
   const std::uint64_t unmatched = support::lost(found, adaptyst::loss_reason::unmatched);
   CHECK(count <= times + 1);
   CHECK(count + unmatched > times);
@@ -358,7 +358,7 @@ TEST_CASE("of many intervals of 95 % the markers' counts lie in 95 %") {
     before = after;
   }
   set_step("hot", ADAPTYST_STEP_ENGINE);
-  CHECK(std::abs(static_cast<double>(covered) / repetitions - 0.95) < support::chance_of_share(0.95, repetitions));
+  CHECK(std::abs(static_cast<double>(covered) / repetitions - 0.95) < support::share_tolerance(0.95, repetitions));
   const profile found = collector.stop();
   support::check_account(found);
   check_estimate(support::find(found, {"hot"}), repetitions * times + 1);
@@ -436,8 +436,8 @@ TEST_CASE("of many intervals of 95 % the times lie in 95 %, with page faults and
   REQUIRE(sched_setaffinity(0, sizeof before, &before) == 0);
   const double share = static_cast<double>(covered) / repetitions;
   INFO(share);
-  if (&__rseq_size == nullptr || __rseq_size == 0) return;  // nobody tells of the other's time
-  CHECK(std::abs(share - 0.95) < support::chance_of_share(0.95, repetitions));
+  if (&__rseq_size == nullptr || __rseq_size == 0) return;  // the other's time is not reported
+  CHECK(std::abs(share - 0.95) < support::share_tolerance(0.95, repetitions));
 }
 
 #ifndef ADAPTYST_TEST_SANITIZED  // with one, a region costs more than 2 % of that
@@ -477,7 +477,7 @@ TEST_CASE("in a library, on threads that come and go, every event has the same c
         ++turn;
         while (turn != threads) std::this_thread::yield();
       });
-    for (std::thread& one : some) one.join();
+    for (std::thread& thread : some) thread.join();
   }
   set_step("plugin", ADAPTYST_STEP_ENGINE);
   dlclose(plugin);
@@ -514,7 +514,7 @@ TEST_CASE("a region that a jump leaves is lost with its weight") {
   set_step("left", ADAPTYST_STEP_RECORDER + 2);
   for (int at = 0; at != 4000; ++at) {
     ADAPTYST_REGION("around");
-    const auto token = [] {  // a scope that nobody ends
+    const auto token = [] {  // a scope that is never ended
       ADAPTYST_DETAIL_SITE(site, ADAPTYST_SITE_REGION, "function", "left behind");
       return adaptyst::detail::begin_named(site, 0U);
     };
@@ -536,7 +536,7 @@ TEST_CASE("the account of every snapshot balances, whatever runs and is left out
       for (int at = 0; at != 100; ++at) hot();
     }
   };
-  std::thread one(work), other(work);
+  std::thread thread(work), other(work);
   const auto end = std::chrono::steady_clock::now() + 400ms;
   int snapshots = 0, unbalanced = 0;
   while (std::chrono::steady_clock::now() < end) {
@@ -547,7 +547,7 @@ TEST_CASE("the account of every snapshot balances, whatever runs and is left out
     ++snapshots;
   }
   done = true;
-  one.join();
+  thread.join();
   other.join();
   CHECK(unbalanced == 0);
   CHECK(snapshots > 2);

@@ -69,7 +69,7 @@ TEST_CASE("regions that other calls begin and end nest with scopes, either way r
   const adaptyst::region& scope = support::find(profile, {"step", "scope"});
   const adaptyst::region& kernel = support::find(profile, {"step", "scope", "kernel"});
   const adaptyst::region& innermost = support::find(profile, {"step", "scope", "kernel", "innermost"});
-  for (const adaptyst::region* one : {&step, &scope, &kernel, &innermost}) CHECK(one->count == 10);
+  for (const adaptyst::region* region : {&step, &scope, &kernel, &innermost}) CHECK(region->count == 10);
   CHECK(step.self_ns == step.total_ns - scope.total_ns);
   CHECK(scope.self_ns == scope.total_ns - kernel.total_ns);
   CHECK(kernel.self_ns == kernel.total_ns - innermost.total_ns);
@@ -104,8 +104,8 @@ TEST_CASE("what differs in one thing only is kept apart") {
   REQUIRE(profile.regions.size() == 1 + 3 + 4 + 3);
   CHECK(support::find(profile, {"around", "two"}).count == 3);
   CHECK(support::find(profile, {"around", "on"}).count == 3);
-  for (const adaptyst::region& one : profile.regions)
-    if (one.path.back() == "one") CHECK(one.count == (one.kind == adaptyst::region_kind::region ? 6 : 3));
+  for (const adaptyst::region& region : profile.regions)
+    if (region.path.back() == "one") CHECK(region.count == (region.kind == adaptyst::region_kind::region ? 6 : 3));
 }
 
 TEST_CASE("ends that do not fit are counted, and harm no other") {
@@ -155,14 +155,14 @@ TEST_CASE("threads that work for another one stand below the region in which it 
     ADAPTYST_REGION("solve");
     const adaptyst::submission where = adaptyst::submitting();
     std::array<std::thread, 4> team;
-    for (std::thread& one : team)
-      one = std::thread([&] {
+    for (std::thread& thread : team)
+      thread = std::thread([&] {
         callback_region share = callback_region::begin_below(where, "share", {"here", "there", 3});
         { ADAPTYST_REGION("work"); }
         share.end();
         ADAPTYST_REGION("alone");
       });
-    for (std::thread& one : team) one.join();
+    for (std::thread& thread : team) thread.join();
   }
   const adaptyst::profile profile = collector.stop();
   support::check_account(profile);
@@ -219,7 +219,7 @@ TEST_CASE("what follows a region where it works for another one is not taken for
   CHECK(support::find(profile, {"behind"}).count == 3);
 }
 
-TEST_CASE("a region that works for another one, and has the same below it again, misleads nobody at its end") {
+TEST_CASE("a region that works for another one, and has the same below it again, does no harm at its end") {
   adaptyst::collector collector(support::options());
   const auto combine = [] { ADAPTYST_REGION("combine"); };
   combine();  // its marker is known
@@ -278,7 +278,7 @@ TEST_CASE("how threads differ in a region is known of callbacks too") {
   CHECK(found.per_thread->count == 2);
 }
 
-TEST_CASE("a region that was begun while nobody looked is nobody's") {
+TEST_CASE("a region that was begun while nothing listened is not recorded") {
   const std::uint64_t before = begin("before");
   CHECK(before == 0);
   adaptyst::collector collector(support::options());

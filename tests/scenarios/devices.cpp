@@ -24,8 +24,8 @@ struct transfer {
 };
 
 const adaptyst::device_usage& usage(const adaptyst::profile& in, const std::string& name) {
-  for (const adaptyst::device_usage& one : in.devices)
-    if (one.name == name) return one;
+  for (const adaptyst::device_usage& device : in.devices)
+    if (device.name == name) return device;
   FAIL("no device " << name);
   return in.devices.front();
 }
@@ -63,9 +63,9 @@ TEST_CASE("an offload is booked on its device, which is busy meanwhile") {
 TEST_CASE("work that starts as soon as it is submitted is not taken for work from the past") {
   adaptyst::collector collector(support::options());
   for (int i = 0; i != 20000; ++i) {
-    adaptyst::operation one = adaptyst::submit("at once", gpu, 0, adaptyst::operation_kind::kernel);
+    adaptyst::operation operation = adaptyst::submit("at once", gpu, 0, adaptyst::operation_kind::kernel);
     const std::uint64_t started = adaptyst::now_ns();
-    one.complete(started, adaptyst::now_ns());
+    operation.complete(started, adaptyst::now_ns());
   }
   const adaptyst::profile profile = collector.stop();
   support::check_account(profile);
@@ -121,7 +121,7 @@ TEST_CASE("threads may complete each other's operations, in any order, and all f
     std::vector<std::thread> running;
     running.reserve(threads);
     for (unsigned thread = 0; thread != threads; ++thread) running.emplace_back([&work, thread] { work(thread); });
-    for (std::thread& one : running) one.join();
+    for (std::thread& thread : running) thread.join();
   };
   on_all([&](unsigned thread) {
     submitted[thread].reserve(each);
@@ -167,7 +167,7 @@ TEST_CASE("a forked child that looks at itself has a ledger of its own") {
   const pid_t child = fork();
   if (child == 0) {
     const std::uint64_t now = adaptyst::now_ns();
-    of_parent.complete(now, now + 5);  // nobody's here
+    of_parent.complete(now, now + 5);  // none of them here
     adaptyst::collector own("report=none,engine=inline");
     run(700);
     std::thread(run, 300).join();
@@ -219,12 +219,12 @@ TEST_CASE("work that is learned of later belongs to the region that handed it ov
   std::thread([&] {
     ADAPTYST_REGION("elsewhere");
     for (const char* const name : {"first of a graph", "second of a graph"}) {
-      adaptyst::operation one =
+      adaptyst::operation operation =
           adaptyst::submit(launch, name, gpu, 3, adaptyst::operation_kind::kernel, adaptyst::work{0, 1000});
-      CHECK(one);
+      CHECK(operation);
       const std::uint64_t now = adaptyst::now_ns();
-      one.complete(now, now + 500);
-      CHECK_FALSE(one);
+      operation.complete(now, now + 500);
+      CHECK_FALSE(operation);
     }
   }).join();
   const adaptyst::profile profile = collector.stop();
@@ -300,8 +300,8 @@ TEST_CASE("more devices than there is room for are counted, not confused") {
   support::check_account(profile);
   CHECK(support::lost(profile, adaptyst::loss_reason::tables_full) >=
         17);  // tests before this one may have used some of the 63
-  for (const adaptyst::device_usage& one : profile.devices)
-    if (one.name == "one of many") CHECK(*one.busy_ns == 10);
+  for (const adaptyst::device_usage& device : profile.devices)
+    if (device.name == "one of many") CHECK(*device.busy_ns == 10);
 }
 
 TEST_CASE("the report tells how much a device did while the host waited, and while it did not") {

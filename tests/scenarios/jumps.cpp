@@ -111,8 +111,8 @@ TEST_CASE("signal handlers may have markers: what meets a writer on its own thre
   CHECK(profile.accounting.open == 0);
   CHECK(profile.accounting.begun == main_regions + handler_regions);
   std::uint64_t seen = 0;
-  for (const adaptyst::region& one : profile.regions)
-    if (one.path.back() == "in handler") seen += one.count;
+  for (const adaptyst::region& region : profile.regions)
+    if (region.path.back() == "in handler") seen += region.count;
   CHECK(seen + support::lost(profile, adaptyst::loss_reason::in_signal) == handler_regions);
   CHECK(support::find(profile, {"interrupted"}).count == main_regions);
 }

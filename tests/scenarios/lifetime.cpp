@@ -43,14 +43,14 @@ TEST_CASE("a second collector is refused while the first goes on") {
 }
 
 TEST_CASE("a collector takes values as it takes text, and what is wrong in either does not stop it") {
-  adaptyst::options asked = adaptyst::parse_options(support::options());
-  asked.overhead = 7;  // a share, no percentage
-  asked.trace_events = 4096;
+  adaptyst::options options = adaptyst::parse_options(support::options());
+  options.overhead = 7;  // a share, no percentage
+  options.trace_events = 4096;
   for (const bool as_text : {false, true}) {
     CAPTURE(as_text);
     std::optional<adaptyst::collector> collector;
     if (as_text) collector.emplace(support::options() + std::string(",overhaed=7%,trace_events=4096"));
-    else collector.emplace(asked);
+    else collector.emplace(options);
     CHECK(collector->error() == nullptr);
     { ADAPTYST_REGION("seen"); }
     const adaptyst::profile profile = collector->stop();
@@ -60,7 +60,7 @@ TEST_CASE("a collector takes values as it takes text, and what is wrong in eithe
   }
 }
 
-TEST_CASE("regions that are open when a collector starts or stops belong to nobody, and do no harm") {
+TEST_CASE("regions that are open when a collector starts or stops are not recorded, and do no harm") {
   auto early = std::make_unique<adaptyst::collector>(support::options());
   {
     ADAPTYST_REGION("straddles");
@@ -168,7 +168,7 @@ TEST_CASE("libraries that are loaded and unloaded meanwhile are observed, below 
   CHECK(row.site.file.find("plugin.cpp") != std::string::npos);
 }
 
-TEST_CASE("a collector that nobody stops is stopped by its end, also as a static object") {
+TEST_CASE("a collector that is not stopped is stopped by its end, also as a static object") {
   static adaptyst::collector never_stopped("report=none,engine=off");
   CHECK(never_stopped.error() == nullptr);
   CHECK(never_stopped.stop().engine == "off");

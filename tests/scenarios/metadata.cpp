@@ -76,7 +76,7 @@ TEST_CASE("what a process has no room for is counted") {
       for (int at = 0; at != 30; ++at)
         adaptyst::metadata("thread " + std::to_string(thread) + " at " + std::to_string(at), "value");
     });
-  for (std::thread& one : threads) one.join();
+  for (std::thread& thread : threads) thread.join();
   adaptyst::collector collector(support::options());
   const adaptyst::profile profile = collector.stop();
   CHECK(profile.metadata.size() <= 64);

@@ -77,7 +77,7 @@ TEST_CASE("names made at run time are equal when their bytes are, whatever the b
   CHECK(support::find(profile, {std::string(127, 'x'), std::string("literal\0with nul", 16)}).count == 3);
 }
 
-TEST_CASE("numbers of payloads are summed per path, and not evaluated while nobody looks") {
+TEST_CASE("numbers of payloads are summed per path, and not evaluated while nothing listens") {
   evaluated = 0;
   for (int i = 0; i != 10; ++i) {
     ADAPTYST_REGION("sweep", counted_payload());

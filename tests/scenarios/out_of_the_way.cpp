@@ -41,7 +41,7 @@ char* filled_block(std::size_t bytes) {
 }
 
 // Each block is larger than those before, so glibc maps it for itself, unless something larger has been freed before.
-long faults_of_large_blocks() {
+long count_large_block_faults() {
   constexpr std::size_t first_bytes = 1'000'000;
   constexpr std::size_t more_bytes = 10'000;
   const long before = page_faults();
@@ -55,7 +55,7 @@ long faults_now() {
   if (pipe(ends.data()) != 0) return -1;
   const pid_t child = fork();
   if (child == 0) {
-    const long faults = faults_of_large_blocks();
+    const long faults = count_large_block_faults();
     _exit(write(ends[1], &faults, sizeof faults) == sizeof faults ? 0 : 1);
   }
   close(ends[1]);
@@ -121,20 +121,20 @@ bool takes_no_signals(const std::string& thread) {
   return blocked.empty() || (std::stoull(blocked, nullptr, 16) | of_c_library) == 0xfffffffffffbfeff;
 }
 
-struct circumstances {
+struct process_facts {
   std::set<std::string> threads = names_in("/proc/self/task");
   std::set<std::string> descriptors = names_in("/proc/self/fd");
   std::string locale = std::setlocale(LC_ALL, nullptr);
   std::string blocked = blocked_signals(std::to_string(getpid()));
   std::array<struct sigaction, 65> handlers{};
 
-  circumstances() {
+  process_facts() {
     for (int signal = 1; signal != 65; ++signal)
       sigaction(signal, nullptr, &handlers[static_cast<std::size_t>(signal)]);
   }
 };
 
-void check_same_signals(const circumstances& now, const circumstances& before) {
+void check_same_signals(const process_facts& now, const process_facts& before) {
   CHECK(now.locale == before.locale);
   CHECK(now.blocked == before.blocked);
   for (std::size_t signal = 1; signal != 65; ++signal) {
@@ -144,7 +144,7 @@ void check_same_signals(const circumstances& now, const circumstances& before) {
   }
 }
 
-void check_inevitable(const circumstances& now, const circumstances& before) {
+void check_inevitable(const process_facts& now, const process_facts& before) {
   for (const std::string& thread : now.threads)
     if (before.threads.count(thread) == 0) {
       INFO("thread " << thread);
@@ -160,7 +160,7 @@ void check_inevitable(const circumstances& now, const circumstances& before) {
 void check_program_with(const std::string& options) {
   INFO(options);
   const long faults_before = faults_now();
-  const circumstances before;
+  const process_facts before;
   errno = ERANGE;
   {
     adaptyst::collector collector("report=none,engine=" + support::engine() + options);
@@ -174,7 +174,7 @@ void check_program_with(const std::string& options) {
       const std::string called = std::to_string(name);
       ADAPTYST_REGION(called);
     }
-    const circumstances meanwhile;
+    const process_facts meanwhile;
     check_same_signals(meanwhile, before);
     check_inevitable(meanwhile, before);
     check_heap(faults_before);
@@ -188,7 +188,7 @@ void check_program_with(const std::string& options) {
   }
   // The kernel lists a thread for a moment after it has been joined.
   for (int tries = 0; tries != 100 && names_in("/proc/self/task") != before.threads; ++tries) usleep(10'000);
-  const circumstances after;
+  const process_facts after;
   check_same_signals(after, before);
 #ifndef ADAPTYST_TEST_SANITIZED  // ThreadSanitizer has a thread from the first one of ours on
   CHECK(after.threads == before.threads);

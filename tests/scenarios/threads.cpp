@@ -37,7 +37,7 @@ TEST_CASE("every region of every thread is counted, with more threads than proce
         ADAPTYST_REGION("round");
       }
     });
-  for (std::thread& one : running) one.join();
+  for (std::thread& thread : running) thread.join();
   const adaptyst::profile profile = collector.stop();
   support::check_account(profile);
   CHECK(support::find(profile, {"thread"}).count == threads);
@@ -59,14 +59,14 @@ TEST_CASE("threads that begin with thousands of call paths at once lose none") {
           ADAPTYST_REGION("path " + std::to_string(path));
         }
     });
-  for (std::thread& one : running) one.join();
+  for (std::thread& thread : running) thread.join();
   const adaptyst::profile profile = collector.stop();
   support::check_account(profile);
   CHECK(profile.accounting.lost.empty());
   CHECK(profile.accounting.unnamed == 0);
   REQUIRE(profile.regions.size() == paths);
-  for (const adaptyst::region& one : profile.regions)
-    if (one.count != threads * turns) FAIL_CHECK(one.path.front() << " ran " << one.count << " times");
+  for (const adaptyst::region& region : profile.regions)
+    if (region.count != threads * turns) FAIL_CHECK(region.path.front() << " ran " << region.count << " times");
 }
 
 TEST_CASE("no marker changes errno, neither a thread's first nor a later one") {
@@ -87,10 +87,10 @@ TEST_CASE("no marker changes errno, neither a thread's first nor a later one") {
       {"submission", [] { static_cast<void>(adaptyst::submitting()); }},
       {"operation",
        [&] {
-         adaptyst::operation one =
+         adaptyst::operation operation =
              adaptyst::submit("errno operation", accelerator, 0, adaptyst::operation_kind::kernel);
          const std::uint64_t now = adaptyst::now_ns();
-         one.complete(now, now);
+         operation.complete(now, now);
        }},
   };
   for (const auto& [kind, marker] : markers) {
@@ -139,18 +139,18 @@ TEST_CASE("short-lived threads share a handful of recorders") {
   const std::uint64_t before = bytes();
   for (std::uint64_t at = 0; at < threads; at += 4) {
     std::thread some[4];
-    for (std::thread& one : some) one = std::thread([] { ADAPTYST_REGION("short life"); });
-    for (std::thread& one : some) one.join();
+    for (std::thread& thread : some) thread = std::thread([] { ADAPTYST_REGION("short life"); });
+    for (std::thread& thread : some) thread.join();
   }
   const adaptyst::profile profile = collector.stop();
   support::check_account(profile);
   const adaptyst::region& region = support::find(profile, {"short life"});
   CHECK(region.count == threads);
   CHECK(region.threads == threads);
-  CHECK(bytes() - before <= 16 * adaptyst::detail::bytes_of_recorder);
+  CHECK(bytes() - before <= 16 * adaptyst::detail::recorder_bytes);
 }
 
-TEST_CASE("where nobody tells whether a thread lives, its recorder is left to it") {
+TEST_CASE("where it is not known whether a thread lives, its recorder is left to it") {
   const pid_t child = fork();
   if (child == 0) {
     sock_filter refuse_tgkill[] = {BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
@@ -167,8 +167,8 @@ TEST_CASE("where nobody tells whether a thread lives, its recorder is left to it
         ADAPTYST_REGION("beside");
       }
     };
-    std::thread one(work), other(work);
-    one.join();
+    std::thread thread(work), other(work);
+    thread.join();
     other.join();
     const adaptyst::profile profile = collector.stop();
     const bool is_exact = profile.regions.size() == 1 && profile.regions[0].count == 2 * times;
@@ -229,7 +229,7 @@ TEST_CASE("a profile can be had while the program runs, and is consistent each t
     last = now.accounting.ended;
   }
   go_on = false;
-  for (std::thread& one : running) one.join();
+  for (std::thread& thread : running) thread.join();
   const adaptyst::profile all = collector.stop();
   support::check_account(all);
   CHECK(support::find(all, {"loop", "body"}).count == done.load());

@@ -2,7 +2,7 @@
 //
 // PROCESSES in all, of which every other one is forked and the rest are this program anew. In each, THREADS at once,
 // which pass PATHS regions ROUNDS times, each thread in an order of its own, and then descend LEVELS regions; then
-// WAVES times as many threads, each of which passes two regions and ends. What has been passed is counted beside the
+// WAVES times as many threads, each of which passes two regions and ends. What has been passed is counted next to the
 // markers, by name or level, and written to FILE.PID as JSON.
 //
 // Built with COLLECTING, it has a collector of its own in each process.
@@ -57,14 +57,14 @@ void at_once(std::size_t threads, Work work) {
       while (begun != threads) std::this_thread::yield();
       work(at);
     });
-  for (std::thread& one : running) one.join();
+  for (std::thread& thread : running) thread.join();
 }
 
-void write(std::FILE* to, const char* name, const counts& all, const char* end) {
-  std::fprintf(to, "\"%s\": [", name);
+void write(std::FILE* file, const char* name, const counts& all, const char* end) {
+  std::fprintf(file, "\"%s\": [", name);
   for (std::size_t at = 0; at != all.size(); ++at)
-    std::fprintf(to, at == 0 ? "%llu" : ", %llu", static_cast<unsigned long long>(all[at]));
-  std::fprintf(to, "]%s", end);
+    std::fprintf(file, at == 0 ? "%llu" : ", %llu", static_cast<unsigned long long>(all[at]));
+  std::fprintf(file, "]%s", end);
 }
 
 int work(const std::string& file, const amounts& amounts) {
@@ -103,7 +103,7 @@ int work(const std::string& file, const amounts& amounts) {
 int main(int count, char** arguments) {
   if (count != 8) return 2;
   const auto number = [&](int at) { return static_cast<std::size_t>(std::atol(arguments[at])); };
-  const amounts of{number(3), number(4), number(5), number(6), number(7)};
+  const amounts amounts{number(3), number(4), number(5), number(6), number(7)};
   std::vector<pid_t> children;
   for (std::size_t child = 1; child < number(2); ++child) {
     pid_t made = -1;
@@ -113,12 +113,12 @@ int main(int count, char** arguments) {
                              arguments[5], arguments[6], arguments[7], nullptr};
       if (posix_spawn(&made, arguments[0], nullptr, nullptr, again, environ) != 0) return 1;
     } else if ((made = fork()) == 0) {
-      return work(arguments[1], of);
+      return work(arguments[1], amounts);
     }
     if (made < 0) return 1;
     children.push_back(made);
   }
-  int result = work(arguments[1], of);
+  int result = work(arguments[1], amounts);
   for (const pid_t child : children) {
     int status = 0;
     if (waitpid(child, &status, 0) != child || status != 0) result = 1;

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """As many threads, processes, call paths and levels as a node has, and every event counted: crowd.py ADAPTYST PROGRAM COLLECTING ENGINE [CASE …]
 
-PROGRAM and COLLECTING are crowd, which counts what it passes beside its markers; COLLECTING has a collector of its own."""
+PROGRAM and COLLECTING are crowd, which counts what it passes next to its markers; COLLECTING has a collector of its own."""
 import collections
 import json
 import os

@@ -26,4 +26,4 @@ def run_cases(names, chosen, failures, started=()):
             process.wait()
     if made == 0:
         skip("nothing of what is tried is here")
-    failures.exit(least_checks=1 if chosen else 3)
+    failures.exit(min_checks=1 if chosen else 3)

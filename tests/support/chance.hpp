@@ -7,10 +7,10 @@
 namespace support {
 
 // Of the share of n draws that fall where one does with probability p.
-inline double chance_of_share(double p, double n) { return 5 * std::sqrt(p * (1 - p) / n); }
+inline double share_tolerance(double p, double n) { return 5 * std::sqrt(p * (1 - p) / n); }
 
 // Of a number of events that come independently of one another, as a part of that number.
-inline double chance_of_count(double n) { return 5 / std::sqrt(n); }
+inline double count_tolerance(double n) { return 5 / std::sqrt(n); }
 
 }  // namespace support
 

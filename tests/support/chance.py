@@ -2,11 +2,11 @@
 import math
 
 
-def of_share(p, n):
+def share_tolerance(p, n):
     """Of the share of n draws that fall where one does with probability p."""
     return 5 * math.sqrt(p * (1 - p) / n)
 
 
-def of_count(n):
+def count_tolerance(n):
     """Of a number of events that come independently of one another, as a part of that number."""
     return 5 / math.sqrt(n)

@@ -23,10 +23,10 @@ inline std::string options() { return "report=none,overhead=none,context=none,en
 // The region with this path; fails the test when there is none, or more than one.
 inline const adaptyst::region& find(const adaptyst::profile& in, const std::vector<std::string>& path) {
   const adaptyst::region* found = nullptr;
-  for (const adaptyst::region& one : in.regions) {
-    if (one.path != path) continue;
+  for (const adaptyst::region& region : in.regions) {
+    if (region.path != path) continue;
     REQUIRE(found == nullptr);
-    found = &one;
+    found = &region;
   }
   INFO("path ends in " << path.back());
   REQUIRE(found != nullptr);
@@ -49,14 +49,14 @@ inline void check_account(const adaptyst::profile& in) {
   REQUIRE(in.engine == engine());
   check_identity(in);
   std::uint64_t events = 0;
-  for (const adaptyst::region& one : in.regions) {
-    events += one.count;
-    if (one.kind != adaptyst::region_kind::mark && one.durations.count() != 0)
-      CHECK(one.durations.count() == one.count);
+  for (const adaptyst::region& region : in.regions) {
+    events += region.count;
+    if (region.kind != adaptyst::region_kind::mark && region.durations.count() != 0)
+      CHECK(region.durations.count() == region.count);
   }
-  for (const adaptyst::region& one : in.regions)
-    for (const auto& [name, values] : one.attributes)
-      if (values.count != one.count || name.rfind("metric", 0) == 0) events += values.count;
+  for (const adaptyst::region& region : in.regions)
+    for (const auto& [name, values] : region.attributes)
+      if (values.count != region.count || name.rfind("metric", 0) == 0) events += values.count;
   CHECK(events == in.accounting.ended);
   CHECK(lost(in, adaptyst::loss_reason::not_delivered) == 0);
 }

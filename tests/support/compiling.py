@@ -75,9 +75,9 @@ class Failures:
     def equal(self, found, expected, what):
         return self.check(found == expected, what, f"found    {found}\nexpected {expected}")
 
-    def exit(self, least_checks=1):
+    def exit(self, min_checks=1):
         """Ends the test; too few checks are a failure, lest an empty list pass."""
-        if self.checks < least_checks:
+        if self.checks < min_checks:
             self.add(f"only {self.checks} checks were made")
         print(f"{self.checks} checks, {self.count} failed")
         for what in self.what[:20]:  # again, for who sees the end only

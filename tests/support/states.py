@@ -59,7 +59,7 @@ def find_child(pid, program=None):
 
 
 def watched(pid, program):
-    """Whether somebody looks: the first words of the program's control block count who does."""
+    """Whether something listens: the first words of the program's control block count that."""
     symbols = subprocess.run(["nm", program], capture_output=True, text=True, check=True).stdout.split("\n")
     place = next(int(line.split()[0], 16) for line in symbols if line.endswith(" adaptyst_object_v3"))
     lines = [line.split() for line in pathlib.Path(f"/proc/{pid}/maps").read_text().splitlines()]
@@ -74,4 +74,4 @@ def watched(pid, program):
 
 
 def is_watched(pid, program):
-    until(lambda: watched(pid, program), f"somebody looks at process {pid}")
+    until(lambda: watched(pid, program), f"something listens to process {pid}")

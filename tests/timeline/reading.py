@@ -256,7 +256,7 @@ def case_a_pipe_that_nobody_reads():
     env = {**os.environ, "ADAPTYST": f"engine={ENGINE},report=none,output=json:{pipe};trace:{pipe}"}
     done = subprocess.run([PROGRAM, "inside", "all"], env=env, capture_output=True, text=True, timeout=LIMIT, check=False)
     failures.equal(done.returncode, 0, "the program runs on")
-    failures.check("ENXIO" in done.stderr and time.monotonic() - begin < LIMIT / 2, "it is told at once", done.stderr)
+    failures.check("ENXIO" in done.stderr and time.monotonic() - begin < LIMIT / 2, "it is reported at once", done.stderr)
 
 
 def case_a_child_does_not_write_into_its_parents_file():

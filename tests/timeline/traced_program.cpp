@@ -61,7 +61,7 @@ void crowd() {
   for (int at = 0; at != 100; ++at)
     all.push_back(adaptyst::submit("crowded", gpu, 1, adaptyst::operation_kind::kernel));
   const std::uint64_t now = adaptyst::now_ns();
-  for (adaptyst::operation& one : all) one.complete(now, now + 1'000'000);
+  for (adaptyst::operation& operation : all) operation.complete(now, now + 1'000'000);
 }
 
 void handles() {

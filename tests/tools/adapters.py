@@ -34,7 +34,7 @@ def test_what_the_user_has_stays_behind_ours_and_this_is_said():
     require("KOKKOS_TOOLS_LIBS is set already, to theirs.so" in said, said)
 
 
-def test_installed_beside_the_command():
+def test_installed_with_the_command():
     prefix = command.directory / "prefix"
     (prefix / "bin").mkdir(parents=True)
     installed = shutil.copy(command.command, prefix / "bin")
@@ -61,7 +61,7 @@ def test_one_that_is_not_there_is_an_error_and_the_command_is_not_started():
     require("kokkos" in done.err and not mark.exists(), done.err)
 
 
-def test_a_program_of_gccs_openmp_is_told_of():
+def test_a_program_of_gccs_openmp_gets_a_warning():
     if shutil.which("gcc") is None or not (build / "adapters" / "libadaptyst-ompt.so").exists():
         return
     source = command.directory / "program.c"

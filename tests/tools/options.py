@@ -1,4 +1,4 @@
-"""Options in every way that they are given: what is wrong is told with the nearest that is right, and the rest holds."""
+"""Options in every way that they are given: a wrong one is reported with the nearest right one, and the rest holds."""
 import json
 import os
 import subprocess

@@ -45,10 +45,10 @@ lib::measured_row row(std::uint64_t count, std::uint64_t each_ns, std::vector<at
 
 const region& find(const std::vector<region>& in, const std::vector<std::string>& path) {
   const region* found = nullptr;
-  for (const region& one : in)
-    if (one.path == path) {
+  for (const region& row : in)
+    if (row.path == path) {
       REQUIRE(found == nullptr);
-      found = &one;
+      found = &row;
     }
   REQUIRE(found != nullptr);
   return *found;
@@ -87,26 +87,26 @@ TEST_CASE("paths are spelled from the root, with all that is known of their mark
   CHECK(all[0].path == names{"solve"});
   CHECK(all[1].path == names{"solve", "sweep"});
   CHECK(all[2].path == names{"solve", "sweep", "solve"});
-  const region& one = all[1];
-  CHECK(one.id == 2);
-  CHECK(one.parent == 1);
-  CHECK(one.kind == adaptyst::region_kind::offload);
-  CHECK(one.device == 5);
-  CHECK(one.threads == 2);
-  CHECK(one.count == 4);
-  CHECK(one.total_ns == 400);
-  CHECK(one.self_ns == 200);
-  CHECK(one.min_ns == 100);
-  CHECK(one.max_ns == 100);
-  CHECK(one.durations.count() == 4);
-  CHECK(one.site.file == "sweep.cpp");
-  CHECK(one.site.function == "sweep()");
-  CHECK(one.site.line == sweep);
-  CHECK_FALSE(one.overhead_ns.has_value());
-  REQUIRE(one.attributes.size() == 2);
-  CHECK(one.attributes.at("bytes").sum == 64);
-  CHECK(one.attributes.at("bytes").max == 32);
-  CHECK(one.attributes.at("cells").min == 1);
+  const region& row = all[1];
+  CHECK(row.id == 2);
+  CHECK(row.parent == 1);
+  CHECK(row.kind == adaptyst::region_kind::offload);
+  CHECK(row.device == 5);
+  CHECK(row.threads == 2);
+  CHECK(row.count == 4);
+  CHECK(row.total_ns == 400);
+  CHECK(row.self_ns == 200);
+  CHECK(row.min_ns == 100);
+  CHECK(row.max_ns == 100);
+  CHECK(row.durations.count() == 4);
+  CHECK(row.site.file == "sweep.cpp");
+  CHECK(row.site.function == "sweep()");
+  CHECK(row.site.line == sweep);
+  CHECK_FALSE(row.overhead_ns.has_value());
+  REQUIRE(row.attributes.size() == 2);
+  CHECK(row.attributes.at("bytes").sum == 64);
+  CHECK(row.attributes.at("bytes").max == 32);
+  CHECK(row.attributes.at("cells").min == 1);
   CHECK(all[0].parent == 0);
 }
 
@@ -199,8 +199,8 @@ TEST_CASE("what was never named is counted all the same") {
   CHECK(find(all, {"(unknown)", "solve"}).count == 1);
   CHECK(find(all, {"(name unreadable)"}).count == 2);
   std::uint64_t nameless = 0;
-  for (const region& one : all)
-    if (one.path == names{"(unknown)"}) nameless += one.id == 77 ? one.count : 100 * one.attributes.size();
+  for (const region& row : all)
+    if (row.path == names{"(unknown)"}) nameless += row.id == 77 ? row.count : 100 * row.attributes.size();
   CHECK(nameless == 103);
 }
 
@@ -247,9 +247,9 @@ TEST_CASE("a path that is longer than a thread can nest begins with what is not 
   in.rows[4098] = row(1, 1);
   const std::vector<region> all = lib::assemble(in, {0});
   REQUIRE(all.size() == 2);
-  for (const region& one : all) {
-    CHECK(one.path.size() == 4097);
-    CHECK(one.path.front() == (one.id == 4097 ? "solve" : "(unknown)"));
+  for (const region& row : all) {
+    CHECK(row.path.size() == 4097);
+    CHECK(row.path.front() == (row.id == 4097 ? "solve" : "(unknown)"));
   }
 }
 
@@ -272,12 +272,12 @@ TEST_CASE("the same names from different lines stay apart, parents come before c
   const std::vector<region> all = lib::assemble(in, {0});
   REQUIRE(all.size() == 4);
   for (std::size_t at = 1; at != all.size(); ++at) CHECK(all[at - 1].path <= all[at].path);
-  for (const region& one : all)
+  for (const region& row : all)
     for (const region& other : all)
-      if (other.id == one.parent) CHECK(&other < &one);
+      if (other.id == row.parent) CHECK(&other < &row);
 }
 
-TEST_CASE("rows of one path add up, whoever wrote them") {
+TEST_CASE("rows of one path add up, whichever process wrote them") {
   lib::measured_row a = row(3, 10, {{3, 6, 1, 3}});
   const lib::measured_row b = row(1, 50, {{0, 0, 0, 0}, {1, -4, -4, -4}});
   lib::add(a, b);
@@ -309,12 +309,12 @@ TEST_CASE("a list that is kept up to date is the list made anew") {
     const std::vector<region> anew = lib::assemble(in, devices);
     REQUIRE(kept.regions().size() == anew.size());
     for (std::size_t at = 0; at != anew.size(); ++at) {
-      const region& one = kept.regions()[at];
-      CHECK(one.path == anew[at].path);
-      CHECK(one.count == anew[at].count);
-      CHECK(one.total_ns == anew[at].total_ns);
-      CHECK(one.device == anew[at].device);
-      CHECK(one.attributes.size() == anew[at].attributes.size());
+      const region& row = kept.regions()[at];
+      CHECK(row.path == anew[at].path);
+      CHECK(row.count == anew[at].count);
+      CHECK(row.total_ns == anew[at].total_ns);
+      CHECK(row.device == anew[at].device);
+      CHECK(row.attributes.size() == anew[at].attributes.size());
     }
   };
   check({1}, {0, 1});
@@ -350,35 +350,35 @@ TEST_CASE("an estimate says of how many events it is made, and time nested in ex
   CHECK(find(all, {"sweep"}).self_ns == 0);
 }
 
-TEST_CASE("rows that are told apart by their ids alone become one, with what is below them") {
+TEST_CASE("rows that are distinguished by their ids alone become one, with what is below them") {
   const auto made = [](std::uint64_t id, std::uint64_t parent, std::vector<std::string> path, std::uint32_t line) {
-    adaptyst::region one;
-    one.id = id;
-    one.parent = parent;
-    one.path = std::move(path);
-    one.site = {"grid.cpp", line, "sweep"};
-    one.count = one.threads = 2;
-    one.total_ns = one.self_ns = 10;
-    one.min_ns = id;
-    one.max_ns = 2 * id;
-    one.per_thread = {2, 10, 4, 6};
-    return one;
+    adaptyst::region region;
+    region.id = id;
+    region.parent = parent;
+    region.path = std::move(path);
+    region.site = {"grid.cpp", line, "sweep"};
+    region.count = region.threads = 2;
+    region.total_ns = region.self_ns = 10;
+    region.min_ns = id;
+    region.max_ns = 2 * id;
+    region.per_thread = {2, 10, 4, 6};
+    return region;
   };
   std::vector<adaptyst::region> rows = {made(1, 0, {"a"}, 7),      made(2, 0, {"a"}, 7),
                                         made(3, 0, {"a"}, 8),      made(4, 1, {"a", "b"}, 9),
                                         made(5, 2, {"a", "b"}, 9), made(6, 3, {"a", "b"}, 9)};
   lib::join_same_rows(rows);
   REQUIRE(rows.size() == 4);
-  for (const adaptyst::region& one : rows) {
-    const bool is_joined = one.id == 1 || one.id == 4;
-    CHECK(one.count == (is_joined ? 4 : 2));
-    CHECK(one.total_ns == (is_joined ? 20 : 10));
-    CHECK(one.threads == 2);
-    CHECK(one.per_thread.has_value() != is_joined);  // a thread may have run both
-    CHECK(one.min_ns == one.id);
-    if (one.id == 4) {
-      CHECK(one.parent == 1);
-      CHECK(one.max_ns == 10);
+  for (const adaptyst::region& region : rows) {
+    const bool is_joined = region.id == 1 || region.id == 4;
+    CHECK(region.count == (is_joined ? 4 : 2));
+    CHECK(region.total_ns == (is_joined ? 20 : 10));
+    CHECK(region.threads == 2);
+    CHECK(region.per_thread.has_value() != is_joined);  // a thread may have run both
+    CHECK(region.min_ns == region.id);
+    if (region.id == 4) {
+      CHECK(region.parent == 1);
+      CHECK(region.max_ns == 10);
     }
   }
   const std::vector<adaptyst::region> before = {made(1, 0, {"a"}, 7), made(2, 0, {"b"}, 7)};

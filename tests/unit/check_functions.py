@@ -220,4 +220,4 @@ object_file = work / "plain.o"
 output([cc, "-c", sources / "plain.c", "-o", object_file])
 refused = run([function_list, object_file, "*"])
 failures.check(refused.returncode == 1 and "linked" in refused.said, "an object file is refused", refused.said)
-failures.exit(least_checks=1000)
+failures.exit(min_checks=1000)

@@ -53,7 +53,7 @@ const traced_site sweep{"sweep", adaptyst::region_kind::offload, 1};
 
 constexpr std::uint64_t origin = 1'000'000;
 
-std::vector<json> of_phase(const json& all, const std::string& phase) {
+std::vector<json> select_phase(const json& all, const std::string& phase) {
   std::vector<json> found;
   for (const json& one : all)
     if (one["ph"] == phase) found.push_back(one);
@@ -87,7 +87,7 @@ TEST_CASE("times are microseconds since the first, to the nanosecond; a number a
                         {"tid", 5},
                         {"ts", 1234.056},
                         {"dur", 7.008}}));
-  CHECK(all[1]["ts"] == 0.0);  // begun before anybody looked
+  CHECK(all[1]["ts"] == 0.0);  // begun before anything listened
   CHECK(all[1]["dur"] == 0.015);
   CHECK(all[2]["ph"] == "C");
   CHECK(all[2]["args"]["value"] == 0.25);
@@ -172,12 +172,12 @@ TEST_CASE("operations of a queue share a track unless they overlap, and an arrow
   };
   operation(77, 1000, 2000);
   operation(77, 2000, 3000);  // right behind
-  operation(77, 2500, 3500);  // beside it
+  operation(77, 2500, 3500);  // next to it
   operation(88, 2500, 3500);
   operation(77, 3600, 3700);
   trace.finish();
   const json all = file.content();
-  const std::vector<json> slices = of_phase(all, "X");
+  const std::vector<json> slices = select_phase(all, "X");
   REQUIRE(slices.size() == 5);
   const auto track = [&](std::size_t at) { return slices[at]["tid"].get<int>(); };
   CHECK(track(0) == track(1));
@@ -188,18 +188,18 @@ TEST_CASE("operations of a queue share a track unless they overlap, and an arrow
   CHECK(slices[0]["dur"] == 1.0);
   CHECK(slices[0]["pid"] != 42);
   std::vector<std::string> names;
-  for (const json& one : of_phase(all, "M")) names.push_back(one["args"]["name"]);
+  for (const json& one : select_phase(all, "M")) names.push_back(one["args"]["name"]);
   CHECK(names == std::vector<std::string>{"gpu0 of process 42", "queue 1", "queue 1 (2)", "queue 2"});
-  const std::vector<json> from = of_phase(all, "s");
-  const std::vector<json> to = of_phase(all, "f");
+  const std::vector<json> from = select_phase(all, "s");
+  const std::vector<json> ends = select_phase(all, "f");
   REQUIRE(from.size() == 5);
-  REQUIRE(to.size() == 5);
+  REQUIRE(ends.size() == 5);
   for (std::size_t at = 0; at != 5; ++at) {
-    CHECK(from[at]["id"] == to[at]["id"]);
+    CHECK(from[at]["id"] == ends[at]["id"]);
     CHECK(from[at]["pid"] == 42);
     CHECK(from[at]["tid"] == 5);
-    CHECK(to[at]["tid"] == slices[at]["tid"]);
-    CHECK(to[at]["ts"] == slices[at]["ts"]);
+    CHECK(ends[at]["tid"] == slices[at]["tid"]);
+    CHECK(ends[at]["ts"] == slices[at]["ts"]);
   }
   CHECK(from[0]["ts"] == 0.9);
 }
@@ -211,15 +211,15 @@ TEST_CASE("an offload stands on its thread and on its device, without an arrow")
   trace.add(42, event(traced_as::scope, sweep, origin, origin + 1000));
   trace.finish();
   const json all = file.content();
-  const std::vector<json> slices = of_phase(all, "X");
+  const std::vector<json> slices = select_phase(all, "X");
   REQUIRE(slices.size() == 2);
   CHECK(slices[0]["pid"] == 42);
   CHECK(slices[1]["pid"] != 42);
-  CHECK(of_phase(all, "s").empty());
-  CHECK(of_phase(all, "M").back()["args"]["name"] == "offloads of thread 5");
+  CHECK(select_phase(all, "s").empty());
+  CHECK(select_phase(all, "M").back()["args"]["name"] == "offloads of thread 5");
 }
 
-TEST_CASE("what cannot be written is lost, and told once") {
+TEST_CASE("what cannot be written is lost, and reported once") {
   chrome_trace trace("/dev/full", origin, adaptyst::to_string);
   for (int times = 0; times != 3; ++times) trace.add(42, event(traced_as::scope, solve, origin, origin + 1));
   CHECK_THROWS(trace.flush());

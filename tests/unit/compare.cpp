@@ -239,11 +239,11 @@ TEST_CASE("regions are matched by names, kind and device, wherever their lines, 
   after.regions[2].device = 2;
   const adaptyst::comparison all = compare(before, after);
   REQUIRE(all.regions.size() == 2);
-  for (const adaptyst::compared_region& one : all.regions) {
-    CHECK(one.change_of_total() == 0.0);
-    REQUIRE(one.before.has_value());
-    CHECK(one.before->count == (one.device_kind == adaptyst::device_kind::cpu ? 20 : 10));
-    CHECK(one.before->total_ns == (one.device_kind == adaptyst::device_kind::cpu ? 4000U : 500U));
+  for (const adaptyst::compared_region& region : all.regions) {
+    CHECK(region.change_of_total() == 0.0);
+    REQUIRE(region.before.has_value());
+    CHECK(region.before->count == (region.device_kind == adaptyst::device_kind::cpu ? 20 : 10));
+    CHECK(region.before->total_ns == (region.device_kind == adaptyst::device_kind::cpu ? 4000U : 500U));
   }
 }
 
@@ -373,8 +373,8 @@ TEST_CASE("Holm's correction: each p by how many are not smaller, and never belo
     return make_profile({region({"a"}, a), region({"b"}, b), region({"c"}, c)});
   };
   const auto p_value = [](const adaptyst::comparison& all, const char* name) {
-    for (const adaptyst::compared_region& one : all.regions)
-      if (one.path.front() == name) return one.p.value_or(-1);
+    for (const adaptyst::compared_region& region : all.regions)
+      if (region.path.front() == name) return region.p.value_or(-1);
     return -1.0;
   };
   const adaptyst::comparison all = compare(of(a_before, a_before, a_before), of(a_after, b_after, a_before));

@@ -120,8 +120,8 @@ TEST_CASE("Welch's t, worked by hand") {
 TEST_CASE("permutations of runs, worked by hand") {
   // Of 20 ways to deal 6 runs, only the one that happened and its mirror have a t this large.
   CHECK(lib::permuted_p({{1, 2, 3, 11, 12, 13}}, 3).at(0) == Approx(2.0 / 20));
-  CHECK(lib::least_permuted_p(3, 3) == Approx(2.0 / 20));
-  CHECK(lib::least_permuted_p(4, 5) == Approx(1.0 / 126));
+  CHECK(lib::min_permuted_p(3, 3) == Approx(2.0 / 20));
+  CHECK(lib::min_permuted_p(4, 5) == Approx(1.0 / 126));
   CHECK(lib::permuted_p({{1, 2, 3, 1, 2, 3}}, 3).at(0) == 1.0);
   // What others do decides as well: the second reaches as large a t in the way in which it is dealt apart.
   const auto both = lib::permuted_p({{1, 2, 3, 11, 12, 13}, {1, 11, 12, 2, 3, 13}}, 3);
@@ -160,20 +160,20 @@ TEST_CASE("10 % in one of 8 regions is found in five runs a side, taken by turns
   CHECK(others <= rounds * 25 / 1000 + 4);
 }
 
-TEST_CASE("sets of runs: the change is that of geometric means, and a limit counts beside the verdict") {
+TEST_CASE("sets of runs: the change is that of geometric means, and a limit counts next to the verdict") {
   const adaptyst::comparison all =
       compare_runs(make_runs({1000, 1010, 990, 1005, 995}), make_runs({1200, 1210, 1190, 1205, 1195}));
   CHECK(all.method == adaptyst::comparison_method::permutations);
   CHECK(all.runs_before == 5);
-  const adaptyst::compared_region& one = all.regions.at(0);
-  CHECK(one.before->runs == 5);
-  CHECK(one.before->total_of_run_ns() == 10'000.0);
-  CHECK(one.change_of_mean.value() == Approx(0.2).epsilon(0.001));
-  CHECK(one.interval->low < 0.2);
-  CHECK(one.interval->low > 0.18);
-  CHECK(one.p.value() == Approx(2.0 / 252));
-  CHECK(one.slower_by(0.19));
-  CHECK_FALSE(one.slower_by(0.21));
+  const adaptyst::compared_region& region = all.regions.at(0);
+  CHECK(region.before->runs == 5);
+  CHECK(region.before->total_of_run_ns() == 10'000.0);
+  CHECK(region.change_of_mean.value() == Approx(0.2).epsilon(0.001));
+  CHECK(region.interval->low < 0.2);
+  CHECK(region.interval->low > 0.18);
+  CHECK(region.p.value() == Approx(2.0 / 252));
+  CHECK(region.slower_by(0.19));
+  CHECK_FALSE(region.slower_by(0.21));
   CHECK(compare_runs(make_runs({1200, 1210, 1190, 1205, 1195}), make_runs({1000, 1010, 990, 1005, 995}))
             .regions.at(0)
             .found == verdict::faster);
@@ -183,7 +183,7 @@ TEST_CASE("sets of runs: the change is that of geometric means, and a limit coun
             .found == verdict::unclear);
 }
 
-TEST_CASE("few runs are told apart by the distribution of t") {
+TEST_CASE("few runs are distinguished by the distribution of t") {
   const adaptyst::comparison all = compare_runs(make_runs({1000, 1010, 990}), make_runs({1500, 1510, 1490}));
   CHECK(all.method == adaptyst::comparison_method::welch);
   CHECK(all.regions.at(0).found == verdict::slower);
@@ -196,14 +196,14 @@ TEST_CASE("a region that is in one run only is untested, and one that is in none
   std::vector<adaptyst::profile> after = make_runs({100, 101, 99});
   before[0] = make_run({{"a", 100}, {"seldom", 10}, {"old", 10}});
   after[1] = make_run({{"a", 100}, {"seldom", 90}, {"later", 10}});
-  for (const adaptyst::compared_region& one : compare_runs(before, after).regions) {
-    const std::string& name = one.path.front();
+  for (const adaptyst::compared_region& region : compare_runs(before, after).regions) {
+    const std::string& name = region.path.front();
     CAPTURE(name);
-    CHECK(one.found == (name == "a"        ? verdict::unclear
-                        : name == "seldom" ? verdict::untested
-                        : name == "old"    ? verdict::vanished
-                                           : verdict::appeared));
-    CHECK_FALSE(one.slower_by(0));
+    CHECK(region.found == (name == "a"        ? verdict::unclear
+                           : name == "seldom" ? verdict::untested
+                           : name == "old"    ? verdict::vanished
+                                              : verdict::appeared));
+    CHECK_FALSE(region.slower_by(0));
   }
 }
 

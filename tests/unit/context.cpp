@@ -88,7 +88,7 @@ TEST_CASE("more waiting than there was time is no time on a core, not a huge one
   CHECK_FALSE(all.rows[exchange].context->on_cpu_ns());
 }
 
-TEST_CASE("faults are absent where nobody asked for them, and none where there were none") {
+TEST_CASE("faults are absent where no option asked for them, and none where there were none") {
   measured all = program();
   add_context(all, sums(), {});
   CHECK_FALSE(all.rows[advect].context->minor_faults);

@@ -26,14 +26,14 @@ using detail::ledger_entry;
 
 constexpr std::size_t horizon = 6000;
 constexpr std::uint64_t epoch = 1;
-constexpr std::uint64_t whole_ledger = std::uint64_t{detail::max_blocks} * detail::entries_of_block;
+constexpr std::uint64_t whole_ledger = std::uint64_t{detail::max_blocks} * detail::entries_per_block;
 
 struct expected {
   std::uint64_t busy = 0, kernels = 0, copies = 0, active = 0, work = 0, awaited = 0, launch_idle = 0, wait = 0,
                 latency = 0, waited = 0;
 };
 
-bool covers(const ledger_entry& one, std::uint64_t t) { return one.begin_ns <= t && t < one.end_ns; }
+bool covers(const ledger_entry& entry, std::uint64_t t) { return entry.begin_ns <= t && t < entry.end_ns; }
 
 // Entries in the order in which they began; no two operations of a device begin at once.
 expected model(const std::vector<ledger_entry>& all, std::uint32_t device) {
@@ -42,18 +42,18 @@ expected model(const std::vector<ledger_entry>& all, std::uint32_t device) {
   std::vector<int> waiting(horizon + 1);
   int open = 0;
   std::vector<ledger_entry> own;
-  for (const ledger_entry& one : all) {
-    if (one.device == device) own.push_back(one);
-    if (one.device == 0) waiting[one.begin_ns] += one.work == device_work::wait_begin ? 1 : -1;
+  for (const ledger_entry& entry : all) {
+    if (entry.device == device) own.push_back(entry);
+    if (entry.device == 0) waiting[entry.begin_ns] += entry.work == device_work::wait_begin ? 1 : -1;
   }
   for (std::uint64_t t = 0; t != horizon; ++t) {
     open += waiting[t];
-    for (const ledger_entry& one : own) {
-      if (!covers(one, t)) continue;
+    for (const ledger_entry& entry : own) {
+      if (!covers(entry, t)) continue;
       busy[t] = true;
-      if (one.work == device_work::kernel) kernel[t] = true;
-      if (one.work == device_work::copy) copy[t] = true;
-      if (one.work != device_work::other) active[t] = true;
+      if (entry.work == device_work::kernel) kernel[t] = true;
+      if (entry.work == device_work::copy) copy[t] = true;
+      if (entry.work != device_work::other) active[t] = true;
     }
     made.awaited += busy[t] && open > 0;
     made.waited += open > 0;
@@ -65,14 +65,14 @@ expected model(const std::vector<ledger_entry>& all, std::uint32_t device) {
   made.kernels = count(kernel);
   made.copies = count(copy);
   made.active = count(active);
-  for (const ledger_entry& one : own) {
-    made.work += one.end_ns - one.begin_ns;
-    made.wait += one.begin_ns - one.submitted_ns;
-    std::uint64_t free = one.submitted_ns;
+  for (const ledger_entry& entry : own) {
+    made.work += entry.end_ns - entry.begin_ns;
+    made.wait += entry.begin_ns - entry.submitted_ns;
+    std::uint64_t free = entry.submitted_ns;
     for (const ledger_entry& other : own)
-      if (other.queue == one.queue && other.begin_ns < one.begin_ns) free = std::max(free, other.end_ns);
-    if (one.begin_ns > free) made.latency += one.begin_ns - free;
-    for (std::uint64_t t = one.begin_ns; t != one.submitted_ns && !busy[t - 1]; --t) ++made.launch_idle;
+      if (other.queue == entry.queue && other.begin_ns < entry.begin_ns) free = std::max(free, other.end_ns);
+    if (entry.begin_ns > free) made.latency += entry.begin_ns - free;
+    for (std::uint64_t t = entry.begin_ns; t != entry.submitted_ns && !busy[t - 1]; --t) ++made.launch_idle;
   }
   return made;
 }
@@ -84,12 +84,12 @@ struct unmaker {
 // As an observer reads it: without the lock.
 class seen_from_outside final : public adaptyst::lib::memory {
  public:
-  bool read(std::uint64_t address, void* to, std::size_t bytes) const noexcept override {
-    return adaptyst::lib::own_memory().read(address, to, bytes);
+  bool read(std::uint64_t address, void* buffer, std::size_t bytes) const noexcept override {
+    return adaptyst::lib::own_memory().read(address, buffer, bytes);
   }
   bool write(std::uint64_t, const void*, std::size_t) const noexcept override { return false; }
-  std::string text(std::uint64_t address, std::size_t most) const override {
-    return adaptyst::lib::own_memory().text(address, most);
+  std::string text(std::uint64_t address, std::size_t max_bytes) const override {
+    return adaptyst::lib::own_memory().text(address, max_bytes);
   }
   unsigned patience() const noexcept override { return 3; }
 };
@@ -102,8 +102,8 @@ class made_ledger {
   }
 
   detail::device_ledger& operator*() const { return state_->store->ledger; }
-  bool book(const ledger_entry& one, unsigned thread = 0, std::uint64_t in_epoch = epoch) {
-    return detail::book_entry(*state_->store, in_epoch, places_[thread], one);
+  bool book(const ledger_entry& entry, unsigned thread = 0, std::uint64_t in_epoch = epoch) {
+    return detail::book_entry(*state_->store, in_epoch, places_[thread], entry);
   }
   // As a thread does that enters another epoch.
   void leave(unsigned thread) {
@@ -163,11 +163,11 @@ TEST_CASE("operations told in any order, by any thread, are booked as if they ca
     std::stable_sort(all.begin(), all.end(),
                      [](const ledger_entry& a, const ledger_entry& b) { return a.begin_ns < b.begin_ns; });
     const expected wanted[] = {model(all, 1), model(all, 2)};
-    std::vector<ledger_entry> told = all;
-    std::shuffle(told.begin(), told.end(), random);
+    std::vector<ledger_entry> entries = all;
+    std::shuffle(entries.begin(), entries.end(), random);
     const unsigned threads = 1 + seed % 5;
     made_ledger ledger(threads);
-    for (const ledger_entry& one : told) REQUIRE(ledger.book(one, static_cast<unsigned>(below(threads))));
+    for (const ledger_entry& entry : entries) REQUIRE(ledger.book(entry, static_cast<unsigned>(below(threads))));
     const ledger_reading read = ledger.read(horizon);
     REQUIRE(read.sums != nullptr);
     CHECK(read.skipped == 0);
@@ -204,19 +204,19 @@ TEST_CASE("more than the ledger holds is exact as well, if what is told late is 
   std::uint64_t busy[2] = {};
   std::uint64_t until[2] = {};
   std::uint64_t work = 0;
-  for (const ledger_entry& one : all) {
-    const unsigned on = one.device - 1;
-    busy[on] += one.end_ns > until[on] ? one.end_ns - std::max(one.begin_ns, until[on]) : 0;
-    until[on] = std::max(until[on], one.end_ns);
-    work += one.end_ns - one.begin_ns;
-    REQUIRE(in_order.book(one));
+  for (const ledger_entry& entry : all) {
+    const unsigned on = entry.device - 1;
+    busy[on] += entry.end_ns > until[on] ? entry.end_ns - std::max(entry.begin_ns, until[on]) : 0;
+    until[on] = std::max(until[on], entry.end_ns);
+    work += entry.end_ns - entry.begin_ns;
+    REQUIRE(in_order.book(entry));
   }
   made_ledger ledger(threads);
   constexpr std::size_t overtaken = 200'000;
   for (std::size_t at = 0; at < all.size(); at += overtaken)
     std::shuffle(all.begin() + static_cast<std::ptrdiff_t>(at),
                  all.begin() + static_cast<std::ptrdiff_t>(std::min(all.size(), at + overtaken)), random);
-  for (const ledger_entry& one : all) REQUIRE(ledger.book(one, static_cast<unsigned>(random() % threads)));
+  for (const ledger_entry& entry : all) REQUIRE(ledger.book(entry, static_cast<unsigned>(random() % threads)));
   CHECK((*ledger).chunk_count == detail::max_chunks);
   CHECK((*ledger).commits > 2);
   const ledger_reading one = in_order.read();
@@ -288,13 +288,13 @@ TEST_CASE("of operations that begin at once, it does not matter which is told fi
     all.push_back({begin, begin, 0, 0, 0, device_work::wait_end});
   }
   made_ledger first;
-  for (const ledger_entry& one : all) REQUIRE(first.book(one));
+  for (const ledger_entry& entry : all) REQUIRE(first.book(entry));
   const ledger_reading wanted = first.read();
   CHECK(wanted.sums->waited_ns == 0);
   for (unsigned turn = 0; turn != 50; ++turn) {
     std::shuffle(all.begin(), all.end(), random);
     made_ledger ledger;
-    for (const ledger_entry& one : all) REQUIRE(ledger.book(one));
+    for (const ledger_entry& entry : all) REQUIRE(ledger.book(entry));
     const ledger_reading read = ledger.read();
     CHECK(same(read.sums->devices[0], wanted.sums->devices[0]));
     CHECK(read.sums->waited_ns == 0);
@@ -335,7 +335,7 @@ TEST_CASE("more queues than have an account share the last one") {
   CHECK(read.sums->devices[0].operations == 200);
 }
 
-TEST_CASE("a wait that ends without a beginning is nobody's") {
+TEST_CASE("a wait that ends without a beginning is ignored") {
   made_ledger ledger;
   REQUIRE(ledger.book({10, 10, 0, 0, 0, device_work::wait_end}));
   REQUIRE(ledger.book({20, 20, 0, 0, 0, device_work::wait_begin}));
@@ -372,7 +372,7 @@ TEST_CASE("another collector's ledger is empty, and takes the memory of the one 
   CHECK(read.skipped == 0);
 }
 
-TEST_CASE("whoever looks while threads book sees one moment") {
+TEST_CASE("a reader sees one moment while threads book") {
   constexpr unsigned threads = 2;
   made_ledger ledger(threads);
   std::atomic<unsigned> done{0};
@@ -394,7 +394,7 @@ TEST_CASE("whoever looks while threads book sees one moment") {
     REQUIRE(sums.busy.total_ns == 10 * sums.operations);
     seen = sums.operations;
   }
-  for (std::thread& one : running) one.join();
+  for (std::thread& thread : running) thread.join();
   const ledger_reading read = ledger.read();
   CHECK(read.skipped == 0);
   CHECK(read.sums->devices[0].operations == threads * each);

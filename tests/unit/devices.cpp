@@ -29,7 +29,7 @@ class made_process {
   }
 
   std::uint32_t device(std::uint32_t kind, std::uint32_t index, const char (&name)[5]) {
-    char padded[detail::name_bytes_of_device] = {};
+    char padded[detail::device_name_bytes] = {};
     std::copy(std::begin(name), std::end(name), padded);
     const std::uint32_t id = detail::find_device(*state_, kind, index, padded);
     REQUIRE(id >= 1);
@@ -123,15 +123,15 @@ TEST_CASE("a new collector finds the devices, and nothing that they did before")
 
 namespace {
 
-// As an observer sees it: what it reads is a copy, in which nobody begins anew.
+// As an observer sees it: what it reads is a copy, in which no thread begins anew.
 class seen_from_outside final : public adaptyst::lib::memory {
  public:
-  bool read(std::uint64_t address, void* to, std::size_t bytes) const noexcept override {
-    return adaptyst::lib::own_memory().read(address, to, bytes);
+  bool read(std::uint64_t address, void* buffer, std::size_t bytes) const noexcept override {
+    return adaptyst::lib::own_memory().read(address, buffer, bytes);
   }
   bool write(std::uint64_t, const void*, std::size_t) const noexcept override { return false; }
-  std::string text(std::uint64_t address, std::size_t most) const override {
-    return adaptyst::lib::own_memory().text(address, most);
+  std::string text(std::uint64_t address, std::size_t max_bytes) const override {
+    return adaptyst::lib::own_memory().text(address, max_bytes);
   }
   unsigned patience() const noexcept override { return 3; }
 };
@@ -173,8 +173,9 @@ TEST_CASE("a ledger in which anything may stand does no harm") {
   adaptyst::lib::process_state state = in.state();
   state.in = &outside;
   const auto fill = [](void* what, std::size_t bytes, unsigned value) {
-    auto* const to = static_cast<unsigned char*>(what);
-    for (std::size_t at = 0; at != bytes; ++at) to[at] = static_cast<unsigned char>(value + 7 * at * (value % 3));
+    auto* const bytes_read = static_cast<unsigned char*>(what);
+    for (std::size_t at = 0; at != bytes; ++at)
+      bytes_read[at] = static_cast<unsigned char>(value + 7 * at * (value % 3));
   };
   for (unsigned value = 1; value < 256; value += 5) {
     fill(&ledger, sizeof ledger, value);
@@ -216,7 +217,7 @@ TEST_CASE("payloads of a device's regions are its amounts") {
 
 TEST_CASE("there is room for 63 devices, each once") {
   made_process in;
-  char name[detail::name_bytes_of_device] = "d";
+  char name[detail::device_name_bytes] = "d";
   for (std::uint32_t index = 0; index != detail::max_devices; ++index)
     for (int twice = 0; twice != 2; ++twice) REQUIRE(detail::find_device(*in, 1, index, name) == index + 1);
   CHECK(detail::find_device(*in, 1, 63, name) == detail::max_devices + 1);

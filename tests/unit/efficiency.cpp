@@ -23,7 +23,7 @@ adaptyst::efficiencies of(std::vector<adaptyst::device_usage> devices) {
   made.devices.emplace_back();  // the host has no kernels
   made.devices[0].kind = adaptyst::device_kind::cpu;
   made.devices[0].observed_ns = 100;
-  for (adaptyst::device_usage& one : devices) made.devices.push_back(std::move(one));
+  for (adaptyst::device_usage& device : devices) made.devices.push_back(std::move(device));
   return adaptyst::compute_efficiencies(made);
 }
 

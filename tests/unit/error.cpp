@@ -35,19 +35,19 @@ std::string written(Act&& act) {
 }  // namespace
 
 TEST_CASE("an error names what failed, the system's reason in words and by name, and a hint on a line of its own") {
-  const error told("cannot attach to the probes of ./solver", EACCES, "needs CAP_BPF");
-  CHECK(std::string(told.what()) ==
+  const error error_made("cannot attach to the probes of ./solver", EACCES, "needs CAP_BPF");
+  CHECK(std::string(error_made.what()) ==
         "cannot attach to the probes of ./solver: Permission denied (EACCES)\nhint: needs CAP_BPF");
-  CHECK(told.number() == EACCES);
+  CHECK(error_made.number() == EACCES);
 }
 
 TEST_CASE("an error has its parts, for those who show less than all of it") {
-  const error told("cannot attach to the probes of ./solver", "./solver", EACCES, "needs CAP_BPF");
-  CHECK(told.summary() == "cannot attach to the probes of ./solver: Permission denied (EACCES)");
-  CHECK(told.subject() == "./solver");
-  CHECK(told.number() == EACCES);
-  CHECK(told.hint() == "needs CAP_BPF");
-  CHECK(told.what() == told.summary() + "\nhint: " + told.hint());
+  const error error_made("cannot attach to the probes of ./solver", "./solver", EACCES, "needs CAP_BPF");
+  CHECK(error_made.summary() == "cannot attach to the probes of ./solver: Permission denied (EACCES)");
+  CHECK(error_made.subject() == "./solver");
+  CHECK(error_made.number() == EACCES);
+  CHECK(error_made.hint() == "needs CAP_BPF");
+  CHECK(error_made.what() == error_made.summary() + "\nhint: " + error_made.hint());
   const error plain("it is too late", 0, "");
   CHECK(plain.summary() == plain.what());
   CHECK(plain.subject().empty());
@@ -55,10 +55,10 @@ TEST_CASE("an error has its parts, for those who show less than all of it") {
 }
 
 TEST_CASE("what a file is called cannot make a second line, but is the subject as it is") {
-  const error told("cannot read a\nhint: b", "a\nhint: b", ENOENT, "look\nelsewhere");
-  CHECK(told.summary().find('\n') == std::string::npos);
-  CHECK(told.hint().find('\n') == std::string::npos);
-  CHECK(told.subject() == "a\nhint: b");
+  const error error_made("cannot read a\nhint: b", "a\nhint: b", ENOENT, "look\nelsewhere");
+  CHECK(error_made.summary().find('\n') == std::string::npos);
+  CHECK(error_made.hint().find('\n') == std::string::npos);
+  CHECK(error_made.subject() == "a\nhint: b");
 }
 
 TEST_CASE("errors of others become ours, and ours stay as they are") {
@@ -79,12 +79,12 @@ TEST_CASE("without a system error or a hint, none is told") {
 TEST_CASE("a number that the C library has no name for is told as a number") {
   // 524 is the kernel's ENOTSUPP, which bpf() does return; it never was meant for programs.
   for (const int number : {524, 9999, -1}) {
-    const error told("cannot load", number, "try again");
-    const std::string& message = told.summary();
+    const error error_made("cannot load", number, "try again");
+    const std::string& message = error_made.summary();
     CAPTURE(message);
     CHECK(message.rfind("cannot load: ", 0) == 0);
     CHECK(message.find(std::to_string(number)) != std::string::npos);
-    CHECK(told.hint() == "try again");
+    CHECK(error_made.hint() == "try again");
   }
 }
 

@@ -90,7 +90,7 @@ adaptyst::kernel_context& own(profile& profile) { return *flux(profile).self_con
 
 std::vector<finding_kind> kinds(const profile& profile) {
   std::vector<finding_kind> all;
-  for (const finding& one : adaptyst::analyse(profile)) all.push_back(one.kind);
+  for (const finding& finding : adaptyst::analyse(profile)) all.push_back(finding.kind);
   return all;
 }
 
@@ -109,10 +109,10 @@ finding only(const profile& profile, finding_kind kind) {
   return all[0];
 }
 
-void check_in_flux(const finding& one) {
-  CHECK(one.path == std::vector<std::string>{"step", "flux"});
-  CHECK(one.region == 2);
-  CHECK(one.device == 0);
+void check_in_flux(const finding& finding) {
+  CHECK(finding.path == std::vector<std::string>{"step", "flux"});
+  CHECK(finding.region == 2);
+  CHECK(finding.device == 0);
 }
 
 // Numbers in durations, and what follows from them.
@@ -239,7 +239,7 @@ TEST_CASE("memory that is touched for the first time again and again") {
   CHECK(found.count == 200'000);
   CHECK(found.unit == adaptyst::finding_unit::per_second);
   CHECK(found.next == next_step::reuse_memory);
-  flux(in).count = 1;  // somebody has to do it once
+  flux(in).count = 1;  // it has to be done once
   CHECK(is_clean(in));
   in = clean();
   own(in).minor_faults = 90'000;
@@ -280,7 +280,7 @@ TEST_CASE("threads of which one has more to do") {
   flux(in).across_ranks->ranks = 2;
   only(in, finding_kind::thread_imbalance);
   flux(in).across_ranks.reset();
-  flux(in).threads = 5;  // of one of them nobody knows
+  flux(in).threads = 5;  // one of them is not known
   CHECK(is_clean(in));
   flux(in).threads = 4;
   own(in).sleep_ns = 151 * ms;  // in which they did nothing
@@ -369,7 +369,7 @@ TEST_CASE("a tail that the kernel or a nested region explains is told once") {
   set_durations(flux(in), durations);
   set_durations(in.regions[0], durations);
   check_in_flux(only(in, finding_kind::long_tail));
-  flux(in).path.back() = "flux, beside it";
+  flux(in).path.back() = "flux, next to it";
   flux(in).path.front() = "another";
   CHECK(kinds(in) == std::vector<finding_kind>(2, finding_kind::long_tail));
   flux(in).context.emplace();
@@ -453,7 +453,7 @@ TEST_CASE("a device that has nothing to do") {
   CHECK(is_clean(in));
 }
 
-TEST_CASE("a device that copies, and nothing beside") {
+TEST_CASE("a device that copies, and does nothing else") {
   profile in = clean();
   in.devices[1].exposed_copy_ns = in.devices[1].copy_ns = 300 * ms;
   const finding found = only(in, finding_kind::exposed_copies);
@@ -462,7 +462,7 @@ TEST_CASE("a device that copies, and nothing beside") {
   CHECK(found.value == Approx(1.0 / 3));
   CHECK(found.count == 100);
   CHECK(found.next == next_step::overlap_copies);
-  in.devices[1].exposed_copy_ns = 170 * ms;  // the rest of them beside kernels
+  in.devices[1].exposed_copy_ns = 170 * ms;  // the rest of them while kernels ran
   CHECK(is_clean(in));
 }
 
@@ -543,7 +543,7 @@ TEST_CASE("the report begins with what was found, and has no word of it where no
   CHECK(table.find("what to look at first:\n") < table.find("region "));
   const std::string said = unwrapped(table);
   CHECK(contains(said,
-                 "1. gpu0: 33.3% of its work was copying beside no kernel (300 ms, 30.0% of the run; 100 copies), "
+                 "1. gpu0: 33.3% of its work was copying while no kernel ran (300 ms, 30.0% of the run; 100 copies), "
                  "above all in step > copy try: copy in a queue of its own"));
   CHECK(contains(said,
                  "2. threads had no core 40.0% of the time that they could run (200 ms, 20.0% of the run; 30 "
@@ -609,7 +609,7 @@ TEST_CASE("each kind has a sentence") {
   CHECK(contains(unwrapped(adaptyst::to_table(in)), "acc0: kernels took 15.0 us on average, launching them "));
 }
 
-TEST_CASE("of many findings the first five are told, and how many there are besides") {
+TEST_CASE("of many findings the first five are reported, and how many others there are") {
   profile in = clean();
   in.regions.clear();
   for (int at = 0; at != 12; ++at) {
@@ -623,7 +623,7 @@ TEST_CASE("of many findings the first five are told, and how many there are besi
   CHECK(contains(table, "(7 more; output=FILE.json has them all)\n"));
 }
 
-TEST_CASE("random and nasty profiles have findings that can be told") {
+TEST_CASE("random and nasty profiles have findings that can be written") {
   for (std::uint64_t seed = 0; seed != 200; ++seed) {
     profile in = samples::generator(seed).profile();
     for (adaptyst::process_info& process : in.processes) process.duration_ns *= 1'000'000;

@@ -209,7 +209,7 @@ TEST_CASE("what was written is written again, to the byte") {
   }
 }
 
-TEST_CASE("what is wrong is told with its place") {
+TEST_CASE("what is wrong is reported with its place") {
   struct damage {
     const char* pointer;
     json value;
@@ -257,9 +257,9 @@ TEST_CASE("what is wrong is told with its place") {
   };
   REQUIRE(refusal(adaptyst::to_json(whole())).empty());
   for (const damage& one : all) {
-    const std::string told = refusal(with(one.pointer, one.value));
-    CAPTURE(one.pointer, told);
-    CHECK(told.find(std::string("not a profile: ") + one.told) == 0);
+    const std::string message = refusal(with(one.pointer, one.value));
+    CAPTURE(one.pointer, message);
+    CHECK(message.find(std::string("not a profile: ") + one.told) == 0);
   }
 }
 
@@ -292,7 +292,7 @@ TEST_CASE("a missing key is named, and so is one that stands there twice") {
   CHECK(refusal(text) == "not a profile: /regions/0/site/file: this key stands there twice");
 }
 
-TEST_CASE("what is no JSON is told with the byte") {
+TEST_CASE("what is no JSON is reported with the byte") {
   CHECK(refusal("").find("not a profile: byte 1: syntax error while parsing value - unexpected end of input") == 0);
   const std::string text = adaptyst::to_json(whole());
   const std::size_t comma = text.find(',');
@@ -307,13 +307,13 @@ TEST_CASE("what is no JSON is told with the byte") {
 
 TEST_CASE("messages hold nothing that disturbs a terminal, and are short") {
   for (const char* const place : {"/regions/0/kind", "/regions/0/id", "/engine"}) {
-    const std::string told = refusal(with(place, "\x1b[31m" + std::string(100000, 'x')));
-    CHECK(told.find('\x1b') == std::string::npos);
-    CHECK(told.size() < 300);
+    const std::string message = refusal(with(place, "\x1b[31m" + std::string(100000, 'x')));
+    CHECK(message.find('\x1b') == std::string::npos);
+    CHECK(message.size() < 300);
   }
-  const std::string told = refusal(with("/\x1b]0;title" + std::string(100000, 'x'), 1));
-  CHECK(told.find('\x1b') == std::string::npos);
-  CHECK(told.size() < 300);
+  const std::string message = refusal(with("/\x1b]0;title" + std::string(100000, 'x'), 1));
+  CHECK(message.find('\x1b') == std::string::npos);
+  CHECK(message.size() < 300);
 }
 
 TEST_CASE("nesting without end is refused before it costs memory") {
@@ -373,7 +373,7 @@ TEST_CASE("an error about a file has the file as its subject, and a hint of its 
 }
 
 TEST_CASE("files are read and written, and those that cannot be are named") {
-  const auto told = [](const auto& attempt) -> std::string {
+  const auto message = [](const auto& attempt) -> std::string {
     try {
       attempt();
     } catch (const std::runtime_error& error) {
@@ -381,12 +381,12 @@ TEST_CASE("files are read and written, and those that cannot be are named") {
     }
     return "";
   };
-  CHECK(told([] {
+  CHECK(message([] {
           adaptyst::read_profile("/nowhere/at all.json");
         }).find("cannot read /nowhere/at all.json: No such file or directory (ENOENT)\nhint: ") == 0);
-  CHECK(told([] { adaptyst::read_profile("/"); }).find("cannot read /: Is a directory (EISDIR)") == 0);
-  CHECK(told([] { adaptyst::read_profile("/dev/null"); }).find("/dev/null: not a profile: byte 1: ") == 0);
-  CHECK(told([] { adaptyst::write_profile("/nowhere/a.json", {}); }) ==
+  CHECK(message([] { adaptyst::read_profile("/"); }).find("cannot read /: Is a directory (EISDIR)") == 0);
+  CHECK(message([] { adaptyst::read_profile("/dev/null"); }).find("/dev/null: not a profile: byte 1: ") == 0);
+  CHECK(message([] { adaptyst::write_profile("/nowhere/a.json", {}); }) ==
         "cannot write the profile to /nowhere/a.json: No such file or directory (ENOENT)\nhint: choose another place");
   const std::string name = "unit_from_json.profile.json";
   adaptyst::write_profile(name, whole());

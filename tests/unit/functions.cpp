@@ -52,10 +52,10 @@ int search(const std::string& content) {
   const damaged_file made(content);
   try {
     const auto found = find_functions(made.name(), "*", clones::with_their_function);
-    for (const function_place& one : found)
-      if (one.refused.empty()) {
-        CHECK(one.offset < content.size());
-        CHECK(one.past_entry <= 9);
+    for (const function_place& place : found)
+      if (place.refused.empty()) {
+        CHECK(place.offset < content.size());
+        CHECK(place.past_entry <= 9);
       }
     CHECK_FALSE(explain_no_function(made.name(), "no such").summary().empty());
     return static_cast<int>(found.size());
@@ -164,11 +164,11 @@ TEST_CASE("a 5-byte nop is no place for a probe") {
 TEST_CASE("every set is known, and an unknown one names them") {
   for (const char* const name : {"mpi", "opencl", "cuda", "hip", "openmp", "blas", "io", "malloc"}) {
     std::set<std::string> seen;
-    for (const function_request& one : find_set(name)) {
-      CHECK(seen.insert(one.file + ":" + one.glob).second);
-      const function_request again = parse_function(one.file + ":" + one.glob);
-      CHECK(again.file == one.file);
-      CHECK(again.glob == one.glob);
+    for (const function_request& request : find_set(name)) {
+      CHECK(seen.insert(request.file + ":" + request.glob).second);
+      const function_request again = parse_function(request.file + ":" + request.glob);
+      CHECK(again.file == request.file);
+      CHECK(again.glob == request.glob);
     }
     CHECK_FALSE(seen.empty());
   }
@@ -191,14 +191,14 @@ TEST_CASE("the C library of this machine has the sets that it should have") {
   if (libc.empty()) return;  // linked statically, or under another name
   for (const char* const set : {"io", "malloc"}) {
     std::set<std::string> found;
-    for (const function_request& one : find_set(set))
-      if (is_for(one, libc))
-        for (const function_place& place : find_functions(libc, one.glob)) found.insert(place.symbol);
+    for (const function_request& request : find_set(set))
+      if (is_for(request, libc))
+        for (const function_place& place : find_functions(libc, request.glob)) found.insert(place.symbol);
     CHECK(found.count(std::strcmp(set, "io") == 0 ? "fopen" : "malloc") == 1);
   }
 }
 
-TEST_CASE("what cannot be read is told with the system's reason") {
+TEST_CASE("what cannot be read is reported with the system's reason") {
   for (const char* const name : {"/nonexistent/file", ""}) {
     std::string message;
     try {

@@ -93,7 +93,7 @@ TEST_CASE("what was never written is zero, and takes no memory by being read") {
   CHECK(after.st_blocks == before.st_blocks);
 }
 
-TEST_CASE("nothing is read beyond its end; what lies elsewhere is asked of the memory beside it") {
+TEST_CASE("nothing is read beyond its end; what lies elsewhere is asked of the memory next to it") {
   store made;
   made.seal();
   const held_memory held(made.held(), adaptyst::lib::own_memory());

@@ -17,11 +17,11 @@ constexpr std::uint64_t range_end = std::uint64_t{1} << 46;
 std::vector<std::uint64_t> interesting_values() {
   std::vector<std::uint64_t> values{0, 1, range_end - 1};
   for (unsigned bit = 1; bit != 46; ++bit)
-    for (std::int64_t beside = -1; beside <= 1; ++beside)
-      values.push_back((std::uint64_t{1} << bit) + static_cast<std::uint64_t>(beside));
+    for (std::int64_t away = -1; away <= 1; ++away)
+      values.push_back((std::uint64_t{1} << bit) + static_cast<std::uint64_t>(away));
   for (unsigned bucket = 1; bucket <= ADAPTYST_HISTOGRAM_BUCKETS; ++bucket)
-    for (std::int64_t beside = -1; beside <= 1; ++beside)
-      values.push_back(adaptyst_histogram_lower(bucket) + static_cast<std::uint64_t>(beside));
+    for (std::int64_t away = -1; away <= 1; ++away)
+      values.push_back(adaptyst_histogram_lower(bucket) + static_cast<std::uint64_t>(away));
   std::mt19937_64 random(1);
   for (int i = 0; i != 100000; ++i) values.push_back(random() >> (random() % 63));
   values.erase(std::remove_if(values.begin(), values.end(), [](std::uint64_t value) { return value >= range_end; }),
@@ -99,8 +99,8 @@ TEST_CASE("every value lies in its bucket, and greater values in no lower one") 
 
 TEST_CASE("values beyond the range fall into the last bucket") {
   for (unsigned bit = 46; bit != 64; ++bit)
-    for (std::int64_t beside = 0; beside <= 1; ++beside)
-      CHECK(adaptyst_histogram_bucket((std::uint64_t{1} << bit) + static_cast<std::uint64_t>(beside)) ==
+    for (std::int64_t away = 0; away <= 1; ++away)
+      CHECK(adaptyst_histogram_bucket((std::uint64_t{1} << bit) + static_cast<std::uint64_t>(away)) ==
             ADAPTYST_HISTOGRAM_BUCKETS - 1);
   CHECK(adaptyst_histogram_bucket(~std::uint64_t{0}) == ADAPTYST_HISTOGRAM_BUCKETS - 1);
 }
@@ -118,13 +118,13 @@ TEST_CASE("no value is further than 3 % from what stands for its bucket") {
 }
 
 TEST_CASE("any quantile is within 3 % of the exact one") {
-  for (const distribution& of : distributions) {
+  for (const distribution& distribution : distributions) {
     for (const std::size_t size : {1U, 2U, 3U, 7U, 10U, 99U, 100U, 101U, 1000U, 20000U}) {
       std::mt19937_64 random(size);
       std::vector<std::uint64_t> values(size);
       adaptyst::histogram counted;
       for (std::uint64_t& value : values) {
-        value = std::min(of.draw(random), range_end - 1);
+        value = std::min(distribution.draw(random), range_end - 1);
         counted.add(value);
       }
       std::sort(values.begin(), values.end());
@@ -133,7 +133,7 @@ TEST_CASE("any quantile is within 3 % of the exact one") {
       for (const unsigned percent : {0U, 1U, 10U, 25U, 50U, 75U, 90U, 95U, 99U, 100U}) {
         const std::uint64_t exact = exact_quantile(values, percent);
         const std::uint64_t found = counted.quantile(percent / 100.0).value();
-        CAPTURE(of.name, size, percent, exact, found);
+        CAPTURE(distribution.name, size, percent, exact, found);
         REQUIRE(relative_error(found, exact) <= 0.03);
       }
     }

@@ -41,7 +41,7 @@ std::vector<std::vector<std::uint64_t>> draw(std::size_t calls, std::size_t rank
   return all;
 }
 
-profile made_of(const joint_sum& sum, std::uint64_t duration_ns = 1'000'000'000) {
+profile make_profile(const joint_sum& sum, std::uint64_t duration_ns = 1'000'000'000) {
   profile made;
   made.devices.resize(1);
   made.regions.resize(1);
@@ -97,7 +97,7 @@ TEST_CASE("waits are those to the last one, and it is named") {
   }
   joint_sum all;
   all.add(merged_linearly(ranks));
-  const profile made = made_of(all);
+  const profile made = make_profile(all);
   REQUIRE(made.regions[0].joint);
   const adaptyst::joint_waits& joint = *made.regions[0].joint;
   const auto worst = static_cast<std::size_t>(std::max_element(for_rank.begin(), for_rank.end()) - for_rank.begin());
@@ -132,7 +132,7 @@ TEST_CASE("of too many calls the same ones stay on all ranks, and they stand for
   CHECK(merged_at_random(ranks, random) == all);
   joint_sum sum;
   sum.add(all);
-  const auto joint = made_of(sum).regions[0].joint;
+  const auto joint = make_profile(sum).regions[0].joint;
   REQUIRE(joint);
   CHECK(joint->step == 4);
   CHECK(joint->calls == Approx(3 * joint_sum::max_calls / 4.0).epsilon(0.05));
@@ -147,7 +147,7 @@ TEST_CASE("calls of very many communicators are thinned as well, each the first 
   joint_sum all;
   all.add(own, 0, "n0");
   all.add(own, 1, "n1");
-  const auto joint = made_of(all).regions[0].joint;
+  const auto joint = make_profile(all).regions[0].joint;
   REQUIRE(joint);
   CHECK(joint->step == 16);
   CHECK(joint->calls == Approx(communicators / 16.0).epsilon(0.05));
@@ -160,7 +160,7 @@ TEST_CASE("a call that ranks with nothing to send may leave early says nothing o
   CHECK(merged_at_random(ranks, random) == merged_linearly(ranks));
   joint_sum all;
   all.add(merged_linearly(ranks));
-  CHECK(made_of(all).regions[0].joint->calls == 5);
+  CHECK(make_profile(all).regions[0].joint->calls == 5);
 }
 
 TEST_CASE("a call in which a rank was not seen says nothing") {
@@ -169,11 +169,11 @@ TEST_CASE("a call in which a rank was not seen says nothing") {
   ranks[2].calls.resize(3);
   joint_sum all;
   all.add(merged_linearly(ranks));
-  CHECK(made_of(all).regions[0].joint->calls == 3);
+  CHECK(make_profile(all).regions[0].joint->calls == 3);
   joint_sum alone;
   alone.add(simulate(draw(5, 1, random), 10)[0], 0, "n0");
-  CHECK(!made_of(alone).regions[0].joint);
-  CHECK(!made_of(joint_sum()).regions[0].joint);
+  CHECK(!make_profile(alone).regions[0].joint);
+  CHECK(!make_profile(joint_sum()).regions[0].joint);
 }
 
 TEST_CASE("a damaged message is refused, or is another one") {
@@ -187,7 +187,7 @@ TEST_CASE("a damaged message is refused, or is another one") {
     try {
       joint_sum all;
       all.add(bad);
-      made_of(all);
+      make_profile(all);
     } catch (const adaptyst::lib::error&) {}
   }
 }
@@ -198,7 +198,7 @@ TEST_CASE("a late rank is found, and where it was; ranks that all come in time a
   for (auto& call : late_ns) call[5] += 20'000'000;
   joint_sum sum;
   sum.add(merged_linearly(simulate(late_ns, 3000)));
-  profile made = made_of(sum);
+  profile made = make_profile(sum);
   for (const auto& [name, longest_ns] : {std::pair("step", 230'000'000), std::pair("flux", 220'000'000)}) {
     adaptyst::region& row = made.regions.emplace_back();
     row.path =
@@ -219,7 +219,7 @@ TEST_CASE("a late rank is found, and where it was; ranks that all come in time a
 
   joint_sum in_time;
   in_time.add(merged_linearly(simulate(draw(10, 8, random), 10'000'000)));
-  CHECK(adaptyst::analyse(made_of(in_time)).empty());
+  CHECK(adaptyst::analyse(make_profile(in_time)).empty());
 }
 
 TEST_CASE("where another rank is late each time, none is named") {
@@ -228,7 +228,7 @@ TEST_CASE("where another rank is late each time, none is named") {
   for (std::size_t call = 0; call != late_ns.size(); ++call) late_ns[call][call % 8] += 20'000'000;
   joint_sum sum;
   sum.add(merged_linearly(simulate(late_ns, 3000)));
-  const auto found = adaptyst::analyse(made_of(sum));
+  const auto found = adaptyst::analyse(make_profile(sum));
   REQUIRE(found.size() == 1);
   CHECK(found[0].kind == finding_kind::late_rank);
   CHECK(!found[0].rank);

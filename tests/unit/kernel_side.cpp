@@ -53,7 +53,7 @@ TEST_CASE("parts of a row become one: nested times taken off, buckets where they
   CHECK(row.durations.buckets()[33] == 6 + (std::uint64_t{1} << 53));
 }
 
-TEST_CASE("what ranks have counted is told apart, but where they have had to share a row") {
+TEST_CASE("what ranks have counted is distinguished, but where they have had to share a row") {
   lib::rank_times sums;
   const auto book = [&](std::uint64_t path, std::uint32_t place, std::uint64_t events, std::uint64_t total_ns) {
     lib::add_to_group(sums, {path, place}, events, total_ns);
@@ -177,10 +177,10 @@ TEST_CASE("of functions that have no probe, those that the program imports are n
   for (const char* const name : {"MPI_A", "MPI_B", "MPI_C", "MPI_D", "MPI_E", "MPI_F", "MPI_Test"})
     all.push_back({name, {name, std::string("P") + name}, slow});
   all.push_back({"MPI_Odd", {"MPI_Odd"}, {"it is odd", ""}});
-  const std::vector<adaptyst::error> told = explain(all, {"PMPI_Test", "MPI_Send"});
-  REQUIRE(told.size() == 2);
-  CHECK(told[0].summary() == "MPI_Odd: it is odd");
-  CHECK(told[1].summary() == "MPI_Test, which the program imports, and 6 that it does not: its entry is slow");
-  CHECK(told[1].hint() == slow.hint);
+  const std::vector<adaptyst::error> errors = explain(all, {"PMPI_Test", "MPI_Send"});
+  REQUIRE(errors.size() == 2);
+  CHECK(errors[0].summary() == "MPI_Odd: it is odd");
+  CHECK(errors[1].summary() == "MPI_Test, which the program imports, and 6 that it does not: its entry is slow");
+  CHECK(errors[1].hint() == slow.hint);
   CHECK(explain(all, {})[1].summary() == "MPI_A, MPI_B, MPI_C, MPI_D, MPI_E and 2 others: its entry is slow");
 }

@@ -45,7 +45,7 @@ struct program {
       sites[at].kind = at == 2 ? ADAPTYST_SITE_WAIT : ADAPTYST_SITE_REGION;
       paths[at] = {20 + at, at == 0 ? nullptr : &paths[0], &sites[at], 0, at == 0 ? 0U : 1U};
     }
-    head.layout = detail::layout_of_state;
+    head.layout = detail::state_layout;
     head.epoch = 3;
     for (const std::uint64_t epoch : {3U, 3U}) {
       threads.push_back(std::make_unique<detail::recorder>());
@@ -145,7 +145,7 @@ TEST_CASE("markers and how often they ran; one with others inside its own says s
   CHECK(counts.all().at(as_address(in.sites[1])).events == 0);
 }
 
-TEST_CASE("a marker is put on a step, and nothing beside that is written") {
+TEST_CASE("a marker is put on a step, and nothing else is written") {
   program in;
   in.steps[2] = ADAPTYST_STEP_LAST + 1;  // of one that lies
   for (std::size_t path = 0; path != 3; ++path) in.ran(path, 1);
@@ -162,7 +162,7 @@ TEST_CASE("what an earlier collector has set is over") {
   program in;
   const auto settings = std::make_unique<detail::observer_settings>();
   settings->steps[3] = 4;
-  settings->steps[detail::max_sites - 1] = detail::step_of_nobody;
+  settings->steps[detail::max_sites - 1] = detail::unclaimed_step;
   settings->tails[0] = 9;
   in.head.settings = settings.get();
   adaptyst::lib::reset_steps(in.state());
@@ -291,14 +291,14 @@ TEST_CASE("the kernel's side finds a thread's frames where they are") {
   in.open(one, in.paths[1]);
   one.frames[2].begin = 99;
   one.frames[2].stack = &in;
-  const adaptyst_recorder_layout layout = adaptyst::lib::layout_of_recorders();
+  const adaptyst_recorder_layout layout = adaptyst::lib::find_recorder_layout();
   const auto word = [](const void* in_what, std::uint64_t at) {
     std::uint64_t found = 0;
     std::memcpy(&found, static_cast<const char*>(in_what) + at, sizeof found);
     return found;
   };
   detail::control_page control{};
-  control.layout = detail::layout_of_state;
+  control.layout = detail::state_layout;
   control.recorders = in.head.recorders;
   CHECK(layout.expected == word(&control, layout.layout));
   CHECK(word(&control, layout.recorders) == as_address(*in.threads[1]));
@@ -315,7 +315,7 @@ namespace {
 
 // A ring of eight entries.
 struct ring {
-  std::unique_ptr<char[]> bytes = std::make_unique<char[]>(detail::bytes_of_ring(8));
+  std::unique_ptr<char[]> bytes = std::make_unique<char[]>(detail::ring_bytes(8));
   std::uint64_t tail = 0;
   detail::trace_ring& operator*() const { return *reinterpret_cast<detail::trace_ring*>(bytes.get()); }
   ring() {
@@ -337,7 +337,7 @@ TEST_CASE("a timeline is read in order, each event once, and what is read makes 
   adaptyst::lib::trace_reader reader(in.state());
   const auto look = [&] {
     all.clear();
-    reader.read([&](const traced_event& one) { all.push_back(one); });
+    reader.read([&](const traced_event& event) { all.push_back(event); });
   };
 
   detail::trace(events, 7, detail::traced::scope, &in.paths[1], 100, 130);
@@ -397,7 +397,7 @@ TEST_CASE(
   std::vector<traced_event> all;
   // When it is read, the clock is ahead of that line.
   adaptyst::lib::trace_reader reader(in.state(), []() noexcept { return adaptyst::lib::clock_pair{2000, 5'001'000}; });
-  reader.read([&](const traced_event& one) { all.push_back(one); });
+  reader.read([&](const traced_event& event) { all.push_back(event); });
   REQUIRE(all.size() == 1);
   CHECK(all[0].begin_ns == 5'000'200);
   CHECK(all[0].end_ns == 5'000'500);

@@ -55,7 +55,7 @@ TEST_CASE("ranks of a job on a machine have one identity, those of another have 
   CHECK_FALSE(lib::find_job().has_value());
   launched::set("PMI_RANK", "1");
   launched::set("PMI_SIZE", "1");
-  CHECK_FALSE(lib::find_job().has_value());  // there is nobody to share an observer with
+  CHECK_FALSE(lib::find_job().has_value());  // there is no rank to share an observer with
   launched::set("PMI_SIZE", "4");
   launched::set("MPI_LOCALNRANKS", "2");
   const auto first = lib::find_job();

@@ -27,7 +27,7 @@ namespace {
 using adaptyst::lib::elf_probe;
 using adaptyst::lib::find_elf_markers;
 
-// A small program with markers, as built beside this test.
+// A small program with markers, as built next to this test.
 const std::string& original() {
   static const std::string bytes = [] {
     std::ifstream in(ADAPTYST_TEST_TRACED, std::ios::binary);
@@ -84,9 +84,9 @@ T take(const std::string& from, std::uint64_t offset) {
 }
 
 template <class T>
-void put(std::string& to, std::uint64_t offset, const T& value) {
-  REQUIRE(offset + sizeof value <= to.size());
-  std::memcpy(to.data() + offset, &value, sizeof value);
+void put(std::string& bytes, std::uint64_t offset, const T& value) {
+  REQUIRE(offset + sizeof value <= bytes.size());
+  std::memcpy(bytes.data() + offset, &value, sizeof value);
 }
 
 struct range {
@@ -145,7 +145,7 @@ TEST_CASE("what is no ELF file is said to be none") {
     CHECK_FALSE(read(content).error.empty());
 }
 
-TEST_CASE("what cannot be opened is told with the system's reason") {
+TEST_CASE("what cannot be opened is reported with the system's reason") {
   for (const char* const name : {"/nonexistent/file", "/proc/self/mem/x", ""}) {
     std::string message;
     try {
@@ -357,9 +357,9 @@ TEST_CASE("a file that is loaded very often is found as often as a loader can") 
   }
   close(descriptor);
   std::size_t found = 0;
-  for (const adaptyst::lib::process_object& one : adaptyst::lib::find_objects(getpid()))
-    if (one.file.find(loaded.name()) != std::string::npos) {
-      CHECK(one.markers->probes.size() == 7);
+  for (const adaptyst::lib::process_object& object : adaptyst::lib::find_objects(getpid()))
+    if (object.file.find(loaded.name()) != std::string::npos) {
+      CHECK(object.markers->probes.size() == 7);
       ++found;
     }
   CHECK(found == 16);

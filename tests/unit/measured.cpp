@@ -120,7 +120,7 @@ constexpr event_costs usual_costs() {
 
 }  // namespace
 
-TEST_CASE("one event of 2^k costs a recorded one, shared by so many, beside what leaving out costs") {
+TEST_CASE("one event of 2^k costs a recorded one, shared by so many, in addition to what leaving out costs") {
   constexpr event_costs costs = usual_costs();
   CHECK(costs.on(ADAPTYST_STEP_ENGINE) == 280);
   CHECK(costs.on(ADAPTYST_STEP_RECORDER) == 40);

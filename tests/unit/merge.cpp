@@ -15,15 +15,15 @@ profile merged(profile into, const profile& from) {
   return into;
 }
 
-// In full, histograms and absent values included; what to_json() leaves out of a region stands beside it.
+// In full, histograms and absent values included; what to_json() leaves out of a region stands next to it.
 std::string spelled(const profile& profile) {
   std::string all = adaptyst::to_json(profile);
   for (const adaptyst::region& row : profile.regions) {
     all += std::to_string(row.min_ns) + " " + std::to_string(row.max_ns) + " " + std::to_string(row.total_ns) + " " +
            std::to_string(row.self_ns) + " " + std::to_string(row.durations.count()) + "\n";
   }
-  for (const adaptyst::process_info& one : profile.processes)
-    all += one.command + one.host + std::to_string(one.pid) + "\n";
+  for (const adaptyst::process_info& process : profile.processes)
+    all += process.command + process.host + std::to_string(process.pid) + "\n";
   return all;
 }
 
@@ -31,7 +31,7 @@ const adaptyst::device_usage* find_device(const profile& in, const adaptyst::reg
   return row.device < in.devices.size() ? &in.devices[row.device] : nullptr;
 }
 
-std::uint64_t sum_of_totals(const profile& in, adaptyst::device_kind kind, std::uint64_t id) {
+std::uint64_t sum_totals(const profile& in, adaptyst::device_kind kind, std::uint64_t id) {
   std::uint64_t sum = 0;
   for (const adaptyst::region& row : in.regions)
     if (row.id == id && find_device(in, row)->kind == kind) sum += row.total_ns;
@@ -84,8 +84,7 @@ TEST_CASE("nothing is lost in a merge, and every row keeps its device") {
     using adaptyst::device_kind;
     for (const samples::known_path& path : samples::paths())
       for (const auto kind : {device_kind::cpu, device_kind::gpu, device_kind::fpga, device_kind::accelerator})
-        REQUIRE(sum_of_totals(both, kind, path.id) ==
-                sum_of_totals(a, kind, path.id) + sum_of_totals(b, kind, path.id));
+        REQUIRE(sum_totals(both, kind, path.id) == sum_totals(a, kind, path.id) + sum_totals(b, kind, path.id));
     REQUIRE(both.accounting.begun == a.accounting.begun + b.accounting.begun);
     std::uint64_t known = both.accounting.ended + both.accounting.open;
     for (const auto& [reason, count] : both.accounting.lost) known += count;
@@ -112,7 +111,7 @@ TEST_CASE("parents come before children after a merge") {
   for (std::size_t at = 1; at < all.regions.size(); ++at) REQUIRE(all.regions[at - 1].path <= all.regions[at].path);
 }
 
-TEST_CASE("an absent quantity stays absent until somebody has it") {
+TEST_CASE("an absent quantity stays absent until one profile has it") {
   profile a;
   a.devices.resize(1);
   a.devices[0].kind = adaptyst::device_kind::cpu;
@@ -254,7 +253,7 @@ TEST_CASE("two profiles of known numbers") {
     CHECK(device.awaited_ns == 22U);
     CHECK(device.work_ns == 120U);
     CHECK(device.operations == 10);
-    CHECK(device.queues == 5);  // of one process; nobody knows whether they are the same
+    CHECK(device.queues == 5);  // of one process; it is not known whether they are the same
     CHECK(device.late == 2);
     CHECK(device.skipped == 4);
     CHECK(device.to_device->sum == 2000);

@@ -19,9 +19,9 @@ using adaptyst::lib::profile_sum;
 
 constexpr std::uint64_t ms = 1'000'000;
 
-void add_row(profile& to, std::vector<std::string> path, std::uint64_t total_ns, std::uint32_t threads = 1) {
-  region& row = to.regions.emplace_back();
-  row.id = to.regions.size();
+void add_row(profile& profile, std::vector<std::string> path, std::uint64_t total_ns, std::uint32_t threads = 1) {
+  region& row = profile.regions.emplace_back();
+  row.id = profile.regions.size();
   row.path = std::move(path);
   row.count = 1;
   row.threads = threads;
@@ -57,18 +57,18 @@ TEST_CASE("efficiencies are those of a calculation by hand") {
       merge_all({make_rank(0, "simulated0", 1000 * ms, 100 * ms), make_rank(1, "simulated0", 1000 * ms, 500 * ms),
                  make_rank(2, "simulated1", 900 * ms, 300 * ms), make_rank(3, "simulated1", 900 * ms, 500 * ms)});
   REQUIRE(all.mpi);
-  const mpi_usage& of = *all.mpi;
-  CHECK(of.longest_ns == 1000 * ms);
-  CHECK(of.outside.ranks == 4);
-  CHECK(of.outside.total_ns.max_rank == 0);
-  CHECK(of.outside.total_ns.max_host == "simulated0");
-  REQUIRE(of.busiest);
-  CHECK(of.busiest->host == "simulated0");
-  CHECK(of.parallel_efficiency().value() == Approx(0.6));
-  CHECK(of.communication_efficiency().value() == Approx(0.9));
-  CHECK(of.load_balance().value() == Approx(600.0 / 900));
-  CHECK(of.load_balance_in().value() == Approx(700.0 / 900));
-  CHECK(of.load_balance_out().value() == Approx(600.0 / 700));
+  const mpi_usage& usage = *all.mpi;
+  CHECK(usage.longest_ns == 1000 * ms);
+  CHECK(usage.outside.ranks == 4);
+  CHECK(usage.outside.total_ns.max_rank == 0);
+  CHECK(usage.outside.total_ns.max_host == "simulated0");
+  REQUIRE(usage.busiest);
+  CHECK(usage.busiest->host == "simulated0");
+  CHECK(usage.parallel_efficiency().value() == Approx(0.6));
+  CHECK(usage.communication_efficiency().value() == Approx(0.9));
+  CHECK(usage.load_balance().value() == Approx(600.0 / 900));
+  CHECK(usage.load_balance_in().value() == Approx(700.0 / 900));
+  CHECK(usage.load_balance_out().value() == Approx(600.0 / 700));
   CHECK(adaptyst::lib::efficiency_text(all) ==
         "MPI: parallel efficiency 60.0% = load balance 66.7% (within nodes 77.8%, between nodes 85.7%) x communication "
         "90.0%");
@@ -84,12 +84,14 @@ TEST_CASE("efficiencies are shares whose products are right, and come back from 
       ranks.push_back(make_rank(rank, "simulated" + std::to_string(rank / 4), run_ns, random() % run_ns));
     }
     profile all = merge_all(ranks);
-    const mpi_usage& of = *all.mpi;
-    const double parallel = of.parallel_efficiency().value(), communication = of.communication_efficiency().value();
-    CHECK(std::abs(parallel - of.load_balance().value() * communication) < 1e-12);
-    CHECK(std::abs(parallel - of.load_balance_in().value() * of.load_balance_out().value() * communication) < 1e-12);
-    for (const std::optional<double>& one : {of.parallel_efficiency(), of.load_balance(), of.load_balance_in(),
-                                             of.load_balance_out(), of.communication_efficiency()}) {
+    const mpi_usage& usage = *all.mpi;
+    const double parallel = usage.parallel_efficiency().value(),
+                 communication = usage.communication_efficiency().value();
+    CHECK(std::abs(parallel - usage.load_balance().value() * communication) < 1e-12);
+    CHECK(std::abs(parallel - usage.load_balance_in().value() * usage.load_balance_out().value() * communication) <
+          1e-12);
+    for (const std::optional<double>& one : {usage.parallel_efficiency(), usage.load_balance(), usage.load_balance_in(),
+                                             usage.load_balance_out(), usage.communication_efficiency()}) {
       CHECK(*one >= 0);
       CHECK(*one <= 1);
     }

@@ -109,7 +109,7 @@ TEST_CASE("a second string changes only what it names") {
   CHECK(chosen.find_file(output_form::json) == "a.json");
 }
 
-TEST_CASE("what is not known is told by name, with the nearest that is, and left out") {
+TEST_CASE("an unknown name is reported with the nearest known one, and left out") {
   const struct {
     const char* text;
     const char* named;
@@ -228,8 +228,8 @@ TEST_CASE("options that code fills are written as text, and read back") {
   CHECK(left_out.empty());
   adaptyst::parse_options("overhaed=1%", &left_out);
   CHECK(left_out.size() == 1);
-  CHECK(adaptyst::lib::asked_values(filled).at("overhead") == "7.5%");
-  CHECK(adaptyst::lib::asked_values(filled).count("report") == 0);
+  CHECK(adaptyst::lib::changed_values(filled).at("overhead") == "7.5%");
+  CHECK(adaptyst::lib::changed_values(filled).count("report") == 0);
 }
 
 TEST_CASE("what code fills in wrongly is left out as well") {

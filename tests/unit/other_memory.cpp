@@ -15,7 +15,7 @@ namespace lib = adaptyst::lib;
 
 namespace {
 
-// A child that has what this process has, until it is told to become another program.
+// A child that has what this process has, until it is asked to become another program.
 class child {
  public:
   child() {
@@ -94,18 +94,18 @@ TEST_CASE("A program follows another if it has the same rights, or root's came f
   lib::process_rights user;
   user.users.fill(1000);
   user.groups.fill(1000);
-  CHECK(user.are_of_one_user());
+  CHECK(user.have_one_user());
   CHECK(user.follow(user));
   lib::process_rights setuid = user;
   setuid.users[1] = setuid.users[2] = setuid.users[3] = 0;
-  CHECK_FALSE(setuid.are_of_one_user());
+  CHECK_FALSE(setuid.have_one_user());
   CHECK_FALSE(setuid.follow(user));
   lib::process_rights setgid = user;
   setgid.groups[1] = 5;
-  CHECK_FALSE(setgid.are_of_one_user());
+  CHECK_FALSE(setgid.have_one_user());
   lib::process_rights able = user;
   able.capabilities = 1 << 13;
-  CHECK(able.are_of_one_user());
+  CHECK(able.have_one_user());
   CHECK_FALSE(able.follow(user));
   CHECK(user.follow(able));
   const lib::process_rights root{{}, {}, ~std::uint64_t{0}};

@@ -89,7 +89,7 @@ int failure(const std::string& name, const std::string& text = "text\n") {
 
 }  // namespace
 
-TEST_CASE("a file holds exactly the text, and nothing is left beside it") {
+TEST_CASE("a file holds exactly the text, and nothing is left next to it") {
   const directory in;
   const std::string texts[] = {"", "{}\n", std::string("nul\0inside", 10), std::string(5000000, 'x')};
   for (const std::string& text : texts) {
@@ -172,7 +172,7 @@ TEST_CASE("a device is written to in place, and a full one is told") {
   CHECK(access((std::string("/dev/full.") + std::to_string(getpid()) + ".0.partial").c_str(), F_OK) != 0);
 }
 
-TEST_CASE("a pipe: without a reader it is told, one that leaves does no harm, and what is read is whole") {
+TEST_CASE("a pipe: without a reader it is reported, one that leaves does no harm, and what is read is whole") {
   const directory in;
   const std::string pipe = in / "a.json";
   REQUIRE(mkfifo(pipe.c_str(), 0600) == 0);
@@ -183,11 +183,11 @@ TEST_CASE("a pipe: without a reader it is told, one that leaves does no harm, an
   char read_back[32] = {};
   CHECK(read(reader, read_back, sizeof read_back) == 9);
   {
-    adaptyst::lib::output_file to(pipe, adaptyst::lib::output_file::appears::with_text);
-    REQUIRE(to.failure() == 0);
+    adaptyst::lib::output_file file(pipe, adaptyst::lib::output_file::appears::with_text);
+    REQUIRE(file.failure() == 0);
     close(reader);
-    CHECK(to.write("nobody reads this") == 0);
-    CHECK(to.failure() == EPIPE);
+    CHECK(file.write("no process reads this") == 0);
+    CHECK(file.failure() == EPIPE);
   }
   struct stat there {};
   CHECK((stat(pipe.c_str(), &there) == 0 && S_ISFIFO(there.st_mode)));
@@ -213,20 +213,20 @@ TEST_CASE("what is to appear with its first text replaces nothing before, and wh
     CHECK(content(in / "victim") == "precious");
   }
   {
-    output_file to(in / "a", output_file::appears::with_text);
-    CHECK(to.write("half of") == 7);
+    output_file file(in / "a", output_file::appears::with_text);
+    CHECK(file.write("half of") == 7);
     CHECK(content(in / "a") == "half of");
   }
   CHECK(content(in / "a") == "half of");
   CHECK(content(in / "victim") == "precious");
   {
-    output_file to(in / "b", output_file::appears::whole);
-    to.write("half of");
+    output_file file(in / "b", output_file::appears::whole);
+    file.write("half of");
   }
   CHECK(in.names() == std::set<std::string>{"a", "victim"});
 }
 
-TEST_CASE("a full disk leaves the older file whole and nothing beside it") {
+TEST_CASE("a full disk leaves the older file whole and nothing else") {
   const directory in;
   const std::string large(1 << 20, 'x');
   const rlimit unlimited{RLIM_INFINITY, RLIM_INFINITY};

@@ -139,7 +139,7 @@ TEST_CASE("a number goes between a name and its suffix") {
   CHECK(with_number("run.svg", "3") == "run-3.svg");
 }
 
-TEST_CASE("a name tells processes apart that has %p or %r in it") {
+TEST_CASE("a name distinguishes processes that has %p or %r in it") {
   for (const char* const apart : {"%p.json", "a.%r.json", "%%%p"}) CHECK(tells_processes_apart(apart));
   for (const char* const alike : {"p.json", "%h.json", "%%p.json", "%%r", ""})
     CHECK_FALSE(tells_processes_apart(alike));

@@ -115,8 +115,8 @@ TEST_CASE("what cannot be written is known before, and nothing is left of the tr
     try {
       names.require_writable();
       FAIL("it was taken for writable: " + one);
-    } catch (const adaptyst::error& told) {
-      CHECK(told.subject() == one);
+    } catch (const adaptyst::error& refused) {
+      CHECK(refused.subject() == one);
     }
   }
 }

@@ -127,7 +127,7 @@ TEST_CASE("leaving out may cost the budget by itself: the rest is still recorded
   CHECK(program.step(1) < ADAPTYST_STEP_SUBTREE);
 }
 
-TEST_CASE("whoever cannot do with less does not take what the others need") {
+TEST_CASE("a marker that cannot do with less does not take what the others need") {
   made_up program(in_program);
   program.runs(1, 5'000'000, thinning_allowed::none);  // 11 %, as it has events inside its own
   program.runs(2, 20'000'000);
@@ -176,7 +176,7 @@ TEST_CASE("steps go up again when half the budget would do for a second") {
   CHECK(program.step(1) == ADAPTYST_STEP_RECORDER + 2);
 }
 
-TEST_CASE("rates that vary move nobody up and down") {
+TEST_CASE("rates that vary move no marker up and down") {
   made_up program(in_kernel);
   program.make_noise(0.3);
   program.runs(1, 2'000'000);
@@ -310,7 +310,7 @@ TEST_CASE("of what lies in two regions, that which is not thinned along is thinn
   CHECK(program.step(3) > ADAPTYST_STEP_RECORDER);
 }
 
-TEST_CASE("markers that lie in each other, in themselves, or in nobody known do no harm") {
+TEST_CASE("markers that lie in each other, in themselves, or in an unknown one do no harm") {
   made_up program(in_program);
   for (const std::uint64_t marker : {1U, 2U, 3U}) program.runs(marker, 5'000'000, thinning_allowed::with_subtree);
   program.lies_in(1, 2);

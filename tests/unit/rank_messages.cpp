@@ -143,7 +143,7 @@ TEST_CASE("a short histogram has the lowest level at which it is short, and keep
 }
 
 TEST_CASE("every message that is cut short or bent is refused or read, and does no harm") {
-  const std::string whole = write_message(simulated::profile_of(3), adaptyst::rank_place{3, "n0"});
+  const std::string whole = write_message(simulated::make_profile(3), adaptyst::rank_place{3, "n0"});
   const auto try_one = [&](const std::string& bytes) {
     try {
       read_message(bytes);

@@ -17,21 +17,21 @@ using adaptyst::profile;
 using adaptyst::rank_place;
 namespace lib = adaptyst::lib;
 
-std::string message_of(std::uint32_t rank) {
-  return lib::write_message(simulated::profile_of(rank), rank_place{rank, simulated::host_of(rank)},
+std::string make_message(std::uint32_t rank) {
+  return lib::write_message(simulated::make_profile(rank), rank_place{rank, simulated::host_name(rank)},
                             lib::short_histograms);
 }
 
 std::string merge_linear(const std::vector<std::uint32_t>& ranks) {
-  std::string all = message_of(ranks.front());
-  for (std::size_t at = 1; at != ranks.size(); ++at) all = lib::merge_messages(all, message_of(ranks[at]));
+  std::string all = make_message(ranks.front());
+  for (std::size_t at = 1; at != ranks.size(); ++at) all = lib::merge_messages(all, make_message(ranks[at]));
   return all;
 }
 
 // Split at random places.
 std::string merge_random(const std::vector<std::uint32_t>& ranks, std::size_t begin, std::size_t end,
                          std::mt19937& random) {
-  if (end - begin == 1) return message_of(ranks[begin]);
+  if (end - begin == 1) return make_message(ranks[begin]);
   const std::size_t middle = begin + 1 + random() % (end - begin - 1);
   const std::string a = merge_random(ranks, begin, middle, random), b = merge_random(ranks, middle, end, random);
   return random() % 2 == 0 ? lib::merge_messages(a, b) : lib::merge_messages(b, a);
@@ -49,12 +49,12 @@ outcome merge_tree(std::uint32_t size, std::size_t max_bytes = lib::max_sent_byt
   simulated::post_office office;
   outcome made;
   const auto is_dead = [&](std::uint32_t rank) { return std::find(dead.begin(), dead.end(), rank) != dead.end(); };
-  const auto place = [](std::uint32_t rank) { return rank_place{rank, simulated::host_of(rank)}; };
+  const auto place = [](std::uint32_t rank) { return rank_place{rank, simulated::host_name(rank)}; };
   std::vector<lib::absent_ranks> absent(size);
   for (std::uint32_t rank = size; rank-- != 0;) {
     if (is_dead(rank)) continue;
     simulated::post over(office, rank, size);
-    const auto core = lib::reduce_core(simulated::profile_of(rank), place(rank), over, absent[rank], max_bytes);
+    const auto core = lib::reduce_core(simulated::make_profile(rank), place(rank), over, absent[rank], max_bytes);
     REQUIRE(core.has_value() == (rank == 0));
     if (core) made.core = *core;
   }
@@ -70,7 +70,7 @@ outcome merge_tree(std::uint32_t size, std::size_t max_bytes = lib::max_sent_byt
   for (std::uint32_t rank = size; rank-- != 0;) {
     if (!plans[rank]) continue;
     simulated::post over(office, rank, size);
-    const auto details = lib::reduce_details(simulated::profile_of(rank), place(rank), lib::read_plan(*plans[rank]),
+    const auto details = lib::reduce_details(simulated::make_profile(rank), place(rank), lib::read_plan(*plans[rank]),
                                              over, absent[rank], max_bytes);
     if (rank == 0) details->add_to(made.merged);
   }
@@ -95,10 +95,10 @@ void check_row(const adaptyst::region& row, std::uint32_t size) {
   REQUIRE(spread.ranks == times.size());
   CHECK(spread.total_ns.min == times.front().first);
   CHECK(spread.total_ns.min_rank == times.front().second);
-  CHECK(spread.total_ns.min_host == simulated::host_of(times.front().second));
+  CHECK(spread.total_ns.min_host == simulated::host_name(times.front().second));
   CHECK(spread.total_ns.max == times.back().first);
   CHECK(spread.total_ns.max_rank == times.back().second);
-  CHECK(spread.total_ns.max_host == simulated::host_of(times.back().second));
+  CHECK(spread.total_ns.max_host == simulated::host_name(times.back().second));
   long double sum = 0, squares = 0;
   for (const auto& [time, rank] : times) sum += static_cast<long double>(time);
   const long double mean = sum / static_cast<long double>(times.size());
@@ -226,7 +226,7 @@ TEST_CASE("of more than 1024 ranks, bins and extremes are kept") {
     check_row(row, size);
     for (const std::uint32_t rank : {row.across_ranks->total_ns.min_rank, row.across_ranks->total_ns.max_rank})
       CHECK(std::any_of(merged.processes.begin(), merged.processes.end(),
-                        [&](const adaptyst::process_info& one) { return one.rank == rank; }));
+                        [&](const adaptyst::process_info& process) { return process.rank == rank; }));
   }
   const adaptyst::heat_row& row = merged.heat->rows[0];
   REQUIRE(row.mean_ns.size() == 700);
@@ -245,9 +245,9 @@ TEST_CASE("of more than 1024 ranks, bins and extremes are kept") {
 TEST_CASE("profiles one after another make what the tree makes, with full histograms") {
   for (const std::uint32_t size : {2U, 9U, 1100U}) {
     lib::profile_sum sum;
-    for (std::uint32_t rank = size; rank-- != 0;) sum.add(simulated::profile_of(rank));
+    for (std::uint32_t rank = size; rank-- != 0;) sum.add(simulated::make_profile(rank));
     const profile added = sum.result([&](std::size_t number) {
-      return std::optional(simulated::profile_of(size - 1 - static_cast<std::uint32_t>(number)));
+      return std::optional(simulated::make_profile(size - 1 - static_cast<std::uint32_t>(number)));
     });
     CAPTURE(size);
     CHECK(adaptyst::to_json(added) == adaptyst::to_json(merge_tree(size).merged));
@@ -256,13 +256,13 @@ TEST_CASE("profiles one after another make what the tree makes, with full histog
 
 TEST_CASE("merge() says how ranks differ, too") {
   profile all;
-  for (std::uint32_t rank = 0; rank != 12; ++rank) adaptyst::merge(all, simulated::profile_of(rank));
+  for (std::uint32_t rank = 0; rank != 12; ++rank) adaptyst::merge(all, simulated::make_profile(rank));
   const profile tree = merge_tree(12).merged;
   CHECK(all.ranks == 12U);
   for (const adaptyst::region& row : all.regions) check_row(row, 12);
   // Two that are of one rank are that rank's.
-  profile same = simulated::profile_of(3);
-  adaptyst::merge(same, simulated::profile_of(3));
+  profile same = simulated::make_profile(3);
+  adaptyst::merge(same, simulated::make_profile(3));
   CHECK_FALSE(same.ranks.has_value());
   CHECK(same.rank() == 3U);
 }

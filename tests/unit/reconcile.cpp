@@ -147,7 +147,7 @@ TEST_CASE("below functions the kernel knows a path by another number, and a metr
   CHECK(both.paths.at(residual).parent == in_function);
 }
 
-TEST_CASE("of one path in two functions nobody knows whose numbers they are") {
+TEST_CASE("of one path in two functions it is not known whose numbers they are") {
   measured below;
   for (const std::uint64_t id : {70U, 71U}) {
     below.paths[id] = {id - 10, solve, 0, solve};

@@ -1,4 +1,4 @@
-// The reader of recorders beside a process that lies, or is damaged: memory made up for the purpose.
+// The reader of recorders next to a process that lies, or is damaged: memory made up for the purpose.
 #include <adaptyst/detail/recorder.hpp>
 
 #include <algorithm>
@@ -24,18 +24,18 @@ class made_memory final : public adaptyst::lib::memory {
  public:
   using memory::read;
   bool write(std::uint64_t, const void*, std::size_t) const noexcept override { return false; }
-  bool read(std::uint64_t address, void* to, std::size_t bytes) const noexcept override {
+  bool read(std::uint64_t address, void* buffer, std::size_t bytes) const noexcept override {
     auto piece = pieces_.upper_bound(address);
     if (piece == pieces_.begin()) return false;
     --piece;
     const std::uint64_t offset = address - piece->first;
     if (offset > piece->second.size() || bytes > piece->second.size() - offset) return false;
-    std::memcpy(to, piece->second.data() + offset, bytes);
+    std::memcpy(buffer, piece->second.data() + offset, bytes);
     return true;
   }
-  std::string text(std::uint64_t address, std::size_t most) const override {
+  std::string text(std::uint64_t address, std::size_t max_bytes) const override {
     std::string found;
-    for (char one = 0; found.size() < most && read(address + found.size(), &one, 1) && one != '\0';) found += one;
+    for (char one = 0; found.size() < max_bytes && read(address + found.size(), &one, 1) && one != '\0';) found += one;
     return found;
   }
   unsigned patience() const noexcept override { return 3; }
@@ -69,7 +69,7 @@ T* pointer(std::uint64_t address) {
 made_memory honest() {
   made_memory made;
   detail::store_head control{};
-  control.layout = detail::layout_of_state;
+  control.layout = detail::state_layout;
   control.epoch = 1;
   control.recorders = pointer<detail::recorder>(recorder);
   made.put(state, control);
@@ -270,14 +270,14 @@ class endless_memory final : public adaptyst::lib::memory {
  public:
   using memory::read;
   bool write(std::uint64_t, const void*, std::size_t) const noexcept override { return false; }
-  bool read(std::uint64_t address, void* to, std::size_t bytes) const noexcept override {
+  bool read(std::uint64_t address, void* buffer, std::size_t bytes) const noexcept override {
     constexpr std::uint64_t each = std::uint64_t{1} << 25;
-    std::memset(to, 0, bytes);
+    std::memset(buffer, 0, bytes);
     if (address == state) {
       detail::store_head control{};
       control.epoch = 1;
       control.recorders = pointer<detail::recorder>(each);
-      std::memcpy(to, &control, std::min(bytes, sizeof control));
+      std::memcpy(buffer, &control, std::min(bytes, sizeof control));
     } else if (address % each == 0 && bytes == sizeof(detail::recorder_head)) {
       auto head = detail::recorder_head{};
       head.epoch = 1;
@@ -285,20 +285,20 @@ class endless_memory final : public adaptyst::lib::memory {
       if (address != 70 * each) head.next = pointer<detail::recorder>(address + each);
       for (std::size_t at = 0; at != std::size(head.chunks); ++at)
         head.chunks[at] = pointer<detail::row_chunk>(address + (at + 1) * each / 256);
-      std::memcpy(to, &head, sizeof head);
+      std::memcpy(buffer, &head, sizeof head);
     } else if (bytes % sizeof(detail::row) == 0) {
       for (std::uint64_t at = 0; at != bytes; at += sizeof(detail::row)) {
         detail::row one{};
         one.id = address + at;
         one.count = 1;
         one.path = pointer<adaptyst_path>(address + at);
-        std::memcpy(static_cast<char*>(to) + at, &one, sizeof one);
+        std::memcpy(static_cast<char*>(buffer) + at, &one, sizeof one);
       }
     } else if (bytes == sizeof(adaptyst_path)) {
       const adaptyst_path one{address, nullptr, pointer<adaptyst_site>(address), 0, 0};
-      std::memcpy(to, &one, sizeof one);
+      std::memcpy(buffer, &one, sizeof one);
     } else if (bytes == sizeof(adaptyst_site)) {
-      std::memcpy(to, &address, sizeof address);
+      std::memcpy(buffer, &address, sizeof address);
     }
     return true;
   }

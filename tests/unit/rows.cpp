@@ -1,4 +1,4 @@
-// Rows of a recorder beside what is simpler and larger: whole histograms, a map.
+// Rows of a recorder next to what is simpler and larger: whole histograms, a map.
 #include <adaptyst/detail/recorder.hpp>
 #include <adaptyst/detail/rows.hpp>
 
@@ -53,7 +53,7 @@ void check(const row& made, const std::array<std::uint64_t, ADAPTYST_HISTOGRAM_B
 }  // namespace
 
 TEST_CASE("a histogram in pieces has what a whole one would have, and what was told of it stays where it was") {
-  const lone_recorder of;
+  const lone_recorder lone;
   std::mt19937_64 random(5);
   for (int round = 0; round != 200; ++round) {
     row made = fresh_row();
@@ -69,7 +69,7 @@ TEST_CASE("a histogram in pieces has what a whole one would have, and what was t
       std::vector<std::uint64_t> counts;
       counts.reserve(before.buckets);
       for (unsigned at = 0; at != before.buckets; ++at) counts.push_back(told(at));
-      add_duration(*of.r, made, duration, 0);
+      add_duration(*lone.r, made, duration, 0);
       ++expected[adaptyst_histogram_bucket(duration)];
       REQUIRE(made.min_ns <= duration);
       REQUIRE(made.max_ns >= duration);
@@ -83,21 +83,21 @@ TEST_CASE("a histogram in pieces has what a whole one would have, and what was t
 }
 
 TEST_CASE("a row whose histogram cannot grow counts on without one, and never has a part of one again") {
-  const lone_recorder of;
+  const lone_recorder lone;
   row made = fresh_row();
-  for (int event = 0; event != 10; ++event) add_duration(*of.r, made, 1000, 1);
-  of.fill_store();
+  for (int event = 0; event != 10; ++event) add_duration(*lone.r, made, 1000, 1);
+  lone.fill_store();
   errno = 0;
-  while (of.r->beside_rows.allocate(*of.in->store, 64) != nullptr) {}
+  while (lone.r->row_details.allocate(*lone.in->store, 64) != nullptr) {}
   constexpr std::uint64_t duration = 1'000'000;
-  add_duration(*of.r, made, duration, 1);
+  add_duration(*lone.r, made, duration, 1);
   REQUIRE(made.buckets == 0);
-  CHECK(made.histogram == of.r->no_histogram);
+  CHECK(made.histogram == lone.r->no_histogram);
   CHECK(made.max_ns == duration);
-  of.in->store->head.above = 0;
+  lone.in->store->head.above = 0;
   const std::uint64_t total = made.total_ns;
   for (const std::uint64_t one : {std::uint64_t{1}, duration, std::uint64_t{1} << 50})
-    add_duration(*of.r, made, one, 1);
+    add_duration(*lone.r, made, one, 1);
   CHECK(made.buckets == 0);
   CHECK(made.min_ns == 1);
   CHECK(made.max_ns == std::uint64_t{1} << 50);
@@ -105,16 +105,16 @@ TEST_CASE("a row whose histogram cannot grow counts on without one, and never ha
   CHECK(errno == 0);
 }
 
-TEST_CASE("pieces beside rows are zeros that nobody else has, also in the next epoch") {
-  const lone_recorder of;
+TEST_CASE("pieces next to rows are zeros that no other row has, also in the next epoch") {
+  const lone_recorder lone;
   std::mt19937_64 random(6);
   std::map<std::uintptr_t, std::uint64_t> pieces;
   for (int epoch = 0; epoch != 3; ++epoch) {
     pieces.clear();
-    of.r->beside_rows.begin_anew();
+    lone.r->row_details.begin_anew();
     for (int at = 0; at != 2000; ++at) {
       const std::uint64_t bytes = 8 * (1 + random() % 584);
-      auto* const made = static_cast<std::uint64_t*>(of.r->beside_rows.allocate(*of.in->store, bytes));
+      auto* const made = static_cast<std::uint64_t*>(lone.r->row_details.allocate(*lone.in->store, bytes));
       REQUIRE(made != nullptr);
       for (std::uint64_t word = 0; word != bytes / 8; ++word) REQUIRE(made[word] == 0);
       for (std::uint64_t word = 0; word != bytes / 8; ++word) made[word] = ~word;
@@ -125,14 +125,14 @@ TEST_CASE("pieces beside rows are zeros that nobody else has, also in the next e
       pieces[begin] = bytes;
     }
   }
-  const std::uint64_t used = of.in->store->head.above;
-  of.fill_store();
-  of.r->beside_rows.begin_anew();
+  const std::uint64_t used = lone.in->store->head.above;
+  lone.fill_store();
+  lone.r->row_details.begin_anew();
   for (int at = 0; at != 2000; ++at)  // there is room from the epochs before
     if (at * 4672 + 4672 < static_cast<int>(used / 2))
-      REQUIRE(of.r->beside_rows.allocate(*of.in->store, 64) != nullptr);
-  of.r->beside_rows.forget();
-  CHECK(of.r->beside_rows.allocate(*of.in->store, 64) == nullptr);
+      REQUIRE(lone.r->row_details.allocate(*lone.in->store, 64) != nullptr);
+  lone.r->row_details.forget();
+  CHECK(lone.r->row_details.allocate(*lone.in->store, 64) == nullptr);
 }
 
 TEST_CASE("a table of rows finds what a map finds, with ids that meet in one slot as well") {

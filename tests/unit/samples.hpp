@@ -62,9 +62,9 @@ class generator {
 
   adaptyst::profile profile() {
     adaptyst::profile made;
-    made.engine = one_of({"ebpf", "inline", "off"});
-    made.mechanism = one_of({"", "uprobe_multi, nop5 optimised", "own recorder, cycle counter"});
-    made.reason = one_of({"permitted", "asked for", "cannot load the eBPF programs: EPERM"});
+    made.engine = pick({"ebpf", "inline", "off"});
+    made.mechanism = pick({"", "uprobe_multi, nop5 optimised", "own recorder, cycle counter"});
+    made.reason = pick({"permitted", "asked for", "cannot load the eBPF programs: EPERM"});
     devices(made);
     for (const known_path& path : paths())
       for (std::uint32_t device = 0; device != made.devices.size(); ++device)
@@ -72,8 +72,7 @@ class generator {
     std::shuffle(made.regions.begin(), made.regions.end(), random_);
     account(made.accounting);
     for (std::uint64_t left = below(3); left != 0; --left) {
-      made.processes.push_back(
-          {static_cast<std::int64_t>(below(4)), one_of({"a", "b"}), one_of({"x", "y"}), below(100)});
+      made.processes.push_back({static_cast<std::int64_t>(below(4)), pick({"a", "b"}), pick({"x", "y"}), below(100)});
       if (below(2) == 0)
         made.processes.back().ended_in = {{std::vector<std::string>{"main", "step"}, 1 + below(4), below(1000)}};
       if (below(2) == 0) made.processes.back().threads = static_cast<std::uint32_t>(below(3));
@@ -82,7 +81,7 @@ class generator {
   }
 
  private:
-  std::string one_of(std::initializer_list<const char*> choices) { return choices.begin()[below(choices.size())]; }
+  std::string pick(std::initializer_list<const char*> choices) { return choices.begin()[below(choices.size())]; }
 
   std::optional<std::uint64_t> maybe() {
     return below(3) == 0 ? std::nullopt : std::optional<std::uint64_t>(below(1000));
@@ -205,19 +204,19 @@ class generator {
     return made;
   }
 
-  void account(adaptyst::account& to) {
-    to.ended = below(1000);
-    to.open = below(10);
-    to.begun = to.ended + to.open;
+  void account(adaptyst::account& accounting) {
+    accounting.ended = below(1000);
+    accounting.open = below(10);
+    accounting.begun = accounting.ended + accounting.open;
     using why = adaptyst::loss_reason;
     for (const why reason : {why::too_deep, why::rows_full, why::unmatched}) {
       if (below(2) == 0) continue;
-      to.lost[reason] = below(20);
-      to.begun += to.lost[reason];
+      accounting.lost[reason] = below(20);
+      accounting.begun += accounting.lost[reason];
     }
-    to.unmatched = below(5);
-    to.unnamed = below(5);
-    to.overhead_ns = maybe_number();
+    accounting.unmatched = below(5);
+    accounting.unnamed = below(5);
+    accounting.overhead_ns = maybe_number();
   }
 
   std::mt19937_64 random_;

@@ -8,11 +8,11 @@ using adaptyst::lib::measured;
 using adaptyst::lib::settle_self_times;
 
 // A row for each pair of path and parent, all of the time given; its self time knows of no nested one.
-void add(measured& to, std::uint64_t path, std::uint64_t parent, std::uint32_t kind, std::uint64_t total_ns) {
-  to.sites[kind].kind = kind;
-  to.paths[path] = {parent, kind, 0};
-  to.rows[path].count = 1;
-  to.rows[path].total_ns = to.rows[path].self_ns = total_ns;
+void add(measured& sum, std::uint64_t path, std::uint64_t parent, std::uint32_t kind, std::uint64_t total_ns) {
+  sum.sites[kind].kind = kind;
+  sum.paths[path] = {parent, kind, 0};
+  sum.rows[path].count = 1;
+  sum.rows[path].total_ns = sum.rows[path].self_ns = total_ns;
 }
 
 }  // namespace
@@ -31,7 +31,7 @@ TEST_CASE("what markers take in a function is not the function's own: regions, o
   }
 }
 
-TEST_CASE("what functions take in a region is not the region's own, beside what its regions take") {
+TEST_CASE("what functions take in a region is not the region's own, in addition to what its regions take") {
   measured all;
   add(all, 1, 0, ADAPTYST_SITE_REGION, 1000);
   add(all, 2, 1, ADAPTYST_SITE_FUNCTION, 300);
@@ -39,7 +39,7 @@ TEST_CASE("what functions take in a region is not the region's own, beside what 
   add(all, 4, 3, ADAPTYST_SITE_REGION, 150);
   settle_self_times(all);
   CHECK(all.rows[1].self_ns == 500);
-  CHECK(all.rows[3].self_ns == 200);  // markers among themselves: whoever counted them knows
+  CHECK(all.rows[3].self_ns == 200);  // markers among themselves: the engine that counted them knows
 }
 
 TEST_CASE("functions among themselves are left as they were counted") {

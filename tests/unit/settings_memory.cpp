@@ -1,4 +1,4 @@
-// What a program is told in memory of its observer: what must be so before the program heeds it, and what can be
+// The settings that a program gets in memory of its observer: what must hold before the program uses them, and what can be
 // written.
 #include "recorder/settings_memory.hpp"
 
@@ -45,34 +45,34 @@ descriptor other_file(std::uint64_t bytes, std::uint64_t magic, bool sealed) {
 
 TEST_CASE("what an observer sets stands where the program looks, and only the observer can write it") {
   const program in;
-  settings_memory told(adaptyst::lib::own_memory());
-  descriptor file = told.file();
+  settings_memory settings(adaptyst::lib::own_memory());
+  descriptor file = settings.file();
   const int number = file.get();
   const descriptor second(fcntl(number, F_DUPFD_CLOEXEC, 0));
   REQUIRE(in.take(std::move(file)));
   CHECK(fcntl(number, F_GETFD) == -1);
-  CHECK(told.file());
-  CHECK_FALSE(told.is_mapped());
-  told.mapped_at(in.address());
-  CHECK(told.is_mapped());
-  CHECK_FALSE(told.file());
-  REQUIRE(told.write(in.step(7), std::uint64_t{3}));
+  CHECK(settings.file());
+  CHECK_FALSE(settings.is_mapped());
+  settings.mapped_at(in.address());
+  CHECK(settings.is_mapped());
+  CHECK_FALSE(settings.file());
+  REQUIRE(settings.write(in.step(7), std::uint64_t{3}));
   CHECK(in.settings->steps[7] == 3);
   std::uint64_t read = 0;
-  REQUIRE(told.read(in.step(7), read));
+  REQUIRE(settings.read(in.step(7), read));
   CHECK(read == 3);
   const std::uint64_t mine = 9;
   CHECK(pwrite(second.get(), &mine, sizeof mine, 4096) == -1);
   CHECK(ftruncate(second.get(), 0) == -1);
   CHECK(mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, second.get(), 0) == MAP_FAILED);
 
-  told.end(5);
+  settings.end(5);
   CHECK(in.settings->over == 1);
-  CHECK(in.settings->steps[0] == detail::step_of_nobody);
-  CHECK(in.settings->steps[4] == detail::step_of_nobody);
+  CHECK(in.settings->steps[0] == detail::unclaimed_step);
+  CHECK(in.settings->steps[4] == detail::unclaimed_step);
   CHECK(in.settings->steps[5] == 0);
-  told.end(~std::uint64_t{0});  // of one that lies
-  CHECK(in.settings->steps[detail::max_sites - 1] == detail::step_of_nobody);
+  settings.end(~std::uint64_t{0});  // of one that lies
+  CHECK(in.settings->steps[detail::max_sites - 1] == detail::unclaimed_step);
   CHECK(in.settings->tails[0] == 0);
   detail::clear_settings(*in.settings);
   CHECK(in.settings->over == 0);
@@ -82,32 +82,32 @@ TEST_CASE("what an observer sets stands where the program looks, and only the ob
 
 TEST_CASE("nothing but settings is written, whatever the program says of its place") {
   const program in;
-  settings_memory told(adaptyst::lib::own_memory());
+  settings_memory settings(adaptyst::lib::own_memory());
   std::uint64_t word = 4711;
   const auto there = reinterpret_cast<std::uint64_t>(&word);
-  CHECK_FALSE(told.write(there, std::uint64_t{1}));
+  CHECK_FALSE(settings.write(there, std::uint64_t{1}));
   for (const std::uint64_t base : {in.address(), there, there - offsetof(detail::observer_settings, steps),
                                    ~std::uint64_t{0} - 7, std::uint64_t{0}, std::uint64_t{8}}) {
-    told.mapped_at(base);
+    settings.mapped_at(base);
     for (const std::uint64_t at :
          {there, base, base + 8, base + sizeof(detail::observer_settings), base - 8, base + 4097}) {
       if (at - base >= offsetof(detail::observer_settings, steps) && at - base < sizeof(detail::observer_settings) &&
           at % 8 == 0)
         continue;
       errno = 0;
-      CHECK_FALSE(told.write(at, std::uint64_t{1}));
+      CHECK_FALSE(settings.write(at, std::uint64_t{1}));
       CHECK(errno == EPERM);
     }
   }
-  told.mapped_at(in.address());
+  settings.mapped_at(in.address());
   const std::uint64_t two[2] = {1, 2};
-  CHECK_FALSE(told.write(in.address() + sizeof(detail::observer_settings) - 8, two, sizeof two));
+  CHECK_FALSE(settings.write(in.address() + sizeof(detail::observer_settings) - 8, two, sizeof two));
   CHECK(word == 4711);
-  REQUIRE(told.read(there, word));  // is beside
+  REQUIRE(settings.read(there, word));  // lies elsewhere
   CHECK(word == 4711);
 }
 
-TEST_CASE("a program heeds no file that could be cut off, is not of this layout, or is none") {
+TEST_CASE("a program ignores a file that could be cut off, is not of this layout, or is none") {
   const program in;
   in.settings->steps[1] = 5;
   CHECK_FALSE(in.take(descriptor()));

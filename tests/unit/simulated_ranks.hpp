@@ -18,7 +18,7 @@ namespace simulated {
 
 constexpr std::uint32_t ranks_per_host = 4;
 
-inline std::string host_of(std::uint32_t rank) { return "simulated" + std::to_string(rank / ranks_per_host); }
+inline std::string host_name(std::uint32_t rank) { return "simulated" + std::to_string(rank / ranks_per_host); }
 
 // Spread over 1 … 2 s, different in each region; every 16th rank has no "io", and rank 5 has no regions.
 inline std::uint64_t time_in(std::uint32_t rank, std::uint64_t region) {
@@ -37,7 +37,7 @@ inline const std::vector<std::vector<std::string>>& paths() {
   return all;
 }
 
-inline adaptyst::profile profile_of(std::uint32_t rank) {
+inline adaptyst::profile make_profile(std::uint32_t rank) {
   adaptyst::profile made;
   made.engine = "inline";
   made.mechanism = "simulated";
@@ -68,7 +68,7 @@ inline adaptyst::profile profile_of(std::uint32_t rank) {
   adaptyst::process_info process;
   process.pid = 1000 + rank % 4;
   process.command = rank == 7 ? "/bin/writer" : "/bin/solver";
-  process.host = host_of(rank);
+  process.host = host_name(rank);
   process.duration_ns = 3'000'000'000;
   process.threads = 1;
   process.rank = rank;
@@ -77,7 +77,7 @@ inline adaptyst::profile profile_of(std::uint32_t rank) {
   return made;
 }
 
-// Letters between ranks that take their turns on one thread. What nobody has sent does not come.
+// Letters between ranks that take their turns on one thread. What was not sent does not come.
 struct post_office {
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::deque<std::string>> letters;
   std::size_t longest = 0;  // of all that were sent
@@ -90,9 +90,9 @@ class post final : public adaptyst::rank_transport {
   std::uint32_t rank() const override { return rank_; }
   std::uint32_t size() const override { return size_; }
   std::chrono::nanoseconds limit() const override { return std::chrono::seconds(30); }
-  bool send(std::string_view bytes, std::uint32_t to, std::chrono::nanoseconds /*patience*/) override {
+  bool send(std::string_view bytes, std::uint32_t destination, std::chrono::nanoseconds /*patience*/) override {
     office_.longest = bytes.size() > office_.longest ? bytes.size() : office_.longest;
-    office_.letters[{rank_, to}].emplace_back(bytes);
+    office_.letters[{rank_, destination}].emplace_back(bytes);
     return true;
   }
   std::optional<std::string> receive(std::uint32_t from, std::chrono::nanoseconds /*patience*/) override {

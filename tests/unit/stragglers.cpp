@@ -1,4 +1,4 @@
-// Slow ranks and slow nodes among simulated ranks: planted ones are found, chance names nobody.
+// Slow ranks and slow nodes among simulated ranks: planted ones are found, chance names none.
 #include <adaptyst/findings.hpp>
 
 #include <algorithm>
@@ -19,31 +19,31 @@ using times = std::vector<std::optional<std::uint64_t>>;
 constexpr double second = 1e9;
 
 template <class Distribution>
-times draw(std::size_t ranks, Distribution of, std::mt19937_64& random) {
+times draw(std::size_t ranks, Distribution distribution, std::mt19937_64& random) {
   times all;
   for (std::size_t rank = 0; rank != ranks; ++rank)
-    all.emplace_back(static_cast<std::uint64_t>(std::max(0.0, second * of(random))));
+    all.emplace_back(static_cast<std::uint64_t>(std::max(0.0, second * distribution(random))));
   return all;
 }
 
-std::vector<std::string> hosts_of(std::size_t ranks, std::size_t per_host) {
+std::vector<std::string> host_names(std::size_t ranks, std::size_t per_host) {
   std::vector<std::string> all;
   for (std::size_t rank = 0; rank != ranks; ++rank) all.push_back("simulated" + std::to_string(rank / per_host));
   return all;
 }
 
-// How many of the draws name anybody.
+// How many of the draws name a rank.
 template <class Distribution>
-int count_named(std::size_t ranks, Distribution of, int draws) {
+int count_named(std::size_t ranks, Distribution distribution, int draws) {
   std::mt19937_64 random(ranks);
   int named = 0;
   for (int draw_number = 0; draw_number != draws; ++draw_number)
-    if (!find_stragglers(draw(ranks, of, random), hosts_of(ranks, 4)).empty()) ++named;
+    if (!find_stragglers(draw(ranks, distribution, random), host_names(ranks, 4)).empty()) ++named;
   return named;
 }
 
 // Ranks whose "flux" took these times, in a run that is somewhat longer.
-profile profile_of(const times& all, std::size_t per_host) {
+profile make_profile(const times& all, std::size_t per_host) {
   profile made;
   made.devices.resize(1);
   made.ranks = all.size();
@@ -56,7 +56,7 @@ profile profile_of(const times& all, std::size_t per_host) {
   made.heat.emplace();
   made.heat->ranks = all.size();
   made.heat->rows.push_back({7, 0, all, {}, {}});
-  const std::vector<std::string> hosts = hosts_of(all.size(), per_host);
+  const std::vector<std::string> hosts = host_names(all.size(), per_host);
   for (std::uint32_t rank = 0; rank != all.size(); ++rank) {
     adaptyst::process_info process;
     process.rank = rank;
@@ -91,7 +91,7 @@ TEST_CASE("one slow rank is named") {
   for (const std::size_t ranks : {8U, 16U, 256U}) {
     times all = draw(ranks, std::normal_distribution<double>(1, 0.02), random);
     all[5] = 2'000'000'000;
-    const std::vector<straggler> found = find_stragglers(all, hosts_of(ranks, 4));
+    const std::vector<straggler> found = find_stragglers(all, host_names(ranks, 4));
     CAPTURE(ranks);
     REQUIRE(found.size() == 1);
     CHECK(found[0].rank == 5U);
@@ -105,18 +105,18 @@ TEST_CASE("sixteen slow ranks in a row name their node") {
   for (const std::size_t ranks : {64U, 256U, 1024U}) {
     times all = draw(ranks, std::normal_distribution<double>(1, 0.05), random);
     for (std::size_t rank = 32; rank != 48; ++rank) all[rank] = 4 * *all[rank];
-    const std::vector<straggler> found = find_stragglers(all, hosts_of(ranks, 16));
+    const std::vector<straggler> found = find_stragglers(all, host_names(ranks, 16));
     CAPTURE(ranks);
     REQUIRE(found.size() == 1);
     CHECK_FALSE(found[0].rank.has_value());
     CHECK(found[0].host == "simulated2");
     CHECK(found[0].ranks == 16);
-    // Where nobody knows who ran where, they are named one by one.
+    // Where it is not known which rank ran where, they are named one by one.
     CHECK(find_stragglers(all, {}).size() == 16);
   }
 }
 
-TEST_CASE("too few ranks, too many slow ones, and equal times name nobody") {
+TEST_CASE("too few ranks, too many slow ones, and equal times name no rank") {
   times few(7, 1'000'000'000);
   few[0] = 9'000'000'000;
   CHECK(find_stragglers(few, {}).empty());
@@ -133,18 +133,18 @@ TEST_CASE("too few ranks, too many slow ones, and equal times name nobody") {
 TEST_CASE("a finding names the slow rank, the slow node, or the imbalance") {
   std::mt19937_64 random(3);
   times all = draw(64, std::normal_distribution<double>(1, 0.02), random);
-  CHECK(adaptyst::analyse(profile_of(all, 16)).empty());
+  CHECK(adaptyst::analyse(make_profile(all, 16)).empty());
   times slow = all;
   slow[17] = 2'000'000'000;
-  std::vector<finding> found = adaptyst::analyse(profile_of(slow, 16));
+  std::vector<finding> found = adaptyst::analyse(make_profile(slow, 16));
   REQUIRE(found.size() == 1);
   CHECK(found[0].kind == finding_kind::slow_rank);
   CHECK(found[0].rank == 17U);
   CHECK(found[0].host == "simulated1");
   CHECK(found[0].path == std::vector<std::string>{"step", "flux"});
-  CHECK(adaptyst::to_table(profile_of(slow, 16)).find("rank 17 on simulated1 took 2.00 s") != std::string::npos);
+  CHECK(adaptyst::to_table(make_profile(slow, 16)).find("rank 17 on simulated1 took 2.00 s") != std::string::npos);
   for (std::size_t rank = 16; rank != 32; ++rank) slow[rank] = 2 * *all[rank];
-  found = adaptyst::analyse(profile_of(slow, 16));
+  found = adaptyst::analyse(make_profile(slow, 16));
   REQUIRE(found.size() == 1);
   CHECK(found[0].kind == finding_kind::slow_node);
   CHECK(found[0].host == "simulated1");
@@ -152,7 +152,7 @@ TEST_CASE("a finding names the slow rank, the slow node, or the imbalance") {
   CHECK_FALSE(found[0].rank.has_value());
   times slope;
   for (std::uint64_t rank = 0; rank != 64; ++rank) slope.emplace_back(500'000'000 + rank * 20'000'000);
-  found = adaptyst::analyse(profile_of(slope, 16));
+  found = adaptyst::analyse(make_profile(slope, 16));
   REQUIRE(found.size() == 1);
   CHECK(found[0].kind == finding_kind::rank_imbalance);
   CHECK(found[0].rank == 63U);
@@ -165,7 +165,7 @@ TEST_CASE("a finding names the slow rank, the slow node, or the imbalance") {
 TEST_CASE("where ranks differ by their waits in MPI, it is not their work that is uneven") {
   times slope;
   for (std::uint64_t rank = 0; rank != 64; ++rank) slope.emplace_back(500'000'000 + rank * 20'000'000);
-  profile made = profile_of(slope, 16);
+  profile made = make_profile(slope, 16);
   adaptyst::region inner = made.regions[0];
   inner.path.emplace_back("MPI_Waitall");
   inner.id = 8;

@@ -16,8 +16,8 @@ constexpr std::size_t columns = 100;
 
 // A byte that belongs to no character is shown as one.
 std::size_t width(const std::string& line) {
-  const samples::spelling of = samples::spell(line);
-  return of.points + of.broken;
+  const samples::spelling spelling = samples::spell(line);
+  return spelling.points + spelling.broken;
 }
 
 std::vector<std::string> lines(const std::string& text) {
@@ -143,8 +143,8 @@ TEST_CASE("a program without markers has no rows of zeros, but its functions, an
   in.functions = {{"compute_flux", 30}, {"wild\x1b[31m", 10}};
   const std::string table = adaptyst::to_table(in);
   check_table(table);
-  for (const char* const told : {"solver, pid 42", "no markers", "ADAPTYST_REGION", "--functions", "--stacks"})
-    CHECK(contains(table, told));
+  for (const char* const words : {"solver, pid 42", "no markers", "ADAPTYST_REGION", "--functions", "--stacks"})
+    CHECK(contains(table, words));
   CHECK(contains(table, "30   75.0%  compute_flux\n"));
   CHECK(table.find("compute_flux") < table.find("wild?[31m"));
   for (const char* const zero : {"0 events", "cpu", " 0 ns", "0.0%"}) CHECK(!contains(table, zero));
@@ -175,15 +175,15 @@ TEST_CASE("what is lost says where, and what to do") {
   for (int at = 0; at != 100; ++at) in.regions.push_back(region({"step", "cell " + std::to_string(at)}, 1, 5));
   in.accounting.lost = {{adaptyst::loss_reason::rows_full, 30}, {adaptyst::loss_reason::in_signal, 1}};
   check_table(adaptyst::to_table(in));
-  const auto told = [&in] { return unwrapped(adaptyst::to_table(in)); };
-  CHECK(contains(told(), "rows_full: a thread had no room for more call paths"));
-  CHECK(contains(told(), "of 102 call paths, 100 stand right below step"));
-  CHECK(contains(told(), "belongs in a payload"));
-  CHECK(contains(told(), "in_signal: a signal handler"));
+  const auto table = [&in] { return unwrapped(adaptyst::to_table(in)); };
+  CHECK(contains(table(), "rows_full: a thread had no room for more call paths"));
+  CHECK(contains(table(), "of 102 call paths, 100 stand right below step"));
+  CHECK(contains(table(), "belongs in a payload"));
+  CHECK(contains(table(), "in_signal: a signal handler"));
   in.accounting.lost = {{adaptyst::loss_reason::too_deep, 1}};
-  CHECK(contains(told(), "the deepest is step > cell 0"));
+  CHECK(contains(table(), "the deepest is step > cell 0"));
   in.accounting.lost.clear();
-  CHECK(!contains(told(), "too_deep"));
+  CHECK(!contains(table(), "too_deep"));
 }
 
 TEST_CASE("a count that is an estimate is marked, and the budget told") {
@@ -379,9 +379,9 @@ TEST_CASE("the engine's line fits with every reason that a collector gives") {
 TEST_CASE("everything nasty at once") { check_table(adaptyst::to_table(samples::nasty_profile())); }
 
 TEST_CASE("where the kernel was asked, a region shows on a core, waiting for one, blocked") {
-  adaptyst::profile of = small();
-  of.context.emplace();
-  of.processes = {{1, "solver", "host", 1'000'000}};
+  adaptyst::profile profile = small();
+  profile.context.emplace();
+  profile.processes = {{1, "solver", "host", 1'000'000}};
   adaptyst::region halo = region({"exchange_halo"}, 10, 50'000);
   halo.context.emplace();
   halo.context->wall_ns = halo.total_ns;
@@ -389,15 +389,15 @@ TEST_CASE("where the kernel was asked, a region shows on a core, waiting for one
   halo.context->lock_ns = 300'000;
   halo.context->io_ns = 115'000;
   halo.self_context = halo.context;
-  of.regions = {halo};
-  of.devices.front().context = halo.context;
-  const std::string table = adaptyst::to_table(of);
+  profile.regions = {halo};
+  profile.devices.front().context = halo.context;
+  const std::string table = adaptyst::to_table(profile);
   check_table(table);
   CHECK(contains(find_line(table, "REGION"), " |  RUN NOCORE BLOCK"));
   CHECK(contains(find_line(table, "exchange_halo "), " |  10%     7%   83%"));
   CHECK(contains(table, "waited 35.0 us for a core, and were blocked 415 us (futex 300 us, I/O 115 us)"));
-  of.regions.front().context->open = 1;
-  CHECK(contains(find_line(adaptyst::to_table(of), "exchange_halo "), " |    —      —     —"));
+  profile.regions.front().context->open = 1;
+  CHECK(contains(find_line(adaptyst::to_table(profile), "exchange_halo "), " |    —      —     —"));
 }
 
 TEST_CASE("random profiles") {
@@ -431,7 +431,7 @@ TEST_CASE("of several estimates the worst error is told") {
   CHECK(contains(adaptyst::to_table(in), "overhead budget: 2 regions thinned (~), counts within 2.0%"));
 }
 
-TEST_CASE("what somebody looks for comes first: the regions, then devices, and last how it was measured") {
+TEST_CASE("what readers look for comes first: the regions, then devices, and last how it was measured") {
   const std::string table = adaptyst::to_table(small());
   const std::size_t order[] = {table.find("solver, pid 42"), table.find("REGION"), table.find("DEVICE"),
                                table.find("engine ebpf"), table.find("events begun")};
@@ -526,16 +526,16 @@ TEST_CASE("both engines have the same columns, and a line says why some are dash
   adaptyst::profile in = small();
   adaptyst::table_options wide;
   wide.columns = 130;
-  const std::string asked = [&in, &wide] {
+  const std::string with_context = [&in, &wide] {
     adaptyst::profile with = in;
     with.context.emplace();
     return adaptyst::to_table(with, wide);
   }();
   const std::string without = adaptyst::to_table(in, wide);
-  CHECK(find_line(asked, "REGION") == find_line(without, "REGION"));
-  CHECK(contains(find_line(asked, "REGION"),
+  CHECK(find_line(with_context, "REGION") == find_line(without, "REGION"));
+  CHECK(contains(find_line(with_context, "REGION"),
                  "THREADS   CALLS    TIME    SELF   %RUN    MEAN     P99 | RUNNING NO-CORE BLOCKED"));
-  CHECK(contains(unwrapped(asked), "RUNNING, NO-CORE, BLOCKED: parts of TIME on a core"));
+  CHECK(contains(unwrapped(with_context), "RUNNING, NO-CORE, BLOCKED: parts of TIME on a core"));
   CHECK(contains(unwrapped(without), "RUNNING, NO-CORE, BLOCKED: the kernel was not asked: context=cpu tells"));
   in.options["context"] = "none";
   CHECK(contains(unwrapped(adaptyst::to_table(in)), "RUN, NOCORE, BLOCK: the kernel was not asked: context=none"));

@@ -84,7 +84,8 @@ TEST_CASE("a number and its unit stay on one line") {
   for (const char* const value : {"4.92 us", "95 %", "1.2 GB/s", "17.6 k", "3 FLOP", "± 3 ms"}) {
     CAPTURE(value);
     const std::string sentence = std::string("it took all of ") + value + ", or more";
-    for (std::size_t to = 18; to != 40; ++to) CHECK(wrapped(sentence, to).find(value) != std::string::npos);
+    for (std::size_t max_columns = 18; max_columns != 40; ++max_columns)
+      CHECK(wrapped(sentence, max_columns).find(value) != std::string::npos);
   }
   CHECK(wrapped("12 switches", 5) == "12\n    …\n");  // no unit
 }
@@ -96,5 +97,6 @@ TEST_CASE("what is cut in the middle keeps its ends, and its width") {
   CHECK(cut_in_middle("abcdefghij", 7) == "abc…hij");
   CHECK(cut_in_middle("abcdefghij", 6) == "abc…ij");
   CHECK(cut_in_middle("äöüäöüäöü", 5) == "äö…öü");
-  for (std::size_t to = 0; to != 12; ++to) CHECK(adaptyst::lib::width(cut_in_middle("abcdefghij", to)) == to);
+  for (std::size_t max_columns = 0; max_columns != 12; ++max_columns)
+    CHECK(adaptyst::lib::width(cut_in_middle("abcdefghij", max_columns)) == max_columns);
 }

@@ -75,7 +75,7 @@ TEST_CASE("gaps are geometric") {
     // more.
     CHECK(squares / draws - mean * mean == Approx(n * (n - 1)).epsilon(5 * std::sqrt((8 + 1 / (n * (n - 1))) / draws)));
     const double expected = std::pow(1 - 1 / n, 2 * n);
-    CHECK(std::abs(beyond / draws - expected) < support::chance_of_share(expected, draws));
+    CHECK(std::abs(beyond / draws - expected) < support::share_tolerance(expected, draws));
   }
 }
 

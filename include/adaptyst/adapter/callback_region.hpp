@@ -138,7 +138,7 @@ __attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN inline uint64_t push_called_bac
       where = r.guess;
       // The root, which stands for "no guess", has an identity that no thread and device have.
       if (where->identity != make_identity(r, device) || where->path->parent != parent ||
-          !is_record_of(*where->site, name, kind, place.file, place.function, place.line)) {
+          !is_record_for(*where->site, name, kind, place.file, place.function, place.line)) {
         site marker{nullptr, 0, place.file, place.function, place.line, kind, nullptr};
         const adaptyst_site* const record = find_record(*r.owner, marker, name, nullptr);
         why = loss::tables_full;
@@ -156,7 +156,7 @@ __attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN inline uint64_t push_called_bac
     if (drawn_weight == 0) return 0;
     const uint32_t depth = r.depth;
     const frame& top = r.frames[depth];
-    learn(r, depth, where);
+    link_row(r, depth, where);
     pushed = &r.frames[depth + size_t{1}];
     // The weight is that of the regions around it on this thread, even if it stands below a region of another thread.
     const uint64_t around = weight_around(r);
@@ -183,7 +183,7 @@ ADAPTYST_DETAIL_INLINE uint32_t to_depth(uint64_t token) noexcept {
 }
 
 template <class = void>
-ADAPTYST_DETAIL_INLINE bool is_frame_of(const recorder& r, uint64_t token) noexcept {
+ADAPTYST_DETAIL_INLINE bool is_open_frame(const recorder& r, uint64_t token) noexcept {
   return to_depth(token) <= r.depth && r.frames[to_depth(token)].token == token;
 }
 
@@ -193,7 +193,7 @@ ADAPTYST_DETAIL_COLD inline void abandon_called_back(uint64_t token) noexcept {
   if (opened == nullptr) return;
   recorder& r = *opened;
   const writing now(r);
-  if (is_frame_of(r, token)) abandon_frames(r, to_depth(token) - 1);
+  if (is_open_frame(r, token)) abandon_frames(r, to_depth(token) - 1);
 }
 
 template <class = void>
@@ -236,7 +236,7 @@ callback_region callback_region::begin_offload(const Name& name, const device& o
 template <class>
 bool callback_region::is_open_here() const noexcept {
   const detail::recorder* const r = detail::this_thread_recorder;
-  return number_ != 0 && reinterpret_cast<uintptr_t>(r) > 1 && detail::is_frame_of(*r, number_);
+  return number_ != 0 && reinterpret_cast<uintptr_t>(r) > 1 && detail::is_open_frame(*r, number_);
 }
 
 template <class>

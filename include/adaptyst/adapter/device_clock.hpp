@@ -98,7 +98,7 @@ class device_clock {
     }
     if (count_ < 2) return false;
     const double away = difference(device_ns, points_[count_ - 1].device_ns);
-    if (!(away > -longest_ns && away < longest_ns)) return false;
+    if (!(away > -max_ns && away < max_ns)) return false;
     monotonic_ns = converted(device_ns);
     return true;
   }
@@ -117,14 +117,14 @@ class device_clock {
   struct point {
     uint64_t device_ns, host_ns;
   };
-  static constexpr double longest_ns = 9e15;  // 104 days: what a double holds to the nanosecond
+  static constexpr double max_ns = 9e15;  // 104 days: what a double holds to the nanosecond
 
   static double difference(uint64_t a, uint64_t b) noexcept { return static_cast<double>(static_cast<int64_t>(a - b)); }
 
-  double slope(unsigned from, unsigned to) const noexcept {
-    if (from >= to) return 1;
-    return difference(points_[to].host_ns, points_[from].host_ns) /
-           difference(points_[to].device_ns, points_[from].device_ns);
+  double slope(unsigned from, unsigned last) const noexcept {
+    if (from >= last) return 1;
+    return difference(points_[last].host_ns, points_[from].host_ns) /
+           difference(points_[last].device_ns, points_[from].device_ns);
   }
 
   uint64_t converted(uint64_t device_ns) const noexcept {

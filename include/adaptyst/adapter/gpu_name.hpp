@@ -10,8 +10,8 @@ namespace adaptyst { inline namespace v1 { namespace detail {
 inline device gpu_at(int ordinal, const char* kind, const char* name, const char* place) noexcept {
   char text[40];
   size_t length = 0;
-  const auto append = [&](const char* what, size_t most) {
-    for (; length != most && *what != '\0'; ++what) text[length++] = *what;
+  const auto append = [&](const char* what, size_t max_bytes) {
+    for (; length != max_bytes && *what != '\0'; ++what) text[length++] = *what;
   };
   append(*name != '\0' ? name : kind, 26);
   if (*place != '\0') append(" ", 27);

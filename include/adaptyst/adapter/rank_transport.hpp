@@ -36,7 +36,7 @@ class rank_transport {
   virtual std::chrono::nanoseconds limit() const = 0;
   // Bytes arrive whole, and between two ranks in the order in which they were sent; at most 1 GiB at a time. False: it
   // was not taken within `patience`, or cannot be sent.
-  virtual bool send(std::string_view bytes, std::uint32_t to, std::chrono::nanoseconds patience) = 0;
+  virtual bool send(std::string_view bytes, std::uint32_t destination, std::chrono::nanoseconds patience) = 0;
   // Empty: nothing came from that rank within `patience`, or nothing comes from it any more.
   virtual std::optional<std::string> receive(std::uint32_t from, std::chrono::nanoseconds patience) = 0;
 };

@@ -53,7 +53,7 @@ inline bool send(long socket, adaptyst_announcement announcement, long file) noe
 // Whether the process that listens under the name may observe us: it must be of our user, or of root. After the death
 // of an observer any process can take its name, and answers are trusted.
 template <class = void>
-inline bool is_believed(long socket) noexcept {
+inline bool is_trusted(long socket) noexcept {
   constexpr long credentials = 17;  // SO_PEERCRED
   struct {
     uint32_t process, user, group;
@@ -109,7 +109,7 @@ ADAPTYST_DETAIL_COLD inline bool announce(uint32_t what, const adaptyst_object& 
   system::call(__NR_setsockopt, socket, long{socket_level}, receive_timeout, &longest, sizeof longest);
   system::call(__NR_setsockopt, socket, long{socket_level}, send_timeout, &longest, sizeof longest);
   const bool answered = system::call(__NR_connect, socket, &address, offsetof(socket_address, path) + 1 + bytes) == 0 &&
-                        is_believed(socket) && send(socket, announcement, file) && receive(socket, answer, got);
+                        is_trusted(socket) && send(socket, announcement, file) && receive(socket, answer, got);
   system::call(__NR_close, socket);
   if (!answered && got >= 0) {  // it has sent a descriptor, but no answer
     system::call(__NR_close, got);
@@ -144,23 +144,24 @@ inline void apply_answer(process& in, const adaptyst_answer& answer) noexcept {
 // Maps the file in which the observer writes its settings from now on.
 template <class = void>
 inline void use_settings(process& in, long file) noexcept {
-  if (file >= 0 && map_settings(in.settings, file)) store_release(in.store->head.settings_owner, who_looks(in.control));
+  if (file >= 0 && map_settings(in.settings, file))
+    store_release(in.store->head.settings_owner, observer_identity(in.control));
 }
 
 // Announces, applies the answer, and hands the store of this process to the observer if it does not hold it yet.
 template <class = void>
 inline bool announce_with_store(process& in, uint32_t what, const adaptyst_object& object,
                                 adaptyst_answer& answer) noexcept {
-  const long given = is_store(in.store_file) ? in.store_file : -1;
+  const long store_file = is_store(in.store_file) ? in.store_file : -1;
   long settings = -1;
-  if (!announce(what, object, answer, given, settings)) return false;
+  if (!announce(what, object, answer, store_file, settings)) return false;
   if (answer.observation == ADAPTYST_UNOBSERVED) {
     if (settings >= 0) system::call(__NR_close, settings);
     return true;
   }
-  if (given >= 0) {
+  if (store_file >= 0) {
     in.store_file = -1;
-    system::call(__NR_close, given);
+    system::call(__NR_close, store_file);
   }
   apply_answer(in, answer);
   use_settings(in, settings);

@@ -19,17 +19,17 @@ ADAPTYST_DETAIL_INLINE T load_acquire(const T& from) noexcept {
 }
 
 template <class T, class V>
-ADAPTYST_DETAIL_INLINE void store(T& to, V value) noexcept {
-  __atomic_store_n(&to, static_cast<T>(value), __ATOMIC_RELAXED);
+ADAPTYST_DETAIL_INLINE void store(T& target, V value) noexcept {
+  __atomic_store_n(&target, static_cast<T>(value), __ATOMIC_RELAXED);
 }
 
 template <class T, class V>
-ADAPTYST_DETAIL_INLINE void store_release(T& to, V value) noexcept {
-  __atomic_store_n(&to, static_cast<T>(value), __ATOMIC_RELEASE);
+ADAPTYST_DETAIL_INLINE void store_release(T& target, V value) noexcept {
+  __atomic_store_n(&target, static_cast<T>(value), __ATOMIC_RELEASE);
 }
 
-ADAPTYST_DETAIL_INLINE void store_number(double& to, double value) noexcept {
-  __atomic_store(&to, &value, __ATOMIC_RELAXED);
+ADAPTYST_DETAIL_INLINE void store_number(double& target, double value) noexcept {
+  __atomic_store(&target, &value, __ATOMIC_RELAXED);
 }
 
 // Adds where only this thread writes: a load, an addition and a store, no lock prefix. GCC would make three

@@ -19,10 +19,10 @@ struct clock_line {
 
 // A reader that sees the slope sees the other members as well.
 template <class = void>
-inline void set_clock(clock_line& to, const clock_line& line) noexcept {
-  store(to.base_ticks, line.base_ticks);
-  store(to.base_ns, line.base_ns);
-  store_release(to.ns_per_tick, line.ns_per_tick);
+inline void set_clock(clock_line& published, const clock_line& line) noexcept {
+  store(published.base_ticks, line.base_ticks);
+  store(published.base_ns, line.base_ns);
+  store_release(published.ns_per_tick, line.ns_per_tick);
 }
 
 __extension__ typedef unsigned __int128 wide;

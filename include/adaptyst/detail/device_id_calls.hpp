@@ -11,7 +11,7 @@ namespace detail {
 
 template <class = void>
 inline uint32_t find_device(process& in, uint32_t kind, uint32_t index,
-                            const char (&name)[name_bytes_of_device]) noexcept {
+                            const char (&name)[device_name_bytes]) noexcept {
   constexpr unsigned max_spins = 1U << 28;
   for (uint32_t at = 0; at != max_devices; ++at) {
     device_entry& entry = in.store->ledger.devices[at];

@@ -24,7 +24,7 @@
 
 namespace adaptyst { inline namespace v1 { namespace detail {
 
-constexpr size_t name_bytes_of_device = 40;
+constexpr size_t device_name_bytes = 40;
 
 // What clock a device's times come from, and how they were converted.
 struct clock_account {
@@ -40,7 +40,7 @@ struct device_entry {
   uint32_t kind;
   uint32_t index;
   uint32_t pad;
-  char name[name_bytes_of_device];
+  char name[device_name_bytes];
   uint64_t clock_epoch;    // of the collector to which the clock was reported
   uint64_t clock_changes;  // its lowest bit says which of `clocks` is valid
   clock_account clocks[2];
@@ -53,27 +53,27 @@ struct packed_entry {
   uint64_t waited_ns;  // since it was submitted, plus 1; 0: nothing was
   uint64_t what;       // how long, device, work
 
-  static constexpr unsigned bits_of_device = 8, bits_of_work = 8;
-  static constexpr uint64_t longest_ns = (uint64_t{1} << (64 - bits_of_device - bits_of_work)) - 1;
+  static constexpr unsigned device_bits = 8, work_bits = 8;
+  static constexpr uint64_t max_ns = (uint64_t{1} << (64 - device_bits - work_bits)) - 1;
 
   ADAPTYST_DETAIL_INLINE void set(const ledger_entry& from) noexcept {
     const uint64_t lasted_ns = from.end_ns - from.begin_ns;
     store(begin_ns, from.begin_ns);
     store(queue, from.queue);
     store(waited_ns, from.submitted_ns != 0 ? from.begin_ns - from.submitted_ns + 1 : 0);
-    store(what, (lasted_ns < longest_ns ? lasted_ns : longest_ns) << (bits_of_device + bits_of_work) |
-                    uint64_t{from.device} << bits_of_work | static_cast<uint64_t>(from.work));
+    store(what, (lasted_ns < max_ns ? lasted_ns : max_ns) << (device_bits + work_bits) |
+                    uint64_t{from.device} << work_bits | static_cast<uint64_t>(from.work));
   }
   ADAPTYST_DETAIL_INLINE ledger_entry get() const noexcept {
     const uint64_t begin = load(begin_ns);
     const uint64_t waited = load(waited_ns);
     const uint64_t rest = load(what);
     return {begin,
-            begin + (rest >> (bits_of_device + bits_of_work)),
+            begin + (rest >> (device_bits + work_bits)),
             waited != 0 ? begin - (waited - 1) : 0,
             load(queue),
-            static_cast<uint32_t>(rest >> bits_of_work & ((1U << bits_of_device) - 1)),
-            static_cast<device_work>(rest & ((1U << bits_of_work) - 1))};
+            static_cast<uint32_t>(rest >> work_bits & ((1U << device_bits) - 1)),
+            static_cast<device_work>(rest & ((1U << work_bits) - 1))};
   }
 };
 
@@ -97,14 +97,14 @@ struct alignas(64) ledger_block {
 };
 enum class block_state : uint32_t { free, filling, full };
 
-constexpr uint32_t entries_of_block = 256;
-constexpr uint32_t blocks_of_chunk = 64;
+constexpr uint32_t entries_per_block = 256;
+constexpr uint32_t blocks_per_chunk = 64;
 constexpr uint32_t max_chunks = 32;
-constexpr uint32_t max_blocks = max_chunks * blocks_of_chunk;
+constexpr uint32_t max_blocks = max_chunks * blocks_per_chunk;
 
 struct ledger_chunk {
-  ledger_block blocks[blocks_of_chunk];
-  packed_entry entries[blocks_of_chunk][entries_of_block];
+  ledger_block blocks[blocks_per_chunk];
+  packed_entry entries[blocks_per_chunk][entries_per_block];
 };
 
 // Memory for sorting entries, and the sums. Most programs never need it.
@@ -139,13 +139,13 @@ struct device_ledger {
   device_entry devices[max_devices];  // by number less 1
 
   block_place block(uint32_t number) const noexcept {
-    ledger_chunk& in = *chunks[number / blocks_of_chunk];
-    return {&in.blocks[number % blocks_of_chunk], in.entries[number % blocks_of_chunk]};
+    ledger_chunk& in = *chunks[number / blocks_per_chunk];
+    return {&in.blocks[number % blocks_per_chunk], in.entries[number % blocks_per_chunk]};
   }
-  uint32_t block_count() const noexcept { return load_acquire(chunk_count) * blocks_of_chunk; }
+  uint32_t block_count() const noexcept { return load_acquire(chunk_count) * blocks_per_chunk; }
   // True early enough: other threads still find free blocks while this one frees more.
-  bool is_short_of_blocks() const noexcept {
-    return load(free_blocks) <= (load(chunk_limit) == 0 ? blocks_of_chunk / 4 : block_count() / 16);
+  bool lacks_blocks() const noexcept {
+    return load(free_blocks) <= (load(chunk_limit) == 0 ? blocks_per_chunk / 4 : block_count() / 16);
   }
 
   // Null: none is free.
@@ -181,22 +181,22 @@ struct device_ledger {
     store(skipped, 0);
     commit();
     store_release(epoch, new_epoch);
-    free_blocks_of_old_epochs();
+    free_old_blocks();
   }
 
   void tell_clock(uint32_t device, const clock_account& clock) noexcept {
-    device_entry& of = devices[device - 1];
+    device_entry& entry = devices[device - 1];
     // Stored word by word, since readers may read it meanwhile.
     static_assert(sizeof clock % sizeof(uint64_t) == 0, "whole words");
     uint64_t words[sizeof clock / sizeof(uint64_t)];
     __builtin_memcpy(words, &clock, sizeof clock);
-    auto* const to = reinterpret_cast<char*>(&of.clocks[(of.clock_changes + 1) & 1]);
+    auto* const place = reinterpret_cast<char*>(&entry.clocks[(entry.clock_changes + 1) & 1]);
     for (size_t at = 0; at != sizeof words / sizeof words[0]; ++at) {
       using word __attribute__((may_alias)) = uint64_t;
-      store(reinterpret_cast<word*>(to)[at], words[at]);
+      store(reinterpret_cast<word*>(place)[at], words[at]);
     }
-    store_release(of.clock_changes, of.clock_changes + 1);
-    store_release(of.clock_epoch, epoch);
+    store_release(entry.clock_changes, entry.clock_changes + 1);
+    store_release(entry.clock_epoch, epoch);
   }
 
   // For the copy of a forked child: none of its threads has a block.
@@ -210,13 +210,13 @@ struct device_ledger {
   // Makes sure that a block is free; false: there is no room.
   template <class Store>
   bool make_room(Store& in) noexcept {
-    if (load(free_blocks) != 0 && !is_short_of_blocks()) return true;
+    if (load(free_blocks) != 0 && !lacks_blocks()) return true;
     if (chunk_limit == 0 && grow(in)) return true;
     if (room == nullptr) store_release(room, static_cast<sweeping_room*>(in.allocate_pages(sizeof(sweeping_room))));
-    free_blocks_of_old_epochs();
+    free_old_blocks();
     // Every block may hold an entry with a begin far in the future: then one sweep frees no block, and the next one
     // goes on.
-    for (unsigned sweeps = 0; room != nullptr && sweeps != max_sweeps && is_short_of_blocks(); ++sweeps)
+    for (unsigned sweeps = 0; room != nullptr && sweeps != max_sweeps && lacks_blocks(); ++sweeps)
       if (!sweep_some()) break;
     return load(free_blocks) != 0;
   }
@@ -234,7 +234,7 @@ struct device_ledger {
     if (made != nullptr) {
       store(chunks[chunk_count], made);
       store_release(chunk_count, chunk_count + 1);
-      fetch_add(free_blocks, blocks_of_chunk);
+      fetch_add(free_blocks, blocks_per_chunk);
     }
     if (made == nullptr || chunk_count == max_chunks) store(chunk_limit, chunk_count);
     return made != nullptr;
@@ -247,7 +247,7 @@ struct device_ledger {
   }
 
   template <class = void>
-  void free_blocks_of_old_epochs() noexcept {
+  void free_old_blocks() noexcept {
     for (uint32_t at = 0; at != block_count(); ++at) {
       ledger_block& head = *block(at).head;
       if (load_acquire(head.state) == is(block_state::full) && load(head.epoch) != epoch) free_block(head);
@@ -256,7 +256,7 @@ struct device_ledger {
 
   // Up to which begin entries are swept: so far that a few blocks become empty.
   template <class = void>
-  uint64_t horizon_of_next() noexcept {
+  uint64_t next_horizon() noexcept {
     uint32_t count = 0;
     for (uint32_t at = 0; at != block_count(); ++at) {
       const ledger_block& head = *block(at).head;
@@ -276,7 +276,7 @@ struct device_ledger {
     using key = sweeping_room::key;
     const ledger_sums& now = room->sums[commits & 1];
     ledger_sums& next = room->sums[(commits + 1) & 1];
-    uint64_t horizon_ns = horizon_of_next();
+    uint64_t horizon_ns = next_horizon();
     if (horizon_ns == 0) return false;
     if (horizon_ns < now.horizon_ns) horizon_ns = now.horizon_ns;
     __builtin_memcpy(static_cast<void*>(&next), &now, now.used_bytes());
@@ -302,12 +302,13 @@ struct device_ledger {
     };
     for (uint32_t at = 0; at != block_count(); ++at) {
       const block_place from = block(at);
-      const uint32_t told = load_acquire(from.head->count);
-      if (told == 0 || load(from.head->epoch) != epoch) continue;
+      const uint32_t known_count = load_acquire(from.head->count);
+      if (known_count == 0 || load(from.head->epoch) != epoch) continue;
       const uint32_t seen = load(from.head->seen[commits & 1]);
-      if (load(from.head->seen[(commits + 1) & 1]) != told) store(from.head->seen[(commits + 1) & 1], told);
+      if (load(from.head->seen[(commits + 1) & 1]) != known_count)
+        store(from.head->seen[(commits + 1) & 1], known_count);
       if (load(from.head->min_begin_ns) >= horizon_ns) continue;
-      for (uint32_t entry = 0; entry != told; ++entry) {
+      for (uint32_t entry = 0; entry != known_count; ++entry) {
         const uint64_t begin_ns = load(from.entries[entry].begin_ns);
         if (begin_ns < now.horizon_ns) {
           if (entry >= seen) next.add(from.entries[entry].get());
@@ -381,7 +382,7 @@ ADAPTYST_DETAIL_COLD bool next_place(Store& in, uint64_t epoch, ledger_place& pl
     const uint64_t now = load_acquire(ledger.epoch);
     if (now > epoch) return false;
     if (now == epoch) {
-      if (ledger.is_short_of_blocks() && try_lock(ledger.lock)) {
+      if (ledger.lacks_blocks() && try_lock(ledger.lock)) {
         ledger.make_room(in);
         store_release(ledger.lock, 0);
       }
@@ -403,7 +404,7 @@ ADAPTYST_DETAIL_COLD bool next_place(Store& in, uint64_t epoch, ledger_place& pl
 template <class Store>
 ADAPTYST_DETAIL_INLINE bool book_entry(Store& in, uint64_t epoch, ledger_place& place,
                                        const ledger_entry& entry) noexcept {
-  if (ADAPTYST_DETAIL_UNLIKELY(place.head == nullptr || load(place.head->count) == entries_of_block) &&
+  if (ADAPTYST_DETAIL_UNLIKELY(place.head == nullptr || load(place.head->count) == entries_per_block) &&
       !next_place(in, epoch, place))
     return false;
   ledger_block& head = *place.head;

@@ -1,7 +1,7 @@
 // A device's clock and its events: work on a stream, timed by two events that the device stamps when it reaches them.
 //
 // Nothing here waits for the device. What has ended is found by queries, when further work is tracked or when the
-// program collects everything. Events tell only how far apart they are, in a float of milliseconds: so each is measured
+// program collects everything. Events distinguish only how far they are, in a float of milliseconds: so each is measured
 // from an anchor, an event on a stream of our own whose time is known from both sides, taken anew so often that the
 // float is fine enough.
 //
@@ -63,7 +63,7 @@ class event_device {
   template <class Change>
   static void for_each(Change&& change) noexcept {
     for (int ordinal = 0; ordinal != max_ordinals; ++ordinal)
-      if (event_device* const one = load_acquire(all()[ordinal])) change(*one);
+      if (event_device* const device = load_acquire(all()[ordinal])) change(*device);
   }
 
   const device& identity() const noexcept { return identity_; }
@@ -130,8 +130,8 @@ class event_device {
     const std::unique_lock<std::mutex> held(lock_, std::try_to_lock);
     if (!held) return;
     const uint64_t since_first = now_ns() - first_sync_ns_;
-    if (clock_.sync_points() == 1 && wait && since_first < shortest_span_ns) {
-      const timespec left{0, static_cast<long>(shortest_span_ns - since_first)};
+    if (clock_.sync_points() == 1 && wait && since_first < min_span_ns) {
+      const timespec left{0, static_cast<long>(min_span_ns - since_first)};
       nanosleep(&left, nullptr);
     } else if (!wait && now_ns() < next_sync_ns_) {
       return;
@@ -139,15 +139,13 @@ class event_device {
     take_anchor();
     const uint64_t now = now_ns();
     const uint64_t span = now - first_sync_ns_;
-    next_sync_ns_ = now + (span / 2 < shortest_span_ns  ? shortest_span_ns
-                           : span / 2 > longest_wait_ns ? longest_wait_ns
-                                                        : span / 2);
+    next_sync_ns_ = now + (span / 2 < min_span_ns ? min_span_ns : span / 2 > max_wait_ns ? max_wait_ns : span / 2);
   }
 
  private:
   static constexpr int max_ordinals = 63;
-  static constexpr uint64_t shortest_span_ns = 20'000'000;
-  static constexpr uint64_t longest_wait_ns = 1'000'000'000;
+  static constexpr uint64_t min_span_ns = 20'000'000;
+  static constexpr uint64_t max_wait_ns = 1'000'000'000;
   // How long an event on an empty stream may take for its time to be known well enough, and for it to be of any use.
   static constexpr uint64_t good_bracket_ns = 30'000, widest_bracket_ns = 200'000;
   // By how much a sync point may be off: work that seems to start that much before it was handed over did so at once.
@@ -185,10 +183,10 @@ class event_device {
   static uint64_t in_whole_ns(float ms) noexcept { return static_cast<uint64_t>(static_cast<double>(ms) * 1e6 + 0.5); }
 
   anchor* free_anchor() noexcept {
-    for (anchor& one : anchors_) {
-      if (&one == current_ || one.users != 0) continue;
-      if (!one.made) one.made = Runtime::create(one.at);
-      return one.made ? &one : nullptr;
+    for (anchor& each : anchors_) {
+      if (&each == current_ || each.users != 0) continue;
+      if (!each.made) each.made = Runtime::create(each.at);
+      return each.made ? &each : nullptr;
     }
     return nullptr;
   }

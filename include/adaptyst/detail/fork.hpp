@@ -14,7 +14,7 @@ namespace adaptyst { inline namespace v1 { namespace detail {
 class inheritance {
  public:
   explicit inheritance(const recorder_store& parent) noexcept
-      : recorders_((least(load(parent.head.below), parent.head.bytes) - first_below) / bytes_of_recorder),
+      : recorders_((least(load(parent.head.below), parent.head.bytes) - first_below) / recorder_bytes),
         bytes_(first_below + recorders_ * page_bytes),
         store_(static_cast<recorder_store*>(map_memory(bytes_))) {
     if (store_ == nullptr) return;
@@ -54,12 +54,12 @@ class inheritance {
     char* const first = reinterpret_cast<char*>(&place);
     uint64_t begin = 0;
     for (uint64_t next = 0; next <= recorders_; ++next) {
-      const uint64_t recorder_at = first_below + next * bytes_of_recorder;
+      const uint64_t recorder_at = first_below + next * recorder_bytes;
       const uint64_t end = next != recorders_ ? recorder_at + page_bytes : bytes;
       if (system::map(first + begin, end - begin, system::read_write, how, static_cast<int>(file),
                       file >= 0 ? static_cast<int64_t>(begin) : 0) != first + begin)
         return false;
-      begin = recorder_at + bytes_of_recorder;
+      begin = recorder_at + recorder_bytes;
     }
     system::advise(&place, bytes, system::not_in_core_dumps);
     __builtin_memcpy(static_cast<void*>(&place.head), &store_->head, sizeof place.head);
@@ -73,11 +73,11 @@ class inheritance {
  private:
   static uint64_t least(uint64_t a, uint64_t b) noexcept { return a < b ? a : b; }
   // Of markers, call paths and devices.
-  static void copy_names(const recorder_store& from, recorder_store& to) noexcept {
-    to.arena_used = least(load_acquire(from.arena_used), arena_bytes);
-    __builtin_memcpy(to.arena, from.arena, to.arena_used);
+  static void copy_names(const recorder_store& from, recorder_store& copy) noexcept {
+    copy.arena_used = least(load_acquire(from.arena_used), arena_bytes);
+    __builtin_memcpy(copy.arena, from.arena, copy.arena_used);
     for (size_t at = 0; at != max_devices && load_acquire(from.ledger.devices[at].state) == 2; ++at)
-      __builtin_memcpy(static_cast<void*>(&to.ledger.devices[at]), &from.ledger.devices[at],
+      __builtin_memcpy(static_cast<void*>(&copy.ledger.devices[at]), &from.ledger.devices[at],
                        offsetof(device_entry, clock_epoch));
   }
   recorder_head& head(uint64_t recorder) const noexcept {
@@ -91,17 +91,17 @@ class inheritance {
 // False: there is no memory for it.
 template <class = void>
 inline bool take_store_from_parent(process& in) noexcept {
-  recorder_store& store_of_both = *in.store;
+  recorder_store& shared_store = *in.store;
   if (in.is_shared == 0) {  // a copy already
-    store(store_of_both.head.recorders, static_cast<recorder*>(nullptr));
-    store_of_both.ledger.forget_threads();
-    store(store_of_both.head.settings_owner, uint64_t{0});
-    __builtin_memset(static_cast<void*>(&store_of_both.metadata), 0, sizeof store_of_both.metadata);
+    store(shared_store.head.recorders, static_cast<recorder*>(nullptr));
+    shared_store.ledger.forget_threads();
+    store(shared_store.head.settings_owner, uint64_t{0});
+    __builtin_memset(static_cast<void*>(&shared_store.metadata), 0, sizeof shared_store.metadata);
     return true;
   }
-  const inheritance from_parent(store_of_both);
+  const inheritance from_parent(shared_store);
   long file = -1;
-  if (!from_parent.put_in_place(store_of_both, file)) {
+  if (!from_parent.put_in_place(shared_store, file)) {
     if (file >= 0) system::call(__NR_close, file);
     return false;
   }
@@ -147,13 +147,13 @@ inline bool begin_as_child(process& in) noexcept {
 template <class = void>
 ADAPTYST_DETAIL_COLD inline bool notice_fork(process& in) noexcept {
   constexpr uint32_t cannot_record = all_noticed - 1;
-  constexpr int64_t longest_ns = 30'000'000'000;
-  constexpr int64_t longest_nap_ns = 10'000'000;  // hundreds of threads must leave the observer a core
+  constexpr int64_t max_wait_ns = 30'000'000'000;
+  constexpr int64_t max_nap_ns = 10'000'000;  // hundreds of threads must leave the observer a core
   uint32_t& noticed = in.control.noticed;
   if (ADAPTYST_DETAIL_LIKELY(load_acquire(noticed) == all_noticed)) return true;
   const auto self = static_cast<uint32_t>(system::call(__NR_gettid));
   int64_t nap_ns = 100'000;
-  for (int64_t waited_ns = 0; waited_ns < longest_ns;) {
+  for (int64_t waited_ns = 0; waited_ns < max_wait_ns;) {
     uint32_t who = 0;
     if (compare_exchange(noticed, who, self)) {
       const bool can_record = begin_as_child(in);
@@ -165,7 +165,7 @@ ADAPTYST_DETAIL_COLD inline bool notice_fork(process& in) noexcept {
     const system::time a_while{0, nap_ns};
     system::call(__NR_nanosleep, &a_while, nullptr);
     waited_ns += nap_ns;
-    if (nap_ns < longest_nap_ns) nap_ns *= 2;
+    if (nap_ns < max_nap_ns) nap_ns *= 2;
   }
   return false;
 }

@@ -17,8 +17,8 @@ namespace adaptyst { inline namespace v1 { namespace detail {
 
 // Frames above a marker that begins again where it already stands were left by longjmp().
 template <class = void>
-ADAPTYST_DETAIL_INLINE void heal(recorder& r, const adaptyst_site* record, const void* stack,
-                                 const void* code) noexcept {
+ADAPTYST_DETAIL_INLINE void drop_abandoned_frames(recorder& r, const adaptyst_site* record, const void* stack,
+                                                  const void* code) noexcept {
   for (uint32_t at = r.depth; at > r.base; --at) {
     const frame& open = r.frames[at];
     if (open.stack > stack) return;
@@ -148,7 +148,7 @@ __attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN inline uint64_t push_frame(site
       close_gaps(r, &r.thinned->closed, record, reinterpret_cast<uintptr_t>(stack));
       return closed_token;
     }
-    heal(r, record, stack, code);
+    drop_abandoned_frames(r, record, stack, code);
     const uint64_t around = weight_around(r);
     const uint64_t weight = drawn_weight * around;
     const uint32_t depth = r.depth;
@@ -159,7 +159,7 @@ __attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN inline uint64_t push_frame(site
     if (ADAPTYST_DETAIL_UNLIKELY(depth == max_depth)) return lose(loss::too_deep);
     where = device > max_devices ? nullptr : row_below(r, current_path(r), record, device, why);
     if (ADAPTYST_DETAIL_UNLIKELY(where == nullptr)) return lose(why);
-    learn(r, depth, where);
+    link_row(r, depth, where);
     pushed = &r.frames[depth + size_t{1}];
     open_frame(r, depth, *where, stack, code);
     if (step != ADAPTYST_STEP_ENGINE || around != 1) weigh(r, *pushed, weight, around);

@@ -34,10 +34,10 @@ struct gap_state {
   uint32_t never_closes;   // a region that had closed them was left by a jump: from then on every subtree is recorded
   uintptr_t stands_at;     // the owner's thread_pointer(), dead or alive
 };
-constexpr size_t offset_of_gap_state = 6184;  // in the recorder
+constexpr size_t gap_state_offset = 6184;  // in the recorder
 
 ADAPTYST_DETAIL_INLINE gap_state& get_gap_state(recorder& recorder) noexcept {
-  return *reinterpret_cast<gap_state*>(reinterpret_cast<char*>(&recorder) + offset_of_gap_state);
+  return *reinterpret_cast<gap_state*>(reinterpret_cast<char*>(&recorder) + gap_state_offset);
 }
 
 ADAPTYST_DETAIL_INLINE void open_gaps(gap_state& state) noexcept { store(state.left_out, &state.thinned->open); }
@@ -67,11 +67,11 @@ ADAPTYST_DETAIL_INLINE uintptr_t thread_pointer() noexcept {
 
 // Recorders by the addresses of their threads, for code in which the access to a thread_local variable is a call:
 // shared libraries on x86-64. A thread that finds no recorder there, or one of another address, takes the slow path.
-constexpr unsigned log_of_places = 8;
-ADAPTYST_DETAIL_HIDDEN inline recorder* recorders_by_place[1U << log_of_places] = {};
+constexpr unsigned places_log2 = 8;
+ADAPTYST_DETAIL_HIDDEN inline recorder* recorders_by_place[1U << places_log2] = {};
 
-ADAPTYST_DETAIL_INLINE recorder*& place_of_recorder(uintptr_t thread) noexcept {
-  return recorders_by_place[(thread * 0x9E3779B97F4A7C15U) >> (64 - log_of_places)];
+ADAPTYST_DETAIL_INLINE recorder*& recorder_slot(uintptr_t thread) noexcept {
+  return recorders_by_place[(thread * 0x9E3779B97F4A7C15U) >> (64 - places_log2)];
 }
 
 // A recorder whose gaps this thread may count down, without a call: its own, or, as long as it has none, that of a
@@ -80,7 +80,7 @@ template <class = void>
 ADAPTYST_DETAIL_INLINE recorder* recorder_at_hand() noexcept {
 #if defined(__x86_64__) && defined(__PIC__) && !defined(__PIE__)
   const uintptr_t thread = thread_pointer();
-  recorder* const found = load_acquire(place_of_recorder(thread));
+  recorder* const found = load_acquire(recorder_slot(thread));
   return found != nullptr && load(get_gap_state(*found).stands_at) == thread ? found : nullptr;
 #else
   return this_thread_recorder;

@@ -60,7 +60,7 @@ struct gpu_runtime {
     return gpu_at(ordinal, Api::name, properties.name, place);
   }
   static bool create_stream(stream& made) noexcept {
-    return Api::create_stream(&made, Api::beside_others) == Api::success;
+    return Api::create_stream(&made, Api::non_blocking) == Api::success;
   }
   static bool is_capturing(stream in) noexcept {
     typename Api::capture_status status = Api::not_capturing;
@@ -73,8 +73,8 @@ struct gpu_runtime {
     if (answer == Api::success) return event_state::reached;
     return answer == Api::not_ready ? event_state::pending : event_state::lost;
   }
-  static bool elapsed_ms(float& ms, event from, event to) noexcept {
-    return Api::get_elapsed_ms(&ms, from, to) == Api::success;
+  static bool elapsed_ms(float& ms, event from, event end) noexcept {
+    return Api::get_elapsed_ms(&ms, from, end) == Api::success;
   }
 #endif
 };

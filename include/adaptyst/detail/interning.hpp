@@ -10,9 +10,9 @@ namespace adaptyst { inline namespace v1 { namespace detail {
 // any other thread's insertion. Null: no memory, or the neighbourhood of the slot is full.
 template <class T, size_t Slots, class Make>
 const T* intern(intern_table<T, Slots>& table, uint64_t id, Make&& make) noexcept {
-  constexpr size_t longest_probe = 512;
+  constexpr size_t max_steps = 512;
   const T* made = nullptr;
-  for (size_t step = 0; step != longest_probe; ++step) {
+  for (size_t step = 0; step != max_steps; ++step) {
     const T*& slot = table.slots[(id + step) & (Slots - 1)];
     const T* there = load_acquire(slot);
     if (there == nullptr) {
@@ -34,9 +34,9 @@ enum class keep { head, tail };
 
 template <class = void>
 inline text shortened(text what, keep part) noexcept {
-  constexpr size_t most = ADAPTYST_TEXT_BYTES - 1;
-  if (what.bytes <= most) return what;
-  return {part == keep::head ? what.data : what.data + (what.bytes - most), most};
+  constexpr size_t max_bytes = ADAPTYST_TEXT_BYTES - 1;
+  if (what.bytes <= max_bytes) return what;
+  return {part == keep::head ? what.data : what.data + (what.bytes - max_bytes), max_bytes};
 }
 
 template <class = void>
@@ -61,11 +61,11 @@ inline const adaptyst_site* intern_site(process& in, site_texts texts) noexcept 
     if (site == nullptr) return nullptr;
     char* end = reinterpret_cast<char*>(site + 1);
     const auto copy = [&end](text from) {
-      char* const to = end;
-      if (from.bytes != 0) __builtin_memcpy(to, from.data, from.bytes);
-      to[from.bytes] = '\0';
+      char* const place = end;
+      if (from.bytes != 0) __builtin_memcpy(place, from.data, from.bytes);
+      place[from.bytes] = '\0';
       end += from.bytes + 1;
-      return const_cast<const char*>(to);
+      return const_cast<const char*>(place);
     };
     site->id = id;
     site->name = copy(texts.name);

@@ -1,6 +1,6 @@
 // The ELF objects of this process that carry markers.
 //
-// An executable and the libraries beside it each have hidden state of their own (docs/design.md says why). They find
+// An executable and the libraries next to it each have hidden state of their own (docs/design.md says why). They find
 // one another through the note that each of them carries in memory, so neither visibility, nor symbol tables, nor the
 // order of loading matters.
 #ifndef ADAPTYST_DETAIL_LOADED_OBJECTS_HPP

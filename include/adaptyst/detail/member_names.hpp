@@ -48,7 +48,7 @@ struct member_types {
   static constexpr bool is_number[count + 1]{std::is_arithmetic_v<Members>...};
 };
 
-struct member_types_of_fields {
+struct field_member_types {
   template <class... Members>
   member_types<Members...> operator()(int, const Members&...) const noexcept;
 };
@@ -61,7 +61,7 @@ template <class Payload>
 constexpr auto list_types() noexcept {
   if constexpr (has_fields<Payload>) {
     using fields = decltype(get_fields(std::declval<const Payload&>()));
-    return decltype(std::declval<fields>().pass(std::declval<const Payload&>(), member_types_of_fields{})){};
+    return decltype(std::declval<fields>().pass(std::declval<const Payload&>(), field_member_types{})){};
   } else {
     return list_types<Payload>(std::make_index_sequence<member_count<Payload>>{});
   }
@@ -150,7 +150,7 @@ struct ADAPTYST_DETAIL_HIDDEN stored_name {
 };
 
 template <class Payload, std::size_t I>
-inline constexpr stored_name<Payload, I> name_of_member{};
+inline constexpr stored_name<Payload, I> member_name{};
 
 // All members' names, and those of the arithmetic ones.
 template <class Payload>
@@ -165,7 +165,7 @@ struct ADAPTYST_DETAIL_HIDDEN member_name_list {
  private:
   template <std::size_t... I>
   constexpr void fill(std::index_sequence<I...>) noexcept {
-    ((of_members[I] = name_of_member<Payload, I>.bytes,
+    ((of_members[I] = member_name<Payload, I>.bytes,
       types::is_number[I] ? static_cast<void>(of_numbers[numbers++] = of_members[I]) : static_cast<void>(0)),
      ...);
   }

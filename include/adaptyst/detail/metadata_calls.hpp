@@ -24,9 +24,9 @@ ADAPTYST_DETAIL_COLD void keep_metadata(text name, text value) noexcept {
   const system::errno_kept unchanged;
   process* const in = get_process(adaptyst_object_v3);
   if (in == nullptr || !notice_fork(*in)) return;
-  store(in->store->head.layout, layout_of_state);
+  store(in->store->head.layout, state_layout);
   metadata_table& all = in->store->metadata;
-  const uint64_t place = fetch_add(all.told, 1);
+  const uint64_t place = fetch_add(all.calls, 1);
   if (place >= max_metadata) return;
   copy_text(all.entries[place].name, name);
   copy_text(all.entries[place].value, value);

@@ -19,7 +19,7 @@ constexpr uint32_t max_sites = 1 << 16;
 constexpr uint32_t max_recorders = 1 << 16;
 
 // Not one of enum adaptyst_site_step: markers take the slow path, where they find out that the observation is over.
-constexpr uint64_t step_of_nobody = ADAPTYST_STEP_LAST + 1;
+constexpr uint64_t unclaimed_step = ADAPTYST_STEP_LAST + 1;
 
 struct observer_settings {
   uint64_t magic;  // if of another observer or another layout, the settings are ignored

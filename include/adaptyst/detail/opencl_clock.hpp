@@ -22,10 +22,10 @@ host_times read_host_times() noexcept {
 // Not thread-safe.
 class fitted_clock {
  public:
-  static constexpr uint64_t shortest_span_ns = 200'000;   // below it, a slope says little
-  static constexpr uint64_t longest_gap_ns = 10'000'000;  // between sync points
+  static constexpr uint64_t min_span_ns = 200'000;    // below it, a slope says little
+  static constexpr uint64_t max_gap_ns = 10'000'000;  // between sync points
   // A bracket is wider than a reading of a clock, some 30 us.
-  static constexpr uint64_t shortest_device_gap_ns = 4'000'000;
+  static constexpr uint64_t min_device_gap_ns = 4'000'000;
 
   // A command was enqueued between two readings of the host, and the device says when. `is_point`: if the clock is none
   // of the host's, this is how it is known.
@@ -48,7 +48,7 @@ class fitted_clock {
     const uint64_t width_ns = after.of[0] - before.of[0];
     if (width_ns < narrowest_ns_) narrowest_ns_ = width_ns;
     const bool is_narrow = width_ns <= 2 * narrowest_ns_ + 20'000;  // the thread was not preempted in between
-    const bool is_time = last_ns_ == 0 || before.of[0] - last_ns_ > shortest_device_gap_ns;
+    const bool is_time = last_ns_ == 0 || before.of[0] - last_ns_ > min_device_gap_ns;
     if (fits == clock_id::device && is_point && is_narrow && is_time) set_point(queued_ns, before.of[0] + width_ns / 2);
   }
 
@@ -56,7 +56,7 @@ class fitted_clock {
   bool is_ambiguous() const noexcept { return (fitting_ & (fitting_ - 1)) != 0; }
   // Whether times can be converted by now.
   bool is_ready() const noexcept { return clock_.id() == clock_id::monotonic || clock_.sync_points() >= 2; }
-  bool is_of_host() const noexcept { return clock_.id() != clock_id::unknown && clock_.id() != clock_id::device; }
+  bool is_host_clock() const noexcept { return clock_.id() != clock_id::unknown && clock_.id() != clock_id::device; }
 
   // For a clock that is none of the host's: at the device's `device_ns` it was `host_ns`.
   void set_point(uint64_t device_ns, uint64_t host_ns) noexcept {
@@ -68,10 +68,10 @@ class fitted_clock {
   // the last is never off by more than the readings are. True: it did.
   template <class = void>
   bool keep_synchronised(uint64_t now_ns) noexcept {
-    if (!is_of_host() || clock_.id() == clock_id::monotonic) return false;
+    if (!is_host_clock() || clock_.id() == clock_id::monotonic) return false;
     uint64_t gap = last_ns_ - first_ns_;
-    if (gap < shortest_span_ns) gap = shortest_span_ns;
-    if (gap > longest_gap_ns) gap = longest_gap_ns;
+    if (gap < min_span_ns) gap = min_span_ns;
+    if (gap > max_gap_ns) gap = max_gap_ns;
     if (first_ns_ != 0 && now_ns - last_ns_ < gap) return false;
     clock_.synchronise();
     note_point(now_ns);

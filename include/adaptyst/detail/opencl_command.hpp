@@ -126,7 +126,7 @@ void say_no_profiling(const device& on) noexcept {
 struct observed_queue {
   cl_command_queue queue;
   known_device* on;  // null: no memory
-  bool tells_times;
+  bool reports_times;
 };
 
 template <class = void>
@@ -146,10 +146,10 @@ __attribute__((noinline)) void track_command(const submission& when, cl_event co
   const payload_reader<work> values(amount);
   const bool has_amount = moves && (amount.bytes != 0 || amount.flops > 0);
   const pending_operation submitted =
-      submit_event(name, device_access::get_id(in.on->named), to_site_kind(kind), number_of_queue(in.queue),
+      submit_event(name, device_access::get_id(in.on->named), to_site_kind(kind), queue_number(in.queue),
                    has_amount ? &values.read() : nullptr, from.file, from.function, from.line, &when.where());
   if (submitted.begun.path == nullptr) return;
-  if (!in.tells_times) {
+  if (!in.reports_times) {
     say_no_profiling(in.on->named);
     return operation{submitted}.abandon(operation_loss::no_times);
   }

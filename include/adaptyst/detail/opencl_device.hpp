@@ -88,9 +88,9 @@ struct known_device {
   const uint64_t resolution_ns;
   device_timer timer = nullptr;
   std::atomic<bool> has_clock{false};
-  std::atomic<uint64_t> look_again_ns{~uint64_t{0}};  // when to check its clock again
-  std::mutex finding;                                 // held by the thread that makes `has_clock` true
-  std::mutex lock;                                    // of what follows; no call that waits for the device under it
+  std::atomic<uint64_t> next_read_ns{~uint64_t{0}};  // when to check its clock again
+  std::mutex finding;                                // held by the thread that makes `has_clock` true
+  std::mutex lock;                                   // of what follows; no call that waits for the device under it
   fitted_clock clock;
   uint64_t reported_epoch = 0;
   known_device* next = nullptr;
@@ -199,10 +199,10 @@ void look_again(known_device& on, cl_command_queue like, uint64_t now_ns) noexce
   bool of_host;
   {
     const std::lock_guard<std::mutex> alone(on.lock);
-    of_host = on.clock.is_of_host();
+    of_host = on.clock.is_host_clock();
     if (of_host && !on.clock.is_ambiguous()) return;
   }
-  on.look_again_ns.store(now_ns + (of_host ? 1'000'000'000 : 100'000'000), std::memory_order_relaxed);
+  on.next_read_ns.store(now_ns + (of_host ? 1'000'000'000 : 100'000'000), std::memory_order_relaxed);
   if (!of_host && read_timer(on)) return;
   bracket* const made = new (std::nothrow) bracket{};
   const cl_context in = ask<cl_context>(clGetCommandQueueInfo, like, CL_QUEUE_CONTEXT, nullptr);
@@ -226,7 +226,7 @@ void find_clock(known_device& on, cl_command_queue like) noexcept {
   const cl_context in = ask<cl_context>(clGetCommandQueueInfo, like, CL_QUEUE_CONTEXT, nullptr);
   on.timer = find_timer(on.id);
   for (unsigned attempt = 0; attempt != 3; ++attempt) evaluate_now(on, in, false);
-  if (on.clock.is_of_host()) {
+  if (on.clock.is_host_clock()) {
     while (!is_ready(on)) {  // for as long as two points must be apart
     }
   } else {
@@ -236,7 +236,7 @@ void find_clock(known_device& on, cl_command_queue like) noexcept {
     nanosleep(&pause, nullptr);
     take_point(on, in);
   }
-  on.look_again_ns.store(monotonic_ns() + 100'000'000, std::memory_order_relaxed);
+  on.next_read_ns.store(monotonic_ns() + 100'000'000, std::memory_order_relaxed);
   on.has_clock.store(true, std::memory_order_release);
 }
 
@@ -245,9 +245,9 @@ void find_clock(known_device& on, cl_command_queue like) noexcept {
 template <class = void>
 void prepare_clock(known_device& on, cl_command_queue queue, uint64_t now_ns) noexcept {
   if (!on.has_clock.load(std::memory_order_acquire)) return find_clock(on, queue);
-  uint64_t due_ns = on.look_again_ns.load(std::memory_order_relaxed);
+  uint64_t due_ns = on.next_read_ns.load(std::memory_order_relaxed);
   if (now_ns < due_ns) return;
-  if (on.look_again_ns.compare_exchange_strong(due_ns, ~uint64_t{0})) look_again(on, queue, now_ns);
+  if (on.next_read_ns.compare_exchange_strong(due_ns, ~uint64_t{0})) look_again(on, queue, now_ns);
 }
 
 }}}}  // namespace adaptyst::v1::detail::opencl

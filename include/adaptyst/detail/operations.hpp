@@ -24,14 +24,14 @@ struct pending_operation {
 };
 
 template <class Queue>
-ADAPTYST_DETAIL_INLINE uint64_t number_of_queue(Queue queue) noexcept {
+ADAPTYST_DETAIL_INLINE uint64_t queue_number(Queue queue) noexcept {
   return static_cast<uint64_t>(queue);
 }
 template <class Queue>
-ADAPTYST_DETAIL_INLINE uint64_t number_of_queue(Queue* queue) noexcept {
+ADAPTYST_DETAIL_INLINE uint64_t queue_number(Queue* queue) noexcept {
   return reinterpret_cast<uintptr_t>(queue);
 }
-ADAPTYST_DETAIL_INLINE uint64_t number_of_queue(decltype(nullptr)) noexcept { return 0; }
+ADAPTYST_DETAIL_INLINE uint64_t queue_number(decltype(nullptr)) noexcept { return 0; }
 
 template <class = void>
 __attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN handed_over hand_over() noexcept;

@@ -10,7 +10,7 @@ namespace adaptyst { inline namespace v1 { namespace detail {
 
 // The longest duration that a histogram can hold, 19 hours. Times that were taken in another clock than the program
 // says mostly give a longer one.
-constexpr uint64_t longest_operation_ns = uint64_t{1} << 46;
+constexpr uint64_t max_operation_ns = uint64_t{1} << 46;
 
 template <class>
 __attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN handed_over hand_over() noexcept {
@@ -36,8 +36,9 @@ submit_event(text name, uint32_t device, uint32_t kind, uint64_t queue, const pa
     site marker{nullptr, 0, file, function, line, kind, nullptr};
     // Mostly the same work is submitted again: comparing its texts takes a third of the time of hashing them.
     const uint64_t place = mix(reinterpret_cast<uintptr_t>(name.data) ^ (uint64_t{line} << 32));
-    const adaptyst_site*& known = r.submitted[place >> (64 - log_of_submitted)];
-    if (known != nullptr && is_record_of(*known, name, kind, file, function, line) && is_record_with(*known, payload)) {
+    const adaptyst_site*& known = r.submitted[place >> (64 - submitted_log2)];
+    if (known != nullptr && is_record_for(*known, name, kind, file, function, line) &&
+        is_record_with(*known, payload)) {
       marker.name = name.data;
       marker.record = known;
     }
@@ -85,7 +86,7 @@ __attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN void complete_operation(const p
   const adaptyst_path* const path = done.begun.path;
   {
     const writing now(r);
-    if (started_ns < done.submitted_ns || ended_ns < started_ns || ended_ns - done.submitted_ns > longest_operation_ns)
+    if (started_ns < done.submitted_ns || ended_ns < started_ns || ended_ns - done.submitted_ns > max_operation_ns)
       return lose_operation(r, done.begun, loss::bad_times);
     if (!book_handle(r, done.begun, ended_ns - started_ns)) return;
     const ledger_entry entry{started_ns, ended_ns,     done.submitted_ns,

@@ -21,7 +21,7 @@ namespace adaptyst { inline namespace v1 { namespace detail {
 struct control_page {
   uint32_t abi;         // ADAPTYST_ABI_VERSION; 0 in a forked child
   uint32_t observer;    // the process outside that reads the recorders, or 0
-  uint64_t layout;      // of all that it reads there, layout_of_state; 0 until there is a recorder
+  uint64_t layout;      // of all that it reads there, state_layout; 0 until there is a recorder
   uint32_t noticed;     // all_noticed; 0 in a forked child; the thread that handles the fork
   uint32_t owners;      // how often a recorder has got an owner
   uint64_t epoch;       // how many collectors have started; rows of an older epoch are not read
@@ -63,7 +63,7 @@ static_assert(wiped_bytes % page_bytes == 0, "whole pages are wiped, and whole p
 
 // Identifies the observer: its process id and when it was started.
 template <class = void>
-inline uint64_t who_looks(const control_page& control) noexcept {
+inline uint64_t observer_identity(const control_page& control) noexcept {
   return load(control.observer_started) << 32 | load(control.observer);
 }
 
@@ -72,12 +72,12 @@ inline uint64_t who_looks(const control_page& control) noexcept {
 template <class = void>
 inline void forget_settings(process& in) noexcept {
   constexpr uint64_t being_cleared = 1;
-  uint64_t& whose = in.store->head.settings_owner;
-  uint64_t now = load(whose);
-  if (now == 0 || now == being_cleared || now == who_looks(in.control)) return;
-  if (!compare_exchange(whose, now, being_cleared)) return;
+  uint64_t& owner = in.store->head.settings_owner;
+  uint64_t now = load(owner);
+  if (now == 0 || now == being_cleared || now == observer_identity(in.control)) return;
+  if (!compare_exchange(owner, now, being_cleared)) return;
   clear_settings(in.settings);
-  store_release(whose, uint64_t{0});
+  store_release(owner, uint64_t{0});
 }
 
 constexpr uint32_t all_noticed = ~uint32_t{0};

@@ -96,7 +96,7 @@ ADAPTYST_DETAIL_COLD inline trace_ring* make_ring(recorder& r, uint64_t capacity
   // Never unmapped: it may still be read.
   if (is_in_range && (r.kept_ring == nullptr || r.kept_ring->capacity < capacity)) {
     const uint64_t head = r.kept_ring != nullptr ? r.kept_ring->head : 0;
-    r.kept_ring = static_cast<trace_ring*>(r.owner->store->allocate_pages(bytes_of_ring(capacity)));
+    r.kept_ring = static_cast<trace_ring*>(r.owner->store->allocate_pages(ring_bytes(capacity)));
     if (r.kept_ring != nullptr) {
       store(r.kept_ring->capacity, capacity);
       store(r.kept_ring->head, head);
@@ -114,7 +114,7 @@ ADAPTYST_DETAIL_COLD inline trace_ring* make_ring(recorder& r, uint64_t capacity
 // Tells the kernel's side, if it listens, whose recorder this is.
 template <class = void>
 inline void announce_thread(const recorder& r) noexcept {
-  adaptyst_probe_thread(&r, layout_of_state);
+  adaptyst_probe_thread(&r, state_layout);
 }
 
 template <class = void>
@@ -139,8 +139,8 @@ inline void enter_epoch(recorder& r) noexcept {
 template <class = void>
 void enlist(recorder& r) noexcept {
   r.forks = r.owner->forks;
-  store(r.owner->control.layout, layout_of_state);
-  store(r.owner->store->head.layout, layout_of_state);
+  store(r.owner->control.layout, state_layout);
+  store(r.owner->store->head.layout, state_layout);
   recorder*& list = r.owner->control.recorders;
   r.next = load_acquire(list);
   while (!compare_exchange(list, r.next, &r)) {}
@@ -154,7 +154,7 @@ template <class = void>
 ADAPTYST_DETAIL_COLD inline void renew(recorder& r) noexcept {
   const system::errno_kept unchanged;
   if (r.forks != r.owner->forks) {  // this thread has forked: the child's list of recorders began empty
-    r.beside_rows.forget();
+    r.row_details.forget();
     store(r.thread, static_cast<uint32_t>(system::call(__NR_gettid)));
     r.kept_ring = nullptr;
     r.booking = {};
@@ -162,7 +162,7 @@ ADAPTYST_DETAIL_COLD inline void renew(recorder& r) noexcept {
     fetch_add(r.owner->control.owners, 1);
   }
   r.table.clear();
-  r.beside_rows.begin_anew();
+  r.row_details.begin_anew();
   store(r.rows_used, 0);
   store(r.base, r.depth);
   store(r.guess, &r.root);
@@ -188,12 +188,12 @@ inline bool is_alive(const process& in, uint32_t thread) noexcept {
 
 template <class = void>
 inline recorder* allocate_recorder(process& in) noexcept {
-  auto* const made = static_cast<recorder*>(in.store->allocate_below(bytes_of_recorder));
+  auto* const made = static_cast<recorder*>(in.store->allocate_below(recorder_bytes));
   if (made == nullptr || recorder_number(*in.store, *made) >= max_recorders) return nullptr;
   if (in.is_shared == 0) return made;
   void* const own = reinterpret_cast<char*>(made) + page_bytes;
   constexpr int here = system::private_memory | system::in_place;
-  return system::map(own, bytes_of_recorder - page_bytes, system::read_write, here, -1, 0) == own ? made : nullptr;
+  return system::map(own, recorder_bytes - page_bytes, system::read_write, here, -1, 0) == own ? made : nullptr;
 }
 
 // Finds the recorder that this thread has through another ELF object, takes over a dead thread's, or makes one.
@@ -252,7 +252,7 @@ ADAPTYST_DETAIL_COLD inline recorder* find_recorder() noexcept {
     this_thread_recorder = being_found();
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
     if (process* const in = get_process(adaptyst_object_v3)) found = claim_recorder(*in);
-    if (found != nullptr) store_release(place_of_recorder(thread_pointer()), found);
+    if (found != nullptr) store_release(recorder_slot(thread_pointer()), found);
     this_thread_recorder = found;
   }
   if (found == nullptr) fetch_add(adaptyst_object_v3.unrecorded, 1);
@@ -310,7 +310,7 @@ ADAPTYST_DETAIL_INLINE bool is_ready(recorder& r) noexcept {
 // The observer has gone; unless another one has come since, and is clearing the settings.
 template <class = void>
 ADAPTYST_DETAIL_COLD inline void fall_asleep(const process& in) noexcept {
-  if (load(in.store->head.settings_owner) == who_looks(in.control)) store(adaptyst_object_v3.recorder, 0);
+  if (load(in.store->head.settings_owner) == observer_identity(in.control)) store(adaptyst_object_v3.recorder, 0);
 }
 
 // The recorder of this thread, ready to be written. Null if there is none: then the loss has been counted.

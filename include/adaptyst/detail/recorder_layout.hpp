@@ -8,12 +8,12 @@
 namespace adaptyst { inline namespace v1 { namespace detail {
 
 #pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Winvalid-offsetof"            // a plain struct behind a plain struct
-constexpr size_t offset_of_depth = offsetof(recorder, depth);  // and, behind it, of the base
-static_assert(offsetof(recorder, base) == offset_of_depth + sizeof(recorder::depth), "both are read at once");
-static_assert(offsetof(recorder, left_out) == offset_of_gap_state, "markers rely on it");
+#pragma GCC diagnostic ignored "-Winvalid-offsetof"         // a plain struct behind a plain struct
+constexpr size_t depth_offset = offsetof(recorder, depth);  // and, behind it, of the base
+static_assert(offsetof(recorder, base) == depth_offset + sizeof(recorder::depth), "both are read at once");
+static_assert(offsetof(recorder, left_out) == gap_state_offset, "markers rely on it");
 static_assert(offsetof(recorder, owner) == page_bytes + page_bytes / 2, "behind the pages that are shared");
-constexpr size_t offset_of_frames = offsetof(recorder, frames);
+constexpr size_t frames_offset = offsetof(recorder, frames);
 #pragma GCC diagnostic pop
 
 }}}  // namespace adaptyst::v1::detail

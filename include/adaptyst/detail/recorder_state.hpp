@@ -121,7 +121,7 @@ struct recorder_head {
   trace_ring no_ring;  // where there was no memory: it counts what it loses
 };
 
-constexpr unsigned log_of_submitted = 5;
+constexpr unsigned submitted_log2 = 5;
 
 // Begins of pairs (lib/markers/pairs.hpp) that have no frame, since their events are left out or lost: so many ends are to
 // be passed over while the frame is the innermost.
@@ -151,17 +151,17 @@ struct recorder_front {
 struct recorder : recorder_head, recorder_pages, recorder_front, gap_state {
   uint64_t cluster;  // the event around all that is recorded with a weight now, by its token
   uint64_t cluster_weight;
-  core_watch watch;                                        // of the event that is timed and has a weight
-  int64_t owed_waits;                                      // see book_wait()
-  ledger_place booking;                                    // where the next entry of the ledger goes
-  trace_ring* kept_ring;                                   // of an earlier epoch, perhaps
-  uint64_t forks;                                          // process::forks, when it was enlisted
-  const adaptyst_site* submitted[1U << log_of_submitted];  // records of operations, see submit_event()
-  frameless_pairs frameless[max_frameless_pairs];          // innermost last
+  core_watch watch;                                      // of the event that is timed and has a weight
+  int64_t owed_waits;                                    // see book_wait()
+  ledger_place booking;                                  // where the next entry of the ledger goes
+  trace_ring* kept_ring;                                 // of an earlier epoch, perhaps
+  uint64_t forks;                                        // process::forks, when it was enlisted
+  const adaptyst_site* submitted[1U << submitted_log2];  // records of operations, see submit_event()
+  frameless_pairs frameless[max_frameless_pairs];        // innermost last
   uint64_t frameless_used;
 
   row_table<row> table;
-  row_memory beside_rows;                             // their histograms and numbers
+  row_memory row_details;                             // their histograms and numbers
   uint64_t no_histogram[ADAPTYST_HISTOGRAM_BUCKETS];  // for those for which there was no memory; never read
   row root;                                           // of no path: above all others
   frame frames[1 + max_depth];                        // the first belongs to no region and holds the root
@@ -169,12 +169,12 @@ struct recorder : recorder_head, recorder_pages, recorder_front, gap_state {
 };
 
 static_assert(sizeof(recorder_head) < page_bytes / 2, "see recorder");
-constexpr uint64_t bytes_of_recorder = (sizeof(recorder) + page_bytes - 1) & ~(page_bytes - 1);
+constexpr uint64_t recorder_bytes = (sizeof(recorder) + page_bytes - 1) & ~(page_bytes - 1);
 
 // The recorder with this number, whether it was ever made or not.
 template <class = void>
 inline recorder* recorder_in(recorder_store& in, uint64_t number) noexcept {
-  return reinterpret_cast<recorder*>(reinterpret_cast<char*>(&in) + first_below + number * bytes_of_recorder);
+  return reinterpret_cast<recorder*>(reinterpret_cast<char*>(&in) + first_below + number * recorder_bytes);
 }
 template <class = void>
 inline const recorder* recorder_in(const recorder_store& in, uint64_t number) noexcept {
@@ -182,11 +182,11 @@ inline const recorder* recorder_in(const recorder_store& in, uint64_t number) no
 }
 template <class = void>
 inline uint64_t recorder_number(const recorder_store& in, const recorder& recorder) noexcept {
-  return (reinterpret_cast<uintptr_t>(&recorder) - reinterpret_cast<uintptr_t>(&in) - first_below) / bytes_of_recorder;
+  return (reinterpret_cast<uintptr_t>(&recorder) - reinterpret_cast<uintptr_t>(&in) - first_below) / recorder_bytes;
 }
 
 // Differs, in all likelihood, where a reader from outside was built with other headers.
-constexpr uint64_t layout_of_state =
+constexpr uint64_t state_layout =
     mix(mix(sizeof(process) ^ (uint64_t{sizeof(recorder_head)} << 40) ^ sizeof(recorder_store) ^
             (uint64_t{sizeof(recorder)} << 32)) ^
         sizeof(row) ^ (uint64_t{rows_per_chunk} << 24) ^ (uint64_t{sizeof(adaptyst_site)} << 8) ^

@@ -27,7 +27,7 @@ constexpr uint64_t store_magic = 0x7473797470616461;  // "adaptyst"
 // What a reader looks at first. Pointers are addresses of the process.
 struct store_head {
   uint64_t magic;
-  uint64_t layout;  // of all that is read there, layout_of_state; 0 until something is written
+  uint64_t layout;  // of all that is read there, state_layout; 0 until something is written
   uint64_t base;    // where the process has it
   uint64_t bytes;   // of the whole
   uint64_t below;   // bytes that are used at its beginning: recorders, one behind the other
@@ -35,7 +35,7 @@ struct store_head {
   uint64_t epoch;   // of the rows that count, as control_page::epoch
   recorder* recorders;
   const void* settings;  // detail::observer_settings, in the process
-  // If they belong to an observer that has started the program: its who_looks(); else 0.
+  // If they belong to an observer that has started the program: its observer_identity(); else 0.
   uint64_t settings_owner;
   uint64_t numbered;  // markers that have a number in the settings
   clock_line clock;
@@ -63,7 +63,7 @@ struct metadata_entry {
   char value[256];
 };
 struct metadata_table {
-  uint64_t told;  // how often; what is beyond the entries was lost
+  uint64_t calls;  // of metadata(); those beyond the entries were lost
   metadata_entry entries[max_metadata];
 };
 
@@ -134,15 +134,15 @@ constexpr uint64_t smallest_store = uint64_t{1} << 27;  // of addresses
 template <class = void>
 inline uint64_t largest_store() noexcept {
 #ifdef __SANITIZE_THREAD__
-  uint64_t most = uint64_t{1} << 30;
+  uint64_t bytes = uint64_t{1} << 30;
 #else
-  uint64_t most = uint64_t{1} << 35;
+  uint64_t bytes = uint64_t{1} << 35;
 #endif
   constexpr unsigned total = 4, unit = 13;  // of the words of struct sysinfo
   uint64_t machine[16] = {};
   if (system::call(__NR_sysinfo, machine) == 0)
-    while (most > smallest_store && most > machine[total] * static_cast<uint32_t>(machine[unit]) / 16) most /= 2;
-  return most;
+    while (bytes > smallest_store && bytes > machine[total] * static_cast<uint32_t>(machine[unit]) / 16) bytes /= 2;
+  return bytes;
 }
 
 // The file cannot be made smaller or larger, it cannot be mapped again for writing, and these seals cannot be removed.

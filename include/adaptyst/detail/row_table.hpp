@@ -15,7 +15,7 @@ class row_table {
   // Makes it empty; also needed before the first use, since the memory is all zeros then.
   void clear() noexcept {
     const system::errno_kept unchanged;
-    if (slots_ != nullptr && slots_ != first_slots_) system::unmap(slots_, count_ * bytes_of_slot);
+    if (slots_ != nullptr && slots_ != first_slots_) system::unmap(slots_, count_ * bytes_per_slot);
     slots_ = first_slots_;
     count_ = first_count;
     __builtin_memset(static_cast<void*>(first_slots_), 0, sizeof first_slots_);
@@ -32,7 +32,7 @@ class row_table {
 
  private:
   static constexpr uint64_t first_count = 256;
-  static constexpr uint64_t bytes_of_slot = sizeof(void*);
+  static constexpr uint64_t bytes_per_slot = sizeof(void*);
 
   Row** find_slot(uint64_t id) const noexcept {
     for (uint64_t at = id;; ++at) {
@@ -46,13 +46,13 @@ class row_table {
     const uint64_t old_count = count_;
     Row** const old = slots_;
     void* const made =
-        system::map(nullptr, 2 * old_count * bytes_of_slot, system::read_write, system::private_memory, -1, 0);
+        system::map(nullptr, 2 * old_count * bytes_per_slot, system::read_write, system::private_memory, -1, 0);
     if (reinterpret_cast<intptr_t>(made) == -1) return false;
     slots_ = static_cast<Row**>(made);
     count_ = 2 * old_count;
     for (uint64_t at = 0; at != old_count; ++at)
       if (old[at] != nullptr) insert(*old[at]);
-    if (old != first_slots_) system::unmap(old, old_count * bytes_of_slot);
+    if (old != first_slots_) system::unmap(old, old_count * bytes_per_slot);
     return true;
   }
 

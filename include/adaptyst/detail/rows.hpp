@@ -33,7 +33,7 @@ ADAPTYST_DETAIL_COLD inline row* make_row(recorder& r, uint64_t id, const adapty
   const uint32_t numbers = count_numbers(*path->site);
   attribute_sum* attributes = nullptr;
   if (numbers != 0) {
-    attributes = static_cast<attribute_sum*>(r.beside_rows.allocate(*r.owner->store, numbers * sizeof(attribute_sum)));
+    attributes = static_cast<attribute_sum*>(r.row_details.allocate(*r.owner->store, numbers * sizeof(attribute_sum)));
     if (attributes == nullptr) return nullptr;
   }
   for (uint32_t at = 0; at != numbers; ++at) {
@@ -100,7 +100,7 @@ inline row* find_row(recorder& r, const adaptyst_path* path, loss& why) noexcept
 // row has the same parent, and the `child` of a row is a child of its path, or belongs to a marker that never takes the
 // fast path, such as one of callbacks.
 template <class = void>
-ADAPTYST_DETAIL_INLINE void learn(recorder& r, uint32_t depth, row* begun) noexcept {
+ADAPTYST_DETAIL_INLINE void link_row(recorder& r, uint32_t depth, row* begun) noexcept {
   const frame& top = r.frames[depth];
   const frame& last = r.frames[depth + size_t{1}];  // that stood there: in this region, or in one before it
   constexpr uint64_t number = ~(weighed_token | thinned_token);
@@ -112,10 +112,10 @@ ADAPTYST_DETAIL_INLINE void learn(recorder& r, uint32_t depth, row* begun) noexc
 }
 
 template <class = void>
-ADAPTYST_DETAIL_INLINE void add_attribute(attribute_sum& to, double value, double weight = 1) noexcept {
-  store_number(to.sum, to.sum + weight * value);  // only this thread writes: plain reads are its own
-  if (value < to.min) store_number(to.min, value);
-  if (value > to.max) store_number(to.max, value);
+ADAPTYST_DETAIL_INLINE void add_attribute(attribute_sum& sum, double value, double weight = 1) noexcept {
+  store_number(sum.sum, sum.sum + weight * value);  // only this thread writes: plain reads are its own
+  if (value < sum.min) store_number(sum.min, value);
+  if (value > sum.max) store_number(sum.max, value);
 }
 
 // Whether the histogram has a bucket for it: it has for all that lies between the least and the greatest so far.
@@ -141,7 +141,7 @@ ADAPTYST_DETAIL_COLD inline void widen_histogram(recorder& r, row& row, unsigned
   unsigned first = least > below ? least - below : 0;
   if (first + size > ADAPTYST_HISTOGRAM_BUCKETS) first = ADAPTYST_HISTOGRAM_BUCKETS - size;
 
-  auto* const made = static_cast<uint64_t*>(r.beside_rows.allocate(*r.owner->store, size * sizeof(uint64_t)));
+  auto* const made = static_cast<uint64_t*>(r.row_details.allocate(*r.owner->store, size * sizeof(uint64_t)));
   if (made == nullptr) {
     store(row.histogram, static_cast<uint64_t*>(r.no_histogram));
     store(row.first_bucket, uint16_t{0});
@@ -169,18 +169,18 @@ __attribute__((noinline)) ADAPTYST_DETAIL_COLD inline void note_extreme(recorder
 }
 
 template <class = void>
-ADAPTYST_DETAIL_INLINE void add_usual_duration(row& to, uint64_t duration_ns, uint64_t nested_ns,
+ADAPTYST_DETAIL_INLINE void add_usual_duration(row& sum, uint64_t duration_ns, uint64_t nested_ns,
                                                uint64_t weight) noexcept {
-  bump(to.total_ns, duration_ns * weight);
-  bump(to.nested_ns, nested_ns * weight);
-  bump(to.histogram[adaptyst_histogram_bucket(duration_ns)], weight);
+  bump(sum.total_ns, duration_ns * weight);
+  bump(sum.nested_ns, nested_ns * weight);
+  bump(sum.histogram[adaptyst_histogram_bucket(duration_ns)], weight);
 }
 
 template <class = void>
-ADAPTYST_DETAIL_INLINE void add_duration(recorder& r, row& to, uint64_t duration_ns, uint64_t nested_ns,
+ADAPTYST_DETAIL_INLINE void add_duration(recorder& r, row& sum, uint64_t duration_ns, uint64_t nested_ns,
                                          uint64_t weight = 1) noexcept {
-  if (ADAPTYST_DETAIL_UNLIKELY(!has_bucket_for(to, duration_ns))) note_extreme(r, to, duration_ns);
-  add_usual_duration(to, duration_ns, nested_ns, weight);
+  if (ADAPTYST_DETAIL_UNLIKELY(!has_bucket_for(sum, duration_ns))) note_extreme(r, sum, duration_ns);
+  add_usual_duration(sum, duration_ns, nested_ns, weight);
 }
 
 // The event stands for `weight` events, of which the others were left out. It was recorded with an event around it that
@@ -188,22 +188,22 @@ ADAPTYST_DETAIL_INLINE void add_duration(recorder& r, row& to, uint64_t duration
 // by one with the chance 1/W is estimated by the sum of (1 - 1/W) times the square of what each adds to the estimate
 // (Horvitz and Thompson's, of Poisson sampling).
 template <class = void>
-inline void add_weighed_duration(recorder& r, row& to, uint64_t duration_ns, uint64_t weight, uint64_t cluster,
+inline void add_weighed_duration(recorder& r, row& sum, uint64_t duration_ns, uint64_t weight, uint64_t cluster,
                                  uint64_t cluster_weight) noexcept {
-  add_duration(r, to, duration_ns, 0, weight);
-  if (to.cluster != cluster) {
-    store(to.cluster, cluster);
-    store(to.cluster_count, 0);
-    store_number(to.cluster_ns, 0);
+  add_duration(r, sum, duration_ns, 0, weight);
+  if (sum.cluster != cluster) {
+    store(sum.cluster, cluster);
+    store(sum.cluster_count, 0);
+    store_number(sum.cluster_ns, 0);
   }
   const uint64_t not_sure = weight / cluster_weight * (cluster_weight - 1);
   const double sum_ns = static_cast<double>(weight) * static_cast<double>(duration_ns);
-  bump(to.left_out, weight - 1);
-  bump(to.count_variance, not_sure * (2 * to.cluster_count + weight));
+  bump(sum.left_out, weight - 1);
+  bump(sum.count_variance, not_sure * (2 * sum.cluster_count + weight));
   const double share = 1 - 1 / static_cast<double>(cluster_weight);
-  store_number(to.total_variance, to.total_variance + share * sum_ns * (2 * to.cluster_ns + sum_ns));
-  bump(to.cluster_count, weight);
-  store_number(to.cluster_ns, to.cluster_ns + sum_ns);
+  store_number(sum.total_variance, sum.total_variance + share * sum_ns * (2 * sum.cluster_ns + sum_ns));
+  bump(sum.cluster_count, weight);
+  store_number(sum.cluster_ns, sum.cluster_ns + sum_ns);
 }
 
 }}}  // namespace adaptyst::v1::detail

@@ -1,4 +1,4 @@
-// Finds the record of a marker in the process, or makes it.
+// Finds the site record of a marker, or makes it.
 #ifndef ADAPTYST_DETAIL_SITE_RECORDS_HPP
 #define ADAPTYST_DETAIL_SITE_RECORDS_HPP
 
@@ -42,8 +42,8 @@ ADAPTYST_DETAIL_INLINE bool is_same_text(const char* kept, const char* text) noe
 // Whether a record is that of a marker whose site object is made anew for each event. If not, the record has to be
 // searched for, which costs more.
 template <class = void>
-ADAPTYST_DETAIL_INLINE bool is_record_of(const adaptyst_site& record, text name, uint32_t kind, const char* file,
-                                         const char* function, uint32_t line) noexcept {
+ADAPTYST_DETAIL_INLINE bool is_record_for(const adaptyst_site& record, text name, uint32_t kind, const char* file,
+                                          const char* function, uint32_t line) noexcept {
   return record.name_bytes == name.bytes && record.kind == kind && record.line == line &&
          __builtin_memcmp(record.name, name.data, name.bytes) == 0 && is_same_text(record.file, file) &&
          is_same_text(record.function, function);

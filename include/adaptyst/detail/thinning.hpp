@@ -19,8 +19,8 @@ constexpr uint32_t max_left_out_unseen = 64;
 
 template <class = void>
 inline void begin_thinning(thinning& thinning, uint64_t seed) noexcept {
-  for (uint32_t& one : thinning.open.gap) store(one, 0);
-  for (uint32_t& one : thinning.closed.gap) store(one, max_left_out_unseen);
+  for (uint32_t& gap : thinning.open.gap) store(gap, 0);
+  for (uint32_t& gap : thinning.closed.gap) store(gap, max_left_out_unseen);
   store(thinning.open.nested, &thinning.closed);
   thinning.random = seed | 1;
 }
@@ -34,7 +34,7 @@ inline uint64_t next_random(thinning& thinning) noexcept {
 }
 
 // Of 2^k events on the step, one is taken.
-ADAPTYST_DETAIL_INLINE uint32_t log_of_weight(uint32_t step) noexcept {
+ADAPTYST_DETAIL_INLINE uint32_t weight_log2(uint32_t step) noexcept {
   if (step <= ADAPTYST_STEP_RECORDER) return 0;
   return takes_subtree(step) ? step - ADAPTYST_STEP_SUBTREE : step - ADAPTYST_STEP_RECORDER;
 }
@@ -72,7 +72,7 @@ inline uint32_t next_gap(thinning& thinning, uint32_t k) noexcept {
 // What the event that has come stands for on this step; 0: it is left out.
 template <class = void>
 inline uint64_t draw_weight(thinning& thinning, uint32_t step) noexcept {
-  const uint32_t k = log_of_weight(step);
+  const uint32_t k = weight_log2(step);
   if (k == 0) return 1;
   uint32_t& gap = thinning.open.gap[step];
   // Atomic, as the thread that had this recorder before may have written it last, outside any stretch of writing.

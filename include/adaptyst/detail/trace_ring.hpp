@@ -38,7 +38,7 @@ struct trace_ring {
   trace_entry entries[1];  // `capacity` of them
 };
 
-constexpr uint64_t bytes_of_ring(uint64_t capacity) noexcept {
+constexpr uint64_t ring_bytes(uint64_t capacity) noexcept {
   return sizeof(trace_ring) + capacity * sizeof(trace_entry);
 }
 
@@ -58,12 +58,12 @@ ADAPTYST_DETAIL_INLINE trace_entry* room_in(trace_ring& ring, uint64_t wanted) n
 }
 
 template <class = void>
-ADAPTYST_DETAIL_INLINE void set_entry(trace_entry& to, traced what, const adaptyst_path* path, uint64_t first,
+ADAPTYST_DETAIL_INLINE void set_entry(trace_entry& entry, traced what, const adaptyst_path* path, uint64_t first,
                                       uint64_t second, uint64_t third) noexcept {
-  store(to.path_and_what, reinterpret_cast<uintptr_t>(path) | static_cast<uint64_t>(what));
-  store(to.numbers[0], first);
-  store(to.numbers[1], second);
-  store(to.numbers[2], third);
+  store(entry.path_and_what, reinterpret_cast<uintptr_t>(path) | static_cast<uint64_t>(what));
+  store(entry.numbers[0], first);
+  store(entry.numbers[1], second);
+  store(entry.numbers[2], third);
 }
 
 template <class = void>

@@ -123,9 +123,9 @@ void collect_tracked() noexcept {
   const typename Runtime::error_guard program;
   if (!program.is_sound()) return;
   const typename Runtime::capture_guard asking;
-  event_device<Runtime>::for_each([](event_device<Runtime>& one) {
-    one.synchronise(true);
-    one.collect(event_device<Runtime>::max_in_flight);
+  event_device<Runtime>::for_each([](event_device<Runtime>& device) {
+    device.synchronise(true);
+    device.collect(event_device<Runtime>::max_in_flight);
   });
 }
 

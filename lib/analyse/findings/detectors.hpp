@@ -10,19 +10,19 @@ namespace adaptyst::lib {
 
 using findings = std::vector<finding>;
 
-void find_lock_waits(const profile& in, findings& to);
-void find_core_waits(const profile& in, findings& to);
-void find_io_waits(const profile& in, findings& to);
-void find_page_faults(const profile& in, findings& to);
-void find_thread_imbalance(const profile& in, findings& to);
-void find_long_tails(const profile& in, findings& to);
-void find_fine_markers(const profile& in, findings& to);
-void find_starved_devices(const profile& in, findings& to);
-void find_exposed_copies(const profile& in, findings& to);
-void find_launch_bound_devices(const profile& in, findings& to);
-void find_rank_imbalance(const profile& in, findings& to);
-void find_slow_ranks(const profile& in, findings& to);
-void find_late_ranks(const profile& in, findings& to);
+void find_lock_waits(const profile& in, findings& all_findings);
+void find_core_waits(const profile& in, findings& all_findings);
+void find_io_waits(const profile& in, findings& all_findings);
+void find_page_faults(const profile& in, findings& all_findings);
+void find_thread_imbalance(const profile& in, findings& all_findings);
+void find_long_tails(const profile& in, findings& all_findings);
+void find_fine_markers(const profile& in, findings& all_findings);
+void find_starved_devices(const profile& in, findings& all_findings);
+void find_exposed_copies(const profile& in, findings& all_findings);
+void find_launch_bound_devices(const profile& in, findings& all_findings);
+void find_rank_imbalance(const profile& in, findings& all_findings);
+void find_slow_ranks(const profile& in, findings& all_findings);
+void find_late_ranks(const profile& in, findings& all_findings);
 
 }  // namespace adaptyst::lib
 

@@ -11,13 +11,13 @@ bool is_a_copy(const region& row) {
 
 }  // namespace
 
-void find_exposed_copies(const profile& in, findings& to) {
+void find_exposed_copies(const profile& in, findings& all_findings) {
   for (std::uint32_t at = 1; at < in.devices.size(); ++at) {  // the first is the host
     const device_usage& device = in.devices[at];
     const auto exposed_ns = static_cast<double>(device.exposed_copy_ns.value_or(0));
     const auto busy_ns = static_cast<double>(device.busy_ns.value_or(0));
-    if (busy_ns <= 0 || exposed_ns < least_part * busy_ns ||
-        !is_worth_a_word(exposed_ns, static_cast<double>(device.observed_ns)))
+    if (busy_ns <= 0 || exposed_ns < min_part * busy_ns ||
+        !is_significant(exposed_ns, static_cast<double>(device.observed_ns)))
       continue;
     finding made = found_on(in, at, finding_kind::exposed_copies, exposed_ns);
     const region* longest = nullptr;
@@ -31,9 +31,9 @@ void find_exposed_copies(const profile& in, findings& to) {
       made.region = longest->id;
     }
     made.value = exposed_ns / busy_ns;
-    made.against = least_part;
+    made.against = min_part;
     made.next = next_step::overlap_copies;
-    to.push_back(std::move(made));
+    all_findings.push_back(std::move(made));
   }
 }
 

@@ -10,7 +10,7 @@ namespace adaptyst::lib {
 namespace {
 
 // A region that has cost less than this share of a missed budget is not the reason.
-constexpr double part_of_budget = 1.0 / 8;
+constexpr double budget_part = 1.0 / 8;
 // Without a budget, observing may cost as much as it does; above this share, the figures do not describe the program
 // any more.
 constexpr double max_without_budget = 0.05;
@@ -26,57 +26,56 @@ finding too_fine(const profile& in, const region& row, double time_ns, std::uint
 }
 
 // One finding for all regions, at the one that has cost most.
-void find_missed_budget(const profile& in, findings& to) {
+void find_missed_budget(const profile& in, findings& all_findings) {
   if (compute_duration(in) <= 0) return;
   const budget_usage& budget = *in.budget;
   region none;  // stands for many regions, none of which has cost much
-  none.overhead_ns = part_of_budget * budget.allowed_ns;
+  none.overhead_ns = budget_part * budget.allowed_ns;
   const region* dearest = &none;
   for (const region& row : in.regions)
     if (row.overhead_ns > dearest->overhead_ns) dearest = &row;
-  to.push_back(too_fine(in, *dearest, budget.cost_ns, in.accounting.ended, budget.cost_ns / budget.cpu_ns,
-                        budget.allowed_ns / budget.cpu_ns));
+  all_findings.push_back(too_fine(in, *dearest, budget.cost_ns, in.accounting.ended, budget.cost_ns / budget.cpu_ns,
+                                  budget.allowed_ns / budget.cpu_ns));
   const double in_kernel_ns =
       (in.context ? in.context->cost_ns.value_or(0) : 0) + (in.samples ? in.samples->cost_ns.value_or(0) : 0);
-  if (in_kernel_ns > budget.cost_ns / 2) to.back().next = next_step::ask_kernel_for_less;
+  if (in_kernel_ns > budget.cost_ns / 2) all_findings.back().next = next_step::ask_kernel_for_less;
 }
 
 // Timed events of a thinned marker were shortened by what an empty one takes.
-void find_empty_regions(const profile& in, const region& row, findings& to) {
+void find_empty_regions(const profile& in, const region& row, findings& all_findings) {
   const auto count = static_cast<double>(row.count), total_ns = static_cast<double>(row.total_ns);
   const double floor_ns = in.timer_floor_ns.value_or(0);
   const double measuring_ns = std::min(total_ns, floor_ns * count);
-  if (row.timed_events || measuring_ns < least_part * total_ns || total_ns <= 0 ||
-      !is_worth_a_word(measuring_ns, compute_duration(in)))
+  if (row.timed_events || measuring_ns < min_part * total_ns || total_ns <= 0 ||
+      !is_significant(measuring_ns, compute_duration(in)))
     return;
-  to.push_back(too_fine(in, row, measuring_ns, row.count, total_ns / count, floor_ns));
-  to.back().unit = finding_unit::ns;
+  all_findings.push_back(too_fine(in, row, measuring_ns, row.count, total_ns / count, floor_ns));
+  all_findings.back().unit = finding_unit::ns;
 }
 
-void find_dear_regions(const profile& in, findings& to) {
+void find_dear_regions(const profile& in, findings& all_findings) {
   const double run_ns = compute_duration(in);
   const region* dearest = nullptr;
   double cost_ns = 0;
   std::uint64_t events = 0;
   for (const region& row : in.regions) {
-    if (row.overhead_ns.value_or(0) < least_part * static_cast<double>(row.total_ns) || row.overhead_ns <= 0.0)
-      continue;
+    if (row.overhead_ns.value_or(0) < min_part * static_cast<double>(row.total_ns) || row.overhead_ns <= 0.0) continue;
     cost_ns += *row.overhead_ns;
     events += row.count;
     if (dearest == nullptr || row.overhead_ns > dearest->overhead_ns) dearest = &row;
   }
-  if (dearest == nullptr || !is_worth_a_word(cost_ns, run_ns) || cost_ns < max_without_budget * run_ns) return;
-  to.push_back(too_fine(in, *dearest, cost_ns, events, cost_ns / run_ns, max_without_budget));
+  if (dearest == nullptr || !is_significant(cost_ns, run_ns) || cost_ns < max_without_budget * run_ns) return;
+  all_findings.push_back(too_fine(in, *dearest, cost_ns, events, cost_ns / run_ns, max_without_budget));
 }
 
 }  // namespace
 
-void find_fine_markers(const profile& in, findings& to) {
-  if (in.budget && in.budget->is_missed() && in.budget->cpu_ns > 0) return find_missed_budget(in, to);
-  if (!in.budget) find_dear_regions(in, to);
+void find_fine_markers(const profile& in, findings& all_findings) {
+  if (in.budget && in.budget->is_missed() && in.budget->cpu_ns > 0) return find_missed_budget(in, all_findings);
+  if (!in.budget) find_dear_regions(in, all_findings);
   for (const region& row : in.regions)
     if (row.count != 0 && row.durations.count() != 0 && row.kind != region_kind::function)
-      find_empty_regions(in, row, to);
+      find_empty_regions(in, row, all_findings);
 }
 
 }  // namespace adaptyst::lib

@@ -3,20 +3,20 @@
 
 namespace adaptyst::lib {
 
-void find_io_waits(const profile& in, findings& to) {
+void find_io_waits(const profile& in, findings& all_findings) {
   const double run_ns = compute_duration(in);
   for (const region& row : in.regions) {
     const kernel_context* const own = own_context(row);
     if (own == nullptr || is_a_wait(row)) continue;
     const auto io_ns = static_cast<double>(own->io_ns);
     const double part = io_ns / static_cast<double>(own->wall_ns);
-    if (part < least_part || !is_worth_a_word(io_ns, run_ns) || is_paging(*own)) continue;
+    if (part < min_part || !is_significant(io_ns, run_ns) || is_paging(*own)) continue;
     finding made = found_in(in, row, finding_kind::io_wait, io_ns);
     made.count = own->voluntary_switches;
     made.value = part;
-    made.against = least_part;
+    made.against = min_part;
     made.next = next_step::do_larger_io;
-    to.push_back(std::move(made));
+    all_findings.push_back(std::move(made));
   }
 }
 

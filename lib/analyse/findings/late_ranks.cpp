@@ -11,41 +11,41 @@ namespace {
 // The region in which this rank takes longest beyond the mean of all ranks. Of nested regions the outer ones take it as
 // well: the innermost that has most of it.
 const region* find_where(const profile& in, std::uint32_t rank) {
-  constexpr double most = 0.8;
+  constexpr double min_share = 0.8;
   const auto excess_ns = [&](const region& row) {
     if (!row.across_ranks || is_a_wait(row) || row.across_ranks->total_ns.max_rank != rank) return 0.0;
-    const rank_totals& of = row.across_ranks->total_ns;
-    return static_cast<double>(of.max) - of.mean().value_or(0);
+    const rank_totals& totals = row.across_ranks->total_ns;
+    return static_cast<double>(totals.max) - totals.mean().value_or(0);
   };
   double greatest_ns = 0;
   for (const region& row : in.regions) greatest_ns = std::max(greatest_ns, excess_ns(row));
   const region* found = nullptr;
   for (const region& row : in.regions)
-    if (const double own_ns = excess_ns(row); own_ns > 0 && own_ns >= most * greatest_ns)
+    if (const double own_ns = excess_ns(row); own_ns > 0 && own_ns >= min_share * greatest_ns)
       if (found == nullptr || row.path.size() > found->path.size()) found = &row;
   return found;
 }
 
 }  // namespace
 
-void find_late_ranks(const profile& in, findings& to) {
+void find_late_ranks(const profile& in, findings& all_findings) {
   for (const region& row : in.regions) {
     if (!row.joint || row.joint->time_ns == 0) continue;
-    const joint_waits& of = *row.joint;
-    const double part = static_cast<double>(of.waited_ns) / static_cast<double>(of.time_ns);
+    const joint_waits& joint = *row.joint;
+    const double part = static_cast<double>(joint.waited_ns) / static_cast<double>(joint.time_ns);
     const double waited_ns = part * static_cast<double>(row.total_ns);
-    if (part < least_part || !is_worth_a_word(waited_ns, compute_duration(in))) continue;
+    if (part < min_part || !is_significant(waited_ns, compute_duration(in))) continue;
     finding made = found_in(in, row, finding_kind::late_rank, waited_ns);
-    if (2 * of.last_waited_ns > of.waited_ns) {
-      made.rank = of.last_rank;
-      made.host = of.last_host;
-      if (const region* const where = find_where(in, of.last_rank)) made.late_in = where->path;
+    if (2 * joint.last_waited_ns > joint.waited_ns) {
+      made.rank = joint.last_rank;
+      made.host = joint.last_host;
+      if (const region* const where = find_where(in, joint.last_rank)) made.late_in = where->path;
     }
-    made.count = of.calls;
+    made.count = joint.calls;
     made.value = part;
-    made.against = least_part;
+    made.against = min_part;
     made.next = next_step::even_out_ranks;
-    to.push_back(std::move(made));
+    all_findings.push_back(std::move(made));
   }
 }
 

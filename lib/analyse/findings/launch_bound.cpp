@@ -5,20 +5,20 @@ namespace adaptyst::lib {
 
 namespace {
 
-// Between kernels that take four times as long as their launches, a device idles for a fifth of its time: least_part.
-constexpr double times_the_launch = 1 / least_part - 1;
+// Between kernels that take four times as long as their launches, a device idles for a fifth of its time: min_part.
+constexpr double times_the_launch = 1 / min_part - 1;
 // With fewer kernels, a median is unreliable, and launches are not typical of the program.
-constexpr std::uint64_t least_kernels = 100;
+constexpr std::uint64_t min_kernels = 100;
 
 }  // namespace
 
-void find_launch_bound_devices(const profile& in, findings& to) {
+void find_launch_bound_devices(const profile& in, findings& all_findings) {
   for (std::uint32_t at = 1; at < in.devices.size(); ++at) {  // the first is the host
     const device_usage& device = in.devices[at];
     const auto idle_ns = static_cast<double>(device.launch_idle_ns.value_or(0));
     const auto busy_ns = static_cast<double>(device.busy_ns.value_or(0));
-    if (!device.launch_latency || idle_ns < least_part * (idle_ns + busy_ns) ||
-        !is_worth_a_word(idle_ns, static_cast<double>(device.observed_ns)))
+    if (!device.launch_latency || idle_ns < min_part * (idle_ns + busy_ns) ||
+        !is_significant(idle_ns, static_cast<double>(device.observed_ns)))
       continue;
     const region* most_frequent = nullptr;
     std::uint64_t kernels = 0;
@@ -29,7 +29,7 @@ void find_launch_bound_devices(const profile& in, findings& to) {
       kernels_ns += static_cast<double>(row.total_ns);
       if (most_frequent == nullptr || row.count > most_frequent->count) most_frequent = &row;
     }
-    if (kernels < least_kernels) continue;
+    if (kernels < min_kernels) continue;
     const double mean_ns = kernels_ns / static_cast<double>(kernels);
     const auto launch_ns = static_cast<double>(device.launch_latency->durations.quantile(0.5).value_or(0));
     if (mean_ns > times_the_launch * launch_ns) continue;  // idle for another reason
@@ -41,7 +41,7 @@ void find_launch_bound_devices(const profile& in, findings& to) {
     made.value = mean_ns;
     made.against = launch_ns;
     made.next = next_step::launch_fewer_kernels;
-    to.push_back(std::move(made));
+    all_findings.push_back(std::move(made));
   }
 }
 

@@ -7,30 +7,30 @@ namespace {
 
 // A thread that waits alone, and this long each time, rather waits for the end of other threads' work than for a lock.
 // That work is shown in the regions where it is done.
-constexpr double longest_lock_wait_ns = 10e6;
+constexpr double max_lock_wait_ns = 10e6;
 
 bool waits_for_others_to_end(const profile& in, const region& row, const kernel_context& own) {
   const bool is_one_thread_a_process = row.threads <= in.processes.size();
   return is_one_thread_a_process &&
-         static_cast<double>(own.lock_ns) >= longest_lock_wait_ns * static_cast<double>(own.voluntary_switches);
+         static_cast<double>(own.lock_ns) >= max_lock_wait_ns * static_cast<double>(own.voluntary_switches);
 }
 
 }  // namespace
 
-void find_lock_waits(const profile& in, findings& to) {
+void find_lock_waits(const profile& in, findings& all_findings) {
   const double run_ns = compute_duration(in);
   for (const region& row : in.regions) {
     const kernel_context* const own = own_context(row);
     if (own == nullptr || is_a_wait(row)) continue;
     const auto lock_ns = static_cast<double>(own->lock_ns);
     const double part = lock_ns / static_cast<double>(own->wall_ns);
-    if (part < least_part || !is_worth_a_word(lock_ns, run_ns) || waits_for_others_to_end(in, row, *own)) continue;
+    if (part < min_part || !is_significant(lock_ns, run_ns) || waits_for_others_to_end(in, row, *own)) continue;
     finding made = found_in(in, row, finding_kind::lock_wait, lock_ns);
     made.count = own->voluntary_switches;
     made.value = part;
-    made.against = least_part;
+    made.against = min_part;
     made.next = next_step::hold_locks_shorter;
-    to.push_back(std::move(made));
+    all_findings.push_back(std::move(made));
   }
 }
 

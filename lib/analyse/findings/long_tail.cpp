@@ -16,9 +16,9 @@ namespace {
 // take longer, with 2.5 % of all time.
 constexpr double times_the_median = 8;
 // A shorter event takes that much longer after any interrupt or cache miss.
-constexpr double least_median_ns = 1000;
+constexpr double min_median_ns = 1000;
 // A larger part of all events is no tail: the region does two different things.
-constexpr double most_of_events = 0.1;
+constexpr double max_event_share = 0.1;
 
 struct tail {
   double events = 0;
@@ -45,7 +45,7 @@ bool is_explained(const region& row, double beyond_ns) {
 
 }  // namespace
 
-void find_long_tails(const profile& in, findings& to) {
+void find_long_tails(const profile& in, findings& all_findings) {
   const double run_ns = compute_duration(in);
   findings all;
   for (const region& row : in.regions) {
@@ -56,8 +56,8 @@ void find_long_tails(const profile& in, findings& to) {
     // A timed event of a thinned region stands for several.
     const double seen =
         its.events * (row.timed_events ? static_cast<double>(*row.timed_events) / static_cast<double>(row.count) : 1);
-    if (median_ns < least_median_ns || seen < static_cast<double>(least_events) ||
-        its.events > most_of_events * static_cast<double>(events) || !is_worth_a_word(its.beyond_ns, run_ns) ||
+    if (median_ns < min_median_ns || seen < static_cast<double>(min_events) ||
+        its.events > max_event_share * static_cast<double>(events) || !is_significant(its.beyond_ns, run_ns) ||
         is_explained(row, its.beyond_ns))
       continue;
     finding made = found_in(in, row, finding_kind::long_tail, its.beyond_ns);
@@ -73,7 +73,7 @@ void find_long_tails(const profile& in, findings& to) {
   for (const finding& outer : all)
     if (std::none_of(all.begin(), all.end(),
                      [&](const finding& inner) { return is_below(inner, outer) && 2 * inner.time_ns > outer.time_ns; }))
-      to.push_back(outer);
+      all_findings.push_back(outer);
 }
 
 }  // namespace adaptyst::lib

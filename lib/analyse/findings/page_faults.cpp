@@ -6,50 +6,50 @@ namespace adaptyst::lib {
 namespace {
 
 // The least time of a fault whose page is in memory: to enter the kernel and to clear 4 KiB.
-constexpr double least_fault_ns = 500;
+constexpr double min_fault_ns = 500;
 // So many that they take a tenth of the time on a core.
-constexpr double least_faults_a_second = 0.1 * 1e9 / least_fault_ns;
+constexpr double min_faults_per_s = 0.1 * 1e9 / min_fault_ns;
 // A region that runs seldom touches its memory for the first time, and these page faults cannot be avoided.
-constexpr std::uint64_t least_runs = 10;
+constexpr std::uint64_t min_runs = 10;
 
-void find_first_touches(const profile& in, const region& row, const kernel_context& own, findings& to) {
+void find_first_touches(const profile& in, const region& row, const kernel_context& own, findings& all_findings) {
   const std::uint64_t faults = own.minor_faults.value_or(0);
   const auto on_core_ns = static_cast<double>(*own.on_cpu_ns());
-  if (on_core_ns <= 0 || row.count < least_runs) return;
+  if (on_core_ns <= 0 || row.count < min_runs) return;
   const double a_second = static_cast<double>(faults) * 1e9 / on_core_ns;
-  const double time_ns = static_cast<double>(faults) * least_fault_ns;
-  if (a_second < least_faults_a_second || !is_worth_a_word(time_ns, compute_duration(in))) return;
+  const double time_ns = static_cast<double>(faults) * min_fault_ns;
+  if (a_second < min_faults_per_s || !is_significant(time_ns, compute_duration(in))) return;
   finding made = found_in(in, row, finding_kind::page_faults, time_ns);
   made.count = faults;
   made.unit = finding_unit::per_second;
   made.value = a_second;
-  made.against = least_faults_a_second;
+  made.against = min_faults_per_s;
   made.next = next_step::reuse_memory;
-  to.push_back(std::move(made));
+  all_findings.push_back(std::move(made));
 }
 
 // Pages from a disk, for which the thread is blocked.
-void find_paging(const profile& in, const region& row, const kernel_context& own, findings& to) {
+void find_paging(const profile& in, const region& row, const kernel_context& own, findings& all_findings) {
   const std::uint64_t faults = own.major_faults.value_or(0);
   const auto blocked_ns = static_cast<double>(own.io_ns + own.other_ns);
   const double part = blocked_ns / static_cast<double>(own.wall_ns);
-  if (!is_paging(own) || part < least_part || !is_worth_a_word(blocked_ns, compute_duration(in))) return;
+  if (!is_paging(own) || part < min_part || !is_significant(blocked_ns, compute_duration(in))) return;
   finding made = found_in(in, row, finding_kind::page_faults, blocked_ns);
   made.count = faults;
   made.value = part;
-  made.against = least_part;
+  made.against = min_part;
   made.next = next_step::need_less_memory;
-  to.push_back(std::move(made));
+  all_findings.push_back(std::move(made));
 }
 
 }  // namespace
 
-void find_page_faults(const profile& in, findings& to) {
+void find_page_faults(const profile& in, findings& all_findings) {
   for (const region& row : in.regions) {
     const kernel_context* const own = own_context(row);
     if (own == nullptr) continue;
-    find_first_touches(in, row, *own, to);
-    find_paging(in, row, *own, to);
+    find_first_touches(in, row, *own, all_findings);
+    find_paging(in, row, *own, all_findings);
   }
 }
 

@@ -13,7 +13,7 @@ namespace adaptyst::lib {
 namespace {
 
 // POP's load balance, the mean over the longest: below it, a fifth of the ranks' time is waiting for the slowest.
-constexpr double least_rank_balance = 1 - least_part;
+constexpr double min_rank_balance = 1 - min_part;
 
 bool has_stragglers(const profile& in, const region& row, const std::vector<std::string>& hosts) {
   if (!in.heat || in.heat->ranks_per_bin != 1) return false;
@@ -24,21 +24,21 @@ bool has_stragglers(const profile& in, const region& row, const std::vector<std:
 
 }  // namespace
 
-void find_rank_imbalance(const profile& in, findings& to) {
+void find_rank_imbalance(const profile& in, findings& all_findings) {
   const std::vector<std::string> hosts = list_hosts(in);
   findings all;
   std::vector<bool> is_wait;
   for (const region& row : in.regions) {
     if (!row.across_ranks || row.across_ranks->ranks < 2) continue;
-    const rank_totals& of = row.across_ranks->total_ns;
-    const double mean_ns = of.mean().value_or(0), longest_ns = static_cast<double>(of.max);
+    const rank_totals& totals = row.across_ranks->total_ns;
+    const double mean_ns = totals.mean().value_or(0), longest_ns = static_cast<double>(totals.max);
     const double lost_ns = static_cast<double>(row.across_ranks->ranks) * (longest_ns - mean_ns);
-    if (mean_ns > least_rank_balance * longest_ns || !is_worth_a_word(lost_ns, compute_duration(in)) ||
+    if (mean_ns > min_rank_balance * longest_ns || !is_significant(lost_ns, compute_duration(in)) ||
         has_stragglers(in, row, hosts))
       continue;
     finding made = found_in(in, row, finding_kind::rank_imbalance, lost_ns);
-    made.rank = of.max_rank;
-    made.host = of.max_host;
+    made.rank = totals.max_rank;
+    made.host = totals.max_host;
     made.count = row.across_ranks->ranks;
     made.unit = finding_unit::ns;
     made.value = longest_ns;
@@ -52,7 +52,7 @@ void find_rank_imbalance(const profile& in, findings& to) {
     if (!is_wait[at] && std::none_of(all.begin(), all.end(), [&](const finding& inner) {
           return is_below(inner, all[at]) && 2 * inner.time_ns > all[at].time_ns;
         }))
-      to.push_back(all[at]);
+      all_findings.push_back(all[at]);
 }
 
 }  // namespace adaptyst::lib

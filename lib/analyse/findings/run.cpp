@@ -9,8 +9,8 @@ namespace adaptyst::lib {
 
 double compute_duration(const profile& profile) { return static_cast<double>(compute_wall_ns(profile)); }
 
-bool is_worth_a_word(double time_ns, double whole_ns) {
-  return whole_ns > 0 && time_ns >= least_time_ns && time_ns >= least_share * whole_ns;
+bool is_significant(double time_ns, double whole_ns) {
+  return whole_ns > 0 && time_ns >= min_time_ns && time_ns >= min_share * whole_ns;
 }
 
 finding found_in(const profile& profile, const region& row, finding_kind kind, double time_ns) {
@@ -44,7 +44,7 @@ bool is_below(const finding& inner, const finding& outer) {
 
 bool is_paging(const kernel_context& own) {
   const std::uint64_t faults = own.major_faults.value_or(0);
-  return faults >= least_events && 2 * faults > own.voluntary_switches;
+  return faults >= min_events && 2 * faults > own.voluntary_switches;
 }
 
 bool is_a_wait(const region& row) {

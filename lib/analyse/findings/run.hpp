@@ -8,19 +8,19 @@
 namespace adaptyst::lib {
 
 // One run differs from the next by more than this share: a smaller gain would not show.
-constexpr double least_share = 0.02;
+constexpr double min_share = 0.02;
 // A gain of some milliseconds would not be noticed.
-constexpr double least_time_ns = 10e6;
+constexpr double min_time_ns = 10e6;
 // A region or device that loses less than a fifth of its own time mostly does its work.
-constexpr double least_part = 0.2;
+constexpr double min_part = 0.2;
 // The standard error of a count of independent events is its root: of ten or more, less than a third.
-constexpr std::uint64_t least_events = 10;
+constexpr std::uint64_t min_events = 10;
 
 // The duration of the run, summed over processes.
 double compute_duration(const profile& profile);
 
 // Whether a time is enough of `whole`, and enough at all. False where there is no whole.
-bool is_worth_a_word(double time_ns, double whole_ns);
+bool is_significant(double time_ns, double whole_ns);
 
 // A finding in a region, with its time as a share of the run.
 finding found_in(const profile& profile, const region& row, finding_kind kind, double time_ns);

@@ -19,7 +19,7 @@ const region* find_row(const profile& in, const heat_row& times) {
 
 }  // namespace
 
-void find_slow_ranks(const profile& in, findings& to) {
+void find_slow_ranks(const profile& in, findings& all_findings) {
   // Where a bin holds several ranks, one of them hardly moves it.
   if (!in.heat || in.heat->ranks_per_bin != 1) return;
   const std::vector<std::string> hosts = list_hosts(in);
@@ -27,27 +27,28 @@ void find_slow_ranks(const profile& in, findings& to) {
   for (const heat_row& times : in.heat->rows) {
     const region* const row = find_row(in, times);
     if (row == nullptr || is_a_wait(*row)) continue;
-    for (const straggler& one : find_stragglers(times.mean_ns, hosts)) {
+    for (const straggler& straggler : find_stragglers(times.mean_ns, hosts)) {
       // What the others would wait for it, if they meet in the end.
-      const double lost_ns = static_cast<double>(row->across_ranks->ranks - one.ranks) * (one.time_ns - one.median_ns);
-      if (!is_worth_a_word(lost_ns, compute_duration(in))) continue;
-      finding made = found_in(in, *row, one.rank ? finding_kind::slow_rank : finding_kind::slow_node, lost_ns);
-      made.rank = one.rank;
-      made.host = one.host;
-      made.count = one.ranks;
+      const double lost_ns =
+          static_cast<double>(row->across_ranks->ranks - straggler.ranks) * (straggler.time_ns - straggler.median_ns);
+      if (!is_significant(lost_ns, compute_duration(in))) continue;
+      finding made = found_in(in, *row, straggler.rank ? finding_kind::slow_rank : finding_kind::slow_node, lost_ns);
+      made.rank = straggler.rank;
+      made.host = straggler.host;
+      made.count = straggler.ranks;
       made.unit = finding_unit::ns;
-      made.value = one.time_ns;
-      made.against = one.median_ns;
+      made.value = straggler.time_ns;
+      made.against = straggler.median_ns;
       made.next = next_step::look_at_node;
-      // Regions around it are slow as well: the innermost that has most of it is told.
-      const auto [known, is_new] = worst.try_emplace({one.rank, one.host}, made);
+      // Regions around it are slow as well: the innermost that has most of it is reported.
+      const auto [known, is_new] = worst.try_emplace({straggler.rank, straggler.host}, made);
       if (is_new) continue;
       const bool is_deeper = made.path.size() > known->second.path.size();
       const double factor = is_deeper ? 2 : 0.5;
       if (factor * made.time_ns > known->second.time_ns) known->second = std::move(made);
     }
   }
-  for (auto& [who, one] : worst) to.push_back(std::move(one));
+  for (auto& [who, one] : worst) all_findings.push_back(std::move(one));
 }
 
 }  // namespace adaptyst::lib

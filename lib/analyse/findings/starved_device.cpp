@@ -3,19 +3,19 @@
 
 namespace adaptyst::lib {
 
-void find_starved_devices(const profile& in, findings& to) {
+void find_starved_devices(const profile& in, findings& all_findings) {
   for (std::uint32_t at = 1; at < in.devices.size(); ++at) {  // the first is the host
     const device_usage& device = in.devices[at];
-    if (!device.starved_ns() || device.operations < least_events) continue;
+    if (!device.starved_ns() || device.operations < min_events) continue;
     const auto observed_ns = static_cast<double>(device.observed_ns);
     const auto starved_ns = static_cast<double>(*device.starved_ns());
-    if (starved_ns < least_part * observed_ns || !is_worth_a_word(starved_ns, observed_ns)) continue;
+    if (starved_ns < min_part * observed_ns || !is_significant(starved_ns, observed_ns)) continue;
     finding made = found_on(in, at, finding_kind::starved_device, starved_ns);
     made.count = device.operations;
     made.value = made.share;
-    made.against = least_part;
+    made.against = min_part;
     made.next = next_step::submit_earlier;
-    to.push_back(std::move(made));
+    all_findings.push_back(std::move(made));
   }
 }
 

@@ -1,3 +1,4 @@
+// Finds ranks and nodes that are much slower in a region than the others, from the median and spread of their times.
 #include "stragglers.hpp"
 
 #include <algorithm>
@@ -10,9 +11,9 @@ namespace adaptyst::lib {
 
 namespace {
 
-constexpr double least_beyond = 0.2;  // of the median
-constexpr double most_of_ranks = 0.25;
-constexpr double most_of_node = 0.75;  // from which on it is the node
+constexpr double min_beyond = 0.2;  // of the median
+constexpr double max_rank_share = 0.25;
+constexpr double min_node_share = 0.75;  // from which on it is the node
 
 double find_median(std::vector<double> all) {
   const auto middle = all.begin() + static_cast<std::ptrdiff_t>(all.size() / 2);
@@ -28,7 +29,7 @@ double find_limit(const std::vector<double>& times, double median) {
   for (const double time : times) distances.push_back(std::abs(time - median));
   const double spread = 1.4826 * find_median(std::move(distances));  // the standard deviation, if it is a normal one
   const double factor = 7 + 100 / static_cast<double>(times.size());
-  return median + std::max(factor * spread, least_beyond * median);
+  return median + std::max(factor * spread, min_beyond * median);
 }
 
 struct node {
@@ -37,7 +38,7 @@ struct node {
   double sum_ns = 0;  // of the slow ones
 
   bool is_slow() const {
-    return slow.size() >= 2 && static_cast<double>(slow.size()) >= most_of_node * static_cast<double>(ranks);
+    return slow.size() >= 2 && static_cast<double>(slow.size()) >= min_node_share * static_cast<double>(ranks);
   }
 };
 
@@ -48,10 +49,10 @@ std::vector<straggler> find_stragglers(const std::vector<std::optional<std::uint
   std::vector<double> known;
   for (const std::optional<std::uint64_t>& time : times)
     if (time) known.push_back(static_cast<double>(*time));
-  if (known.size() < least_ranks) return {};
+  if (known.size() < min_ranks) return {};
   const double median = find_median(known), limit = find_limit(known, median);
   const auto count = std::count_if(known.begin(), known.end(), [&](double time) { return time > limit; });
-  if (count == 0 || static_cast<double>(count) > most_of_ranks * static_cast<double>(known.size())) return {};
+  if (count == 0 || static_cast<double>(count) > max_rank_share * static_cast<double>(known.size())) return {};
 
   std::map<std::string, node> nodes;
   for (std::uint32_t rank = 0; rank != times.size(); ++rank) {

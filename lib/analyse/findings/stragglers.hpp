@@ -17,7 +17,7 @@
 
 namespace adaptyst::lib {
 
-constexpr std::size_t least_ranks = 8;
+constexpr std::size_t min_ranks = 8;
 
 struct straggler {
   std::optional<std::uint32_t> rank;  // empty: a node

@@ -13,7 +13,7 @@ namespace {
 // up.
 constexpr double known_part = 0.9;
 // POP's load balance, the mean over the longest: below it, a fifth of the threads' time is waiting for the slowest.
-constexpr double least_thread_balance = 1 - least_part;
+constexpr double min_thread_balance = 1 - min_part;
 
 bool is_known(const region& row) {
   if (!row.per_thread || row.per_thread->count < 2 || row.per_thread->count != row.threads) return false;
@@ -28,16 +28,16 @@ bool is_waiting(const region& row, double lost_ns) {
 }
 
 // Of one thread a rank, the finding on ranks says it, and which rank it is.
-bool is_of_ranks(const region& row) { return row.across_ranks && row.across_ranks->ranks >= row.threads; }
+bool is_one_per_rank(const region& row) { return row.across_ranks && row.across_ranks->ranks >= row.threads; }
 
-void find_in_threads(const profile& in, const region& row, findings& to) {
-  if (!is_known(row) || is_a_wait(row) || is_of_ranks(row)) return;
+void find_in_threads(const profile& in, const region& row, findings& all_findings) {
+  if (!is_known(row) || is_a_wait(row) || is_one_per_rank(row)) return;
   const auto threads = static_cast<double>(row.per_thread->count);
   const auto longest_ns = static_cast<double>(row.per_thread->max_ns);
   const double mean_ns = static_cast<double>(row.per_thread->sum_ns) / threads;
   // What the others would wait for the slowest, if they meet in the end.
   const double lost_ns = threads * (longest_ns - mean_ns);
-  if (mean_ns > least_thread_balance * longest_ns || !is_worth_a_word(lost_ns, compute_duration(in)) ||
+  if (mean_ns > min_thread_balance * longest_ns || !is_significant(lost_ns, compute_duration(in)) ||
       is_waiting(row, lost_ns))
     return;
   finding made = found_in(in, row, finding_kind::thread_imbalance, lost_ns);
@@ -47,31 +47,31 @@ void find_in_threads(const profile& in, const region& row, findings& to) {
   made.value = longest_ns;
   made.against = mean_ns;
   made.next = next_step::even_out_work;
-  to.push_back(std::move(made));
+  all_findings.push_back(std::move(made));
 }
 
 // A runtime that works in teams tells by itself how long their threads waited for the last one (docs/openmp.md).
-void find_in_teams(const profile& in, const region& row, findings& to) {
+void find_in_teams(const profile& in, const region& row, findings& all_findings) {
   const auto lost = row.attributes.find("imbalance_ns"), threads = row.attributes.find("threads");
-  if (lost == row.attributes.end() || threads == row.attributes.end() || lost->second.count < least_events) return;
+  if (lost == row.attributes.end() || threads == row.attributes.end() || lost->second.count < min_events) return;
   const double team_ns =
       static_cast<double>(row.total_ns) * threads->second.sum / static_cast<double>(threads->second.count);
   const double lost_ns = lost->second.sum, part = lost_ns / team_ns;
-  if (!std::isfinite(part) || part < least_part || !is_worth_a_word(lost_ns, compute_duration(in))) return;
+  if (!std::isfinite(part) || part < min_part || !is_significant(lost_ns, compute_duration(in))) return;
   finding made = found_in(in, row, finding_kind::thread_imbalance, lost_ns);
   made.count = lost->second.count;
   made.value = part;
-  made.against = least_part;
+  made.against = min_part;
   made.next = next_step::even_out_work;
-  to.push_back(std::move(made));
+  all_findings.push_back(std::move(made));
 }
 
 }  // namespace
 
-void find_thread_imbalance(const profile& in, findings& to) {
+void find_thread_imbalance(const profile& in, findings& all_findings) {
   for (const region& row : in.regions) {
-    find_in_threads(in, row, to);
-    find_in_teams(in, row, to);
+    find_in_threads(in, row, all_findings);
+    find_in_teams(in, row, all_findings);
   }
 }
 

@@ -23,8 +23,8 @@ cudaStream_t new_stream() {
 void sleep_ms(int ms) { std::this_thread::sleep_for(std::chrono::milliseconds(ms)); }
 
 const adaptyst::device_usage& gpu(const adaptyst::profile& in, std::uint32_t index = 0) {
-  for (const adaptyst::device_usage& one : in.devices)
-    if (one.kind == adaptyst::device_kind::gpu && one.index == index) return one;
+  for (const adaptyst::device_usage& device : in.devices)
+    if (device.kind == adaptyst::device_kind::gpu && device.index == index) return device;
   FAIL("no GPU " << index);
   return in.devices.front();
 }
@@ -37,7 +37,7 @@ adaptyst::profile stop(adaptyst::collector& collector) {
 
 }  // namespace
 
-TEST_CASE("while nobody looks, the runtime is not called") {
+TEST_CASE("while nothing listens, the runtime is not called") {
   const cudaStream_t stream = new_stream();
   const std::uint64_t before = cudart_stub::calls();
   adaptyst::cuda::tracked t = adaptyst::cuda::track("idle", stream);
@@ -234,7 +234,7 @@ TEST_CASE("threads may track at once") {
       }
     });
   }
-  for (std::thread& one : threads) one.join();
+  for (std::thread& thread : threads) thread.join();
   sleep_ms(10);
   adaptyst::cuda::collect();
   const adaptyst::profile profile = stop(collector);

@@ -45,11 +45,11 @@ cudaError_t answer(cudaError_t error) {
   if (error != cudaSuccess) last_error = error;
   return error;
 }
-cudaError_t answer_of_device() { return answer(lost ? cudaErrorLaunchFailure : cudaSuccess); }
+cudaError_t answer_for_device() { return answer(lost ? cudaErrorLaunchFailure : cudaSuccess); }
 // Of calls that another thread's capture does not bear unless told to.
-cudaError_t answer_beside_captures() {
+cudaError_t answer_outside_captures() {
   if (captures != 0 && mode_of_thread != cudaStreamCaptureModeRelaxed) return answer(cudaErrorStreamCaptureUnsupported);
-  return answer_of_device();
+  return answer_for_device();
 }
 
 CUstream_st& find_stream(cudaStream_t stream) { return stream != nullptr ? *stream : default_stream; }
@@ -88,7 +88,7 @@ cudaError_t cudaThreadExchangeStreamCaptureMode(cudaStreamCaptureMode* mode) {
 }
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned) {
   *stream = new CUstream_st;
-  return answer_beside_captures();
+  return answer_outside_captures();
 }
 cudaError_t cudaStreamIsCapturing(cudaStream_t stream, cudaStreamCaptureStatus* status) {
   const std::lock_guard<std::recursive_mutex> held(lock);
@@ -102,18 +102,18 @@ cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned) {
 cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
   const std::lock_guard<std::recursive_mutex> held(lock);
   event->at = std::max(now() + 2000, find_stream(stream).busy_until);
-  return answer_of_device();
+  return answer_for_device();
 }
 cudaError_t cudaEventQuery(cudaEvent_t event) {
   const std::lock_guard<std::recursive_mutex> held(lock);
-  const cudaError_t error = answer_beside_captures();
+  const cudaError_t error = answer_outside_captures();
   if (error != cudaSuccess) return error;
   return answer(now() >= event->at && !is_held ? cudaSuccess : cudaErrorNotReady);
 }
-cudaError_t cudaEventElapsedTime(float* ms, cudaEvent_t from, cudaEvent_t to) {
+cudaError_t cudaEventElapsedTime(float* ms, cudaEvent_t from, cudaEvent_t end) {
   const std::lock_guard<std::recursive_mutex> held(lock);
-  *ms = static_cast<float>((on_device(to->at) - on_device(from->at)) / 1e6);
-  return answer_of_device();
+  *ms = static_cast<float>((on_device(end->at) - on_device(from->at)) / 1e6);
+  return answer_for_device();
 }
 
 const char* cudaGetErrorString(cudaError_t) { return "an error of the stub's"; }
@@ -131,7 +131,7 @@ cudaError_t cudaMalloc(void** memory, size_t bytes) { return cudaMallocHost(memo
 // At 10 GB/s, by the device's clock; nothing is copied.
 cudaError_t cudaMemcpyAsync(void*, const void*, size_t bytes, cudaMemcpyKind, cudaStream_t stream) {
   cudart_stub::launch(stream, bytes / 10);
-  return answer_of_device();
+  return answer_for_device();
 }
 cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
   std::uint64_t until;
@@ -140,7 +140,7 @@ cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
     until = find_stream(stream).busy_until + 10'000;  // the events behind
   }
   while (now() < until) std::this_thread::yield();
-  return answer_of_device();
+  return answer_for_device();
 }
 
 namespace cudart_stub {

@@ -31,7 +31,7 @@ bool soon(bool expected) {
   return cupti_stub_enabled(kernels) == expected;
 }
 
-// Somebody looks, and the adapter listens.
+// An observer is there, and the adapter listens.
 struct looking {
   adaptyst::collector collector{support::options()};
   looking() {
@@ -47,15 +47,15 @@ struct looking {
 };
 
 const adaptyst::device_usage& usage(const adaptyst::profile& in, std::uint32_t index) {
-  for (const adaptyst::device_usage& one : in.devices)
-    if (one.kind == adaptyst::device_kind::gpu && one.index == index) return one;
+  for (const adaptyst::device_usage& device : in.devices)
+    if (device.kind == adaptyst::device_kind::gpu && device.index == index) return device;
   FAIL("no GPU " << index);
   return in.devices.front();
 }
 
 }  // namespace
 
-TEST_CASE("nothing is listened to while nobody looks, nor any more when nobody does") {
+TEST_CASE("the adapter listens only while an observer is there") {
   load_adapter();
   CHECK_FALSE(cupti_stub_enabled(kernels));
   looking look;
@@ -105,10 +105,10 @@ TEST_CASE("copies and fills know their bytes and their direction") {
   scripted::memset(204, 64, {t + 5000, t + 6000});
   const adaptyst::profile profile = look.stop();
   const auto check = [&](const char* name, adaptyst::region_kind kind, double bytes) {
-    const adaptyst::region& one = support::find(profile, {"io", name});
-    CHECK(one.kind == kind);
-    CHECK(one.count == 1);
-    CHECK(one.attributes.at("bytes").sum == bytes);
+    const adaptyst::region& region = support::find(profile, {"io", name});
+    CHECK(region.kind == kind);
+    CHECK(region.count == 1);
+    CHECK(region.attributes.at("bytes").sum == bytes);
   };
   check("memcpy HtoD", adaptyst::region_kind::copy_to, 1000);
   check("memcpy DtoH", adaptyst::region_kind::copy_from, 3000);
@@ -190,8 +190,8 @@ TEST_CASE("what is not known is counted, and why") {
   scripted::kernel(603, "from the past", {t - 5'000'000, t});
   scripted::kernel(604, "slightly early", {t - 20'000, t + 10'000});
   scripted::kernel(605, nullptr, {t + 1000, t + 2000});
-  scripted::kernel(666, "nobody launched it", {t + 1000, t + 2000});
-  scripted::record(51, 64).deliver();  // of a kind that nobody asked for
+  scripted::kernel(666, "no launch of it", {t + 1000, t + 2000});
+  scripted::record(51, 64).deliver();  // of a kind that was not asked for
   cupti_stub_drop(7);
   const adaptyst::profile profile = look.stop();
   CHECK(support::lost(profile, adaptyst::loss_reason::no_times) == 2 + 1 + 7);
@@ -310,7 +310,7 @@ TEST_CASE("threads that launch at once do not mix up their kernels") {
       }
     });
   }
-  for (std::thread& one : threads) one.join();
+  for (std::thread& thread : threads) thread.join();
   const adaptyst::profile profile = look.stop();
   for (const char* const name : names) CHECK(support::find(profile, {name, name}).count == each);
   CHECK(profile.accounting.lost.empty());

@@ -27,4 +27,4 @@ both = rows["step/upload"]["total_ns"] + rows["step/download"]["total_ns"]
 failures.check(gpu["copy_ns"] < 0.7 * both, "two streams at once are busy once", (gpu["copy_ns"], both))
 failures.equal(rows["step/wait for the copies"]["kind"], "wait", "the host waits")
 failures.equal(profile["accounting"]["lost"], {}, "nothing is lost")
-failures.exit(least_checks=8)
+failures.exit(min_checks=8)

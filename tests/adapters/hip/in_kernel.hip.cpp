@@ -1,4 +1,4 @@
-// <adaptyst/hip.hpp> beside a kernel, compiled by hipcc for the device and for the host. Not run: that takes a device.
+// <adaptyst/hip.hpp> next to a kernel, compiled by hipcc for the device and for the host. Not run: that takes a device.
 #include <hip/hip_runtime.h>
 
 #include <adaptyst/hip.hpp>

@@ -43,7 +43,7 @@ def main(command, sources):
     failures.equal([one["kind"] for one in profile["devices"]], ["cpu"], "no other device")
     account = profile["accounting"]
     failures.equal((account["open"], account["unmatched"], account["begun"]), (0, 0, account["ended"]), "every begin has an end")
-    failures.exit(least_checks=10)
+    failures.exit(min_checks=10)
 
 
 main(*sys.argv[1:])

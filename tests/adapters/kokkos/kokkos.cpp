@@ -31,14 +31,14 @@ constexpr std::uint32_t serial = 0, openmp = 1, cuda = 2, sycl = 7, nobody_knows
 void work() { std::this_thread::sleep_for(std::chrono::milliseconds(1)); }
 
 const adaptyst::device_usage* device(const adaptyst::profile& in, const std::string& name) {
-  for (const adaptyst::device_usage& one : in.devices)
-    if (one.name == name) return &one;
+  for (const adaptyst::device_usage& device : in.devices)
+    if (device.name == name) return &device;
   return nullptr;
 }
 
 }  // namespace
 
-TEST_CASE("nobody asks for fences") {
+TEST_CASE("no tool asks for fences") {
   const support::kokkos_stand_in kokkos;
   CHECK(!kokkos.fences);
 }
@@ -67,7 +67,7 @@ TEST_CASE("kernels, regions and the program's own markers are one tree") {
   CHECK(support::find(profile, {"step", "own", "axpy", "in the kernel"}).count == 5);
   CHECK(support::find(profile, {"step", "dot"}).site.function == "Kokkos::parallel_reduce");
   CHECK(support::find(profile, {"step", "dot", "dot"}).site.function == "Kokkos::parallel_scan");
-  for (const adaptyst::region& one : profile.regions) CHECK(one.kind == adaptyst::region_kind::region);
+  for (const adaptyst::region& region : profile.regions) CHECK(region.kind == adaptyst::region_kind::region);
   CHECK(profile.accounting.open == 0);
   CHECK(profile.accounting.unmatched == 0);
   CHECK(profile.devices.size() == 1);  // the host
@@ -92,8 +92,8 @@ TEST_CASE("kernels that are called by their types are called as people write the
   for (int i = 0; i != 3; ++i) {
     for (const auto& [given, name] : known)
       kokkos.end("parallel_for", kokkos.begin("parallel_for", given.c_str(), device_id(serial, 0, 1)));
-    for (const char* const given : wide)
-      kokkos.end("parallel_for", kokkos.begin("parallel_for", given, device_id(serial, 0, 1)));
+    for (const char* const name : wide)
+      kokkos.end("parallel_for", kokkos.begin("parallel_for", name, device_id(serial, 0, 1)));
   }
   const adaptyst::profile profile = collector.stop();
   support::check_account(profile);
@@ -101,10 +101,10 @@ TEST_CASE("kernels that are called by their types are called as people write the
     CAPTURE(given);
     CHECK(support::find(profile, {name}).count == 3);
   }
-  CHECK(profile.regions.size() == known.size() + 2);  // long ones are told apart by their ends
+  CHECK(profile.regions.size() == known.size() + 2);  // long ones are distinguished by their ends
   for (const char* const end : {"app::sweep>", "app::tag>"})
-    CHECK(std::count_if(profile.regions.begin(), profile.regions.end(), [&](const adaptyst::region& one) {
-            const std::string& name = one.path.back();
+    CHECK(std::count_if(profile.regions.begin(), profile.regions.end(), [&](const adaptyst::region& region) {
+            const std::string& name = region.path.back();
             return name.find("app::wide<app::wide<") == 0 && name.rfind(end) == name.size() - std::strlen(end);
           }) == 1);
 }
@@ -168,11 +168,11 @@ TEST_CASE("deep copies are operations of the device, with their bytes") {
   CHECK(support::find(profile, {"exchange", "copy y to y_host"}).attributes.at("bytes").sum == 800);
   CHECK(support::find(profile, {"exchange", "copy a to b"}).kind == adaptyst::region_kind::other);
   std::size_t others = 0;
-  for (const adaptyst::region& one : profile.regions) {
-    if (one.path != std::vector<std::string>{"exchange", "copy c to d"}) continue;
+  for (const adaptyst::region& region : profile.regions) {
+    if (region.path != std::vector<std::string>{"exchange", "copy c to d"}) continue;
     ++others;
-    CHECK(one.attributes.at("bytes").sum == 16);
-    CHECK(one.kind == (one.device == 0 ? adaptyst::region_kind::region : adaptyst::region_kind::copy_from));
+    CHECK(region.attributes.at("bytes").sum == 16);
+    CHECK(region.kind == (region.device == 0 ? adaptyst::region_kind::region : adaptyst::region_kind::copy_from));
   }
   CHECK(others == 2);
   CHECK(device(profile, "Kokkos space Nobody's") != nullptr);
@@ -180,7 +180,7 @@ TEST_CASE("deep copies are operations of the device, with their bytes") {
 
 TEST_CASE("pops without a push are counted, and change nothing") {
   const support::kokkos_stand_in kokkos;
-  kokkos.push("before anybody looked");
+  kokkos.push("before anything listened");
   adaptyst::collector collector(support::options());
   kokkos.pop();
   kokkos.pop();
@@ -248,7 +248,7 @@ TEST_CASE("allocations are counted by space, with the most that was in use") {
   const support::kokkos_stand_in kokkos;
   const std::string longest(63, 's');
   const std::string unended(64, 'u');
-  kokkos.allocate("HIP", 100);  // before anybody looks
+  kokkos.allocate("HIP", 100);  // before anything listens
   adaptyst::collector collector(support::options());
   kokkos.push("setup");
   kokkos.allocate("HIP", 1000);
@@ -268,7 +268,7 @@ TEST_CASE("allocations are counted by space, with the most that was in use") {
   CHECK(numbers.at("bytes in use in " + unended).max == 8);
 }
 
-TEST_CASE("while nobody looks nothing is kept") {
+TEST_CASE("while nothing listens nothing is kept") {
   const support::kokkos_stand_in kokkos;
   const std::uint64_t kernel = kokkos.begin("parallel_for", "before", device_id(sycl, 0, 1));
   CHECK(kernel == 0);

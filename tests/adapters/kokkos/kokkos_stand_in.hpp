@@ -95,12 +95,12 @@ class kokkos_stand_in {
   void allocate(const char* in, std::uint64_t bytes) const { data("kokkosp_allocate_data", in, bytes); }
   void deallocate(const char* in, std::uint64_t bytes) const { data("kokkosp_deallocate_data", in, bytes); }
 
-  void begin_copy(const char* to, const char* to_label, const char* from, const char* from_label,
+  void begin_copy(const char* destination, const char* to_label, const char* from, const char* from_label,
                   std::uint64_t bytes) const {
     const passing_name target(to_label);
     const passing_name source(from_label);
-    call<decltype(&kokkosp_begin_deep_copy)>("kokkosp_begin_deep_copy")(space(to), target.get(), nullptr, space(from),
-                                                                        source.get(), nullptr, bytes);
+    call<decltype(&kokkosp_begin_deep_copy)>("kokkosp_begin_deep_copy")(space(destination), target.get(), nullptr,
+                                                                        space(from), source.get(), nullptr, bytes);
   }
   void end_copy() const { call<void (*)()>("kokkosp_end_deep_copy")(); }
 

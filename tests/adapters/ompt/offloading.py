@@ -4,7 +4,7 @@ from openmp_programs import Runtime, attribute, check_account, failures, find_ki
 TO_HOST = "-fopenmp-targets=x86_64-pc-linux-gnu"
 
 
-def of_kind(profile, kind):
+def select_kind(profile, kind):
     return [one for one in profile["regions"] if one["kind"] == kind]
 
 
@@ -22,14 +22,14 @@ def check(runtime):
     names = {find_kind(one["path"][-1]) for one in seen}
     failures.equal(names, {"target", "target enter data", "target exit data", "target update"}, "what they are called")
 
-    failures.equal(total(of_kind(profile, "kernel"), "count"), kernels, "kernels")
-    failures.equal(attribute(of_kind(profile, "copy_to"), "bytes"), to, "bytes to devices")
-    failures.equal(attribute(of_kind(profile, "copy_from"), "bytes"), came_back, "bytes from devices")
+    failures.equal(total(select_kind(profile, "kernel"), "count"), kernels, "kernels")
+    failures.equal(attribute(select_kind(profile, "copy_to"), "bytes"), to, "bytes to devices")
+    failures.equal(attribute(select_kind(profile, "copy_from"), "bytes"), came_back, "bytes from devices")
     allocated, freed = ([one for one in profile["regions"] if one["path"][-1] == name] for name in ("allocate", "free"))
     failures.check(total(allocated, "count") > 0, "allocations")
     failures.check(attribute(profile["regions"], "allocated_bytes") > 0, "bytes allocated")
     failures.equal(total(allocated, "count"), total(freed, "count"), "what is allocated is freed")
-    for one in of_kind(profile, "kernel") + of_kind(profile, "copy_to") + allocated:
+    for one in select_kind(profile, "kernel") + select_kind(profile, "copy_to") + allocated:
         failures.check(find_kind(one["path"][-2]).startswith("target"), f"{one['path']} is below its target region")
 
     found = {one["index"]: one for one in profile["devices"] if one["name"] == "OpenMP generic-64bit"}
@@ -37,7 +37,7 @@ def check(runtime):
     failures.equal({one["kind"] for one in found.values()}, {"accelerator"}, "their kind")
     failures.equal(len(profile["devices"]), 3, "no device of an unknown number")
     by_id = {one["id"]: one for one in profile["devices"]}
-    second = [one for one in of_kind(profile, "copy_to") if by_id[one["device"]]["index"] == 1]
+    second = [one for one in select_kind(profile, "copy_to") if by_id[one["device"]]["index"] == 1]
     failures.equal(attribute(second, "bytes"), 5 * 8000, "bytes to the second device")
 
 
@@ -46,16 +46,16 @@ def check_silent(runtime):
     printed, said, profile = runtime.observed(runtime.program("offloaded.c", TO_HOST))
     failures.equal(len(printed), 5, "LLVM 14: the program runs")
     failures.check("OMPT target callbacks: unavailable" in said and '"never"' in said, "LLVM 14: that is said", said)
-    failures.equal(of_kind(profile, "kernel") + of_kind(profile, "copy_to"), [], "LLVM 14: nothing is made up")
+    failures.equal(select_kind(profile, "kernel") + select_kind(profile, "copy_to"), [], "LLVM 14: nothing is made up")
     check_account(profile, "LLVM 14")
 
 
 def check_example(runtime):
     printed, _, profile = runtime.observed(runtime.program(sources / "examples/openmp_heat/main.cpp", TO_HOST))
     failures.equal(printed[:2], ["heat", "1.000000000000,"], "openmp_heat: no heat is lost")
-    failures.equal(total(of_kind(profile, "kernel"), "count"), 100, "openmp_heat: a kernel a step")
+    failures.equal(total(select_kind(profile, "kernel"), "count"), 100, "openmp_heat: a kernel a step")
     for kind in ("copy_to", "copy_from"):
-        failures.equal(attribute(of_kind(profile, kind), "bytes"), 2 * 200000 * 8, f"openmp_heat: the rod, {kind}")
+        failures.equal(attribute(select_kind(profile, kind), "bytes"), 2 * 200000 * 8, f"openmp_heat: the rod, {kind}")
     check_account(profile, "openmp_heat")
 
 
@@ -66,4 +66,4 @@ if latest.is_there:
     check_example(latest)
 else:
     print("skipped: LLVM 19's OpenMP is not there (scripts/install-dependencies test)")
-failures.exit(least_checks=5)
+failures.exit(min_checks=5)

@@ -31,11 +31,11 @@ class Runtime:
             self.is_there = (unpacked / "lib/libomptarget.so").exists() and (unpacked / "bin/clang-linker-wrapper").exists()
             self.flags += ["-isystem", unpacked / "lib/clang/19/include", "-L", unpacked / "lib"]
             self.environment["LD_LIBRARY_PATH"] = str(unpacked / "lib")
-            # The programs that link look for clang beside themselves, then here.
+            # The programs that link look for clang next to themselves, then here.
             self.environment["PATH"] = f"{unpacked / 'bin'}:/usr/lib/llvm-19/bin:{os.environ['PATH']}"
 
     def program(self, source, *flags):
-        """Made of a source beside this file, or of one elsewhere."""
+        """Made of a source next to this file, or of one elsewhere."""
         if str(source).endswith("cpp"):
             flags = ("-std=c++17", *flags)
             compiler = tool(f"clang++-{self.version}")

@@ -44,7 +44,7 @@ def check(runtime):
 
     alone = regions(profile, "alone", "parallel")
     failures.equal((attribute(alone, "threads"), "imbalance_ns" in alone[0]["attributes"]), (1, False),
-                   f"{what}: one thread waits for nobody")
+                   f"{what}: one thread does not wait")
     nested = regions(profile, "nested", "parallel", "thread", "parallel", "thread", "innermost")
     failures.equal(total(nested, "count"), 4, f"{what}: nested regions")
     failures.equal(attribute(regions(profile, "nested", "parallel", "thread", "parallel"), "threads"), 4,
@@ -102,4 +102,4 @@ if shutil.which("g++"):
     failures.equal((done.returncode, len(done.stdout.split())), (0, 2), "with libgomp the program runs")
     failures.check("libgomp" in done.stderr and "OMPT" in done.stderr, "that libgomp is of no use is said", done.stderr)
 
-failures.exit(least_checks=20)
+failures.exit(min_checks=20)

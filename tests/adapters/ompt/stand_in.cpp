@@ -15,10 +15,10 @@ std::map<int, ompt_callback_t> called;
 int answer_to_targets = 5;
 
 ompt_set_result_t set_callback(ompt_callbacks_t event, ompt_callback_t call) {
-  const bool is_of_targets = event == ompt_callback_target_emi || event == ompt_callback_target_submit_emi ||
-                             event == ompt_callback_target_data_op_emi || event == ompt_callback_device_initialize;
+  const bool is_for_targets = event == ompt_callback_target_emi || event == ompt_callback_target_submit_emi ||
+                              event == ompt_callback_target_data_op_emi || event == ompt_callback_device_initialize;
   called[event] = call;
-  return static_cast<ompt_set_result_t>(is_of_targets ? answer_to_targets : 5);
+  return static_cast<ompt_set_result_t>(is_for_targets ? answer_to_targets : 5);
 }
 
 ompt_interface_fn_t look_up(const char* name) {
@@ -56,10 +56,11 @@ Callback callback(ompt_callbacks_t event) {
   return reinterpret_cast<Callback>(called.at(event));
 }
 
-void data_operation(ompt_scope_endpoint_t endpoint, ompt_id_t& number, int what, int from, int to, std::size_t bytes) {
+void data_operation(ompt_scope_endpoint_t endpoint, ompt_id_t& number, int what, int from, int destination,
+                    std::size_t bytes) {
   callback<ompt_callback_target_data_op_emi_t>(ompt_callback_target_data_op_emi)(
-      endpoint, nullptr, nullptr, &number, static_cast<ompt_target_data_op_t>(what), nullptr, from, nullptr, to, bytes,
-      nullptr);
+      endpoint, nullptr, nullptr, &number, static_cast<ompt_target_data_op_t>(what), nullptr, from, nullptr,
+      destination, bytes, nullptr);
 }
 
 }  // namespace
@@ -79,23 +80,24 @@ TEST_CASE("devices with numbers that were never told of are of unknown kind") {
   callback<ompt_callback_device_initialize_t>(ompt_callback_device_initialize)(-1, "wrong", nullptr, nullptr, nullptr);
   callback<ompt_callback_device_initialize_t>(ompt_callback_device_initialize)(1000, "far", nullptr, nullptr, nullptr);
   adaptyst::collector collector(support::options());
-  for (const int to : {2, 77, -1, 1000}) {
+  for (const int destination : {2, 77, -1, 1000}) {
     ompt_id_t number = 0;
-    data_operation(ompt_scope_begin, number, 18, 5, to, 100);  // asynchronous
-    data_operation(ompt_scope_end, number, 18, 5, to, 100);
+    data_operation(ompt_scope_begin, number, 18, 5, destination, 100);  // asynchronous
+    data_operation(ompt_scope_end, number, 18, 5, destination, 100);
   }
   const adaptyst::profile profile = collector.stop();
   support::check_identity(profile);
   std::map<std::string, std::string> kinds;
-  for (const adaptyst::device_usage& one : profile.devices)
-    if (one.kind != adaptyst::device_kind::cpu) kinds[one.name + " " + std::to_string(one.index)] = to_string(one.kind);
+  for (const adaptyst::device_usage& device : profile.devices)
+    if (device.kind != adaptyst::device_kind::cpu)
+      kinds[device.name + " " + std::to_string(device.index)] = to_string(device.kind);
   CHECK(kinds == std::map<std::string, std::string>{{"OpenMP sm_90 2", "gpu"},
                                                     {"OpenMP, unknown device 77", "other"},
                                                     {"OpenMP, unknown device 1000", "other"},
                                                     {"OpenMP, unknown device 4294967295", "other"}});
-  for (const adaptyst::region& one : profile.regions) {
-    CHECK(one.kind == adaptyst::region_kind::copy_to);
-    CHECK(one.attributes.at("bytes").sum == 100);
+  for (const adaptyst::region& region : profile.regions) {
+    CHECK(region.kind == adaptyst::region_kind::copy_to);
+    CHECK(region.attributes.at("bytes").sum == 100);
   }
   CHECK(profile.regions.size() == 4);
 }

@@ -29,7 +29,7 @@ TEST_CASE("the clock that was read around a command is the device's") {
     CHECK(found.clock().id() == clock_id::unknown);
     look(found, begin, apart(begin + 10'000).of[at]);
     CHECK(found.clock().id() == ids[at]);
-    CHECK(found.is_of_host());
+    CHECK(found.is_host_clock());
     CHECK_FALSE(found.is_ambiguous());
   }
 }
@@ -42,7 +42,7 @@ TEST_CASE("a time just outside of the readings is another clock's, within the ti
   CHECK(found.clock().id() == clock_id::device);
 }
 
-TEST_CASE("clocks that agree at first are told apart later") {
+TEST_CASE("clocks that agree at first are distinguished later") {
   fitted_clock found;
   host_times same = {{begin, begin, 0, begin}};
   host_times after = {{begin + 20'000, begin + 20'000, 1, begin + 20'000}};

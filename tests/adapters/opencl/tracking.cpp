@@ -67,10 +67,10 @@ TEST_CASE("a thousand commands are what the device says they were") {
         all.push_back({name, bytes, before_ns, enqueue(on)});
         adaptyst::opencl::track(all.back().event, name, adaptyst::work{bytes});
       };
-      add("upload", commands::bytes, [](commands& to) { return to.write(); });
-      add("spin", 0, [](commands& to) { return to.spin(100); });
-      add("clear", 0, [](commands& to) { return to.fill(); });
-      add("download", commands::bytes, [](commands& to) { return to.read(); });
+      add("upload", commands::bytes, [](commands& commands) { return commands.write(); });
+      add("spin", 0, [](commands& commands) { return commands.spin(100); });
+      add("clear", 0, [](commands& commands) { return commands.fill(); });
+      add("download", commands::bytes, [](commands& commands) { return commands.read(); });
     }
   }
   clFinish(on.queue);
@@ -191,7 +191,7 @@ TEST_CASE("commands of a queue without profiling are counted as lost, and no tim
   support::check_identity(p);
   CHECK(support::lost(p, adaptyst::loss_reason::no_times) == 10);
   CHECK(p.accounting.ended == 0);
-  for (const adaptyst::region& one : p.regions) CHECK(one.count == 0);
+  for (const adaptyst::region& region : p.regions) CHECK(region.count == 0);
 }
 
 TEST_CASE("an out-of-order queue may finish first what was submitted last") {
@@ -217,7 +217,7 @@ TEST_CASE("an out-of-order queue may finish first what was submitted last") {
   for (const cl_event one : {gate, late, early}) clReleaseEvent(one);
 }
 
-TEST_CASE("while nobody looks, a command is left alone") {
+TEST_CASE("while nothing listens, a command is left alone") {
   commands on;
   cl_int status = 0;
   const cl_event gate = clCreateUserEvent(on.context, &status);

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { numbers = 1024, bytes = numbers * sizeof(float), side = 16, rounds = 20, most = 4096 };
+enum { numbers = 1024, bytes = numbers * sizeof(float), side = 16, rounds = 20, max_commands = 4096 };
 
 static const char* const source =
     "kernel void scale(global float* of, float by) { of[get_global_id(0)] *= by; }\n"
@@ -16,7 +16,7 @@ static const char* const source =
 static struct {
   const char* name;
   cl_event event;
-} commands[most];
+} commands[max_commands];
 static int count;
 static cl_command_queue queue;
 

@@ -1,4 +1,4 @@
-// The same headers in two units of a program and in a shared library beside it.
+// The same headers in two units of a program and in a shared library next to it.
 #include "own_recorder.hpp"
 #include "shared.hpp"
 

@@ -35,14 +35,15 @@ cudaError_t cudaStreamIsCapturing(cudaStream_t stream, cudaStreamCaptureStatus* 
 cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned flags);
 cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream);
 cudaError_t cudaEventQuery(cudaEvent_t event);
-cudaError_t cudaEventElapsedTime(float* ms, cudaEvent_t from, cudaEvent_t to);
+cudaError_t cudaEventElapsedTime(float* ms, cudaEvent_t from, cudaEvent_t end);
 
 // For the example.
 const char* cudaGetErrorString(cudaError_t error);
 cudaError_t cudaGetDeviceCount(int* count);
 cudaError_t cudaMallocHost(void** memory, size_t bytes);
 cudaError_t cudaMalloc(void** memory, size_t bytes);
-cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t bytes, cudaMemcpyKind direction, cudaStream_t stream);
+cudaError_t cudaMemcpyAsync(void* destination, const void* from, size_t bytes, cudaMemcpyKind direction,
+                            cudaStream_t stream);
 cudaError_t cudaStreamSynchronize(cudaStream_t stream);
 }
 

@@ -1,4 +1,4 @@
-// A program that lets itself be observed, and is another one before the observer is done: turncoat NEXT says that the
+// A program that lets itself be observed, and is another one before the observer is done: replaced_program NEXT says that the
 // settings of its markers stand in words of its own choice, waits until an observer writes there, and becomes NEXT by
 // exec(). NEXT is this program without an argument: it keeps words in the same place, and says how many have changed.
 #include <adaptyst/adaptyst.hpp>

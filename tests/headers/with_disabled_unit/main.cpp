@@ -9,7 +9,7 @@ unsigned long long disabled_unit();
 
 namespace {
 
-// Whoever writes beyond a handle or an operation that is smaller than it believes is caught here.
+// Code that writes beyond a handle or an operation that is smaller than it believes is caught here.
 struct guarded_handle {
   unsigned long long before = 0x5151515151515151;
   adaptyst::region_handle handle;
@@ -44,7 +44,7 @@ int main() {
     ADAPTYST_REGION("vector");
     std::vector<adaptyst::region_handle> several;
     for (int i = 0; i != 5; ++i) several.push_back(ADAPTYST_REGION_BEGIN("element"));
-    for (adaptyst::region_handle& one : several) one.end();
+    for (adaptyst::region_handle& handle : several) handle.end();
   }
   expect.equal("memory in the disabled unit", disabled_unit(), 0);
   expect.equal("enabled", recorder.count({"enabled"}), 1);

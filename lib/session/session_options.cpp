@@ -1,4 +1,4 @@
-#include "asked_options.hpp"
+#include "session_options.hpp"
 
 #include <fmt/format.h>
 
@@ -33,22 +33,22 @@ options with_known_functions(options options, std::string_view source) {
 
 }  // namespace
 
-options asked_in(std::string_view text, std::string_view source) {
+options read_options(std::string_view text, std::string_view source) {
   options made;
   tell(apply(made, text, source));
   return with_known_functions(std::move(made), source);
 }
 
-options asked_in(options filled, std::string_view source) {
+options read_options(options filled, std::string_view source) {
   tell(check(filled, source));
   return with_known_functions(std::move(filled), source);
 }
 
 options with_environment(options options) {
   // It may name a file to be written: not in a program that may do more than its user, by ids or by capabilities.
-  const char* const given = secure_getenv("ADAPTYST");
-  if (given == nullptr) return options;
-  tell(apply(options, given, "$ADAPTYST"));
+  const char* const variable = secure_getenv("ADAPTYST");
+  if (variable == nullptr) return options;
+  tell(apply(options, variable, "$ADAPTYST"));
   return with_known_functions(std::move(options), "$ADAPTYST");
 }
 

@@ -1,6 +1,6 @@
 // Runs a step whose failure is reported, but does not stop the other steps.
-#ifndef ADAPTYST_LIB_SESSION_BESIDE_THE_REST_HPP
-#define ADAPTYST_LIB_SESSION_BESIDE_THE_REST_HPP
+#ifndef ADAPTYST_LIB_SESSION_TRY_STEP_HPP
+#define ADAPTYST_LIB_SESSION_TRY_STEP_HPP
 
 #include <exception>
 
@@ -9,7 +9,7 @@
 namespace adaptyst::lib {
 
 template <class Step>
-void beside_the_rest(Step&& step) noexcept {
+void try_step(Step&& step) noexcept {
   try {
     step();
   } catch (const std::exception& failed) {

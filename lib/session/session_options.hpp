@@ -1,7 +1,7 @@
 // The options of a collector or observer, wherever they were given. Unknown ones, and values out of range, are reported
 // on standard error and left out.
-#ifndef ADAPTYST_LIB_SESSION_ASKED_OPTIONS_HPP
-#define ADAPTYST_LIB_SESSION_ASKED_OPTIONS_HPP
+#ifndef ADAPTYST_LIB_SESSION_SESSION_OPTIONS_HPP
+#define ADAPTYST_LIB_SESSION_SESSION_OPTIONS_HPP
 
 #include <string_view>
 
@@ -9,8 +9,8 @@
 
 namespace adaptyst::lib {
 
-options asked_in(std::string_view text, std::string_view source);
-options asked_in(options filled, std::string_view source);
+options read_options(std::string_view text, std::string_view source);
+options read_options(options filled, std::string_view source);
 
 // $ADAPTYST overrides the options in the program.
 options with_environment(options options);
