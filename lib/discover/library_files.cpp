@@ -49,7 +49,7 @@ void add_libraries(file_list& files, const function_request& request, const std:
     std::error_code missing;
     for (const fs::directory_entry& entry : fs::directory_iterator(directory, missing)) {
       const std::string name = entry.path().filename().string();
-      // Beside libx.so.1 lie libx.a and libx.la.
+      // Next to libx.so.1 are libx.a and libx.la.
       if (name.find(".so") != std::string::npos && is_for(request, entry.path().string()))
         files.add_resolved(entry.path());
     }

@@ -44,7 +44,7 @@ bool is_same(const char (&kept)[ADAPTYST_TEXT_BYTES], text other) noexcept {
   return __builtin_strlen(kept) == other.bytes && __builtin_memcmp(kept, other.data, other.bytes) == 0;
 }
 
-bool is_of(const registered& region, text name, text file, uint32_t line) noexcept {
+bool has_place(const registered& region, text name, text file, uint32_t line) noexcept {
   return region.marker.line == line && is_same(region.name, name) && is_same(region.file, file);
 }
 
@@ -61,10 +61,10 @@ site* find_region(int number) noexcept {
 }
 
 // A place that comes with each event.
-struct place_of_event {
+struct event_place {
   copied file;
   site marker;
-  place_of_event(text in, int line, uint32_t kind) noexcept
+  event_place(text in, int line, uint32_t kind) noexcept
       : file(in), marker{nullptr, 0, file.bytes, "", static_cast<uint32_t>(line), kind, nullptr} {}
 };
 
@@ -98,7 +98,7 @@ ADAPTYST_FORTRAN int adaptyst_f_region(const char* name, size_t name_bytes, cons
     // Another thread is writing it: bounded, as in find_device().
     for (unsigned spin = 0; load_acquire(region.state) == 1; ++spin)
       if (spin == max_spins) return 0;
-    if (is_of(region, named, in, on)) return static_cast<int>(at) + 1;
+    if (has_place(region, named, in, on)) return static_cast<int>(at) + 1;
   }
   return 0;
 }
@@ -113,20 +113,20 @@ ADAPTYST_FORTRAN void adaptyst_f_begin(int region) {
 ADAPTYST_FORTRAN void adaptyst_f_begin_named(const char* name, size_t name_bytes, const char* file, size_t file_bytes,
                                              int line) {
   if (!is_awake()) return;
-  place_of_event where(trimmed(file, file_bytes), line, ADAPTYST_SITE_CALLBACK);
+  event_place where(trimmed(file, file_bytes), line, ADAPTYST_SITE_CALLBACK);
   begin_pair(where.marker, trimmed(name, name_bytes), nowhere);
 }
 
 ADAPTYST_FORTRAN void adaptyst_f_begin_wait(const char* name, size_t name_bytes) {
   if (!is_awake()) return;
-  place_of_event where({"", 0}, 0, ADAPTYST_SITE_WAIT);
+  event_place where({"", 0}, 0, ADAPTYST_SITE_WAIT);
   begin_pair(where.marker, trimmed(name, name_bytes), nowhere);
 }
 
 ADAPTYST_FORTRAN void adaptyst_f_begin_offload(const char* name, size_t name_bytes, int kind, int index,
                                                const char* device, size_t device_bytes) {
   if (!is_awake()) return;
-  place_of_event where({"", 0}, 0, ADAPTYST_SITE_OFFLOAD);
+  event_place where({"", 0}, 0, ADAPTYST_SITE_OFFLOAD);
   const uint32_t number = adaptyst::device_access::get_id(to_device(kind, index, device, device_bytes));
   begin_pair(where.marker, trimmed(name, name_bytes), nowhere, number);
 }
@@ -145,13 +145,13 @@ ADAPTYST_FORTRAN void adaptyst_f_end_region(int region) {
 
 ADAPTYST_FORTRAN void adaptyst_f_metric(const char* name, size_t name_bytes, double value) {
   if (!is_awake()) return;
-  place_of_event where({"", 0}, 0, ADAPTYST_SITE_METRIC);
+  event_place where({"", 0}, 0, ADAPTYST_SITE_METRIC);
   record_instant(where.marker, trimmed(name, name_bytes), value);
 }
 
 ADAPTYST_FORTRAN void adaptyst_f_mark(const char* name, size_t name_bytes) {
   if (!is_awake()) return;
-  place_of_event where({"", 0}, 0, ADAPTYST_SITE_MARK);
+  event_place where({"", 0}, 0, ADAPTYST_SITE_MARK);
   record_instant(where.marker, trimmed(name, name_bytes), 0);
 }
 
@@ -163,7 +163,7 @@ ADAPTYST_FORTRAN void adaptyst_f_metadata(const char* name, size_t name_bytes, c
 ADAPTYST_FORTRAN void adaptyst_f_handle_begin(const char* name, size_t name_bytes, adaptyst_handle* begun) {
   *begun = {};
   if (!is_awake()) return;
-  place_of_event where({"", 0}, 0, ADAPTYST_SITE_HANDLE);
+  event_place where({"", 0}, 0, ADAPTYST_SITE_HANDLE);
   const pending made = begin_pending(where.marker, trimmed(name, name_bytes), 0, nullptr);
   *begun = {made.path, made.begin, made.epoch};
 }

@@ -14,12 +14,12 @@ namespace {
 
 constexpr std::string_view magic = "ADm1";  // "ADm", and the number of the layout
 
-void append(std::string& to, std::uint64_t number) {
+void append(std::string& text, std::uint64_t number) {
   char bytes[10];
   std::size_t count = 0;
   for (; number >= 0x80; number >>= 7U) bytes[count++] = static_cast<char>(number | 0x80U);
   bytes[count++] = static_cast<char>(number);
-  to.append(bytes, count);
+  text.append(bytes, count);
 }
 
 }  // namespace

@@ -153,12 +153,12 @@ activity activity_meter::next(const profile& now, double wall_ns) {
   return made;
 }
 
-void add_idle(activity& to, const activity& earlier, std::size_t max_regions) {
+void add_idle(activity& shown, const activity& earlier, std::size_t max_regions) {
   const auto key = [](const active_region& row) { return std::make_tuple(row.id, row.device_kind, row.device_index); };
   std::set<row_key> there;
-  for (const active_region& row : to.regions) there.insert(key(row));
+  for (const active_region& row : shown.regions) there.insert(key(row));
   for (const active_region& row : earlier.regions) {
-    if (to.regions.size() >= max_regions) return;
+    if (shown.regions.size() >= max_regions) return;
     if (there.count(key(row)) != 0) continue;
     active_region idle = row;
     idle.count = idle.self_ns = 0;
@@ -166,7 +166,7 @@ void add_idle(activity& to, const activity& earlier, std::size_t max_regions) {
     if (idle.self_share) idle.self_share = idle.total_share = 0;
     idle.mean_ns.reset();
     idle.p99_ns.reset();
-    to.regions.push_back(std::move(idle));
+    shown.regions.push_back(std::move(idle));
   }
 }
 

@@ -80,7 +80,7 @@ class activity_meter {
 
 // Adds the regions of an earlier look that have not counted anything since, with rates of 0 and behind the others, so
 // that rows do not come and go; at most `max_regions` in all.
-void add_idle(activity& to, const activity& earlier, std::size_t max_regions = 1000);
+void add_idle(activity& shown, const activity& earlier, std::size_t max_regions = 1000);
 
 }}  // namespace adaptyst::v1
 

@@ -24,16 +24,16 @@ std::uint64_t sum_up(const losses& all) {
 
 std::string programs_text(std::uint64_t count) { return count == 1 ? "a program" : fmt::format("{} programs", count); }
 
-std::string unread_sentence(const unread_programs& of) {
+std::string unread_sentence(const unread_programs& unread) {
   return fmt::format("{} ended without telling: what {} recorded in the last {} at most was not read, and is estimated",
-                     programs_text(of.programs), of.programs == 1 ? "it" : "they",
-                     duration(static_cast<double>(of.up_to_ns)));
+                     programs_text(unread.programs), unread.programs == 1 ? "it" : "they",
+                     duration(static_cast<double>(unread.up_to_ns)));
 }
 
-std::string refused_sentence(const refused_programs& of) {
+std::string refused_sentence(const refused_programs& refused) {
   return printable(
       fmt::format("{} could not be looked into; what {} did is missing, and how much that is, is unknown: {}",
-                  programs_text(of.programs), of.programs == 1 ? "it" : "they", of.why));
+                  programs_text(refused.programs), refused.programs == 1 ? "it" : "they", refused.why));
 }
 
 std::string lost_context_sentence(const context_account& account) {

@@ -338,8 +338,8 @@ void observed_process::take_over(const claim_terms& terms) {
   // Settings of an observer that has gone are free; it may have been this process.
   std::uint64_t settings_owner = 0;
   const std::uint64_t owner_address = state_.address + offsetof(detail::store_head, settings_owner);
-  constexpr std::uint64_t nobodys = ~std::uint64_t{0};
-  if (state_.in->read(owner_address, settings_owner) && settings_owner != 0) write(owner_address, nobodys);
+  constexpr std::uint64_t no_owner = ~std::uint64_t{0};
+  if (state_.in->read(owner_address, settings_owner) && settings_owner != 0) write(owner_address, no_owner);
   reset_steps(state_);  // before the epoch, which is to have no event on the steps of an observer that was killed
   if (!name_observer() || !begin_epoch(epoch)) not_permitted(id_, errno);
   claimed_ = true;

@@ -53,7 +53,7 @@ class Builder:
 
 
 def check_library(build):
-    """It needs the C library only, and is seen by nobody but the ELF object that has it."""
+    """It needs the C library only, and is visible only to the ELF object that has it."""
     needed = [line.split()[-1] for line in output([tool("nm"), "-u", build.archive]).splitlines() if line.strip().startswith("U ")]
     build.failures.check("mmap" in needed, "what it needs is seen", needed)
     for name in needed:

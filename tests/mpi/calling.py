@@ -169,7 +169,7 @@ def case_groups():
 
 
 def case_another_program():
-    """A job of two programs, of which one has no library: they do not come together, and nobody hangs."""
+    """A job of two programs, of which one has no library: they do not come together, and none hangs."""
     global runs
     runs += 1
     at = work / str(runs)

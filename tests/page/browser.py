@@ -5,7 +5,7 @@ import random
 import re
 import tempfile
 
-from making import page_of, planted, run, write
+from making import make_page, planted, run, write
 import chromium
 import simulated_run
 from compiling import Failures, skip
@@ -50,7 +50,7 @@ def check_figures(browser, profile):
 
 
 def check_first_screen(browser):
-    """Rank 11, gpu2 and the region output are wrong: whoever opens the page sees it without scrolling."""
+    """Rank 11, gpu2 and the region output are wrong: the page shows it without scrolling."""
     visible = browser.value("""[...document.querySelectorAll('.findings li, .line.odd .name')].filter(one => {
         const area = one.getBoundingClientRect(); return area.top >= 0 && area.bottom <= innerHeight && area.height > 0
     }).map(one => one.textContent)""")
@@ -211,7 +211,7 @@ def check_colours(browser):
 def check_hostile(browser, folder):
     names = ["</script><img src=x onerror=alert(1)>", "javascript:alert(1)", "\u202egnp.exe", "A" * 10_000, "\x00\x1b[31m", "<b>bold</b>"]
     rows = [simulated_run.region([name], [100, 200, 300], line=at) for at, name in enumerate(names)]
-    browser.open(page_of(simulated_run.profile(rows, [simulated_run.host(2000)], 2000, command="/x/</title><script>alert(2)</script>",
+    browser.open(make_page(simulated_run.profile(rows, [simulated_run.host(2000)], 2000, command="/x/</title><script>alert(2)</script>",
                                                host="<i>host</i>", arguments=["<i>"]), folder, "hostile"))
     failures.equal(browser.value("document.querySelectorAll('img, i, b, a[href^=javascript], body > script').length"), 2, "no name becomes an element")
     shown = browser.value("[...document.querySelectorAll('#table tbody tr')].map(row => row.cells[0].textContent)")
@@ -258,13 +258,13 @@ def check_comparison(browser, folder):
 def check_warnings(browser, folder):
     lossy = simulated_run.rank(0)
     lossy["accounting"].update(begun=lossy["accounting"]["begun"] + 7, lost={"rows_full": 7})
-    browser.open(page_of(lossy, folder, "lossy"))
+    browser.open(make_page(lossy, folder, "lossy"))
     failures.check("7 of" in browser.value("document.querySelector('.banner').textContent"), "losses have a banner")
-    browser.open(page_of(simulated_run.rank(0), folder, "whole"))
+    browser.open(make_page(simulated_run.rank(0), folder, "whole"))
     failures.equal(browser.value("document.querySelectorAll('.banner').length"), 0, "where nothing was lost there is none")
-    browser.open(page_of(simulated_run.profile([], [simulated_run.host(1000)], 1000), folder, "empty"))
+    browser.open(make_page(simulated_run.profile([], [simulated_run.host(1000)], 1000), folder, "empty"))
     failures.equal(browser.value("document.body.dataset.state"), "ready", "a profile without regions has a page as well")
-    browser.open(page_of(simulated_run.many_rows(events=100), folder, "many"))
+    browser.open(make_page(simulated_run.many_rows(events=100), folder, "many"))
     failures.equal(browser.value("document.body.dataset.state"), "ready", "compressed data are read")
     failures.check(browser.value("document.querySelectorAll('#table tbody tr').length") == 1000, "of many rows a thousand are shown at first")
     browser.value("document.querySelector('#table + button').click()")

@@ -1,7 +1,7 @@
 // Buckets are those of include/adaptyst/detail/histogram.h.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { lowerEdge, makeAxis, makeBars, middle, pairsOf, quantile } from "../../lib/report/page/histogram.js";
+import { listPairs, lowerEdge, makeAxis, makeBars, middle, quantile } from "../../lib/report/page/histogram.js";
 
 test("edges: a bucket for each value below 64, then 13 an octave", () => {
   assert.equal(lowerEdge(0), 0);
@@ -35,9 +35,9 @@ test("bars may be of several buckets, and a value has its place among them", () 
 });
 
 test("heights may be digits", () => {
-  assert.deepEqual(pairsOf({ histogram: [], histogram_first: 70, histogram_step: 2, histogram_heights: "1z0a" }), [[70, 1], [72, 35], [76, 10]]);
-  assert.deepEqual(pairsOf({ histogram: [[1, 2]] }), [[1, 2]]);
-  assert.deepEqual(pairsOf({}), []);
+  assert.deepEqual(listPairs({ histogram: [], histogram_first: 70, histogram_step: 2, histogram_heights: "1z0a" }), [[70, 1], [72, 35], [76, 10]]);
+  assert.deepEqual(listPairs({ histogram: [[1, 2]] }), [[1, 2]]);
+  assert.deepEqual(listPairs({}), []);
 });
 
 test("the area of a bar is its count", () => {

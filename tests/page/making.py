@@ -31,13 +31,13 @@ def planted(folder):
     return folder / "planted.json", folder / "planted.html"
 
 
-def page_of(profile, folder, name):
+def make_page(profile, folder, name):
     file = write(folder / f"{name}.json", profile)
     run("report", file, "--output", folder / f"{name}.html")
     return folder / f"{name}.html"
 
 
-def data_of(page):
+def read_data(page):
     """What the page shows, read as a browser would."""
     form, text = re.search(r'<script id="data" type="text/plain" data-form="(\w+)">(.*?)</script', page, re.DOTALL).groups()
     return json.loads(text if form == "json" else zlib.decompress(base64.b64decode(text)))

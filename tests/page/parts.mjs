@@ -1,7 +1,7 @@
 // What bars are made of, which ranks stand out, and what a comparison's boxes are.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { timeOfRun, verdictOf, weighSides } from "../../lib/report/page/comparison_page.js";
+import { findVerdict, timeOfRun, weighSides } from "../../lib/report/page/comparison_page.js";
 import { deviations, findStragglers, imbalances } from "../../lib/report/page/ranks.js";
 import { chooseRanks, deviceParts, hostParts, rankParts } from "../../lib/report/page/summary.js";
 import { isTimeOfHost, listNodes, makeTree, measures, weigh } from "../../lib/report/page/tree.js";
@@ -66,6 +66,6 @@ test("a box of a comparison is as wide as the longer side, and coloured by what 
   const sides = weighSides(root, isTimeOfHost);
   assert.deepEqual(sides.get(a), { before: 100, after: 50, width: 100 });
   assert.deepEqual(sides.get(b), { before: 25, after: 30, width: 30 });
-  assert.deepEqual([a, b, c].map(verdictOf), ["faster", "unclear", "new"]);
+  assert.deepEqual([a, b, c].map(findVerdict), ["faster", "unclear", "new"]);
   assert.equal(timeOfRun(null), null);
 });

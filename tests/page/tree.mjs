@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { find, firstLevel, layOut, visible } from "../../lib/report/page/layout.js";
-import { findNodes, makeSearch, sumOf } from "../../lib/report/page/search.js";
+import { findNodes, makeSearch, sumUp } from "../../lib/report/page/search.js";
 import { findLanes, listNodes, makeInverted, makeTree, measures, pathText, weigh } from "../../lib/report/page/tree.js";
 
 const row = (id, parent, name, total, self, more) => Object.assign({ id, parent, name, kind: "region", device: 0, count: 1, total_ns: total, self_ns: self, attributes: {}, context: null, self_context: null }, more);
@@ -97,6 +97,6 @@ test("of what is found, what is nested in another one counts once", () => {
   const root = makeTree(rows());
   const worth = weigh(root, "host", measures.time);
   const { found, around } = findNodes(listNodes(root), makeSearch("advect|flux", true));
-  assert.equal(sumOf(found, worth.inclusive), 67);
+  assert.equal(sumUp(found, worth.inclusive), 67);
   assert.deepEqual([...around].map(pathText).sort(), ["main", "main > advect"]);
 });

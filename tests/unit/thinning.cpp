@@ -33,8 +33,8 @@ struct kept_row {
   void take(std::uint64_t duration_ns, std::uint64_t weight) { take(duration_ns, weight, ++clusters_, weight); }
   void take(std::uint64_t duration_ns, std::uint64_t weight, std::uint64_t cluster, std::uint64_t cluster_weight) {
     kept.count += weight;
-    static recorder nobodys;  // of which nothing is asked, as there is a histogram
-    add_weighed_duration(nobodys, kept, duration_ns, weight, cluster, cluster_weight);
+    static recorder plain;  // of which nothing is asked, as there is a histogram
+    add_weighed_duration(plain, kept, duration_ns, weight, cluster, cluster_weight);
   }
 
  private:

@@ -6,9 +6,9 @@ import { findNodes, makeSearch } from "./search.js";
 import { listNodes } from "./tree.js";
 
 export class Browser {
-  // `idOf(node)`: what a link calls it; `opened(node)`: what is done when it is selected, and with null when no more.
-  constructor({ root, icicle, table, idOf, opened, sumText, rebuild }) {
-    Object.assign(this, { root, icicle, table, idOf, opened, sumText, rebuild });
+  // `makeId(node)`: what a link calls it; `opened(node)`: what is done when it is selected, and with null when no more.
+  constructor({ root, icicle, table, makeId, opened, sumText, rebuild }) {
+    Object.assign(this, { root, icicle, table, makeId, opened, sumText, rebuild });
     this.nodes = listNodes(root);
     this.known = new Map();
     for (const node of this.nodes) {
@@ -80,15 +80,15 @@ export class Browser {
   view() {
     const table = this.table;
     return {
-      region: this.selected && this.idOf(this.selected),
-      zoom: this.icicle.zoomed && this.idOf(this.icicle.zoomed),
+      region: this.selected && this.makeId(this.selected),
+      zoom: this.icicle.zoomed && this.makeId(this.icicle.zoomed),
       measure: byId("measure").selectedIndex > 0 ? byId("measure").value : "",
       lane: byId("lane").selectedIndex > 0 ? byId("lane").value : "",
       search: byId("search").value,
       expression: byId("expression").checked ? "1" : "",
       sort: table.sort === table.usual ? "" : table.sort,
       order: table.isUp ? "up" : "",
-      folded: [...table.folded].slice(0, 200).map(this.idOf).join(","),
+      folded: [...table.folded].slice(0, 200).map(this.makeId).join(","),
     };
   }
 

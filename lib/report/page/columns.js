@@ -22,10 +22,10 @@ function part(row, choose) {
 
 const partText = (value) => (value === null ? "—" : value < 9.995 ? `${fixed(100 * value, 0)}%` : ">999%");
 
-const blockedOf = (context) => context.sleep_ns + context.lock_ns + context.io_ns + context.other_ns;
+const sumBlocked = (context) => context.sleep_ns + context.lock_ns + context.io_ns + context.other_ns;
 
 // A line is a node with one of its rows; null: the region has not ended.
-export function linesOf(node) {
+export function listLines(node) {
   return node.rows.length ? node.rows.map((row) => ({ node, row })) : [{ node, row: null }];
 }
 
@@ -85,6 +85,6 @@ export function makeColumns(labels, wallNs) {
     timed("P99", "p99_ns", "99 of 100 calls take no longer, to within 3 %", (row) => row.p99_ns),
     ofContext("RUNNING", "running", "the part of TIME on a core", (context) => context.on_cpu_ns),
     ofContext("NO-CORE", "no_core", "the part of TIME in which it could have run, and had no core", (context) => context.runnable_ns),
-    ofContext("BLOCKED", "blocked", "the part of TIME in which it waited for something else: a lock, a file, a message", blockedOf),
+    ofContext("BLOCKED", "blocked", "the part of TIME in which it waited for something else: a lock, a file, a message", sumBlocked),
   ];
 }

@@ -6,7 +6,7 @@ import { joinPath, shortened } from "./names.js";
 import { duration, percent, signedPercent } from "./numbers.js";
 import { showWarnings } from "./summary.js";
 import { Table } from "./table.js";
-import { isOperation, isTimeOfHost, listNodes, makeTree, pathOf, pathText } from "./tree.js";
+import { findPath, isOperation, isTimeOfHost, listNodes, makeTree, pathText } from "./tree.js";
 
 const verdicts = ["slower", "faster", "new", "gone", "unclear", "untested"];
 
@@ -16,7 +16,7 @@ export function timeOfRun(side) {
 }
 
 // What a node is coloured by: the verdict on its rows that says most.
-export function verdictOf(node) {
+export function findVerdict(node) {
   return node.rows.reduce((worst, row) => (verdicts.indexOf(row.verdict) < verdicts.indexOf(worst) ? row.verdict : worst), "untested");
 }
 
@@ -53,7 +53,7 @@ function makeColumns(labels) {
     text: (line) => (line.row && choose(line.row) !== null ? signedPercent(choose(line.row)) : "—"),
   });
   return [
-    { name: "REGION", csvName: "path", meaning: "the region, below those that it is nested in", isText: true, value: (line) => line.node.label, csv: (line) => joinPath(pathOf(line.node)), text: (line) => line.node.label },
+    { name: "REGION", csvName: "path", meaning: "the region, below those that it is nested in", isText: true, value: (line) => line.node.label, csv: (line) => joinPath(findPath(line.node)), text: (line) => line.node.label },
     { name: "ON", csvName: "device", meaning: "the device that did it", isText: true, value: (line) => (line.row ? labels[line.row.index] : ""), text: (line) => (line.row ? labels[line.row.index] : "") },
     time("BEFORE", "before_ns", "its time in a run before the change", (row) => row.before),
     time("AFTER", "after_ns", "its time in a run after the change", (row) => row.after),
@@ -106,7 +106,7 @@ export function showComparison({ comparison, words }) {
   let sides = new Map();
   const table = new Table(byId("table"), {
     columns: makeColumns(words.labels),
-    linesOf: (node) => (node.rows.length ? node.rows.map((row) => ({ node, row })) : [{ node, row: null }]),
+    listLines: (node) => (node.rows.length ? node.rows.map((row) => ({ node, row })) : [{ node, row: null }]),
     sort: "DIFFERENCE",
     onSelect: (node) => browser.select(node),
     onChange: () => browser.note(),
@@ -115,12 +115,12 @@ export function showComparison({ comparison, words }) {
   const describe = (node) => {
     const { before, after } = sides.get(node);
     const row = node.rows[0];
-    return `${shortened(pathText(node), 160)}: ${duration(before)} before, ${duration(after)} after${row ? `; ${verdictOf(node)}` : ""}`;
+    return `${shortened(pathText(node), 160)}: ${duration(before)} before, ${duration(after)} after${row ? `; ${findVerdict(node)}` : ""}`;
   };
   const icicle = new Icicle(byId("icicle"), {
     hint: "Coloured: changed by more than chance. The lines in a box: how long it took before, and after.",
     describe,
-    paint: (node) => ({ slower: "box-slower", faster: "box-faster", new: "box-new", gone: "box-gone" })[verdictOf(node)] || "box-same",
+    paint: (node) => ({ slower: "box-slower", faster: "box-faster", new: "box-new", gone: "box-gone" })[findVerdict(node)] || "box-same",
     mark: (node) => {
       const { before, after, width } = sides.get(node);
       return { before: before / width, after: after / width };
@@ -139,7 +139,7 @@ export function showComparison({ comparison, words }) {
     root,
     icicle,
     table,
-    idOf: (node) => node.key,
+    makeId: (node) => node.key,
     opened: (node) => {
       byId("pointed").textContent = node && sides.has(node) ? describe(node) : icicle.options.hint;
     },

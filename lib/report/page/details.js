@@ -1,9 +1,9 @@
 // What there is to say of one region: where it stands in the source, how long its events took, and how that was measured.
 import { byId, colour, fill, font, make, onRedraw, prepare } from "./dom.js";
-import { makeAxis, makeBars, pairsOf } from "./histogram.js";
+import { listPairs, makeAxis, makeBars } from "./histogram.js";
 import { printable, shortened } from "./names.js";
 import { duration, grouped, percent, quantity } from "./numbers.js";
-import { pathOf } from "./tree.js";
+import { findPath } from "./tree.js";
 
 let drawn = () => undefined;
 
@@ -19,14 +19,14 @@ function drawHistogram(canvas, row) {
   const step = row.histogram_step || 1;
   const context = prepare(canvas, width, height);
   context.fillStyle = colour("compute");
-  for (const bar of makeBars(pairsOf(row), step)) {
+  for (const bar of makeBars(listPairs(row), step)) {
     const tall = Math.max(1, bar.height * (foot - 14));
     context.fillRect(bar.from * width, foot - tall, Math.max(1, (bar.to - bar.from) * width - 0.5), tall);
   }
   context.fillStyle = colour("muted");
   context.fillRect(0, foot, width, 1);
   context.font = font(11);
-  const axis = makeAxis(pairsOf(row), step);
+  const axis = makeAxis(listPairs(row), step);
   let free = -100;
   for (const name of ["p50", "p90", "p99"]) {
     const x = Math.min(width - 1, axis(row[`${name}_ns`]) * width);
@@ -42,7 +42,7 @@ function drawHistogram(canvas, row) {
 }
 
 function hasHistogram(row) {
-  return pairsOf(row).length > 0;
+  return listPairs(row).length > 0;
 }
 
 function makeHistogram(row) {
@@ -111,7 +111,7 @@ function describeRow(row, profile, words) {
 }
 
 export function showDetails(node, profile, words, { zoom, close }) {
-  const path = pathOf(node).map(printable);
+  const path = findPath(node).map(printable);
   fill(
     "details",
     make(

@@ -30,18 +30,18 @@ export function quantile(pairs, q) {
 }
 
 // The pairs of a row: as in the profile, or, in a page of many rows, bars of several buckets with a digit for each height.
-export function pairsOf(row) {
+export function listPairs(row) {
   if (!row.histogram_heights) return row.histogram || [];
   return Array.from(row.histogram_heights, (digit, at) => [row.histogram_first + at * row.histogram_step, parseInt(digit, 36)]).filter((pair) => pair[1] > 0);
 }
 
-const placeOf = (value) => Math.log2(Math.max(value, 0.5));
+const findPlace = (value) => Math.log2(Math.max(value, 0.5));
 
 // A logarithmic axis from the least to the greatest of these: where on it, 0 … 1, a value stands.
 export function makeAxis(pairs, step) {
-  const first = placeOf(lowerEdge(pairs[0][0]));
-  const last = placeOf(lowerEdge(pairs[pairs.length - 1][0] + step));
-  return (value) => Math.min(1, Math.max(0, (placeOf(value) - first) / (last - first)));
+  const first = findPlace(lowerEdge(pairs[0][0]));
+  const last = findPlace(lowerEdge(pairs[pairs.length - 1][0] + step));
+  return (value) => Math.min(1, Math.max(0, (findPlace(value) - first) / (last - first)));
 }
 
 // Bars over this axis, each of `step` buckets: its edges, and its height as a fraction of the highest. The height is the

@@ -72,7 +72,7 @@ export class Icicle {
     return { from: box.from, to: box.to, first: firstLevel(box.level) };
   }
 
-  // Where a node's box is on the canvas; for tests, and for whoever points at it. null: it is not to be seen.
+  // Where a node's box is on the canvas; for tests, and for what points at it. null: it is not to be seen.
   place(node) {
     const box = this.layout.boxes.get(node);
     const shown = this.window();
@@ -118,7 +118,7 @@ export class Icicle {
   // What a key leads to; undefined: it is none of ours.
   step(key, node) {
     const widest = (all) => all.filter((one) => this.has(one)).sort((a, b) => this.width(b) - this.width(a))[0];
-    const beside = (by) => {
+    const findNeighbour = (by) => {
       const level = this.layout.levels[node.depth];
       const box = level[level.findIndex((one) => one.node === node) + by];
       return box ? box.node : null;
@@ -129,7 +129,7 @@ export class Icicle {
     else if (!node) return widest(this.root.children) || null;
     else if (key === "ArrowDown") return widest(node.children) || null;
     else if (key === "ArrowUp") return node.parent.parent ? node.parent : null;
-    else return beside(key === "ArrowLeft" ? -1 : 1);
+    else return findNeighbour(key === "ArrowLeft" ? -1 : 1);
     return null;
   }
 
@@ -168,7 +168,7 @@ export class Icicle {
     }
   }
 
-  colourOf(name) {
+  findColour(name) {
     if (!this.palette.has(name)) this.palette.set(name, colour(name));
     return this.palette.get(name);
   }
@@ -182,21 +182,21 @@ export class Icicle {
     context.globalAlpha = isDim ? 0.3 : 1;
     const paint = this.options.paint(node);
     this.painted.add(paint);
-    context.fillStyle = this.colourOf(paint);
+    context.fillStyle = this.findColour(paint);
     context.fillRect(left, top, inner, tall);
     context.globalAlpha = (isDim ? 0.3 : 1) * shade(node.name);
-    context.fillStyle = this.colourOf("shade");
+    context.fillStyle = this.findColour("shade");
     context.fillRect(left, top, inner, tall);
     context.globalAlpha = isDim ? 0.45 : 1;
     if (mark) this.drawMark(context, mark, left, top, inner, tall);
     if (node === this.selected || node === this.hovered) {
       context.globalAlpha = 1;
-      context.strokeStyle = this.colourOf(node === this.selected ? "accent" : "muted");
+      context.strokeStyle = this.findColour(node === this.selected ? "accent" : "muted");
       context.lineWidth = 2;
       context.strokeRect(left + 1, top + 1, Math.max(0, inner - 2), tall - 2);
     }
     if (width > 26) {
-      context.fillStyle = this.colourOf("box-text");
+      context.fillStyle = this.findColour("box-text");
       const room = Math.floor((width - 8) / 6.4);
       context.save();
       context.beginPath();
@@ -210,9 +210,9 @@ export class Icicle {
 
   // Below the name two lines: how long it was before, and how long it is now.
   drawMark(context, mark, left, top, width, tall) {
-    context.fillStyle = this.colourOf("before");
+    context.fillStyle = this.findColour("before");
     context.fillRect(left, top + tall - 5, width * mark.before, 2);
-    context.fillStyle = this.colourOf("after");
+    context.fillStyle = this.findColour("after");
     context.fillRect(left, top + tall - 2.5, width * mark.after, 2);
   }
 }

@@ -21,7 +21,7 @@ export function joinPath(names) {
 }
 
 // Of a path: the same in every profile of a program. FNV-1a, 2 × 32 bits.
-export function keyOf(names) {
+export function makeKey(names) {
   let low = 0x811c9dc5;
   let high = 0x050c5d1f;
   for (const unit of names.join("\u001f").split("").map((one) => one.charCodeAt(0))) {

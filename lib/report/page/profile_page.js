@@ -1,16 +1,16 @@
 // The page of a profile.
 import { Browser } from "./browser.js";
-import { linesOf, makeColumns } from "./columns.js";
+import { listLines, makeColumns } from "./columns.js";
 import { hideDetails, showDetails, watchDetails } from "./details.js";
 import { byId, fill, make } from "./dom.js";
 import { Icicle, makeLegend } from "./icicle.js";
 import { printable, shortened } from "./names.js";
 import { duration, percent, quantity } from "./numbers.js";
 import { showRanks } from "./ranks.js";
-import { sumOf } from "./search.js";
+import { sumUp } from "./search.js";
 import { hostParts, makeDeviceBars, makeFindings, makeRankBars, parts, showFacts, showWarnings } from "./summary.js";
 import { Table } from "./table.js";
-import { findLanes, isWait, listNodes, makeInverted, makeTree, measures, pathOf, pathText, weigh } from "./tree.js";
+import { findLanes, findPath, isWait, listNodes, makeInverted, makeTree, measures, pathText, weigh } from "./tree.js";
 
 function paint(node) {
   const row = node.rows[0];
@@ -70,8 +70,8 @@ export function showProfile({ profile, words }) {
   const odd = new Set((profile.findings || []).map((one) => one.region));
   for (const node of nodes) node.isOdd = node.rows.some((row) => odd.has(row.id));
   const lanes = findLanes(root, profile.regions);
-  const nameOf = (lane) => (lane === "host" ? "host" : words.devices[lane] || `device ${lane}`);
-  byId("lane").append(...lanes.map((one) => make("option", { value: String(one.lane) }, nameOf(one.lane))));
+  const nameLane = (lane) => (lane === "host" ? "host" : words.devices[lane] || `device ${lane}`);
+  byId("lane").append(...lanes.map((one) => make("option", { value: String(one.lane) }, nameLane(one.lane))));
 
   let worth = { inclusive: new Map(), exclusive: new Map(), total: 0 };
   let measure = measures.time;
@@ -80,13 +80,13 @@ export function showProfile({ profile, words }) {
   const describe = (node) => {
     const own = measure.isInverted ? node.own || 0 : worth.exclusive.get(node) || 0;
     const share = worth.total ? percent(width(node) / worth.total) : "—";
-    const name = measure.isInverted ? pathOf(node).map(printable).join(" ‹ ") : pathText(node);
+    const name = measure.isInverted ? findPath(node).map(printable).join(" ‹ ") : pathText(node);
     return `${shortened(name, 160)}: ${describeAmount(width(node), measure.unit)}, ${share} of all; by itself ${describeAmount(own, measure.unit)}`;
   };
 
   const table = new Table(byId("table"), {
     columns: makeColumns(words.devices, words.wall_ns),
-    linesOf: (node) => linesOf(node).map((line) => Object.assign(line, { path: pathOf(node) })),
+    listLines: (node) => listLines(node).map((line) => Object.assign(line, { path: findPath(node) })),
     sort: "TIME",
     onSelect: (node) => browser.select(node),
     onChange: () => browser.note(),
@@ -118,13 +118,13 @@ export function showProfile({ profile, words }) {
     root,
     icicle,
     table,
-    idOf: (node) => (node.rows[0] && node.rows[0].id && !node.original ? node.rows[0].id : node.key),
+    makeId: (node) => (node.rows[0] && node.rows[0].id && !node.original ? node.rows[0].id : node.key),
     opened: (node) => {
       if (node) showDetails(node, profile, words, { zoom: (one) => browser.zoom(one), close: () => browser.select(null) });
       else hideDetails();
       icicle.draw();
     },
-    sumText: (found) => `${found.size} found, ${worth.total ? percent(sumOf(found, worth.inclusive) / worth.total) : "—"} of ${nameOf(lanes.length ? lanes[byId("lane").selectedIndex].lane : "host")}`,
+    sumText: (found) => `${found.size} found, ${worth.total ? percent(sumUp(found, worth.inclusive) / worth.total) : "—"} of ${nameLane(lanes.length ? lanes[byId("lane").selectedIndex].lane : "host")}`,
     rebuild,
   });
   const again = () => {

@@ -2,7 +2,7 @@
 import { byId, colour, fill, make, onRedraw, prepare } from "./dom.js";
 import { joinPath, printable, shortened } from "./names.js";
 import { duration, percent } from "./numbers.js";
-import { pathOf } from "./tree.js";
+import { findPath } from "./tree.js";
 
 const rowHeight = 18;
 const mostRows = 24;
@@ -57,7 +57,7 @@ function showHeat(heat, shown, select) {
     "div",
     { class: "heat-names" },
     ...shown.map((one) =>
-      make("button", { type: "button", class: "link", title: shortened(joinPath(pathOf(one.node)), 400), onclick: () => select(one.node) }, shortened(one.node.label, 60)),
+      make("button", { type: "button", class: "link", title: shortened(joinPath(findPath(one.node)), 400), onclick: () => select(one.node) }, shortened(one.node.label, 60)),
     ),
   );
   fill("heat", make("div", { class: "heat" }, names, canvas), told);

@@ -31,7 +31,7 @@ export function findNodes(nodes, search) {
 }
 
 // The sum over those that are found, what is nested in another of them counted once.
-export function sumOf(found, inclusive) {
+export function sumUp(found, inclusive) {
   let sum = 0;
   for (const node of found) {
     let at = node.parent;

@@ -33,10 +33,10 @@ export function deviceParts(device) {
   if (device.kernel_ns !== null && device.kernel_ns !== undefined) {
     const copy = device.copy_ns || 0;
     const exposed = device.exposed_copy_ns || 0;
-    const beside = Math.min(Math.max(0, copy - exposed), device.kernel_ns);
+    const overlapped = Math.min(Math.max(0, copy - exposed), device.kernel_ns);
     return {
-      compute: device.kernel_ns - beside,
-      both: beside,
+      compute: device.kernel_ns - overlapped,
+      both: overlapped,
       exposed,
       other: device.other_ns || 0,
       launch: device.launch_idle_ns || 0,
@@ -47,13 +47,13 @@ export function deviceParts(device) {
   return { compute: device.busy_ns, starved: Math.max(0, device.observed_ns - device.busy_ns) };
 }
 
-function sumOf(values) {
+function sumUp(values) {
   return Object.values(values).reduce((sum, one) => sum + one, 0);
 }
 
 // A line: a name, a bar whose parts add up to `values`, as long as `of` compared with the longest, and a number.
 export function makeBar({ name, note, values, whole, text, isOdd, title }) {
-  const sum = sumOf(values);
+  const sum = sumUp(values);
   const told = parts.filter(([part]) => values[part] > 0);
   const label = told.map(([part, word]) => `${word} ${percent(values[part] / sum)}`).join(", ");
   const bar = make("span", { class: "bar", role: "img", "aria-label": `${name}: ${label}` });
@@ -85,14 +85,14 @@ function devicesWithTrouble(profile) {
 export function makeDeviceBars(profile, words, host) {
   const odd = devicesWithTrouble(profile);
   const lines = [];
-  if (sumOf(host) > 0)
+  if (sumUp(host) > 0)
     lines.push(
-      makeBar({ name: "host", values: host, whole: sumOf(host), text: duration(sumOf(host)), title: "summed over threads" }),
+      makeBar({ name: "host", values: host, whole: sumUp(host), text: duration(sumUp(host)), title: "summed over threads" }),
     );
   const most = Math.max(1, ...profile.devices.slice(1).map((device) => device.observed_ns));
   profile.devices.slice(1).forEach((device, at) => {
     const values = deviceParts(device);
-    if (!values || sumOf(values) === 0) return;
+    if (!values || sumUp(values) === 0) return;
     lines.push(
       makeBar({
         name: words.devices[at + 1],
@@ -156,7 +156,7 @@ export function makeRankBars(profile, rows) {
   const ranks = rankParts(profile, rows);
   if (ranks.length < 2) return [];
   const shown = chooseRanks(ranks, mostRanks);
-  const whole = Math.max(1, ...ranks.map((one) => sumOf(one.values)));
+  const whole = Math.max(1, ...ranks.map((one) => sumUp(one.values)));
   const about = new Set(["rank_imbalance", "slow_rank", "late_rank"]);
   const odd = new Set((profile.findings || []).filter((one) => about.has(one.kind) && "rank" in one).map((one) => one.rank));
   const lines = shown.map((one) =>

@@ -7,12 +7,12 @@ import { shortened } from "./names.js";
 const mostRows = 1000;
 const mostCharacters = 160;
 
-// columns: { name, meaning, isText, value(line), text(line) }; lines of a node: linesOf(node).
+// columns: { name, meaning, isText, value(line), text(line) }; lines of a node: listLines(node).
 export class Table {
-  constructor(element, { columns, linesOf, sort, onSelect, onChange }) {
+  constructor(element, { columns, listLines, sort, onSelect, onChange }) {
     this.element = element;
     this.columns = columns;
-    this.linesOf = linesOf;
+    this.listLines = listLines;
     this.usual = sort;
     this.sort = sort;
     this.isUp = false;
@@ -91,15 +91,15 @@ export class Table {
   }
 
   // Of all lines of a node, that which is greatest in the column.
-  valueOf(node, column) {
-    const values = this.linesOf(node).map((line) => column.value(line)).filter((value) => value !== null && value !== undefined);
+  findGreatest(node, column) {
+    const values = this.listLines(node).map((line) => column.value(line)).filter((value) => value !== null && value !== undefined);
     if (column.isText) return values[0] || "";
     return values.length ? Math.max(...values) : -Infinity;
   }
 
   sorted(nodes) {
     const column = this.columns.find((one) => one.name === this.sort);
-    const keys = new Map(nodes.map((node) => [node, this.valueOf(node, column)]));
+    const keys = new Map(nodes.map((node) => [node, this.findGreatest(node, column)]));
     const sign = this.isUp ? 1 : -1;
     return nodes.slice().sort((a, b) => {
       const [one, other] = [keys.get(a), keys.get(b)];
@@ -128,7 +128,7 @@ export class Table {
     const lines = [];
     let left = 0;
     for (const node of nodes)
-      for (const line of this.linesOf(node)) {
+      for (const line of this.listLines(node)) {
         if (lines.length < this.room) lines.push(this.makeLine(node, line));
         else ++left;
       }
@@ -206,7 +206,7 @@ export class Table {
   csv() {
     const lines = [];
     for (const node of this.shown())
-      for (const line of this.linesOf(node)) lines.push(this.columns.map((column) => (column.csv || column.value)(line)));
+      for (const line of this.listLines(node)) lines.push(this.columns.map((column) => (column.csv || column.value)(line)));
     return toCsv(this.columns.map((column) => column.csvName || column.name), lines);
   }
 }

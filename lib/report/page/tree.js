@@ -1,5 +1,5 @@
 // A tree of call paths out of a profile's list of rows, and what each node is worth in what is looked at.
-import { joinPath, keyOf, printable } from "./names.js";
+import { joinPath, makeKey, printable } from "./names.js";
 
 // A time that a thread of the host spends, and not what a device does meanwhile.
 const kindsOfHost = new Set(["region", "offload", "wait", "function"]);
@@ -25,14 +25,14 @@ function makeNode(name, parent) {
   };
 }
 
-export function pathOf(node) {
+export function findPath(node) {
   const names = [];
   for (; node.parent; node = node.parent) names.push(node.name);
   return names.reverse();
 }
 
 export function pathText(node) {
-  return joinPath(pathOf(node));
+  return joinPath(findPath(node));
 }
 
 function child(node, name) {
@@ -46,7 +46,7 @@ function child(node, name) {
 }
 
 // What stands for all rows of a path.
-function kindOf(node) {
+function findKind(node) {
   const first = node.rows.find(isTimeOfHost) || node.rows[0];
   return first ? first.kind : "region";
 }
@@ -65,8 +65,8 @@ export function listNodes(root) {
 
 function finish(root) {
   for (const node of listNodes(root)) {
-    node.kind = kindOf(node);
-    node.key = keyOf(pathOf(node));
+    node.kind = findKind(node);
+    node.key = makeKey(findPath(node));
   }
   return root;
 }
@@ -101,7 +101,7 @@ export function makeInverted(root, worth) {
       if (caller === node) at.rows.push(...node.rows);
     }
   }
-  for (const node of listNodes(made)) node.key = keyOf(["inverted"].concat(pathOf(node)));
+  for (const node of listNodes(made)) node.key = makeKey(["inverted"].concat(findPath(node)));
   return made;
 }
 
