@@ -193,7 +193,7 @@ void probe_functions(observer& with, std::int64_t process, const listener& repor
   for (std::size_t at = 0; at != std::min(refused.size(), max_functions); ++at)
     report(in_flags({"not probed: " + refused[at].summary(), refused[at].subject(), 0, refused[at].hint()}));
   if (refused.size() > max_functions)
-    report({fmt::format("not probed: {} others", refused.size() - max_programs), 0, ""});
+    report({fmt::format("not probed: {} others", refused.size() - max_functions), 0, ""});
 }
 
 void allow_many_files() {
