@@ -155,7 +155,7 @@ inline void begin_pair(site& marker, text name, const pair_place& place, uint32_
     const uint64_t drawn_weight = may_be_left_out ? draw_weight(*r.thinned, step) : 1;
     if (drawn_weight == 0) return begin_frameless(r);
     const uint32_t depth = r.depth;
-    learn(r, depth, where);
+    link_row(r, depth, where);
     pushed = &r.frames[depth + size_t{1}];
     const uint64_t around = weight_around(r);
     open_frame(r, depth, *where, is_somewhere ? place.stack : top->stack, code);
