@@ -536,7 +536,7 @@ TEST_CASE("both engines have the same columns, and a line says why some are dash
   CHECK(contains(find_line(with_context, "REGION"),
                  "THREADS   CALLS    TIME    SELF   %RUN    MEAN     P99 | RUNNING NO-CORE BLOCKED"));
   CHECK(contains(unwrapped(with_context), "RUNNING, NO-CORE, BLOCKED: parts of TIME on a core"));
-  CHECK(contains(unwrapped(without), "RUNNING, NO-CORE, BLOCKED: the kernel was not asked: context=cpu tells"));
+  CHECK(contains(unwrapped(without), "RUNNING, NO-CORE, BLOCKED: the kernel was not asked: context=cpu shows"));
   in.options["context"] = "none";
   CHECK(contains(unwrapped(adaptyst::to_table(in)), "RUN, NOCORE, BLOCK: the kernel was not asked: context=none"));
 }
