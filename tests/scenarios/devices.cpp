@@ -324,11 +324,12 @@ TEST_CASE("the report tells how much a device did while the host waited, and whi
   CHECK(wait.kind == adaptyst::region_kind::wait);
   CHECK(wait.device == 0);
   const adaptyst::device_usage& device = usage(profile, "test GPU");
-  const auto near = [](std::uint64_t found, std::uint64_t wanted) {  // between the clock readings lie microseconds
+  // The engine and the device read their clocks microseconds apart, with nothing in between for which the thread may lose its core.
+  const auto near = [](std::uint64_t found, std::uint64_t wanted) {
     return found <= wanted + 1'000'000 && found + 1'000'000 >= wanted;
   };
   CHECK(near(*profile.offload.waited_ns, wait.total_ns));
-  CHECK(near(*device.awaited_ns, end - middle));
+  CHECK(near(*device.awaited_ns, wait.total_ns));
   CHECK(*device.busy_ns == end - begin);
   CHECK(*device.busy_ns + *device.launch_idle_ns + *device.starved_ns() == device.observed_ns);
   CHECK(*adaptyst::compute_efficiencies(profile).device_offload < 1);
