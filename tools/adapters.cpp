@@ -8,8 +8,10 @@
 #include <cstdlib>
 #include <filesystem>
 
+#include "discover/elf_probes.hpp"
 #include "discover/library_directories.hpp"
 #include "output.hpp"
+#include "support/launch_rank.hpp"
 #include "support/search_path.hpp"
 
 namespace adaptyst::tools {
@@ -87,6 +89,28 @@ std::string choose_mpi(const std::vector<std::string>& command) {
               0, "say --with openmpi, or --with mpich; one that is linked statically cannot be observed so");
 }
 
+bool has_markers(const std::string& file) {
+  try {
+    return lib::find_elf_markers(file).control_block != 0;
+  } catch (const error&) {  // it may be a script, or no file
+    return false;
+  }
+}
+
+// Collection begins where MPI is there.
+void warn_about_no_mpi(const std::vector<std::string>& command, const char* name) {
+  if (!lib::prints_for_all_ranks()) return;
+  for (const std::string& word : command) {
+    const std::string file = &word == &command.front() ? lib::program_called(word) : word;
+    const std::vector<std::string> needed = lib::needed_libraries(file);
+    if (!needed.empty() && find_mpi(needed) == nullptr && has_markers(file))
+      complain(fmt::format(
+          "--with {}: {} is not linked with MPI: unless one of its libraries is, nothing is collected; leave "
+          "--with {} away then",
+          name, word, name));
+  }
+}
+
 // GCC's OpenMP never asks for a tool.
 void warn_about_libgomp(const std::vector<std::string>& command) {
   for (const std::string& word : command) {
@@ -132,6 +156,7 @@ std::vector<std::pair<std::string, std::string>> adapter_environment(std::vector
     if (std::find(chosen.begin(), chosen.end(), adapter.name) == chosen.end()) continue;
     const std::string library = find_library(adapter);
     if (std::string_view{adapter.name} == "openmp") warn_about_libgomp(command);
+    if (collect_in_ranks({adapter.name})) warn_about_no_mpi(command, adapter.name);
     const char* set = find_set(adapter.variable);
     if (set == nullptr && adapter.older_variable != nullptr) set = std::getenv(adapter.older_variable);
     const std::string before = set != nullptr ? set : "";

@@ -48,6 +48,11 @@ session::session(options options, clock_pair before, std::unique_ptr<own_process
     : options_(std::move(options)), names_(options_.outputs), whose_{getpid(), false} {
   own_ = own.get();
   targets_.push_back(std::move(own));
+  try {
+    names_.require_writable();
+  } catch (const error& failed) {  // told now, while it can be helped; what is collected may be printed as well
+    complain(failed.what());
+  }
   start(before);
 }
 

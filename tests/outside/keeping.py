@@ -112,6 +112,13 @@ def case_rank():
     file.unlink()
 
 
+def case_unwritable():
+    """What cannot be written in the end is told at the start, also if there is no end."""
+    said = run("kill", 50, f"output={work}/missing/profile.json")
+    failures.check(f"cannot write to {work}/missing/profile.json" in said, "it is told", said)
+    take()[0].unlink()
+
+
 def case_devices():
     """Killed at any moment, also while a thread sweeps what all of them have told."""
     for at in range(KILLS):

@@ -75,6 +75,15 @@ def test_a_program_of_gccs_openmp_gets_a_warning():
         require_equal((name, "libgomp" in done.stderr and "OMPT" in done.stderr), (name, told))
 
 
+def test_a_program_without_mpi_gets_a_warning():
+    for name in ("openmpi", "mpich"):
+        if not (build / "adapters" / f"libadaptyst-{name}.so").exists():
+            continue
+        for words, told in [([command.hello_region], True), (["true"], False)]:
+            done = adaptyst("run", "--engine=inline", "--report=none", "--with", name, "--", *words)
+            require_equal((name, words, done.status, "is not linked with MPI" in done.err), (name, words, 0, told))
+
+
 def test_files_that_are_no_programs_are_passed_over():
     folder = command.directory
     header = bytearray(open(command.command, "rb").read(64))
