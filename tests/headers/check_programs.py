@@ -19,6 +19,7 @@ MODES = {
     "without exceptions and RTTI": ["-O2", "-fno-exceptions", "-fno-rtti"],
     "disabled": ["-DADAPTYST_DISABLE"],
 }
+USUAL = ["optimised", "without exceptions and RTTI"]
 
 
 class Builder:
@@ -29,6 +30,9 @@ class Builder:
         self.work = scratch()
         self.failures = Failures()
         self.linked = []
+        # What the standard and the library change, optimised code shows.
+        self.ways = [(standard, mode) for standard in STANDARDS for mode in MODES
+                     if mode in USUAL or standard == STANDARDS[0] and not linked]
         if linked:
             markers = LinkedMarkers(self.compiler, includes, self.work)
             self.flags += markers.unit_flags
@@ -60,40 +64,40 @@ class Builder:
 
 
 def grammar(build):
-    for standard in STANDARDS:
-        for mode, flags in MODES.items():
-            what = f"{standard}, {mode}"
-            unit = build.compile("grammar.cpp", what, "-std=" + standard, *flags)
-            build.runs(build.link(what, "grammar", unit), what)
-            if unit is None:
-                continue
-            # Sites are constants: nothing runs before main() or on first use because of them.
-            text = build.symbols(unit, "-C")
-            build.failures.check("guard variable" not in text, f"no site is initialised at run time, {what}",
-                                 "\n".join(line for line in text.splitlines() if "guard variable" in line))
-            if mode == "disabled":
-                theirs = [line for line in build.symbols(unit).splitlines() if re.search(r"adaptyst_|stapsdt", line)]
-                build.failures.check(not theirs, f"nothing is left of markers, {what}", "\n".join(theirs))
-                sections = re.findall(r"\.(?:note|probes)\S*", output([tool("readelf"), "-SW", unit]))
-                build.failures.equal([name for name in sections if name not in (".note.GNU-stack", ".note.gnu.property")], [],
-                                     f"no notes are left, {what}")
+    for standard, mode in build.ways:
+        flags = MODES[mode]
+        what = f"{standard}, {mode}"
+        unit = build.compile("grammar.cpp", what, "-std=" + standard, *flags)
+        build.runs(build.link(what, "grammar", unit), what)
+        if unit is None:
+            continue
+        # Sites are constants: nothing runs before main() or on first use because of them.
+        text = build.symbols(unit, "-C")
+        build.failures.check("guard variable" not in text, f"no site is initialised at run time, {what}",
+                             "\n".join(line for line in text.splitlines() if "guard variable" in line))
+        if mode == "disabled":
+            theirs = [line for line in build.symbols(unit).splitlines() if re.search(r"adaptyst_|stapsdt", line)]
+            build.failures.check(not theirs, f"nothing is left of markers, {what}", "\n".join(theirs))
+            sections = re.findall(r"\.(?:note|probes)\S*", output([tool("readelf"), "-SW", unit]))
+            build.failures.equal([name for name in sections if name not in (".note.GNU-stack", ".note.gnu.property")], [],
+                                 f"no notes are left, {what}")
 
 
 def together(build):
-    for standard in STANDARDS:
-        for mode, flags in MODES.items():
-            what = f"{standard}, {mode}"
-            units = [build.compile(f"together/{name}.cpp", what, "-std=" + standard, *flags) for name in ["main", "other_unit"]]
-            for visibility in [[], ["-fvisibility=hidden"]]:
-                object_file = build.compile("together/library.cpp", what, "-std=" + standard, *flags, "-fPIC", *visibility)
-                library = build.link(what, "libtogether.so", "-shared", object_file)
-                if library is None:
-                    continue
-                build.runs(build.link(what, "together", *units, library, f"-Wl,-rpath,{build.work}"), what)
-                # As a program does that lets its plugins see its symbols: each object must still use its own state.
-                build.runs(build.link(what, "together_rdynamic", *units, library, f"-Wl,-rpath,{build.work}", "-rdynamic"),
-                           what + ", -rdynamic")
-                build.runs(build.link(what, "together_static", *units, object_file), what + ", in one")
+    for standard, mode in build.ways:
+        flags = MODES[mode]
+        what = f"{standard}, {mode}"
+        units = [build.compile(f"together/{name}.cpp", what, "-std=" + standard, *flags) for name in ["main", "other_unit"]]
+        for visibility in [[], ["-fvisibility=hidden"]]:
+            object_file = build.compile("together/library.cpp", what, "-std=" + standard, *flags, "-fPIC", *visibility)
+            library = build.link(what, "libtogether.so", "-shared", object_file)
+            if library is None:
+                continue
+            build.runs(build.link(what, "together", *units, library, f"-Wl,-rpath,{build.work}"), what)
+            # As a program does that lets its plugins see its symbols: each object must still use its own state.
+            build.runs(build.link(what, "together_rdynamic", *units, library, f"-Wl,-rpath,{build.work}", "-rdynamic"),
+                       what + ", -rdynamic")
+            build.runs(build.link(what, "together_static", *units, object_file), what + ", in one")
 
 
 def notes(program):

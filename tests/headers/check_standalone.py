@@ -18,7 +18,7 @@ COMPANIONS = {
 }
 
 # What a header includes depends on the standard, and on whether markers are compiled. Programs do not include those in
-# detail/: of these it is enough that they are complete.
+# detail/: of these it is enough that they are complete, for one compiler.
 ALONE = {"plain": [], "disabled": ["-DADAPTYST_DISABLE"]}
 TOGETHER = {
     "optimised, position-independent": ["-O2", "-fPIC", "-fvisibility=hidden"],
@@ -58,7 +58,7 @@ def main(root, compiler, standard, pfr=None):
             for mode, flags in TOGETHER.items():
                 check(f"{header}, {mode}", text, *flags, *extra)
         for mode, flags in ALONE.items():
-            if "/detail/" not in header or mode == "plain" and standard in ("c11", "c++17"):
+            if "/detail/" not in header or mode == "plain" and (compiler, standard) in (("gcc", "c11"), ("g++", "c++17")):
                 check(f"{header}, {mode}", text, *flags, *extra, "-fsyntax-only")
     for mode, flags in TOGETHER.items():
         if language == "c++" or "-fno-rtti" not in flags:
