@@ -234,6 +234,53 @@ def page():
         figures["page_shell_kib"] = size("empty", regions=0, devices=0) / 1024
 
 
+def variability():
+    """A simulated export of 20 M kernels and 5 M copies, by one thread, by two ranks, by pandas, by a scan with SQLite alone."""
+    adaptyst = build / "tools" / "adaptyst"
+    python = "/usr/bin/python3"  # Debian's, which sees Debian's pandas
+    if subprocess.run([python, "-c", "import pandas"], check=False, stderr=subprocess.DEVNULL).returncode != 0:
+        return missing.append("variability_…: pandas (Debian: python3-pandas)")
+    folder = source / "bench" / "variability"
+    kernels, copies = (int(one) for one in os.environ.get("ADAPTYST_BENCH_VARIABILITY", "20000000 5000000").split())
+
+    def seconds(*words, **options):
+        begin = time.monotonic()
+        run(*words, **options)
+        return time.monotonic() - begin
+
+    with tempfile.TemporaryDirectory() as scratch:
+        file, result = pathlib.Path(scratch) / "simulated.sqlite", pathlib.Path(scratch) / "result.json"
+        run(python, folder / "generate.py", file, kernels, copies)
+        ours = ["variability", "--window=10ms", f"--output={result}", file]
+        scan = ("SELECT sum(start + \"end\" + deviceId + contextId + globalPid + demangledName) FROM CUPTI_ACTIVITY_KIND_KERNEL; "
+                "SELECT sum(start + \"end\" + deviceId + contextId + globalPid + copyKind) FROM CUPTI_ACTIVITY_KIND_MEMCPY")
+        turns = []
+        for _ in range(3):
+            one = seconds(adaptyst, *ours, "--threads=1")
+            peak = json.loads(result.read_text())["ranks"][0]["peak_rss"]
+            turns.append((one, seconds(python, folder / "with_pandas.py", file),
+                          seconds("sqlite3", file, scan) if shutil.which("sqlite3") else None,
+                          seconds("mpirun", "--allow-run-as-root", "--oversubscribe", "-n", "2", adaptyst, *ours, stderr=subprocess.DEVNULL)
+                          if shutil.which("mpirun") and os.cpu_count() > 1 else None))
+        rows = kernels + copies
+        figures["variability_rows_per_s"] = statistics.median(rows / one for one, *_ in turns)
+        figures["variability_over_pandas"] = statistics.median(theirs / one for one, theirs, *_ in turns)
+        figures["variability_peak_mib"] = peak / 2**20
+        if turns[0][2] is not None:
+            figures["variability_over_sqlite_scan"] = statistics.median(one / scan_only for one, _, scan_only, _ in turns)
+        if turns[0][3] is not None:
+            figures["variability_two_ranks_speedup"] = statistics.median(one / two for one, *_, two in turns)
+        else:
+            missing.append("variability_two_ranks_speedup: mpirun and two processors")
+        store = pathlib.Path(scratch) / "store.sqlite"
+        small = pathlib.Path(scratch) / "small.sqlite"
+        run(python, folder / "generate.py", small, 800_000, 200_000)
+        taken = statistics.median(seconds(adaptyst, "convert", small, store, stderr=subprocess.DEVNULL) for _ in range(3))
+        figures["convert_rows_per_s"] = 1_000_000 / taken
+        print("  simulated export; one thread, pandas, SQLite's scan, two ranks, s: "
+              + "; ".join(", ".join("-" if one is None else f"{one:.1f}" for one in turn) for turn in turns), file=sys.stderr)
+
+
 def study():
     program = programs / "uprobe_vs_usdt" / "adaptyst_bench_uprobe_vs_usdt"
     if not program.exists():
@@ -273,6 +320,7 @@ else:
     rank_merge()
     mpi_calls()
     page()
+    variability()
 
 output.parent.mkdir(parents=True, exist_ok=True)
 output.write_text(json.dumps(dict(sorted(figures.items())), indent=1) + "\n")

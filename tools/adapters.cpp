@@ -40,18 +40,8 @@ constexpr adapter adapters[] = {
      "KOKKOS_PROFILE_LIBRARY"},
 };
 
-// Finds the library next to this command: installed, or in the build tree.
 std::string find_library(const adapter& adapter) {
-  const std::filesystem::path here = std::filesystem::read_symlink("/proc/self/exe").parent_path();
-  const std::filesystem::path folders[] = {here / ADAPTYST_TOOLS_LIBRARIES, here / ".." / "adapters"};
-  for (const std::filesystem::path& folder : folders) {
-    std::error_code failed;
-    const std::filesystem::path found = std::filesystem::canonical(folder / adapter.file, failed);
-    if (!failed) return found.string();
-  }
-  throw error(fmt::format("--with {}: no {} in {} or {}", adapter.name, adapter.file,
-                          folders[0].lexically_normal().string(), folders[1].lexically_normal().string()),
-              adapter.file, 0, fmt::format("cmake -D{}=ON says what building it takes", adapter.option));
+  return find_own_library(adapter.file, fmt::format("--with {}", adapter.name), adapter.option);
 }
 
 // Stands for the one of openmpi and mpich that the program needs.
@@ -129,6 +119,19 @@ void warn_about_libgomp(const std::vector<std::string>& command) {
 }
 
 }  // namespace
+
+std::string find_own_library(const char* file, const std::string& what, const char* option) {
+  const std::filesystem::path here = std::filesystem::read_symlink("/proc/self/exe").parent_path();
+  const std::filesystem::path folders[] = {here / ADAPTYST_TOOLS_LIBRARIES, here / ".." / "adapters"};
+  for (const std::filesystem::path& folder : folders) {
+    std::error_code failed;
+    const std::filesystem::path found = std::filesystem::canonical(folder / file, failed);
+    if (!failed) return found.string();
+  }
+  throw error(fmt::format("{}: there is no {} in {} or {}", what, file, folders[0].lexically_normal().string(),
+                          folders[1].lexically_normal().string()),
+              file, 0, fmt::format("cmake -D{}=ON says what building it takes", option));
+}
 
 std::vector<std::string> adapter_names() {
   std::vector<std::string> names;

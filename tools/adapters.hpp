@@ -11,6 +11,10 @@ namespace adaptyst::tools {
 
 std::vector<std::string> adapter_names();
 
+// A library of ours next to this command: installed, or in the build tree. Throws error; `what`: for what it is needed,
+// `option`: the option of CMake that builds it.
+std::string find_own_library(const char* file, const std::string& what, const char* option);
+
 // Whether one of them collects in the program's ranks itself, so that there is nothing to observe from outside.
 bool collect_in_ranks(const std::vector<std::string>& adapters);
 

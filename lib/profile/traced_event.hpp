@@ -12,6 +12,7 @@ struct traced_site {
   std::string name;  // with the payload's texts in brackets
   region_kind kind = region_kind::region;
   std::uint32_t device = 0;
+  const traced_site* parent = nullptr;  // of the call path around it; null at its root, or where it is not known
 };
 
 enum class traced_as {
@@ -30,6 +31,8 @@ struct traced_event {
   std::uint64_t begin_ns = 0, end_ns = 0;
   std::uint64_t queue = 0;
   double value = 0;
+  std::uint64_t correlation = 0;  // that links an operation with the call that submitted it, in its process; 0: none
+  std::uint64_t bytes = 0;        // of a copy or a fill
 };
 
 }  // namespace adaptyst::lib

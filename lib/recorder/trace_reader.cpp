@@ -143,7 +143,7 @@ void trace_reader::take(const trace_entry& entry, known_ring& from, const taker&
   visit(made);
 }
 
-const traced_site* trace_reader::find_site(std::uint64_t address) {
+const traced_site* trace_reader::find_site(std::uint64_t address, std::uint32_t max_above) {
   static const auto& unknown = never_destroyed<traced_site>({"?", region_kind::region, 0});
   if (const auto known = sites_.find(address); known != sites_.end()) return &known->second;
   adaptyst_path path{};
@@ -157,6 +157,11 @@ const traced_site* trace_reader::find_site(std::uint64_t address) {
     made.name += " [" + label + "]";
   made.kind = to_region_kind(site.kind);
   made.device = path.device;
+  // A process may lie: a parent that is not above would lead in a circle.
+  adaptyst_path above{};
+  if (path.parent != nullptr && max_above != 0 && of_.in->read(as_address(path.parent), above) &&
+      above.depth < path.depth)
+    made.parent = find_site(as_address(path.parent), max_above - 1);
   return &sites_.emplace(address, std::move(made)).first->second;
 }
 

@@ -47,7 +47,7 @@ class trace_reader {
   void read_ring(std::uint64_t address, known_ring& known, const taker& visit);
   void tell(std::uint64_t address, known_ring& ring);
   void take(const detail::trace_entry& entry, known_ring& from, const taker& visit);
-  const traced_site* find_site(std::uint64_t path);
+  const traced_site* find_site(std::uint64_t path, std::uint32_t max_above = detail::max_depth);
 
   process_state of_;
   clock_reading now_;

@@ -18,7 +18,10 @@
 #include "../profile/region_list.hpp"
 #include "../support/apart.hpp"
 #include "../support/error.hpp"
+#include "../support/output_form.hpp"
 #include "../support/search_path.hpp"
+#include "../trace/chrome_trace.hpp"
+#include "../trace/timeline_file.hpp"
 #include "budget_keeper.hpp"
 #include "outputs.hpp"
 #include "rank_spreads.hpp"
@@ -88,6 +91,17 @@ void session::start(clock_pair before) {
   start_with(make_recorder_source(whose_), before);
 }
 
+void session::open_timeline() {
+  const std::string file = names_.of(output_form::trace);
+  if (timeline_ || file.empty()) return;
+  const std::uint64_t origin_ns = detail::monotonic_ns();
+  const auto spelled = [this](const std::string& name) { return constructs_.spelled(name); };
+  if (is_store_name(file)) timeline_.emplace(open_store(file, origin_ns, spelled));
+  else
+    timeline_.emplace(
+        std::make_unique<chrome_trace>(file, origin_ns, static_cast<chrome_trace::kind_words>(to_string), spelled));
+}
+
 void session::start_with(std::unique_ptr<source> chosen, clock_pair before) {
   source_ = std::move(chosen);
   if (own_ == nullptr || !own_process::uses_counter()) {
@@ -95,8 +109,7 @@ void session::start_with(std::unique_ptr<source> chosen, clock_pair before) {
     own_process::use_counter(terms_.clock);
   }
   costs_ = measure_event_costs(source_->in_kernel());  // what a marker costs here, it costs there, by the same clock
-  if (const std::string file = names_.of(output_form::trace); !timeline_ && !file.empty())
-    timeline_.emplace(file, detail::monotonic_ns(), constructs_);
+  open_timeline();
   terms_.trace_entries = timeline_ ? options_.trace_events : 0;
   terms_.by_probes = source_->in_kernel();
   apart([this] {

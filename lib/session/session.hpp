@@ -101,6 +101,7 @@ class session {
 
   void start(clock_pair before);
   void start_with(std::unique_ptr<source> chosen, clock_pair before);
+  void open_timeline();
   void apart(const std::function<void()>& work) const;
   void listen_to_own();
   void start_own();

@@ -25,23 +25,31 @@ void timeline::take(pid_t process, const std::string& command, const process_sta
   std::unique_ptr<trace_reader>& reader = readers_[{process, state.address}];
   if (reader == nullptr) {
     reader = std::make_unique<trace_reader>(state);
-    file_.name_process(process, command.substr(command.rfind('/') + 1));
+    file_->name_process(process, command.substr(command.rfind('/') + 1));
   }
   reader->read(state, [&](const traced_event& event) {
     name(process, state, event);
-    file_.add(process, event);
+    file_->add(process, event);
   });
 }
 
 void timeline::name(pid_t process, const process_state& state, const traced_event& event) {
-  if (!file_.knows_thread(process, event.thread))
-    file_.name_thread(process, event.thread, thread_name(process, event.thread));
+  if (!file_->knows_thread(process, event.thread))
+    file_->name_thread(process, event.thread, thread_name(process, event.thread));
   const std::uint32_t number = event.site->device;
-  if (number == 0 || file_.knows_device(process, number)) return;
+  if (number == 0 || file_->knows_device(process, number)) return;
   const std::optional<device> known = device_named(state, number);
-  file_.name_device(process, number,
-                    known ? fmt::format("{}{} {}", to_string(known->kind()), known->index(), known->name())
-                          : fmt::format("device {}", number));
+  traced_device made;
+  made.name = known ? fmt::format("{}{} {}", to_string(known->kind()), known->index(), known->name())
+                    : fmt::format("device {}", number);
+  made.physical = known ? known->index() : number;
+  file_->name_device(process, number, made);
+}
+
+void timeline::finish() {
+  for (const auto& [process, reader] : readers_)
+    if (const std::uint64_t lost = reader->lost(); lost != 0) file_->add_loss(process.first, "ring_full", lost);
+  file_->finish();
 }
 
 timeline_usage timeline::usage() const {
@@ -50,9 +58,9 @@ timeline_usage timeline::usage() const {
     sum.events += reader->events();
     sum.lost += reader->lost();
   }
-  sum.events -= file_.lost() + file_.unchanged();
-  sum.lost += file_.lost();
-  sum.unchanged = file_.unchanged();
+  sum.events -= file_->lost() + file_->unchanged();
+  sum.lost += file_->lost();
+  sum.unchanged = file_->unchanged();
   return sum;
 }
 

@@ -8,34 +8,32 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "../recorder/trace_reader.hpp"
 #include "../symbolise/construct_names.hpp"
-#include "../trace/chrome_trace.hpp"
+#include "../trace/trace_writer.hpp"
 
 namespace adaptyst::lib {
 
 class timeline {
  public:
-  // Throws error when the file cannot be written. `constructs` must outlive it.
-  timeline(const std::string& file, std::uint64_t origin_ns, construct_names& constructs)
-      : file_(file, origin_ns, to_string, [&constructs](const std::string& name) { return constructs.spelled(name); }) {
-  }
+  explicit timeline(std::unique_ptr<trace_writer> file) : file_(std::move(file)) {}
 
   // Takes the events that the threads of a process have recorded since the last call; the first call names the process.
   // Empties the rings also if the file cannot be written any more, and throws error once then.
   void take(pid_t process, const std::string& command, const process_state& state);
 
   // Throws error.
-  void flush() { file_.flush(); }
-  void finish() { file_.finish(); }
+  void flush() { file_->flush(); }
+  void finish();
 
   timeline_usage usage() const;
 
  private:
   void name(pid_t process, const process_state& state, const traced_event& event);
 
-  chrome_trace file_;
+  std::unique_ptr<trace_writer> file_;
   // By process and the address of its state. Never erased: the file knows markers by where they are kept here.
   std::map<std::pair<pid_t, std::uint64_t>, std::unique_ptr<trace_reader>> readers_;
 };

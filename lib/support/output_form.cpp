@@ -43,6 +43,8 @@ std::string host_name() {
 const std::vector<form_entry>& output_forms() {
   static const auto& all = never_destroyed<std::vector<form_entry>>({
       {output_form::trace, "trace", ".trace.json", "what happened when, for Perfetto or chrome://tracing"},
+      {output_form::trace, "trace", ".sqlite",
+       "the same for SQL and `adaptyst variability`; not by a collector in a program"},
       {output_form::speedscope, "speedscope", ".speedscope.json", "stacks, for speedscope.app; turns samples on"},
       {output_form::json, "json", ".json", "the profile"},
       {output_form::folded, "folded", ".folded", "stacks, for flame graphs; turns samples on"},
@@ -80,6 +82,8 @@ std::optional<output> parse_output(std::string_view text, std::vector<error>& wr
   }
   return is_file_name(*made, wrong) ? made : std::nullopt;
 }
+
+bool is_store_name(std::string_view file) { return ends_with(file, ".sqlite"); }
 
 std::string to_text(const output& wanted) {
   std::vector<error> wrong;

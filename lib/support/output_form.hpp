@@ -29,6 +29,9 @@ std::optional<output> parse_output(std::string_view text, std::vector<error>& wr
 // The text for which parse_output() gives this output again.
 std::string to_text(const output& wanted);
 
+// Whether a timeline of this name is a store in SQLite: FILE.sqlite.
+bool is_store_name(std::string_view file);
+
 // Whether the file has a name with known placeholders only; if not, adds an error to `wrong`.
 bool is_file_name(const output& output, std::vector<error>& wrong);
 

@@ -28,12 +28,9 @@ std::string as_json(const std::string& text) {
 
 }  // namespace
 
-chrome_trace::chrome_trace(std::string file, std::uint64_t origin_ns, kind_words words, speller spelled)
-    : name_(std::move(file)),
-      origin_ns_(origin_ns),
-      words_(words),
-      spelled_(std::move(spelled)),
-      file_(name_, output_file::appears::with_text) {
+chrome_trace::chrome_trace(std::string file, std::uint64_t origin_ns, kind_words words, name_speller spelled,
+                           output_file::appears when)
+    : name_(std::move(file)), origin_ns_(origin_ns), words_(words), spelled_(std::move(spelled)), file_(name_, when) {
   if (file_.failure() != 0)
     throw error(fmt::format("cannot write the timeline to {}", name_), name_, file_.failure(),
                 "name another file with output=");
@@ -124,10 +121,10 @@ bool chrome_trace::knows_thread(std::int64_t process, std::uint32_t thread) cons
   return threads_.size() == max_threads || threads_.count({process, thread}) != 0;
 }
 
-void chrome_trace::name_device(std::int64_t process, std::uint32_t device, const std::string& name) {
+void chrome_trace::name_device(std::int64_t process, std::uint32_t device, const traced_device& what) {
   device_tracks& made = devices_[{process, device}];
   made.process = beyond_all_processes + static_cast<std::int64_t>(devices_.size());
-  write_metadata("process_name", made.process, 0, fmt::format("{} of process {}", name, process));
+  write_metadata("process_name", made.process, 0, fmt::format("{} of process {}", what.name, process));
 }
 
 bool chrome_trace::knows_device(std::int64_t process, std::uint32_t device) const {

@@ -18,38 +18,32 @@
 
 #include "../profile/traced_event.hpp"
 #include "../support/output_file.hpp"
+#include "trace_writer.hpp"
 
 namespace adaptyst::lib {
 
-class chrome_trace {
+class chrome_trace final : public trace_writer {
  public:
   using kind_words = const char* (*)(region_kind);
-  using speller = std::function<std::string(const std::string&)>;
   // Makes the file, in the place of one that is there. Throws error. `origin_ns`: CLOCK_MONOTONIC at time 0; `spelled`:
   // a marker's name as people read it, asked once for each; empty: as it is.
-  chrome_trace(std::string file, std::uint64_t origin_ns, kind_words words, speller spelled = {});
+  chrome_trace(std::string file, std::uint64_t origin_ns, kind_words words, name_speller spelled = {},
+               output_file::appears when = output_file::appears::with_text);
   chrome_trace(const chrome_trace&) = delete;
   chrome_trace& operator=(const chrome_trace&) = delete;
 
-  void name_process(std::int64_t process, const std::string& name);
-  void name_thread(std::int64_t process, std::uint32_t thread, const std::string& name);
-  bool knows_thread(std::int64_t process, std::uint32_t thread) const;
-  // A device of a process, by its number there; before its first operation.
-  void name_device(std::int64_t process, std::uint32_t device, const std::string& name);
-  bool knows_device(std::int64_t process, std::uint32_t device) const;
-
-  void add(std::int64_t process, const traced_event& event);
-  // Events that did not reach the file because it could not be written.
-  std::uint64_t lost() const noexcept { return lost_; }
-
+  void name_process(std::int64_t process, const std::string& name) override;
+  void name_thread(std::int64_t process, std::uint32_t thread, const std::string& name) override;
+  bool knows_thread(std::int64_t process, std::uint32_t thread) const override;
+  void name_device(std::int64_t process, std::uint32_t device, const traced_device& what) override;
+  bool knows_device(std::int64_t process, std::uint32_t device) const override;
+  void add(std::int64_t process, const traced_event& event) override;
+  std::uint64_t lost() const noexcept override { return lost_; }
   // Values of counters that were left out, because each was what the counter had been from its beginning.
-  std::uint64_t unchanged() const noexcept { return unchanged_; }
-
-  // Writes the buffer to the file. Throws error if something since the last call could not be written; after that,
-  // nothing more is written.
-  void flush();
-  // Closes the array. Throws error.
-  void finish();
+  std::uint64_t unchanged() const noexcept override { return unchanged_; }
+  void flush() override;
+  // Closes the array.
+  void finish() override;
 
  private:
   struct queue_tracks {
@@ -90,7 +84,7 @@ class chrome_trace {
   std::string name_;
   std::uint64_t origin_ns_;
   kind_words words_;
-  speller spelled_;
+  name_speller spelled_;
   output_file file_;  // stays as it is unless finish() is called
   std::string buffer_;
   std::size_t event_at_ = 0;         // in the buffer: where the last one begins

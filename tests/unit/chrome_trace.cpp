@@ -161,7 +161,7 @@ TEST_CASE("a handle is a pair of its own, as it may overlap anything") {
 TEST_CASE("operations of a queue share a track unless they overlap, and an arrow leads to each") {
   const temporary_file file;
   chrome_trace trace(file.name(), origin, adaptyst::to_string);
-  trace.name_device(42, 1, "gpu0");
+  trace.name_device(42, 1, {"gpu0", 0, {}});
   CHECK(trace.knows_device(42, 1));
   CHECK_FALSE(trace.knows_device(42, 2));
   const auto operation = [&](std::uint64_t queue, std::uint64_t begin, std::uint64_t end) {
@@ -207,7 +207,7 @@ TEST_CASE("operations of a queue share a track unless they overlap, and an arrow
 TEST_CASE("an offload stands on its thread and on its device, without an arrow") {
   const temporary_file file;
   chrome_trace trace(file.name(), origin, adaptyst::to_string);
-  trace.name_device(42, 1, "gpu0");
+  trace.name_device(42, 1, {"gpu0", 0, {}});
   trace.add(42, event(traced_as::scope, sweep, origin, origin + 1000));
   trace.finish();
   const json all = file.content();

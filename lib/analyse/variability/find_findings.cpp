@@ -1,0 +1,110 @@
+#include "find_findings.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <set>
+
+namespace adaptyst::lib {
+
+namespace {
+
+using sums_by_name = std::map<std::pair<std::uint32_t, std::uint32_t>, const name_sums*>;
+
+// A group is slow where the same names take so much longer on it than on the others, and by so many standard errors
+// that chance is out of the question.
+constexpr double least_slowness = 1.05;
+constexpr double least_errors = 6;
+constexpr std::uint64_t min_count = 30;
+
+// Stalls are told of where they take this share of the time.
+constexpr double least_stall = 0.01;
+constexpr double least_correlation = 0.5;
+constexpr std::uint64_t min_pairs = 10;
+
+struct logs {
+  double count = 0, sum = 0, squares = 0;  // of log2
+
+  void add(const name_sums& one) {
+    count += static_cast<double>(one.count);
+    sum += static_cast<double>(one.log_sum) * log_unit;
+    squares += static_cast<double>(one.log_squares) * log_unit * log_unit;
+  }
+  double mean() const { return sum / count; }
+  double error_squared() const { return std::max(0.0, squares / count - mean() * mean()) / count; }
+};
+
+// How much longer names take in one group than in all others together: the mean over names, by how many times both have them.
+void find_slow_groups(const variability_result& result, const sums_by_name& sums,
+                      std::vector<variability_finding>& to) {
+  std::set<std::uint32_t> groups;
+  std::map<std::uint32_t, std::vector<std::pair<std::uint32_t, const name_sums*>>> by_name;
+  for (const auto& [key, one] : sums) {
+    groups.insert(key.first);
+    by_name[key.second].emplace_back(key.first, one);
+  }
+  if (groups.size() < 2) return;
+  for (const std::uint32_t group : groups) {
+    double weights = 0, slower = 0, error_squared = 0;
+    for (const auto& [name, all] : by_name) {
+      logs own, others;
+      for (const auto& [whose, one] : all)
+        if (one->count >= min_count) (whose == group ? own : others).add(*one);
+      if (own.count == 0 || others.count == 0) continue;
+      const double weight = own.count;
+      weights += weight;
+      slower += weight * (own.mean() - others.mean());
+      error_squared += weight * weight * (own.error_squared() + others.error_squared());
+    }
+    if (weights == 0) continue;
+    const double ratio = std::exp2(slower / weights);
+    const double error = std::sqrt(error_squared) / weights;
+    if (ratio < least_slowness || slower / weights < least_errors * error) continue;
+    to.push_back({variability_finding_kind::slow_group, group, ratio,
+                  fmt::format("{} is slow: the same {} take {:.2f} times as long on it as on the others",
+                              group_name(result.settings.by, group),
+                              result.settings.by == variability_by::region ? "regions" : "kernels", ratio)});
+  }
+}
+
+void find_slow_windows(const variability_result& result, std::vector<variability_finding>& to) {
+  const auto flagged = static_cast<std::size_t>(
+      std::count_if(result.windows.begin(), result.windows.end(), [](const auto& one) { return one.is_flagged; }));
+  if (flagged == 0) return;
+  static constexpr const char* what[] = {"slow for what ran in them", "with long stalls", "with an idle device",
+                                         "with long gaps before what ran"};
+  to.push_back(
+      {variability_finding_kind::slow_windows, std::nullopt, static_cast<double>(flagged),
+       fmt::format("{} of {} windows are {}: beyond {} times the interquartile range", flagged, result.windows.size(),
+                   what[static_cast<int>(result.settings.metric)], result.settings.iqr)});
+}
+
+void find_stalls(const variability_result& result, std::vector<variability_finding>& to) {
+  std::map<std::uint32_t, double> stalls;
+  for (const variability_window& one : result.windows) stalls[one.group] += static_cast<double>(one.stall_ns);
+  const auto span = static_cast<double>(result.last_ns - result.first_ns);
+  for (const auto& [group, stall] : stalls) {
+    if (span <= 0 || stall / span < least_stall) continue;
+    to.push_back({variability_finding_kind::stalls, group, stall / span,
+                  fmt::format("{} only copied, and computed nothing, for {:.1f} % of the time",
+                              group_name(result.settings.by, group), 100 * stall / span)});
+  }
+  if (result.pairs < min_pairs || !result.spearman || *result.spearman < least_correlation) return;
+  to.push_back({variability_finding_kind::stalls_go_with_slowness, std::nullopt, *result.spearman,
+                fmt::format("windows with long stalls are those with long kernels (Spearman {:.2f}, n {})",
+                            *result.spearman, result.pairs)});
+}
+
+}  // namespace
+
+std::vector<variability_finding> find_findings(const variability_result& result, const sums_by_name& sums) {
+  std::vector<variability_finding> made;
+  find_slow_groups(result, sums, made);
+  find_slow_windows(result, made);
+  if (!result.settings.by_name()) find_stalls(result, made);
+  return made;
+}
+
+}  // namespace adaptyst::lib

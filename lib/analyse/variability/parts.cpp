@@ -1,0 +1,39 @@
+#include "parts.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <utility>
+
+namespace adaptyst::lib {
+
+void name_sums::add(const name_sums& more) {
+  count += more.count;
+  sum += more.sum;
+  squares += more.squares;
+  min = std::min(min, more.min);
+  max = std::max(max, more.max);
+  log_sum += more.log_sum;
+  log_squares += more.log_squares;
+  for (std::size_t bucket = 0; bucket != buckets.size(); ++bucket) buckets[bucket] += more.buckets[bucket];
+}
+
+name_sums& variability_parts::find(std::uint32_t group, std::uint32_t name) {
+  std::unique_ptr<name_sums>& found = names[key(group, name)];
+  if (found == nullptr) found = std::make_unique<name_sums>();
+  return *found;
+}
+
+void variability_parts::add(variability_parts&& more) {
+  windows.insert(windows.end(), more.windows.begin(), more.windows.end());
+  entries.insert(entries.end(), more.entries.begin(), more.entries.end());
+  for (auto& [key, sums] : more.names) {
+    std::unique_ptr<name_sums>& found = names[key];
+    if (found == nullptr) found = std::move(sums);
+    else found->add(*sums);
+  }
+  first_ns = std::min(first_ns, more.first_ns);
+  last_ns = std::max(last_ns, more.last_ns);
+  more = {};
+}
+
+}  // namespace adaptyst::lib

@@ -1,0 +1,109 @@
+// What is known of some windows, and how parts of an analysis become one. Everything that is added up is an integer, so
+// that the order in which parts come does not matter.
+#ifndef ADAPTYST_LIB_ANALYSE_VARIABILITY_PARTS_HPP
+#define ADAPTYST_LIB_ANALYSE_VARIABILITY_PARTS_HPP
+
+#include <adaptyst/detail/histogram.h>
+
+#include <array>
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <unordered_map>
+#include <vector>
+
+#include "statistics.hpp"
+
+namespace adaptyst::lib {
+
+// Windows: [origin + k width, origin + (k + 1) width).
+struct window_grid {
+  std::uint64_t origin_ns = 0, width_ns = 10'000'000;
+  // What is analysed in one go.
+  static constexpr std::uint64_t windows_in_block = 64;
+
+  std::uint64_t block_ns() const noexcept { return width_ns * windows_in_block; }
+  std::uint64_t block(std::uint64_t time_ns) const noexcept { return (time_ns - origin_ns) / block_ns(); }
+  std::uint64_t block_begin(std::uint64_t block) const noexcept { return origin_ns + block * block_ns(); }
+};
+
+enum class span_role : std::uint8_t {
+  work,
+  copy,
+  rest_of_work,  // of a span that began in an earlier block: it covers time, and is not counted again
+  rest_of_copy,
+};
+
+// A span until its block is analysed. A trace has millions, so it is kept small.
+struct kept_span {
+  std::uint64_t start_and_role = 0;  // the role in the two highest bits
+  std::uint64_t end = 0;
+  std::uint32_t name = 0, group = 0;
+
+  static constexpr unsigned role_at = 62;
+  static constexpr std::uint64_t time_bits = (std::uint64_t{1} << role_at) - 1;
+
+  kept_span() = default;
+  kept_span(std::uint64_t begin, std::uint64_t end_ns, std::uint32_t named, std::uint32_t grouped, span_role role)
+      : start_and_role(begin | static_cast<std::uint64_t>(role) << role_at), end(end_ns), name(named), group(grouped) {}
+  std::uint64_t start() const noexcept { return start_and_role & time_bits; }
+  span_role role() const noexcept { return static_cast<span_role>(start_and_role >> role_at); }
+};
+
+constexpr std::uint32_t no_name = std::numeric_limits<std::uint32_t>::max();
+
+struct window_row {
+  std::uint64_t window = 0;
+  std::uint32_t group = 0, name = no_name;  // by one of them windows are told apart
+  std::uint64_t count = 0;                  // of spans that start in it
+  wide_uint sum = 0, squares = 0;
+  std::uint64_t min = 0, max = 0;
+  double p50 = 0, p95 = 0;
+  std::int64_t log_sum = 0;
+  // Of its time, clipped to it: covered by work, by copies, by copies and no work, by either.
+  std::uint64_t busy_ns = 0, copy_ns = 0, stall_ns = 0, active_ns = 0;
+};
+
+// Of one name in one window: what its slowness is measured by, and what ran there.
+struct window_entry {
+  std::uint64_t window = 0;
+  std::uint32_t group = 0, name = 0;
+  std::uint64_t count = 0, sum = 0;
+};
+
+struct name_sums {
+  std::uint64_t count = 0;
+  wide_uint sum = 0, squares = 0;
+  std::uint64_t min = std::numeric_limits<std::uint64_t>::max(), max = 0;
+  std::int64_t log_sum = 0;
+  wide_uint log_squares = 0;
+  std::array<std::uint64_t, ADAPTYST_HISTOGRAM_BUCKETS> buckets{};
+
+  void add(std::uint64_t duration_ns, std::int64_t log) {
+    ++count;
+    sum += duration_ns;
+    squares += static_cast<wide_uint>(duration_ns) * duration_ns;
+    min = duration_ns < min ? duration_ns : min;
+    max = duration_ns > max ? duration_ns : max;
+    log_sum += log;
+    log_squares += static_cast<wide_uint>(log * log);
+    ++buckets[adaptyst_histogram_bucket(duration_ns)];
+  }
+  void add(const name_sums& more);
+};
+
+struct variability_parts {
+  std::vector<window_row> windows;
+  std::vector<window_entry> entries;
+  std::unordered_map<std::uint64_t, std::unique_ptr<name_sums>> names;  // by group and name
+  std::uint64_t first_ns = std::numeric_limits<std::uint64_t>::max(), last_ns = 0;
+
+  static std::uint64_t key(std::uint32_t group, std::uint32_t name) { return std::uint64_t{group} << 32U | name; }
+  name_sums& find(std::uint32_t group, std::uint32_t name);
+  // Of other windows, with the same numbers for names.
+  void add(variability_parts&& more);
+};
+
+}  // namespace adaptyst::lib
+
+#endif

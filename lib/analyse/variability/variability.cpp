@@ -1,0 +1,241 @@
+// From sums over windows to what is told of them. Every loop over floating-point numbers goes in an order that the trace
+// alone decides, so that the result has the same bytes for any number of threads and ranks.
+#include "variability.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <map>
+#include <numeric>
+#include <tuple>
+#include <utility>
+
+#include "find_findings.hpp"
+
+namespace adaptyst::lib {
+
+namespace {
+
+// Texts in their order, and the place there of each number that parts have for a name.
+struct ordered_names {
+  std::vector<std::string> texts;
+  std::vector<std::uint32_t> places;
+};
+
+ordered_names put_in_order(const std::vector<std::string>& names) {
+  std::vector<std::uint32_t> order(names.size());
+  std::iota(order.begin(), order.end(), 0U);
+  std::sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) { return names[a] < names[b]; });
+  ordered_names made;
+  made.places.resize(names.size());
+  for (const std::uint32_t number : order) {
+    if (made.texts.empty() || made.texts.back() != names[number]) made.texts.push_back(names[number]);
+    made.places[number] = static_cast<std::uint32_t>(made.texts.size() - 1);
+  }
+  return made;
+}
+
+using sums_by_name = std::map<std::pair<std::uint32_t, std::uint32_t>, const name_sums*>;  // by group and name
+
+double mean_log(const name_sums& of) { return static_cast<double>(of.log_sum) / static_cast<double>(of.count); }
+
+class comparison {
+ public:
+  comparison(variability_parts parts, const ordered_names& names, window_grid grid,
+             const variability_settings& settings)
+      : parts_(std::move(parts)), names_(names) {
+    made_.grid = grid;
+    made_.settings = settings;
+    renumber();
+  }
+
+  variability_result make() {
+    made_.first_ns = parts_.windows.empty() ? 0 : parts_.first_ns;
+    made_.last_ns = parts_.last_ns;
+    list_names();
+    list_windows();
+    compare_windows();
+    choose_top();
+    correlate();
+    made_.findings = find_findings(made_, sums_);
+    return std::move(made_);
+  }
+
+ private:
+  void renumber() {
+    const auto place = [this](std::uint32_t number) { return number == no_name ? no_name : names_.places[number]; };
+    for (window_row& row : parts_.windows) row.name = place(row.name);
+    for (window_entry& entry : parts_.entries) entry.name = place(entry.name);
+    std::sort(parts_.windows.begin(), parts_.windows.end(), [](const window_row& a, const window_row& b) {
+      return std::tie(a.window, a.group, a.name) < std::tie(b.window, b.group, b.name);
+    });
+    // The entries of a window stand in the order of windows.
+    const bool by_name = made_.settings.by_name();
+    std::sort(parts_.entries.begin(), parts_.entries.end(), [by_name](const window_entry& a, const window_entry& b) {
+      return by_name ? std::tie(a.window, a.name, a.group) < std::tie(b.window, b.name, b.group)
+                     : std::tie(a.window, a.group, a.name) < std::tie(b.window, b.group, b.name);
+    });
+    for (const auto& [key, sums] : parts_.names)
+      sums_[{static_cast<std::uint32_t>(key >> 32U), place(static_cast<std::uint32_t>(key))}] = sums.get();
+  }
+
+  void list_names() {
+    std::map<std::uint32_t, wide_uint> totals;
+    for (const auto& [key, sums] : sums_) totals[key.first] += sums->sum;
+    for (const auto& [key, sums] : sums_) {
+      const auto all = static_cast<double>(totals[key.first]);
+      variability_name one;
+      one.name = names_.texts[key.second];
+      one.group = key.first;
+      one.count = sums->count;
+      one.min = sums->min;
+      one.max = sums->max;
+      one.total = static_cast<double>(sums->sum);
+      one.mean = mean(sums->count, sums->sum);
+      one.std = deviation(sums->count, sums->sum, sums->squares);
+      one.p50 = histogram_quantile(*sums, 0.5);
+      one.p95 = histogram_quantile(*sums, 0.95);
+      one.p99 = histogram_quantile(*sums, 0.99);
+      one.share = all > 0 ? one.total / all : 0;
+      made_.names.push_back(std::move(one));
+    }
+    std::stable_sort(made_.names.begin(), made_.names.end(),
+                     [](const variability_name& a, const variability_name& b) { return a.total > b.total; });
+  }
+
+  void list_windows() {
+    const window_grid& grid = made_.grid;
+    auto entry = parts_.entries.begin();
+    const bool by_name = made_.settings.by_name();
+    for (const window_row& row : parts_.windows) {
+      variability_window one;
+      one.start_ns = grid.origin_ns + row.window * grid.width_ns;
+      one.end_ns = one.start_ns + grid.width_ns;
+      one.group = row.group;
+      if (row.name != no_name) one.name = names_.texts[row.name];
+      one.count = row.count;
+      one.mean = mean(row.count, row.sum);
+      one.std = deviation(row.count, row.sum, row.squares);
+      one.min = row.min;
+      one.max = row.max;
+      one.p50 = row.p50;
+      one.p95 = row.p95;
+      one.busy_ns = row.busy_ns;
+      one.copy_ns = row.copy_ns;
+      one.stall_ns = row.stall_ns;
+      // How long its spans took by their names' own means, as a sum of logarithms.
+      double expected = 0;
+      std::uint64_t longest = 0;
+      for (; entry != parts_.entries.end() && entry->window == row.window &&
+             (by_name ? entry->name == row.name : entry->group == row.group);
+           ++entry) {
+        expected += static_cast<double>(entry->count) * mean_log(*sums_.at({entry->group, entry->name}));
+        if (entry->sum <= longest) continue;
+        longest = entry->sum;
+        one.longest = names_.texts[entry->name];
+      }
+      if (row.sum != 0) one.longest_share = static_cast<double>(longest) / static_cast<double>(row.sum);
+      one.value = value(row, one, expected);
+      made_.windows.push_back(std::move(one));
+    }
+  }
+
+  std::optional<double> value(const window_row& row, const variability_window& one, double expected) const {
+    const auto count = static_cast<double>(row.count);
+    switch (made_.settings.metric) {
+      case variability_metric::duration:
+        if (row.count == 0) return std::nullopt;
+        return std::exp2((static_cast<double>(row.log_sum) - expected) / count * log_unit);
+      case variability_metric::stall: return static_cast<double>(row.stall_ns);
+      case variability_metric::busy: return static_cast<double>(row.busy_ns);
+      case variability_metric::launch_gap: break;
+    }
+    if (row.count == 0) return std::nullopt;
+    const std::uint64_t begin = std::max(one.start_ns, made_.first_ns), end = std::min(one.end_ns, made_.last_ns);
+    return static_cast<double>(end - begin - row.active_ns) / count;
+  }
+
+  // In the unit in which windows are compared.
+  double compared(double value) const {
+    return made_.settings.metric == variability_metric::duration ? std::log2(value) : value;
+  }
+
+  void compare_windows() {
+    std::map<std::pair<std::uint32_t, std::string>, std::vector<std::size_t>> series;
+    for (std::size_t at = 0; at != made_.windows.size(); ++at)
+      if (const variability_window& one = made_.windows[at]; one.value) series[{one.group, one.name}].push_back(at);
+    // A busy device is well: there the low side is flagged.
+    const bool is_low_bad = made_.settings.metric == variability_metric::busy;
+    // Rounding of logarithms is no difference.
+    const double least = made_.settings.metric == variability_metric::duration ? 2 * log_unit : 0;
+    for (const auto& [key, windows] : series) {
+      std::vector<double> values;
+      values.reserve(windows.size());
+      for (const std::size_t at : windows) values.push_back(compared(*made_.windows[at].value));
+      const fences at = find_fences(values, made_.settings.iqr);
+      for (std::size_t number = 0; number != windows.size(); ++number)
+        made_.windows[windows[number]].is_flagged =
+            is_low_bad ? values[number] < at.lower - least : values[number] > at.upper + least;
+      made_.fence_list.push_back({key.first, key.second, windows.size(), at});
+    }
+  }
+
+  void choose_top() {
+    for (std::size_t at = 0; at != made_.windows.size(); ++at)
+      if (made_.windows[at].value) made_.top.push_back(at);
+    const bool is_low_bad = made_.settings.metric == variability_metric::busy;
+    const auto worse = [&](std::size_t a, std::size_t b) {
+      const double x = *made_.windows[a].value, y = *made_.windows[b].value;
+      if (x != y) return is_low_bad ? x < y : x > y;
+      return a < b;  // the earlier start
+    };
+    const std::size_t count = static_cast<std::size_t>(std::min<std::uint64_t>(made_.settings.top, made_.top.size()));
+    std::partial_sort(made_.top.begin(), made_.top.begin() + static_cast<std::ptrdiff_t>(count), made_.top.end(),
+                      worse);
+    made_.top.resize(count);
+  }
+
+  void correlate() {
+    std::vector<double> stalls, slowness;
+    for (const variability_window& one : made_.windows) {
+      if (one.count == 0) continue;
+      stalls.push_back(static_cast<double>(one.stall_ns));
+      slowness.push_back(one.p95);
+    }
+    made_.pairs = stalls.size();
+    made_.pearson = pearson(stalls, slowness);
+    made_.spearman = spearman(stalls, slowness);
+  }
+
+  variability_parts parts_;
+  const ordered_names& names_;
+  sums_by_name sums_;
+  variability_result made_;
+};
+
+}  // namespace
+
+variability_result find_variability(variability_parts parts, const std::vector<std::string>& names, window_grid grid,
+                                    const variability_settings& settings) {
+  const ordered_names ordered = put_in_order(names);
+  return comparison(std::move(parts), ordered, grid, settings).make();
+}
+
+std::string group_name(variability_by by, std::uint32_t group) {
+  const bool is_device = by == variability_by::device || by == variability_by::kernel;
+  return (is_device ? "GPU " : "rank ") + std::to_string(group);
+}
+
+double histogram_quantile(const name_sums& of, double q) {
+  if (of.count == 0) return 0;
+  const double wanted = std::ceil(q * static_cast<double>(of.count));
+  std::uint64_t below = 0;
+  unsigned bucket = 0;
+  for (; bucket + 1 != of.buckets.size(); ++bucket)
+    if (static_cast<double>(below += of.buckets[bucket]) >= wanted) break;
+  const auto low = static_cast<double>(std::max(adaptyst_histogram_lower(bucket), of.min));
+  const auto high = static_cast<double>(std::min(adaptyst_histogram_lower(bucket + 1) - 1, of.max));
+  return low >= high ? low : 2 * low * high / (low + high);
+}
+
+}  // namespace adaptyst::lib

@@ -1,0 +1,107 @@
+// Where and when the same work took longer: windows, kernels or regions, devices or ranks.
+//
+// Definitions are in docs/variability.md. Pure: parts come from lib/distribute/, which reads traces by threads and ranks.
+#ifndef ADAPTYST_LIB_ANALYSE_VARIABILITY_VARIABILITY_HPP
+#define ADAPTYST_LIB_ANALYSE_VARIABILITY_VARIABILITY_HPP
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "parts.hpp"
+
+namespace adaptyst::lib {
+
+enum class variability_metric { duration, stall, busy, launch_gap };
+enum class variability_by { device, kernel, region, rank };
+
+struct variability_settings {
+  variability_metric metric = variability_metric::duration;
+  variability_by by = variability_by::device;
+  double iqr = 1.5;
+  std::uint64_t top = 10;
+
+  bool by_name() const noexcept { return by == variability_by::kernel || by == variability_by::region; }
+};
+
+struct variability_window {
+  std::uint64_t start_ns = 0, end_ns = 0;
+  std::uint32_t group = 0;
+  std::string name;  // empty: windows are told apart by group
+  std::uint64_t count = 0;
+  double mean = 0, std = 0, p50 = 0, p95 = 0;
+  std::uint64_t min = 0, max = 0;
+  std::uint64_t busy_ns = 0, copy_ns = 0, stall_ns = 0;
+  std::optional<double> value;  // of the metric
+  bool is_flagged = false;
+  // What took most of its time.
+  std::string longest;
+  double longest_share = 0;
+};
+
+struct variability_name {
+  std::string name;
+  std::uint32_t group = 0;
+  std::uint64_t count = 0, min = 0, max = 0;
+  double total = 0, mean = 0, std = 0, p50 = 0, p95 = 0, p99 = 0;
+  double share = 0;  // of the time of all names of its group
+};
+
+// Tukey's fences of one series of windows, in the unit in which windows are compared.
+struct variability_fences {
+  std::uint32_t group = 0;
+  std::string name;
+  std::uint64_t count = 0;  // windows
+  fences at;
+};
+
+enum class variability_finding_kind { slow_windows, stalls, slow_group, stalls_go_with_slowness };
+
+struct variability_finding {
+  variability_finding_kind kind = variability_finding_kind::slow_windows;
+  std::optional<std::uint32_t> group;
+  double value = 0;  // what kind it is of: windows; share of time; ratio; correlation
+  std::string text;
+};
+
+struct rank_work {
+  std::uint32_t rank = 0;
+  std::uint64_t rows = 0;
+  std::uint64_t bytes = 0;  // sent to other ranks
+  double seconds = 0;
+  std::uint64_t peak_rss_bytes = 0;
+};
+
+struct variability_result {
+  variability_settings settings;
+  window_grid grid;
+  std::vector<std::string> traces;
+  bool is_simulated = false;
+  std::vector<std::string> remarks;  // what is missing, or was left out
+  std::vector<variability_window> windows;
+  std::vector<std::size_t> top;  // of windows
+  std::vector<variability_name> names;
+  std::vector<variability_fences> fence_list;
+  std::optional<double> pearson, spearman;
+  std::uint64_t pairs = 0;
+  std::vector<variability_finding> findings;
+  std::vector<rank_work> ranks;
+  // Of the whole trace, the first start and the last end.
+  std::uint64_t first_ns = 0, last_ns = 0;
+};
+
+// How windows of the whole are compared; `names`: by the numbers that the parts have.
+variability_result find_variability(variability_parts parts, const std::vector<std::string>& names, window_grid grid,
+                                    const variability_settings& settings);
+
+// What a group is called: "GPU 3", "rank 3".
+std::string group_name(variability_by by, std::uint32_t group);
+
+// Of a histogram, the value below which a share of it lies, within 3 %.
+double histogram_quantile(const name_sums& of, double q);
+constexpr double histogram_error = 0.03;
+
+}  // namespace adaptyst::lib
+
+#endif

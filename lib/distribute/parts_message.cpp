@@ -1,0 +1,199 @@
+#include "parts_message.hpp"
+
+#include <cstddef>
+#include <cstring>
+
+#include "../merge/wire.hpp"
+
+namespace adaptyst::lib {
+
+namespace {
+
+void put_wide(message_writer& to, wide_uint number) {
+  to.put(static_cast<std::uint64_t>(number >> 64U));
+  to.put(static_cast<std::uint64_t>(number));
+}
+
+wide_uint get_wide(message_reader& from) {
+  const wide_uint high = from.get();
+  return high << 64U | from.get();
+}
+
+void put_real(message_writer& to, double number) {
+  std::uint64_t bits = 0;
+  std::memcpy(&bits, &number, sizeof bits);
+  to.put_whole(bits);
+}
+
+double get_real(message_reader& from) {
+  const std::uint64_t bits = from.get_whole();
+  double number = 0;
+  std::memcpy(&number, &bits, sizeof number);
+  return number;
+}
+
+// Logarithms of times are not negative.
+std::uint64_t to_unsigned(std::int64_t number) { return static_cast<std::uint64_t>(number); }
+
+// A name is its text on the way; no name is an empty text with a 0 before it.
+void put_name(message_writer& to, std::uint32_t name, const name_table& names) {
+  to.put(name == no_name ? 0 : 1);
+  if (name != no_name) to.put_text(names.texts()[name]);
+}
+
+std::uint32_t get_name(message_reader& from, name_table& names) {
+  return from.get(1) == 0 ? no_name : names.find(std::string(from.get_text()));
+}
+
+std::uint32_t get_small(message_reader& from) { return static_cast<std::uint32_t>(from.get(0xffffffff)); }
+
+void put_window(message_writer& to, const window_row& row, const name_table& names) {
+  to.put(row.window);
+  to.put(row.group);
+  put_name(to, row.name, names);
+  for (const std::uint64_t number :
+       {row.count, row.min, row.max, row.busy_ns, row.copy_ns, row.stall_ns, row.active_ns, to_unsigned(row.log_sum)})
+    to.put(number);
+  put_wide(to, row.sum);
+  put_wide(to, row.squares);
+  put_real(to, row.p50);
+  put_real(to, row.p95);
+}
+
+window_row get_window(message_reader& from, name_table& names) {
+  window_row row;
+  row.window = from.get();
+  row.group = get_small(from);
+  row.name = get_name(from, names);
+  for (std::uint64_t* const number :
+       {&row.count, &row.min, &row.max, &row.busy_ns, &row.copy_ns, &row.stall_ns, &row.active_ns})
+    *number = from.get();
+  row.log_sum = static_cast<std::int64_t>(from.get());
+  row.sum = get_wide(from);
+  row.squares = get_wide(from);
+  row.p50 = get_real(from);
+  row.p95 = get_real(from);
+  return row;
+}
+
+void put_sums(message_writer& to, const name_sums& sums) {
+  to.put(sums.count);
+  to.put(sums.min);
+  to.put(sums.max);
+  to.put(to_unsigned(sums.log_sum));
+  put_wide(to, sums.sum);
+  put_wide(to, sums.squares);
+  put_wide(to, sums.log_squares);
+  // Gaps between buckets that hold anything, and what they hold; a 0 ends them.
+  std::size_t last = 0;
+  for (std::size_t bucket = 0; bucket != sums.buckets.size(); ++bucket) {
+    if (sums.buckets[bucket] == 0) continue;
+    to.put(bucket - last + 1);
+    to.put(sums.buckets[bucket]);
+    last = bucket;
+  }
+  to.put(0);
+}
+
+void get_sums(message_reader& from, name_sums& sums) {
+  sums.count = from.get();
+  sums.min = from.get();
+  sums.max = from.get();
+  sums.log_sum = static_cast<std::int64_t>(from.get());
+  sums.sum = get_wide(from);
+  sums.squares = get_wide(from);
+  sums.log_squares = get_wide(from);
+  std::size_t bucket = 0;
+  while (const std::uint64_t gap = from.get(sums.buckets.size())) {
+    bucket += static_cast<std::size_t>(gap - 1);
+    if (bucket >= sums.buckets.size()) from.fail("has a bucket that no histogram has");
+    sums.buckets[bucket] = from.get();
+  }
+}
+
+}  // namespace
+
+std::string write_parts(const gathered& from, const name_table& names) {
+  message_writer to;
+  to.put_text(from.failure);
+  to.put(from.ranks.size());
+  for (const rank_work& one : from.ranks) {
+    to.put(one.rank);
+    to.put(one.rows);
+    to.put(one.bytes);
+    put_real(to, one.seconds);
+    to.put(one.peak_rss_bytes);
+  }
+  to.put(from.bad.ends_before_start);
+  to.put(from.bad.out_of_range);
+  to.put(from.bad.open);
+  to.put_text(from.bad.table);
+  to.put(static_cast<std::uint64_t>(from.bad.row));
+  to.put_text(from.bad.first);
+  to.put(from.parts.first_ns);
+  to.put(from.parts.last_ns);
+  to.put(from.parts.names.size());
+  for (const auto& [key, sums] : from.parts.names) {
+    to.put(key >> 32U);
+    put_name(to, static_cast<std::uint32_t>(key), names);
+    put_sums(to, *sums);
+  }
+  to.put(from.parts.windows.size());
+  for (const window_row& row : from.parts.windows) put_window(to, row, names);
+  to.put(from.parts.entries.size());
+  for (const window_entry& one : from.parts.entries) {
+    to.put(one.window);
+    to.put(one.group);
+    put_name(to, one.name, names);
+    to.put(one.count);
+    to.put(one.sum);
+  }
+  return to.finish(message_kind::variability);
+}
+
+void add_parts(std::string_view message, gathered& to, name_table& names) {
+  message_reader from(message, message_kind::variability);
+  gathered made;
+  made.failure = from.get_text();
+  for (std::size_t left = from.get_count(); left != 0; --left) {
+    rank_work one;
+    one.rank = get_small(from);
+    one.rows = from.get();
+    one.bytes = from.get();
+    one.seconds = get_real(from);
+    one.peak_rss_bytes = from.get();
+    made.ranks.push_back(one);
+  }
+  made.bad.ends_before_start = from.get();
+  made.bad.out_of_range = from.get();
+  made.bad.open = from.get();
+  made.bad.table = from.get_text();
+  made.bad.row = static_cast<std::int64_t>(from.get());
+  made.bad.first = from.get_text();
+  made.parts.first_ns = from.get();
+  made.parts.last_ns = from.get();
+  for (std::size_t left = from.get_count(); left != 0; --left) {
+    const std::uint32_t group = get_small(from);
+    const std::uint32_t name = get_name(from, names);
+    name_sums sums;
+    get_sums(from, sums);
+    made.parts.find(group, name).add(sums);
+  }
+  for (std::size_t left = from.get_count(); left != 0; --left) made.parts.windows.push_back(get_window(from, names));
+  for (std::size_t left = from.get_count(); left != 0; --left) {
+    window_entry one;
+    one.window = from.get();
+    one.group = get_small(from);
+    one.name = get_name(from, names);
+    one.count = from.get();
+    one.sum = from.get();
+    made.parts.entries.push_back(one);
+  }
+  from.require_end();
+  if (to.failure.empty()) to.failure = made.failure;
+  to.bad.add(made.bad);
+  to.ranks.insert(to.ranks.end(), made.ranks.begin(), made.ranks.end());
+  to.parts.add(std::move(made.parts));
+}
+
+}  // namespace adaptyst::lib

@@ -1,0 +1,45 @@
+// Spans that one rank has read and another one analyses.
+#ifndef ADAPTYST_LIB_DISTRIBUTE_RANK_EXCHANGE_HPP
+#define ADAPTYST_LIB_DISTRIBUTE_RANK_EXCHANGE_HPP
+
+#include <adaptyst/adapter/rank_transport.hpp>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "../analyse/variability/parts.hpp"
+#include "name_table.hpp"
+
+namespace adaptyst::lib {
+
+class rank_exchange {
+ public:
+  rank_exchange(rank_transport& over, name_table& names);
+
+  // To be called by all ranks, equally often. `outgoing`: by the rank that they are for; emptied. Each pair of ranks meets
+  // once, and the lower one speaks first, so none waits for one that waits for it.
+  void swap(std::vector<std::vector<kept_span>>& outgoing, const std::function<void(const kept_span&)>& take);
+
+  std::uint64_t bytes() const noexcept { return bytes_; }
+  // Ranks that did not come, or took nothing; they are not waited for again.
+  const std::set<std::uint32_t>& absent() const noexcept { return absent_; }
+
+ private:
+  std::string pack(std::uint32_t to, std::vector<kept_span>& spans);
+  void unpack(std::uint32_t from, const std::string& message, const std::function<void(const kept_span&)>& take);
+
+  rank_transport& over_;
+  name_table& names_;
+  std::vector<std::size_t> sent_names_;                  // by rank
+  std::vector<std::vector<std::uint32_t>> known_names_;  // by rank: its number to ours
+  std::set<std::uint32_t> absent_;
+  std::uint64_t bytes_ = 0;
+};
+
+}  // namespace adaptyst::lib
+
+#endif

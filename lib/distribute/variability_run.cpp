@@ -1,0 +1,442 @@
+#include "variability_run.hpp"
+
+#include <fmt/format.h>
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstdlib>
+#include <exception>
+#include <functional>
+#include <limits>
+#include <mutex>
+#include <system_error>
+#include <thread>
+#include <unordered_map>
+#include <utility>
+
+#include "../analyse/variability/block.hpp"
+#include "../merge/tree.hpp"
+#include "../support/error.hpp"
+#include "parts_message.hpp"
+#include "rank_exchange.hpp"
+#include "span_store.hpp"
+#include "trace_set.hpp"
+
+namespace adaptyst::lib {
+
+namespace {
+
+constexpr std::uint64_t min_chunk_rows = 131072;
+// Rows may have numbers far apart.
+constexpr std::uint64_t max_chunks_of_table = 100'000;
+constexpr std::uint64_t samples_of_table = 256;
+// Of a span that goes over many blocks; a longer one is in no proportion to the window.
+constexpr std::uint64_t max_pieces = std::uint64_t{1} << 20U;
+
+struct chunk {
+  std::size_t trace = 0, table = 0;
+  std::int64_t first = 0, last = 0;
+};
+
+std::int64_t plus(std::int64_t number, std::uint64_t more) {
+  return static_cast<std::int64_t>(static_cast<std::uint64_t>(number) + more);
+}
+
+std::uint64_t chunk_rows(const sqlite_database::row_range& rows) {
+  return std::max(min_chunk_rows, rows.size() / max_chunks_of_table + 1);
+}
+
+// What one thread reads with, and what it has read.
+struct reader {
+  std::vector<std::unique_ptr<trace_scan>> scans;  // by trace
+  std::vector<std::unordered_map<std::uint64_t, std::uint32_t>> names;
+  std::unique_ptr<span_store> store;
+  std::vector<std::vector<kept_span>> outgoing;  // by rank
+  std::uint64_t rows = 0;
+  std::uint64_t first_ns = std::numeric_limits<std::uint64_t>::max(), last_ns = 0;  // of starts
+};
+
+class variability_run {
+ public:
+  variability_run(const variability_request& request, rank_transport* over)
+      : request_(request),
+        over_(over),
+        rank_(over != nullptr ? over->rank() : 0),
+        size_(over != nullptr ? over->size() : 1),
+        traces_(request.traces) {
+    threads_ = std::max(1U, request.threads);
+    settings_ = request.settings;
+    choose_subject();
+    for (unsigned number = 0; number != threads_; ++number) readers_.push_back(make_reader());
+    list_chunks();
+  }
+
+  std::optional<variability_result> run() {
+    const auto begin = std::chrono::steady_clock::now();
+    choose_windows();
+    choose_owners();
+    read();
+    gathered own;
+    analyse(own.parts);
+    for (const reader& one : readers_)
+      for (const auto& scan : one.scans) own.bad.add(scan->bad());
+    own.failure = failure_;
+    const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
+    own.ranks.push_back({rank_, count_rows(), sent_bytes_, seconds.count(), peak_rss_bytes()});
+    if (!bring_together(own)) return std::nullopt;
+    if (!own.failure.empty()) throw error(own.failure, 0, "nothing was written");
+    return finish(std::move(own));
+  }
+
+ private:
+  reader make_reader() {
+    reader made;
+    for (std::size_t trace = 0; trace != traces_.size(); ++trace)
+      made.scans.push_back(traces_.trace(trace).scan(subject_));
+    made.names.resize(traces_.size());
+    made.store = std::make_unique<span_store>(beyond_, request_.max_kept_bytes / threads_);
+    made.outgoing.resize(size_);
+    return made;
+  }
+
+  bool has_work() const {
+    for (std::size_t trace = 0; trace != traces_.size(); ++trace) {
+      const std::unique_ptr<trace_scan> scan = traces_.trace(trace).scan(scan_subject::device_work);
+      bool has_any = false;
+      for (std::size_t table = 0; table != scan->tables().size(); ++table) {
+        const sqlite_database::row_range& rows = scan->tables()[table].rows;
+        // Our store has all in one table, so that the first rows say nothing of the others.
+        const std::uint64_t step = chunk_rows(rows);
+        for (std::uint64_t at = 0; at < rows.size() && !has_any; at += step)
+          scan->scan(table, plus(rows.first, at), plus(rows.first, std::min(at + step, rows.size()) - 1),
+                     [&](const scanned_span* /*spans*/, std::size_t count) { has_any = has_any || count != 0; });
+      }
+      if (has_any) return true;
+    }
+    return false;
+  }
+
+  void choose_subject() {
+    if (request_.chooses_by) settings_.by = has_work() ? variability_by::device : variability_by::region;
+    switch (settings_.by) {
+      case variability_by::device:
+      case variability_by::kernel: subject_ = scan_subject::device_work; break;
+      case variability_by::region: subject_ = scan_subject::regions; break;
+      case variability_by::rank: subject_ = has_work() ? scan_subject::rank_work : scan_subject::regions; break;
+    }
+  }
+
+  void list_chunks() {
+    for (std::size_t trace = 0; trace != traces_.size(); ++trace) {
+      const std::vector<trace_scan::scanned_table>& tables = readers_.front().scans[trace]->tables();
+      for (std::size_t table = 0; table != tables.size(); ++table) {
+        const sqlite_database::row_range& rows = tables[table].rows;
+        if (rows.size() == 0) continue;
+        const std::uint64_t step = chunk_rows(rows);
+        for (std::uint64_t at = 0; at < rows.size(); at += step)
+          chunks_.push_back(
+              {trace, table, plus(rows.first, at), plus(rows.first, std::min(at + step, rows.size()) - 1)});
+      }
+    }
+    first_chunk_ = chunks_.size() * rank_ / size_;
+    last_chunk_ = chunks_.size() * (rank_ + 1) / size_;
+  }
+
+  // Runs on all threads; the first failure is kept, and stops the others.
+  void in_threads(const std::function<void(unsigned)>& work) {
+    const auto guarded = [&](unsigned number) {
+      try {
+        work(number);
+      } catch (const std::exception& failed) {
+        fail(to_error(failed).what());
+      }
+    };
+    std::vector<std::thread> others;
+    try {
+      for (unsigned number = 1; number < threads_; ++number) others.emplace_back(guarded, number);
+    } catch (const std::system_error&) {  // as many as there may be
+    }
+    guarded(0);
+    for (std::thread& one : others) one.join();
+  }
+
+  void fail(const std::string& why) {
+    const std::lock_guard<std::mutex> lock(failing_);
+    if (failure_.empty()) failure_ = why;
+    has_failed_ = true;
+  }
+
+  void scan_chunks(std::size_t first, std::size_t last,
+                   const std::function<void(reader&, std::size_t trace, const scanned_span*, std::size_t)>& take) {
+    std::atomic<std::size_t> next{first};
+    in_threads([&](unsigned number) {
+      reader& one = readers_[number];
+      for (std::size_t at = next++; at < last && !has_failed_; at = next++) {
+        const chunk& rows = chunks_[at];
+        one.scans[rows.trace]->scan(
+            rows.table, rows.first, rows.last,
+            [&](const scanned_span* spans, std::size_t count) { take(one, rows.trace, spans, count); });
+      }
+    });
+  }
+
+  // With a width, windows are counted from time 0 of the trace, whatever is in it; with a number of them, from the first
+  // start to the last.
+  void choose_windows() {
+    if (request_.shards == 0) {
+      grid_ = {0, request_.window_ns};
+      return;
+    }
+    scan_chunks(first_chunk_, last_chunk_,
+                [this](reader& to, std::size_t trace, const scanned_span* spans, std::size_t count) {
+                  const std::int64_t shift = traces_.shift_ns(trace);
+                  for (std::size_t at = 0; at != count; ++at) {
+                    const std::uint64_t start = spans[at].start + static_cast<std::uint64_t>(shift);
+                    to.first_ns = std::min(to.first_ns, start);
+                    to.last_ns = std::max(to.last_ns, start);
+                  }
+                });
+    std::uint64_t first = std::numeric_limits<std::uint64_t>::max(), last = 0;
+    for (reader& one : readers_) {
+      first = std::min(first, one.first_ns);
+      last = std::max(last, one.last_ns);
+      // What is wrong with rows is counted when they are read to be analysed.
+      one = make_reader();
+    }
+    agree(first, last);
+    if (first > last) first = last = 0;
+    grid_ = {first, std::max<std::uint64_t>(1, (last - first) / request_.shards + 1)};
+  }
+
+  // The least and the greatest of all ranks.
+  void agree(std::uint64_t& first, std::uint64_t& last) {
+    if (over_ == nullptr) return;
+    const auto pack = [&] { return fmt::format("{} {}", first, last); };
+    const auto unpack = [](const std::string& text, std::uint64_t& low, std::uint64_t& high) {
+      char* end = nullptr;
+      low = std::strtoull(text.c_str(), &end, 10);
+      high = std::strtoull(end, nullptr, 10);
+    };
+    reduction how;
+    how.add = [&](const std::string& message) {
+      std::uint64_t low = 0, high = 0;
+      unpack(message, low, high);
+      first = std::min(first, low);
+      last = std::max(last, high);
+    };
+    how.miss = [this](std::uint32_t begin, std::uint32_t end) { miss(begin, end); };
+    how.message = pack;
+    reduce(*over_, how, absent_);
+    if (const std::optional<std::string> all = broadcast(*over_, pack(), absent_)) unpack(*all, first, last);
+    else fail("rank 0 did not say which windows there are");
+  }
+
+  void miss(std::uint32_t begin, std::uint32_t end) {
+    fail(end - begin == 1
+             ? fmt::format("rank {} did not come: it was killed, or takes too long", begin)
+             : fmt::format("ranks {} to {} did not come: one was killed, or takes too long", begin, end - 1));
+  }
+
+  // Rows mostly stand in the order of time. So that little has to be passed on, ranks own stretches of time that are
+  // about as far apart as the rows that they read: borders are taken from samples, the same on all ranks.
+  void choose_owners() {
+    if (size_ == 1) return;
+    std::vector<std::pair<std::uint64_t, std::uint64_t>> samples;  // a start, and the rows that it stands for
+    std::uint64_t all = 0;
+    for (std::size_t trace = 0; trace != traces_.size(); ++trace) {
+      trace_scan& scan = *readers_.front().scans[trace];
+      for (std::size_t table = 0; table != scan.tables().size(); ++table) {
+        const sqlite_database::row_range& rows = scan.tables()[table].rows;
+        const std::uint64_t step = std::max<std::uint64_t>(1, rows.size() / samples_of_table);
+        for (std::uint64_t at = 0; at < rows.size(); at += step) {
+          const std::optional<std::uint64_t> start = scan.start_near(table, plus(rows.first, at));
+          if (!start) continue;
+          samples.emplace_back(*start + static_cast<std::uint64_t>(traces_.shift_ns(trace)), step);
+          all += step;
+        }
+      }
+    }
+    std::sort(samples.begin(), samples.end());
+    std::uint64_t below = 0;
+    for (const auto& [start, rows] : samples) {
+      while (borders_.size() + 1 < size_ && below >= all / size_ * (borders_.size() + 1))
+        borders_.push_back(start < grid_.origin_ns ? 0 : grid_.block(start));
+      below += rows;
+    }
+  }
+
+  std::uint32_t owner(std::uint64_t block) const {
+    return static_cast<std::uint32_t>(std::upper_bound(borders_.begin(), borders_.end(), block) - borders_.begin());
+  }
+
+  void put(reader& to, std::uint64_t block, const kept_span& span) {
+    const std::uint32_t whose = size_ == 1 ? 0 : owner(block);
+    if (whose == rank_) to.store->add(block, span);
+    else to.outgoing[whose].push_back(span);
+  }
+
+  // The block of a span that came from another rank: a rest begins where its block does.
+  std::uint64_t block(const kept_span& span) const { return grid_.block(span.start()); }
+
+  void take(reader& to, std::size_t trace, const scanned_span* spans, std::size_t count) {
+    to.rows += count;
+    const auto shift = static_cast<std::uint64_t>(traces_.shift_ns(trace));
+    std::unordered_map<std::uint64_t, std::uint32_t>& names = to.names[trace];
+    const std::uint64_t width = grid_.block_ns();
+    std::uint64_t begin = 1, end = 0, block = 0;  // of the block at hand
+    std::uint64_t last_name = 0, known_name = 0;
+    bool has_name = false;
+    for (std::size_t at = 0; at != count; ++at) {
+      const scanned_span& span = spans[at];
+      if (span.is_copy && settings_.by == variability_by::kernel) continue;
+      if (!has_name || span.name != last_name) {
+        const auto [entry, is_new] = names.try_emplace(span.name, 0);
+        if (is_new) entry->second = names_.find(to.scans[trace]->name(span.name));
+        known_name = entry->second;
+        last_name = span.name;
+        has_name = true;
+      }
+      const auto name = static_cast<std::uint32_t>(known_name);
+      const std::uint32_t group =
+          subject_ == scan_subject::device_work ? traces_.device(trace, span.group) : span.group;
+      const std::uint64_t start = span.start + shift, stop = span.end + shift;
+      if (start < begin || start >= end) {
+        block = grid_.block(start);
+        begin = grid_.block_begin(block);
+        end = begin + width;
+      }
+      put(to, block, {start, stop, name, group, span.is_copy ? span_role::copy : span_role::work});
+      if (stop <= end) continue;
+      if ((stop - end) / width >= max_pieces)
+        throw error(fmt::format("a span of {} s goes over more than {} windows", (stop - start) / 1'000'000'000,
+                                max_pieces * window_grid::windows_in_block),
+                    0, "choose a larger --window");
+      std::uint64_t next = block + 1;
+      for (std::uint64_t from = end; from < stop; from += width, ++next)
+        put(to, next, {from, stop, name, group, span.is_copy ? span_role::rest_of_copy : span_role::rest_of_work});
+    }
+  }
+
+  void read() {
+    const auto take_rows = [this](reader& to, std::size_t trace, const scanned_span* spans, std::size_t count) {
+      take(to, trace, spans, count);
+    };
+    if (size_ == 1) return scan_chunks(first_chunk_, last_chunk_, take_rows);
+    rank_exchange between(*over_, names_);
+    // All ranks take as many steps, although some have a chunk less.
+    const std::size_t step = threads_;
+    const std::size_t steps = (chunks_.size() / size_ + 1 + step - 1) / step;
+    std::vector<std::vector<kept_span>> outgoing(size_);
+    for (std::size_t at = 0; at != steps; ++at) {
+      const std::size_t first = std::min(first_chunk_ + at * step, last_chunk_);
+      scan_chunks(first, std::min(first + step, last_chunk_), take_rows);
+      for (reader& one : readers_)
+        for (std::uint32_t other = 0; other != size_; ++other) {
+          outgoing[other].insert(outgoing[other].end(), one.outgoing[other].begin(), one.outgoing[other].end());
+          one.outgoing[other].clear();
+        }
+      try {
+        between.swap(outgoing, [this](const kept_span& span) { readers_.front().store->add(block(span), span); });
+      } catch (const std::exception& failed) {
+        fail(to_error(failed).what());
+      }
+    }
+    sent_bytes_ = between.bytes();
+    for (const std::uint32_t other : between.absent()) miss(other, other + 1);
+  }
+
+  void analyse(variability_parts& to) {
+    std::vector<std::uint64_t> blocks;
+    for (const reader& one : readers_) {
+      const std::vector<std::uint64_t> its = one.store->blocks();
+      blocks.insert(blocks.end(), its.begin(), its.end());
+    }
+    std::sort(blocks.begin(), blocks.end());
+    blocks.erase(std::unique(blocks.begin(), blocks.end()), blocks.end());
+    std::vector<variability_parts> parts(threads_);
+    std::atomic<std::size_t> next{0};
+    in_threads([&](unsigned number) {
+      block_analysis analysis(grid_, settings_.by_name());
+      std::vector<kept_span> spans;
+      for (std::size_t at = next++; at < blocks.size() && !has_failed_; at = next++) {
+        spans.clear();
+        for (reader& one : readers_) one.store->take(blocks[at], spans);
+        analysis.add(blocks[at], spans, parts[number]);
+      }
+    });
+    for (variability_parts& one : parts) to.add(std::move(one));
+  }
+
+  // True at rank 0.
+  bool bring_together(gathered& own) {
+    if (over_ == nullptr) return true;
+    reduction how;
+    how.add = [&](const std::string& message) { add_parts(message, own, names_); };
+    how.miss = [&](std::uint32_t begin, std::uint32_t end) {
+      miss(begin, end);
+      if (own.failure.empty()) own.failure = failure_;
+    };
+    how.message = [&] { return write_parts(own, names_); };
+    return reduce(*over_, how, absent_);
+  }
+
+  variability_result finish(gathered own) {
+    variability_result made = find_variability(std::move(own.parts), names_.texts(), grid_, settings_);
+    for (std::size_t trace = 0; trace != traces_.size(); ++trace)
+      made.traces.push_back(fmt::format("{}: {}", traces_.trace(trace).file(), traces_.trace(trace).describe()));
+    made.is_simulated = traces_.is_simulated();
+    made.remarks = traces_.remarks();
+    if (own.bad.count() != 0)
+      made.remarks.push_back(
+          fmt::format("{} rows are left out: {} end before they start, {} have times out of range, {} have "
+                      "no end; the first: {}",
+                      own.bad.count(), own.bad.ends_before_start, own.bad.out_of_range, own.bad.open, own.bad.first));
+    if (made.windows.empty()) made.remarks.emplace_back("there is nothing to analyse in these traces");
+    std::sort(own.ranks.begin(), own.ranks.end(),
+              [](const rank_work& a, const rank_work& b) { return a.rank < b.rank; });
+    made.ranks = std::move(own.ranks);
+    return made;
+  }
+
+  std::uint64_t count_rows() const {
+    std::uint64_t sum = 0;
+    for (const reader& one : readers_) sum += one.rows;
+    return sum;
+  }
+
+  static std::uint64_t peak_rss_bytes() {
+    rusage used{};
+    getrusage(RUSAGE_SELF, &used);
+    return static_cast<std::uint64_t>(used.ru_maxrss) * 1024;
+  }
+
+  const variability_request& request_;
+  rank_transport* over_;
+  std::uint32_t rank_, size_;
+  trace_set traces_;
+  unsigned threads_ = 1;
+  variability_settings settings_;
+  scan_subject subject_ = scan_subject::device_work;
+  name_table names_;
+  spill_file beyond_;
+  std::vector<reader> readers_;  // by thread
+  std::vector<chunk> chunks_;
+  std::size_t first_chunk_ = 0, last_chunk_ = 0;
+  window_grid grid_;
+  std::vector<std::uint64_t> borders_;  // the first blocks of rank 1 and on
+  absent_ranks absent_;
+  std::uint64_t sent_bytes_ = 0;
+  std::mutex failing_;
+  std::string failure_;
+  std::atomic<bool> has_failed_{false};
+};
+
+}  // namespace
+
+std::optional<variability_result> run_variability(const variability_request& request, rank_transport* over) {
+  return variability_run(request, over).run();
+}
+
+}  // namespace adaptyst::lib

@@ -1,0 +1,189 @@
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "variability_forms.hpp"
+
+namespace adaptyst::lib {
+
+namespace {
+
+using json = nlohmann::ordered_json;
+
+template <class Number>
+json or_null(const std::optional<Number>& value) {
+  return value ? json(*value) : json(nullptr);
+}
+
+const char* to_string(variability_finding_kind kind) {
+  switch (kind) {
+    case variability_finding_kind::slow_windows: return "slow_windows";
+    case variability_finding_kind::stalls: return "stalls";
+    case variability_finding_kind::slow_group: return "slow_group";
+    case variability_finding_kind::stalls_go_with_slowness: break;
+  }
+  return "stalls_go_with_slowness";
+}
+
+// What windows and names are told apart by.
+void put_place(json& to, const variability_result& result, std::uint32_t group, const std::string& name,
+               bool is_window) {
+  const variability_by by = result.settings.by;
+  const bool of_device = by == variability_by::device || by == variability_by::kernel;
+  if (is_window && result.settings.by_name()) {
+    to["device"] = nullptr;
+    to[by == variability_by::kernel ? "kernel" : "region"] = name;
+    return;
+  }
+  to["device"] = of_device ? json(group) : json(nullptr);
+  if (!of_device) to["rank"] = group;
+}
+
+}  // namespace
+
+const char* to_string(variability_metric metric) {
+  switch (metric) {
+    case variability_metric::duration: return "duration";
+    case variability_metric::stall: return "stall";
+    case variability_metric::busy: return "busy";
+    case variability_metric::launch_gap: break;
+  }
+  return "launch-gap";
+}
+
+const char* to_string(variability_by by) {
+  switch (by) {
+    case variability_by::device: return "device";
+    case variability_by::kernel: return "kernel";
+    case variability_by::region: return "region";
+    case variability_by::rank: break;
+  }
+  return "rank";
+}
+
+std::string to_json(const variability_result& result) {
+  json all;
+  all["schema"] = 1;
+  json& parameters = all["parameters"];
+  parameters["traces"] = result.traces;
+  parameters["simulated"] = result.is_simulated;
+  parameters["window_ns"] = result.grid.width_ns;
+  parameters["origin_ns"] = result.grid.origin_ns;
+  parameters["metric"] = to_string(result.settings.metric);
+  parameters["by"] = to_string(result.settings.by);
+  parameters["iqr"] = result.settings.iqr;
+  parameters["top"] = result.settings.top;
+  parameters["quantile_error"] = histogram_error;
+  parameters["remarks"] = result.remarks;
+  for (const variability_fences& one : result.fence_list) {
+    json made;
+    put_place(made, result, one.group, one.name, true);
+    made["n"] = one.count;
+    made["q1"] = one.at.q1;
+    made["q3"] = one.at.q3;
+    made["lower"] = one.at.lower;
+    made["upper"] = one.at.upper;
+    parameters["fences"].push_back(std::move(made));
+  }
+  all["windows"] = json::array();
+  for (const variability_window& one : result.windows) {
+    json made;
+    made["start"] = one.start_ns;
+    made["end"] = one.end_ns;
+    put_place(made, result, one.group, one.name, true);
+    const bool has_any = one.count != 0;
+    made["n"] = one.count;
+    made["mean"] = has_any ? json(one.mean) : json(nullptr);
+    made["std"] = has_any ? json(one.std) : json(nullptr);
+    made["min"] = has_any ? json(one.min) : json(nullptr);
+    made["max"] = has_any ? json(one.max) : json(nullptr);
+    made["p50"] = has_any ? json(one.p50) : json(nullptr);
+    made["p95"] = has_any ? json(one.p95) : json(nullptr);
+    made["stall"] = one.stall_ns;
+    made["busy"] = one.busy_ns;
+    made["copied"] = one.copy_ns;
+    made["value"] = or_null(one.value);
+    made["flag"] = one.is_flagged;
+    all["windows"].push_back(std::move(made));
+  }
+  all["topk"] = json::array();
+  for (const std::size_t at : result.top) {
+    const variability_window& one = result.windows[at];
+    json made;
+    made["start"] = one.start_ns;
+    made["end"] = one.end_ns;
+    put_place(made, result, one.group, one.name, true);
+    made["value"] = or_null(one.value);
+    made["kernel"] = one.longest;
+    all["topk"].push_back(std::move(made));
+  }
+  all["kernels"] = json::array();
+  for (const variability_name& one : result.names) {
+    json made;
+    made["name"] = one.name;
+    put_place(made, result, one.group, one.name, false);
+    made["n"] = one.count;
+    made["total"] = one.total;
+    made["mean"] = one.mean;
+    made["std"] = one.std;
+    made["min"] = one.min;
+    made["max"] = one.max;
+    made["p50"] = one.p50;
+    made["p95"] = one.p95;
+    made["p99"] = one.p99;
+    made["cv"] = one.mean > 0 ? json(one.std / one.mean) : json(nullptr);
+    made["share"] = one.share;
+    all["kernels"].push_back(std::move(made));
+  }
+  json& corr = all["corr"];
+  corr["pearson"] = or_null(result.pearson);
+  corr["spearman"] = or_null(result.spearman);
+  corr["n"] = result.pairs;
+  all["findings"] = json::array();
+  for (const variability_finding& one : result.findings) {
+    json made;
+    made["kind"] = to_string(one.kind);
+    if (one.group) put_place(made, result, *one.group, {}, false);
+    made["value"] = one.value;
+    made["text"] = one.text;
+    all["findings"].push_back(std::move(made));
+  }
+  all["ranks"] = json::array();
+  for (const rank_work& one : result.ranks) {
+    json made;
+    made["rank"] = one.rank;
+    made["rows"] = one.rows;
+    made["bytes"] = one.bytes;
+    made["seconds"] = one.seconds;
+    made["peak_rss"] = one.peak_rss_bytes;
+    all["ranks"].push_back(std::move(made));
+  }
+  return all.dump(1, ' ', false, json::error_handler_t::replace) + "\n";
+}
+
+std::string to_csv(const variability_result& result) {
+  const variability_by by = result.settings.by;
+  std::string made = fmt::format("start,end,{},n,mean,std,min,max,p50,p95,stall,busy,copied,value,flag{}\n",
+                                 to_string(by), result.is_simulated ? ",simulated" : "");
+  for (const variability_window& one : result.windows) {
+    std::string place = std::to_string(one.group);
+    if (result.settings.by_name()) {
+      place = "\"";
+      for (const char letter : one.name) {
+        if (letter == '"') place += '"';
+        place += letter;
+      }
+      place += '"';
+    }
+    made += fmt::format("{},{},{},{},", one.start_ns, one.end_ns, place, one.count);
+    if (one.count != 0)
+      made += fmt::format("{},{},{},{},{},{},", one.mean, one.std, one.min, one.max, one.p50, one.p95);
+    else made += ",,,,,,";
+    made += fmt::format("{},{},{},{},{}{}\n", one.stall_ns, one.busy_ns, one.copy_ns,
+                        one.value ? fmt::format("{}", *one.value) : "", one.is_flagged ? 1 : 0,
+                        result.is_simulated ? ",1" : "");
+  }
+  return made;
+}
+
+}  // namespace adaptyst::lib

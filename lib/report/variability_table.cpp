@@ -1,0 +1,158 @@
+// For people: the windows as a strip of blocks, the worst of them, what varies, and what is to be said of it.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <map>
+
+#include "../support/text.hpp"
+#include "variability_forms.hpp"
+
+namespace adaptyst::lib {
+
+namespace {
+
+constexpr std::size_t max_strips = 16;
+constexpr std::size_t max_names = 20;
+
+std::string label(const variability_result& result, const variability_window& one) {
+  return result.settings.by_name() ? printable(one.name) : group_name(result.settings.by, one.group);
+}
+
+std::string format_value(const variability_result& result, double value) {
+  return result.settings.metric == variability_metric::duration ? fmt::format("{:.2f} x", value) : duration(value);
+}
+
+// A block for as many windows as it takes; the worst of them says how high it is, and "!" that one is flagged.
+void add_strips(const variability_result& result, std::size_t screen, std::string& to) {
+  if (result.windows.empty()) return;
+  static constexpr std::array blocks = {"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
+  std::map<std::pair<std::uint32_t, std::string>, std::vector<const variability_window*>> series;
+  for (const variability_window& one : result.windows)
+    if (one.value) series[{one.group, one.name}].push_back(&one);
+  const std::uint64_t first = result.windows.front().start_ns, last = result.windows.back().end_ns;
+  const std::size_t left = 14, room = std::max<std::size_t>(20, screen - left - 2);
+  const std::uint64_t windows = (last - first) / result.grid.width_ns;
+  const std::uint64_t windows_in_block = std::max<std::uint64_t>(1, (windows + room - 1) / room);
+  std::size_t told = 0;
+  for (const auto& [key, list] : series) {
+    if (told++ == max_strips) {
+      to += fmt::format("{:14}… and {} more\n", "", series.size() - max_strips);
+      break;
+    }
+    std::map<std::uint64_t, std::pair<double, bool>> worst;
+    double low = *list.front()->value, high = low;
+    for (const variability_window* const one : list) {
+      low = std::min(low, *one->value);
+      high = std::max(high, *one->value);
+      auto& [value, is_flagged] =
+          worst.try_emplace((one->start_ns - first) / result.grid.width_ns / windows_in_block, *one->value, false)
+              .first->second;
+      value = std::max(value, *one->value);
+      is_flagged = is_flagged || one->is_flagged;
+    }
+    std::string heights, flags;
+    bool has_flag = false;
+    for (std::uint64_t block = 0; block * windows_in_block < windows; ++block) {
+      const auto found = worst.find(block);
+      if (found == worst.end()) {
+        heights += ' ';
+        flags += ' ';
+        continue;
+      }
+      const double height = high > low ? (found->second.first - low) / (high - low) : 0;
+      heights += blocks[std::min<std::size_t>(7, static_cast<std::size_t>(height * 8))];
+      flags += found->second.second ? '!' : ' ';
+      has_flag = has_flag || found->second.second;
+    }
+    to += fitted(label(result, *list.front()), left) + heights + "\n";
+    if (has_flag) to += std::string(left, ' ') + flags.substr(0, flags.find_last_not_of(' ') + 1) + "\n";
+  }
+  to += fmt::format("{:14}a block is {} of time, from {} to {} after the begin\n\n", "",
+                    duration(static_cast<double>(windows_in_block * result.grid.width_ns)),
+                    duration(static_cast<double>(first)), duration(static_cast<double>(last)));
+}
+
+void add_worst(const variability_result& result, std::size_t screen, std::string& to) {
+  if (result.top.empty()) return;
+  static constexpr const char* what[] = {"SLOWER", "STALL", "BUSY", "GAP"};
+  to += fmt::format("{:>10}  {:12} {:>8} {:>8} {:>9} {:>9} {:>9} {:>9}  {}\n", "AT", "",
+                    what[static_cast<int>(result.settings.metric)], "N", "P50", "P95", "STALL", "COPIED", "RAN MOST");
+  for (const std::size_t at : result.top) {
+    const variability_window& one = result.windows[at];
+    const std::size_t used = 85;
+    const std::string ran =
+        one.longest.empty() ? "" : fmt::format("{:.0f} % {}", 100 * one.longest_share, printable(one.longest));
+    to += fmt::format("{:>10}{} {} {:>8} {:>8} {:>9} {:>9} {:>9} {:>9}  {}\n",
+                      duration(static_cast<double>(one.start_ns)), one.is_flagged ? '!' : ' ',
+                      cut_in_middle(label(result, one), 12), format_value(result, *one.value), one.count,
+                      duration(one.p50), duration(one.p95), duration(static_cast<double>(one.stall_ns)),
+                      duration(static_cast<double>(one.copy_ns)),
+                      cut_in_middle(ran, std::max<std::size_t>(20, screen - std::min(screen, used))));
+  }
+  to += "\n";
+}
+
+void add_names(const variability_result& result, std::size_t screen, std::string& to) {
+  if (result.names.empty()) return;
+  to += fmt::format("{:>10} {:>9} {:>9} {:>9} {:>9} {:>9} {:>6} {:>6}  {}\n", "", "N", "MEAN", "P50", "P95", "P99",
+                    "CV", "SHARE", result.settings.by == variability_by::region ? "REGION" : "KERNEL");
+  std::size_t told = 0;
+  for (const variability_name& one : result.names) {
+    if (told++ == max_names) {
+      to += fmt::format("{:10} … and {} more, in --output FILE.json\n", "", result.names.size() - max_names);
+      break;
+    }
+    const bool by_rank = result.settings.by == variability_by::region || result.settings.by == variability_by::rank;
+    to += fmt::format(
+        "{:>10} {:>9} {:>9} {:>9} {:>9} {:>9} {:>6} {:>6}  {}\n",
+        group_name(by_rank ? variability_by::rank : variability_by::device, one.group),
+        format_number(static_cast<double>(one.count)), duration(one.mean), duration(one.p50), duration(one.p95),
+        duration(one.p99), one.mean > 0 ? percent(one.std / one.mean) : "", percent(one.share),
+        cut_in_middle(printable(one.name), std::max<std::size_t>(20, screen - std::min<std::size_t>(screen, 78))));
+  }
+  to += "\n";
+}
+
+}  // namespace
+
+std::string to_table(const variability_result& result, int width_of_screen) {
+  const auto screen = static_cast<std::size_t>(std::max(80, width_of_screen));
+  std::string made;
+  for (const std::string& trace : result.traces) made += printable(trace) + "\n";
+  if (result.is_simulated) made += "SIMULATED: made by a generator, not measured.\n";
+  std::uint64_t spans = 0;
+  for (const variability_name& one : result.names) spans += one.count;
+  made += fmt::format("{} of {} in {} windows of {}\n\n", format_number(static_cast<double>(spans)),
+                      result.settings.by == variability_by::region ? "regions" : "kernels", result.windows.size(),
+                      duration(static_cast<double>(result.grid.width_ns)));
+  // What is to be said stands first.
+  for (const variability_finding& one : result.findings) made += wrapped("- " + one.text) + "\n";
+  if (result.findings.empty()) made += "Nothing varies more than it usually does.\n";
+  made += "\n";
+  add_strips(result, screen, made);
+  add_worst(result, screen, made);
+  add_names(result, screen, made);
+  std::uint64_t flagged = 0, compared = 0;
+  for (const variability_window& one : result.windows) {
+    flagged += one.is_flagged ? 1 : 0;
+    compared += one.value ? 1 : 0;
+  }
+  made += fmt::format(
+      "{} of {} windows flagged (!): {} {} {} quartile {} {} x interquartile range\n", flagged, compared,
+      result.settings.metric == variability_metric::duration ? "log(duration)" : to_string(result.settings.metric),
+      result.settings.metric == variability_metric::busy ? "<" : ">",
+      result.settings.metric == variability_metric::busy ? "lower" : "upper",
+      result.settings.metric == variability_metric::busy ? "-" : "+", result.settings.iqr);
+  if (!result.settings.by_name())
+    made += fmt::format("stall against p95 of durations: Pearson {}, Spearman {}, n {}\n",
+                        result.pearson ? fmt::format("{:.2f}", *result.pearson) : "undefined",
+                        result.spearman ? fmt::format("{:.2f}", *result.spearman) : "undefined", result.pairs);
+  made += fmt::format("quantiles of windows are exact, those of {} within {:.0f} %\n",
+                      result.settings.by == variability_by::region ? "regions" : "kernels", 100 * histogram_error);
+  for (const std::string& one : result.remarks) made += wrapped("note: " + printable(one)) + "\n";
+  return made;
+}
+
+}  // namespace adaptyst::lib

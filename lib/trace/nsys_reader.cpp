@@ -1,0 +1,272 @@
+#include "nsys_reader.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+#include <unordered_map>
+
+#include "../support/error.hpp"
+#include "nsys_scan.hpp"
+#include "nsys_tables.hpp"
+
+namespace adaptyst::lib {
+
+namespace {
+
+constexpr const char* contexts = "TARGET_INFO_CUDA_CONTEXT_INFO";
+constexpr const char* numbers = "TARGET_INFO_CUDA_DEVICE";
+
+constexpr std::int64_t push_pop = 59;
+
+// "cudaLaunchKernel" of "cudaLaunchKernel_v7000".
+std::string without_version(std::string_view name) {
+  const std::size_t at = name.rfind("_v");
+  const bool has_version = at != std::string_view::npos && at + 2 < name.size() &&
+                           name.find_first_not_of("0123456789", at + 2) == std::string_view::npos;
+  return std::string(has_version ? name.substr(0, at) : name);
+}
+
+// Sites by what they are; never moved.
+class site_list {
+ public:
+  const traced_site* find(const std::string& name, region_kind kind, std::uint32_t device) {
+    const auto [entry, is_new] = all_.try_emplace({name, {kind, device}});
+    if (is_new) entry->second = {name, kind, device};
+    return &entry->second;
+  }
+
+ private:
+  std::map<std::pair<std::string, std::pair<region_kind, std::uint32_t>>, traced_site> all_;
+};
+
+struct call {
+  std::uint64_t start_ns = 0;
+  std::uint32_t thread = 0;
+};
+
+// Reads one file into a writer.
+class conversion {
+ public:
+  conversion(const nsys_reader& from, const sqlite_database& in, trace_writer& to, std::int64_t shift_ns, bad_rows& bad)
+      : from_(from), in_(in), to_(to), shift_ns_(shift_ns), bad_(bad), strings_(in) {}
+
+  void read_calls(const char* table, std::initializer_list<const char*> columns) {
+    if (!in_.has_table(table)) return;
+    sqlite_statement rows = in_.prepare(nsys::select(in_, table, columns), table);
+    while (rows.step()) {
+      traced_event made;
+      if (!take_times(rows, table, 5, made)) continue;
+      const std::int64_t global = rows.integer(2);
+      made.thread = static_cast<std::uint32_t>(nsys::thread_number(global));
+      const std::string name = without_version(strings_.find(rows.integer(3)));
+      made.site = sites_.find(
+          name, name.find("Synchronize") != std::string::npos ? region_kind::wait : region_kind::function, 0);
+      if (!rows.is_null(4)) calls_[{nsys::process_number(global), rows.integer(4)}] = {made.begin_ns, made.thread};
+      add(nsys::process_number(global), made);
+    }
+  }
+
+  void read_ranges() {
+    if (!in_.has_table(nsys::ranges)) return;
+    sqlite_statement rows = in_.prepare(
+        nsys::select(in_, nsys::ranges, {"start", "end", "globalTid", "textId", "text", "eventType"}), nsys::ranges);
+    while (rows.step()) {
+      traced_event made;
+      const std::string name = rows.is_null(4) ? strings_.find(rows.integer(3)) : std::string(rows.text(4));
+      const std::int64_t kind = rows.integer(5);
+      const std::int64_t global = rows.integer(2);
+      constexpr std::int64_t mark = 34, start_end = 60;
+      if (kind != mark && kind != push_pop && kind != start_end) continue;  // names of threads, domains, categories
+      if (kind != mark && rows.is_null(1)) {
+        ++bad_.open;
+        continue;
+      }
+      if (!take_times(rows, nsys::ranges, 6, made, kind == mark)) continue;
+      made.thread = static_cast<std::uint32_t>(nsys::thread_number(global));
+      made.as = kind == mark ? traced_as::mark : kind == push_pop ? traced_as::scope : traced_as::handle;
+      made.site = sites_.find(name, kind == mark ? region_kind::mark : region_kind::region, 0);
+      add(nsys::process_number(global), made);
+    }
+  }
+
+  void read_operations(const char* table, region_kind kind) {
+    if (!in_.has_table(table)) return;
+    // Viewers want the operations of a queue in their order.
+    sqlite_statement rows =
+        in_.prepare(nsys::select(in_, table,
+                                 {"start", "end", "deviceId", "contextId", "globalPid", "demangledName|shortName",
+                                  "copyKind", "streamId", "correlationId", "bytes"}) +
+                        " ORDER BY 1",
+                    table);
+    while (rows.step()) {
+      traced_event made;
+      if (!take_times(rows, table, 10, made)) continue;
+      const std::int64_t process = nsys::process_number(rows.integer(4));
+      const std::uint32_t physical = from_.physical(process, rows.integer(3), rows.integer(2));
+      const std::uint32_t device = physical + 1;  // 0 is the host
+      if (!to_.knows_device(process, device)) name_device(process, device, physical);
+      const region_kind what =
+          kind == region_kind::copy_to && is_to_host(rows.integer(6)) ? region_kind::copy_from : kind;
+      const std::string name = kind == region_kind::kernel ? strings_.find(rows.integer(5))
+                               : kind == region_kind::fill ? std::string("memset")
+                                                           : std::string(nsys::copy_kind(rows.integer(6)));
+      made.as = traced_as::operation;
+      made.site = sites_.find(name, what, device);
+      made.queue = static_cast<std::uint64_t>(rows.integer(7));
+      made.correlation = static_cast<std::uint64_t>(rows.integer(8));
+      made.bytes = static_cast<std::uint64_t>(rows.integer(9));
+      if (const auto found = calls_.find({process, rows.integer(8)}); found != calls_.end() && !rows.is_null(8)) {
+        made.submitted_ns = found->second.start_ns;
+        made.thread = found->second.thread;
+      }
+      add(process, made);
+    }
+  }
+
+ private:
+  static bool is_to_host(std::int64_t kind) { return kind == 2 || kind == 4 || kind == 12; }
+
+  bool take_times(const sqlite_statement& rows, const char* table, int row, traced_event& made,
+                  bool is_instant = false) {
+    const std::int64_t start = rows.integer(0), end = is_instant ? start : rows.integer(1);
+    const bool is_in_order = end >= start;
+    const bool is_in_range = start >= 0 && static_cast<std::uint64_t>(end) <= max_time_ns && start + shift_ns_ >= 0;
+    if (is_in_order && is_in_range) {
+      made.begin_ns = static_cast<std::uint64_t>(start + shift_ns_);
+      made.end_ns = static_cast<std::uint64_t>(end + shift_ns_);
+      return true;
+    }
+    ++(is_in_order ? bad_.out_of_range : bad_.ends_before_start);
+    if (bad_.first.empty())
+      bad_.first = fmt::format("{}, table {}, row {}: {} to {}", in_.file(), table, rows.integer(row), start, end);
+    return false;
+  }
+
+  void name_device(std::int64_t process, std::uint32_t device, std::uint32_t physical) {
+    traced_device made{fmt::format("gpu{}", physical), physical, {}};
+    for (const trace_input::device& one : from_.devices())
+      if (one.physical == physical) {
+        made.uuid = one.uuid;
+        if (!one.name.empty()) made.name += " " + one.name;
+      }
+    to_.name_device(process, device, made);
+  }
+
+  void add(std::int64_t process, const traced_event& event) {
+    if (!to_.knows_thread(process, event.thread))
+      to_.name_thread(process, event.thread, fmt::format("thread {}", event.thread));
+    to_.add(process, event);
+  }
+
+  struct hash {
+    std::size_t operator()(const std::pair<std::int64_t, std::int64_t>& key) const {
+      return std::hash<std::uint64_t>{}(static_cast<std::uint64_t>(key.first) * 0x9e3779b97f4a7c15 +
+                                        static_cast<std::uint64_t>(key.second));
+    }
+  };
+
+  const nsys_reader& from_;
+  const sqlite_database& in_;
+  trace_writer& to_;
+  std::int64_t shift_ns_;
+  bad_rows& bad_;
+  nsys::string_ids strings_;
+  site_list sites_;
+  std::unordered_map<std::pair<std::int64_t, std::int64_t>, call, hash> calls_;
+};
+
+}  // namespace
+
+bool nsys_reader::is_export(const sqlite_database& in) {
+  for (const char* const one : {"META_DATA_EXPORT", nsys::kernels, nsys::copies, nsys::runtime, nsys::ranges})
+    if (in.has_table(one)) return true;
+  return false;
+}
+
+nsys_reader::nsys_reader(std::unique_ptr<sqlite_database> in) : in_(std::move(in)) { read_about(); }
+
+void nsys_reader::read_about() {
+  const auto each = [this](const char* table, std::initializer_list<const char*> columns, const auto& take) {
+    if (!in_->has_table(table)) return;
+    sqlite_statement rows = in_->prepare(nsys::select(*in_, table, columns), table);
+    while (rows.step()) take(rows);
+  };
+  each("META_DATA_EXPORT", {"name", "value"}, [this](const sqlite_statement& row) {
+    if (row.text(0) == "EXPORT_PRODUCT_VERSION") product_ = row.text(1);
+    if (row.text(0) == "EXPORT_SCHEMA_VERSION") schema_ = row.text(1);
+    if (row.text(0) == "SIMULATED") is_simulated_ = true;
+  });
+  each("TARGET_INFO_SESSION_START_TIME", {"utcEpochNs"}, [this](const sqlite_statement& row) {
+    if (!row.is_null(0)) utc_ns_ = row.integer(0);
+  });
+  each("TARGET_INFO_GPU", {"id", "name", "uuid"}, [this](const sqlite_statement& row) {
+    gpus_[row.integer(0)] = {std::string(row.text(1)), std::string(row.text(2))};
+  });
+  std::set<std::int64_t> processes;
+  each(contexts, {"processId", "contextId", "gpuId"}, [&](const sqlite_statement& row) {
+    processes.insert(row.integer(0));
+    if (!row.is_null(2)) by_context_[{row.integer(0), row.integer(1)}] = row.integer(2);
+  });
+  each(numbers, {"pid", "cudaId", "gpuId"}, [&](const sqlite_statement& row) {
+    processes.insert(row.integer(0));
+    by_number_[{row.integer(0), row.integer(1)}] = row.integer(2);
+  });
+  each("PROCESSES", {"pid", "name"},
+       [this](const sqlite_statement& row) { process_names_[row.integer(0)] = row.text(1); });
+  processes_.assign(processes.begin(), processes.end());
+}
+
+std::uint32_t nsys_reader::physical(std::int64_t process, std::int64_t context, std::int64_t logical) const {
+  if (const auto found = by_context_.find({process, context}); found != by_context_.end())
+    return static_cast<std::uint32_t>(found->second);
+  if (const auto found = by_number_.find({process, logical}); found != by_number_.end())
+    return static_cast<std::uint32_t>(found->second);
+  return static_cast<std::uint32_t>(logical);
+}
+
+std::string nsys_reader::describe() const {
+  return fmt::format("Nsight Systems{}{}{}", product_.empty() ? "" : " " + product_,
+                     schema_.empty() ? "" : ", schema " + schema_, is_simulated_ ? ", simulated" : "");
+}
+
+std::vector<trace_input::device> nsys_reader::devices() const {
+  std::map<std::int64_t, device> made;
+  for (const auto& [id, about] : gpus_) made[id] = {static_cast<std::uint32_t>(id), about.second, about.first};
+  for (const auto* const map : {&by_context_, &by_number_})
+    for (const auto& [key, gpu] : *map) made.try_emplace(gpu, device{static_cast<std::uint32_t>(gpu), {}, {}});
+  std::vector<device> list;
+  for (auto& [id, one] : made) list.push_back(std::move(one));
+  return list;
+}
+
+std::string nsys_reader::missing() const {
+  const bool has_work = in_->has_table(nsys::kernels);
+  if (has_work && by_context_.empty() && by_number_.empty())
+    return fmt::format("{} does not say which GPUs its processes used: devices have the numbers of the processes",
+                       file());
+  return {};
+}
+
+void nsys_reader::read(trace_writer& to, std::int64_t shift_ns, bad_rows& bad) {
+  for (const std::int64_t process : processes_) {
+    const auto named = process_names_.find(process);
+    to.name_process(process, named != process_names_.end() ? named->second : fmt::format("process {}", process));
+  }
+  conversion work(*this, *in_, to, shift_ns, bad);
+  work.read_calls(nsys::runtime, {"start", "end", "globalTid", "nameId", "correlationId"});
+  work.read_ranges();
+  // Their correlation ids, where they have any, are of another kind.
+  work.read_calls(nsys::system_calls, {"start", "end", "globalTid", "nameId", "no such column"});
+  for (const char* const table : nsys::mpi_tables)
+    work.read_calls(table, {"start", "end", "globalTid", "textId", "no such column"});
+  work.read_operations(nsys::kernels, region_kind::kernel);
+  work.read_operations(nsys::copies, region_kind::copy_to);
+  work.read_operations(nsys::fills, region_kind::fill);
+}
+
+std::unique_ptr<trace_scan> nsys_reader::scan(scan_subject what) const {
+  return std::make_unique<nsys_scan>(*this, what);
+}
+
+}  // namespace adaptyst::lib

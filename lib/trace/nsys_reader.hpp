@@ -1,0 +1,52 @@
+// Nsight Systems' exports to SQLite, of any minor version: tables that may be missing, columns by their names.
+//
+// What is taken from where stands in docs/traces.md. Devices are numbered in each process by the CUDA library; the machine's
+// own numbers are in TARGET_INFO_CUDA_CONTEXT_INFO. Correlation ids are unique in a process only.
+#ifndef ADAPTYST_LIB_TRACE_NSYS_READER_HPP
+#define ADAPTYST_LIB_TRACE_NSYS_READER_HPP
+
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "trace_input.hpp"
+
+namespace adaptyst::lib {
+
+class nsys_reader final : public trace_input {
+ public:
+  static bool is_export(const sqlite_database& in);
+  explicit nsys_reader(std::unique_ptr<sqlite_database> in);
+
+  const std::string& file() const override { return in_->file(); }
+  std::string describe() const override;
+  bool is_simulated() const override { return is_simulated_; }
+  std::optional<std::int64_t> utc_ns() const override { return utc_ns_; }
+  std::vector<device> devices() const override;
+  std::vector<std::int64_t> processes() const override { return processes_; }
+  std::string missing() const override;
+  void read(trace_writer& to, std::int64_t shift_ns, bad_rows& bad) override;
+  std::unique_ptr<trace_scan> scan(scan_subject what) const override;
+
+  // The physical device of a process's own, by context where one is known.
+  std::uint32_t physical(std::int64_t process, std::int64_t context, std::int64_t logical) const;
+
+ private:
+  using pair_of_numbers = std::pair<std::int64_t, std::int64_t>;
+  void read_about();
+
+  std::unique_ptr<sqlite_database> in_;
+  std::string product_, schema_;
+  bool is_simulated_ = false;
+  std::optional<std::int64_t> utc_ns_;
+  std::vector<std::int64_t> processes_;
+  std::map<std::int64_t, std::string> process_names_;
+  std::map<std::int64_t, std::pair<std::string, std::string>> gpus_;  // name and UUID
+  std::map<pair_of_numbers, std::int64_t> by_context_, by_number_;    // (process, context or number) → GPU
+};
+
+}  // namespace adaptyst::lib
+
+#endif

@@ -1,0 +1,134 @@
+#include "nsys_scan.hpp"
+
+#include <fmt/format.h>
+
+#include "nsys_tables.hpp"
+
+namespace adaptyst::lib {
+
+namespace {
+
+constexpr std::size_t rows_at_once = 2048;
+// Numbers of copies' kinds and of texts in rows, beyond those of StringIds.
+constexpr std::uint64_t of_copies = std::uint64_t{1} << 62U;
+constexpr std::uint64_t of_texts = std::uint64_t{1} << 63U;
+
+}  // namespace
+
+nsys::string_ids::string_ids(const sqlite_database& in) : has_table_(in.has_table("StringIds")) {
+  if (has_table_) ask_ = in.prepare("SELECT value FROM StringIds WHERE id = ?", "StringIds");
+}
+
+const std::string& nsys::string_ids::find(std::int64_t id) {
+  const auto [entry, is_new] = known_.try_emplace(id);
+  if (!is_new) return entry->second;
+  entry->second = fmt::format("name {}", id);
+  if (!has_table_) return entry->second;
+  ask_.bind(1, id);
+  if (ask_.step()) entry->second = ask_.text(0);
+  ask_.reset();
+  return entry->second;
+}
+
+nsys_scan::nsys_scan(const nsys_reader& from, scan_subject what)
+    : from_(from), what_(what), in_(from.file(), sqlite_database::opened::to_read), strings_(in_) {
+  if (what == scan_subject::regions) {
+    add(nsys::ranges, kind::ranges);
+  } else {
+    add(nsys::kernels, kind::kernels);
+    add(nsys::copies, kind::copies);
+  }
+}
+
+void nsys_scan::add(const char* name, kind what) {
+  if (!in_.has_table(name)) return;
+  tables_.push_back({name, in_.rows(name)});
+  kinds_.push_back(what);
+}
+
+std::uint32_t nsys_scan::find_group(std::int64_t global, std::int64_t context, std::int64_t device) {
+  if (global == last_.global && context == last_.context && device == last_.device) return last_.group;
+  const std::int64_t process = nsys::process_number(global);
+  last_ = {global, context, device,
+           what_ == scan_subject::device_work ? from_.physical(process, context, device)
+                                              : static_cast<std::uint32_t>(process)};
+  return last_.group;
+}
+
+void nsys_scan::scan(std::size_t table, std::int64_t first, std::int64_t last, const taker& to) {
+  const std::string& name = tables_[table].name;
+  const kind what = kinds_[table];
+  const std::string columns =
+      what == kind::ranges ? nsys::select(in_, name, {"start", "end", "globalTid", "textId", "text", "eventType"})
+      : what == kind::kernels
+          ? nsys::select(in_, name, {"start", "end", "deviceId", "contextId", "globalPid", "demangledName|shortName"})
+          : nsys::select(in_, name, {"start", "end", "deviceId", "contextId", "globalPid", "copyKind"});
+  sqlite_statement rows = in_.prepare(columns + " WHERE rowid BETWEEN ? AND ?", name);
+  rows.bind(1, first);
+  rows.bind(2, last);
+  if (what == kind::ranges) return scan_ranges(table, rows, to);
+  const std::string where = fmt::format("{}, table {}", in_.file(), name);
+  const std::uint64_t names_from = what == kind::copies ? of_copies : 0;
+  some_.clear();
+  while (rows.step()) {
+    const std::int64_t start = rows.integer(0), end = rows.integer(1);
+    if (__builtin_expect(!(end >= start && start >= 0 && static_cast<std::uint64_t>(end - start) <= max_span_ns &&
+                           static_cast<std::uint64_t>(end) <= max_time_ns),
+                         0)) {
+      is_span(start, end, where, rows.integer(6));
+      continue;
+    }
+    some_.push_back({static_cast<std::uint64_t>(start), static_cast<std::uint64_t>(end),
+                     names_from | (static_cast<std::uint64_t>(rows.integer(5)) & (of_copies - 1)),
+                     find_group(rows.integer(4), rows.integer(3), rows.integer(2)), what == kind::copies});
+    if (some_.size() < rows_at_once) continue;
+    to(some_.data(), some_.size());
+    some_.clear();
+  }
+  to(some_.data(), some_.size());
+}
+
+void nsys_scan::scan_ranges(std::size_t table, sqlite_statement& rows, const taker& to) {
+  const std::string where = fmt::format("{}, table {}", in_.file(), tables_[table].name);
+  constexpr std::int64_t push_pop = 59, start_end = 60;
+  some_.clear();
+  while (rows.step()) {
+    if (const std::int64_t type = rows.integer(5); type != push_pop && type != start_end) continue;
+    if (rows.is_null(1)) {
+      ++bad_.open;
+      bad_.note(where, rows.integer(6), fmt::format("{}, row {}, has no end", where, rows.integer(6)));
+      continue;
+    }
+    if (!is_span(rows.integer(0), rows.integer(1), where, rows.integer(6))) continue;
+    std::uint64_t name = static_cast<std::uint64_t>(rows.integer(3)) & (of_copies - 1);
+    if (!rows.is_null(4)) {
+      const auto [entry, is_new] = texts_.try_emplace(std::string(rows.text(4)), of_texts | listed_texts_.size());
+      if (is_new) listed_texts_.push_back(entry->first);
+      name = entry->second;
+    }
+    some_.push_back({static_cast<std::uint64_t>(rows.integer(0)), static_cast<std::uint64_t>(rows.integer(1)), name,
+                     static_cast<std::uint32_t>(nsys::process_number(rows.integer(2))), false});
+    if (some_.size() < rows_at_once) continue;
+    to(some_.data(), some_.size());
+    some_.clear();
+  }
+  to(some_.data(), some_.size());
+}
+
+std::optional<std::uint64_t> nsys_scan::start_near(std::size_t table, std::int64_t row) {
+  sqlite_statement ask =
+      in_.prepare(nsys::select(in_, tables_[table].name, {"start"}) + " WHERE rowid >= ? ORDER BY rowid LIMIT 1",
+                  tables_[table].name);
+  ask.bind(1, row);
+  if (!ask.step() || ask.integer(0) < 0 || static_cast<std::uint64_t>(ask.integer(0)) > max_time_ns)
+    return std::nullopt;
+  return static_cast<std::uint64_t>(ask.integer(0));
+}
+
+std::string nsys_scan::name(std::uint64_t id) {
+  if ((id & of_texts) != 0) return listed_texts_[static_cast<std::size_t>(id ^ of_texts)];
+  if ((id & of_copies) != 0) return nsys::copy_kind(static_cast<std::int64_t>(id ^ of_copies));
+  return strings_.find(static_cast<std::int64_t>(id));
+}
+
+}  // namespace adaptyst::lib

@@ -1,0 +1,64 @@
+// Spans of an export of Nsight Systems, by ranges of rows: no table of it has an index on time.
+#ifndef ADAPTYST_LIB_TRACE_NSYS_SCAN_HPP
+#define ADAPTYST_LIB_TRACE_NSYS_SCAN_HPP
+
+#include <deque>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "nsys_reader.hpp"
+#include "trace_input.hpp"
+
+namespace adaptyst::lib {
+
+namespace nsys {
+
+// Texts of StringIds, each asked for once.
+class string_ids {
+ public:
+  explicit string_ids(const sqlite_database& in);
+  const std::string& find(std::int64_t id);
+
+ private:
+  bool has_table_;
+  sqlite_statement ask_;
+  std::unordered_map<std::int64_t, std::string> known_;
+};
+
+}  // namespace nsys
+
+class nsys_scan final : public trace_scan {
+ public:
+  nsys_scan(const nsys_reader& from, scan_subject what);
+
+  const std::vector<scanned_table>& tables() const override { return tables_; }
+  void scan(std::size_t table, std::int64_t first, std::int64_t last, const taker& to) override;
+  std::optional<std::uint64_t> start_near(std::size_t table, std::int64_t row) override;
+  std::string name(std::uint64_t id) override;
+
+ private:
+  enum class kind { kernels, copies, ranges };
+  void add(const char* name, kind what);
+  std::uint32_t find_group(std::int64_t global, std::int64_t context, std::int64_t device);
+  void scan_ranges(std::size_t table, sqlite_statement& rows, const taker& to);
+
+  const nsys_reader& from_;
+  scan_subject what_;
+  sqlite_database in_;  // a connection of its own
+  nsys::string_ids strings_;
+  std::vector<scanned_table> tables_;
+  std::vector<kind> kinds_;
+  std::vector<scanned_span> some_;
+  // Texts that stand in the rows themselves.
+  std::unordered_map<std::string, std::uint64_t> texts_;
+  std::deque<std::string> listed_texts_;
+  struct {
+    std::int64_t global = -1, context = -1, device = -1;
+    std::uint32_t group = 0;
+  } last_;  // most rows are of the same context as those before them
+};
+
+}  // namespace adaptyst::lib
+
+#endif

@@ -1,0 +1,194 @@
+#include "sqlite_database.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sqlite3.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "../support/error.hpp"
+
+namespace adaptyst::lib {
+
+namespace {
+
+// Of waiting for one who writes.
+constexpr int busy_ms = 2000;
+
+constexpr char first_bytes[] = "SQLite format 3";
+
+const char* hint(int code) {
+  switch (code & 0xff) {
+    case SQLITE_BUSY:
+    case SQLITE_LOCKED: return "another program has it open to write: wait until that has ended, or take a copy";
+    case SQLITE_CORRUPT:
+    case SQLITE_NOTADB: return "the file is damaged or not whole: export it again, or copy it again";
+    case SQLITE_FULL: return "the disk is full: name another place";
+    case SQLITE_CANTOPEN:
+    case SQLITE_READONLY:
+      return "look whether it is there, and may be read; a trace that is still written needs its folder, too";
+    default: return "";
+  }
+}
+
+// SQLite itself takes an empty file for an empty database, and says of others only that they are none.
+void require_database(const std::string& file) {
+  const int descriptor = open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  if (descriptor < 0) throw error(fmt::format("cannot read {}", file), file, errno, "");
+  struct stat about {};
+  char head[sizeof first_bytes] = {};
+  const bool is_file = fstat(descriptor, &about) == 0 && S_ISREG(about.st_mode);
+  const ssize_t count = is_file ? pread(descriptor, head, sizeof head, 0) : 0;
+  const int failed = count < 0 ? errno : 0;
+  close(descriptor);
+  if (failed != 0) throw error(fmt::format("cannot read {}", file), file, failed, "");
+  if (!is_file) throw error(fmt::format("{} is no file", file), file, 0, "name a file in SQLite's format");
+  if (count == 0)
+    throw error(fmt::format("{} is empty", file), file, 0,
+                "nsys export --type sqlite, or adaptyst run --timeline, make one");
+  if (std::memcmp(head, first_bytes, sizeof head) != 0)
+    throw error(fmt::format("{} is no SQLite file", file), file, 0,
+                "of a report of Nsight Systems, nsys export --type sqlite FILE.nsys-rep makes one");
+}
+
+}  // namespace
+
+std::string quoted_name(std::string_view name) {
+  std::string made = "\"";
+  for (const char one : name) {
+    if (one == '"') made += '"';
+    made += one;
+  }
+  return made + '"';
+}
+
+sqlite_statement::sqlite_statement(const sqlite_database& in, const std::string& sql, std::string table)
+    : in_(&in), table_(std::move(table)) {
+  const int code = sqlite3_prepare_v2(in.of_, sql.c_str(), static_cast<int>(sql.size()), &of_, nullptr);
+  if (code != SQLITE_OK) in.fail(table_, code);
+}
+
+sqlite_statement::sqlite_statement(sqlite_statement&& other) noexcept
+    : of_(std::exchange(other.of_, nullptr)), in_(other.in_), table_(std::move(other.table_)) {}
+
+sqlite_statement& sqlite_statement::operator=(sqlite_statement&& other) noexcept {
+  std::swap(of_, other.of_);
+  std::swap(in_, other.in_);
+  std::swap(table_, other.table_);
+  return *this;
+}
+
+sqlite_statement::~sqlite_statement() { sqlite3_finalize(of_); }
+
+void sqlite_statement::bind(int place, std::int64_t value) { sqlite3_bind_int64(of_, place, value); }
+void sqlite_statement::bind(int place, double value) { sqlite3_bind_double(of_, place, value); }
+void sqlite_statement::bind_null(int place) { sqlite3_bind_null(of_, place); }
+void sqlite_statement::bind_text(int place, std::string_view text) {
+  sqlite3_bind_text64(of_, place, text.data(), text.size(), SQLITE_TRANSIENT, SQLITE_UTF8);
+}
+
+bool sqlite_statement::step() {
+  const int code = sqlite3_step(of_);
+  if (code == SQLITE_ROW) return true;
+  if (code != SQLITE_DONE) in_->fail(table_, code);
+  return false;
+}
+
+void sqlite_statement::run() {
+  step();
+  reset();
+}
+
+void sqlite_statement::reset() noexcept { sqlite3_reset(of_); }
+
+bool sqlite_statement::is_null(int column) const noexcept { return sqlite3_column_type(of_, column) == SQLITE_NULL; }
+std::int64_t sqlite_statement::integer(int column) const noexcept { return sqlite3_column_int64(of_, column); }
+double sqlite_statement::real(int column) const noexcept { return sqlite3_column_double(of_, column); }
+std::string_view sqlite_statement::text(int column) const noexcept {
+  const void* const bytes = sqlite3_column_blob(of_, column);
+  const int count = sqlite3_column_bytes(of_, column);
+  return bytes == nullptr ? std::string_view()
+                          : std::string_view(static_cast<const char*>(bytes), static_cast<std::size_t>(count));
+}
+
+sqlite_database::sqlite_database(std::string file, opened how) : file_(std::move(file)) {
+  int flags = SQLITE_OPEN_NOMUTEX;
+  if (how == opened::to_read) {
+    require_database(file_);
+    flags |= SQLITE_OPEN_READONLY;
+  } else {
+    // What a writer that was killed has left beside it belongs to the file that is replaced.
+    for (const char* const beside : {"", "-wal", "-shm", "-journal"})
+      if (unlink((file_ + beside).c_str()) != 0 && errno != ENOENT)
+        throw error(fmt::format("cannot replace {}{}", file_, beside), file_, errno, "name another file");
+    const int made = open(file_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+    if (made < 0) throw error(fmt::format("cannot write {}", file_), file_, errno, "name another file");
+    ::close(made);
+    flags |= SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOFOLLOW;
+  }
+  // A plain name: one with "file:" in front would be an address to SQLite.
+  const std::string name = file_.rfind("file:", 0) == 0 ? "./" + file_ : file_;
+  const int code = sqlite3_open_v2(name.c_str(), &of_, flags, nullptr);
+  try {
+    if (code != SQLITE_OK) fail({}, code);
+    sqlite3_extended_result_codes(of_, 1);
+    sqlite3_busy_timeout(of_, busy_ms);
+    // A file from elsewhere: its views and triggers run nothing.
+    sqlite3_db_config(of_, SQLITE_DBCONFIG_DEFENSIVE, how == opened::to_read ? 1 : 0, nullptr);
+    sqlite3_db_config(of_, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);
+    if (how == opened::to_read) prepare("SELECT count(*) FROM sqlite_master", "sqlite_master").step();
+  } catch (...) {
+    close();
+    throw;
+  }
+}
+
+sqlite_database::~sqlite_database() { close(); }
+
+void sqlite_database::close() noexcept { sqlite3_close_v2(std::exchange(of_, nullptr)); }
+
+void sqlite_database::fail(const std::string& table, int code) const {
+  const char* const why = of_ != nullptr ? sqlite3_errmsg(of_) : sqlite3_errstr(code);
+  const int number = of_ != nullptr && (code & 0xff) == SQLITE_IOERR ? sqlite3_system_errno(of_) : 0;
+  throw error(fmt::format("{}{}: {}", file_, table.empty() ? "" : fmt::format(", table {}", table), why), file_, number,
+              hint(code));
+}
+
+void sqlite_database::run(const std::string& sql) const {
+  const int code = sqlite3_exec(of_, sql.c_str(), nullptr, nullptr, nullptr);
+  if (code != SQLITE_OK) fail({}, code);
+}
+
+sqlite_statement sqlite_database::prepare(const std::string& sql, std::string table) const {
+  return {*this, sql, std::move(table)};
+}
+
+bool sqlite_database::has_table(std::string_view name) const {
+  sqlite_statement found = prepare("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?");
+  found.bind_text(1, name);
+  return found.step();
+}
+
+std::vector<std::string> sqlite_database::columns(const std::string& table) const {
+  std::vector<std::string> made;
+  sqlite_statement rows = prepare(fmt::format("PRAGMA table_info({})", quoted_name(table)), table);
+  while (rows.step()) made.emplace_back(rows.text(1));
+  return made;
+}
+
+sqlite_database::row_range sqlite_database::rows(const std::string& table) const {
+  // Two questions: each is a single walk down the tree, which one for both would not be.
+  row_range made;
+  const std::string name = quoted_name(table);
+  sqlite_statement first = prepare(fmt::format("SELECT min(rowid) FROM {}", name), table);
+  sqlite_statement last = prepare(fmt::format("SELECT max(rowid) FROM {}", name), table);
+  if (first.step() && !first.is_null(0) && last.step()) made = {first.integer(0), last.integer(0)};
+  return made;
+}
+
+}  // namespace adaptyst::lib

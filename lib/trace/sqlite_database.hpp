@@ -1,0 +1,94 @@
+// SQLite, so that whatever goes wrong says in which file, table and row; the only place that knows its interface.
+//
+// Names in a file are bytes: they are taken with their lengths, and may hold anything.
+#ifndef ADAPTYST_LIB_TRACE_SQLITE_DATABASE_HPP
+#define ADAPTYST_LIB_TRACE_SQLITE_DATABASE_HPP
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+struct sqlite3;
+struct sqlite3_stmt;
+
+namespace adaptyst::lib {
+
+class sqlite_database;
+
+// A prepared statement. Values of a row are valid up to the next step.
+class sqlite_statement {
+ public:
+  sqlite_statement() = default;
+  sqlite_statement(const sqlite_database& in, const std::string& sql, std::string table);
+  sqlite_statement(sqlite_statement&& other) noexcept;
+  sqlite_statement& operator=(sqlite_statement&& other) noexcept;
+  ~sqlite_statement();
+
+  void bind(int place, std::int64_t value);
+  void bind(int place, double value);
+  void bind_text(int place, std::string_view text);
+  void bind_null(int place);
+
+  // False: no further row. Throws error with file and table.
+  bool step();
+  // A step of what gives no rows, ready to be bound again.
+  void run();
+  void reset() noexcept;
+
+  bool is_null(int column) const noexcept;
+  // 0 for NULL and for what is no number.
+  std::int64_t integer(int column) const noexcept;
+  double real(int column) const noexcept;
+  std::string_view text(int column) const noexcept;
+
+ private:
+  sqlite3_stmt* of_ = nullptr;
+  const sqlite_database* in_ = nullptr;
+  std::string table_;
+};
+
+class sqlite_database {
+ public:
+  enum class opened { to_read, to_write_new };
+  // To read: throws error where it is no database, cannot be read, or is empty. New: what stands there is replaced.
+  sqlite_database(std::string file, opened how);
+  ~sqlite_database();
+  sqlite_database(const sqlite_database&) = delete;
+  sqlite_database& operator=(const sqlite_database&) = delete;
+
+  const std::string& file() const noexcept { return file_; }
+
+  void run(const std::string& sql) const;
+  sqlite_statement prepare(const std::string& sql, std::string table = {}) const;
+  bool has_table(std::string_view name) const;
+  // Names of columns, in their order; none: there is no such table.
+  std::vector<std::string> columns(const std::string& table) const;
+
+  // The lowest and the highest rowid, or nothing where a table is empty.
+  struct row_range {
+    std::int64_t first = 0, last = -1;
+    // Rows cannot be numbered beyond the greatest number.
+    std::uint64_t size() const noexcept {
+      return last < first ? 0 : static_cast<std::uint64_t>(last) - static_cast<std::uint64_t>(first) + 1;
+    }
+  };
+  row_range rows(const std::string& table) const;
+
+  [[noreturn]] void fail(const std::string& table, int code) const;
+
+ private:
+  friend class sqlite_statement;
+  void close() noexcept;
+
+  std::string file_;
+  sqlite3* of_ = nullptr;
+};
+
+// A name in SQL.
+std::string quoted_name(std::string_view name);
+
+}  // namespace adaptyst::lib
+
+#endif

@@ -1,0 +1,241 @@
+#include "store_reader.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <string_view>
+#include <unordered_map>
+
+#include "../support/error.hpp"
+#include "store_schema.hpp"
+
+namespace adaptyst::lib {
+
+namespace {
+
+constexpr std::size_t spans_at_once = 2048;
+
+template <class Number>
+std::optional<Number> to_number(std::string_view text) {
+  Number made{};
+  const auto [end, failed] = std::from_chars(text.data(), text.data() + text.size(), made);
+  if (failed != std::errc{} || end != text.data() + text.size()) return std::nullopt;
+  return made;
+}
+
+region_kind find_kind(std::string_view word) {
+  for (int kind = 0; kind <= static_cast<int>(region_kind::metric); ++kind)
+    if (word == to_string(static_cast<region_kind>(kind))) return static_cast<region_kind>(kind);
+  return region_kind::other;
+}
+
+class store_scan final : public trace_scan {
+ public:
+  store_scan(const store_reader& from, scan_subject what)
+      : from_(from), what_(what), in_(from.file(), sqlite_database::opened::to_read) {
+    tables_.push_back({"span", in_.rows("span")});
+    for (const auto& [id, path] : from.paths()) roles_[id] = role(path);
+  }
+
+  const std::vector<scanned_table>& tables() const override { return tables_; }
+
+  void scan(std::size_t /*table*/, std::int64_t first, std::int64_t last, const taker& to) override {
+    sqlite_statement rows =
+        in_.prepare(R"(SELECT start, "end", path, process, rowid FROM span WHERE rowid BETWEEN ? AND ?)", "span");
+    rows.bind(1, first);
+    rows.bind(2, last);
+    const std::string where = in_.file() + ", table span";
+    some_.clear();
+    while (rows.step()) {
+      const std::int64_t path = rows.integer(2), process = rows.integer(3);
+      const auto found = roles_.find(path);
+      if (found == roles_.end() || !found->second.is_wanted) continue;
+      if (!is_span(rows.integer(0), rows.integer(1), where, rows.integer(4))) continue;
+      const std::uint32_t group = what_ == scan_subject::device_work
+                                      ? from_.physical(process, found->second.device)
+                                      : from_.rank().value_or(static_cast<std::uint32_t>(process));
+      some_.push_back({static_cast<std::uint64_t>(rows.integer(0)), static_cast<std::uint64_t>(rows.integer(1)),
+                       static_cast<std::uint64_t>(path), group, found->second.is_copy});
+      if (some_.size() < spans_at_once) continue;
+      to(some_.data(), some_.size());
+      some_.clear();
+    }
+    to(some_.data(), some_.size());
+  }
+
+  std::optional<std::uint64_t> start_near(std::size_t /*table*/, std::int64_t row) override {
+    sqlite_statement ask = in_.prepare("SELECT start FROM span WHERE rowid >= ? ORDER BY rowid LIMIT 1", "span");
+    ask.bind(1, row);
+    if (!ask.step() || ask.integer(0) < 0) return std::nullopt;
+    return static_cast<std::uint64_t>(ask.integer(0));
+  }
+
+  // A region's call path; an operation's name alone.
+  std::string name(std::uint64_t id) override {
+    const auto found = from_.paths().find(static_cast<std::int64_t>(id));
+    if (found == from_.paths().end()) return fmt::format("path {}", id);
+    if (what_ != scan_subject::regions) return found->second.name;
+    std::string made = found->second.name;
+    std::size_t depth = 0;
+    for (auto above = from_.paths().find(found->second.parent); above != from_.paths().end() && depth != 64;
+         above = from_.paths().find(above->second.parent), ++depth)
+      made = above->second.name + "/" + made;
+    return made;
+  }
+
+ private:
+  struct role_of_path {
+    bool is_wanted = false, is_copy = false;
+    std::uint32_t device = 0;
+  };
+  role_of_path role(const store_reader::path& path) const {
+    const bool is_kernel = path.kind == region_kind::kernel || path.kind == region_kind::other;
+    const bool is_copy = path.kind == region_kind::copy_to || path.kind == region_kind::copy_from;
+    const bool is_work = is_kernel || is_copy || path.kind == region_kind::fill;
+    const bool is_wanted = what_ == scan_subject::regions ? !is_work : is_kernel || is_copy;
+    return {is_wanted, is_copy, path.device};
+  }
+
+  const store_reader& from_;
+  scan_subject what_;
+  sqlite_database in_;  // a connection of its own
+  std::vector<scanned_table> tables_;
+  std::unordered_map<std::int64_t, role_of_path> roles_;
+  std::vector<scanned_span> some_;
+};
+
+}  // namespace
+
+bool store_reader::is_store(const sqlite_database& in) {
+  if (!in.has_table("meta") || !in.has_table("span") || !in.has_table("path")) return false;
+  sqlite_statement format = in.prepare("SELECT value FROM meta WHERE name = 'format'", "meta");
+  return format.step() && format.text(0) == store_format;
+}
+
+store_reader::store_reader(std::unique_ptr<sqlite_database> in) : in_(std::move(in)) {
+  sqlite_statement meta = in_->prepare("SELECT name, value FROM meta", "meta");
+  while (meta.step()) {
+    const std::string_view name = meta.text(0), value = meta.text(1);
+    if (name == "schema" && to_number<int>(value).value_or(0) > store_schema)
+      throw error(fmt::format("{} has schema {}; known are those up to {}", file(), value, store_schema), file(), 0,
+                  "a later version of adaptyst reads it");
+    if (name == "complete") is_complete_ = value == "1";
+    if (name == "simulated") is_simulated_ = value != "0";
+    if (name == "utc_ns") utc_ns_ = to_number<std::int64_t>(value);
+    if (name == "rank") rank_ = to_number<std::uint32_t>(value);
+  }
+  sqlite_statement paths = in_->prepare("SELECT id, parent, name, kind, device FROM path", "path");
+  while (paths.step())
+    paths_[paths.integer(0)] = {paths.integer(1), std::string(paths.text(2)), find_kind(paths.text(3)),
+                                static_cast<std::uint32_t>(paths.integer(4))};
+  sqlite_statement devices = in_->prepare("SELECT process, id, physical, uuid, name FROM device", "device");
+  while (devices.step())
+    devices_[{devices.integer(0), static_cast<std::uint32_t>(devices.integer(1))}] = {
+        static_cast<std::uint32_t>(devices.integer(2)), std::string(devices.text(3)), std::string(devices.text(4))};
+}
+
+std::string store_reader::describe() const {
+  return fmt::format("adaptyst trace, schema {}{}", store_schema, is_simulated_ ? ", simulated" : "");
+}
+
+std::vector<trace_input::device> store_reader::devices() const {
+  std::map<std::uint32_t, device> made;
+  for (const auto& [key, one] : devices_) made.try_emplace(one.physical, one);
+  std::vector<device> list;
+  for (auto& [number, one] : made) list.push_back(std::move(one));
+  return list;
+}
+
+std::vector<std::int64_t> store_reader::processes() const {
+  std::vector<std::int64_t> made;
+  sqlite_statement rows = in_->prepare("SELECT id FROM process", "process");
+  while (rows.step()) made.push_back(rows.integer(0));
+  return made;
+}
+
+std::uint32_t store_reader::physical(std::int64_t process, std::uint32_t number) const {
+  const auto found = devices_.find({process, number});
+  return found != devices_.end() ? found->second.physical : number;
+}
+
+std::string store_reader::missing() const {
+  std::string made;
+  if (!is_complete_) made = fmt::format("{} was not finished: it ends before the run did", file());
+  sqlite_statement lost = in_->prepare("SELECT sum(events) FROM loss", "loss");
+  if (lost.step() && lost.integer(0) != 0)
+    made += fmt::format("{}{} events of {} were lost, by its table loss", made.empty() ? "" : "; ", lost.integer(0),
+                        file());
+  return made;
+}
+
+void store_reader::read(trace_writer& to, std::int64_t shift_ns, bad_rows& bad) {
+  // Parents may have any ids: each is found before what is below it.
+  std::map<std::int64_t, traced_site> sites;
+  for (const auto& [id, one] : paths_) sites[id] = {one.name, one.kind, one.device, nullptr};
+  for (auto& [id, site] : sites) {
+    const std::int64_t parent = paths_.at(id).parent;
+    // Our writer numbers parents first; where another one has not, there may be a circle.
+    if (const auto found = sites.find(parent); found != sites.end() && parent < id) site.parent = &found->second;
+  }
+  sqlite_statement processes = in_->prepare("SELECT id, name FROM process", "process");
+  while (processes.step()) to.name_process(processes.integer(0), std::string(processes.text(1)));
+  sqlite_statement threads = in_->prepare("SELECT process, id, name FROM thread", "thread");
+  while (threads.step())
+    to.name_thread(threads.integer(0), static_cast<std::uint32_t>(threads.integer(1)), std::string(threads.text(2)));
+  for (const auto& [key, one] : devices_) to.name_device(key.first, key.second, {one.name, one.physical, one.uuid});
+
+  const auto add = [&](const char* table, traced_event event, std::int64_t start, std::int64_t end,
+                       std::int64_t at_path, std::int64_t process) {
+    const auto site = sites.find(at_path);
+    if (site == sites.end() || end < start || start < 0 || static_cast<std::uint64_t>(end) > max_time_ns ||
+        start + shift_ns < 0) {
+      ++(end < start ? bad.ends_before_start : bad.out_of_range);
+      if (bad.first.empty())
+        bad.first = fmt::format("{}, table {}: {} to {}, path {}", file(), table, start, end, at_path);
+      return;
+    }
+    event.site = &site->second;
+    event.begin_ns = static_cast<std::uint64_t>(start + shift_ns);
+    event.end_ns = static_cast<std::uint64_t>(end + shift_ns);
+    if (event.as == traced_as::operation && event.submitted_ns != 0)
+      event.submitted_ns = static_cast<std::uint64_t>(static_cast<std::int64_t>(event.submitted_ns) + shift_ns);
+    to.add(process, event);
+  };
+  sqlite_statement spans = in_->prepare(
+      R"(SELECT start, "end", path, process, thread, queue, submitted, correlation, bytes, nests FROM span)", "span");
+  while (spans.step()) {
+    traced_event event;
+    event.as = !spans.is_null(5) ? traced_as::operation : spans.integer(9) != 0 ? traced_as::scope : traced_as::handle;
+    event.thread = static_cast<std::uint32_t>(spans.integer(4));
+    event.queue = static_cast<std::uint64_t>(spans.integer(5));
+    event.submitted_ns = static_cast<std::uint64_t>(spans.integer(6));
+    event.correlation = static_cast<std::uint64_t>(spans.integer(7));
+    event.bytes = static_cast<std::uint64_t>(spans.integer(8));
+    add("span", event, spans.integer(0), spans.integer(1), spans.integer(2), spans.integer(3));
+  }
+  sqlite_statement samples = in_->prepare("SELECT time, path, process, thread, value FROM sample", "sample");
+  while (samples.step()) {
+    traced_event event;
+    event.as = traced_as::metric;
+    event.thread = static_cast<std::uint32_t>(samples.integer(3));
+    event.value = samples.real(4);
+    add("sample", event, samples.integer(0), samples.integer(0), samples.integer(1), samples.integer(2));
+  }
+  sqlite_statement instants = in_->prepare("SELECT time, path, process, thread FROM instant", "instant");
+  while (instants.step()) {
+    traced_event event;
+    event.as = traced_as::mark;
+    event.thread = static_cast<std::uint32_t>(instants.integer(3));
+    add("instant", event, instants.integer(0), instants.integer(0), instants.integer(1), instants.integer(2));
+  }
+  sqlite_statement losses = in_->prepare("SELECT process, reason, events FROM loss", "loss");
+  while (losses.step())
+    to.add_loss(losses.integer(0), std::string(losses.text(1)), static_cast<std::uint64_t>(losses.integer(2)));
+}
+
+std::unique_ptr<trace_scan> store_reader::scan(scan_subject what) const {
+  return std::make_unique<store_scan>(*this, what);
+}
+
+}  // namespace adaptyst::lib

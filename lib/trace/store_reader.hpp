@@ -1,0 +1,54 @@
+// Reads our own store.
+#ifndef ADAPTYST_LIB_TRACE_STORE_READER_HPP
+#define ADAPTYST_LIB_TRACE_STORE_READER_HPP
+
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "trace_input.hpp"
+
+namespace adaptyst::lib {
+
+class store_reader final : public trace_input {
+ public:
+  static bool is_store(const sqlite_database& in);
+  // Throws error where its schema is a later one.
+  explicit store_reader(std::unique_ptr<sqlite_database> in);
+
+  const std::string& file() const override { return in_->file(); }
+  std::string describe() const override;
+  bool is_simulated() const override { return is_simulated_; }
+  std::optional<std::int64_t> utc_ns() const override { return utc_ns_; }
+  std::vector<device> devices() const override;
+  std::vector<std::int64_t> processes() const override;
+  std::string missing() const override;
+  void read(trace_writer& to, std::int64_t shift_ns, bad_rows& bad) override;
+  std::unique_ptr<trace_scan> scan(scan_subject what) const override;
+
+  struct path {
+    std::int64_t parent = 0;
+    std::string name;
+    region_kind kind = region_kind::region;
+    std::uint32_t device = 0;
+  };
+  const std::map<std::int64_t, path>& paths() const noexcept { return paths_; }
+  // The physical number of a process's device.
+  std::uint32_t physical(std::int64_t process, std::uint32_t number) const;
+  // That of the whole file, if it is one rank's.
+  std::optional<std::uint32_t> rank() const noexcept { return rank_; }
+
+ private:
+  std::unique_ptr<sqlite_database> in_;
+  bool is_simulated_ = false, is_complete_ = false;
+  std::optional<std::int64_t> utc_ns_;
+  std::optional<std::uint32_t> rank_;
+  std::map<std::int64_t, path> paths_;
+  std::map<std::pair<std::int64_t, std::uint32_t>, device> devices_;
+};
+
+}  // namespace adaptyst::lib
+
+#endif

@@ -1,0 +1,69 @@
+// Writes a trace as our store: SQLite, whole after a kill at any moment up to what was committed last.
+#ifndef ADAPTYST_LIB_TRACE_STORE_WRITER_HPP
+#define ADAPTYST_LIB_TRACE_STORE_WRITER_HPP
+
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <unordered_map>
+#include <utility>
+
+#include "../support/error.hpp"
+#include "sqlite_database.hpp"
+#include "trace_writer.hpp"
+
+namespace adaptyst::lib {
+
+class store_writer final : public trace_writer {
+ public:
+  enum class appears {
+    at_once,  // under its name from the start, so that a killed run leaves what was committed
+    whole,    // under its name when it is finished, else never
+  };
+  // Replaces a file of this name. Times in the store are ns since `origin_ns`. Throws error.
+  store_writer(std::string file, std::uint64_t origin_ns, appears when, name_speller spelled = {});
+  ~store_writer() override;
+
+  // What is known of the whole trace, such as where it comes from.
+  void set_meta(std::string_view name, std::string_view value);
+
+  void name_process(std::int64_t process, const std::string& name) override;
+  void name_thread(std::int64_t process, std::uint32_t thread, const std::string& name) override;
+  bool knows_thread(std::int64_t process, std::uint32_t thread) const override;
+  void name_device(std::int64_t process, std::uint32_t device, const traced_device& what) override;
+  bool knows_device(std::int64_t process, std::uint32_t device) const override;
+  void add(std::int64_t process, const traced_event& event) override;
+  void add_loss(std::int64_t process, const std::string& reason, std::uint64_t events) override;
+  std::uint64_t lost() const noexcept override { return lost_; }
+  // Commits, where enough has come or enough time has passed.
+  void flush() override;
+  void finish() override;
+
+ private:
+  std::int64_t find_path(const traced_site& site);
+  std::int64_t since_origin(std::uint64_t ns) const noexcept;
+  void insert(std::int64_t process, const traced_event& event);
+  void commit();
+  void leave_one_file() noexcept;
+  void tell_failure();  // once
+  template <class Work>
+  void attempt(Work&& work);
+
+  std::string file_, written_;  // `written_`: the name until it is finished
+  std::uint64_t origin_ns_;
+  name_speller spelled_;
+  std::unique_ptr<sqlite_database> in_;
+  sqlite_statement add_path_, add_span_, add_sample_, add_instant_;
+  std::unordered_map<const traced_site*, std::int64_t> paths_;
+  std::map<std::pair<std::int64_t, std::string>, std::int64_t> same_;  // by parent and what the rest of a path is
+  std::set<std::pair<std::int64_t, std::uint32_t>> threads_, devices_;
+  std::uint64_t uncommitted_ = 0, committed_ns_ = 0;
+  std::uint64_t lost_ = 0;
+  std::unique_ptr<error> failure_;
+  bool has_told_ = false, is_finished_ = false;
+};
+
+}  // namespace adaptyst::lib
+
+#endif

@@ -1,0 +1,50 @@
+#include "trace_input.hpp"
+
+#include <fmt/format.h>
+
+#include <tuple>
+
+#include "../support/error.hpp"
+#include "nsys_reader.hpp"
+#include "store_reader.hpp"
+
+namespace adaptyst::lib {
+
+void bad_rows::add(const bad_rows& more) {
+  ends_before_start += more.ends_before_start;
+  out_of_range += more.out_of_range;
+  open += more.open;
+  if (!more.first.empty()) note(more.table, more.row, more.first);
+}
+
+void bad_rows::note(const std::string& in_table, std::int64_t at, const std::string& what) {
+  if (!first.empty() && std::tie(table, row) <= std::tie(in_table, at)) return;
+  table = in_table;
+  row = at;
+  first = what;
+}
+
+bool trace_scan::is_span(std::int64_t start, std::int64_t end, const std::string& in, std::int64_t row) {
+  const char* what = nullptr;
+  if (end < start) {
+    ++bad_.ends_before_start;
+    what = "ends before it starts";
+  } else if (start < 0 || static_cast<std::uint64_t>(end) > max_time_ns ||
+             static_cast<std::uint64_t>(end) - static_cast<std::uint64_t>(start) > max_span_ns) {
+    ++bad_.out_of_range;
+    what = start < 0 ? "starts at a negative time" : "has a time that is too large";
+  }
+  if (what == nullptr) return true;
+  bad_.note(in, row, fmt::format("{}, row {}, {}: {} to {}", in, row, what, start, end));
+  return false;
+}
+
+std::unique_ptr<trace_input> open_trace(const std::string& file) {
+  auto in = std::make_unique<sqlite_database>(file, sqlite_database::opened::to_read);
+  if (store_reader::is_store(*in)) return std::make_unique<store_reader>(std::move(in));
+  if (nsys_reader::is_export(*in)) return std::make_unique<nsys_reader>(std::move(in));
+  throw error(fmt::format("{} is an SQLite file, but no trace", file), file, 0,
+              "known are the exports of Nsight Systems (nsys export --type sqlite) and adaptyst's own stores");
+}
+
+}  // namespace adaptyst::lib

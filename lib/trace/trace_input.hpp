@@ -1,0 +1,114 @@
+// A trace in a file: read whole, into a writer, or scanned by ranges of rows, as an analysis does.
+#ifndef ADAPTYST_LIB_TRACE_TRACE_INPUT_HPP
+#define ADAPTYST_LIB_TRACE_TRACE_INPUT_HPP
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sqlite_database.hpp"
+#include "trace_writer.hpp"
+
+namespace adaptyst::lib {
+
+// What a scan looks at, and what its spans are grouped by.
+enum class scan_subject {
+  device_work,  // kernels and copies, by the physical number of their device
+  rank_work,    // the same, by rank, or by process where no ranks are known
+  regions,      // of the host, by rank or process
+};
+
+struct scanned_span {
+  std::uint64_t start = 0, end = 0;  // ns since the trace's begin
+  std::uint64_t name = 0;            // for trace_scan::name()
+  std::uint32_t group = 0;
+  bool is_copy = false;
+};
+
+// Rows that are no spans, and the first of them, by table and row, for people.
+struct bad_rows {
+  std::uint64_t ends_before_start = 0;
+  std::uint64_t out_of_range = 0;  // negative, or longer or later than any run
+  std::uint64_t open = 0;          // begun and never ended
+  std::string table, first;
+  std::int64_t row = 0;
+
+  std::uint64_t count() const noexcept { return ends_before_start + out_of_range + open; }
+  void note(const std::string& in_table, std::int64_t at, const std::string& what);
+  void add(const bad_rows& more);
+};
+
+// Bounds of times, in ns: 19.5 hours, which is where histograms end, and 36 years.
+constexpr std::uint64_t max_span_ns = std::uint64_t{1} << 46U;
+constexpr std::uint64_t max_time_ns = std::uint64_t{1} << 60U;
+
+// Of one thread: several scans of a file may go on at once.
+class trace_scan {
+ public:
+  struct scanned_table {
+    std::string name;
+    sqlite_database::row_range rows;
+  };
+  using taker = std::function<void(const scanned_span* spans, std::size_t count)>;
+
+  trace_scan() = default;
+  trace_scan(const trace_scan&) = delete;
+  trace_scan& operator=(const trace_scan&) = delete;
+  virtual ~trace_scan() = default;
+
+  // The same for all scans of a file.
+  virtual const std::vector<scanned_table>& tables() const = 0;
+  // The spans in these rows, some at a time. Throws error.
+  virtual void scan(std::size_t table, std::int64_t first, std::int64_t last, const taker& to) = 0;
+  // The start of the row at or behind this one, if there is one; to divide a table by time.
+  virtual std::optional<std::uint64_t> start_near(std::size_t table, std::int64_t row) = 0;
+  virtual std::string name(std::uint64_t id) = 0;
+  const bad_rows& bad() const noexcept { return bad_; }
+
+ protected:
+  // False: it is none, and was counted.
+  bool is_span(std::int64_t start, std::int64_t end, const std::string& in, std::int64_t row);
+
+  bad_rows bad_;
+};
+
+class trace_input {
+ public:
+  // A physical device.
+  struct device {
+    std::uint32_t physical = 0;
+    std::string uuid, name;
+  };
+
+  trace_input() = default;
+  trace_input(const trace_input&) = delete;
+  trace_input& operator=(const trace_input&) = delete;
+  virtual ~trace_input() = default;
+
+  virtual const std::string& file() const = 0;
+  // What it is, for people.
+  virtual std::string describe() const = 0;
+  // Made by a generator, and not measured.
+  virtual bool is_simulated() const = 0;
+  // When time 0 was; nothing: not known.
+  virtual std::optional<std::int64_t> utc_ns() const = 0;
+  virtual std::vector<device> devices() const = 0;
+  // The processes that the file names.
+  virtual std::vector<std::int64_t> processes() const = 0;
+  // What is not in it although it happened, for people; empty: nothing.
+  virtual std::string missing() const { return {}; }
+
+  // All events, with `shift_ns` added to their times. Throws error.
+  virtual void read(trace_writer& to, std::int64_t shift_ns, bad_rows& bad) = 0;
+  virtual std::unique_ptr<trace_scan> scan(scan_subject what) const = 0;
+};
+
+// By what is in it. Throws error where it is damaged, or no trace.
+std::unique_ptr<trace_input> open_trace(const std::string& file);
+
+}  // namespace adaptyst::lib
+
+#endif

@@ -1,0 +1,133 @@
+#!/usr/bin/env python3
+"""The trace store of a program of ours, read by others than us: own.py ADAPTYST TRACED_PROGRAM [case…]"""
+import json
+import os
+import pathlib
+import random
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "support"))
+from cases import run_cases  # noqa: E402
+from compiling import Failures, scratch  # noqa: E402
+
+ADAPTYST, PROGRAM = sys.argv[1:3]
+LIMIT = 120
+failures = Failures()
+work = scratch()
+
+
+def observe(*files, words=("all",)):
+    timelines = [f"--output={file}" for file in files]
+    return subprocess.run([ADAPTYST, "run", "--engine=inline", "--report=none", *timelines, "--", PROGRAM, "outside", *words],
+                          capture_output=True, text=True, errors="replace", timeout=LIMIT, check=False)
+
+
+def ask(file, question):
+    db = sqlite3.connect(file)
+    db.text_factory = bytes
+    try:
+        return db.execute(question).fetchall()
+    finally:
+        db.close()
+
+
+def case_a_run_is_a_store():
+    file, profile = work / "run.sqlite", work / "run.json"
+    done = observe(file, profile)
+    failures.equal(done.returncode, 0, "the run")
+    failures.equal(ask(file, "PRAGMA integrity_check"), [(b"ok",)], "whole")
+    failures.equal([one.name for one in work.iterdir() if one.name.startswith("run.sqlite-")], [], "one file is left")
+    meta = dict(ask(file, "SELECT name, value FROM meta"))
+    failures.equal((meta[b"format"], meta[b"schema"], meta[b"complete"]), (b"adaptyst trace", b"1", b"1"), "what it is")
+    read = json.loads(profile.read_text())
+    regions = [(one["name"], one["count"]) for one in read["regions"]]
+    spans = []
+    for name, parent, kind, count in ask(file, """
+            SELECT path.name, parent.name, path.kind, count(*) FROM span JOIN path ON path.id = span.path
+            LEFT JOIN path AS parent ON parent.id = path.parent GROUP BY path.id"""):
+        spans.append(((name, parent, kind), count))
+    nested = {count for (name, parent, _), count in spans if name == b"nested" and parent == b"nested"}
+    failures.equal(sum(count for name, count in regions if name == "nested"),
+                   sum(count for (name, _, _), count in spans if name == b"nested"), "as many regions as in the profile")
+    failures.check(len(nested) == 4, "call paths are kept", spans)
+    failures.equal([count for (name, parent, kind), count in spans if (name, kind) == (b"kernel", b"kernel")], [100], "operations")
+    failures.equal(ask(file, "SELECT count(*) FROM message WHERE received >= sent")[0][0] >= 200, True, "that were submitted")
+    failures.equal(ask(file, "SELECT count(*) FROM sample"), [(200,)], "numbers")
+    failures.equal(ask(file, "SELECT count(*) FROM instant"), [(20,)], "marks")
+    failures.equal(ask(file, 'SELECT count(*) FROM span WHERE "end" < start'), [(0,)], "none ends before it starts")
+
+
+def case_it_is_analysed():
+    file = work / "analysed.sqlite"
+    observe(file)
+    for words in ([], ["--by=region"], ["--by=rank"]):
+        done = subprocess.run([ADAPTYST, "variability", "--format=json", "--window=1ms", *words, file], capture_output=True, text=True, timeout=LIMIT, check=False)
+        if not failures.equal(done.returncode, 0, f"analysed {words}: {done.stderr}"):
+            continue
+        found = json.loads(done.stdout)
+        names = {one["name"]: one["n"] for one in found["kernels"]}
+        if words == ["--by=region"]:
+            failures.equal(sum(n for name, n in names.items() if name.endswith("nested")), 600, f"regions, {names}")
+        else:
+            failures.equal(names.get("kernel"), 100, "kernels")
+
+
+def case_both_formats_say_the_same():
+    file = work / "both.sqlite"
+    observe(file)
+    subprocess.run([ADAPTYST, "convert", file, work / "both.json"], check=True, timeout=LIMIT, capture_output=True)
+    events = json.loads((work / "both.json").read_text())
+    failures.equal(sum(one["ph"] == "X" and one["name"] == "nested" for one in events), 600, "regions in JSON")
+    failures.equal(sum(one["ph"] == "i" for one in events), 20, "marks in JSON")
+
+
+def case_a_killed_writer_leaves_a_whole_file():
+    """At random moments: what was committed is there, and every span of it."""
+    draw = random.Random(11)
+    for attempt in range(4):
+        file = work / f"killed-{attempt}.sqlite"
+        program = subprocess.Popen([ADAPTYST, "run", "--engine=inline", "--report=none", f"--timeline={file}", "--", PROGRAM, "outside", "endless"],
+                                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
+        try:
+            until = time.monotonic() + LIMIT
+            while time.monotonic() < until and program.poll() is None:
+                try:
+                    if ask(file, "SELECT count(*) FROM span")[0][0] > 0:
+                        break
+                except sqlite3.Error:
+                    pass
+                time.sleep(0.02)
+            time.sleep(draw.random() * 0.7)
+        finally:
+            os.killpg(program.pid, signal.SIGKILL)
+            program.wait()
+        failures.equal(ask(file, "PRAGMA integrity_check"), [(b"ok",)], "whole")
+        failures.check(ask(file, "SELECT count(*) FROM span")[0][0] > 0, "with what was committed")
+        failures.equal(ask(file, "SELECT count(*) FROM span LEFT JOIN path ON path.id = span.path WHERE path.id IS NULL"), [(0,)], "each has its path")
+        done = subprocess.run([ADAPTYST, "variability", "--by=region", file], capture_output=True, text=True, timeout=LIMIT, check=False)
+        failures.check(done.returncode == 0 and "was not finished" in " ".join(done.stdout.split()), "it is analysed, and said not to be finished", done.stderr + done.stdout[-500:])
+
+
+def case_a_program_writes_none_itself():
+    file = work / "inside.sqlite"
+    done = subprocess.run([PROGRAM, "inside", "all"], env={**os.environ, "ADAPTYST": f"engine=inline,report=none,output={file}"},
+                          capture_output=True, text=True, timeout=LIMIT, check=False)
+    failures.equal(done.returncode, 0, "the program runs")
+    failures.check("does not write SQLite itself" in done.stderr, "and says what to do", done.stderr)
+    failures.check(not file.exists(), "there is no file")
+
+
+def case_what_stands_there_is_replaced():
+    file = work / "replaced.sqlite"
+    (work / "target").write_text("kept")
+    file.symlink_to(work / "target")
+    observe(file)
+    failures.equal((work / "target").read_text(), "kept", "a link is not followed")
+    failures.check(file.is_file() and not file.is_symlink(), "a new file is there")
+
+
+run_cases(globals(), sys.argv[3:], failures)

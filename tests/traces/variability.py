@@ -1,0 +1,405 @@
+#!/usr/bin/env python3
+"""`adaptyst variability` and `convert` on exports with known answers: variability.py ADAPTYST [case…]"""
+import json
+import os
+import pathlib
+import random
+import shutil
+import sqlite3
+import subprocess
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "support"))
+from cases import run_cases  # noqa: E402
+from compiling import Failures, scratch, skip  # noqa: E402
+
+try:
+    import numpy  # noqa: F401
+except ImportError:
+    skip("no numpy (Debian: python3-numpy)")
+import oracle  # noqa: E402
+from nsys_export import Export  # noqa: E402
+
+ADAPTYST = sys.argv[1]
+MS = 1_000_000
+LIMIT = 120
+failures = Failures()
+work = scratch()
+
+
+def command(*words, launcher=(), limit=LIMIT, **options):
+    return subprocess.run([*launcher, ADAPTYST, *map(str, words)], capture_output=True, text=True, errors="replace", timeout=limit,
+                          check=False, **options)
+
+
+def analyse(*words, launcher=(), without_ranks=False):
+    done = command("variability", "--format=json", *words, launcher=launcher)
+    if not failures.check(done.returncode == 0, f"analysed: {words}", done.stderr):
+        return {"windows": [], "kernels": [], "topk": [], "findings": [], "corr": {}, "parameters": {}, "ranks": []}
+    made = json.loads(done.stdout)
+    if without_ranks:
+        made.pop("ranks")
+    return made
+
+
+def flagged(result):
+    return sorted((one["start"], one["device"]) for one in result["windows"] if one["flag"])
+
+
+def mixed_trace(name, chance=1, **options):
+    """Two devices, three kernels, copies, in no order; some spans go over windows and blocks. With what an oracle needs."""
+    draw = random.Random(chance)
+    export = Export(str(work / name), **options)
+    for gpu in (0, 1):
+        export.gpu(gpu)
+        export.context(100, gpu + 1, gpu, gpu)
+    kernels, copies = [], []
+    for device in (0, 1):
+        own = []
+        for _ in range(1500):
+            start = draw.randrange(0, 2000 * MS)
+            own.append((start, start + int(draw.lognormvariate(12, 1)), "kernel_%d" % draw.randrange(3)))
+        own += [(300 * MS, 300 * MS, "empty"), (640 * MS, 640 * MS + 5, "on_a_border"), (10 * MS, 1500 * MS, "long")]
+        draw.shuffle(own)
+        moved = [(start, start + draw.randrange(0, 3 * MS)) for start in (draw.randrange(0, 2000 * MS) for _ in range(300))]
+        export.kernels(own, device=device, context=device + 1)
+        export.copies(moved, device=device, context=device + 1)
+        kernels += [(device, *one) for one in own]
+        copies += [(device, *one) for one in moved]
+    return export.finish(), kernels, copies
+
+
+def near(a, b, within=1e-9):
+    return abs(a - b) <= within * max(1, abs(a), abs(b))
+
+
+def case_numbers_are_numpys():
+    file, kernels, copies = mixed_trace("mixed.sqlite")
+    found = analyse(file)
+    expected = oracle.windows(kernels, copies, 10 * MS)
+    windows = {(one["start"], one["device"]): one for one in found["windows"]}
+    failures.equal(sorted(windows), sorted(expected), "the windows in which anything happened")
+    for key in windows.keys() & expected.keys():
+        one, right = windows[key], expected[key]
+        for field in ("n", "busy", "stall", "copied"):
+            failures.equal(one[field], right[field], f"{field} of {key}")
+        for field in ("mean", "std", "min", "max", "p50", "p95"):
+            if right["n"]:
+                failures.check(near(one[field], right[field]), f"{field} of {key}", f"{one[field]} {right[field]}")
+        if right["n"]:
+            failures.check(near(one["value"], right["value"], 1e-4), f"value of {key}", f"{one['value']} {right['value']}")
+    failures.equal(sum(one["n"] for one in found["windows"]), len(kernels), "kernels in all")
+    for device in (0, 1):
+        values = [one["value"] for one in found["windows"] if one["device"] == device and one["n"]]
+        flags = [one["flag"] for one in found["windows"] if one["device"] == device and one["n"]]
+        failures.equal(flags, list(oracle.flagged(numpy.log2(values), 1.5)), f"flags of device {device}")
+    both = [(one["stall"], one["p95"]) for one in found["windows"] if one["n"]]
+    x, y = zip(*both)
+    failures.check(near(found["corr"]["pearson"], oracle.pearson(x, y), 1e-9), "Pearson", found["corr"])
+    failures.check(near(found["corr"]["spearman"], oracle.spearman(x, y), 1e-9), "Spearman", found["corr"])
+    for one in found["kernels"]:
+        durations = numpy.array([e - s for d, s, e, name in kernels if d == one["device"] and name == one["name"]])
+        failures.equal((one["n"], one["total"]), (len(durations), float(durations.sum())), f"n and total of {one['name']}")
+        for field, q in (("p50", 0.5), ("p95", 0.95), ("p99", 0.99)):
+            exact = numpy.quantile(durations, q, method="inverted_cdf")
+            failures.check(near(one[field], exact, 0.031), f"{field} of {one['name']}", f"{one[field]} {exact}")
+    failures.check(found["parameters"]["simulated"] is True, "it is named as simulated")
+    # Whatever the windows are, the sums are the same.
+    for words in (["--shards=1"], ["--shards=5"], ["--shards=64"], ["--window=1ms"], ["--window=3s"]):
+        other = analyse(*words, file)
+        for field in ("n", "busy", "stall", "copied"):
+            failures.equal(sum(one[field] for one in other["windows"]), sum(one[field] for one in found["windows"]), f"{field} with {words}")
+    failures.equal(len({one["start"] for one in analyse("--shards=1", file)["windows"]} & {min(s for _, s, _, _ in kernels)}), 1,
+                   "shards count from the first start")
+
+
+def case_the_same_for_any_number_of_threads():
+    file, _, _ = mixed_trace("threads.sqlite")
+    for words in ([], ["--by=kernel"], ["--shards=7", "--metric=stall"], ["--by=rank", "--metric=launch-gap"]):
+        one, two = (analyse(*words, f"--threads={threads}", file, without_ranks=True) for threads in (1, 2))
+        failures.equal(json.dumps(one), json.dumps(two), f"threads with {words}")
+
+
+def launchers():
+    known = {"openmpi": ["mpirun.openmpi", "--allow-run-as-root", "--oversubscribe", "--mca", "btl", "self,vader,tcp"], "mpich": ["mpirun.mpich"]}
+    return {name: words for name, words in known.items()
+            if shutil.which(words[0]) and (pathlib.Path(ADAPTYST).parent.parent / f"adapters/libadaptyst-ranks-{name}.so").exists()}
+
+
+def case_the_same_for_any_number_of_ranks():
+    file, _, _ = mixed_trace("ranks.sqlite", chance=2)
+    for name, words in launchers().items():
+        for options in ([], ["--shards=5", "--by=kernel"]):
+            alone = analyse(*options, "--threads=1", file, without_ranks=True)
+            for ranks in ((2, 3, 7) if not options else (3,)):
+                found = analyse(*options, file, launcher=[*words, "-n", str(ranks)])
+                failures.equal([one["rank"] for one in found["ranks"]], list(range(ranks)), f"{name}: {ranks} ranks are told of")
+                found.pop("ranks")
+                failures.equal(json.dumps(found), json.dumps(alone), f"{name}: {ranks} ranks with {options}")
+
+
+def case_a_failure_of_one_rank_is_told():
+    file, _, _ = mixed_trace("damaged_for_ranks.sqlite", chance=3)
+    damage(file)
+    for name, words in launchers().items():
+        output = work / f"{name}.json"
+        done = command("variability", f"--output={output}", file, launcher=[*words, "-n", "3"])
+        failures.check(done.returncode != 0 and "table" in done.stderr, f"{name}: a damaged file", done.stderr)
+        failures.check(not output.exists(), f"{name}: nothing is written")
+
+
+def noisy(draw, windows, slow=(), factor=2.0, in_window=50, names=("stencil", "reduce")):
+    made = []
+    for window in range(windows):
+        for number in range(in_window):
+            name = names[number % len(names)]
+            length = draw.lognormvariate(10 if name == names[0] else 8, 0.3) * (factor if window in slow else 1)
+            made.append((window * 10 * MS + number * 150_000, window * 10 * MS + number * 150_000 + int(length), name))
+    return made
+
+
+def case_planted_windows_are_found_and_no_others():
+    draw = random.Random(7)
+    export = Export(str(work / "planted.sqlite"))
+    export.kernels(noisy(draw, 200, slow=(31, 90, 91)))
+    found = analyse("--iqr=3", export.finish())
+    failures.equal([start // (10 * MS) for start, _ in flagged(found)], [31, 90, 91], "the slow windows")
+    failures.equal(sorted(one["start"] // (10 * MS) for one in found["topk"][:3]), [31, 90, 91], "they are the worst")
+    failures.check(any(one["kind"] == "slow_windows" for one in found["findings"]), "and a finding", found["findings"])
+
+
+def case_a_slow_gpu_is_named_by_its_physical_number():
+    draw = random.Random(8)
+    export = Export(str(work / "slow_gpu.sqlite"))
+    # All processes call their own device 0.
+    for gpu in range(4):
+        export.gpu(gpu)
+        export.context(100 + gpu, 1, 0, 3 - gpu)
+        export.kernels([(s, s + int((e - s) * (1.3 if gpu == 1 else 1)), n) for s, e, n in noisy(draw, 30)], pid=100 + gpu)
+    found = analyse("--iqr=3", export.finish())
+    failures.equal([(one["kind"], one["device"]) for one in found["findings"]], [("slow_group", 2)], "GPU 2 is slow")
+    if found["findings"]:
+        failures.check(near(found["findings"][0]["value"], 1.3, 0.03), "by 1.3", found["findings"])
+    failures.equal({one["device"] for one in found["windows"]}, {0, 1, 2, 3}, "physical numbers")
+
+
+def case_an_even_trace_has_no_flag():
+    export = Export(str(work / "even.sqlite"))
+    export.kernels([(n * 100_000, n * 100_000 + 50_000, "same") for n in range(20_000)])
+    file = export.finish()
+    for metric in ("duration", "stall", "busy"):
+        found = analyse(f"--metric={metric}", file)
+        failures.equal(flagged(found), [], f"no flag by {metric}")
+        failures.equal(found["findings"], [], f"no finding by {metric}")
+    failures.equal((found["corr"]["pearson"], found["corr"]["spearman"]), (None, None), "no correlation is defined")
+    done = command("variability", file)
+    failures.check("undefined" in done.stdout and "SIMULATED" in done.stdout, "and so it is said", done.stdout)
+
+
+def case_equal_windows_are_listed_from_the_earliest():
+    export = Export(str(work / "ties.sqlite"))
+    export.kernels([(n * 10 * MS, n * 10 * MS + 1000, "same") for n in range(50)])
+    found = analyse("--top=5", export.finish())
+    failures.equal([one["start"] for one in found["topk"]], [n * 10 * MS for n in range(5)], "the earliest five")
+
+
+def case_stalls_and_slowness():
+    draw = random.Random(9)
+    kernels, copies = [], []
+    for window in range(100):
+        stall = draw.randrange(0, 2 * MS)
+        begin = window * 10 * MS
+        copies.append((begin, begin + stall))
+        for number in range(20):
+            start = begin + stall + number * 300_000
+            kernels.append((start, start + 50_000 + stall // 20 + draw.randrange(2000), "late"))
+    export = Export(str(work / "caused.sqlite"))
+    export.kernels(kernels)
+    export.copies(copies)
+    found = analyse("--metric=stall", export.finish())
+    failures.check(found["corr"]["spearman"] > 0.9 and found["corr"]["pearson"] > 0.9, "copies make kernels late", found["corr"])
+    failures.check(any(one["kind"] == "stalls_go_with_slowness" for one in found["findings"]), "a finding", found["findings"])
+    lengths = [end - start for start, end in copies]
+    draw.shuffle(lengths)
+    # The same lengths, in other windows; behind the kernels, where they stall nothing else.
+    export = Export(str(work / "permuted.sqlite"))
+    export.kernels(kernels)
+    export.copies([(n * 10 * MS + 9 * MS, n * 10 * MS + 9 * MS + length // 4) for n, length in enumerate(lengths)])
+    found = analyse("--metric=stall", export.finish())
+    bound = 3 / found["corr"]["n"] ** 0.5
+    failures.check(abs(found["corr"]["spearman"]) < bound and abs(found["corr"]["pearson"]) < bound, "permuted copies", found["corr"])
+
+
+def case_processes_may_share_numbers():
+    export = Export(str(work / "swapped.sqlite"))
+    export.gpu(0)
+    export.gpu(1)
+    for pid, order in ((100, (0, 1)), (200, (1, 0))):
+        for device, gpu in enumerate(order):
+            export.context(pid, device + 1, device, gpu)
+        export.rows("CUPTI_ACTIVITY_KIND_RUNTIME", [{"start": pid, "end": pid + 5, "globalTid": (pid << 24) | 7, "correlationId": 1,
+                                                     "nameId": export.string("cudaLaunchKernel_v7000")}])
+        export.kernels([(1000 * pid, 1000 * pid + 10 * pid, "of_%d" % pid)], pid=pid, device=0, context=1)
+    file = export.finish()
+    found = analyse(file)
+    failures.equal(sorted((one["name"], one["device"]) for one in found["kernels"]), [("of_100", 0), ("of_200", 1)], "devices by process")
+    failures.equal(command("convert", file, work / "swapped.json").returncode, 0, "converted")
+    events = json.loads((work / "swapped.json").read_text())
+    arrows = sorted((one["pid"], one["ts"]) for one in events if one["ph"] == "s")
+    failures.equal(arrows, [(100, 0.1), (200, 0.2)], "each kernel was launched by its own process")
+
+
+def case_versions_of_the_schema():
+    full, _, _ = mixed_trace("full.sqlite", chance=4)
+    expected = analyse(full)
+    for name, options in {"older": {"without": ("greenContextId", "graphNodeId", "launchType")}, "newer": {"extra_columns": ("madeUp",)}}.items():
+        file, _, _ = mixed_trace(f"{name}.sqlite", chance=4, **options)
+        failures.equal(analyse(file)["windows"], expected["windows"], f"an {name} version")
+    export = Export(str(work / "kernels_only.sqlite"))
+    export.kernels([(0, 5, "one")])
+    failures.equal([one["n"] for one in analyse(export.finish())["windows"]], [1], "no table of copies")
+    nothing = analyse("--by=device", Export(str(work / "nothing.sqlite")).finish())
+    failures.equal((nothing["windows"], nothing["parameters"]["remarks"] != []), ([], True), "no events at all")
+
+
+def damage(file):
+    """Overwrites pages in the middle."""
+    size = os.path.getsize(file)
+    with open(file, "r+b") as to:
+        to.seek(size // 2 // 4096 * 4096)
+        to.write(b"\xa5" * 4096 * 8)
+
+
+def case_bad_files_are_told():
+    good, _, _ = mixed_trace("good.sqlite", chance=5)
+
+    def copy(name):
+        return shutil.copy(good, work / name)
+
+    (work / "empty.sqlite").write_bytes(b"")
+    (work / "text.sqlite").write_text("no database at all, but long enough to be one of them\n" * 50)
+    damaged = copy("damaged.sqlite")
+    damage(damaged)
+    cut = copy("cut.sqlite")
+    os.truncate(cut, os.path.getsize(cut) // 3)
+    foreign = sqlite3.connect(work / "foreign.sqlite")
+    foreign.execute("CREATE TABLE recipes(name)")
+    foreign.commit()
+    foreign.close()
+    for name, word in {"missing.sqlite": "No such file", "empty.sqlite": "is empty", "text.sqlite": "is no SQLite file", "damaged.sqlite": "malformed",
+                       "cut.sqlite": "malformed", "foreign.sqlite": "no trace", ".": "is no file"}.items():
+        for words in (["variability", work / name], ["convert", work / name, work / "out.json"]):
+            done = command(*words)
+            failures.equal(done.returncode, 2, f"{words[0]} {name} ends with 2")
+            failures.check(word in done.stderr and "terminate" not in done.stderr, f"{words[0]} {name} says: {word}", done.stderr)
+            failures.check(not (work / "out.json").exists(), f"{words[0]} {name} writes nothing")
+    failures.check("table CUPTI_ACTIVITY_KIND_" in command("variability", work / "damaged.sqlite").stderr, "the table is named",
+                   command("variability", work / "damaged.sqlite").stderr)
+    locked = sqlite3.connect(good, isolation_level=None)
+    locked.execute("BEGIN EXCLUSIVE")
+    done = command("variability", good)
+    failures.check(done.returncode == 2 and "locked" in done.stderr, "a locked file", done.stderr)
+    locked.close()
+    done = command("variability", good, good)
+    failures.check(done.returncode == 2 and "twice" in done.stderr, "one file twice", done.stderr)
+    done = command("variability", f"--output={work}/no/such/folder.json", good)
+    failures.check(done.returncode == 2, "an output that cannot be written", done.stderr)
+    for wrong in (["--window=10"], ["--window=0ns"], ["--shards=0"], ["--metric=speed"], ["--output=a.txt"], ["--iqr=-1"], ["--threads=0"]):
+        failures.equal(command("variability", *wrong, good).returncode, 2, f"wrong usage: {wrong}")
+    done = command("variability", "--window=1ns", good)
+    failures.check(done.returncode == 2 and "--window" in done.stderr, "windows that are too many", done.stderr)
+
+
+def case_two_files_of_one_process():
+    files = []
+    for name in ("a", "b"):
+        export = Export(str(work / f"same_{name}.sqlite"))
+        export.began_at(1_700_000_000_000_000_000)
+        export.context(100, 1, 0, 0)
+        export.kernels([(0, 5, "one")])
+        files.append(export.finish())
+    done = command("variability", *files)
+    failures.check(done.returncode == 2 and "same process" in done.stderr, "a process in two files", done.stderr)
+
+
+def case_bad_rows_are_left_out_and_counted():
+    export = Export(str(work / "rows.sqlite"))
+    export.kernels([(0, 5, "good"), (10, 5, "backwards"), (-5, 5, "early"), (5, 1 << 62, "late"), (1 << 61, (1 << 61) + 5, "later")])
+    file = export.finish()
+    for threads in (1, 2):
+        found = analyse(f"--threads={threads}", file)
+        failures.equal([one["name"] for one in found["kernels"]], ["good"], "what is left")
+        remark = " ".join(found["parameters"]["remarks"])
+        failures.check("4 rows are left out: 1 end before they start, 3 have times out of range" in remark and
+                       "table CUPTI_ACTIVITY_KIND_KERNEL, row 2, ends before it starts: 10 to 5" in remark, "they are told of", remark)
+    done = command("convert", file, work / "rows.json")
+    failures.check(done.returncode == 0 and "left out" in done.stderr and ", row " in done.stderr, "in a conversion, too", done.stderr)
+
+
+def case_names_with_any_bytes():
+    export = Export(str(work / "names.sqlite"))
+    names = ['quote " and \\', "tab\tand\nline", "ünï", b"\xff\xfe\x00 rest", b"\xc3(", "", "x" * 5000]
+    export.kernels([(n * 10, n * 10 + 5, name) for n, name in enumerate(names)])
+    file = export.finish()
+    found = analyse(file)
+    failures.equal(len({one["name"] for one in found["kernels"]}), len(names), "all names are there")
+    failures.check({'quote " and \\', "tab\tand\nline", "ünï"} <= {one["name"] for one in found["kernels"]}, "as they are")
+    done = command("variability", file)
+    failures.check(done.returncode == 0 and "\x00" not in done.stdout, "and harmless in a table", done.stdout)
+    failures.equal(command("convert", file, work / "names.trace.json").returncode, 0, "converted")
+    json.loads((work / "names.trace.json").read_text())
+    failures.equal(command("variability", "--by=kernel", f"--output={work}/names.csv", file).returncode, 0, "as CSV")
+
+
+def case_what_is_converted_is_the_same():
+    file, kernels, copies = mixed_trace("convert.sqlite", chance=6)
+    store = work / "store.sqlite"
+    done = command("convert", file, store)
+    failures.check(done.returncode == 0 and "simulated" in done.stderr, "converted", done.stderr)
+    db = sqlite3.connect(store)
+    failures.equal(db.execute("PRAGMA integrity_check").fetchone(), ("ok",), "whole")
+    failures.equal(db.execute("SELECT count(*) FROM event WHERE kind = 'kernel'").fetchone(), (len(kernels),), "kernels")
+    failures.equal(db.execute("SELECT count(*) FROM event WHERE kind = 'copy_to'").fetchone(), (len(copies),), "copies")
+    failures.equal(dict(db.execute("SELECT name, value FROM meta"))["complete"], "1", "finished")
+    db.close()
+    before, after = analyse(file), analyse(store)
+    for part in ("windows", "kernels", "corr", "topk"):
+        failures.equal(after[part], before[part], f"{part} of the store")
+    failures.check(after["parameters"]["simulated"] is True, "still simulated")
+    failures.equal(command("convert", store, work / "store.json").returncode, 0, "and on to JSON")
+    events = json.loads((work / "store.json").read_text())
+    failures.equal(sum(one["ph"] in "Xb" for one in events), len(kernels) + len(copies), "all spans")
+    failures.equal([one.name for one in work.iterdir() if "partial" in one.name], [], "no halves are left")
+
+
+def case_ranges_are_regions():
+    export = Export(str(work / "ranges.sqlite"))
+    export.rows("NVTX_EVENTS", [{"start": n * MS, "end": n * MS + 400_000 + (300_000 if pid == 200 else 0), "eventType": 59, "text": "step" if n % 2 else None,
+                                 "textId": export.string("solve"), "globalTid": (pid << 24) | 1} for pid in (100, 200, 300) for n in range(200)])
+    export.rows("NVTX_EVENTS", [{"start": 1, "end": None, "eventType": 34, "text": "mark", "globalTid": 100 << 24},
+                                {"start": 1, "end": None, "eventType": 59, "text": "open", "globalTid": 100 << 24}])
+    found = analyse(export.finish())
+    failures.equal(found["parameters"]["by"], "region", "chosen, as nothing else is there")
+    failures.equal(sorted((one["name"], one["rank"], one["n"]) for one in found["kernels"]),
+                   [(name, pid, 100) for name in ("solve", "step") for pid in (100, 200, 300)], "by name and process")
+    failures.equal([(one["kind"], one.get("rank")) for one in found["findings"] if one["kind"] == "slow_group"], [("slow_group", 200)], "a slow rank")
+    failures.check("1 have no end" in " ".join(found["parameters"]["remarks"]), "an open range is counted", found["parameters"])
+
+
+def case_a_full_disk():
+    """A file system of 64 KiB, if one may be mounted: nothing is left under the name."""
+    small = work / "small"
+    small.mkdir()
+    if os.geteuid() != 0 or subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64k", "none", small], check=False, capture_output=True).returncode != 0:
+        return
+    try:
+        file, _, _ = mixed_trace("for_full.sqlite", chance=10)
+        for name in ("full.sqlite", "full.json"):
+            done = command("convert", file, small / name)
+            failures.check(done.returncode == 2 and "cannot write" in done.stderr, f"{name}: a full disk", done.stderr)
+            failures.equal(os.listdir(small), [], f"{name}: nothing is left")
+    finally:
+        subprocess.run(["umount", small], check=False)
+
+
+run_cases(globals(), sys.argv[2:], failures)

@@ -1,0 +1,72 @@
+// `adaptyst convert`: traces from one format to another.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+#include <vector>
+
+#include "commands.hpp"
+#include "distribute/trace_set.hpp"
+#include "output.hpp"
+#include "support/output_form.hpp"
+#include "trace/chrome_trace.hpp"
+#include "trace/store_writer.hpp"
+
+namespace adaptyst::tools {
+
+namespace {
+
+std::unique_ptr<lib::trace_writer> open_writer(const std::string& file, bool is_simulated) {
+  if (lib::is_store_name(file)) {
+    auto made = std::make_unique<lib::store_writer>(file, 0, lib::store_writer::appears::whole);
+    if (is_simulated) made->set_meta("simulated", "1");
+    return made;
+  }
+  return std::make_unique<lib::chrome_trace>(file, 0, static_cast<lib::chrome_trace::kind_words>(to_string),
+                                             lib::name_speller{}, lib::output_file::appears::whole);
+}
+
+void convert(std::vector<std::string> files) {
+  if (files.size() < 2)
+    throw error("convert needs a trace to read and a file to write", 0, "adaptyst convert IN... OUT");
+  const std::string to = files.back();
+  files.pop_back();
+  if (!lib::is_store_name(to) && (to.size() < 6 || to.compare(to.size() - 5, 5, ".json") != 0))
+    throw error(fmt::format("cannot tell what {} is to be", to), to, 0,
+                "end it in .sqlite for a store, or in .json for a Chrome trace");
+  for (const std::string& file : files)
+    if (file == to)
+      throw error(fmt::format("{} would be written over while it is read", to), to, 0, "name another file");
+  const lib::trace_set traces(files);
+  const std::unique_ptr<lib::trace_writer> writer = open_writer(to, traces.is_simulated());
+  lib::bad_rows bad;
+  for (std::size_t at = 0; at != traces.size(); ++at) traces.trace(at).read(*writer, traces.shift_ns(at), bad);
+  writer->finish();
+  for (const std::string& remark : traces.remarks()) complain(remark);
+  if (traces.is_simulated()) complain("simulated: made by a generator, not measured");
+  if (bad.count() != 0)
+    complain(fmt::format(
+        "{} rows are left out: {} end before they start, {} have times out of range, {} have no end; the first: {}",
+        bad.count(), bad.ends_before_start, bad.out_of_range, bad.open, bad.first));
+}
+
+}  // namespace
+
+void add_convert(CLI::App& app) {
+  const auto files = std::make_shared<std::vector<std::string>>();
+  CLI::App* const command = app.add_subcommand("convert", "Make one trace of one or several, in another format");
+  command->add_option("FILES", *files, "Traces to read, and last the file to write")
+      ->required()
+      ->type_name("IN... OUT");
+  command->footer(
+      "$ adaptyst convert report.sqlite report.trace.json\n"
+      "$ adaptyst convert run-0.sqlite run-1.sqlite both.sqlite\n"
+      "\n"
+      "Reads exports of Nsight Systems to SQLite, and our own stores. Writes FILE.sqlite, a store\n"
+      "(docs/trace-schema.md), or FILE.json, a Chrome trace for Perfetto. The file appears when it is whole.\n"
+      "\n"
+      "Exit status: 0 all is well; 2 wrong usage, a trace that could not be read, or one that could not be written.");
+  command->callback([files] { convert(*files); });
+}
+
+}  // namespace adaptyst::tools
