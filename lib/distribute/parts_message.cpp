@@ -1,3 +1,4 @@
+// Writes and reads parts of an analysis as numbers of few bytes; names go along once.
 #include "parts_message.hpp"
 
 #include <cstddef>

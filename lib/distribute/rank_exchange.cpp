@@ -1,3 +1,4 @@
+// Each pair of ranks meets once in a round: the lower number sends first, so that no two wait for each other.
 #include "rank_exchange.hpp"
 
 #include <chrono>

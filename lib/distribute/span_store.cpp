@@ -1,3 +1,4 @@
+// Keeps spans in memory up to a limit; from then on appends them to a file, and finds them there by their block.
 #include "span_store.hpp"
 
 #include <fcntl.h>

@@ -1,3 +1,4 @@
+// Opens traces, matches devices by their UUID or number, and shifts times to one beginning.
 #include "trace_set.hpp"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// Divides the rows among ranks and threads, moves spans to the owners of their windows, and analyses block after block.
 #include "variability_run.hpp"
 
 #include <fmt/format.h>

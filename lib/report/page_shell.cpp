@@ -1,3 +1,4 @@
+// Puts the data of a page into the page that is built in: escaped, or compressed where that is shorter.
 #include "page_shell.hpp"
 
 #include <zlib.h>

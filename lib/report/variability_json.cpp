@@ -1,3 +1,4 @@
+// The output contract of `adaptyst variability`: keys, their order and their units, as docs/variability.md lists them.
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>

@@ -1,3 +1,4 @@
+// Names each thread and device once, when its first event comes, and passes events on to the file.
 #include "timeline.hpp"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// Reads a whole export, for conversion: each table into the one model, operations joined with the calls that launched them.
 #include "nsys_reader.hpp"
 
 #include <fmt/format.h>

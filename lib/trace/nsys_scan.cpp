@@ -1,3 +1,4 @@
+// Reads what an analysis needs, and no more: few columns of ranges of rows, in any order, on any thread.
 #include "nsys_scan.hpp"
 
 #include <fmt/format.h>

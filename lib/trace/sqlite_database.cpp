@@ -1,3 +1,4 @@
+// Wraps the calls of SQLite that are used here, and turns each failure into an error with file, table and row.
 #include "sqlite_database.hpp"
 
 #include <fcntl.h>

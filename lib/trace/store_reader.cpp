@@ -1,3 +1,4 @@
+// Reads a store row by row and checks each before it is passed on: another process, or a person, may have written it.
 #include "store_reader.hpp"
 
 #include <fmt/format.h>

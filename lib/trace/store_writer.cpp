@@ -1,3 +1,4 @@
+// Writes rows by prepared statements, in transactions of many: what was committed last is whole after a kill.
 #include "store_writer.hpp"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// Sorts the spans of a block by window and group, cuts the time that they cover at the borders of windows, and sums up.
 #include "block.hpp"
 
 #include <algorithm>

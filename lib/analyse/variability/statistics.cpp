@@ -1,3 +1,4 @@
+// Formulas only; each stands in docs/variability.md, with where it comes from.
 #include "statistics.hpp"
 
 #include <algorithm>
