@@ -1,4 +1,5 @@
-// What a program of regions of 50 ns loses under an overhead budget of 2 %, and how far its counts are off.
+// How much slower a program with regions of 50 ns is under an overhead budget of 2 %, and how far its counts, which are
+// estimated, are off.
 #include <adaptyst/collector.hpp>
 #include <adaptyst/region.hpp>
 
@@ -14,28 +15,30 @@ namespace {
 
 constexpr unsigned rounds = 15;
 
-// CPU time of all threads, the collector's among them: what a preemption does not touch.
+// CPU time of all threads, the collector's among them. Unlike elapsed time, it does not grow by a preemption.
 double cpu_ns() {
   timespec used{};
   clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
   return 1e9 * static_cast<double>(used.tv_sec) + static_cast<double>(used.tv_nsec);
 }
 
-// The CPU time of a region whose work is a chain of multiplications.
-[[gnu::noinline]] double regions(std::uint64_t times, unsigned turns) {
+// The CPU time of one region, over `times` of them. Its work is a chain of `multiplications`.
+[[gnu::noinline]] double region_ns(std::uint64_t times, unsigned multiplications) {
   std::uint64_t value = 1;
   const double begin = cpu_ns();
   for (std::uint64_t at = 0; at != times; ++at) {
     ADAPTYST_REGION("50 ns");
-    for (unsigned turn = 0; turn != turns; ++turn) {
+    for (unsigned done = 0; done != multiplications; ++done) {
       value *= 3;
+      // The compiler has to assume that this changes the value, so it cannot replace several multiplications by one.
       __asm__ volatile("" : "+r"(value));
     }
   }
   return (cpu_ns() - begin) / static_cast<double>(times);
 }
 
-// Steps of some 3 ns, with eight sums in registers: a call would have to put them away.
+// The CPU time of one step, which is some 3 ns, with a marker or without. Four sums stay in registers all the time: if
+// the marker called anything, the step would have to save them, and the figure would show it.
 template <bool Marked>
 [[gnu::noinline]] double sums_ns() {
   constexpr std::uint64_t times = 4'000'000;
@@ -63,21 +66,22 @@ template <bool Marked>
   return (end - begin) / static_cast<double>(times);
 }
 
-// What a marker adds whose events are all left out.
+// What a marker adds to a step when the overhead budget leaves all of its events out.
 double left_out_event_ns() {
   using namespace adaptyst::detail;
   adaptyst::collector collector("engine=inline,overhead=none,report=none");
-  sums_ns<true>();
+  sums_ns<true>();  // the marker is awake for the first time, so its site record is made
   for (const adaptyst_site* const site : get_process(adaptyst_object_v3)->sites.slots)
     if (site != nullptr && std::strcmp(site->name, "left out") == 0)
       store(const_cast<uint64_t&>(*site->step), uint64_t{ADAPTYST_STEP_SUBTREE});
-  std::vector<double> difference;
+  std::vector<double> differences;
   for (unsigned round = 0; round != rounds; ++round) {
+    // More events than a round has: none is recorded.
     store(this_thread_recorder->left_out->gap[ADAPTYST_STEP_SUBTREE], ~std::uint32_t{0});
-    const double with = sums_ns<true>();
-    difference.push_back(with - sums_ns<false>());
+    const double with_marker = sums_ns<true>();
+    differences.push_back(with_marker - sums_ns<false>());
   }
-  return std::max(0.0, median(difference));
+  return std::max(0.0, median(differences));
 }
 
 }  // namespace
@@ -85,34 +89,35 @@ double left_out_event_ns() {
 void budget(measurements& results) {
   results["left_out_event_ns"] = left_out_event_ns();
   constexpr double wanted_ns = 50;
-  constexpr std::uint64_t to_settle = 6'000'000;
+  constexpr std::uint64_t settling_times = 6'000'000;  // until the budget has found how much to leave out
   constexpr std::uint64_t times = 6'000'000;
-  const auto idle_ns = [](unsigned turns) {
-    double least = regions(100'000, turns);
-    for (int at = 0; at != 15; ++at) least = std::min(least, regions(100'000, turns));
-    return least;
+  const auto shortest_ns = [](unsigned multiplications) {
+    double shortest = region_ns(100'000, multiplications);
+    for (int at = 0; at != 15; ++at) shortest = std::min(shortest, region_ns(100'000, multiplications));
+    return shortest;
   };
-  unsigned turns = 1;
-  while (turns != 1000 && idle_ns(turns) < wanted_ns) ++turns;
-  std::vector<double> idle;
-  std::vector<double> slowdown;
-  double off = 0;
+  unsigned multiplications = 1;
+  while (multiplications != 1000 && shortest_ns(multiplications) < wanted_ns) ++multiplications;
+  std::vector<double> asleep_ns;
+  std::vector<double> slowdown_percent;
+  double bias = 0;
   for (unsigned round = 0; round != rounds; ++round) {
-    const double before = regions(times, turns);
-    double with_budget;
+    const double asleep_before_ns = region_ns(times, multiplications);
+    double with_budget_ns;
     {
       adaptyst::collector collector("engine=inline,overhead=2%,report=none");
-      regions(to_settle, turns);
-      with_budget = regions(times, turns);
+      region_ns(settling_times, multiplications);
+      with_budget_ns = region_ns(times, multiplications);
       const auto count = static_cast<double>(collector.stop().regions.front().count);
-      off += (count / (to_settle + times) - 1) / rounds;
+      bias += (count / (settling_times + times) - 1) / rounds;
     }
-    idle.push_back((before + regions(times, turns)) / 2);
-    slowdown.push_back(100 * (with_budget / idle.back() - 1));
+    asleep_ns.push_back((asleep_before_ns + region_ns(times, multiplications)) / 2);
+    slowdown_percent.push_back(100 * (with_budget_ns / asleep_ns.back() - 1));
   }
-  results["budget_region_ns"] = median(idle);
-  results["budget_slowdown_percent"] = median(slowdown);
-  results["budget_bias_percent"] = 100 * std::abs(off);  // each count is off by chance; their mean must not be
+  results["budget_region_ns"] = median(asleep_ns);
+  results["budget_slowdown_percent"] = median(slowdown_percent);
+  // The count of one round is off by chance; the mean of all rounds must not be.
+  results["budget_bias_percent"] = 100 * std::abs(bias);
 }
 
 }  // namespace bench

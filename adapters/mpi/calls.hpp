@@ -1,4 +1,5 @@
-// How a call of MPI becomes a region: the two names under which it is called, and what comes next.
+// How a call of MPI becomes a region. Each function of MPI has two names, MPI_… and PMPI_…; a tool defines MPI_… itself
+// and calls PMPI_… in it.
 #ifndef ADAPTYST_ADAPTERS_MPI_CALLS_HPP
 #define ADAPTYST_ADAPTERS_MPI_CALLS_HPP
 
@@ -11,10 +12,11 @@
 
 namespace adaptyst::mpi_calls {
 
-// How many calls of MPI are open on this thread. The library is there when the program starts, so the quick model of
-// thread-local storage will do.
+// How many calls of MPI are open on this thread. The library is loaded with the program, and not by dlopen() later, so
+// the fast model of thread-local storage is allowed.
 inline thread_local unsigned open_calls __attribute__((tls_model("initial-exec"))) = 0;
 
+// Counts a call as long as it lasts. Only the outermost becomes a region: MPI, or another tool, makes those within it.
 class open_call {
  public:
   open_call() noexcept : is_outermost_(open_calls++ == 0) {}
@@ -28,33 +30,35 @@ class open_call {
   bool is_outermost_;
 };
 
-// What comes behind our function.
+// The functions that ours may call. `following` is the next one of its name in the order in which libraries were
+// loaded: another tool's, or MPI's; `in_mpi` is MPI's own.
 template <class Function>
 struct next_functions {
-  Function* behind_us;  // MPI's, or that of another tool
-  Function* own;        // MPI's
+  Function* following;
+  Function* in_mpi;
 };
 
-// Whether MPI was there when this library was loaded. A program may load it later, as Python does: then what this library
-// needs of it is missing, and calls are only passed on.
+// Whether MPI was there when this library was loaded. A program may load MPI later, as Python does: then the symbols
+// of MPI that this library uses are missing, and calls are only passed on.
 bool is_mpi_there() noexcept;
 
-// MPI's function, wherever the program has it.
+// MPI's function, from whichever library the program has loaded; null if there is none.
 void* find_in_mpi(const char* name) noexcept;
 
 template <class Function>
-next_functions<Function> find_next(const char* name, const char* own_name) noexcept {
-  auto* const own = reinterpret_cast<Function*>(find_in_mpi(own_name));
-  auto* const behind_us = reinterpret_cast<Function*>(dlsym(RTLD_NEXT, name));
-  return {behind_us != nullptr ? behind_us : own, own};
+next_functions<Function> find_next(const char* name, const char* name_in_mpi) noexcept {
+  auto* const in_mpi = reinterpret_cast<Function*>(find_in_mpi(name_in_mpi));
+  auto* const following = reinterpret_cast<Function*>(dlsym(RTLD_NEXT, name));
+  return {following != nullptr ? following : in_mpi, in_mpi};
 }
 
 }  // namespace adaptyst::mpi_calls
 
 #define ADAPTYST_MPI_EXPORTED extern "C" __attribute__((visibility("default")))
 
-// ADAPTYST_MPI_LINKED: the program is linked with this library, and perhaps with a static MPI, which then has the one name
-// only. Otherwise the library is loaded before MPI, and stands before both names.
+// ADAPTYST_MPI_LINKED: the program is linked with this library, and perhaps with a static MPI. Then this library
+// defines MPI_… only, and PMPI_… is MPI's. Otherwise it is loaded before MPI and defines both, so that calls of both
+// lead here.
 #ifdef ADAPTYST_MPI_LINKED
 #define ADAPTYST_MPI_NEXT(name) \
   constexpr ::adaptyst::mpi_calls::next_functions<decltype(MPI_##name)> next { &PMPI_##name, &PMPI_##name }
@@ -66,21 +70,23 @@ next_functions<Function> find_next(const char* name, const char* own_name) noexc
   ADAPTYST_MPI_EXPORTED int PMPI_##name parameters __attribute__((alias("MPI_" #name)));
 #endif
 
-// `begun` begins what lasts as long as the call.
-#define ADAPTYST_MPI_FUNCTION(name, parameters, arguments, begun)                                  \
-  ADAPTYST_MPI_EXPORTED int MPI_##name parameters {                                                \
-    ADAPTYST_MPI_NEXT(name);                                                                       \
-    const ::adaptyst::mpi_calls::open_call call;                                                   \
-    if (!call.is_outermost() || !::adaptyst::mpi_calls::is_mpi_there()) return next.own arguments; \
-    begun;                                                                                         \
-    return next.behind_us arguments;                                                               \
-  }                                                                                                \
+// Defines MPI_`name`. `objects` declares what lives as long as the call: its region, for example.
+#define ADAPTYST_MPI_FUNCTION(name, parameters, arguments, objects)                                   \
+  ADAPTYST_MPI_EXPORTED int MPI_##name parameters {                                                   \
+    ADAPTYST_MPI_NEXT(name);                                                                          \
+    const ::adaptyst::mpi_calls::open_call call;                                                      \
+    if (!call.is_outermost() || !::adaptyst::mpi_calls::is_mpi_there()) return next.in_mpi arguments; \
+    objects;                                                                                          \
+    return next.following arguments;                                                                  \
+  }                                                                                                   \
   ADAPTYST_MPI_OTHER_NAME(name, parameters)
 
+// A call that becomes a region with `message` as its payload.
 #define ADAPTYST_MPI_CALL(name, parameters, arguments, message) \
   ADAPTYST_MPI_FUNCTION(name, parameters, arguments, ADAPTYST_REGION("MPI_" #name, message))
 
-// One that no rank leaves before all have come, unless it `is_loose`.
+// A joint call, of which the parameter `communicator` is needed as well. `is_loose` is an expression: whether a rank
+// may leave this one before all have come, since it has nothing to send or to receive.
 #define ADAPTYST_MPI_JOINT_CALL(name, parameters, arguments, message, is_loose)              \
   ADAPTYST_MPI_FUNCTION(name, parameters, arguments, ADAPTYST_REGION("MPI_" #name, message); \
                         const ::adaptyst::mpi_calls::joint_call joint(communicator, [&] { return is_loose; }))

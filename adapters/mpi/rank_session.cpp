@@ -128,9 +128,9 @@ ADAPTYST_MPI_EXPORTED int MPI_Init(int* count, char*** arguments) {
   ADAPTYST_MPI_NEXT(Init);
   const open_call call;
   return begin_mpi(call, [&] {
-    if (!call.is_outermost() || !is_mpi_there()) return next.own(count, arguments);
+    if (!call.is_outermost() || !is_mpi_there()) return next.in_mpi(count, arguments);
     ADAPTYST_REGION("MPI_Init");
-    return next.behind_us(count, arguments);
+    return next.following(count, arguments);
   });
 }
 ADAPTYST_MPI_OTHER_NAME(Init, (int* count, char*** arguments))
@@ -139,9 +139,9 @@ ADAPTYST_MPI_EXPORTED int MPI_Init_thread(int* count, char*** arguments, int req
   ADAPTYST_MPI_NEXT(Init_thread);
   const open_call call;
   return begin_mpi(call, [&] {
-    if (!call.is_outermost() || !is_mpi_there()) return next.own(count, arguments, required, provided);
+    if (!call.is_outermost() || !is_mpi_there()) return next.in_mpi(count, arguments, required, provided);
     ADAPTYST_REGION("MPI_Init_thread");
-    return next.behind_us(count, arguments, required, provided);
+    return next.following(count, arguments, required, provided);
   });
 }
 ADAPTYST_MPI_OTHER_NAME(Init_thread, (int* count, char*** arguments, int required, int* provided))
@@ -149,9 +149,9 @@ ADAPTYST_MPI_OTHER_NAME(Init_thread, (int* count, char*** arguments, int require
 ADAPTYST_MPI_EXPORTED int MPI_Finalize() {
   ADAPTYST_MPI_NEXT(Finalize);
   const open_call call;
-  if (!call.is_outermost()) return next.own();
+  if (!call.is_outermost()) return next.in_mpi();
   report();
-  return next.behind_us();
+  return next.following();
 }
 ADAPTYST_MPI_OTHER_NAME(Finalize, ())
 
@@ -159,8 +159,8 @@ ADAPTYST_MPI_OTHER_NAME(Finalize, ())
 ADAPTYST_MPI_EXPORTED int MPI_Abort(MPI_Comm communicator, int code) {
   ADAPTYST_MPI_NEXT(Abort);
   const open_call call;
-  if (!call.is_outermost()) return next.own(communicator, code);
+  if (!call.is_outermost()) return next.in_mpi(communicator, code);
   if (collecting != nullptr) collecting->stop_alone("the program called MPI_Abort");
-  return next.behind_us(communicator, code);
+  return next.following(communicator, code);
 }
 ADAPTYST_MPI_OTHER_NAME(Abort, (MPI_Comm communicator, int code))

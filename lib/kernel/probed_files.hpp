@@ -1,4 +1,4 @@
-// Files whose probes are attached to, each once however many names it has.
+// The files to whose probes something is attached: each once, however many names it has.
 #ifndef ADAPTYST_LIB_KERNEL_PROBED_FILES_HPP
 #define ADAPTYST_LIB_KERNEL_PROBED_FILES_HPP
 
@@ -20,9 +20,10 @@ namespace adaptyst::lib {
 
 class probed_files {
  public:
-  // Calls attach(file, probes) unless that was done before for this very file. Its owner may replace the file at any
-  // moment, so the file that is read is also the one that is probed. After an error, attach may be tried again: it may
-  // work for another process. Throws error.
+  // Calls attach(file, probes) unless that was done before for the file to which `name` leads now. Another process
+  // may put another file under that name at any moment, so the file is held open: what is read and what is attached to
+  // are the same. A file for which attach throws is not remembered: attaching may work for another process. Throws
+  // error.
   template <class Attach>
   void once(const std::string& name, Attach&& attach) {
     const regular_file opened(name, "probes, which are to be observed",
@@ -30,18 +31,19 @@ class probed_files {
     struct stat identity {};
     if (fstat(opened.descriptor(), &identity) != 0)
       throw error(fmt::format("cannot look at {}", name), name, errno, "");
-    if (!seen_.emplace(identity.st_dev, identity.st_ino).second) return;
+    if (!attached_.emplace(identity.st_dev, identity.st_ino).second) return;
     try {
       attach(uprobe_file{opened.path(), name}, find_elf_markers(opened.path()).probes);
     } catch (...) {
-      seen_.erase({identity.st_dev, identity.st_ino});
+      attached_.erase({identity.st_dev, identity.st_ino});
       throw;
     }
   }
-  void clear() { seen_.clear(); }
+  // Forgets all files, so that once() attaches to them again. It detaches from none.
+  void clear() { attached_.clear(); }
 
  private:
-  std::set<std::pair<dev_t, ino_t>> seen_;
+  std::set<std::pair<dev_t, ino_t>> attached_;  // an inode has one number and perhaps many names
 };
 
 }  // namespace adaptyst::lib

@@ -22,7 +22,7 @@ struct activity_view {
 };
 
 // For people; names do no harm to a terminal.
-std::string to_table(const activity& activity, const activity_view& how = {});
+std::string to_table(const activity& activity, const activity_view& view = {});
 
 }}  // namespace adaptyst::v1
 

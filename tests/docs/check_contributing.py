@@ -18,8 +18,8 @@ INTO = re.compile(r'into (\S+) (before|instead of) "(.*)"$', re.DOTALL)
 
 def put_in(block, copy, failures):
     """The file that a block makes or changes; None: it is no part of an example."""
-    if block.told("file") is not None:
-        file = copy / block.told("file").strip()
+    if block.argument("file") is not None:
+        file = copy / block.argument("file").strip()
         file.parent.mkdir(parents=True, exist_ok=True)
         failures.check(not file.exists(), f"{block.place}: {file.name} is new")
         file.write_text(block.text)

@@ -1,16 +1,16 @@
-"""The code on the pages is code: check_snippets.py ROOT PFR COMPILER CMAKE
+"""Checks the blocks of code in the documentation: check_snippets.py ROOT PFR COMPILER CMAKE
 
-Blocks of C++, C and Fortran are compiled, of CMake configured, of JSON and Python parsed; of commands, the options and files that they name
-are looked up. A comment right above a block says what it needs:
+Blocks of C++, C and Fortran are compiled, blocks of CMake are configured, blocks of JSON and Python are parsed. Commands are not run: the
+subcommands, options, values and files that they name must exist. Blocks without a language are not checked.
 
-  <!-- snippet: given int n; -->         these declarations come before it; lines that begin with # come first of all
-  <!-- snippet: declarations -->         it stands outside of functions; "declarations: ..." has what is given behind it
-  <!-- snippet: part of FILE -->         it is compiled elsewhere: its lines stand in FILE
-  <!-- snippet: file FILE -->, <!-- snippet: into FILE before "TEXT" -->   check_contributing.py tries it
-  <!-- snippet: not compiled: why -->    and that is counted
+A block of C++ with a main() is a program. Any other is put into a function, below all of our headers that need no other project's. A
+line that has only … stands for lines that were left out, and is removed. A comment right above a block says what else it needs:
 
-What is neither of these, nor has a main(), is within a function, below all of our headers that need nothing of others; a line
-of … is what was left out. Blocks without a language are not code.
+  <!-- snippet: given int n; -->         C++: these declarations come before the function; #include lines among them come before all else
+  <!-- snippet: declarations -->         C++: the block is not put into a function; "declarations: int n;" adds what "given" would
+  <!-- snippet: part of FILE -->         the block is not compiled here; its lines must be in FILE
+  <!-- snippet: file FILE -->, <!-- snippet: into FILE before "TEXT" -->   not checked here: check_contributing.py does it
+  <!-- snippet: not compiled: WHY -->    the block is not checked; only a few may be like this
 """
 import ast
 import json
@@ -24,19 +24,20 @@ sys.path.insert(0, str(HERE.parent / "support"))
 from compiling import Failures, Includes, run, scratch, tool
 from pages import all_pages
 
-# A snippet that includes ours is tried where theirs is.
+# Headers of ours that need another project's header: a snippet that includes ours is compiled only where theirs is installed.
 NEEDS = {"adaptyst/opencl.hpp": "CL/cl.h", "adaptyst/cuda.hpp": "cuda_runtime_api.h", "adaptyst/hip.hpp": "hip/hip_runtime_api.h",
          "adaptyst/mpi.hpp": "mpi.h"}
-ELSEWHERE = ("part of", "file", "into")
+CHECKED_ELSEWHERE = ("part of", "file", "into")
 failures = Failures()
 
 
-def dedented(text):
+def stripped_lines(text):
     return [line.strip() for line in text.strip().splitlines()]
 
 
 class Cpp:
-    """All snippets as one unit, each in a namespace: what they include takes longest."""
+    """The snippets of C++. Those without a main() are one translation unit, so that the headers, which take longest, are compiled once;
+    each is in a namespace of its own."""
 
     def __init__(self):
         self.includes, self.bodies, self.programs = [], [], []
@@ -44,46 +45,50 @@ class Cpp:
     def add(self, block):
         given, outside = "", False
         for word in ("given", "declarations"):
-            if block.told(word) is not None:
-                given, outside = block.told(word), word == "declarations"
+            if block.argument(word) is not None:
+                given, outside = block.argument(word), word == "declarations"
         text = re.sub(r"^\s*…\s*$", "", block.text, flags=re.MULTILINE)
         if re.search(r"^int main\(", text, re.MULTILINE):
             self.programs.append((block, f'{given}\n#line {block.line + 1} "{block.page.path}"\n{text}'))
             return
-        wanted = [line for line in (given + "\n" + text).splitlines() if line.startswith("#include")]
+        includes = [line for line in (given + "\n" + text).splitlines() if line.startswith("#include")]
         given = "\n".join(line for line in given.splitlines() if not line.startswith("#include"))
         text = re.sub(r"^#include.*$", "", text, flags=re.MULTILINE)
-        condition = [f"__has_include(<{theirs}>)" for ours, theirs in NEEDS.items() if any(ours in line for line in wanted)]
-        self.includes.append("\n".join(["#if " + (" && ".join(condition) or "1"), *wanted, "#endif"]))
+        condition = [f"__has_include(<{theirs}>)" for ours, theirs in NEEDS.items() if any(ours in line for line in includes)]
+        self.includes.append("\n".join(["#if " + (" && ".join(condition) or "1"), *includes, "#endif"]))
         begin, end = ("", "") if outside else ("[[maybe_unused]] static void snippet() {", "}")
         self.bodies.append(f"#if {' && '.join(condition) or '1'}\nnamespace snippet_{len(self.bodies)} {{\n{given}\n{begin}\n"
                            f'#line {block.line + 1} "{block.page.path}"\n{text}\n#line 1 "behind {block.page.name}"\n{end}\n}}\n#endif\n')
 
     def compile(self, command, headers, folder):
         unit = folder / "snippets.cpp"
-        unit.write_text("".join(f"#include <{one}>\n" for one in headers) + "\n".join(self.includes + self.bodies))
+        unit.write_text("".join(f"#include <{header}>\n" for header in headers) + "\n".join(self.includes + self.bodies))
         done = run([*command, unit])
         failures.check(done.returncode == 0, f"{len(self.bodies)} snippets compile", done.said)
         for block, text in self.programs:
             unit.write_text(text)
-            needs = []
+            mpi_flags = []
             if "<mpi.h>" in text:
                 mpi = run(["pkg-config", "--cflags", "ompi"])
                 if mpi.returncode != 0:
                     print(f"{block.place}: left out: no MPI")
                     continue
-                needs = ["-DOMPI_SKIP_MPICXX", *mpi.said.split()]
-            done = run([*command, *needs, unit])
+                mpi_flags = ["-DOMPI_SKIP_MPICXX", *mpi.said.split()]
+            done = run([*command, *mpi_flags, unit])
             failures.check(done.returncode == 0, f"{block.place}: the program compiles", done.said)
         failures.check(len(self.bodies) + len(self.programs) >= 8, "there are snippets of C++")
 
 
 class Command:
-    """What the pages of the command and of the options, which tests hold against the command itself, say is right."""
+    """Checks command lines of adaptyst, cmake and ctest.
+
+    The subcommands and options that exist are read from docs/cli.md, the keys of ADAPTYST=… from docs/options.md; other tests compare
+    both pages with the command itself. The presets are read from CMakePresets.json.
+    """
 
     def __init__(self, root):
         self.root = root
-        self.options, section = {}, ""
+        self.options, section = {}, ""  # by subcommand, "" for none: each option with its values, which are empty for a flag
         for line in (root / "docs/cli.md").read_text(encoding="utf-8").splitlines():
             if line.startswith("## "):
                 section = line.split()[-1]
@@ -95,19 +100,21 @@ class Command:
         text = (root / "docs/options.md").read_text(encoding="utf-8")
         self.keys = {name: values.replace("\\|", "|") for name, values in re.findall(r"^\| `(\w+)` \| `([^`.][^`]*)` \|", text, re.MULTILINE)}
         presets = json.loads((root / "CMakePresets.json").read_text(encoding="utf-8"))
-        self.presets = {one["name"] for kind in ("configurePresets", "buildPresets", "testPresets") for one in presets[kind]}
+        self.presets = {preset["name"] for kind in ("configurePresets", "buildPresets", "testPresets") for preset in presets[kind]}
 
     def check_lines(self, text, place, whole=True):
-        """A script: several commands, joined by whatever a shell joins them by. Not whole: a value may be left out."""
+        """Checks each command of a script. `whole`: False for one in prose, where the value of an option may be left out."""
         self.whole = whole
         for line in re.sub(r"\\\n", " ", text).splitlines():
-            for part in re.split(r"\||&&|;(?=\s|$)|\$\(|&$", re.sub(r"'[^']*'", lambda quoted: quoted.group().replace("|", "¦"), line)):
+            # A | within quotes does not end a command.
+            line = re.sub(r"'[^']*'", lambda quoted: quoted.group().replace("|", "¦"), line)
+            for part in re.split(r"\||&&|;(?=\s|$)|\$\(|&$", line):
                 self.check(part, place)
 
     def check(self, text, place):
         try:
             words = shlex.split(text, comments=True)
-        except ValueError:
+        except ValueError:  # a quote that is not closed: not a command line, or a part of one only
             return
         for word in words:
             if word.startswith("ADAPTYST="):
@@ -116,6 +123,8 @@ class Command:
                 failures.check((self.root / word).is_file(), f"{place}: there is no {word}")
         if words[:2] in (["cmake", "--preset"], ["ctest", "--preset"]):
             failures.check(words[2] in self.presets, f"{place}: no preset is called {words[2]}")
+        # The command may follow others, as in "mpirun -n 2 adaptyst run …"; a path that ends in /adaptyst may as well be a folder, and is
+        # taken for the command where it comes first or where a subcommand follows. To cmake, adaptyst is a target.
         for at, word in enumerate(words[:-1]):
             if words[0] != "cmake" and pathlib.PurePath(word).name == "adaptyst" and (words[at + 1] in self.options or at == 0 or word == "adaptyst"):
                 return self.check_subcommand(words[at + 1:], place)
@@ -129,12 +138,13 @@ class Command:
 
     @staticmethod
     def check_value(values, value, place):
+        """`values` is what the page allows. It is "a|b", or "a,b" for a list; all else, such as PERCENT, describes a value: not checked."""
         words = values.split("|")
         if not re.fullmatch(r"[a-z,|…\[\]]+", values) or "PERCENT" in values:
             return
-        allowed = {one for word in words for one in word.split(",")}
-        for one in filter(None, re.split(r"[,;]", value)):
-            failures.check(one in allowed or ":" in one or not one.isalpha(), f"{place}: '{one}' is none of {values}")
+        allowed = {item for word in words for item in word.split(",")}
+        for item in filter(None, re.split(r"[,;]", value)):
+            failures.check(item in allowed or ":" in item or not item.isalpha(), f"{place}: '{item}' is none of {values}")
 
     def check_subcommand(self, words, place):
         name = words[0]
@@ -159,21 +169,21 @@ class Command:
 
 
 def check_part(root, block):
-    file = root / block.told("part of").strip()
-    wanted = [line for line in dedented(block.text) if line]
-    there = [line for line in dedented(file.read_text(encoding="utf-8")) if line] if file.is_file() else []
-    failures.check(any(there[at:at + len(wanted)] == wanted for at in range(len(there))), f"{block.place}: these lines are not in {file.name}")
+    file = root / block.argument("part of").strip()
+    wanted = [line for line in stripped_lines(block.text) if line]
+    lines = [line for line in stripped_lines(file.read_text(encoding="utf-8")) if line] if file.is_file() else []
+    failures.check(any(lines[at:at + len(wanted)] == wanted for at in range(len(lines))), f"{block.place}: these lines are not in {file.name}")
 
 
 def check_cmake(root, pfr, cmake, blocks):
-    """Where a block looks for the package, it gets these sources."""
+    """Configures each block. Whether it calls find_package, FetchContent or add_subdirectory for adaptyst, it gets these sources."""
     folder = scratch()
     for at, block in enumerate(blocks):
         text = block.text
-        own = "" if re.search(r"add_executable\(solver\b", text) else "add_executable(solver main.cpp)\n"
-        begins = "" if "project(" in text else "cmake_minimum_required(VERSION 3.25)\nproject(consumer CXX)\n" + own
+        target = "" if re.search(r"add_executable\(solver\b", text) else "add_executable(solver main.cpp)\n"
+        preamble = "" if "project(" in text else "cmake_minimum_required(VERSION 3.25)\nproject(consumer CXX)\n" + target
         (folder / "main.cpp").write_text("int main() {}\n")
-        (folder / "CMakeLists.txt").write_text(begins + text)
+        (folder / "CMakeLists.txt").write_text(preamble + text)
         (folder / "provide.cmake").write_text(
             "macro(provide method)\n"
             f'  if("${{ARGV1}}" STREQUAL adaptyst)\n    if(NOT TARGET adaptyst::adaptyst)\n      add_subdirectory({root} adaptyst)\n    endif()\n'
@@ -188,20 +198,21 @@ def check_cmake(root, pfr, cmake, blocks):
 
 
 def find_commands(text):
-    """What is typed: what follows a prompt, and the lines that go on with it."""
-    typed, goes_on = [], False
+    """The commands in a session of a shell: the lines after a prompt, with those that continue them. Output is left out."""
+    commands, goes_on = [], False
     for line in text.splitlines():
         prompt = re.match(r"[$#] (.*)", line)
         if prompt:
-            typed.append(prompt.group(1))
-        elif typed and (line.startswith("> ") or goes_on):
-            typed[-1] += "\n" + line.removeprefix("> ")
-        goes_on = line.endswith("\\") or (bool(typed) and typed[-1].count("'") % 2 == 1)
-    return typed
+            commands.append(prompt.group(1))
+        elif commands and (line.startswith("> ") or goes_on):
+            commands[-1] += "\n" + line.removeprefix("> ")
+        quote_is_open = bool(commands) and commands[-1].count("'") % 2 == 1
+        goes_on = line.endswith("\\") or quote_is_open
+    return commands
 
 
 def check_c(includes, blocks, folder):
-    """Each is a unit."""
+    """Compiles each block as a unit of its own."""
     unit = folder / "snippet.c"
     for block in blocks:
         unit.write_text(block.text)
@@ -210,7 +221,7 @@ def check_c(includes, blocks, folder):
 
 
 def check_fortran(root, blocks, folder):
-    """Each is a program, or the body of one."""
+    """Compiles each block: it is a program, or the body of one."""
     modules = root / "fortran"
     for name in ("adaptyst", "adaptyst_collector"):
         done = run([tool("gfortran"), "-fsyntax-only", "-J", folder, modules / f"{name}.f90"])
@@ -230,13 +241,13 @@ def main(root, pfr, compiler, cmake):
     for page in all_pages(root):
         for block in page.blocks:
             language = block.language
-            if block.told("part of") is not None:
+            if block.argument("part of") is not None:
                 check_part(root, block)
-            if any(block.told(word) is not None for word in ELSEWHERE):
+            if any(block.argument(word) is not None for word in CHECKED_ELSEWHERE):
                 continue
-            if block.told("not compiled") is not None:
+            if block.argument("not compiled") is not None:
                 not_compiled += 1
-                failures.check(len(block.told("not compiled")) > 5, f"{block.place}: not compiled, and no reason why")
+                failures.check(len(block.argument("not compiled")) > 5, f"{block.place}: not compiled, and no reason why")
             elif language == "cpp":
                 cpp.add(block)
             elif language == "c":
@@ -260,14 +271,15 @@ def main(root, pfr, compiler, cmake):
                     command.check_lines(line, block.place)
             else:
                 failures.check(language == "", f"{block.place}: what is {language}?")
+        # `adaptyst calibration` in prose is the name of a marker.
         for number, line in enumerate(page.prose, 1):
-            for typed in re.findall(r"`(adaptyst (?!calibration)[a-z]+[^`]*|ADAPTYST=[^`]*)`", line):
-                if "…" not in typed:
-                    command.check_lines(typed.replace("\\|", "|"), f"{page.name}:{number}", whole=False)
+            for words in re.findall(r"`(adaptyst (?!calibration)[a-z]+[^`]*|ADAPTYST=[^`]*)`", line):
+                if "…" not in words:
+                    command.check_lines(words.replace("\\|", "|"), f"{page.name}:{number}", whole=False)
     cpp.compile([tool(compiler), "-std=c++17", "-fsyntax-only", "-Wall", "-Wextra", "-Werror", "-Wno-unused", "-Wno-unused-result",
                  "-DCL_TARGET_OPENCL_VERSION=120", *includes.flags,
-                 "-idirafter", root / "tests/adapters/cuda/cudart_stub"],
-                [one for one in includes.headers("*.hpp", "adapter/*.hpp") if one not in NEEDS], scratch())
+                 "-idirafter", root / "tests/adapters/cuda/cudart_stub"],  # for snippets of CUDA where it is not installed
+                [header for header in includes.headers("*.hpp", "adapter/*.hpp") if header not in NEEDS], scratch())
     check_c(includes, c_blocks, scratch())
     check_fortran(root, fortran_blocks, scratch())
     check_cmake(root, pfr, cmake, cmake_blocks)

@@ -7,7 +7,7 @@ DIRECTIVE = re.compile(r"<!-- snippet: *(.*?) *-->", re.DOTALL)
 
 
 class Block:
-    """What stands between fences, where, and what a comment right above says about it."""
+    """The lines between two fences, their place, and the directive: the comment right above them, <!-- snippet: DIRECTIVE -->."""
 
     def __init__(self, page, line, language, directive, text):
         self.page, self.line, self.language, self.directive, self.text = page, line, language, directive, text
@@ -16,8 +16,8 @@ class Block:
     def place(self):
         return f"{self.page.name}:{self.line}"
 
-    def told(self, word):
-        """What follows this word in the comment; None: the word is not there."""
+    def argument(self, word):
+        """What follows this word, if the directive begins with it; else None."""
         found = re.match(rf"{re.escape(word)}(?::|\s|$)\s*(.*)", self.directive, re.DOTALL)
         return found.group(1) if found else None
 

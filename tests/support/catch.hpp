@@ -1,4 +1,4 @@
-// Catch2 as Debian 12 has it (2.13), or newer.
+// All tests include Catch2 by way of this header: Catch2 3 has another header than 2.13, which is Debian 12's.
 #ifndef ADAPTYST_TESTS_SUPPORT_CATCH_HPP
 #define ADAPTYST_TESTS_SUPPORT_CATCH_HPP
 

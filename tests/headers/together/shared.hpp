@@ -1,12 +1,12 @@
-// Included by every unit: one inline function and one template that all of them have.
+// Included by both units of the program and by the library. The inline function and the template have markers, so each
+// of the three has a copy of those, and each event must be counted once all the same.
 #ifndef ADAPTYST_TESTS_HEADERS_TOGETHER_SHARED_HPP
 #define ADAPTYST_TESTS_HEADERS_TOGETHER_SHARED_HPP
 
 #include <adaptyst/adaptyst.hpp>
 
-#if defined __GNUC__
+// So that the program finds a function of the library that is compiled with -fvisibility=hidden.
 #define TOGETHER_EXPORTED __attribute__((visibility("default")))
-#endif
 
 inline void shared_inline() { ADAPTYST_REGION("shared inline"); }
 
@@ -16,6 +16,7 @@ void shared_template(T) {
   shared_inline();
 }
 
+// Constant, so each unit has an object of its own for the same device.
 const adaptyst::device shared_gpu{adaptyst::device_kind::gpu, 0, "shared"};
 
 void other_unit();
