@@ -2,7 +2,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <memory>
+#include <system_error>
 #include <vector>
 
 #include "commands.hpp"
@@ -35,7 +37,7 @@ void convert(std::vector<std::string> files) {
     throw error(fmt::format("cannot tell what {} is to be", to), to, 0,
                 "end it in .sqlite for a store, or in .json for a Chrome trace");
   for (const std::string& file : files)
-    if (file == to)
+    if (std::error_code failed; file == to || std::filesystem::equivalent(file, to, failed))
       throw error(fmt::format("{} would be written over while it is read", to), to, 0, "name another file");
   const lib::trace_set traces(files);
   const std::unique_ptr<lib::trace_writer> writer = open_writer(to, traces.is_simulated());

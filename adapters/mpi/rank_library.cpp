@@ -1,6 +1,7 @@
 // libadaptyst-ranks-openmpi.so and -mpich.so: what the command `adaptyst` loads where a launcher has started several of it,
 // so that it need not be linked with any MPI.
 #include <adaptyst/mpi.hpp>
+#include <chrono>
 #include <new>
 
 namespace {
@@ -14,7 +15,9 @@ extern "C" __attribute__((visibility("default"))) adaptyst::rank_transport* adap
   int provided = 0;
   if (between_ranks != nullptr || MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided) != MPI_SUCCESS)
     return nullptr;
-  between_ranks = new (std::nothrow) adaptyst::mpi::transport(MPI_COMM_WORLD);
+  // A rank may have much more to read than others. One that is lost need not be waited for: its launcher ends them all.
+  constexpr std::chrono::seconds limit = std::chrono::hours(24);
+  between_ranks = new (std::nothrow) adaptyst::mpi::transport(MPI_COMM_WORLD, limit);
   return between_ranks != nullptr && between_ranks->is_ready() ? between_ranks : nullptr;
 }
 

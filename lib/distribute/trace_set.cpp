@@ -44,7 +44,7 @@ void trace_set::require_different() const {
 
 void trace_set::align() {
   if (all_.size() < 2) return;
-  std::int64_t first = 0;
+  std::int64_t first = 0, last = 0;
   bool is_first = true;
   for (const one& trace : all_) {
     if (!trace.in->utc_ns()) {
@@ -53,7 +53,12 @@ void trace_set::align() {
       return;
     }
     first = is_first ? *trace.in->utc_ns() : std::min(first, *trace.in->utc_ns());
+    last = is_first ? *trace.in->utc_ns() : std::max(last, *trace.in->utc_ns());
     is_first = false;
+  }
+  if (static_cast<std::uint64_t>(last) - static_cast<std::uint64_t>(first) > max_time_ns) {
+    remarks_.emplace_back("traces say that they began years apart: all are put at the same begin");
+    return;
   }
   for (one& trace : all_) trace.shift_ns = *trace.in->utc_ns() - first;
   remarks_.push_back("traces are aligned by the machines' clocks, which may differ by milliseconds between nodes");

@@ -45,6 +45,16 @@ std::int64_t plus(std::int64_t number, std::uint64_t more) {
   return static_cast<std::int64_t>(static_cast<std::uint64_t>(number) + more);
 }
 
+// Calls visit(first, last) for each `step` rows. Rows may have any numbers, up to the ends of their type.
+template <class Visit>
+void visit_ranges(const sqlite_database::row_range& rows, std::uint64_t step, const Visit& visit) {
+  for (std::uint64_t done = 0; done != rows.size();) {
+    const std::uint64_t count = std::min(step, rows.size() - done);
+    visit(plus(rows.first, done), plus(rows.first, done + count - 1));
+    done += count;
+  }
+}
+
 std::uint64_t chunk_rows(const sqlite_database::row_range& rows) {
   return std::max(min_chunk_rows, rows.size() / max_chunks_of_table + 1);
 }
@@ -109,10 +119,11 @@ class variability_run {
       for (std::size_t table = 0; table != scan->tables().size(); ++table) {
         const sqlite_database::row_range& rows = scan->tables()[table].rows;
         // Our store has all in one table, so that the first rows say nothing of the others.
-        const std::uint64_t step = chunk_rows(rows);
-        for (std::uint64_t at = 0; at < rows.size() && !has_any; at += step)
-          scan->scan(table, plus(rows.first, at), plus(rows.first, std::min(at + step, rows.size()) - 1),
-                     [&](const scanned_span* /*spans*/, std::size_t count) { has_any = has_any || count != 0; });
+        visit_ranges(rows, chunk_rows(rows), [&](std::int64_t first, std::int64_t last) {
+          if (!has_any)
+            scan->scan(table, first, last,
+                       [&](const scanned_span* /*spans*/, std::size_t count) { has_any = has_any || count != 0; });
+        });
       }
       if (has_any) return true;
     }
@@ -134,11 +145,9 @@ class variability_run {
       const std::vector<trace_scan::scanned_table>& tables = readers_.front().scans[trace]->tables();
       for (std::size_t table = 0; table != tables.size(); ++table) {
         const sqlite_database::row_range& rows = tables[table].rows;
-        if (rows.size() == 0) continue;
-        const std::uint64_t step = chunk_rows(rows);
-        for (std::uint64_t at = 0; at < rows.size(); at += step)
-          chunks_.push_back(
-              {trace, table, plus(rows.first, at), plus(rows.first, std::min(at + step, rows.size()) - 1)});
+        visit_ranges(rows, chunk_rows(rows), [&](std::int64_t first, std::int64_t last) {
+          chunks_.push_back({trace, table, first, last});
+        });
       }
     }
     first_chunk_ = chunks_.size() * rank_ / size_;
@@ -184,7 +193,7 @@ class variability_run {
   }
 
   // With a width, windows are counted from time 0 of the trace, whatever is in it; with a number of them, from the first
-  // start to the last.
+  // start to the last end.
   void choose_windows() {
     if (request_.shards == 0) {
       grid_ = {0, request_.window_ns};
@@ -196,7 +205,7 @@ class variability_run {
                   for (std::size_t at = 0; at != count; ++at) {
                     const std::uint64_t start = spans[at].start + static_cast<std::uint64_t>(shift);
                     to.first_ns = std::min(to.first_ns, start);
-                    to.last_ns = std::max(to.last_ns, start);
+                    to.last_ns = std::max(to.last_ns, spans[at].end + static_cast<std::uint64_t>(shift));
                   }
                 });
     std::uint64_t first = std::numeric_limits<std::uint64_t>::max(), last = 0;
@@ -251,12 +260,12 @@ class variability_run {
       for (std::size_t table = 0; table != scan.tables().size(); ++table) {
         const sqlite_database::row_range& rows = scan.tables()[table].rows;
         const std::uint64_t step = std::max<std::uint64_t>(1, rows.size() / samples_of_table);
-        for (std::uint64_t at = 0; at < rows.size(); at += step) {
-          const std::optional<std::uint64_t> start = scan.start_near(table, plus(rows.first, at));
-          if (!start) continue;
+        visit_ranges(rows, step, [&](std::int64_t first_row, std::int64_t /*last_row*/) {
+          const std::optional<std::uint64_t> start = scan.start_near(table, first_row);
+          if (!start) return;
           samples.emplace_back(*start + static_cast<std::uint64_t>(traces_.shift_ns(trace)), step);
           all += step;
-        }
+        });
       }
     }
     std::sort(samples.begin(), samples.end());

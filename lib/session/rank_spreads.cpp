@@ -82,6 +82,10 @@ void set_rank_spreads(profile& profile, const target_list& targets, const rank_t
       spread.total_ns.add(time.total_ns, rank, place.host);
     }
   }
+  // An estimate that was brought down to the region around it is no longer the sum of its ranks', which say nothing then.
+  for (region& row : profile.regions)
+    if (row.timed_events && row.across_ranks && row.across_ranks->total_ns.sum.low > row.total_ns)
+      row.across_ranks.reset();
   rank_spread& outside = profile.mpi->outside;
   const bool is_shared = std::any_of(profile.regions.begin(), profile.regions.end(), [&](const region& row) {
     return is_mpi_call(row) && of_kernel->mixed.count(row.id) != 0;

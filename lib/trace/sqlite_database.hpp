@@ -69,9 +69,11 @@ class sqlite_database {
   // The lowest and the highest rowid, or nothing where a table is empty.
   struct row_range {
     std::int64_t first = 0, last = -1;
-    // Rows cannot be numbered beyond the greatest number.
+    // How many rows there may be; of all 2^64 numbers one less.
     std::uint64_t size() const noexcept {
-      return last < first ? 0 : static_cast<std::uint64_t>(last) - static_cast<std::uint64_t>(first) + 1;
+      if (last < first) return 0;
+      const std::uint64_t more = static_cast<std::uint64_t>(last) - static_cast<std::uint64_t>(first);
+      return more == ~std::uint64_t{0} ? more : more + 1;
     }
   };
   row_range rows(const std::string& table) const;

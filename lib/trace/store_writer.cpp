@@ -113,6 +113,9 @@ void store_writer::finish() {
     for (sqlite_statement* const one : {&add_path_, &add_span_, &add_sample_, &add_instant_}) *one = sqlite_statement();
     if (written_ == file_) leave_one_file();
     in_.reset();
+    // Of an older store with this name, whose writer was killed: SQLite would add its log to ours.
+    if (written_ != file_)
+      for (const char* const ending : {"-wal", "-shm", "-journal"}) unlink((file_ + ending).c_str());
     if (written_ != file_ && std::rename(written_.c_str(), file_.c_str()) != 0)
       throw error(fmt::format("cannot rename {} to {}", written_, file_), file_, errno, "");
     is_finished_ = true;

@@ -41,9 +41,10 @@ struct bad_rows {
   void add(const bad_rows& more);
 };
 
-// Bounds of times, in ns: 19.5 hours, which is where histograms end, and 36 years.
+// Bounds of times, in ns: 19.5 hours, which is where histograms end, and 2.2 years, of which twice as many still can be
+// counted in windows.
 constexpr std::uint64_t max_span_ns = std::uint64_t{1} << 46U;
-constexpr std::uint64_t max_time_ns = std::uint64_t{1} << 60U;
+constexpr std::uint64_t max_time_ns = std::uint64_t{1} << 56U;
 
 // Of one thread: several scans of a file may go on at once.
 class trace_scan {
