@@ -48,10 +48,12 @@ std::int64_t plus(std::int64_t number, std::uint64_t more) {
 // Calls visit(first, last) for each `step` rows. Rows may have any numbers, up to the ends of their type.
 template <class Visit>
 void visit_ranges(const sqlite_database::row_range& rows, std::uint64_t step, const Visit& visit) {
-  for (std::uint64_t done = 0; done != rows.size();) {
-    const std::uint64_t count = std::min(step, rows.size() - done);
-    visit(plus(rows.first, done), plus(rows.first, done + count - 1));
-    done += count;
+  if (rows.last < rows.first) return;
+  const std::uint64_t all_but_one = static_cast<std::uint64_t>(rows.last) - static_cast<std::uint64_t>(rows.first);
+  for (std::uint64_t done = 0;; done += step) {
+    const std::uint64_t left = all_but_one - done;
+    visit(plus(rows.first, done), plus(rows.first, done + std::min(step - 1, left)));
+    if (left < step) return;
   }
 }
 

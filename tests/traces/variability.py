@@ -336,6 +336,66 @@ def case_bad_rows_are_left_out_and_counted():
     failures.check(done.returncode == 0 and "left out" in done.stderr and ", row " in done.stderr, "in a conversion, too", done.stderr)
 
 
+def case_numbers_at_the_ends_of_their_types():
+    export = Export(str(work / "ends.sqlite"))
+    export.kernels([(0, 5, "first"), ((1 << 56) - 6, 1 << 56, "last")])
+    export.db.execute("UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET rowid = ? WHERE start != 0", ((1 << 63) - 1,))
+    for lowest in (1 - (1 << 63), -(1 << 63)):
+        export.db.execute("UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET rowid = ? WHERE start = 0", (lowest,))
+        export.db.commit()
+        for shards in (1, 2, 1000):
+            found = analyse(f"--shards={shards}", export.file)
+            failures.equal((sum(one["n"] for one in found["windows"]), len(found["windows"])), (2, min(2, shards)),
+                           f"row {lowest}, {shards} windows over two years")
+    failures.equal(command("variability", "--iqr=nan", export.finish()).returncode, 2, "no number")
+
+
+def case_shards_reach_to_the_last_end():
+    export = Export(str(work / "shards.sqlite"))
+    export.kernels([(0, 1000, "one"), (1, 1000, "one"), (2, 20_000_000_000, "one")])
+    file = export.finish()
+    failures.equal([one["n"] for one in analyse("--shards=1", file)["windows"]], [3], "one window")
+    failures.equal(len(analyse("--shards=4", file)["windows"]), 4, "four, of which the last kernel covers all")
+
+
+def case_machines_whose_clocks_are_centuries_apart():
+    files = []
+    for name, began in (("then", 0), ("now", 5_000_000_000_000_000_000)):
+        export = Export(str(work / f"{name}.sqlite"))
+        export.began_at(began)
+        export.kernels([(n * 10, n * 10 + 5, "one") for n in range(100)], pid=100 + len(files))
+        files.append(export.finish())
+    found = analyse(*files)
+    failures.equal(sum(one["n"] for one in found["windows"]), 200, "all are kernels still")
+    failures.check("years apart" in " ".join(found["parameters"]["remarks"]), "it is told", found["parameters"])
+
+
+def case_what_is_written_over():
+    file, _, _ = mixed_trace("over.sqlite", chance=7)
+    before = pathlib.Path(file).read_bytes()
+    (work / "second_name.sqlite").symlink_to(file)
+    for name in (file, work / "." / "over.sqlite", work / "second_name.sqlite"):
+        done = command("convert", file, f"{work}/./{pathlib.Path(name).name}")
+        failures.check(done.returncode == 2 and "written over" in done.stderr, f"{name} is read", done.stderr)
+    failures.check(pathlib.Path(file).read_bytes() == before, "it is as it was")
+    # What a killed writer of that name has left is no part of the new one.
+    for ending in ("-wal", "-journal"):
+        old, out = work / f"old{ending}.sqlite", work / f"out{ending}.sqlite"
+        db = sqlite3.connect(old)
+        db.execute("PRAGMA journal_mode=" + ("WAL" if ending == "-wal" else "DELETE"))
+        db.execute("PRAGMA cache_size=1")
+        db.execute("CREATE TABLE of_old(a)")
+        db.commit()
+        db.execute("INSERT INTO of_old WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 20000) SELECT i FROM n")
+        if ending == "-wal":
+            db.commit()
+        shutil.copy(old, out)
+        shutil.copy(f"{old}{ending}", f"{out}{ending}")
+        db.close()
+        failures.equal(command("convert", file, out).returncode, 0, f"converted beside a {ending}")
+        failures.equal(analyse(out)["windows"], analyse(file)["windows"], f"nothing of the {ending} is in it")
+
+
 def case_names_with_any_bytes():
     export = Export(str(work / "names.sqlite"))
     names = ['quote " and \\', "tab\tand\nline", "ünï", b"\xff\xfe\x00 rest", b"\xc3(", "", "x" * 5000]
