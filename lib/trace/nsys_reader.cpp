@@ -237,6 +237,7 @@ std::vector<trace_input::device> nsys_reader::devices() const {
   for (const auto* const map : {&by_context_, &by_number_})
     for (const auto& [key, gpu] : *map) made.try_emplace(gpu, device{static_cast<std::uint32_t>(gpu), {}, {}});
   std::vector<device> list;
+  list.reserve(made.size());
   for (auto& [id, one] : made) list.push_back(std::move(one));
   return list;
 }

@@ -81,7 +81,7 @@ class store_scan final : public trace_scan {
     std::size_t depth = 0;
     for (auto above = from_.paths().find(found->second.parent); above != from_.paths().end() && depth != 64;
          above = from_.paths().find(above->second.parent), ++depth)
-      made = above->second.name + "/" + made;
+      made.insert(0, above->second.name + "/");
     return made;
   }
 
@@ -144,6 +144,7 @@ std::vector<trace_input::device> store_reader::devices() const {
   std::map<std::uint32_t, device> made;
   for (const auto& [key, one] : devices_) made.try_emplace(one.physical, one);
   std::vector<device> list;
+  list.reserve(made.size());
   for (auto& [number, one] : made) list.push_back(std::move(one));
   return list;
 }
