@@ -22,7 +22,7 @@ KILLS = int(os.environ.get("ADAPTYST_KILLS", "20"))
 LIMIT = 60  # seconds that nothing here comes near to
 IS_ROOT = os.geteuid() == 0
 # A child that is forked while the collector's thread holds the lock of the sanitizer's own allocator waits for ever.
-MAY_FORK = b"__asan_init" not in pathlib.Path(PROGRAM).read_bytes()
+HAS_ADDRESS_SANITIZER = b"__asan_init" in pathlib.Path(PROGRAM).read_bytes()
 failures = Failures()
 work = scratch()
 work.chmod(0o777)
@@ -78,7 +78,7 @@ def case_killed():
     beyond = 0
     for at in range(KILLS):
         how = random.choice(ABRUPT + ["wait"] * 3)
-        program = {"threads": random.choice([1, 3]), "children": random.choice([0, 0, 3]) if MAY_FORK else 0, "user": NOBODY if IS_ROOT and random.random() < 0.5 else ()}
+        program = {"threads": random.choice([1, 3]), "children": 0 if HAS_ADDRESS_SANITIZER else random.choice([0, 0, 3]), "user": NOBODY if IS_ROOT and random.random() < 0.5 else ()}
         exact = random.random() < 0.5
         run(how, random.randrange(50, 400), *(["overhead=none"] if exact else []), **program)
         completed, begun = of_parent()
@@ -239,7 +239,7 @@ def case_other_files():
     damaged(lambda at: put(at, 8, 4711), "another layout", "another version of adaptyst")
     damaged(lambda at: put(at, 0, 4711), "no magic number", "not a profile")
     damaged(lambda at: os.truncate(other, 1 << 20), "a file that was cut", "no store")
-    for _ in range(200):
+    for _ in range(20 if HAS_ADDRESS_SANITIZER else 200):
         damaged(lambda at: [put(at, random.randrange(0, len(whole) - 8, 8), random.getrandbits(64)) for _ in range(20)], "random damage", "")
         damaged(lambda at: [put(at, random.randrange(0, 4096, 8), random.choice([0, 1, 1 << 63, random.getrandbits(64)])) for _ in range(4)],
                 "random damage of its head", "")
