@@ -79,21 +79,13 @@ std::string choose_mpi(const std::vector<std::string>& command) {
               0, "say --with openmpi, or --with mpich; one that is linked statically cannot be observed so");
 }
 
-bool has_markers(const std::string& file) {
-  try {
-    return lib::find_elf_markers(file).control_block != 0;
-  } catch (const error&) {  // it may be a script, or no file
-    return false;
-  }
-}
-
 // Collection begins where MPI is there.
 void warn_about_no_mpi(const std::vector<std::string>& command, const char* name) {
   if (!lib::prints_for_all_ranks()) return;
   for (const std::string& word : command) {
     const std::string file = &word == &command.front() ? lib::program_called(word) : word;
     const std::vector<std::string> needed = lib::needed_libraries(file);
-    if (!needed.empty() && find_mpi(needed) == nullptr && has_markers(file))
+    if (!needed.empty() && find_mpi(needed) == nullptr && lib::has_markers(file))
       complain(fmt::format(
           "--with {}: {} is not linked with MPI: unless one of its libraries is, nothing is collected; leave "
           "--with {} away then",

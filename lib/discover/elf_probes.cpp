@@ -140,4 +140,12 @@ elf_markers find_elf_markers(const std::string& file) {
   return markers;
 }
 
+bool has_markers(const std::string& file) {
+  try {
+    return find_elf_markers(file).control_block != 0;
+  } catch (const error&) {
+    return false;
+  }
+}
+
 }  // namespace adaptyst::lib

@@ -29,6 +29,9 @@ struct elf_markers {
 // A file without markers is no error. Throws error when the file cannot be read or its notes are malformed.
 elf_markers find_elf_markers(const std::string& file);
 
+// Whether there are markers in it. False also for what is no ELF file, such as a script, or cannot be read.
+bool has_markers(const std::string& file);
+
 }  // namespace adaptyst::lib
 
 #endif

@@ -68,7 +68,7 @@ struct reader {
   std::unique_ptr<span_store> store;
   std::vector<std::vector<kept_span>> outgoing;  // by rank
   std::uint64_t rows = 0;
-  std::uint64_t first_ns = std::numeric_limits<std::uint64_t>::max(), last_ns = 0;  // of starts
+  std::uint64_t first_ns = std::numeric_limits<std::uint64_t>::max(), last_ns = 0;  // the first start, the last end
 };
 
 class variability_run {

@@ -36,15 +36,6 @@ constexpr std::chrono::milliseconds between_looks{5};
 constexpr std::uint64_t refresh_interval_ns = 1'000'000'000;
 constexpr std::uint64_t look_interval_ns = 100'000'000;  // a program may end before it has been looked at
 
-// Whether the program itself has markers; libraries that it loads announce themselves.
-bool has_markers(const std::string& command) {
-  try {
-    return find_elf_markers(program_called(command)).control_block != 0;
-  } catch (const error&) {  // it may be a script
-    return false;
-  }
-}
-
 }  // namespace
 
 session::session(options options, clock_pair before, std::unique_ptr<own_process> own)
@@ -174,7 +165,8 @@ void session::add(std::unique_ptr<target> target) {
 
 void session::expect(target& target) {
   if (!context_) return;
-  if (!context_->takes_samples() && !has_markers(target.command())) context_->sample_unmarked(options_);
+  // Libraries that it loads announce themselves.
+  if (!context_->takes_samples() && !has_markers(program_called(target.command()))) context_->sample_unmarked(options_);
   if (!context_->takes_samples() && !context_->samples_unmarked()) return;
   context_->add_process(target.id());  // it may have no markers
   context_->call(target.id(), target.command());
