@@ -30,7 +30,7 @@ class Builder:
         self.work = scratch()
         self.failures = Failures()
         self.linked = []
-        # What the standard and the library change, optimised code shows.
+        # All modes with the older standard; with the newer one, and with linked markers, those in which programs are used.
         self.ways = [(standard, mode) for standard in STANDARDS for mode in MODES
                      if mode in USUAL or standard == STANDARDS[0] and not linked]
         if linked:

@@ -123,7 +123,8 @@ def case_in_the_middle():
 
 
 def attach(how, lives_ms):
-    """The counts before somebody looked, after that, and at the end; none if the program had ended by then."""
+    """The profile of a program that is attached to while it runs for so long, and the fewest and the most regions that may be in it.
+    None if the program ended before the observer was there."""
     written = work / "attached.json"
     file = work / "counts"
     make_counts(file, 3)
@@ -133,7 +134,7 @@ def attach(how, lives_ms):
         before = sum(completed for _, _, completed in read_counts(file))
         observer = subprocess.Popen([ADAPTYST, "attach", f"--engine={ENGINE}", "--overhead=none", "--report=none", f"--output={written}",
                                      str(program.pid)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        until(lambda: program.poll() is not None or watched(program.pid, PROGRAM), f"{how}: somebody looks, or it has ended")
+        until(lambda: program.poll() is not None or watched(program.pid, PROGRAM), f"{how}: something listens, or it has ended")
         is_late = program.poll() is not None
         after = sum(begun for _, begun, _ in read_counts(file))
         program.wait(LIMIT)
@@ -152,7 +153,7 @@ def case_attached():
     for how in ABRUPT:
         # An observer that shares its core with others, or with a sanitizer, needs seconds to begin.
         seen = attach(how, 1500) or attach(how, 6000) or attach(how, 24000)
-        if not failures.check(seen is not None, f"{how}: somebody looks before it ends"):
+        if not failures.check(seen is not None, f"{how}: an observer is there before it ends"):
             continue
         profile, fewest, most = seen
         failures.check(fewest <= short(profile, failures)[0] <= most, f"{how}: every event since", (fewest, profile["regions"], most))
