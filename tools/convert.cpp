@@ -45,6 +45,10 @@ void convert(std::vector<std::string> files) {
   for (std::size_t at = 0; at != traces.size(); ++at) traces.trace(at).read(*writer, traces.shift_ns(at), bad);
   writer->finish();
   for (const std::string& remark : traces.remarks()) complain(remark);
+  if (traces.size() > 1)
+    complain(
+        "the ranks and hosts of several traces are not kept, and devices with the same number become one: adaptyst "
+        "variability tells them apart where it is given the traces themselves");
   if (traces.is_simulated()) complain("simulated: made by a generator, not measured");
   if (bad.count() != 0)
     complain(fmt::format(
@@ -62,7 +66,7 @@ void add_convert(CLI::App& app) {
       ->type_name("IN... OUT");
   command->footer(
       "$ adaptyst convert report.sqlite report.trace.json\n"
-      "$ adaptyst convert run-0.sqlite run-1.sqlite both.sqlite\n"
+      "$ adaptyst convert report.sqlite store.sqlite\n"
       "\n"
       "Reads exports of Nsight Systems to SQLite, and our own stores. Writes FILE.sqlite, a store\n"
       "(docs/trace-schema.md), or FILE.json, a Chrome trace for Perfetto. The file appears when it is whole.\n"

@@ -367,6 +367,8 @@ def case_machines_whose_clocks_are_centuries_apart():
         files.append(export.finish())
     found = analyse(*files)
     failures.equal(sum(one["n"] for one in found["windows"]), 200, "all are kernels still")
+    done = command("convert", *files, work / "both.sqlite")
+    failures.check(done.returncode == 0 and "of several traces are not kept" in done.stderr, "what a conversion leaves out is told", done.stderr)
     failures.check("years apart" in " ".join(found["parameters"]["remarks"]), "it is told", found["parameters"])
 
 
