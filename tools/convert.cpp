@@ -18,10 +18,11 @@ namespace adaptyst::tools {
 
 namespace {
 
-std::unique_ptr<lib::trace_writer> open_writer(const std::string& file, bool is_simulated) {
+std::unique_ptr<lib::trace_writer> open_writer(const std::string& file, const lib::trace_set& traces) {
   if (lib::is_store_name(file)) {
     auto made = std::make_unique<lib::store_writer>(file, 0, lib::store_writer::appears::whole);
-    if (is_simulated) made->set_meta("simulated", "1");
+    if (traces.is_simulated()) made->set_meta("simulated", "1");
+    if (const std::optional<std::int64_t> utc_ns = traces.utc_ns()) made->set_meta("utc_ns", std::to_string(*utc_ns));
     return made;
   }
   return std::make_unique<lib::chrome_trace>(file, 0, static_cast<lib::chrome_trace::kind_words>(to_string),
@@ -40,15 +41,11 @@ void convert(std::vector<std::string> files) {
     if (std::error_code failed; file == to || std::filesystem::equivalent(file, to, failed))
       throw error(fmt::format("{} would be written over while it is read", to), to, 0, "name another file");
   const lib::trace_set traces(files);
-  const std::unique_ptr<lib::trace_writer> writer = open_writer(to, traces.is_simulated());
+  const std::unique_ptr<lib::trace_writer> writer = open_writer(to, traces);
   lib::bad_rows bad;
-  for (std::size_t at = 0; at != traces.size(); ++at) traces.trace(at).read(*writer, traces.shift_ns(at), bad);
+  traces.read(*writer, bad);
   writer->finish();
   for (const std::string& remark : traces.remarks()) complain(remark);
-  if (traces.size() > 1)
-    complain(
-        "the ranks and hosts of several traces are not kept, and devices with the same number become one: adaptyst "
-        "variability tells them apart where it is given the traces themselves");
   if (traces.is_simulated()) complain("simulated: made by a generator, not measured");
   if (bad.count() != 0)
     complain(fmt::format(

@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <cstring>
+#include <exception>
 
 #include "../merge/tree.hpp"
 #include "../merge/wire.hpp"
@@ -45,6 +46,7 @@ void rank_exchange::swap(std::vector<std::vector<kept_span>>& outgoing,
                          const std::function<void(const kept_span&)>& take) {
   const std::uint32_t rank = over_.rank(), size = over_.size();
   const std::chrono::nanoseconds patience = 4 * over_.limit();  // another rank may still read a step's rows
+  std::exception_ptr failed;
   for (std::uint32_t round = 0; round != size; ++round) {
     const std::uint32_t other = (round + size - rank) % size;
     if (other == rank || absent_.count(other) != 0) continue;
@@ -55,12 +57,18 @@ void rank_exchange::swap(std::vector<std::vector<kept_span>>& outgoing,
     };
     const auto receive = [&] {
       const std::optional<std::string> message = receive_whole(over_, other, patience);
-      if (message) unpack(other, *message, take);
-      return message.has_value();
+      if (!message) return false;
+      try {
+        unpack(other, *message, take);
+      } catch (const std::exception&) {
+        if (failed == nullptr) failed = std::current_exception();
+      }
+      return true;
     };
     const bool is_done = rank < other ? send() && receive() : receive() && send();
     if (!is_done) absent_.insert(other);
   }
+  if (failed != nullptr) std::rethrow_exception(failed);
 }
 
 }  // namespace adaptyst::lib

@@ -21,7 +21,8 @@ class rank_exchange {
   rank_exchange(rank_transport& over, name_table& names);
 
   // To be called by all ranks, equally often. `outgoing`: by the rank that they are for; emptied. Each pair of ranks meets
-  // once, and the lower one speaks first, so none waits for one that waits for it.
+  // once, and the lower one speaks first, so none waits for one that waits for it. What `take` throws comes out when all have
+  // met, since the others would wait for a rank that gave up.
   void swap(std::vector<std::vector<kept_span>>& outgoing, const std::function<void(const kept_span&)>& take);
 
   std::uint64_t bytes() const noexcept { return bytes_; }

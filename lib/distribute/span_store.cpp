@@ -3,10 +3,13 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
+#include <new>
 
 #include "../support/error.hpp"
 
@@ -14,8 +17,9 @@ namespace adaptyst::lib {
 
 namespace {
 
-// Of an extent; smaller ones would be read one by one.
-constexpr std::size_t min_extent = 512;
+// Of a block that is written out; from smaller ones little would be gained.
+constexpr std::size_t min_spilled_pages = 4;
+constexpr std::size_t huge_page = std::size_t{1} << 21U;
 
 }  // namespace
 
@@ -63,22 +67,65 @@ void spill_file::read(std::uint64_t at, kept_span* spans, std::size_t count) con
   }
 }
 
+span_store::span_store(spill_file& beyond, std::size_t max_bytes)
+    : beyond_(beyond), max_pages_(std::max<std::size_t>(max_bytes / sizeof(page), 2 * min_spilled_pages)) {
+  void* const made = mmap(nullptr, max_pages_ * sizeof(page), PROT_READ | PROT_WRITE,
+                          MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (made == MAP_FAILED)
+    throw error(fmt::format("no memory for {} MiB of spans", max_pages_ * sizeof(page) >> 20U), errno,
+                "a limit of addresses (ulimit -v) may be lower");
+  if (max_pages_ * sizeof(page) >= 4 * huge_page) madvise(made, max_pages_ * sizeof(page), MADV_HUGEPAGE);
+  pages_ = static_cast<page*>(made);
+}
+
+span_store::~span_store() { munmap(pages_, max_pages_ * sizeof(page)); }
+
+void span_store::add_page(kept_block& to) {
+  if (used_pages_ == max_pages_) spill();
+  page* made = free_;
+  if (made != nullptr) free_ = made->before;
+  else made = ::new (static_cast<void*>(pages_ + made_pages_++)) page;
+  ++used_pages_;
+  made->before = to.last_page;
+  made->count = 0;
+  to.last_page = made;
+}
+
+void span_store::give_back(page* one) noexcept {
+  one->before = free_;
+  free_ = one;
+  --used_pages_;
+}
+
 // Blocks with few spans stay, so that what is read back comes in large pieces; unless all are small.
 void span_store::spill() {
-  for (const std::size_t least : {min_extent, std::size_t{1}}) {
+  for (const std::size_t least : {min_spilled_pages, std::size_t{1}}) {
     for (auto& [number, block] : blocks_) {
-      if (block.spans.size() < least) continue;
-      block.spilled.push_back({beyond_.write(block.spans.data(), block.spans.size()), block.spans.size()});
-      count_ -= block.spans.size();
-      block.spans = {};
+      std::size_t pages = 0;
+      for (const page* one = block.last_page; one != nullptr && pages != least; one = one->before) ++pages;
+      if (pages == least) spill(block);
     }
-    if (count_ < max_count_ / 2) return;
+    if (used_pages_ < max_pages_ / 2) return;
   }
 }
 
-void span_store::refuse(std::uint64_t block) const {
-  if (blocks_.count(block) == 0)
-    throw error("the windows are too many: more than 8 million", 0, "choose a larger one with --window");
+void span_store::spill(kept_block& block) {
+  while (page* const one = block.last_page) {
+    const std::uint64_t at = beyond_.write(one->spans, one->count);
+    extent* const last = block.spilled.empty() ? nullptr : &block.spilled.back();
+    if (last != nullptr && last->at + last->count * sizeof(kept_span) == at) last->count += one->count;
+    else block.spilled.push_back({at, one->count});
+    block.last_page = one->before;
+    give_back(one);
+  }
+}
+
+void span_store::refuse_more_than_known(std::uint64_t block) const {
+  if (blocks_.count(block) == 0) refuse_blocks();
+}
+
+void span_store::refuse_blocks() {
+  throw error("the windows are too many: more than 8 million", 0, "choose a larger one with --window");
 }
 
 std::vector<std::uint64_t> span_store::blocks() const {
@@ -91,10 +138,15 @@ std::vector<std::uint64_t> span_store::blocks() const {
 void span_store::take(std::uint64_t block, std::vector<kept_span>& to) {
   const auto found = blocks_.find(block);
   if (found == blocks_.end()) return;
-  to.insert(to.end(), found->second.spans.begin(), found->second.spans.end());
-  for (const extent& one : found->second.spilled) {
-    to.resize(to.size() + one.count);
-    beyond_.read(one.at, to.data() + (to.size() - one.count), one.count);
+  for (page* one = found->second.last_page; one != nullptr;) {
+    to.insert(to.end(), one->spans, one->spans + one->count);
+    page* const before = one->before;
+    give_back(one);
+    one = before;
+  }
+  for (const extent& part : found->second.spilled) {
+    to.resize(to.size() + part.count);
+    beyond_.read(part.at, to.data() + (to.size() - part.count), part.count);
   }
   found->second = {};
 }

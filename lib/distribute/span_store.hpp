@@ -32,42 +32,62 @@ class spill_file {
   std::atomic<std::uint64_t> end_{0};
 };
 
-// Of one thread.
+// Of one thread. Spans stand in pages, which are mapped once and given from block to block: a vector for each block would be
+// copied whenever it grows, and cost a page fault for each 4 KiB anew.
 class span_store {
  public:
-  // At most `max_bytes` are kept in memory.
-  span_store(spill_file& beyond, std::size_t max_bytes) : beyond_(beyond), max_count_(max_bytes / sizeof(kept_span)) {}
+  // At most `max_bytes` are kept in memory. Throws error where there is no memory.
+  span_store(spill_file& beyond, std::size_t max_bytes);
+  ~span_store();
+  span_store(const span_store&) = delete;
+  span_store& operator=(const span_store&) = delete;
 
   void add(std::uint64_t block, const kept_span& span) {
     if (last_ == nullptr || block != last_block_) {
-      if (blocks_.size() == max_blocks) refuse(block);
+      if (blocks_.size() == max_blocks) refuse_more_than_known(block);
       last_ = &blocks_[block];
       last_block_ = block;
     }
-    last_->spans.push_back(span);
-    if (++count_ >= max_count_) spill();
+    if (last_->last_page == nullptr || last_->last_page->count == page::capacity) add_page(*last_);
+    last_->last_page->spans[last_->last_page->count++] = span;
   }
 
   std::vector<std::uint64_t> blocks() const;
   // Puts the spans of a block behind those that are there, and forgets them.
   void take(std::uint64_t block, std::vector<kept_span>& to);
 
+  // That is 8 million windows.
+  static constexpr std::size_t max_blocks = std::size_t{1} << 17U;
+  [[noreturn]] static void refuse_blocks();
+
  private:
+  struct page {
+    static constexpr std::size_t capacity = 170;
+    page* before;
+    std::size_t count;
+    kept_span spans[capacity];
+  };
+  static_assert(sizeof(page) == 4096);
+
   struct extent {
     std::uint64_t at = 0;
     std::size_t count = 0;
   };
   struct kept_block {
-    std::vector<kept_span> spans;
+    page* last_page = nullptr;
     std::vector<extent> spilled;
   };
-  // More would be 8 million windows.
-  static constexpr std::size_t max_blocks = std::size_t{1} << 17U;
-  void refuse(std::uint64_t block) const;
+  void refuse_more_than_known(std::uint64_t block) const;
+  void add_page(kept_block& to);
+  void give_back(page* one) noexcept;
   void spill();
+  void spill(kept_block& block);
 
   spill_file& beyond_;
-  std::size_t max_count_, count_ = 0;
+  std::size_t max_pages_, used_pages_ = 0;
+  page* pages_ = nullptr;       // all of them, mapped
+  std::size_t made_pages_ = 0;  // those that were ever used
+  page* free_ = nullptr;
   std::unordered_map<std::uint64_t, kept_block> blocks_;
   kept_block* last_ = nullptr;
   std::uint64_t last_block_ = 0;

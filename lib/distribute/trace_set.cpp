@@ -12,6 +12,16 @@
 
 namespace adaptyst::lib {
 
+namespace {
+
+// A group that is a process: this bit, the number of its trace, and its own number, of which Linux has 2^22.
+constexpr std::uint32_t is_process = std::uint32_t{1} << 31U;
+constexpr unsigned trace_at = 22;
+constexpr std::uint32_t max_process = (std::uint32_t{1} << trace_at) - 1;
+constexpr std::size_t max_traces = 512;
+
+}  // namespace
+
 trace_set::trace_set(const std::vector<std::string>& files) {
   std::set<std::pair<dev_t, ino_t>> known;
   for (const std::string& file : files) {
@@ -21,11 +31,13 @@ trace_set::trace_set(const std::vector<std::string>& files) {
     if (stat(file.c_str(), &about) == 0 && !known.insert({about.st_dev, about.st_ino}).second)
       throw error(fmt::format("{} is named twice", file), file, 0, "name each trace once");
     if (const std::string missing = made.in->missing(); !missing.empty()) remarks_.push_back(missing);
+    made.processes = made.in->processes();
     all_.push_back(std::move(made));
   }
   require_different();
   align();
   number_devices();
+  find_ranks();
 }
 
 // A process with the same begin, in two files, is one that would be counted twice.
@@ -33,7 +45,7 @@ void trace_set::require_different() const {
   std::map<std::pair<std::int64_t, std::int64_t>, const trace_input*> known;
   for (const one& trace : all_) {
     if (!trace.in->utc_ns()) continue;
-    for (const std::int64_t process : trace.in->processes()) {
+    for (const auto& [process, about] : trace.processes) {
       const auto [entry, is_new] = known.try_emplace({*trace.in->utc_ns(), process}, trace.in.get());
       if (is_new) continue;
       throw error(fmt::format("{} and {} are of the same process {}", entry->second->file(), trace.in->file(), process),
@@ -61,6 +73,7 @@ void trace_set::align() {
     return;
   }
   for (one& trace : all_) trace.shift_ns = *trace.in->utc_ns() - first;
+  is_aligned_ = true;
   remarks_.push_back("traces are aligned by the machines' clocks, which may differ by milliseconds between nodes");
 }
 
@@ -90,6 +103,121 @@ void trace_set::number_devices() {
 std::uint32_t trace_set::device(std::size_t number, std::uint32_t physical) const {
   const auto found = all_[number].devices.find(physical);
   return found != all_[number].devices.end() ? found->second : physical;
+}
+
+// Two runs may have the same ranks, and what they did is not to be mixed.
+void trace_set::find_ranks() {
+  if (all_.size() > max_traces)
+    throw error(fmt::format("{} traces are more than {}", all_.size(), max_traces), 0,
+                "analyse some of them at a time");
+  std::map<std::uint32_t, const one*> known;
+  for (const one& trace : all_)
+    for (const auto& [id, process] : trace.processes) {
+      if (all_.size() > 1 && (id < 0 || id > max_process))
+        throw error(fmt::format("{} was made of several traces already", trace.in->file()), trace.in->file(), 0,
+                    "name those that it was made of");
+      if (!process.rank) continue;
+      const auto [entry, is_new] = known.try_emplace(*process.rank, &trace);
+      if (is_new || entry->second == &trace || !has_ranks_) continue;
+      has_ranks_ = false;
+      remarks_.push_back(fmt::format("both {} and {} have a rank {}: processes are told apart instead of ranks",
+                                     entry->second->in->file(), trace.in->file(), *process.rank));
+    }
+}
+
+std::uint32_t trace_set::group_of_process(std::size_t number, std::uint32_t process) const {
+  const auto known = all_[number].processes.find(process);
+  if (has_ranks_ && known != all_[number].processes.end() && known->second.rank)
+    return *known->second.rank & ~is_process;
+  return is_process | (static_cast<std::uint32_t>(number) << trace_at | process);
+}
+
+variability_group trace_set::describe_group(std::uint32_t group) const {
+  variability_group made;
+  if ((group & is_process) == 0) {
+    made = {variability_group::kind::rank, group, {}, {}};
+    for (const one& trace : all_)
+      for (const auto& [id, process] : trace.processes)
+        if (process.rank == group) made.host = process.host;
+    return made;
+  }
+  const std::uint32_t rest = group & ~is_process;
+  const std::size_t number = all_.size() > 1 ? rest >> trace_at : 0;
+  const auto id = static_cast<std::int64_t>(all_.size() > 1 ? rest & max_process : rest);
+  const one& trace = all_[number];
+  const auto known = trace.processes.find(id);
+  const bool is_known = known != trace.processes.end();
+  made = {variability_group::kind::process,
+          static_cast<std::uint64_t>(is_known ? known->second.number : id),
+          is_known ? known->second.host : std::string(),
+          {}};
+  if (all_.size() > 1) made.trace = trace.in->file();
+  return made;
+}
+
+std::optional<std::int64_t> trace_set::utc_ns() const {
+  if (all_.size() > 1 && !is_aligned_) return std::nullopt;
+  std::optional<std::int64_t> first;
+  for (const one& trace : all_)
+    if (const std::optional<std::int64_t> its = trace.in->utc_ns(); its && (!first || *its < *first)) first = its;
+  return first;
+}
+
+namespace {
+
+// Writes one of several traces: a process whose number another one has already gets another, and devices have the numbers
+// that they have among all.
+class numbering_writer final : public trace_writer {
+ public:
+  numbering_writer(const trace_set& in, std::size_t number, std::map<std::int64_t, std::size_t>& owners,
+                   trace_writer& to)
+      : in_(in), number_(number), owners_(owners), to_(to) {}
+
+  void name_process(std::int64_t process, const traced_process& what) override {
+    to_.name_process(find(process), what);
+  }
+  void name_thread(std::int64_t process, std::uint32_t thread, const std::string& name) override {
+    to_.name_thread(find(process), thread, name);
+  }
+  bool knows_thread(std::int64_t process, std::uint32_t thread) const override {
+    return to_.knows_thread(find(process), thread);
+  }
+  void name_device(std::int64_t process, std::uint32_t device, const traced_device& what) override {
+    traced_device renumbered = what;
+    renumbered.physical = in_.device(number_, what.physical);
+    to_.name_device(find(process), device, renumbered);
+  }
+  bool knows_device(std::int64_t process, std::uint32_t device) const override {
+    return to_.knows_device(find(process), device);
+  }
+  void add(std::int64_t process, const traced_event& event) override { to_.add(find(process), event); }
+  void add_loss(std::int64_t process, const std::string& reason, std::uint64_t events) override {
+    to_.add_loss(find(process), reason, events);
+  }
+  std::uint64_t lost() const noexcept override { return to_.lost(); }
+  void flush() override { to_.flush(); }
+  void finish() override {}
+
+ private:
+  std::int64_t find(std::int64_t process) const {
+    const std::size_t owner = owners_.try_emplace(process, number_).first->second;
+    return owner == number_ ? process : static_cast<std::int64_t>(number_) << trace_at | process;
+  }
+
+  const trace_set& in_;
+  std::size_t number_;
+  std::map<std::int64_t, std::size_t>& owners_;  // which trace had a process's number first
+  trace_writer& to_;
+};
+
+}  // namespace
+
+void trace_set::read(trace_writer& to, bad_rows& bad) const {
+  std::map<std::int64_t, std::size_t> owners;
+  for (std::size_t number = 0; number != all_.size(); ++number) {
+    numbering_writer numbered(*this, number, owners, to);
+    trace(number).read(numbered, shift_ns(number), bad);
+  }
 }
 
 bool trace_set::is_simulated() const {

@@ -1,13 +1,16 @@
-// Several traces as one: the same devices have the same numbers, and times count from the begin of the first.
+// Several traces as one: the same devices have the same numbers, processes of different machines different ones, and times
+// count from the begin of the first.
 #ifndef ADAPTYST_LIB_DISTRIBUTE_TRACE_SET_HPP
 #define ADAPTYST_LIB_DISTRIBUTE_TRACE_SET_HPP
 
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "../analyse/variability/variability.hpp"
 #include "../trace/trace_input.hpp"
 
 namespace adaptyst::lib {
@@ -23,6 +26,14 @@ class trace_set {
   std::int64_t shift_ns(std::size_t number) const { return all_[number].shift_ns; }
   // The number that a device of one trace has among those of all.
   std::uint32_t device(std::size_t number, std::uint32_t physical) const;
+  // The group that what a process did belongs to: its rank, where ranks tell processes apart, else itself.
+  std::uint32_t group_of_process(std::size_t number, std::uint32_t process) const;
+  variability_group describe_group(std::uint32_t group) const;
+
+  // When time 0 was; nothing: not known.
+  std::optional<std::int64_t> utc_ns() const;
+  // All events of all of them. Throws error.
+  void read(trace_writer& to, bad_rows& bad) const;
 
   bool is_simulated() const;
   const std::vector<std::string>& remarks() const noexcept { return remarks_; }
@@ -32,12 +43,16 @@ class trace_set {
     std::unique_ptr<trace_input> in;
     std::int64_t shift_ns = 0;
     std::map<std::uint32_t, std::uint32_t> devices;  // those with another number
+    std::map<std::int64_t, traced_process> processes;
   };
   void require_different() const;
   void align();
   void number_devices();
+  void find_ranks();
 
   std::vector<one> all_;
+  bool has_ranks_ = true;
+  bool is_aligned_ = false;  // by the machines' clocks
   std::vector<std::string> remarks_;
 };
 

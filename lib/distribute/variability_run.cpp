@@ -8,6 +8,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstdlib>
+#include <cstring>
 #include <exception>
 #include <functional>
 #include <limits>
@@ -61,10 +62,36 @@ std::uint64_t chunk_rows(const sqlite_database::row_range& rows) {
   return std::max(min_chunk_rows, rows.size() / max_chunks_of_table + 1);
 }
 
+// Numbers by what a trace calls them, each asked for once. Its own numbers are mostly small.
+class known_numbers {
+ public:
+  // Asks `find` for those that are new.
+  template <class Find>
+  std::uint32_t find(std::uint64_t id, const Find& find) {
+    known& one = id < max_small ? small(static_cast<std::size_t>(id)) : large_[id];
+    if (!one.is_known) one = {find(id), true};
+    return one.number;
+  }
+
+ private:
+  static constexpr std::uint64_t max_small = 65536;
+  struct known {
+    std::uint32_t number = 0;
+    bool is_known = false;
+  };
+  known& small(std::size_t id) {
+    if (id >= small_.size()) small_.resize(std::max(id + 1, std::min<std::size_t>(max_small, 2 * small_.size())));
+    return small_[id];
+  }
+
+  std::vector<known> small_;
+  std::unordered_map<std::uint64_t, known> large_;
+};
+
 // What one thread reads with, and what it has read.
 struct reader {
   std::vector<std::unique_ptr<trace_scan>> scans;  // by trace
-  std::vector<std::unordered_map<std::uint64_t, std::uint32_t>> names;
+  std::vector<known_numbers> names, groups;        // by trace
   std::unique_ptr<span_store> store;
   std::vector<std::vector<kept_span>> outgoing;  // by rank
   std::uint64_t rows = 0;
@@ -81,23 +108,24 @@ class variability_run {
         traces_(request.traces) {
     threads_ = std::max(1U, request.threads);
     settings_ = request.settings;
-    choose_subject();
-    for (unsigned number = 0; number != threads_; ++number) readers_.push_back(make_reader());
-    list_chunks();
   }
 
   std::optional<variability_result> run() {
     const auto begin = std::chrono::steady_clock::now();
+    choose_subject();
+    for (unsigned number = 0; number != threads_; ++number) readers_.push_back(make_reader());
+    agree_on_rows();
+    list_chunks();
     choose_windows();
-    choose_owners();
+    guarded([this] { choose_owners(); });
     read();
     gathered own;
-    analyse(own.parts);
+    guarded([&] { analyse(own.parts); });
     for (const reader& one : readers_)
       for (const auto& scan : one.scans) own.bad.add(scan->bad());
     own.failure = failure_;
     const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
-    own.ranks.push_back({rank_, count_rows(), sent_bytes_, seconds.count(), peak_rss_bytes()});
+    own.ranks.push_back({rank_, count_rows(), sent_bytes_, seconds.count(), 0});
     if (!bring_together(own)) return std::nullopt;
     if (!own.failure.empty()) throw error(own.failure, 0, "nothing was written");
     return finish(std::move(own));
@@ -109,6 +137,7 @@ class variability_run {
     for (std::size_t trace = 0; trace != traces_.size(); ++trace)
       made.scans.push_back(traces_.trace(trace).scan(subject_));
     made.names.resize(traces_.size());
+    made.groups.resize(traces_.size());
     made.store = std::make_unique<span_store>(beyond_, request_.max_kept_bytes / threads_);
     made.outgoing.resize(size_);
     return made;
@@ -133,45 +162,87 @@ class variability_run {
   }
 
   void choose_subject() {
-    if (request_.chooses_by) settings_.by = has_work() ? variability_by::device : variability_by::region;
+    bool has_any = false;
+    if (request_.chooses_by || settings_.by == variability_by::rank) {
+      if (rank_ == 0) guarded([&] { has_any = has_work(); });
+      has_any = say_to_all(has_any ? "1" : "0") == "1";
+    }
+    if (request_.chooses_by) settings_.by = has_any ? variability_by::device : variability_by::region;
     switch (settings_.by) {
       case variability_by::device:
       case variability_by::kernel: subject_ = scan_subject::device_work; break;
       case variability_by::region: subject_ = scan_subject::regions; break;
-      case variability_by::rank: subject_ = has_work() ? scan_subject::rank_work : scan_subject::regions; break;
+      case variability_by::rank: subject_ = has_any ? scan_subject::process_work : scan_subject::regions; break;
     }
   }
 
+  // A store may be written while it is read: which rows there are is what rank 0 has seen, for all.
+  void agree_on_rows() {
+    std::string seen;
+    for (const auto& scan : readers_.front().scans) {
+      ranges_.emplace_back();
+      for (const trace_scan::scanned_table& table : scan->tables()) {
+        ranges_.back().push_back(table.rows);
+        seen += fmt::format("{} {} ", table.rows.first, table.rows.last);
+      }
+      seen += "; ";
+    }
+    const std::string agreed = say_to_all(seen);
+    const char* at = agreed.c_str();
+    for (std::vector<sqlite_database::row_range>& tables : ranges_) {
+      for (sqlite_database::row_range& rows : tables) {
+        char* end = nullptr;
+        rows.first = std::strtoll(at, &end, 10);
+        rows.last = std::strtoll(end, &end, 10);
+        at = end;
+      }
+      const bool has_as_many = std::strncmp(at, " ; ", 3) == 0 || (tables.empty() && std::strncmp(at, "; ", 2) == 0);
+      if (!has_as_many) return fail("ranks see different tables in the traces: each needs the same files");
+      at = std::strchr(at, ';') + 2;
+    }
+  }
+
+  // What rank 0 says, on each rank.
+  std::string say_to_all(const std::string& text) {
+    if (over_ == nullptr) return text;
+    const std::optional<std::string> said = broadcast(*over_, text, absent_);
+    if (said) return *said;
+    fail("rank 0 did not say what to read");
+    return {};
+  }
+
   void list_chunks() {
-    for (std::size_t trace = 0; trace != traces_.size(); ++trace) {
-      const std::vector<trace_scan::scanned_table>& tables = readers_.front().scans[trace]->tables();
-      for (std::size_t table = 0; table != tables.size(); ++table) {
-        const sqlite_database::row_range& rows = tables[table].rows;
+    for (std::size_t trace = 0; trace != traces_.size(); ++trace)
+      for (std::size_t table = 0; table != ranges_[trace].size(); ++table) {
+        const sqlite_database::row_range& rows = ranges_[trace][table];
         visit_ranges(rows, chunk_rows(rows), [&](std::int64_t first, std::int64_t last) {
           chunks_.push_back({trace, table, first, last});
         });
       }
-    }
     first_chunk_ = chunks_.size() * rank_ / size_;
     last_chunk_ = chunks_.size() * (rank_ + 1) / size_;
   }
 
   // Runs on all threads; the first failure is kept, and stops the others.
   void in_threads(const std::function<void(unsigned)>& work) {
-    const auto guarded = [&](unsigned number) {
-      try {
-        work(number);
-      } catch (const std::exception& failed) {
-        fail(to_error(failed).what());
-      }
-    };
+    const auto do_part = [&](unsigned number) { guarded([&] { work(number); }); };
     std::vector<std::thread> others;
     try {
-      for (unsigned number = 1; number < threads_; ++number) others.emplace_back(guarded, number);
+      for (unsigned number = 1; number < threads_; ++number) others.emplace_back(do_part, number);
     } catch (const std::system_error&) {  // as many as there may be
     }
-    guarded(0);
+    do_part(0);
     for (std::thread& one : others) one.join();
+  }
+
+  // A rank that fails still meets the others where they expect it: they would wait for it.
+  template <class Work>
+  void guarded(const Work& work) {
+    try {
+      work();
+    } catch (const std::exception& failed) {
+      fail(to_error(failed).what());
+    }
   }
 
   void fail(const std::string& why) {
@@ -259,8 +330,8 @@ class variability_run {
     std::uint64_t all = 0;
     for (std::size_t trace = 0; trace != traces_.size(); ++trace) {
       trace_scan& scan = *readers_.front().scans[trace];
-      for (std::size_t table = 0; table != scan.tables().size(); ++table) {
-        const sqlite_database::row_range& rows = scan.tables()[table].rows;
+      for (std::size_t table = 0; table != ranges_[trace].size(); ++table) {
+        const sqlite_database::row_range& rows = ranges_[trace][table];
         const std::uint64_t step = std::max<std::uint64_t>(1, rows.size() / samples_of_table);
         visit_ranges(rows, step, [&](std::int64_t first_row, std::int64_t /*last_row*/) {
           const std::optional<std::uint64_t> start = scan.start_near(table, first_row);
@@ -295,24 +366,21 @@ class variability_run {
   void take(reader& to, std::size_t trace, const scanned_span* spans, std::size_t count) {
     to.rows += count;
     const auto shift = static_cast<std::uint64_t>(traces_.shift_ns(trace));
-    std::unordered_map<std::uint64_t, std::uint32_t>& names = to.names[trace];
+    known_numbers& names = to.names[trace];
+    known_numbers& groups = to.groups[trace];
+    const auto find_name = [&](std::uint64_t id) { return names_.find(to.scans[trace]->name(id)); };
+    const auto find_group = [&](std::uint64_t id) {
+      const auto number = static_cast<std::uint32_t>(id);
+      return subject_ == scan_subject::device_work ? traces_.device(trace, number)
+                                                   : traces_.group_of_process(trace, number);
+    };
     const std::uint64_t width = grid_.block_ns();
     std::uint64_t begin = 1, end = 0, block = 0;  // of the block at hand
-    std::uint64_t last_name = 0, known_name = 0;
-    bool has_name = false;
     for (std::size_t at = 0; at != count; ++at) {
       const scanned_span& span = spans[at];
       if (span.is_copy && settings_.by == variability_by::kernel) continue;
-      if (!has_name || span.name != last_name) {
-        const auto [entry, is_new] = names.try_emplace(span.name, 0);
-        if (is_new) entry->second = names_.find(to.scans[trace]->name(span.name));
-        known_name = entry->second;
-        last_name = span.name;
-        has_name = true;
-      }
-      const auto name = static_cast<std::uint32_t>(known_name);
-      const std::uint32_t group =
-          subject_ == scan_subject::device_work ? traces_.device(trace, span.group) : span.group;
+      const std::uint32_t name = names.find(span.name, find_name);
+      const std::uint32_t group = groups.find(span.group, find_group);
       const std::uint64_t start = span.start + shift, stop = span.end + shift;
       if (start < begin || start >= end) {
         block = grid_.block(start);
@@ -349,11 +417,9 @@ class variability_run {
           outgoing[other].insert(outgoing[other].end(), one.outgoing[other].begin(), one.outgoing[other].end());
           one.outgoing[other].clear();
         }
-      try {
+      guarded([&] {
         between.swap(outgoing, [this](const kept_span& span) { readers_.front().store->add(block(span), span); });
-      } catch (const std::exception& failed) {
-        fail(to_error(failed).what());
-      }
+      });
     }
     sent_bytes_ = between.bytes();
     for (const std::uint32_t other : between.absent()) miss(other, other + 1);
@@ -367,6 +433,7 @@ class variability_run {
     }
     std::sort(blocks.begin(), blocks.end());
     blocks.erase(std::unique(blocks.begin(), blocks.end()), blocks.end());
+    if (blocks.size() > span_store::max_blocks) span_store::refuse_blocks();
     std::vector<variability_parts> parts(threads_);
     std::atomic<std::size_t> next{0};
     in_threads([&](unsigned number) {
@@ -383,19 +450,38 @@ class variability_run {
 
   // True at rank 0.
   bool bring_together(gathered& own) {
-    if (over_ == nullptr) return true;
+    const auto note_memory = [&] { own.ranks.front().peak_rss_bytes = peak_rss_bytes(); };
+    if (over_ == nullptr) {
+      note_memory();
+      return true;
+    }
     reduction how;
     how.add = [&](const std::string& message) { add_parts(message, own, names_); };
     how.miss = [&](std::uint32_t begin, std::uint32_t end) {
       miss(begin, end);
       if (own.failure.empty()) own.failure = failure_;
     };
-    how.message = [&] { return write_parts(own, names_); };
-    return reduce(*over_, how, absent_);
+    how.message = [&] {
+      note_memory();
+      return write_parts(own, names_);
+    };
+    if (!reduce(*over_, how, absent_)) return false;
+    note_memory();
+    return true;
   }
 
   variability_result finish(gathered own) {
-    variability_result made = find_variability(std::move(own.parts), names_.texts(), grid_, settings_);
+    variability_groups groups;
+    if (subject_ != scan_subject::device_work) {
+      const auto describe = [&](std::uint32_t group) {
+        if (groups.count(group) == 0) groups.emplace(group, traces_.describe_group(group));
+      };
+      for (const auto& [key, sums] : own.parts.names) describe(static_cast<std::uint32_t>(key >> 32U));
+      if (!settings_.by_name())
+        for (const window_row& row : own.parts.windows) describe(row.group);
+    }
+    variability_result made =
+        find_variability(std::move(own.parts), names_.texts(), grid_, settings_, std::move(groups));
     for (std::size_t trace = 0; trace != traces_.size(); ++trace)
       made.traces.push_back(fmt::format("{}: {}", traces_.trace(trace).file(), traces_.trace(trace).describe()));
     made.is_simulated = traces_.is_simulated();
@@ -433,7 +519,8 @@ class variability_run {
   scan_subject subject_ = scan_subject::device_work;
   name_table names_;
   spill_file beyond_;
-  std::vector<reader> readers_;  // by thread
+  std::vector<reader> readers_;                                  // by thread
+  std::vector<std::vector<sqlite_database::row_range>> ranges_;  // by trace and table
   std::vector<chunk> chunks_;
   std::size_t first_chunk_ = 0, last_chunk_ = 0;
   window_grid grid_;

@@ -30,14 +30,17 @@ const char* to_string(variability_finding_kind kind) {
 void put_place(json& to, const variability_result& result, std::uint32_t group, const std::string& name,
                bool is_window) {
   const variability_by by = result.settings.by;
-  const bool of_device = by == variability_by::device || by == variability_by::kernel;
   if (is_window && result.settings.by_name()) {
     to["device"] = nullptr;
     to[by == variability_by::kernel ? "kernel" : "region"] = name;
     return;
   }
-  to["device"] = of_device ? json(group) : json(nullptr);
-  if (!of_device) to["rank"] = group;
+  const variability_group what = find_group(result, group);
+  const bool is_device = what.what == variability_group::kind::device;
+  to["device"] = is_device ? json(what.number) : json(nullptr);
+  if (!is_device) to[what.what == variability_group::kind::rank ? "rank" : "process"] = what.number;
+  if (!what.host.empty()) to["host"] = what.host;
+  if (!what.trace.empty()) to["trace"] = what.trace;
 }
 
 }  // namespace
@@ -167,10 +170,11 @@ std::string to_csv(const variability_result& result) {
   std::string made = fmt::format("start,end,{},n,mean,std,min,max,p50,p95,stall,busy,copied,value,flag{}\n",
                                  to_string(by), result.is_simulated ? ",simulated" : "");
   for (const variability_window& one : result.windows) {
-    std::string place = std::to_string(one.group);
-    if (result.settings.by_name()) {
+    const variability_group what = find_group(result, one.group);
+    std::string place = std::to_string(what.number);
+    if (result.settings.by_name() || what.what == variability_group::kind::process) {
       place = "\"";
-      for (const char letter : one.name) {
+      for (const char letter : result.settings.by_name() ? one.name : group_name(result, one.group)) {
         if (letter == '"') place += '"';
         place += letter;
       }

@@ -17,7 +17,7 @@ constexpr std::size_t max_strips = 16;
 constexpr std::size_t max_names = 20;
 
 std::string label(const variability_result& result, const variability_window& one) {
-  return result.settings.by_name() ? printable(one.name) : group_name(result.settings.by, one.group);
+  return result.settings.by_name() ? printable(one.name) : group_name(result, one.group);
 }
 
 std::string format_value(const variability_result& result, double value) {
@@ -35,6 +35,7 @@ void add_strips(const variability_result& result, std::size_t screen, std::strin
   const std::size_t left = 14, room = std::max<std::size_t>(20, screen - left - 2);
   const std::uint64_t windows = (last - first) / result.grid.width_ns;
   const std::uint64_t windows_in_block = std::max<std::uint64_t>(1, (windows + room - 1) / room);
+  const bool is_low_bad = result.settings.metric == variability_metric::busy;
   std::size_t told = 0;
   for (const auto& [key, list] : series) {
     if (told++ == max_strips) {
@@ -49,7 +50,7 @@ void add_strips(const variability_result& result, std::size_t screen, std::strin
       auto& [value, is_flagged] =
           worst.try_emplace((one->start_ns - first) / result.grid.width_ns / windows_in_block, *one->value, false)
               .first->second;
-      value = std::max(value, *one->value);
+      value = is_low_bad ? std::min(value, *one->value) : std::max(value, *one->value);
       is_flagged = is_flagged || one->is_flagged;
     }
     std::string heights, flags;
@@ -104,10 +105,8 @@ void add_names(const variability_result& result, std::size_t screen, std::string
       to += fmt::format("{:10} … and {} more, in --output FILE.json\n", "", result.names.size() - max_names);
       break;
     }
-    const bool by_rank = result.settings.by == variability_by::region || result.settings.by == variability_by::rank;
     to += fmt::format(
-        "{:>10} {:>9} {:>9} {:>9} {:>9} {:>9} {:>6} {:>6}  {}\n",
-        group_name(by_rank ? variability_by::rank : variability_by::device, one.group),
+        "{:>10} {:>9} {:>9} {:>9} {:>9} {:>9} {:>6} {:>6}  {}\n", group_name(result, one.group),
         format_number(static_cast<double>(one.count)), duration(one.mean), duration(one.p50), duration(one.p95),
         duration(one.p99), one.mean > 0 ? percent(one.std / one.mean) : "", percent(one.share),
         cut_in_middle(printable(one.name), std::max<std::size_t>(20, screen - std::min<std::size_t>(screen, 78))));

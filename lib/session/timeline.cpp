@@ -26,7 +26,7 @@ void timeline::take(pid_t process, const std::string& command, const process_sta
   std::unique_ptr<trace_reader>& reader = readers_[{process, state.address}];
   if (reader == nullptr) {
     reader = std::make_unique<trace_reader>(state);
-    file_->name_process(process, command.substr(command.rfind('/') + 1));
+    file_->name_process(process, {command.substr(command.rfind('/') + 1), process, {}, std::nullopt});
   }
   reader->read(state, [&](const traced_event& event) {
     name(process, state, event);

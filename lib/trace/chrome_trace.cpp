@@ -108,7 +108,10 @@ void chrome_trace::write_metadata(const char* what, std::int64_t process, std::u
                  what, process, track, as_json(name));
 }
 
-void chrome_trace::name_process(std::int64_t process, const std::string& name) {
+void chrome_trace::name_process(std::int64_t process, const traced_process& what) {
+  std::string name = what.name;
+  if (what.rank) name += fmt::format(", rank {}", *what.rank);
+  if (!what.host.empty()) name += " on " + what.host;
   write_metadata("process_name", process, 0, name);
 }
 

@@ -32,7 +32,7 @@ class chrome_trace final : public trace_writer {
   chrome_trace(const chrome_trace&) = delete;
   chrome_trace& operator=(const chrome_trace&) = delete;
 
-  void name_process(std::int64_t process, const std::string& name) override;
+  void name_process(std::int64_t process, const traced_process& what) override;
   void name_thread(std::int64_t process, std::uint32_t thread, const std::string& name) override;
   bool knows_thread(std::int64_t process, std::uint32_t thread) const override;
   void name_device(std::int64_t process, std::uint32_t device, const traced_device& what) override;

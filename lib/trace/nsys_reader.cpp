@@ -3,8 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <set>
 #include <unordered_map>
 
 #include "../support/error.hpp"
@@ -28,19 +26,6 @@ std::string without_version(std::string_view name) {
   return std::string(has_version ? name.substr(0, at) : name);
 }
 
-// Sites by what they are; never moved.
-class site_list {
- public:
-  const traced_site* find(const std::string& name, region_kind kind, std::uint32_t device) {
-    const auto [entry, is_new] = all_.try_emplace({name, {kind, device}});
-    if (is_new) entry->second = {name, kind, device};
-    return &entry->second;
-  }
-
- private:
-  std::map<std::pair<std::string, std::pair<region_kind, std::uint32_t>>, traced_site> all_;
-};
-
 struct call {
   std::uint64_t start_ns = 0;
   std::uint32_t thread = 0;
@@ -49,12 +34,13 @@ struct call {
 // Reads one file into a writer.
 class conversion {
  public:
-  conversion(const nsys_reader& from, const sqlite_database& in, trace_writer& to, std::int64_t shift_ns, bad_rows& bad)
-      : from_(from), in_(in), to_(to), shift_ns_(shift_ns), bad_(bad), strings_(in) {}
+  conversion(const nsys_reader& from, const sqlite_database& in, nsys::site_list& sites, trace_writer& to,
+             std::int64_t shift_ns, bad_rows& bad)
+      : from_(from), in_(in), sites_(sites), to_(to), shift_ns_(shift_ns), bad_(bad), strings_(in) {}
 
   void read_calls(const char* table, std::initializer_list<const char*> columns) {
     if (!in_.has_table(table)) return;
-    sqlite_statement rows = in_.prepare(nsys::select(in_, table, columns), table);
+    sqlite_statement rows = in_.prepare(in_.select(table, columns), table);
     while (rows.step()) {
       traced_event made;
       if (!take_times(rows, table, 5, made)) continue;
@@ -71,7 +57,7 @@ class conversion {
   void read_ranges() {
     if (!in_.has_table(nsys::ranges)) return;
     sqlite_statement rows = in_.prepare(
-        nsys::select(in_, nsys::ranges, {"start", "end", "globalTid", "textId", "text", "eventType"}), nsys::ranges);
+        in_.select(nsys::ranges, {"start", "end", "globalTid", "textId", "text", "eventType"}), nsys::ranges);
     while (rows.step()) {
       traced_event made;
       const std::string name = rows.is_null(4) ? strings_.find(rows.integer(3)) : std::string(rows.text(4));
@@ -94,12 +80,11 @@ class conversion {
   void read_operations(const char* table, region_kind kind) {
     if (!in_.has_table(table)) return;
     // Viewers want the operations of a queue in their order.
-    sqlite_statement rows =
-        in_.prepare(nsys::select(in_, table,
-                                 {"start", "end", "deviceId", "contextId", "globalPid", "demangledName|shortName",
-                                  "copyKind", "streamId", "correlationId", "bytes"}) +
-                        " ORDER BY 1",
-                    table);
+    sqlite_statement rows = in_.prepare(
+        in_.select(table, {"start", "end", "deviceId", "contextId", "globalPid", "demangledName|shortName|graphId",
+                           "copyKind", "streamId", "correlationId", "bytes"}) +
+            " ORDER BY 1",
+        table);
     while (rows.step()) {
       traced_event made;
       if (!take_times(rows, table, 10, made)) continue;
@@ -109,9 +94,10 @@ class conversion {
       if (!to_.knows_device(process, device)) name_device(process, device, physical);
       const region_kind what =
           kind == region_kind::copy_to && is_to_host(rows.integer(6)) ? region_kind::copy_from : kind;
-      const std::string name = kind == region_kind::kernel ? strings_.find(rows.integer(5))
-                               : kind == region_kind::fill ? std::string("memset")
-                                                           : std::string(nsys::copy_kind(rows.integer(6)));
+      const std::string name = table == nsys::graphs         ? nsys::graph_name(rows.integer(5))
+                               : kind == region_kind::kernel ? strings_.find(rows.integer(5))
+                               : kind == region_kind::fill   ? std::string("memset")
+                                                             : std::string(nsys::copy_kind(rows.integer(6)));
       made.as = traced_as::operation;
       made.site = sites_.find(name, what, device);
       made.queue = static_cast<std::uint64_t>(rows.integer(7));
@@ -169,11 +155,11 @@ class conversion {
 
   const nsys_reader& from_;
   const sqlite_database& in_;
+  nsys::site_list& sites_;
   trace_writer& to_;
   std::int64_t shift_ns_;
   bad_rows& bad_;
   nsys::string_ids strings_;
-  site_list sites_;
   std::unordered_map<std::pair<std::int64_t, std::int64_t>, call, hash> calls_;
 };
 
@@ -190,7 +176,7 @@ nsys_reader::nsys_reader(std::unique_ptr<sqlite_database> in) : in_(std::move(in
 void nsys_reader::read_about() {
   const auto each = [this](const char* table, std::initializer_list<const char*> columns, const auto& take) {
     if (!in_->has_table(table)) return;
-    sqlite_statement rows = in_->prepare(nsys::select(*in_, table, columns), table);
+    sqlite_statement rows = in_->prepare(in_->select(table, columns), table);
     while (rows.step()) take(rows);
   };
   each("META_DATA_EXPORT", {"name", "value"}, [this](const sqlite_statement& row) {
@@ -204,18 +190,31 @@ void nsys_reader::read_about() {
   each("TARGET_INFO_GPU", {"id", "name", "uuid"}, [this](const sqlite_statement& row) {
     gpus_[row.integer(0)] = {std::string(row.text(1)), std::string(row.text(2))};
   });
-  std::set<std::int64_t> processes;
+  const auto know = [this](std::int64_t id) -> traced_process& {
+    const auto [entry, is_new] = processes_.try_emplace(id);
+    if (is_new) {
+      entry->second.name = fmt::format("process {}", id);
+      entry->second.number = id;
+    }
+    return entry->second;
+  };
   each(contexts, {"processId", "contextId", "gpuId"}, [&](const sqlite_statement& row) {
-    processes.insert(row.integer(0));
+    know(row.integer(0));
     if (!row.is_null(2)) by_context_[{row.integer(0), row.integer(1)}] = row.integer(2);
   });
   each(numbers, {"pid", "cudaId", "gpuId"}, [&](const sqlite_statement& row) {
-    processes.insert(row.integer(0));
-    by_number_[{row.integer(0), row.integer(1)}] = row.integer(2);
+    know(row.integer(0));
+    if (!row.is_null(2)) by_number_[{row.integer(0), row.integer(1)}] = row.integer(2);
   });
-  each("PROCESSES", {"pid", "name"},
-       [this](const sqlite_statement& row) { process_names_[row.integer(0)] = row.text(1); });
-  processes_.assign(processes.begin(), processes.end());
+  each("PROCESSES", {"pid", "name"}, [&](const sqlite_statement& row) { know(row.integer(0)).name = row.text(1); });
+  each("MPI_RANKS", {"globalTid", "rank"}, [&](const sqlite_statement& row) {
+    if (!row.is_null(1) && row.integer(1) >= 0)
+      know(nsys::process_number(row.integer(0))).rank = static_cast<std::uint32_t>(row.integer(1));
+  });
+  each("TARGET_INFO_SYSTEM_ENV", {"name", "value"}, [this](const sqlite_statement& row) {
+    if (row.text(0) != "Hostname") return;
+    for (auto& [id, process] : processes_) process.host = row.text(1);
+  });
 }
 
 std::uint32_t nsys_reader::physical(std::int64_t process, std::int64_t context, std::int64_t logical) const {
@@ -251,11 +250,8 @@ std::string nsys_reader::missing() const {
 }
 
 void nsys_reader::read(trace_writer& to, std::int64_t shift_ns, bad_rows& bad) {
-  for (const std::int64_t process : processes_) {
-    const auto named = process_names_.find(process);
-    to.name_process(process, named != process_names_.end() ? named->second : fmt::format("process {}", process));
-  }
-  conversion work(*this, *in_, to, shift_ns, bad);
+  for (const auto& [id, process] : processes_) to.name_process(id, process);
+  conversion work(*this, *in_, sites_, to, shift_ns, bad);
   work.read_calls(nsys::runtime, {"start", "end", "globalTid", "nameId", "correlationId"});
   work.read_ranges();
   // Their correlation ids, where they have any, are of another kind.
@@ -263,6 +259,7 @@ void nsys_reader::read(trace_writer& to, std::int64_t shift_ns, bad_rows& bad) {
   for (const char* const table : nsys::mpi_tables)
     work.read_calls(table, {"start", "end", "globalTid", "textId", "no such column"});
   work.read_operations(nsys::kernels, region_kind::kernel);
+  work.read_operations(nsys::graphs, region_kind::kernel);
   work.read_operations(nsys::copies, region_kind::copy_to);
   work.read_operations(nsys::fills, region_kind::fill);
 }

@@ -15,6 +15,23 @@
 
 namespace adaptyst::lib {
 
+namespace nsys {
+
+// Sites by what they are; never moved.
+class site_list {
+ public:
+  const traced_site* find(const std::string& name, region_kind kind, std::uint32_t device) {
+    const auto [entry, is_new] = all_.try_emplace({name, {kind, device}});
+    if (is_new) entry->second = {name, kind, device};
+    return &entry->second;
+  }
+
+ private:
+  std::map<std::pair<std::string, std::pair<region_kind, std::uint32_t>>, traced_site> all_;
+};
+
+}  // namespace nsys
+
 class nsys_reader final : public trace_input {
  public:
   static bool is_export(const sqlite_database& in);
@@ -25,7 +42,7 @@ class nsys_reader final : public trace_input {
   bool is_simulated() const override { return is_simulated_; }
   std::optional<std::int64_t> utc_ns() const override { return utc_ns_; }
   std::vector<device> devices() const override;
-  std::vector<std::int64_t> processes() const override { return processes_; }
+  std::map<std::int64_t, traced_process> processes() const override { return processes_; }
   std::string missing() const override;
   void read(trace_writer& to, std::int64_t shift_ns, bad_rows& bad) override;
   std::unique_ptr<trace_scan> scan(scan_subject what) const override;
@@ -41,10 +58,10 @@ class nsys_reader final : public trace_input {
   std::string product_, schema_;
   bool is_simulated_ = false;
   std::optional<std::int64_t> utc_ns_;
-  std::vector<std::int64_t> processes_;
-  std::map<std::int64_t, std::string> process_names_;
+  std::map<std::int64_t, traced_process> processes_;
   std::map<std::int64_t, std::pair<std::string, std::string>> gpus_;  // name and UUID
   std::map<pair_of_numbers, std::int64_t> by_context_, by_number_;    // (process, context or number) → GPU
+  nsys::site_list sites_;                                             // of all that was read
 };
 
 }  // namespace adaptyst::lib

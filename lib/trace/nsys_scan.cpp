@@ -10,7 +10,8 @@ namespace adaptyst::lib {
 namespace {
 
 constexpr std::size_t rows_at_once = 2048;
-// Numbers of copies' kinds and of texts in rows, beyond those of StringIds.
+// Numbers of graphs, of copies' kinds and of texts in rows, beyond those of StringIds.
+constexpr std::uint64_t of_graphs = std::uint64_t{1} << 61U;
 constexpr std::uint64_t of_copies = std::uint64_t{1} << 62U;
 constexpr std::uint64_t of_texts = std::uint64_t{1} << 63U;
 
@@ -37,6 +38,7 @@ nsys_scan::nsys_scan(const nsys_reader& from, scan_subject what)
     add(nsys::ranges, kind::ranges);
   } else {
     add(nsys::kernels, kind::kernels);
+    add(nsys::graphs, kind::graphs);
     add(nsys::copies, kind::copies);
   }
 }
@@ -48,28 +50,30 @@ void nsys_scan::add(const char* name, kind what) {
 }
 
 std::uint32_t nsys_scan::find_group(std::int64_t global, std::int64_t context, std::int64_t device) {
-  if (global == last_.global && context == last_.context && device == last_.device) return last_.group;
+  const auto place = static_cast<std::size_t>((context ^ device << 1 ^ global >> 24) & 15);
+  known_group& known = known_groups_[place];
+  if (global == known.global && context == known.context && device == known.device) return known.group;
   const std::int64_t process = nsys::process_number(global);
-  last_ = {global, context, device,
+  known = {global, context, device,
            what_ == scan_subject::device_work ? from_.physical(process, context, device)
                                               : static_cast<std::uint32_t>(process)};
-  return last_.group;
+  return known.group;
 }
 
 void nsys_scan::scan(std::size_t table, std::int64_t first, std::int64_t last, const taker& to) {
   const std::string& name = tables_[table].name;
   const kind what = kinds_[table];
   const std::string columns =
-      what == kind::ranges ? nsys::select(in_, name, {"start", "end", "globalTid", "textId", "text", "eventType"})
-      : what == kind::kernels
-          ? nsys::select(in_, name, {"start", "end", "deviceId", "contextId", "globalPid", "demangledName|shortName"})
-          : nsys::select(in_, name, {"start", "end", "deviceId", "contextId", "globalPid", "copyKind"});
+      what == kind::ranges ? in_.select(name, {"start", "end", "globalTid", "textId", "text", "eventType"})
+      : what != kind::copies
+          ? in_.select(name, {"start", "end", "deviceId", "contextId", "globalPid", "demangledName|shortName|graphId"})
+          : in_.select(name, {"start", "end", "deviceId", "contextId", "globalPid", "copyKind"});
   sqlite_statement rows = in_.prepare(columns + " WHERE rowid BETWEEN ? AND ?", name);
   rows.bind(1, first);
   rows.bind(2, last);
   if (what == kind::ranges) return scan_ranges(table, rows, to);
   const std::string where = fmt::format("{}, table {}", in_.file(), name);
-  const std::uint64_t names_from = what == kind::copies ? of_copies : 0;
+  const std::uint64_t names_from = what == kind::copies ? of_copies : what == kind::graphs ? of_graphs : 0;
   some_.clear();
   while (rows.step()) {
     const std::int64_t start = rows.integer(0), end = rows.integer(1);
@@ -80,7 +84,7 @@ void nsys_scan::scan(std::size_t table, std::int64_t first, std::int64_t last, c
       continue;
     }
     some_.push_back({static_cast<std::uint64_t>(start), static_cast<std::uint64_t>(end),
-                     names_from | (static_cast<std::uint64_t>(rows.integer(5)) & (of_copies - 1)),
+                     names_from | (static_cast<std::uint64_t>(rows.integer(5)) & (of_graphs - 1)),
                      find_group(rows.integer(4), rows.integer(3), rows.integer(2)), what == kind::copies});
     if (some_.size() < rows_at_once) continue;
     to(some_.data(), some_.size());
@@ -101,7 +105,7 @@ void nsys_scan::scan_ranges(std::size_t table, sqlite_statement& rows, const tak
       continue;
     }
     if (!is_span(rows.integer(0), rows.integer(1), where, rows.integer(6))) continue;
-    std::uint64_t name = static_cast<std::uint64_t>(rows.integer(3)) & (of_copies - 1);
+    std::uint64_t name = static_cast<std::uint64_t>(rows.integer(3)) & (of_graphs - 1);
     if (!rows.is_null(4)) {
       const auto [entry, is_new] = texts_.try_emplace(std::string(rows.text(4)), of_texts | listed_texts_.size());
       if (is_new) listed_texts_.push_back(entry->first);
@@ -117,9 +121,8 @@ void nsys_scan::scan_ranges(std::size_t table, sqlite_statement& rows, const tak
 }
 
 std::optional<std::uint64_t> nsys_scan::start_near(std::size_t table, std::int64_t row) {
-  sqlite_statement ask =
-      in_.prepare(nsys::select(in_, tables_[table].name, {"start"}) + " WHERE rowid >= ? ORDER BY rowid LIMIT 1",
-                  tables_[table].name);
+  sqlite_statement ask = in_.prepare(
+      in_.select(tables_[table].name, {"start"}) + " WHERE rowid >= ? ORDER BY rowid LIMIT 1", tables_[table].name);
   ask.bind(1, row);
   if (!ask.step() || ask.integer(0) < 0 || static_cast<std::uint64_t>(ask.integer(0)) > max_time_ns)
     return std::nullopt;
@@ -129,6 +132,7 @@ std::optional<std::uint64_t> nsys_scan::start_near(std::size_t table, std::int64
 std::string nsys_scan::name(std::uint64_t id) {
   if ((id & of_texts) != 0) return listed_texts_[static_cast<std::size_t>(id ^ of_texts)];
   if ((id & of_copies) != 0) return nsys::copy_kind(static_cast<std::int64_t>(id ^ of_copies));
+  if ((id & of_graphs) != 0) return nsys::graph_name(static_cast<std::int64_t>(id ^ of_graphs));
   return strings_.find(static_cast<std::int64_t>(id));
 }
 

@@ -2,6 +2,7 @@
 #ifndef ADAPTYST_LIB_TRACE_NSYS_SCAN_HPP
 #define ADAPTYST_LIB_TRACE_NSYS_SCAN_HPP
 
+#include <array>
 #include <deque>
 #include <string>
 #include <unordered_map>
@@ -38,7 +39,7 @@ class nsys_scan final : public trace_scan {
   std::string name(std::uint64_t id) override;
 
  private:
-  enum class kind { kernels, copies, ranges };
+  enum class kind { kernels, graphs, copies, ranges };
   void add(const char* name, kind what);
   std::uint32_t find_group(std::int64_t global, std::int64_t context, std::int64_t device);
   void scan_ranges(std::size_t table, sqlite_statement& rows, const taker& to);
@@ -53,10 +54,11 @@ class nsys_scan final : public trace_scan {
   // Texts that stand in the rows themselves.
   std::unordered_map<std::string, std::uint64_t> texts_;
   std::deque<std::string> listed_texts_;
-  struct {
+  struct known_group {
     std::int64_t global = -1, context = -1, device = -1;
     std::uint32_t group = 0;
-  } last_;  // most rows are of the same context as those before them
+  };
+  std::array<known_group, 16> known_groups_;  // by context: few are at work at a time
 };
 
 }  // namespace adaptyst::lib

@@ -1,31 +1,11 @@
 #include "nsys_tables.hpp"
 
-#include <algorithm>
+#include <fmt/format.h>
+
 #include <array>
-#include <string_view>
-#include <vector>
+#include <cstddef>
 
 namespace adaptyst::lib::nsys {
-
-std::string select(const sqlite_database& in, const std::string& table, std::initializer_list<const char*> wanted) {
-  const std::vector<std::string> known = in.columns(table);
-  std::string made = "SELECT ";
-  bool is_first = true;
-  for (std::string_view names : wanted) {
-    std::string column = "NULL";
-    while (!names.empty()) {
-      const std::string_view name = names.substr(0, names.find('|'));
-      names.remove_prefix(std::min(names.size(), name.size() + 1));
-      if (std::find(known.begin(), known.end(), name) == known.end()) continue;
-      column = quoted_name(name);
-      break;
-    }
-    if (!is_first) made += ", ";
-    is_first = false;
-    made += column;
-  }
-  return made + ", rowid FROM " + quoted_name(table);
-}
 
 const char* copy_kind(std::int64_t kind) {
   static constexpr std::array names = {"copy, kind unknown",     "copy host to device",
@@ -37,5 +17,7 @@ const char* copy_kind(std::int64_t kind) {
                                        "unified memory to host", "unified memory, device to device"};
   return kind >= 0 && static_cast<std::size_t>(kind) < names.size() ? names[static_cast<std::size_t>(kind)] : names[0];
 }
+
+std::string graph_name(std::int64_t id) { return fmt::format("CUDA graph {}", id); }
 
 }  // namespace adaptyst::lib::nsys

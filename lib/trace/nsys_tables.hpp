@@ -1,16 +1,14 @@
-// What a question to a table of Nsight Systems looks like, whatever columns it has.
+// Names and numbers in the exports of Nsight Systems.
 #ifndef ADAPTYST_LIB_TRACE_NSYS_TABLES_HPP
 #define ADAPTYST_LIB_TRACE_NSYS_TABLES_HPP
 
 #include <cstdint>
-#include <initializer_list>
 #include <string>
-
-#include "sqlite_database.hpp"
 
 namespace adaptyst::lib::nsys {
 
 constexpr const char* kernels = "CUPTI_ACTIVITY_KIND_KERNEL";
+constexpr const char* graphs = "CUPTI_ACTIVITY_KIND_GRAPH_TRACE";  // whole graphs, whose kernels are in no table then
 constexpr const char* copies = "CUPTI_ACTIVITY_KIND_MEMCPY";
 constexpr const char* fills = "CUPTI_ACTIVITY_KIND_MEMSET";
 constexpr const char* runtime = "CUPTI_ACTIVITY_KIND_RUNTIME";
@@ -23,10 +21,8 @@ constexpr const char* mpi_tables[] = {"MPI_COLLECTIVES_EVENTS", "MPI_P2P_EVENTS"
 constexpr std::int64_t process_number(std::int64_t global) { return global >> 24 & 0xffffff; }
 constexpr std::int64_t thread_number(std::int64_t global) { return global & 0xffffff; }
 
-// A list of columns for SELECT: one that the table lacks is NULL, and "a|b" is the first of those that it has.
-std::string select(const sqlite_database& in, const std::string& table, std::initializer_list<const char*> wanted);
-
 const char* copy_kind(std::int64_t kind);
+std::string graph_name(std::int64_t id);
 
 }  // namespace adaptyst::lib::nsys
 

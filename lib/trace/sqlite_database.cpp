@@ -182,6 +182,26 @@ std::vector<std::string> sqlite_database::columns(const std::string& table) cons
   return made;
 }
 
+std::string sqlite_database::select(const std::string& table, std::initializer_list<const char*> wanted) const {
+  const std::vector<std::string> known = columns(table);
+  std::string made = "SELECT ";
+  bool is_first = true;
+  for (std::string_view names : wanted) {
+    std::string column = "NULL";
+    while (!names.empty()) {
+      const std::string_view name = names.substr(0, names.find('|'));
+      names.remove_prefix(std::min(names.size(), name.size() + 1));
+      if (std::find(known.begin(), known.end(), name) == known.end()) continue;
+      column = quoted_name(name);
+      break;
+    }
+    if (!is_first) made += ", ";
+    is_first = false;
+    made += column;
+  }
+  return made + ", rowid FROM " + quoted_name(table);
+}
+
 sqlite_database::row_range sqlite_database::rows(const std::string& table) const {
   // Two questions: each is a single walk down the tree, which one for both would not be.
   row_range made;

@@ -5,6 +5,7 @@
 #define ADAPTYST_LIB_TRACE_SQLITE_DATABASE_HPP
 
 #include <cstdint>
+#include <initializer_list>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -65,6 +66,10 @@ class sqlite_database {
   bool has_table(std::string_view name) const;
   // Names of columns, in their order; none: there is no such table.
   std::vector<std::string> columns(const std::string& table) const;
+
+  // A question for columns of a table, with the rowid behind them: one that the table lacks is NULL, and "a|b" is the first of
+  // those that it has.
+  std::string select(const std::string& table, std::initializer_list<const char*> wanted) const;
 
   // The lowest and the highest rowid, or nothing where a table is empty.
   struct row_range {

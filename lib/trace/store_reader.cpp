@@ -53,9 +53,8 @@ class store_scan final : public trace_scan {
       const auto found = roles_.find(path);
       if (found == roles_.end() || !found->second.is_wanted) continue;
       if (!is_span(rows.integer(0), rows.integer(1), where, rows.integer(4))) continue;
-      const std::uint32_t group = what_ == scan_subject::device_work
-                                      ? from_.physical(process, found->second.device)
-                                      : from_.rank().value_or(static_cast<std::uint32_t>(process));
+      const std::uint32_t group = what_ == scan_subject::device_work ? from_.physical(process, found->second.device)
+                                                                     : static_cast<std::uint32_t>(process);
       some_.push_back({static_cast<std::uint64_t>(rows.integer(0)), static_cast<std::uint64_t>(rows.integer(1)),
                        static_cast<std::uint64_t>(path), group, found->second.is_copy});
       if (some_.size() < spans_at_once) continue;
@@ -124,6 +123,7 @@ store_reader::store_reader(std::unique_ptr<sqlite_database> in) : in_(std::move(
     if (name == "complete") is_complete_ = value == "1";
     if (name == "simulated") is_simulated_ = value != "0";
     if (name == "utc_ns") utc_ns_ = to_number<std::int64_t>(value);
+    if (name == "host") host_ = value;
     if (name == "rank") rank_ = to_number<std::uint32_t>(value);
   }
   sqlite_statement paths = in_->prepare("SELECT id, parent, name, kind, device FROM path", "path");
@@ -149,10 +149,15 @@ std::vector<trace_input::device> store_reader::devices() const {
   return list;
 }
 
-std::vector<std::int64_t> store_reader::processes() const {
-  std::vector<std::int64_t> made;
-  sqlite_statement rows = in_->prepare("SELECT id FROM process", "process");
-  while (rows.step()) made.push_back(rows.integer(0));
+std::map<std::int64_t, traced_process> store_reader::processes() const {
+  std::map<std::int64_t, traced_process> made;
+  sqlite_statement rows = in_->prepare(in_->select("process", {"id", "name", "number", "host", "rank"}), "process");
+  while (rows.step()) {
+    traced_process one{std::string(rows.text(1)), rows.is_null(2) ? rows.integer(0) : rows.integer(2),
+                       rows.is_null(3) ? host_ : std::string(rows.text(3)), rank_};
+    if (!rows.is_null(4)) one.rank = static_cast<std::uint32_t>(rows.integer(4));
+    made[rows.integer(0)] = std::move(one);
+  }
   return made;
 }
 
@@ -173,15 +178,13 @@ std::string store_reader::missing() const {
 
 void store_reader::read(trace_writer& to, std::int64_t shift_ns, bad_rows& bad) {
   // Parents may have any ids: each is found before what is below it.
-  std::map<std::int64_t, traced_site> sites;
-  for (const auto& [id, one] : paths_) sites[id] = {one.name, one.kind, one.device, nullptr};
-  for (auto& [id, site] : sites) {
+  for (const auto& [id, one] : paths_) sites_[id] = {one.name, one.kind, one.device, nullptr};
+  for (auto& [id, site] : sites_) {
     const std::int64_t parent = paths_.at(id).parent;
     // Our writer numbers parents first; where another one has not, there may be a circle.
-    if (const auto found = sites.find(parent); found != sites.end() && parent < id) site.parent = &found->second;
+    if (const auto found = sites_.find(parent); found != sites_.end() && parent < id) site.parent = &found->second;
   }
-  sqlite_statement processes = in_->prepare("SELECT id, name FROM process", "process");
-  while (processes.step()) to.name_process(processes.integer(0), std::string(processes.text(1)));
+  for (const auto& [id, process] : processes()) to.name_process(id, process);
   sqlite_statement threads = in_->prepare("SELECT process, id, name FROM thread", "thread");
   while (threads.step())
     to.name_thread(threads.integer(0), static_cast<std::uint32_t>(threads.integer(1)), std::string(threads.text(2)));
@@ -189,8 +192,8 @@ void store_reader::read(trace_writer& to, std::int64_t shift_ns, bad_rows& bad) 
 
   const auto add = [&](const char* table, traced_event event, std::int64_t start, std::int64_t end,
                        std::int64_t at_path, std::int64_t process) {
-    const auto site = sites.find(at_path);
-    if (site == sites.end() || end < start || start < 0 || static_cast<std::uint64_t>(end) > max_time_ns ||
+    const auto site = sites_.find(at_path);
+    if (site == sites_.end() || end < start || start < 0 || static_cast<std::uint64_t>(end) > max_time_ns ||
         start + shift_ns < 0) {
       ++(end < start ? bad.ends_before_start : bad.out_of_range);
       if (bad.first.empty())

@@ -23,7 +23,7 @@ class store_reader final : public trace_input {
   bool is_simulated() const override { return is_simulated_; }
   std::optional<std::int64_t> utc_ns() const override { return utc_ns_; }
   std::vector<device> devices() const override;
-  std::vector<std::int64_t> processes() const override;
+  std::map<std::int64_t, traced_process> processes() const override;
   std::string missing() const override;
   void read(trace_writer& to, std::int64_t shift_ns, bad_rows& bad) override;
   std::unique_ptr<trace_scan> scan(scan_subject what) const override;
@@ -37,16 +37,17 @@ class store_reader final : public trace_input {
   const std::map<std::int64_t, path>& paths() const noexcept { return paths_; }
   // The physical number of a process's device.
   std::uint32_t physical(std::int64_t process, std::uint32_t number) const;
-  // That of the whole file, if it is one rank's.
-  std::optional<std::uint32_t> rank() const noexcept { return rank_; }
 
  private:
   std::unique_ptr<sqlite_database> in_;
   bool is_simulated_ = false, is_complete_ = false;
   std::optional<std::int64_t> utc_ns_;
+  // Of the whole file, if it is one rank's; of a process that has its own, that counts.
   std::optional<std::uint32_t> rank_;
+  std::string host_;
   std::map<std::int64_t, path> paths_;
   std::map<std::pair<std::int64_t, std::uint32_t>, device> devices_;
+  std::map<std::int64_t, traced_site> sites_;  // of all that was read
 };
 
 }  // namespace adaptyst::lib

@@ -12,7 +12,7 @@ constexpr int store_application = 0x41646170;
 
 constexpr const char* store_tables = R"(
 CREATE TABLE meta(name TEXT PRIMARY KEY, value) WITHOUT ROWID;
-CREATE TABLE process(id INTEGER PRIMARY KEY, name TEXT NOT NULL);
+CREATE TABLE process(id INTEGER PRIMARY KEY, name TEXT NOT NULL, number INTEGER, host TEXT, rank INTEGER);
 CREATE TABLE thread(process INTEGER NOT NULL, id INTEGER NOT NULL, name TEXT NOT NULL, PRIMARY KEY(process, id)) WITHOUT ROWID;
 CREATE TABLE device(process INTEGER NOT NULL, id INTEGER NOT NULL, physical INTEGER NOT NULL, uuid TEXT, name TEXT NOT NULL,
                     PRIMARY KEY(process, id)) WITHOUT ROWID;

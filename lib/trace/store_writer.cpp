@@ -138,11 +138,16 @@ void store_writer::set_meta(std::string_view name, std::string_view value) {
   ++uncommitted_;
 }
 
-void store_writer::name_process(std::int64_t process, const std::string& name) {
+void store_writer::name_process(std::int64_t process, const traced_process& what) {
   attempt([&] {
-    sqlite_statement set = in_->prepare("INSERT OR REPLACE INTO process VALUES(?, ?)", "process");
+    sqlite_statement set = in_->prepare("INSERT OR REPLACE INTO process VALUES(?, ?, ?, ?, ?)", "process");
     set.bind(1, process);
-    set.bind_text(2, name);
+    set.bind_text(2, what.name);
+    set.bind(3, what.number);
+    if (what.host.empty()) set.bind_null(4);
+    else set.bind_text(4, what.host);
+    if (what.rank) set.bind(5, std::int64_t{*what.rank});
+    else set.bind_null(5);
     set.run();
   });
 }

@@ -28,7 +28,7 @@ class store_writer final : public trace_writer {
   // What is known of the whole trace, such as where it comes from.
   void set_meta(std::string_view name, std::string_view value);
 
-  void name_process(std::int64_t process, const std::string& name) override;
+  void name_process(std::int64_t process, const traced_process& what) override;
   void name_thread(std::int64_t process, std::uint32_t thread, const std::string& name) override;
   bool knows_thread(std::int64_t process, std::uint32_t thread) const override;
   void name_device(std::int64_t process, std::uint32_t device, const traced_device& what) override;

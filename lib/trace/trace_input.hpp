@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -16,9 +17,9 @@ namespace adaptyst::lib {
 
 // What a scan looks at, and what its spans are grouped by.
 enum class scan_subject {
-  device_work,  // kernels and copies, by the physical number of their device
-  rank_work,    // the same, by rank, or by process where no ranks are known
-  regions,      // of the host, by rank or process
+  device_work,   // kernels and copies, by the physical number of their device
+  process_work,  // the same, by process
+  regions,       // of the host, by process
 };
 
 struct scanned_span {
@@ -97,12 +98,12 @@ class trace_input {
   // When time 0 was; nothing: not known.
   virtual std::optional<std::int64_t> utc_ns() const = 0;
   virtual std::vector<device> devices() const = 0;
-  // The processes that the file names.
-  virtual std::vector<std::int64_t> processes() const = 0;
+  // The processes that the file names, by their ids in it.
+  virtual std::map<std::int64_t, traced_process> processes() const = 0;
   // What is not in it although it happened, for people; empty: nothing.
   virtual std::string missing() const { return {}; }
 
-  // All events, with `shift_ns` added to their times. Throws error.
+  // All events, with `shift_ns` added to their times. Sites live as long as this object. Throws error.
   virtual void read(trace_writer& to, std::int64_t shift_ns, bad_rows& bad) = 0;
   virtual std::unique_ptr<trace_scan> scan(scan_subject what) const = 0;
 };

@@ -8,11 +8,19 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 
 #include "../profile/traced_event.hpp"
 
 namespace adaptyst::lib {
+
+struct traced_process {
+  std::string name;
+  std::int64_t number = 0;            // in its system; by it alone processes of several machines are not told apart
+  std::string host;                   // empty: not known
+  std::optional<std::uint32_t> rank;  // where a launcher numbered it
+};
 
 struct traced_device {
   std::string name;
@@ -30,14 +38,14 @@ class trace_writer {
   trace_writer& operator=(const trace_writer&) = delete;
   virtual ~trace_writer() = default;
 
-  virtual void name_process(std::int64_t process, const std::string& name) = 0;
+  virtual void name_process(std::int64_t process, const traced_process& what) = 0;
   virtual void name_thread(std::int64_t process, std::uint32_t thread, const std::string& name) = 0;
   virtual bool knows_thread(std::int64_t process, std::uint32_t thread) const = 0;
   // A device of a process, by its number there; before its first operation.
   virtual void name_device(std::int64_t process, std::uint32_t device, const traced_device& what) = 0;
   virtual bool knows_device(std::int64_t process, std::uint32_t device) const = 0;
 
-  // Sites are known by their addresses: each must live as long as the writer.
+  // Sites are known by their addresses: each must live until finish().
   virtual void add(std::int64_t process, const traced_event& event) = 0;
   // Events of a process that are in no trace, and why.
   virtual void add_loss(std::int64_t /*process*/, const std::string& /*reason*/, std::uint64_t /*events*/) {}

@@ -13,7 +13,9 @@ RUNTIME = "start end eventClass globalTid correlationId nameId returnValue callc
 NVTX = ("start end eventType rangeId category color text globalTid endGlobalTid textId domainId uint64Value int64Value "
         "doubleValue uint32Value int32Value floatValue jsonTextId jsonText binaryData").split()
 
-TABLES = {"CUPTI_ACTIVITY_KIND_KERNEL": KERNEL, "CUPTI_ACTIVITY_KIND_MEMCPY": MEMCPY, "CUPTI_ACTIVITY_KIND_RUNTIME": RUNTIME,
+GRAPH = "start end deviceId graphId contextId greenContextId streamId correlationId globalPid graphExecId".split()
+
+TABLES = {"CUPTI_ACTIVITY_KIND_GRAPH_TRACE": GRAPH, "CUPTI_ACTIVITY_KIND_KERNEL": KERNEL, "CUPTI_ACTIVITY_KIND_MEMCPY": MEMCPY, "CUPTI_ACTIVITY_KIND_RUNTIME": RUNTIME,
           "NVTX_EVENTS": NVTX}
 
 
@@ -86,6 +88,14 @@ class Export:
     def began_at(self, utc_ns):
         self.db.execute("CREATE TABLE TARGET_INFO_SESSION_START_TIME(utcEpochNs INTEGER, utcTime TEXT, localTime TEXT)")
         self.db.execute("INSERT INTO TARGET_INFO_SESSION_START_TIME VALUES(?, '', '')", (utc_ns,))
+
+    def host(self, name):
+        self.db.execute("CREATE TABLE TARGET_INFO_SYSTEM_ENV(globalVid INTEGER, devStateName TEXT, name TEXT, nameEnum INTEGER, value TEXT)")
+        self.db.execute("INSERT INTO TARGET_INFO_SYSTEM_ENV VALUES(0, '', 'Hostname', 1, ?)", (name,))
+
+    def rank(self, pid, rank):
+        self.db.execute("CREATE TABLE IF NOT EXISTS MPI_RANKS(globalTid INTEGER, rank INTEGER)")
+        self.db.execute("INSERT INTO MPI_RANKS VALUES(?, ?)", (global_tid(pid, pid), rank))
 
     def finish(self):
         self.db.commit()

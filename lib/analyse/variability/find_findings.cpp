@@ -65,7 +65,7 @@ void find_slow_groups(const variability_result& result, const sums_by_name& sums
     if (ratio < least_slowness || slower / weights < least_errors * error) continue;
     to.push_back({variability_finding_kind::slow_group, group, ratio,
                   fmt::format("{} is slow: the same {} take {:.2f} times as long on it as on the others",
-                              group_name(result.settings.by, group),
+                              group_name(result, group),
                               result.settings.by == variability_by::region ? "regions" : "kernels", ratio)});
   }
 }
@@ -74,12 +74,13 @@ void find_slow_windows(const variability_result& result, std::vector<variability
   const auto flagged = static_cast<std::size_t>(
       std::count_if(result.windows.begin(), result.windows.end(), [](const auto& one) { return one.is_flagged; }));
   if (flagged == 0) return;
+  const auto compared = std::count_if(result.windows.begin(), result.windows.end(),
+                                      [](const auto& one) { return one.value.has_value(); });
   static constexpr const char* what[] = {"slow for what ran in them", "with long stalls", "with an idle device",
                                          "with long gaps before what ran"};
-  to.push_back(
-      {variability_finding_kind::slow_windows, std::nullopt, static_cast<double>(flagged),
-       fmt::format("{} of {} windows are {}: beyond {} times the interquartile range", flagged, result.windows.size(),
-                   what[static_cast<int>(result.settings.metric)], result.settings.iqr)});
+  to.push_back({variability_finding_kind::slow_windows, std::nullopt, static_cast<double>(flagged),
+                fmt::format("{} of {} windows are {}: beyond {} times the interquartile range", flagged, compared,
+                            what[static_cast<int>(result.settings.metric)], result.settings.iqr)});
 }
 
 void find_stalls(const variability_result& result, std::vector<variability_finding>& to) {
@@ -90,7 +91,7 @@ void find_stalls(const variability_result& result, std::vector<variability_findi
     if (span <= 0 || stall / span < least_stall) continue;
     to.push_back({variability_finding_kind::stalls, group, stall / span,
                   fmt::format("{} only copied, and computed nothing, for {:.1f} % of the time",
-                              group_name(result.settings.by, group), 100 * stall / span)});
+                              group_name(result, group), 100 * stall / span)});
   }
   if (result.pairs < min_pairs || !result.spearman || *result.spearman < least_correlation) return;
   to.push_back({variability_finding_kind::stalls_go_with_slowness, std::nullopt, *result.spearman,

@@ -2,6 +2,8 @@
 // alone decides, so that the result has the same bytes for any number of threads and ranks.
 #include "variability.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
@@ -10,6 +12,7 @@
 #include <tuple>
 #include <utility>
 
+#include "../../support/error.hpp"
 #include "find_findings.hpp"
 
 namespace adaptyst::lib {
@@ -37,15 +40,20 @@ ordered_names put_in_order(const std::vector<std::string>& names) {
 
 using sums_by_name = std::map<std::pair<std::uint32_t, std::uint32_t>, const name_sums*>;  // by group and name
 
+constexpr std::uint64_t max_compared_windows = 8'000'000;
+// Of a window that the trace's begin or end cuts; with less of it, it is not compared.
+constexpr double least_part_of_window = 0.99;
+
 double mean_log(const name_sums& of) { return static_cast<double>(of.log_sum) / static_cast<double>(of.count); }
 
 class comparison {
  public:
   comparison(variability_parts parts, const ordered_names& names, window_grid grid,
-             const variability_settings& settings)
+             const variability_settings& settings, variability_groups groups)
       : parts_(std::move(parts)), names_(names) {
     made_.grid = grid;
     made_.settings = settings;
+    made_.groups = std::move(groups);
     renumber();
   }
 
@@ -53,6 +61,7 @@ class comparison {
     made_.first_ns = parts_.windows.empty() ? 0 : parts_.first_ns;
     made_.last_ns = parts_.last_ns;
     list_names();
+    if (compares_idle_windows()) add_idle_windows();
     list_windows();
     compare_windows();
     choose_top();
@@ -103,6 +112,44 @@ class comparison {
                      [](const variability_name& a, const variability_name& b) { return a.total > b.total; });
   }
 
+  // A device that stands still is what these two look for; of one name, a window without it says nothing.
+  bool compares_idle_windows() const {
+    const variability_metric metric = made_.settings.metric;
+    return !made_.settings.by_name() &&
+           (metric == variability_metric::busy || metric == variability_metric::launch_gap);
+  }
+
+  void add_idle_windows() {
+    if (parts_.windows.empty()) return;
+    std::map<std::uint32_t, std::uint64_t> present;  // windows of a group
+    for (const window_row& row : parts_.windows) ++present[row.group];
+    const window_grid& grid = made_.grid;
+    const std::uint64_t first = (made_.first_ns - grid.origin_ns) / grid.width_ns;
+    const std::uint64_t last = (std::max(made_.last_ns, made_.first_ns + 1) - 1 - grid.origin_ns) / grid.width_ns;
+    if ((last - first + 1) > max_compared_windows / present.size())
+      throw error(fmt::format("with idle ones, the windows of {} are too many: more than {} million",
+                              present.size() == 1 ? "the group" : fmt::format("{} groups", present.size()),
+                              max_compared_windows / 1'000'000),
+                  0, "choose a larger one with --window");
+    std::vector<window_row> all;
+    all.reserve((last - first + 1) * present.size());
+    auto known = parts_.windows.begin();
+    for (std::uint64_t window = first; window <= last; ++window)
+      for (const auto& [group, count] : present) {
+        if (known != parts_.windows.end() && known->window == window && known->group == group) {
+          all.push_back(*known++);
+          continue;
+        }
+        window_row idle;
+        idle.window = window;
+        idle.group = group;
+        all.push_back(idle);
+      }
+    // Kernels of no length at the very end start in a window of their own.
+    all.insert(all.end(), known, parts_.windows.end());
+    parts_.windows = std::move(all);
+  }
+
   void list_windows() {
     const window_grid& grid = made_.grid;
     auto entry = parts_.entries.begin();
@@ -147,12 +194,17 @@ class comparison {
         if (row.count == 0) return std::nullopt;
         return std::exp2((static_cast<double>(row.log_sum) - expected) / count * log_unit);
       case variability_metric::stall: return static_cast<double>(row.stall_ns);
-      case variability_metric::busy: return static_cast<double>(row.busy_ns);
+      case variability_metric::busy:
       case variability_metric::launch_gap: break;
     }
-    if (row.count == 0) return std::nullopt;
+    // Of the first and the last window, the trace may have only a part.
     const std::uint64_t begin = std::max(one.start_ns, made_.first_ns), end = std::min(one.end_ns, made_.last_ns);
-    return static_cast<double>(end - begin - row.active_ns) / count;
+    if (end <= begin) return std::nullopt;
+    if (made_.settings.metric == variability_metric::launch_gap)
+      return static_cast<double>(end - begin - row.active_ns) / std::max(count, 1.0);
+    const auto part = static_cast<double>(end - begin) / static_cast<double>(one.end_ns - one.start_ns);
+    if (part < least_part_of_window) return std::nullopt;
+    return static_cast<double>(row.busy_ns);
   }
 
   // In the unit in which windows are compared.
@@ -216,14 +268,27 @@ class comparison {
 }  // namespace
 
 variability_result find_variability(variability_parts parts, const std::vector<std::string>& names, window_grid grid,
-                                    const variability_settings& settings) {
+                                    const variability_settings& settings, variability_groups groups) {
   const ordered_names ordered = put_in_order(names);
-  return comparison(std::move(parts), ordered, grid, settings).make();
+  return comparison(std::move(parts), ordered, grid, settings, std::move(groups)).make();
 }
 
-std::string group_name(variability_by by, std::uint32_t group) {
+variability_group find_group(const variability_result& in, std::uint32_t group) {
+  if (const auto known = in.groups.find(group); known != in.groups.end()) return known->second;
+  const variability_by by = in.settings.by;
   const bool is_device = by == variability_by::device || by == variability_by::kernel;
-  return (is_device ? "GPU " : "rank ") + std::to_string(group);
+  return {is_device ? variability_group::kind::device : variability_group::kind::rank, group, {}, {}};
+}
+
+std::string group_name(const variability_result& in, std::uint32_t group) {
+  const variability_group one = find_group(in, group);
+  switch (one.what) {
+    case variability_group::kind::device: return fmt::format("GPU {}", one.number);
+    case variability_group::kind::rank: return fmt::format("rank {}", one.number);
+    case variability_group::kind::process: break;
+  }
+  const std::string& where = one.host.empty() ? one.trace : one.host;
+  return fmt::format("process {}{}{}", one.number, where.empty() ? "" : " of ", where);
 }
 
 double histogram_quantile(const name_sums& of, double q) {

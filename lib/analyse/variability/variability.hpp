@@ -5,6 +5,7 @@
 #define ADAPTYST_LIB_ANALYSE_VARIABILITY_VARIABILITY_HPP
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -24,6 +25,16 @@ struct variability_settings {
 
   bool by_name() const noexcept { return by == variability_by::kernel || by == variability_by::region; }
 };
+
+// What a group is; by device or kernel, groups are the numbers of devices, and need no description.
+struct variability_group {
+  enum class kind { device, rank, process };
+  kind what = kind::device;
+  std::uint64_t number = 0;
+  std::string host, trace;  // empty: not known, or the only one
+};
+
+using variability_groups = std::map<std::uint32_t, variability_group>;
 
 struct variability_window {
   std::uint64_t start_ns = 0, end_ns = 0;
@@ -79,6 +90,7 @@ struct variability_result {
   std::vector<std::string> traces;
   bool is_simulated = false;
   std::vector<std::string> remarks;  // what is missing, or was left out
+  variability_groups groups;         // of all that are not devices
   std::vector<variability_window> windows;
   std::vector<std::size_t> top;  // of windows
   std::vector<variability_name> names;
@@ -91,12 +103,14 @@ struct variability_result {
   std::uint64_t first_ns = 0, last_ns = 0;
 };
 
-// How windows of the whole are compared; `names`: by the numbers that the parts have.
+// How windows of the whole are compared; `names`: by the numbers that the parts have. Throws error where idle windows are to
+// be compared, and are too many.
 variability_result find_variability(variability_parts parts, const std::vector<std::string>& names, window_grid grid,
-                                    const variability_settings& settings);
+                                    const variability_settings& settings, variability_groups groups = {});
 
-// What a group is called: "GPU 3", "rank 3".
-std::string group_name(variability_by by, std::uint32_t group);
+variability_group find_group(const variability_result& in, std::uint32_t group);
+// What it is called: "GPU 3", "rank 3", "process 4711 of node7".
+std::string group_name(const variability_result& in, std::uint32_t group);
 
 // Of a histogram, the value below which a share of it lies, within 3 %.
 double histogram_quantile(const name_sums& of, double q);
