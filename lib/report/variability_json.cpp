@@ -143,6 +143,23 @@ std::string to_json(const variability_result& result) {
   corr["pearson"] = or_null(result.pearson);
   corr["spearman"] = or_null(result.spearman);
   corr["n"] = result.pairs;
+  if (result.efficiency) {
+    const auto spell = [](const device_efficiency& one) {
+      json made;
+      made["start"] = one.start_ns;
+      made["end"] = one.end_ns;
+      made["devices"] = one.devices;
+      made["parallel"] = one.of ? json(one.of->parallel) : json(nullptr);
+      made["load_balance"] = one.of ? json(one.of->load_balance) : json(nullptr);
+      made["communication"] = one.of ? json(one.of->communication) : json(nullptr);
+      made["orchestration"] = one.of ? json(one.of->orchestration) : json(nullptr);
+      return made;
+    };
+    json& efficiency = all["efficiency"];
+    efficiency["whole"] = spell(result.efficiency->whole);
+    efficiency["windows"] = json::array();
+    for (const device_efficiency& one : result.efficiency->windows) efficiency["windows"].push_back(spell(one));
+  }
   all["findings"] = json::array();
   for (const variability_finding& one : result.findings) {
     json made;

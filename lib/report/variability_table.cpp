@@ -148,6 +148,15 @@ std::string to_table(const variability_result& result, int width_of_screen) {
     made += fmt::format("stall against p95 of durations: Pearson {}, Spearman {}, n {}\n",
                         result.pearson ? fmt::format("{:.2f}", *result.pearson) : "undefined",
                         result.spearman ? fmt::format("{:.2f}", *result.spearman) : "undefined", result.pairs);
+  if (result.efficiency) {
+    const device_efficiency& whole = result.efficiency->whole;
+    const std::string many = whole.devices == 1 ? "of the device" : fmt::format("of {} devices", whole.devices);
+    made += whole.of
+                ? fmt::format("parallel efficiency {}: {} = load balance {} x communication {} x orchestration {}\n",
+                              many, percent(whole.of->parallel), percent(whole.of->load_balance),
+                              percent(whole.of->communication), percent(whole.of->orchestration))
+                : fmt::format("parallel efficiency {}: not available, since nothing was computed\n", many);
+  }
   made += fmt::format("quantiles of windows are exact, those of {} within {:.0f} %\n",
                       result.settings.by == variability_by::region ? "regions" : "kernels", 100 * histogram_error);
   for (const std::string& one : result.remarks) made += wrapped("note: " + printable(one)) + "\n";

@@ -76,6 +76,52 @@ def near(a, b, within=1e-9):
     return abs(a - b) <= within * max(1, abs(a), abs(b))
 
 
+def check_efficiency(parts, kernels, copies, devices):
+    for one in parts:
+        begin, end = one["start"], one["end"]
+        works = [oracle.union((s, e) for d, s, e, _ in kernels if d == device) for device in range(devices)]
+        actives = [oracle.union([(s, e) for d, s, e, _ in kernels if d == device] + [(s, e) for d, s, e in copies if d == device])
+                   for device in range(devices)]
+        busy = [oracle.covered(spans, begin, end) for spans in works]
+        active = [oracle.covered(spans, begin, end) for spans in actives]
+        if max(busy) == 0:
+            failures.equal(one["parallel"], None, f"no efficiency from {begin}")
+            continue
+        expected = {"parallel": sum(busy) / devices / (end - begin), "load_balance": sum(busy) / devices / max(busy),
+                    "communication": max(busy) / max(active), "orchestration": max(active) / (end - begin)}
+        for field, right in expected.items():
+            failures.check(near(one[field], right, 1e-12) and 0 <= one[field] <= 1, f"{field} from {begin}", f"{one[field]} {right}")
+        failures.check(near(one["parallel"], one["load_balance"] * one["communication"] * one["orchestration"], 1e-12), f"their product from {begin}", one)
+
+
+def case_efficiency_by_hand():
+    """Of 100 us: what TALP's documentation and a pencil give."""
+    us = 1000
+    for name, work, moved, expected in (
+            ("one half busy", {0: [(0, 50)]}, {0: [(0, 0)]}, (0.5, 1, 1, 0.5)),
+            ("80 and 40", {0: [(0, 80)], 1: [(0, 40)]}, {}, (0.6, 0.75, 1, 0.8)),
+            ("a copy under a kernel", {0: [(0, 50)]}, {0: [(10, 40)]}, (0.5, 1, 1, 0.5)),
+            ("a copy behind it", {0: [(0, 50)]}, {0: [(50, 75)]}, (0.5, 1, 2 / 3, 0.75)),
+            ("two streams", {0: [(0, 50), (25, 75)]}, {}, (0.75, 1, 1, 0.75))):
+        export = Export(str(work_file := f"{globals()['work']}/pop.sqlite"))
+        for device in (0, 1):
+            export.context(100, device + 1, device, device)
+        for device, spans in work.items():
+            export.kernels([(s * us, e * us, "one") for s, e in spans], device=device, context=device + 1)
+        # The end of the trace: a copy of no length.
+        export.copies([(100 * us, 100 * us)], device=0, context=1)
+        for device, spans in moved.items():
+            export.copies([(s * us, e * us) for s, e in spans], device=device, context=device + 1)
+        export.finish()
+        found = analyse("--shards=1", work_file)["efficiency"]["whole"]
+        got = tuple(found[one] for one in ("parallel", "load_balance", "communication", "orchestration"))
+        failures.check(all(near(a, b, 1e-12) for a, b in zip(got, expected)), name, f"{got} {expected}")
+    export = Export(str(work_file))
+    export.copies([(0, 50)])
+    export.finish()
+    failures.equal(analyse(work_file)["efficiency"]["whole"]["parallel"], None, "no kernel: not available")
+
+
 def case_numbers_are_numpys():
     file, kernels, copies = mixed_trace("mixed.sqlite")
     found = analyse(file)
@@ -107,6 +153,9 @@ def case_numbers_are_numpys():
             exact = numpy.quantile(durations, q, method="inverted_cdf")
             failures.check(near(one[field], exact, 0.031), f"{field} of {one['name']}", f"{one[field]} {exact}")
     failures.check(found["parameters"]["simulated"] is True, "it is named as simulated")
+    efficiency = found["efficiency"]
+    check_efficiency([efficiency["whole"]], kernels, copies, 2)
+    check_efficiency(efficiency["windows"][::20], kernels, copies, 2)
     # Whatever the windows are, the sums are the same.
     for words in (["--shards=1"], ["--shards=5"], ["--shards=64"], ["--window=1ms"], ["--window=3s"]):
         other = analyse(*words, file)

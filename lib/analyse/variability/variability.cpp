@@ -61,6 +61,8 @@ class comparison {
     made_.first_ns = parts_.windows.empty() ? 0 : parts_.first_ns;
     made_.last_ns = parts_.last_ns;
     list_names();
+    if (made_.settings.by == variability_by::device && !parts_.windows.empty())
+      made_.efficiency = find_device_efficiencies(parts_.windows, made_.grid, made_.first_ns, made_.last_ns);
     if (compares_idle_windows()) add_idle_windows();
     list_windows();
     compare_windows();

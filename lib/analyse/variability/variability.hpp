@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "device_efficiency.hpp"
 #include "parts.hpp"
 
 namespace adaptyst::lib {
@@ -97,6 +98,7 @@ struct variability_result {
   std::vector<variability_fences> fence_list;
   std::optional<double> pearson, spearman;
   std::uint64_t pairs = 0;
+  std::optional<device_efficiencies> efficiency;  // by device only
   std::vector<variability_finding> findings;
   std::vector<rank_work> ranks;
   // Of the whole trace, the first start and the last end.

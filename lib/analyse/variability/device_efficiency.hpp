@@ -1,0 +1,40 @@
+// How well devices were used, as the POP methodology and TALP divide it: in what one did not compute because another one had
+// more to do, because it copied, and because it was given nothing.
+#ifndef ADAPTYST_LIB_ANALYSE_VARIABILITY_DEVICE_EFFICIENCY_HPP
+#define ADAPTYST_LIB_ANALYSE_VARIABILITY_DEVICE_EFFICIENCY_HPP
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "parts.hpp"
+
+namespace adaptyst::lib {
+
+// Of D devices in a time T, of which device d computes U_d, and computes or copies A_d, each the union of its spans:
+//   parallel       ΣU / (D T)              = load_balance x communication x orchestration
+//   load_balance   (ΣU / D) / max U
+//   communication  max U / max A
+//   orchestration  max A / T
+// Each is in [0, 1]. Nothing: no device computed. Source: TALP's gpu_* metrics (DLB 3.5, perf_metrics).
+struct device_efficiency {
+  std::uint64_t start_ns = 0, end_ns = 0;
+  std::uint64_t devices = 0;
+  struct factors {
+    double parallel = 0, load_balance = 0, communication = 0, orchestration = 0;
+  };
+  std::optional<factors> of;
+};
+
+struct device_efficiencies {
+  device_efficiency whole;
+  std::vector<device_efficiency> windows;  // those in which anything happened; the first and last cut to the trace
+};
+
+// `rows`: by window, one for each device. The trace is from `first_ns` to `last_ns`.
+device_efficiencies find_device_efficiencies(const std::vector<window_row>& rows, const window_grid& grid,
+                                             std::uint64_t first_ns, std::uint64_t last_ns);
+
+}  // namespace adaptyst::lib
+
+#endif
