@@ -29,10 +29,10 @@ VARIANTS = {
     "thin_lto": (["-flto=thin"], ["-flto=thin"]),
     "sections": (["-ffunction-sections", "-fdata-sections"], ["-Wl,--gc-sections"]),
     "cet": (["-fcf-protection=full"], ["-fcf-protection=full"]),
-    "lld": ([], ["-fuse-ld=lld"]),
-    "lld_icf": (["-ffunction-sections"], ["-fuse-ld=lld", "-Wl,--icf=all", "-Wl,--gc-sections"]),
-    "gold": ([], ["-fuse-ld=gold"]),
-    "gold_icf": (["-ffunction-sections"], ["-fuse-ld=gold", "-Wl,--icf=all", "-Wl,--gc-sections"]),
+    "lld": (["-fPIE"], ["-pie", "-fuse-ld=lld"]),
+    "lld_icf": (["-ffunction-sections", "-fdata-sections"], ["-fuse-ld=lld", "-Wl,--icf=all", "-Wl,--gc-sections"]),
+    "gold": (["-fPIE"], ["-pie", "-fuse-ld=gold"]),
+    "gold_icf": (["-ffunction-sections", "-fdata-sections"], ["-fuse-ld=gold", "-Wl,--icf=all", "-Wl,--gc-sections"]),
     "aarch64": (["-fPIE"], ["-static"]),
 }
 LINKERS = {"-fuse-ld=lld": "ld.lld", "-fuse-ld=gold": "ld.gold"}

@@ -14,6 +14,7 @@ from compiling import STRICT, Failures, Includes, LinkedMarkers, output, run, sc
 
 FLAGS = [["-O2"], ["-O3"], ["-O3", "-fPIC", "-pie"], ["-Ofast", "-march=haswell"], ["-O2", "-flto"], ["-O3", "-flto"],
          ["-O3", "-fPIC", "-shared"]]
+LINKED_FLAGS = [["-O2"], ["-O3", "-fPIC", "-pie"], ["-O3", "-flto"], ["-O3", "-fPIC", "-shared"]]  # the others change less
 MAY_BE_LEFT_OUT = ["region", "function", "payload"]
 KINDS = [*MAY_BE_LEFT_OUT, "offload", "wait", "metric", "mark", "handle", "callback"]
 WORK = re.compile(r"v?mul[sp]d|vfn?m(add|sub)\w+[sp]d")
@@ -116,7 +117,7 @@ def main(root, pfr, compiler, linked=None):
         archives = [markers.archive]
     if "clang" in compiler:
         tool("ld.lld")
-    for chosen in FLAGS:
+    for chosen in FLAGS if linked is None else LINKED_FLAGS:
         what = " ".join(chosen)
         if "-march=haswell" in chosen and "avx2" not in pathlib.Path("/proc/cpuinfo").read_text():
             continue

@@ -2,7 +2,7 @@
 """What a program leaves in a file when it is killed and nothing listens: keeping.py ADAPTYST PROGRAM [CASE …]
 
 PROGRAM is abrupt_end with a collector of its own, and counts its regions itself. $ADAPTYST_KILLS: how many programs are ended at
-random moments (20)."""
+random moments (20). $ADAPTYST_SEED: what chance begins with; it is another each time, and printed."""
 import json
 import os
 import pathlib
@@ -19,6 +19,7 @@ from states import until  # noqa: E402
 
 ADAPTYST, PROGRAM = sys.argv[1:3]
 KILLS = int(os.environ.get("ADAPTYST_KILLS", "20"))
+SEED = int(os.environ.get("ADAPTYST_SEED") or random.SystemRandom().randrange(1 << 32))
 LIMIT = 60  # seconds that nothing here comes near to
 IS_ROOT = os.geteuid() == 0
 # A child that is forked while the collector's thread holds the lock of the sanitizer's own allocator waits for ever.
@@ -239,11 +240,13 @@ def case_other_files():
     damaged(lambda at: put(at, 8, 4711), "another layout", "another version of adaptyst")
     damaged(lambda at: put(at, 0, 4711), "no magic number", "not a profile")
     damaged(lambda at: os.truncate(other, 1 << 20), "a file that was cut", "no store")
-    for _ in range(20 if HAS_ADDRESS_SANITIZER else 200):
+    for _ in range(20 if HAS_ADDRESS_SANITIZER else 60):  # each is read by a process of its own
         damaged(lambda at: [put(at, random.randrange(0, len(whole) - 8, 8), random.getrandbits(64)) for _ in range(20)], "random damage", "")
         damaged(lambda at: [put(at, random.randrange(0, 4096, 8), random.choice([0, 1, 1 << 63, random.getrandbits(64)])) for _ in range(4)],
                 "random damage of its head", "")
     file.unlink()
 
 
+print(f"ADAPTYST_SEED={SEED}", flush=True)
+random.seed(SEED)
 run_cases(globals(), sys.argv[3:], failures, started)

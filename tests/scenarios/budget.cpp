@@ -340,7 +340,7 @@ TEST_CASE("when the rate falls every event is recorded again") {
   CHECK(after.count_variance == before.count_variance);
 }
 
-TEST_CASE("of many intervals of 95 % the markers' counts lie in 95 %") {
+TEST_CASE("of many intervals of 95 % the markers' counts lie in 95 %", "[coverage]") {
   constexpr int repetitions = 1000;
   constexpr std::uint64_t times = 5000;
   adaptyst::collector collector(support::options());
@@ -400,7 +400,8 @@ class uneven_work {
 // With another thread on the same core, whose time is in none of it. The truth is what the thread used its processor
 // for, which holds a few nanoseconds of each event that are not the region's: a small part of an interval.
 // docs/overhead-budget.md has the shares of many more repetitions.
-TEST_CASE("of many intervals of 95 % the times lie in 95 %, with page faults and two threads on one core") {
+TEST_CASE("of many intervals of 95 % the times lie in 95 %, with page faults and two threads on one core",
+          "[coverage]") {
   constexpr int repetitions = 100;
   constexpr std::uint64_t times = 8000;
   cpu_set_t before, one;

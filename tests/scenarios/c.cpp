@@ -179,7 +179,7 @@ TEST_CASE("a pair that is open when a collector starts or stops disturbs no othe
   CHECK(support::find(profile, {"outer pair", "inner pair"}).count == 10);
 }
 
-TEST_CASE("pairs that are too deep are counted, and their ends end no other") {
+TEST_CASE("pairs that are too deep are counted, and their ends end no other", "[one_thread]") {
   adaptyst::collector collector(support::options());
   std::thread([] {
     ADAPTYST_REGION("around deep pairs");

@@ -274,7 +274,7 @@ TEST_CASE("operations of which nothing will be known are lost under the reason's
   CHECK(*usage(profile, "test GPU").busy_ns == 0);
 }
 
-TEST_CASE("ten million operations in flight take no memory, and are open") {
+TEST_CASE("ten million operations in flight take no memory, and are open", "[one_thread]") {
   adaptyst::collector collector(support::options());
   constexpr std::uint64_t many = 10'000'000;
   adaptyst::operation last;

@@ -165,7 +165,7 @@ TEST_CASE("metrics belong to the open region, marks are counted") {
   CHECK(support::find(profile, {"step", "restart"}).kind == adaptyst::region_kind::mark);
 }
 
-TEST_CASE("more call paths than a thread has rows for are counted as lost") {
+TEST_CASE("more call paths than a thread has rows for are counted as lost", "[one_thread]") {
   if (support::engine() != "inline") return;  // the kernel has room for fewer
   adaptyst::collector collector(support::options());
   constexpr std::uint64_t paths = 70'000;
@@ -184,7 +184,7 @@ TEST_CASE("more call paths than a thread has rows for are counted as lost") {
   CHECK(lost >= paths - rows);
 }
 
-TEST_CASE("thousands of call paths, in any order and again and again, keep their rows apart") {
+TEST_CASE("thousands of call paths, in any order and again and again, keep their rows apart", "[one_thread]") {
   if (support::engine() != "inline") return;  // the kernel has room for fewer
   adaptyst::collector collector(support::options());
   constexpr std::uint64_t paths = 5'000;

@@ -10,6 +10,7 @@
 #ifdef COLLECTING
 #include <adaptyst/collector.hpp>
 #endif
+#include <pthread.h>
 #include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -45,19 +46,21 @@ void descend(counts& levels, std::size_t level) {
   descend(levels, level + 1);
 }
 
-// All have begun before one goes on, so that all are there at once.
+// All have begun before one goes on, so that all are there at once. They sleep until then: hundreds that ask again and again
+// would be most of what is run.
 template <class Work>
 void at_once(std::size_t threads, Work work) {
-  std::atomic<std::size_t> begun{0};
+  pthread_barrier_t begun;
+  if (pthread_barrier_init(&begun, nullptr, static_cast<unsigned>(threads)) != 0) std::abort();
   std::vector<std::thread> running;
   running.reserve(threads);
   for (std::size_t at = 0; at != threads; ++at)
-    running.emplace_back([&begun, threads, work, at] {
-      ++begun;
-      while (begun != threads) std::this_thread::yield();
+    running.emplace_back([&begun, work, at] {
+      pthread_barrier_wait(&begun);
       work(at);
     });
   for (std::thread& thread : running) thread.join();
+  pthread_barrier_destroy(&begun);
 }
 
 void write(std::FILE* file, const char* name, const counts& all, const char* end) {

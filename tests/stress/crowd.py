@@ -101,7 +101,8 @@ def case_processes():
 
 
 def case_short_lived_threads():
-    crowd("100000 threads", threads=250, waves=400)
+    """More than 16 bits can number."""
+    crowd("66000 threads", threads=250, waves=264)
 
 
 run_cases(globals(), sys.argv[5:], failures)

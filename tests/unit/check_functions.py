@@ -62,14 +62,14 @@ def symbols(file):
     return found
 
 
-def file_offset(file, address):
-    for line in output([readelf, "-lW", file]).splitlines():
-        words = line.split()
-        if words[:1] == ["LOAD"]:
-            offset, start, _, size = (int(word, 16) for word in words[1:5])
-            if start <= address < start + size:
-                return address - start + offset
-    return None
+def load_segments(file):
+    """(offset in the file, address, size) of each."""
+    found = [line.split() for line in output([readelf, "-lW", file]).splitlines()]
+    return [(int(words[1], 16), int(words[2], 16), int(words[4], 16)) for words in found if words[:1] == ["LOAD"]]
+
+
+def file_offset(segments, address):
+    return next((address - start + offset for offset, start, size in segments if start <= address < start + size), None)
 
 
 def disassembly(file):
@@ -112,12 +112,12 @@ def check_all(file, label):
             listed.setdefault(address, set()).add(name)
     cold = {address for address, names in listed.items() if all(re.search(r"\.cold(\.\d+)?$", name) for name in names)}
     failures.equal(set(probed), set(listed) - cold, f"{label}: addresses of functions")
-    code = disassembly(file)
+    code, segments = disassembly(file), load_segments(file)
     for address, one in probed.items():
         where = f"{label}: {one.symbol}"
         failures.equal({one.symbol, *one.aliases}, listed.get(address), f"{where}: names")
         failures.equal((one.kind, one.past_entry), expected_place(code, address), f"{where}: first instruction")
-        failures.equal(one.offset, file_offset(file, address + one.past_entry), f"{where}: offset")
+        failures.equal(one.offset, file_offset(segments, address + one.past_entry), f"{where}: offset")
     return probed
 
 

@@ -134,7 +134,8 @@ TEST_CASE("permutations of runs, worked by hand") {
   CHECK(lib::permuted_p({many}, 12).at(0) == Approx(1.0 / 20'000));
 }
 
-TEST_CASE("of 10,000 pairs of sets in which nothing changed (simulated), at most 2.5 % raise any region") {
+TEST_CASE("of 10,000 pairs of sets in which nothing changed (simulated), at most 2.5 % raise any region",
+          "[coverage]") {
   constexpr int comparisons = 10'000;
   constexpr int most = comparisons * 25 / 1000;
   CHECK(false_alarms(comparisons, 5, true, 0.03, 0.01) <= most);

@@ -74,7 +74,7 @@ profile make_profile(const times& all, std::size_t per_host) {
 
 }  // namespace
 
-TEST_CASE("chance names a rank in less than one of a thousand regions") {
+TEST_CASE("chance names a rank in less than one of a thousand regions", "[coverage]") {
   for (const std::size_t ranks : {8U, 9U, 12U, 16U, 64U}) {
     CAPTURE(ranks);
     constexpr int draws = 20000;

@@ -113,7 +113,7 @@ TEST_CASE("markers that share a step, and come and go, have the same chance each
     CHECK(std::abs(estimates[which] - seen[which]) < 5 * std::sqrt(127 * seen[which]));
 }
 
-TEST_CASE("intervals of 95 % cover in 95 % of all cases, for periodic programs and for bursty ones") {
+TEST_CASE("intervals of 95 % cover in 95 % of all cases, for periodic programs and for bursty ones", "[coverage]") {
   constexpr int repetitions = 1000;
   constexpr std::uint32_t n = 32;
   for (const bool bursty : {false, true}) {
@@ -152,7 +152,7 @@ TEST_CASE("intervals of 95 % cover in 95 % of all cases, for periodic programs a
 }
 
 // Seven events in one that is taken or not: they vary together, the more so as they last alike.
-TEST_CASE("intervals of 95 % cover what is nested in events that are left out together") {
+TEST_CASE("intervals of 95 % cover what is nested in events that are left out together", "[coverage]") {
   constexpr int repetitions = 1000;
   constexpr std::uint32_t n = 32;
   constexpr std::uint32_t nested = 7;
