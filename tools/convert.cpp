@@ -11,6 +11,7 @@
 #include "distribute/trace_set.hpp"
 #include "output.hpp"
 #include "support/output_form.hpp"
+#include "timeline_page.hpp"
 #include "trace/chrome_trace.hpp"
 #include "trace/store_writer.hpp"
 
@@ -33,19 +34,23 @@ void convert(std::vector<std::string> files) {
     throw error("convert needs a trace to read and a file to write", 0, "adaptyst convert IN... OUT");
   const std::string to = files.back();
   files.pop_back();
-  if (!lib::is_store_name(to) && (to.size() < 6 || to.compare(to.size() - 5, 5, ".json") != 0))
+  const bool is_page = is_page_name(to);
+  if (!lib::is_store_name(to) && !is_page && (to.size() < 6 || to.compare(to.size() - 5, 5, ".json") != 0))
     throw error(fmt::format("cannot tell what {} is to be", to), to, 0,
-                "end it in .sqlite for a store, or in .json for a Chrome trace");
+                "end it in .sqlite for a store, in .json for a Chrome trace, or in .html for a page");
   for (const std::string& file : files)
     if (std::error_code failed; file == to || std::filesystem::equivalent(file, to, failed))
       throw error(fmt::format("{} would be written over while it is read", to), to, 0, "name another file");
   const lib::trace_set traces(files);
-  const std::unique_ptr<lib::trace_writer> writer = open_writer(to, traces.is_simulated());
   lib::bad_rows bad;
-  for (std::size_t at = 0; at != traces.size(); ++at) traces.trace(at).read(*writer, traces.shift_ns(at), bad);
-  writer->finish();
+  if (is_page) write_timeline_page(traces, to, bad);
+  else {
+    const std::unique_ptr<lib::trace_writer> writer = open_writer(to, traces.is_simulated());
+    for (std::size_t at = 0; at != traces.size(); ++at) traces.trace(at).read(*writer, traces.shift_ns(at), bad);
+    writer->finish();
+  }
   for (const std::string& remark : traces.remarks()) complain(remark);
-  if (traces.size() > 1)
+  if (traces.size() > 1 && !is_page)
     complain(
         "the ranks and hosts of several traces are not kept, and devices with the same number become one: adaptyst "
         "variability tells them apart where it is given the traces themselves");
@@ -67,9 +72,11 @@ void add_convert(CLI::App& app) {
   command->footer(
       "$ adaptyst convert report.sqlite report.trace.json\n"
       "$ adaptyst convert report.sqlite store.sqlite\n"
+      "$ adaptyst convert report.sqlite timeline.html\n"
       "\n"
       "Reads exports of Nsight Systems to SQLite, and our own stores. Writes FILE.sqlite, a store\n"
-      "(docs/trace-schema.md), or FILE.json, a Chrome trace for Perfetto. The file appears when it is whole.\n"
+      "(docs/trace-schema.md), FILE.json, a Chrome trace for Perfetto, or FILE.html, a timeline for a browser\n"
+      "(docs/timeline-page.md). The file appears when it is whole.\n"
       "\n"
       "Exit status: 0 all is well; 2 wrong usage, a trace that could not be read, or one that could not be written.");
   command->callback([files] { convert(*files); });

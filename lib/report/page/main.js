@@ -3,8 +3,9 @@ import { showComparison } from "./comparison_page.js";
 import { readData } from "./data.js";
 import { byId, make } from "./dom.js";
 import { showProfile } from "./profile_page.js";
+import { showTimeline } from "./timeline_page.js";
 
-const pages = { profile: showProfile, comparison: showComparison };
+const pages = { profile: showProfile, comparison: showComparison, timeline: showTimeline };
 
 readData(byId("data"))
   .then((data) => pages[data.page](data))
