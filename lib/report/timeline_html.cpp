@@ -114,7 +114,10 @@ json make_level(const time_level& level) {
     busy.push_back(one.busy);
     counts.push_back(one.count);
   }
-  return {{"level", level.level}, {"at", std::move(at)}, {"sites", std::move(sites)}, {"busy", std::move(busy)},
+  return {{"level", level.level},
+          {"at", std::move(at)},
+          {"sites", std::move(sites)},
+          {"busy", std::move(busy)},
           {"counts", std::move(counts)}};
 }
 
@@ -129,13 +132,14 @@ std::string describe_resolution(const timeline_tracks& tracks) {
   for (const timeline_track& track : tracks.tracks()) summed += track.summed;
   if (summed == 0) return fmt::format("all {} intervals, to the nanosecond", tracks.seen());
   const bool by_length = tracks.shortest_kept_ns() != 0;
-  const std::string what = by_length ? fmt::format("are shorter than {} or lie more than {} deep",
-                                                   duration(static_cast<double>(tracks.shortest_kept_ns())),
-                                                   timeline_tracks::max_rows)
-                                     : fmt::format("lie more than {} deep", timeline_tracks::max_rows);
-  return fmt::format("{} of {} intervals, to the nanosecond; the other {}, which {}, are summed up over each {}, in rows of their own",
-                     tracks.kept(), tracks.seen(), summed, what,
-                     duration(static_cast<double>(tracks.width_ns(tracks.level_of_sums()))));
+  const std::string what =
+      by_length ? fmt::format("are shorter than {} or lie more than {} deep",
+                              duration(static_cast<double>(tracks.shortest_kept_ns())), timeline_tracks::max_rows)
+                : fmt::format("lie more than {} deep", timeline_tracks::max_rows);
+  return fmt::format(
+      "{} of {} intervals, to the nanosecond; the other {}, which {}, are summed up over each {}, in rows of their own",
+      tracks.kept(), tracks.seen(), summed, what,
+      duration(static_cast<double>(tracks.width_ns(tracks.level_of_sums()))));
 }
 
 json make_timeline(const timeline_tracks& tracks, const std::vector<timeline_row>& rows,
@@ -157,8 +161,7 @@ json make_timeline(const timeline_tracks& tracks, const std::vector<timeline_row
   }
   json sums = json::array();
   for (std::uint32_t at = 0; at != tracks.tracks().size(); ++at)
-    if (tracks.tracks()[at].summed != 0)
-      sums.push_back(make_row(at, make_levels_of_sums(tracks, tracks.tracks()[at])));
+    if (tracks.tracks()[at].summed != 0) sums.push_back(make_row(at, make_levels_of_sums(tracks, tracks.tracks()[at])));
   json widths = json::array();
   for (unsigned level = 0; level <= timeline_tracks::max_level; ++level) widths.push_back(tracks.width_ns(level));
   return {{"range_ns", tracks.range_ns()}, {"begin_ns", tracks.first_ns()}, {"widths", std::move(widths)},

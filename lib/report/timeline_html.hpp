@@ -12,7 +12,7 @@ namespace adaptyst::lib {
 
 struct timeline_about {
   std::string title;
-  std::string subject;                 // what the traces are
+  std::string subject;                // what the traces are
   std::vector<std::string> warnings;  // what is not in them, or was left out
   bool is_simulated = false;
 };

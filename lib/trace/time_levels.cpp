@@ -85,8 +85,7 @@ std::vector<time_level> make_levels_of_sums(const timeline_tracks& of, const tim
     made.push_back({level, {}});
     filling to(of.width_ns(level), made.back().buckets);
     const std::uint64_t fine = of.width_ns(of.level_of_sums());
-    for (const auto& [number, sum] : sums)
-      to.add(number * fine / of.width_ns(level), sum.site, sum.sum_ns, sum.count);
+    for (const auto& [number, sum] : sums) to.add(number * fine / of.width_ns(level), sum.site, sum.sum_ns, sum.count);
     to.close();
   }
   return made;

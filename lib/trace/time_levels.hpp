@@ -17,7 +17,7 @@ struct time_bucket {
 };
 
 struct time_level {
-  unsigned level = 0;  // timeline_tracks::width_ns() has the width
+  unsigned level = 0;                // timeline_tracks::width_ns() has the width
   std::vector<time_bucket> buckets;  // those that are not empty, in their order
 };
 

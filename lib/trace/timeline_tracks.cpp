@@ -215,7 +215,8 @@ void timeline_tracks::finish() {
     for (timeline_interval& one : track.kept)
       if (one.submitted_by != timeline_interval::no_track) one.submitted_by = places[one.submitted_by];
     std::sort(track.kept.begin(), track.kept.end(), [](const timeline_interval& a, const timeline_interval& b) {
-      return std::tie(a.begin_ns, b.end_ns, a.site, a.correlation) < std::tie(b.begin_ns, a.end_ns, b.site, b.correlation);
+      return std::tie(a.begin_ns, b.end_ns, a.site, a.correlation) <
+             std::tie(b.begin_ns, a.end_ns, b.site, b.correlation);
     });
   }
   numbers_.clear();

@@ -104,7 +104,7 @@ class timeline_tracks final : public trace_writer {
   std::uint64_t range_ns() const noexcept { return seen_ != 0 ? last_ns_ - first_ns_ : 0; }
   std::uint64_t width_ns(unsigned level) const noexcept;
   unsigned level_of_sums() const noexcept { return level_of_sums_; }
-  std::uint64_t seen() const noexcept { return seen_; }      // intervals and marks
+  std::uint64_t seen() const noexcept { return seen_; }        // intervals and marks
   std::uint64_t metrics() const noexcept { return metrics_; }  // which have no interval
   std::size_t kept() const noexcept;
   // Intervals that last as long as this are kept, but for those that are too deep; 0: all.

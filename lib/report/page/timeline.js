@@ -4,7 +4,7 @@ import { colour, font, onRedraw, prepare } from "./dom.js";
 import { findSubmission, firstBehind, rowOf } from "./intervals.js";
 import { printable, shortened } from "./names.js";
 import { duration } from "./numbers.js";
-import { bucketAt, chooseLevel, Columns, drawIntervals, drawLevel, makeTicks, readLevel } from "./timeline_rows.js";
+import { bucketAt, chooseLevel, Columns, fillFromIntervals, fillFromLevel, makeTicks, readLevel } from "./timeline_rows.js";
 
 const lineHeight = 18;
 const axisHeight = 22;
@@ -12,10 +12,10 @@ const gutter = 190;
 const leastSpan = 50; // ns
 const mostArrows = 200;
 
-const boxes = { wait: "box-wait", kernel: "box-kernel", copy_to: "box-copy", copy_from: "box-copy", fill: "box-copy", other: "box-copy", function: "box-function", mark: "accent" };
+const boxNames = { wait: "box-wait", kernel: "box-kernel", copy_to: "box-copy", copy_from: "box-copy", fill: "box-copy", other: "box-copy", function: "box-function", mark: "accent" };
 
 export function boxOf(kind) {
-  return boxes[kind] || "box-region";
+  return boxNames[kind] || "box-region";
 }
 
 // A time since the trace's begin, to the nanosecond.
@@ -36,7 +36,7 @@ function mix(from, to, part) {
 function shade(name) {
   let sum = 7;
   for (let at = 0; at < Math.min(name.length, 64); ++at) sum = (sum * 31 + name.charCodeAt(at)) % 997;
-  return (sum % 7) * 0.05;
+  return (sum % 5) * 0.04;
 }
 
 // The lines of the picture: a heading for each group, then the rows of its tracks, then what is summed up in them.
@@ -293,16 +293,36 @@ export class Timeline {
     this.looks = new Map();
   }
 
-  // A site's colour, paler where its column is not full, and paler still where something else is searched for.
+  // A site's colour, paler where its column is not full, and paler still where something else is searched for: as a pixel of a
+  // picture in memory. `busy`: in eighths.
   look(site, busy) {
-    const isDim = this.found !== null && !this.found[site];
-    const key = site * 32 + Math.round(busy * 8) * 2 + (isDim ? 1 : 0);
+    const key = site * 16 + busy;
     let made = this.looks.get(key);
     if (made === undefined) {
-      made = `rgb(${mix(this.back, this.palette[site], (0.3 + 0.7 * busy) * (isDim ? 0.25 : 1)).join(",")})`;
+      const isDim = this.found !== null && !this.found[site];
+      const [red, green, blue] = mix(this.back, this.palette[site], (0.3 + 0.0875 * busy) * (isDim ? 0.25 : 1));
+      made = ((255 << 24) | (blue << 16) | (green << 8) | red) >>> 0;
       this.looks.set(key, made);
     }
     return made;
+  }
+
+  paintOf(site) {
+    const pixel = this.look(site, 8);
+    return `rgb(${pixel & 255},${(pixel >>> 8) & 255},${(pixel >>> 16) & 255})`;
+  }
+
+  // A line of pixels for each row on the screen: a canvas is told of them once, and not of each box.
+  makeStrip(width, lines) {
+    if (!this.strip || this.strip.width !== width || this.strip.height !== lines) {
+      this.strip = document.createElement("canvas");
+      this.strip.width = width;
+      this.strip.height = lines;
+      this.onStrip = this.strip.getContext("2d", { willReadFrequently: true });
+      this.image = this.onStrip.createImageData(width, lines);
+      this.pixels = new Uint32Array(this.image.data.buffer);
+    }
+    this.pixels.fill(0);
   }
 
   draw() {
@@ -320,7 +340,15 @@ export class Timeline {
     context.beginPath();
     context.rect(0, axisHeight, width, this.shownHeight - axisHeight);
     context.clip();
-    for (let at = first; at < last; ++at) this.drawLine(context, this.lines[at], this.yOf(at), arrows);
+    this.makeStrip(plot, Math.max(1, last - first));
+    const wide = [];
+    for (let at = first; at < last; ++at) if (this.lines[at].row) this.fillLine(this.lines[at], at - first, (box) => wide.push(box));
+    this.onStrip.putImageData(this.image, 0, 0);
+    context.imageSmoothingEnabled = false;
+    for (let at = first; at < last; ++at)
+      if (this.lines[at].row) context.drawImage(this.strip, 0, at - first, plot, 1, gutter, this.yOf(at), plot, lineHeight - 2);
+    this.drawWide(context, wide, first, arrows);
+    this.drawSelected(context);
     if (arrows.length <= mostArrows) for (const arrow of arrows) this.drawArrow(context, arrow);
     context.restore();
     this.drawAxis(context, width);
@@ -335,42 +363,42 @@ export class Timeline {
     this.canvas.dataset.arrows = arrows.length <= mostArrows ? arrows.length : 0;
   }
 
-  drawLine(context, line, top, arrows) {
-    if (!line.row) return;
-    const tall = lineHeight - 2;
+  fillLine(line, place, takeWide) {
     const nsPerPixel = this.nsPerPixel();
-    const take = (left, right, site, busy) => {
-      context.fillStyle = this.look(site, busy);
-      context.fillRect(gutter + left, top, right - left, tall);
-    };
-    const isSum = line.number < 0;
     const fine = chooseLevel(line.levels, nsPerPixel);
-    if (fine || isSum || !this.intervals) {
-      drawLevel(fine || line.levels[line.levels.length - 1], this.from, nsPerPixel, this.columns, take);
-      return;
-    }
-    const row = this.intervals.rows[line.number];
+    this.columns.clear();
+    if (fine || line.number < 0 || !this.intervals) fillFromLevel(fine || line.levels[line.levels.length - 1], this.from, nsPerPixel, this.columns);
+    else
+      fillFromIntervals(this.intervals, this.intervals.rows[line.number], this.from, nsPerPixel, this.columns, (left, right, number) =>
+        takeWide({ left: Math.max(0, left), right: Math.min(this.columns.width, right), number, place, line }),
+      );
+    this.columns.paint((site, busy) => this.look(site, busy), this.pixels, place * this.columns.width);
+  }
+
+  // Intervals that are wider than some pixels, with their names and their arrows.
+  drawWide(context, boxes, first, arrows) {
+    const tall = lineHeight - 2;
     const text = colour("box-text");
-    drawIntervals(this.intervals, row, this.from, nsPerPixel, this.columns, take, (from, to, number) => {
-      const left = Math.max(0, from);
-      const right = Math.min(this.columns.width, to);
+    for (const { left, right, number, place, line } of boxes) {
+      const top = this.yOf(first + place);
       const site = this.intervals.sites[number];
-      context.fillStyle = this.look(site, 1);
-      context.fillRect(gutter + left, top, Math.max(1, right - left - (right - left > 3 ? 1 : 0)), tall);
+      context.fillStyle = this.paintOf(site);
+      context.fillRect(gutter + left, top, Math.max(1, right - left - 1), tall);
       if (right - left > 30) {
         context.fillStyle = text;
-        context.fillText(shortened(this.names[site], Math.floor((right - left - 6) / 6.2)), gutter + left + 3, top + tall / 2);
+        context.fillText(shortened(this.names[site], Math.floor((right - left - 6) / 6.9)), gutter + left + 3, top + tall / 2);
       }
-      if (number === this.selected) this.frame(context, left, right, top, tall);
-      if (arrows.length <= mostArrows && (row.calls || row.latencies) && to - from > 8 && number !== this.selected) {
-        const by = findSubmission(this.intervals, number);
-        if (by) arrows.push([by.call === undefined ? by : by.call, number]);
-      }
-    });
-    if (this.selected !== null && this.selected >= row.first && this.selected < row.first + row.count) {
-      const left = this.xOf(this.intervals.begins[this.selected]) - gutter;
-      this.frame(context, left, Math.max(left + 2, this.xOf(this.intervals.ends[this.selected]) - gutter), top, tall);
+      const row = this.intervals.rows[line.number];
+      if (arrows.length > mostArrows || !(row.calls || row.latencies) || right - left < 8) continue;
+      const by = findSubmission(this.intervals, number);
+      if (by) arrows.push([by.call === undefined ? by : by.call, number]);
     }
+  }
+
+  drawSelected(context) {
+    if (this.selected === null) return;
+    const { left, right, top } = this.place(this.selected);
+    this.frame(context, Math.max(gutter, left) - gutter, Math.max(left + 2, right) - gutter, top, lineHeight - 2);
   }
 
   frame(context, left, right, top, tall) {

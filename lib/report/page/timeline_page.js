@@ -16,7 +16,7 @@ const mostTracks = 500;
 function makeTracks(timeline, shown) {
   const headings = ["GROUP", "TRACK", "INTERVALS", "SUMMED UP", "LONGEST"];
   const row = (tag, texts, properties) => make("tr", properties, ...texts.map((text, at) => make(tag, { class: at > 1 ? "number" : "" }, text)));
-  const lineOf = new Map(shown.lines.map((line, at) => [line.track, at]).reverse());
+  const lineOf = new Map(shown.lines.map((one, at) => [one.track, at]).reverse());
   const body = timeline.tracks.slice(0, mostTracks).map((one, number) => {
     const go = () => lineOf.has(number) && shown.scrollTo(lineOf.get(number));
     return row("td", [shortened(printable(one.group), 80), shortened(printable(one.name), 60), grouped(one.count), one.summed ? grouped(one.summed) : "—", one.count ? duration(one.longest_ns) : "—"], {

@@ -23,8 +23,8 @@ function firstBucket(level, time) {
   return low;
 }
 
-// Runs of pixels of one look, in room that is used again: `take(left, right, site, busy)`, edges in pixels, `busy` 0 to 1.
-// What is narrower than a pixel goes into the columns that it lies in; a column shows what has most of it.
+// The columns of pixels of a row. What is narrower than a pixel goes into the columns that it lies in; a column shows what has
+// most of it, and how full it is.
 export class Columns {
   constructor(width) {
     this.width = width;
@@ -51,31 +51,23 @@ export class Columns {
     const from = Math.max(0, Math.floor(left));
     const to = Math.min(this.width - 1, Math.floor(right));
     if (to < from) return;
-    if (from === to) {
-      this.put(from, site, Math.max(right - left, 0.004) * busy);
-      return;
-    }
-    for (let column = from; column <= to; ++column) this.put(column, site, (Math.min(right, column + 1) - Math.max(left, column)) * busy);
+    // Something is to be seen of what has no width.
+    if (from === to) this.put(from, site, Math.max(Math.min(right, from + 1) - Math.max(left, from), 0.004) * busy);
+    else for (let column = from; column <= to; ++column) this.put(column, site, (Math.min(right, column + 1) - Math.max(left, column)) * busy);
   }
 
-  // Runs of columns that look alike; how busy they are in eighths.
-  flush(take) {
-    let begin = -1;
-    let site = 0;
-    let step = 0;
-    for (let column = 0; column <= this.width; ++column) {
-      const now = column < this.width && this.most[column] > 0 ? Math.max(1, Math.ceil(Math.min(1, this.busy[column]) * 8 - 0.01)) : 0;
-      if (now === step && (now === 0 || this.sites[column] === site)) continue;
-      if (step > 0) take(begin, column, site, step / 8);
-      begin = column;
-      step = now;
-      site = this.sites[column];
+  // `look(site, busy)`: the colour of a pixel, of 32 bits; `busy` in eighths, so that there are few of them. Into a line of pixels.
+  paint(look, pixels, first) {
+    for (let column = 0; column < this.width; ++column) {
+      if (this.most[column] === 0) continue;
+      const busy = Math.max(1, Math.ceil(Math.min(1, this.busy[column]) * 8 - 0.01));
+      pixels[first + column] = look(this.sites[column], busy);
     }
   }
 }
 
-// A level's buckets in [from, to).
-export function drawLevel(level, from, nsPerPixel, columns, take) {
+// A level's buckets, from a time on.
+export function fillFromLevel(level, from, nsPerPixel, columns) {
   columns.clear();
   const to = from + columns.width * nsPerPixel;
   for (let at = firstBucket(level, from); at < level.numbers.length; ++at) {
@@ -83,24 +75,22 @@ export function drawLevel(level, from, nsPerPixel, columns, take) {
     if (begin >= to) break;
     columns.add((begin - from) / nsPerPixel, (begin + level.width - from) / nsPerPixel, level.sites[at], Math.max(level.busy[at], 1) / 255);
   }
-  columns.flush(take);
 }
 
-// A row's intervals in the same: those that are wider than a pixel or two one by one, with their numbers.
-export function drawIntervals(intervals, row, from, nsPerPixel, columns, take, takeOne) {
+// A row's intervals in the same: those that are wider than some pixels are handed over one by one, with their edges in pixels.
+export function fillFromIntervals(intervals, row, from, nsPerPixel, columns, takeWide) {
   columns.clear();
   const to = from + columns.width * nsPerPixel;
   const { begins, ends, sites } = intervals;
   const behind = row.first + row.count;
-  const wide = 2 * nsPerPixel;
+  const wide = 4 * nsPerPixel;
   for (let at = firstBehind(intervals, row, from); at < behind; ++at) {
     if (begins[at] >= to) break;
-    if (ends[at] - begins[at] < wide) columns.add((begins[at] - from) / nsPerPixel, (ends[at] - from) / nsPerPixel, sites[at], 1);
+    const left = (begins[at] - from) / nsPerPixel;
+    const right = (ends[at] - from) / nsPerPixel;
+    if (ends[at] - begins[at] < wide) columns.add(left, right, sites[at], 1);
+    else takeWide(left, right, at);
   }
-  columns.flush(take);
-  // Over the others, so that none of them is hidden.
-  for (let at = firstBehind(intervals, row, from); at < behind && begins[at] < to; ++at)
-    if (ends[at] - begins[at] >= wide) takeOne((begins[at] - from) / nsPerPixel, (ends[at] - from) / nsPerPixel, at);
 }
 
 // The bucket of a level at a time; -1: there is none.
