@@ -45,3 +45,20 @@ def make_trace(file, intervals, names=("advect", "diffuse", "project", "reduce",
         export.rows(table, rows)
     export.finish()
     return sum(map(len, (kernels, copies, calls, ranges)))
+
+
+MARKUP = "</script><script>alert(1)</script><!--"
+
+
+def make_windows(file):
+    """200 ms of kernels on two devices, of which those of the second take three times as long from 120 to 123 ms."""
+    chance = random.Random(11)
+    export = nsys_export.Export(file)
+    for device in range(2):
+        spans, now = [], 0
+        while now < 200_000_000:
+            took = int(chance.lognormvariate(10, 0.1)) * (3 if device == 1 and 120_000_000 <= now < 123_000_000 else 1)
+            spans.append((now, now + took, chance.choice(("advect", "project", MARKUP))))
+            now += took + chance.randrange(1000, 3000)
+        export.kernels(spans, device=device, context=device + 1)
+    export.finish()

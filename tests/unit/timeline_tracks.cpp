@@ -92,7 +92,7 @@ source make_random(std::size_t events) {
   std::uint64_t now = 1000;
   for (std::size_t at = 0; at != events; ++at) {
     const std::uint64_t took = 1 + chance() % 5000;
-    made.add(traced_as::scope, at % 2, now, now + took, 1 + at % 3);
+    made.add(traced_as::scope, at % 2, now, now + took, static_cast<std::uint32_t>(1 + at % 3));
     if (at % 4 == 0) {
       made.add(traced_as::operation, 2, now + took, now + 2 * took);
       made.events.back().submitted_ns = now;

@@ -4,8 +4,9 @@ import { readData } from "./data.js";
 import { byId, make } from "./dom.js";
 import { showProfile } from "./profile_page.js";
 import { showTimeline } from "./timeline_page.js";
+import { showVariability } from "./variability_page.js";
 
-const pages = { profile: showProfile, comparison: showComparison, timeline: showTimeline };
+const pages = { profile: showProfile, comparison: showComparison, timeline: showTimeline, variability: showVariability };
 
 readData(byId("data"))
   .then((data) => pages[data.page](data))
