@@ -234,6 +234,47 @@ def page():
         figures["page_shell_kib"] = size("empty", regions=0, devices=0) / 1024
 
 
+def timeline_page():
+    """A timeline of 10^6 simulated intervals in a headless browser: from opening the file until the first picture is on the
+    screen, and from a zoom until what it shows is."""
+    command = programs.parent / "tools" / "adaptyst"
+    for folder in ("support", "page"):
+        sys.path.insert(0, str(source / "tests" / folder))
+    import chromium
+    if not command.exists() or "convert" not in run(command, "help"):
+        return missing.append("page_…_1e6: the command was not built, or without SQLite")
+    import simulated_trace
+    with tempfile.TemporaryDirectory() as scratch:
+        trace, page = pathlib.Path(scratch) / "trace.sqlite", pathlib.Path(scratch) / "trace.html"
+        count = simulated_trace.make_trace(trace, 1_005_000)
+        assert count >= 1_000_000, count
+        begin = time.perf_counter()
+        run(command, "convert", trace, page, stderr=subprocess.DEVNULL)
+        figures["page_write_s_1e6"] = time.perf_counter() - begin
+        figures["page_kib_1e6"] = page.stat().st_size / 1024
+        if chromium.find() is None:
+            return missing.append("page_first_picture_ms_1e6, page_zoom_ms_1e6: chromium")
+        with chromium.Chromium(seconds=300) as browser:
+            firsts = []
+            for _ in range(ROUNDS):
+                browser.open(page)
+                firsts.append(browser.value("performance.getEntriesByName('first picture')[0].startTime"))
+            figures["page_first_picture_ms_1e6"] = statistics.median(firsts)
+            zooms = browser.value("""(async () => {
+                const shown = document.getElementById("timeline").timeline, times = [];
+                for (const middle of [0.37, 0.5, 0.81])
+                  for (const part of [1, 0.5, 0.2, 0.1, 0.05, 0.02, 0.01, 0.003, 0.001, 0.0001]) {
+                    const begin = performance.now();
+                    shown.show(shown.range * (middle - part / 2), shown.range * (middle + part / 2));
+                    await new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve)));
+                    times.push(performance.now() - begin);
+                  }
+                return times;
+            })()""")
+            figures["page_zoom_ms_1e6"] = statistics.median(zooms)
+            print(f"  first picture, ms: {firsts}; zooms, ms: {[round(one, 1) for one in zooms]}", file=sys.stderr)
+
+
 def variability():
     """A simulated export of 20 M kernels and 5 M copies, by one thread, by two ranks, by pandas, by a scan with SQLite alone."""
     adaptyst = build / "tools" / "adaptyst"
@@ -320,6 +361,7 @@ else:
     rank_merge()
     mpi_calls()
     page()
+    timeline_page()
     variability()
 
 output.parent.mkdir(parents=True, exist_ok=True)

@@ -4,7 +4,7 @@
 # Each module of JavaScript becomes a function that returns what it exports, in the order below: what imports stands behind
 # what it imports. So the page has one script, whose hash its policy names, and tests can load the modules one by one.
 set(modules numbers histogram names tree layout search link csv dom data icicle summary table columns details ranks browser
-    profile_page comparison_page main)
+    profile_page comparison_page intervals timeline_rows timeline timeline_page variability_page main)
 
 # Reads a file; what begins a string in C++ and is the end of ours, or would end the element that it stands in, is refused.
 function(read_part name to)
@@ -82,6 +82,7 @@ cut("@STYLE@" head)
 cut("@DATA_FORM@" body)
 cut("@DATA@" around_data)
 cut("@SCRIPT@" before_script)
+cut("@SECTIONS@" before_sections)
 
 set(pieces)
 add_piece("${head}")
@@ -93,6 +94,7 @@ add_piece("${before_script}\"use strict\";\n")
 foreach(module IN LISTS modules)
   add_piece("${piece_${module}}")
 endforeach()
+add_piece("${before_sections}")
 add_piece("${page}")
 
 file(WRITE ${TO}.new "// Made of lib/report/page/ by cmake/adaptyst_embed_page.cmake.

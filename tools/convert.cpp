@@ -11,6 +11,7 @@
 #include "distribute/trace_set.hpp"
 #include "output.hpp"
 #include "support/output_form.hpp"
+#include "timeline_page.hpp"
 #include "trace/chrome_trace.hpp"
 #include "trace/store_writer.hpp"
 
@@ -34,17 +35,21 @@ void convert(std::vector<std::string> files) {
     throw error("convert needs a trace to read and a file to write", 0, "adaptyst convert IN... OUT");
   const std::string to = files.back();
   files.pop_back();
-  if (!lib::is_store_name(to) && (to.size() < 6 || to.compare(to.size() - 5, 5, ".json") != 0))
+  const bool is_page = is_page_name(to);
+  if (!lib::is_store_name(to) && !is_page && (to.size() < 6 || to.compare(to.size() - 5, 5, ".json") != 0))
     throw error(fmt::format("cannot tell what {} is to be", to), to, 0,
-                "end it in .sqlite for a store, or in .json for a Chrome trace");
+                "end it in .sqlite for a store, in .json for a Chrome trace, or in .html for a page");
   for (const std::string& file : files)
     if (std::error_code failed; file == to || std::filesystem::equivalent(file, to, failed))
       throw error(fmt::format("{} would be written over while it is read", to), to, 0, "name another file");
   const lib::trace_set traces(files);
-  const std::unique_ptr<lib::trace_writer> writer = open_writer(to, traces);
   lib::bad_rows bad;
-  traces.read(*writer, bad);
-  writer->finish();
+  if (is_page) write_timeline_page(traces, to, bad);
+  else {
+    const std::unique_ptr<lib::trace_writer> writer = open_writer(to, traces);
+    traces.read(*writer, bad);
+    writer->finish();
+  }
   for (const std::string& remark : traces.remarks()) complain(remark);
   if (traces.is_simulated()) complain("simulated: made by a generator, not measured");
   if (bad.count() != 0)
@@ -64,9 +69,11 @@ void add_convert(CLI::App& app) {
   command->footer(
       "$ adaptyst convert report.sqlite report.trace.json\n"
       "$ adaptyst convert report.sqlite store.sqlite\n"
+      "$ adaptyst convert report.sqlite timeline.html\n"
       "\n"
       "Reads exports of Nsight Systems to SQLite, and our own stores. Writes FILE.sqlite, a store\n"
-      "(docs/trace-schema.md), or FILE.json, a Chrome trace for Perfetto. The file appears when it is whole.\n"
+      "(docs/trace-schema.md), FILE.json, a Chrome trace for Perfetto, or FILE.html, a timeline for a browser\n"
+      "(docs/timeline-page.md). The file appears when it is whole.\n"
       "\n"
       "Exit status: 0 all is well; 2 wrong usage, a trace that could not be read, or one that could not be written.");
   command->callback([files] { convert(*files); });

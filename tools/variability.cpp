@@ -43,8 +43,10 @@ bool ends_with(const std::string& text, const std::string& end) {
 
 void report(const variability_options& options, const lib::variability_result& result) {
   if (!options.output.empty()) {
-    const bool is_csv = ends_with(options.output, ".csv");
-    lib::write_file(options.output, is_csv ? lib::to_csv(result) : lib::to_json(result));
+    const bool is_csv = ends_with(options.output, ".csv"), is_page = ends_with(options.output, ".html");
+    lib::write_file(options.output, is_csv    ? lib::to_csv(result)
+                                    : is_page ? lib::to_html(result)
+                                              : lib::to_json(result));
   }
   if (options.format == "json") print_json(lib::to_json(result));
   else print(lib::to_table(result, static_cast<int>(lib::terminal_width(STDOUT_FILENO))));
@@ -75,9 +77,9 @@ std::string check_time(const std::string& text) {
 }
 
 std::string check_output(const std::string& text) {
-  return ends_with(text, ".json") || ends_with(text, ".csv")
+  return ends_with(text, ".json") || ends_with(text, ".csv") || ends_with(text, ".html")
              ? std::string()
-             : fmt::format("'{}' ends neither in .json nor in .csv", text);
+             : fmt::format("'{}' ends neither in .json nor in .csv nor in .html", text);
 }
 
 }  // namespace
@@ -123,13 +125,16 @@ void add_variability(CLI::App& app) {
                    "Threads; if not given, one for each core, and one in each rank of several")
       ->type_name("N")
       ->check(CLI::Range(1, 1024));
-  command->add_option("--output", asked->output, "Write the result to FILE.json, or its windows to FILE.csv")
+  command
+      ->add_option("--output", asked->output,
+                   "Write the result to FILE.json or, as a page, to FILE.html, or its windows to FILE.csv")
       ->type_name("FILE")
       ->check(check_output);
   add_format(*command, asked->format);
   command->footer(
       "$ adaptyst variability report.sqlite\n"
       "$ adaptyst variability --metric stall --window 1ms --output stalls.json report.sqlite\n"
+      "$ adaptyst variability --output windows.html report.sqlite\n"
       "$ mpirun -n 4 adaptyst variability report.sqlite\n"
       "\n"
       "nsys export --type sqlite report.nsys-rep makes such a file; adaptyst run --timeline run.sqlite as well.\n"

@@ -11,6 +11,9 @@ namespace {
 
 // Above that a page is a third as large with its data compressed; below, it is worth more that they can be read.
 constexpr std::size_t max_plain_bytes = 32768;
+// Where sections follow, they are what makes the page large, and what is drawn first has not to wait until it is inflated,
+// which browsers do beside reading on.
+constexpr std::size_t max_plain_bytes_before_sections = 2'000'000;
 
 // "<" would begin an element's end, or a comment.
 std::string escaped(const std::string& json) {
@@ -52,13 +55,17 @@ std::string to_base64(const std::string& bytes) {
 
 }  // namespace
 
-std::string make_page(const std::string& json) {
-  const bool is_plain = json.size() <= max_plain_bytes;
+std::string make_page(const std::string& json, const std::vector<page_section>& sections) {
+  const bool is_plain = json.size() <= (sections.empty() ? max_plain_bytes : max_plain_bytes_before_sections);
   std::string page;
   for (std::size_t at = 0; at != shell_of_page.before_count; ++at) page += shell_of_page.before_form[at];
   page += is_plain ? "json\">" : "deflate\">";
   page += is_plain ? escaped(json) : to_base64(compressed(json));
-  for (std::size_t at = 0; at != shell_of_page.after_count; ++at) page += shell_of_page.after_data[at];
+  for (std::size_t at = 0; at + 1 != shell_of_page.after_count; ++at) page += shell_of_page.after_data[at];
+  for (const page_section& one : sections)
+    page += "<script id=\"" + one.id + "\" type=\"text/plain\" data-form=\"deflate\">" +
+            to_base64(compressed(one.bytes)) + "</script>\n";
+  page += shell_of_page.after_data[shell_of_page.after_count - 1];
   return page;
 }
 

@@ -6,6 +6,7 @@
 #include <iterator>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace adaptyst::lib {
 
@@ -19,9 +20,14 @@ struct page_shell {
 };
 extern const page_shell shell_of_page;
 
+// What a page reads when it has drawn its first picture, by the id of its element; any bytes.
+struct page_section {
+  std::string id, bytes;
+};
+
 // A page with this JSON in it: as it is where that is short, and compressed otherwise. No name in it can end the element
-// that it stands in.
-std::string make_page(const std::string& json);
+// that it stands in. Sections stand behind the script, compressed, before the last piece of the shell.
+std::string make_page(const std::string& json, const std::vector<page_section>& sections = {});
 
 }  // namespace adaptyst::lib
 

@@ -1,4 +1,4 @@
-// An analysis of variability as JSON (docs/variability.md has its keys), as CSV of its windows, and for people.
+// An analysis of variability as JSON (docs/variability.md has its keys), as CSV of its windows, as a page, and for people.
 #ifndef ADAPTYST_LIB_REPORT_VARIABILITY_FORMS_HPP
 #define ADAPTYST_LIB_REPORT_VARIABILITY_FORMS_HPP
 
@@ -10,6 +10,7 @@ namespace adaptyst::lib {
 
 std::string to_json(const variability_result& result);
 std::string to_csv(const variability_result& result);
+std::string to_html(const variability_result& result);
 std::string to_table(const variability_result& result, int width_of_screen);
 
 const char* to_string(variability_metric metric);

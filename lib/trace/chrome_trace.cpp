@@ -109,10 +109,7 @@ void chrome_trace::write_metadata(const char* what, std::int64_t process, std::u
 }
 
 void chrome_trace::name_process(std::int64_t process, const traced_process& what) {
-  std::string name = what.name;
-  if (what.rank) name += fmt::format(", rank {}", *what.rank);
-  if (!what.host.empty()) name += " on " + what.host;
-  write_metadata("process_name", process, 0, name);
+  write_metadata("process_name", process, 0, to_text(what));
 }
 
 void chrome_trace::name_thread(std::int64_t process, std::uint32_t thread, const std::string& name) {

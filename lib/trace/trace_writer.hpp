@@ -22,6 +22,14 @@ struct traced_process {
   std::optional<std::uint32_t> rank;  // where a launcher numbered it
 };
 
+// "solver, rank 3 on node1", as far as it is known.
+inline std::string to_text(const traced_process& what) {
+  std::string made = what.name;
+  if (what.rank) made += ", rank " + std::to_string(*what.rank);
+  if (!what.host.empty()) made += " on " + what.host;
+  return made;
+}
+
 struct traced_device {
   std::string name;
   std::uint32_t physical = 0;  // its number on the machine, which need not be the process's own

@@ -104,7 +104,9 @@ class comparison {
       one.total = static_cast<double>(sums->sum);
       one.mean = mean(sums->count, sums->sum);
       one.std = deviation(sums->count, sums->sum, sums->squares);
+      one.p25 = histogram_quantile(*sums, 0.25);
       one.p50 = histogram_quantile(*sums, 0.5);
+      one.p75 = histogram_quantile(*sums, 0.75);
       one.p95 = histogram_quantile(*sums, 0.95);
       one.p99 = histogram_quantile(*sums, 0.99);
       one.share = all > 0 ? one.total / all : 0;

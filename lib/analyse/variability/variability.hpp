@@ -56,7 +56,7 @@ struct variability_name {
   std::string name;
   std::uint32_t group = 0;
   std::uint64_t count = 0, min = 0, max = 0;
-  double total = 0, mean = 0, std = 0, p50 = 0, p95 = 0, p99 = 0;
+  double total = 0, mean = 0, std = 0, p25 = 0, p50 = 0, p75 = 0, p95 = 0, p99 = 0;
   double share = 0;  // of the time of all names of its group
 };
 

@@ -8,10 +8,24 @@ function decodeBytes(text) {
   return bytes;
 }
 
-export async function readData(element) {
-  if (element.getAttribute("data-form") === "json") return JSON.parse(element.textContent);
+function inflate(text) {
   if (typeof DecompressionStream === "undefined")
     throw new Error("this browser cannot read compressed data: take Firefox 113, Chromium 80, Safari 16.4, or later");
-  const compressed = new Blob([decodeBytes(element.textContent)]).stream();
-  return new Response(compressed.pipeThrough(new DecompressionStream("deflate"))).json();
+  const compressed = new Blob([decodeBytes(text)]).stream();
+  return new Response(compressed.pipeThrough(new DecompressionStream("deflate")));
+}
+
+export async function readData(element) {
+  if (element.getAttribute("data-form") === "json") return JSON.parse(element.textContent);
+  return inflate(element.textContent).json();
+}
+
+// Of a section, which stands behind the script, its bytes: once the browser has read as far.
+export async function readSection(id) {
+  if (document.readyState === "loading")
+    await new Promise((resolve) => document.addEventListener("DOMContentLoaded", resolve, { once: true }));
+  const element = document.getElementById(id);
+  const bytes = new Uint8Array(await inflate(element.textContent).arrayBuffer());
+  element.remove(); // so that the text takes no more memory
+  return bytes;
 }

@@ -3,8 +3,10 @@ import { showComparison } from "./comparison_page.js";
 import { readData } from "./data.js";
 import { byId, make } from "./dom.js";
 import { showProfile } from "./profile_page.js";
+import { showTimeline } from "./timeline_page.js";
+import { showVariability } from "./variability_page.js";
 
-const pages = { profile: showProfile, comparison: showComparison };
+const pages = { profile: showProfile, comparison: showComparison, timeline: showTimeline, variability: showVariability };
 
 readData(byId("data"))
   .then((data) => pages[data.page](data))

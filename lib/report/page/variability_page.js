@@ -1,0 +1,184 @@
+// The page of an analysis of variability: strips of windows, and boxes of durations.
+import { byId, colour, fill, make, onRedraw, prepare, say } from "./dom.js";
+import { exactTime } from "./timeline.js";
+import { readLink, writeLink } from "./link.js";
+import { shortened } from "./names.js";
+import { duration, fixed, formatNumber, grouped } from "./numbers.js";
+import { showWarnings } from "./summary.js";
+
+const stripHeight = 18;
+const boxHeight = 18;
+
+// A cell as lib/report/variability_html.cpp writes it.
+export function readCell([at, start, value, stall, longest, windows, flagged, events]) {
+  return { at, start, value, stall, longest, windows, flagged, events };
+}
+
+export function valueText(metric, value) {
+  return metric === "duration" ? `${fixed(value, 2)} ×` : duration(value);
+}
+
+// How far a value is from the middle of its strip, from -1 to 1, where 1 is as far as any is.
+export function makeScale(values) {
+  const sorted = values.slice().sort((a, b) => a - b);
+  const middle = sorted[sorted.length >> 1];
+  const most = Math.max(...sorted.map((one) => Math.abs(one - middle)), Number.MIN_VALUE);
+  return (value) => (value - middle) / most;
+}
+
+// Where durations stand on a logarithmic axis that all boxes share, from 0 to 1.
+export function makeAxis(boxes) {
+  const low = Math.log(Math.max(1, Math.min(...boxes.map((one) => one.min))));
+  const high = Math.max(low + 1e-9, Math.log(Math.max(1, ...boxes.map((one) => one.max))));
+  return (ns) => (Math.log(Math.max(1, ns)) - low) / (high - low);
+}
+
+function mix(from, to, part) {
+  const read = (text) => [1, 3, 5].map((at) => parseInt(text.slice(at, at + 2), 16));
+  const [a, b] = [read(from), read(to)];
+  return `rgb(${a.map((one, at) => Math.round(one + (b[at] - one) * part)).join(",")})`;
+}
+
+class Strip {
+  constructor(page, data) {
+    this.page = page;
+    this.label = data.label;
+    this.cells = data.cells.map(readCell);
+    this.fences = data.fences;
+    this.chosen = -1;
+    const flagged = this.cells.reduce((sum, one) => sum + one.flagged, 0);
+    this.canvas = make("canvas", {
+      role: "application",
+      tabindex: 0,
+      "aria-label": `${this.label}: ${this.cells.reduce((sum, one) => sum + one.windows, 0)} windows, ${flagged} flagged; arrows go from window to window, N to the next that is flagged`,
+      onmousemove: (event) => this.point(this.at(event)),
+      onclick: (event) => this.choose(this.at(event)),
+      onkeydown: (event) => this.press(event),
+    });
+    this.element = make("div", { class: "strip" }, make("span", { class: "name", title: shortened(this.label, 400) }, shortened(this.label, 60)), this.canvas, make("small", {}, flagged ? `${flagged} flagged` : ""));
+  }
+
+  at(event) {
+    const area = this.canvas.getBoundingClientRect();
+    const place = ((event.clientX - area.left) / area.width) * this.page.count;
+    let best = -1;
+    this.cells.forEach((one, index) => {
+      if (best < 0 || Math.abs(one.at + 0.5 - place) < Math.abs(this.cells[best].at + 0.5 - place)) best = index;
+    });
+    return best;
+  }
+
+  describe(index) {
+    const one = this.cells[index];
+    const { metric } = this.page.variability;
+    const which = one.windows > 1 ? `the worst of ${one.windows} windows, from` : "from";
+    return `${shortened(this.label, 80)}, ${which} ${exactTime(one.start)}: ${valueText(metric, one.value)}${one.flagged ? ", flagged" : ""}; ${grouped(one.events)} events; stalled ${duration(one.stall)}${one.longest ? `; most of it ${shortened(one.longest, 100)}` : ""}`;
+  }
+
+  point(index) {
+    if (index >= 0) byId("strip-told").textContent = this.describe(index);
+  }
+
+  choose(index) {
+    if (index < 0) return;
+    for (const one of this.page.strips) one.chosen = -1;
+    this.chosen = index;
+    for (const one of this.page.strips) one.draw();
+    this.point(index);
+    say(this.describe(index));
+    history.replaceState(null, "", writeLink({ interval: `${this.page.strips.indexOf(this)}.${this.cells[index].start}` }));
+  }
+
+  press(event) {
+    const next = { ArrowLeft: this.chosen - 1, ArrowRight: this.chosen + 1, n: this.cells.findIndex((one, at) => at > this.chosen && one.flagged > 0) }[event.key];
+    if (next === undefined) return;
+    event.preventDefault();
+    if (next >= 0 && next < this.cells.length) this.choose(next);
+  }
+
+  draw() {
+    const width = this.canvas.clientWidth || 600;
+    const context = prepare(this.canvas, width, stripHeight);
+    const scale = makeScale(this.cells.map((one) => one.value));
+    const [usual, hot, cold, frame] = ["usual", "hot", "cold", "text"].map(colour);
+    const step = width / this.page.count;
+    // Flagged ones last, so that none is hidden where cells are narrower than a pixel.
+    for (const wantsFlagged of [false, true])
+      for (const one of this.cells) {
+        if (one.flagged > 0 !== wantsFlagged) continue;
+        const far = scale(one.value);
+        context.fillStyle = mix(usual, far > 0 ? hot : cold, Math.min(1, Math.abs(far)));
+        context.fillRect(one.at * step, 0, Math.max(1, step - (step > 4 ? 1 : 0)), stripHeight - 2);
+        if (!wantsFlagged) continue;
+        context.fillStyle = frame;
+        context.fillRect(one.at * step, stripHeight - 4, Math.max(1, step - (step > 4 ? 1 : 0)), 2);
+      }
+    if (this.chosen < 0) return;
+    context.strokeStyle = colour("accent");
+    context.lineWidth = 2;
+    context.strokeRect(this.cells[this.chosen].at * step, 1, Math.max(3, step), stripHeight - 4);
+  }
+}
+
+function drawBox(canvas, one, axis) {
+  const width = canvas.clientWidth || 300;
+  const context = prepare(canvas, width, boxHeight);
+  const middle = boxHeight / 2;
+  const x = (ns) => axis(ns) * (width - 2) + 1;
+  context.fillStyle = colour("muted");
+  context.fillRect(x(one.min), middle - 0.5, Math.max(1, x(one.max) - x(one.min)), 1);
+  for (const ns of [one.min, one.p95, one.p99, one.max]) context.fillRect(x(ns) - 0.5, middle - 4, 1, 8);
+  context.fillStyle = colour("compute");
+  context.fillRect(x(one.p25), middle - 5, Math.max(2, x(one.p75) - x(one.p25)), 10);
+  context.fillStyle = colour("on-part");
+  context.fillRect(x(one.p50) - 1, middle - 5, 2, 10);
+}
+
+function makeBoxes(boxes) {
+  const axis = boxes.length ? makeAxis(boxes) : null;
+  const canvases = [];
+  const headings = ["NAME", "ON", "COUNT", "TOTAL", "MEAN", "CV", "P50", "P99", "DURATIONS"];
+  const row = (one) => {
+    const canvas = make("canvas", { role: "img", "aria-label": `from ${duration(one.min)} to ${duration(one.max)}, half between ${duration(one.p25)} and ${duration(one.p75)}, median ${duration(one.p50)}` });
+    canvases.push([canvas, one]);
+    const number = (text) => make("td", { class: "number" }, text);
+    return make("tr", {}, make("td", { class: "region", title: shortened(one.name, 400) }, shortened(one.name, 100)), make("td", {}, one.on), number(formatNumber(one.n)), number(duration(one.total)), number(duration(one.mean)), number(one.cv === null ? "—" : fixed(one.cv, 3)), number(duration(one.p50)), number(duration(one.p99)), make("td", { class: "box" }, canvas));
+  };
+  fill("boxes", make("thead", {}, make("tr", {}, ...headings.map((text, at) => make("th", { class: at > 1 && at < 8 ? "number" : "" }, text)))), make("tbody", {}, ...boxes.map(row)));
+  return () => {
+    for (const [canvas, one] of canvases) drawBox(canvas, one, axis);
+  };
+}
+
+export function showVariability({ variability, words }) {
+  document.title = `${words.title}: adaptyst`;
+  byId("title").textContent = words.title;
+  byId("subject").textContent = words.subject;
+  showWarnings(words.warnings);
+  for (const id of ["icicle-part", "table-part", "ranks", "measuring", "bars"]) byId(id).hidden = true;
+  document.querySelector(".skip").setAttribute("href", "#boxes");
+  byId("variability-part").hidden = false;
+  fill("findings", make("h2", {}, "What to look at first"), words.findings.length ? make("ol", { class: "findings" }, ...words.findings.map((text) => make("li", {}, make("span", { class: "sentence" }, text)))) : make("p", { class: "note" }, "No window, device or rank stands out."));
+  byId("variability-part").before(byId("findings").parentElement);
+
+  const page = { variability, strips: [], count: 1 };
+  page.count = Math.max(1, ...variability.strips.map((one) => (one.cells.length ? one.cells[one.cells.length - 1][0] + 1 : 0)));
+  page.strips = variability.strips.map((one) => new Strip(page, one));
+  fill("strips", ...page.strips.map((one) => one.element));
+  byId("strip-told").textContent = "Point at a window. Red is above the median of its line, blue below; a bar below marks what is flagged.";
+  fill("variability-notes", ...[...words.notes, "A box has half of the durations, with the median in it; lines end at the least and the greatest, ticks are at 95 and 99 of 100, all within 3 %; the axis is logarithmic, and the same for all."].map((text) => make("p", { class: "note" }, text)));
+  const drawBoxes = makeBoxes(variability.boxes);
+  const draw = () => {
+    for (const one of page.strips) one.draw();
+    drawBoxes();
+  };
+  onRedraw(draw);
+  draw();
+  const restore = () => {
+    const [number, start] = (readLink(location.hash).interval || "").split(".").map(Number);
+    const chosen = page.strips[number];
+    if (chosen) chosen.choose(chosen.cells.findIndex((one) => one.start === start));
+  };
+  window.addEventListener("hashchange", restore);
+  restore();
+}

@@ -1,0 +1,156 @@
+// The page of an analysis of variability: a strip of windows for each device, kernel, region or rank, and boxes of durations.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "../support/text.hpp"
+#include "page_shell.hpp"
+#include "variability_forms.hpp"
+
+namespace adaptyst::lib {
+
+namespace {
+
+using json = nlohmann::ordered_json;
+
+constexpr std::size_t max_strips = 64;
+constexpr std::size_t max_boxes = 200;
+// Cells of all strips together: of more windows each cell shows the worst of several.
+constexpr std::uint64_t max_cells = 60'000;
+
+struct cell {
+  const variability_window* worst = nullptr;
+  std::uint64_t windows = 0, flagged = 0, events = 0;
+};
+
+using strip = std::map<std::uint64_t, cell>;
+
+std::string label(const variability_result& result, std::uint32_t group, const std::string& name) {
+  return result.settings.by_name() ? printable(name) : group_name(result, group);
+}
+
+bool is_worse(const variability_result& result, double a, double b) {
+  return result.settings.metric == variability_metric::busy ? a < b : a > b;
+}
+
+json make_strip(const variability_result& result, const std::pair<std::uint32_t, std::string>& key,
+                const strip& cells) {
+  json made = {{"label", label(result, key.first, key.second)}, {"cells", json::array()}};
+  for (const variability_fences& one : result.fence_list)
+    if (one.group == key.first && one.name == key.second)
+      made["fences"] = {{"q1", one.at.q1}, {"q3", one.at.q3}, {"lower", one.at.lower}, {"upper", one.at.upper}};
+  // Which cell; the worst window in it: its start, value, stalls, what took most of its time; then of all.
+  for (const auto& [at, one] : cells)
+    made["cells"].push_back({at, one.worst->start_ns, *one.worst->value, one.worst->stall_ns, one.worst->longest,
+                             one.windows, one.flagged, one.events});
+  return made;
+}
+
+json make_strips(const variability_result& result, std::uint64_t& windows_in_cell, std::size_t& left_out) {
+  std::map<std::pair<std::uint32_t, std::string>, strip> all;
+  std::map<std::pair<std::uint32_t, std::string>, std::uint64_t> flagged;
+  std::uint64_t first = std::numeric_limits<std::uint64_t>::max(), last = 0;
+  for (const variability_window& one : result.windows) {
+    if (!one.value) continue;
+    flagged[{one.group, one.name}] += one.is_flagged ? 1 : 0;
+    const std::uint64_t number = (one.start_ns - result.grid.origin_ns) / result.grid.width_ns;
+    first = std::min(first, number);
+    last = std::max(last, number + 1);
+  }
+  // Those with most flags, then in their order.
+  std::vector<std::pair<std::uint64_t, std::pair<std::uint32_t, std::string>>> order;
+  for (const auto& [key, count] : flagged) order.emplace_back(count, key);
+  std::stable_sort(order.begin(), order.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
+  left_out = order.size() - std::min(order.size(), max_strips);
+  order.resize(std::min(order.size(), max_strips));
+  const std::uint64_t room = max_cells / std::max<std::size_t>(1, order.size());
+  windows_in_cell = last == 0 ? 1 : std::max<std::uint64_t>(1, (last - first + room - 1) / room);
+  for (const auto& [count, key] : order) all[key];
+  for (const variability_window& one : result.windows) {
+    const auto found = all.find({one.group, one.name});
+    if (!one.value || found == all.end()) continue;
+    cell& to = found->second[((one.start_ns - result.grid.origin_ns) / result.grid.width_ns - first) / windows_in_cell];
+    if (to.worst == nullptr || is_worse(result, *one.value, *to.worst->value)) to.worst = &one;
+    ++to.windows;
+    to.flagged += one.is_flagged ? 1 : 0;
+    to.events += one.count;
+  }
+  json made = json::array();
+  for (const auto& [key, cells] : all) made.push_back(make_strip(result, key, cells));
+  return made;
+}
+
+json make_boxes(const variability_result& result) {
+  json made = json::array();
+  for (const variability_name& one : result.names) {
+    if (made.size() == max_boxes) break;
+    const variability_by by = result.settings.by == variability_by::kernel   ? variability_by::device
+                              : result.settings.by == variability_by::region ? variability_by::rank
+                                                                             : result.settings.by;
+    made.push_back({{"name", printable(one.name)},
+                    {"on", group_name(result, one.group)},
+                    {"n", one.count},
+                    {"total", one.total},
+                    {"mean", one.mean},
+                    {"cv", one.mean > 0 ? json(one.std / one.mean) : json(nullptr)},
+                    {"min", one.min},
+                    {"p25", one.p25},
+                    {"p50", one.p50},
+                    {"p75", one.p75},
+                    {"p95", one.p95},
+                    {"p99", one.p99},
+                    {"max", one.max}});
+  }
+  return made;
+}
+
+}  // namespace
+
+std::string to_html(const variability_result& result) {
+  std::uint64_t windows_in_cell = 1;
+  std::size_t left_out = 0;
+  json strips = make_strips(result, windows_in_cell, left_out);
+  std::vector<std::string> warnings, findings, notes;
+  if (result.is_simulated) warnings.emplace_back("simulated: made by a generator, not measured");
+  for (const std::string& one : result.remarks) warnings.push_back(printable(one));
+  for (const variability_finding& one : result.findings) findings.push_back(printable(one.text));
+  std::uint64_t flagged = 0;
+  for (const variability_window& one : result.windows) flagged += one.is_flagged ? 1 : 0;
+  notes.push_back(fmt::format(
+      "{} of {} windows of {} are flagged: beyond a quartile by {} times the interquartile range of their {}{}",
+      flagged, result.windows.size(), duration(static_cast<double>(result.grid.width_ns)), result.settings.iqr,
+      to_string(result.settings.by), result.settings.metric == variability_metric::duration ? ", of logarithms" : ""));
+  if (windows_in_cell > 1)
+    notes.push_back(fmt::format("a cell of a strip is the worst of up to {} windows", windows_in_cell));
+  if (left_out != 0)
+    notes.push_back(fmt::format("{} strips with no more flags are not shown; the JSON has them", left_out));
+  if (result.names.size() > max_boxes)
+    notes.push_back(
+        fmt::format("{} names that took less time are not shown; the JSON has them", result.names.size() - max_boxes));
+  std::string title = result.traces.empty() ? "variability" : result.traces.front();
+  title = title.substr(title.rfind('/') + 1);
+  if (result.traces.size() > 1) title += fmt::format(" and {} more", result.traces.size() - 1);
+  const json all = {
+      {"page", "variability"},
+      {"variability",
+       {{"metric", to_string(result.settings.metric)},
+        {"by", to_string(result.settings.by)},
+        {"window_ns", result.grid.width_ns},
+        {"origin_ns", result.grid.origin_ns},
+        {"windows_in_cell", windows_in_cell},
+        {"strips", std::move(strips)},
+        {"boxes", make_boxes(result)}}},
+      {"words",
+       {{"title", printable(title)},
+        {"subject", fmt::format("{} by {}", to_string(result.settings.metric), to_string(result.settings.by))},
+        {"warnings", std::move(warnings)},
+        {"findings", std::move(findings)},
+        {"notes", std::move(notes)}}}};
+  return make_page(all.dump(-1, ' ', false, json::error_handler_t::replace));
+}
+
+}  // namespace adaptyst::lib

@@ -1,0 +1,158 @@
+// The events of a trace as a picture of time needs them: tracks, of threads and of queues of devices, and in each track rows
+// of intervals that do not overlap.
+//
+// Memory is bounded whatever the trace's length. Of more intervals than `max_kept` the longest are kept one by one; of the
+// others it is known, for each track and bucket of time, how many there were, how much time they took, and what took most
+// of it. Which are the longest is known after all have been seen once, so such a trace is read twice.
+#ifndef ADAPTYST_LIB_TRACE_TIMELINE_TRACKS_HPP
+#define ADAPTYST_LIB_TRACE_TIMELINE_TRACKS_HPP
+
+#include <adaptyst/detail/histogram.h>
+
+#include <array>
+#include <cstdint>
+#include <limits>
+#include <map>
+#include <string>
+#include <tuple>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "trace_writer.hpp"
+
+namespace adaptyst::lib {
+
+struct timeline_interval {
+  static constexpr std::uint32_t no_track = std::numeric_limits<std::uint32_t>::max();
+
+  std::uint64_t begin_ns = 0, end_ns = 0;
+  std::uint64_t submitted_ns = 0;  // 0: not known
+  std::uint64_t correlation = 0, bytes = 0;
+  std::uint32_t site = 0;
+  std::uint32_t submitted_by = no_track;  // the track of the thread that submitted it
+  bool nests = true;
+
+  std::uint64_t duration_ns() const noexcept { return end_ns - begin_ns; }
+};
+
+// Intervals that are not kept one by one, in one bucket of time.
+struct summed_intervals {
+  std::uint64_t count = 0;   // that begin in it
+  std::uint64_t sum_ns = 0;  // of their time in it; where they are nested, more than the bucket's width
+  std::uint32_t site = 0;    // that has most of it, where one has more than half (Boyer and Moore 1981)
+  std::uint64_t weight_ns = 0;
+
+  void add(std::uint32_t of_site, std::uint64_t ns);
+};
+
+struct timeline_track {
+  std::string group, name;  // "solver (1234)", "thread 1"; "gpu0", "queue 7"
+  bool is_queue = false;
+  std::uint64_t count = 0, longest_ns = 0;  // of all its intervals
+  std::uint64_t summed = 0;                 // intervals that are not kept one by one
+  std::vector<timeline_interval> kept;      // once rows are made: in the order of their begins, the longer first
+  std::unordered_map<std::uint32_t, summed_intervals> sums;  // by number of the bucket
+};
+
+// Intervals of one track that do not overlap, in their order, by their places in `kept`.
+struct timeline_row {
+  std::uint32_t track = 0;
+  std::vector<std::uint32_t> intervals;
+};
+
+struct timeline_site {
+  std::string name;
+  region_kind kind = region_kind::region;
+};
+
+class timeline_tracks final : public trace_writer {
+ public:
+  static constexpr std::size_t max_rows = 16;  // of a track; what would be deeper is summed
+  // The coarsest buckets: as many as a screen has columns. Finer ones are each a quarter as wide.
+  static constexpr std::uint64_t coarsest_buckets = 2048;
+  static constexpr unsigned max_level = 6;
+
+  explicit timeline_tracks(std::size_t max_kept = 2'000'000) : max_kept_(max_kept) {}
+
+  // Before each trace: addresses of sites and ids of processes are its own. `label` stands before its processes.
+  void begin_trace(std::string label);
+  // Whether there were too many to keep: then all traces are read again.
+  bool needs_second_pass() const noexcept { return pass_ == 1 && seen_ > max_kept_; }
+  void begin_second_pass();
+
+  void name_process(std::int64_t process, const traced_process& what) override;
+  void name_thread(std::int64_t process, std::uint32_t thread, const std::string& name) override;
+  bool knows_thread(std::int64_t process, std::uint32_t thread) const override;
+  void name_device(std::int64_t process, std::uint32_t device, const traced_device& what) override;
+  bool knows_device(std::int64_t process, std::uint32_t device) const override;
+  void add(std::int64_t process, const traced_event& event) override;
+  void add_loss(std::int64_t process, const std::string& reason, std::uint64_t events) override;
+  std::uint64_t lost() const noexcept override { return 0; }
+  void flush() override {}
+  // Names the tracks and puts them in order: threads by process, then queues by device.
+  void finish() override;
+
+  // Sums up the shortest, until so many are left. After finish().
+  void keep_at_most(std::size_t count);
+  // The rows of all tracks, in the order of the tracks; what does not fit in is summed up. After finish().
+  std::vector<timeline_row> make_rows();
+
+  const std::vector<timeline_track>& tracks() const noexcept { return tracks_; }
+  const std::vector<timeline_site>& sites() const noexcept { return sites_; }
+  std::uint64_t first_ns() const noexcept { return seen_ != 0 ? first_ns_ : 0; }
+  std::uint64_t range_ns() const noexcept { return seen_ != 0 ? last_ns_ - first_ns_ : 0; }
+  std::uint64_t width_ns(unsigned level) const noexcept;
+  unsigned level_of_sums() const noexcept { return level_of_sums_; }
+  std::uint64_t seen() const noexcept { return seen_; }        // intervals and marks
+  std::uint64_t metrics() const noexcept { return metrics_; }  // which have no interval
+  std::size_t kept() const noexcept;
+  // Intervals that last as long as this are kept, but for those that are too deep; 0: all.
+  std::uint64_t shortest_kept_ns() const noexcept { return shortest_kept_ns_; }
+  const std::map<std::string, std::uint64_t>& losses() const noexcept { return losses_; }  // by reason
+
+ private:
+  // Trace, process, and the thread; or the device, whether a thread is meant by the next, and the queue or the thread.
+  struct track_key {
+    std::uint32_t trace = 0;
+    std::int64_t process = 0;
+    bool is_queue = false;
+    std::uint32_t device = 0;
+    bool is_of_thread = true;
+    std::uint64_t number = 0;
+
+    bool operator<(const track_key& other) const {
+      return std::tie(is_queue, trace, device, process, is_of_thread, number) <
+             std::tie(other.is_queue, other.trace, other.device, other.process, other.is_of_thread, other.number);
+    }
+  };
+  using of_process = std::tuple<std::uint32_t, std::int64_t, std::uint32_t>;
+
+  std::uint32_t find_track(const track_key& key);
+  std::uint32_t find_site(const traced_site& site);
+  void sum_up(timeline_track& track, const timeline_interval& one);
+  void make_rows_of(std::uint32_t number, std::vector<timeline_row>& to);
+
+  std::size_t max_kept_;
+  int pass_ = 1;
+  std::uint32_t trace_ = std::numeric_limits<std::uint32_t>::max();
+  std::vector<std::string> labels_;
+  std::uint64_t seen_ = 0, metrics_ = 0;
+  std::uint64_t first_ns_ = std::numeric_limits<std::uint64_t>::max(), last_ns_ = 0;
+  std::uint64_t shortest_kept_ns_ = 0;
+  unsigned level_of_sums_ = 2;
+  std::array<std::uint64_t, ADAPTYST_HISTOGRAM_BUCKETS> durations_{};
+  std::vector<timeline_track> tracks_;
+  std::map<track_key, std::uint32_t> numbers_;
+  std::vector<timeline_site> sites_;
+  std::unordered_map<const traced_site*, std::uint32_t> by_address_;
+  std::map<std::pair<std::string, region_kind>, std::uint32_t> by_name_;
+  std::map<std::pair<std::uint32_t, std::int64_t>, std::string> processes_;
+  std::map<of_process, std::string> threads_;
+  std::map<of_process, traced_device> devices_;
+  std::map<std::string, std::uint64_t> losses_;
+};
+
+}  // namespace adaptyst::lib
+
+#endif

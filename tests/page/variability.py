@@ -1,0 +1,80 @@
+"""The page of an analysis of variability: it has the JSON's windows and figures, also in a browser."""
+import json
+import pathlib
+import tempfile
+
+from making import read_data, run
+import chromium
+import nsys_export
+from compiling import Failures, skip
+from simulated_trace import MARKUP, make_windows
+
+failures = Failures()
+if "variability" not in run("help"):
+    skip("a command without SQLite")
+TEXT = "document.getElementById('{}').textContent"
+
+
+def check_figures(shown, wanted):
+    for device, strip in enumerate(shown["strips"]):
+        windows = [one for one in wanted["windows"] if one["device"] == device and one["value"] is not None]
+        failures.equal(strip["label"], f"GPU {device}", "a strip for each device")
+        failures.check([(cell[1], cell[2], cell[3], cell[6]) for cell in strip["cells"]] == [(one["start"], one["value"], one["stall"], int(one["flag"])) for one in windows],
+                       "its cells are the JSON's windows", device)
+    names = [(one["n"], one["total"], one["p50"], one["p99"]) for one in shown["boxes"]]
+    failures.equal(names, [(one["n"], one["total"], one["p50"], one["p99"]) for one in wanted["kernels"]], "a box for each kernel, with the JSON's figures")
+    for one in shown["boxes"]:
+        order = [one[key] for key in ("min", "p25", "p50", "p75", "p95", "p99", "max")]
+        failures.check(order == sorted(order), "quantiles are in their order", order)
+
+
+def check_in_browser(browser, page, wanted):
+    browser.open(page)
+    failures.equal(browser.value("document.body.dataset.state"), "ready", "it can be shown")
+    failures.check("simulated" in browser.value(TEXT.format("warnings")), "what is simulated says so")
+    findings = browser.value(TEXT.format("findings"))
+    for one in wanted["findings"]:
+        failures.check(one["text"] in findings, "findings are told", (one, findings))
+    failures.equal(browser.value("document.querySelectorAll('.strip canvas').length"), 2, "two strips")
+    failures.equal(browser.value("document.querySelectorAll('#boxes tbody tr').length"), len(wanted["kernels"]), "a line for each kernel")
+    failures.equal(browser.value("document.querySelectorAll('img, i, b, body > script').length"), 2, "no name becomes an element")
+    browser.value("document.querySelectorAll('.strip canvas')[1].focus(), 0")
+    browser.press("n", text="n")
+    said = browser.value(TEXT.format("strip-told"))
+    worst = next(one for one in wanted["windows"] if one["flag"] and one["device"] == 1)
+    for word in ("GPU 1", "flagged", f"{worst['start'] / 1e9:.9f} s", f"{worst['value']:.2f} ×"):
+        failures.check(word in said, f"N goes to the next flagged window: {word}", said)
+    link = browser.value("location.hash")
+    browser.open(page, link)
+    failures.equal(browser.value(TEXT.format("strip-told")), said, "a link restores it")
+    browser.press("Tab")
+    x, y = browser.value("(() => { const a = document.querySelectorAll('.strip canvas')[0].getBoundingClientRect(); return [a.left + a.width / 2, a.top + 5] })()")
+    browser.move(x, y)
+    failures.check(browser.value(TEXT.format("strip-told")).startswith("GPU 0, from "), "what is pointed at is told")
+    browser.set_dark(True)
+    browser.set_dark(False)
+    failures.check(len(browser.ask("Page.printToPDF")["data"]) > 10_000, "it can be printed")
+    failures.check(browser.value("document.documentElement.scrollWidth") <= 1280, "it is no wider than the screen")
+    failures.equal(browser.messages, [], "no message on the console")
+    failures.equal([url for url in browser.requests if not url.startswith(("file:", "about:"))], [], "nothing is asked of the network")
+
+
+with tempfile.TemporaryDirectory() as scratch:
+    folder = pathlib.Path(scratch)
+    make_windows(folder / "trace.sqlite")
+    for form in ("html", "json"):
+        run("variability", folder / "trace.sqlite", "--window", "1ms", "--output", folder / f"var.{form}")
+    wanted = json.loads((folder / "var.json").read_text(encoding="utf-8"))
+    text = (folder / "var.html").read_text(encoding="utf-8")
+    failures.check(any(one["flag"] for one in wanted["windows"]), "a slow window was planted")
+    check_figures(read_data(text)["variability"], wanted)
+    failures.check(text.lower().count("</script") == 2 and "<!--" not in text, "no name ends a script")
+    export = nsys_export.Export(folder / "empty.sqlite")
+    export.kernels([(0, 10, "one")])
+    run("variability", export.finish(), "--output", folder / "one.html")
+    if chromium.find() is not None:
+        with chromium.Chromium(seconds=200) as browser:
+            check_in_browser(browser, folder / "var.html", wanted)
+            browser.open(folder / "one.html")
+            failures.equal(browser.value("document.body.dataset.state"), "ready", "a trace of one kernel has a page as well")
+failures.exit(min_checks=10)

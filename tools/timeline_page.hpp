@@ -1,0 +1,19 @@
+// `adaptyst convert IN... OUT.html`: traces as a timeline in a browser.
+#ifndef ADAPTYST_TOOLS_TIMELINE_PAGE_HPP
+#define ADAPTYST_TOOLS_TIMELINE_PAGE_HPP
+
+#include <string>
+
+#include "distribute/trace_set.hpp"
+
+namespace adaptyst::tools {
+
+// Whether a file of this name is to be a page.
+bool is_page_name(const std::string& file);
+
+// Reads the traces, twice where they have more than can be kept, and writes the page. Throws error.
+void write_timeline_page(const lib::trace_set& traces, const std::string& to, lib::bad_rows& bad);
+
+}  // namespace adaptyst::tools
+
+#endif
