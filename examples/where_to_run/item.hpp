@@ -10,7 +10,7 @@
 namespace where_to_run {
 
 constexpr int columns = 32;  // of the dense matrix
-constexpr int sweeps = 4;    // of the stencil
+constexpr int sweeps = 16;   // of the stencil
 
 // A square matrix by rows (CSR), with about the same number of entries in each.
 struct sparse_matrix {

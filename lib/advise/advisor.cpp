@@ -195,6 +195,8 @@ void advisor::state::explain_copies(const lib::chain_costs& costs, const std::ve
     if (!sizes[boundary]) unsized.push_back(name);
     for (std::size_t from = 0; from != devices.size(); ++from)
       for (std::size_t to = 0; to != devices.size(); ++to) {
+        // The data is at home before the first region and after the last one.
+        if ((boundary == 0 && from != home) || (boundary == chain.size() && to != home)) continue;
         const std::string pair = devices[from].name + " to " + devices[to].name;
         const auto known = copies.find({from, to});
         if (!costs.copies[boundary][from][to]) {

@@ -228,6 +228,7 @@ adaptyst::profile profiled(double size) {
   made.metadata["chain"] = "flux, sum";
   made.metadata["name"] = "no number";
   made.devices.resize(2);
+  made.devices[0].kind = adaptyst::device_kind::cpu;
   made.devices[1].kind = adaptyst::device_kind::gpu;
   made.devices[1].name = "card";
   adaptyst::region item = row("item", adaptyst::region_kind::region, 0, 90 * n);
