@@ -189,6 +189,24 @@ def rank_merge():
     figures["mpi_details_kib_131072"] = got["details_kib"]
 
 
+def advice():
+    """The search on simulated costs; and how far what is advised is from the best mapping of a pipeline, measured here."""
+    figures.update(measure(programs / "adaptyst_bench_advise"))
+    if not (build / "examples" / "where_to_run").exists() or not (build / "tools" / "adaptyst").exists():
+        return missing.append("advisor_regret_percent: ocl-icd-opencl-dev and libcli11-dev")
+    with tempfile.TemporaryDirectory() as scratch:
+        result = pathlib.Path(scratch) / "advice.json"
+        try:
+            run(source / "scripts" / "measure-advice", build, result)
+        except subprocess.CalledProcessError:
+            return missing.append("advisor_regret_percent: no OpenCL device (Debian: pocl-opencl-icd)")
+        got = json.loads(result.read_text())
+        figures["advisor_regret_percent"] = got["advisor_regret_percent"]
+        for one in got["inputs"]:
+            print(f"  {one['rows']} rows, density {one['density']}: advised {one['advised']}, best {one['best']}, "
+                  f"regret {one['regret_percent']:.1f} %", file=sys.stderr)
+
+
 def mpi_calls():
     """What `--with mpi` adds to a stencil on two ranks, and to a call: with it and without, in turns."""
     observed = build / "tools" / "adaptyst"
@@ -359,6 +377,7 @@ else:
     openmp()
     languages()
     rank_merge()
+    advice()
     mpi_calls()
     page()
     timeline_page()

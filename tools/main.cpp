@@ -26,7 +26,7 @@ namespace tools = adaptyst::tools;
 // In the order of `--help`. `help` is the last: it knows those before it.
 constexpr void (*commands[])(CLI::App&) = {
     tools::add_run,         tools::add_attach,  tools::add_top,  tools::add_sites,
-    tools::add_doctor,      tools::add_report,  tools::add_diff,
+    tools::add_doctor,      tools::add_report,  tools::add_diff, tools::add_advise,
 #ifdef ADAPTYST_HAS_SQLITE
     tools::add_variability, tools::add_convert,
 #endif
@@ -98,7 +98,7 @@ int run(int count, char** arguments) {
       "$ adaptyst run -- ./solver\n"
       "$ adaptyst help run\n"
       "\n"
-      "Exit status: 0 all is well; 1 the answer of `diff` or `doctor` is no; 2 wrong usage or bad "
+      "Exit status: 0 all is well; 1 the answer of `diff`, `advise` or `doctor` is no; 2 wrong usage or bad "
       "input, also without a subcommand, when this help is printed. `run` ends as its program does.");
   if (count == 1) {
     tools::print(program.help());

@@ -13,7 +13,7 @@
 
 namespace adaptyst::tools {
 
-enum exit_status { all_well = 0, comparison_failed = 1, no_ebpf = 1, bad_input = 2 };
+enum exit_status { all_well = 0, comparison_failed = 1, no_ebpf = 1, advice_infeasible = 1, bad_input = 2 };
 
 // To standard output.
 void print(const std::string& text);

@@ -88,9 +88,6 @@ json make_boxes(const variability_result& result) {
   json made = json::array();
   for (const variability_name& one : result.names) {
     if (made.size() == max_boxes) break;
-    const variability_by by = result.settings.by == variability_by::kernel   ? variability_by::device
-                              : result.settings.by == variability_by::region ? variability_by::rank
-                                                                             : result.settings.by;
     made.push_back({{"name", printable(one.name)},
                     {"on", group_name(result, one.group)},
                     {"n", one.count},

@@ -1,0 +1,417 @@
+// Keeps what was observed, fits it when a question comes, and lays out the costs of the question for the search.
+#include <adaptyst/advisor.hpp>
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <deque>
+#include <numeric>
+#include <set>
+
+#include "cost_model.hpp"
+#include "mapping_search.hpp"
+
+namespace adaptyst { inline namespace v1 {
+
+namespace {
+
+constexpr std::size_t drift_window = 5;
+// With fewer executions of it, a region has not drifted.
+constexpr std::size_t min_watched = 3;
+
+[[noreturn]] void refuse(const std::string& what, const std::string& subject, const std::string& hint) {
+  throw error(what, subject, 0, hint);
+}
+
+std::string list_names(const std::vector<std::string>& names) {
+  std::string all;
+  for (const std::string& name : names) all += (all.empty() ? "" : ", ") + name;
+  return all;
+}
+
+void require_names(const std::vector<std::string>& names, const std::string& what) {
+  std::set<std::string> seen;
+  for (const std::string& name : names)
+    if (name.empty() || !seen.insert(name).second)
+      refuse("the " + what + " '" + name + "' is empty or given twice", name, "give each a name of its own");
+}
+
+double median(std::deque<double> values) {
+  std::sort(values.begin(), values.end());
+  const std::size_t half = values.size() / 2;
+  return values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
+}
+
+}  // namespace
+
+const char* to_string(advice_objective objective) {
+  switch (objective) {
+    case advice_objective::throughput: return "throughput";
+    case advice_objective::latency: return "latency";
+    case advice_objective::energy: return "energy";
+    case advice_objective::balanced: break;
+  }
+  return "balanced";
+}
+
+const char* to_string(advice_execution execution) {
+  return execution == advice_execution::pipelined ? "pipelined" : "one at a time";
+}
+
+const char* to_string(cost_provenance provenance) {
+  switch (provenance) {
+    case cost_provenance::measured: return "measured";
+    case cost_provenance::interpolated: return "interpolated";
+    case cost_provenance::extrapolated: break;
+  }
+  return "extrapolated";
+}
+
+struct advisor::state {
+  // A region on so many devices of a type.
+  struct place {
+    std::vector<lib::cost_sample> samples;
+    std::optional<lib::cost_model> model;
+    double joules = 0, joules_ns = 0;  // of executions whose energy was measured, and their time
+    std::deque<double> ratios;         // of what watch() saw to what was expected without drift
+
+    double drift() const { return ratios.size() < min_watched ? 1 : median(ratios); }
+  };
+
+  std::vector<std::string> chain;
+  std::vector<advised_device> devices;
+  std::vector<std::string> features;
+  std::size_t home = 0;
+  std::map<std::array<std::size_t, 3>, place> places;  // region, device, count
+  std::map<std::array<std::size_t, 2>, lib::copy_model> copies;
+  struct passed {
+    std::vector<lib::cost_sample> samples;
+    std::optional<lib::cost_model> model;
+  };
+  std::vector<passed> bytes;  // by boundary
+  bool is_fitted = true;
+
+  std::size_t find_region(const std::string& name) const {
+    const auto at = std::find(chain.begin(), chain.end(), name);
+    if (at == chain.end()) refuse("the chain has no region '" + name + "'", name, "its regions: " + list_names(chain));
+    return static_cast<std::size_t>(at - chain.begin());
+  }
+  std::size_t find_device(const std::string& name) const {
+    const auto at =
+        std::find_if(devices.begin(), devices.end(), [&](const advised_device& one) { return one.name == name; });
+    if (at == devices.end()) {
+      std::vector<std::string> names;
+      for (const advised_device& one : devices) names.push_back(one.name);
+      refuse("no device is called '" + name + "'", name, "known devices: " + list_names(names));
+    }
+    return static_cast<std::size_t>(at - devices.begin());
+  }
+  std::vector<double> order(const feature_values& values) const {
+    std::vector<double> made;
+    for (const std::string& name : features) {
+      const auto found = values.find(name);
+      if (found == values.end() || !std::isfinite(found->second))
+        refuse("the feature '" + name + "' of the input is missing, or no number", name,
+               "features: " + list_names(features));
+      made.push_back(found->second);
+    }
+    return made;
+  }
+
+  const place* find_place(std::size_t region, std::size_t device, std::uint32_t count) const {
+    const auto found = places.find({region, device, count});
+    return found == places.end() || !found->second.model ? nullptr : &found->second;
+  }
+
+  cost_estimate predict(const place& known, const std::vector<double>& at) const {
+    cost_estimate made = known.model->predict(at);
+    made.drift = known.drift();
+    made.ns *= made.drift;
+    return made;
+  }
+
+  bool has_power() const {
+    return std::all_of(devices.begin(), devices.end(),
+                       [](const advised_device& one) { return one.active_watts.has_value(); });
+  }
+
+  lib::chain_costs lay_out(const std::vector<double>& at, bool pipelined, const advice_limits& limits,
+                           advice* explained) const;
+  void explain_copies(const lib::chain_costs& costs, const std::vector<std::optional<double>>& sizes,
+                      advice& explained) const;
+};
+
+lib::chain_costs advisor::state::lay_out(const std::vector<double>& at, bool pipelined, const advice_limits& limits,
+                                         advice* explained) const {
+  lib::chain_costs made;
+  made.regions = chain.size();
+  made.home = home;
+  made.pipelined = pipelined;
+  made.max_watts = limits.max_watts;
+  for (const advised_device& device : devices) {
+    const auto limit = limits.max_devices.find(device.name);
+    made.counts.push_back(limit == limits.max_devices.end() ? device.count : std::min(device.count, limit->second));
+    made.watts.push_back(device.active_watts.value_or(0) - device.idle_watts.value_or(0));
+    made.idle_watts += device.idle_watts.value_or(0) * device.count;
+  }
+  for (std::size_t region = 0; region != chain.size(); ++region) {
+    made.times.emplace_back(devices.size());
+    for (std::size_t type = 0; type != devices.size(); ++type)
+      for (std::uint32_t count = 1; count <= made.counts[type]; ++count) {
+        std::optional<lib::chain_costs::place> cost;
+        if (const place* const known = find_place(region, type, count)) {
+          const cost_estimate expected = predict(*known, at);
+          const double watts =
+              known->joules_ns > 0 ? known->joules / (known->joules_ns * 1e-9) : made.watts[type] * count;
+          cost = {expected.ns, expected.ns * 1e-9 * watts};
+          if (explained != nullptr) explained->costs.push_back({chain[region], devices[type].name, count, expected});
+        }
+        made.times[region][type].push_back(cost);
+      }
+  }
+  std::vector<std::optional<double>> sizes;
+  for (const passed& one : bytes) {
+    sizes.push_back(one.model ? std::optional(one.model->predict(at).ns) : std::nullopt);
+    const double size = sizes.back().value_or(0);
+    auto& table = made.copies.emplace_back(devices.size());
+    for (std::size_t from = 0; from != devices.size(); ++from)
+      for (std::size_t to = 0; to != devices.size(); ++to) {
+        const auto known = copies.find({from, to});
+        // On one device nothing is copied; two of a type share memory only where that is the host's.
+        const bool stays = from == to && (!pipelined || from == home || devices[from].count == 1);
+        table[from].push_back(stays || size == 0      ? std::optional<double>(0)
+                              : known == copies.end() ? std::nullopt
+                                                      : std::optional(known->second.predict_ns(size)));
+      }
+  }
+  if (explained != nullptr) explain_copies(made, sizes, *explained);
+  return made;
+}
+
+void advisor::state::explain_copies(const lib::chain_costs& costs, const std::vector<std::optional<double>>& sizes,
+                                    advice& explained) const {
+  std::vector<std::string> unsized, unmeasured, beyond;
+  for (std::size_t boundary = 0; boundary != sizes.size(); ++boundary) {
+    const std::string name = boundary == chain.size() ? result : chain[boundary];
+    if (!sizes[boundary]) unsized.push_back(name);
+    for (std::size_t from = 0; from != devices.size(); ++from)
+      for (std::size_t to = 0; to != devices.size(); ++to) {
+        // The data is at home before the first region and after the last one.
+        if ((boundary == 0 && from != home) || (boundary == chain.size() && to != home)) continue;
+        const std::string pair = devices[from].name + " to " + devices[to].name;
+        const auto known = copies.find({from, to});
+        if (!costs.copies[boundary][from][to]) {
+          if (std::find(unmeasured.begin(), unmeasured.end(), pair) == unmeasured.end()) unmeasured.push_back(pair);
+        } else if (from != to && known != copies.end() && known->second.is_extrapolated(sizes[boundary].value_or(0)) &&
+                   std::find(beyond.begin(), beyond.end(), pair) == beyond.end()) {
+          beyond.push_back(pair);
+        }
+      }
+  }
+  if (devices.size() > 1 && !unsized.empty())
+    explained.remarks.push_back("how many bytes these take was not measured, copies of them count as 0: " +
+                                list_names(unsized));
+  if (!unmeasured.empty())
+    explained.remarks.push_back("copies were not measured, mappings that need them are left out: " +
+                                list_names(unmeasured));
+  if (!beyond.empty())
+    explained.remarks.push_back("copies are smaller or larger than those measured: " + list_names(beyond));
+}
+
+advisor::advisor(std::vector<std::string> chain, std::vector<advised_device> devices, std::vector<std::string> features,
+                 const std::string& home)
+    : state_(std::make_unique<state>()) {
+  if (chain.empty())
+    refuse("the chain has no regions", "", "name its regions in the order in which an item passes them");
+  if (devices.empty()) refuse("there are no devices", "", "name at least one");
+  std::vector<std::string> names;
+  for (const advised_device& one : devices) {
+    names.push_back(one.name);
+    if (one.idle_watts.value_or(0) > one.active_watts.value_or(one.idle_watts.value_or(0)) ||
+        one.idle_watts.value_or(0) < 0)
+      refuse("the device '" + one.name + "' draws more when idle than at work, or less than nothing", one.name,
+             "0 <= idle <= active");
+  }
+  require_names(chain, "region");
+  require_names(names, "device");
+  require_names(features, "feature");
+  state_->bytes.resize(chain.size() + 1);
+  state_->chain = std::move(chain);
+  state_->devices = std::move(devices);
+  state_->features = std::move(features);
+  if (!home.empty()) state_->home = state_->find_device(home);
+}
+
+advisor::~advisor() = default;
+advisor::advisor(advisor&&) noexcept = default;
+advisor& advisor::operator=(advisor&&) noexcept = default;
+advisor::advisor(const advisor& from) : state_(std::make_unique<state>(*from.state_)) {}
+advisor& advisor::operator=(const advisor& from) {
+  state_ = std::make_unique<state>(*from.state_);
+  return *this;
+}
+
+const std::vector<std::string>& advisor::chain() const { return state_->chain; }
+const std::vector<advised_device>& advisor::devices() const { return state_->devices; }
+const std::vector<std::string>& advisor::features() const { return state_->features; }
+
+void advisor::observe(const std::string& region, const std::string& device, const feature_values& features, double ns,
+                      std::optional<double> joules, std::uint64_t executions, std::optional<double> deviation_ns,
+                      std::uint32_t count) {
+  const std::size_t at = state_->find_region(region), on = state_->find_device(device);
+  if (!(ns > 0) || !std::isfinite(ns) || executions == 0 || count == 0 || joules.value_or(0) < 0)
+    refuse("a measurement of '" + region + "' on '" + device + "' is not above 0", region,
+           "times in ns, executions and devices must be");
+  state::place& place = state_->places[{at, on, count}];
+  place.samples.push_back({state_->order(features), ns, executions, deviation_ns});
+  if (joules) {
+    place.joules += *joules * static_cast<double>(executions);
+    place.joules_ns += ns * static_cast<double>(executions);
+  }
+  state_->is_fitted = false;
+}
+
+void advisor::transfer(const std::string& from, const std::string& to, double bytes, double ns) {
+  if (!(bytes > 0) || !(ns > 0) || !std::isfinite(bytes) || !std::isfinite(ns))
+    refuse("a copy from '" + from + "' to '" + to + "' is not above 0", from, "bytes and ns must be");
+  state_->copies[{state_->find_device(from), state_->find_device(to)}].add(bytes, ns);
+  state_->is_fitted = false;
+}
+
+void advisor::observe_bytes(const std::string& region, const feature_values& features, double bytes) {
+  const std::size_t boundary = region == result ? state_->chain.size() : state_->find_region(region);
+  if (!(bytes > 0) || !std::isfinite(bytes))
+    refuse("the bytes that '" + region + "' takes are not above 0", region, "leave out what takes none");
+  state_->bytes[boundary].samples.push_back({state_->order(features), bytes, 1, std::nullopt});
+  state_->is_fitted = false;
+}
+
+void advisor::prepare() const {
+  if (state_->is_fitted) return;
+  for (auto& [key, place] : state_->places)
+    if (!place.samples.empty()) place.model.emplace(place.samples);
+  for (auto& [key, copy] : state_->copies) copy.fit();
+  for (state::passed& one : state_->bytes)
+    if (!one.samples.empty()) one.model.emplace(one.samples);
+  state_->is_fitted = true;
+}
+
+std::optional<cost_estimate> advisor::estimate(const std::string& region, const std::string& device,
+                                               const feature_values& features, std::uint32_t count) const {
+  prepare();
+  const state::place* const known = state_->find_place(state_->find_region(region), state_->find_device(device), count);
+  if (known == nullptr) return std::nullopt;
+  return state_->predict(*known, state_->order(features));
+}
+
+namespace {
+
+bool is_less(const mapping& a, const mapping& b, advice_objective objective) {
+  const auto key = [&](const mapping& one) {
+    const double joules = one.joules.value_or(0);
+    switch (objective) {
+      case advice_objective::throughput: return std::array{one.period_ns, joules, one.latency_ns};
+      case advice_objective::latency: return std::array{one.latency_ns, joules, one.period_ns};
+      case advice_objective::energy:
+      case advice_objective::balanced: break;
+    }
+    return std::array{joules, one.period_ns, one.latency_ns};
+  };
+  return key(a) < key(b);
+}
+
+double measure(const mapping& one, advice_objective objective) {
+  switch (objective) {
+    case advice_objective::throughput: return one.period_ns;
+    case advice_objective::latency: return one.latency_ns;
+    case advice_objective::energy:
+    case advice_objective::balanced: break;
+  }
+  return one.joules.value_or(0);
+}
+
+}  // namespace
+
+advice advisor::best(advice_objective objective, const feature_values& features, advice_execution execution,
+                     const advice_limits& limits) const {
+  prepare();
+  const std::vector<double> at = state_->order(features);
+  for (std::size_t region = 0; region != state_->chain.size(); ++region) {
+    const auto first = state_->places.lower_bound({region, 0, 0});
+    if (first == state_->places.end() || first->first[0] != region)
+      refuse("the region '" + state_->chain[region] + "' was measured on no device", state_->chain[region],
+             "measure it at least on one, for some inputs");
+  }
+  for (const auto& [name, count] : limits.max_devices) state_->find_device(name);
+  const bool has_power = state_->has_power();
+  const bool needs_power =
+      objective == advice_objective::energy || objective == advice_objective::balanced || limits.max_watts;
+  if (needs_power && !has_power)
+    refuse("the power of a device is not known, so there is no advice on energy", "",
+           "give what each draws at work, in watts");
+  if (objective == advice_objective::balanced && !(limits.balanced_share > 0 && limits.balanced_share <= 1))
+    refuse("a balanced mapping reaches more than none and at most all of the best throughput", "balanced_share",
+           "a number above 0, at most 1");
+  advice made;
+  const lib::chain_costs costs = state_->lay_out(at, execution == advice_execution::pipelined, limits, &made);
+  made.pareto = lib::find_pareto(costs);
+  if (!has_power)
+    for (mapping& one : made.pareto) one.joules.reset();
+  if (made.pareto.empty()) {
+    made.reason = "infeasible: with these devices, limits and measurements no mapping covers all regions";
+    return made;
+  }
+  double least_period = made.pareto.front().period_ns;
+  for (const mapping& one : made.pareto) least_period = std::min(least_period, one.period_ns);
+  const mapping* best = nullptr;
+  for (const mapping& one : made.pareto) {
+    if (limits.min_per_second && one.per_second() < *limits.min_per_second) continue;
+    if (limits.max_latency_ns && one.latency_ns > *limits.max_latency_ns) continue;
+    if (objective == advice_objective::balanced && one.period_ns > least_period / limits.balanced_share) continue;
+    if (best == nullptr || is_less(one, *best, objective)) best = &one;
+  }
+  if (best == nullptr) made.reason = "infeasible: no mapping keeps the limits on throughput and latency";
+  else made.best = *best;
+  return made;
+}
+
+std::optional<mapping> advisor::evaluate(const std::vector<advised_stage>& stages, const feature_values& features,
+                                         advice_execution execution) const {
+  prepare();
+  std::optional<mapping> made = lib::evaluate_stages(
+      state_->lay_out(state_->order(features), execution == advice_execution::pipelined, {}, nullptr), stages);
+  if (made && !state_->has_power()) made->joules.reset();
+  return made;
+}
+
+void advisor::watch(const std::string& region, const std::string& device, const feature_values& features, double ns,
+                    std::uint32_t count) {
+  prepare();
+  const std::size_t at = state_->find_region(region), on = state_->find_device(device);
+  if (!(ns > 0) || !std::isfinite(ns)) refuse("a time of '" + region + "' is not above 0", region, "times are in ns");
+  const auto found = state_->places.find({at, on, count});
+  if (found == state_->places.end() || !found->second.model) return;  // there is nothing that it could drift from
+  state::place& place = found->second;
+  place.ratios.push_back(ns / place.model->predict(state_->order(features)).ns);
+  if (place.ratios.size() > drift_window) place.ratios.pop_front();
+}
+
+reschedule_advice advisor::should_reschedule(const std::vector<advised_stage>& current, const feature_values& features,
+                                             advice_objective objective, double hysteresis, advice_execution execution,
+                                             const advice_limits& limits) const {
+  const advice now = best(objective, features, execution, limits);
+  const std::optional<mapping> running = evaluate(current, features, execution);
+  reschedule_advice made;
+  if (!now.best) return made;  // nothing else is possible either
+  made.best = *now.best;
+  if (!running) {
+    made.should = true;
+    return made;
+  }
+  made.current = *running;
+  const double before = measure(*running, objective), after = measure(*now.best, objective);
+  if (before > 0) made.gain = 1 - after / before;
+  made.should = made.gain > hysteresis;
+  return made;
+}
+
+}}  // namespace adaptyst::v1

@@ -1,0 +1,68 @@
+// What something costs for an input with these features, from what it did cost for others. Pure.
+//
+// Four forms are tried; the one whose cross-validated error is least is taken, a simpler one if it is about as good:
+//
+//   constant   y = a                                  products  y = a + sum b_i f_i + sum c_ij f_i f_j, i <= j
+//   linear     y = a + sum b_i f_i                    power law y = a prod f_i^b_i, where all f_i > 0
+//
+// Fitted by least squares on relative errors (weights 1/y^2), the power law on logarithms. Error: the mean of
+// |predicted / measured - 1|, each input predicted by a fit to all the others.
+#ifndef ADAPTYST_LIB_ADVISE_COST_MODEL_HPP
+#define ADAPTYST_LIB_ADVISE_COST_MODEL_HPP
+
+#include <adaptyst/advisor.hpp>
+#include <optional>
+#include <vector>
+
+namespace adaptyst::lib {
+
+struct cost_sample {
+  std::vector<double> features;
+  double value = 0;  // above 0
+  std::uint64_t n = 1;
+  std::optional<double> deviation;
+};
+
+enum class cost_form { constant, linear, products, power_law };
+const char* to_string(cost_form form);
+
+class cost_model {
+ public:
+  // Samples with equal features become one input: their mean, weighted by n.
+  explicit cost_model(const std::vector<cost_sample>& samples);
+
+  bool is_empty() const { return inputs_.empty(); }
+  // Of at least one sample.
+  cost_estimate predict(const std::vector<double>& features) const;
+  cost_form form() const { return form_; }
+  std::optional<double> cv_error() const { return cv_error_; }
+
+ private:
+  std::vector<cost_sample> inputs_;
+  std::uint64_t n_ = 0;
+  cost_form form_ = cost_form::constant;
+  std::vector<double> scales_, coefficients_;
+  std::optional<double> cv_error_, relative_deviation_;
+  double least_ = 0;
+};
+
+// Copies between two places: a + bytes / b.
+class copy_model {
+ public:
+  void add(double bytes, double ns) { samples_.push_back({bytes, ns}); }
+  bool is_empty() const { return samples_.empty(); }
+  void fit();
+  double predict_ns(double bytes) const { return bytes > 0 ? fixed_ns_ + bytes * ns_per_byte_ : 0; }
+  bool is_extrapolated(double bytes) const { return bytes > 0 && (bytes < least_ * 0.999 || bytes > most_ * 1.001); }
+
+ private:
+  struct sample {
+    double bytes, ns;
+  };
+  std::vector<sample> samples_;
+  double fixed_ns_ = 0, ns_per_byte_ = 0, least_ = 0, most_ = 0;
+};
+
+}  // namespace adaptyst::lib
+
+#endif

@@ -1,0 +1,185 @@
+// Labels are made state by state, in the order of the regions that are done; a label that is dominated in its state goes at
+// once. Idle power is added last: joules = above idle + period × idle power grows with both, so that what is dominated before
+// is dominated after.
+#include "mapping_search.hpp"
+
+#include <algorithm>
+#include <limits>
+
+namespace adaptyst::lib {
+
+namespace {
+
+constexpr std::size_t none = std::numeric_limits<std::size_t>::max();
+
+struct label {
+  double period = 0, latency = 0, joules = 0, copied = 0;
+  std::size_t before = none;  // the label that it was made from
+  advised_stage stage;
+};
+
+bool is_as_good(const label& a, const label& b) {
+  return a.period <= b.period && a.latency <= b.latency && a.joules <= b.joules;
+}
+
+class search {
+ public:
+  explicit search(const chain_costs& costs) : costs_(costs), types_(costs.counts.size()) {
+    std::size_t states = 1;
+    for (const std::uint32_t count : costs.counts) {
+      strides_.push_back(states);
+      if (costs.pipelined) states *= count + 1;
+    }
+    used_states_ = states;
+    sets_.resize((costs.regions + 1) * states * (types_ + 1));
+  }
+
+  std::vector<mapping> run() {
+    all_.emplace_back();
+    sets_[find_state(0, 0, types_)].push_back(0);
+    for (std::size_t done = 0; done != costs_.regions; ++done)
+      for (std::size_t used = 0; used != used_states_; ++used)
+        for (std::size_t last = 0; last <= types_; ++last) {
+          // Steps add to states further on, never to this one.
+          const std::vector<std::size_t> set = sets_[find_state(done, used, last)];
+          if (!set.empty()) step(done, used, last, set);
+        }
+    return list_results();
+  }
+
+ private:
+  std::size_t find_state(std::size_t done, std::size_t used, std::size_t last) const {
+    return (done * used_states_ + used) * (types_ + 1) + last;
+  }
+  std::uint32_t count_used(std::size_t used, std::size_t type) const {
+    return costs_.pipelined ? static_cast<std::uint32_t>(used / strides_[type] % (costs_.counts[type] + 1)) : 0;
+  }
+
+  // What would be drawn with all that is in use at work.
+  bool is_within_power(std::size_t used, std::size_t type, std::uint32_t more) const {
+    if (!costs_.max_watts) return true;
+    double watts = costs_.idle_watts;
+    for (std::size_t at = 0; at != types_; ++at)
+      watts += costs_.watts[at] * (count_used(used, at) + (at == type ? more : 0));
+    return watts <= *costs_.max_watts;
+  }
+
+  void step(std::size_t done, std::size_t used, std::size_t last, const std::vector<std::size_t>& set) {
+    const std::size_t from = last == types_ ? costs_.home : last;
+    for (std::size_t type = 0; type != types_; ++type) {
+      const std::optional<double>& into = costs_.copies[done][from][type];
+      if (!into) continue;
+      for (std::uint32_t count = 1; count + count_used(used, type) <= costs_.counts[type]; ++count) {
+        if (!is_within_power(used, type, count)) break;
+        double sum = *into, copied = *into, joules = *into * 1e-9 * costs_.watts[type] * count;
+        for (std::size_t region = done; region != costs_.regions; ++region) {
+          const std::optional<chain_costs::place>& time = costs_.times[region][type][count - 1];
+          if (!time) break;
+          sum += time->ns;
+          joules += time->joules;
+          double stage_ns = sum, stage_joules = joules, stage_copied = copied;
+          if (region + 1 == costs_.regions) {
+            const std::optional<double>& back = costs_.copies[region + 1][type][costs_.home];
+            if (!back) break;
+            stage_ns += *back;
+            stage_copied += *back;
+            stage_joules += *back * 1e-9 * costs_.watts[type] * count;
+          }
+          const std::size_t now_used = costs_.pipelined ? used + strides_[type] * count : 0;
+          for (const std::size_t at : set) {
+            const label& old = all_[at];
+            label made;
+            made.latency = old.latency + stage_ns;
+            made.period = costs_.pipelined ? std::max(old.period, stage_ns) : made.latency;
+            made.joules = old.joules + stage_joules;
+            made.copied = old.copied + stage_copied;
+            made.before = at;
+            made.stage = {done, region, type, count};
+            keep(made, sets_[find_state(region + 1, now_used, type)]);
+          }
+        }
+      }
+    }
+  }
+
+  void keep(const label& made, std::vector<std::size_t>& set) {
+    for (const std::size_t at : set)
+      if (is_as_good(all_[at], made)) return;
+    set.erase(std::remove_if(set.begin(), set.end(), [&](std::size_t at) { return is_as_good(made, all_[at]); }),
+              set.end());
+    set.push_back(all_.size());
+    all_.push_back(made);
+  }
+
+  std::vector<mapping> list_results() {
+    std::vector<std::size_t> set;
+    for (std::size_t used = 0; used != used_states_; ++used)
+      for (std::size_t last = 0; last != types_; ++last)
+        for (const std::size_t at : sets_[find_state(costs_.regions, used, last)]) {
+          label whole = all_[at];
+          whole.joules += whole.period * 1e-9 * costs_.idle_watts;
+          keep(whole, set);
+        }
+    std::vector<mapping> made;
+    for (const std::size_t at : set) {
+      mapping one;
+      one.period_ns = all_[at].period;
+      one.latency_ns = all_[at].latency;
+      one.copy_ns = all_[at].copied;
+      one.joules = all_[at].joules;
+      for (std::size_t part = at; all_[part].before != none; part = all_[part].before)
+        one.stages.push_back(all_[part].stage);
+      std::reverse(one.stages.begin(), one.stages.end());
+      made.push_back(std::move(one));
+    }
+    std::sort(made.begin(), made.end(), [](const mapping& a, const mapping& b) {
+      return std::pair(a.period_ns, *a.joules) < std::pair(b.period_ns, *b.joules);
+    });
+    return made;
+  }
+
+  const chain_costs& costs_;
+  std::size_t types_;
+  std::vector<std::size_t> strides_;
+  std::size_t used_states_ = 1;
+  std::vector<std::vector<std::size_t>> sets_;
+  std::vector<label> all_;
+};
+
+}  // namespace
+
+std::vector<mapping> find_pareto(const chain_costs& costs) { return search(costs).run(); }
+
+std::optional<mapping> evaluate_stages(const chain_costs& costs, const std::vector<advised_stage>& stages) {
+  mapping made;
+  made.stages = stages;
+  made.joules = 0;
+  std::size_t from = costs.home, next = 0;
+  for (const advised_stage& stage : stages) {
+    if (stage.first != next || stage.last < stage.first || stage.last >= costs.regions ||
+        stage.device >= costs.counts.size() || stage.count == 0 || stage.count > costs.counts[stage.device])
+      return std::nullopt;
+    next = stage.last + 1;
+    const std::optional<double>& into = costs.copies[stage.first][from][stage.device];
+    const std::optional<double> back =
+        next == costs.regions ? costs.copies[next][stage.device][costs.home] : std::optional<double>(0);
+    if (!into || !back) return std::nullopt;
+    double sum = *into + *back;
+    *made.joules += sum * 1e-9 * costs.watts[stage.device] * stage.count;
+    made.copy_ns += sum;
+    for (std::size_t region = stage.first; region <= stage.last; ++region) {
+      const std::optional<chain_costs::place>& time = costs.times[region][stage.device][stage.count - 1];
+      if (!time) return std::nullopt;
+      sum += time->ns;
+      *made.joules += time->joules;
+    }
+    made.latency_ns += sum;
+    made.period_ns = costs.pipelined ? std::max(made.period_ns, sum) : made.latency_ns;
+    from = stage.device;
+  }
+  if (next != costs.regions) return std::nullopt;
+  *made.joules += made.period_ns * 1e-9 * costs.idle_watts;
+  return made;
+}
+
+}  // namespace adaptyst::lib

@@ -1,0 +1,182 @@
+// An advisor from profiles: features from metrics and metadata, the chain from metadata, times from rows of regions and
+// offloads, copies from rows of operations that are named for the region which takes the data.
+#include <adaptyst/advisor.hpp>
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <set>
+
+namespace adaptyst { inline namespace v1 {
+
+namespace {
+
+constexpr const char* host_name = "host";
+// Below that a median says no more than the mean.
+constexpr std::uint64_t min_for_median = 8;
+
+std::optional<double> parse_number(const std::string& text) {
+  if (text.empty()) return std::nullopt;
+  char* end = nullptr;
+  const double value = std::strtod(text.c_str(), &end);
+  if (end != text.c_str() + text.size() || !std::isfinite(value)) return std::nullopt;
+  return value;
+}
+
+std::vector<std::string> split(const std::string& text) {
+  std::vector<std::string> made(1);
+  for (const char c : text)
+    if (c == ',') made.emplace_back();
+    else if (c != ' ' || !made.back().empty()) made.back() += c;
+  for (std::string& name : made)
+    while (!name.empty() && name.back() == ' ') name.pop_back();
+  return made;
+}
+
+// Metadata that is a number, and metrics that had the same value throughout.
+feature_values find_features(const profile& in) {
+  feature_values found;
+  std::set<std::string> vary;
+  for (const auto& [name, text] : in.metadata)
+    if (const std::optional<double> value = parse_number(text)) found[name] = *value;
+  for (const region& row : in.regions)
+    for (const auto& [name, attribute] : row.attributes) {
+      if (attribute.metrics == 0 || attribute.metrics != attribute.count) continue;
+      const bool is_one = attribute.min == attribute.max && std::isfinite(attribute.min);
+      const auto [known, is_new] = found.try_emplace(name, attribute.min);
+      if (!is_one || (!is_new && known->second != attribute.min)) vary.insert(name);
+    }
+  for (const std::string& name : vary) found.erase(name);
+  return found;
+}
+
+std::string find_name(const profile& in, std::uint32_t device) {
+  if (in.is_host(device) || device >= in.devices.size()) return host_name;
+  const device_usage& one = in.devices[device];
+  return one.name.empty() ? std::string(to_string(one.kind)) : one.name;
+}
+
+bool is_copy(const region& row) { return row.kind == region_kind::copy_to || row.kind == region_kind::copy_from; }
+bool is_work(const region& row) {
+  return row.kind == region_kind::region || row.kind == region_kind::offload || row.kind == region_kind::function ||
+         row.kind == region_kind::kernel;
+}
+
+// The median where there are enough, which other programs on the machine disturb least; within 3 %.
+double find_typical_ns(const region& row) {
+  const double mean = static_cast<double>(row.total_ns) / static_cast<double>(row.count);
+  if (row.count < min_for_median) return mean;
+  return static_cast<double>(row.quantile_ns(0.5).value_or(static_cast<std::uint64_t>(mean)));
+}
+
+// From the quartiles, as if durations were normal.
+std::optional<double> find_deviation_ns(const region& row) {
+  const std::optional<std::uint64_t> low = row.quantile_ns(0.25), high = row.quantile_ns(0.75);
+  if (row.count < min_for_median || !low || !high) return std::nullopt;
+  return (static_cast<double>(*high) - static_cast<double>(*low)) / 1.349;
+}
+
+// What the profiles have in common as features, and what differs.
+std::vector<std::string> choose_features(const std::vector<feature_values>& all) {
+  std::vector<std::string> chosen;
+  for (const auto& [name, value] : all.front()) {
+    bool is_common = true, differs = all.size() == 1;
+    for (const feature_values& other : all) {
+      const auto found = other.find(name);
+      is_common = is_common && found != other.end();
+      differs = differs || (found != other.end() && found->second != value);
+    }
+    if (is_common && differs) chosen.push_back(name);
+  }
+  return chosen;
+}
+
+std::vector<std::string> choose_chain(const std::vector<profile>& profiles, const std::vector<std::string>& given) {
+  if (!given.empty()) return given;
+  std::string told;
+  for (const profile& one : profiles) {
+    const auto found = one.metadata.find("chain");
+    if (found == one.metadata.end()) continue;
+    if (!told.empty() && told != found->second)
+      throw error("the profiles tell of different chains: " + told + "; " + found->second, "chain", 0,
+                  "give the chain: --chain FIRST,SECOND,…");
+    told = found->second;
+  }
+  if (told.empty())
+    throw error("which regions an item passes, and in what order, is not known", "chain", 0,
+                "give them: --chain FIRST,SECOND,…, or call adaptyst::metadata(\"chain\", \"first,second\")");
+  return split(told);
+}
+
+class reading {
+ public:
+  reading(const std::vector<std::string>& chain, profiled_advisor& made) : chain_(chain), made_(made) {}
+
+  void add(const profile& in, const feature_values& features) {
+    for (const region& row : in.regions) {
+      if (row.count == 0 || row.total_ns == 0 || row.path.empty()) continue;
+      const std::string& name = row.path.back();
+      const bool is_region = std::find(chain_.begin(), chain_.end(), name) != chain_.end();
+      const std::string device = find_name(in, row.device);
+      if (is_copy(row) && (is_region || name == advisor::result)) {
+        const auto bytes = row.attributes.find("bytes");
+        if (bytes == row.attributes.end() || !(bytes->second.sum > 0)) continue;
+        const double each = bytes->second.sum / static_cast<double>(row.count);
+        const bool goes_out = row.kind == region_kind::copy_to;
+        made_.built.transfer(goes_out ? host_name : device, goes_out ? device : host_name, each, find_typical_ns(row));
+        made_.built.observe_bytes(name, features, each);
+      } else if (is_work(row) && is_region && !(row.kind == region_kind::kernel && has_offload(in, row))) {
+        made_.built.observe(name, device, features, find_typical_ns(row), {}, row.count, find_deviation_ns(row));
+      }
+    }
+  }
+
+ private:
+  // What the host waits for includes the launch, which an item waits for as well.
+  static bool has_offload(const profile& in, const region& kernel) {
+    return std::any_of(in.regions.begin(), in.regions.end(), [&](const region& row) {
+      return row.kind == region_kind::offload && row.device == kernel.device && row.path.back() == kernel.path.back();
+    });
+  }
+
+  const std::vector<std::string>& chain_;
+  profiled_advisor& made_;
+};
+
+}  // namespace
+
+profiled_advisor advise_from(const std::vector<profile>& profiles, const advice_source& source) {
+  if (profiles.empty()) throw error("there are no profiles to learn from", "", 0, "name at least one");
+  const std::vector<std::string> chain = choose_chain(profiles, source.chain);
+  std::vector<feature_values> found;
+  found.reserve(profiles.size());
+  for (const profile& one : profiles) found.push_back(find_features(one));
+  const std::vector<std::string> features = source.features.empty() ? choose_features(found) : source.features;
+  std::vector<advised_device> devices = source.devices;
+  const auto add_device = [&](const std::string& name) {
+    if (std::none_of(devices.begin(), devices.end(), [&](const advised_device& one) { return one.name == name; }))
+      devices.push_back({name});
+  };
+  add_device(host_name);
+  for (const profile& one : profiles)
+    for (std::uint32_t at = 1; at < one.devices.size(); ++at) add_device(find_name(one, at));
+  profiled_advisor made{advisor(chain, devices, features, host_name), {}, {}};
+  reading all(chain, made);
+  for (std::size_t at = 0; at != profiles.size(); ++at) {
+    feature_values input;
+    for (const std::string& name : features) {
+      const auto value = found[at].find(name);
+      if (value == found[at].end())
+        throw error("profile " + std::to_string(at + 1) + " has no feature '" + name + "'", name, 0,
+                    "a feature is a metric that has one value in the whole run, or metadata that is a number");
+      input.insert(*value);
+    }
+    all.add(profiles[at], input);
+    if (std::find(made.inputs.begin(), made.inputs.end(), input) == made.inputs.end())
+      made.inputs.push_back(std::move(input));
+  }
+  if (features.empty())
+    made.remarks.emplace_back("the profiles have no features that differ: what is expected is what was measured");
+  return made;
+}
+
+}}  // namespace adaptyst::v1

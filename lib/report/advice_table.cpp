@@ -1,0 +1,112 @@
+// Advice for people: for each input the mapping, what the alternatives would take, and on what each figure rests.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "../support/text.hpp"
+#include "advice_forms.hpp"
+
+namespace adaptyst::lib {
+
+namespace {
+
+constexpr std::size_t region_columns = 24, device_columns = 22;
+
+std::string format_features(const feature_values& features) {
+  std::string made;
+  for (const auto& [name, value] : features)
+    made += fmt::format("{}{} {:g}", made.empty() ? "" : ", ", printable(name), value);
+  return made.empty() ? "any input" : made;
+}
+
+std::string format_stages(const mapping& one, const advice_report& report) {
+  std::string made;
+  for (const advised_stage& stage : one.stages) {
+    made += made.empty() ? "" : " | ";
+    for (std::size_t region = stage.first; region <= stage.last; ++region)
+      made += (region == stage.first ? "" : ", ") + printable(report.chain[region]);
+    made += " on " + (stage.count > 1 ? fmt::format("{} ", stage.count) : std::string()) +
+            printable(report.devices[stage.device].name);
+  }
+  return made;
+}
+
+std::string format_cost(const mapping& one, const advice_report& report) {
+  std::string made = duration(one.latency_ns) + " an item";
+  if (one.copy_ns > 0) made += ", " + duration(one.copy_ns) + " of it copies";
+  if (report.execution == advice_execution::pipelined)
+    made += fmt::format("; one each {}, {} a second", duration(one.period_ns), format_number(one.per_second()));
+  if (one.joules) made += "; " + quantity(*one.joules, "J");
+  return made;
+}
+
+// Of a mapping's own regions only: what matters for what is expected of it.
+double find_error(const mapping& one, const advice& given, const advice_report& report, bool& is_extrapolated) {
+  double sum = 0;
+  for (const advised_stage& stage : one.stages)
+    for (const region_costs& cost : given.costs)
+      for (std::size_t region = stage.first; region <= stage.last; ++region)
+        if (cost.region == report.chain[region] && cost.device == report.devices[stage.device].name &&
+            cost.count == stage.count) {
+          is_extrapolated = is_extrapolated || cost.cost.provenance == cost_provenance::extrapolated;
+          if (cost.cost.provenance != cost_provenance::measured) sum += cost.cost.cv_error.value_or(0) * cost.cost.ns;
+        }
+  return one.latency_ns > 0 ? sum / one.latency_ns : 0;
+}
+
+void add_costs(const advice& given, std::string& to) {
+  to += "  " + fitted("region", region_columns) + fitted("on", device_columns) + right("time", 9) + right("dev", 9) +
+        right("n", 7) + right("inputs", 7) + right("cv", 7) + "  from\n";
+  for (const region_costs& one : given.costs) {
+    const cost_estimate& cost = one.cost;
+    const bool is_measured = cost.provenance == cost_provenance::measured;
+    to += "  " + fitted(cut_in_middle(printable(one.region), region_columns - 1), region_columns) +
+          fitted(cut_in_middle((one.count > 1 ? fmt::format("{} ", one.count) : "") + printable(one.device),
+                               device_columns - 1),
+                 device_columns) +
+          right(duration(cost.ns), 9) + right(cost.deviation_ns ? duration(*cost.deviation_ns) : "—", 9) +
+          right(format_number(static_cast<double>(cost.n)), 7) + right(std::to_string(cost.inputs), 7) +
+          right(cost.cv_error && !is_measured ? percent(*cost.cv_error) : "—", 7) + "  " + to_string(cost.provenance) +
+          (is_measured ? "" : ", " + cost.model) + "\n";
+  }
+}
+
+}  // namespace
+
+std::string to_table(const advice_report& report) {
+  std::string made =
+      fmt::format("{} regions, {} types of devices, from {} profiles; best by {}, items {}\n", report.chain.size(),
+                  report.devices.size(), report.profiles, to_string(report.objective),
+                  report.execution == advice_execution::pipelined ? "in a pipeline" : "one at a time");
+  if (report.objective == advice_objective::balanced)
+    made += fmt::format("balanced: least energy with at least {} of the best throughput\n",
+                        percent(report.limits.balanced_share));
+  for (const advised_input& input : report.inputs) {
+    made += "\n" + format_line(format_features(input.features));
+    if (!input.given.best) {
+      made += wrapped("  " + input.given.reason, columns, 2);
+    } else {
+      const mapping& best = *input.given.best;
+      bool is_extrapolated = false;
+      const double error = find_error(best, input.given, report, is_extrapolated);
+      made += wrapped("  " + format_stages(best, report), columns, 2);
+      made += format_line("  " + format_cost(best, report) + (error > 0 ? ", within " + percent(error) : "") +
+                          (is_extrapolated ? "; EXTRAPOLATED" : ""));
+      for (const mapping& other : input.given.pareto)
+        if (!(other.stages == best.stages))
+          made += wrapped("  also: " + format_stages(other, report) + ": " + format_cost(other, report), columns, 2);
+    }
+    add_costs(input.given, made);
+    for (const std::string& remark : input.given.remarks) made += wrapped("  note: " + printable(remark), columns, 2);
+  }
+  made += "\n";
+  for (const std::string& remark : report.remarks) made += wrapped("note: " + printable(remark));
+  made += wrapped(
+      "cv is the mean error of a regression where each input is predicted by the others. Mappings that differ by less "
+      "are not "
+      "told apart. What regions cost each other, by caches or memory that they share, is not in it.");
+  return made;
+}
+
+}  // namespace adaptyst::lib

@@ -1,0 +1,87 @@
+"""adaptyst advise: which device for which region, from hand-made profiles in which the answer is known."""
+import json
+
+from command import adaptyst, hand_made, region, require, require_equal, run_all, written
+
+# ns, below 64 so that buckets are exact: the host takes rows / 10, the card 20 whatever the input.
+LEARNT = (50, 100, 200, 400, 600)
+
+
+def profile(rows, chain="step", **metadata):
+    made = hand_made(region(["run", "step"], *[rows // 10] * 20), region(["run", "step", "step"], *[20] * 20, device=1, kind="offload"))
+    made["regions"][1]["id"] = "0000000000000007"
+    made["devices"].append({**made["devices"][0], "id": 1, "kind": "gpu", "name": "card"})
+    made["metadata"] = {"chain": chain, "rows": str(rows), **metadata}
+    return made
+
+
+def profiles():
+    return [written(f"{rows}.json", profile(rows)) for rows in LEARNT]
+
+
+def advise(*arguments):
+    done = adaptyst("advise", *arguments, "--format", "json")
+    return done.status, json.loads(done.out)
+
+
+def find_device(best):
+    return [stage["device"] for stage in best["stages"]]
+
+
+def test_each_input_that_was_profiled():
+    status, advice = advise(*profiles())
+    require_equal(status, 0)
+    require_equal(advice["parameters"]["features"], ["rows"])
+    found = [find_device(one["best"]) for one in advice["inputs"]]
+    del found[2]  # of 200 rows both take 20
+    require_equal(found, [["host"], ["host"], ["card"], ["card"]])
+
+
+def test_an_input_that_was_not():
+    files = profiles()
+    for rows, device, provenance in ((150, "host", "interpolated"), (300, "card", "interpolated"), (900, "card", "extrapolated")):
+        status, advice = advise(*files, "--for", f"rows={rows}")
+        require_equal(status, 0)
+        require_equal(find_device(advice["inputs"][0]["best"]), [device])
+        costs = {cost["device"]: cost for cost in advice["inputs"][0]["costs"]}
+        require_equal(costs["host"]["provenance"], provenance)
+        require_equal(costs["host"]["n"], 100)
+        require(abs(costs["host"]["ns"] - rows / 10) < 0.1, costs)
+
+
+def test_a_table_for_people():
+    done = adaptyst("advise", *profiles(), "--for", "rows=900")
+    require_equal((done.status, done.err), (0, ""))
+    for part in ("step on card", "EXTRAPOLATED", "best by latency", "from 5 profiles", "cv is the mean error"):
+        require(part in done.out, part, done.out)
+
+
+def test_energy_and_limits():
+    files = profiles()
+    watts = ("--watts", "host=10", "--watts", "card=100:0")
+    for objective, rows, device in (("energy", 600, "host"), ("latency", 600, "card")):
+        require_equal(find_device(advise(*files, "--for", f"rows={rows}", "--objective", objective, *watts)[1]["inputs"][0]["best"]),
+                      [device])
+    status, advice = advise(*files, "--for", "rows=600", "--devices", "card=0")
+    require_equal((status, find_device(advice["inputs"][0]["best"])), (0, ["host"]))
+    status, advice = advise(*files, "--for", "rows=600", "--min-throughput", "1e9")
+    require_equal((status, advice["inputs"][0]["best"]), (1, None))
+    require("infeasible" in advice["inputs"][0]["reason"], advice)
+
+
+def test_what_is_refused():
+    files = profiles()
+    for arguments, part in (
+            ((*files, "--for", "density=1"), "has no feature 'density'"),
+            ((*files, "--chain", "step,sort"), "'sort' was measured on no device"),
+            ((*files, "--objective", "energy"), "power of a device is not known"),
+            ((*files, "--watts", "fpga=3"), "have no device 'fpga'"),
+            ((*files, "--for", "rows"), "not such as rows=4096"),
+            ((*files, "--watts", "card=3:4"), "not such as gpu=300"),
+            ((written("other.json", profile(7, chain="sort")), *files), "different chains")):
+        done = adaptyst("advise", *arguments)
+        require_equal(done.status, 2)
+        require(part in done.err, part, done.err)
+
+
+run_all(dict(globals()))

@@ -1,0 +1,290 @@
+// Advice as a program gets it: planted costs in which the best mapping is known, and ones about which nothing may be said.
+// All costs are simulated but those of profiles, which are laid out by hand.
+#include <adaptyst/advisor.hpp>
+#include <functional>
+#include <random>
+
+#include "catch.hpp"
+
+namespace {
+
+using adaptyst::advice;
+using adaptyst::advice_execution;
+using adaptyst::advice_limits;
+using adaptyst::advice_objective;
+using adaptyst::advisor;
+using adaptyst::cost_provenance;
+using adaptyst::feature_values;
+
+// The host's cost grows with the density, the device's does not: 1000 + 10^5 d against 6000 and two copies of 500; they
+// are equal at d = 0.06.
+constexpr double crossover = 0.06;
+double simulate(const std::string& device, double density) { return device == "host" ? 1000 + 1e5 * density : 6000; }
+
+advisor planted() {
+  advisor made({"multiply"}, {{"host", 1, 10, 2}, {"card", 1, 100, 20}}, {"density"});
+  for (const double density : {0.0, 0.02, 0.05, 0.1, 0.2})
+    for (const char* device : {"host", "card"})
+      made.observe("multiply", device, {{"density", density}}, simulate(device, density));
+  for (const double density : {0.0, 0.2}) {
+    made.observe_bytes("multiply", {{"density", density}}, 1000);
+    made.observe_bytes(advisor::result, {{"density", density}}, 1000);
+  }
+  for (const char* from : {"host", "card"})
+    for (const double bytes : {500.0, 2000.0})
+      made.transfer(from, from == std::string("host") ? "card" : "host", bytes, 250 + bytes / 4);
+  // a + b: 250 + 1000 / 4 = 500
+  return made;
+}
+
+std::size_t advise_device(const advisor& from, double density) {
+  return from.best(advice_objective::latency, {{"density", density}}).best->stages.front().device;
+}
+
+bool complains(const std::function<void()>& call, const std::string& part) {
+  try {
+    call();
+  } catch (const adaptyst::error& failed) {
+    return std::string(failed.what()).find(part) != std::string::npos;
+  }
+  return false;
+}
+
+}  // namespace
+
+TEST_CASE("the advice flips within one step of the planted crossover, and the numbers are those of the plant") {
+  const advisor made = planted();
+  constexpr double step = 0.001;
+  double flipped = 0;
+  for (double density = 0; density < 0.2; density += step)
+    if (advise_device(made, density) == 1) {
+      flipped = density;
+      break;
+    }
+  CHECK(flipped == Approx(crossover).margin(step));
+  for (double density = flipped + step; density < 0.2; density += step) CHECK(advise_device(made, density) == 1);
+  const advice dense = made.best(advice_objective::latency, {{"density", 0.15}});
+  CHECK(dense.best->latency_ns == Approx(7000));
+  CHECK(dense.best->copy_ns == Approx(1000));
+  CHECK(dense.best->period_ns == dense.best->latency_ns);
+  // (7000 ns of the card, 80 W above idle; 22 W idle) in all
+  CHECK(*dense.best->joules == Approx(7000e-9 * 80 + 7000e-9 * 22));
+  REQUIRE(dense.costs.size() == 2);
+  CHECK(dense.costs[0].cost.provenance == cost_provenance::interpolated);
+  CHECK(dense.costs[0].cost.inputs == 5);
+  CHECK(dense.remarks.empty());
+}
+
+TEST_CASE("energy, a balance, and limits") {
+  const advisor made = planted();
+  const feature_values dense = {{"density", 0.15}};
+  // host: 16000 ns, 30 W: 480e-9 kJ; card: 7000 ns, 102 W
+  CHECK(made.best(advice_objective::energy, dense).best->stages.front().device == 0);
+  CHECK(made.best(advice_objective::balanced, dense).best->stages.front().device == 1);
+  advice_limits limits;
+  limits.balanced_share = 0.4;
+  CHECK(made.best(advice_objective::balanced, dense, {}, limits).best->stages.front().device == 0);
+  limits = {};
+  limits.min_per_second = 1e9 / 8000;
+  CHECK(made.best(advice_objective::energy, dense, {}, limits).best->stages.front().device == 1);
+  limits.min_per_second = 1e9 / 6000;
+  const advice none = made.best(advice_objective::energy, dense, {}, limits);
+  CHECK_FALSE(none.best.has_value());
+  CHECK(none.reason.rfind("infeasible", 0) == 0);
+  CHECK(none.pareto.size() == 2);
+  limits = {};
+  limits.max_devices["card"] = 0;
+  CHECK(made.best(advice_objective::latency, dense, {}, limits).best->stages.front().device == 0);
+  limits.max_devices["host"] = 0;
+  CHECK(made.best(advice_objective::latency, dense, {}, limits).reason.rfind("infeasible", 0) == 0);
+  limits = {};
+  limits.max_watts = 50;
+  CHECK(made.best(advice_objective::throughput, dense, {}, limits).best->stages.front().device == 0);
+  limits.max_watts = 25;
+  CHECK_FALSE(made.best(advice_objective::throughput, dense, {}, limits).best.has_value());
+}
+
+TEST_CASE("in a pipeline two devices work at the same time") {
+  advisor made({"a", "b"}, {{"host"}, {"card"}}, {});
+  for (const char* region : {"a", "b"})
+    for (const char* device : {"host", "card"}) made.observe(region, device, {}, device[0] == 'h' ? 10 : 9);
+  const advice alone = made.best(advice_objective::throughput, {});
+  CHECK(alone.best->stages.size() == 1);
+  CHECK(alone.best->period_ns == 18);
+  const advice pipelined = made.best(advice_objective::throughput, {}, advice_execution::pipelined);
+  CHECK(pipelined.best->stages.size() == 2);
+  CHECK(pipelined.best->period_ns == 10);
+  CHECK(pipelined.best->latency_ns == 19);
+  CHECK(made.best(advice_objective::latency, {}, advice_execution::pipelined).best->latency_ns == 18);
+  CHECK_FALSE(alone.remarks.empty());  // bytes are not known
+}
+
+TEST_CASE("measured energy goes before what devices are said to draw") {
+  advisor made({"a"}, {{"host", 1, 10, 0}, {"card", 1, 10, 0}}, {});
+  made.observe("a", "host", {}, 1000);
+  made.observe("a", "card", {}, 1000, 2e-6);
+  const advice found = made.best(advice_objective::energy, {});
+  CHECK(found.best->stages.front().device == 1);
+  CHECK(*found.best->joules == Approx(2e-6));
+}
+
+TEST_CASE("what is refused, and what is marked") {
+  advisor made({"a", "b"}, {{"host"}, {"card"}}, {"n"});
+  made.observe("a", "host", {{"n", 1}}, 10);
+  CHECK(complains([&] { made.best(advice_objective::latency, {{"n", 1}}); }, "'b' was measured on no device"));
+  made.observe("b", "host", {{"n", 1}}, 10);
+  CHECK(made.best(advice_objective::latency, {{"n", 1}}).best.has_value());
+  CHECK(made.best(advice_objective::latency, {{"n", 2}}).costs.front().cost.provenance ==
+        cost_provenance::extrapolated);
+  CHECK_FALSE(made.estimate("a", "card", {{"n", 1}}).has_value());
+  CHECK_FALSE(made.estimate("a", "host", {{"n", 1}}, 2).has_value());
+  CHECK(complains([&] { made.best(advice_objective::energy, {{"n", 1}}); }, "power"));
+  CHECK(complains([&] { made.best(advice_objective::latency, {}); }, "'n'"));
+  CHECK(complains([&] { made.observe("c", "host", {{"n", 1}}, 10); }, "no region 'c'"));
+  CHECK(complains([&] { made.observe("a", "disk", {{"n", 1}}, 10); }, "no device is called 'disk'"));
+  CHECK(complains([&] { made.observe("a", "host", {{"n", 1}}, 0); }, "not above 0"));
+  CHECK(complains([&] { made.observe("a", "host", {{"n", 1}}, -1); }, "not above 0"));
+  CHECK(complains([&] { made.transfer("host", "card", 0, 1); }, "not above 0"));
+  CHECK(complains([&] { made.observe_bytes("a", {{"n", 1}}, 0); }, "not above 0"));
+  CHECK(complains([] { advisor({}, {{"host"}}, {}); }, "no regions"));
+  CHECK(complains([] { advisor({"a"}, {}, {}); }, "no devices"));
+  CHECK(complains([] { advisor({"a", "a"}, {{"host"}}, {}); }, "given twice"));
+  CHECK(complains([] { advisor({"a"}, {{"host", 1, 1, 2}}, {}); }, "more when idle"));
+  // Copies that were not measured: the mapping that needs them is left out, with a remark.
+  made.observe("a", "card", {{"n", 1}}, 1);
+  made.observe_bytes("a", {{"n", 1}}, 100);
+  const advice found = made.best(advice_objective::latency, {{"n", 1}});
+  CHECK(found.best->stages.front().device == 0);
+  REQUIRE(found.remarks.size() == 2);
+  CHECK(found.remarks[1].find("host to card") != std::string::npos);
+}
+
+namespace {
+
+struct drift_run {
+  int reschedulings = 0;
+  std::size_t device = 0;
+};
+
+// 400 items of one input. Both regions run on the device that is advised, with ±3 % of noise; from `begin` on "a" takes
+// `factor` as long on the host.
+drift_run run_with_drift(unsigned seed, double factor, int begin) {
+  advisor made({"a", "b"}, {{"host"}, {"card"}}, {});
+  made.observe("a", "host", {}, 1000);
+  made.observe("a", "card", {}, 1200);
+  made.observe("b", "host", {}, 500);
+  made.observe("b", "card", {}, 700);
+  std::mt19937 random(seed);
+  std::uniform_real_distribution<double> noise(0.97, 1.03);
+  std::vector<adaptyst::advised_stage> current = made.best(advice_objective::latency, {}).best->stages;
+  drift_run run;
+  for (int item = 0; item != 400; ++item) {
+    for (const adaptyst::advised_stage& stage : current)
+      for (std::size_t region = stage.first; region <= stage.last; ++region) {
+        const std::string name = made.chain()[region], device = made.devices()[stage.device].name;
+        const double drifted = name == "a" && device == "host" && item >= begin ? factor : 1;
+        made.watch(
+            name, device, {},
+            made.estimate(name, device, {})->ns / made.estimate(name, device, {})->drift * drifted * noise(random));
+      }
+    const auto next = made.should_reschedule(current, {});
+    if (!next.should) continue;
+    current = next.best.stages;
+    ++run.reschedulings;
+  }
+  run.device = current.front().device;
+  return run;
+}
+
+}  // namespace
+
+TEST_CASE("a region that takes twice as long gives one rescheduling, noise gives none") {
+  for (unsigned seed = 0; seed != 20; ++seed) {
+    const drift_run drifted = run_with_drift(seed, 2, 100);
+    CHECK(drifted.reschedulings == 1);
+    CHECK(drifted.device == 1);
+    CHECK(run_with_drift(seed, 1, 0).reschedulings == 0);
+  }
+}
+
+namespace {
+
+adaptyst::region row(const char* name, adaptyst::region_kind kind, std::uint32_t device, std::uint64_t ns) {
+  adaptyst::region made;
+  made.path = {"item", name};
+  made.kind = kind;
+  made.device = device;
+  made.count = 20;
+  made.total_ns = 20 * ns;
+  made.durations.add(ns, 20);
+  made.min_ns = made.max_ns = ns;
+  return made;
+}
+
+// As a collector writes it, of a run in which "flux" ran on both, "sum" on the host only.
+adaptyst::profile profiled(double size) {
+  const auto n = static_cast<std::uint64_t>(size);
+  adaptyst::profile made;
+  made.metadata["chain"] = "flux, sum";
+  made.metadata["name"] = "no number";
+  made.devices.resize(2);
+  made.devices[0].kind = adaptyst::device_kind::cpu;
+  made.devices[1].kind = adaptyst::device_kind::gpu;
+  made.devices[1].name = "card";
+  adaptyst::region item = row("item", adaptyst::region_kind::region, 0, 90 * n);
+  item.path = {"item"};
+  item.attributes["size"] = {20, 20 * size, size, size, 20};
+  item.attributes["residual"] = {20, 20, 0.5, 1.5, 20};  // differs within the run: no feature
+  adaptyst::region copy = row("flux", adaptyst::region_kind::copy_to, 1, 100 + 2 * n);
+  copy.attributes["bytes"] = {20, 20 * 8 * size, 8 * size, 8 * size, 0};
+  adaptyst::region back = row("result", adaptyst::region_kind::copy_from, 1, 100 + 2 * n);
+  back.attributes["bytes"] = copy.attributes["bytes"];
+  made.regions = {item,
+                  row("flux", adaptyst::region_kind::region, 0, 50 * n),
+                  row("flux", adaptyst::region_kind::offload, 1, 1000 + 5 * n),
+                  row("flux", adaptyst::region_kind::kernel, 1, 4 * n),  // of which the offload is the whole
+                  row("sum", adaptyst::region_kind::region, 0, 10 * n),
+                  copy,
+                  back};
+  return made;
+}
+
+}  // namespace
+
+TEST_CASE("an advisor from profiles: features, chain, times and copies") {
+  const adaptyst::profiled_advisor read = adaptyst::advise_from({profiled(100), profiled(200), profiled(1000)});
+  CHECK(read.built.features() == std::vector<std::string>{"size"});
+  CHECK(read.built.chain() == std::vector<std::string>{"flux", "sum"});
+  REQUIRE(read.built.devices().size() == 2);
+  CHECK(read.built.devices()[1].name == "card");
+  CHECK(read.inputs.size() == 3);
+  const auto expected = read.built.estimate("flux", "card", {{"size", 500}});
+  REQUIRE(expected);
+  CHECK(expected->ns == Approx(1000 + 5 * 500).epsilon(0.05));  // histograms are within 3 %
+  CHECK(expected->n == 60);
+  CHECK(expected->inputs == 3);
+  // At 10: host 500, card 1050 and more; at 1000: host 50000, card 6000 and two copies.
+  CHECK(read.built.best(advice_objective::latency, {{"size", 100}}).best->stages.front().device == 1);
+  CHECK(read.built.best(advice_objective::latency, {{"size", 10}}).best->stages.front().device == 0);
+  // "result" is what leaves the last region, and says nothing about the boundary between the two.
+  const advice large = read.built.best(advice_objective::latency, {{"size", 1000}});
+  CHECK(large.best->stages.size() == 2);
+  CHECK(large.remarks.size() == 1);
+}
+
+TEST_CASE("profiles from which nothing can be learnt") {
+  CHECK(complains([] { adaptyst::advise_from({}); }, "no profiles"));
+  adaptyst::profile without = profiled(1);
+  without.metadata.clear();
+  CHECK(complains([&] { adaptyst::advise_from({without}); }, "--chain"));
+  adaptyst::profile other = profiled(2);
+  other.metadata["chain"] = "sum";
+  CHECK(complains([&] { adaptyst::advise_from({profiled(1), other}); }, "different chains"));
+  adaptyst::advice_source source;
+  source.features = {"density"};
+  CHECK(complains([&] { adaptyst::advise_from({profiled(1)}, source); }, "no feature 'density'"));
+  source = {};
+  source.chain = {"flux", "sort"};
+  const adaptyst::profiled_advisor read = adaptyst::advise_from({profiled(1)}, source);
+  CHECK(complains([&] { read.built.best(advice_objective::latency, {{"size", 1}}); }, "'sort' was measured on no"));
+}
