@@ -9,8 +9,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <algorithm>
-#include <cstring>
+#include <cerrno>
+#include <cstdlib>
 #include <filesystem>
 #include <memory>
 
@@ -22,6 +22,7 @@
 #include "report/levels_forms.hpp"
 #include "support/levels.hpp"
 #include "support/option_table.hpp"
+#include "support/output_file.hpp"
 #include "support/terminal_width.hpp"
 
 namespace adaptyst::tools {
@@ -31,8 +32,8 @@ namespace {
 struct levels_options {
   std::size_t repeat = 5;
   double trim = 0.2;
-  std::vector<std::string> levels, adapters, functions, outputs;
-  std::string engine = "auto", overhead = "none", format = "table";
+  std::vector<std::string> levels, adapters, functions;
+  std::string engine = "auto", overhead = "none", format = "table", output;
   bool show_output = false;
   std::vector<std::string> command;
 };
@@ -144,9 +145,7 @@ void find_levels(const levels_options& options) {
   how.overhead = options.overhead;
   const lib::levels_result result = measure(options, how);
   const auto columns = static_cast<std::size_t>(lib::terminal_width(STDOUT_FILENO));
-  write_outputs(options.outputs, "the levels", [&](output_form form) {
-    return form == output_form::json ? lib::to_json(result, how) : lib::to_table(result, how, lib::columns);
-  });
+  if (!options.output.empty()) lib::write_file(options.output, lib::to_json(result, how));
   if (options.format == "json") print_json(lib::to_json(result, how));
   else print(lib::to_table(result, how, columns));
 }
@@ -197,7 +196,14 @@ void add_levels(CLI::App& app) {
       ->type_name("FILE:PATTERN|SET");
   command->add_flag("--show-output", asked->show_output,
                     "Write what the program prints to standard error; otherwise it is dropped");
-  add_output(*command, asked->outputs, "Write the result to this file as well");
+  command->add_option("--output", asked->output, "Write the result to FILE.json as well")
+      ->type_name("FILE")
+      ->check([](const std::string& file) {
+        const std::string end = ".json";
+        return file.size() > end.size() && file.compare(file.size() - end.size(), end.size(), end) == 0
+                   ? std::string()
+                   : fmt::format("'{}' does not end in .json", file);
+      });
   add_format(*command, asked->format);
   command->add_option("COMMAND", asked->command, "The program and its arguments, after `--`")
       ->required()
@@ -206,7 +212,7 @@ void add_levels(CLI::App& app) {
   command->prefix_command(false);
   command->footer(
       "$ adaptyst levels --repeat 5 --level step=model --level 'rows*=layer' -- ./solver input.txt\n"
-      "$ adaptyst levels --level library --with mpi --format json -- ./solver\n"
+      "$ adaptyst levels --level library --format json -- mpirun -n 2 ./solver\n"
       "\n"
       "The figures of a level come from runs that stopped there, so they do not hold what it costs to look\n"
       "deeper. One run comes first that is not counted. The program reads /dev/null.\n"

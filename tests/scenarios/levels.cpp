@@ -20,7 +20,7 @@ void marked(int times) {
   ADAPTYST_REGION("lv main");
   for (int at = 0; at != times; ++at) {
     ADAPTYST_REGION("lv model step");
-    ADAPTYST_METRIC("lv residual", 0.5);
+    ADAPTYST_METRIC("metric lv residual", 0.5);
     {
       ADAPTYST_REGION("lv layer conv");
       ADAPTYST_MARK("lv layer mark");
