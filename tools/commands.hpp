@@ -16,6 +16,7 @@ void add_sites(CLI::App& app);
 void add_doctor(CLI::App& app);
 void add_report(CLI::App& app);
 void add_diff(CLI::App& app);
+void add_levels(CLI::App& app);
 constexpr const char* after_mark = "--after";  // before the files that `diff` compares others with
 void add_advise(CLI::App& app);
 // Where the command is built with SQLite.

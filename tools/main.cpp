@@ -25,8 +25,8 @@ namespace tools = adaptyst::tools;
 
 // In the order of `--help`. `help` is the last: it knows those before it.
 constexpr void (*commands[])(CLI::App&) = {
-    tools::add_run,         tools::add_attach,  tools::add_top,  tools::add_sites,
-    tools::add_doctor,      tools::add_report,  tools::add_diff, tools::add_advise,
+    tools::add_run,         tools::add_attach,  tools::add_top,    tools::add_sites,  tools::add_doctor,
+    tools::add_report,      tools::add_diff,    tools::add_advise, tools::add_levels,
 #ifdef ADAPTYST_HAS_SQLITE
     tools::add_variability, tools::add_convert,
 #endif

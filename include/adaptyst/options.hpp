@@ -47,7 +47,9 @@ struct options {
   report_choice report = report_choice::table;      // on standard error, at the end
   table_options rows;                               // of it; its width is that of the terminal, 100 where there is none
   std::vector<output> outputs;                      // one of each form at most
-  double overhead = 0.02;  // share of the CPU time that observing may cost, 0.001 to 1; 0: as much as it does
+  unsigned level = 0;               // the deepest that is looked at: 1 application, 2 model, … 6 hardware; 0: all
+  std::vector<std::string> levels;  // PATTERN=LEVEL: what level a marker has, by its name; the first that fits holds
+  double overhead = 0.02;           // share of the CPU time that observing may cost, 0.001 to 1; 0: as much as it does
   context_choice context;
   std::uint64_t sample_frequency = 997;  // mean, in Hz on each processor, 1 to 10,000
   std::uint64_t trace_events = 65536;  // of a thread, between two looks at them: 64 to 2^24, rounded up to a power of 2

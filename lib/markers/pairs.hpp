@@ -139,6 +139,7 @@ inline void begin_pair(site& marker, text name, const pair_place& place, uint32_
       const adaptyst_site* const record = find_record(*r.owner, marker, name, nullptr);
       where = nullptr;
       if (record != nullptr) {
+        if (is_deeper(r, *record)) return begin_frameless(r);
         if (is_somewhere) heal_pairs(r, record, place, code);
         why = r.depth == max_depth ? loss::too_deep : loss::tables_full;
         if (r.depth != max_depth && device <= max_devices) where = row_below(r, current_path(r), record, device, why);

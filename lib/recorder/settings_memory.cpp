@@ -23,7 +23,7 @@ constexpr std::size_t first_setting = offsetof(observer_settings, thinned_floor)
 
 }  // namespace
 
-settings_memory::settings_memory(const memory& process_memory)
+settings_memory::settings_memory(const memory& process_memory, const detail::level_settings& levels)
     : process_memory_(process_memory), file_(static_cast<int>(detail::make_memory_file())) {
   const auto fail = [](int number) {
     throw error("cannot make memory for the settings of a program under observation", number,
@@ -35,6 +35,7 @@ settings_memory::settings_memory(const memory& process_memory)
   if (mapped == MAP_FAILED) fail(errno);
   ours_ = static_cast<observer_settings*>(mapped);
   ours_->magic = detail::settings_magic;
+  ours_->levels = levels;
   file_.reset(static_cast<int>(detail::seal_store(file_.release())));
   if (file_) return;
   const int number = errno;

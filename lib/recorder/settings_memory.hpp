@@ -15,7 +15,7 @@ namespace adaptyst::lib {
 class settings_memory final : public memory {
  public:
   // `process_memory`: for all else that is read of the process; must outlive this. Throws error.
-  explicit settings_memory(const memory& process_memory);
+  explicit settings_memory(const memory& process_memory, const detail::level_settings& levels = {});
   ~settings_memory() override;
   settings_memory(const settings_memory&) = delete;
   settings_memory& operator=(const settings_memory&) = delete;

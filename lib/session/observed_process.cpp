@@ -18,6 +18,7 @@
 
 #include "../discover/process_objects.hpp"
 #include "../recorder/site_counts.hpp"
+#include "../recorder/site_levels.hpp"
 #include "../support/error.hpp"
 #include "../support/process_maps.hpp"
 #include "../support/process_stat.hpp"
@@ -53,10 +54,11 @@ constexpr const char* other_build = "it was built with another version of adapty
 
 }  // namespace
 
-observed_process::observed_process(pid_t process, bool started)
+observed_process::observed_process(pid_t process, bool started, const detail::level_settings& levels)
     : target(process),
       descriptor_(static_cast<int>(syscall(SYS_pidfd_open, process, 0))),
       memory_(process, !started),
+      levels_(levels),
       state_{&memory_, 0, {}},
       image_(find_image(process)) {
   if (descriptor_ < 0)
@@ -65,7 +67,7 @@ observed_process::observed_process(pid_t process, bool started)
   if (!is_running()) memory_.close();  // the number may already have belonged to another process
   if (!started) return;
   try_step([this] {
-    settings_.emplace(memory_);
+    settings_.emplace(memory_, levels_);
     state_.in = &*settings_;
   });
 }
@@ -161,11 +163,12 @@ void observed_process::find_settings() {
   if (!settings_ || settings_->is_mapped() || state_.address == 0 || !state_.in->read(state_.address, head)) return;
   const auto self = std::uint64_t{static_cast<std::uint32_t>(getpid())};
   if (head.settings_owner == (own_start() << 32 | self)) settings_->mapped_at(as_address(head.settings));
-  else if (head.recorders != nullptr && !std::exchange(has_no_settings_, true) && (has_budget() || trace_entries_ != 0))
-    complain(fmt::format(
-        "process {} cannot be given settings: no overhead budget is kept for it, and of a timeline only the "
-        "beginning is there; allow it one more open file (ulimit -n)",
-        id_));
+  else if (head.recorders != nullptr && !std::exchange(has_no_settings_, true) &&
+           (has_budget() || trace_entries_ != 0 || levels_.deepest != 0))
+    complain(
+        fmt::format("process {} cannot be given settings: no overhead budget is kept for it, of a timeline only the "
+                    "beginning is there, and it is looked at on all levels; allow it one more open file (ulimit -n)",
+                    id_));
 }
 
 // What it has left is known, so its descriptors are closed: with thousands of processes they are scarce.
@@ -248,7 +251,16 @@ void observed_process::take_state() {
   find_state();
   if (state_.address == 0 || !claimed_ || tells_) return;
   name_observer();
+  ask_for_levels();
   ask_for_timeline();
+}
+
+// For a program whose first marker has just made its state: begins a new epoch without the markers that are too deep.
+void observed_process::ask_for_levels() {
+  detail::control_page control{};
+  if (levels_.deepest == 0 || settings_ || !has_known_layout(state_) || !memory_.read(state_.process, control)) return;
+  set_levels(state_, levels_);
+  begin_epoch(control.epoch + 1);
 }
 
 // For a program whose first marker has just made its state: begins a new epoch, with rings.
@@ -341,6 +353,7 @@ void observed_process::take_over(const claim_terms& terms) {
   constexpr std::uint64_t no_owner = ~std::uint64_t{0};
   if (state_.in->read(owner_address, settings_owner) && settings_owner != 0) write(owner_address, no_owner);
   reset_steps(state_);  // before the epoch, which is to have no event on the steps of an observer that was killed
+  set_levels(state_, levels_);
   if (!name_observer() || !begin_epoch(epoch)) not_permitted(id_, errno);
   claimed_ = true;
 }

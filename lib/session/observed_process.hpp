@@ -20,7 +20,7 @@ class observed_process final : public target {
  public:
   // `started`: this observer has started the program. Then the program announces what it loads and reads the settings
   // in memory of the observer, and nothing is written into it. Throws error when it is not there.
-  observed_process(pid_t process, bool started);
+  observed_process(pid_t process, bool started, const detail::level_settings& levels = {});
   ~observed_process() override;
 
   bool is_running() const override;
@@ -73,6 +73,7 @@ class observed_process final : public target {
   void stay_awake();
   void ask_for_store();
   void take_state();
+  void ask_for_levels();
   void ask_for_timeline();
   void note_layout();
   bool name_observer();
@@ -86,6 +87,7 @@ class observed_process final : public target {
 
   mutable int descriptor_;                   // -1: it is gone
   mutable other_memory memory_;              // likewise
+  detail::level_settings levels_;            // that are looked at
   std::optional<settings_memory> settings_;  // of one that we have started
   std::optional<held_memory> held_;
   process_state state_;

@@ -71,7 +71,7 @@ struct observer::state {
   }
 
   observed_process& add(pid_t process, bool started) {
-    auto made = std::make_unique<observed_process>(process, started);
+    auto made = std::make_unique<observed_process>(process, started, session.terms().levels);
     processes.push_back(made.get());
     session.add(std::move(made));
     return *processes.back();

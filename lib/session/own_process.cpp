@@ -13,6 +13,7 @@
 
 #include "../discover/loaded_objects.hpp"
 #include "../recorder/site_counts.hpp"
+#include "../recorder/site_levels.hpp"
 #include "../support/error.hpp"
 #include "../support/loader_walk.hpp"
 #include "../support/process_stat.hpp"
@@ -104,6 +105,7 @@ void own_process::claim(const claim_terms& terms) {
   visit_objects([](adaptyst_object& object) { detail::store(object.unrecorded, 0); });
   detail::store(in_.control.trace_entries, terms.trace_entries);
   reset_steps(own_state(state()));
+  set_levels(own_state(state()), terms.levels);
   detail::begin_epoch(in_);
 }
 

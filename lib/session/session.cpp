@@ -18,6 +18,7 @@
 #include "../profile/region_list.hpp"
 #include "../support/apart.hpp"
 #include "../support/error.hpp"
+#include "../support/levels.hpp"
 #include "../support/output_form.hpp"
 #include "../support/search_path.hpp"
 #include "../trace/chrome_trace.hpp"
@@ -103,6 +104,7 @@ void session::start_with(std::unique_ptr<source> chosen, clock_pair before) {
   open_timeline();
   terms_.trace_entries = timeline_ ? options_.trace_events : 0;
   terms_.by_probes = source_->in_kernel();
+  terms_.levels = make_level_settings(options_.level, options_.levels);
   apart([this] {
     context_ = ask_for_context(options_, whose_, *source_);  // before an epoch in which threads announce themselves
     if (own_ != nullptr) {
@@ -241,6 +243,7 @@ void session::forget() {
 }
 
 std::vector<error> session::probe_functions(pid_t process, const std::vector<std::string>* command) {
+  if (options_.level != 0 && options_.level < ADAPTYST_LEVEL_LIBRARY) return {};  // they are of libraries
   probed_functions made = source_->probe(options_.functions, process, command, context_ ? context_->threads() : -1);
   probes_functions_ = true;
   not_probed_.merge(made.missed);

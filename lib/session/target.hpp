@@ -29,6 +29,7 @@ namespace adaptyst::lib {
 struct claim_terms {
   detail::clock_line clock{};
   std::uint64_t trace_entries = 0;  // of each thread's ring for a timeline; 0: none is wanted
+  detail::level_settings levels{};  // which markers are looked at
   bool by_probes = false;           // the kernel counts: recorders that cannot be taken over are not needed
 };
 

@@ -7,6 +7,7 @@
 #include <array>
 #include <charconv>
 
+#include "levels.hpp"
 #include "nearest.hpp"
 #include "never_destroyed.hpp"
 #include "output_form.hpp"
@@ -164,6 +165,35 @@ void set_keep(options& options, std::string_view value, errors& wrong) {
 
 std::string format_keep(const options& options) { return options.keep; }
 
+// The deepest level, and rules on which marker has which.
+void set_level(options& options, std::string_view value, errors& wrong) {
+  for (const std::string_view part : split(value, ";")) {
+    const std::size_t equals = part.rfind('=');
+    const std::string_view word = part.substr(equals == std::string_view::npos ? 0 : equals + 1);
+    const std::optional<level> known = parse_level(word);
+    if (!known) {
+      refuse(wrong, "level", word, did_you_mean(word, level_names()));
+      continue;
+    }
+    if (equals == std::string_view::npos) {
+      options.level = static_cast<unsigned>(*known);
+      continue;
+    }
+    options.levels.emplace_back(part);
+    if (equals != 0 && has_room_for(options.levels)) continue;
+    options.levels.pop_back();
+    refuse(wrong, "level", part,
+           equals == 0 ? "PATTERN=LEVEL, such as 'MPI_*=library'"
+                       : fmt::format("all patterns together take {} bytes at most", max_level_rules_bytes));
+  }
+}
+
+std::string format_level(const options& options) {
+  std::string all = options.level == 0 ? "" : level_names()[options.level - 1].data();
+  for (const std::string& rule : options.levels) all += fmt::format("{}{}", all.empty() ? "" : ";", rule);
+  return all;
+}
+
 std::string format_functions(const options& options) { return fmt::format("{}", fmt::join(options.functions, ";")); }
 
 template <std::uint64_t options::*Which>
@@ -220,6 +250,10 @@ const std::vector<option_entry>& option_table() {
        "CPU time that observing may cost a program: the busiest of its short regions are then thinned; none: as much "
        "as it does",
        "", "", no, no, set_overhead, format_overhead},
+      {"level", "LEVEL|PATTERN=LEVEL[;…]", any_value,
+       "The deepest level that is looked at: application, model, layer, library, device or hardware, or 1 to 6; deeper "
+       "markers are left out. With a pattern: the level of the markers whose names fit it",
+       "", "all levels", list, commas, set_level, format_level},
       {"context", "cpu,faults,samples,counters|none", list_choices(contexts),
        "What to ask the kernel about threads in regions: waiting, blocked and switches; page faults; samples; the "
        "processor's counters",

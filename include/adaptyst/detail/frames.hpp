@@ -137,6 +137,7 @@ __attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN inline uint64_t push_frame(site
       count_loss(r, why);
       return 0;
     }
+    if (ADAPTYST_DETAIL_UNLIKELY(is_deeper(r, *record))) return 0;
     const bool may_be_left_out = record->kind == ADAPTYST_SITE_REGION;
     const uint32_t step = read_step(*record);
     if (ADAPTYST_DETAIL_UNLIKELY(is_closed(r)) && may_be_left_out && is_left_out_with_region(r, step, record, stack))

@@ -9,13 +9,15 @@
 
 namespace adaptyst { inline namespace v1 { namespace detail {
 
-// To be called while the recorder is being written (see `writing`). False: it was counted as lost.
+// To be called while the recorder is being written (see `writing`). False: it was counted as lost, or this run does not
+// look so deep.
 template <class = void>
 ADAPTYST_DETAIL_INLINE bool begin_pending_below(recorder& r, const adaptyst_path* parent, site& marker, text name,
                                                 uint32_t device, const payload_values* payload,
                                                 pending& begun) noexcept {
   loss why = loss::tables_full;
   const adaptyst_site* const record = device > max_devices ? nullptr : find_record(*r.owner, marker, name, payload);
+  if (record != nullptr && is_deeper(r, *record)) return false;
   row* const where = record != nullptr ? row_below(r, parent, record, device, why) : nullptr;
   if (where == nullptr) {
     count_loss(r, why);

@@ -27,6 +27,7 @@ __attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN void record_instant(site& marke
     const writing now(r);
     loss why = loss::tables_full;
     const adaptyst_site* const record = find_record(*r.owner, marker, name, nullptr);
+    if (record != nullptr && is_deeper(r, *record)) return;
     if (record != nullptr) where = row_below(r, current_path(r), record, 0, why);
     if (where == nullptr) {
       count_loss(r, why);

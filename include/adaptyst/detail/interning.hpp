@@ -39,6 +39,16 @@ inline text shortened(text what, keep part) noexcept {
   return {part == keep::head ? what.data : what.data + (what.bytes - max_bytes), max_bytes};
 }
 
+// Where a new marker finds its step: one that is deeper than this run looks has its own, which never changes.
+template <class = void>
+inline const uint64_t* find_step(process& in, uint64_t number, const site_texts& texts) noexcept {
+  if (ADAPTYST_DETAIL_LIKELY(!is_too_deep(in.settings.levels, texts.name, texts.kind)))
+    return &in.settings.steps[number];
+  store(in.deeper_steps[number], uint64_t{ADAPTYST_STEP_DEEPER});
+  store(in.has_deeper, uint64_t{1});
+  return &in.deeper_steps[number];
+}
+
 template <class = void>
 inline const adaptyst_site* intern_site(process& in, site_texts texts) noexcept {
   texts.name = shortened(texts.name, keep::head);
@@ -74,7 +84,7 @@ inline const adaptyst_site* intern_site(process& in, site_texts texts) noexcept 
     site->label = copy(texts.label);
     for (uint32_t at = 0; at != texts.attribute_count; ++at)
       site->attributes[at] = copy(shortened(to_text(texts.attributes[at]), keep::head));
-    site->step = &in.settings.steps[number];
+    site->step = find_step(in, number, texts);
     site->name_bytes = static_cast<uint32_t>(texts.name.bytes);
     site->line = texts.line;
     site->kind = texts.kind;

@@ -10,6 +10,7 @@
 #ifndef ADAPTYST_DETAIL_OBSERVER_SETTINGS_HPP
 #define ADAPTYST_DETAIL_OBSERVER_SETTINGS_HPP
 
+#include "levels.hpp"
 #include "recorder_store.hpp"
 #include "site_step.hpp"
 
@@ -18,8 +19,8 @@ namespace adaptyst { inline namespace v1 { namespace detail {
 constexpr uint32_t max_sites = 1 << 16;
 constexpr uint32_t max_recorders = 1 << 16;
 
-// Not one of enum adaptyst_site_step: markers take the slow path, where they find out that the observation is over.
-constexpr uint64_t unclaimed_step = ADAPTYST_STEP_LAST + 1;
+// Markers take the slow path, where they find out that the observation is over.
+constexpr uint64_t unclaimed_step = ADAPTYST_STEP_DEEPER;
 
 struct observer_settings {
   uint64_t magic;  // if of another observer or another layout, the settings are ignored
@@ -27,13 +28,14 @@ struct observer_settings {
   // In ticks of the clock: how long an empty event of a thinned marker lasts when it is timed. Each timed event is
   // shortened by it.
   uint64_t thinned_floor;
-  uint64_t pad[page_bytes / sizeof(uint64_t) - 3];
+  level_settings levels;
+  char pad[page_bytes - 3 * sizeof(uint64_t) - sizeof(level_settings)];
   uint64_t steps[max_sites];      // enum adaptyst_site_step, by the markers' numbers
   uint64_t tails[max_recorders];  // entries that have been read of a ring, by the recorders' numbers
 };
 static_assert(sizeof(observer_settings) % page_bytes == 0, "it is mapped");
 
-constexpr uint64_t settings_magic = 0x7365687369770000 ^ sizeof(observer_settings);
+constexpr uint64_t settings_magic = 0x7365687369770000 ^ sizeof(observer_settings) ^ (sizeof(level_settings) << 48);
 
 template <class = void>
 ADAPTYST_DETAIL_INLINE uint32_t read_step(const adaptyst_site& marker) noexcept {

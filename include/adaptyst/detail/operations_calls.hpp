@@ -42,6 +42,11 @@ submit_event(text name, uint32_t device, uint32_t kind, uint64_t queue, const pa
       marker.name = name.data;
       marker.record = known;
     }
+    // What is left out is found again as fast as what is recorded.
+    if (ADAPTYST_DETAIL_UNLIKELY(load(r.owner->has_deeper) != 0)) {
+      const adaptyst_site* const record = find_record(*r.owner, marker, name, payload);
+      if (record != nullptr && is_deeper(r, *record)) return known = record, made;
+    }
     if (!begin_pending_below(r, when != nullptr ? when->region : current_path(r), marker, name, device, payload,
                              made.begun))
       return made;

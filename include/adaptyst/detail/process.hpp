@@ -44,6 +44,9 @@ struct process {
   thinning thinnings[max_recorders];  // by the recorders' numbers
   // What follows is not wiped.
   observer_settings settings;
+  // Where the records of markers that are too deep point, instead of at the settings: these the process may not write.
+  uint64_t deeper_steps[max_sites];  // ADAPTYST_STEP_DEEPER, by the markers' numbers
+  uint64_t has_deeper;               // there has been one
   recorder_store* store;
   long store_file;     // its descriptor, or -1
   uint64_t is_shared;  // the store is a file: a child shares it

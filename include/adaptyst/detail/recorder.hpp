@@ -327,6 +327,14 @@ ADAPTYST_DETAIL_INLINE recorder* open_recorder() noexcept {
   return r;
 }
 
+// Whether an event of this marker is left out, because this run does not look so deep.
+template <class = void>
+ADAPTYST_DETAIL_INLINE bool is_deeper(recorder& r, const adaptyst_site& marker) noexcept {
+  if (ADAPTYST_DETAIL_LIKELY(load(*marker.step) != ADAPTYST_STEP_DEEPER)) return false;
+  store(load(r.left_out)->gap[ADAPTYST_STEP_DEEPER], max_deeper_unseen);
+  return true;
+}
+
 template <class = void>
 ADAPTYST_DETAIL_INLINE const adaptyst_path* current_path(const recorder& r) noexcept {
   return r.frames[r.depth].path;

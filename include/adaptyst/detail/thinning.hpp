@@ -14,6 +14,10 @@
 
 namespace adaptyst { inline namespace v1 { namespace detail {
 
+// A marker that is too deep leaves out so many events before one takes the slow path, to see whether the observation is
+// over.
+constexpr uint32_t max_deeper_unseen = 1 << 16;
+
 // So many events are left out at once, each without a look at whether the region around them still is open.
 constexpr uint32_t max_left_out_unseen = 64;
 

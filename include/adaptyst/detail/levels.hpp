@@ -1,0 +1,80 @@
+// Which markers a run looks at. Each has a level, found from its name by rules that whoever looks has set, and one that
+// is deeper than asked for is put on a step on which all its events are left out: see intern_site().
+#ifndef ADAPTYST_DETAIL_LEVELS_HPP
+#define ADAPTYST_DETAIL_LEVELS_HPP
+
+#include "../probe_abi.h"
+#include "config.hpp"
+#include "text.hpp"
+
+// From the outermost inwards.
+enum adaptyst_level {
+  ADAPTYST_LEVEL_APPLICATION = 1,
+  ADAPTYST_LEVEL_MODEL = 2,
+  ADAPTYST_LEVEL_LAYER = 3,
+  ADAPTYST_LEVEL_LIBRARY = 4,
+  ADAPTYST_LEVEL_DEVICE = 5,
+  ADAPTYST_LEVEL_HARDWARE = 6,
+};
+
+namespace adaptyst { inline namespace v1 { namespace detail {
+
+constexpr size_t level_rules_bytes = 3072;
+
+struct level_settings {
+  uint64_t deepest;  // enum adaptyst_level; 0: every marker is looked at
+  // A byte with a level, and the pattern of names that have it, ending in NUL; then the next. 0 instead of a level ends
+  // them. The first that fits holds.
+  char rules[level_rules_bytes];
+};
+
+// '*' stands for any letters, '?' for one.
+template <class = void>
+inline bool fits_pattern(text pattern, text name) noexcept {
+  size_t in_pattern = 0, in_name = 0, behind_star = 0, tried = 0;
+  while (in_name != name.bytes) {
+    if (in_pattern != pattern.bytes && pattern.data[in_pattern] == '*') {
+      behind_star = ++in_pattern;
+      tried = in_name;
+    } else if (in_pattern != pattern.bytes &&
+               (pattern.data[in_pattern] == '?' || pattern.data[in_pattern] == name.data[in_name])) {
+      ++in_pattern;
+      ++in_name;
+    } else if (behind_star != 0) {
+      in_pattern = behind_star;
+      in_name = ++tried;
+    } else {
+      return false;
+    }
+  }
+  while (in_pattern != pattern.bytes && pattern.data[in_pattern] == '*') ++in_pattern;
+  return in_pattern == pattern.bytes;
+}
+
+// Where no rule fits: by what the marker is.
+ADAPTYST_DETAIL_INLINE uint32_t level_of_kind(uint32_t kind) noexcept {
+  if (kind >= ADAPTYST_SITE_KERNEL) return ADAPTYST_LEVEL_DEVICE;
+  return kind == ADAPTYST_SITE_FUNCTION ? ADAPTYST_LEVEL_LIBRARY : ADAPTYST_LEVEL_APPLICATION;
+}
+
+// Never reads beyond the rules, whatever stands there.
+template <class = void>
+inline uint32_t find_level(const level_settings& in, text name, uint32_t kind) noexcept {
+  for (size_t at = 0; at + 1 < level_rules_bytes && in.rules[at] != 0;) {
+    const auto level = static_cast<unsigned char>(in.rules[at++]);
+    const size_t begin = at;
+    while (at != level_rules_bytes && in.rules[at] != 0) ++at;
+    if (fits_pattern({in.rules + begin, at - begin}, name)) return level;
+    if (at != level_rules_bytes) ++at;
+  }
+  return level_of_kind(kind);
+}
+
+template <class = void>
+inline bool is_too_deep(const level_settings& in, text name, uint32_t kind) noexcept {
+  return in.deepest != 0 && find_level(in, name, kind) > in.deepest;
+}
+
+}}}  // namespace adaptyst::v1::detail
+
+#endif

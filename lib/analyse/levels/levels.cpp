@@ -1,0 +1,229 @@
+// Sorts regions of runs by level: of each run the regions of the level at which it stopped make that level's figures,
+// and the regions of the level above, by which the overhead of looking deeper is known.
+//
+// A call path has other regions between its own when a run looks deeper. So paths are compared without what is deeper than
+// the region at their end.
+#include "levels.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+#include <tuple>
+#include <unordered_map>
+
+#include "../../support/text.hpp"
+
+namespace adaptyst::lib {
+
+namespace {
+
+std::uint32_t site_kind(region_kind kind) {
+  switch (kind) {
+    case region_kind::kernel:
+    case region_kind::copy_to:
+    case region_kind::copy_from:
+    case region_kind::fill:
+    case region_kind::other: return ADAPTYST_SITE_KERNEL;
+    case region_kind::function: return ADAPTYST_SITE_FUNCTION;
+    default: return ADAPTYST_SITE_REGION;
+  }
+}
+
+// Without a payload's texts, which stand in brackets behind it: rules are about the marker's name alone.
+std::string_view marker_name(const region& region) {
+  const std::string_view name = region.path.back();
+  const std::size_t bracket = name.rfind(" [");
+  return bracket != std::string_view::npos && name.back() == ']' ? name.substr(0, bracket) : name;
+}
+
+struct key {
+  std::vector<std::string> path;
+  std::string device;
+  level at;
+
+  friend bool operator<(const key& a, const key& b) {
+    return std::tie(a.path, a.device, a.at) < std::tie(b.path, b.device, b.at);
+  }
+};
+
+struct sums {
+  double count = 0, total_ns = 0;
+};
+
+std::string device_label(const profile& profile, std::uint32_t device) {
+  if (device >= profile.devices.size() || profile.is_host(device)) return "host";
+  return fmt::format("{}{}", to_string(profile.devices[device].kind), profile.devices[device].index);
+}
+
+// The regions of a run that are no deeper than `deepest`, by paths without what is deeper than themselves.
+std::map<key, sums> sum_up(const profile& profile, const detail::level_settings& rules, level deepest,
+                           std::vector<key>* order) {
+  std::unordered_map<std::uint64_t, const region*> by_id;
+  for (const region& one : profile.regions) by_id.emplace(one.id, &one);
+  std::map<key, sums> all;
+  for (const region& one : profile.regions) {
+    if (one.path.empty()) continue;
+    key made{{}, device_label(profile, one.device), level_of(one, rules)};
+    if (made.at > deepest) continue;
+    const region* at = &one;
+    for (std::size_t steps = 0; at != nullptr && steps <= one.path.size(); ++steps) {
+      if (level_of(*at, rules) <= made.at) made.path.push_back(at->path.back());
+      const auto around = by_id.find(at->parent);
+      at = at->parent != 0 && around != by_id.end() ? around->second : nullptr;
+    }
+    std::reverse(made.path.begin(), made.path.end());
+    const auto [entry, is_new] = all.try_emplace(made);
+    entry->second.count += static_cast<double>(one.count);
+    entry->second.total_ns += static_cast<double>(one.total_ns);
+    if (is_new && order != nullptr) order->push_back(std::move(made));
+  }
+  return all;
+}
+
+double run_time(const profile& profile) {
+  double sum = 0;
+  for (const process_info& process : profile.processes) sum += static_cast<double>(process.duration_ns);
+  if (profile.unlisted) sum += static_cast<double>(profile.unlisted->duration_ns);
+  return sum;
+}
+
+// All runs that stopped at one level.
+struct level_runs {
+  level which;
+  std::vector<const profile*> runs;
+  std::vector<std::map<key, sums>> regions;  // of each run
+  std::vector<key> order;                    // of the regions, as they come
+
+  std::vector<double> totals(const key& of) const {
+    std::vector<double> all;
+    for (const auto& run : regions)
+      if (const auto found = run.find(of); found != run.end()) all.push_back(found->second.total_ns);
+    return all;
+  }
+};
+
+std::vector<level_runs> sort_by_level(const std::vector<levelled_run>& runs, const detail::level_settings& rules) {
+  std::map<level, level_runs> by_level;
+  std::map<level, std::set<key>> seen;
+  for (const levelled_run& run : runs) {
+    level_runs& made = by_level.try_emplace(run.deepest, level_runs{run.deepest, {}, {}, {}}).first->second;
+    made.runs.push_back(&run.measured);
+    std::vector<key> order;
+    made.regions.push_back(sum_up(run.measured, rules, run.deepest, &order));
+    for (key& one : order)
+      if (seen[run.deepest].insert(one).second) made.order.push_back(std::move(one));
+  }
+  std::vector<level_runs> all;
+  for (auto& [which, made] : by_level) all.push_back(std::move(made));
+  return all;
+}
+
+levelled_region compute_region(const key& of, const level_runs& own, const level_runs* deeper, double trim) {
+  levelled_region made;
+  made.path = of.path;
+  made.at = of.at;
+  made.device = of.device;
+  std::vector<double> totals, per_call;
+  double calls = 0;
+  std::set<double> counts;
+  for (const auto& run : own.regions) {
+    const auto found = run.find(of);
+    counts.insert(found != run.end() ? found->second.count : 0);
+    if (found == run.end()) continue;
+    calls += found->second.count;
+    totals.push_back(found->second.total_ns);
+    if (found->second.count > 0) per_call.push_back(found->second.total_ns / found->second.count);
+  }
+  made.calls = calls / static_cast<double>(own.regions.size());
+  made.total_ns = trimmed_mean(totals, trim).value_or(estimate{});
+  made.per_call_ns = trimmed_mean(per_call, trim);
+  if (deeper != nullptr) {
+    for (const auto& run : deeper->regions) {
+      const auto found = run.find(of);
+      counts.insert(found != run.end() ? found->second.count : 0);
+    }
+    if (const std::optional<estimate> there = trimmed_mean(deeper->totals(of), trim))
+      made.overhead_ns = difference(*there, made.total_ns);
+  }
+  made.calls_vary = counts.size() > 1;
+  return made;
+}
+
+// How many regions begin or end between the levels, and so on: what a reader must know before he trusts the figures.
+void add_remarks(const std::vector<levelled_run>& runs, levels_result& to) {
+  std::size_t fewest = runs.size();
+  for (const levelled_summary& one : to.levels) fewest = std::min(fewest, one.runs);
+  if (fewest < 3)
+    to.remarks.push_back(fmt::format("{} of a level: too few to tell an overhead from chance; --repeat 5 or more",
+                                     fewest == 1 ? "one run" : fmt::format("{} runs", fewest)));
+  const auto varies =
+      std::count_if(to.regions.begin(), to.regions.end(), [](const levelled_region& one) { return one.calls_vary; });
+  if (varies != 0)
+    to.remarks.push_back(fmt::format(
+        "{} of {} regions were not called equally often in all runs (*): the program does not always do the "
+        "same, and differences between runs are no overhead",
+        varies, to.regions.size()));
+  std::uint64_t lost = 0, thinned = 0;
+  for (const levelled_run& run : runs) {
+    for (const auto& [reason, count] : run.measured.accounting.lost) lost += count;
+    for (const region& one : run.measured.regions) thinned += one.timed_events ? 1 : 0;
+  }
+  if (lost != 0)
+    to.remarks.push_back(fmt::format("{} events were lost over all runs: the profiles of single runs say why", lost));
+  if (thinned != 0)
+    to.remarks.emplace_back("an overhead budget has left events out: counts and times of such regions are estimates");
+}
+
+}  // namespace
+
+level level_of(const region& region, const detail::level_settings& rules) {
+  return find_level(rules, marker_name(region), site_kind(region.kind));
+}
+
+std::vector<level> list_levels(const profile& profile, const detail::level_settings& rules) {
+  std::set<level> all;
+  for (const region& one : profile.regions)
+    if (!one.path.empty()) all.insert(level_of(one, rules));
+  return {all.begin(), all.end()};
+}
+
+levels_result compute_levels(const std::vector<levelled_run>& runs, const detail::level_settings& rules, double trim) {
+  levels_result result;
+  result.trim = trim;
+  const std::vector<level_runs> all = sort_by_level(runs, rules);
+  std::map<key, levelled_region> regions;
+  for (std::size_t at = 0; at != all.size(); ++at) {
+    const level_runs& own = all[at];
+    const level_runs* const deeper = at + 1 != all.size() ? &all[at + 1] : nullptr;
+    levelled_summary summary;
+    summary.which = own.which;
+    summary.runs = own.runs.size();
+    std::vector<double> times;
+    for (const profile* const run : own.runs) times.push_back(run_time(*run));
+    summary.run_ns = trimmed_mean(times, trim).value_or(estimate{});
+    if (at != 0) summary.overhead_ns = difference(summary.run_ns, result.levels.back().run_ns);
+    for (const key& one : own.order) {
+      if (one.at != own.which) continue;
+      const levelled_region made = compute_region(one, own, deeper, trim);
+      ++summary.regions;
+      summary.events += made.calls;
+      regions.emplace(one, made);
+    }
+    result.levels.push_back(summary);
+  }
+  // In the order of the deepest runs, in which all stand below what is around them.
+  if (!all.empty())
+    for (const key& one : all.back().order)
+      if (const auto found = regions.find(one); found != regions.end()) {
+        result.regions.push_back(std::move(found->second));
+        regions.erase(found);
+      }
+  for (auto& [key, one] : regions) result.regions.push_back(std::move(one));
+  add_remarks(runs, result);
+  return result;
+}
+
+}  // namespace adaptyst::lib

@@ -1,0 +1,91 @@
+// The table of levels, the rules for names of known interfaces, and how rules are laid out for programs.
+#include "levels.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cstring>
+
+namespace adaptyst::lib {
+
+namespace {
+
+constexpr std::array<const char*, 6> names = {"application", "model", "layer", "library", "device", "hardware"};
+
+struct rule {
+  std::string_view pattern;
+  level of;
+};
+
+// What our adapters report under names of their own. Those of Kokkos come from the program.
+constexpr rule of_interfaces[] = {
+    {"MPI_*", level::library},
+    {"cudaLaunch*", level::library},
+    {"cudaMem*", level::library},
+    {"cuda*Synchronize", level::library},
+    {"cudaStream*", level::library},
+    {"cudaEvent*", level::library},
+    {"cuLaunch*", level::library},
+    {"cuMem*", level::library},
+    {"cuCtxSynchronize", level::library},
+    {"cuStream*", level::library},
+    {"cuEvent*", level::library},
+    {"clEnqueue*", level::library},
+    {"clFinish", level::library},
+    {"clWaitForEvents", level::library},
+    {"aten::*", level::layer},
+    {"dnnl_*", level::library},
+    {"cblas_*", level::library},
+};
+
+bool add_rule(detail::level_settings& to, std::size_t& end, std::string_view pattern, level of) {
+  if (pattern.empty() || end + pattern.size() + 3 > detail::level_rules_bytes) return false;
+  to.rules[end++] = static_cast<char>(of);
+  std::memcpy(to.rules + end, pattern.data(), pattern.size());
+  end += pattern.size() + 1;
+  return true;
+}
+
+}  // namespace
+
+std::vector<std::string_view> level_names() { return {names.begin(), names.end()}; }
+
+std::string_view level_name(level which) {
+  return names[std::clamp(static_cast<std::size_t>(which), std::size_t{1}, names.size()) - 1];
+}
+
+std::optional<level> parse_level(std::string_view text) {
+  for (std::size_t at = 0; at != names.size(); ++at)
+    if (text == names[at]) return static_cast<level>(at + 1);
+  std::uint32_t number = 0;
+  const auto [end, failed] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (failed != std::errc() || end != text.data() + text.size() || number < 1 || number > names.size())
+    return std::nullopt;
+  return static_cast<level>(number);
+}
+
+bool has_room_for(const std::vector<std::string>& rules) {
+  std::size_t bytes = 0;
+  for (const std::string& one : rules) bytes += one.size();
+  return bytes <= max_level_rules_bytes;
+}
+
+detail::level_settings make_level_settings(unsigned deepest, const std::vector<std::string>& rules) {
+  detail::level_settings made{};
+  made.deepest = deepest;
+  std::size_t end = 0;
+  for (const std::string& one : rules) {
+    const std::size_t equals = one.rfind('=');
+    if (equals == std::string::npos) continue;
+    if (const std::optional<level> of = parse_level(std::string_view(one).substr(equals + 1)))
+      add_rule(made, end, std::string_view(one).substr(0, equals), *of);
+  }
+  for (const rule& one : of_interfaces) add_rule(made, end, one.pattern, one.of);
+  return made;
+}
+
+level find_level(const detail::level_settings& in, std::string_view name, std::uint32_t kind) {
+  return static_cast<level>(detail::find_level(in, {name.data(), name.size()}, kind));
+}
+
+}  // namespace adaptyst::lib

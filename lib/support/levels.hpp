@@ -1,0 +1,41 @@
+// Levels of markers: their names, the rules that say which marker has which, and these rules as programs read them.
+#ifndef ADAPTYST_LIB_SUPPORT_LEVELS_HPP
+#define ADAPTYST_LIB_SUPPORT_LEVELS_HPP
+
+#include <adaptyst/detail/levels.hpp>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace adaptyst::lib {
+
+enum class level : std::uint32_t {
+  application = ADAPTYST_LEVEL_APPLICATION,
+  model = ADAPTYST_LEVEL_MODEL,
+  layer = ADAPTYST_LEVEL_LAYER,
+  library = ADAPTYST_LEVEL_LIBRARY,
+  device = ADAPTYST_LEVEL_DEVICE,
+  hardware = ADAPTYST_LEVEL_HARDWARE,
+};
+
+// In their order: level_names()[0] is that of level 1. Each ends in NUL.
+std::vector<std::string_view> level_names();
+std::string_view level_name(level which);
+// By name or number.
+std::optional<level> parse_level(std::string_view text);
+
+// Rules, PATTERN=LEVEL each, together with those that hold for the names of interfaces that we know. `deepest`: 0: all.
+// Rules for which there is no room, or without a level, are left out.
+detail::level_settings make_level_settings(unsigned deepest, const std::vector<std::string>& rules);
+
+constexpr std::size_t max_level_rules_bytes = 2048;
+bool has_room_for(const std::vector<std::string>& rules);
+
+// Of a marker; `kind`: enum adaptyst_site_kind.
+level find_level(const detail::level_settings& in, std::string_view name, std::uint32_t kind);
+
+}  // namespace adaptyst::lib
+
+#endif

@@ -1,0 +1,152 @@
+// How deep a run looks: what is deeper is left out of everything, and all else stays as it is.
+#include <adaptyst/adapter/callback_region.hpp>
+#include <adaptyst/adaptyst.h>
+#include <adaptyst/metric.hpp>
+#include <adaptyst/operation.hpp>
+#include <adaptyst/region.hpp>
+#include <algorithm>
+#include <cstring>
+#include <string>
+#include <thread>
+
+#include "collecting.hpp"
+#include "sanitized.hpp"
+
+namespace {
+
+constexpr adaptyst::device gpu{adaptyst::device_kind::gpu, 3, "GPU of levels"};
+
+void marked(int times) {
+  ADAPTYST_REGION("lv main");
+  for (int at = 0; at != times; ++at) {
+    ADAPTYST_REGION("lv model step");
+    ADAPTYST_METRIC("metric lv residual", 0.5);
+    {
+      ADAPTYST_REGION("lv layer conv");
+      ADAPTYST_MARK("lv layer mark");
+      const auto callback = adaptyst::callback_region::begin("lv library gemm");
+      {
+        ADAPTYST_REGION("lv below");  // of the application, called by the library
+      }
+      adaptyst::operation kernel = adaptyst::submit("lv kernel", gpu, 0, adaptyst::operation_kind::kernel);
+      const std::uint64_t now = adaptyst::now_ns();
+      kernel.complete(now, now + 1);
+      adaptyst::callback_region::of(callback.number()).end();
+      adaptyst::region_handle handle = ADAPTYST_REGION_BEGIN("lv library handle");
+      std::string name = "lv library named";
+      { ADAPTYST_REGION(name); }
+      handle.end();
+    }
+  }
+}
+
+adaptyst::profile run(const std::string& deepest, int times) {
+  adaptyst::collector collector(support::options() + ",level=lv model*=model;lv layer*=layer;lv library*=library" +
+                                deepest);
+  std::thread([times] { marked(times); }).join();
+  const adaptyst::profile made = collector.stop();
+  support::check_account(made);
+  return made;
+}
+
+std::uint64_t count(const adaptyst::profile& in, const std::string& name) {
+  std::uint64_t sum = 0;
+  for (const adaptyst::region& region : in.regions)
+    if (region.path.back() == name) sum += region.count;
+  return sum;
+}
+
+TEST_CASE("nothing above the deepest level is recorded, and everything else as often as ever") {
+  struct expected {
+    const char* deepest;
+    std::uint64_t model, layer, library, device;
+  };
+  constexpr int n = 50;
+  // In any order: the markers are known to the process from the first run on.
+  for (const expected& one : {expected{";layer", n, n, 0, 0},
+                              {";1", 0, 0, 0, 0},
+                              {"", n, n, n, n},
+                              {";2", n, 0, 0, 0},
+                              {";library", n, n, n, 0},
+                              {";hardware", n, n, n, n},
+                              {";application", 0, 0, 0, 0}}) {
+    const adaptyst::profile made = run(one.deepest, n);
+    INFO("level=" << one.deepest);
+    CHECK(count(made, "lv main") == 1);
+    CHECK(count(made, "lv below") == n);
+    CHECK(count(made, "lv model step") == one.model);
+    CHECK(count(made, "lv layer conv") == one.layer);
+    CHECK(count(made, "lv layer mark") == one.layer);
+    CHECK(count(made, "lv library gemm") == one.library);
+    CHECK(count(made, "lv library handle") == one.library);
+    CHECK(count(made, "lv library named") == one.library);
+    CHECK(count(made, "lv kernel") == one.device);
+    CHECK(made.accounting.lost.empty());
+    CHECK(made.options.count("level") == 1);  // the report tells it as a setting
+    for (const adaptyst::region& region : made.regions)
+      if (region.path.back() == "lv below" && one.model == 0)
+        CHECK(region.path == std::vector<std::string>{"lv main", "lv below"});
+  }
+}
+
+TEST_CASE("of pairs in C the deeper ones are left out, around others and inside") {
+  adaptyst::collector collector(support::options() + ",level=lv pair deep=layer;1");
+  for (int at = 0; at != 20; ++at) {
+    ADAPTYST_BEGIN("lv pair outer");
+    ADAPTYST_BEGIN("lv pair deep");
+    ADAPTYST_BEGIN("lv pair inner");
+    ADAPTYST_END();
+    ADAPTYST_END();
+    ADAPTYST_END();
+  }
+  const adaptyst::profile made = collector.stop();
+  support::check_account(made);
+  CHECK(support::find(made, {"lv pair outer"}).count == 20);
+  CHECK(support::find(made, {"lv pair outer", "lv pair inner"}).count == 20);
+  CHECK(count(made, "lv pair deep") == 0);
+  CHECK(made.accounting.unmatched == 0);
+}
+
+[[gnu::noinline]] void deep_marker() {
+  ADAPTYST_REGION("lv deep and hot");
+  __asm__ volatile("");
+}
+
+// The shortest of several rounds: nothing makes a marker faster than it is.
+double time_ns() {
+  constexpr int events = 200'000;
+  std::uint64_t shortest_ns = ~std::uint64_t{0};
+  for (int round = 0; round != 15; ++round) {
+    const std::uint64_t begin_ns = adaptyst::now_ns();
+    for (int at = 0; at != events; ++at) deep_marker();
+    shortest_ns = std::min(shortest_ns, adaptyst::now_ns() - begin_ns);
+  }
+  return static_cast<double>(shortest_ns) / events;
+}
+
+// On the step on which a budget leaves out the most: one of 65536 is recorded.
+double time_left_out_ns() {
+  adaptyst::collector collector(support::options());
+  deep_marker();
+  for (const adaptyst_site* const site : adaptyst::detail::get_process(adaptyst_object_v3)->sites.slots)
+    if (site != nullptr && std::strcmp(site->name, "lv deep and hot") == 0)
+      adaptyst::detail::store(const_cast<std::uint64_t&>(*site->step), std::uint64_t{ADAPTYST_STEP_SUBTREE});
+  return time_ns();
+}
+
+double time_deeper_ns() {
+  adaptyst::collector collector(support::options() + ",level=lv deep*=hardware;1");
+  return time_ns();
+}
+
+#ifndef ADAPTYST_TEST_SANITIZED
+TEST_CASE("a deeper marker costs what a left-out event costs") {
+  const double left_out_ns = time_left_out_ns();
+  const double deeper_ns = time_deeper_ns();
+  const double again_ns = time_left_out_ns();
+  INFO("left out " << left_out_ns << ", deeper " << deeper_ns << ", left out again " << again_ns);
+  CHECK(deeper_ns <= 1.5 * std::max(left_out_ns, again_ns) + 1);
+}
+#endif
+
+}  // namespace

@@ -1,0 +1,73 @@
+"""adaptyst levels: the figures of a level do not hold what it costs to look deeper."""
+import json
+import pathlib
+import sys
+
+levelled = pathlib.Path(sys.argv.pop()).resolve()
+
+from command import adaptyst, require, require_equal, run_all  # noqa: E402, as it reads the other arguments
+
+rules = ["--level", "step=model", "--level", "layer=layer"]
+
+
+def levels(*arguments, repeat=3):
+    done = adaptyst("levels", "--engine", "inline", "--repeat", repeat, *rules, "--format", "json", "--", levelled, *arguments)
+    require_equal((done.status, done.err), (0, ""))
+    found = json.loads(done.out)
+    return found, {one["path"][-1]: one for one in found["regions"]}, {one["level"]: one for one in found["levels"]}
+
+
+def test_a_delay_in_the_hook_of_a_deeper_level_is_its_overhead_and_no_others():
+    steps, hook_us = 30, 1000
+    found, regions, of_level = levels(steps, hook_us)
+    require_equal(list(of_level), ["application", "model", "layer"])
+    require_equal([one["path"] for one in found["regions"]], [["work"], ["work", "step"], ["work", "step", "layer"]])
+    require_equal([one["calls"] for one in found["regions"]], [1, steps, steps])
+    require_equal(found["remarks"], [])
+    planted_ns = steps * hook_us * 1e3
+    # Their own figures: 50 us a step, and more on a machine that others use. With the delay it would be 1050.
+    require(regions["step"]["per_call_ns"]["mean"] < 500e3, regions["step"])
+    require(regions["work"]["total_ns"]["mean"] < 0.5 * planted_ns, regions["work"])
+    # What the deeper level costs stands where it was looked at.
+    # On a machine that others use, a busy wait lasts several times as long.
+    require(0.6 * planted_ns < regions["step"]["overhead_ns"]["mean"] < 10 * planted_ns, regions["step"])
+    # Of the whole run, which holds what the loader does, at least that it is there.
+    require(of_level["layer"]["overhead_ns"]["mean"] > 0.3 * planted_ns, of_level["layer"])
+    # One level up nothing was planted.
+    require(regions["work"]["overhead_ns"]["mean"] < 0.5 * planted_ns, regions["work"])
+
+
+def test_without_a_delay_no_overhead_is_found():
+    found, regions, of_level = levels(30, 0)
+    for overhead in (regions["work"]["overhead_ns"], regions["step"]["overhead_ns"]):
+        require(abs(overhead["mean"]) < 15e6, overhead)  # half of what is planted above
+
+
+def test_the_table_tells_how_it_was_measured():
+    done = adaptyst("levels", "--engine", "inline", "--repeat", 1, *rules, "--output", "levels.json", "--", levelled, 5, 1)
+    require_equal((done.status, done.err), (0, ""))
+    text = " ".join(done.out.split())
+    for part in ("LEVEL RUNS REGIONS", "application 1 1", "step model host 5", "engine inline, overhead=none",
+                 "one run of a level: too few to tell an overhead from chance"):
+        require(part in text, done.out)
+    require("output of the program" not in done.out, done.out)
+    shown = adaptyst("levels", "--engine", "inline", "--repeat", 1, "--show-output", "--", levelled, 5, 1)
+    require_equal(shown.err.count("output of the program\n"), 2)  # the first run is not counted
+    require_equal([len(one["path"]) for one in json.loads(adaptyst(
+        "levels", "--engine", "inline", "--repeat", 1, "--level", "1", *rules, "--format", "json", "--", levelled, 5, 1).out)["regions"]], [1])
+
+
+def test_a_run_that_fails_ends_it():
+    done = adaptyst("levels", "--engine", "inline", "--", levelled, 1, 1, 3)
+    require_equal((done.status, done.out), (2, ""))
+    require("ended with status 3 in a run down to level hardware" in done.err, done.err)
+    done = adaptyst("levels", "--engine", "inline", "--", "true")
+    require_equal((done.status, done.out), (2, ""))
+    require("has run no marker down to level hardware" in done.err, done.err)
+    for wrong, hint in ((["--level", "modle"], "model"), (["--level", "x=deep"], "unknown level 'deep'"), (["--trim", "0.5"], "--trim")):
+        done = adaptyst("levels", *wrong, "--", levelled, 1, 1)
+        require_equal(done.status, 2)
+        require(hint in done.err, done.err)
+
+
+run_all(globals())

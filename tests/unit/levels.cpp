@@ -1,0 +1,216 @@
+// Levels: which marker has which, means of repeated runs, and what compute_levels() makes of runs made by hand.
+#include <adaptyst/options.hpp>
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "analyse/levels/levels.hpp"
+#include "support/levels.hpp"
+
+namespace {
+
+using adaptyst::profile;
+using adaptyst::region;
+using namespace adaptyst::lib;
+
+bool fits(std::string_view pattern, std::string_view name) {
+  return adaptyst::detail::fits_pattern({pattern.data(), pattern.size()}, {name.data(), name.size()});
+}
+
+// By trying all ways to share the name among the stars.
+bool fits_by_search(std::string_view pattern, std::string_view name) {
+  if (pattern.empty()) return name.empty();
+  if (pattern[0] == '*')
+    return fits_by_search(pattern.substr(1), name) || (!name.empty() && fits_by_search(pattern, name.substr(1)));
+  return !name.empty() && (pattern[0] == '?' || pattern[0] == name[0]) &&
+         fits_by_search(pattern.substr(1), name.substr(1));
+}
+
+TEST_CASE("patterns fit as a search through all ways says") {
+  CHECK(fits("MPI_*", "MPI_Send"));
+  CHECK_FALSE(fits("MPI_*", "PMPI_Send"));
+  CHECK(fits("*", ""));
+  CHECK_FALSE(fits("?", ""));
+  std::mt19937 random(7);
+  const auto draw = [&](std::string_view letters, std::size_t max_letters) {
+    std::string made(random() % (max_letters + 1), ' ');
+    for (char& letter : made) letter = letters[random() % letters.size()];
+    return made;
+  };
+  for (int at = 0; at != 20'000; ++at) {
+    const std::string pattern = draw("ab*?", 7), name = draw("ab", 8);
+    INFO(pattern << " " << name);
+    REQUIRE(fits(pattern, name) == fits_by_search(pattern, name));
+  }
+}
+
+TEST_CASE("a marker has the level of the first rule that fits its name, else that of its kind") {
+  const auto rules = make_level_settings(0, {"step=model", "st*=layer", "MPI_Wait=6"});
+  CHECK(find_level(rules, "step", ADAPTYST_SITE_REGION) == level::model);
+  CHECK(find_level(rules, "stop", ADAPTYST_SITE_KERNEL) == level::layer);
+  CHECK(find_level(rules, "MPI_Wait", ADAPTYST_SITE_REGION) == level::hardware);
+  CHECK(find_level(rules, "MPI_Send", ADAPTYST_SITE_REGION) == level::library);
+  CHECK(find_level(rules, "MPI", ADAPTYST_SITE_REGION) == level::application);
+  CHECK(find_level(rules, "any", ADAPTYST_SITE_KERNEL) == level::device);
+  CHECK(find_level(rules, "any", ADAPTYST_SITE_OTHER) == level::device);
+  CHECK(find_level(rules, "any", ADAPTYST_SITE_FUNCTION) == level::library);
+}
+
+TEST_CASE("rules of any bytes are read no farther than they reach") {
+  adaptyst::detail::level_settings rules;
+  std::memset(&rules, 1, sizeof rules);  // one pattern that never ends
+  CHECK(find_level(rules, "a", ADAPTYST_SITE_REGION) == level::application);
+  std::memset(&rules, '*', sizeof rules);
+  CHECK(static_cast<unsigned>(find_level(rules, "a", ADAPTYST_SITE_REGION)) == unsigned{'*'});
+  const std::vector<std::string> many(500, "a_name_of_some_length_that_fits_nothing=layer");
+  CHECK_FALSE(has_room_for(many));
+  CHECK(find_level(make_level_settings(1, many), "a", ADAPTYST_SITE_REGION) == level::application);
+}
+
+TEST_CASE("the option names the deepest level and rules, and goes through its text unchanged") {
+  adaptyst::options made = adaptyst::parse_options("level=library;step=model;a<b,c>*=3,overhead=none");
+  CHECK(made.level == 4);
+  CHECK(made.levels == std::vector<std::string>{"step=model", "a<b,c>*=3"});
+  CHECK(made.overhead == 0);
+  CHECK(adaptyst::parse_options(to_string(made)).levels == made.levels);
+  CHECK(adaptyst::parse_options(to_string(made)).level == 4);
+  for (const char* const wrong : {"level=libary", "level=0", "level=7", "level==layer", "level=x=none"}) {
+    std::vector<adaptyst::error> left_out;
+    made = adaptyst::parse_options(wrong, &left_out);
+    INFO(wrong);
+    CHECK(left_out.size() == 1);
+    CHECK((made.level == 0 && made.levels.empty()));
+  }
+}
+
+// From numpy and scipy.stats.mstats: 1, 2, 4, 8 … of n values; trim 0.2.
+TEST_CASE("trimmed means of 0 to 10 values") {
+  CHECK_FALSE(trimmed_mean({}, 0.2));
+  const double expected[] = {1, 1.5, 2, 3.75, 14.0 / 3, 7.5, 12.4, 21, 254.0 / 7, 42};
+  for (std::size_t count = 1; count <= 10; ++count) {
+    std::vector<double> values;
+    for (std::size_t at = 0; at != count; ++at) values.push_back(std::ldexp(1.0, static_cast<int>(at)));
+    std::shuffle(values.begin(), values.end(), std::mt19937(static_cast<unsigned>(count)));
+    const auto found = trimmed_mean(values, 0.2);
+    INFO(count);
+    REQUIRE(found);
+    CHECK(found->value == Approx(expected[count - 1]).epsilon(1e-12));
+    CHECK(found->count == count);
+    CHECK(found->error.has_value() == (count > 1));
+  }
+  CHECK(trimmed_mean({1, 2, 1000}, 0)->value == 2);                   // the median
+  CHECK(trimmed_mean({5, 1, 2, 4, 3}, 0.4)->value == Approx(3));      // two of each end would leave no error
+  CHECK(*trimmed_mean({1, 2, 3, 4}, 0)->error == Approx(0.6454972));  // s / sqrt(n)
+}
+
+TEST_CASE("the error of a trimmed mean is as large as means scatter") {
+  std::mt19937 random(3);
+  std::normal_distribution<double> normal(100, 5);
+  double sum = 0, squares = 0, errors = 0;
+  constexpr int times = 4000;
+  for (int at = 0; at != times; ++at) {
+    std::vector<double> values(10);
+    for (double& value : values) value = normal(random);
+    const auto found = *trimmed_mean(values, 0.2);
+    sum += found.value;
+    squares += found.value * found.value;
+    errors += *found.error * *found.error;
+  }
+  const double scatter = squares / times - (sum / times) * (sum / times);
+  CHECK(errors / times == Approx(scatter).epsilon(0.1));
+}
+
+region made_by_hand(std::vector<std::string> path, std::uint64_t id, std::uint64_t parent, std::uint64_t total_ns,
+                    std::uint64_t count = 1) {
+  region made;
+  made.path = std::move(path);
+  made.id = id;
+  made.parent = parent;
+  made.count = count;
+  made.total_ns = total_ns;
+  return made;
+}
+
+profile run_of(std::uint64_t run_ns, std::vector<region> regions) {
+  profile made;
+  made.regions = std::move(regions);
+  made.processes.push_back({1, "made_by_hand", "host", run_ns});
+  return made;
+}
+
+const levelled_region* find(const levels_result& in, const std::vector<std::string>& path) {
+  for (const levelled_region& one : in.regions)
+    if (one.path == path) return &one;
+  return nullptr;
+}
+
+TEST_CASE("figures of a level come from the runs that stopped there, overheads from the next") {
+  const auto rules = make_level_settings(0, {"step=model"});
+  std::vector<levelled_run> runs;
+  for (const std::uint64_t noise : {0U, 10U, 20U}) {
+    runs.push_back({level::application, run_of(1000 + noise, {made_by_hand({"main"}, 1, 0, 900 + noise)})});
+    runs.push_back({level::model, run_of(1100 + noise, {made_by_hand({"main"}, 1, 0, 980 + noise),
+                                                        made_by_hand({"main", "step"}, 2, 1, 400 + noise, 4)})});
+    runs.push_back({level::library, run_of(1500 + noise, {made_by_hand({"main"}, 1, 0, 1380 + noise),
+                                                          made_by_hand({"main", "step"}, 2, 1, 700 + noise, 4),
+                                                          made_by_hand({"main", "step", "MPI_Send"}, 3, 2, 5, 8)})});
+  }
+  const levels_result found = compute_levels(runs, rules, 0.2);
+  REQUIRE(found.levels.size() == 3);
+  CHECK(found.levels[0].which == level::application);
+  CHECK_FALSE(found.levels[0].overhead_ns);
+  CHECK(found.levels[1].overhead_ns->value == Approx(100));
+  CHECK(found.levels[2].overhead_ns->value == Approx(400));
+  CHECK(found.levels[2].events == 8);
+  const levelled_region* const main = find(found, {"main"});
+  const levelled_region* const step = find(found, {"main", "step"});
+  const levelled_region* const send = find(found, {"main", "step", "MPI_Send"});
+  REQUIRE((main != nullptr && step != nullptr && send != nullptr));
+  CHECK(main->total_ns.value == Approx(910));
+  CHECK(main->overhead_ns->value == Approx(80));
+  CHECK(step->total_ns.value == Approx(410));
+  CHECK(step->per_call_ns->value == Approx(102.5));
+  CHECK(step->overhead_ns->value == Approx(300));
+  CHECK(send->total_ns.value == Approx(5));
+  CHECK_FALSE(send->overhead_ns);
+  CHECK_FALSE(send->calls_vary);
+  CHECK(found.remarks.empty());
+}
+
+TEST_CASE("a region below a deeper one is the same region as without it") {
+  const auto rules = make_level_settings(0, {"callback=application"});
+  const std::vector<levelled_run> runs = {
+      {level::application,
+       run_of(100, {made_by_hand({"main"}, 1, 0, 90), made_by_hand({"main", "callback"}, 2, 1, 30, 3)})},
+      {level::library, run_of(100, {made_by_hand({"main"}, 1, 0, 91), made_by_hand({"main", "MPI_Wait"}, 3, 1, 50),
+                                    made_by_hand({"main", "MPI_Wait", "callback"}, 4, 3, 31, 3)})}};
+  const levels_result found = compute_levels(runs, rules, 0.2);
+  const levelled_region* const callback = find(found, {"main", "callback"});
+  REQUIRE(callback != nullptr);
+  CHECK(callback->overhead_ns->value == Approx(1));
+  CHECK_FALSE(callback->overhead_ns->error);
+  CHECK_FALSE(callback->calls_vary);
+  CHECK(found.remarks.size() == 1);  // one run of a level
+}
+
+TEST_CASE("runs that do not do the same are told") {
+  const auto rules = make_level_settings(0, {});
+  std::vector<levelled_run> runs;
+  for (const std::uint64_t count : {3U, 3U, 4U})
+    runs.push_back({level::application, run_of(100, {made_by_hand({"main"}, 1, 0, 90, count)})});
+  const levels_result found = compute_levels(runs, rules, 0.2);
+  CHECK(find(found, {"main"})->calls_vary);
+  REQUIRE(found.remarks.size() == 1);
+  CHECK(found.remarks[0].find("1 of 1 regions were not called equally often") != std::string::npos);
+}
+
+TEST_CASE("of no runs there is nothing to tell") {
+  CHECK(compute_levels({}, make_level_settings(0, {}), 0.2).levels.empty());
+}
+
+}  // namespace

@@ -1,0 +1,225 @@
+// `adaptyst levels`: runs a command again and again, each time down to one level, so that the figures of each level come
+// from runs that looked no deeper.
+//
+// The first run looks as deep as asked for, to see which levels there are, and is dropped: it also warms up caches. Then
+// come rounds of one run a level, up and down the levels in turn, so that a machine that slows down slows all levels
+// alike. Each run is `adaptyst run` in a process of its own.
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <filesystem>
+#include <memory>
+
+#include "adapters.hpp"
+#include "analyse/levels/levels.hpp"
+#include "commands.hpp"
+#include "gated_program.hpp"
+#include "output.hpp"
+#include "report/levels_forms.hpp"
+#include "support/levels.hpp"
+#include "support/option_table.hpp"
+#include "support/output_file.hpp"
+#include "support/terminal_width.hpp"
+
+namespace adaptyst::tools {
+
+namespace {
+
+struct levels_options {
+  std::size_t repeat = 5;
+  double trim = 0.2;
+  std::vector<std::string> levels, adapters, functions;
+  std::string engine = "auto", overhead = "none", format = "table", output;
+  bool show_output = false;
+  std::vector<std::string> command;
+};
+
+// A folder that goes with its files.
+class scratch_folder {
+ public:
+  scratch_folder() {
+    const char* const place = std::getenv("TMPDIR");
+    path_ = fmt::format("{}/adaptyst-levels-XXXXXX", place != nullptr && *place != '\0' ? place : "/tmp");
+    if (mkdtemp(path_.data()) == nullptr)
+      throw lib::error(fmt::format("cannot make a folder for the profiles: {}", path_), path_, errno,
+                       "name another place in TMPDIR");
+  }
+  ~scratch_folder() {
+    std::error_code none;
+    std::filesystem::remove_all(path_, none);
+  }
+  scratch_folder(const scratch_folder&) = delete;
+  scratch_folder& operator=(const scratch_folder&) = delete;
+  std::string file(const char* name) const { return path_ + "/" + name; }
+
+ private:
+  std::string path_;
+};
+
+// What is said of a level or a rule, in a text that the option of a session takes.
+options parse_levels(const std::vector<std::string>& all) {
+  options made;
+  std::vector<error> wrong;
+  for (const std::string& one : all) lib::find_option("level")->set(made, one, wrong);
+  if (!wrong.empty()) throw wrong.front();
+  return made;
+}
+
+void redirect(const char* file, int how, int to) {
+  const int opened = open(file, how | O_CLOEXEC);
+  if (opened >= 0) dup2(opened, to);
+}
+
+std::vector<std::string> words_of_run(const levels_options& options, const std::vector<std::string>& rules,
+                                      lib::level deepest, const std::string& file) {
+  std::vector<std::string> words = {
+      "/proc/self/exe", "run",          "--report",   "none",
+      "--engine",       options.engine, "--overhead", options.overhead,
+      "--output",       "json:" + file, "--level",    std::string(lib::level_name(deepest))};
+  for (const std::string& rule : rules) words.insert(words.end(), {"--level", rule});
+  for (const std::string& one : options.adapters) words.insert(words.end(), {"--with", one});
+  for (const std::string& one : options.functions) words.insert(words.end(), {"--functions", one});
+  words.emplace_back("--");
+  words.insert(words.end(), options.command.begin(), options.command.end());
+  return words;
+}
+
+profile run_once(const levels_options& options, const std::vector<std::string>& rules, lib::level deepest,
+                 const std::string& file) {
+  const std::vector<std::string> words = words_of_run(options, rules, deepest, file);
+  std::filesystem::remove(file);
+  const pid_t child = fork();
+  if (child < 0) throw lib::error("cannot start a run", errno, "allow more processes (ulimit -u)");
+  if (child == 0) {
+    redirect("/dev/null", O_RDONLY, STDIN_FILENO);
+    if (options.show_output) dup2(STDERR_FILENO, STDOUT_FILENO);
+    else redirect("/dev/null", O_WRONLY, STDOUT_FILENO);
+    _exit(find_status(execute(words, {})));
+  }
+  int status = 0;
+  while (waitpid(child, &status, 0) < 0)
+    if (errno != EINTR) throw lib::error("cannot wait for a run", errno, "");
+  const std::string name(lib::level_name(deepest));
+  if (WIFSIGNALED(status))
+    throw lib::error(
+        fmt::format("{} was ended by signal {} in a run down to level {}", options.command[0], WTERMSIG(status), name),
+        options.command[0], 0, "figures of runs that end early would not be comparable");
+  if (WEXITSTATUS(status) != 0)
+    throw lib::error(
+        fmt::format("{} ended with status {} in a run down to level {}", options.command[0], WEXITSTATUS(status), name),
+        options.command[0], 0, "figures of runs that fail would not be comparable");
+  return read_profile(file);
+}
+
+lib::levels_result measure(const levels_options& options, lib::levels_settings& how) {
+  const adaptyst::options asked = parse_levels(options.levels);
+  const auto deepest = static_cast<lib::level>(asked.level != 0 ? asked.level : unsigned{ADAPTYST_LEVEL_HARDWARE});
+  const detail::level_settings rules = lib::make_level_settings(0, asked.levels);
+  const scratch_folder folder;
+  const std::string file = folder.file("profile.json");
+  const profile first = run_once(options, asked.levels, deepest, file);
+  const std::vector<lib::level> levels = lib::list_levels(first, rules);
+  if (levels.empty())
+    throw lib::error(fmt::format("{} has run no marker down to level {}", options.command[0], lib::level_name(deepest)),
+                     options.command[0], 0,
+                     "adaptyst sites lists the markers of a program; --with and --functions need none");
+  how.engine = first.engine;
+  how.rules = asked.levels;
+  std::vector<lib::levelled_run> runs;
+  for (std::size_t round = 0; round != options.repeat; ++round)
+    for (std::size_t at = 0; at != levels.size(); ++at) {
+      const lib::level which = levels[round % 2 == 0 ? at : levels.size() - 1 - at];
+      runs.push_back({which, run_once(options, asked.levels, which, file)});
+    }
+  return lib::compute_levels(runs, rules, options.trim);
+}
+
+void find_levels(const levels_options& options) {
+  lib::levels_settings how;
+  how.command = options.command;
+  how.repeat = options.repeat;
+  how.overhead = options.overhead;
+  const lib::levels_result result = measure(options, how);
+  const auto columns = static_cast<std::size_t>(lib::terminal_width(STDOUT_FILENO));
+  if (!options.output.empty()) lib::write_file(options.output, lib::to_json(result, how));
+  if (options.format == "json") print_json(lib::to_json(result, how));
+  else print(lib::to_table(result, how, columns));
+}
+
+std::string check_option(const char* name, const std::string& value) {
+  adaptyst::options scratch;
+  std::vector<error> wrong;
+  lib::find_option(name)->set(scratch, value, wrong);
+  return wrong.empty() ? "" : fmt::format("{}; {}", wrong.front().summary(), wrong.front().hint());
+}
+
+}  // namespace
+
+void add_levels(CLI::App& app) {
+  const auto asked = std::make_shared<levels_options>();
+  CLI::App* const command =
+      app.add_subcommand("levels", "Measure a program level by level: application, model, layer, library, device");
+  command->add_option("--repeat", asked->repeat, "Runs for each level")
+      ->type_name("N")
+      ->check(CLI::Range(1, 1000))
+      ->capture_default_str();
+  command->add_option("--trim", asked->trim, "Share of the runs that is left out of means, at either end")
+      ->type_name("FRACTION")
+      ->check(CLI::Range(0.0, 0.45))
+      ->capture_default_str();
+  command
+      ->add_option(
+          "--level", asked->levels,
+          "The deepest level to measure; or, as PATTERN=LEVEL, the level of markers by their names; may be given "
+          "several times")
+      ->type_name("LEVEL|PATTERN=LEVEL")
+      ->allow_extra_args(false)
+      ->check([](const std::string& value) { return check_option("level", value); });
+  command->add_option("--engine", asked->engine, "As of `adaptyst run`")
+      ->check(CLI::IsMember(std::vector<std::string>{"auto", "ebpf", "inline"}))
+      ->capture_default_str();
+  command->add_option("--overhead", asked->overhead, "As of `adaptyst run`; with none, no figure is an estimate")
+      ->type_name("PERCENT%|none")
+      ->check([](const std::string& value) { return check_option("overhead", value); })
+      ->capture_default_str();
+  command->add_option("--with", asked->adapters, "Load the adapter that reports this interface")
+      ->check(CLI::IsMember(adapter_names()))
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->type_name("ADAPTER");
+  command->add_option("--functions", asked->functions, "Functions without markers, as of `adaptyst run`")
+      ->allow_extra_args(false)
+      ->type_name("FILE:PATTERN|SET");
+  command->add_flag("--show-output", asked->show_output,
+                    "Write what the program prints to standard error; otherwise it is dropped");
+  command->add_option("--output", asked->output, "Write the result to FILE.json as well")
+      ->type_name("FILE")
+      ->check([](const std::string& file) {
+        const std::string end = ".json";
+        return file.size() > end.size() && file.compare(file.size() - end.size(), end.size(), end) == 0
+                   ? std::string()
+                   : fmt::format("'{}' does not end in .json", file);
+      });
+  add_format(*command, asked->format);
+  command->add_option("COMMAND", asked->command, "The program and its arguments, after `--`")
+      ->required()
+      ->type_name("");
+  command->positionals_at_end();
+  command->prefix_command(false);
+  command->footer(
+      "$ adaptyst levels --repeat 5 --level step=model --level 'rows*=layer' -- ./solver input.txt\n"
+      "$ adaptyst levels --level library --format json -- mpirun -n 2 ./solver\n"
+      "\n"
+      "The figures of a level come from runs that stopped there, so they do not hold what it costs to look\n"
+      "deeper. One run comes first that is not counted. The program reads /dev/null.\n"
+      "\n"
+      "Exit status: 0 all is well; 2 wrong usage, a run that failed, no markers, or a file that could not be "
+      "written.");
+  command->callback([asked] { find_levels(*asked); });
+}
+
+}  // namespace adaptyst::tools
