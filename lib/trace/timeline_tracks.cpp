@@ -10,8 +10,8 @@ namespace adaptyst::lib {
 
 namespace {
 
-// Buckets of sums, over all tracks: a bound for memory and for what is made of them.
-constexpr std::uint64_t max_summed_buckets = 500'000;
+// For one bucket of sums, in all tracks together: so sums take a small part of what the intervals take, in memory and on a page.
+constexpr std::uint64_t kept_for_a_sum = 20;
 
 // Places what may overlap: the first row from `from` on that is free at that time; `max_rows`: none is.
 std::size_t find_row(std::vector<std::uint64_t>& free_from, std::size_t from, const timeline_interval& one) {
@@ -73,8 +73,13 @@ void timeline_tracks::begin_second_pass() {
   unsigned bucket = ADAPTYST_HISTOGRAM_BUCKETS;
   while (bucket != 0 && longer + durations_[bucket - 1] <= max_kept_) longer += durations_[--bucket];
   shortest_kept_ns_ = adaptyst_histogram_lower(bucket);
-  while (level_of_sums_ != 0 && tracks_.size() * (coarsest_buckets << 2 * level_of_sums_) > max_summed_buckets)
-    --level_of_sums_;
+  choose_level_of_sums();
+}
+
+// Before anything is summed up, and when all tracks are known.
+void timeline_tracks::choose_level_of_sums() {
+  const std::uint64_t room = max_kept_ / kept_for_a_sum;
+  while (level_of_sums_ != 0 && tracks_.size() * (coarsest_buckets << 2 * level_of_sums_) > room) --level_of_sums_;
 }
 
 void timeline_tracks::name_process(std::int64_t process, const traced_process& what) {
@@ -177,6 +182,7 @@ void timeline_tracks::sum_up(timeline_track& track, const timeline_interval& one
 }
 
 void timeline_tracks::finish() {
+  if (pass_ == 1) choose_level_of_sums();
   std::vector<timeline_track> ordered;
   std::vector<std::uint32_t> places(tracks_.size());
   std::map<std::pair<std::uint32_t, std::string>, std::pair<std::int64_t, bool>> users;  // of devices: whether several

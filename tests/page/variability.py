@@ -5,9 +5,9 @@ import tempfile
 
 from making import read_data, run
 import chromium
+import simulated_trace
 import nsys_export
 from compiling import Failures, skip
-from simulated_trace import MARKUP, make_windows
 
 failures = Failures()
 if "variability" not in run("help"):
@@ -61,7 +61,7 @@ def check_in_browser(browser, page, wanted):
 
 with tempfile.TemporaryDirectory() as scratch:
     folder = pathlib.Path(scratch)
-    make_windows(folder / "trace.sqlite")
+    simulated_trace.make_windows(folder / "trace.sqlite")
     for form in ("html", "json"):
         run("variability", folder / "trace.sqlite", "--window", "1ms", "--output", folder / f"var.{form}")
     wanted = json.loads((folder / "var.json").read_text(encoding="utf-8"))

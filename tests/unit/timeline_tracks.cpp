@@ -201,7 +201,7 @@ TEST_CASE("what has most of a bucket is found, where it has more than half") {
 TEST_CASE("a page is made smaller until it fits, and says what it has") {
   timeline_tracks tracks;
   read_as_needed(make_random(40000), tracks);
-  timeline_tracks same;
+  timeline_tracks same(60'000);
   read_as_needed(make_random(40000), same);
   const std::string whole = to_html(tracks, {"run", "made here", {}, true});
   CHECK(whole.find("all 50000 intervals, to the nanosecond") != std::string::npos);
