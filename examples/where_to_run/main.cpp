@@ -106,7 +106,7 @@ adaptyst::feature_values describe(const item& data) {
 }
 
 void profile(pipeline& on, int rows, double density) {
-  constexpr int turns = 60;
+  constexpr int turns = 40;
   item data = make_item(rows, density);
   on.device().prepare(data);
   check(on, data);

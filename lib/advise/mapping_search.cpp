@@ -130,12 +130,28 @@ class search {
       for (std::size_t part = at; all_[part].before != none; part = all_[part].before)
         one.stages.push_back(all_[part].stage);
       std::reverse(one.stages.begin(), one.stages.end());
+      if (!costs_.pipelined) join_stages(one.stages);
       made.push_back(std::move(one));
     }
     std::sort(made.begin(), made.end(), [](const mapping& a, const mapping& b) {
       return std::pair(a.period_ns, *a.joules) < std::pair(b.period_ns, *b.joules);
     });
     return made;
+  }
+
+  // One item at a time, neighbours on the same devices are one group; which way they were cut was chance.
+  void join_stages(std::vector<advised_stage>& stages) const {
+    for (std::size_t at = 1; at < stages.size();) {
+      advised_stage& before = stages[at - 1];
+      const advised_stage& stage = stages[at];
+      const std::size_t type = stage.device;
+      if (before.device == type && before.count == stage.count && costs_.copies[stage.first][type][type] == 0.0) {
+        before.last = stage.last;
+        stages.erase(stages.begin() + static_cast<std::ptrdiff_t>(at));
+      } else {
+        ++at;
+      }
+    }
   }
 
   const chain_costs& costs_;
