@@ -36,19 +36,19 @@ void add_levels(const levels_result& result, std::string& to) {
 }
 
 void add_regions(const levels_result& result, std::size_t screen, std::string& to) {
-  constexpr std::size_t of_figures = 77;
+  constexpr std::size_t of_figures = 80;
   const std::size_t room = std::max<std::size_t>(20, screen > of_figures ? screen - of_figures : 0);
-  to += fmt::format("\n{} {} {} {} {} {} {} {} {}\n", fitted("REGION", room), fitted("LEVEL", 11), fitted("ON", 5),
-                    right("CALLS", 9), right("TIME", 9), right("±", 9), right("PER CALL", 9), right("DEEPER", 10),
-                    right("±", 9));
+  to += fmt::format("\n{} {} {} {} {} {} {} {} {}\n", fitted("REGION", room), fitted("LEVEL", 11), fitted("ON", 12),
+                    right("CALLS", 8), right("TIME", 8), right("±", 8), right("PER CALL", 8), right("DEEPER", 9),
+                    right("±", 8));
   for (const levelled_region& one : result.regions) {
     const std::string name = std::string(2 * (one.path.size() - 1), ' ') + printable(one.path.back());
     to += fmt::format("{} {} {} {} {} {} {} {} {}\n", cut_in_middle(name, room),
-                      fitted(std::string(level_name(one.at)), 11), fitted(one.device, 5),
-                      right(format_number(one.calls) + (one.calls_vary ? "*" : ""), 9),
-                      right(duration(one.total_ns.value), 9), right(format_error(one.total_ns), 9),
-                      right(one.per_call_ns ? duration(one.per_call_ns->value) : "—", 9),
-                      right(format_overhead(one.overhead_ns), 10), right(format_error(one.overhead_ns), 9));
+                      fitted(std::string(level_name(one.at)), 11), fitted(one.device, 12),
+                      right(format_number(one.calls) + (one.calls_vary ? "*" : ""), 8),
+                      right(duration(one.total_ns.value), 8), right(format_error(one.total_ns), 8),
+                      right(one.per_call_ns ? duration(one.per_call_ns->value) : "—", 8),
+                      right(format_overhead(one.overhead_ns), 9), right(format_error(one.overhead_ns), 8));
   }
 }
 

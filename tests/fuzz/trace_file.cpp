@@ -15,7 +15,7 @@ namespace {
 // Takes everything and keeps nothing.
 class no_writer final : public adaptyst::lib::trace_writer {
  public:
-  void name_process(std::int64_t /*process*/, const traced_process& /*what*/) override {}
+  void name_process(std::int64_t /*process*/, const adaptyst::lib::traced_process& /*what*/) override {}
   void name_thread(std::int64_t /*process*/, std::uint32_t /*thread*/, const std::string& /*name*/) override {}
   bool knows_thread(std::int64_t /*process*/, std::uint32_t /*thread*/) const override { return false; }
   void name_device(std::int64_t /*process*/, std::uint32_t /*device*/,

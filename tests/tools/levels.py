@@ -18,15 +18,15 @@ def levels(*arguments, repeat=3):
 
 
 def test_a_delay_in_the_hook_of_a_deeper_level_is_its_overhead_and_no_others():
-    steps, hook_us = 30, 1000
+    steps, hook_us = 20, 5000
     found, regions, of_level = levels(steps, hook_us)
     require_equal(list(of_level), ["application", "model", "layer"])
     require_equal([one["path"] for one in found["regions"]], [["work"], ["work", "step"], ["work", "step", "layer"]])
     require_equal([one["calls"] for one in found["regions"]], [1, steps, steps])
     require_equal(found["remarks"], [])
     planted_ns = steps * hook_us * 1e3
-    # Their own figures: 50 us a step, and more on a machine that others use. With the delay it would be 1050.
-    require(regions["step"]["per_call_ns"]["mean"] < 500e3, regions["step"])
+    # Their own figures: 50 us a step, and more on a machine that others use. With the delay it would be 5050.
+    require(regions["step"]["per_call_ns"]["mean"] < 2500e3, regions["step"])
     require(regions["work"]["total_ns"]["mean"] < 0.5 * planted_ns, regions["work"])
     # What the deeper level costs stands where it was looked at.
     # On a machine that others use, a busy wait lasts several times as long.
@@ -38,9 +38,9 @@ def test_a_delay_in_the_hook_of_a_deeper_level_is_its_overhead_and_no_others():
 
 
 def test_without_a_delay_no_overhead_is_found():
-    found, regions, of_level = levels(30, 0)
+    found, regions, of_level = levels(20, 0)
     for overhead in (regions["work"]["overhead_ns"], regions["step"]["overhead_ns"]):
-        require(abs(overhead["mean"]) < 15e6, overhead)  # half of what is planted above
+        require(abs(overhead["mean"]) < 50e6, overhead)  # half of what is planted above
 
 
 def test_the_table_tells_how_it_was_measured():

@@ -1,15 +1,14 @@
 // Levels: which marker has which, means of repeated runs, and what compute_levels() makes of runs made by hand.
 #include <adaptyst/options.hpp>
 #include <algorithm>
-#include <catch2/catch.hpp>
 #include <cmath>
 #include <cstring>
-#include <limits>
 #include <random>
 #include <string>
 #include <vector>
 
 #include "analyse/levels/levels.hpp"
+#include "catch.hpp"
 #include "support/levels.hpp"
 
 namespace {

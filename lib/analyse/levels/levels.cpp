@@ -65,7 +65,7 @@ std::map<key, sums> sum_up(const profile& profile, const detail::level_settings&
   for (const region& one : profile.regions) by_id.emplace(one.id, &one);
   std::map<key, sums> all;
   for (const region& one : profile.regions) {
-    if (one.path.empty()) continue;
+    if (one.path.empty() || one.count == 0) continue;  // without events: the place of a metric
     key made{{}, device_label(profile, one.device), level_of(one, rules)};
     if (made.at > deepest) continue;
     const region* at = &one;
