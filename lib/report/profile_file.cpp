@@ -3,6 +3,7 @@
 #include <adaptyst/profile.hpp>
 #include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <memory>
 
 #include "../support/error.hpp"
@@ -24,6 +25,10 @@ profile read_profile(const std::string& file) {
   constexpr std::size_t max_bytes = std::size_t{1} << 30;  // some hundred times a large profile; /dev/zero has no end
   for (std::size_t got = 0; (got = std::fread(part, 1, sizeof part, in.get())) != 0;) {
     if (text.size() > max_bytes) fail(EFBIG);
+    // No text has such a byte, and a damaged file of another kind may be a GiB of them.
+    if (std::memchr(part, 0, got) != nullptr)
+      throw lib::error(fmt::format("{} is not a profile: it is no text", file), file, 0,
+                       "name a file that output=FILE.json made");
     text.append(part, got);
   }
   if (std::ferror(in.get()) != 0) fail(errno);

@@ -4,6 +4,7 @@ import fcntl
 import json
 import os
 import pty
+import resource
 import struct
 import subprocess
 import termios
@@ -140,6 +141,16 @@ def test_bad_files_are_named_and_the_good_one_is_reported():
     require_equal((strict.status, strict.out), (2, ""))
     require("torn.json" in strict.err, strict.err)
     require(not (good.parent / "all.json").exists(), "a file was written")
+
+
+def test_a_gib_of_zeros_is_refused_at_once():
+    """Such as a kept file whose head is damaged: sparse, and no text."""
+    file = command.directory / "zeros.json"
+    file.write_bytes(b"\1")
+    os.truncate(file, 1 << 29)
+    done = adaptyst("report", file, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_DATA, (1 << 28, 1 << 28)))
+    require_equal((done.status, done.out), (2, ""))
+    require("it is no text" in done.err, done.err)
 
 
 def test_nothing_good_nothing_reported():
