@@ -24,7 +24,10 @@ constexpr std::size_t min_watched = 3;
 
 std::string list_names(const std::vector<std::string>& names) {
   std::string all;
-  for (const std::string& name : names) all += (all.empty() ? "" : ", ") + name;
+  for (const std::string& name : names) {
+    if (!all.empty()) all += ", ";
+    all += name;
+  }
   return all;
 }
 

@@ -11,7 +11,7 @@ namespace adaptyst::lib {
 
 namespace {
 
-constexpr std::size_t region_columns = 24, device_columns = 22;
+constexpr std::size_t region_columns = 24, place_columns = 22;
 
 std::string format_features(const feature_values& features) {
   std::string made;
@@ -56,15 +56,15 @@ double find_error(const mapping& one, const advice& given, const advice_report& 
 }
 
 void add_costs(const advice& given, std::string& to) {
-  to += "  " + fitted("region", region_columns) + fitted("on", device_columns) + right("time", 9) + right("dev", 9) +
+  to += "  " + fitted("region", region_columns) + fitted("on", place_columns) + right("time", 9) + right("dev", 9) +
         right("n", 7) + right("inputs", 7) + right("cv", 7) + "  from\n";
   for (const region_costs& one : given.costs) {
     const cost_estimate& cost = one.cost;
     const bool is_measured = cost.provenance == cost_provenance::measured;
     to += "  " + fitted(cut_in_middle(printable(one.region), region_columns - 1), region_columns) +
           fitted(cut_in_middle((one.count > 1 ? fmt::format("{} ", one.count) : "") + printable(one.device),
-                               device_columns - 1),
-                 device_columns) +
+                               place_columns - 1),
+                 place_columns) +
           right(duration(cost.ns), 9) + right(cost.deviation_ns ? duration(*cost.deviation_ns) : "—", 9) +
           right(format_number(static_cast<double>(cost.n)), 7) + right(std::to_string(cost.inputs), 7) +
           right(cost.cv_error && !is_measured ? percent(*cost.cv_error) : "—", 7) + "  " + to_string(cost.provenance) +

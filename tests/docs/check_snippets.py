@@ -153,7 +153,7 @@ class Command:
         if not failures.check(name in self.options, f"{place}: adaptyst has no subcommand {name}"):
             return None
         known, at = self.options[name], 1
-        while at < len(words) and not (name == "run" and words[at] == "--"):
+        while at < len(words) and not (name in ("run", "levels") and words[at] == "--"):
             flag, equals, value = words[at].partition("=")
             if flag.startswith("-") and flag not in ("-", "--"):
                 if failures.check(flag in known, f"{place}: adaptyst {name} has no option {flag}") and known[flag]:

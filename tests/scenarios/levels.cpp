@@ -5,7 +5,6 @@
 #include <adaptyst/operation.hpp>
 #include <adaptyst/region.hpp>
 #include <algorithm>
-#include <cstring>
 #include <string>
 #include <thread>
 
@@ -14,7 +13,8 @@
 
 namespace {
 
-constexpr adaptyst::device gpu{adaptyst::device_kind::gpu, 3, "GPU of levels"};
+// The one of other scenarios: a process has room for few, and one of them fills it.
+constexpr adaptyst::device gpu{adaptyst::device_kind::gpu, 0, "test GPU"};
 
 void marked(int times) {
   ADAPTYST_REGION("lv main");
@@ -124,28 +124,17 @@ double time_ns() {
   return static_cast<double>(shortest_ns) / events;
 }
 
-// On the step on which a budget leaves out the most: one of 65536 is recorded.
-double time_left_out_ns() {
-  adaptyst::collector collector(support::options());
-  deep_marker();
-  for (const adaptyst_site* const site : adaptyst::detail::get_process(adaptyst_object_v3)->sites.slots)
-    if (site != nullptr && std::strcmp(site->name, "lv deep and hot") == 0)
-      adaptyst::detail::store(const_cast<std::uint64_t&>(*site->step), std::uint64_t{ADAPTYST_STEP_SUBTREE});
-  return time_ns();
-}
-
-double time_deeper_ns() {
-  adaptyst::collector collector(support::options() + ",level=lv deep*=hardware;1");
+double time_with_ns(const char* options) {
+  adaptyst::collector collector(support::options() + options);
   return time_ns();
 }
 
 #ifndef ADAPTYST_TEST_SANITIZED
-TEST_CASE("a deeper marker costs what a left-out event costs") {
-  const double left_out_ns = time_left_out_ns();
-  const double deeper_ns = time_deeper_ns();
-  const double again_ns = time_left_out_ns();
-  INFO("left out " << left_out_ns << ", deeper " << deeper_ns << ", left out again " << again_ns);
-  CHECK(deeper_ns <= 1.5 * std::max(left_out_ns, again_ns) + 1);
+// What it costs exactly is measured elsewhere: here, that it is not recorded and then dropped, which is ten times as long.
+TEST_CASE("a deeper marker takes the way of what is left out") {
+  const double recorded_ns = time_with_ns(""), deeper_ns = time_with_ns(",level=lv deep*=hardware;1");
+  INFO("recorded " << recorded_ns << ", deeper " << deeper_ns);
+  CHECK(deeper_ns <= recorded_ns / 2);
 }
 #endif
 

@@ -117,6 +117,7 @@ std::vector<level_runs> sort_by_level(const std::vector<levelled_run>& runs, con
       if (seen[run.deepest].insert(one).second) made.order.push_back(std::move(one));
   }
   std::vector<level_runs> all;
+  all.reserve(by_level.size());
   for (auto& [which, made] : by_level) all.push_back(std::move(made));
   return all;
 }
