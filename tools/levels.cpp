@@ -65,7 +65,7 @@ options parse_levels(const std::vector<std::string>& all) {
   options made;
   std::vector<error> wrong;
   for (const std::string& one : all) lib::find_option("level")->set(made, one, wrong);
-  if (!wrong.empty()) throw wrong.front();
+  if (!wrong.empty()) throw error(wrong.front());
   return made;
 }
 

@@ -17,7 +17,7 @@ namespace {
 
 using json = nlohmann::ordered_json;
 
-constexpr std::size_t max_strips = 64;
+constexpr std::size_t max_page_strips = 64;
 constexpr std::size_t max_boxes = 200;
 // Cells of all strips together: of more windows each cell shows the worst of several.
 constexpr std::uint64_t max_cells = 60'000;
@@ -65,8 +65,8 @@ json make_strips(const variability_result& result, std::uint64_t& windows_in_cel
   std::vector<std::pair<std::uint64_t, std::pair<std::uint32_t, std::string>>> order;
   for (const auto& [key, count] : flagged) order.emplace_back(count, key);
   std::stable_sort(order.begin(), order.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
-  left_out = order.size() - std::min(order.size(), max_strips);
-  order.resize(std::min(order.size(), max_strips));
+  left_out = order.size() - std::min(order.size(), max_page_strips);
+  order.resize(std::min(order.size(), max_page_strips));
   const std::uint64_t room = max_cells / std::max<std::size_t>(1, order.size());
   windows_in_cell = last == 0 ? 1 : std::max<std::uint64_t>(1, (last - first + room - 1) / room);
   for (const auto& [count, key] : order) all[key];
