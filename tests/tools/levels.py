@@ -31,8 +31,9 @@ def test_a_delay_in_the_hook_of_a_deeper_level_is_its_overhead_and_no_others():
     # What the deeper level costs stands where it was looked at.
     # On a machine that others use, a busy wait lasts several times as long.
     require(0.6 * planted_ns < regions["step"]["overhead_ns"]["mean"] < 10 * planted_ns, regions["step"])
-    # Of the whole run, which holds what the loader does, at least that it is there.
-    require(of_level["layer"]["overhead_ns"]["mean"] > 0.3 * planted_ns, of_level["layer"])
+    # Of the whole run, which holds what the loader does, within what runs differ by.
+    of_run = of_level["layer"]["overhead_ns"]
+    require(of_run["mean"] + 3 * of_run["error"] > 0.3 * planted_ns, of_level["layer"])
     # One level up nothing was planted.
     require(regions["work"]["overhead_ns"]["mean"] < 0.5 * planted_ns, regions["work"])
 
