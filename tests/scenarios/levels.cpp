@@ -59,7 +59,7 @@ std::uint64_t count(const adaptyst::profile& in, const std::string& name) {
 TEST_CASE("nothing above the deepest level is recorded, and everything else as often as ever") {
   struct expected {
     const char* deepest;
-    std::uint64_t model, layer, library, device;
+    std::uint64_t of_model, of_layer, of_library, of_device;
   };
   constexpr int n = 50;
   // In any order: the markers are known to the process from the first run on.
@@ -74,17 +74,17 @@ TEST_CASE("nothing above the deepest level is recorded, and everything else as o
     INFO("level=" << one.deepest);
     CHECK(count(made, "lv main") == 1);
     CHECK(count(made, "lv below") == n);
-    CHECK(count(made, "lv model step") == one.model);
-    CHECK(count(made, "lv layer conv") == one.layer);
-    CHECK(count(made, "lv layer mark") == one.layer);
-    CHECK(count(made, "lv library gemm") == one.library);
-    CHECK(count(made, "lv library handle") == one.library);
-    CHECK(count(made, "lv library named") == one.library);
-    CHECK(count(made, "lv kernel") == one.device);
+    CHECK(count(made, "lv model step") == one.of_model);
+    CHECK(count(made, "lv layer conv") == one.of_layer);
+    CHECK(count(made, "lv layer mark") == one.of_layer);
+    CHECK(count(made, "lv library gemm") == one.of_library);
+    CHECK(count(made, "lv library handle") == one.of_library);
+    CHECK(count(made, "lv library named") == one.of_library);
+    CHECK(count(made, "lv kernel") == one.of_device);
     CHECK(made.accounting.lost.empty());
     CHECK(made.options.count("level") == 1);  // the report tells it as a setting
     for (const adaptyst::region& region : made.regions)
-      if (region.path.back() == "lv below" && one.model == 0)
+      if (region.path.back() == "lv below" && one.of_model == 0)
         CHECK(region.path == std::vector<std::string>{"lv main", "lv below"});
   }
 }
