@@ -60,12 +60,13 @@ std::string to_table(const levels_result& result, const levels_settings& how, st
   add_regions(result, screen, made);
   made += "\n";
   made +=
-      wrapped(fmt::format(
-                  "means of {} runs a level, trimmed by {:g} at each end, engine {}, overhead={}; ±: standard "
-                  "error. OVERHEAD and DEEPER: how much longer the run, or the region, took when one level more was "
-                  "looked at; ~: by less than two standard errors, which may be chance",
-                  how.repeat, result.trim, how.engine, how.overhead),
-              screen) +
+      wrapped(
+          fmt::format(
+              "means of {} a level, trimmed by {:g} at each end, engine {}, overhead={}; ±: standard "
+              "error. OVERHEAD and DEEPER: how much longer the run, or the region, took when one level more was "
+              "looked at; ~: by less than two standard errors, which may be chance",
+              how.repeat == 1 ? "one run" : fmt::format("{} runs", how.repeat), result.trim, how.engine, how.overhead),
+          screen) +
       "\n";
   for (const std::string& one : result.remarks) made += wrapped(one, screen) + "\n";
   return made;

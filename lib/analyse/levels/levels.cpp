@@ -153,7 +153,7 @@ levelled_region compute_region(const key& of, const level_runs& own, const level
   return made;
 }
 
-// How many regions begin or end between the levels, and so on: what a reader must know before he trusts the figures.
+// What a reader must know before trusting the figures.
 void add_remarks(const std::vector<levelled_run>& runs, levels_result& to) {
   std::size_t fewest = runs.size();
   for (const levelled_summary& one : to.levels) fewest = std::min(fewest, one.runs);

@@ -16,7 +16,7 @@ namespace adaptyst::lib {
 //   load_balance   (ΣU / D) / max U
 //   communication  max U / max A
 //   orchestration  max A / T
-// Each is in [0, 1]. Nothing: no device computed. Source: TALP's gpu_* metrics (DLB 3.5, perf_metrics).
+// Each is in [0, 1]. Nothing: no device computed. Source: the gpu_* metrics of TALP (DLB's perf_metrics.c).
 struct device_efficiency {
   std::uint64_t start_ns = 0, end_ns = 0;
   std::uint64_t devices = 0;
