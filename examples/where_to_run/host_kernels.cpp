@@ -8,12 +8,14 @@ namespace where_to_run {
 namespace {
 
 void multiply(item& data) {
+  const int* const begins = data.a.begins.data();
+  const int* const column_of_entry = data.a.column.data();
+  const float* const value = data.a.value.data();
   for (int row = 0; row != data.a.rows; ++row) {
     float sum[columns] = {};
-    for (int at = data.a.begins[row]; at != data.a.begins[row + 1]; ++at) {
-      const float factor = data.a.value[at];
-      const float* const b = &data.b[static_cast<std::size_t>(data.a.column[at]) * columns];
-      for (int column = 0; column != columns; ++column) sum[column] += factor * b[column];
+    for (int at = begins[row]; at != begins[row + 1]; ++at) {
+      const float* const b = &data.b[static_cast<std::size_t>(column_of_entry[at]) * columns];
+      for (int column = 0; column != columns; ++column) sum[column] += value[at] * b[column];
     }
     std::copy(sum, sum + columns, &data.product[static_cast<std::size_t>(row) * columns]);
   }
@@ -49,8 +51,8 @@ void smooth(item& data) {
 }
 
 void reduce(item& data) {
-  for (int row = 0; row != data.a.rows; ++row) {
-    const float* const cells = &data.smooth[static_cast<std::size_t>(row) * columns];
+  for (std::size_t row = 0; row != data.norms.size(); ++row) {
+    const float* const cells = &data.smooth[row * columns];
     float sum = 0;
     for (int column = 0; column != columns; ++column) sum += cells[column] * cells[column];
     data.norms[row] = std::sqrt(sum);

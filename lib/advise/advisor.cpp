@@ -1,4 +1,6 @@
 // Keeps what was observed, fits it when a question comes, and lays out the costs of the question for the search.
+#include <fmt/format.h>
+
 #include <adaptyst/advisor.hpp>
 #include <algorithm>
 #include <array>
@@ -35,7 +37,7 @@ void require_names(const std::vector<std::string>& names, const std::string& wha
   std::set<std::string> seen;
   for (const std::string& name : names)
     if (name.empty() || !seen.insert(name).second)
-      refuse("the " + what + " '" + name + "' is empty or given twice", name, "give each a name of its own");
+      refuse(fmt::format("the {} '{}' is empty or given twice", what, name), name, "give each a name of its own");
 }
 
 double median(std::deque<double> values) {

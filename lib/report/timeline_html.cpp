@@ -78,7 +78,9 @@ class packing {
           put(latencies, one.submitted_by);
         } else put(latencies, 0);
       }
-      made += begins + durations + sites;
+      made += begins;
+      made += durations;
+      made += sites;
       if ((columns & has_correlation) != 0) made += correlations;
       if ((columns & has_bytes) != 0) made += bytes;
       if ((columns & has_call) != 0) made += calls;

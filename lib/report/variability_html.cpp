@@ -63,6 +63,7 @@ json make_strips(const variability_result& result, std::uint64_t& windows_in_cel
   }
   // Those with most flags, then in their order.
   std::vector<std::pair<std::uint64_t, std::pair<std::uint32_t, std::string>>> order;
+  order.reserve(flagged.size());
   for (const auto& [key, count] : flagged) order.emplace_back(count, key);
   std::stable_sort(order.begin(), order.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
   left_out = order.size() - std::min(order.size(), max_page_strips);
