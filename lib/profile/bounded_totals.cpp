@@ -44,10 +44,10 @@ void bound_estimated_totals(profile& in) {
   if (below.empty()) return;
   const auto run_ns = static_cast<double>(compute_wall_ns(in));
   std::unordered_set<const region*> brought_down;
-  if (const auto roots = below.find(0); roots != below.end() && run_ns != 0)
-    for (region* const row : roots->second)
-      if (std::vector<region*> alone{row}; row->threads != 0 && bound(alone, run_ns * row->threads))
-        brought_down.insert(row);
+  for (region& row : in.regions) {
+    if (!is_estimate(row) || run_ns == 0 || row.threads == 0) continue;
+    if (std::vector<region*> alone{&row}; bound(alone, run_ns * row.threads)) brought_down.insert(&row);
+  }
   for (const region& row : in.regions) {
     const auto nested = below.find(row.id);
     if (nested == below.end() || row.device != 0 || row.total_ns == 0) continue;  // 0 where only open events are known

@@ -8,8 +8,8 @@
 
 namespace adaptyst::lib {
 
-// Brings estimated totals that are more than a tenth too large down to the region around them, whose time is known, and
-// states as their error what is left of doubt. Does nothing where events are open or lost: the time of the region around
+// Brings estimated totals that are more than a tenth too large down to the run, and to the region around them where its time
+// is known, and states as their error what is left of doubt. Does nothing where events are open or lost: the time of the region around
 // them is not all known then. Regions stand behind their parents.
 void bound_estimated_totals(profile& in);
 

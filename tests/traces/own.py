@@ -27,7 +27,7 @@ def observe(*files, words=("all",)):
 
 
 def ask(file, question):
-    db = sqlite3.connect(file)
+    db = sqlite3.connect(f"file:{file}?mode=ro", uri=True)  # which makes no file where a writer is about to make one
     db.text_factory = bytes
     try:
         return db.execute(question).fetchall()

@@ -63,6 +63,15 @@ TEST_CASE("an estimate outside all regions does not exceed the run") {
   CHECK(run.regions[0].total_ns == Approx(2000 * ms));
 }
 
+TEST_CASE("nor does one within another estimate") {
+  profile run =
+      make_run({make_row(1, 0, 900 * ms, true), make_row(2, 1, 72'000 * ms, true), make_row(3, 1, 20 * ms, true)});
+  adaptyst::lib::bound_estimated_totals(run);
+  CHECK(run.regions[0].total_ns == 900 * ms);
+  CHECK(run.regions[1].total_ns == Approx(1000 * ms));
+  CHECK(run.regions[2].total_ns == 20 * ms);
+}
+
 TEST_CASE("what is known, what is within reach of chance, and what open events have is left as it is") {
   profile run =
       make_run({make_row(1, 0, 100 * ms, false), make_row(2, 1, 108 * ms, true), make_row(3, 1, 500 * ms, false)});
