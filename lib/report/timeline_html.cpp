@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "../support/text.hpp"
+#include "../support/varint.hpp"
 #include "../trace/time_levels.hpp"
 #include "page_shell.hpp"
 #include "words.hpp"
@@ -22,20 +23,6 @@ using json = nlohmann::ordered_json;
 
 // Which columns a row has beyond begins, durations and sites.
 enum row_column : unsigned { has_correlation = 1, has_bytes = 2, has_call = 4, has_latency = 8 };
-
-void put(std::string& to, std::uint64_t value) {
-  while (value >= 128) {
-    to += static_cast<char>((value & 127U) | 128U);
-    value >>= 7U;
-  }
-  to += static_cast<char>(value);
-}
-
-// A difference, of either sign: 0, -1, 1, -2 are 0, 1, 2, 3.
-std::uint64_t zigzag(std::uint64_t from, std::uint64_t to) {
-  const std::uint64_t by = to - from;
-  return by >> 63U != 0 ? ~by << 1U | 1U : by << 1U;
-}
 
 // Intervals by the numbers that they have in all rows together, so that an operation can name the call that submitted it.
 class packing {
@@ -59,24 +46,24 @@ class packing {
       unsigned columns = 0;
       for (const std::uint32_t at : row.intervals) {
         const timeline_interval& one = all[at];
-        put(begins, one.begin_ns - end);
-        put(durations, one.duration_ns());
-        put(sites, one.site);
-        put(correlations, zigzag(std::exchange(correlation, one.correlation), one.correlation));
-        put(bytes, one.bytes);
+        append_varint(begins, one.begin_ns - end);
+        append_varint(durations, one.duration_ns());
+        append_varint(sites, one.site);
+        append_varint(correlations, zigzag(std::exchange(correlation, one.correlation), one.correlation));
+        append_varint(bytes, one.bytes);
         end = one.end_ns;
         if (one.correlation != 0) columns |= has_correlation;
         if (one.bytes != 0) columns |= has_bytes;
         const std::optional<std::uint64_t> found = find_call(one);
         if (found) {
           columns |= has_call;
-          put(calls, zigzag(std::exchange(call, *found), *found) + 1);
-        } else put(calls, 0);
+          append_varint(calls, zigzag(std::exchange(call, *found), *found) + 1);
+        } else append_varint(calls, 0);
         if (one.submitted_ns != 0 && !found) {
           columns |= has_latency;
-          put(latencies, one.begin_ns - one.submitted_ns + 1);
-          put(latencies, one.submitted_by);
-        } else put(latencies, 0);
+          append_varint(latencies, one.begin_ns - one.submitted_ns + 1);
+          append_varint(latencies, one.submitted_by);
+        } else append_varint(latencies, 0);
       }
       made += begins;
       made += durations;

@@ -21,7 +21,6 @@
 #include "../support/levels.hpp"
 #include "../support/output_form.hpp"
 #include "../support/search_path.hpp"
-#include "../trace/chrome_trace.hpp"
 #include "../trace/timeline_file.hpp"
 #include "budget_keeper.hpp"
 #include "outputs.hpp"
@@ -86,12 +85,8 @@ void session::start(clock_pair before) {
 void session::open_timeline() {
   const std::string file = names_.of(output_form::trace);
   if (timeline_ || file.empty()) return;
-  const std::uint64_t origin_ns = detail::monotonic_ns();
-  const auto spelled = [this](const std::string& name) { return constructs_.spelled(name); };
-  if (is_store_name(file)) timeline_.emplace(open_store(file, origin_ns, spelled));
-  else
-    timeline_.emplace(
-        std::make_unique<chrome_trace>(file, origin_ns, static_cast<chrome_trace::kind_words>(to_string), spelled));
+  timeline_.emplace(open_timeline_file(file, detail::monotonic_ns(),
+                                       [this](const std::string& name) { return constructs_.spelled(name); }));
 }
 
 void session::start_with(std::unique_ptr<source> chosen, clock_pair before) {

@@ -45,6 +45,8 @@ const std::vector<form_entry>& output_forms() {
       {output_form::trace, "trace", ".trace.json", "what happened when, for Perfetto or chrome://tracing"},
       {output_form::trace, "trace", ".sqlite",
        "the same for SQL and `adaptyst variability`; not by a collector in a program"},
+      {output_form::trace, "trace", ".events",
+       "the same in few bytes, also by a collector in a program; `adaptyst convert` reads it"},
       {output_form::speedscope, "speedscope", ".speedscope.json", "stacks, for speedscope.app; turns samples on"},
       {output_form::json, "json", ".json", "the profile"},
       {output_form::folded, "folded", ".folded", "stacks, for flame graphs; turns samples on"},
@@ -84,6 +86,8 @@ std::optional<output> parse_output(std::string_view text, std::vector<error>& wr
 }
 
 bool is_store_name(std::string_view file) { return ends_with(file, ".sqlite"); }
+
+bool is_event_log_name(std::string_view file) { return ends_with(file, ".events"); }
 
 std::string to_text(const output& wanted) {
   std::vector<error> wrong;

@@ -31,6 +31,8 @@ std::string to_text(const output& wanted);
 
 // Whether a timeline of this name is a store in SQLite: FILE.sqlite.
 bool is_store_name(std::string_view file);
+// Whether it is an event log: FILE.events.
+bool is_event_log_name(std::string_view file);
 
 // Whether the file has a name with known placeholders only; if not, adds an error to `wrong`.
 bool is_file_name(const output& output, std::vector<error>& wrong);

@@ -18,8 +18,9 @@ using store_opener = std::unique_ptr<trace_writer> (*)(const std::string& file, 
 // files and allocates in ways that no observed process is to have.
 void set_store_opener(store_opener opener) noexcept;
 
-// The store in SQLite. Throws error, also where no opener has been set.
-std::unique_ptr<trace_writer> open_store(const std::string& file, std::uint64_t origin_ns, name_speller spelled);
+// A store, an event log or a Chrome trace, by the ending of its name: FILE.sqlite, FILE.events, another. `spelled`: a
+// marker's name as people read it, asked once for each. Throws error; for a store also where no opener has been set.
+std::unique_ptr<trace_writer> open_timeline_file(const std::string& file, std::uint64_t origin_ns, name_speller spelled);
 
 }  // namespace adaptyst::lib
 

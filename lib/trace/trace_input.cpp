@@ -5,6 +5,7 @@
 #include <tuple>
 
 #include "../support/error.hpp"
+#include "event_log_reader.hpp"
 #include "nsys_reader.hpp"
 #include "store_reader.hpp"
 
@@ -40,6 +41,7 @@ bool trace_scan::is_span(std::int64_t start, std::int64_t end, const std::string
 }
 
 std::unique_ptr<trace_input> open_trace(const std::string& file) {
+  if (event_log_reader::is_event_log(file)) return std::make_unique<event_log_reader>(file);
   auto in = std::make_unique<sqlite_database>(file, sqlite_database::opened::to_read);
   if (store_reader::is_store(*in)) return std::make_unique<store_reader>(std::move(in));
   if (nsys_reader::is_export(*in)) return std::make_unique<nsys_reader>(std::move(in));

@@ -1,0 +1,31 @@
+// Numbers in few bytes: seven bits a byte, the lowest first, the top bit set in all but the last (LEB128).
+#ifndef ADAPTYST_LIB_SUPPORT_VARINT_HPP
+#define ADAPTYST_LIB_SUPPORT_VARINT_HPP
+
+#include <cstdint>
+#include <string>
+
+namespace adaptyst::lib {
+
+inline void append_varint(std::string& to, std::uint64_t value) {
+  while (value >= 128) {
+    to += static_cast<char>((value & 127U) | 128U);
+    value >>= 7U;
+  }
+  to += static_cast<char>(value);
+}
+
+// A difference, of either sign: 0, -1, 1, -2 are 0, 1, 2, 3.
+inline std::uint64_t zigzag(std::uint64_t from, std::uint64_t to) noexcept {
+  const std::uint64_t by = to - from;
+  return by >> 63U != 0 ? ~by << 1U | 1U : by << 1U;
+}
+
+// The number that is so far from this one.
+inline std::uint64_t undo_zigzag(std::uint64_t from, std::uint64_t difference) noexcept {
+  return from + ((difference & 1U) != 0 ? ~(difference >> 1U) : difference >> 1U);
+}
+
+}  // namespace adaptyst::lib
+
+#endif

@@ -1,0 +1,36 @@
+// What an event log is made of, as docs/event-log.md describes it.
+#ifndef ADAPTYST_LIB_TRACE_EVENT_LOG_FORMAT_HPP
+#define ADAPTYST_LIB_TRACE_EVENT_LOG_FORMAT_HPP
+
+#include <cstdint>
+#include <string_view>
+
+namespace adaptyst::lib {
+
+constexpr std::string_view event_log_name = "adaptyst event log ";  // the first line, with the version
+constexpr int event_log_version = 1;
+
+enum class log_record : std::uint8_t {
+  begin = 1,  // when time 0 was
+  process = 2,
+  thread = 3,
+  device = 4,
+  site = 5,   // numbered as they come, from 1
+  place = 6,  // process and thread of the events behind it
+  loss = 7,
+  end = 8,           // all is there
+  span = 0x10,       // from here on, events: with the bits below
+  handle = 0x20,     // that does not nest
+  operation = 0x30,  // of a device
+  metric = 0x40,
+  mark = 0x50,
+};
+
+// In the low bits of an event's first byte: what else is in it.
+constexpr std::uint8_t log_has_submission = 1, log_has_correlation = 2, log_has_bytes = 4, log_has_all = 7;
+
+constexpr std::uint64_t log_max_name = std::uint64_t{1} << 20U;
+
+}  // namespace adaptyst::lib
+
+#endif
