@@ -23,6 +23,7 @@ std::unique_ptr<lib::trace_writer> open_writer(const std::string& file, const li
   if (lib::is_store_name(file)) {
     auto made = std::make_unique<lib::store_writer>(file, 0, lib::store_writer::appears::whole);
     if (traces.is_simulated()) made->set_meta("simulated", "1");
+    if (!traces.is_complete()) made->set_incomplete();
     if (const std::optional<std::int64_t> utc_ns = traces.utc_ns()) made->set_meta("utc_ns", std::to_string(*utc_ns));
     return made;
   }

@@ -220,6 +220,10 @@ void trace_set::read(trace_writer& to, bad_rows& bad) const {
   }
 }
 
+bool trace_set::is_complete() const {
+  return std::all_of(all_.begin(), all_.end(), [](const one& trace) { return trace.in->is_complete(); });
+}
+
 bool trace_set::is_simulated() const {
   return std::any_of(all_.begin(), all_.end(), [](const one& trace) { return trace.in->is_simulated(); });
 }

@@ -36,6 +36,7 @@ class trace_set {
   void read(trace_writer& to, bad_rows& bad) const;
 
   bool is_simulated() const;
+  bool is_complete() const;
   const std::vector<std::string>& remarks() const noexcept { return remarks_; }
 
  private:

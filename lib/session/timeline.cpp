@@ -6,6 +6,8 @@
 #include <fstream>
 
 #include "../recorder/device_reader.hpp"
+#include "../support/launch_rank.hpp"
+#include "../support/output_form.hpp"
 #include "../support/text.hpp"
 
 namespace adaptyst::lib {
@@ -26,7 +28,8 @@ void timeline::take(pid_t process, const std::string& command, const process_sta
   std::unique_ptr<trace_reader>& reader = readers_[{process, state.address}];
   if (reader == nullptr) {
     reader = std::make_unique<trace_reader>(state);
-    file_->name_process(process, {command.substr(command.rfind('/') + 1), process, {}, std::nullopt});
+    // Whoever looks is on the same machine.
+    file_->name_process(process, {command.substr(command.rfind('/') + 1), process, expand("%h"), find_rank(process)});
   }
   reader->read(state, [&](const traced_event& event) {
     name(process, state, event);

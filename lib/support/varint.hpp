@@ -2,17 +2,27 @@
 #ifndef ADAPTYST_LIB_SUPPORT_VARINT_HPP
 #define ADAPTYST_LIB_SUPPORT_VARINT_HPP
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 
 namespace adaptyst::lib {
 
-inline void append_varint(std::string& to, std::uint64_t value) {
+constexpr std::size_t max_varint_bytes = 10;
+
+// Returns the end of what was written, of at most max_varint_bytes.
+inline char* write_varint(char* to, std::uint64_t value) noexcept {
   while (value >= 128) {
-    to += static_cast<char>((value & 127U) | 128U);
+    *to++ = static_cast<char>((value & 127U) | 128U);
     value >>= 7U;
   }
-  to += static_cast<char>(value);
+  *to++ = static_cast<char>(value);
+  return to;
+}
+
+inline void append_varint(std::string& to, std::uint64_t value) {
+  char bytes[max_varint_bytes];
+  to.append(bytes, static_cast<std::size_t>(write_varint(bytes, value) - bytes));
 }
 
 // A difference, of either sign: 0, -1, 1, -2 are 0, 1, 2, 3.

@@ -1,4 +1,4 @@
-// Reads an event log from its begin to its end, twice: whom it names, and then what happened. Another program may have
+// Reads what event_log_writer has written, up to where its program was killed; each record is checked, for any program may have
 // written it.
 #ifndef ADAPTYST_LIB_TRACE_EVENT_LOG_READER_HPP
 #define ADAPTYST_LIB_TRACE_EVENT_LOG_READER_HPP
@@ -12,55 +12,46 @@
 #include <utility>
 #include <vector>
 
-#include "event_log_format.hpp"
+#include "event_log_blocks.hpp"
 #include "trace_input.hpp"
 
 namespace adaptyst::lib {
 
 class event_log_reader final : public trace_input {
  public:
-  static bool is_event_log(const std::string& file);
-
-  // Throws error: where it is damaged, or of a later version.
+  // Reads the blocks that name something. Throws error: where one is damaged, or the log is of a later version.
   explicit event_log_reader(std::string file);
 
   const std::string& file() const override { return file_; }
   std::string describe() const override;
   bool is_simulated() const override { return false; }
+  bool is_complete() const override { return is_complete_; }
   std::optional<std::int64_t> utc_ns() const override { return utc_ns_; }
   std::vector<device> devices() const override;
   std::map<std::int64_t, traced_process> processes() const override { return processes_; }
   std::string missing() const override;
   void read(trace_writer& to, std::int64_t shift_ns, bad_rows& bad) override;
-  // Throws error: there are no rows in it that several could read at once.
   std::unique_ptr<trace_scan> scan(scan_subject what) const override;
 
+  const std::deque<traced_site>& sites() const noexcept { return sites_; }
+  std::uint32_t physical(std::int64_t process, std::uint32_t number) const;
+  // Where blocks begin, at least 1 MiB apart, and where the last one ends.
+  const std::vector<std::uint64_t>& blocks() const noexcept { return blocks_; }
+  std::uint64_t end() const noexcept { return end_; }
+
  private:
-  class source;
-  using device_key = std::pair<std::int64_t, std::uint32_t>;
-
-  // One way through the file: whom events go to, if to anyone, and what those behind are told as a difference from.
-  struct walk {
-    trace_writer* to = nullptr;
-    std::int64_t shift_ns = 0;
-    bad_rows* bad = nullptr;
-    std::uint64_t sites = 0;  // that it has passed
-    std::int64_t process = 0;
-    std::uint32_t thread = 0;
-    std::uint64_t begin_ns = 0;
-  };
-
-  void go_through(walk& now);
-  void read_name(source& from, log_record what, walk& now);
-  void read_site(source& from, walk& now);
-  void read_event(source& from, std::uint8_t first, std::uint64_t at, walk& now);
+  void read_name(event_log_cursor& from, log_record what);
+  void read_site(event_log_cursor& from);
 
   std::string file_;
   std::optional<std::int64_t> utc_ns_;
   std::map<std::int64_t, traced_process> processes_;
-  std::map<device_key, device> devices_;
+  std::map<std::pair<std::int64_t, std::uint32_t>, std::string> threads_;
+  std::map<std::pair<std::int64_t, std::uint32_t>, device> devices_;
   std::map<std::pair<std::int64_t, std::string>, std::uint64_t> losses_;
   std::deque<traced_site> sites_;  // at places that stay
+  std::vector<std::uint64_t> blocks_;
+  std::uint64_t end_ = 0;
   bool is_complete_ = false;
 };
 

@@ -1,5 +1,5 @@
-// Appends records to a buffer, which is written when it is full and whenever the collector has emptied its rings: what a
-// killed program leaves ends at some byte of a record, and all before that record counts.
+// Appends records to a block, which is written when it is full and whenever the collector has emptied its rings: what a
+// killed program leaves is whole but for its last block.
 #include "event_log_writer.hpp"
 
 #include <fmt/format.h>
@@ -9,17 +9,17 @@
 #include <cstring>
 #include <utility>
 
+#include "../support/adler32.hpp"
 #include "../support/error.hpp"
-#include "../support/launch_rank.hpp"
-#include "../support/output_form.hpp"
 #include "../support/varint.hpp"
 
 namespace adaptyst::lib {
 
 namespace {
 
-constexpr std::size_t written_at_once = std::size_t{1} << 18U;
 constexpr std::size_t max_named_threads = 65536;
+// An event and its place in front of it: two first bytes, ten numbers.
+constexpr std::size_t max_event_bytes = 2 + 10 * max_varint_bytes;
 
 std::uint64_t read_clock(clockid_t which) {
   timespec now{};
@@ -48,32 +48,59 @@ event_log_writer::event_log_writer(std::string file, std::uint64_t origin_ns, na
   if (file_.failure() != 0)
     throw error(fmt::format("cannot write the timeline to {}", name_), name_, file_.failure(),
                 "name another file with output=");
-  buffer_ = fmt::format("{}{}\n", event_log_name, event_log_version);
-  put(log_record::begin);
+  file_.write(fmt::format("{}{}\n", event_log_name, event_log_version));
+  begin_block();
+  begin_record(log_record::begin);
   put(read_clock(CLOCK_REALTIME) - (read_clock(CLOCK_MONOTONIC) - origin_ns_));
 }
 
-void event_log_writer::put(std::uint64_t number) { append_varint(buffer_, number); }
+void event_log_writer::begin_block() {
+  block_.assign(sizeof(log_block_head), '\0');
+  has_names_ = false;
+  has_place_ = false;
+  begin_ns_ = 0;
+  events_ = 0;
+}
 
-void event_log_writer::put(const std::string& text) {
-  const std::size_t bytes = std::min<std::size_t>(text.size(), log_max_name);
-  put(bytes);
-  buffer_.append(text, 0, bytes);
+void event_log_writer::end_block() {
+  if (block_.size() > sizeof(log_block_head)) {
+    const auto bytes = static_cast<std::uint32_t>(block_.size() - sizeof(log_block_head));
+    log_block_head head{0, bytes | (has_names_ ? log_has_names : 0)};
+    std::memcpy(block_.data(), &head, sizeof head);
+    head.checksum = adler32(std::string_view(block_).substr(log_checksum_bytes));
+    std::memcpy(block_.data(), &head, log_checksum_bytes);
+    file_.write(block_);
+    if (file_.failure() != 0) lost_ += events_;
+  }
+  begin_block();
+}
+
+void event_log_writer::begin_record(log_record what) {
+  if (block_.size() >= log_block_bytes) end_block();
+  block_ += static_cast<char>(what);
+  has_names_ = true;
+}
+
+void event_log_writer::put(std::uint64_t number) { append_varint(block_, number); }
+
+void event_log_writer::put(std::string_view text) {
+  text = text.substr(0, log_max_text);
+  put(text.size());
+  block_ += text;
 }
 
 void event_log_writer::name_process(std::int64_t process, const traced_process& what) {
-  put(log_record::process);
+  begin_record(log_record::process);
   put(static_cast<std::uint64_t>(process));
   put(static_cast<std::uint64_t>(what.number));
   put(what.name);
-  // A collector observes its own machine.
-  put(what.host.empty() ? expand("%h") : what.host);
-  put(what.rank ? std::to_string(*what.rank) : launch_rank());
+  put(what.host);
+  put(what.rank ? std::uint64_t{*what.rank} + 1 : 0);
 }
 
 void event_log_writer::name_thread(std::int64_t process, std::uint32_t thread, const std::string& name) {
   threads_.insert({process, thread});
-  put(log_record::thread);
+  begin_record(log_record::thread);
   put(static_cast<std::uint64_t>(process));
   put(thread);
   put(name);
@@ -85,7 +112,7 @@ bool event_log_writer::knows_thread(std::int64_t process, std::uint32_t thread) 
 
 void event_log_writer::name_device(std::int64_t process, std::uint32_t device, const traced_device& what) {
   devices_.insert({process, device});
-  put(log_record::device);
+  begin_record(log_record::device);
   put(static_cast<std::uint64_t>(process));
   put(device);
   put(what.physical);
@@ -101,7 +128,7 @@ bool event_log_writer::knows_device(std::int64_t process, std::uint32_t device) 
 std::uint64_t event_log_writer::find_site(const traced_site& site) {
   if (const auto known = sites_.find(&site); known != sites_.end()) return known->second;
   const std::uint64_t parent = site.parent != nullptr ? find_site(*site.parent) : 0;
-  put(log_record::site);
+  begin_record(log_record::site);
   put(parent);
   put(static_cast<std::uint64_t>(site.kind));
   put(site.device);
@@ -110,12 +137,16 @@ std::uint64_t event_log_writer::find_site(const traced_site& site) {
 }
 
 void event_log_writer::add(std::int64_t process, const traced_event& event) {
-  ++buffered_;
   const std::uint64_t site = find_site(*event.site);
-  if (process != process_ || event.thread != thread_) {
-    put(log_record::place);
-    put(static_cast<std::uint64_t>(process_ = process));
-    put(thread_ = event.thread);
+  if (block_.size() >= log_block_bytes) end_block();
+  ++events_;
+  char bytes[max_event_bytes];
+  char* to = bytes;
+  if (!has_place_ || process != process_ || event.thread != thread_) {
+    has_place_ = true;
+    *to++ = static_cast<char>(log_record::place);
+    to = write_varint(to, static_cast<std::uint64_t>(process_ = process));
+    to = write_varint(to, thread_ = event.thread);
   }
   const bool is_operation = event.as == traced_as::operation;
   const bool has_submission = is_operation && event.submitted_ns != 0;
@@ -123,35 +154,27 @@ void event_log_writer::add(std::int64_t process, const traced_event& event) {
   if (has_submission) first |= log_has_submission;
   if (event.correlation != 0) first |= log_has_correlation;
   if (event.bytes != 0) first |= log_has_bytes;
-  buffer_ += static_cast<char>(first);
-  put(site);
+  *to++ = static_cast<char>(first);
+  to = write_varint(to, site);
   const std::uint64_t begin_ns = since_origin(event.begin_ns);
-  put(zigzag(begin_ns_, begin_ns));
+  to = write_varint(to, zigzag(begin_ns_, begin_ns));
   begin_ns_ = begin_ns;
   if (event.as == traced_as::metric) {
-    char value[sizeof event.value];
-    std::memcpy(value, &event.value, sizeof value);
-    buffer_.append(value, sizeof value);
-  } else if (event.as != traced_as::mark) put(since_origin(event.end_ns) - begin_ns);
-  if (is_operation) put(event.queue);
-  if (has_submission) put(zigzag(begin_ns, since_origin(event.submitted_ns)));
-  if (event.correlation != 0) put(event.correlation);
-  if (event.bytes != 0) put(event.bytes);
-  if (buffer_.size() > written_at_once) write_out();
+    std::memcpy(to, &event.value, sizeof event.value);
+    to += sizeof event.value;
+  } else if (event.as != traced_as::mark) to = write_varint(to, since_origin(event.end_ns) - begin_ns);
+  if (is_operation) to = write_varint(to, event.queue);
+  if (has_submission) to = write_varint(to, zigzag(begin_ns, since_origin(event.submitted_ns)));
+  if (event.correlation != 0) to = write_varint(to, event.correlation);
+  if (event.bytes != 0) to = write_varint(to, event.bytes);
+  block_.append(bytes, static_cast<std::size_t>(to - bytes));
 }
 
 void event_log_writer::add_loss(std::int64_t process, const std::string& reason, std::uint64_t events) {
-  put(log_record::loss);
+  begin_record(log_record::loss);
   put(static_cast<std::uint64_t>(process));
   put(reason);
   put(events);
-}
-
-void event_log_writer::write_out() noexcept {
-  file_.write(buffer_);
-  if (file_.failure() != 0) lost_ += buffered_;
-  buffered_ = 0;
-  buffer_.clear();
 }
 
 void event_log_writer::report_failure() {
@@ -161,13 +184,13 @@ void event_log_writer::report_failure() {
 }
 
 void event_log_writer::flush() {
-  if (buffered_ != 0) write_out();
+  end_block();
   report_failure();
 }
 
 void event_log_writer::finish() {
-  put(log_record::end);
-  write_out();
+  begin_record(log_record::end);
+  end_block();
   file_.finish();
   report_failure();
 }

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <set>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <utility>
 
@@ -17,8 +18,7 @@ namespace adaptyst::lib {
 
 class event_log_writer final : public trace_writer {
  public:
-  // Makes the file, in the place of one that is there, once there is something to write. `origin_ns`: CLOCK_MONOTONIC at
-  // time 0. Throws error.
+  // Makes the file at once, in the place of one that is there. `origin_ns`: CLOCK_MONOTONIC at time 0. Throws error.
   event_log_writer(std::string file, std::uint64_t origin_ns, name_speller spelled = {});
 
   void name_process(std::int64_t process, const traced_process& what) override;
@@ -33,24 +33,28 @@ class event_log_writer final : public trace_writer {
   void finish() override;
 
  private:
-  void put(log_record what) { buffer_ += static_cast<char>(what); }
+  // Of what names something; it may begin a block.
+  void begin_record(log_record what);
   void put(std::uint64_t number);
-  void put(const std::string& text);
+  void put(std::string_view text);
   std::uint64_t find_site(const traced_site& site);
   std::uint64_t since_origin(std::uint64_t ns) const noexcept { return ns > origin_ns_ ? ns - origin_ns_ : 0; }
-  void write_out() noexcept;
+  void begin_block();
+  void end_block();
   void report_failure();  // once
 
   std::string name_;
   std::uint64_t origin_ns_;
   name_speller spelled_;
   output_file file_;
-  std::string buffer_;
-  std::uint64_t buffered_ = 0;  // events
+  std::string block_;  // its head, and its records so far
+  bool has_names_ = false;
+  std::uint64_t events_ = 0;  // in the block
   std::uint64_t lost_ = 0;
   bool has_reported_ = false;
 
-  // What the next event is told as a difference from.
+  // What the block's next event is told as a difference from.
+  bool has_place_ = false;
   std::int64_t process_ = 0;
   std::uint32_t thread_ = 0;
   std::uint64_t begin_ns_ = 0;

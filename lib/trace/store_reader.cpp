@@ -90,11 +90,8 @@ class store_scan final : public trace_scan {
     std::uint32_t device = 0;
   };
   role_of_path role(const store_reader::path& path) const {
-    const bool is_kernel = path.kind == region_kind::kernel || path.kind == region_kind::other;
-    const bool is_copy = path.kind == region_kind::copy_to || path.kind == region_kind::copy_from;
-    const bool is_work = is_kernel || is_copy || path.kind == region_kind::fill;
-    const bool is_wanted = what_ == scan_subject::regions ? !is_work : is_kernel || is_copy;
-    return {is_wanted, is_copy, path.device};
+    const scan_role made = choose_role(path.kind, what_);
+    return {made.is_wanted, made.is_copy, path.device};
   }
 
   const store_reader& from_;

@@ -21,6 +21,7 @@ class store_reader final : public trace_input {
   const std::string& file() const override { return in_->file(); }
   std::string describe() const override;
   bool is_simulated() const override { return is_simulated_; }
+  bool is_complete() const override { return is_complete_; }
   std::optional<std::int64_t> utc_ns() const override { return utc_ns_; }
   std::vector<device> devices() const override;
   std::map<std::int64_t, traced_process> processes() const override;

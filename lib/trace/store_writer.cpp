@@ -108,7 +108,7 @@ void store_writer::flush() {
 
 void store_writer::finish() {
   attempt([this] {
-    set_meta("complete", "1");
+    if (is_complete_) set_meta("complete", "1");
     in_->run("COMMIT");
     for (sqlite_statement* const one : {&add_path_, &add_span_, &add_sample_, &add_instant_}) *one = sqlite_statement();
     if (written_ == file_) leave_one_file();

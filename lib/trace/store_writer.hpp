@@ -27,6 +27,8 @@ class store_writer final : public trace_writer {
 
   // What is known of the whole trace, such as where it comes from.
   void set_meta(std::string_view name, std::string_view value);
+  // Of a trace that ended before its run did: it stays marked so also when it is finished.
+  void set_incomplete() noexcept { is_complete_ = false; }
 
   void name_process(std::int64_t process, const traced_process& what) override;
   void name_thread(std::int64_t process, std::uint32_t thread, const std::string& name) override;
@@ -61,7 +63,7 @@ class store_writer final : public trace_writer {
   std::uint64_t uncommitted_ = 0, committed_ns_ = 0;
   std::uint64_t lost_ = 0;
   std::unique_ptr<error> failure_;
-  bool has_told_ = false, is_finished_ = false;
+  bool has_told_ = false, is_finished_ = false, is_complete_ = true;
 };
 
 }  // namespace adaptyst::lib

@@ -25,6 +25,13 @@ void bad_rows::note(const std::string& in_table, std::int64_t at, const std::str
   first = what;
 }
 
+scan_role choose_role(region_kind kind, scan_subject what) {
+  const bool is_kernel = kind == region_kind::kernel || kind == region_kind::other;
+  const bool is_copy = kind == region_kind::copy_to || kind == region_kind::copy_from;
+  const bool is_work = is_kernel || is_copy || kind == region_kind::fill;
+  return {what == scan_subject::regions ? !is_work : is_kernel || is_copy, is_copy};
+}
+
 bool trace_scan::is_span(std::int64_t start, std::int64_t end, const std::string& in, std::int64_t row) {
   const char* what = nullptr;
   if (end < start) {
@@ -41,7 +48,7 @@ bool trace_scan::is_span(std::int64_t start, std::int64_t end, const std::string
 }
 
 std::unique_ptr<trace_input> open_trace(const std::string& file) {
-  if (event_log_reader::is_event_log(file)) return std::make_unique<event_log_reader>(file);
+  if (event_log_blocks::is_event_log(file)) return std::make_unique<event_log_reader>(file);
   auto in = std::make_unique<sqlite_database>(file, sqlite_database::opened::to_read);
   if (store_reader::is_store(*in)) return std::make_unique<store_reader>(std::move(in));
   if (nsys_reader::is_export(*in)) return std::make_unique<nsys_reader>(std::move(in));

@@ -22,6 +22,12 @@ enum class scan_subject {
   regions,       // of the host, by process
 };
 
+// What spans of this kind are to it.
+struct scan_role {
+  bool is_wanted = false, is_copy = false;
+};
+scan_role choose_role(region_kind kind, scan_subject what);
+
 struct scanned_span {
   std::uint64_t start = 0, end = 0;  // ns since the trace's begin
   std::uint64_t name = 0;            // for trace_scan::name()
@@ -100,6 +106,8 @@ class trace_input {
   virtual std::vector<device> devices() const = 0;
   // The processes that the file names, by their ids in it.
   virtual std::map<std::int64_t, traced_process> processes() const = 0;
+  // False: it ends before the run did, because its writer was killed.
+  virtual bool is_complete() const { return true; }
   // What is not in it although it happened, for people; empty: nothing.
   virtual std::string missing() const { return {}; }
 

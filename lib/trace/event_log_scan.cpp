@@ -1,0 +1,91 @@
+#include "event_log_scan.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace adaptyst::lib {
+
+namespace {
+
+constexpr std::size_t spans_at_once = 2048;
+
+}  // namespace
+
+event_log_scan::event_log_scan(const event_log_reader& from, scan_subject what)
+    : from_(from), what_(what), blocks_(from.file()) {
+  tables_.push_back({"events", {0, static_cast<std::int64_t>(from.end()) - 1}});
+  roles_.reserve(from.sites().size());
+  for (const traced_site& site : from.sites()) roles_.push_back(choose_role(site.kind, what));
+}
+
+std::uint64_t event_log_scan::find_block(std::int64_t from) {
+  const auto wanted = static_cast<std::uint64_t>(std::max<std::int64_t>(0, from));
+  const std::vector<std::uint64_t>& known = from_.blocks();
+  const auto above = std::upper_bound(known.begin(), known.end(), wanted);
+  std::uint64_t at = above != known.begin() ? *(above - 1) : blocks_.first();
+  while (at < wanted && at < from_.end()) {
+    const auto block = blocks_.find(at);
+    if (!block) return from_.end();
+    at = block->next();
+  }
+  return at;
+}
+
+void event_log_scan::scan(std::size_t /*table*/, std::int64_t first, std::int64_t last, const taker& to) {
+  some_.clear();
+  const auto take = [&](const logged_event& event, std::uint64_t at) {
+    const auto site = static_cast<std::size_t>(event.site - 1);
+    const bool is_span = event.as != traced_as::metric && event.as != traced_as::mark;
+    if (!is_span || !roles_[site].is_wanted) return;
+    if (event.begin_ns > max_time_ns || event.duration_ns > max_span_ns) {
+      ++bad_.out_of_range;
+      return bad_.note(from_.file(), static_cast<std::int64_t>(at),
+                       fmt::format("{}, byte {}: begins at {} ns and lasts {} ns", from_.file(), at, event.begin_ns,
+                                   event.duration_ns));
+    }
+    const std::uint32_t group = what_ == scan_subject::device_work
+                                    ? from_.physical(event.process, from_.sites()[site].device)
+                                    : static_cast<std::uint32_t>(event.process);
+    some_.push_back({event.begin_ns, event.begin_ns + event.duration_ns, event.site, group, roles_[site].is_copy});
+    if (some_.size() < spans_at_once) return;
+    to(some_.data(), some_.size());
+    some_.clear();
+  };
+  const std::uint64_t begin = find_block(first);
+  // A block that begins at the last byte of the range belongs to it.
+  const std::uint64_t end = last < 0 ? 0 : std::min(static_cast<std::uint64_t>(last) + 1, from_.end());
+  visit_events(blocks_, begin, end, from_.sites().size(), take);
+  to(some_.data(), some_.size());
+}
+
+std::optional<std::uint64_t> event_log_scan::start_near(std::size_t /*table*/, std::int64_t row) {
+  for (std::uint64_t at = find_block(row); at < from_.end();) {
+    const auto block = blocks_.find(at);
+    if (!block) return std::nullopt;
+    event_log_cursor records(from_.file(), *block, blocks_.read(*block));
+    logged_event event;
+    while (!records.is_at_end()) {
+      const std::uint8_t first = records.byte();
+      if (!is_event_or_place(first)) records.skip(static_cast<log_record>(first));
+      else if (records.read_event(first, from_.sites().size(), event)) return event.begin_ns;
+    }
+    at = block->next();
+  }
+  return std::nullopt;
+}
+
+// A region's call path; an operation's name alone.
+std::string event_log_scan::name(std::uint64_t id) {
+  if (id == 0 || id > from_.sites().size()) return fmt::format("path {}", id);
+  const traced_site* site = &from_.sites()[static_cast<std::size_t>(id - 1)];
+  std::string made = site->name;
+  if (what_ != scan_subject::regions) return made;
+  constexpr std::size_t max_depth = 64;
+  std::size_t depth = 0;
+  for (site = site->parent; site != nullptr && depth != max_depth; site = site->parent, ++depth)
+    made.insert(0, site->name + "/");
+  return made;
+}
+
+}  // namespace adaptyst::lib

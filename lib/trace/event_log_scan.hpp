@@ -1,0 +1,56 @@
+// Spans of an event log, by the bytes at which their blocks begin: any of them can be read without those before it.
+#ifndef ADAPTYST_LIB_TRACE_EVENT_LOG_SCAN_HPP
+#define ADAPTYST_LIB_TRACE_EVENT_LOG_SCAN_HPP
+
+#include <string>
+#include <vector>
+
+#include "event_log_reader.hpp"
+#include "trace_input.hpp"
+
+namespace adaptyst::lib {
+
+// Calls visit(event, byte at which it stands) for the events in blocks from the one at `begin` up to `end`. Throws error.
+template <class Visit>
+void visit_events(event_log_blocks& from, std::uint64_t begin, std::uint64_t end, std::uint64_t sites,
+                  const Visit& visit) {
+  logged_event event;
+  while (begin < end) {
+    const auto block = from.find(begin);
+    if (!block) throw_damaged(from.file(), begin, "the file became shorter while it was read");
+    event_log_cursor records(from.file(), *block, from.read(*block));
+    while (!records.is_at_end()) {
+      const std::uint64_t at = records.offset();
+      const std::uint8_t first = records.byte();
+      if (!is_event_or_place(first)) records.skip(static_cast<log_record>(first));
+      else if (records.read_event(first, sites, event)) visit(event, at);
+    }
+    begin = block->next();
+  }
+}
+
+class event_log_scan final : public trace_scan {
+ public:
+  event_log_scan(const event_log_reader& from, scan_subject what);
+
+  const std::vector<scanned_table>& tables() const override { return tables_; }
+  // Rows are bytes: of the blocks that begin from `first` to `last`.
+  void scan(std::size_t table, std::int64_t first, std::int64_t last, const taker& to) override;
+  std::optional<std::uint64_t> start_near(std::size_t table, std::int64_t row) override;
+  std::string name(std::uint64_t id) override;
+
+ private:
+  // The first block that begins at this byte or later; else the end.
+  std::uint64_t find_block(std::int64_t from);
+
+  const event_log_reader& from_;
+  scan_subject what_;
+  event_log_blocks blocks_;  // a descriptor of its own
+  std::vector<scanned_table> tables_;
+  std::vector<scan_role> roles_;  // by site
+  std::vector<scanned_span> some_;
+};
+
+}  // namespace adaptyst::lib
+
+#endif
