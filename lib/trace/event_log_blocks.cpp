@@ -3,6 +3,7 @@
 #include "event_log_blocks.hpp"
 
 #include <fmt/format.h>
+#include <sys/stat.h>
 
 #include <cstring>
 #include <filesystem>
@@ -19,6 +20,7 @@ namespace {
 
 constexpr std::uint64_t max_version = 1'000'000;
 constexpr std::size_t max_first_line = 64;
+constexpr std::size_t read_at_once = std::size_t{1} << 18U;
 
 // Of records that name something: numbers and texts.
 std::string_view fields(log_record what) {
@@ -62,6 +64,9 @@ event_log_blocks::event_log_blocks(const std::string& file) : name_(file), file_
     throw error(fmt::format("{} has version {}; known are those up to {}", name_, version, event_log_version), name_, 0,
                 "a later version of adaptyst reads it");
   first_ = at + 1;
+  struct stat about {};
+  const bool is_small = fstat(file_.descriptor(), &about) == 0 && about.st_size < static_cast<off_t>(read_at_once);
+  buffer_.resize(is_small ? static_cast<std::size_t>(about.st_size) : read_at_once);
 }
 
 const char* event_log_blocks::at(std::uint64_t offset, std::size_t bytes) {

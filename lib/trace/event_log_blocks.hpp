@@ -45,7 +45,7 @@ class event_log_blocks {
   std::string name_;
   regular_file file_;
   std::uint64_t first_ = 0;
-  std::vector<char> buffer_ = std::vector<char>(std::size_t{1} << 18U);
+  std::vector<char> buffer_;
   std::uint64_t from_ = 0;  // the part of the file that is in the buffer
   std::size_t size_ = 0;
 };

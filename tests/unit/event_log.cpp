@@ -1,4 +1,5 @@
 // The compact file of a program's own collector: what is written is read again, and nothing else is ever taken for it.
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include <adaptyst/detail/clock.hpp>
@@ -25,20 +26,26 @@ using namespace adaptyst::lib;
 
 namespace {
 
-// A file in the folder where tests run, removed behind them.
-struct log_file {
-  explicit log_file(const std::string& what) : name("event_log_" + std::to_string(getpid()) + "_" + what + ".events") {}
-  ~log_file() { unlink(name.c_str()); }
+// A file in memory, which a name leads to: no disk is waited for. What writes a file of that name replaces it.
+class log_file {
+ public:
+  log_file() : descriptor_(memfd_create("log", MFD_CLOEXEC)) { REQUIRE(descriptor_ >= 0); }
+  ~log_file() { close(descriptor_); }
   log_file(const log_file&) = delete;
   log_file& operator=(const log_file&) = delete;
 
+  std::string name() const { return "/proc/self/fd/" + std::to_string(descriptor_); }
   std::string bytes() const {
-    std::ifstream in(name, std::ios::binary);
+    std::ifstream in(name(), std::ios::binary);
     return {std::istreambuf_iterator<char>(in), {}};
   }
-  void fill(const std::string& with) const { std::ofstream(name, std::ios::binary | std::ios::trunc) << with; }
+  void fill(const std::string& with) const {
+    REQUIRE(ftruncate(descriptor_, 0) == 0);
+    REQUIRE(pwrite(descriptor_, with.data(), with.size(), 0) == static_cast<ssize_t>(with.size()));
+  }
 
-  std::string name;
+ private:
+  int descriptor_;
 };
 
 std::string path(const traced_site* site) {
@@ -196,11 +203,11 @@ TEST_CASE("the checksum is that of RFC 1950") {
 }
 
 TEST_CASE("what is written is read again") {
-  const log_file file("whole");
+  const log_file file;
   const std::uint64_t origin_ns = detail::monotonic_ns();
   made_up_events events(origin_ns);
   {
-    event_log_writer to(file.name, origin_ns);
+    event_log_writer to(file.name(), origin_ns);
     to.name_process(7, {"solver", 4711, "node1", 0});
     to.name_process(8, {"\xff", 8, "", std::nullopt});
     to.name_thread(7, 100, "main thread");
@@ -214,31 +221,31 @@ TEST_CASE("what is written is read again") {
     to.finish();
     CHECK(to.lost() == 0);
   }
-  event_log_reader reader(file.name);
+  event_log_reader reader(file.name());
   CHECK(reader.is_complete());
   REQUIRE(reader.utc_ns().has_value());
   CHECK(*reader.utc_ns() > 1'500'000'000'000'000'000);
-  CHECK(reader.missing() == "12 events of " + file.name + " were lost");
+  CHECK(reader.missing() == "12 events of " + file.name() + " were lost");
   CHECK(reader.physical(7, 1) == 3);
-  const kept found = read(file.name);
+  const kept found = read(file.name());
   CHECK(found.names == std::vector<std::string>{"7 4711 solver, rank 0 on node1", "8 8 \xff", "7.100 main thread",
                                                 "7:1 3 GPU-1 gpu0", "lost 7 ring_full 12"});
   CHECK((found.events == events.all));
-  const kept later = read(file.name, 1000);
+  const kept later = read(file.name(), 1000);
   REQUIRE(later.events.size() == found.events.size());
   CHECK(std::get<5>(later.events[17]) == std::get<5>(found.events[17]) + 1000);
 }
 
 TEST_CASE("any block can be read without those before it") {
-  const log_file file("ranges");
+  const log_file file;
   made_up_events events(1'000'000);
   {
-    event_log_writer to(file.name, 1'000'000);
+    event_log_writer to(file.name(), 1'000'000);
     to.name_device(7, 1, {"gpu0", 5, {}});
     events.write(to, 60'000);
     to.finish();
   }
-  const event_log_reader reader(file.name);
+  const event_log_reader reader(file.name());
   std::map<scan_subject, std::size_t> wanted;
   for (const known_event& one : events.all) {
     const traced_as as = std::get<1>(one);
@@ -271,10 +278,10 @@ TEST_CASE("any block can be read without those before it") {
 }
 
 TEST_CASE("a file that ends at any byte holds the events before it, and says that it was not finished") {
-  const log_file file("cut"), part("part");
+  const log_file file, part;
   made_up_events events(1'000'000);
   {
-    event_log_writer to(file.name, 1'000'000);
+    event_log_writer to(file.name(), 1'000'000);
     for (int at = 0; at != 12; ++at) {
       events.write(to, 6);
       to.flush();
@@ -285,8 +292,8 @@ TEST_CASE("a file that ends at any byte holds the events before it, and says tha
   std::size_t before = 0;
   for (std::size_t bytes = first_line.size(); bytes != whole.size(); ++bytes) {
     part.fill(whole.substr(0, bytes));
-    CHECK_FALSE(event_log_reader(part.name).is_complete());
-    const kept found = read(part.name);
+    CHECK_FALSE(event_log_reader(part.name()).is_complete());
+    const kept found = read(part.name());
     REQUIRE(found.events.size() <= events.all.size());
     CHECK(std::equal(found.events.begin(), found.events.end(), events.all.begin()));
     CHECK(found.events.size() >= before);
@@ -297,10 +304,10 @@ TEST_CASE("a file that ends at any byte holds the events before it, and says tha
 }
 
 TEST_CASE("a byte that is another one is noticed, wherever it stands") {
-  const log_file file("good"), damaged("damaged");
+  const log_file file, damaged;
   made_up_events events(1'000'000);
   {
-    event_log_writer to(file.name, 1'000'000);
+    event_log_writer to(file.name(), 1'000'000);
     to.name_process(7, {"solver", 7, "node", 1});
     for (int at = 0; at != 4; ++at) {
       events.write(to, 6);
@@ -315,16 +322,16 @@ TEST_CASE("a byte that is another one is noticed, wherever it stands") {
     other[at] = static_cast<char>(static_cast<unsigned>(other[at]) ^ (1U + draw() % 255));
     damaged.fill(other);
     // A length beyond the end is that of a block that was not finished; all else is refused.
-    if (failure(damaged.name).empty()) CHECK_FALSE(event_log_reader(damaged.name).is_complete());
+    if (failure(damaged.name()).empty()) CHECK_FALSE(event_log_reader(damaged.name()).is_complete());
   }
 }
 
 TEST_CASE("what is no log, or not of these versions, is refused with its place") {
-  const log_file file("refused");
+  const log_file file;
   const auto refuse = [&](const std::string& bytes, const std::string& why) {
     file.fill(bytes);
     INFO(why);
-    CHECK(failure(file.name).find(why) != std::string::npos);
+    CHECK(failure(file.name()).find(why) != std::string::npos);
   };
   const std::string place("\x06\x07\x64", 3), site("\x05\x00\x00\x00\x01s", 6);
   refuse("", "does not begin as an event log");
@@ -350,18 +357,18 @@ TEST_CASE("what is no log, or not of these versions, is refused with its place")
   refuse(first_line + block("\x01" + std::string(11, '\x80')), "a number is too long");
   refuse(first_line + block("\x06\x01\xff\xff\xff\xff\xff\x01"), "a number is too large");
   file.fill(first_line + block(site + place + std::string("\x10\x01\x02\x02", 4)) + block("\x08"));
-  CHECK(failure(file.name).empty());
-  CHECK(event_log_reader(file.name).is_complete());
+  CHECK(failure(file.name()).empty());
+  CHECK(event_log_reader(file.name()).is_complete());
 }
 
 TEST_CASE("times that cannot be are left out and counted, with their bytes") {
-  const log_file file("times");
+  const log_file file;
   traced_site site{"step", region_kind::region, 0, nullptr};
   traced_event event;
   event.site = &site;
   event.thread = 1;
   {
-    event_log_writer to(file.name, 1000);
+    event_log_writer to(file.name(), 1000);
     for (const auto& [begin_ns, end_ns] :
          std::vector<std::pair<std::uint64_t, std::uint64_t>>{{2000, 3000},
                                                               {3000, 2000},
@@ -375,13 +382,13 @@ TEST_CASE("times that cannot be are left out and counted, with their bytes") {
     to.finish();
   }
   bad_rows bad;
-  const kept found = read(file.name, 0, &bad);
+  const kept found = read(file.name(), 0, &bad);
   REQUIRE(found.events.size() == 2);
   CHECK(std::get<5>(found.events[1]) == 0);  // begun before time 0
   CHECK(std::get<6>(found.events[1]) == 3000);
   CHECK(bad.out_of_range == 3);
   CHECK(bad.first.find(", byte ") != std::string::npos);
-  const event_log_reader reader(file.name);
+  const event_log_reader reader(file.name());
   const std::unique_ptr<trace_scan> scan = reader.scan(scan_subject::regions);
   std::size_t count = 0;
   scan->scan(0, 0, scan->tables()[0].rows.last,
@@ -391,18 +398,18 @@ TEST_CASE("times that cannot be are left out and counted, with their bytes") {
 }
 
 TEST_CASE("a name longer than a log takes is cut, and a full disk loses what it cannot take") {
-  const log_file file("long");
+  const log_file file;
   traced_site site{std::string(200'000, 'x'), region_kind::region, 0, nullptr};
   traced_event event;
   event.site = &site;
   event.begin_ns = event.end_ns = 5;
   {
-    event_log_writer to(file.name, 0);
+    event_log_writer to(file.name(), 0);
     to.add(1, event);
     to.finish();
   }
-  REQUIRE(read(file.name).events.size() == 1);
-  CHECK(event_log_reader(file.name).sites()[0].name.size() == log_max_text);
+  REQUIRE(read(file.name()).events.size() == 1);
+  CHECK(event_log_reader(file.name()).sites()[0].name.size() == log_max_text);
 
   event_log_writer to("/dev/full", 0);
   to.add(1, event);
