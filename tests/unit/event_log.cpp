@@ -26,7 +26,7 @@ using namespace adaptyst::lib;
 
 namespace {
 
-// A file in memory, which a name leads to: no disk is waited for. What writes a file of that name replaces it.
+// A file in memory, which a name leads to, also to be written: no disk is waited for.
 class log_file {
  public:
   log_file() : descriptor_(memfd_create("log", MFD_CLOEXEC)) { REQUIRE(descriptor_ >= 0); }
