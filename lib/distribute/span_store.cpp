@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/mman.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -20,6 +21,8 @@ namespace {
 // Of a block that is written out; from smaller ones little would be gained.
 constexpr std::size_t min_spilled_pages = 4;
 constexpr std::size_t huge_page = std::size_t{1} << 21U;
+constexpr std::size_t max_parts = 256;  // of a write; Linux takes 1024
+constexpr std::size_t spans_read_at_once = 16384;
 
 }  // namespace
 
@@ -39,27 +42,45 @@ void spill_file::open() {
   unlink(name.c_str());
 }
 
-std::uint64_t spill_file::write(const kept_span* spans, std::size_t count) {
+std::uint64_t spill_file::write(const std::vector<piece>& pieces) {
   open();
-  const std::size_t bytes = count * sizeof(kept_span);
-  const std::uint64_t at = end_.fetch_add(bytes);
-  const auto* const from = reinterpret_cast<const char*>(spans);
-  for (std::size_t done = 0; done != bytes;) {
-    const ssize_t written = pwrite(file_.get(), from + done, bytes - done, static_cast<off_t>(at + done));
-    if (written < 0 && errno == EINTR) continue;
-    if (written <= 0)
-      throw error(fmt::format("cannot write spans that memory has no room for to {}", folder_), folder_,
-                  written < 0 ? errno : ENOSPC, "TMPDIR=FOLDER names a place with more room");
-    done += static_cast<std::size_t>(written);
+  std::size_t bytes = 0;
+  for (const piece& one : pieces) bytes += one.count;
+  const std::uint64_t begin = end_.fetch_add(bytes);
+  std::uint64_t at = begin;
+  // In large pieces: a call for each page would cost more than the page.
+  std::vector<iovec> parts;
+  for (std::size_t first = 0; first != pieces.size();) {
+    parts.clear();
+    std::size_t wanted = 0;
+    for (; first != pieces.size() && parts.size() != max_parts; ++first) {
+      parts.push_back({const_cast<void*>(pieces[first].bytes), pieces[first].count});
+      wanted += pieces[first].count;
+    }
+    iovec* part = parts.data();
+    iovec* const behind = part + parts.size();
+    while (wanted != 0) {
+      const ssize_t written = pwritev(file_.get(), part, static_cast<int>(behind - part), static_cast<off_t>(at));
+      if (written < 0 && errno == EINTR) continue;
+      if (written <= 0)
+        throw error(fmt::format("cannot write spans that memory has no room for to {}", folder_), folder_,
+                    written < 0 ? errno : ENOSPC, "TMPDIR=FOLDER names a place with more room");
+      auto done = static_cast<std::size_t>(written);
+      at += done;
+      wanted -= done;
+      for (; part != behind && done >= part->iov_len; ++part) done -= part->iov_len;
+      if (part == behind) break;
+      part->iov_base = static_cast<char*>(part->iov_base) + done;
+      part->iov_len -= done;
+    }
   }
-  return at;
+  return begin;
 }
 
-void spill_file::read(std::uint64_t at, kept_span* spans, std::size_t count) const {
-  const std::size_t bytes = count * sizeof(kept_span);
-  auto* const to = reinterpret_cast<char*>(spans);
+void spill_file::read(std::uint64_t at, void* to, std::size_t bytes) const {
   for (std::size_t done = 0; done != bytes;) {
-    const ssize_t got = pread(file_.get(), to + done, bytes - done, static_cast<off_t>(at + done));
+    const ssize_t got =
+        pread(file_.get(), static_cast<char*>(to) + done, bytes - done, static_cast<off_t>(at + done));
     if (got < 0 && errno == EINTR) continue;
     if (got <= 0)
       throw error(fmt::format("cannot read back spans from {}", folder_), folder_, got < 0 ? errno : EIO, "");
@@ -83,16 +104,22 @@ span_store::~span_store() { munmap(pages_, max_pages_ * sizeof(page)); }
 void span_store::add_page(kept_block& to) {
   if (used_pages_ == max_pages_) spill();
   page* made = free_;
-  if (made != nullptr) free_ = made->before;
+  if (made != nullptr) free_ = made->next;
   else made = ::new (static_cast<void*>(pages_ + made_pages_++)) page;
   ++used_pages_;
-  made->before = to.last_page;
+  made->next = nullptr;
   made->count = 0;
+  if (to.last_page != nullptr) {
+    to.count += to.last_page->count;
+    to.last_page->next = made;
+  } else {
+    to.first_page = made;
+  }
   to.last_page = made;
 }
 
 void span_store::give_back(page* one) noexcept {
-  one->before = free_;
+  one->next = free_;
   free_ = one;
   --used_pages_;
 }
@@ -102,7 +129,7 @@ void span_store::spill() {
   for (const std::size_t least : {min_spilled_pages, std::size_t{1}}) {
     for (auto& [number, block] : blocks_) {
       std::size_t pages = 0;
-      for (const page* one = block.last_page; one != nullptr && pages != least; one = one->before) ++pages;
+      for (const page* one = block.first_page; one != nullptr && pages != least; one = one->next) ++pages;
       if (pages == least) spill(block);
     }
     if (used_pages_ < max_pages_ / 2) return;
@@ -110,14 +137,22 @@ void span_store::spill() {
 }
 
 void span_store::spill(kept_block& block) {
-  while (page* const one = block.last_page) {
-    const std::uint64_t at = beyond_.write(one->spans, one->count);
-    extent* const last = block.spilled.empty() ? nullptr : &block.spilled.back();
-    if (last != nullptr && last->at + last->count * sizeof(kept_span) == at) last->count += one->count;
-    else block.spilled.push_back({at, one->count});
-    block.last_page = one->before;
+  std::vector<spill_file::piece> pieces;
+  std::size_t count = 0;
+  for (const page* one = block.first_page; one != nullptr; one = one->next) {
+    pieces.push_back({one->spans, one->count * sizeof(kept_span)});
+    count += one->count;
+  }
+  const std::uint64_t at = beyond_.write(pieces);
+  extent* const last = block.spilled.empty() ? nullptr : &block.spilled.back();
+  if (last != nullptr && last->at + last->count * sizeof(kept_span) == at) last->count += count;
+  else block.spilled.push_back({at, count});
+  block.count += block.last_page->count;
+  while (page* const one = block.first_page) {
+    block.first_page = one->next;
     give_back(one);
   }
+  block.last_page = nullptr;
 }
 
 void span_store::refuse_more_than_known(std::uint64_t block) const {
@@ -135,18 +170,26 @@ std::vector<std::uint64_t> span_store::blocks() const {
   return made;
 }
 
-void span_store::take(std::uint64_t block, std::vector<kept_span>& to) {
+std::uint64_t span_store::count(std::uint64_t block) const {
+  const auto found = blocks_.find(block);
+  if (found == blocks_.end()) return 0;
+  return found->second.count + (found->second.last_page != nullptr ? found->second.last_page->count : 0);
+}
+
+void span_store::take(std::uint64_t block, const taker& to) {
   const auto found = blocks_.find(block);
   if (found == blocks_.end()) return;
-  for (page* one = found->second.last_page; one != nullptr;) {
-    to.insert(to.end(), one->spans, one->spans + one->count);
-    page* const before = one->before;
+  std::vector<kept_span> some;
+  for (const extent& part : found->second.spilled)
+    for (std::size_t done = 0; done != part.count; done += some.size()) {
+      some.resize(std::min(spans_read_at_once, part.count - done));
+      beyond_.read(part.at + done * sizeof(kept_span), some.data(), some.size() * sizeof(kept_span));
+      to(some.data(), some.size());
+    }
+  while (page* const one = found->second.first_page) {
+    to(one->spans, one->count);
+    found->second.first_page = one->next;
     give_back(one);
-    one = before;
-  }
-  for (const extent& part : found->second.spilled) {
-    to.resize(to.size() + part.count);
-    beyond_.read(part.at, to.data() + (to.size() - part.count), part.count);
   }
   found->second = {};
 }

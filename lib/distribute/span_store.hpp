@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <mutex>
 #include <string>
 #include <unordered_map>
@@ -18,9 +19,13 @@ namespace adaptyst::lib {
 // A file that is gone with the process, in $TMPDIR or /tmp. Thread-safe.
 class spill_file {
  public:
-  // Returns where they are. Throws error where the disk is full.
-  std::uint64_t write(const kept_span* spans, std::size_t count);
-  void read(std::uint64_t at, kept_span* spans, std::size_t count) const;
+  struct piece {
+    const void* bytes;
+    std::size_t count;
+  };
+  // One behind the other; returns where they begin. Throws error where the disk is full.
+  std::uint64_t write(const std::vector<piece>& pieces);
+  void read(std::uint64_t at, void* to, std::size_t bytes) const;
   std::uint64_t bytes() const noexcept { return end_; }
 
  private:
@@ -53,8 +58,11 @@ class span_store {
   }
 
   std::vector<std::uint64_t> blocks() const;
-  // Puts the spans of a block behind those that are there, and forgets them.
-  void take(std::uint64_t block, std::vector<kept_span>& to);
+  // How many spans a block has.
+  std::uint64_t count(std::uint64_t block) const;
+  // The spans of a block, some at a time, as they came but for what went to the file; they are forgotten.
+  using taker = std::function<void(const kept_span* spans, std::size_t count)>;
+  void take(std::uint64_t block, const taker& to);
 
   // That is 8 million windows.
   static constexpr std::size_t max_blocks = std::size_t{1} << 17U;
@@ -63,7 +71,7 @@ class span_store {
  private:
   struct page {
     static constexpr std::size_t capacity = 170;
-    page* before;
+    page* next;
     std::size_t count;
     kept_span spans[capacity];
   };
@@ -74,7 +82,8 @@ class span_store {
     std::size_t count = 0;
   };
   struct kept_block {
-    page* last_page = nullptr;
+    page *first_page = nullptr, *last_page = nullptr;
+    std::uint64_t count = 0;  // of full pages, and of what was spilled
     std::vector<extent> spilled;
   };
   void refuse_more_than_known(std::uint64_t block) const;

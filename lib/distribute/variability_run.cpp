@@ -23,6 +23,7 @@
 #include "../support/error.hpp"
 #include "parts_message.hpp"
 #include "rank_exchange.hpp"
+#include "sorted_spans.hpp"
 #include "span_store.hpp"
 #include "trace_set.hpp"
 
@@ -34,6 +35,8 @@ constexpr std::uint64_t min_chunk_rows = 131072;
 // Rows may have numbers far apart.
 constexpr std::uint64_t max_chunks_of_table = 100'000;
 constexpr std::uint64_t samples_of_table = 256;
+// Of a block that is analysed in memory, by all threads together; of a larger one, so many are at a time.
+constexpr std::size_t max_spans_at_once = std::size_t{1} << 20U, min_spans_at_once = std::size_t{1} << 14U;
 // Of a span that goes over many blocks; a longer one is in no proportion to the window.
 constexpr std::uint64_t max_pieces = std::uint64_t{1} << 20U;
 
@@ -437,12 +440,29 @@ class variability_run {
     std::vector<variability_parts> parts(threads_);
     std::atomic<std::size_t> next{0};
     in_threads([&](unsigned number) {
-      block_analysis analysis(grid_, settings_.by_name());
+      const std::size_t max_spans = std::max<std::size_t>(min_spans_at_once, max_spans_at_once / threads_);
+      spilled_numbers durations(beyond_);
+      block_analysis analysis(grid_, settings_.by_name(), &durations, max_spans);
       std::vector<kept_span> spans;
       for (std::size_t at = next++; at < blocks.size() && !has_failed_; at = next++) {
+        const std::uint64_t block = blocks[at];
+        std::uint64_t all = 0;
+        for (const reader& one : readers_) all += one.store->count(block);
+        if (all > max_spans) {
+          sorted_spans sorted(beyond_, settings_.by_name(), max_spans);
+          for (reader& one : readers_)
+            one.store->take(block, [&](const kept_span* some, std::size_t count) { sorted.add(some, count); });
+          analysis.begin(block, parts[number]);
+          sorted.visit([&](const kept_span& span) { analysis.take(span); });
+          analysis.end();
+          continue;
+        }
         spans.clear();
-        for (reader& one : readers_) one.store->take(blocks[at], spans);
-        analysis.add(blocks[at], spans, parts[number]);
+        for (reader& one : readers_)
+          one.store->take(block, [&](const kept_span* some, std::size_t count) {
+            spans.insert(spans.end(), some, some + count);
+          });
+        analysis.add(block, spans, parts[number]);
       }
     });
     for (variability_parts& one : parts) to.add(std::move(one));

@@ -47,6 +47,7 @@ void nsys_scan::add(const char* name, kind what) {
   if (!in_.has_table(name)) return;
   tables_.push_back({name, in_.rows(name)});
   kinds_.push_back(what);
+  rows_.emplace_back();
 }
 
 std::uint32_t nsys_scan::find_group(std::int64_t global, std::int64_t context, std::int64_t device) {
@@ -63,24 +64,29 @@ std::uint32_t nsys_scan::find_group(std::int64_t global, std::int64_t context, s
 void nsys_scan::scan(std::size_t table, std::int64_t first, std::int64_t last, const taker& to) {
   const std::string& name = tables_[table].name;
   const kind what = kinds_[table];
-  const std::string columns =
-      what == kind::ranges ? in_.select(name, {"start", "end", "globalTid", "textId", "text", "eventType"})
-      : what != kind::copies
-          ? in_.select(name, {"start", "end", "deviceId", "contextId", "globalPid", "demangledName|shortName|graphId"})
-          : in_.select(name, {"start", "end", "deviceId", "contextId", "globalPid", "copyKind"});
-  sqlite_statement rows = in_.prepare(columns + " WHERE rowid BETWEEN ? AND ?", name);
-  rows.bind(1, first);
-  rows.bind(2, last);
-  if (what == kind::ranges) return scan_ranges(table, rows, to);
+  if (rows_[table] == nullptr)
+    rows_[table] = std::make_unique<table_rows>(
+        in_, name,
+        what == kind::ranges
+            ? std::vector<table_rows::column>{{"start"}, {"end"}, {"globalTid"}, {"textId"}, {"text", true}, {"eventType"}}
+            : std::vector<table_rows::column>{{"start"},
+                                              {"end"},
+                                              {"deviceId"},
+                                              {"contextId"},
+                                              {"globalPid"},
+                                              {what == kind::copies ? "copyKind" : "demangledName|shortName|graphId"}});
+  table_rows& rows = *rows_[table];
   const std::string where = fmt::format("{}, table {}", in_.file(), name);
-  const std::uint64_t names_from = what == kind::copies ? of_copies : what == kind::graphs ? of_graphs : 0;
+  rows.start(first, last);
   some_.clear();
+  if (what == kind::ranges) return scan_ranges(where, rows, to);
+  const std::uint64_t names_from = what == kind::copies ? of_copies : what == kind::graphs ? of_graphs : 0;
   while (rows.step()) {
     const std::int64_t start = rows.integer(0), end = rows.integer(1);
     if (__builtin_expect(!(end >= start && start >= 0 && static_cast<std::uint64_t>(end - start) <= max_span_ns &&
                            static_cast<std::uint64_t>(end) <= max_time_ns),
                          0)) {
-      is_span(start, end, where, rows.integer(6));
+      is_span(start, end, where, rows.row());
       continue;
     }
     some_.push_back({static_cast<std::uint64_t>(start), static_cast<std::uint64_t>(end),
@@ -93,18 +99,16 @@ void nsys_scan::scan(std::size_t table, std::int64_t first, std::int64_t last, c
   to(some_.data(), some_.size());
 }
 
-void nsys_scan::scan_ranges(std::size_t table, sqlite_statement& rows, const taker& to) {
-  const std::string where = fmt::format("{}, table {}", in_.file(), tables_[table].name);
+void nsys_scan::scan_ranges(const std::string& where, table_rows& rows, const taker& to) {
   constexpr std::int64_t push_pop = 59, start_end = 60;
-  some_.clear();
   while (rows.step()) {
     if (const std::int64_t type = rows.integer(5); type != push_pop && type != start_end) continue;
     if (rows.is_null(1)) {
       ++bad_.open;
-      bad_.note(where, rows.integer(6), fmt::format("{}, row {}, has no end", where, rows.integer(6)));
+      bad_.note(where, rows.row(), fmt::format("{}, row {}, has no end", where, rows.row()));
       continue;
     }
-    if (!is_span(rows.integer(0), rows.integer(1), where, rows.integer(6))) continue;
+    if (!is_span(rows.integer(0), rows.integer(1), where, rows.row())) continue;
     std::uint64_t name = static_cast<std::uint64_t>(rows.integer(3)) & (of_graphs - 1);
     if (!rows.is_null(4)) {
       const auto [entry, is_new] = texts_.try_emplace(std::string(rows.text(4)), of_texts | listed_texts_.size());

@@ -4,11 +4,13 @@
 
 #include <array>
 #include <deque>
+#include <memory>
 #include <string>
 #include <unordered_map>
 #include <vector>
 
 #include "nsys_reader.hpp"
+#include "table_rows.hpp"
 #include "trace_input.hpp"
 
 namespace adaptyst::lib {
@@ -42,7 +44,7 @@ class nsys_scan final : public trace_scan {
   enum class kind { kernels, graphs, copies, ranges };
   void add(const char* name, kind what);
   std::uint32_t find_group(std::int64_t global, std::int64_t context, std::int64_t device);
-  void scan_ranges(std::size_t table, sqlite_statement& rows, const taker& to);
+  void scan_ranges(const std::string& where, table_rows& rows, const taker& to);
 
   const nsys_reader& from_;
   scan_subject what_;
@@ -50,6 +52,7 @@ class nsys_scan final : public trace_scan {
   nsys::string_ids strings_;
   std::vector<scanned_table> tables_;
   std::vector<kind> kinds_;
+  std::vector<std::unique_ptr<table_rows>> rows_;  // by table, once it is scanned
   std::vector<scanned_span> some_;
   // Texts that stand in the rows themselves.
   std::unordered_map<std::string, std::uint64_t> texts_;

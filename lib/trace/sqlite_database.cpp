@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <climits>
 #include <cstring>
 #include <utility>
 
@@ -93,10 +94,12 @@ void sqlite_statement::bind_text(int place, std::string_view text) {
   sqlite3_bind_text64(of_, place, text.data(), text.size(), SQLITE_TRANSIENT, SQLITE_UTF8);
 }
 
-bool sqlite_statement::step() {
+bool sqlite_statement::step() { return step({}); }
+
+bool sqlite_statement::step(const std::function<std::string()>& where) {
   const int code = sqlite3_step(of_);
   if (code == SQLITE_ROW) return true;
-  if (code != SQLITE_DONE) in_->fail(table_, code);
+  if (code != SQLITE_DONE) in_->fail(table_, code, where != nullptr ? where() : std::string());
   return false;
 }
 
@@ -153,11 +156,42 @@ sqlite_database::~sqlite_database() { close(); }
 
 void sqlite_database::close() noexcept { sqlite3_close_v2(std::exchange(of_, nullptr)); }
 
-void sqlite_database::fail(const std::string& table, int code) const {
+void sqlite_database::fail(const std::string& table, int code, const std::string& where) const {
   const char* const why = of_ != nullptr ? sqlite3_errmsg(of_) : sqlite3_errstr(code);
   const int number = of_ != nullptr && (code & 0xff) == SQLITE_IOERR ? sqlite3_system_errno(of_) : 0;
-  throw error(fmt::format("{}{}: {}", file_, table.empty() ? "" : fmt::format(", table {}", table), why), file_, number,
+  throw error(fmt::format("{}{}{}{}: {}", file_, table.empty() ? "" : ", table ", table, where, why), file_, number,
               hint(code));
+}
+
+namespace {
+
+sqlite3_file* find_file(sqlite3* in, int which) {
+  sqlite3_file* made = nullptr;
+  const bool is_known = sqlite3_file_control(in, "main", which, &made) == SQLITE_OK;
+  return is_known && made != nullptr && made->pMethods != nullptr ? made : nullptr;
+}
+
+std::uint64_t count_bytes(sqlite3_file* of) {
+  sqlite3_int64 bytes = 0;
+  return of != nullptr && of->pMethods->xFileSize(of, &bytes) == SQLITE_OK && bytes > 0
+             ? static_cast<std::uint64_t>(bytes)
+             : 0;
+}
+
+}  // namespace
+
+std::uint64_t sqlite_database::file_bytes() const noexcept {
+  return count_bytes(find_file(of_, SQLITE_FCNTL_FILE_POINTER));
+}
+
+bool sqlite_database::read_file(std::uint64_t at, void* to, std::size_t count) const noexcept {
+  sqlite3_file* const in = find_file(of_, SQLITE_FCNTL_FILE_POINTER);
+  return in != nullptr && count <= INT_MAX &&
+         in->pMethods->xRead(in, to, static_cast<int>(count), static_cast<sqlite3_int64>(at)) == SQLITE_OK;
+}
+
+bool sqlite_database::has_log() const noexcept {
+  return count_bytes(find_file(of_, SQLITE_FCNTL_JOURNAL_POINTER)) != 0;
 }
 
 void sqlite_database::run(const std::string& sql) const {
@@ -182,7 +216,7 @@ std::vector<std::string> sqlite_database::columns(const std::string& table) cons
   return made;
 }
 
-std::string sqlite_database::select(const std::string& table, std::initializer_list<const char*> wanted) const {
+std::string sqlite_database::select(const std::string& table, const std::vector<const char*>& wanted) const {
   const std::vector<std::string> known = columns(table);
   std::string made = "SELECT ";
   bool is_first = true;

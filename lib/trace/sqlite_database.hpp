@@ -4,8 +4,9 @@
 #ifndef ADAPTYST_LIB_TRACE_SQLITE_DATABASE_HPP
 #define ADAPTYST_LIB_TRACE_SQLITE_DATABASE_HPP
 
+#include <cstddef>
 #include <cstdint>
-#include <initializer_list>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -34,6 +35,8 @@ class sqlite_statement {
 
   // False: no further row. Throws error with file and table.
   bool step();
+  // `where` is asked for the place of a failure, as far as it is known.
+  bool step(const std::function<std::string()>& where);
   // A step of what gives no rows, ready to be bound again.
   void run();
   void reset() noexcept;
@@ -69,7 +72,7 @@ class sqlite_database {
 
   // A question for columns of a table, with the rowid behind them: one that the table lacks is NULL, and "a|b" is the first of
   // those that it has.
-  std::string select(const std::string& table, std::initializer_list<const char*> wanted) const;
+  std::string select(const std::string& table, const std::vector<const char*>& wanted) const;
 
   // The lowest and the highest rowid, or nothing where a table is empty.
   struct row_range {
@@ -83,7 +86,15 @@ class sqlite_database {
   };
   row_range rows(const std::string& table) const;
 
-  [[noreturn]] void fail(const std::string& table, int code) const;
+  // `where`: what is known of the place beyond the table.
+  [[noreturn]] void fail(const std::string& table, int code, const std::string& where = {}) const;
+
+  // The file as it is, for who reads pages himself while a read transaction keeps it so. SQLite's own descriptor is used: if
+  // another one of this file were closed, the process would lose its locks.
+  std::uint64_t file_bytes() const noexcept;
+  bool read_file(std::uint64_t at, void* to, std::size_t count) const noexcept;
+  // Whether a log beside it has what was written last. To be asked in a transaction.
+  bool has_log() const noexcept;
 
  private:
   friend class sqlite_statement;

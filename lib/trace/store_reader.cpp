@@ -10,6 +10,7 @@
 
 #include "../support/error.hpp"
 #include "store_schema.hpp"
+#include "table_rows.hpp"
 
 namespace adaptyst::lib {
 
@@ -34,29 +35,36 @@ region_kind find_kind(std::string_view word) {
 class store_scan final : public trace_scan {
  public:
   store_scan(const store_reader& from, scan_subject what)
-      : from_(from), what_(what), in_(from.file(), sqlite_database::opened::to_read) {
+      : from_(from),
+        what_(what),
+        in_(from.file(), sqlite_database::opened::to_read),
+        rows_(in_, "span", {{"start"}, {"end"}, {"path"}, {"process"}}) {
     tables_.push_back({"span", in_.rows("span")});
-    for (const auto& [id, path] : from.paths()) roles_[id] = role(path);
+    // Our writer numbers paths from 1; another one's may have any numbers.
+    for (const auto& [id, path] : from.paths())
+      if (id >= 0 && id < max_listed_roles) {
+        if (static_cast<std::size_t>(id) >= listed_roles_.size()) listed_roles_.resize(static_cast<std::size_t>(id) + 1);
+        listed_roles_[static_cast<std::size_t>(id)] = role(path);
+      } else {
+        roles_[id] = role(path);
+      }
   }
 
   const std::vector<scanned_table>& tables() const override { return tables_; }
 
   void scan(std::size_t /*table*/, std::int64_t first, std::int64_t last, const taker& to) override {
-    sqlite_statement rows =
-        in_.prepare(R"(SELECT start, "end", path, process, rowid FROM span WHERE rowid BETWEEN ? AND ?)", "span");
-    rows.bind(1, first);
-    rows.bind(2, last);
     const std::string where = in_.file() + ", table span";
+    rows_.start(first, last);
     some_.clear();
-    while (rows.step()) {
-      const std::int64_t path = rows.integer(2), process = rows.integer(3);
-      const auto found = roles_.find(path);
-      if (found == roles_.end() || !found->second.is_wanted) continue;
-      if (!is_span(rows.integer(0), rows.integer(1), where, rows.integer(4))) continue;
-      const std::uint32_t group = what_ == scan_subject::device_work ? from_.physical(process, found->second.device)
+    while (rows_.step()) {
+      const std::int64_t path = rows_.integer(2), process = rows_.integer(3);
+      const role_of_path* const found = find_role(path);
+      if (found == nullptr || !found->is_wanted) continue;
+      if (!is_span(rows_.integer(0), rows_.integer(1), where, rows_.row())) continue;
+      const std::uint32_t group = what_ == scan_subject::device_work ? find_device(process, found->device)
                                                                      : static_cast<std::uint32_t>(process);
-      some_.push_back({static_cast<std::uint64_t>(rows.integer(0)), static_cast<std::uint64_t>(rows.integer(1)),
-                       static_cast<std::uint64_t>(path), group, found->second.is_copy});
+      some_.push_back({static_cast<std::uint64_t>(rows_.integer(0)), static_cast<std::uint64_t>(rows_.integer(1)),
+                       static_cast<std::uint64_t>(path), group, found->is_copy});
       if (some_.size() < spans_at_once) continue;
       to(some_.data(), some_.size());
       some_.clear();
@@ -94,11 +102,34 @@ class store_scan final : public trace_scan {
     return {made.is_wanted, made.is_copy, path.device};
   }
 
+  const role_of_path* find_role(std::int64_t path) const {
+    if (path >= 0 && static_cast<std::uint64_t>(path) < listed_roles_.size())
+      return &listed_roles_[static_cast<std::size_t>(path)];
+    const auto found = roles_.find(path);
+    return found != roles_.end() ? &found->second : nullptr;
+  }
+  // Most spans are of the same device as those before them.
+  std::uint32_t find_device(std::int64_t process, std::uint32_t number) {
+    if (process != known_process_ || number != known_number_ || !knows_device_) {
+      known_device_ = from_.physical(process, number);
+      known_process_ = process;
+      known_number_ = number;
+      knows_device_ = true;
+    }
+    return known_device_;
+  }
+
+  static constexpr std::int64_t max_listed_roles = 1 << 20;
   const store_reader& from_;
   scan_subject what_;
   sqlite_database in_;  // a connection of its own
+  table_rows rows_;
   std::vector<scanned_table> tables_;
+  std::vector<role_of_path> listed_roles_;  // by a path's number
   std::unordered_map<std::int64_t, role_of_path> roles_;
+  std::int64_t known_process_ = 0;
+  std::uint32_t known_number_ = 0, known_device_ = 0;
+  bool knows_device_ = false;
   std::vector<scanned_span> some_;
 };
 

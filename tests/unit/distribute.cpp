@@ -64,6 +64,12 @@ class thread_rank final : public adaptyst::rank_transport {
 
 kept_span make_span(std::uint64_t start, std::uint32_t group) { return {start, start + 10, 0, group, span_role::work}; }
 
+std::vector<kept_span> take_all(span_store& from, std::uint64_t block) {
+  std::vector<kept_span> made;
+  from.take(block, [&](const kept_span* spans, std::size_t count) { made.insert(made.end(), spans, spans + count); });
+  return made;
+}
+
 }  // namespace
 
 TEST_CASE("a rank that cannot take what it gets still meets all others") {
@@ -110,17 +116,16 @@ TEST_CASE("spans come back from memory and from the file, each once, whatever fi
       for (std::uint64_t at = 0; at != count; ++at) store.add(at * 7919 % blocks, make_span(at, 1));
       CHECK((beyond.bytes() == 0) == (max_bytes == std::size_t{1} << 24U));
       std::vector<std::uint64_t> seen;
-      std::vector<kept_span> spans;
       for (const std::uint64_t block : store.blocks()) {
-        spans.clear();
-        store.take(block, spans);
+        const std::uint64_t number = store.count(block);
+        const std::vector<kept_span> spans = take_all(store, block);
+        CHECK(spans.size() == number);
         for (const kept_span& one : spans) {
           seen.push_back(one.start());
           if (one.start() * 7919 % blocks != block) FAIL("a span of another block");
         }
-        spans.clear();
-        store.take(block, spans);
-        CHECK(spans.empty());
+        CHECK(take_all(store, block).empty());
+        CHECK(store.count(block) == 0);
       }
       std::sort(seen.begin(), seen.end());
       REQUIRE(seen.size() == count);
@@ -136,7 +141,5 @@ TEST_CASE("windows that are too many are refused, and those that are known are n
   for (std::uint64_t block = 0; block != span_store::max_blocks; ++block) store.add(block, make_span(block, 0));
   CHECK_THROWS_AS(store.add(span_store::max_blocks, make_span(0, 0)), adaptyst::error);
   CHECK_NOTHROW(store.add(5, make_span(1, 0)));
-  std::vector<kept_span> spans;
-  store.take(5, spans);
-  CHECK(spans.size() == 2);
+  CHECK(take_all(store, 5).size() == 2);
 }

@@ -2,12 +2,13 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <random>
 #include <vector>
 
 #include "analyse/variability/block.hpp"
-#include "analyse/variability/intervals.hpp"
+#include "analyse/variability/order_statistics.hpp"
 #include "analyse/variability/statistics.hpp"
 #include "analyse/variability/variability.hpp"
 #include "catch.hpp"
@@ -74,35 +75,73 @@ TEST_CASE("mean and deviation are exact where plain doubles would cancel") {
   CHECK(fixed_log2(1024) == 10 * 65536);
 }
 
-TEST_CASE("unions and differences of intervals, cut at windows, by brute force") {
+TEST_CASE("what spans cover of windows, by brute force") {
   std::mt19937 draw(5);
   for (int round = 0; round != 200; ++round) {
     std::vector<bool> in_work(1000), in_copies(1000);
-    const auto make = [&](std::vector<bool>& covered) {
-      std::vector<interval> made;
+    std::vector<kept_span> spans;
+    for (const bool is_copy : {false, true})
       for (std::uint64_t count = draw() % 12; count != 0; --count) {
         const std::uint64_t begin = draw() % 900, end = begin + draw() % 100;
-        made.push_back({begin, end});
-        for (std::uint64_t at = begin; at != end; ++at) covered[at] = true;
+        spans.emplace_back(begin, end, 0, 0, is_copy ? span_role::copy : span_role::work);
+        for (std::uint64_t at = begin; at != end; ++at) (is_copy ? in_copies : in_work)[at] = true;
       }
-      std::sort(made.begin(), made.end(), [](interval x, interval y) { return x.begin < y.begin; });
-      unite(made);
-      return made;
-    };
-    const std::vector<interval> work = make(in_work), copies = make(in_copies);
-    std::vector<std::uint64_t> busy(10), stall(10);
-    add_to_windows(work, 0, 100, busy);
-    add_to_windows(subtract(copies, work), 0, 100, stall);
-    for (std::size_t window = 0; window != 10; ++window) {
-      std::uint64_t right_busy = 0, right_stall = 0;
-      for (std::size_t at = window * 100; at != (window + 1) * 100; ++at) {
-        right_busy += in_work[at] ? 1 : 0;
-        right_stall += in_copies[at] && !in_work[at] ? 1 : 0;
-      }
-      CHECK(busy[window] == right_busy);
-      CHECK(stall[window] == right_stall);
+    std::vector<std::uint64_t> busy(10), copied(10), stall(10), right_busy(10), right_copied(10), right_stall(10);
+    variability_parts parts;
+    block_analysis({0, 100}, false).add(0, spans, parts);
+    for (const window_row& row : parts.windows) {
+      busy[row.window] = row.busy_ns;
+      copied[row.window] = row.copy_ns;
+      stall[row.window] = row.stall_ns;
+    }
+    for (std::size_t at = 0; at != 1000; ++at) {
+      right_busy[at / 100] += in_work[at] ? 1 : 0;
+      right_copied[at / 100] += in_copies[at] ? 1 : 0;
+      right_stall[at / 100] += in_copies[at] && !in_work[at] ? 1 : 0;
+    }
+    CHECK(busy == right_busy);
+    CHECK(copied == right_copied);
+    CHECK(stall == right_stall);
+  }
+}
+
+TEST_CASE("the quantiles of more numbers than memory has room for are those of all") {
+  class in_memory final : public number_store {
+   public:
+    void put(const std::uint64_t* numbers, std::size_t count) override { all.insert(all.end(), numbers, numbers + count); }
+    void visit(const std::function<void(const std::uint64_t*, std::size_t)>& take) const override {
+      if (!all.empty()) take(all.data(), all.size());
+    }
+    void clear() noexcept override { all.clear(); }
+    std::vector<std::uint64_t> all;
+  };
+  std::mt19937_64 draw(9);
+  in_memory beyond;
+  order_statistics limited(&beyond, 8), unlimited(nullptr, order_statistics::no_limit);
+  bool was_beyond = false;
+  for (int round = 0; round != 300; ++round) {
+    std::vector<std::uint64_t> all(1 + draw() % 200);
+    // From all equal to all over the range of durations.
+    const unsigned bits = static_cast<unsigned>(draw() % 46);
+    for (std::uint64_t& one : all) {
+      one = (draw() & ((std::uint64_t{1} << bits) - 1)) + 1000;
+      limited.add(one);
+      unlimited.add(one);
+    }
+    was_beyond = was_beyond || !beyond.all.empty();
+    const auto [min, max] = std::minmax_element(all.begin(), all.end());
+    const std::uint64_t least = *min, most = *max;
+    for (order_statistics* const of : {&limited, &unlimited}) {
+      CHECK(of->count() == all.size());
+      const order_statistics::found found = of->finish();
+      CHECK(found.min == least);
+      CHECK(found.max == most);
+      CHECK(found.p50 == quantile(all, 0.5));
+      CHECK(found.p95 == quantile(all, 0.95));
+      CHECK(of->count() == 0);
     }
   }
+  CHECK(was_beyond);
 }
 
 TEST_CASE("a window has the same bytes in whatever order its spans come") {

@@ -1,129 +1,169 @@
-// Sorts the spans of a block by window and group, cuts the time that they cover at the borders of windows, and sums up.
+// Puts the spans of a block apart by group and in the order of their starts, and goes through each series once: windows are
+// counted, and the time that is covered grows, as it goes.
 #include "block.hpp"
 
 #include <algorithm>
-#include <cstddef>
 #include <utility>
 
 namespace adaptyst::lib {
 
+block_analysis::block_analysis(window_grid grid, bool by_name, number_store* beyond, std::size_t max_durations)
+    : grid_(grid), by_name_(by_name), durations_(beyond, max_durations) {
+  rows_.resize(window_grid::windows_in_block);
+}
+
+std::size_t block_analysis::find_series(std::uint32_t key) {
+  known_series& known = known_series_[key % known_series_.size()];
+  if (!known.is_known || known.key != key) {
+    const auto [entry, is_new] = series_.try_emplace(key, static_cast<std::uint32_t>(keys_.size()));
+    if (is_new) {
+      keys_.push_back(key);
+      counts_.push_back(0);
+    }
+    known = {key, entry->second, true};
+  }
+  return known.place;
+}
+
 void block_analysis::add(std::uint64_t block, const std::vector<kept_span>& spans, variability_parts& to) {
-  // Most spans are of the same series as those before them.
-  series* last = nullptr;
-  std::uint32_t last_key = 0;
-  for (const kept_span& one : spans) {
-    const std::uint32_t key = by_name_ ? one.name : one.group;
-    if (last == nullptr || key != last_key) {
-      last = &series_[key];
-      last_key = key;
-    }
-    const span_role role = one.role();
-    const bool is_copy = role == span_role::copy || role == span_role::rest_of_copy;
-    const bool is_rest = role == span_role::rest_of_work || role == span_role::rest_of_copy;
-    (is_copy ? last->copies : last->work).push_back({one.start(), one.end, one.name, one.group, is_rest});
-    if (is_rest) continue;
-    to.first_ns = std::min(to.first_ns, one.start());
-    to.last_ns = std::max(to.last_ns, one.end);
+  series_.clear();
+  known_series_.fill({});
+  keys_.clear();
+  counts_.clear();
+  places_of_spans_.resize(spans.size());
+  ordered_.resize(spans.size());
+  for (std::size_t at = 0; at != spans.size(); ++at) {
+    const std::size_t place = find_series(key(spans[at], by_name_));
+    ++counts_[place];
+    places_of_spans_[at] = static_cast<std::uint32_t>(place);
   }
-  for (auto& [key, all] : series_) {
-    if (all.work.empty() && all.copies.empty()) continue;
-    add_series(block, key, all, to);
-    all.work.clear();
-    all.copies.clear();
+  std::size_t before = 0;
+  for (std::size_t& one : counts_) before += std::exchange(one, before);
+  for (std::size_t at = 0; at != spans.size(); ++at) ordered_[counts_[places_of_spans_[at]]++] = spans[at];
+  begin(block, to);
+  std::size_t first = 0;
+  for (std::size_t place = 0; place != keys_.size(); ++place) {
+    // Behind the last of it, where each series' place has come to.
+    const std::size_t last = counts_[place];
+    const auto from = ordered_.begin() + static_cast<std::ptrdiff_t>(first),
+               behind = ordered_.begin() + static_cast<std::ptrdiff_t>(last);
+    const auto earlier = [](const kept_span& a, const kept_span& b) { return a.start() < b.start(); };
+    if (!std::is_sorted(from, behind, earlier)) std::sort(from, behind, earlier);
+    begin_series(keys_[place]);
+    for (std::size_t at = first; at != last; ++at) take_one(ordered_[at]);
+    end_series();
+    first = last;
   }
 }
 
-void block_analysis::add_series(std::uint64_t block, std::uint32_t key, series& all, variability_parts& to) {
-  const auto earlier = [](const one_span& a, const one_span& b) { return a.start < b.start; };
-  for (std::vector<one_span>* const spans : {&all.work, &all.copies})
-    if (!std::is_sorted(spans->begin(), spans->end(), earlier)) std::sort(spans->begin(), spans->end(), earlier);
-  rows_.assign(window_grid::windows_in_block, {});
-  for (std::size_t window = 0; window != rows_.size(); ++window) {
-    rows_[window].window = block * window_grid::windows_in_block + window;
-    (by_name_ ? rows_[window].name : rows_[window].group) = key;
+void block_analysis::begin(std::uint64_t block, variability_parts& to) {
+  if (to_ != &to) {
+    slots_.clear();
+    places_.clear();
+    slots_at_hand_ = nullptr;
+    to_ = &to;
   }
-  count(block, all.work, to);
-  cover(block, all);
-  for (const window_row& row : rows_)
-    if (row.count != 0 || row.active_ns != 0) to.windows.push_back(row);
+  block_ = block;
+  begin_ns_ = grid_.block_begin(block);
+  has_series_ = false;
 }
 
-void block_analysis::count(std::uint64_t block, const std::vector<one_span>& work, variability_parts& to) {
-  const std::uint64_t begin = grid_.block_begin(block);
-  std::size_t window = 0;
-  std::uint64_t window_end = begin + grid_.width_ns;
-  places_.clear();
-  std::uint32_t last_group = 0;
-  std::vector<slot>* slots = nullptr;
-  for (const one_span& one : work) {
-    if (one.is_rest) continue;
-    if (one.start >= window_end) {
-      close_window(rows_[window], to);
-      window = static_cast<std::size_t>((one.start - begin) / grid_.width_ns);
-      window_end = begin + (window + 1) * grid_.width_ns;
-    }
-    if (slots == nullptr || one.group != last_group) {
-      const auto [place, is_new] = places_.try_emplace(one.group, places_.size());
-      if (slots_.size() == place->second) slots_.emplace_back();
-      slots = &slots_[place->second];
-      if (is_new) slots->clear();
-      last_group = one.group;
-    }
-    if (slots->size() <= one.name) slots->resize(std::size_t{one.name} + 1);
-    slot& its = (*slots)[one.name];
-    if (its.sums == nullptr) its.sums = &to.find(one.group, one.name);
-    if (its.count == 0) used_.emplace_back(one.group, one.name);
-    const std::uint64_t duration = one.end - one.start;
-    const std::int64_t log = fixed_log2(duration);
-    its.sums->add(duration, log);
-    ++its.count;
-    its.sum += duration;
-    durations_.push_back(duration);
-    window_row& row = rows_[window];
-    row.sum += duration;
-    row.squares += static_cast<wide_uint>(duration) * duration;
-    row.log_sum += log;
+void block_analysis::take(const kept_span& span) {
+  const std::uint32_t its = key(span, by_name_);
+  if (!has_series_ || its != key_) {
+    if (has_series_) end_series();
+    begin_series(its);
   }
-  close_window(rows_[window], to);
+  take_one(span);
 }
 
-void block_analysis::close_window(window_row& row, variability_parts& to) {
-  if (durations_.empty()) return;
-  row.count = durations_.size();
-  const auto [min, max] = std::minmax_element(durations_.begin(), durations_.end());
-  row.min = *min;
-  row.max = *max;
-  row.p50 = quantile(durations_, 0.5);
-  row.p95 = quantile(durations_, 0.95);
-  durations_.clear();
-  for (const auto& [group, name] : used_) {
-    slot& its = slots_[places_.at(group)][name];
-    to.entries.push_back({row.window, group, name, its.count, its.sum});
+void block_analysis::end() {
+  if (has_series_) end_series();
+}
+
+void block_analysis::begin_series(std::uint32_t key) {
+  key_ = key;
+  has_series_ = true;
+  std::fill(rows_.begin(), rows_.end(), window_row());
+  window_ = 0;
+  window_end_ = begin_ns_ + grid_.width_ns;
+  const auto start = [this](coverage& of, std::uint64_t window_row::*to) { of.start(rows_, to, begin_ns_, grid_.width_ns); };
+  start(busy_, &window_row::busy_ns);
+  start(copied_, &window_row::copy_ns);
+  start(active_, &window_row::active_ns);
+}
+
+void block_analysis::take_one(const kept_span& span) {
+  const span_role role = span.role();
+  const std::uint64_t start = span.start();
+  active_.add(start, span.end);
+  if (role == span_role::copy || role == span_role::rest_of_copy) copied_.add(start, span.end);
+  else busy_.add(start, span.end);
+  if (role == span_role::rest_of_work || role == span_role::rest_of_copy) return;
+  to_->first_ns = std::min(to_->first_ns, start);
+  to_->last_ns = std::max(to_->last_ns, span.end);
+  if (role == span_role::work) count(span, start);
+}
+
+void block_analysis::count(const kept_span& span, std::uint64_t start) {
+  if (start >= window_end_) {
+    close_window();
+    window_ = static_cast<std::size_t>((start - begin_ns_) / grid_.width_ns);
+    window_end_ = begin_ns_ + (window_ + 1) * grid_.width_ns;
+  }
+  if (slots_at_hand_ == nullptr || span.group != group_at_hand_) {
+    const auto [place, is_new] = places_.try_emplace(span.group, places_.size());
+    if (is_new) slots_.emplace_back();
+    slots_at_hand_ = &slots_[place->second];
+    group_at_hand_ = span.group;
+  }
+  if (slots_at_hand_->size() <= span.name) slots_at_hand_->resize(std::size_t{span.name} + 1);
+  slot& its = (*slots_at_hand_)[span.name];
+  if (its.sums == nullptr) its.sums = &to_->find(span.group, span.name);
+  if (its.count == 0)
+    used_.push_back({span.group, span.name, static_cast<std::size_t>(slots_at_hand_ - slots_.data())});
+  const std::uint64_t duration = span.end - start;
+  const std::int64_t log = fixed_log2(duration);
+  its.sums->add(duration, log);
+  ++its.count;
+  its.sum += duration;
+  durations_.add(duration);
+  window_row& row = rows_[window_];
+  row.sum += duration;
+  row.squares += static_cast<wide_uint>(duration) * duration;
+  row.log_sum += log;
+}
+
+void block_analysis::close_window() {
+  if (durations_.count() == 0) return;
+  window_row& row = rows_[window_];
+  row.count = durations_.count();
+  const order_statistics::found found = durations_.finish();
+  row.min = found.min;
+  row.max = found.max;
+  row.p50 = found.p50;
+  row.p95 = found.p95;
+  for (const used_slot& one : used_) {
+    slot& its = slots_[one.place][one.name];
+    to_->entries.push_back({block_ * window_grid::windows_in_block + window_, one.group, one.name, its.count, its.sum});
     its.count = its.sum = 0;
   }
   used_.clear();
 }
 
-void block_analysis::cover(std::uint64_t block, series& all) {
-  const std::uint64_t begin = grid_.block_begin(block);
-  std::vector<interval> work, copies;
-  work.reserve(all.work.size());
-  copies.reserve(all.copies.size());
-  for (const one_span& one : all.work) work.push_back({one.start, one.end});
-  for (const one_span& one : all.copies) copies.push_back({one.start, one.end});
-  unite(work);
-  unite(copies);
-  const std::vector<interval> stalls = subtract(copies, work);
-  const auto add = [&](const std::vector<interval>& what, std::uint64_t window_row::*to) {
-    if (what.empty()) return;
-    std::vector<std::uint64_t> covered(rows_.size());
-    add_to_windows(what, begin, grid_.width_ns, covered);
-    for (std::size_t window = 0; window != rows_.size(); ++window) rows_[window].*to = covered[window];
-  };
-  add(work, &window_row::busy_ns);
-  add(copies, &window_row::copy_ns);
-  add(stalls, &window_row::stall_ns);
-  for (window_row& row : rows_) row.active_ns = row.busy_ns + row.stall_ns;
+void block_analysis::end_series() {
+  close_window();
+  for (coverage* const one : {&busy_, &copied_, &active_}) one->finish();
+  for (std::size_t window = 0; window != rows_.size(); ++window) {
+    window_row& row = rows_[window];
+    if (row.count == 0 && row.active_ns == 0) continue;
+    row.window = block_ * window_grid::windows_in_block + window;
+    (by_name_ ? row.name : row.group) = key_;
+    // What copies cover and work does not is what either covers, less what work does.
+    row.stall_ns = row.active_ns - row.busy_ns;
+    to_->windows.push_back(row);
+  }
+  has_series_ = false;
 }
 
 }  // namespace adaptyst::lib
