@@ -241,6 +241,22 @@ void store_reader::read(trace_writer& to, std::int64_t shift_ns, bad_rows& bad) 
     to.add_loss(losses.integer(0), std::string(losses.text(1)), static_cast<std::uint64_t>(losses.integer(2)));
 }
 
+void store_reader::read_host_calls(const std::function<void(const host_call&)>& to) const {
+  std::unordered_map<std::int64_t, host_call_kind> kinds;
+  for (const auto& [id, one] : paths_)
+    if (const auto kind = choose_call_kind({one.name, one.kind, one.device, nullptr})) kinds.emplace(id, *kind);
+  if (kinds.empty()) return;
+  sqlite_statement rows =
+      in_->prepare(R"(SELECT start, "end", path, process, thread FROM span WHERE queue IS NULL)", "span");
+  while (rows.step()) {
+    const auto kind = kinds.find(rows.integer(2));
+    const std::int64_t start = rows.integer(0), end = rows.integer(1);
+    if (kind == kinds.end() || start < 0 || end < start || static_cast<std::uint64_t>(end) > max_time_ns) continue;
+    to({rows.integer(3), static_cast<std::uint32_t>(rows.integer(4)), static_cast<std::uint64_t>(start),
+        static_cast<std::uint64_t>(end), kind->second});
+  }
+}
+
 std::unique_ptr<trace_scan> store_reader::scan(scan_subject what) const {
   return std::make_unique<store_scan>(*this, what);
 }
