@@ -293,6 +293,12 @@ def timeline_page():
             print(f"  first picture, ms: {firsts}; zooms, ms: {[round(one, 1) for one in zooms]}", file=sys.stderr)
 
 
+def traces():
+    """What an event of a timeline costs whoever writes the file: as an event log, a Chrome trace, a store."""
+    with tempfile.TemporaryDirectory() as scratch:
+        figures.update(measure(programs / "adaptyst_bench_trace_writers", scratch))
+
+
 def variability():
     """A simulated export of 20 M kernels and 5 M copies, by one thread, by two ranks, by pandas, by a scan with SQLite alone."""
     adaptyst = build / "tools" / "adaptyst"
@@ -381,6 +387,7 @@ else:
     mpi_calls()
     page()
     timeline_page()
+    traces()
     variability()
 
 output.parent.mkdir(parents=True, exist_ok=True)

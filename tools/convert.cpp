@@ -70,10 +70,12 @@ void add_convert(CLI::App& app) {
   command->footer(
       "$ adaptyst convert report.sqlite report.trace.json\n"
       "$ adaptyst convert report.sqlite store.sqlite\n"
+      "$ adaptyst convert run.events run.sqlite\n"
       "$ adaptyst convert report.sqlite timeline.html\n"
       "\n"
-      "Reads exports of Nsight Systems to SQLite, and our own stores. Writes FILE.sqlite, a store\n"
-      "(docs/trace-schema.md), FILE.json, a Chrome trace for Perfetto, or FILE.html, a timeline for a browser\n"
+      "Reads exports of Nsight Systems to SQLite, our own stores, and the event logs of programs with a\n"
+      "collector, FILE.events (docs/event-log.md). Writes FILE.sqlite, a store (docs/trace-schema.md),\n"
+      "FILE.json, a Chrome trace for Perfetto, or FILE.html, a timeline for a browser\n"
       "(docs/timeline-page.md). The file appears when it is whole.\n"
       "\n"
       "Exit status: 0 all is well; 2 wrong usage, a trace that could not be read, or one that could not be written.");

@@ -152,7 +152,7 @@ void add_observing(CLI::App& app, observing_options& options, const char* interv
     if (entry.name != "keep") add_one(app, options, entry);  // for collectors in the program only
   // Short forms of what is needed most.
   app.add_option("--timeline", options.lists["timeline"],
-                 "The same as --output trace:FILE: what happened when; a FILE.sqlite is a store")
+                 "The same as --output trace:FILE: what happened when; a FILE.sqlite is a store, a FILE.events an event log")
       ->allow_extra_args(false)
       ->type_name("FILE");
   app.add_option("--stacks", options.lists["stacks"],

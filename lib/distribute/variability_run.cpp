@@ -21,6 +21,7 @@
 #include "../analyse/variability/block.hpp"
 #include "../merge/tree.hpp"
 #include "../support/error.hpp"
+#include "host_calls.hpp"
 #include "parts_message.hpp"
 #include "rank_exchange.hpp"
 #include "sorted_spans.hpp"
@@ -506,6 +507,7 @@ class variability_run {
       made.traces.push_back(fmt::format("{}: {}", traces_.trace(trace).file(), traces_.trace(trace).describe()));
     made.is_simulated = traces_.is_simulated();
     made.remarks = traces_.remarks();
+    if (made.efficiency) made.host_efficiency = read_host_efficiencies(traces_, *made.efficiency, made.remarks);
     if (own.bad.count() != 0)
       made.remarks.push_back(
           fmt::format("{} rows are left out: {} end before they start, {} have times out of range, {} have "

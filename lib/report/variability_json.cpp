@@ -43,6 +43,26 @@ void put_place(json& to, const variability_result& result, std::uint32_t group, 
   if (!what.trace.empty()) to["trace"] = what.trace;
 }
 
+json spell_host(const host_efficiencies& host) {
+  const auto spell = [](const host_efficiency& one) {
+    json made;
+    made["start"] = one.start_ns;
+    made["end"] = one.end_ns;
+    made["threads"] = one.threads;
+    made["parallel"] = one.of ? json(one.of->parallel) : json(nullptr);
+    made["mpi_load_balance"] = one.of ? json(one.of->mpi_load_balance) : json(nullptr);
+    made["mpi_communication"] = one.of ? json(one.of->mpi_communication) : json(nullptr);
+    made["device_offload"] = one.of ? json(one.of->device_offload) : json(nullptr);
+    return made;
+  };
+  json made;
+  made["bound"] = "upper";
+  made["whole"] = spell(host.whole);
+  made["windows"] = json::array();
+  for (const host_efficiency& one : host.windows) made["windows"].push_back(spell(one));
+  return made;
+}
+
 }  // namespace
 
 const char* to_string(variability_metric metric) {
@@ -159,6 +179,7 @@ std::string to_json(const variability_result& result) {
     efficiency["whole"] = spell(result.efficiency->whole);
     efficiency["windows"] = json::array();
     for (const device_efficiency& one : result.efficiency->windows) efficiency["windows"].push_back(spell(one));
+    if (result.host_efficiency) efficiency["host"] = spell_host(*result.host_efficiency);
   }
   all["findings"] = json::array();
   for (const variability_finding& one : result.findings) {

@@ -157,6 +157,15 @@ std::string to_table(const variability_result& result, int width_of_screen) {
                               percent(whole.of->communication), percent(whole.of->orchestration))
                 : fmt::format("parallel efficiency {}: not available, since nothing was computed\n", many);
   }
+  if (result.host_efficiency && result.host_efficiency->whole.of) {
+    const host_efficiency& whole = result.host_efficiency->whole;
+    const std::string many =
+        whole.threads == 1 ? "of the host's thread" : fmt::format("of {} threads of the host", whole.threads);
+    made +=
+        fmt::format("parallel efficiency {}: at most {} = MPI load balance {} x MPI communication {} x offload {}\n",
+                    many, percent(whole.of->parallel), percent(whole.of->mpi_load_balance),
+                    percent(whole.of->mpi_communication), percent(whole.of->device_offload));
+  }
   made += fmt::format("quantiles of windows are exact, those of {} within {:.0f} %\n",
                       result.settings.by == variability_by::region ? "regions" : "kernels", 100 * histogram_error);
   for (const std::string& one : result.remarks) made += wrapped("note: " + printable(one)) + "\n";

@@ -2,6 +2,7 @@
 #ifndef ADAPTYST_LIB_TRACE_EVENT_LOG_FORMAT_HPP
 #define ADAPTYST_LIB_TRACE_EVENT_LOG_FORMAT_HPP
 
+#include <adaptyst/profile.hpp>
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
@@ -10,6 +11,8 @@ namespace adaptyst::lib {
 
 constexpr std::string_view event_log_name = "adaptyst event log ";  // the first line, with the version
 constexpr int event_log_version = 1;
+// Kinds are written as their numbers.
+static_assert(static_cast<int>(region_kind::metric) == 10, "a new kind goes behind those that files have");
 
 // In front of a block's records.
 struct log_block_head {

@@ -113,6 +113,19 @@ std::unique_ptr<trace_scan> event_log_reader::scan(scan_subject what) const {
   return std::make_unique<event_log_scan>(*this, what);
 }
 
+void event_log_reader::read_host_calls(const std::function<void(const host_call&)>& to) const {
+  std::vector<std::optional<host_call_kind>> kinds;
+  kinds.reserve(sites_.size());
+  for (const traced_site& site : sites_) kinds.push_back(choose_call_kind(site));
+  event_log_blocks from(file_);
+  visit_events(from, from.first(), end_, sites_.size(), [&](const logged_event& one, std::uint64_t /*at*/) {
+    const std::optional<host_call_kind> kind = kinds[static_cast<std::size_t>(one.site - 1)];
+    const bool is_span = one.as == traced_as::scope || one.as == traced_as::handle;
+    if (kind && is_span && one.begin_ns <= max_time_ns && one.duration_ns <= max_span_ns)
+      to({one.process, one.thread, one.begin_ns, one.begin_ns + one.duration_ns, *kind});
+  });
+}
+
 void event_log_reader::read(trace_writer& to, std::int64_t shift_ns, bad_rows& bad) {
   for (const auto& [id, process] : processes_) to.name_process(id, process);
   for (const auto& [key, name] : threads_) to.name_thread(key.first, key.second, name);

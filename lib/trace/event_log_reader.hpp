@@ -32,6 +32,7 @@ class event_log_reader final : public trace_input {
   std::string missing() const override;
   void read(trace_writer& to, std::int64_t shift_ns, bad_rows& bad) override;
   std::unique_ptr<trace_scan> scan(scan_subject what) const override;
+  void read_host_calls(const std::function<void(const host_call&)>& to) const override;
 
   const std::deque<traced_site>& sites() const noexcept { return sites_; }
   std::uint32_t physical(std::int64_t process, std::uint32_t number) const;

@@ -8,7 +8,7 @@ namespace adaptyst::lib {
 
 namespace {
 
-constexpr std::size_t spans_at_once = 2048;
+constexpr std::size_t log_spans_at_once = 2048;
 
 }  // namespace
 
@@ -48,7 +48,7 @@ void event_log_scan::scan(std::size_t /*table*/, std::int64_t first, std::int64_
                                     ? from_.physical(event.process, from_.sites()[site].device)
                                     : static_cast<std::uint32_t>(event.process);
     some_.push_back({event.begin_ns, event.begin_ns + event.duration_ns, event.site, group, roles_[site].is_copy});
-    if (some_.size() < spans_at_once) return;
+    if (some_.size() < log_spans_at_once) return;
     to(some_.data(), some_.size());
     some_.clear();
   };

@@ -264,6 +264,22 @@ void nsys_reader::read(trace_writer& to, std::int64_t shift_ns, bad_rows& bad) {
   work.read_operations(nsys::fills, region_kind::fill);
 }
 
+void nsys_reader::read_host_calls(const std::function<void(const host_call&)>& to) const {
+  const auto read_table = [&](const char* table, host_call_kind what) {
+    if (!in_->has_table(table)) return;
+    sqlite_statement rows = in_->prepare(in_->select(table, {"start", "end", "globalTid"}), table);
+    while (rows.step()) {
+      const std::int64_t start = rows.integer(0), end = rows.integer(1), global = rows.integer(2);
+      if (rows.is_null(1) || start < 0 || end < start || static_cast<std::uint64_t>(end) > max_time_ns) continue;
+      to({nsys::process_number(global), static_cast<std::uint32_t>(nsys::thread_number(global)),
+          static_cast<std::uint64_t>(start), static_cast<std::uint64_t>(end), what});
+    }
+  };
+  read_table(nsys::runtime, host_call_kind::device);
+  for (const char* const table : nsys::mpi_tables) read_table(table, host_call_kind::mpi);
+  read_table(nsys::system_calls, host_call_kind::system);
+}
+
 std::unique_ptr<trace_scan> nsys_reader::scan(scan_subject what) const {
   return std::make_unique<nsys_scan>(*this, what);
 }

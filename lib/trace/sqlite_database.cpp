@@ -43,7 +43,7 @@ void require_database(const std::string& file) {
   const int descriptor = open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (descriptor < 0) throw error(fmt::format("cannot read {}", file), file, errno, "");
   struct stat about {};
-  char head[sizeof first_bytes] = {};
+  unsigned char head[sizeof first_bytes + 2] = {};
   const bool is_file = fstat(descriptor, &about) == 0 && S_ISREG(about.st_mode);
   const ssize_t count = is_file ? pread(descriptor, head, sizeof head, 0) : 0;
   const int failed = count < 0 ? errno : 0;
@@ -53,9 +53,14 @@ void require_database(const std::string& file) {
   if (count == 0)
     throw error(fmt::format("{} is empty", file), file, 0,
                 "nsys export --type sqlite, or adaptyst run --timeline, make one");
-  if (std::memcmp(head, first_bytes, sizeof head) != 0)
+  if (std::memcmp(head, first_bytes, sizeof first_bytes) != 0)
     throw error(fmt::format("{} is no SQLite file", file), file, 0,
                 "of a report of Nsight Systems, nsys export --type sqlite FILE.nsys-rep makes one");
+  // SQLite would read zeros behind the end, and rows of zeros are rows.
+  const unsigned page_bytes = static_cast<unsigned>(head[16]) << 8U | head[17];
+  if (const off_t page = page_bytes == 1 ? 65536 : page_bytes; page != 0 && about.st_size % page != 0)
+    throw error(fmt::format("{} is malformed: it ends within a page, at byte {}", file, about.st_size), file, 0,
+                hint(SQLITE_CORRUPT));
 }
 
 }  // namespace

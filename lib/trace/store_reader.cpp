@@ -218,25 +218,28 @@ void store_reader::read(trace_writer& to, std::int64_t shift_ns, bad_rows& bad) 
     to.name_thread(threads.integer(0), static_cast<std::uint32_t>(threads.integer(1)), std::string(threads.text(2)));
   for (const auto& [key, one] : devices_) to.name_device(key.first, key.second, {one.name, one.physical, one.uuid});
 
-  const auto add = [&](const char* table, traced_event event, std::int64_t start, std::int64_t end,
+  const auto add = [&](const char* table, std::int64_t row, traced_event event, std::int64_t start, std::int64_t end,
                        std::int64_t at_path, std::int64_t process) {
     const auto site = sites_.find(at_path);
-    if (site == sites_.end() || end < start || start < 0 || static_cast<std::uint64_t>(end) > max_time_ns ||
-        start + shift_ns < 0) {
+    const bool is_in_range = start >= 0 && static_cast<std::uint64_t>(end) <= max_time_ns && start + shift_ns >= 0;
+    if (site == sites_.end() || end < start || !is_in_range) {
       ++(end < start ? bad.ends_before_start : bad.out_of_range);
-      if (bad.first.empty())
-        bad.first = fmt::format("{}, table {}: {} to {}, path {}", file(), table, start, end, at_path);
-      return;
+      const std::string where = fmt::format("{}, table {}", file(), table);
+      return bad.note(where, row, fmt::format("{}, row {}: {} to {}, path {}", where, row, start, end, at_path));
     }
     event.site = &site->second;
     event.begin_ns = static_cast<std::uint64_t>(start + shift_ns);
     event.end_ns = static_cast<std::uint64_t>(end + shift_ns);
-    if (event.as == traced_as::operation && event.submitted_ns != 0)
-      event.submitted_ns = static_cast<std::uint64_t>(static_cast<std::int64_t>(event.submitted_ns) + shift_ns);
+    // When it was submitted is not known if it cannot be true.
+    if (event.submitted_ns > max_time_ns) event.submitted_ns = 0;
+    if (event.submitted_ns != 0)
+      event.submitted_ns = static_cast<std::uint64_t>(
+          std::max<std::int64_t>(0, static_cast<std::int64_t>(event.submitted_ns) + shift_ns));
     to.add(process, event);
   };
   sqlite_statement spans = in_->prepare(
-      R"(SELECT start, "end", path, process, thread, queue, submitted, correlation, bytes, nests FROM span)", "span");
+      R"(SELECT start, "end", path, process, thread, queue, submitted, correlation, bytes, nests, rowid FROM span)",
+      "span");
   while (spans.step()) {
     traced_event event;
     event.as = !spans.is_null(5) ? traced_as::operation : spans.integer(9) != 0 ? traced_as::scope : traced_as::handle;
@@ -245,26 +248,44 @@ void store_reader::read(trace_writer& to, std::int64_t shift_ns, bad_rows& bad) 
     event.submitted_ns = static_cast<std::uint64_t>(spans.integer(6));
     event.correlation = static_cast<std::uint64_t>(spans.integer(7));
     event.bytes = static_cast<std::uint64_t>(spans.integer(8));
-    add("span", event, spans.integer(0), spans.integer(1), spans.integer(2), spans.integer(3));
+    add("span", spans.integer(10), event, spans.integer(0), spans.integer(1), spans.integer(2), spans.integer(3));
   }
-  sqlite_statement samples = in_->prepare("SELECT time, path, process, thread, value FROM sample", "sample");
+  sqlite_statement samples = in_->prepare("SELECT time, path, process, thread, value, rowid FROM sample", "sample");
   while (samples.step()) {
     traced_event event;
     event.as = traced_as::metric;
     event.thread = static_cast<std::uint32_t>(samples.integer(3));
     event.value = samples.real(4);
-    add("sample", event, samples.integer(0), samples.integer(0), samples.integer(1), samples.integer(2));
+    const std::int64_t at = samples.integer(0);
+    add("sample", samples.integer(5), event, at, at, samples.integer(1), samples.integer(2));
   }
-  sqlite_statement instants = in_->prepare("SELECT time, path, process, thread FROM instant", "instant");
+  sqlite_statement instants = in_->prepare("SELECT time, path, process, thread, rowid FROM instant", "instant");
   while (instants.step()) {
     traced_event event;
     event.as = traced_as::mark;
     event.thread = static_cast<std::uint32_t>(instants.integer(3));
-    add("instant", event, instants.integer(0), instants.integer(0), instants.integer(1), instants.integer(2));
+    const std::int64_t at = instants.integer(0);
+    add("instant", instants.integer(4), event, at, at, instants.integer(1), instants.integer(2));
   }
   sqlite_statement losses = in_->prepare("SELECT process, reason, events FROM loss", "loss");
   while (losses.step())
     to.add_loss(losses.integer(0), std::string(losses.text(1)), static_cast<std::uint64_t>(losses.integer(2)));
+}
+
+void store_reader::read_host_calls(const std::function<void(const host_call&)>& to) const {
+  std::unordered_map<std::int64_t, host_call_kind> kinds;
+  for (const auto& [id, one] : paths_)
+    if (const auto kind = choose_call_kind({one.name, one.kind, one.device, nullptr})) kinds.emplace(id, *kind);
+  if (kinds.empty()) return;
+  sqlite_statement rows =
+      in_->prepare(R"(SELECT start, "end", path, process, thread FROM span WHERE queue IS NULL)", "span");
+  while (rows.step()) {
+    const auto kind = kinds.find(rows.integer(2));
+    const std::int64_t start = rows.integer(0), end = rows.integer(1);
+    if (kind == kinds.end() || start < 0 || end < start || static_cast<std::uint64_t>(end) > max_time_ns) continue;
+    to({rows.integer(3), static_cast<std::uint32_t>(rows.integer(4)), static_cast<std::uint64_t>(start),
+        static_cast<std::uint64_t>(end), kind->second});
+  }
 }
 
 std::unique_ptr<trace_scan> store_reader::scan(scan_subject what) const {

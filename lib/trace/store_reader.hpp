@@ -28,6 +28,7 @@ class store_reader final : public trace_input {
   std::string missing() const override;
   void read(trace_writer& to, std::int64_t shift_ns, bad_rows& bad) override;
   std::unique_ptr<trace_scan> scan(scan_subject what) const override;
+  void read_host_calls(const std::function<void(const host_call&)>& to) const override;
 
   struct path {
     std::int64_t parent = 0;

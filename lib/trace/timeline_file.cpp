@@ -19,7 +19,8 @@ store_opener opener = nullptr;
 
 void set_store_opener(store_opener with) noexcept { opener = with; }
 
-std::unique_ptr<trace_writer> open_timeline_file(const std::string& file, std::uint64_t origin_ns, name_speller spelled) {
+std::unique_ptr<trace_writer> open_timeline_file(const std::string& file, std::uint64_t origin_ns,
+                                                 name_speller spelled) {
   if (is_event_log_name(file)) return std::make_unique<event_log_writer>(file, origin_ns, std::move(spelled));
   if (!is_store_name(file))
     return std::make_unique<chrome_trace>(file, origin_ns, static_cast<chrome_trace::kind_words>(to_string),

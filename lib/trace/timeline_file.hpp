@@ -20,7 +20,8 @@ void set_store_opener(store_opener opener) noexcept;
 
 // A store, an event log or a Chrome trace, by the ending of its name: FILE.sqlite, FILE.events, another. `spelled`: a
 // marker's name as people read it, asked once for each. Throws error; for a store also where no opener has been set.
-std::unique_ptr<trace_writer> open_timeline_file(const std::string& file, std::uint64_t origin_ns, name_speller spelled);
+std::unique_ptr<trace_writer> open_timeline_file(const std::string& file, std::uint64_t origin_ns,
+                                                 name_speller spelled);
 
 }  // namespace adaptyst::lib
 

@@ -32,6 +32,17 @@ scan_role choose_role(region_kind kind, scan_subject what) {
   return {what == scan_subject::regions ? !is_work : is_kernel || is_copy, is_copy};
 }
 
+std::optional<host_call_kind> choose_call_kind(const traced_site& site) {
+  if (site.kind == region_kind::wait || site.kind == region_kind::offload) return host_call_kind::device;
+  const bool is_cuda =
+      site.name.compare(0, 4, "cuda") == 0 ||
+      (site.name.compare(0, 2, "cu") == 0 && site.name.size() > 2 && site.name[2] >= 'A' && site.name[2] <= 'Z');
+  if (is_cuda && site.kind == region_kind::function) return host_call_kind::device;
+  const bool is_mpi = site.name.compare(0, 4, "MPI_") == 0 || site.name.compare(0, 5, "PMPI_") == 0;
+  const bool may_be = site.kind == region_kind::function || site.kind == region_kind::region;
+  return is_mpi && may_be ? std::optional(host_call_kind::mpi) : std::nullopt;
+}
+
 bool trace_scan::is_span(std::int64_t start, std::int64_t end, const std::string& in, std::int64_t row) {
   const char* what = nullptr;
   if (end < start) {

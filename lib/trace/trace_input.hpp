@@ -83,6 +83,21 @@ class trace_scan {
   bad_rows bad_;
 };
 
+// What a thread of the host did other than compute.
+enum class host_call_kind {
+  mpi,
+  device,  // calls of a device's library, waiting for a device
+  system,  // calls of the system
+};
+struct host_call {
+  std::int64_t process = 0;
+  std::uint32_t thread = 0;
+  std::uint64_t start = 0, end = 0;  // ns since the trace's begin
+  host_call_kind what = host_call_kind::system;
+};
+// Nothing: it is a region in which a thread computes, as far as is known.
+std::optional<host_call_kind> choose_call_kind(const traced_site& site);
+
 class trace_input {
  public:
   // A physical device.
@@ -114,6 +129,8 @@ class trace_input {
   // All events, with `shift_ns` added to their times. Sites live as long as this object. Throws error.
   virtual void read(trace_writer& to, std::int64_t shift_ns, bad_rows& bad) = 0;
   virtual std::unique_ptr<trace_scan> scan(scan_subject what) const = 0;
+  // In any order; rows that are no spans are left out. Throws error.
+  virtual void read_host_calls(const std::function<void(const host_call&)>& to) const = 0;
 };
 
 // By what is in it. Throws error where it is damaged, or no trace.

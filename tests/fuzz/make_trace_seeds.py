@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
-"""Small SQLite files as first inputs of trace_file: make_trace_seeds.py DIRECTORY"""
+"""Small traces as first inputs of trace_file and event_log: make_trace_seeds.py DIRECTORY, which gets a folder for each"""
 import os
 import pathlib
 import sqlite3
+import struct
 import sys
+import zlib
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "traces"))
 from nsys_export import Export  # noqa: E402
@@ -18,7 +20,7 @@ def shrink(file):
 
 
 def main():
-    folder = pathlib.Path(sys.argv[1])
+    folder = pathlib.Path(sys.argv[1]) / "trace_file"
     folder.mkdir(parents=True, exist_ok=True)
     export = Export(str(folder / "nsys"))
     export.gpu(0)
@@ -38,7 +40,7 @@ def main():
     db.executescript(header.split('R"(')[1].split(')"')[0])
     db.executescript("""
         INSERT INTO meta VALUES('format', 'adaptyst trace'), ('schema', '1'), ('complete', '1');
-        INSERT INTO process VALUES(7, 'solver'); INSERT INTO thread VALUES(7, 7, 'main');
+        INSERT INTO process VALUES(7, 'solver', 7, 'node', 0); INSERT INTO thread VALUES(7, 7, 'main');
         INSERT INTO device VALUES(7, 1, 0, NULL, 'gpu0');
         INSERT INTO path VALUES(1, NULL, 'step', 'region', 0), (2, 1, 'stencil', 'kernel', 1), (3, 1, 'copy', 'copy_to', 1);
         INSERT INTO span VALUES(0, 90, 1, 7, 7, NULL, NULL, NULL, NULL, NULL, 1), (10, 50, 2, 7, 7, 1, 5, 9, NULL, NULL, 0),
@@ -47,6 +49,20 @@ def main():
     """)
     db.commit()
     db.close()
+    logs = pathlib.Path(sys.argv[1]) / "event_log"
+    logs.mkdir(parents=True, exist_ok=True)
+    records = (b"\x01\x80\x80\x80\x80\x10" b"\x02\x07\x07\x06solver\x04node\x01" b"\x03\x07\x07\x04main" b"\x04\x07\x01\x00\x00\x04gpu0"
+               b"\x05\x00\x00\x00\x04step" b"\x05\x01\x03\x01\x07stencil" b"\x05\x01\x04\x01\x04copy" b"\x05\x01\x0a\x00\x08residual"
+               b"\x05\x01\x08\x00\x04mark" b"\x06\x07\x07" b"\x33\x02\x14\x28\x01\x09\x09" b"\x37\x03\x3c\x14\x02\x0b\x0a\x80\x20"
+               b"\xff" b"\x06\x07\x07" b"\x10\x01\x00\x5a" b"\x20\x01\x02\x5a" b"\x40\x04\x0a\x00\x00\x00\x00\x00\x00\xe0\x3f" b"\x50\x05\x0c"
+               b"\xff" b"\x07\x07\x09ring_full\x03" b"\x08")
+    (logs / "records").write_bytes(records)
+    (logs / "file").write_bytes(b"adaptyst event log 1\n" + b"".join(block(one) for one in records.split(b"\xff")))
+
+
+def block(records):
+    checked = struct.pack("<I", len(records) | 1 << 31) + records
+    return struct.pack("<I", zlib.adler32(checked)) + checked
 
 
 main()

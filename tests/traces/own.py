@@ -88,7 +88,7 @@ def case_both_formats_say_the_same():
 def case_a_killed_writer_leaves_a_whole_file():
     """At random moments: what was committed is there, and every span of it."""
     draw = random.Random(11)
-    for attempt in range(4):
+    for attempt in range(20):
         file = work / f"killed-{attempt}.sqlite"
         program = subprocess.Popen([ADAPTYST, "run", "--engine=inline", "--report=none", f"--timeline={file}", "--", PROGRAM, "outside", "endless"],
                                    stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
@@ -101,7 +101,7 @@ def case_a_killed_writer_leaves_a_whole_file():
                 except sqlite3.Error:
                     pass
                 time.sleep(0.02)
-            time.sleep(draw.random() * 0.7)
+            time.sleep(draw.random() ** 3 * 0.6)
         finally:
             os.killpg(program.pid, signal.SIGKILL)
             program.wait()
@@ -110,6 +110,99 @@ def case_a_killed_writer_leaves_a_whole_file():
         failures.equal(ask(file, "SELECT count(*) FROM span LEFT JOIN path ON path.id = span.path WHERE path.id IS NULL"), [(0,)], "each has its path")
         done = subprocess.run([ADAPTYST, "variability", "--by=region", file], capture_output=True, text=True, timeout=LIMIT, check=False)
         failures.check(done.returncode == 0 and "was not finished" in " ".join(done.stdout.split()), "it is analysed, and said not to be finished", done.stderr + done.stdout[-500:])
+
+
+def copied(file, name, *changes):
+    """A copy of a store with other rows."""
+    other = work / name
+    other.write_bytes(file.read_bytes())
+    db = sqlite3.connect(other, isolation_level=None)
+    for change in changes:
+        db.execute(change)
+    db.close()
+    return other
+
+
+def converted(file, to):
+    return subprocess.run([ADAPTYST, "convert", file, to], capture_output=True, text=True, errors="replace", timeout=LIMIT, check=False)
+
+
+def case_rows_that_cannot_be_are_told():
+    file, out = work / "rows.sqlite", work / "rows_out.sqlite"
+    observe(file)
+    spans = ask(file, "SELECT count(*) FROM span")[0][0]
+    for change, row in (('UPDATE span SET "end" = start - 1 WHERE rowid = 7', 7), ("UPDATE span SET start = -5 WHERE rowid = 8", 8),
+                        ('UPDATE span SET "end" = 4611686018427387904 WHERE rowid = 9', 9), ("UPDATE span SET path = 999 WHERE rowid = 10", 10)):
+        done = converted(copied(file, "row.sqlite", change), out)
+        failures.equal(done.returncode, 0, change)
+        failures.check("1 rows are left out" in done.stderr and f"row.sqlite, table span, row {row}: " in done.stderr, "file, table and row", done.stderr)
+        failures.equal(ask(out, "SELECT count(*) FROM span")[0][0], spans - 1, "the others are there")
+    submitted = ask(file, "SELECT count(submitted) FROM span")[0][0]
+    for when in ("-3", "9223372036854775807"):
+        other = copied(file, "submitted.sqlite", f"UPDATE span SET submitted = {when} WHERE rowid = (SELECT min(rowid) FROM span WHERE submitted IS NOT NULL)")
+        failures.equal(converted(other, out).returncode, 0, "a submission that cannot be")
+        failures.equal(ask(out, "SELECT count(submitted) FROM span")[0][0], submitted - 1, "is not known")
+    names = copied(file, "names.sqlite", "UPDATE path SET name = CAST(x'610062ff' AS TEXT) WHERE id = 1")
+    failures.equal(converted(names, out).returncode, 0, "a name of any bytes")
+    failures.equal(ask(out, "SELECT CAST(name AS BLOB) FROM path WHERE id = 1"), [(b"a\0b\xff",)], "is kept")
+    failures.equal(converted(names, work / "names.json").returncode, 0, "a name of any bytes in JSON")
+    json.loads((work / "names.json").read_text())
+
+
+def case_a_cut_store_is_refused():
+    """At borders of pages and within them: nothing is written that looks whole."""
+    file, out = work / "cut.sqlite", work / "cut_out.sqlite"
+    observe(file)
+    whole = file.read_bytes()
+    size = int.from_bytes(whole[16:18], "big")
+    other = work / "part.sqlite"
+    for length in sorted({*range(0, len(whole), size), *range(1, len(whole), size * 3 + 100), len(whole) - 1}):
+        other.write_bytes(whole[:length])
+        done = converted(other, out)
+        failures.equal(done.returncode, 2, f"cut at {length} of {len(whole)}")
+        failures.check("part.sqlite" in done.stderr and "terminate" not in done.stderr, "the file is named", done.stderr)
+    for table in ("thread", "device", "process", "sample", "loss"):
+        done = converted(copied(file, "without.sqlite", "PRAGMA writable_schema=ON", f"DROP TABLE {table}"), out)
+        failures.check(done.returncode == 2 and table in done.stderr, f"a store without its table {table}", done.stderr)
+    failures.equal([one.name for one in work.glob("cut_out*")], [], "nothing is left under the name or beside it")
+
+
+def case_a_killed_conversion_leaves_no_half():
+    """At random moments: under the name stands what was there before, or all."""
+    file, out = work / "large.sqlite", work / "large_out.sqlite"
+    observe(file)
+    db = sqlite3.connect(file)
+    db.execute("INSERT INTO span SELECT span.* FROM span, (WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 40) SELECT i FROM n)")
+    db.commit()
+    db.close()
+    spans = ask(file, "SELECT count(*) FROM span")
+    begin = time.monotonic()
+    converted(file, out)
+    takes = time.monotonic() - begin
+    whole = out.read_bytes()
+    draw = random.Random(12)
+    finished = 0
+    for attempt in range(20):
+        had = draw.random() < 0.5
+        if had:
+            out.write_bytes(b"what was there before")
+        else:
+            out.unlink(missing_ok=True)
+        program = subprocess.Popen([ADAPTYST, "convert", file, out], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        time.sleep(takes * draw.random() * 1.1)
+        program.kill()
+        program.wait()
+        if out.exists() and out.read_bytes() != b"what was there before":
+            finished += 1
+            failures.equal((ask(out, "PRAGMA integrity_check"), ask(out, "SELECT count(*) FROM span"), dict(ask(out, "SELECT name, value FROM meta"))[b"complete"]),
+                           ([(b"ok",)], spans, b"1"), "what has the name is whole")
+        else:
+            failures.equal(out.exists(), had, "what was there before is there still")
+        for left in work.glob("large_out.sqlite.*"):
+            failures.check(left.name.endswith(".partial") and left.name.split(".")[-2] == str(program.pid), "what is left says what it is", left.name)
+            left.unlink()
+    print(f"    {finished} of 20 had finished")
+    failures.check(finished < 20 and len(whole) > 0, "some were killed", finished)
 
 
 def case_a_program_writes_none_itself():

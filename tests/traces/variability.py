@@ -122,6 +122,40 @@ def case_efficiency_by_hand():
     failures.equal(analyse(work_file)["efficiency"]["whole"]["parallel"], None, "no kernel: not available")
 
 
+def case_efficiency_of_the_host():
+    """Of 100 us, with two threads that call MPI and CUDA, and a helper that does neither."""
+    us = 1000
+    export = Export(f"{work}/host.sqlite")
+    export.kernels([(0, 50 * us, "one"), (50 * us, 100 * us, "one")])
+
+    def calls(table, tid, spans):
+        export.rows(table, [{"start": start * us, "end": end * us, "globalTid": (100 << 24) + tid, "correlationId": None} for start, end in spans])
+    calls("CUPTI_ACTIVITY_KIND_RUNTIME", 1, [(0, 20), (10, 30)])
+    calls("CUPTI_ACTIVITY_KIND_RUNTIME", 2, [(90, 100), (95, 90)])  # one ends before it starts
+    file = export.finish()
+    with_mpi = sqlite3.connect(file)
+    with_mpi.execute("CREATE TABLE MPI_COLLECTIVES_EVENTS(start INTEGER, end INTEGER, globalTid INTEGER, textId INTEGER)")
+    with_mpi.executemany("INSERT INTO MPI_COLLECTIVES_EVENTS VALUES(?, ?, ?, 1)", [(80 * us, 100 * us, (100 << 24) + 1), (40 * us, 80 * us, (100 << 24) + 2)])
+    with_mpi.execute("CREATE TABLE OSRT_API(start INTEGER, end INTEGER, globalTid INTEGER, nameId INTEGER)")
+    with_mpi.executemany("INSERT INTO OSRT_API VALUES(?, ?, ?, 1)", [(35 * us, 45 * us, (100 << 24) + 1), (0, 100 * us, (100 << 24) + 3)])
+    with_mpi.commit()
+    with_mpi.close()
+    # Outside of MPI 80 and 60; useful 40 and 50.
+    for threads in (1, 2):
+        found = analyse("--window=50us", f"--threads={threads}", file)["efficiency"]["host"]
+        for part, (first, second), (a, b) in ((found["whole"], (80, 60), (40, 50)), (found["windows"][0], (50, 40), (10, 40)), (found["windows"][1], (30, 20), (30, 10))):
+            time = (part["end"] - part["start"]) / us
+            expected = {"parallel": (a + b) / 2 / time, "mpi_load_balance": (first + second) / 2 / max(first, second),
+                        "mpi_communication": max(first, second) / time, "device_offload": (a + b) / (first + second)}
+            got = {key: part[key] for key in expected}
+            failures.check(all(near(got[key], right, 1e-12) for key, right in expected.items()) and part["threads"] == 2, f"from {part['start']}", f"{got} {expected}")
+        failures.equal(found["bound"], "upper", "what it is")
+    failures.check("of 2 threads of the host: at most 45.0%" in command("variability", file).stdout, "on the terminal", command("variability", file).stdout)
+    export = Export(f"{work}/no_host.sqlite")
+    export.kernels([(0, 50, "one")])
+    failures.check("host" not in analyse(export.finish())["efficiency"], "no calls: not known")
+
+
 def case_numbers_are_numpys():
     file, kernels, copies = mixed_trace("mixed.sqlite")
     found = analyse(file)

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "device_efficiency.hpp"
+#include "host_efficiency.hpp"
 #include "parts.hpp"
 
 namespace adaptyst::lib {
@@ -98,7 +99,8 @@ struct variability_result {
   std::vector<variability_fences> fence_list;
   std::optional<double> pearson, spearman;
   std::uint64_t pairs = 0;
-  std::optional<device_efficiencies> efficiency;  // by device only
+  std::optional<device_efficiencies> efficiency;     // by device only
+  std::optional<host_efficiencies> host_efficiency;  // the same, where calls of the host are known
   std::vector<variability_finding> findings;
   std::vector<rank_work> ranks;
   // Of the whole trace, the first start and the last end.

@@ -1,0 +1,129 @@
+// What a writer of a timeline takes for an event, and one that reads an event log: trace_writers DIRECTORY. Regions of four
+// threads and operations of a device, made up, of a million events; files are written to the directory.
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdio>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "measure.hpp"
+#include "trace/chrome_trace.hpp"
+#include "trace/event_log_writer.hpp"
+#ifdef ADAPTYST_HAS_SQLITE
+#include "trace/store_writer.hpp"
+#include "trace/trace_input.hpp"
+#endif
+
+namespace {
+
+namespace lib = adaptyst::lib;
+
+constexpr std::size_t events = 1'000'000, sites = 64, at_once = 5000;  // as many as come between two looks
+
+struct made_up {
+  std::vector<lib::traced_site> of;
+  std::vector<lib::traced_event> all;
+
+  made_up() : of(sites), all(events) {
+    for (std::size_t at = 0; at != sites; ++at)
+      of[at] = {"region number " + std::to_string(at),
+                at % 8 == 7 ? adaptyst::region_kind::kernel : adaptyst::region_kind::region, at % 8 == 7 ? 1U : 0U,
+                at % 8 == 0 ? nullptr : &of[at - 1]};
+    std::uint64_t now_ns = 1'000'000;
+    for (std::size_t at = 0; at != events; ++at) {
+      lib::traced_event& one = all[at];
+      one.site = &of[at % sites];
+      one.as = at % 8 == 7 ? lib::traced_as::operation : lib::traced_as::scope;
+      one.thread = static_cast<std::uint32_t>(100 + at / at_once % 4);
+      now_ns += 300 + at * 7919 % 500;
+      one.begin_ns = now_ns;
+      one.end_ns = now_ns + 200 + at * 104729 % 3000;
+      if (one.as == lib::traced_as::operation) {
+        one.queue = 1;
+        one.submitted_ns = one.begin_ns - 150;
+      }
+    }
+  }
+};
+
+void write(lib::trace_writer& to, const made_up& what) {
+  to.name_process(7, {"bench", 7, "node", {}});
+  to.name_device(7, 1, {"gpu0", 0, {}});
+  std::size_t at = 0;
+  for (const lib::traced_event& one : what.all) {
+    to.add(7, one);
+    if (++at % at_once == 0) to.flush();
+  }
+  to.finish();
+}
+
+// The CPU time of this thread: the disk is another matter.
+double cpu_ns() {
+  timespec now{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return static_cast<double>(now.tv_sec) * 1e9 + static_cast<double>(now.tv_nsec);
+}
+
+template <class Work>
+double measure(const Work& work) {
+  constexpr int rounds = 3;
+  std::vector<double> took;
+  for (int round = 0; round != rounds; ++round) {
+    const double begin = cpu_ns();
+    work();
+    took.push_back((cpu_ns() - begin) / events);
+  }
+  return bench::median(took);
+}
+
+#ifdef ADAPTYST_HAS_SQLITE
+class no_writer final : public lib::trace_writer {
+ public:
+  void name_process(std::int64_t /*process*/, const lib::traced_process& /*what*/) override {}
+  void name_thread(std::int64_t /*process*/, std::uint32_t /*thread*/, const std::string& /*name*/) override {}
+  bool knows_thread(std::int64_t /*process*/, std::uint32_t /*thread*/) const override { return true; }
+  void name_device(std::int64_t /*process*/, std::uint32_t /*device*/, const lib::traced_device& /*what*/) override {}
+  bool knows_device(std::int64_t /*process*/, std::uint32_t /*device*/) const override { return true; }
+  void add(std::int64_t /*process*/, const lib::traced_event& event) override { sum_ += event.end_ns; }
+  std::uint64_t lost() const noexcept override { return sum_; }
+  void flush() override {}
+  void finish() override {}
+
+ private:
+  std::uint64_t sum_ = 0;
+};
+#endif
+
+}  // namespace
+
+int main(int count, char** words) {
+  const std::string folder = count > 1 ? words[1] : ".";
+  const made_up what;
+  const std::string log = folder + "/bench.events", json = folder + "/bench.trace.json";
+  std::printf("trace_write_ns %g\n", measure([&] {
+                lib::event_log_writer to(log, 1'000'000);
+                write(to, what);
+              }));
+  std::printf("trace_write_chrome_ns %g\n", measure([&] {
+                lib::chrome_trace to(json, 1'000'000, static_cast<lib::chrome_trace::kind_words>(adaptyst::to_string),
+                                     {});
+                write(to, what);
+              }));
+#ifdef ADAPTYST_HAS_SQLITE
+  const std::string store = folder + "/bench.sqlite";
+  std::printf("trace_write_store_ns %g\n", measure([&] {
+                lib::store_writer to(store, 1'000'000, lib::store_writer::appears::at_once);
+                write(to, what);
+              }));
+  unlink(store.c_str());
+  std::printf("trace_read_log_ns %g\n", measure([&] {
+                no_writer to;
+                lib::bad_rows bad;
+                lib::open_trace(log)->read(to, 0, bad);
+              }));
+#endif
+  unlink(log.c_str());
+  unlink(json.c_str());
+}

@@ -1,0 +1,69 @@
+#include "host_efficiency.hpp"
+
+#include <algorithm>
+
+namespace adaptyst::lib {
+
+namespace {
+
+struct window_sums {
+  std::uint64_t outside_ns = 0, max_outside_ns = 0, useful_ns = 0;
+};
+
+// What is left of [begin, end) beside these, united ones; `at`: the first of them that may reach into it.
+std::uint64_t rest(const std::vector<interval>& calls, std::uint64_t begin, std::uint64_t end, std::size_t& at) {
+  while (at != calls.size() && calls[at].end <= begin) ++at;
+  std::uint64_t left = end - begin;
+  for (std::size_t next = at; next != calls.size() && calls[next].begin < end; ++next)
+    left -= std::min(calls[next].end, end) - std::max(calls[next].begin, begin);
+  return left;
+}
+
+host_efficiency find_factors(const device_efficiency& time, std::uint64_t threads, const window_sums& sums) {
+  host_efficiency made{time.start_ns, time.end_ns, threads, std::nullopt};
+  if (sums.max_outside_ns == 0) return made;
+  const auto time_ns = static_cast<double>(time.end_ns - time.start_ns), count = static_cast<double>(threads);
+  const auto outside = static_cast<double>(sums.outside_ns), useful = static_cast<double>(sums.useful_ns);
+  const auto max_outside = static_cast<double>(sums.max_outside_ns);
+  made.of = {useful / (count * time_ns), outside / count / max_outside, max_outside / time_ns, useful / outside};
+  return made;
+}
+
+void add(window_sums& to, std::uint64_t outside_ns, std::uint64_t useful_ns) {
+  to.outside_ns += outside_ns;
+  to.max_outside_ns = std::max(to.max_outside_ns, outside_ns);
+  to.useful_ns += useful_ns;
+}
+
+}  // namespace
+
+host_efficiencies find_host_efficiencies(std::vector<host_thread_calls> threads, const device_efficiencies& times) {
+  const auto order = [](std::vector<interval>& all) {
+    std::sort(all.begin(), all.end(), [](const interval& a, const interval& b) { return a.begin < b.begin; });
+    unite(all);
+  };
+  window_sums whole;
+  std::vector<window_sums> windows(times.windows.size());
+  for (host_thread_calls& one : threads) {
+    std::vector<interval>& all = one.other;
+    all.insert(all.end(), one.mpi.begin(), one.mpi.end());
+    order(one.mpi);
+    order(all);
+    std::size_t mpi = 0, any = 0;
+    add(whole, rest(one.mpi, times.whole.start_ns, times.whole.end_ns, mpi),
+        rest(all, times.whole.start_ns, times.whole.end_ns, any));
+    mpi = any = 0;
+    for (std::size_t at = 0; at != windows.size(); ++at) {
+      const device_efficiency& window = times.windows[at];
+      add(windows[at], rest(one.mpi, window.start_ns, window.end_ns, mpi),
+          rest(all, window.start_ns, window.end_ns, any));
+    }
+  }
+  host_efficiencies made;
+  made.whole = find_factors(times.whole, threads.size(), whole);
+  for (std::size_t at = 0; at != windows.size(); ++at)
+    made.windows.push_back(find_factors(times.windows[at], threads.size(), windows[at]));
+  return made;
+}
+
+}  // namespace adaptyst::lib

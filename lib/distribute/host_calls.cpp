@@ -1,0 +1,49 @@
+#include "host_calls.hpp"
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+#include <utility>
+
+namespace adaptyst::lib {
+
+namespace {
+
+constexpr std::size_t max_calls = 4'000'000;  // 64 MB
+
+struct known_thread {
+  host_thread_calls calls;
+  bool is_wanted = false;  // not one that only waits in the system, as helpers do
+};
+
+}  // namespace
+
+std::optional<host_efficiencies> read_host_efficiencies(const trace_set& traces, const device_efficiencies& times,
+                                                        std::vector<std::string>& remarks) {
+  std::map<std::tuple<std::size_t, std::int64_t, std::uint32_t>, known_thread> threads;
+  std::size_t count = 0;
+  for (std::size_t trace = 0; trace != traces.size(); ++trace) {
+    const auto shift = static_cast<std::uint64_t>(traces.shift_ns(trace));
+    traces.trace(trace).read_host_calls([&](const host_call& call) {
+      known_thread& of = threads[{trace, call.process, call.thread}];
+      if (call.what != host_call_kind::system) of.is_wanted = true;
+      std::vector<interval>& to = call.what == host_call_kind::mpi ? of.calls.mpi : of.calls.other;
+      const interval made{call.start + shift, call.end + shift};
+      // Mostly in the order of time: calls one in another become one at once.
+      if (!to.empty() && made.begin >= to.back().begin && made.begin <= to.back().end)
+        to.back().end = std::max(to.back().end, made.end);
+      else if (count++ < max_calls) to.push_back(made);
+    });
+  }
+  if (count > max_calls) {
+    remarks.emplace_back("the host's efficiency is not known: there are more than 4 million calls");
+    return std::nullopt;
+  }
+  std::vector<host_thread_calls> wanted;
+  for (auto& [key, one] : threads)
+    if (one.is_wanted) wanted.push_back(std::move(one.calls));
+  if (wanted.empty()) return std::nullopt;
+  return find_host_efficiencies(std::move(wanted), times);
+}
+
+}  // namespace adaptyst::lib
