@@ -3,8 +3,8 @@
 #
 # Each module of JavaScript becomes a function that returns what it exports, in the order below: what imports stands behind
 # what it imports. So the page has one script, whose hash its policy names, and tests can load the modules one by one.
-set(modules numbers histogram names tree layout search link csv dom data icicle summary table columns details ranks browser
-    profile_page comparison_page intervals timeline_rows timeline timeline_page variability_page main)
+set(modules numbers histogram names tree layout search link csv dom data icicle summary table columns details ranks stacks processes
+    machines browser profile_page comparison_page intervals timeline_rows timeline timeline_page variability_page main)
 
 # Reads a file; what begins a string in C++ and is the end of ours, or would end the element that it stands in, is refused.
 function(read_part name to)

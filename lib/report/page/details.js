@@ -135,6 +135,36 @@ export function showDetails(node, profile, words, { zoom, close }) {
   drawn();
 }
 
+// Of a function that was met in stacks.
+export function showFrame(node, profile, { zoom, select, close }) {
+  const path = findPath(node).map(printable);
+  const { on_cpu_ns: on, blocked_ns: blocked, waiting_ns: waiting, self_ns: self } = node.frame;
+  const sampled = profile.samples;
+  const period = sampled && sampled.samples ? sampled.observed_ns / sampled.samples : null;
+  fill(
+    "details",
+    make("header", {}, make("h2", { id: "details-title", title: shortened(node.label, 2000) }, shortened(node.label, 300)), make("button", { type: "button", class: "close", "aria-label": "close", onclick: close }, "×")),
+    make("p", { class: "path" }, path.slice(0, -1).map((name) => shortened(name, 40)).join(" › ")),
+    make("p", {}, make("button", { type: "button", onclick: () => zoom(node) }, "Zoom in"), node.region && !node.region.frame ? make("button", { type: "button", onclick: () => select(node.region) }, "Its region") : null),
+    make(
+      "dl",
+      { class: "facts-of-row" },
+      ...[
+        line("time", duration(on + blocked + waiting)),
+        line("by itself", duration(self)),
+        line("on a core", on && period ? `~${duration(on)}, of some ${grouped(Math.round(on / period))} samples` : duration(on)),
+        line("blocked", duration(blocked)),
+        line("no core", duration(waiting)),
+        line("measured by", period ? `a sample each ${duration(period)} on a core; off it the time itself` : ""),
+      ].filter((one) => one),
+    ),
+    make("p", { class: "note" }, "A function that was met in stacks of the region, with what it called. n samples are known to ± √n."),
+  );
+  byId("details").hidden = false;
+  document.body.classList.toggle("with-details", window.matchMedia("(min-width: 1100px)").matches);
+  drawn = () => undefined;
+}
+
 export function hideDetails() {
   byId("details").hidden = true;
   document.body.classList.remove("with-details");
