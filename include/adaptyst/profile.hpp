@@ -164,7 +164,7 @@ struct sample_usage {
 // A function that was met in stacks (docs/samples.md), with the time of the stacks that end in it.
 struct sampled_frame {
   std::string name;
-  std::uint32_t depth = 0;  // of the one that called it, and stands before it, one less; 0: the outermost
+  std::uint32_t depth = 0;       // of the one that called it, and stands before it, one less; 0: the outermost
   std::uint64_t on_cpu_ns = 0;   // samples times what each stands for
   std::uint64_t blocked_ns = 0;  // these two are exact
   std::uint64_t waiting_ns = 0;  // for a core
@@ -410,8 +410,8 @@ struct process_info {
   std::string started{};                 // when it began to be observed, ISO 8601 in UTC; empty: not known
   // That ran markers at a time, at most: a short-lived thread may hand its place to the next. Empty: not known.
   std::optional<std::uint32_t> threads{};
-  std::optional<std::uint32_t> rank{};  // in its MPI program; empty: it has none
-  bool killed = false;                  // it left what it had recorded, and no report
+  std::optional<std::uint32_t> rank{};    // in its MPI program; empty: it has none
+  bool killed = false;                    // it left what it had recorded, and no report
   std::optional<std::int64_t> parent{};   // the process that has started it; empty: not known
   std::optional<std::uint64_t> cpu_ns{};  // of all its threads, while it was observed
   static constexpr std::size_t max_threads = 64;

@@ -390,27 +390,28 @@ constexpr auto fields(type<machine>) {
 
 constexpr auto fields(type<process_info>) {
   using of = process_info;
-  return list("process", "A process that was observed.", field("pid", &of::pid, same, always, "Its number."),
-              field("command", &of::command, same, always, "Its executable."),
-              field("host", &of::host, same, always, "The name of its machine."),
-              field("duration_ns", &of::duration_ns, same, always, "How long it was observed."),
-              field("arguments", &of::arguments, same, sometimes,
-                    "What it was started with, its name first; cut off at 4,096 bytes. Absent where not known."),
-              field("started", &of::started, same, sometimes,
-                    "When it began to be observed: ISO 8601, UTC. Absent where not known."),
-              field("ended_in", &of::ended_in, same, sometimes,
-                    "The innermost region of each thread, of a process that has ended in the middle."),
-              field("threads", &of::threads, same, later,
-                    "That ran markers at a time, at most: a short-lived one may hand its place to the next; null: not "
-                    "known."),
-              field("rank", &of::rank, same, sometimes, "In its MPI program; absent: it has none."),
-              field("killed", &of::killed, same, sometimes,
-                    "true: it left what it had recorded, and no report. Absent otherwise."),
-              field("parent", &of::parent, same, sometimes, "The process that has started it. Absent where not known."),
-              field("cpu_ns", &of::cpu_ns, same, sometimes,
-                    "CPU time of all its threads, while it was observed. Absent where not known."),
-              field("thread_list", &of::thread_list, same, sometimes,
-                    "Its threads, with markers or without: the 64 that were longest on a core. Absent where not known."));
+  return list(
+      "process", "A process that was observed.", field("pid", &of::pid, same, always, "Its number."),
+      field("command", &of::command, same, always, "Its executable."),
+      field("host", &of::host, same, always, "The name of its machine."),
+      field("duration_ns", &of::duration_ns, same, always, "How long it was observed."),
+      field("arguments", &of::arguments, same, sometimes,
+            "What it was started with, its name first; cut off at 4,096 bytes. Absent where not known."),
+      field("started", &of::started, same, sometimes,
+            "When it began to be observed: ISO 8601, UTC. Absent where not known."),
+      field("ended_in", &of::ended_in, same, sometimes,
+            "The innermost region of each thread, of a process that has ended in the middle."),
+      field("threads", &of::threads, same, later,
+            "That ran markers at a time, at most: a short-lived one may hand its place to the next; null: not "
+            "known."),
+      field("rank", &of::rank, same, sometimes, "In its MPI program; absent: it has none."),
+      field("killed", &of::killed, same, sometimes,
+            "true: it left what it had recorded, and no report. Absent otherwise."),
+      field("parent", &of::parent, same, sometimes, "The process that has started it. Absent where not known."),
+      field("cpu_ns", &of::cpu_ns, same, sometimes,
+            "CPU time of all its threads, while it was observed. Absent where not known."),
+      field("thread_list", &of::thread_list, same, sometimes,
+            "Its threads, with markers or without: the 64 that were longest on a core. Absent where not known."));
 }
 
 constexpr auto fields(type<unlisted_processes>) {
@@ -578,7 +579,8 @@ constexpr auto fields(type<profile>) {
       field("context", &of::context, sum, sometimes, "Absent where the kernel was not asked."),
       field("samples", &of::samples, sum, sometimes, "Absent where none were asked for."),
       field("stacks", &of::stacks, apart, sometimes,
-            "By region, the frames with most time, 2,048 at most; absent where no stacks were taken, and where ranks were "
+            "By region, the frames with most time, 2,048 at most; absent where no stacks were taken, and where ranks "
+            "were "
             "merged while they ran."),
       field("budget", &of::budget, sum, sometimes, "Absent where none was kept."),
       field("timer_floor_ns", &of::timer_floor_ns, greatest, sometimes,
@@ -601,7 +603,8 @@ constexpr auto fields(type<profile>) {
                                        "than 1024 ranks, those that are extremes somewhere."},
       field("unlisted", &of::unlisted, apart, sometimes, "Processes that are not in \"processes\"."),
       field("machines", &of::machines, apart, sometimes,
-            "That processes ran on, the first 64 hosts by the alphabet. Absent where not known, and where ranks were merged while "
+            "That processes ran on, the first 64 hosts by the alphabet. Absent where not known, and where ranks were "
+            "merged while "
             "they ran."),
       field("ranks", &of::ranks, apart, sometimes,
             "Of an MPI program, that were merged; absent where there is but one."),

@@ -130,14 +130,11 @@ void unite(std::optional<Struct>& value, const std::optional<Struct>& from) {
 
 // Each host once. Of two descriptions, as of a job that may use a part of the machine only, that which says more.
 void add_machines(std::vector<machine>& all, const std::vector<machine>& more) {
-  const auto order = [](const machine& one) {
-    return std::make_tuple(one.cpus, one.cores, one.sockets, one.nodes.size(), one.devices.size());
-  };
   for (const machine& one : more) {
     const auto place = std::lower_bound(all.begin(), all.end(), one,
                                         [](const machine& a, const machine& b) { return a.host < b.host; });
     if (place == all.end() || place->host != one.host) all.insert(place, one);
-    else if (order(*place) < order(one)) *place = one;
+    else if (lib::order(*place) < lib::order(one)) *place = one;
   }
   if (all.size() > profile::max_machines) all.resize(profile::max_machines);
 }
@@ -259,7 +256,7 @@ void merge(profile& into, const profile& from) {
   into.devices = std::move(devices);
 
   add_machines(into.machines, from.machines);
-  if (!from.stacks.empty()) {
+  if (!into.stacks.empty() || !from.stacks.empty()) {
     lib::stack_trees both;
     both.add(into.stacks);
     both.add(from.stacks);

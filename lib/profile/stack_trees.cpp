@@ -88,6 +88,7 @@ std::vector<region_stacks> stack_trees::list(std::size_t max_frames) const {
     std::size_t parent;  // in `places`; its own: none
     std::uint32_t depth;
     amounts all;
+    bool is_other;  // it, or a frame that it was called by, is "(others)"
     bool is_kept = false;
   };
   // Callers before what they call, in the order in which they are listed.
@@ -103,7 +104,9 @@ std::vector<region_stacks> stack_trees::list(std::size_t max_frames) const {
       const auto [one, name, parent, depth] = left.back();
       left.pop_back();
       const std::size_t here = places.size();
-      places.push_back({one, name, region, parent == std::size_t(-1) ? here : parent, depth, one->own});
+      const bool is_outermost = parent == std::size_t(-1);
+      const bool is_other = *name == other_frames || (!is_outermost && places[parent].is_other);
+      places.push_back({one, name, region, is_outermost ? here : parent, depth, one->own, is_other});
       push(*one, here, depth + 1);
     }
   }
@@ -113,7 +116,7 @@ std::vector<region_stacks> stack_trees::list(std::size_t max_frames) const {
   // A caller has at least the time of what it calls, and stands before it.
   std::vector<std::size_t> by_time;
   for (std::size_t at = 0; at != places.size(); ++at)
-    if (*places[at].name != other_frames && places[at].all.sum() != 0) by_time.push_back(at);
+    if (!places[at].is_other && places[at].all.sum() != 0) by_time.push_back(at);
   std::stable_sort(by_time.begin(), by_time.end(),
                    [&](std::size_t a, std::size_t b) { return places[a].all.sum() > places[b].all.sum(); });
   by_time.resize(std::min(by_time.size(), max_frames));

@@ -2,7 +2,7 @@
 import { byId, colour, fill, font, make, onRedraw, prepare } from "./dom.js";
 import { listPairs, makeAxis, makeBars } from "./histogram.js";
 import { printable, shortened } from "./names.js";
-import { duration, grouped, percent, quantity } from "./numbers.js";
+import { duration, formatNumber, grouped, percent, quantity } from "./numbers.js";
 import { findPath } from "./tree.js";
 
 let drawn = () => undefined;
@@ -76,6 +76,13 @@ function describeSite(site) {
   return `${printable(site.file)}${site.line ? `:${site.line}` : ""}`;
 }
 
+// Where its machine's ceilings are known: how near it came to them.
+function describeRoofline(point) {
+  if (!point) return "";
+  const whose = point.threads === 1 ? "one thread" : `one of ${point.threads} threads at once`;
+  return `${quantity(point.gflops * 1e9, "FLOP/s")} and ${quantity(point.gbytes_per_s * 1e9, "B/s")}, at ${formatNumber(point.ai)} FLOP/B: ${percent(point.share)} of the ${quantity(point.attainable_gflops * 1e9, "FLOP/s")} that ${whose} can attain, bound by ${point.bound}`;
+}
+
 function describeRow(row, profile, words) {
   const isTimed = row.total_ns !== null && row.count > 0;
   const mean = isTimed ? row.total_ns / row.count : null;
@@ -104,6 +111,7 @@ function describeRow(row, profile, words) {
         ? `from ${duration(row.per_thread.min_ns)} to ${duration(row.per_thread.max_ns)}, mean ${duration(row.per_thread.sum_ns / row.per_thread.threads)}`
         : "",
     ),
+    line("roofline", describeRoofline(row.roofline)),
     ...(words.rows[row.index] || []).map((text) => line("also", text)),
     line("measured by", describeMeasuring(row, profile)),
   ];

@@ -18,6 +18,7 @@ function shade(name) {
 export class Icicle {
   constructor(canvas, options) {
     this.canvas = canvas;
+    canvas.icicle = this;
     this.options = options;
     this.mostLevels = options.mostLevels || 12;
     this.zoomed = null;

@@ -33,7 +33,7 @@ function describeFrames(shown) {
   return count ? `; and ${count} frame${count === 1 ? "" : "s"}` : "";
 }
 
-export function showProfile({ profile, words }) {
+export function show({ profile, words }) {
   document.title = `${words.title}: adaptyst`;
   byId("title").textContent = words.title;
   byId("subject").textContent = words.subject;
