@@ -27,7 +27,7 @@ std::string read_line(const std::string& name) {
 }
 
 template <class Number>
-std::optional<Number> parse(std::string_view text, int base = 10) {
+std::optional<Number> parse_number(std::string_view text, int base = 10) {
   Number number{};
   const auto read = std::from_chars(text.data(), text.data() + text.size(), number, base);
   return read.ec == std::errc{} && read.ptr == text.data() + text.size() ? std::optional(number) : std::nullopt;
@@ -35,7 +35,7 @@ std::optional<Number> parse(std::string_view text, int base = 10) {
 
 // "0x030200"
 std::optional<std::uint32_t> parse_hex(std::string_view text) {
-  return text.substr(0, 2) == "0x" ? parse<std::uint32_t>(text.substr(2), 16) : std::nullopt;
+  return text.substr(0, 2) == "0x" ? parse_number<std::uint32_t>(text.substr(2), 16) : std::nullopt;
 }
 
 // "Node 0 MemTotal:       65772180 kB"
@@ -45,7 +45,7 @@ std::optional<std::uint64_t> read_memory(const std::string& file) {
   if (name == std::string::npos || end == std::string::npos || end < name) return std::nullopt;
   const std::size_t begin = line.find_first_not_of(' ', name + 9);
   if (begin >= end) return std::nullopt;
-  const std::optional<std::uint64_t> kib = parse<std::uint64_t>(std::string_view(line).substr(begin, end - begin));
+  const std::optional<std::uint64_t> kib = parse_number<std::uint64_t>(std::string_view(line).substr(begin, end - begin));
   return kib ? std::optional(*kib * 1024) : std::nullopt;
 }
 
@@ -72,7 +72,7 @@ void add_devices(machine& to, const std::string& sys) {
     const std::optional<std::uint32_t> vendor = parse_hex(read_line(folder + "/vendor")),
                                        device = parse_hex(read_line(folder + "/device"));
     if (vendor && device) made.id = fmt::format("{:04x}:{:04x}", *vendor, *device);
-    if (const auto node = parse<std::int64_t>(read_line(folder + "/numa_node")); node && *node >= 0)
+    if (const auto node = parse_number<std::int64_t>(read_line(folder + "/numa_node")); node && *node >= 0)
       made.node = static_cast<std::uint64_t>(*node);  // -1: the firmware does not tell
     to.devices.push_back(std::move(made));
   }
@@ -89,8 +89,8 @@ std::vector<std::uint32_t> parse_cpu_list(std::string_view text) {
     const std::size_t comma = std::min(text.find(','), text.size());
     const std::string_view part = text.substr(0, comma);
     const std::size_t dash = part.find('-');
-    const auto first = parse<std::uint32_t>(part.substr(0, dash));
-    const auto last = dash == std::string_view::npos ? first : parse<std::uint32_t>(part.substr(dash + 1));
+    const auto first = parse_number<std::uint32_t>(part.substr(0, dash));
+    const auto last = dash == std::string_view::npos ? first : parse_number<std::uint32_t>(part.substr(dash + 1));
     if (first && last)
       for (std::uint32_t cpu = *first; cpu <= *last && made.size() < max_described_cpus; ++cpu) made.push_back(cpu);
     text.remove_prefix(std::min(comma + 1, text.size()));
@@ -110,7 +110,7 @@ machine describe_machine(const std::string& host, const std::string& sys) {
   for (const std::uint32_t cpu : online) {
     if (!seen.insert(cpu).second) continue;
     const std::string folder = fmt::format("{}cpu{}/topology/", cpus, cpu);
-    const std::optional<std::uint32_t> socket = parse<std::uint32_t>(read_line(folder + "physical_package_id"));
+    const std::optional<std::uint32_t> socket = parse_number<std::uint32_t>(read_line(folder + "physical_package_id"));
     // Those of a core share its files: one is read for all.
     const std::vector<std::uint32_t> siblings = parse_cpu_list(read_line(folder + "thread_siblings_list"));
     if (siblings.empty()) continue;
