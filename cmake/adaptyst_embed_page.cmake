@@ -2,9 +2,17 @@
 # -DVERSION=… -P adaptyst_embed_page.cmake
 #
 # Each module of JavaScript becomes a function that returns what it exports, in the order below: what imports stands behind
-# what it imports. So the page has one script, whose hash its policy names, and tests can load the modules one by one.
-set(modules numbers histogram names tree layout search link csv dom data icicle summary table columns details ranks browser
-    profile_page comparison_page intervals timeline_rows timeline timeline_page variability_page main)
+# what it imports. So a page has one script, whose hash its policy names, and tests can load the modules one by one. Each kind
+# of page has the modules that it needs, and no other.
+cmake_policy(SET CMP0057 NEW)  # IN_LIST
+set(modules numbers histogram names tree layout search link csv dom data icicle summary table columns details ranks stacks processes
+    machines browser profile_page comparison_page intervals timeline_rows timeline timeline_page variability_page main)
+set(kinds profile comparison timeline variability)
+set(modules_of_comparison numbers names tree layout search link csv dom data icicle summary table browser comparison_page main)
+set(modules_of_timeline numbers names tree layout search link dom data icicle summary intervals timeline_rows timeline timeline_page main)
+set(modules_of_variability numbers names tree link dom data summary intervals timeline_rows timeline variability_page main)
+set(modules_of_profile ${modules})
+list(REMOVE_ITEM modules_of_profile comparison_page intervals timeline_rows timeline timeline_page variability_page)
 
 # Reads a file; what begins a string in C++ and is the end of ours, or would end the element that it stands in, is refused.
 function(read_part name to)
@@ -36,13 +44,7 @@ function(hash_for_policy text to)
   set(${to} "${made}=" PARENT_SCOPE)
 endfunction()
 
-# Bytes are taken as they are, so that a text may end anywhere.
-function(add_piece text)
-  string(APPEND pieces "    R\"page(${text})page\"sv,\n")
-  set(pieces "${pieces}" PARENT_SCOPE)
-endfunction()
-
-set(script "\"use strict\";\n")
+set(module_texts)
 foreach(module IN LISTS modules)
   read_part(${module}.js text)
   # What only those need who read the sources; no text in them goes over several lines.
@@ -56,17 +58,16 @@ foreach(module IN LISTS modules)
   if(text MATCHES "\n(import|export) ")
     message(FATAL_ERROR "${module}.js: imports are written import { … } from \"./NAME.js\"; and exports before a function, class or const")
   endif()
-  set(text "const module_${module} = (() => {${text}return { ${exports} };\n})();\n")
-  string(APPEND script "${text}")
-  set(piece_${module} "${text}")
+  string(REGEX MATCHALL "= module_[a-z_]+" imports_of_${module} "${text}")
+  list(TRANSFORM imports_of_${module} REPLACE "= module_" "")
+  set(piece_${module} "const module_${module} = (() => {${text}return { ${exports} };\n})();\n")
+  string(APPEND module_texts "constexpr std::string_view module_${module} = R\"page(${piece_${module}})page\"sv;\n")
 endforeach()
 
 read_part(style.css style)
 string(REGEX REPLACE "\n +" "\n" style "${style}")
 read_part(page.html page)
-hash_for_policy("${script}" script_hash)
 hash_for_policy("${style}" style_hash)
-string(REPLACE "@SCRIPT_HASH@" "${script_hash}" page "${page}")
 string(REPLACE "@STYLE_HASH@" "${style_hash}" page "${page}")
 string(REPLACE "@GENERATOR@" "adaptyst ${VERSION}" page "${page}")
 
@@ -82,24 +83,51 @@ macro(cut placeholder before)
   string(SUBSTRING "${page}" ${cut_at} -1 page)
 endmacro()
 
-cut("@STYLE@" head)
+cut("@SCRIPT_HASH@" head)
+cut("@STYLE@" behind_hash)
 cut("@DATA_FORM@" body)
 cut("@DATA@" around_data)
 cut("@SCRIPT@" before_script)
 cut("@SECTIONS@" before_sections)
 
-set(pieces)
-add_piece("${head}")
-add_piece("${style}")
-add_piece("${body}")
-set(before "${pieces}")
-set(pieces)
-add_piece("${before_script}\"use strict\";\n")
-foreach(module IN LISTS modules)
-  add_piece("${piece_${module}}")
+set(shells)
+set(tables)
+foreach(kind IN LISTS kinds)
+  set(start "module_main.start(module_${kind}_page.show);")
+  set(script "\"use strict\";\n")
+  set(names)
+  set(known)
+  foreach(module IN LISTS modules_of_${kind})
+    foreach(import IN LISTS imports_of_${module})
+      if(NOT import IN_LIST known)
+        message(FATAL_ERROR "the page of a ${kind}: ${module}.js imports ${import}.js, which does not stand before it")
+      endif()
+    endforeach()
+    list(APPEND known ${module})
+    string(APPEND script "${piece_${module}}")
+    string(APPEND names " module_${module},")
+  endforeach()
+  hash_for_policy("${script}${start}\n" script_hash)
+  string(APPEND shells "
+constexpr std::string_view before_form_of_${kind}[] = {head, \"${script_hash}\"sv, behind_hash, style, body};
+constexpr std::string_view after_data_of_${kind}[] = {before_script,${names} \"${start}\\n\"sv, before_sections, behind};
+")
+  string(APPEND tables "
+const page_shell shell_of_${kind}{before_form_of_${kind}, std::size(before_form_of_${kind}),
+                                 after_data_of_${kind}, std::size(after_data_of_${kind})};
+")
 endforeach()
-add_piece("${before_sections}")
-add_piece("${page}")
+
+# Bytes are taken as they are, so that a text may end anywhere.
+set(texts)
+macro(add_text name)
+  string(APPEND texts "constexpr std::string_view ${name} = R\"page(${${name}})page\"sv;\n")
+endmacro()
+string(APPEND before_script "\"use strict\";\n")
+set(behind "${page}")
+foreach(name IN ITEMS head behind_hash style body before_script before_sections behind)
+  add_text(${name})
+endforeach()
 
 file(WRITE ${TO}.new "// Made of lib/report/page/ by cmake/adaptyst_embed_page.cmake.
 #include \"report/page_shell.hpp\"
@@ -110,15 +138,10 @@ namespace {
 
 using namespace std::string_view_literals;
 
-constexpr std::string_view before_form[] = {
-${before}};
-constexpr std::string_view after_data[] = {
-${pieces}};
-
+${texts}${module_texts}${shells}
 }  // namespace
 
-const page_shell shell_of_page{before_form, std::size(before_form), after_data, std::size(after_data)};
-
+${tables}
 }  // namespace adaptyst::lib
 ")
 if(NOT around_data STREQUAL "\">")

@@ -161,6 +161,21 @@ struct sample_usage {
   std::optional<std::uint64_t> period_ns() const;  // what one stands for; empty when there are none
 };
 
+// A function that was met in stacks (docs/samples.md), with the time of the stacks that end in it.
+struct sampled_frame {
+  std::string name;
+  std::uint32_t depth = 0;       // of the one that called it, and stands before it, one less; 0: the outermost
+  std::uint64_t on_cpu_ns = 0;   // samples times what each stands for
+  std::uint64_t blocked_ns = 0;  // these two are exact
+  std::uint64_t waiting_ns = 0;  // for a core
+};
+
+// Stacks that were taken in a region, and not in one that is nested in it: callers before what they call.
+struct region_stacks {
+  std::uint64_t region = 0;  // its id; 0: outside all regions
+  std::vector<sampled_frame> frames;
+};
+
 // How the threads of a region differ: of each, its own time in it, without nested regions.
 struct thread_spread {
   std::uint64_t count = 0;  // threads whose time is known by itself
@@ -375,6 +390,16 @@ struct last_region {
   std::uint64_t age_ns = 0;  // of the oldest
 };
 
+// A thread since its start, as far as that was seen. What is missing of the time that it existed, it was blocked.
+struct thread_info {
+  std::int64_t tid = 0;
+  std::string name;
+  std::uint64_t alive_ns = 0;
+  std::uint64_t on_cpu_ns = 0;
+  std::uint64_t runnable_ns = 0;            // waiting for a core
+  std::optional<std::uint32_t> last_cpu{};  // where it was last
+};
+
 struct process_info {
   std::int64_t pid = 0;
   std::string command;
@@ -385,8 +410,37 @@ struct process_info {
   std::string started{};                 // when it began to be observed, ISO 8601 in UTC; empty: not known
   // That ran markers at a time, at most: a short-lived thread may hand its place to the next. Empty: not known.
   std::optional<std::uint32_t> threads{};
-  std::optional<std::uint32_t> rank{};  // in its MPI program; empty: it has none
-  bool killed = false;                  // it left what it had recorded, and no report
+  std::optional<std::uint32_t> rank{};    // in its MPI program; empty: it has none
+  bool killed = false;                    // it left what it had recorded, and no report
+  std::optional<std::int64_t> parent{};   // the process that has started it; empty: not known
+  std::optional<std::uint64_t> cpu_ns{};  // of all its threads, while it was observed
+  static constexpr std::size_t max_threads = 64;
+  std::vector<thread_info> thread_list{};  // those that were longest on a core, also without markers; empty: not known
+};
+
+// Memory, and the processors that are next to it.
+struct machine_node {
+  std::uint64_t node = 0;  // the system's number of it
+  std::optional<std::uint64_t> socket{};
+  std::string cpus;  // as the system lists them: "0-7,16-23"
+  std::optional<std::uint64_t> memory_bytes{};
+};
+
+struct machine_device {
+  std::string kind;                     // gpu, accelerator or network, by its class
+  std::string address;                  // on the PCI bus
+  std::string id;                       // of vendor and device, in hexadecimal
+  std::optional<std::uint64_t> node{};  // the memory that it is next to; empty: not known
+};
+
+// A machine on which something was observed, as /sys describes it.
+struct machine {
+  static constexpr std::size_t max_devices = 64;
+  std::string host;
+  std::optional<std::uint64_t> sockets{}, cores{};
+  std::optional<std::uint64_t> cpus{};  // logical processors that are online
+  std::vector<machine_node> nodes{};
+  std::vector<machine_device> devices{};
 };
 
 // Processes that are counted, and not among profile::processes.
@@ -492,6 +546,9 @@ struct profile {
   std::optional<timeline_usage> timeline;  // absent: none was asked for
   std::optional<context_account> context;  // absent: the kernel was not asked
   std::optional<sample_usage> samples;     // absent: none were asked for
+  // By region, the frames with most time, up to max_frames; what is below them is added up as "(others)".
+  static constexpr std::size_t max_frames = 2048;
+  std::vector<region_stacks> stacks;
   // Where no marker ran, and the kernel let us sample: how often threads were in which functions, of the most frequent;
   // in all others together: "(others)".
   std::map<std::string, std::uint64_t> functions;
@@ -502,6 +559,9 @@ struct profile {
   static constexpr std::size_t max_processes = 1024;
   std::vector<process_info> processes;
   std::optional<unlisted_processes> unlisted;
+  // Those of the hosts that come first by the alphabet, up to max_machines; empty: not known.
+  static constexpr std::size_t max_machines = 64;
+  std::vector<machine> machines;
   std::optional<std::uint64_t> ranks;  // of an MPI program that were merged
   std::optional<rank_account> about_ranks;
   std::optional<mpi_usage> mpi;  // absent: no calls of MPI were seen, or ranks were not merged

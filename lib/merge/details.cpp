@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <limits>
 #include <set>
 #include <tuple>
 #include <type_traits>
@@ -92,6 +93,9 @@ void write_process(message_writer& writer, const process_info& process) {
   writer.put_text(process.started);
   writer.put(process.threads ? std::uint64_t{*process.threads} + 1 : 0);
   writer.put(process.killed ? 1 : 0);
+  // A system's numbers of processes end far below that.
+  writer.put(process.parent && *process.parent > 0 ? static_cast<std::uint64_t>(*process.parent) : 0);
+  writer.put(process.cpu_ns ? *process.cpu_ns + 1 : 0);
   writer.put(process.ended_in.size());
   for (const last_region& last : process.ended_in) {
     writer.put(last.path.size());
@@ -117,6 +121,9 @@ process_info read_process(message_reader& from) {
   made.started = from.get_text();
   made.threads = get_optional(from);
   made.killed = from.get(1) != 0;
+  if (const std::uint64_t parent = from.get(std::numeric_limits<std::int64_t>::max()); parent != 0)
+    made.parent = static_cast<std::int64_t>(parent);
+  if (const std::uint64_t cpu_ns = from.get(); cpu_ns != 0) made.cpu_ns = cpu_ns - 1;
   for (std::size_t left = from.get_count(); left != 0; --left) {
     last_region& last = made.ended_in.emplace_back();
     for (std::size_t names = from.get_count(); names != 0; --names) last.path.emplace_back(from.get_text());

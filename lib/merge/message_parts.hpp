@@ -116,6 +116,7 @@ bool is_key(const listed::member<Struct, Value>& field) {
 template <class Value>
 constexpr bool is_apart =
     std::is_same_v<Value, std::vector<region>> || std::is_same_v<Value, std::vector<device_usage>> ||
+    std::is_same_v<Value, std::vector<region_stacks>> || std::is_same_v<Value, std::vector<machine>> ||
     std::is_same_v<Value, std::optional<rank_spread>> || std::is_same_v<Value, std::optional<joint_waits>> ||
     std::is_same_v<Value, std::optional<rank_account>> || std::is_same_v<Value, std::optional<heat_map>> ||
     std::is_same_v<Value, std::optional<unlisted_processes>> || std::is_same_v<Value, std::optional<mpi_usage>>;

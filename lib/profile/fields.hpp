@@ -312,6 +312,25 @@ constexpr auto fields(type<sample_usage>) {
       field("cost_ns", &of::cost_ns, sum, sometimes, "CPU time that they took, as the programs in the kernel saw it."));
 }
 
+constexpr auto fields(type<sampled_frame>) {
+  using of = sampled_frame;
+  return list("frame", "A function that was met in stacks, with the time of the stacks that end in it.",
+              field("name", &of::name, same, always,
+                    "Of the function; \"(others)\": all that were called here and are not listed."),
+              field("depth", &of::depth, same, always,
+                    "Of the frame that called it, and stands before it, one less; 0: the outermost."),
+              field("on_cpu_ns", &of::on_cpu_ns, sum, always, "Samples times what each stands for."),
+              field("blocked_ns", &of::blocked_ns, sum, always, "Slept until something woke it."),
+              field("waiting_ns", &of::waiting_ns, sum, always, "Could run, and had no core."));
+}
+
+constexpr auto fields(type<region_stacks>) {
+  using of = region_stacks;
+  return list("stacks", "Stacks that were taken in a region, and not in one that is nested in it.",
+              field("region", &of::region, same, always, "Its id; null: outside all regions.", id_or_none),
+              field("frames", &of::frames, apart, always, "Callers before what they call."));
+}
+
 constexpr auto fields(type<timeline_usage>) {
   return list("timeline", "What went into the file of a timeline.",
               field("events", &timeline_usage::events, sum, always, "That were written."),
@@ -329,24 +348,70 @@ constexpr auto fields(type<last_region>) {
               field("age_ns", &of::age_ns, same, always, "How long the oldest of them had been in it."));
 }
 
+constexpr auto fields(type<thread_info>) {
+  using of = thread_info;
+  return list("thread", "A thread, from its start to the last look at it: what is missing of its time, it was blocked.",
+              field("tid", &of::tid, same, always, "Its number."),
+              field("name", &of::name, same, always, "As the system knows it; up to 15 bytes."),
+              field("alive_ns", &of::alive_ns, same, always, "How long it existed, to within 10 ms."),
+              field("on_cpu_ns", &of::on_cpu_ns, same, always, "On a core."),
+              field("runnable_ns", &of::runnable_ns, same, always, "Waiting for a core."),
+              field("last_cpu", &of::last_cpu, same, sometimes, "The processor on which it was last."));
+}
+
+constexpr auto fields(type<machine_node>) {
+  using of = machine_node;
+  return list("machine_node", "A NUMA node: memory, and the processors that are next to it.",
+              field("node", &of::node, same, always, "Its number."),
+              field("socket", &of::socket, same, sometimes, "In which its processors are. Absent where not known."),
+              field("cpus", &of::cpus, same, always, "Its processors, as a list of numbers and ranges."),
+              field("memory_bytes", &of::memory_bytes, same, sometimes, "Of its memory. Absent where not known."));
+}
+
+constexpr auto fields(type<machine_device>) {
+  using of = machine_device;
+  return list("machine_device", "A device on the PCI bus that computes or communicates, used or not.",
+              field("kind", &of::kind, same, always, "gpu, accelerator or network, by its class."),
+              field("address", &of::address, same, always, "On the bus."),
+              field("id", &of::id, same, sometimes, "Of vendor and device, in hexadecimal."),
+              field("node", &of::node, same, sometimes, "The NUMA node that it is next to. Absent where not known."));
+}
+
+constexpr auto fields(type<machine>) {
+  using of = machine;
+  return list("machine", "What a machine consists of, as its /sys says.",
+              field("host", &of::host, same, always, "Its name."),
+              field("sockets", &of::sockets, same, sometimes, "How many; so the next two. Absent where not known."),
+              field("cores", &of::cores, same, sometimes, "With their own units of execution."),
+              field("cpus", &of::cpus, same, sometimes, "Logical processors that were online."),
+              field("nodes", &of::nodes, same, sometimes, "NUMA nodes."),
+              field("devices", &of::devices, same, sometimes, "The first 64 by their address."));
+}
+
 constexpr auto fields(type<process_info>) {
   using of = process_info;
-  return list("process", "A process that was observed.", field("pid", &of::pid, same, always, "Its number."),
-              field("command", &of::command, same, always, "Its executable."),
-              field("host", &of::host, same, always, "The name of its machine."),
-              field("duration_ns", &of::duration_ns, same, always, "How long it was observed."),
-              field("arguments", &of::arguments, same, sometimes,
-                    "What it was started with, its name first; cut off at 4,096 bytes. Absent where not known."),
-              field("started", &of::started, same, sometimes,
-                    "When it began to be observed: ISO 8601, UTC. Absent where not known."),
-              field("ended_in", &of::ended_in, same, sometimes,
-                    "The innermost region of each thread, of a process that has ended in the middle."),
-              field("threads", &of::threads, same, later,
-                    "That ran markers at a time, at most: a short-lived one may hand its place to the next; null: not "
-                    "known."),
-              field("rank", &of::rank, same, sometimes, "In its MPI program; absent: it has none."),
-              field("killed", &of::killed, same, sometimes,
-                    "true: it left what it had recorded, and no report. Absent otherwise."));
+  return list(
+      "process", "A process that was observed.", field("pid", &of::pid, same, always, "Its number."),
+      field("command", &of::command, same, always, "Its executable."),
+      field("host", &of::host, same, always, "The name of its machine."),
+      field("duration_ns", &of::duration_ns, same, always, "How long it was observed."),
+      field("arguments", &of::arguments, same, sometimes,
+            "What it was started with, its name first; cut off at 4,096 bytes. Absent where not known."),
+      field("started", &of::started, same, sometimes,
+            "When it began to be observed: ISO 8601, UTC. Absent where not known."),
+      field("ended_in", &of::ended_in, same, sometimes,
+            "The innermost region of each thread, of a process that has ended in the middle."),
+      field("threads", &of::threads, same, later,
+            "That ran markers at a time, at most: a short-lived one may hand its place to the next; null: not "
+            "known."),
+      field("rank", &of::rank, same, sometimes, "In its MPI program; absent: it has none."),
+      field("killed", &of::killed, same, sometimes,
+            "true: it left what it had recorded, and no report. Absent otherwise."),
+      field("parent", &of::parent, same, sometimes, "The process that has started it. Absent where not known."),
+      field("cpu_ns", &of::cpu_ns, same, sometimes,
+            "CPU time of all its threads, while it was observed. Absent where not known."),
+      field("thread_list", &of::thread_list, same, sometimes,
+            "Its threads, with markers or without: the 64 that were longest on a core. Absent where not known."));
 }
 
 constexpr auto fields(type<unlisted_processes>) {
@@ -513,6 +578,10 @@ constexpr auto fields(type<profile>) {
       field("accounting", &of::accounting, sum, always, "What became of all events."),
       field("context", &of::context, sum, sometimes, "Absent where the kernel was not asked."),
       field("samples", &of::samples, sum, sometimes, "Absent where none were asked for."),
+      field("stacks", &of::stacks, apart, sometimes,
+            "By region, the frames with most time, 2,048 at most; absent where no stacks were taken, and where ranks "
+            "were "
+            "merged while they ran."),
       field("budget", &of::budget, sum, sometimes, "Absent where none was kept."),
       field("timer_floor_ns", &of::timer_floor_ns, greatest, sometimes,
             "What a region that holds nothing lasts: so much of each duration is no work. Of a merged profile, the "
@@ -533,6 +602,10 @@ constexpr auto fields(type<profile>) {
                                        "All processes of a merged profile, absent where there is but one; of more "
                                        "than 1024 ranks, those that are extremes somewhere."},
       field("unlisted", &of::unlisted, apart, sometimes, "Processes that are not in \"processes\"."),
+      field("machines", &of::machines, apart, sometimes,
+            "That processes ran on, the first 64 hosts by the alphabet. Absent where not known, and where ranks were "
+            "merged while "
+            "they ran."),
       field("ranks", &of::ranks, apart, sometimes,
             "Of an MPI program, that were merged; absent where there is but one."),
       field("about_ranks", &of::about_ranks, apart, sometimes, "Absent where there is but one."),

@@ -35,7 +35,8 @@ json make_words(const comparison& comparison) {
 }  // namespace
 
 std::string to_html(const comparison& comparison) {
-  return lib::make_page(fmt::format(R"({{"page":"comparison","comparison":{},"words":{}}})", to_json(comparison),
+  return lib::make_page(lib::shell_of_comparison,
+                        fmt::format(R"({{"page":"comparison","comparison":{},"words":{}}})", to_json(comparison),
                                     make_words(comparison).dump(-1, ' ', false, json::error_handler_t::replace)));
 }
 

@@ -255,6 +255,15 @@ void check(heat_map& read, const json_value& at) {
       at["rows"][row]["mean_ns"].fail("an element for each bin");
 }
 
+// A caller stands before what it calls.
+void check(region_stacks& read, const json_value& at) {
+  std::uint32_t most = 0;
+  for (std::size_t frame = 0; frame != read.frames.size(); ++frame) {
+    if (read.frames[frame].depth > most) at["frames"][frame]["depth"].fail("at most one more than the frame before");
+    most = read.frames[frame].depth + 1;
+  }
+}
+
 void check(profile& /*read*/, const json_value& at) { check_engine(at["engine"]); }
 
 template <class Struct, class Extra>

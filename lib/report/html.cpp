@@ -200,7 +200,8 @@ json make_words(const profile& profile) {
 }  // namespace
 
 std::string to_html(const profile& profile) {
-  return lib::make_page(fmt::format(R"({{"page":"profile","profile":{},"words":{}}})", make_shown(profile).dump(),
+  return lib::make_page(lib::shell_of_profile,
+                        fmt::format(R"({{"page":"profile","profile":{},"words":{}}})", make_shown(profile).dump(),
                                     make_words(profile).dump(-1, ' ', false, json::error_handler_t::replace)));
 }
 

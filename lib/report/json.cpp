@@ -193,7 +193,7 @@ json make_object(const Struct& from, const Extra& extra) {
 
 }  // namespace
 
-// One line for each region.
+// One line for each region, also where it lists stacks.
 std::string to_json(const profile& profile) {
   json all = make_object(profile, [&](std::string_view name) {
     if (name == "schema") return json(1);
@@ -203,12 +203,17 @@ std::string to_json(const profile& profile) {
     for (const process_info& process : profile.processes) list.push_back(make_object(process));
     return list;
   });
-  const json regions = std::exchange(all["regions"], json::array());
-  std::string lines;
-  for (const json& row : regions) lines += (lines.empty() ? "\n  " : ",\n  ") + row.dump(-1, ' ', false, replacing);
+  std::vector<std::pair<std::string, std::string>> lists;
+  for (const char* const key : {"regions", "stacks"}) {
+    if (!all.contains(key)) continue;
+    std::string lines;
+    for (const json& row : std::exchange(all[key], json::array()))
+      lines += (lines.empty() ? "\n  " : ",\n  ") + row.dump(-1, ' ', false, replacing);
+    if (!lines.empty()) lists.emplace_back(fmt::format("\n \"{}\": [", key), lines + "\n ");
+  }
   std::string text = all.dump(1, ' ', false, replacing) + "\n";
-  constexpr std::string_view place = "\n \"regions\": [";  // no value holds a line feed
-  if (!lines.empty()) text.insert(text.find(place) + place.size(), lines + "\n ");
+  for (const auto& [place, lines] : lists)  // no value holds a line feed
+    text.insert(text.find(place) + place.size(), lines);
   return text;
 }
 

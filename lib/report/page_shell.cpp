@@ -55,17 +55,17 @@ std::string to_base64(const std::string& bytes) {
 
 }  // namespace
 
-std::string make_page(const std::string& json, const std::vector<page_section>& sections) {
+std::string make_page(const page_shell& shell, const std::string& json, const std::vector<page_section>& sections) {
   const bool is_plain = json.size() <= (sections.empty() ? max_plain_bytes : max_plain_bytes_before_sections);
   std::string page;
-  for (std::size_t at = 0; at != shell_of_page.before_count; ++at) page += shell_of_page.before_form[at];
+  for (std::size_t at = 0; at != shell.before_count; ++at) page += shell.before_form[at];
   page += is_plain ? "json\">" : "deflate\">";
   page += is_plain ? escaped(json) : to_base64(compressed(json));
-  for (std::size_t at = 0; at + 1 != shell_of_page.after_count; ++at) page += shell_of_page.after_data[at];
+  for (std::size_t at = 0; at + 1 != shell.after_count; ++at) page += shell.after_data[at];
   for (const page_section& one : sections)
     page += "<script id=\"" + one.id + "\" type=\"text/plain\" data-form=\"deflate\">" +
             to_base64(compressed(one.bytes)) + "</script>\n";
-  page += shell_of_page.after_data[shell_of_page.after_count - 1];
+  page += shell.after_data[shell.after_count - 1];
   return page;
 }
 

@@ -18,16 +18,16 @@ struct page_shell {
   const std::string_view* after_data;
   std::size_t after_count;
 };
-extern const page_shell shell_of_page;
+extern const page_shell shell_of_profile, shell_of_comparison, shell_of_timeline, shell_of_variability;
 
 // What a page reads when it has drawn its first picture, by the id of its element; any bytes.
 struct page_section {
   std::string id, bytes;
 };
 
-// A page with this JSON in it: as it is where that is short, and compressed otherwise. No name in it can end the element
+// A page of this kind with this JSON in it: as it is where that is short, and compressed otherwise. No name in it can end the element
 // that it stands in. Sections stand behind the script, compressed, before the last piece of the shell.
-std::string make_page(const std::string& json, const std::vector<page_section>& sections = {});
+std::string make_page(const page_shell& shell, const std::string& json, const std::vector<page_section>& sections = {});
 
 }  // namespace adaptyst::lib
 

@@ -177,7 +177,8 @@ std::string make_once(timeline_tracks& tracks, const timeline_about& about) {
                       {"subject", printable(about.subject)},
                       {"resolution", describe_resolution(tracks)},
                       {"warnings", std::move(warnings)}}}};
-  return make_page(all.dump(-1, ' ', false, json::error_handler_t::replace), {{"intervals", intervals}});
+  return make_page(shell_of_timeline, all.dump(-1, ' ', false, json::error_handler_t::replace),
+                   {{"intervals", intervals}});
 }
 
 }  // namespace

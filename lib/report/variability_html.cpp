@@ -148,7 +148,7 @@ std::string to_html(const variability_result& result) {
         {"warnings", std::move(warnings)},
         {"findings", std::move(findings)},
         {"notes", std::move(notes)}}}};
-  return make_page(all.dump(-1, ' ', false, json::error_handler_t::replace));
+  return make_page(shell_of_variability, all.dump(-1, ' ', false, json::error_handler_t::replace));
 }
 
 }  // namespace adaptyst::lib

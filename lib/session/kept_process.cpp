@@ -59,12 +59,14 @@ class kept_process final : public lib::target {
     process_info known = target::info();
     known.host = to_text(owner_.host);
     known.rank.reset();
+    known.parent.reset();
     if (owner_.rank != 0) known.rank = static_cast<std::uint32_t>(owner_.rank - 1);
     return known;
   }
 
  private:
   std::optional<lib::process_state> reach() override { return lib::process_state{&held_, held_.address(), {}}; }
+  bool is_in_proc() const override { return false; }
   moment now() const override { return {owner_.last_ns, owner_.cpu_ns}; }
 
   detail::store_owner owner_;

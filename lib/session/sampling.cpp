@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "../profile/region_list.hpp"
+#include "../profile/stack_trees.hpp"
 #include "../report/stacks.hpp"
 #include "../support/output_file.hpp"
 #include "../support/text.hpp"
@@ -29,6 +30,23 @@ bool is_switch(std::string_view function) { return begins(function, "__traceiter
 void drop_inside(std::vector<std::string>& frames, bool (*is_end)(std::string_view)) {
   const auto found = std::find_if(frames.begin(), frames.end(), is_end);
   if (found != frames.end()) frames.erase(frames.begin(), found + 1);
+}
+
+// By the regions that the profile has; of a path that it does not have, the names that are missing become frames.
+std::vector<region_stacks> add_up(const std::vector<sampled_stack>& stacks, const profile& made) {
+  std::map<std::vector<std::string>, std::uint64_t> ids;
+  for (const region& row : made.regions)
+    if (made.is_host(row.device)) ids.try_emplace(row.path, row.id);
+  stack_trees trees;
+  for (const sampled_stack& stack : stacks) {
+    std::vector<std::string> path = stack.region, frames = stack.frames;
+    while (!path.empty() && ids.find(path) == ids.end()) {
+      frames.insert(frames.begin(), std::move(path.back()));
+      path.pop_back();
+    }
+    trees.add(path.empty() ? 0 : ids[path], frames, stack.state, stack.weight_ns);
+  }
+  return trees.list();
 }
 
 void write_one(output_names& names, output_form form, const std::string& text) {
@@ -72,11 +90,12 @@ std::map<std::string, std::uint64_t> sampling::functions() {
   return all;
 }
 
-void sampling::write(output_names& names, construct_names& constructs) {
+void sampling::finish(output_names& names, construct_names& constructs, profile& made) {
   sampler_.stop();
+  const std::vector<sampled_stack> stacks = named(constructs);
+  made.stacks = add_up(stacks, made);
   const bool folded = !names.of(output_form::folded).empty(), speedscope = !names.of(output_form::speedscope).empty();
   if (!folded && !speedscope) return;
-  const std::vector<sampled_stack> stacks = named(constructs);
   if (folded) write_one(names, output_form::folded, to_folded(stacks));
   if (speedscope)
     write_one(names, output_form::speedscope,

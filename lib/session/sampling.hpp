@@ -3,7 +3,7 @@
 //   sampling->look_at(pid);                  while the process lives, so that its stacks can be named
 //   sampling->read();                        before the regions' rows
 //   sampling->add_to(rows);                  after their context
-//   sampling->write(names, constructs);      at the end
+//   sampling->finish(names, constructs, made);   at the end
 #ifndef ADAPTYST_LIB_SESSION_SAMPLING_HPP
 #define ADAPTYST_LIB_SESSION_SAMPLING_HPP
 
@@ -43,8 +43,9 @@ class sampling {
   std::uint64_t cost_ns() const { return sampler_.cost_ns(); }
   // How often threads were on a core in which functions, of the most frequent.
   std::map<std::string, std::uint64_t> functions();
-  // Writes the files of stacks that were asked for. Complains if one cannot be written, and of addresses without names.
-  void write(output_names& names, construct_names& constructs);
+  // Gives the profile its stacks, and writes the files of stacks that were asked for. Complains if one cannot be written, and of
+  // addresses without names.
+  void finish(output_names& names, construct_names& constructs, profile& made);
 
  private:
   std::vector<sampled_stack> named(construct_names& constructs);

@@ -13,6 +13,7 @@
 
 #include "../discover/elf_probes.hpp"
 #include "../discover/loaded_objects.hpp"
+#include "../discover/machine.hpp"
 #include "../discover/running_processes.hpp"
 #include "../profile/bounded_totals.hpp"
 #include "../profile/region_list.hpp"
@@ -442,8 +443,9 @@ void session::stop() {
   keeping_.reset();
   try {
     result_ = snapshot();
+    result_.machines.push_back(describe_machine(expand("%h")));
     if (context_ && !result_.has_markers()) try_step([this] { result_.functions = context_->functions(); });
-    if (context_) context_->write_stacks(names_, constructs_);
+    if (context_) context_->finish_stacks(names_, constructs_, result_);
   } catch (...) {
     phase_ = phase::ended;
     stop_looking();

@@ -27,6 +27,12 @@ std::uint64_t cpu_time_ns(pid_t process) {
   return static_cast<std::uint64_t>(used.tv_sec) * 1'000'000'000U + static_cast<std::uint64_t>(used.tv_nsec);
 }
 
+// Empty also where it is outside of what this process can see, as outside a container.
+std::optional<std::int64_t> find_parent(pid_t process) {
+  const std::optional<process_stat> found = read_stat(process);
+  return found && found->parent > 0 ? std::optional<std::int64_t>(found->parent) : std::nullopt;
+}
+
 }  // namespace
 
 target::target(pid_t process)
@@ -35,7 +41,8 @@ target::target(pid_t process)
       arguments_(read_arguments(process)),
       rank_(find_rank(process)),
       cpus_(usable_cpus()),
-      devices_(read_devices({&own_memory(), 0, {}}, 0, 0, 0)) {
+      devices_(read_devices({&own_memory(), 0, {}}, 0, 0, 0)),
+      parent_(find_parent(process)) {
   devices_.devices.front().busy_ns.reset();  // until it has been looked at
   start_now();
 }
@@ -63,8 +70,9 @@ void target::begin_at(std::uint64_t started_ns, std::time_t started_at, unsigned
 target::moment target::now() const { return {detail::monotonic_ns(), cpu_time_ns(id_)}; }
 
 void target::note_time() {
-  const std::uint64_t cpu_ns = now().cpu_ns;
-  if (is_running()) used_cpu_ns_ = cpu_ns - std::min(cpu_ns, started_cpu_ns_);
+  const moment at = now();
+  if (is_in_proc()) thread_times_.look_at(id_, at.ns);
+  if (is_running()) used_cpu_ns_ = at.cpu_ns - std::min(at.cpu_ns, started_cpu_ns_);
 }
 
 void target::refresh(bool also_open) {
@@ -127,15 +135,19 @@ void target::take_last_regions(const process_state& state, std::uint64_t ended_n
 }
 
 process_info target::info() const {
-  return {id_,
-          command_,
-          expand("%h"),
-          observed_ns_,
-          ended_in_,
-          arguments_,
-          started_at_ != 0 ? utc(started_at_) : "",
-          reader_.threads(),
-          rank_};
+  process_info made{id_,
+                    command_,
+                    expand("%h"),
+                    observed_ns_,
+                    ended_in_,
+                    arguments_,
+                    started_at_ != 0 ? utc(started_at_) : "",
+                    reader_.threads(),
+                    rank_};
+  made.parent = parent_;
+  if (used_cpu_ns_ != 0) made.cpu_ns = used_cpu_ns_;
+  made.thread_list = thread_times_.list();
+  return made;
 }
 
 }  // namespace adaptyst::lib

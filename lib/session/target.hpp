@@ -20,6 +20,7 @@
 #include "../recorder/open_regions.hpp"
 #include "../recorder/recorder_reader.hpp"
 #include "budget_keeper.hpp"
+#include "thread_times.hpp"
 #include "timeline.hpp"
 #include "unread_end.hpp"
 
@@ -104,6 +105,8 @@ class target {
     std::uint64_t ns, cpu_ns;
   };
   virtual moment now() const;
+  // Whether /proc can be asked for it.
+  virtual bool is_in_proc() const { return is_running(); }
   // For a process that was observed in the past, from `started_ns` on.
   void begin_at(std::uint64_t started_ns, std::time_t started_at, unsigned cpus);
   void set_command(std::string command, std::vector<std::string> arguments = {});
@@ -129,6 +132,8 @@ class target {
   open_counts open_;
   program_metadata metadata_;
   std::vector<last_region> ended_in_;
+  std::optional<std::int64_t> parent_;
+  thread_times thread_times_;
   std::optional<budget_keeper> budget_;
   std::uint64_t budgeted_cpu_ns_ = 0;
 };

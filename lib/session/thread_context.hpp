@@ -49,8 +49,8 @@ class thread_context {
   virtual context_sums read() = 0;
   virtual void add_to(measured& rows, const context_sums& known, const open_counts& open) = 0;
   virtual std::optional<sample_usage> samples() const = 0;
-  // Writes the wanted files of stacks; after that no stacks are taken.
-  virtual void write_stacks(output_names& names, construct_names& constructs) = 0;
+  // Gives the profile its stacks, and writes the wanted files of them; after that no stacks are taken.
+  virtual void finish_stacks(output_names& names, construct_names& constructs, profile& made) = 0;
 };
 
 // `among`: see context_probes. Complains if counters or samples are not available, and works without them. Throws error

@@ -66,8 +66,8 @@ class probed_threads final : public thread_context {
     usage.cost_ns = static_cast<double>(sampling_->cost_ns());
     return usage;
   }
-  void write_stacks(output_names& names, construct_names& constructs) override {
-    if (sampling_) sampling_->write(names, constructs);
+  void finish_stacks(output_names& names, construct_names& constructs, profile& made) override {
+    if (sampling_) sampling_->finish(names, constructs, made);
   }
 
  private:

@@ -144,6 +144,13 @@ TEST_CASE("stacks off the core add up to what the kernel books as blocked") {
   REQUIRE(naps.context);
   CHECK(blocked_us > 400'000);
   CHECK(blocked_us * 1e3 == Approx(static_cast<double>(naps.context->blocked_ns())).epsilon(0.05));
+  double of_frames_ns = 0;
+  for (const adaptyst::region_stacks& one : found.stacks)
+    if (one.region == naps.id)
+      for (const adaptyst::sampled_frame& frame : one.frames) of_frames_ns += static_cast<double>(frame.blocked_ns);
+  CHECK(of_frames_ns == Approx(blocked_us * 1e3).epsilon(0.01));
+  CHECK(found.machines.size() == 1);
+  CHECK(found.processes.front().parent == getppid());
 }
 
 TEST_CASE("samples that were not asked for are absent") {

@@ -184,6 +184,89 @@ def check_ranks(browser):
     browser.value("scrollTo(0, 0)")
 
 
+STATE = "[document.getElementById('stacks').checked, document.getElementById('total').textContent, document.getElementById('icicle').dataset.painted]"
+PLACE = """(() => {{ const i = {name}; const shown = document.getElementById('icicle').icicle, all = [shown.root];
+    for (const one of all) all.push(...one.children);
+    const place = shown.place(all.find(one => one.name === i)), area = document.getElementById('icicle').getBoundingClientRect();
+    return [area.left + place.left + Math.min(place.width, 6) / 2, area.top + place.top + place.height / 2, place.width / area.width] }})()"""
+
+
+def check_stacks(browser, folder):
+    """Frames below their region, as wide as their time; by a choice, by a search, in a link; and names as text."""
+    profile = simulated_run.with_stacks(simulated_run.rank(3))
+    page = make_page(profile, folder, "stacks")
+    browser.open(page)
+    rows = {row["name"]: row for row in profile["regions"]}
+    frames = [frame for one in profile["stacks"] for frame in one["frames"]]
+    time = lambda frame: frame["on_cpu_ns"] + frame["blocked_ns"] + frame["waiting_ns"]
+    outside = sum(map(time, profile["stacks"][0]["frames"]))
+    shown, total, painted = browser.value(STATE)
+    failures.check(shown and "box-frame" in painted and "box-kernel-frame" in painted, "frames are in the icicle, with colours of their own", painted)
+    width = lambda name: browser.value(PLACE.format(name=json.dumps(name)))[2]
+    whole = rows["step"]["total_ns"] + outside
+    failures.check(abs(width("advect") - rows["advect"]["total_ns"] / whole) < 1e-6, "a region keeps its time")
+    for name, parts in (("flux(cell const&)", range(3, 6)), ("std::mutex::lock()", range(7, 9))):
+        expected = sum(time(frames[at]) for at in parts) / whole
+        failures.check(abs(width(name) - expected) < 1e-6, f"{name} is as wide as its time with what it calls", (width(name), expected))
+    left, top, _ = browser.value(PLACE.format(name='"flux(cell const&)"'))
+    browser.move(left, top)
+    failures.check(browser.value(TEXT.format("pointed")).startswith("step > advect > advect(grid&) > flux(cell const&): 1.58 s"), "what is pointed at is told", browser.value(TEXT.format("pointed")))
+    browser.click(left, top)
+    details = browser.value(TEXT.format("details"))
+    for word in ("flux(cell const&)", "step › advect", "1.58 s", "900 ms", "~1.55 s, of some 1,545 samples", "30.0 ms"):
+        failures.check(word in details, f"a click on a frame shows {word}", details)
+    failures.equal(browser.value("document.querySelector('#table [aria-selected=true]').node.name"), "advect", "and its region in the table")
+    left, top, _ = browser.value(PLACE.format(name='"flux(cell const&)"'))  # the panel has made the page narrower
+    browser.click(left, top, count=2)
+    link = browser.value("location.hash")
+    failures.check(re.search("region=[0-9a-f]{16}&zoom=[0-9a-f]{16}", link), "it can be zoomed to", link)
+    browser.open(page, link)
+    failures.equal(browser.value(TEXT.format("details-title")), "flux(cell const&)", "and restored by its link")
+    failures.check(width("flux(cell const&)") > 0.99, "with the zoom")
+    browser.press("Escape")
+    browser.press("Escape")
+    browser.value("(() => { const f = document.getElementById('search'); f.value = 'minmod'; f.dispatchEvent(new Event('input')) })()")
+    failures.check(browser.value(TEXT.format("found")).endswith("and 1 frame"), "frames are searched", browser.value(TEXT.format("found")))
+    browser.value("(() => { const f = document.getElementById('search'); f.value = ''; f.dispatchEvent(new Event('input')) })()")
+    choose = "(() => {{ const s = document.getElementById('measure'); s.value = '{}'; s.dispatchEvent(new Event('change')); return [document.getElementById('stacks-choice').hidden, document.getElementById('icicle').dataset.painted] }})()"
+    hidden, painted = browser.value(choose.format("bytes"))
+    failures.check(hidden and "frame" not in painted, "where stacks say nothing they are not offered", painted)
+    browser.value(choose.format("time"))
+    browser.value("document.getElementById('stacks').click()")
+    shown, without, painted = browser.value(STATE)
+    failures.check(not shown and "frame" not in painted and without != total, "without stacks the icicle has regions only", (painted, without))
+    failures.check("stacks=0" in browser.value("location.hash"), "which the link has")
+    failures.equal(browser.value("document.querySelectorAll('b').length"), browser.value("document.querySelectorAll('.place b').length"), "a function's name becomes no element")
+    check_quiet(browser, "stacks")
+
+
+def check_processes_and_machines(browser, folder):
+    profile = simulated_run.rank(3)
+    other = {**profile["process"], "pid": 77, "parent": profile["process"]["pid"], "command": "/bin/<i>helper</i>", "thread_list": []}
+    profile["processes"] = [profile["process"], other]
+    browser.open(make_page(profile, folder, "processes"))
+    cells = browser.value("[...document.querySelectorAll('#processes tbody tr')].map(row => [row.getAttribute('aria-level'), ...[...row.cells].map(cell => cell.textContent.replace(/^[▾▸]/, ''))])")
+    threads = profile["process"]["thread_list"]
+    failures.equal([row[:4] for row in cells], [["1", "solver", "4003", "3999"], ["2", "i>", "77", "4003"], ["2", "thread solver", "40030", "—"], ["2", "thread worker", "40031", "—"]], "who started whom, and threads below their process")
+    blocked = [one["alive_ns"] - one["on_cpu_ns"] - one["runnable_ns"] for one in threads]
+    raw = browser.value("[...document.querySelectorAll('#processes tbody tr')].map(row => row.node.rows[0]).filter(row => row.isThread).map(row => [row.time, row.on, row.runnable, row.blocked])")
+    failures.equal(raw, [[one["alive_ns"], one["on_cpu_ns"], one["runnable_ns"], rest] for one, rest in zip(threads, blocked)], "what each spent is as in the JSON")
+    failures.equal(cells[0][7:9], ["6.88 s", "0.90"], "a process's time on cores, and how many that is")
+    browser.value("document.querySelector('#processes .fold').click()")
+    failures.equal(browser.value("document.querySelectorAll('#processes tbody tr').length"), 1, "processes fold")
+    places = browser.value("[...document.querySelectorAll('.place')].map(one => [one.className, one.querySelector('b').textContent, one.querySelectorAll('.chip').length])")
+    failures.equal([one[1] for one in places], ["simulated0", "socket 0", "NUMA node 0", "NUMA node 1", "socket 1", "NUMA node 2", "NUMA node 3", "gpu3"], "hosts hold sockets, these NUMA nodes, and these devices")
+    failures.equal(places[6][2], 1, "a device stands at its node")
+    share = browser.value("Number(document.querySelector('.place.used .part').dataset.share)")
+    failures.equal(share, profile["devices"][4]["utilisation"], "a device's bar is its utilisation")
+    here = browser.value("Number(document.querySelectorAll('.place.node')[3].querySelector('.part').dataset.share)")
+    failures.check(abs(here - sum(one["on_cpu_ns"] for one in threads) / threads[0]["alive_ns"] / 8) < 1e-9, "a node's is that of the threads that were last there", here)
+    old = simulated_run.profile([simulated_run.region(["a"], [5])], [simulated_run.host(10)], 10)
+    browser.open(make_page(old, folder, "old"))
+    failures.equal(browser.value("[document.getElementById('machines-part').hidden, document.getElementById('stacks-choice').hidden, document.querySelectorAll('#processes tbody tr').length]"), [True, True, 1], "a profile without machines and stacks shows none")
+    check_quiet(browser, "processes and machines")
+
+
 CONTRAST = """(() => {
   const style = getComputedStyle(document.documentElement);
   const light = (name) => {
@@ -192,7 +275,7 @@ CONTRAST = """(() => {
     return 0.2126 * r + 0.7152 * g + 0.0722 * b;
   };
   const ratio = ([a, b]) => { const [x, y] = [light(a), light(b)].sort((p, q) => q - p); return (x + 0.05) / (y + 0.05) };
-  const boxes = ['region', 'function', 'wait', 'kernel', 'copy', 'same', 'slower', 'faster', 'new', 'gone'].map(one => ['box-text', 'box-' + one]);
+  const boxes = ['region', 'function', 'wait', 'kernel', 'copy', 'frame', 'kernel-frame', 'same', 'slower', 'faster', 'new', 'gone'].map(one => ['box-text', 'box-' + one]);
   const parts = ['compute', 'both', 'exposed', 'other', 'wait', 'launch'].map(one => ['on-part', one]);
   const pairs = [['text', 'back'], ['text', 'panel'], ['muted', 'back'], ['muted', 'panel'], ['accent', 'back'], ['accent', 'panel'], ['text', 'starved'], ['text', 'unmarked'], ['text', 'warn-back'], ...boxes, ...parts];
   return pairs.map(one => [one.join(' on '), ratio(one)]).filter(([, value]) => value < 4.5);
@@ -291,4 +374,6 @@ with tempfile.TemporaryDirectory() as scratch, chromium.Chromium(seconds=280) as
     check_hostile(browser, folder)
     check_comparison(browser, folder)
     check_warnings(browser, folder)
+    check_stacks(browser, folder)
+    check_processes_and_machines(browser, folder)
 failures.exit(min_checks=60)

@@ -99,7 +99,36 @@ def rank(number, steps=200, slow_rank=None, starved_device=None, long_tail=False
     devices = [host(observed)] + [gpu(index, observed, 0.12 if index == starved_device else 0.74) if index == number % 4 else
                                   {**gpu(index, 1, 0), "observed_ns": 0, "busy_ns": 0, "idle_ns": 0, "starved_ns": 0, "utilisation": None, "operations": 0}
                                   for index in range(4)]
-    return profile(rows, devices, observed, pid=4000 + number, host=f"simulated{number // 4}", rank=number)
+    used = observed * 9 // 10
+    threads = [{"tid": 40000 + 10 * number + at, "name": name, "alive_ns": observed, "on_cpu_ns": on, "runnable_ns": observed // 50,
+                "last_cpu": 8 * (number % 4) + at} for at, (name, on) in enumerate((("solver", used * 3 // 4), ("worker", used // 4)))]
+    made = profile(rows, devices, observed, pid=4000 + number, host=f"simulated{number // 4}", rank=number, parent=3999, cpu_ns=used,
+                   thread_list=threads)
+    made["machines"] = [machine(f"simulated{number // 4}")]
+    return made
+
+
+def machine(host):
+    """Two sockets with two memory nodes each, and a device at each node."""
+    return {"host": host, "sockets": 2, "cores": 32, "cpus": 32,
+            "nodes": [{"node": at, "socket": at // 2, "cpus": f"{8 * at}-{8 * at + 7}", "memory_bytes": 64 << 30} for at in range(4)],
+            "devices": [{"kind": "gpu", "address": f"0000:{at + 1}1:00.0", "id": "1234:5678", "node": at} for at in range(4)]}
+
+
+def stacks(region_id, frames):
+    """Of a region: (name, depth, on a core, blocked, waiting), in ms."""
+    return {"region": region_id, "frames": [dict(zip(("name", "depth", "on_cpu_ns", "blocked_ns", "waiting_ns"), (name, depth, *(ms * 10**6 for ms in parts))))
+                                            for name, depth, *parts in frames]}
+
+
+def with_stacks(profile):
+    """The same profile with samples that were taken in `advect` and outside of all regions."""
+    advect = next(row["id"] for row in profile["regions"] if row["name"] == "advect")
+    usage = {"samples": 2000, "observed_ns": 2_006_000_000, "lost": {}, "cost_ns": 1e6}
+    frames = [("advect(grid&)", 0, 100, 0, 0), ("flux(cell const&)", 1, 900, 0, 0), ("limit<minmod>(double)", 2, 600, 0, 0),
+              ("page_fault_[k]", 2, 50, 0, 30), ("(others)", 1, 20, 0, 0), ("std::mutex::lock()", 0, 0, 300, 0), ("futex_wait_[k]", 1, 0, 150, 0)]
+    outside = [("main", 0, 20, 0, 0), ("read_mesh(</script><b>)", 1, 80, 40, 0)]
+    return {**profile, "samples": usage, "stacks": [stacks(None, outside), stacks(advect, frames)]}
 
 
 def many_rows(regions=200, devices=8, events=100):

@@ -193,7 +193,7 @@ TEST_CASE("what was written is written again, to the byte") {
   check_round_trip(samples::nasty_profile());
   adaptyst::profile all;
   for (std::uint64_t seed = 0; seed != 300; ++seed) {
-    const adaptyst::profile one = samples::generator(seed).profile();
+    const adaptyst::profile one = samples::generator(seed).profile_with_stacks();
     CAPTURE(seed);
     check_round_trip(one);
     adaptyst::merge(all, one);

@@ -66,9 +66,9 @@ TEST_CASE("no name ends the element that it stands in, and bytes that are no tex
 }
 
 TEST_CASE("large data are compressed") {
-  const std::string small = adaptyst::lib::make_page("{}");
+  const std::string small = adaptyst::lib::make_page(adaptyst::lib::shell_of_profile, "{}");
   std::string text(100000, 'a');
-  const std::string large = adaptyst::lib::make_page("\"" + text + "\"");
+  const std::string large = adaptyst::lib::make_page(adaptyst::lib::shell_of_profile, "\"" + text + "\"");
   CHECK(count(small, "data-form=\"json\">{}</script>") == 1);
   CHECK(count(large, "data-form=\"deflate\">eNrt") == 1);  // begins a zlib stream, in base64
   CHECK(large.size() < small.size() + 1000);

@@ -16,7 +16,7 @@ int main(int count, char* arguments[]) {
   bool good = write({}) && write(samples::nasty_profile());
   adaptyst::profile all;
   for (std::uint64_t seed = 0; seed != 30; ++seed) {
-    const adaptyst::profile one = samples::generator(seed).profile();
+    const adaptyst::profile one = samples::generator(seed).profile_with_stacks();
     adaptyst::merge(all, one);
     good = good && write(one);
   }

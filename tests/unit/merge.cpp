@@ -43,8 +43,8 @@ std::uint64_t sum_totals(const profile& in, adaptyst::device_kind kind, std::uin
 TEST_CASE("merge is commutative") {
   for (std::uint64_t seed = 0; seed != 300; ++seed) {
     samples::generator random(seed);
-    const profile a = random.profile();
-    const profile b = random.profile();
+    const profile a = random.profile_with_stacks();
+    const profile b = random.profile_with_stacks();
     CAPTURE(seed);
     REQUIRE(spelled(merged(a, b)) == spelled(merged(b, a)));
   }
@@ -53,9 +53,9 @@ TEST_CASE("merge is commutative") {
 TEST_CASE("merge is associative") {
   for (std::uint64_t seed = 1000; seed != 1300; ++seed) {
     samples::generator random(seed);
-    const profile a = random.profile();
-    const profile b = random.profile();
-    const profile c = random.profile();
+    const profile a = random.profile_with_stacks();
+    const profile b = random.profile_with_stacks();
+    const profile c = random.profile_with_stacks();
     CAPTURE(seed);
     REQUIRE(spelled(merged(merged(a, b), c)) == spelled(merged(a, merged(b, c))));
     REQUIRE(spelled(merged(merged(a, b), c)) == spelled(merged(merged(c, a), b)));
@@ -64,7 +64,7 @@ TEST_CASE("merge is associative") {
 
 TEST_CASE("an empty profile changes nothing but the order of rows") {
   for (std::uint64_t seed = 0; seed != 50; ++seed) {
-    const profile a = samples::generator(seed).profile();
+    const profile a = samples::generator(seed).profile_with_stacks();
     const profile canonical = merged(a, {});
     CAPTURE(seed);
     REQUIRE(spelled(merged({}, a)) == spelled(canonical));
@@ -77,8 +77,8 @@ TEST_CASE("an empty profile changes nothing but the order of rows") {
 TEST_CASE("nothing is lost in a merge, and every row keeps its device") {
   for (std::uint64_t seed = 2000; seed != 2100; ++seed) {
     samples::generator random(seed);
-    const profile a = random.profile();
-    const profile b = random.profile();
+    const profile a = random.profile_with_stacks();
+    const profile b = random.profile_with_stacks();
     const profile both = merged(a, b);
     CAPTURE(seed);
     using adaptyst::device_kind;
@@ -96,7 +96,7 @@ TEST_CASE("nothing is lost in a merge, and every row keeps its device") {
 TEST_CASE("the host's CPU is the first device after a merge") {
   for (std::uint64_t seed = 0; seed != 100; ++seed) {
     samples::generator random(seed);
-    const profile both = merged(random.profile(), random.profile());
+    const profile both = merged(random.profile_with_stacks(), random.profile_with_stacks());
     bool has_cpu = false;
     for (const adaptyst::device_usage& device : both.devices)
       has_cpu = has_cpu || device.kind == adaptyst::device_kind::cpu;
@@ -107,7 +107,7 @@ TEST_CASE("the host's CPU is the first device after a merge") {
 TEST_CASE("parents come before children after a merge") {
   samples::generator random(7);
   profile all;
-  for (int i = 0; i != 5; ++i) adaptyst::merge(all, random.profile());
+  for (int i = 0; i != 5; ++i) adaptyst::merge(all, random.profile_with_stacks());
   for (std::size_t at = 1; at < all.regions.size(); ++at) REQUIRE(all.regions[at - 1].path <= all.regions[at].path);
 }
 
@@ -172,7 +172,7 @@ TEST_CASE("the least and the greatest are those of all, and an empty row has nei
 TEST_CASE("a profile may be merged with itself") {
   samples::generator random(11);
   for (int i = 0; i != 20; ++i) {
-    const profile once = random.profile();
+    const profile once = random.profile_with_stacks();
     profile twice = once;
     adaptyst::merge(twice, twice);
     REQUIRE(spelled(twice) == spelled(merged(once, once)));

@@ -76,11 +76,43 @@ class generator {
       if (below(2) == 0)
         made.processes.back().ended_in = {{std::vector<std::string>{"main", "step"}, 1 + below(4), below(1000)}};
       if (below(2) == 0) made.processes.back().threads = static_cast<std::uint32_t>(below(3));
+      if (below(2) == 0) made.processes.back().parent = static_cast<std::int64_t>(1 + below(4));
+      made.processes.back().cpu_ns = maybe();
+      if (below(2) == 0)
+        made.processes.back().thread_list = {{7, "worker", 10 + below(9), below(9), 1, 3}, {8, "", 10, 0, below(2)}};
     }
     return made;
   }
 
+  // In addition: stacks and machines, which messages between ranks do not have.
+  adaptyst::profile profile_with_stacks() {
+    adaptyst::profile made = profile();
+    for (const adaptyst::region& row : made.regions)
+      if (below(3) == 0 && std::none_of(made.stacks.begin(), made.stacks.end(),
+                                        [&](const auto& known) { return known.region == row.id; }))
+        made.stacks.push_back({row.id, frames()});
+    if (below(2) == 0) made.stacks.push_back({0, frames()});
+    if (below(2) == 0)
+      made.machines = {{pick({"x", "y"}),
+                        2,
+                        maybe(),
+                        8,
+                        {{0, 0, "0-7", maybe()}, {1, maybe(), "", {}}},
+                        {{"gpu", "0000:01:00.0", "10de:2330", 0}, {"network", "0000:02:00.0", "", {}}}}};
+    return made;
+  }
+
  private:
+  std::vector<adaptyst::sampled_frame> frames() {
+    std::vector<adaptyst::sampled_frame> made;
+    std::uint32_t depth = 0;
+    for (std::uint64_t left = 1 + below(6); left != 0; --left) {
+      depth = static_cast<std::uint32_t>(below(depth + 1));
+      made.push_back({pick({"main", "step()", "a<b>", "(others)"}), depth, below(9), below(9), 1 + below(9)});
+      ++depth;
+    }
+    return made;
+  }
   std::string pick(std::initializer_list<const char*> choices) { return choices.begin()[below(choices.size())]; }
 
   std::optional<std::uint64_t> maybe() {
@@ -324,6 +356,7 @@ inline adaptyst::profile nasty_profile() {
   made.budget = {1e308, 1, 1e300};
   made.timer_floor_ns = made.thinned_floor_ns = made.thinned_floor_error_ns = 1e300;
   made.functions = {{"", 0}, {"a\n\x1b[31m", ~std::uint64_t{0}}};
+  made.processes[0].thread_list = {{-1, nasty_names()[1], ~std::uint64_t{0}, ~std::uint64_t{0}, 1, 4294967295U}};
   return made;
 }
 

@@ -37,15 +37,15 @@ export class Browser {
   select(node) {
     const original = node && (node.original || node);
     this.selected = original;
-    this.icicle.select(node && this.icicle.has(node) ? node : original);
-    this.table.select(original);
+    this.icicle.select(this.findShown(node));
+    this.table.select(original && original.region ? original.region.original : original);
     this.opened(original);
     this.note();
   }
 
   zoom(node) {
     this.zoomed = node;
-    this.icicle.zoom(node);
+    this.icicle.zoom(this.findShown(node));
     byId("zoom-out").disabled = this.icicle.zoomed === null;
     this.note();
   }
@@ -59,7 +59,7 @@ export class Browser {
     else field.removeAttribute("aria-invalid");
     this.icicle.highlight(search.matches ? shown : null);
     this.table.filter(search.matches ? found : null, around);
-    byId("found").textContent = search.problem || (search.matches ? this.sumText(found) : "");
+    byId("found").textContent = search.problem || (search.matches ? this.sumText(found, shown) : "");
     this.note();
   }
 
@@ -84,6 +84,7 @@ export class Browser {
       zoom: this.icicle.zoomed && this.makeId(this.icicle.zoomed),
       measure: byId("measure").selectedIndex > 0 ? byId("measure").value : "",
       lane: byId("lane").selectedIndex > 0 ? byId("lane").value : "",
+      stacks: byId("stacks").checked ? "" : "0",
       search: byId("search").value,
       expression: byId("expression").checked ? "1" : "",
       sort: table.sort === table.usual ? "" : table.sort,
@@ -106,6 +107,7 @@ export class Browser {
       byId(id).selectedIndex = Math.max(0, at);
     };
     choose("lane", view.lane);
+    byId("stacks").checked = view.stacks !== "0";
     this.rebuild();
     choose("measure", view.measure);
     this.rebuild();
@@ -115,7 +117,7 @@ export class Browser {
     const folded = new Set((view.folded || "").split(",").map((id) => this.known.get(id)).filter((one) => one));
     this.table.restore(view.sort, view.order === "up", folded);
     this.zoom(this.find(view.zoom));
-    this.select(this.known.get(view.region) || null);
+    this.select(this.known.get(view.region) || this.find(view.region));
     this.isRestoring = false;
   }
 
@@ -124,6 +126,12 @@ export class Browser {
     if (!id) return null;
     const node = this.known.get(id);
     if (node && this.icicle.root === this.root) return node;
-    return listNodes(this.icicle.root).find((one) => one.key === id) || null;
+    const key = node ? node.key : id;
+    return listNodes(this.icicle.root).find((one) => one.key === key) || null;
+  }
+
+  // The node of the icicle's tree that stands for a node; null: there is none.
+  findShown(node) {
+    return node && !this.icicle.has(node) ? this.find(node.key) : node;
   }
 }

@@ -88,7 +88,7 @@ function makeChanges(comparison, select, known) {
   ];
 }
 
-export function showComparison({ comparison, words }) {
+export function show({ comparison, words }) {
   document.title = `${words.title}: adaptyst`;
   byId("title").textContent = words.title;
   byId("subject").textContent = words.subject;

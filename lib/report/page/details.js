@@ -2,7 +2,7 @@
 import { byId, colour, fill, font, make, onRedraw, prepare } from "./dom.js";
 import { listPairs, makeAxis, makeBars } from "./histogram.js";
 import { printable, shortened } from "./names.js";
-import { duration, grouped, percent, quantity } from "./numbers.js";
+import { duration, formatNumber, grouped, percent, quantity } from "./numbers.js";
 import { findPath } from "./tree.js";
 
 let drawn = () => undefined;
@@ -76,6 +76,13 @@ function describeSite(site) {
   return `${printable(site.file)}${site.line ? `:${site.line}` : ""}`;
 }
 
+// Where its machine's ceilings are known: how near it came to them.
+function describeRoofline(point) {
+  if (!point) return "";
+  const whose = point.threads === 1 ? "one thread" : `one of ${point.threads} threads at once`;
+  return `${quantity(point.gflops * 1e9, "FLOP/s")} and ${quantity(point.gbytes_per_s * 1e9, "B/s")}, at ${formatNumber(point.ai)} FLOP/B: ${percent(point.share)} of the ${quantity(point.attainable_gflops * 1e9, "FLOP/s")} that ${whose} can attain, bound by ${point.bound}`;
+}
+
 function describeRow(row, profile, words) {
   const isTimed = row.total_ns !== null && row.count > 0;
   const mean = isTimed ? row.total_ns / row.count : null;
@@ -104,6 +111,7 @@ function describeRow(row, profile, words) {
         ? `from ${duration(row.per_thread.min_ns)} to ${duration(row.per_thread.max_ns)}, mean ${duration(row.per_thread.sum_ns / row.per_thread.threads)}`
         : "",
     ),
+    line("roofline", describeRoofline(row.roofline)),
     ...(words.rows[row.index] || []).map((text) => line("also", text)),
     line("measured by", describeMeasuring(row, profile)),
   ];
@@ -133,6 +141,36 @@ export function showDetails(node, profile, words, { zoom, close }) {
       drawHistogram(canvas, node.rows.find((row) => String(row.index) === canvas.dataset.row));
   };
   drawn();
+}
+
+// Of a function that was met in stacks.
+export function showFrame(node, profile, { zoom, select, close }) {
+  const path = findPath(node).map(printable);
+  const { on_cpu_ns: on, blocked_ns: blocked, waiting_ns: waiting, self_ns: self } = node.frame;
+  const sampled = profile.samples;
+  const period = sampled && sampled.samples ? sampled.observed_ns / sampled.samples : null;
+  fill(
+    "details",
+    make("header", {}, make("h2", { id: "details-title", title: shortened(node.label, 2000) }, shortened(node.label, 300)), make("button", { type: "button", class: "close", "aria-label": "close", onclick: close }, "×")),
+    make("p", { class: "path" }, path.slice(0, -1).map((name) => shortened(name, 40)).join(" › ")),
+    make("p", {}, make("button", { type: "button", onclick: () => zoom(node) }, "Zoom in"), node.region && !node.region.frame ? make("button", { type: "button", onclick: () => select(node.region) }, "Its region") : null),
+    make(
+      "dl",
+      { class: "facts-of-row" },
+      ...[
+        line("time", duration(on + blocked + waiting)),
+        line("by itself", duration(self)),
+        line("on a core", on && period ? `~${duration(on)}, of some ${grouped(Math.round(on / period))} samples` : duration(on)),
+        line("blocked", duration(blocked)),
+        line("no core", duration(waiting)),
+        line("measured by", period ? `a sample each ${duration(period)} on a core; off it the time itself` : ""),
+      ].filter((one) => one),
+    ),
+    make("p", { class: "note" }, "A function that was met in stacks of the region, with what it called. n samples are known to ± √n."),
+  );
+  byId("details").hidden = false;
+  document.body.classList.toggle("with-details", window.matchMedia("(min-width: 1100px)").matches);
+  drawn = () => undefined;
 }
 
 export function hideDetails() {

@@ -4,7 +4,6 @@ import { find, firstLevel, layOut, visible } from "./layout.js";
 import { shortened } from "./names.js";
 
 const levelHeight = 22;
-const mostLevels = 12;
 const fewestLevels = 4;
 
 // A shade by the name, so that neighbours can be told from each other.
@@ -19,7 +18,9 @@ function shade(name) {
 export class Icicle {
   constructor(canvas, options) {
     this.canvas = canvas;
+    canvas.icicle = this;
     this.options = options;
+    this.mostLevels = options.mostLevels || 12;
     this.zoomed = null;
     this.selected = null;
     this.hovered = null;
@@ -136,7 +137,7 @@ export class Icicle {
   draw() {
     const { levels } = this.layout;
     const shown = this.window();
-    const count = Math.max(fewestLevels, Math.min(mostLevels, levels.length - shown.first));
+    const count = Math.max(fewestLevels, Math.min(this.mostLevels, levels.length - shown.first));
     const width = this.canvas.clientWidth || 800;
     const height = count * levelHeight;
     const context = prepare(this.canvas, width, height);
@@ -160,7 +161,7 @@ export class Icicle {
       }
     }
     this.canvas.dataset.painted = [...this.painted].sort().join(" ");
-    if (levels.length - shown.first > mostLevels) {
+    if (levels.length - shown.first > this.mostLevels) {
       context.fillStyle = colour("muted");
       context.textAlign = "right";
       context.fillText("⋮ deeper: zoom in", width - 6, height - 8);

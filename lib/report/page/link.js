@@ -1,6 +1,6 @@
 // What is looked at, as the end of a link: #region=…&zoom=…&measure=…
 
-const known = ["region", "zoom", "measure", "lane", "search", "expression", "sort", "order", "folded", "from", "to", "interval"];
+const known = ["region", "zoom", "measure", "lane", "stacks", "search", "expression", "sort", "order", "folded", "from", "to", "interval"];
 
 export function readLink(hash) {
   const view = {};

@@ -1,18 +1,22 @@
 // The page of a profile.
 import { Browser } from "./browser.js";
 import { listLines, makeColumns } from "./columns.js";
-import { hideDetails, showDetails, watchDetails } from "./details.js";
+import { hideDetails, showDetails, showFrame, watchDetails } from "./details.js";
 import { byId, fill, make } from "./dom.js";
 import { Icicle, makeLegend } from "./icicle.js";
+import { showMachines } from "./machines.js";
 import { printable, shortened } from "./names.js";
 import { duration, percent, quantity } from "./numbers.js";
+import { showProcesses } from "./processes.js";
 import { showRanks } from "./ranks.js";
 import { sumUp } from "./search.js";
+import { frameWorth, makeStacked } from "./stacks.js";
 import { hostParts, makeDeviceBars, makeFindings, makeRankBars, parts, showFacts, showWarnings } from "./summary.js";
 import { Table } from "./table.js";
 import { findLanes, findPath, isWait, listNodes, makeInverted, makeTree, measures, pathText, weigh } from "./tree.js";
 
 function paint(node) {
+  if (node.frame) return node.name.endsWith("_[k]") ? "box-kernel-frame" : "box-frame";
   const row = node.rows[0];
   if (row && isWait(row, node.name)) return "box-wait";
   if (node.kind === "kernel") return "box-kernel";
@@ -24,32 +28,12 @@ function describeAmount(amount, unit) {
   return unit === "ns" ? duration(amount) : quantity(amount, unit);
 }
 
-// Processes, with what they were in when they ended in the middle.
-function showProcesses(profile) {
-  const all = profile.processes || (profile.process ? [profile.process] : []);
-  if (all.length === 0) return;
-  const most = 100;
-  const headings = ["PID", "RANK", "HOST", "DURATION", "THREADS", "COMMAND", "ENDED IN"];
-  const isNumber = [true, true, false, true, true, false, false];
-  const cells = (one) => [
-    String(one.pid),
-    "rank" in one ? String(one.rank) : "—",
-    printable(one.host),
-    duration(one.duration_ns),
-    one.threads ? String(one.threads) : "—",
-    shortened(printable(one.command), 120),
-    one.ended_in ? one.ended_in.map((last) => last.path.map(printable).join(" > ")).join("; ") : one.killed ? "killed" : "",
-  ];
-  const line = (tag, texts) => make("tr", {}, ...texts.map((text, at) => make(tag, { class: isNumber[at] ? "number" : "" }, text)));
-  fill(
-    "processes",
-    make("h3", {}, "Processes"),
-    make("table", {}, make("thead", {}, line("th", headings)), make("tbody", {}, ...all.slice(0, most).map((one) => line("td", cells(one))))),
-    all.length > most ? make("p", { class: "note" }, `${all.length - most} more; the JSON has them`) : null,
-  );
+function describeFrames(shown) {
+  const count = [...shown].filter((node) => node.frame).length;
+  return count ? `; and ${count} frame${count === 1 ? "" : "s"}` : "";
 }
 
-export function showProfile({ profile, words }) {
+export function show({ profile, words }) {
   document.title = `${words.title}: adaptyst`;
   byId("title").textContent = words.title;
   byId("subject").textContent = words.subject;
@@ -76,10 +60,12 @@ export function showProfile({ profile, words }) {
   let worth = { inclusive: new Map(), exclusive: new Map(), total: 0 };
   let measure = measures.time;
   let shownRoot = root;
-  const width = (node) => (measure.isInverted ? node.sum || 0 : worth.inclusive.get(node) || 0);
+  let total = 0;
+  const stacks = profile.stacks || [];
+  const width = (node) => (shownRoot !== root ? node.sum || 0 : worth.inclusive.get(node) || 0);
   const describe = (node) => {
-    const own = measure.isInverted ? node.own || 0 : worth.exclusive.get(node) || 0;
-    const share = worth.total ? percent(width(node) / worth.total) : "—";
+    const own = shownRoot !== root ? node.own || 0 : worth.exclusive.get(node) || 0;
+    const share = total ? percent(width(node) / total) : "—";
     const name = measure.isInverted ? findPath(node).map(printable).join(" ‹ ") : pathText(node);
     return `${shortened(name, 160)}: ${describeAmount(width(node), measure.unit)}, ${share} of all; by itself ${describeAmount(own, measure.unit)}`;
   };
@@ -93,6 +79,7 @@ export function showProfile({ profile, words }) {
   });
   table.root = root;
   const icicle = new Icicle(byId("icicle"), {
+    mostLevels: stacks.length ? 20 : 12,
     hint: nodes.length ? "Click: details. Double click: zoom. Keys: arrows, Enter, Backspace, / to search." : "",
     describe,
     paint,
@@ -108,9 +95,14 @@ export function showProfile({ profile, words }) {
     const name = byId("measure").value;
     measure = measures[name];
     worth = weigh(root, chosen.lane, measure);
-    shownRoot = measure.isInverted ? makeInverted(root, worth) : root;
-    icicle.show(shownRoot, width, measure.isInverted ? shownRoot.children.reduce((sum, one) => sum + one.sum, 0) : worth.total);
-    byId("total").textContent = `${describeAmount(worth.total, measure.unit)} in all: ${measure.meaning}`;
+    const hasStacks = stacks.length > 0 && chosen.lane === "host" && name in frameWorth;
+    byId("stacks-choice").hidden = !hasStacks;
+    if (measure.isInverted) shownRoot = makeInverted(root, worth);
+    else if (hasStacks && byId("stacks").checked) shownRoot = makeStacked(root, worth, stacks, frameWorth[name]);
+    else shownRoot = root;
+    total = shownRoot === root ? worth.total : shownRoot.children.reduce((sum, one) => sum + one.sum, 0);
+    icicle.show(shownRoot, width, total);
+    byId("total").textContent = `${describeAmount(total, measure.unit)} in all: ${measure.meaning}`;
     icicle.setHovered(null);
     byId("pointed").textContent = icicle.options.hint;
   };
@@ -118,13 +110,18 @@ export function showProfile({ profile, words }) {
     root,
     icicle,
     table,
-    makeId: (node) => (node.rows[0] && node.rows[0].id && !node.original ? node.rows[0].id : node.key),
+    makeId: (node) => {
+      // A region by its row, also where it stands in the tree with stacks.
+      const isRegion = !node.original || node.key === node.original.key;
+      return isRegion && node.rows[0] && node.rows[0].id ? node.rows[0].id : node.key;
+    },
     opened: (node) => {
-      if (node) showDetails(node, profile, words, { zoom: (one) => browser.zoom(one), close: () => browser.select(null) });
+      if (node && node.frame) showFrame(node, profile, { zoom: (one) => browser.zoom(one), select: (one) => browser.select(one), close: () => browser.select(null) });
+      else if (node) showDetails(node, profile, words, { zoom: (one) => browser.zoom(one), close: () => browser.select(null) });
       else hideDetails();
       icicle.draw();
     },
-    sumText: (found) => `${found.size} found, ${worth.total ? percent(sumUp(found, worth.inclusive) / worth.total) : "—"} of ${nameLane(lanes.length ? lanes[byId("lane").selectedIndex].lane : "host")}`,
+    sumText: (found, shown) => `${found.size} found, ${worth.total ? percent(sumUp(found, worth.inclusive) / worth.total) : "—"} of ${nameLane(lanes.length ? lanes[byId("lane").selectedIndex].lane : "host")}${describeFrames(shown)}`,
     rebuild,
   });
   const again = () => {
@@ -135,6 +132,7 @@ export function showProfile({ profile, words }) {
   };
   byId("lane").addEventListener("change", again);
   byId("measure").addEventListener("change", again);
+  byId("stacks").addEventListener("change", again);
   watchDetails();
 
   const select = (finding) => {
@@ -153,12 +151,14 @@ export function showProfile({ profile, words }) {
     ...ranks,
     makeLegend(parts.filter(([part]) => used.has(part)).map(([part, word]) => [part, word])),
   );
-  const kinds = [["box-region", "region"], ["box-function", "function"], ["box-wait", "wait"], ["box-kernel", "kernel"], ["box-copy", "copy"]];
+  const kinds = [["box-region", "region"], ["box-function", "function"], ["box-wait", "wait"], ["box-kernel", "kernel"], ["box-copy", "copy"], ["box-frame", "function in stacks"], ["box-kernel-frame", "of the operating system"]];
   const painted = new Set(nodes.map(paint));
+  for (const { frames } of stacks) for (const frame of frames) painted.add(paint({ frame, name: frame.name }));
   fill("icicle-legend", makeLegend(kinds.filter(([name]) => painted.has(name))));
   byId("ranks").hidden = !showRanks(profile, nodes, (node) => browser.select(node));
   fill("account", make("h3", {}, "Account"), ...words.account.map((line) => make("p", {}, line)));
   fill("unmarked", words.unmarked.legend);
+  showMachines(profile, words);
   showProcesses(profile);
   browser.restore();
 }

@@ -209,7 +209,7 @@ class Page {
   }
 }
 
-export async function showTimeline({ timeline, words }) {
+export async function show({ timeline, words }) {
   document.title = `${words.title}: adaptyst`;
   byId("title").textContent = words.title;
   byId("subject").textContent = words.subject;

@@ -13,7 +13,7 @@ export function isWait(row, name) {
   return row.kind === "wait" || row.kind === "offload" || (isTimeOfHost(row) && name.startsWith("MPI_"));
 }
 
-function makeNode(name, parent) {
+export function makeNode(name, parent) {
   return {
     name,
     label: printable(name),

@@ -150,7 +150,7 @@ function makeBoxes(boxes) {
   };
 }
 
-export function showVariability({ variability, words }) {
+export function show({ variability, words }) {
   document.title = `${words.title}: adaptyst`;
   byId("title").textContent = words.title;
   byId("subject").textContent = words.subject;

@@ -1,0 +1,169 @@
+// Trees of frames. Without recursion: a file may hold a tree of any depth.
+#include "stack_trees.hpp"
+
+#include <algorithm>
+#include <tuple>
+#include <utility>
+
+namespace adaptyst::lib {
+
+namespace {
+
+struct amounts {
+  std::uint64_t on_cpu_ns = 0, blocked_ns = 0, waiting_ns = 0;
+
+  std::uint64_t sum() const { return on_cpu_ns + blocked_ns + waiting_ns; }
+  void add(const amounts& more) {
+    on_cpu_ns += more.on_cpu_ns;
+    blocked_ns += more.blocked_ns;
+    waiting_ns += more.waiting_ns;
+  }
+};
+
+}  // namespace
+
+struct stack_trees::node {
+  amounts own;
+  std::map<std::string, std::unique_ptr<node>> callees;
+
+  node& callee(const std::string& name) {
+    std::unique_ptr<node>& found = callees[name];
+    if (!found) found = std::make_unique<node>();
+    return *found;
+  }
+  ~node() {
+    std::vector<std::unique_ptr<node>> left;
+    const auto take = [&](node& from) {
+      for (auto& [name, one] : from.callees) left.push_back(std::move(one));
+      from.callees.clear();
+    };
+    take(*this);
+    while (!left.empty()) {
+      const std::unique_ptr<node> one = std::move(left.back());
+      left.pop_back();
+      take(*one);
+    }
+  }
+  node() = default;
+  node(const node&) = delete;
+  node& operator=(const node&) = delete;
+};
+
+stack_trees::stack_trees() = default;
+stack_trees::~stack_trees() = default;
+stack_trees::stack_trees(stack_trees&&) noexcept = default;
+stack_trees& stack_trees::operator=(stack_trees&&) noexcept = default;
+
+void stack_trees::add(std::uint64_t region, const std::vector<std::string>& frames, thread_state state,
+                      std::uint64_t ns) {
+  if (frames.empty() || ns == 0) return;
+  std::unique_ptr<node>& root = roots_[region];
+  if (!root) root = std::make_unique<node>();
+  node* at = root.get();
+  for (const std::string& name : frames) at = &at->callee(name);
+  (state == thread_state::on_cpu    ? at->own.on_cpu_ns
+   : state == thread_state::blocked ? at->own.blocked_ns
+                                    : at->own.waiting_ns) += ns;
+}
+
+void stack_trees::add(const std::vector<region_stacks>& all) {
+  for (const region_stacks& one : all) {
+    std::unique_ptr<node>& root = roots_[one.region];
+    if (!root) root = std::make_unique<node>();
+    std::vector<node*> above{root.get()};
+    for (const sampled_frame& frame : one.frames) {
+      above.resize(std::min<std::size_t>(frame.depth + std::size_t{1}, above.size()));
+      node& here = above.back()->callee(frame.name);
+      here.own.add({frame.on_cpu_ns, frame.blocked_ns, frame.waiting_ns});
+      above.push_back(&here);
+    }
+  }
+}
+
+std::vector<region_stacks> stack_trees::list(std::size_t max_frames) const {
+  struct place {
+    const node* of;
+    const std::string* name;
+    std::uint64_t region;
+    std::size_t parent;  // in `places`; its own: none
+    std::uint32_t depth;
+    amounts all;
+    bool is_other;  // it, or a frame that it was called by, is "(others)"
+    bool is_kept = false;
+  };
+  // Callers before what they call, in the order in which they are listed.
+  std::vector<place> places;
+  for (const auto& [region, root] : roots_) {
+    std::vector<std::tuple<const node*, const std::string*, std::size_t, std::uint32_t>> left;
+    const auto push = [&](const node& from, std::size_t parent, std::uint32_t depth) {
+      for (auto one = from.callees.rbegin(); one != from.callees.rend(); ++one)
+        left.emplace_back(one->second.get(), &one->first, parent, depth);
+    };
+    push(*root, std::size_t(-1), 0);
+    while (!left.empty()) {
+      const auto [one, name, parent, depth] = left.back();
+      left.pop_back();
+      const std::size_t here = places.size();
+      const bool is_outermost = parent == std::size_t(-1);
+      const bool is_other = *name == other_frames || (!is_outermost && places[parent].is_other);
+      places.push_back({one, name, region, is_outermost ? here : parent, depth, one->own, is_other});
+      push(*one, here, depth + 1);
+    }
+  }
+  for (std::size_t at = places.size(); at-- != 0;)
+    if (places[at].parent != at) places[places[at].parent].all.add(places[at].all);
+
+  // A caller has at least the time of what it calls, and stands before it.
+  std::vector<std::size_t> by_time;
+  for (std::size_t at = 0; at != places.size(); ++at)
+    if (!places[at].is_other && places[at].all.sum() != 0) by_time.push_back(at);
+  std::stable_sort(by_time.begin(), by_time.end(),
+                   [&](std::size_t a, std::size_t b) { return places[a].all.sum() > places[b].all.sum(); });
+  by_time.resize(std::min(by_time.size(), max_frames));
+  for (const std::size_t at : by_time) places[at].is_kept = true;
+
+  // What is left out below a frame, or below a region.
+  std::map<std::size_t, amounts> others;
+  std::map<std::uint64_t, amounts> others_of_regions;
+  for (std::size_t at = 0; at != places.size(); ++at) {
+    const place& one = places[at];
+    const bool is_outermost = one.parent == at;
+    if (one.is_kept || one.all.sum() == 0 || (!is_outermost && !places[one.parent].is_kept)) continue;
+    (is_outermost ? others_of_regions[one.region] : others[one.parent]).add(one.all);
+  }
+
+  std::vector<region_stacks> made;
+  std::vector<std::size_t> open;  // kept frames whose callees are being listed
+  const auto put = [&](const std::string& name, std::uint32_t depth, const amounts& own) {
+    made.back().frames.push_back({name, depth, own.on_cpu_ns, own.blocked_ns, own.waiting_ns});
+  };
+  const auto close_to = [&](std::uint32_t depth) {
+    while (!open.empty() && places[open.back()].depth >= depth) {
+      if (const auto rest = others.find(open.back()); rest != others.end())
+        put(other_frames, places[open.back()].depth + 1, rest->second);
+      open.pop_back();
+    }
+  };
+  const auto end_region = [&] {
+    if (made.empty()) return;
+    close_to(0);
+    if (const auto rest = others_of_regions.find(made.back().region); rest != others_of_regions.end())
+      put(other_frames, 0, rest->second);
+  };
+  for (std::size_t at = 0; at != places.size(); ++at) {
+    const place& one = places[at];
+    if (one.all.sum() == 0) continue;
+    if (made.empty() || made.back().region != one.region) {
+      end_region();
+      made.push_back({one.region, {}});
+    }
+    if (!one.is_kept) continue;
+    close_to(one.depth);
+    put(*one.name, one.depth, one.of->own);
+    open.push_back(at);
+  }
+  end_region();
+  return made;
+}
+
+}  // namespace adaptyst::lib

@@ -1,0 +1,104 @@
+// What machines consist of, and how busy their parts were: sockets, memory nodes and devices as boxes in boxes.
+import { byId, fill, make, setWidth } from "./dom.js";
+import { printable } from "./names.js";
+import { duration, percent, quantity } from "./numbers.js";
+import { busyShare } from "./processes.js";
+
+// "0-3,8": how a system lists its processors.
+export function parseCpus(text) {
+  const made = new Set();
+  for (const part of text.split(",")) {
+    const [first, last = first] = part.split("-").map(Number);
+    for (let cpu = first; cpu <= last && made.size < 8192 && part !== ""; ++cpu) made.add(cpu);
+  }
+  return made;
+}
+
+// Of a memory node, its processors, and the threads that were last on one of them.
+export function sumThreads(processes, host, cpus) {
+  const sums = { threads: 0, on_cpu_ns: 0, longest_ns: 0 };
+  for (const one of processes) {
+    if (one.host !== host) continue;
+    for (const thread of one.thread_list || []) {
+      if (!cpus.has(thread.last_cpu)) continue;
+      sums.threads += 1;
+      sums.on_cpu_ns += thread.on_cpu_ns;
+      sums.longest_ns = Math.max(sums.longest_ns, thread.alive_ns);
+    }
+  }
+  return sums;
+}
+
+function makeMeter(share, title) {
+  if (share === null) return null;
+  const meter = make("span", { class: "meter", role: "img", "aria-label": `${title}: ${percent(share)}`, title: `${title}: ${percent(share)}` });
+  meter.append(setWidth(make("span", { class: "part compute", "data-share": share }), Math.min(1, share)));
+  return meter;
+}
+
+function count(number, one) {
+  return `${number} ${one}${number === 1 ? "" : "s"}`;
+}
+
+function makeBox(kind, name, note, share, title, ...inside) {
+  return make("div", { class: `place ${kind}` }, make("div", { class: "head" }, make("b", {}, name), make("small", {}, note), makeMeter(share, title), share === null ? null : make("span", { class: "number" }, percent(share))), ...inside);
+}
+
+function makeDevices(devices) {
+  const names = { gpu: "GPU", accelerator: "accelerator", network: "network" };
+  return devices.map((one) => make("span", { class: "chip", title: `${printable(one.address)}${one.id ? `, vendor and device ${printable(one.id)}` : ""}` }, `${names[one.kind] || printable(one.kind)} ${printable(one.address)}`));
+}
+
+function makeNode(node, machine, processes) {
+  const cpus = parseCpus(node.cpus);
+  const sums = sumThreads(processes, machine.host, cpus);
+  const share = sums.longest_ns && cpus.size ? Math.min(1, sums.on_cpu_ns / sums.longest_ns / cpus.size) : null;
+  const note = [
+    cpus.size ? `processors ${printable(node.cpus)}` : "no processors",
+    "memory_bytes" in node ? quantity(node.memory_bytes, "B") : "",
+    sums.threads ? `${count(sums.threads, "thread")} last here, ${duration(sums.on_cpu_ns)} on a core` : "",
+  ];
+  return makeBox("node", `NUMA node ${node.node}`, note.filter((one) => one).join(", "), share, "kept busy by the threads that were last here", ...makeDevices((machine.devices || []).filter((one) => one.node === node.node)));
+}
+
+function makeMachine(machine, processes, used) {
+  const nodes = machine.nodes || [];
+  const sockets = [...new Set(nodes.map((one) => one.socket))].sort();
+  const inside = sockets.flatMap((socket) => {
+    const own = nodes.filter((one) => one.socket === socket).map((one) => makeNode(one, machine, processes));
+    return socket === undefined ? own : [makeBox("socket", `socket ${socket}`, "", null, "", ...own)];
+  });
+  const known = new Set(nodes.map((one) => one.node));
+  const note = [
+    "sockets" in machine ? count(machine.sockets, "socket") : "",
+    "cores" in machine ? count(machine.cores, "core") : "",
+    "cpus" in machine ? count(machine.cpus, "processor") : "",
+  ];
+  const share = busyShare(processes, machine.host, machine.cpus || 0);
+  return makeBox("host", printable(machine.host), note.filter((one) => one).join(", "), share, "of all its processors, kept busy by what was observed", ...inside, ...makeDevices((machine.devices || []).filter((one) => !known.has(one.node))), ...used);
+}
+
+// What the program used: which of a machine's devices that is, nobody says.
+function makeUsed(profile, words) {
+  return profile.devices
+    .map((device, at) => ({ device, name: words.devices[at] }))
+    .filter(({ device }, at) => at > 0 && device.utilisation !== null)
+    .map(({ device, name }) => makeBox("used", name, printable(device.name), device.utilisation, "busy, of the time observed"));
+}
+
+const mostMachines = 16;
+
+export function showMachines(profile, words) {
+  const machines = profile.machines || [];
+  byId("machines-part").hidden = machines.length === 0;
+  if (machines.length === 0) return;
+  const processes = profile.processes || (profile.process ? [profile.process] : []);
+  const used = makeUsed(profile, words);
+  const isOne = machines.length === 1;
+  fill(
+    "machines",
+    ...machines.slice(0, mostMachines).map((one) => makeMachine(one, processes, isOne ? used : [])),
+    !isOne && used.length ? makeBox("host", "devices", "of all hosts, by the number that the program gives them", null, "", ...used) : null,
+    make("p", { class: "note" }, [machines.length > mostMachines ? `${machines.length - mostMachines} more hosts: the JSON has them. ` : "", "A bar: the part of the processors that was busy with what was observed; of a NUMA node, with the threads that were last seen there. Dashed: devices on the PCI bus, used or not."].join("")),
+  );
+}

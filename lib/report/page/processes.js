@@ -1,0 +1,133 @@
+// Who started whom, and what each process and each thread spent on its cores and off them.
+import { byId, make } from "./dom.js";
+import { joinPath, makeKey, printable } from "./names.js";
+import { duration } from "./numbers.js";
+import { Table } from "./table.js";
+import { makeNode } from "./tree.js";
+
+function addNode(parent, name, row) {
+  const node = makeNode(name, parent);
+  parent.children.push(node);
+  node.rows = [row];
+  return node;
+}
+
+function endText(process) {
+  if (process.ended_in) return process.ended_in.map((last) => joinPath(last.path)).join("; ");
+  return process.killed ? "killed" : "";
+}
+
+// Of a thread, what is missing of the time that it existed, it was blocked; of a process that is not known.
+function describeThread(process, thread) {
+  return {
+    id: thread.tid,
+    rank: null,
+    host: process.host,
+    time: thread.alive_ns,
+    on: thread.on_cpu_ns,
+    runnable: thread.runnable_ns,
+    blocked: Math.max(0, thread.alive_ns - thread.on_cpu_ns - thread.runnable_ns),
+    startedBy: null,
+    end: "",
+    isThread: true,
+  };
+}
+
+// Processes below those that started them, as far as these were observed, and their threads below them.
+export function makeProcessTree(processes) {
+  const root = makeNode("", null);
+  const key = (host, pid) => `${host}\n${pid}`;
+  const known = new Map(processes.map((one) => [key(one.host, one.pid), one]));
+  const parentOf = (one) => {
+    const parent = "parent" in one ? known.get(key(one.host, one.parent)) : undefined;
+    return parent === one ? undefined : parent;
+  };
+  const nodes = new Map();
+  const place = (one) => {
+    // From the outermost inwards; a ring, as of numbers that were used again, is cut.
+    const line = [];
+    for (let at = one; at && !nodes.has(at) && !line.includes(at); at = parentOf(at)) line.push(at);
+    for (const at of line.reverse()) {
+      const row = {
+        id: at.pid,
+        rank: "rank" in at ? at.rank : null,
+        host: at.host,
+        time: at.duration_ns,
+        on: "cpu_ns" in at ? at.cpu_ns : null,
+        runnable: null,
+        blocked: null,
+        startedBy: "parent" in at ? at.parent : null,
+        end: endText(at),
+        threads: at.threads,
+      };
+      const node = addNode(nodes.get(parentOf(at)) || root, at.command.slice(at.command.lastIndexOf("/") + 1), row);
+      node.key = makeKey([at.host, String(at.pid), "process"]);
+      nodes.set(at, node);
+    }
+  };
+  processes.forEach(place);
+  for (const [one, node] of nodes)
+    for (const thread of one.thread_list || []) addNode(node, thread.name, describeThread(one, thread)).key = makeKey([one.host, String(thread.tid), "thread"]);
+  return root;
+}
+
+function makeColumns() {
+  const number = (name, csvName, meaning, value, text) => ({ name, csvName, meaning, value: (line) => value(line.row), text: (line) => (value(line.row) === null || value(line.row) === undefined ? "—" : text(line.row)) });
+  const text = (name, csvName, meaning, value) => ({ name, csvName, meaning, isText: true, value: (line) => value(line.row, line.node), text: (line) => value(line.row, line.node) });
+  const time = (name, csvName, meaning, value) => number(name, csvName, meaning, value, (row) => duration(value(row)));
+  return [
+    text("WHO", "name", "the program of a process, below the process that started it; the name of a thread, below its process", (row, node) => (row.isThread ? `thread ${node.label}` : node.label)),
+    number("ID", "id", "of the process, or the thread", (row) => row.id, (row) => String(row.id)),
+    number("BY", "started_by", "the process that started it", (row) => row.startedBy, (row) => String(row.startedBy)),
+    number("RANK", "rank", "in its MPI program", (row) => row.rank, (row) => String(row.rank)),
+    text("HOST", "host", "the machine", (row) => printable(row.host)),
+    time("TIME", "time_ns", "of a process: how long it was observed; of a thread: how long it existed", (row) => row.time),
+    time("ON-CORE", "on_core_ns", "on a core; of a process all its threads together", (row) => row.on),
+    number("CORES", "cores", "ON-CORE over TIME: how many cores it kept busy on average", (row) => (row.on !== null && row.time ? row.on / row.time : null), (row) => (row.on / row.time).toFixed(2)),
+    time("NO-CORE", "no_core_ns", "could have run, and had no core", (row) => row.runnable),
+    time("BLOCKED", "blocked_ns", "waited for something else", (row) => row.blocked),
+    text("ENDED IN", "ended_in", "the innermost regions of its threads, of a process that ended in the middle", (row) => row.end),
+  ];
+}
+
+const mostProcesses = 100;
+
+export function showProcesses(profile) {
+  const all = profile.processes || (profile.process ? [profile.process] : []);
+  byId("processes-part").hidden = all.length === 0;
+  if (all.length === 0) return;
+  const shown = all.slice(0, mostProcesses);
+  const root = makeProcessTree(shown);
+  const columns = makeColumns().filter((column) => column.isText || shown.some((one) => hasValue(column, one)));
+  const table = new Table(byId("processes"), {
+    columns: columns.filter((column) => column.name !== "ENDED IN" || shown.some((one) => endText(one))),
+    listLines: (node) => node.rows.map((row) => ({ node, row })),
+    sort: "TIME",
+    onSelect: (node) => table.select(node),
+    onChange: () => undefined,
+  });
+  // Threads of many processes are shown when they are asked for.
+  if (shown.length > 4) table.folded = new Set(root.children.filter((node) => node.children.length));
+  table.show(root);
+  const left = [];
+  if (all.length > shown.length) left.push(`${all.length - shown.length} more processes: the JSON has them.`);
+  if (!shown.some((one) => one.thread_list)) left.push("What single threads did is not known.");
+  else left.push("Threads are told of by the system, also those without markers; which thread started which it does not tell. A thread's time on a core counts from its start.");
+  byId("processes-part").append(make("p", { class: "note" }, left.join(" ")));
+}
+
+function hasValue(column, process) {
+  const nodes = makeProcessTree([process]).children;
+  return nodes.concat(nodes.flatMap((node) => node.children)).some((node) => {
+    const value = column.value({ node, row: node.rows[0] });
+    return value !== null && value !== undefined;
+  });
+}
+
+// The part of a machine's processors that its processes kept busy, while the longest of them was observed. null: not known.
+export function busyShare(processes, host, cpus) {
+  const here = processes.filter((one) => one.host === host && "cpu_ns" in one);
+  const longest = Math.max(0, ...here.map((one) => one.duration_ns));
+  if (!cpus || longest === 0) return null;
+  return Math.min(1, here.reduce((sum, one) => sum + one.cpu_ns, 0) / longest / cpus);
+}

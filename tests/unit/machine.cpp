@@ -1,0 +1,138 @@
+// What a machine consists of, out of folders as /sys has them, and what threads spent, out of /proc.
+#include "discover/machine.hpp"
+
+#include <unistd.h>
+
+#include <atomic>
+#include <filesystem>
+#include <fstream>
+#include <thread>
+
+#include "catch.hpp"
+#include "session/thread_times.hpp"
+
+namespace {
+
+namespace fs = std::filesystem;
+using adaptyst::machine;
+using adaptyst::lib::describe_machine;
+using adaptyst::lib::parse_cpu_list;
+using adaptyst::lib::parse_thread_stat;
+using adaptyst::lib::thread_times;
+
+class folder {
+ public:
+  folder() : path_(fs::temp_directory_path() / ("machine-" + std::to_string(getpid()))) {}
+  ~folder() { fs::remove_all(path_); }
+  folder(const folder&) = delete;
+  folder& operator=(const folder&) = delete;
+  void write(const std::string& name, const std::string& text) const {
+    fs::create_directories((path_ / name).parent_path());
+    std::ofstream(path_ / name) << text << "\n";
+  }
+  std::string path() const { return path_.string(); }
+
+ private:
+  fs::path path_;
+};
+
+}  // namespace
+
+TEST_CASE("lists of processors are read as the kernel writes them") {
+  CHECK(parse_cpu_list("0-2,7") == std::vector<std::uint32_t>{0, 1, 2, 7});
+  CHECK(parse_cpu_list("").empty());
+  CHECK(parse_cpu_list("x,3,-,4-").size() == 1);
+  CHECK(parse_cpu_list("0-4294967295").size() == adaptyst::lib::max_described_cpus);
+}
+
+TEST_CASE("sockets, cores, nodes and devices are those of /sys") {
+  const folder sys;
+  sys.write("devices/system/cpu/online", "0-7");
+  for (unsigned cpu = 0; cpu != 8; ++cpu) {
+    const std::string topology = "devices/system/cpu/cpu" + std::to_string(cpu) + "/topology/";
+    sys.write(topology + "physical_package_id", std::to_string(cpu / 4));
+    const unsigned core = cpu / 2 * 2;
+    sys.write(topology + "thread_siblings_list", std::to_string(core) + "-" + std::to_string(core + 1));
+  }
+  sys.write("devices/system/node/online", "0-1");
+  sys.write("devices/system/node/node0/cpulist", "0-3");
+  sys.write("devices/system/node/node0/meminfo", "Node 0 MemTotal:       65772180 kB");
+  sys.write("devices/system/node/node1/cpulist", "4-7");
+  sys.write("bus/pci/devices/0000:81:00.0/class", "0x030200");
+  sys.write("bus/pci/devices/0000:81:00.0/vendor", "0x10de");
+  sys.write("bus/pci/devices/0000:81:00.0/device", "0x2330");
+  sys.write("bus/pci/devices/0000:81:00.0/numa_node", "1");
+  sys.write("bus/pci/devices/0000:01:00.0/class", "0x020000");
+  sys.write("bus/pci/devices/0000:01:00.0/numa_node", "-1");
+  sys.write("bus/pci/devices/0000:00:1f.0/class", "0x060100");  // a bridge
+  const machine found = describe_machine("node17", sys.path());
+  CHECK(found.host == "node17");
+  CHECK(found.sockets == 2U);
+  CHECK(found.cores == 4U);
+  CHECK(found.cpus == 8U);
+  REQUIRE(found.nodes.size() == 2);
+  CHECK(found.nodes[0].memory_bytes == 65772180ULL * 1024);
+  CHECK(found.nodes[0].cpus == "0-3");
+  CHECK(found.nodes[1].socket == 1U);
+  CHECK_FALSE(found.nodes[1].memory_bytes.has_value());
+  REQUIRE(found.devices.size() == 2);
+  CHECK(found.devices[0].kind == "network");
+  CHECK_FALSE(found.devices[0].node.has_value());
+  CHECK(found.devices[0].id.empty());
+  CHECK(found.devices[1].kind == "gpu");
+  CHECK(found.devices[1].address == "0000:81:00.0");
+  CHECK(found.devices[1].id == "10de:2330");
+  CHECK(found.devices[1].node == 1U);
+}
+
+TEST_CASE("of a machine without /sys nothing is said") {
+  const machine found = describe_machine("x", "/nowhere");
+  CHECK_FALSE((found.sockets || found.cores || found.cpus));
+  CHECK((found.nodes.empty() && found.devices.empty()));
+}
+
+TEST_CASE("a thread's name may hold anything") {
+  const std::string rest = " S 1 1 1 0 -1 4 0 0 0 0 7 8 0 0 20 0 3 0 4711 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 17 5 0 0 0";
+  const auto found = parse_thread_stat("42 (a) (b)" + rest);
+  REQUIRE(found.has_value());
+  CHECK(found->name == "a) (b");
+  CHECK(found->started_ticks == 4711);
+  CHECK(found->last_cpu == 5U);
+  CHECK_FALSE(parse_thread_stat("42 (x) S 1").has_value());
+  CHECK_FALSE(parse_thread_stat("").has_value());
+}
+
+TEST_CASE("a thread that computes was on a core, and one that sleeps was not") {
+  std::atomic<bool> goes_on{true};
+  std::atomic<std::int64_t> computing{0}, sleeping{0};
+  std::thread worker([&] {
+    computing = gettid();
+    while (goes_on) {}
+  });
+  std::thread sleeper([&] {
+    sleeping = gettid();
+    while (goes_on) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  });
+  thread_times times;
+  const auto find = [&](std::int64_t tid) {
+    for (const adaptyst::thread_info& one : times.list())
+      if (one.tid == tid) return one;
+    return adaptyst::thread_info{};
+  };
+  times.look_at(getpid(), 1);
+  std::uint64_t now_ns = 10'000'000'000;
+  for (int tries = 0; find(computing).on_cpu_ns < 20'000'000 && tries != 2000; ++tries, now_ns += 2'000'000'000) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    times.look_at(getpid(), now_ns);
+  }
+  goes_on = false;
+  worker.join();
+  sleeper.join();
+  const bool has_schedstat = fs::exists("/proc/self/schedstat");
+  if (!has_schedstat) return;
+  CHECK(find(computing).on_cpu_ns >= 20'000'000);
+  CHECK(find(computing).alive_ns >= find(computing).on_cpu_ns);
+  CHECK(find(sleeping).on_cpu_ns < find(computing).on_cpu_ns);
+  times.look_at(getpid(), now_ns);
+  CHECK(find(computing).tid != 0);  // what has ended is still known
+}
