@@ -459,9 +459,8 @@ class variability_run {
         }
         spans.clear();
         for (reader& one : readers_)
-          one.store->take(block, [&](const kept_span* some, std::size_t count) {
-            spans.insert(spans.end(), some, some + count);
-          });
+          one.store->take(
+              block, [&](const kept_span* some, std::size_t count) { spans.insert(spans.end(), some, some + count); });
         analysis.add(block, spans, parts[number]);
       }
     });

@@ -38,7 +38,7 @@ def main():
     db.executescript(header.split('R"(')[1].split(')"')[0])
     db.executescript("""
         INSERT INTO meta VALUES('format', 'adaptyst trace'), ('schema', '1'), ('complete', '1');
-        INSERT INTO process VALUES(7, 'solver'); INSERT INTO thread VALUES(7, 7, 'main');
+        INSERT INTO process(id, name) VALUES(7, 'solver'); INSERT INTO thread VALUES(7, 7, 'main');
         INSERT INTO device VALUES(7, 1, 0, NULL, 'gpu0');
         INSERT INTO path VALUES(1, NULL, 'step', 'region', 0), (2, 1, 'stencil', 'kernel', 1), (3, 1, 'copy', 'copy_to', 1);
         INSERT INTO span VALUES(0, 90, 1, 7, 7, NULL, NULL, NULL, NULL, NULL, 1), (10, 50, 2, 7, 7, 1, 5, 9, NULL, NULL, 0),
