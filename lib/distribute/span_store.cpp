@@ -79,8 +79,7 @@ std::uint64_t spill_file::write(const std::vector<piece>& pieces) {
 
 void spill_file::read(std::uint64_t at, void* to, std::size_t bytes) const {
   for (std::size_t done = 0; done != bytes;) {
-    const ssize_t got =
-        pread(file_.get(), static_cast<char*>(to) + done, bytes - done, static_cast<off_t>(at + done));
+    const ssize_t got = pread(file_.get(), static_cast<char*>(to) + done, bytes - done, static_cast<off_t>(at + done));
     if (got < 0 && errno == EINTR) continue;
     if (got <= 0)
       throw error(fmt::format("cannot read back spans from {}", folder_), folder_, got < 0 ? errno : EIO, "");

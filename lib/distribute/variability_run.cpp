@@ -215,16 +215,24 @@ class variability_run {
     return {};
   }
 
+  // Each rank reads its share of each table: the same stretch of time of all of them, where rows stand in its order.
   void list_chunks() {
+    std::vector<std::size_t> counts(size_);
     for (std::size_t trace = 0; trace != traces_.size(); ++trace)
       for (std::size_t table = 0; table != ranges_[trace].size(); ++table) {
         const sqlite_database::row_range& rows = ranges_[trace][table];
+        std::vector<chunk> all;
         visit_ranges(rows, chunk_rows(rows), [&](std::int64_t first, std::int64_t last) {
-          chunks_.push_back({trace, table, first, last});
+          all.push_back({trace, table, first, last});
         });
+        for (std::size_t at = 0; at != all.size(); ++at) {
+          const std::size_t whose = at * size_ / all.size();
+          ++counts[whose];
+          if (whose == rank_) chunks_.push_back(all[at]);
+        }
       }
-    first_chunk_ = chunks_.size() * rank_ / size_;
-    last_chunk_ = chunks_.size() * (rank_ + 1) / size_;
+    last_chunk_ = chunks_.size();
+    most_chunks_ = *std::max_element(counts.begin(), counts.end());
   }
 
   // Runs on all threads; the first failure is kept, and stops the others.
@@ -411,7 +419,7 @@ class variability_run {
     rank_exchange between(*over_, names_);
     // All ranks take as many steps, although some have a chunk less.
     const std::size_t step = threads_;
-    const std::size_t steps = (chunks_.size() / size_ + 1 + step - 1) / step;
+    const std::size_t steps = (most_chunks_ + step - 1) / step;
     std::vector<std::vector<kept_span>> outgoing(size_);
     for (std::size_t at = 0; at != steps; ++at) {
       const std::size_t first = std::min(first_chunk_ + at * step, last_chunk_);
@@ -460,9 +468,8 @@ class variability_run {
         }
         spans.clear();
         for (reader& one : readers_)
-          one.store->take(block, [&](const kept_span* some, std::size_t count) {
-            spans.insert(spans.end(), some, some + count);
-          });
+          one.store->take(
+              block, [&](const kept_span* some, std::size_t count) { spans.insert(spans.end(), some, some + count); });
         analysis.add(block, spans, parts[number]);
       }
     });
@@ -544,7 +551,8 @@ class variability_run {
   std::vector<reader> readers_;                                  // by thread
   std::vector<std::vector<sqlite_database::row_range>> ranges_;  // by trace and table
   std::vector<chunk> chunks_;
-  std::size_t first_chunk_ = 0, last_chunk_ = 0;
+  std::size_t first_chunk_ = 0, last_chunk_ = 0;  // its own, which are all that are listed
+  std::size_t most_chunks_ = 0;                   // that any rank has
   window_grid grid_;
   std::vector<std::uint64_t> borders_;  // the first blocks of rank 1 and on
   absent_ranks absent_;

@@ -1,7 +1,9 @@
 // The output contract of `adaptyst variability`: keys, their order and their units, as docs/variability.md lists them.
 #include <fmt/format.h>
 
+#include <cstddef>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "variability_forms.hpp"
 
@@ -25,6 +27,42 @@ const char* to_string(variability_finding_kind kind) {
   }
   return "stalls_go_with_slowness";
 }
+
+// The members of an object, a line for each value, as dump(1) has them: the windows are too many for a tree of them all.
+class lines {
+ public:
+  void put(const std::string& key, const json& value) {
+    name(key);
+    spell(value, 1);
+  }
+  void begin(const std::string& key) {
+    name(key);
+    text_ += '[';
+    is_first_ = true;
+  }
+  void add(const json& value) {
+    text_ += is_first_ ? "\n  " : ",\n  ";
+    is_first_ = false;
+    spell(value, 2);
+  }
+  void end() { text_ += is_first_ ? "]" : "\n ]"; }
+  std::string finish() { return std::move(text_) + "\n}\n"; }
+
+ private:
+  void name(const std::string& key) {
+    text_ += text_.empty() ? "{\n " : ",\n ";
+    text_ += '"' + key + "\": ";
+  }
+  void spell(const json& value, std::size_t depth) {
+    for (const char letter : value.dump(1, ' ', false, json::error_handler_t::replace)) {
+      text_ += letter;
+      if (letter == '\n') text_.append(depth, ' ');
+    }
+  }
+
+  std::string text_;
+  bool is_first_ = true;
+};
 
 // What windows and names are told apart by.
 void put_place(json& to, const variability_result& result, std::uint32_t group, const std::string& name,
@@ -86,9 +124,7 @@ const char* to_string(variability_by by) {
 }
 
 std::string to_json(const variability_result& result) {
-  json all;
-  all["schema"] = 1;
-  json& parameters = all["parameters"];
+  json parameters, all;
   parameters["traces"] = result.traces;
   parameters["simulated"] = result.is_simulated;
   parameters["window_ns"] = result.grid.width_ns;
@@ -109,7 +145,10 @@ std::string to_json(const variability_result& result) {
     made["upper"] = one.at.upper;
     parameters["fences"].push_back(std::move(made));
   }
-  all["windows"] = json::array();
+  lines text;
+  text.put("schema", json(1));
+  text.put("parameters", parameters);
+  text.begin("windows");
   for (const variability_window& one : result.windows) {
     json made;
     made["start"] = one.start_ns;
@@ -128,8 +167,9 @@ std::string to_json(const variability_result& result) {
     made["copied"] = one.copy_ns;
     made["value"] = or_null(one.value);
     made["flag"] = one.is_flagged;
-    all["windows"].push_back(std::move(made));
+    text.add(made);
   }
+  text.end();
   all["topk"] = json::array();
   for (const std::size_t at : result.top) {
     const variability_window& one = result.windows[at];
@@ -200,7 +240,8 @@ std::string to_json(const variability_result& result) {
     made["peak_rss"] = one.peak_rss_bytes;
     all["ranks"].push_back(std::move(made));
   }
-  return all.dump(1, ' ', false, json::error_handler_t::replace) + "\n";
+  for (const auto& [key, value] : all.items()) text.put(key, value);
+  return text.finish();
 }
 
 std::string to_csv(const variability_result& result) {

@@ -68,7 +68,12 @@ void nsys_scan::scan(std::size_t table, std::int64_t first, std::int64_t last, c
     rows_[table] = std::make_unique<table_rows>(
         in_, name,
         what == kind::ranges
-            ? std::vector<table_rows::column>{{"start"}, {"end"}, {"globalTid"}, {"textId"}, {"text", true}, {"eventType"}}
+            ? std::vector<table_rows::column>{{"start"},
+                                              {"end"},
+                                              {"globalTid"},
+                                              {"textId"},
+                                              {"text", true},
+                                              {"eventType"}}
             : std::vector<table_rows::column>{{"start"},
                                               {"end"},
                                               {"deviceId"},

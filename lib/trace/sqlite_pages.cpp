@@ -56,8 +56,9 @@ struct integer_type {
   std::int64_t keep, plus;
 };
 constexpr std::uint64_t real_type = 7, first_reserved_type = 10, first_text_type = 12;
-constexpr integer_type integer_types[] = {{0, 0, 0, 0},   {1, 56, -1, 0}, {2, 48, -1, 0}, {3, 40, -1, 0}, {4, 32, -1, 0},
-                                          {6, 16, -1, 0}, {8, 0, -1, 0},  {8, 0, 0, 0},   {0, 0, 0, 0},   {0, 0, 0, 1}};
+constexpr integer_type integer_types[] = {{0, 0, 0, 0},   {1, 56, -1, 0}, {2, 48, -1, 0}, {3, 40, -1, 0},
+                                          {4, 32, -1, 0}, {6, 16, -1, 0}, {8, 0, -1, 0},  {8, 0, 0, 0},
+                                          {0, 0, 0, 0},   {0, 0, 0, 1}};
 
 inline std::uint64_t bytes_of_type(std::uint64_t type) {
   return type < first_reserved_type ? integer_types[type].bytes : (type - first_text_type) / 2;

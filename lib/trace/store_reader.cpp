@@ -43,7 +43,8 @@ class store_scan final : public trace_scan {
     // Our writer numbers paths from 1; another one's may have any numbers.
     for (const auto& [id, path] : from.paths())
       if (id >= 0 && id < max_listed_roles) {
-        if (static_cast<std::size_t>(id) >= listed_roles_.size()) listed_roles_.resize(static_cast<std::size_t>(id) + 1);
+        if (static_cast<std::size_t>(id) >= listed_roles_.size())
+          listed_roles_.resize(static_cast<std::size_t>(id) + 1);
         listed_roles_[static_cast<std::size_t>(id)] = role(path);
       } else {
         roles_[id] = role(path);

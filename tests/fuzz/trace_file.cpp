@@ -1,7 +1,8 @@
 // An SQLite file that somebody else has written: what `adaptyst variability` and `convert` are given.
-#include <sys/mman.h>
+#include <fcntl.h>
 #include <unistd.h>
 
+#include <cstdlib>
 #include <string>
 
 #include "distribute/variability_run.hpp"
@@ -33,9 +34,10 @@ class no_writer final : public adaptyst::lib::trace_writer {
 }  // namespace
 
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  const int file = memfd_create("trace", MFD_CLOEXEC);
+  // With a name of its own: SQLite opens what a link in /proc leads to, and that is nothing.
+  std::string name = "/tmp/adaptyst-trace-file-XXXXXX";
+  const int file = mkostemp(name.data(), O_CLOEXEC);
   if (file < 0) return 0;
-  const std::string name = "/proc/self/fd/" + std::to_string(file);
   if (write(file, data, size) == static_cast<ssize_t>(size)) {
     try {
       no_writer to;
@@ -50,5 +52,6 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     } catch (const adaptyst::lib::error&) {}
   }
   close(file);
+  for (const char* const ending : {"", "-wal", "-shm", "-journal"}) unlink((name + ending).c_str());
   return 0;
 }

@@ -690,6 +690,22 @@ def case_a_full_disk():
             done = command("convert", file, small / name)
             failures.check(done.returncode == 2 and "cannot write" in done.stderr, f"{name}: a full disk", done.stderr)
             failures.equal(os.listdir(small), [], f"{name}: nothing is left")
+        done = command("variability", f"--output={small}/full.json", file)
+        failures.check(done.returncode == 2 and "full.json" in done.stderr, "a result that has no room", done.stderr)
+        failures.equal(os.listdir(small), [], "nothing is left of it")
+        # Events that memory has no room for: of one window, and of the share of memory that one of many threads has.
+        export = Export(str(work / "for_spill.sqlite"))
+        export.kernels([(n * 100, n * 100 + 50, "one") for n in range(20_000)])
+        file = export.finish()
+        failures.equal([one["n"] for one in analyse("--shards=1", "--threads=64", file)["windows"]], [20_000], "all of them")
+        for name, words in {"alone": [], **{name: [*words, "-n", "3"] for name, words in launchers().items()}}.items():
+            output = work / f"spilled_{name}.json"
+            # Open MPI has files of its own in $TMPDIR.
+            done = command("variability", "--shards=1", "--threads=64", f"--output={output}", file,
+                           launcher=[*words, "env", f"TMPDIR={small}"])
+            failures.check(done.returncode != 0 and f"cannot write spans that memory has no room for to {small}" in done.stderr,
+                           f"{name}: no room for events", done.stderr)
+            failures.check(not output.exists(), f"{name}: nothing is written")
     finally:
         subprocess.run(["umount", small], check=False)
 

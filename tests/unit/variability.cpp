@@ -108,7 +108,9 @@ TEST_CASE("what spans cover of windows, by brute force") {
 TEST_CASE("the quantiles of more numbers than memory has room for are those of all") {
   class in_memory final : public number_store {
    public:
-    void put(const std::uint64_t* numbers, std::size_t count) override { all.insert(all.end(), numbers, numbers + count); }
+    void put(const std::uint64_t* numbers, std::size_t count) override {
+      all.insert(all.end(), numbers, numbers + count);
+    }
     void visit(const std::function<void(const std::uint64_t*, std::size_t)>& take) const override {
       if (!all.empty()) take(all.data(), all.size());
     }

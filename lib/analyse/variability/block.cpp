@@ -7,6 +7,30 @@
 
 namespace adaptyst::lib {
 
+namespace {
+
+// Each table and each thread has its rows mostly in order: a few sorted stretches, one behind the other, are merged.
+void sort_by_start(std::vector<kept_span>::iterator from, std::vector<kept_span>::iterator to) {
+  const auto earlier = [](const kept_span& a, const kept_span& b) { return a.start() < b.start(); };
+  constexpr std::size_t max_stretches = 16;
+  std::vector<std::vector<kept_span>::iterator> borders{from};
+  while (borders.back() != to) {
+    if (borders.size() > max_stretches) return std::sort(from, to, earlier);
+    borders.push_back(std::is_sorted_until(borders.back(), to, earlier));
+  }
+  while (borders.size() > 2) {
+    std::vector<std::vector<kept_span>::iterator> left{from};
+    for (std::size_t at = 2; at < borders.size(); at += 2) {
+      std::inplace_merge(borders[at - 2], borders[at - 1], borders[at], earlier);
+      left.push_back(borders[at]);
+    }
+    if (borders.size() % 2 == 0) left.push_back(to);
+    borders = std::move(left);
+  }
+}
+
+}  // namespace
+
 block_analysis::block_analysis(window_grid grid, bool by_name, number_store* beyond, std::size_t max_durations)
     : grid_(grid), by_name_(by_name), durations_(beyond, max_durations) {
   rows_.resize(window_grid::windows_in_block);
@@ -47,8 +71,7 @@ void block_analysis::add(std::uint64_t block, const std::vector<kept_span>& span
     const std::size_t last = counts_[place];
     const auto from = ordered_.begin() + static_cast<std::ptrdiff_t>(first),
                behind = ordered_.begin() + static_cast<std::ptrdiff_t>(last);
-    const auto earlier = [](const kept_span& a, const kept_span& b) { return a.start() < b.start(); };
-    if (!std::is_sorted(from, behind, earlier)) std::sort(from, behind, earlier);
+    sort_by_start(from, behind);
     begin_series(keys_[place]);
     for (std::size_t at = first; at != last; ++at) take_one(ordered_[at]);
     end_series();
@@ -87,7 +110,9 @@ void block_analysis::begin_series(std::uint32_t key) {
   std::fill(rows_.begin(), rows_.end(), window_row());
   window_ = 0;
   window_end_ = begin_ns_ + grid_.width_ns;
-  const auto start = [this](coverage& of, std::uint64_t window_row::*to) { of.start(rows_, to, begin_ns_, grid_.width_ns); };
+  const auto start = [this](coverage& of, std::uint64_t window_row::*to) {
+    of.start(rows_, to, begin_ns_, grid_.width_ns);
+  };
   start(busy_, &window_row::busy_ns);
   start(copied_, &window_row::copy_ns);
   start(active_, &window_row::active_ns);

@@ -21,14 +21,13 @@ void order_statistics::put_away() {
   kept_.clear();
 }
 
-void order_statistics::visit(
-    const std::function<void(const std::uint64_t* numbers, std::size_t count)>& take) const {
+void order_statistics::visit(const std::function<void(const std::uint64_t* numbers, std::size_t count)>& take) const {
   if (put_ != 0) beyond_->visit(take);
   take(kept_.data(), kept_.size());
 }
 
 std::uint64_t order_statistics::select(std::uint64_t rank) {
-  std::uint64_t low = 0;       // what is wanted has these highest bits,
+  std::uint64_t low = 0;      // what is wanted has these highest bits,
   unsigned below = all_bits;  // and so many unknown ones below them
   while (below != 0) {
     const unsigned next = below - bits_at_once;
