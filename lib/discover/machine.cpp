@@ -45,7 +45,8 @@ std::optional<std::uint64_t> read_memory(const std::string& file) {
   if (name == std::string::npos || end == std::string::npos || end < name) return std::nullopt;
   const std::size_t begin = line.find_first_not_of(' ', name + 9);
   if (begin >= end) return std::nullopt;
-  const std::optional<std::uint64_t> kib = parse_number<std::uint64_t>(std::string_view(line).substr(begin, end - begin));
+  const std::optional<std::uint64_t> kib =
+      parse_number<std::uint64_t>(std::string_view(line).substr(begin, end - begin));
   return kib ? std::optional(*kib * 1024) : std::nullopt;
 }
 

@@ -171,6 +171,16 @@ def check_choices(browser):
     browser.value(choose.format("lane", "host"))
 
 
+def check_hosts(browser):
+    """What ranks ran on is kept when their profiles are merged."""
+    places = browser.value("[...document.querySelectorAll('.place.host')].map(one => one.querySelector('b').textContent)")
+    failures.equal(places, [f"simulated{number}" for number in range(4)] + ["devices"], "each host is there once")
+    failures.equal(browser.value("[...document.querySelectorAll('.place.used b')].map(one => one.textContent)"), ["gpu0", "gpu1", "gpu2", "gpu3"], "and the devices of all")
+    failures.equal(browser.value("document.querySelectorAll('#processes tbody tr').length"), 16, "threads of many processes are folded")
+    browser.value("document.querySelector('#processes .fold').click()")
+    failures.equal(browser.value("document.querySelectorAll('#processes tbody tr').length"), 18, "and shown when asked for")
+
+
 def check_ranks(browser):
     text = browser.value(TEXT.format("ranks"))
     for word in ("11 on simulated2", "63.4%", "4.09 s"):
@@ -369,6 +379,7 @@ with tempfile.TemporaryDirectory() as scratch, chromium.Chromium(seconds=280) as
     check_keys(browser)
     check_choices(browser)
     check_ranks(browser)
+    check_hosts(browser)
     check_colours(browser)
     check_quiet(browser, "profile")
     check_hostile(browser, folder)
