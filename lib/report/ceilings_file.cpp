@@ -59,7 +59,10 @@ measured_ceilings read_ceilings(const std::string& file) {
   try {
     return ceilings_from_json(text);
   } catch (const error& wrong) {
-    throw error(fmt::format("{} holds no ceilings: {}", file, wrong.summary()), file, 0, how_to_measure);
+    std::string why = wrong.summary();  // said of profiles, which are most of what is read
+    if (constexpr std::string_view prefix = "not a profile: "; why.compare(0, prefix.size(), prefix) == 0)
+      why.erase(0, prefix.size());
+    throw error(fmt::format("{} holds no ceilings: {}", file, why), file, 0, how_to_measure);
   }
 }
 
