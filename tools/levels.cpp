@@ -16,8 +16,10 @@
 
 #include "adapters.hpp"
 #include "analyse/levels/levels.hpp"
+#include "analyse/roofline.hpp"
 #include "commands.hpp"
 #include "gated_program.hpp"
+#include "known_ceilings.hpp"
 #include "output.hpp"
 #include "report/levels_forms.hpp"
 #include "support/levels.hpp"
@@ -34,6 +36,7 @@ struct levels_options {
   double trim = 0.2;
   std::vector<std::string> levels, adapters, functions;
   std::string engine = "auto", overhead = "none", format = "table", output;
+  ceilings_choice ceilings;
   bool show_output = false;
   std::vector<std::string> command;
 };
@@ -127,6 +130,7 @@ lib::levels_result measure(const levels_options& options, lib::levels_settings& 
     throw lib::error(fmt::format("{} has run no marker down to level {}", options.command[0], lib::level_name(deepest)),
                      options.command[0], 0,
                      "adaptyst sites lists the markers of a program; --with and --functions need none");
+  const std::optional<machine_ceilings> ceilings = find_known_ceilings(lib::find_host(first), options.ceilings);
   how.engine = first.engine;
   how.rules = asked.levels;
   std::vector<lib::levelled_run> runs;
@@ -135,7 +139,7 @@ lib::levels_result measure(const levels_options& options, lib::levels_settings& 
       const lib::level which = levels[round % 2 == 0 ? at : levels.size() - 1 - at];
       runs.push_back({which, run_once(options, asked.levels, which, file)});
     }
-  return lib::compute_levels(runs, rules, options.trim);
+  return lib::compute_levels(runs, rules, options.trim, ceilings);
 }
 
 void find_levels(const levels_options& options) {
@@ -204,6 +208,7 @@ void add_levels(CLI::App& app) {
                    ? std::string()
                    : fmt::format("'{}' does not end in .json", file);
       });
+  add_ceilings(*command, asked->ceilings);
   add_format(*command, asked->format);
   command->add_option("COMMAND", asked->command, "The program and its arguments, after `--`")
       ->required()

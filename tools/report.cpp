@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "commands.hpp"
+#include "known_ceilings.hpp"
 #include "merge/rank_merge.hpp"
 #include "output.hpp"
 #include "repeated_runs.hpp"
@@ -22,6 +23,7 @@ struct report_options {
   std::vector<std::string> files;
   std::vector<std::string> outputs;
   report_view view;
+  ceilings_choice ceilings;
   bool strict = false;
 };
 
@@ -74,7 +76,8 @@ void report(const report_options& options) {
   }
   const bool whole = sum.count() == options.files.size();
   if (sum.count() == 0 || (options.strict && !whole)) end_with(bad_input);
-  const profile all = sum.take();
+  profile all = sum.take();
+  add_known_rooflines(all, options.ceilings);
   table_options how = options.view.chosen_options();
   write_outputs(options.outputs, "the profile", [&](output_form form) {
     if (form == output_form::html) return to_html(all);
@@ -101,6 +104,7 @@ void add_report(CLI::App& app) {
       ->type_name("");
   add_output(*command, options->outputs, "Write the profile, merged where there are several, to this file");
   add_view(*command, options->view);
+  add_ceilings(*command, options->ceilings);
   command->add_flag("--strict", options->strict, "Report nothing where one of the files is bad");
   command->footer(
       "$ adaptyst report profile.json\n"
@@ -110,6 +114,9 @@ void add_report(CLI::App& app) {
       "A program that runs with ADAPTYST=keep=DIRECTORY and is killed leaves a file there, which is read here.\n"
       "A file that cannot be read, or is no profile, is named on standard error. The others are reported\n"
       "all the same, unless `--strict` is given.\n"
+      "\n"
+      "Regions of the host with bytes and flops are held against the ceilings of their machine, where these are known\n"
+      "(docs/ceilings.md).\n"
       "\n"
       "Exit status: 0 all is well; 2 wrong usage, a file that could not be read, or one that could not be written.");
   command->callback([options] { report(*options); });

@@ -82,11 +82,17 @@ struct budget_step {
   }
 };
 
+// Of the numbers that a machine computes with, and what limits a region there: docs/ceilings.md.
+enum class flop_precision { double_precision, single_precision };
+enum class roofline_bound { memory, compute };
+
 // As files and tables have them: "copy_to", "gpu", "monotonic_raw", "too_deep"; "kernel", "recorder" or "1 of 64".
 const char* to_string(region_kind kind);
 const char* to_string(device_kind kind);
 const char* to_string(clock_id clock);
 const char* to_string(loss_reason reason);
+const char* to_string(flop_precision precision);
+const char* to_string(roofline_bound bound);
 std::string to_string(const budget_step& step);
 
 // Counts of durations in log-linear buckets: any quantile to within 3 %, up to 19 hours.
@@ -235,6 +241,28 @@ struct joint_waits {
   std::uint64_t last_waited_ns = 0;
 };
 
+// What a machine can do at most, as `adaptyst doctor --ceilings` measured it there: docs/ceilings.md.
+struct machine_ceilings {
+  std::string host, cpu;   // the machine's name, and the model of its processor
+  std::string measured;    // when: ISO 8601 in UTC
+  std::uint32_t cpus = 0;  // that took part in the figures of all
+  flop_precision precision = flop_precision::double_precision;
+  // Of one thread, and of one on each of these CPUs together.
+  double one_gflops = 0, one_gbytes_per_s = 0, all_gflops = 0, all_gbytes_per_s = 0;
+};
+
+// How near a region of the host came to what its machine can do. Rates are those of one thread while it was in the
+// region, and so are the ceilings: the least of what one thread attains alone, and its part of what all attain together.
+struct roofline {
+  double flops_per_byte = 0;     // the arithmetic intensity
+  double gflops = 0;             // attained: 10^9 operations in a second
+  double gbytes_per_s = 0;       // attained: 10^9 bytes in a second
+  double attainable_gflops = 0;  // with this intensity
+  double share = 0;              // of that, attained
+  roofline_bound bound = roofline_bound::memory;
+  std::uint32_t threads = 1;  // that were taken to have worked at once
+};
+
 // One call path on one device.
 struct region {
   std::vector<std::string> path;  // names from the root of the thread; a payload's texts in brackets behind the name
@@ -262,9 +290,10 @@ struct region {
   std::map<budget_step, std::uint64_t> measured_on;
   // Absent for what is bound to no scope, and where the kernel was not asked. With nested regions; without.
   std::optional<kernel_context> context, self_context;
-  std::optional<std::uint64_t> samples;     // on a core, without nested regions; absent: none were asked for
-  std::optional<rank_spread> across_ranks;  // absent: of one rank, or of none
-  std::optional<joint_waits> joint;         // absent: it is no such call, or it was not looked at
+  std::optional<std::uint64_t> samples;        // on a core, without nested regions; absent: none were asked for
+  std::optional<rank_spread> across_ranks;     // absent: of one rank, or of none
+  std::optional<joint_waits> joint;            // absent: it is no such call, or it was not looked at
+  std::optional<adaptyst::roofline> roofline;  // absent: flops, bytes or ceilings are not known
 
   // A quantile of the durations, within [min_ns, max_ns]; empty when nothing was counted.
   std::optional<std::uint64_t> quantile_ns(double q) const;
@@ -564,8 +593,9 @@ struct profile {
   std::vector<machine> machines;
   std::optional<std::uint64_t> ranks;  // of an MPI program that were merged
   std::optional<rank_account> about_ranks;
-  std::optional<mpi_usage> mpi;  // absent: no calls of MPI were seen, or ranks were not merged
-  std::optional<heat_map> heat;  // absent also where merged profiles were merged again
+  std::optional<mpi_usage> mpi;              // absent: no calls of MPI were seen, or ranks were not merged
+  std::optional<heat_map> heat;              // absent also where merged profiles were merged again
+  std::optional<machine_ceilings> ceilings;  // by which regions have a roofline; absent: none has
 
   // The rank whose profile it is; empty: of none, or of several.
   std::optional<std::uint32_t> rank() const;

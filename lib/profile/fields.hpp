@@ -103,6 +103,39 @@ constexpr auto fields(type<joint_waits>) {
               field("last_waited_ns", &of::last_waited_ns, apart, always, "What the others waited in these."));
 }
 
+constexpr auto fields(type<machine_ceilings>) {
+  using of = machine_ceilings;
+  return list("ceilings",
+              "What the machine can do at most, as adaptyst doctor --ceilings measured it: docs/ceilings.md.",
+              field("host", &of::host, same, always, "The name of the machine."),
+              field("cpu", &of::cpu, same, always, "The model of its processor."),
+              field("measured", &of::measured, same, always, "When: ISO 8601, UTC."),
+              field("cpus", &of::cpus, same, always, "That took part in the figures of all."),
+              field("precision", &of::precision, same, always, "Of the numbers that were computed with."),
+              field("one_gflops", &of::one_gflops, same, always, "Of one thread, 10^9 operations in a second."),
+              field("one_gbytes_per_s", &of::one_gbytes_per_s, same, always, "Of one thread, 10^9 bytes in a second."),
+              field("all_gflops", &of::all_gflops, same, always, "Of a thread on each CPU, together."),
+              field("all_gbytes_per_s", &of::all_gbytes_per_s, same, always, "Likewise."));
+}
+
+constexpr auto fields(type<roofline>) {
+  using of = roofline;
+  return list(
+      "roofline",
+      "How near a region of the host came to what its machine can do. All rates are those of one thread while it "
+      "was in the region.",
+      field("ai", &of::flops_per_byte, same, always, "Arithmetic intensity: flops over bytes."),
+      field("gflops", &of::gflops, same, always, "Attained, 10^9 operations in a second."),
+      field("gbytes_per_s", &of::gbytes_per_s, same, always, "Attained, 10^9 bytes in a second."),
+      field("attainable_gflops", &of::attainable_gflops, same, always,
+            "With this intensity: the least of the peak, and of intensity times bandwidth."),
+      field("share", &of::share, same, always, "Attained over attainable."),
+      field("bound", &of::bound, same, always, "By memory where the intensity is below peak over bandwidth."),
+      field("threads", &of::threads, same, always,
+            "That were taken to have worked at once: the ceilings are the least of what one attains alone, and "
+            "of its part of what all attain together."));
+}
+
 constexpr auto fields(type<region>) {
   using of = region;
   return list(
@@ -158,7 +191,9 @@ constexpr auto fields(type<region>) {
             "How ranks differ in it; absent where there is but one."),
       field("joint", &of::joint, apart, sometimes,
             "Of a collective call of MPI: how long ranks waited in it for the last one. Absent where that is not "
-            "known."));
+            "known."),
+      field("roofline", &of::roofline, apart, sometimes,
+            "How near it came to what the machine can do. Absent where flops, bytes, time or ceilings are not known."));
 }
 
 constexpr auto fields(type<device_clock_usage>) {
@@ -611,7 +646,9 @@ constexpr auto fields(type<profile>) {
       field("about_ranks", &of::about_ranks, apart, sometimes, "Absent where there is but one."),
       field("mpi", &of::mpi, apart, sometimes, "Of ranks that were merged; absent where no calls of MPI were seen."),
       field("heat_map", &of::heat, apart, sometimes,
-            "Of ranks that were merged in one step; absent where merged profiles were merged again."));
+            "Of ranks that were merged in one step; absent where merged profiles were merged again."),
+      field("ceilings", &of::ceilings, apart, sometimes,
+            "Of the machine, by which regions have a \"roofline\". Absent where none has."));
 }
 
 template <class Struct, class = void>

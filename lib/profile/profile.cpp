@@ -214,8 +214,15 @@ void merge(profile& into, const profile& from) {
   const auto is_empty = [](const profile& one) {
     return one.devices.empty() && one.regions.empty() && one.processes.empty();
   };
-  if (is_empty(into)) into.heat = from.heat;
-  else if (!is_empty(from)) into.heat.reset();
+  if (is_empty(into)) {
+    into.heat = from.heat;
+    into.ceilings = from.ceilings;
+  } else if (!is_empty(from)) {
+    into.heat.reset();
+    // Sums have other rates, and perhaps other machines.
+    into.ceilings.reset();
+    for (region& row : into.regions) row.roofline.reset();
+  }
 
   std::vector<device_usage> devices = into.devices;
   for (const device_usage& device : from.devices) {
@@ -247,6 +254,7 @@ void merge(profile& into, const profile& from) {
     };
     for (region& row : into.regions) add_row(std::move(row));
     for (region row : from.regions) {
+      if (!into.ceilings) row.roofline.reset();
       if (row.device < from.devices.size()) row.device = place(from.devices[row.device]);
       add_row(std::move(row));
     }

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "../support/text.hpp"
+#include "words.hpp"
 
 namespace adaptyst::lib {
 
@@ -65,6 +66,25 @@ std::string attribute_lines(const region& region, std::size_t line_columns, std:
   }
   flush();
   return out;
+}
+
+std::string roofline_text(const roofline& region) {
+  const std::string whose =
+      region.threads == 1 ? std::string("one thread") : fmt::format("one of {} threads at once", region.threads);
+  return fmt::format("{:.3g} FLOP/B, {} of {} that {} can attain, bound by {}", region.flops_per_byte,
+                     percent(region.share), quantity(region.attainable_gflops * 1e9, "FLOP") + "/s", whose,
+                     to_string(region.bound));
+}
+
+std::string roofline_legend(const machine_ceilings& ceilings) {
+  return fmt::format(
+      "can attain: the least of the peak and of FLOP/B times bandwidth, as measured on {} ({}) at {}, in {} precision; "
+      "of "
+      "a thread its own, {:.3g} GFLOP/s and {:.3g} GB/s, or its part of that of {} CPUs, {:.3g} GFLOP/s and {:.3g} "
+      "GB/s, "
+      "where that is less",
+      printable(ceilings.host), printable(ceilings.cpu), printable(ceilings.measured), to_string(ceilings.precision),
+      ceilings.one_gflops, ceilings.one_gbytes_per_s, ceilings.cpus, ceilings.all_gflops, ceilings.all_gbytes_per_s);
 }
 
 }  // namespace adaptyst::lib

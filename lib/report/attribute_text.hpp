@@ -17,6 +17,11 @@ std::string attribute_text(const std::string& name, const attribute& values, con
 // All of them, "; " between, broken into lines.
 std::string attribute_lines(const region& region, std::size_t line_columns, std::size_t indent);
 
+// "0.083 FLOP/B, 75% of 0.667 GFLOP/s that one thread can attain, bound by memory".
+std::string roofline_text(const roofline& region);
+// Of which ceilings these are shares.
+std::string roofline_legend(const machine_ceilings& ceilings);
+
 }  // namespace adaptyst::lib
 
 #endif

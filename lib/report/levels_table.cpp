@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "../support/text.hpp"
+#include "attribute_text.hpp"
 #include "levels_forms.hpp"
 
 namespace adaptyst::lib {
@@ -49,6 +50,7 @@ void add_regions(const levels_result& result, std::size_t screen, std::string& t
                       right(duration(one.total_ns.value), 8), right(format_error(one.total_ns), 8),
                       right(one.per_call_ns ? duration(one.per_call_ns->value) : "—", 8),
                       right(format_overhead(one.overhead_ns), 9), right(format_error(one.overhead_ns), 8));
+    if (one.roofline) to += wrapped(roofline_text(*one.roofline), screen, 2 * one.path.size());
   }
 }
 
@@ -68,6 +70,7 @@ std::string to_table(const levels_result& result, const levels_settings& how, st
               how.repeat == 1 ? "one run" : fmt::format("{} runs", how.repeat), result.trim, how.engine, how.overhead),
           screen) +
       "\n";
+  if (result.ceilings) made += wrapped(roofline_legend(*result.ceilings), screen) + "\n";
   for (const std::string& one : result.remarks) made += wrapped(one, screen) + "\n";
   return made;
 }

@@ -158,6 +158,7 @@ class table {
     if (const std::string spread = spread_text(of_, row); !spread.empty()) out_ += wrapped(spread, columns_, indent);
     if (const std::string waits = joint_text(of_, row); !waits.empty()) out_ += wrapped(waits, columns_, indent);
     out_ += attribute_lines(row, columns_, indent);
+    if (row.roofline) out_ += wrapped(roofline_text(*row.roofline), columns_, indent);
     if (row.context && row.context->cycles.value_or(0) != 0)
       out_ += wrapped(counters_text(*row.context), columns_, indent);
   }
@@ -183,6 +184,7 @@ class table {
     out_ += wrapped(unmarked_legend(of_), columns_);
     const std::string names = fmt::format("{}, {}, {}", heading(parts[0]), heading(parts[1]), heading(parts[2]));
     out_ += wrapped(fmt::format("{}: {}", names, parts_legend(of_)), columns_);
+    if (of_.ceilings) out_ += wrapped(roofline_legend(*of_.ceilings), columns_);
   }
 
   const profile& of_;

@@ -37,6 +37,11 @@ inline constexpr std::array words<loss_reason>{
     "stacks_full",       "truncated",        "clock_stopped", "processors",    "other"};
 
 template <>
+inline constexpr std::array words<flop_precision>{"double", "single"};
+template <>
+inline constexpr std::array words<roofline_bound>{"memory", "compute"};
+
+template <>
 inline constexpr std::array words<finding_kind>{"lock_wait",        "core_wait",    "io_wait",        "page_faults",
                                                 "thread_imbalance", "long_tail",    "fine_markers",   "starved_device",
                                                 "exposed_copies",   "launch_bound", "rank_imbalance", "slow_rank",

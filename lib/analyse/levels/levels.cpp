@@ -9,12 +9,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
 #include <set>
 #include <tuple>
 #include <unordered_map>
 
 #include "../../support/text.hpp"
+#include "../roofline.hpp"
 
 namespace adaptyst::lib {
 
@@ -51,7 +53,20 @@ struct key {
 
 struct sums {
   double count = 0, total_ns = 0;
+  double flops = 0, bytes = 0;  // not a number: a part of it did not say
+  std::uint32_t threads = 0;    // the most of a row
+
+  void add_work(const sums& more) {
+    flops += more.flops;
+    bytes += more.bytes;
+    threads = std::max(threads, more.threads);
+  }
 };
+
+double sum_of(const region& region, const char* name) {
+  const auto found = region.attributes.find(name);
+  return found != region.attributes.end() ? found->second.sum : std::numeric_limits<double>::quiet_NaN();
+}
 
 std::string device_label(const profile& profile, std::uint32_t device) {
   if (device >= profile.devices.size() || profile.is_host(device)) return "host";
@@ -78,6 +93,7 @@ std::map<key, sums> sum_up(const profile& profile, const detail::level_settings&
     const auto [entry, is_new] = all.try_emplace(made);
     entry->second.count += static_cast<double>(one.count);
     entry->second.total_ns += static_cast<double>(one.total_ns);
+    entry->second.add_work({0, 0, sum_of(one, "flops"), sum_of(one, "bytes"), one.threads});
     if (is_new && order != nullptr) order->push_back(std::move(made));
   }
   return all;
@@ -122,25 +138,31 @@ std::vector<level_runs> sort_by_level(const std::vector<levelled_run>& runs, con
   return all;
 }
 
-levelled_region compute_region(const key& of, const level_runs& own, const level_runs* deeper, double trim) {
+levelled_region compute_region(const key& of, const level_runs& own, const level_runs* deeper, double trim,
+                               const std::optional<machine_ceilings>& ceilings) {
   levelled_region made;
   made.path = of.path;
   made.at = of.at;
   made.device = of.device;
   std::vector<double> totals, per_call;
   double calls = 0;
+  sums all;
   std::set<double> counts;
   for (const auto& run : own.regions) {
     const auto found = run.find(of);
     counts.insert(found != run.end() ? found->second.count : 0);
     if (found == run.end()) continue;
     calls += found->second.count;
+    all.total_ns += found->second.total_ns;
+    all.add_work(found->second);
     totals.push_back(found->second.total_ns);
     if (found->second.count > 0) per_call.push_back(found->second.total_ns / found->second.count);
   }
   made.calls = calls / static_cast<double>(own.regions.size());
   made.total_ns = trimmed_mean(totals, trim).value_or(estimate{});
   made.per_call_ns = trimmed_mean(per_call, trim);
+  if (ceilings && of.device == "host")
+    made.roofline = compute_roofline(all.flops, all.bytes, all.total_ns, *ceilings, all.threads);
   if (deeper != nullptr) {
     for (const auto& run : deeper->regions) {
       const auto found = run.find(of);
@@ -191,7 +213,8 @@ std::vector<level> list_levels(const profile& profile, const detail::level_setti
   return {all.begin(), all.end()};
 }
 
-levels_result compute_levels(const std::vector<levelled_run>& runs, const detail::level_settings& rules, double trim) {
+levels_result compute_levels(const std::vector<levelled_run>& runs, const detail::level_settings& rules, double trim,
+                             const std::optional<machine_ceilings>& ceilings) {
   levels_result result;
   result.trim = trim;
   const std::vector<level_runs> all = sort_by_level(runs, rules);
@@ -208,7 +231,8 @@ levels_result compute_levels(const std::vector<levelled_run>& runs, const detail
     if (at != 0) summary.overhead_ns = difference(summary.run_ns, result.levels.back().run_ns);
     for (const key& one : own.order) {
       if (one.at != own.which) continue;
-      const levelled_region made = compute_region(one, own, deeper, trim);
+      const levelled_region made = compute_region(one, own, deeper, trim, ceilings);
+      if (made.roofline) result.ceilings = ceilings;
       ++summary.regions;
       summary.events += made.calls;
       regions.emplace(one, made);

@@ -31,6 +31,8 @@ struct levelled_region {
   std::optional<estimate> per_call_ns;  // absent: no calls
   // How much longer it took in the runs that looked one level deeper. Absent: there were none, or it was not seen there.
   std::optional<estimate> overhead_ns;
+  // Over all these runs. Absent: of a device, or flops, bytes or ceilings are not known.
+  std::optional<adaptyst::roofline> roofline;
 };
 
 struct levelled_summary {
@@ -45,9 +47,10 @@ struct levelled_summary {
 
 struct levels_result {
   double trim = 0;
-  std::vector<levelled_summary> levels;  // from the highest on
-  std::vector<levelled_region> regions;  // parents before children, as in a profile
-  std::vector<std::string> remarks;      // what the figures cannot tell
+  std::vector<levelled_summary> levels;      // from the highest on
+  std::vector<levelled_region> regions;      // parents before children, as in a profile
+  std::vector<std::string> remarks;          // what the figures cannot tell
+  std::optional<machine_ceilings> ceilings;  // by which regions have a roofline
 };
 
 // Of one region of a profile: by its name and kind.
@@ -55,8 +58,9 @@ level level_of(const region& region, const detail::level_settings& rules);
 // The levels of which a profile has regions, from the highest on.
 std::vector<level> list_levels(const profile& profile, const detail::level_settings& rules);
 
-// Runs in any order. `trim`: see trimmed_mean().
-levels_result compute_levels(const std::vector<levelled_run>& runs, const detail::level_settings& rules, double trim);
+// Runs in any order. `trim`: see trimmed_mean(). `ceilings`: of the machine on which all of them ran, where known.
+levels_result compute_levels(const std::vector<levelled_run>& runs, const detail::level_settings& rules, double trim,
+                             const std::optional<machine_ceilings>& ceilings = std::nullopt);
 
 }  // namespace adaptyst::lib
 

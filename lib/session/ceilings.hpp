@@ -1,0 +1,25 @@
+// Measures what this machine can do at most: docs/ceilings.md.
+#ifndef ADAPTYST_LIB_SESSION_CEILINGS_HPP
+#define ADAPTYST_LIB_SESSION_CEILINGS_HPP
+
+#include <cstddef>
+#include <cstdint>
+
+#include "../profile/measured_ceilings.hpp"
+
+namespace adaptyst::lib {
+
+struct ceiling_settings {
+  std::size_t max_repetitions = 10, min_repetitions = 3;
+  double max_seconds = 1.2;           // of one measurement, after min_repetitions
+  double seconds_of_kernel = 0.03;    // of one repetition that computes
+  std::uint64_t max_array_bytes = 0;  // for tests; 0: as many as it takes
+};
+
+// Keeps all CPUs busy that this process may use, for some 5 s. Throws error where there is too little memory, or no thread
+// can be started.
+measured_ceilings measure_ceilings(const ceiling_settings& how = {});
+
+}  // namespace adaptyst::lib
+
+#endif
