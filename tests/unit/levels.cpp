@@ -50,25 +50,33 @@ TEST_CASE("patterns fit as a search through all ways says") {
 
 TEST_CASE("a marker has the level of the first rule that fits its name, else that of its kind") {
   const auto rules = make_level_settings(0, {"step=model", "st*=layer", "MPI_Wait=6"});
-  CHECK(find_level(rules, "step", ADAPTYST_SITE_REGION) == level::model);
-  CHECK(find_level(rules, "stop", ADAPTYST_SITE_KERNEL) == level::layer);
-  CHECK(find_level(rules, "MPI_Wait", ADAPTYST_SITE_REGION) == level::hardware);
-  CHECK(find_level(rules, "MPI_Send", ADAPTYST_SITE_REGION) == level::library);
-  CHECK(find_level(rules, "MPI", ADAPTYST_SITE_REGION) == level::application);
-  CHECK(find_level(rules, "any", ADAPTYST_SITE_KERNEL) == level::device);
-  CHECK(find_level(rules, "any", ADAPTYST_SITE_OTHER) == level::device);
-  CHECK(find_level(rules, "any", ADAPTYST_SITE_FUNCTION) == level::library);
+  CHECK(find_level(rules, "step", "", ADAPTYST_SITE_REGION) == level::model);
+  CHECK(find_level(rules, "stop", "", ADAPTYST_SITE_KERNEL) == level::layer);
+  CHECK(find_level(rules, "MPI_Wait", "", ADAPTYST_SITE_REGION) == level::hardware);
+  CHECK(find_level(rules, "MPI_Send", "", ADAPTYST_SITE_REGION) == level::library);
+  CHECK(find_level(rules, "MPI", "", ADAPTYST_SITE_REGION) == level::application);
+  CHECK(find_level(rules, "any", "", ADAPTYST_SITE_KERNEL) == level::device);
+  CHECK(find_level(rules, "any", "", ADAPTYST_SITE_OTHER) == level::device);
+  CHECK(find_level(rules, "any", "", ADAPTYST_SITE_FUNCTION) == level::library);
+  // Of the function that it stands in, by which the adapter of torch says what calls what.
+  CHECK(find_level(rules, "aten::add", "torch operator", ADAPTYST_SITE_REGION) == level::layer);
+  CHECK(find_level(rules, "aten::add", "torch operator within another", ADAPTYST_SITE_REGION) == level::library);
+  CHECK(find_level(rules, "any", "torch scope", ADAPTYST_SITE_REGION) == level::model);
+  CHECK(find_level(rules, "@torch scope", "", ADAPTYST_SITE_REGION) == level::application);
+  const auto by_function = make_level_settings(0, {"@solve*=layer", "any=model"});
+  CHECK(find_level(by_function, "any", "solver::solve", ADAPTYST_SITE_REGION) == level::model);
+  CHECK(find_level(by_function, "any", "solve_all", ADAPTYST_SITE_REGION) == level::layer);
 }
 
 TEST_CASE("rules of any bytes are read no farther than they reach") {
   adaptyst::detail::level_settings rules;
   std::memset(&rules, 1, sizeof rules);  // one pattern that never ends
-  CHECK(find_level(rules, "a", ADAPTYST_SITE_REGION) == level::application);
+  CHECK(find_level(rules, "a", "", ADAPTYST_SITE_REGION) == level::application);
   std::memset(&rules, '*', sizeof rules);
-  CHECK(static_cast<unsigned>(find_level(rules, "a", ADAPTYST_SITE_REGION)) == unsigned{'*'});
+  CHECK(static_cast<unsigned>(find_level(rules, "a", "", ADAPTYST_SITE_REGION)) == unsigned{'*'});
   const std::vector<std::string> many(500, "a_name_of_some_length_that_fits_nothing=layer");
   CHECK_FALSE(has_room_for(many));
-  CHECK(find_level(make_level_settings(1, many), "a", ADAPTYST_SITE_REGION) == level::application);
+  CHECK(find_level(make_level_settings(1, many), "a", "", ADAPTYST_SITE_REGION) == level::application);
 }
 
 TEST_CASE("the option names the deepest level and rules, and goes through its text unchanged") {
