@@ -2,6 +2,7 @@
 #include <nlohmann/json.hpp>
 
 #include "levels_forms.hpp"
+#include "stack_forms.hpp"
 
 namespace adaptyst::lib {
 
@@ -62,6 +63,7 @@ std::string to_json(const levels_result& result, const levels_settings& how) {
     made["overhead_ns"] = to_value(one.overhead_ns);
     all["regions"].push_back(std::move(made));
   }
+  if (how.with_stack) all["stack"] = stack_to_value(analyse_stack(result));
   all["remarks"] = result.remarks;
   return all.dump(1, ' ', false, json::error_handler_t::replace) + "\n";
 }

@@ -6,6 +6,7 @@
 
 #include "../support/text.hpp"
 #include "levels_forms.hpp"
+#include "stack_forms.hpp"
 
 namespace adaptyst::lib {
 
@@ -68,6 +69,7 @@ std::string to_table(const levels_result& result, const levels_settings& how, st
               how.repeat == 1 ? "one run" : fmt::format("{} runs", how.repeat), result.trim, how.engine, how.overhead),
           screen) +
       "\n";
+  if (how.with_stack) made += to_table(analyse_stack(result), screen);
   for (const std::string& one : result.remarks) made += wrapped(one, screen) + "\n";
   return made;
 }

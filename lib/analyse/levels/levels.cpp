@@ -51,7 +51,20 @@ struct key {
 
 struct sums {
   double count = 0, total_ns = 0;
+  std::optional<double> bytes = 0, flops = 0;
 };
+
+// Nothing: not known. A sum that is no number is that of values of which one was not known.
+std::optional<double> find_sum(const region& region, const char* name) {
+  const auto found = region.attributes.find(name);
+  if (found == region.attributes.end() || !std::isfinite(found->second.sum)) return std::nullopt;
+  return found->second.sum;
+}
+
+void add_known(std::optional<double>& to, const std::optional<double>& one) {
+  if (to && one) *to += *one;
+  else to.reset();
+}
 
 std::string device_label(const profile& profile, std::uint32_t device) {
   if (device >= profile.devices.size() || profile.is_host(device)) return "host";
@@ -78,6 +91,8 @@ std::map<key, sums> sum_up(const profile& profile, const detail::level_settings&
     const auto [entry, is_new] = all.try_emplace(made);
     entry->second.count += static_cast<double>(one.count);
     entry->second.total_ns += static_cast<double>(one.total_ns);
+    add_known(entry->second.bytes, find_sum(one, "bytes"));
+    add_known(entry->second.flops, find_sum(one, "flops"));
     if (is_new && order != nullptr) order->push_back(std::move(made));
   }
   return all;
@@ -130,15 +145,20 @@ levelled_region compute_region(const key& of, const level_runs& own, const level
   std::vector<double> totals, per_call;
   double calls = 0;
   std::set<double> counts;
+  made.bytes = made.flops = 0;
   for (const auto& run : own.regions) {
     const auto found = run.find(of);
     counts.insert(found != run.end() ? found->second.count : 0);
     if (found == run.end()) continue;
     calls += found->second.count;
+    add_known(made.bytes, found->second.bytes);
+    add_known(made.flops, found->second.flops);
     totals.push_back(found->second.total_ns);
     if (found->second.count > 0) per_call.push_back(found->second.total_ns / found->second.count);
   }
   made.calls = calls / static_cast<double>(own.regions.size());
+  if (made.bytes) *made.bytes /= static_cast<double>(own.regions.size());
+  if (made.flops) *made.flops /= static_cast<double>(own.regions.size());
   made.total_ns = trimmed_mean(totals, trim).value_or(estimate{});
   made.per_call_ns = trimmed_mean(per_call, trim);
   if (deeper != nullptr) {

@@ -102,6 +102,24 @@ def case_levels():
     failures.check("aten::relu_" not in by_function(profile)["torch operator"], "a rule of the user comes first")
 
 
+def case_stack():
+    file = work / "stack.json"
+    done = run([ADAPTYST, "levels", "--engine", "inline", "--repeat", "1", "--with", "torch", "--stack", f"--output={file}", "--",
+                RESNET, *SMALL], timeout=200)
+    failures.equal((done.returncode, done.stderr), (0, ""), "adaptyst levels --stack")
+    stack = json.loads(file.read_text())["stack"]
+    failures.equal([(one["name"], one["batch"]) for one in stack["models"]], [("resnet18", 1), ("resnet18", 3)], "a model for each batch")
+    for one in stack["models"]:
+        failures.equal(round(one["items_per_s"] * one["latency_ns"] / 1e9, 6), one["batch"], "throughput is batch over latency")
+    calls = {one["type"]: one["work"]["calls"] for one in stack["types"]}
+    failures.equal(calls, {name: 4 * count for name, count in LAYERS.items()}, "types of layers")
+    flops = [one["work"]["flops"] for one in stack["types"] if one["type"] == "aten::conv2d"]
+    of_kernels = sum(one["work"]["flops"] or 0 for one in stack["kernels"] if "conv" in one["name"])
+    failures.equal([of_kernels], flops, "the kernels of convolutions compute what the layers do")
+    for title in ("MODELS", "LAYERS", "TYPES OF LAYERS", "KERNELS BY NAME"):
+        failures.check(f"\n{title}" in done.stdout, title, done.stdout)
+
+
 def case_onednn():
     if "ebpf" not in engines():
         raise Missing("eBPF")
