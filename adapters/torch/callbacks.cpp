@@ -109,10 +109,12 @@ struct text_writer {
 // the table has room for; further ones share a row.
 const char* find_label(const open_operator& of) {
   static adapters::known_names labels;
-  const bool has_weight = of.kind != work::unknown && of.operands[1].is_there;
-  if (!of.operands[0].is_there) return "";
+  const std::size_t first = of.kind == work::sum_with_product ? 1 : 0;
+  const bool has_weight = of.kind != work::unknown && of.operands[first + 1].is_there;
+  const std::size_t last = first + static_cast<std::size_t>(has_weight);
+  if (!of.operands[first].is_there) return "";
   std::uint64_t key = 1 + static_cast<std::uint64_t>(has_weight);
-  for (std::size_t at = 0; at != (has_weight ? 2U : 1U); ++at) {
+  for (std::size_t at = first; at <= last; ++at) {
     key = detail::mix(key ^ of.operands[at].dimensions);
     for (std::size_t size = 0; size != of.operands[at].dimensions; ++size)
       key = detail::mix(key ^ static_cast<std::uint64_t>(of.operands[at].sizes[size]));
@@ -120,10 +122,10 @@ const char* find_label(const open_operator& of) {
   const char* const label = labels.find(key != 0 ? key : 1, [&](auto& text) {
     text_writer writer{text, sizeof text};
     writer.add("shape=");
-    writer.add(of.operands[0]);
+    writer.add(of.operands[first]);
     if (!has_weight) return;
     writer.add(",weight=");
-    writer.add(of.operands[1]);
+    writer.add(of.operands[last]);
   });
   return label != nullptr ? label : "";
 }

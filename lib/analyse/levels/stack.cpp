@@ -80,6 +80,9 @@ sorted_rows sort_rows(const levels_result& from) {
     const bool is_model = has_model ? one.at == level::model : find_batch({one.path.back()}).has_value();
     if (is_host && is_model && one.at <= level::model) made.models.push_back(&one);
   }
+  std::stable_sort(made.models.begin(), made.models.end(), [](const levelled_region* a, const levelled_region* b) {
+    return find_batch(a->path).value_or(0) < find_batch(b->path).value_or(0);
+  });
   for (const levelled_region& one : from.regions) {
     if (!made.models.empty() && !find_around(made.models, one.path)) continue;
     const bool is_host = one.device == "host";
