@@ -170,6 +170,27 @@ def openmp():
               file=sys.stderr)
 
 
+def torch():
+    """What a network's inference takes longer with its layers looked at: one process with the adapter, one without, in turns."""
+    observed, program = build / "tools" / "adaptyst", build / "examples" / "resnet_inference"
+    if not (build / "adapters" / "libadaptyst-torch.so").exists() or not program.exists() or not observed.exists():
+        return missing.append("torch_layer_overhead_percent: the adapter or the example was not built (Debian: libtorch-dev)")
+    pin = ["taskset", "-c", str(max(os.sched_getaffinity(0)))]
+
+    def inference_ns(scratch, *words):
+        file = pathlib.Path(scratch) / "profile.json"
+        run(*pin, observed, "run", "--engine", "inline", "--overhead", "none", "--report", "none", f"--output={file}", *words,
+            "--", program, "--batches", "1,4,16", "--repeat", "5")
+        regions = json.loads(file.read_text())["regions"]
+        return sum(region["total_ns"] for region in regions if region.get("parent") is None and region["name"].startswith("inference"))
+
+    with tempfile.TemporaryDirectory() as scratch:
+        pairs = [(inference_ns(scratch, "--with", "torch", "--level", "layer"), inference_ns(scratch, "--level", "application"))
+                 for _ in range(3 * ROUNDS)]
+    figures["torch_layer_overhead_percent"] = 100 * (statistics.median(a / b for a, b in pairs) - 1)
+    print("  inference with / without layers, ms: " + ", ".join(f"{a / 1e6:.0f}/{b / 1e6:.0f}" for a, b in pairs), file=sys.stderr)
+
+
 def languages():
     figures.update(measure(programs / "adaptyst_bench_languages"))
     if "fortran_region_over_c_ns" not in figures:
@@ -381,6 +402,7 @@ else:
     opencl()
     kokkos()
     openmp()
+    torch()
     languages()
     rank_merge()
     advice()

@@ -16,7 +16,8 @@ function(adaptyst_adapter_missing name what)
 endfunction()
 
 # adaptyst_add_adapter_library(name SOURCES...): lib/libadaptyst-<name>.so, to be preloaded or named in a variable of the
-# environment, not linked with. Only what is exported by name is seen from outside.
+# environment, not linked with. Only what is exported by name is seen from outside. In a package of its own if
+# adapter_component is set, for what it needs.
 function(adaptyst_add_adapter_library name)
   add_library(adaptyst_${name} MODULE ${ARGN})
   set_target_properties(adaptyst_${name} PROPERTIES OUTPUT_NAME adaptyst-${name} PREFIX lib CXX_VISIBILITY_PRESET hidden
@@ -26,6 +27,9 @@ function(adaptyst_add_adapter_library name)
   target_compile_options(adaptyst_${name} PRIVATE -fmacro-prefix-map=${PROJECT_SOURCE_DIR}/=)
   adaptyst_warnings(adaptyst_${name})
   if(ADAPTYST_INSTALL)
-    install(TARGETS adaptyst_${name} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT adapters)
+    if(NOT adapter_component)
+      set(adapter_component adapters)
+    endif()
+    install(TARGETS adaptyst_${name} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT ${adapter_component})
   endif()
 endfunction()

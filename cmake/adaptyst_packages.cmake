@@ -94,4 +94,13 @@ if(adapters)
 Small libraries that tell the collector what programs do through OpenCL,
 CUDA, OpenMP, MPI or Kokkos, for adaptyst run --with.")
 endif()
+if(TARGET adaptyst_torch)
+  list(APPEND CPACK_COMPONENTS_ALL torch)
+  set(CPACK_DEBIAN_TORCH_PACKAGE_NAME adaptyst-torch)
+  set(CPACK_DEBIAN_TORCH_PACKAGE_SECTION devel)
+  set(CPACK_DEBIAN_TORCH_PACKAGE_SHLIBDEPS ON)
+  set(CPACK_COMPONENT_TORCH_DESCRIPTION "where a heterogeneous simulation spends its time (torch)
+The adapter for libtorch, and so for PyTorch: which operators a model runs,
+for adaptyst run --with torch.")
+endif()
 include(CPack)

@@ -34,6 +34,7 @@ constexpr adapter adapters[] = {
     {"openmpi", "libadaptyst-openmpi.so", "ADAPTYST_WITH_MPI", "LD_PRELOAD", ":", true},
     {"mpich", "libadaptyst-mpich.so", "ADAPTYST_WITH_MPI", "LD_PRELOAD", ":", true},
     {"opencl", "libadaptyst-opencl.so", "ADAPTYST_WITH_OPENCL", "LD_PRELOAD", ":", true},
+    {"torch", "libadaptyst-torch.so", "ADAPTYST_WITH_TORCH", "LD_PRELOAD", ":", true},
     {"cuda", "libadaptyst-cuda.so", "ADAPTYST_WITH_CUDA", "CUDA_INJECTION64_PATH", nullptr, false},
     {"openmp", "libadaptyst-ompt.so", "ADAPTYST_WITH_OMPT", "OMP_TOOL_LIBRARIES", ":", false},
     {"kokkos", "libadaptyst-kokkos.so", "ADAPTYST_WITH_KOKKOS", "KOKKOS_TOOLS_LIBS", ";", false,
@@ -110,6 +111,22 @@ void warn_about_libgomp(const std::vector<std::string>& command) {
   }
 }
 
+// Python, and others that load it as a module, need no such library.
+void warn_about_no_torch(const std::vector<std::string>& command) {
+  if (!lib::prints_for_all_ranks()) return;
+  for (const std::string& word : command) {
+    const std::string file = &word == &command.front() ? lib::program_called(word) : word;
+    const std::vector<std::string> needed = lib::needed_libraries(file);
+    const bool has_torch = std::any_of(needed.begin(), needed.end(),
+                                       [](const std::string& text) { return text.rfind("libtorch", 0) == 0; });
+    if (!needed.empty() && !has_torch && lib::has_markers(file))
+      complain(fmt::format(
+          "--with torch: {} is not linked with libtorch: unless one of its libraries is, or it loads it later, nothing "
+          "is seen of torch",
+          word));
+  }
+}
+
 }  // namespace
 
 std::string find_own_library(const char* file, const std::string& what, const char* option) {
@@ -151,6 +168,7 @@ std::vector<std::pair<std::string, std::string>> adapter_environment(std::vector
     if (std::find(chosen.begin(), chosen.end(), adapter.name) == chosen.end()) continue;
     const std::string library = find_library(adapter);
     if (std::string_view{adapter.name} == "openmp") warn_about_libgomp(command);
+    if (std::string_view{adapter.name} == "torch") warn_about_no_torch(command);
     if (collect_in_ranks({adapter.name})) warn_about_no_mpi(command, adapter.name);
     const char* set = find_set(adapter.variable);
     if (set == nullptr && adapter.older_variable != nullptr) set = std::getenv(adapter.older_variable);

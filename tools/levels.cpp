@@ -37,7 +37,7 @@ struct levels_options {
   std::vector<std::string> levels, adapters, functions;
   std::string engine = "auto", overhead = "none", format = "table", output;
   ceilings_choice ceilings;
-  bool show_output = false;
+  bool show_output = false, stack = false;
   std::vector<std::string> command;
 };
 
@@ -147,6 +147,7 @@ void find_levels(const levels_options& options) {
   how.command = options.command;
   how.repeat = options.repeat;
   how.overhead = options.overhead;
+  how.with_stack = options.stack;
   const lib::levels_result result = measure(options, how);
   const auto columns = static_cast<std::size_t>(lib::terminal_width(STDOUT_FILENO));
   if (!options.output.empty()) lib::write_file(options.output, lib::to_json(result, how));
@@ -198,6 +199,9 @@ void add_levels(CLI::App& app) {
   command->add_option("--functions", asked->functions, "Functions without markers, as of `adaptyst run`")
       ->allow_extra_args(false)
       ->type_name("FILE:PATTERN|SET");
+  command->add_flag("--stack", asked->stack,
+                    "Also models by batch, layers, types of layers and kernels: what takes the time, and what it moves "
+                    "and computes (docs/levels.md)");
   command->add_flag("--show-output", asked->show_output,
                     "Write what the program prints to standard error; otherwise it is dropped");
   command->add_option("--output", asked->output, "Write the result to FILE.json as well")
@@ -218,6 +222,7 @@ void add_levels(CLI::App& app) {
   command->footer(
       "$ adaptyst levels --repeat 5 --level step=model --level 'rows*=layer' -- ./solver input.txt\n"
       "$ adaptyst levels --level library --format json -- mpirun -n 2 ./solver\n"
+      "$ adaptyst levels --with torch --stack -- ./resnet_inference\n"
       "\n"
       "The figures of a level come from runs that stopped there, so they do not hold what it costs to look\n"
       "deeper. One run comes first that is not counted. The program reads /dev/null.\n"

@@ -17,6 +17,7 @@ struct levels_settings {
   std::string overhead;            // the option
   std::string engine;              // of the runs
   std::vector<std::string> rules;  // of the user
+  bool with_stack = false;         // the analyses of stack.hpp as well
 };
 
 std::string to_json(const levels_result& result, const levels_settings& how);

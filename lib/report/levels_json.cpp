@@ -2,6 +2,7 @@
 #include <nlohmann/json.hpp>
 
 #include "levels_forms.hpp"
+#include "stack_forms.hpp"
 
 namespace adaptyst::lib {
 
@@ -90,6 +91,7 @@ std::string to_json(const levels_result& result, const levels_settings& how) {
     all["regions"].push_back(std::move(made));
   }
   if (result.ceilings) all["ceilings"] = to_value(*result.ceilings);
+  if (how.with_stack) all["stack"] = stack_to_value(analyse_stack(result));
   all["remarks"] = result.remarks;
   return all.dump(1, ' ', false, json::error_handler_t::replace) + "\n";
 }

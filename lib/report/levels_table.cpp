@@ -7,6 +7,7 @@
 #include "../support/text.hpp"
 #include "attribute_text.hpp"
 #include "levels_forms.hpp"
+#include "stack_forms.hpp"
 
 namespace adaptyst::lib {
 
@@ -71,6 +72,7 @@ std::string to_table(const levels_result& result, const levels_settings& how, st
           screen) +
       "\n";
   if (result.ceilings) made += wrapped(roofline_legend(*result.ceilings), screen) + "\n";
+  if (how.with_stack) made += to_table(analyse_stack(result), screen);
   for (const std::string& one : result.remarks) made += wrapped(one, screen) + "\n";
   return made;
 }

@@ -33,6 +33,10 @@ constexpr rule of_interfaces[] = {
     {"clEnqueue*", level::library},
     {"clFinish", level::library},
     {"clWaitForEvents", level::library},
+    // Of torch, where names do not say whether an operator is called by another one.
+    {"@torch scope", level::model},
+    {"@torch operator", level::layer},
+    {"@torch operator within another", level::library},
     {"aten::*", level::layer},
     {"dnnl_*", level::library},
     {"cblas_*", level::library},
@@ -84,8 +88,10 @@ detail::level_settings make_level_settings(unsigned deepest, const std::vector<s
   return made;
 }
 
-level find_level(const detail::level_settings& in, std::string_view name, std::uint32_t kind) {
-  return static_cast<level>(detail::find_level(in, {name.data(), name.size()}, kind));
+level find_level(const detail::level_settings& in, std::string_view name, std::string_view function,
+                 std::uint32_t kind) {
+  return static_cast<level>(
+      detail::find_level(in, {name.data(), name.size()}, {function.data(), function.size()}, kind));
 }
 
 }  // namespace adaptyst::lib

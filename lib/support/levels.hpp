@@ -33,8 +33,9 @@ detail::level_settings make_level_settings(unsigned deepest, const std::vector<s
 constexpr std::size_t max_level_rules_bytes = 2048;
 bool has_room_for(const std::vector<std::string>& rules);
 
-// Of a marker; `kind`: enum adaptyst_site_kind.
-level find_level(const detail::level_settings& in, std::string_view name, std::uint32_t kind);
+// Of a marker; `function`: where it stands, `kind`: enum adaptyst_site_kind.
+level find_level(const detail::level_settings& in, std::string_view name, std::string_view function,
+                 std::uint32_t kind);
 
 }  // namespace adaptyst::lib
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "analyse/levels/levels.hpp"
+#include "analyse/levels/stack.hpp"
 #include "catch.hpp"
 #include "support/levels.hpp"
 
@@ -50,25 +51,33 @@ TEST_CASE("patterns fit as a search through all ways says") {
 
 TEST_CASE("a marker has the level of the first rule that fits its name, else that of its kind") {
   const auto rules = make_level_settings(0, {"step=model", "st*=layer", "MPI_Wait=6"});
-  CHECK(find_level(rules, "step", ADAPTYST_SITE_REGION) == level::model);
-  CHECK(find_level(rules, "stop", ADAPTYST_SITE_KERNEL) == level::layer);
-  CHECK(find_level(rules, "MPI_Wait", ADAPTYST_SITE_REGION) == level::hardware);
-  CHECK(find_level(rules, "MPI_Send", ADAPTYST_SITE_REGION) == level::library);
-  CHECK(find_level(rules, "MPI", ADAPTYST_SITE_REGION) == level::application);
-  CHECK(find_level(rules, "any", ADAPTYST_SITE_KERNEL) == level::device);
-  CHECK(find_level(rules, "any", ADAPTYST_SITE_OTHER) == level::device);
-  CHECK(find_level(rules, "any", ADAPTYST_SITE_FUNCTION) == level::library);
+  CHECK(find_level(rules, "step", "", ADAPTYST_SITE_REGION) == level::model);
+  CHECK(find_level(rules, "stop", "", ADAPTYST_SITE_KERNEL) == level::layer);
+  CHECK(find_level(rules, "MPI_Wait", "", ADAPTYST_SITE_REGION) == level::hardware);
+  CHECK(find_level(rules, "MPI_Send", "", ADAPTYST_SITE_REGION) == level::library);
+  CHECK(find_level(rules, "MPI", "", ADAPTYST_SITE_REGION) == level::application);
+  CHECK(find_level(rules, "any", "", ADAPTYST_SITE_KERNEL) == level::device);
+  CHECK(find_level(rules, "any", "", ADAPTYST_SITE_OTHER) == level::device);
+  CHECK(find_level(rules, "any", "", ADAPTYST_SITE_FUNCTION) == level::library);
+  // Of the function that it stands in, by which the adapter of torch says what calls what.
+  CHECK(find_level(rules, "aten::add", "torch operator", ADAPTYST_SITE_REGION) == level::layer);
+  CHECK(find_level(rules, "aten::add", "torch operator within another", ADAPTYST_SITE_REGION) == level::library);
+  CHECK(find_level(rules, "any", "torch scope", ADAPTYST_SITE_REGION) == level::model);
+  CHECK(find_level(rules, "@torch scope", "", ADAPTYST_SITE_REGION) == level::application);
+  const auto by_function = make_level_settings(0, {"@solve*=layer", "any=model"});
+  CHECK(find_level(by_function, "any", "other", ADAPTYST_SITE_REGION) == level::model);
+  CHECK(find_level(by_function, "any", "solve_all", ADAPTYST_SITE_REGION) == level::layer);
 }
 
 TEST_CASE("rules of any bytes are read no farther than they reach") {
   adaptyst::detail::level_settings rules;
   std::memset(&rules, 1, sizeof rules);  // one pattern that never ends
-  CHECK(find_level(rules, "a", ADAPTYST_SITE_REGION) == level::application);
+  CHECK(find_level(rules, "a", "", ADAPTYST_SITE_REGION) == level::application);
   std::memset(&rules, '*', sizeof rules);
-  CHECK(static_cast<unsigned>(find_level(rules, "a", ADAPTYST_SITE_REGION)) == unsigned{'*'});
+  CHECK(static_cast<unsigned>(find_level(rules, "a", "", ADAPTYST_SITE_REGION)) == unsigned{'*'});
   const std::vector<std::string> many(500, "a_name_of_some_length_that_fits_nothing=layer");
   CHECK_FALSE(has_room_for(many));
-  CHECK(find_level(make_level_settings(1, many), "a", ADAPTYST_SITE_REGION) == level::application);
+  CHECK(find_level(make_level_settings(1, many), "a", "", ADAPTYST_SITE_REGION) == level::application);
 }
 
 TEST_CASE("the option names the deepest level and rules, and goes through its text unchanged") {
@@ -210,6 +219,99 @@ TEST_CASE("runs that do not do the same are told") {
 
 TEST_CASE("of no runs there is nothing to tell") {
   CHECK(compute_levels({}, make_level_settings(0, {}), 0.2).levels.empty());
+}
+
+levelled_region levelled(std::vector<std::string> path, level at, double calls, double total_ns,
+                         std::optional<double> bytes = {}, std::optional<double> flops = {},
+                         const char* device = "host") {
+  levelled_region made;
+  made.path = std::move(path);
+  made.at = at;
+  made.device = device;
+  made.calls = calls;
+  made.total_ns.value = total_ns;
+  made.per_call_ns = estimate{total_ns / calls, {}, 1};
+  made.bytes = bytes;
+  made.flops = flops;
+  return made;
+}
+
+// A network of two convolutions and a relu, on batches of 4, by hand; and layers outside of it.
+levels_result network_by_hand() {
+  const std::string run = "inference [batch=4]", net = "net", first = "conv [shape=4x3]", second = "conv [shape=4x8]";
+  levels_result made;
+  made.regions = {
+      levelled({run}, level::application, 2, 1000),
+      levelled({run, net}, level::model, 2, 800),
+      levelled({run, net, first}, level::layer, 2, 300, 100, 600),
+      levelled({run, net, first, "outer"}, level::library, 2, 290, 100, 600),
+      levelled({run, net, first, "outer", "inner"}, level::library, 2, 250, 100, 600),
+      levelled({run, net, first, "outer", "inner", "empty"}, level::library, 4, 10, 8),
+      levelled({run, net, second}, level::layer, 2, 200, 50, 400),
+      levelled({run, net, second, "gpu conv"}, level::device, 2, 150, 50, 400, "gpu0"),
+      levelled({run, net, "relu"}, level::layer, 2, 100, 0),
+      levelled({"setup"}, level::layer, 1, 5000, 7),
+      levelled({"setup", "fill"}, level::library, 1, 4000, 7),
+  };
+  return made;
+}
+
+TEST_CASE("the analyses across the stack are those made by hand") {
+  const stack_result found = analyse_stack(network_by_hand());
+  REQUIRE(found.models.size() == 1);
+  const stack_model& model = found.models[0];
+  CHECK((model.name == "net" && model.batch == 4.0 && model.latency_ns == 400 && model.layers == 3));
+  CHECK(*model.item_latency_ns == 100);
+  CHECK(*model.items_per_s == Approx(1e7));
+  CHECK(model.kernels.total_ns == 290 + 150);
+  REQUIRE(found.layers.size() == 3);
+  CHECK((found.layers[0].type == "conv" && found.layers[0].shape == "shape=4x3"));
+  CHECK(*found.layers[0].work.intensity() == 6);
+  CHECK(*found.layers[0].work.gflops_per_s() == 2);
+  CHECK((found.layers[0].kernels.total_ns == 290 && *found.layers[0].other_ns == 10 && found.layers[0].device_ns == 0));
+  CHECK((*found.layers[1].other_ns == 50 && found.layers[1].device_ns == 150));
+  CHECK_FALSE(found.layers[2].other_ns);
+  CHECK_FALSE(found.layers[2].work.flops);
+  CHECK_FALSE(found.layers[2].work.intensity());  // 0 bytes
+  CHECK(*found.layers[2].work.bytes == 0);
+  REQUIRE(found.types.size() == 2);
+  CHECK((found.types[0].type == "conv" && found.types[0].layers == 2 && found.types[0].work.total_ns == 500));
+  CHECK((*found.types[0].work.bytes == 150 && *found.types[0].work.flops == 1000));
+  CHECK(*found.types[0].share_of_time == Approx(500.0 / 600));
+  REQUIRE(found.kernels.size() == 4);
+  CHECK((found.kernels[0].name == "inner" && found.kernels[0].work.total_ns == 240 && *found.kernels[0].layer == 0));
+  CHECK(*found.kernels[0].work.flops == 600);
+  CHECK((found.kernels[1].name == "gpu conv" && found.kernels[1].device == "gpu0" && *found.kernels[1].layer == 1));
+  // What the inner one does is not the outer one's as well.
+  CHECK((found.kernels[2].name == "outer" && found.kernels[2].work.total_ns == 40 && !found.kernels[2].work.flops));
+  CHECK((found.kernel_names.size() == 4 && found.kernel_names[0].layers == 1));
+}
+
+// Each nanosecond of level library is in one kernel, however they are nested; and all of them in their layers.
+TEST_CASE("kernels of the host share the time of the library") {
+  std::mt19937 random(5);
+  for (int at = 0; at != 200; ++at) {
+    levels_result made;
+    made.regions.push_back(levelled({"layer"}, level::layer, 1, 1e6));
+    double outermost_ns = 0;
+    std::vector<std::pair<std::vector<std::string>, double>> open = {{{"layer"}, 0}};
+    for (int number = 0; number != 12; ++number) {
+      const std::size_t around = random() % open.size();
+      std::vector<std::string> path = open[around].first;
+      path.push_back("k" + std::to_string(number));
+      const double total_ns = around == 0 ? 1000.0 + static_cast<double>(random() % 1000) : open[around].second / 16;
+      if (around == 0) outermost_ns += total_ns;
+      made.regions.push_back(levelled(path, level::library, 1, total_ns));
+      open.emplace_back(path, total_ns);
+    }
+    std::shuffle(made.regions.begin(), made.regions.end(), random);
+    const stack_result found = analyse_stack(made);
+    double sum_ns = 0;
+    for (const stack_kernel& one : found.kernels) sum_ns += one.work.total_ns;
+    CHECK(sum_ns == Approx(outermost_ns).epsilon(1e-12));
+    CHECK(found.layers[0].kernels.total_ns == Approx(outermost_ns).epsilon(1e-12));
+    CHECK_FALSE(found.kernel_names[0].work.flops);
+  }
 }
 
 }  // namespace

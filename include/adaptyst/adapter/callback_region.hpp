@@ -11,6 +11,13 @@
 //
 // Cost while nothing listens: a comparison and a branch, and the arguments: unlike a macro's they are evaluated. Awake:
 // that of a region whose name is not a literal, docs/overhead.md. Names are copied, up to 127 bytes.
+//
+// Numbers, as those of a payload, are named at the begin and may be known only at the end:
+//
+//   static constexpr const char* names[] = {"bytes", "flops"};
+//   region = adaptyst::callback_region::begin(name, {names, 2, "shape=8x8"}, where);    // a row for each label
+//   const double numbers[] = {bytes, flops};
+//   region.end(numbers);    // of a NaN the sum is absent
 #ifndef ADAPTYST_ADAPTER_CALLBACK_REGION_HPP
 #define ADAPTYST_ADAPTER_CALLBACK_REGION_HPP
 
@@ -29,6 +36,13 @@ struct source_place {
   const char* file = "";
   const char* function = "";
   uint32_t line = 0;
+};
+
+// What a region has in addition to its name. The names of numbers must outlive the region.
+struct region_numbers {
+  const char* const* names = nullptr;
+  uint32_t count = 0;      // at most ADAPTYST_ATTRIBUTES
+  const char* label = "";  // copied, up to 127 bytes
 };
 
 #ifdef ADAPTYST_DISABLE
@@ -50,6 +64,10 @@ class callback_region {
     return static_cast<void>(detail::to_text(name)), callback_region{};
   }
   template <class Name>
+  static callback_region begin(const Name& name, const region_numbers&, const source_place& = {}) noexcept {
+    return begin(name);
+  }
+  template <class Name>
   static callback_region begin_below(const submission&, const Name& name, const source_place& = {}) noexcept {
     return begin(name);
   }
@@ -68,12 +86,17 @@ class callback_region {
   template <class = void>
   void end() noexcept {}
   template <class = void>
+  void end(const double*) noexcept {}
+  template <class = void>
   void abandon() noexcept {}
   template <class = void>
   static void count_unmatched_end() noexcept {}
 #else
   template <class Name>
   static callback_region begin(const Name& name, const source_place& where = {}) noexcept;
+  // To be ended with its numbers: end(numbers).
+  template <class Name>
+  static callback_region begin(const Name& name, const region_numbers& with, const source_place& where = {}) noexcept;
 
   // For a thread that works for another one: the region stands below the one in which `when` was taken, so that the
   // regions of both threads make one tree.
@@ -92,6 +115,9 @@ class callback_region {
 
   template <class = void>
   void end() noexcept;
+  // `numbers`: as many as were named at the begin.
+  template <class = void>
+  void end(const double* numbers) noexcept;
 
   // To be called, on the thread that began it, for a region that will never be ended: it, and what is open below it,
   // are counted as lost (unmatched).
@@ -117,12 +143,13 @@ namespace detail {
 // Mostly the same few names come again: comparing them takes a third of the time of hashing them.
 template <class = void>
 __attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN inline bool is_deeper_callback(recorder& r, text name, uint32_t kind,
+                                                                                const payload_values* payload,
                                                                                 const source_place& place) noexcept {
   const uint64_t hashed = mix(reinterpret_cast<uintptr_t>(name.data) ^ (uint64_t{place.line} << 32) ^ kind);
   const adaptyst_site*& known = r.submitted[hashed >> (64 - submitted_log2)];
   if (known == nullptr || !is_record_for(*known, name, kind, place.file, place.function, place.line)) {
     site marker{nullptr, 0, place.file, place.function, place.line, kind, nullptr};
-    const adaptyst_site* const record = find_record(*r.owner, marker, name, nullptr);
+    const adaptyst_site* const record = find_record(*r.owner, marker, name, payload);
     if (record == nullptr) return false;
     known = record;
   }
@@ -136,6 +163,7 @@ template <class = void>
 __attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN inline uint64_t push_called_back(text name, uint32_t kind,
                                                                                   uint32_t device,
                                                                                   const handed_over* below,
+                                                                                  const payload_values* payload,
                                                                                   const source_place& place) noexcept {
   recorder* const opened = open_recorder();
   if (opened == nullptr) return 0;
@@ -146,7 +174,8 @@ __attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN inline uint64_t push_called_bac
     if (ADAPTYST_DETAIL_UNLIKELY(is_closed(r)) && kind == ADAPTYST_SITE_CALLBACK &&
         is_left_out_with_region(r, ADAPTYST_STEP_ENGINE, nullptr, reinterpret_cast<const void*>(stack_pointer())))
       return 0;
-    if (ADAPTYST_DETAIL_UNLIKELY(load(r.owner->has_deeper) != 0) && is_deeper_callback(r, name, kind, place)) return 0;
+    if (ADAPTYST_DETAIL_UNLIKELY(load(r.owner->has_deeper) != 0) && is_deeper_callback(r, name, kind, payload, place))
+      return 0;
     const adaptyst_path* const parent = below != nullptr && below->epoch == r.epoch ? below->region : current_path(r);
     loss why = loss::too_deep;
     row* where = nullptr;
@@ -154,9 +183,11 @@ __attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN inline uint64_t push_called_bac
       where = r.guess;
       // The root, which stands for "no guess", has an identity that no thread and device have.
       if (where->identity != make_identity(r, device) || where->path->parent != parent ||
-          !is_record_for(*where->site, name, kind, place.file, place.function, place.line)) {
+          !is_record_for(*where->site, name, kind, place.file, place.function, place.line) ||
+          !is_record_with(*where->site, payload)) {
         site marker{nullptr, 0, place.file, place.function, place.line, kind, nullptr};
-        const adaptyst_site* const record = find_record(*r.owner, marker, name, nullptr);
+        const adaptyst_site* const record = find_record(*r.owner, marker, name, payload);
+        if (record != nullptr && is_deeper(r, *record)) return 0;  // the first that is
         why = loss::tables_full;
         where = record != nullptr && device <= max_devices ? row_below(r, parent, record, device, why) : nullptr;
       }
@@ -178,6 +209,8 @@ __attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN inline uint64_t push_called_bac
     const uint64_t around = weight_around(r);
     open_frame(r, depth, *where, top.stack, nullptr);
     if (step != ADAPTYST_STEP_ENGINE || around != 1) weigh(r, *pushed, drawn_weight * around, around);
+    for (uint32_t at = 0; payload != nullptr && at != payload->count; ++at)
+      r.values[depth + 1][at] = __builtin_nan("");  // until they are known
     if (is_wait(kind)) book_wait(r, device_work::wait_begin, monotonic_ns());
   }
   return start_frame(r, *pushed);
@@ -204,6 +237,20 @@ ADAPTYST_DETAIL_INLINE bool is_open_frame(const recorder& r, uint64_t token) noe
 }
 
 template <class = void>
+__attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN inline void pop_with_numbers(uint64_t token,
+                                                                              const double* numbers) noexcept {
+  recorder* const r = open_recorder();
+  if (r == nullptr) return;
+  if (is_open_frame(*r, token)) {
+    const writing now(*r);
+    const uint32_t depth = to_depth(token);
+    const uint32_t count = r->frames[depth].where->site->attribute_count;
+    for (uint32_t at = 0; at != count; ++at) r->values[depth][at] = numbers[at];
+  }
+  pop_called_back(token);
+}
+
+template <class = void>
 ADAPTYST_DETAIL_COLD inline void abandon_called_back(uint64_t token) noexcept {
   recorder* const opened = open_recorder();
   if (opened == nullptr) return;
@@ -225,7 +272,15 @@ ADAPTYST_DETAIL_COLD inline void count_orphan() noexcept {
 template <class Name>
 callback_region callback_region::begin(const Name& name, const source_place& where) noexcept {
   if (!detail::is_awake()) return {};
-  return of(detail::push_called_back(detail::to_event_text(name), ADAPTYST_SITE_CALLBACK, 0, nullptr, where));
+  return of(detail::push_called_back(detail::to_event_text(name), ADAPTYST_SITE_CALLBACK, 0, nullptr, nullptr, where));
+}
+
+template <class Name>
+callback_region callback_region::begin(const Name& name, const region_numbers& with,
+                                       const source_place& where) noexcept {
+  if (!detail::is_awake()) return {};
+  const detail::payload_values payload{with.names, with.count, detail::to_text(detail::terminated(with.label)), {}};
+  return of(detail::push_called_back(detail::to_event_text(name), ADAPTYST_SITE_CALLBACK, 0, nullptr, &payload, where));
 }
 
 template <class Name>
@@ -233,20 +288,20 @@ callback_region callback_region::begin_below(const submission& when, const Name&
                                              const source_place& where) noexcept {
   if (!detail::is_awake()) return {};
   return of(detail::push_called_back(detail::to_event_text(name), ADAPTYST_SITE_CALLBACK, 0,
-                                     when ? &when.where() : nullptr, where));
+                                     when ? &when.where() : nullptr, nullptr, where));
 }
 
 template <class Name>
 callback_region callback_region::begin_wait(const Name& name, const source_place& where) noexcept {
   if (!detail::is_awake()) return {};
-  return of(detail::push_called_back(detail::to_event_text(name), ADAPTYST_SITE_WAIT, 0, nullptr, where));
+  return of(detail::push_called_back(detail::to_event_text(name), ADAPTYST_SITE_WAIT, 0, nullptr, nullptr, where));
 }
 
 template <class Name>
 callback_region callback_region::begin_offload(const Name& name, const device& on, const source_place& where) noexcept {
   if (!detail::is_awake()) return {};
   return of(detail::push_called_back(detail::to_event_text(name), ADAPTYST_SITE_OFFLOAD, device_access::get_id(on),
-                                     nullptr, where));
+                                     nullptr, nullptr, where));
 }
 
 template <class>
@@ -258,6 +313,11 @@ bool callback_region::is_open_here() const noexcept {
 template <class>
 void callback_region::end() noexcept {
   if (number_ != 0) detail::pop_called_back(number_);
+}
+
+template <class>
+void callback_region::end(const double* numbers) noexcept {
+  if (number_ != 0) detail::pop_with_numbers(number_, numbers);
 }
 
 template <class>

@@ -42,7 +42,7 @@ inline text shortened(text what, keep part) noexcept {
 // Where a new marker finds its step: one that is deeper than this run looks has its own, which never changes.
 template <class = void>
 inline const uint64_t* find_step(process& in, uint64_t number, const site_texts& texts) noexcept {
-  if (ADAPTYST_DETAIL_LIKELY(!is_too_deep(in.settings.levels, texts.name, texts.kind)))
+  if (ADAPTYST_DETAIL_LIKELY(!is_too_deep(in.settings.levels, texts.name, texts.function, texts.kind)))
     return &in.settings.steps[number];
   store(in.deeper_steps[number], uint64_t{ADAPTYST_STEP_DEEPER});
   store(in.has_deeper, uint64_t{1});

@@ -1,5 +1,5 @@
-// Which markers a run looks at. Each has a level, found from its name by rules that whoever looks has set, and one that
-// is deeper than asked for is put on a step on which all its events are left out: see intern_site().
+// Which markers a run looks at. Each has a level, found from its name, or from the function it stands in, by rules that
+// whoever looks has set, and one that is deeper than asked for is put on a step on which all its events are left out: see intern_site().
 #ifndef ADAPTYST_DETAIL_LEVELS_HPP
 #define ADAPTYST_DETAIL_LEVELS_HPP
 
@@ -24,7 +24,7 @@ constexpr size_t level_rules_bytes = 3072;
 struct level_settings {
   uint64_t deepest;  // enum adaptyst_level; 0: every marker is looked at
   // A byte with a level, and the pattern of names that have it, ending in NUL; then the next. 0 instead of a level ends
-  // them. The first that fits holds.
+  // them. The first that fits holds. Behind '@' stands a pattern of functions, by which adapters tell what they report.
   char rules[level_rules_bytes];
 };
 
@@ -59,20 +59,22 @@ ADAPTYST_DETAIL_INLINE uint32_t level_of_kind(uint32_t kind) noexcept {
 
 // Never reads beyond the rules, whatever stands there.
 template <class = void>
-inline uint32_t find_level(const level_settings& in, text name, uint32_t kind) noexcept {
+inline uint32_t find_level(const level_settings& in, text name, text function, uint32_t kind) noexcept {
   for (size_t at = 0; at + 1 < level_rules_bytes && in.rules[at] != 0;) {
     const auto level = static_cast<unsigned char>(in.rules[at++]);
     const size_t begin = at;
     while (at != level_rules_bytes && in.rules[at] != 0) ++at;
-    if (fits_pattern({in.rules + begin, at - begin}, name)) return level;
+    const bool by_function = begin != at && in.rules[begin] == '@';
+    const size_t first = by_function ? begin + 1 : begin;
+    if (fits_pattern({in.rules + first, at - first}, by_function ? function : name)) return level;
     if (at != level_rules_bytes) ++at;
   }
   return level_of_kind(kind);
 }
 
 template <class = void>
-inline bool is_too_deep(const level_settings& in, text name, uint32_t kind) noexcept {
-  return in.deepest != 0 && find_level(in, name, kind) > in.deepest;
+inline bool is_too_deep(const level_settings& in, text name, text function, uint32_t kind) noexcept {
+  return in.deepest != 0 && find_level(in, name, function, kind) > in.deepest;
 }
 
 }}}  // namespace adaptyst::v1::detail

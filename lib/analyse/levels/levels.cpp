@@ -53,19 +53,20 @@ struct key {
 
 struct sums {
   double count = 0, total_ns = 0;
-  double flops = 0, bytes = 0;  // not a number: a part of it did not say
-  std::uint32_t threads = 0;    // the most of a row
-
-  void add_work(const sums& more) {
-    flops += more.flops;
-    bytes += more.bytes;
-    threads = std::max(threads, more.threads);
-  }
+  std::optional<double> bytes = 0, flops = 0;
+  std::uint32_t threads = 0;  // the most of a row
 };
 
-double sum_of(const region& region, const char* name) {
+// Nothing: not known. A sum that is no number is that of values of which one was not known.
+std::optional<double> find_sum(const region& region, const char* name) {
   const auto found = region.attributes.find(name);
-  return found != region.attributes.end() ? found->second.sum : std::numeric_limits<double>::quiet_NaN();
+  if (found == region.attributes.end() || !std::isfinite(found->second.sum)) return std::nullopt;
+  return found->second.sum;
+}
+
+void add_known(std::optional<double>& to, const std::optional<double>& one) {
+  if (to && one) *to += *one;
+  else to.reset();
 }
 
 std::string device_label(const profile& profile, std::uint32_t device) {
@@ -93,7 +94,9 @@ std::map<key, sums> sum_up(const profile& profile, const detail::level_settings&
     const auto [entry, is_new] = all.try_emplace(made);
     entry->second.count += static_cast<double>(one.count);
     entry->second.total_ns += static_cast<double>(one.total_ns);
-    entry->second.add_work({0, 0, sum_of(one, "flops"), sum_of(one, "bytes"), one.threads});
+    add_known(entry->second.bytes, find_sum(one, "bytes"));
+    add_known(entry->second.flops, find_sum(one, "flops"));
+    entry->second.threads = std::max(entry->second.threads, one.threads);
     if (is_new && order != nullptr) order->push_back(std::move(made));
   }
   return all;
@@ -145,24 +148,30 @@ levelled_region compute_region(const key& of, const level_runs& own, const level
   made.at = of.at;
   made.device = of.device;
   std::vector<double> totals, per_call;
-  double calls = 0;
-  sums all;
+  double calls = 0, time_ns = 0;
+  std::uint32_t threads = 0;
   std::set<double> counts;
+  made.bytes = made.flops = 0;
   for (const auto& run : own.regions) {
     const auto found = run.find(of);
     counts.insert(found != run.end() ? found->second.count : 0);
     if (found == run.end()) continue;
     calls += found->second.count;
-    all.total_ns += found->second.total_ns;
-    all.add_work(found->second);
+    add_known(made.bytes, found->second.bytes);
+    add_known(made.flops, found->second.flops);
+    time_ns += found->second.total_ns;
+    threads = std::max(threads, found->second.threads);
     totals.push_back(found->second.total_ns);
     if (found->second.count > 0) per_call.push_back(found->second.total_ns / found->second.count);
   }
   made.calls = calls / static_cast<double>(own.regions.size());
+  if (made.bytes) *made.bytes /= static_cast<double>(own.regions.size());
+  if (made.flops) *made.flops /= static_cast<double>(own.regions.size());
   made.total_ns = trimmed_mean(totals, trim).value_or(estimate{});
   made.per_call_ns = trimmed_mean(per_call, trim);
   if (ceilings && of.device == "host")
-    made.roofline = compute_roofline(all.flops, all.bytes, all.total_ns, *ceilings, all.threads);
+    made.roofline =
+        compute_roofline(made.flops, made.bytes, time_ns / static_cast<double>(own.regions.size()), *ceilings, threads);
   if (deeper != nullptr) {
     for (const auto& run : deeper->regions) {
       const auto found = run.find(of);
@@ -203,7 +212,7 @@ void add_remarks(const std::vector<levelled_run>& runs, levels_result& to) {
 }  // namespace
 
 level level_of(const region& region, const detail::level_settings& rules) {
-  return find_level(rules, marker_name(region), site_kind(region.kind));
+  return find_level(rules, marker_name(region), region.site.function, site_kind(region.kind));
 }
 
 std::vector<level> list_levels(const profile& profile, const detail::level_settings& rules) {

@@ -31,6 +31,8 @@ struct levelled_region {
   std::optional<estimate> per_call_ns;  // absent: no calls
   // How much longer it took in the runs that looked one level deeper. Absent: there were none, or it was not seen there.
   std::optional<estimate> overhead_ns;
+  // In a run, on average, as payloads and adapters say. Absent: not known of each run.
+  std::optional<double> bytes, flops;
   // Over all these runs. Absent: of a device, or flops, bytes or ceilings are not known.
   std::optional<adaptyst::roofline> roofline;
 };

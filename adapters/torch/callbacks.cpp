@@ -1,0 +1,241 @@
+// What torch calls before and after each operator and scope (at::RecordFunction), as regions. docs/torch.md
+//
+// Inputs are only passed to callbacks that ask for them, which makes torch copy them for each operator. So while nothing
+// listens, the callbacks that do are disabled, and one that torch calls for one operator of a thousand looks whether
+// something listens by now: the others then pay a decrement.
+#include <ATen/record_function.h>
+
+#include <adaptyst/adapter/callback_region.hpp>
+#include <atomic>
+#include <cmath>
+#include <limits>
+#include <memory>
+
+#include "../known_names.hpp"
+#include "operator_work.hpp"
+
+namespace adaptyst::torch_adapter { namespace {
+
+constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
+
+// By these the rules of lib/support/levels.cpp know them.
+constexpr source_place scope_place{"", "torch scope", 0};
+constexpr source_place operator_place{"", "torch operator", 0};
+constexpr source_place nested_place{"", "torch operator within another", 0};
+
+constexpr const char* number_names[] = {"bytes", "flops"};
+
+// Of this thread. Kept while nothing listens as well, as far as callbacks are called.
+thread_local unsigned open_operators = 0;
+
+struct open_scope : at::ObserverContext {
+  callback_region region;
+};
+
+struct open_operator : at::ObserverContext {
+  callback_region region;
+  bool is_counted = false;
+  work kind = work::unknown;
+  std::int64_t sizes[max_operands][8] = {};
+  shape operands[max_operands];
+  double input_bytes = 0;
+  const void* first_data = nullptr;
+  bool is_in_place = false;
+};
+
+// Tensors without memory of their own kind (sparse, in another library's layout) have no bytes that could be told.
+double count_bytes(const at::Tensor& tensor) {
+  if (!tensor.defined()) return 0;
+  if (tensor.layout() != at::kStrided) return unknown;
+  return static_cast<double>(tensor.numel()) * static_cast<double>(tensor.element_size());
+}
+
+double count_bytes(const c10::IValue& value) {
+  if (value.isTensor()) return count_bytes(value.toTensor());
+  double sum = 0;
+  if (value.isTensorList())
+    for (const at::Tensor& one : value.toTensorVector()) sum += count_bytes(one);
+  return sum;
+}
+
+double count_elements(const c10::IValue& value) {
+  return value.isTensor() && value.toTensor().defined() ? static_cast<double>(value.toTensor().numel()) : unknown;
+}
+
+const void* find_data(const c10::IValue& value) {
+  if (!value.isTensor() || !value.toTensor().defined() || !value.toTensor().has_storage()) return nullptr;
+  return value.toTensor().storage().data();
+}
+
+void keep_operands(c10::ArrayRef<const c10::IValue> inputs, open_operator& to) {
+  for (std::size_t at = 0; at != max_operands && at != inputs.size(); ++at) {
+    if (!inputs[at].isTensor() || !inputs[at].toTensor().defined()) continue;
+    const c10::IntArrayRef sizes = inputs[at].toTensor().sizes();
+    shape& made = to.operands[at];
+    if (sizes.size() > std::size(to.sizes[at])) continue;
+    std::copy(sizes.begin(), sizes.end(), to.sizes[at]);
+    made = {to.sizes[at], sizes.size(), true};
+  }
+  // Of the operators that take it as an argument, the place is the same.
+  constexpr std::size_t transposed = 6;
+  if (to.kind == work::convolution && inputs.size() > transposed && inputs[transposed].isBool() &&
+      inputs[transposed].toBool())
+    to.kind = work::transposed_convolution;
+}
+
+struct text_writer {
+  char* at;
+  std::size_t room;
+
+  void add(std::string_view text) {
+    const std::size_t bytes = std::min(text.size(), room - 1);
+    std::copy_n(text.data(), bytes, at);
+    at[bytes] = '\0';
+    at += bytes;
+    room -= bytes;
+  }
+  void add(const shape& of) {
+    for (std::size_t dimension = 0; dimension != of.dimensions; ++dimension) {
+      if (dimension != 0) add("x");
+      char digits[24];
+      add({digits, static_cast<std::size_t>(
+                       std::snprintf(digits, sizeof digits, "%lld", static_cast<long long>(of.sizes[dimension])))});
+    }
+    if (of.dimensions == 0) add("1");
+  }
+};
+
+// The shapes by which layers with one name are told apart: of the input, and of what it is multiplied with. As many as
+// the table has room for; further ones share a row.
+const char* find_label(const open_operator& of) {
+  static adapters::known_names labels;
+  const std::size_t first = of.kind == work::sum_with_product ? 1 : 0;
+  const bool has_weight = of.kind != work::unknown && of.operands[first + 1].is_there;
+  const std::size_t last = first + static_cast<std::size_t>(has_weight);
+  if (!of.operands[first].is_there) return "";
+  std::uint64_t key = 1 + static_cast<std::uint64_t>(has_weight);
+  for (std::size_t at = first; at <= last; ++at) {
+    key = detail::mix(key ^ of.operands[at].dimensions);
+    for (std::size_t size = 0; size != of.operands[at].dimensions; ++size)
+      key = detail::mix(key ^ static_cast<std::uint64_t>(of.operands[at].sizes[size]));
+  }
+  const char* const label = labels.find(key != 0 ? key : 1, [&](auto& text) {
+    text_writer writer{text, sizeof text};
+    writer.add("shape=");
+    writer.add(of.operands[first]);
+    if (!has_weight) return;
+    writer.add(",weight=");
+    writer.add(of.operands[last]);
+  });
+  return label != nullptr ? label : "";
+}
+
+// In place: "aten::add_", but not "aten::__and__".
+bool is_in_place(std::string_view name) noexcept {
+  return name.size() > 2 && name.back() == '_' && name[name.size() - 2] != '_';
+}
+
+void read_inputs(const at::RecordFunction& function, std::string_view name, open_operator& to) {
+  to.kind = find_work(name);
+  to.is_in_place = is_in_place(name);
+  const c10::ArrayRef<const c10::IValue> inputs = function.inputs();
+  keep_operands(inputs, to);
+  for (const c10::IValue& one : inputs) to.input_bytes += count_bytes(one);
+  if (!inputs.empty()) to.first_data = find_data(inputs[0]);
+}
+
+// An operator whose result is its first argument in other words (view, reshape, dropout that is off) moves nothing.
+void write_numbers(const at::RecordFunction& function, const open_operator& of, double (&numbers)[2]) {
+  const std::vector<c10::IValue>& outputs = function.outputs();
+  double bytes = of.input_bytes;
+  for (const c10::IValue& one : outputs) bytes += count_bytes(one);
+  const bool is_view =
+      !of.is_in_place && outputs.size() == 1 && of.first_data != nullptr && find_data(outputs[0]) == of.first_data;
+  numbers[0] = outputs.empty() ? unknown : is_view ? 0 : bytes;
+  numbers[1] = outputs.size() == 1 ? count_flops(of.kind, of.operands, count_elements(outputs[0])) : unknown;
+}
+
+at::CallbackHandle scopes, operators, sampled;
+std::atomic<bool> are_enabled{false};
+
+void enable(bool wanted) {
+  if (are_enabled.exchange(wanted) == wanted) return;
+  if (wanted) {
+    at::disableCallback(sampled);
+    at::reenableCallback(scopes);
+    at::reenableCallback(operators);
+  } else {
+    at::disableCallback(scopes);
+    at::disableCallback(operators);
+    at::reenableCallback(sampled);
+  }
+}
+
+bool check_awake() {
+  if (detail::is_awake()) return true;
+  enable(false);
+  return false;
+}
+
+std::unique_ptr<at::ObserverContext> begin_scope(const at::RecordFunction& function) {
+  if (!check_awake()) return nullptr;
+  auto open = std::make_unique<open_scope>();
+  open->region = callback_region::begin(function.name(), scope_place);
+  return open;
+}
+
+void end_scope(const at::RecordFunction&, at::ObserverContext* context) {
+  if (auto* const open = static_cast<open_scope*>(context)) open->region.end();
+}
+
+std::unique_ptr<at::ObserverContext> begin_operator(const at::RecordFunction& function) {
+  if (!check_awake()) return nullptr;
+  auto open = std::make_unique<open_operator>();
+  const char* const name = function.name();
+  try {
+    read_inputs(function, name, *open);
+  } catch (...) {  // a tensor whose shape cannot be told
+    open->input_bytes = unknown;
+    open->operands[0] = {};
+  }
+  region_numbers with{number_names, open->kind != work::unknown ? 2U : 1U, ""};
+  const bool is_nested = open_operators++ != 0;
+  if (!is_nested) with.label = find_label(*open);
+  open->region = callback_region::begin(name, with, is_nested ? nested_place : operator_place);
+  return open;
+}
+
+void end_operator(const at::RecordFunction& function, at::ObserverContext* context) {
+  auto* const open = static_cast<open_operator*>(context);
+  if (open == nullptr) return;
+  if (open_operators != 0) --open_operators;
+  if (open->region.number() == 0) return;
+  double numbers[2] = {unknown, unknown};
+  try {
+    write_numbers(function, *open, numbers);
+  } catch (...) {}
+  open->region.end(numbers);
+}
+
+std::unique_ptr<at::ObserverContext> look_for_listeners(const at::RecordFunction&) {
+  if (detail::is_awake()) enable(true);
+  return nullptr;
+}
+
+}}  // namespace adaptyst::torch_adapter
+
+extern "C" __attribute__((visibility("default"))) void adaptyst_torch_start() {
+  using namespace adaptyst::torch_adapter;
+  using scope = at::RecordScope;
+  scopes = at::addGlobalCallback(
+      at::RecordFunctionCallback(begin_scope, end_scope).scopes({scope::USER_SCOPE, scope::TORCHSCRIPT_FUNCTION}));
+  operators = at::addGlobalCallback(at::RecordFunctionCallback(begin_operator, end_operator)
+                                        .needsInputs(true)
+                                        .needsOutputs(true)
+                                        .scopes({scope::FUNCTION, scope::BACKWARD_FUNCTION}));
+  sampled = at::addGlobalCallback(
+      at::RecordFunctionCallback(look_for_listeners).samplingProb(0.001).scopes({scope::FUNCTION, scope::USER_SCOPE}));
+  are_enabled = true;
+  if (adaptyst::detail::is_awake()) at::disableCallback(sampled);
+  else enable(false);
+}

@@ -1,0 +1,82 @@
+// libadaptyst-torch.so, to be preloaded: loads what knows torch, libadaptyst-torch-callbacks.so, as soon as the process has
+// the libtorch that this was built for, and before that does nothing. docs/torch.md
+//
+// This library must not need libtorch itself: it is preloaded into every program that the command starts. Python loads
+// torch late, as a module, and nothing tells of that but the call of dlopen() that does it.
+#include <dlfcn.h>
+#include <link.h>
+
+#include <atomic>
+#include <cstdio>
+#include <cstring>
+#include <string>
+
+namespace {
+
+std::atomic<bool> is_done{false};
+
+// Where this library lies, there the other one lies too.
+std::string find_callbacks() {
+  Dl_info own{};
+  if (dladdr(reinterpret_cast<const void*>(&is_done), &own) == 0 || own.dli_fname == nullptr) return {};
+  const std::string path = own.dli_fname;
+  return path.substr(0, path.rfind('/') + 1) + ADAPTYST_TORCH_CALLBACKS;
+}
+
+int find_other_version(dl_phdr_info* object, std::size_t, void* found) {
+  const char* const slash = std::strrchr(object->dlpi_name, '/');
+  const char* const name = slash != nullptr ? slash + 1 : object->dlpi_name;
+  constexpr const char begin[] = "libtorch_cpu.so";
+  if (std::strncmp(name, begin, sizeof begin - 1) != 0) return 0;
+  *static_cast<std::string*>(found) = object->dlpi_name;
+  return 1;
+}
+
+using dlopen_function = void*(const char*, int);
+
+dlopen_function* find_dlopen() noexcept {
+  static dlopen_function* const found = reinterpret_cast<dlopen_function*>(dlsym(RTLD_NEXT, "dlopen"));
+  return found;
+}
+
+void load_callbacks() noexcept {
+  const std::string callbacks = find_callbacks();
+  void* const loaded = callbacks.empty() ? nullptr : find_dlopen()(callbacks.c_str(), RTLD_NOW | RTLD_LOCAL);
+  void* const start = loaded != nullptr ? dlsym(loaded, "adaptyst_torch_start") : nullptr;
+  if (start != nullptr) return reinterpret_cast<void (*)()>(start)();
+  std::fprintf(stderr, "adaptyst: --with torch: %s cannot be loaded, nothing will be seen of torch: %s\n",
+               callbacks.c_str(), dlerror());
+}
+
+// Cheap enough to be called at each dlopen().
+void look_for_torch() noexcept {
+  if (is_done.load(std::memory_order_acquire)) return;
+  if (void* const found = find_dlopen()(ADAPTYST_TORCH_SONAME, RTLD_NOLOAD | RTLD_LAZY)) {
+    if (!is_done.exchange(true)) load_callbacks();
+    dlclose(found);
+    return;
+  }
+  std::string other;
+  if (dl_iterate_phdr(find_other_version, &other) != 0 && !is_done.exchange(true))
+    std::fprintf(stderr,
+                 "adaptyst: --with torch: the program has another libtorch, %s, than the one that this was built for, "
+                 "%s: nothing will be seen of torch\n",
+                 other.c_str(), ADAPTYST_TORCH_SONAME);
+}
+
+__attribute__((constructor)) void look_at_start() { look_for_torch(); }
+
+}  // namespace
+
+// A name without a folder is searched for where the caller says (DT_RUNPATH), whom glibc knows by the return address: so
+// that call is passed on as a jump, and whether it brought torch is seen at the next one.
+extern "C" __attribute__((visibility("default"))) void* dlopen(const char* file, int mode) {
+  if (is_done.load(std::memory_order_relaxed) || file == nullptr || std::strchr(file, '/') == nullptr ||
+      std::strchr(file, '$') != nullptr) {
+    if (file != nullptr) look_for_torch();
+    return find_dlopen()(file, mode);
+  }
+  void* const loaded = find_dlopen()(file, mode);
+  if (loaded != nullptr) look_for_torch();
+  return loaded;
+}

@@ -1,0 +1,39 @@
+// How many floating-point operations an operator of torch takes, from the shapes of its tensors. Pure; docs/torch.md has
+// the formulas.
+#ifndef ADAPTYST_ADAPTERS_TORCH_OPERATOR_WORK_HPP
+#define ADAPTYST_ADAPTERS_TORCH_OPERATOR_WORK_HPP
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+namespace adaptyst::torch_adapter {
+
+struct shape {
+  const std::int64_t* sizes = nullptr;
+  std::size_t dimensions = 0;
+  bool is_there = false;  // an argument that is no tensor, or none, is not
+
+  double count() const noexcept;  // of elements
+};
+
+enum class work : std::uint8_t {
+  unknown,
+  convolution,             // input, weight, bias
+  transposed_convolution,  // likewise
+  linear,                  // input, weight, bias
+  product,                 // left, right
+  sum_with_product,        // what is added, left, right
+};
+
+// By the operator's name, "aten::conv2d".
+work find_work(std::string_view name) noexcept;
+
+constexpr std::size_t max_operands = 3;
+
+// A multiplication and an addition are two. NaN: unknown, since it is not such an operator or shapes do not fit.
+double count_flops(work kind, const shape (&operands)[max_operands], double output_count) noexcept;
+
+}  // namespace adaptyst::torch_adapter
+
+#endif

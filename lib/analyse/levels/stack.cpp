@@ -1,0 +1,223 @@
+#include "stack.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <map>
+#include <set>
+
+namespace adaptyst::lib {
+
+namespace {
+
+using path = std::vector<std::string>;
+
+std::size_t find_label(const std::string& name) {
+  const std::size_t bracket = name.rfind(" [");
+  return bracket != std::string::npos && name.back() == ']' ? bracket : std::string::npos;
+}
+
+std::string type_of(const std::string& name) { return name.substr(0, find_label(name)); }
+
+std::string shape_of(const std::string& name) {
+  const std::size_t bracket = find_label(name);
+  return bracket == std::string::npos ? "" : name.substr(bracket + 2, name.size() - bracket - 3);
+}
+
+// From "batch=8" in the label of a region, or of the next one around it that has such a label.
+std::optional<double> find_batch(const path& of) {
+  for (auto name = of.rbegin(); name != of.rend(); ++name) {
+    const std::string label = "," + shape_of(*name);
+    const std::size_t at = label.find(",batch=");
+    if (at == std::string::npos) continue;
+    const double batch = std::strtod(label.c_str() + at + 7, nullptr);
+    if (batch > 0) return batch;
+  }
+  return std::nullopt;
+}
+
+bool stands_below(const path& inner, const path& outer) {
+  return inner.size() >= outer.size() && std::equal(outer.begin(), outer.end(), inner.begin());
+}
+
+// The deepest of these that `inner` stands in.
+template <class Rows>
+std::optional<std::size_t> find_around(const Rows& rows, const path& inner) {
+  std::optional<std::size_t> found;
+  for (std::size_t at = 0; at != rows.size(); ++at)
+    if (stands_below(inner, rows[at]->path) && (!found || rows[at]->path.size() > rows[*found]->path.size()))
+      found = at;
+  return found;
+}
+
+void add(std::optional<double>& to, const std::optional<double>& one, bool is_first) {
+  if (is_first) to = one;
+  else if (to && one) *to += *one;
+  else to.reset();
+}
+
+void add(stack_work& to, const stack_work& one) {
+  const bool is_first = to.calls == 0;
+  add(to.bytes, one.bytes, is_first);
+  add(to.flops, one.flops, is_first);
+  to.calls += one.calls;
+  to.total_ns += one.total_ns;
+}
+
+stack_work work_of(const levelled_region& region) {
+  return {region.calls, region.total_ns.value, region.bytes, region.flops};
+}
+
+struct sorted_rows {
+  std::vector<const levelled_region*> models, layers, kernels;
+};
+
+sorted_rows sort_rows(const levels_result& from) {
+  sorted_rows made;
+  bool has_model = false;
+  for (const levelled_region& one : from.regions) has_model = has_model || one.at == level::model;
+  for (const levelled_region& one : from.regions) {
+    const bool is_host = one.device == "host";
+    const bool is_model = has_model ? one.at == level::model : find_batch({one.path.back()}).has_value();
+    if (is_host && is_model && one.at <= level::model) made.models.push_back(&one);
+  }
+  std::stable_sort(made.models.begin(), made.models.end(), [](const levelled_region* a, const levelled_region* b) {
+    return find_batch(a->path).value_or(0) < find_batch(b->path).value_or(0);
+  });
+  for (const levelled_region& one : from.regions) {
+    if (!made.models.empty() && !find_around(made.models, one.path)) continue;
+    const bool is_host = one.device == "host";
+    if (is_host && one.at == level::layer) made.layers.push_back(&one);
+    else if (is_host ? one.at == level::library : one.at >= level::layer) made.kernels.push_back(&one);
+  }
+  return made;
+}
+
+// Of the regions of level library without those that they call; what these move and compute is not theirs as well.
+std::vector<stack_work> find_own_work(const std::vector<const levelled_region*>& kernels) {
+  std::vector<stack_work> made;
+  std::vector<const levelled_region*> on_host;
+  std::vector<std::size_t> numbers;
+  for (const levelled_region* const one : kernels) {
+    if (one->device == "host") {
+      on_host.push_back(one);
+      numbers.push_back(made.size());
+    }
+    made.push_back(work_of(*one));
+  }
+  for (const levelled_region* const one : on_host) {
+    path around = one->path;
+    around.pop_back();
+    const std::optional<std::size_t> caller = find_around(on_host, around);
+    if (!caller) continue;
+    stack_work& own = made[numbers[*caller]];
+    own.total_ns = std::max(0.0, own.total_ns - one->total_ns.value);
+    if (one->flops) {
+      own.bytes.reset();
+      own.flops.reset();
+    }
+  }
+  return made;
+}
+
+template <class Rows>
+void sort_by_time(Rows& rows) {
+  std::stable_sort(rows.begin(), rows.end(),
+                   [](const auto& a, const auto& b) { return a.work.total_ns > b.work.total_ns; });
+}
+
+void add_types(stack_result& to) {
+  std::map<std::string, stack_type> types;
+  double total_ns = 0;
+  for (const stack_layer& one : to.layers) {
+    stack_type& made = types[one.type];
+    made.type = one.type;
+    ++made.layers;
+    add(made.work, one.work);
+    total_ns += one.work.total_ns;
+  }
+  for (auto& [name, one] : types) {
+    one.share_of_layers = static_cast<double>(one.layers) / static_cast<double>(to.layers.size());
+    if (total_ns > 0) one.share_of_time = one.work.total_ns / total_ns;
+    to.types.push_back(std::move(one));
+  }
+  sort_by_time(to.types);
+}
+
+void add_kernel_names(stack_result& to) {
+  std::map<std::string, stack_kernel_name> names;
+  std::map<std::string, std::set<std::size_t>> layers;
+  for (const stack_kernel& one : to.kernels) {
+    stack_kernel_name& made = names[one.name];
+    made.name = one.name;
+    add(made.work, one.work);
+    if (one.layer) layers[one.name].insert(*one.layer);
+  }
+  for (auto& [name, one] : names) {
+    one.layers = layers[name].size();
+    to.kernel_names.push_back(std::move(one));
+  }
+  sort_by_time(to.kernel_names);
+}
+
+}  // namespace
+
+std::optional<double> stack_work::intensity() const {
+  if (!flops || !bytes || !(*bytes > 0)) return std::nullopt;
+  return *flops / *bytes;
+}
+
+std::optional<double> stack_work::gflops_per_s() const {
+  if (!flops || !(total_ns > 0)) return std::nullopt;
+  return *flops / total_ns;
+}
+
+std::optional<double> stack_work::gbytes_per_s() const {
+  if (!bytes || !(total_ns > 0)) return std::nullopt;
+  return *bytes / total_ns;
+}
+
+stack_result analyse_stack(const levels_result& from) {
+  const sorted_rows rows = sort_rows(from);
+  stack_result made;
+  for (const levelled_region* const one : rows.models) {
+    stack_model model;
+    model.name = one->path.back();
+    model.batch = find_batch(one->path);
+    if (one->per_call_ns) model.latency_ns = one->per_call_ns->value;
+    if (model.batch && model.latency_ns > 0) {
+      model.item_latency_ns = model.latency_ns / *model.batch;
+      model.items_per_s = 1e9 / *model.item_latency_ns;
+    }
+    made.models.push_back(std::move(model));
+  }
+  for (const levelled_region* const one : rows.layers) {
+    stack_layer layer;
+    layer.model = find_around(rows.models, one->path).value_or(rows.models.size());
+    layer.type = type_of(one->path.back());
+    layer.shape = shape_of(one->path.back());
+    layer.work = work_of(*one);
+    if (layer.model != rows.models.size()) ++made.models[layer.model].layers;
+    made.layers.push_back(std::move(layer));
+  }
+  const std::vector<stack_work> own_work = find_own_work(rows.kernels);
+  for (std::size_t at = 0; at != rows.kernels.size(); ++at) {
+    const levelled_region* const one = rows.kernels[at];
+    stack_kernel kernel{find_around(rows.layers, one->path), one->path.back(), one->device, own_work[at]};
+    if (kernel.layer) {
+      stack_layer& around = made.layers[*kernel.layer];
+      add(around.kernels, kernel.work);
+      if (kernel.device != "host") around.device_ns += kernel.work.total_ns;
+    }
+    if (const std::optional<std::size_t> model = find_around(rows.models, one->path))
+      add(made.models[*model].kernels, kernel.work);
+    made.kernels.push_back(std::move(kernel));
+  }
+  for (stack_layer& one : made.layers)
+    if (one.kernels.calls > 0) one.other_ns = one.work.total_ns - one.kernels.total_ns;
+  sort_by_time(made.kernels);
+  add_types(made);
+  add_kernel_names(made);
+  return made;
+}
+
+}  // namespace adaptyst::lib
