@@ -2,9 +2,12 @@
 #include <adaptyst/adapter/callback_region.hpp>
 #include <adaptyst/metric.hpp>
 #include <array>
+#include <cmath>
 #include <csetjmp>
 #include <cstring>
+#include <string>
 #include <thread>
+#include <vector>
 
 #include "collecting.hpp"
 
@@ -288,4 +291,35 @@ TEST_CASE("a region that was begun while nothing listened is not recorded") {
   end(during);
   CHECK(profile.accounting.unmatched == 0);
   CHECK(profile.accounting.open == 1);
+}
+
+TEST_CASE("numbers of a callback are named at its begin and known at its end, or absent") {
+  static constexpr const char* names[] = {"bytes", "callback flops"};
+  adaptyst::collector collector(support::options() + ",overhead=none");
+  for (int at = 0; at != 4; ++at) {
+    callback_region outer = callback_region::begin("numbered", {names, 2, "shape=8x8"});
+    callback_region inner = callback_region::begin("numbered", {names, 1});
+    const double of_inner[] = {at == 3 ? std::nan("") : 1};
+    inner.end(of_inner);
+    const double of_outer[] = {8, 2.5};
+    outer.end(of_outer);
+  }
+  const adaptyst::profile made = collector.stop();
+  support::check_account(made);
+  const std::vector<std::string> outer_path = {"numbered [shape=8x8]"}, inner_path = {outer_path[0], "numbered"};
+  int seen = 0;
+  for (const adaptyst::region& one : made.regions) {
+    if (one.path == outer_path) {
+      ++seen;
+      CHECK(one.count == 4);
+      CHECK(one.attributes.at("bytes").sum == 32);
+      CHECK(one.attributes.at("callback flops").sum == 10);
+    } else if (one.path == inner_path) {
+      ++seen;
+      CHECK(one.count == 4);
+      CHECK(std::isnan(one.attributes.at("bytes").sum));
+      CHECK(one.attributes.size() == 1);
+    }
+  }
+  CHECK(seen == 2);
 }

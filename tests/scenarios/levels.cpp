@@ -139,3 +139,11 @@ TEST_CASE("a deeper marker takes the way of what is left out") {
 #endif
 
 }  // namespace
+
+TEST_CASE("the first callback that is deeper than looked at is left out like the others") {
+  adaptyst::collector collector(support::options() + ",level=lv first*=hardware;application");
+  for (int at = 0; at != 3; ++at) adaptyst::callback_region::begin("lv first deeper").end();
+  const adaptyst::profile made = collector.stop();
+  support::check_account(made);
+  CHECK(count(made, "lv first deeper") == 0);
+}
