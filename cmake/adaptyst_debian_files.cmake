@@ -6,6 +6,7 @@ set(names_c libadaptyst-c-dev)
 set(names_library libadaptyst-collector-dev)
 set(names_command adaptyst)
 set(names_adapters adaptyst-adapters)
+set(names_torch adaptyst-torch)
 get_filename_component(source ${CMAKE_CURRENT_LIST_DIR} DIRECTORY)
 
 set(copyright "Format: https://www.debian.org/doc/packaging-manuals/copyright-format/1.0/
@@ -45,6 +46,7 @@ PACKAGE: sharedobject-in-library-directory-missing-soname
 # CPack's own, for any library; it does no harm.
 PACKAGE: maintscript-calls-ldconfig
 ")
+set(overrides_torch "${overrides_adapters}")
 
 foreach(component IN LISTS CPACK_COMPONENTS_ALL)
   set(usr ${CPACK_TEMPORARY_INSTALL_DIRECTORY}/${component}${CPACK_PACKAGING_INSTALL_PREFIX})

@@ -1,5 +1,5 @@
-# What `cmake --install` puts where, in the components headers, c, library, command, adapters and docs. Nothing installed knows the
-# build tree or even the prefix, so that a tree may be moved, and `cmake --install --prefix` may name another.
+# What `cmake --install` puts where, in the components headers, c, library, command, adapters, torch and docs. Nothing installed
+# knows the build tree or even the prefix, so that a tree may be moved, and `cmake --install --prefix` may name another.
 include(CMakePackageConfigHelpers)
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/adaptyst)
 set(pkgconfig_dir ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
