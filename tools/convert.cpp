@@ -52,6 +52,7 @@ void convert(std::vector<std::string> files) {
     writer->finish();
   }
   for (const std::string& remark : traces.remarks()) complain(remark);
+  for (const std::string& remark : traces.without_place()) complain(remark);
   if (traces.is_simulated()) complain("simulated: made by a generator, not measured");
   if (bad.count() != 0)
     complain(fmt::format(

@@ -220,6 +220,13 @@ void trace_set::read(trace_writer& to, bad_rows& bad) const {
   }
 }
 
+std::vector<std::string> trace_set::without_place() const {
+  std::vector<std::string> made;
+  for (const one& trace : all_)
+    if (std::string said = trace.in->without_place(); !said.empty()) made.push_back(std::move(said));
+  return made;
+}
+
 bool trace_set::is_complete() const {
   return std::all_of(all_.begin(), all_.end(), [](const one& trace) { return trace.in->is_complete(); });
 }

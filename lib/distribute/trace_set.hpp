@@ -34,6 +34,8 @@ class trace_set {
   std::optional<std::int64_t> utc_ns() const;
   // All events of all of them. Throws error.
   void read(trace_writer& to, bad_rows& bad) const;
+  // What of the events that were read has no sure place in a call path, for people, by trace.
+  std::vector<std::string> without_place() const;
 
   bool is_simulated() const;
   bool is_complete() const;

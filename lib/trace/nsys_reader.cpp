@@ -1,11 +1,15 @@
-// Reads a whole export, for conversion: each table into the one model, operations joined with the calls that launched them.
+// Reads a whole export, for conversion: each table into the one model, ranges and calls below the ranges around them, and
+// operations below the ranges in which they were launched.
 #include "nsys_reader.hpp"
 
 #include <fmt/format.h>
 
+#include <map>
 #include <unordered_map>
+#include <vector>
 
 #include "../support/error.hpp"
+#include "containment.hpp"
 #include "nsys_scan.hpp"
 #include "nsys_tables.hpp"
 
@@ -26,17 +30,36 @@ std::string without_version(std::string_view name) {
   return std::string(has_version ? name.substr(0, at) : name);
 }
 
+// More are not held in memory: then nothing stands below ranges.
+constexpr std::size_t max_held_ranges = 4'000'000;
+
 struct call {
   std::uint64_t start_ns = 0;
   std::uint32_t thread = 0;
+  const traced_site* region = nullptr;  // around it
+};
+
+// The push and pop ranges of one thread.
+struct thread_ranges {
+  std::vector<contained_span> spans;           // as they are in the file
+  std::vector<const traced_site*> flat_sites;  // of these
+  containment held;
+  std::vector<const traced_site*> sites;  // of those that are held, with their parents
 };
 
 // Reads one file into a writer.
 class conversion {
  public:
   conversion(const nsys_reader& from, const sqlite_database& in, nsys::site_list& sites, trace_writer& to,
-             std::int64_t shift_ns, bad_rows& bad)
-      : from_(from), in_(in), sites_(sites), to_(to), shift_ns_(shift_ns), bad_(bad), strings_(in) {}
+             std::int64_t shift_ns, bad_rows& bad, nsys::unplaced& unplaced)
+      : from_(from),
+        in_(in),
+        sites_(sites),
+        to_(to),
+        shift_ns_(shift_ns),
+        bad_(bad),
+        unplaced_(unplaced),
+        strings_(in) {}
 
   void read_calls(const char* table, std::initializer_list<const char*> columns) {
     if (!in_.has_table(table)) return;
@@ -47,9 +70,11 @@ class conversion {
       const std::int64_t global = rows.integer(2);
       made.thread = static_cast<std::uint32_t>(nsys::thread_number(global));
       const std::string name = without_version(strings_.find(rows.integer(3)));
+      const traced_site* const region = find_region(nsys::process_number(global), made);
       made.site = sites_.find(
-          name, name.find("Synchronize") != std::string::npos ? region_kind::wait : region_kind::function, 0);
-      if (!rows.is_null(4)) calls_[{nsys::process_number(global), rows.integer(4)}] = {made.begin_ns, made.thread};
+          name, name.find("Synchronize") != std::string::npos ? region_kind::wait : region_kind::function, 0, region);
+      if (!rows.is_null(4))
+        calls_[{nsys::process_number(global), rows.integer(4)}] = {made.begin_ns, made.thread, region};
       add(nsys::process_number(global), made);
     }
   }
@@ -73,8 +98,10 @@ class conversion {
       made.thread = static_cast<std::uint32_t>(nsys::thread_number(global));
       made.as = kind == mark ? traced_as::mark : kind == push_pop ? traced_as::scope : traced_as::handle;
       made.site = sites_.find(name, kind == mark ? region_kind::mark : region_kind::region, 0);
+      if (kind == push_pop && hold(nsys::process_number(global), made)) continue;
       add(nsys::process_number(global), made);
     }
+    place_ranges();
   }
 
   void read_operations(const char* table, region_kind kind) {
@@ -99,19 +126,76 @@ class conversion {
                                : kind == region_kind::fill   ? std::string("memset")
                                                              : std::string(nsys::copy_kind(rows.integer(6)));
       made.as = traced_as::operation;
-      made.site = sites_.find(name, what, device);
       made.queue = static_cast<std::uint64_t>(rows.integer(7));
       made.correlation = static_cast<std::uint64_t>(rows.integer(8));
       made.bytes = static_cast<std::uint64_t>(rows.integer(9));
+      const traced_site* region = nullptr;
       if (const auto found = calls_.find({process, rows.integer(8)}); found != calls_.end() && !rows.is_null(8)) {
         made.submitted_ns = found->second.start_ns;
         made.thread = found->second.thread;
-      }
+        region = found->second.region;
+      } else ++unplaced_.unattributed;
+      made.site = sites_.find(name, what, device, region);
       add(process, made);
     }
   }
 
  private:
+  // False: it is to be added as it is.
+  bool hold(std::int64_t process, const traced_event& range) {
+    if (unplaced_.has_too_many_ranges) return false;
+    if (held_ == max_held_ranges) {
+      unplaced_.has_too_many_ranges = true;
+      add_held_flat();
+      return false;
+    }
+    ++held_;
+    thread_ranges& of = ranges_[{process, range.thread}];
+    of.spans.push_back({range.begin_ns, range.end_ns, 0, static_cast<std::uint32_t>(of.spans.size())});
+    of.flat_sites.push_back(range.site);
+    return true;
+  }
+
+  void add_range(const std::pair<std::int64_t, std::uint32_t>& thread, const contained_span& times,
+                 const traced_site* site) {
+    traced_event made;
+    made.site = site;
+    made.thread = thread.second;
+    made.begin_ns = times.begin_ns;
+    made.end_ns = times.end_ns;
+    add(thread.first, made);
+  }
+
+  void add_held_flat() {
+    for (const auto& [thread, of] : ranges_)
+      for (std::size_t i = 0; i != of.spans.size(); ++i) add_range(thread, of.spans[i], of.flat_sites[i]);
+    ranges_.clear();
+  }
+
+  void place_ranges() {
+    for (auto& [thread, of] : ranges_) {
+      of.held = containment(std::move(of.spans));
+      unplaced_.ranges += of.held.spans().size();
+      unplaced_.ambiguous += of.held.ambiguous();
+      for (std::size_t i = 0; i != of.held.spans().size(); ++i) {
+        const contained_span& one = of.held.spans()[i];
+        const traced_site& flat = *of.flat_sites[one.given];
+        const std::uint32_t parent = of.held.parent(i);
+        of.sites.push_back(
+            parent == containment::none ? &flat : sites_.find(flat.name, flat.kind, flat.device, of.sites[parent]));
+        add_range(thread, one, of.sites.back());
+      }
+      of.flat_sites = {};
+    }
+  }
+
+  const traced_site* find_region(std::int64_t process, const traced_event& call) const {
+    const auto found = ranges_.find({process, call.thread});
+    if (found == ranges_.end()) return nullptr;
+    const std::uint32_t place = found->second.held.find(call.begin_ns, call.end_ns);
+    return place == containment::none ? nullptr : found->second.sites[place];
+  }
+
   static bool is_to_host(std::int64_t kind) { return kind == 2 || kind == 4 || kind == 12; }
 
   bool take_times(const sqlite_statement& rows, const char* table, int row, traced_event& made,
@@ -159,7 +243,10 @@ class conversion {
   trace_writer& to_;
   std::int64_t shift_ns_;
   bad_rows& bad_;
+  nsys::unplaced& unplaced_;
   nsys::string_ids strings_;
+  std::map<std::pair<std::int64_t, std::uint32_t>, thread_ranges> ranges_;  // by process and thread
+  std::size_t held_ = 0;
   std::unordered_map<std::pair<std::int64_t, std::int64_t>, call, hash> calls_;
 };
 
@@ -249,11 +336,28 @@ std::string nsys_reader::missing() const {
   return {};
 }
 
+std::string nsys_reader::without_place() const {
+  if (unplaced_.has_too_many_ranges)
+    return fmt::format("{} has more than {} ranges that nest: nothing is put below them", file(), max_held_ranges);
+  if (unplaced_.ranges == 0) return {};
+  std::string said;
+  if (unplaced_.ambiguous != 0)
+    said = fmt::format(
+        "{} of {} ranges are ambiguous: they overlap others of their thread in part, and are not below those",
+        unplaced_.ambiguous, unplaced_.ranges);
+  if (unplaced_.unattributed != 0)
+    said +=
+        fmt::format("{}{} operations are unattributed: no call is known that launched them, so they are below no range",
+                    said.empty() ? "" : "; ", unplaced_.unattributed);
+  return said.empty() ? said : fmt::format("{}: {}", file(), said);
+}
+
 void nsys_reader::read(trace_writer& to, std::int64_t shift_ns, bad_rows& bad) {
   for (const auto& [id, process] : processes_) to.name_process(id, process);
-  conversion work(*this, *in_, sites_, to, shift_ns, bad);
-  work.read_calls(nsys::runtime, {"start", "end", "globalTid", "nameId", "correlationId"});
+  unplaced_ = {};
+  conversion work(*this, *in_, sites_, to, shift_ns, bad, unplaced_);
   work.read_ranges();
+  work.read_calls(nsys::runtime, {"start", "end", "globalTid", "nameId", "correlationId"});
   // Their correlation ids, where they have any, are of another kind.
   work.read_calls(nsys::system_calls, {"start", "end", "globalTid", "nameId", "no such column"});
   for (const char* const table : nsys::mpi_tables)

@@ -8,6 +8,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -20,14 +21,23 @@ namespace nsys {
 // Sites by what they are; never moved.
 class site_list {
  public:
-  const traced_site* find(const std::string& name, region_kind kind, std::uint32_t device) {
-    const auto [entry, is_new] = all_.try_emplace({name, {kind, device}});
-    if (is_new) entry->second = {name, kind, device};
+  const traced_site* find(const std::string& name, region_kind kind, std::uint32_t device,
+                          const traced_site* parent = nullptr) {
+    const auto [entry, is_new] = all_.try_emplace({name, kind, device, parent});
+    if (is_new) entry->second = {name, kind, device, parent};
     return &entry->second;
   }
 
  private:
-  std::map<std::pair<std::string, std::pair<region_kind, std::uint32_t>>, traced_site> all_;
+  std::map<std::tuple<std::string, region_kind, std::uint32_t, const traced_site*>, traced_site> all_;
+};
+
+// What has no place below ranges, or not a sure one.
+struct unplaced {
+  std::uint64_t ranges = 0;        // that nest
+  std::uint64_t ambiguous = 0;     // of them
+  std::uint64_t unattributed = 0;  // operations
+  bool has_too_many_ranges = false;
 };
 
 }  // namespace nsys
@@ -44,6 +54,7 @@ class nsys_reader final : public trace_input {
   std::vector<device> devices() const override;
   std::map<std::int64_t, traced_process> processes() const override { return processes_; }
   std::string missing() const override;
+  std::string without_place() const override;
   void read(trace_writer& to, std::int64_t shift_ns, bad_rows& bad) override;
   std::unique_ptr<trace_scan> scan(scan_subject what) const override;
   void read_host_calls(const std::function<void(const host_call&)>& to) const override;
@@ -63,6 +74,7 @@ class nsys_reader final : public trace_input {
   std::map<std::int64_t, std::pair<std::string, std::string>> gpus_;  // name and UUID
   std::map<pair_of_numbers, std::int64_t> by_context_, by_number_;    // (process, context or number) → GPU
   nsys::site_list sites_;                                             // of all that was read
+  nsys::unplaced unplaced_;                                           // of what was read last
 };
 
 }  // namespace adaptyst::lib

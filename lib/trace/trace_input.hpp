@@ -126,6 +126,9 @@ class trace_input {
   // What is not in it although it happened, for people; empty: nothing.
   virtual std::string missing() const { return {}; }
 
+  // What of the events that read() gave has no sure place in a call path, for people; empty: nothing.
+  virtual std::string without_place() const { return {}; }
+
   // All events, with `shift_ns` added to their times. Sites live as long as this object. Throws error.
   virtual void read(trace_writer& to, std::int64_t shift_ns, bad_rows& bad) = 0;
   virtual std::unique_ptr<trace_scan> scan(scan_subject what) const = 0;
