@@ -149,7 +149,6 @@ levelled_region compute_region(const key& of, const level_runs& own, const level
   made.device = of.device;
   std::vector<double> totals, per_call;
   double calls = 0, time_ns = 0;
-  std::uint32_t threads = 0;
   std::set<double> counts;
   made.bytes = made.flops = 0;
   for (const auto& run : own.regions) {
@@ -160,7 +159,7 @@ levelled_region compute_region(const key& of, const level_runs& own, const level
     add_known(made.bytes, found->second.bytes);
     add_known(made.flops, found->second.flops);
     time_ns += found->second.total_ns;
-    threads = std::max(threads, found->second.threads);
+    made.threads = std::max(made.threads, found->second.threads);
     totals.push_back(found->second.total_ns);
     if (found->second.count > 0) per_call.push_back(found->second.total_ns / found->second.count);
   }
@@ -170,8 +169,8 @@ levelled_region compute_region(const key& of, const level_runs& own, const level
   made.total_ns = trimmed_mean(totals, trim).value_or(estimate{});
   made.per_call_ns = trimmed_mean(per_call, trim);
   if (ceilings && of.device == "host")
-    made.roofline =
-        compute_roofline(made.flops, made.bytes, time_ns / static_cast<double>(own.regions.size()), *ceilings, threads);
+    made.roofline = compute_roofline(made.flops, made.bytes, time_ns / static_cast<double>(own.regions.size()),
+                                     *ceilings, made.threads);
   if (deeper != nullptr) {
     for (const auto& run : deeper->regions) {
       const auto found = run.find(of);
