@@ -27,6 +27,10 @@ std::string format_work(const stack_work& of) {
 const std::string work_title = fmt::format("{} {} {} {} {} {}", right("CALLS", 8), right("TIME", 8), right("BYTES", 9),
                                            right("FLOP", 9), right("FLOP/BYTE", 9), right("GFLOP/s", 8));
 
+std::string name_of(const stack_layer& layer) {
+  return layer.shape.empty() ? layer.type : layer.type + " " + layer.shape;
+}
+
 std::string format_roofline(const std::optional<roofline>& of) {
   return fmt::format("{} {}", right(of ? fmt::format("{:.1f}", 100 * of->share) : "—", 6),
                      right(of ? to_string(of->bound) : "—", 7));
@@ -65,8 +69,8 @@ void add_layers(const stack_result& result, std::size_t room, std::string& to) {
     const stack_layer& one = result.layers[order[at]];
     const std::string other =
         one.other_ns ? (*one.other_ns < 0 ? "-" : "") + duration(std::max(*one.other_ns, -*one.other_ns)) : "—";
-    to += fmt::format("{} {} {} {} {} {}\n", cut_in_middle(printable(one.type + " " + one.shape), room),
-                      format_work(one.work), format_roofline(one.roofline),
+    to += fmt::format("{} {} {} {} {} {}\n", cut_in_middle(printable(name_of(one)), room), format_work(one.work),
+                      format_roofline(one.roofline),
                       right(one.kernels.calls > 0 ? duration(one.kernels.total_ns) : "—", 8),
                       right(one.device_ns > 0 ? duration(one.device_ns) : "—", 8), right(other, 9));
   }
@@ -90,8 +94,7 @@ void add_kernels(const stack_result& result, std::size_t room, std::string& to) 
                     fitted("KERNEL", room), work_title, roofline_title);
   for (std::size_t at = 0; at != std::min(max_lines, result.kernels.size()); ++at) {
     const stack_kernel& one = result.kernels[at];
-    const std::string layer =
-        one.layer ? result.layers[*one.layer].type + " " + result.layers[*one.layer].shape : "in none";
+    const std::string layer = one.layer ? name_of(result.layers[*one.layer]) : "in none";
     to += fmt::format("{} {} {} {}\n", cut_in_middle(printable(one.name), room), format_work(one.work),
                       format_roofline(one.roofline), printable(layer));
   }
@@ -125,7 +128,7 @@ std::string to_table(const stack_result& result, std::size_t screen) {
           "known, and not 0",
           screen) +
       "\n";
-  return made;
+  return made.erase(0, 1);
 }
 
 }  // namespace adaptyst::lib

@@ -22,7 +22,7 @@ def ceilings(host="node1", **other):
 
 
 def amount(sum_of_all):
-    return {"count": 1, "sum": sum_of_all, "min": sum_of_all, "max": sum_of_all, "m2": 0}
+    return {"count": 1, "sum": sum_of_all, "min": sum_of_all, "max": sum_of_all}
 
 
 def profile(*regions, host="node1"):

@@ -34,7 +34,7 @@ struct levelled_region {
   // In a run, on average, as payloads and adapters say. Absent: not known of each run.
   std::optional<double> bytes, flops;
   std::uint32_t threads = 0;  // the most that ran it in one of these runs
-  // Over all these runs. Absent: of a device, or flops, bytes or ceilings are not known.
+  // With the time above. Absent: of a device, or flops, bytes or ceilings are not known.
   std::optional<adaptyst::roofline> roofline;
 };
 
