@@ -191,6 +191,23 @@ def torch():
     print("  inference with / without layers, ms: " + ", ".join(f"{a / 1e6:.0f}/{b / 1e6:.0f}" for a, b in pairs), file=sys.stderr)
 
 
+def levels():
+    """What looking at all levels adds to a program with markers on three of them: the deepest level and the highest, in turns."""
+    program = build / "tests" / "tools" / "levelled"
+    if not program.exists() or not (build / "tools" / "adaptyst").exists():
+        return missing.append("levels_overhead_percent: the command or the tests were not built (Debian: libcli11-dev)")
+    with tempfile.TemporaryDirectory() as scratch:
+        file = pathlib.Path(scratch) / "profile.json"
+
+        def work_ns(level):
+            run(build / "tools" / "adaptyst", "run", "--engine", "inline", "--overhead", "none", "--report", "none", f"--output={file}",
+                "--level", "step=model", "--level", "layer=layer", "--level", level, "--", program, "20000", "0")
+            return next(one["total_ns"] for one in json.loads(file.read_text())["regions"] if one.get("parent") is None)
+
+        pairs = [(work_ns("layer"), work_ns("application")) for _ in range(3 * ROUNDS)]
+    figures["levels_overhead_percent"] = 100 * (statistics.median(a / b for a, b in pairs) - 1)
+
+
 def languages():
     figures.update(measure(programs / "adaptyst_bench_languages"))
     if "fortran_region_over_c_ns" not in figures:
@@ -403,6 +420,7 @@ else:
     kokkos()
     openmp()
     torch()
+    levels()
     languages()
     rank_merge()
     advice()

@@ -48,7 +48,7 @@ void add_doctor(CLI::App& app) {
       "programs are really loaded, and attached to a function of the command's own: the first check, and the exit\n"
       "status, are what came of that.\n"
       "\n"
-      "With `--ceilings` all CPUs that this command may use are busy for some 5 s. What was measured is kept in\n"
+      "With `--ceilings` all CPUs that this command may use are busy for 5 to 10 s. What was measured is kept in\n"
       "$XDG_CACHE_HOME/adaptyst/ceilings-HOST.json, or in ~/.cache; `report` and `levels` hold regions against it\n"
       "(docs/ceilings.md).\n"
       "\n"

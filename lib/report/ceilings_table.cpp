@@ -44,9 +44,14 @@ std::string to_table(const measured_ceilings& ceilings) {
                 "The machine was busy: half of the repetitions of a row were more than a tenth slower than its best. "
                 "Measure again when nothing else runs.") +
             "\n";
-  const std::uint64_t together = 3 * ceilings.one.array_bytes;
-  if (ceilings.cache_bytes != 0 && together < 2 * ceilings.cache_bytes)
-    made += wrapped("Too little memory was free for arrays far beyond the caches: bandwidth may be that of a cache.") +
+  const auto is_small = [&](const ceiling_rates& of) {
+    constexpr std::uint64_t page = 4096;  // to which arrays are rounded down
+    return 3 * (of.array_bytes + page) < 4 * ceilings.cache_bytes;
+  };
+  if (is_small(ceilings.one) || is_small(ceilings.all))
+    made += wrapped(
+                "The arrays are together smaller than four times the caches, for which they would have taken too much "
+                "memory or time: bandwidth may be partly that of a cache.") +
             "\n";
   return made;
 }

@@ -23,18 +23,6 @@ json to_percent(const std::optional<estimate>& part, double whole) {
   return part && whole > 0 ? json(100 * part->value / whole) : json(nullptr);
 }
 
-json to_value(const roofline& from) {
-  json made;
-  made["ai"] = from.flops_per_byte;
-  made["gflops"] = from.gflops;
-  made["gbytes_per_s"] = from.gbytes_per_s;
-  made["attainable_gflops"] = from.attainable_gflops;
-  made["share"] = from.share;
-  made["bound"] = to_string(from.bound);
-  made["threads"] = from.threads;
-  return made;
-}
-
 json to_value(const machine_ceilings& from) {
   json made;
   made["host"] = from.host;
@@ -87,7 +75,7 @@ std::string to_json(const levels_result& result, const levels_settings& how) {
     made["total_ns"] = to_value(one.total_ns);
     made["per_call_ns"] = to_value(one.per_call_ns);
     made["overhead_ns"] = to_value(one.overhead_ns);
-    if (one.roofline) made["roofline"] = to_value(*one.roofline);
+    if (one.roofline) made["roofline"] = roofline_to_value(*one.roofline);
     all["regions"].push_back(std::move(made));
   }
   if (result.ceilings) all["ceilings"] = to_value(*result.ceilings);

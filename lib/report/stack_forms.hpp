@@ -9,6 +9,8 @@
 
 namespace adaptyst::lib {
 
+// As in a profile.
+nlohmann::ordered_json roofline_to_value(const roofline& from);
 nlohmann::ordered_json stack_to_value(const stack_result& result);
 std::string to_table(const stack_result& result, std::size_t screen);
 

@@ -27,6 +27,17 @@ std::string format_work(const stack_work& of) {
 const std::string work_title = fmt::format("{} {} {} {} {} {}", right("CALLS", 8), right("TIME", 8), right("BYTES", 9),
                                            right("FLOP", 9), right("FLOP/BYTE", 9), right("GFLOP/s", 8));
 
+std::string name_of(const stack_layer& layer) {
+  return layer.shape.empty() ? layer.type : layer.type + " " + layer.shape;
+}
+
+std::string format_roofline(const std::optional<roofline>& of) {
+  return fmt::format("{} {}", right(of ? fmt::format("{:.1f}", 100 * of->share) : "—", 6),
+                     right(of ? to_string(of->bound) : "—", 7));
+}
+
+const std::string roofline_title = fmt::format("{} {}", right("%ROOF", 6), right("BOUND", 7));
+
 void add_rest(std::size_t all, std::string& to) {
   if (all > max_lines) to += fmt::format("… and {} more, in JSON\n", all - max_lines);
 }
@@ -51,14 +62,16 @@ void add_layers(const stack_result& result, std::size_t room, std::string& to) {
     return result.layers[a].work.total_ns > result.layers[b].work.total_ns;
   });
   to += fmt::format(
-      "\nLAYERS: shape, latency, memory, roofline, kernels against other time (A2 to A4, A11 to A14)\n{} {} {} {} {}\n",
-      fitted("LAYER", room), work_title, right("KERNELS", 8), right("DEVICE", 8), right("OTHER", 9));
+      "\nLAYERS: shape, latency, memory, roofline, kernels against other time (A2 to A4, A11 to A14)\n{} {} {} {} {} "
+      "{}\n",
+      fitted("LAYER", room), work_title, roofline_title, right("KERNELS", 8), right("DEVICE", 8), right("OTHER", 9));
   for (std::size_t at = 0; at != std::min(max_lines, order.size()); ++at) {
     const stack_layer& one = result.layers[order[at]];
     const std::string other =
         one.other_ns ? (*one.other_ns < 0 ? "-" : "") + duration(std::max(*one.other_ns, -*one.other_ns)) : "—";
-    to += fmt::format("{} {} {} {} {}\n", cut_in_middle(printable(one.type + " " + one.shape), room),
-                      format_work(one.work), right(one.kernels.calls > 0 ? duration(one.kernels.total_ns) : "—", 8),
+    to += fmt::format("{} {} {} {} {} {}\n", cut_in_middle(printable(name_of(one)), room), format_work(one.work),
+                      format_roofline(one.roofline),
+                      right(one.kernels.calls > 0 ? duration(one.kernels.total_ns) : "—", 8),
                       right(one.device_ns > 0 ? duration(one.device_ns) : "—", 8), right(other, 9));
   }
   add_rest(order.size(), to);
@@ -77,13 +90,13 @@ void add_types(const stack_result& result, std::size_t room, std::string& to) {
 }
 
 void add_kernels(const stack_result& result, std::size_t room, std::string& to) {
-  to += fmt::format("\nKERNELS: with their roofline, and where they stand (A8, A9)\n{} {} LAYER\n",
-                    fitted("KERNEL", room), work_title);
+  to += fmt::format("\nKERNELS: with their roofline, and where they stand (A8, A9)\n{} {} {} LAYER\n",
+                    fitted("KERNEL", room), work_title, roofline_title);
   for (std::size_t at = 0; at != std::min(max_lines, result.kernels.size()); ++at) {
     const stack_kernel& one = result.kernels[at];
-    const std::string layer =
-        one.layer ? result.layers[*one.layer].type + " " + result.layers[*one.layer].shape : "in none";
-    to += fmt::format("{} {} {}\n", cut_in_middle(printable(one.name), room), format_work(one.work), printable(layer));
+    const std::string layer = one.layer ? name_of(result.layers[*one.layer]) : "in none";
+    to += fmt::format("{} {} {} {}\n", cut_in_middle(printable(one.name), room), format_work(one.work),
+                      format_roofline(one.roofline), printable(layer));
   }
   add_rest(result.kernels.size(), to);
   to += fmt::format("\nKERNELS BY NAME (A10)\n{} {} {}\n", fitted("KERNEL", room), right("LAYERS", 7), work_title);
@@ -97,7 +110,7 @@ void add_kernels(const stack_result& result, std::size_t room, std::string& to) 
 }  // namespace
 
 std::string to_table(const stack_result& result, std::size_t screen) {
-  const std::size_t room = screen > 120 ? std::min<std::size_t>(60, screen - 90) : 30;
+  const std::size_t room = screen > 130 ? std::min<std::size_t>(60, screen - 105) : 25;
   std::string made;
   add_models(result, made);
   if (!result.layers.empty()) {
@@ -109,11 +122,13 @@ std::string to_table(const stack_result& result, std::size_t screen) {
       "\n" +
       wrapped(
           "a kernel is what runs on a device, or, on the host, a region of level library, without those that it calls; "
-          "each figure is from the runs of its own level, so OTHER, a difference of two, may be below 0; —: not "
+          "each figure is from the runs of its own level, so OTHER, a difference of two, may be below 0; %ROOF: of "
+          "what the host "
+          "can attain with these FLOP/BYTE, where its ceilings are known; —: not "
           "known, and not 0",
           screen) +
       "\n";
-  return made;
+  return made.erase(0, 1);
 }
 
 }  // namespace adaptyst::lib

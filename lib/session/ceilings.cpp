@@ -1,5 +1,6 @@
 // Bandwidth is that of McCalpin's STREAM triad, over arrays that are together four times the last-level caches: between
-// two uses of a line so much else is read and written that no cache still has it. Each thread writes its part of the
+// two uses of a line so much else is read and written that no cache still has it. They are smaller where touching them
+// would take long, as with the caches that some virtual machines report. Each thread writes its part of the
 // arrays first, so that a machine with several memories keeps it near that thread.
 #include "ceilings.hpp"
 
@@ -56,13 +57,17 @@ void run_on(unsigned cpu) {
   CPU_FREE(set);
 }
 
+struct pace : ceiling_settings {
+  steady::time_point begin = steady::now();
+};
+
 struct work {
   std::function<void(unsigned thread)> prepare, repeat;
 };
 
 // Seconds of each repetition, from when all threads begin to when the last has ended. One thread runs wherever the kernel
 // finds it a place, several each on a CPU of its own.
-std::vector<double> measure(const std::vector<unsigned>& cpus, const ceiling_settings& how, const work& what) {
+std::vector<double> measure(const std::vector<unsigned>& cpus, const pace& how, const work& what) {
   const auto threads = static_cast<unsigned>(cpus.size());
   std::vector<double> seconds;
   std::atomic<bool> goes_on{true}, may_begin{false}, is_off{false};
@@ -82,7 +87,8 @@ std::vector<double> measure(const std::vector<unsigned>& cpus, const ceiling_set
       if (thread != 0) continue;
       seconds.push_back(seconds_since(begin));
       const bool is_enough = seconds.size() >= how.max_repetitions ||
-                             (seconds.size() >= how.min_repetitions && seconds_since(first) > how.max_seconds);
+                             (seconds.size() >= how.min_repetitions && seconds_since(first) > how.max_seconds) ||
+                             (seconds.size() >= 2 && seconds_since(how.begin) > how.max_seconds_together);
       if (is_enough) goes_on = false;
     }
   };
@@ -135,18 +141,18 @@ class arrays {
 // counted.
 constexpr double bytes_per_element = 24;
 
-std::size_t count_numbers(const std::vector<unsigned>& cpus, const ceiling_settings& how) {
+std::size_t count_numbers(const std::vector<unsigned>& cpus, const pace& how) {
   constexpr std::uint64_t mib = 1024 * 1024;
   const std::uint64_t caches = last_level_cache_bytes(cpus).value_or(64 * mib);
-  std::uint64_t bytes = std::max(4 * caches / 3, 64 * mib);
+  const std::uint64_t most = std::max(1024 * mib, cpus.size() * 64 * mib);
+  std::uint64_t bytes = std::min(std::max(4 * caches / 3, 64 * mib), most / 3);
   if (const auto available = available_memory_bytes()) bytes = std::min(bytes, *available / 4 / 3);
   if (how.max_array_bytes != 0) bytes = std::min(bytes, how.max_array_bytes);
   constexpr std::uint64_t page = 4096;
   return static_cast<std::size_t>(std::max(bytes / page, std::uint64_t{1}) * page / sizeof(double));
 }
 
-void measure_triad(const std::vector<unsigned>& cpus, const ceiling_settings& how, const peak_kernels& kernels,
-                   ceiling_rates& to) {
+void measure_triad(const std::vector<unsigned>& cpus, const pace& how, const peak_kernels& kernels, ceiling_rates& to) {
   const std::size_t numbers = count_numbers(cpus, how);
   const arrays all(numbers);
   const auto part = [&](unsigned thread) {
@@ -170,7 +176,7 @@ template <class Real>
 using kernel = double (*)(const Real*, std::uint64_t);
 
 template <class Real>
-repeated_rate measure_kernel(const std::vector<unsigned>& cpus, const ceiling_settings& how, kernel<Real> run,
+repeated_rate measure_kernel(const std::vector<unsigned>& cpus, const pace& how, kernel<Real> run,
                              std::uint64_t flops_per_step) {
   std::array<Real, 64> seeds{};
   for (std::size_t at = 0; at != seeds.size(); ++at) seeds[at] = static_cast<Real>(at) / Real{128};
@@ -187,15 +193,14 @@ repeated_rate measure_kernel(const std::vector<unsigned>& cpus, const ceiling_se
   return make_rate(measure(cpus, how, what), flops * static_cast<double>(cpus.size()));
 }
 
-void measure_flops(const std::vector<unsigned>& cpus, const ceiling_settings& how, const peak_kernels& kernels,
-                   ceiling_rates& to) {
+void measure_flops(const std::vector<unsigned>& cpus, const pace& how, const peak_kernels& kernels, ceiling_rates& to) {
   to.double_gflops = measure_kernel(cpus, how, kernels.multiply_add_double, kernels.double_flops_per_step);
   to.single_gflops = measure_kernel(cpus, how, kernels.multiply_add_single, kernels.single_flops_per_step);
 }
 
 // The widest instructions are not always the quickest: some processors lower their clock for them.
-const peak_kernels& choose_kernels(const std::vector<unsigned>& one, const ceiling_settings& how) {
-  ceiling_settings brief = how;
+const peak_kernels& choose_kernels(const std::vector<unsigned>& one, const pace& how) {
+  pace brief = how;
   brief.max_repetitions = brief.min_repetitions = 2;
   const peak_kernel_list list = list_peak_kernels();
   const peak_kernels* best = list.first;
@@ -216,8 +221,8 @@ std::string host_name() {
 
 }  // namespace
 
-measured_ceilings measure_ceilings(const ceiling_settings& how) {
-  const steady::time_point begin = steady::now();
+measured_ceilings measure_ceilings(const ceiling_settings& settings) {
+  const pace how{settings};
   const std::vector<unsigned> cpus = list_usable_cpus(), one = {cpus.front()};
   measured_ceilings made;
   made.host = host_name();
@@ -231,7 +236,7 @@ measured_ceilings measure_ceilings(const ceiling_settings& how) {
   measure_flops(cpus, how, kernels, made.all);
   measure_triad(one, how, kernels, made.one);
   measure_triad(cpus, how, kernels, made.all);
-  made.seconds = seconds_since(begin);
+  made.seconds = seconds_since(how.begin);
   return made;
 }
 

@@ -10,6 +10,7 @@
 #include "analyse/levels/levels.hpp"
 #include "analyse/levels/stack.hpp"
 #include "catch.hpp"
+#include "report/stack_forms.hpp"
 #include "support/levels.hpp"
 
 namespace {
@@ -233,6 +234,7 @@ levelled_region levelled(std::vector<std::string> path, level at, double calls, 
   made.per_call_ns = estimate{total_ns / calls, {}, 1};
   made.bytes = bytes;
   made.flops = flops;
+  made.threads = 1;
   return made;
 }
 
@@ -285,6 +287,37 @@ TEST_CASE("the analyses across the stack are those made by hand") {
   // What the inner one does is not the outer one's as well.
   CHECK((found.kernels[2].name == "outer" && found.kernels[2].work.total_ns == 40 && !found.kernels[2].work.flops));
   CHECK((found.kernel_names.size() == 4 && found.kernel_names[0].layers == 1));
+}
+
+TEST_CASE("rooflines across the stack are those made by hand") {
+  levels_result network = network_by_hand();
+  for (const stack_layer& one : analyse_stack(network).layers) CHECK_FALSE(one.roofline);  // no ceilings
+  // One thread attains 16 GFLOP/s and 0.5 GB/s, both together 20 and 0.8.
+  network.ceilings =
+      adaptyst::machine_ceilings{"node1", "", "", 2, adaptyst::flop_precision::double_precision, 16, 0.5, 20, 0.8};
+  network.regions[4].threads = 2;  // "inner"
+  stack_result found = analyse_stack(network);
+  REQUIRE(found.layers[0].roofline);  // 6 FLOP/B and 2 GFLOP/s of 6 * 0.5
+  CHECK(found.layers[0].roofline->attainable_gflops == Approx(3));
+  CHECK(found.layers[0].roofline->share == Approx(2.0 / 3));
+  CHECK(found.layers[0].roofline->bound == adaptyst::roofline_bound::memory);
+  CHECK(found.layers[1].roofline->share == Approx(2 / 4.0));
+  CHECK_FALSE(found.layers[2].roofline);  // its flops are not known
+  REQUIRE(found.kernels[0].roofline);     // 600 in 240 ns of its own, of 6 * 0.8 / 2
+  CHECK(found.kernels[0].roofline->attainable_gflops == Approx(2.4));
+  CHECK(found.kernels[0].roofline->share == Approx(2.5 / 2.4));
+  CHECK_FALSE(found.kernels[1].roofline);  // of a device
+  CHECK_FALSE(found.kernels[2].roofline);  // what is its own is not known
+  const auto value = stack_to_value(found);
+  CHECK(value["layers"][0]["roofline"]["bound"] == "memory");
+  CHECK_FALSE(value["layers"][2].contains("roofline"));
+  CHECK(value["kernels"][0]["roofline"]["threads"] == 2);
+  CHECK_FALSE(value["kernels"][1].contains("roofline"));
+  CHECK(to_table(found, 150).find("66.7  memory") != std::string::npos);
+  network.ceilings->one_gflops = 2.5;
+  found = analyse_stack(network);
+  CHECK(found.layers[0].roofline->share == Approx(0.8));
+  CHECK(found.layers[0].roofline->bound == adaptyst::roofline_bound::compute);
 }
 
 // Each nanosecond of level library is in one kernel, however they are nested; and all of them in their layers.

@@ -148,8 +148,7 @@ levelled_region compute_region(const key& of, const level_runs& own, const level
   made.at = of.at;
   made.device = of.device;
   std::vector<double> totals, per_call;
-  double calls = 0, time_ns = 0;
-  std::uint32_t threads = 0;
+  double calls = 0;
   std::set<double> counts;
   made.bytes = made.flops = 0;
   for (const auto& run : own.regions) {
@@ -159,8 +158,7 @@ levelled_region compute_region(const key& of, const level_runs& own, const level
     calls += found->second.count;
     add_known(made.bytes, found->second.bytes);
     add_known(made.flops, found->second.flops);
-    time_ns += found->second.total_ns;
-    threads = std::max(threads, found->second.threads);
+    made.threads = std::max(made.threads, found->second.threads);
     totals.push_back(found->second.total_ns);
     if (found->second.count > 0) per_call.push_back(found->second.total_ns / found->second.count);
   }
@@ -169,9 +167,10 @@ levelled_region compute_region(const key& of, const level_runs& own, const level
   if (made.flops) *made.flops /= static_cast<double>(own.regions.size());
   made.total_ns = trimmed_mean(totals, trim).value_or(estimate{});
   made.per_call_ns = trimmed_mean(per_call, trim);
-  if (ceilings && of.device == "host")
-    made.roofline =
-        compute_roofline(made.flops, made.bytes, time_ns / static_cast<double>(own.regions.size()), *ceilings, threads);
+  if (ceilings && of.device == "host") {  // bytes and flops are of all runs, and the time of those that have called it
+    const double part = static_cast<double>(totals.size()) / static_cast<double>(own.regions.size());
+    made.roofline = compute_roofline(made.flops, made.bytes, made.total_ns.value * part, *ceilings, made.threads);
+  }
   if (deeper != nullptr) {
     for (const auto& run : deeper->regions) {
       const auto found = run.find(of);

@@ -33,7 +33,8 @@ struct levelled_region {
   std::optional<estimate> overhead_ns;
   // In a run, on average, as payloads and adapters say. Absent: not known of each run.
   std::optional<double> bytes, flops;
-  // Over all these runs. Absent: of a device, or flops, bytes or ceilings are not known.
+  std::uint32_t threads = 0;  // the most that ran it in one of these runs
+  // With the time above. Absent: of a device, or flops, bytes or ceilings are not known.
   std::optional<adaptyst::roofline> roofline;
 };
 

@@ -5,6 +5,8 @@
 #include <map>
 #include <set>
 
+#include "../roofline.hpp"
+
 namespace adaptyst::lib {
 
 namespace {
@@ -65,6 +67,12 @@ void add(stack_work& to, const stack_work& one) {
 
 stack_work work_of(const levelled_region& region) {
   return {region.calls, region.total_ns.value, region.bytes, region.flops};
+}
+
+// With the time that stands beside it, so that all figures of a row agree.
+std::optional<roofline> find_roofline(const levels_result& from, const levelled_region& row, const stack_work& work) {
+  if (!from.ceilings || row.device != "host") return std::nullopt;
+  return compute_roofline(work.flops, work.bytes, work.total_ns, *from.ceilings, row.threads);
 }
 
 struct sorted_rows {
@@ -196,13 +204,15 @@ stack_result analyse_stack(const levels_result& from) {
     layer.type = type_of(one->path.back());
     layer.shape = shape_of(one->path.back());
     layer.work = work_of(*one);
+    layer.roofline = find_roofline(from, *one, layer.work);
     if (layer.model != rows.models.size()) ++made.models[layer.model].layers;
     made.layers.push_back(std::move(layer));
   }
   const std::vector<stack_work> own_work = find_own_work(rows.kernels);
   for (std::size_t at = 0; at != rows.kernels.size(); ++at) {
     const levelled_region* const one = rows.kernels[at];
-    stack_kernel kernel{find_around(rows.layers, one->path), one->path.back(), one->device, own_work[at]};
+    stack_kernel kernel{find_around(rows.layers, one->path), one->path.back(), one->device, own_work[at],
+                        find_roofline(from, *one, own_work[at])};
     if (kernel.layer) {
       stack_layer& around = made.layers[*kernel.layer];
       add(around.kernels, kernel.work);

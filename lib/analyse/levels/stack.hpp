@@ -39,6 +39,7 @@ struct stack_layer {      // A2, A3, A4, A11 to A14
   std::size_t model = 0;  // an index; of models.size(): of none
   std::string type, shape;
   stack_work work;
+  std::optional<adaptyst::roofline> roofline;  // of `work`; absent: flops, bytes or ceilings are not known
   stack_work kernels;
   double device_ns = 0;            // of kernels on devices
   std::optional<double> other_ns;  // the rest of the layer; absent: it has no kernels
@@ -56,6 +57,7 @@ struct stack_kernel {                // A8, A9
   std::optional<std::size_t> layer;  // an index
   std::string name, device;
   stack_work work;
+  std::optional<adaptyst::roofline> roofline;  // as of a layer; absent of devices, which have no ceilings
 };
 
 struct stack_kernel_name {  // A10
