@@ -63,7 +63,7 @@ void containment::find_crossings() {
 
   is_ambiguous_.resize(spans_.size());
   for (std::size_t i = 0; i != spans_.size(); ++i) {
-    const auto [begin_ns, end_ns] = std::pair(spans_[i].begin_ns, spans_[i].end_ns);
+    const std::uint64_t begin_ns = spans_[i].begin_ns, end_ns = spans_[i].end_ns;
     if (begin_ns == end_ns) continue;
     const auto begun = [this](std::uint64_t until_ns, bool is_included) {
       return static_cast<std::size_t>(std::partition_point(spans_.begin(), spans_.end(),
@@ -81,8 +81,8 @@ void containment::find_crossings() {
                                                            }) -
                                       by_end.begin());
     };
-    const bool is_left_late = ends_.in(begun(begin_ns, true), begun(end_ns, false)) > end_ns;
-    is_ambiguous_[i] = is_left_late || begins.in(ended(begin_ns, true), ended(end_ns, false)) > highest - begin_ns;
+    const bool ends_behind_it = ends_.in(begun(begin_ns, true), begun(end_ns, false)) > end_ns;
+    is_ambiguous_[i] = ends_behind_it || begins.in(ended(begin_ns, true), ended(end_ns, false)) > highest - begin_ns;
     ambiguous_ += is_ambiguous_[i] ? 1 : 0;
   }
 }
