@@ -142,7 +142,7 @@ class arrays {
 constexpr double bytes_per_element = 24;
 
 std::size_t count_numbers(const std::vector<unsigned>& cpus, const pace& how) {
-  constexpr std::uint64_t mib = 1024 * 1024;
+  constexpr std::uint64_t mib = 1U << 20U;
   const std::uint64_t caches = last_level_cache_bytes(cpus).value_or(64 * mib);
   const std::uint64_t most = std::max(1024 * mib, cpus.size() * 64 * mib);
   std::uint64_t bytes = std::min(std::max(4 * caches / 3, 64 * mib), most / 3);

@@ -194,6 +194,19 @@ def check_ranks(browser):
     browser.value("scrollTo(0, 0)")
 
 
+def check_roofline(browser, folder):
+    """In the details of a region that has one, and of no other."""
+    rows = [simulated_run.region([name], [50], line=at) for at, name in enumerate(("stencil", "sort"))]
+    rows[0]["roofline"] = {"ai": 0.5, "gflops": 2, "gbytes_per_s": 4, "attainable_gflops": 8, "share": 0.25, "bound": "memory", "threads": 1}
+    page = make_page(simulated_run.profile(rows, [simulated_run.host(2000)], 2000), folder, "roofline")
+    browser.open(page, f"#region={rows[0]['id']}")
+    details = browser.value(TEXT.format("details"))
+    failures.check("25.0% of the 8 GFLOP/s that one thread can attain, bound by memory" in " ".join(details.split()), "a region's roofline is told", details)
+    browser.open(page, f"#region={rows[1]['id']}")
+    details = browser.value(TEXT.format("details"))
+    failures.check("sort" in details and "can attain" not in details, "without one nothing is", details)
+
+
 STATE = "[document.getElementById('stacks').checked, document.getElementById('total').textContent, document.getElementById('icicle').dataset.painted]"
 PLACE = """(() => {{ const i = {name}; const shown = document.getElementById('icicle').icicle, all = [shown.root];
     for (const one of all) all.push(...one.children);
@@ -233,19 +246,6 @@ def check_stacks(browser, folder):
     browser.open(page, link)
     failures.equal(browser.value(TEXT.format("details-title")), "flux(cell const&)", "and restored by its link")
     failures.check(width("flux(cell const&)") > 0.99, "with the zoom")
-
-
-def check_roofline(browser, folder):
-    """In the details of a region that has one, and of no other."""
-    rows = [simulated_run.region([name], [50], line=at) for at, name in enumerate(("stencil", "sort"))]
-    rows[0]["roofline"] = {"ai": 0.5, "gflops": 2, "gbytes_per_s": 4, "attainable_gflops": 8, "share": 0.25, "bound": "memory", "threads": 1}
-    page = make_page(simulated_run.profile(rows, [simulated_run.host(2000)], 2000), folder, "roofline")
-    browser.open(page, f"#region={rows[0]['id']}")
-    details = browser.value(TEXT.format("details"))
-    failures.check("25.0% of the 8 GFLOP/s that one thread can attain, bound by memory" in " ".join(details.split()), "a region's roofline is told", details)
-    browser.open(page, f"#region={rows[1]['id']}")
-    details = browser.value(TEXT.format("details"))
-    failures.check("sort" in details and "can attain" not in details, "without one nothing is", details)
     browser.press("Escape")
     browser.press("Escape")
     browser.value("(() => { const f = document.getElementById('search'); f.value = 'minmod'; f.dispatchEvent(new Event('input')) })()")
