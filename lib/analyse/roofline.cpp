@@ -9,7 +9,7 @@ namespace {
 
 bool is_amount(double value) { return std::isfinite(value) && value > 0; }
 
-std::optional<double> find_sum(const region& region, const char* name) {
+std::optional<double> find_attribute_sum(const region& region, const char* name) {
   const auto found = region.attributes.find(name);
   return found != region.attributes.end() ? std::optional(found->second.sum) : std::nullopt;
 }
@@ -44,7 +44,7 @@ std::optional<roofline> compute_roofline(std::optional<double> flops, std::optio
 }
 
 std::optional<roofline> compute_roofline(const region& region, const machine_ceilings& machine) {
-  return compute_roofline(find_sum(region, "flops"), find_sum(region, "bytes"), static_cast<double>(region.total_ns),
+  return compute_roofline(find_attribute_sum(region, "flops"), find_attribute_sum(region, "bytes"), static_cast<double>(region.total_ns),
                           machine, region.threads);
 }
 

@@ -38,29 +38,13 @@ const char* hint(int code) {
   }
 }
 
-// SQLite itself takes an empty file for an empty database, and says of others only that they are none.
-void require_database(const std::string& file) {
-  const int descriptor = open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-  if (descriptor < 0) throw error(fmt::format("cannot read {}", file), file, errno, "");
+// SQLite would wait for one who writes to a pipe.
+void require_file(const std::string& file) {
   struct stat about {};
-  unsigned char head[sizeof first_bytes + 2] = {};
-  const bool is_file = fstat(descriptor, &about) == 0 && S_ISREG(about.st_mode);
-  const ssize_t count = is_file ? pread(descriptor, head, sizeof head, 0) : 0;
-  const int failed = count < 0 ? errno : 0;
-  close(descriptor);
-  if (failed != 0) throw error(fmt::format("cannot read {}", file), file, failed, "");
-  if (!is_file) throw error(fmt::format("{} is no file", file), file, 0, "name a file in SQLite's format");
-  if (count == 0)
-    throw error(fmt::format("{} is empty", file), file, 0,
-                "nsys export --type sqlite, or adaptyst run --timeline, make one");
-  if (std::memcmp(head, first_bytes, sizeof first_bytes) != 0)
-    throw error(fmt::format("{} is no SQLite file", file), file, 0,
-                "of a report of Nsight Systems, nsys export --type sqlite FILE.nsys-rep makes one");
-  // SQLite would read zeros behind the end, and rows of zeros are rows.
-  const unsigned page_bytes = static_cast<unsigned>(head[16]) << 8U | head[17];
-  if (const off_t page = page_bytes == 1 ? 65536 : page_bytes; page != 0 && about.st_size % page != 0)
-    throw error(fmt::format("{} is malformed: it ends within a page, at byte {}", file, about.st_size), file, 0,
-                hint(SQLITE_CORRUPT));
+  if (stat(file.c_str(), &about) != 0 || access(file.c_str(), R_OK) != 0)
+    throw error(fmt::format("cannot read {}", file), file, errno, "");
+  if (!S_ISREG(about.st_mode))
+    throw error(fmt::format("{} is no file", file), file, 0, "name a file in SQLite's format");
 }
 
 }  // namespace
@@ -128,7 +112,7 @@ std::string_view sqlite_statement::text(int column) const noexcept {
 sqlite_database::sqlite_database(std::string file, opened how) : file_(std::move(file)) {
   int flags = SQLITE_OPEN_NOMUTEX;
   if (how == opened::to_read) {
-    require_database(file_);
+    require_file(file_);
     flags |= SQLITE_OPEN_READONLY;
   } else {
     // What a writer that was killed has left beside it belongs to the file that is replaced.
@@ -145,6 +129,7 @@ sqlite_database::sqlite_database(std::string file, opened how) : file_(std::move
   const int code = sqlite3_open_v2(name.c_str(), &of_, flags, nullptr);
   try {
     if (code != SQLITE_OK) fail({}, code);
+    if (how == opened::to_read) require_database();
     sqlite3_extended_result_codes(of_, 1);
     sqlite3_busy_timeout(of_, busy_ms);
     // A file from elsewhere: its views and triggers run nothing.
@@ -160,6 +145,25 @@ sqlite_database::sqlite_database(std::string file, opened how) : file_(std::move
 sqlite_database::~sqlite_database() { close(); }
 
 void sqlite_database::close() noexcept { sqlite3_close_v2(std::exchange(of_, nullptr)); }
+
+// SQLite itself takes an empty file for an empty database, and says of others only that they are none.
+void sqlite_database::require_database() const {
+  const std::uint64_t bytes = file_bytes();
+  if (bytes == 0)
+    throw error(fmt::format("{} is empty", file_), file_, 0,
+                "nsys export --type sqlite, or adaptyst run --timeline, make one");
+  unsigned char head[sizeof first_bytes + 2] = {};
+  const auto count = static_cast<std::size_t>(std::min<std::uint64_t>(bytes, sizeof head));
+  if (!read_file(0, head, count)) fail({}, SQLITE_IOERR_READ);
+  if (std::memcmp(head, first_bytes, sizeof first_bytes) != 0)
+    throw error(fmt::format("{} is no SQLite file", file_), file_, 0,
+                "of a report of Nsight Systems, nsys export --type sqlite FILE.nsys-rep makes one");
+  // SQLite would read zeros behind the end, and rows of zeros are rows.
+  const unsigned page_bytes = static_cast<unsigned>(head[16]) << 8U | head[17];
+  if (const unsigned page = page_bytes == 1 ? 65536 : page_bytes; page != 0 && bytes % page != 0)
+    throw error(fmt::format("{} is malformed: it ends within a page, at byte {}", file_, bytes), file_, 0,
+                hint(SQLITE_CORRUPT));
+}
 
 void sqlite_database::fail(const std::string& table, int code, const std::string& where) const {
   const char* const why = of_ != nullptr ? sqlite3_errmsg(of_) : sqlite3_errstr(code);

@@ -90,7 +90,7 @@ class sqlite_database {
   [[noreturn]] void fail(const std::string& table, int code, const std::string& where = {}) const;
 
   // The file as it is, for who reads pages himself while a read transaction keeps it so. SQLite's own descriptor is used: if
-  // another one of this file were closed, the process would lose its locks.
+  // another one of this file were closed, the process would lose its locks, and a writer would drop its log under a reader.
   std::uint64_t file_bytes() const noexcept;
   bool read_file(std::uint64_t at, void* to, std::size_t count) const noexcept;
   // Whether a log beside it has what was written last. To be asked in a transaction.
@@ -98,6 +98,7 @@ class sqlite_database {
 
  private:
   friend class sqlite_statement;
+  void require_database() const;
   void close() noexcept;
 
   std::string file_;

@@ -106,6 +106,7 @@ bool sqlite_pages::start(std::uint32_t root, std::int64_t first, std::int64_t la
   last_ = last;
   has_row_ = false;
   is_at_end_ = last < first;
+  is_first_leaf_ = true;
   depth_ = 0;
   cell_ = cells_ = 0;
   leaf_ = nullptr;
@@ -208,6 +209,7 @@ bool sqlite_pages::next_leaf() {
       continue;
     }
     ++above.at;
+    is_first_leaf_ = false;
     std::uint32_t page = 0;
     return child(above, page) && descend(page, false);
   }
@@ -230,9 +232,9 @@ sqlite_pages::found sqlite_pages::next(std::vector<row_value>& to) {
     const auto row = static_cast<std::int64_t>(number);
     const auto before = static_cast<std::uint32_t>(payload - leaf_);
     if (before > usable_ || size > max_record_bytes) return give_up("has a cell beyond its end"), found::gave_up;
-    if (row < first_) continue;
+    if (row < first_ && is_first_leaf_) continue;
     if (row > last_) break;
-    if (has_row_ && row <= row_) return give_up("has rows out of their order"), found::gave_up;
+    if (row < first_ || (has_row_ && row <= row_)) return found::out_of_order;
     if (size <= usable_ - 35) {
       if (before + size > usable_) return give_up("has a row beyond its end"), found::gave_up;
       if (decode(payload, size, size, to) != decoded::good) return found::gave_up;

@@ -8,7 +8,6 @@
 #ifndef ADAPTYST_LIB_TRACE_SQLITE_PAGES_HPP
 #define ADAPTYST_LIB_TRACE_SQLITE_PAGES_HPP
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -40,7 +39,7 @@ class sqlite_pages {
   // the last of them. False: the file is not plain.
   bool start(std::uint32_t root, std::int64_t first, std::int64_t last);
 
-  enum class found { row, end, gave_up };
+  enum class found { row, end, gave_up, out_of_order };
   // Values are valid up to the next call.
   found next(std::vector<row_value>& to);
   // Of the row that was found last.
@@ -75,6 +74,7 @@ class sqlite_pages {
   std::uint32_t page_bytes_ = 0, usable_ = 0, pages_ = 0;
   std::int64_t first_ = 0, last_ = -1, row_ = 0;
   bool has_row_ = false, is_at_end_ = false;
+  bool is_first_leaf_ = false;  // which alone may have rows below the first one
 
   std::vector<interior> path_;  // from the root; kept for its room, of which `depth_` are in use
   std::size_t depth_ = 0;

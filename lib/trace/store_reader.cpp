@@ -222,8 +222,9 @@ void store_reader::read(trace_writer& to, std::int64_t shift_ns, bad_rows& bad) 
   const auto add = [&](const char* table, std::int64_t row, traced_event event, std::int64_t start, std::int64_t end,
                        std::int64_t at_path, std::int64_t process) {
     const auto site = sites_.find(at_path);
-    const bool is_in_range = start >= 0 && static_cast<std::uint64_t>(end) <= max_time_ns && start + shift_ns >= 0;
-    if (site == sites_.end() || end < start || !is_in_range) {
+    const bool is_in_range =
+        start >= 0 && start <= end && static_cast<std::uint64_t>(end) <= max_time_ns && start + shift_ns >= 0;
+    if (site == sites_.end() || !is_in_range) {
       ++(end < start ? bad.ends_before_start : bad.out_of_range);
       const std::string where = fmt::format("{}, table {}", file(), table);
       return bad.note(where, row, fmt::format("{}, row {}: {} to {}, path {}", where, row, start, end, at_path));

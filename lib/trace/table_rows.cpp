@@ -8,6 +8,8 @@
 #include <exception>
 #include <utility>
 
+#include "../support/error.hpp"
+
 namespace adaptyst::lib {
 
 table_rows::table_rows(const sqlite_database& in, std::string table, const std::vector<column>& wanted, source from)
@@ -15,7 +17,7 @@ table_rows::table_rows(const sqlite_database& in, std::string table, const std::
   std::vector<const char*> names;
   names.reserve(wanted.size());
   for (const column& one : wanted) names.push_back(one.names);
-  question_ = in_.select(table_, names) + " WHERE rowid BETWEEN ? AND ?";
+  question_ = in_.select(table_, names) + " WHERE rowid BETWEEN ? AND ? ORDER BY rowid";
   if (from == source::pages_or_sql) find_columns();
 }
 
@@ -89,6 +91,8 @@ bool table_rows::leave_pages(sqlite_pages::found how) {
   has_row_ = pages_->has_row();
   row_ = pages_->row();
   reads_pages_ = false;
+  // SQLite would begin behind the contradiction, and not see it.
+  if (how == sqlite_pages::found::out_of_order) fail_order();
   if (has_row_ && row_ == last_) {
     end();
     return false;
@@ -97,10 +101,17 @@ bool table_rows::leave_pages(sqlite_pages::found how) {
   return step_statement();
 }
 
+std::string table_rows::where() const {
+  return has_row_ ? fmt::format(", behind row {}", row_) : fmt::format(", at row {} or behind", first_);
+}
+
+void table_rows::fail_order() const {
+  throw error(fmt::format("{}, table {}{}: rows are out of their order", in_.file(), table_, where()), in_.file(), 0,
+              "the file is damaged: export it again, or copy it again");
+}
+
 bool table_rows::step_statement() {
-  const bool has_more = is_open_ && rows_.step([this] {
-    return has_row_ ? fmt::format(", behind row {}", row_) : fmt::format(", at row {} or behind", first_);
-  });
+  const bool has_more = is_open_ && rows_.step([this] { return where(); });
   if (!has_more) {
     end();
     return false;
@@ -113,7 +124,10 @@ bool table_rows::step_statement() {
     value.text = wanted_[at].is_text ? rows_.text(place) : std::string_view();
     value.integer = wanted_[at].is_text ? 0 : rows_.integer(place);
   }
-  row_ = rows_.integer(static_cast<int>(values_.size()));
+  // SQLite walks a damaged tree as it is, in which the same rows may stand any number of times.
+  const std::int64_t row = rows_.integer(static_cast<int>(values_.size()));
+  if (row < first_ || (has_row_ && row <= row_)) fail_order();
+  row_ = row;
   has_row_ = true;
   return true;
 }

@@ -55,6 +55,8 @@ class table_rows {
   bool leave_pages(sqlite_pages::found how);
   void ask(std::int64_t first);
   bool step_statement();
+  std::string where() const;
+  [[noreturn]] void fail_order() const;
   void end() noexcept;
 
   const sqlite_database& in_;

@@ -123,8 +123,8 @@ def copied(file, name, *changes):
     return other
 
 
-def converted(file, to):
-    return subprocess.run([ADAPTYST, "convert", file, to], capture_output=True, text=True, errors="replace", timeout=LIMIT, check=False)
+def converted(*files):
+    return subprocess.run([ADAPTYST, "convert", *files], capture_output=True, text=True, errors="replace", timeout=LIMIT, check=False)
 
 
 def case_rows_that_cannot_be_are_told():
@@ -137,6 +137,11 @@ def case_rows_that_cannot_be_are_told():
         failures.equal(done.returncode, 0, change)
         failures.check("1 rows are left out" in done.stderr and f"row.sqlite, table span, row {row}: " in done.stderr, "file, table and row", done.stderr)
         failures.equal(ask(out, "SELECT count(*) FROM span")[0][0], spans - 1, "the others are there")
+    # Beside another trace, times are shifted.
+    late = copied(file, "late.sqlite", "UPDATE meta SET value = value + 1000000 WHERE name = 'utc_ns'", "UPDATE span SET start = 9223372036854775807 WHERE rowid = 11")
+    done = converted(file, late, out)
+    failures.equal(done.returncode, 0, "a start at the end of all numbers")
+    failures.check("1 end before they start" in done.stderr and "late.sqlite, table span, row 11: " in done.stderr, "file, table and row", done.stderr)
     submitted = ask(file, "SELECT count(submitted) FROM span")[0][0]
     for when in ("-3", "9223372036854775807"):
         other = copied(file, "submitted.sqlite", f"UPDATE span SET submitted = {when} WHERE rowid = (SELECT min(rowid) FROM span WHERE submitted IS NOT NULL)")

@@ -47,6 +47,16 @@ class made_file {
   }
   void close() { sqlite3_close(std::exchange(in_, nullptr)); }
   const std::string& name() const { return name_; }
+  // Whether anybody reads it, this process too.
+  bool is_locked() const {
+    struct flock asked {};
+    asked.l_type = F_WRLCK;
+    asked.l_whence = SEEK_SET;
+    asked.l_start = 0x40000002;  // SQLite's readers share a lock of these bytes
+    asked.l_len = 510;
+    REQUIRE(fcntl(file_, F_OFD_GETLK, &asked) == 0);
+    return asked.l_type != F_UNLCK;
+  }
   std::uint64_t size() const { return static_cast<std::uint64_t>(lseek(file_, 0, SEEK_END)); }
   void poke(std::uint64_t at, std::uint8_t byte) const {
     REQUIRE(pwrite(file_, &byte, 1, static_cast<off_t>(at)) == 1);
@@ -233,6 +243,45 @@ TEST_CASE("damaged pages do no harm, and are told as SQLite tells them") {
   CHECK(failed > 100);
   CHECK(same > 100);
   CHECK(take(file.name(), wanted, table_rows::source::pages_or_sql).rows == whole.rows);
+}
+
+TEST_CASE("rows that a damaged tree has twice are told, and none is read below the first one wanted") {
+  made_file file;
+  file.run("PRAGMA page_size=512");
+  file.run(filled(300, 5, 10));
+  file.close();
+  // The root's first two cells lead to the same leaf.
+  std::uint64_t root = 0;
+  for (std::uint64_t at = 512; at != file.size(); at += 512)
+    if (file.peek(at) == 5) root = at;
+  REQUIRE(root != 0);
+  const auto cell = [&](std::uint64_t number) {
+    return root + (std::uint64_t{file.peek(root + 12 + 2 * number)} << 8U | file.peek(root + 13 + 2 * number));
+  };
+  for (std::uint64_t byte = 0; byte != 4; ++byte) file.poke(cell(1) + byte, file.peek(cell(0) + byte));
+  for (const auto from : {table_rows::source::pages_or_sql, table_rows::source::sql}) {
+    const taken all = take(file.name(), wanted, from);
+    REQUIRE_FALSE(all.rows.empty());
+    const std::string last = std::to_string(all.rows.size());
+    const std::string why = ", table t, behind row " + last + ": rows are out of their order";
+    CHECK(all.failed.find(why) != std::string::npos);
+    // From the last row of the first leaf on: the rows before it come again behind it.
+    const taken behind = take(file.name(), wanted, from, std::stoll(last), highest);
+    CHECK(behind.rows == std::vector<std::string>{all.rows.back()});
+    CHECK(behind.failed.find(why) != std::string::npos);
+  }
+}
+
+TEST_CASE("opening a file again leaves the lock of who reads it already") {
+  made_file file;
+  file.run(filled(10, 1, 10));
+  const sqlite_database in(file.name(), sqlite_database::opened::to_read);
+  table_rows rows(in, "t", wanted);
+  CHECK_FALSE(file.is_locked());
+  rows.start(lowest, highest);
+  CHECK(file.is_locked());
+  const sqlite_database again(file.name(), sqlite_database::opened::to_read);
+  CHECK(file.is_locked());
 }
 
 TEST_CASE("what stands in a log beside the file is read, too") {
