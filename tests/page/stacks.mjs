@@ -59,6 +59,9 @@ test("processors in lists, and how busy they were", () => {
   const processes = [{ host: "a", duration_ns: 100, cpu_ns: 150, thread_list: [{ on_cpu_ns: 90, alive_ns: 100, last_cpu: 1 }, { on_cpu_ns: 60, alive_ns: 100, last_cpu: 9 }] }, { host: "b", duration_ns: 100, cpu_ns: 100 }];
   assert.deepEqual(sumThreads(processes, "a", parseCpus("0-3")), { threads: 1, on_cpu_ns: 90, longest_ns: 100 });
   assert.equal(busyShare(processes, "a", 2), 0.75);
+  const inTurn = (seconds) => seconds.map((second) => ({ host: "a", started: `2026-11-02T09:30:0${second}Z`, duration_ns: 2e9, cpu_ns: 2e9 }));
+  assert.equal(busyShare(inTurn([0, 2, 4, 6]), "a", 4), 0.25);
+  assert.equal(busyShare(inTurn([0, 0, 1]), "a", 4), 0.75);
   assert.equal(busyShare(processes, "c", 2), null);
   assert.equal(busyShare(processes, "a", 0), null);
 });
