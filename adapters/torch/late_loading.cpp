@@ -7,6 +7,7 @@
 #include <link.h>
 
 #include <atomic>
+#include <cerrno>
 #include <cstdio>
 #include <cstring>
 #include <string>
@@ -77,6 +78,11 @@ extern "C" __attribute__((visibility("default"))) void* dlopen(const char* file,
     return find_dlopen()(file, mode);
   }
   void* const loaded = find_dlopen()(file, mode);
-  if (loaded != nullptr) look_for_torch();
+  if (loaded == nullptr) return loaded;
+  const int kept_errno = errno;
+  look_for_torch();
+  // That torch is not there is no fault of the program, which may ask dlerror() whether its own call failed.
+  dlerror();
+  errno = kept_errno;
   return loaded;
 }

@@ -259,6 +259,8 @@ void check(heat_map& read, const json_value& at) {
 void check(region_stacks& read, const json_value& at) {
   std::uint32_t most = 0;
   for (std::size_t frame = 0; frame != read.frames.size(); ++frame) {
+    if (read.frames[frame].depth >= lib::max_path_names)
+      at["frames"][frame]["depth"].fail(fmt::format("less than {}", lib::max_path_names));
     if (read.frames[frame].depth > most) at["frames"][frame]["depth"].fail("at most one more than the frame before");
     most = read.frames[frame].depth + 1;
   }

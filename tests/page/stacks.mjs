@@ -1,7 +1,7 @@
 // Stacks below their regions, trees of processes, and parts of machines.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { parseCpus, sumThreads } from "../../lib/report/page/machines.js";
+import { listSockets, parseCpus, sumThreads } from "../../lib/report/page/machines.js";
 import { busyShare, makeProcessTree } from "../../lib/report/page/processes.js";
 import { frameWorth, makeStacked } from "../../lib/report/page/stacks.js";
 import { listNodes, makeTree, measures, pathText, weigh } from "../../lib/report/page/tree.js";
@@ -53,9 +53,15 @@ test("processors in lists, and how busy they were", () => {
   assert.deepEqual([...parseCpus("0-2,7")], [0, 1, 2, 7]);
   assert.equal(parseCpus("").size, 0);
   assert.equal(parseCpus("0-99999999999").size, 8192);
+  for (const wrong of ["1e300-1e301", "Infinity", "9".repeat(400), "-5", "x", "-", "3-1", "9007199254740993-9007199254740999"]) assert.equal(parseCpus(wrong).size, 0, wrong);
+  assert.deepEqual([...parseCpus("x,3")], [3]);
+  assert.deepEqual(listSockets([{ socket: 10 }, {}, { socket: 2 }, { socket: 10 }]), [2, 10, undefined]);
   const processes = [{ host: "a", duration_ns: 100, cpu_ns: 150, thread_list: [{ on_cpu_ns: 90, alive_ns: 100, last_cpu: 1 }, { on_cpu_ns: 60, alive_ns: 100, last_cpu: 9 }] }, { host: "b", duration_ns: 100, cpu_ns: 100 }];
   assert.deepEqual(sumThreads(processes, "a", parseCpus("0-3")), { threads: 1, on_cpu_ns: 90, longest_ns: 100 });
   assert.equal(busyShare(processes, "a", 2), 0.75);
+  const inTurn = (seconds) => seconds.map((second) => ({ host: "a", started: `2026-11-02T09:30:0${second}Z`, duration_ns: 2e9, cpu_ns: 2e9 }));
+  assert.equal(busyShare(inTurn([0, 2, 4, 6]), "a", 4), 0.25);
+  assert.equal(busyShare(inTurn([0, 0, 1]), "a", 4), 0.75);
   assert.equal(busyShare(processes, "c", 2), null);
   assert.equal(busyShare(processes, "a", 0), null);
 });

@@ -209,6 +209,17 @@ TEST_CASE("what was written is written again, to the byte") {
   }
 }
 
+TEST_CASE("stacks are as deep as paths at most") {
+  const auto write = [](std::uint32_t frames) {
+    adaptyst::profile in = whole();
+    in.stacks = {{0, {}}};
+    for (std::uint32_t depth = 0; depth != frames; ++depth) in.stacks[0].frames.push_back({"f", depth, 1, 0, 0});
+    return adaptyst::to_json(in);
+  };
+  CHECK(refusal(write(4097)).empty());
+  CHECK(refusal(write(4098)) == "not a profile: /stacks/0/frames/4097/depth: expected less than 4097; found 4097");
+}
+
 TEST_CASE("what is wrong is reported with its place") {
   struct damage {
     const char* pointer;

@@ -8,8 +8,10 @@ import { busyShare } from "./processes.js";
 export function parseCpus(text) {
   const made = new Set();
   for (const part of text.split(",")) {
+    if (!/^\d+(-\d+)?$/.test(part)) continue;
     const [first, last = first] = part.split("-").map(Number);
-    for (let cpu = first; cpu <= last && made.size < 8192 && part !== ""; ++cpu) made.add(cpu);
+    // Adding 1 to a number beyond the safe ones may leave it as it is.
+    for (let cpu = first; cpu <= last && made.size < 8192 && Number.isSafeInteger(cpu); ++cpu) made.add(cpu);
   }
   return made;
 }
@@ -61,9 +63,14 @@ function makeNode(node, machine, processes) {
   return makeBox("node", `NUMA node ${node.node}`, note.filter((one) => one).join(", "), share, "kept busy by the threads that were last here", ...makeDevices((machine.devices || []).filter((one) => one.node === node.node)));
 }
 
+// Those that are not known, last.
+export function listSockets(nodes) {
+  return [...new Set(nodes.map((one) => one.socket))].sort((a, b) => a - b);
+}
+
 function makeMachine(machine, processes, used) {
   const nodes = machine.nodes || [];
-  const sockets = [...new Set(nodes.map((one) => one.socket))].sort();
+  const sockets = listSockets(nodes);
   const inside = sockets.flatMap((socket) => {
     const own = nodes.filter((one) => one.socket === socket).map((one) => makeNode(one, machine, processes));
     return socket === undefined ? own : [makeBox("socket", `socket ${socket}`, "", null, "", ...own)];

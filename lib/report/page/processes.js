@@ -124,10 +124,20 @@ function hasValue(column, process) {
   });
 }
 
-// The part of a machine's processors that its processes kept busy, while the longest of them was observed. null: not known.
+// From the first process to the last. Starts are known to the second: what is no longer than that is taken to have run at once.
+function observedTime(processes) {
+  const longest = processes.reduce((most, one) => Math.max(most, one.duration_ns), 0);
+  if (processes.length < 2) return longest;
+  const starts = processes.map((one) => Date.parse(one.started) * 1e6);
+  const first = starts.reduce((least, one) => Math.min(least, one), Infinity);
+  const whole = starts.reduce((most, one, at) => Math.max(most, one + processes[at].duration_ns), 0) - first;
+  return whole > longest + 1e9 ? whole : longest;
+}
+
+// The part of a machine's processors that its processes kept busy while any was observed. null: not known.
 export function busyShare(processes, host, cpus) {
   const here = processes.filter((one) => one.host === host && "cpu_ns" in one);
-  const longest = Math.max(0, ...here.map((one) => one.duration_ns));
-  if (!cpus || longest === 0) return null;
-  return Math.min(1, here.reduce((sum, one) => sum + one.cpu_ns, 0) / longest / cpus);
+  const observed = observedTime(here);
+  if (!cpus || observed === 0) return null;
+  return Math.min(1, here.reduce((sum, one) => sum + one.cpu_ns, 0) / observed / cpus);
 }

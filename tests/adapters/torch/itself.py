@@ -172,6 +172,26 @@ def case_loading_as_ever():
     failures.equal(output(["env", f"LD_PRELOAD={LIBRARY}", work / "program"]), "42\n", "the module is found")
 
 
+def case_faults_of_loading():
+    """Where torch's libraries are not found, that is no fault of what the program has loaded."""
+    (work / "checked.c").write_text('#include <dlfcn.h>\n#include <errno.h>\n#include <stdio.h>\n'
+                                    'int main(int count, char** words) {\n  errno = 0;\n'
+                                    '  for (int at = 1; at != count; ++at) {\n    void* const module = dlopen(words[at], RTLD_NOW);\n'
+                                    '    const int number = errno;\n    const char* const fault = dlerror();\n'
+                                    '    printf("%d %d %d\\n", module != 0, number, fault != 0);\n    errno = 0;\n  }\n'
+                                    '  return 0;\n}\n')
+    (work / "empty.c").write_text("int nothing;\n")
+    output([tool("gcc"), "-shared", "-fPIC", work / "empty.c", "-o", work / "empty.so"])
+    output([tool("gcc"), work / "checked.c", "-o", work / "checked", "-ldl"])
+    source = HERE.parent.parent.parent / "adapters/torch/late_loading.cpp"
+    output([tool("g++"), "-std=c++17", "-shared", "-fPIC", '-DADAPTYST_TORCH_SONAME="libno_such_torch.so.1"',
+            '-DADAPTYST_TORCH_CALLBACKS="none.so"', source, "-o", work / "late_loading.so", "-ldl"])
+    words = [work / "checked", work / "empty.so", work / "no_such.so"]
+    plain = output(words)
+    failures.equal(plain.split("\n")[0], "1 0 0", "a module without a fault")
+    failures.equal(output(["env", f"LD_PRELOAD={work / 'late_loading.so'}", *words]), plain, "errno and dlerror() as without the library")
+
+
 def case_attached():
     """Nothing listens when the network starts; operators are seen some time after something does."""
     file = work / "attached.json"
