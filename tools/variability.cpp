@@ -89,7 +89,8 @@ void add_variability(CLI::App& app) {
   asked->request.threads = 0;
   CLI::App* const command =
       app.add_subcommand("variability", "Find windows, devices and ranks in which the same work took longer");
-  command->add_option("TRACE", asked->request.traces, "Exports of Nsight Systems to SQLite, our own stores, or event logs")
+  command
+      ->add_option("TRACE", asked->request.traces, "Exports of Nsight Systems to SQLite, our own stores, or event logs")
       ->required()
       ->type_name("");
   command->add_option("--window", asked->window, "The width of a window: a number with ns, us, ms or s")

@@ -44,8 +44,8 @@ std::optional<roofline> compute_roofline(std::optional<double> flops, std::optio
 }
 
 std::optional<roofline> compute_roofline(const region& region, const machine_ceilings& machine) {
-  return compute_roofline(find_attribute_sum(region, "flops"), find_attribute_sum(region, "bytes"), static_cast<double>(region.total_ns),
-                          machine, region.threads);
+  return compute_roofline(find_attribute_sum(region, "flops"), find_attribute_sum(region, "bytes"),
+                          static_cast<double>(region.total_ns), machine, region.threads);
 }
 
 std::string find_host(const profile& profile) {

@@ -4,9 +4,12 @@
 
 #include <adaptyst/profile.hpp>
 #include <algorithm>
+#include <cmath>
 #include <functional>
+#include <initializer_list>
 #include <limits>
 #include <unordered_map>
+#include <utility>
 
 #include "../profile/fields.hpp"
 #include "../profile/measured.hpp"
@@ -266,7 +269,44 @@ void check(region_stacks& read, const json_value& at) {
   }
 }
 
-void check(profile& /*read*/, const json_value& at) { check_engine(at["engine"]); }
+void require_rates(const json_value& at, std::initializer_list<std::pair<const char*, double>> rates) {
+  for (const auto& [key, rate] : rates)
+    if (!(rate > 0) || !std::isfinite(rate)) at[key].fail("a number greater than 0");
+}
+
+void check(machine_ceilings& read, const json_value& at) {
+  require_rates(at, {{"cpus", read.cpus},
+                     {"one_gflops", read.one_gflops},
+                     {"one_gbytes_per_s", read.one_gbytes_per_s},
+                     {"all_gflops", read.all_gflops},
+                     {"all_gbytes_per_s", read.all_gbytes_per_s}});
+}
+
+void check(roofline& read, const json_value& at) {
+  require_rates(at, {{"ai", read.flops_per_byte},
+                     {"gflops", read.gflops},
+                     {"gbytes_per_s", read.gbytes_per_s},
+                     {"attainable_gflops", read.attainable_gflops},
+                     {"share", read.share},
+                     {"threads", read.threads}});
+}
+
+// Lists that whoever writes them cuts.
+template <class List>
+void limit(const List& read, std::size_t max, const json_value& at, const char* key) {
+  if (read.size() > max) at[key].fail(fmt::format("{} elements at most", max));
+}
+
+void check(process_info& read, const json_value& at) {
+  limit(read.thread_list, process_info::max_threads, at, "thread_list");
+}
+
+void check(machine& read, const json_value& at) { limit(read.devices, machine::max_devices, at, "devices"); }
+
+void check(profile& read, const json_value& at) {
+  check_engine(at["engine"]);
+  limit(read.machines, profile::max_machines, at, "machines");
+}
 
 template <class Struct, class Extra>
 struct reader {

@@ -220,6 +220,28 @@ TEST_CASE("stacks are as deep as paths at most") {
   CHECK(refusal(write(4098)) == "not a profile: /stacks/0/frames/4097/depth: expected less than 4097; found 4097");
 }
 
+TEST_CASE("ceilings and rooflines are greater than 0, and lists as long as they are written") {
+  adaptyst::profile in = whole();
+  in.ceilings = adaptyst::machine_ceilings{"here", "a processor", "2026-11-25T00:00:00Z", 2, {}, 10, 20, 15, 30};
+  in.regions[0].roofline = adaptyst::roofline{0.5, 1, 2, 4, 0.25, {}, 1};
+  in.machines.resize(adaptyst::profile::max_machines);
+  in.processes[0].thread_list.resize(adaptyst::process_info::max_threads);
+  CHECK(refusal(adaptyst::to_json(in)).empty());
+  const auto refuse = [&in](auto change) {
+    adaptyst::profile changed = in;
+    change(changed);
+    return refusal(adaptyst::to_json(changed));
+  };
+  CHECK(refuse([](adaptyst::profile& of) { of.ceilings->cpus = 0; }) ==
+        "not a profile: /ceilings/cpus: expected a number greater than 0; found 0");
+  CHECK(refuse([](adaptyst::profile& of) { of.ceilings->all_gflops = -3; }) ==
+        "not a profile: /ceilings/all_gflops: expected a number greater than 0; found -3.0");
+  CHECK(refuse([](adaptyst::profile& of) { of.regions[0].roofline->share = 0; }) ==
+        "not a profile: /regions/0/roofline/share: expected a number greater than 0; found 0.0");
+  CHECK_FALSE(refuse([](adaptyst::profile& of) { of.machines.emplace_back(); }).empty());
+  CHECK_FALSE(refuse([](adaptyst::profile& of) { of.processes[0].thread_list.emplace_back(); }).empty());
+}
+
 TEST_CASE("what is wrong is reported with its place") {
   struct damage {
     const char* pointer;
