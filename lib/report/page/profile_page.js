@@ -102,7 +102,9 @@ export function show({ profile, words }) {
     else shownRoot = root;
     total = shownRoot === root ? worth.total : shownRoot.children.reduce((sum, one) => sum + one.sum, 0);
     icicle.show(shownRoot, width, total);
-    byId("total").textContent = `${describeAmount(total, measure.unit)} in all: ${measure.meaning}`;
+    const outside = shownRoot.children.find((one) => one.frame);
+    byId("total").textContent = `${describeAmount(outside ? total - outside.sum : total, measure.unit)} in all: ${measure.meaning}` +
+      (outside ? `; and ${describeAmount(outside.sum, measure.unit)} of threads outside of all regions, as they were sampled` : "");
     icicle.setHovered(null);
     byId("pointed").textContent = icicle.options.hint;
   };
