@@ -193,9 +193,9 @@ def torch():
 
 def levels():
     """What looking at all levels adds to a program with markers on three of them: the deepest level and the highest, in turns."""
-    program = build / "tests" / "tools" / "levelled"
-    if not program.exists() or not (build / "tools" / "adaptyst").exists():
-        return missing.append("levels_overhead_percent: the command or the tests were not built (Debian: libcli11-dev)")
+    program = programs / "adaptyst_bench_levelled"
+    if not (build / "tools" / "adaptyst").exists():
+        return missing.append("levels_overhead_percent: the command was not built (Debian: libcli11-dev)")
     with tempfile.TemporaryDirectory() as scratch:
         file = pathlib.Path(scratch) / "profile.json"
 
