@@ -2,7 +2,6 @@
 #include "variability_run.hpp"
 
 #include <fmt/format.h>
-#include <sys/resource.h>
 
 #include <algorithm>
 #include <atomic>
@@ -21,6 +20,7 @@
 #include "../analyse/variability/block.hpp"
 #include "../merge/tree.hpp"
 #include "../support/error.hpp"
+#include "../support/process_stat.hpp"
 #include "host_calls.hpp"
 #include "parts_message.hpp"
 #include "rank_exchange.hpp"
@@ -478,7 +478,7 @@ class variability_run {
 
   // True at rank 0.
   bool bring_together(gathered& own) {
-    const auto note_memory = [&] { own.ranks.front().peak_rss_bytes = peak_rss_bytes(); };
+    const auto note_memory = [&] { own.ranks.front().peak_rss_bytes = own_peak_rss_bytes(); };
     if (over_ == nullptr) {
       note_memory();
       return true;
@@ -531,12 +531,6 @@ class variability_run {
     std::uint64_t sum = 0;
     for (const reader& one : readers_) sum += one.rows;
     return sum;
-  }
-
-  static std::uint64_t peak_rss_bytes() {
-    rusage used{};
-    getrusage(RUSAGE_SELF, &used);
-    return static_cast<std::uint64_t>(used.ru_maxrss) * 1024;
   }
 
   const variability_request& request_;

@@ -34,6 +34,14 @@ std::uint64_t own_start() {
   return own ? own->started : 0;
 }
 
+std::uint64_t own_peak_rss_bytes() {
+  std::ifstream file("/proc/self/status");
+  std::uint64_t kib = 0;
+  for (std::string line; std::getline(file, line);)
+    if (std::sscanf(line.c_str(), "VmHWM: %" SCNu64, &kib) == 1) break;
+  return kib * 1024;
+}
+
 bool is_running(pid_t process, std::uint64_t started) {
   if (kill(process, 0) != 0 && errno == ESRCH) return false;
   const std::optional<process_stat> now = read_stat(process);

@@ -26,6 +26,10 @@ std::uint64_t own_start();
 // number counts.
 bool is_running(pid_t process, std::uint64_t started);
 
+// The most memory that this process had at once, in bytes; 0 where /proc does not tell. getrusage() tells that of its parent
+// as well, where that was more before it became this program.
+std::uint64_t own_peak_rss_bytes();
+
 // The path of the program that a process runs; empty when it is gone, or hidden from us.
 std::string find_program(pid_t process);
 // What it was started with, its name first; cut off at 4,096 bytes. Empty when it is gone.

@@ -206,6 +206,14 @@ def case_the_same_for_any_number_of_threads():
         failures.equal(json.dumps(one), json.dumps(two), f"threads with {words}")
 
 
+def case_memory_is_that_of_the_command():
+    """Not that of what started it, which the kernel counts as the command's too. AddressSanitizer needs memory of its own."""
+    file, _, _ = mixed_trace("memory.sqlite")
+    peak = "import json, subprocess, sys; held = b'x' * (1 << 30); print(json.loads(subprocess.run(sys.argv[1:], check=True, stdout=-1).stdout)['ranks'][0]['peak_rss'])"
+    done = subprocess.run([sys.executable, "-c", peak, ADAPTYST, "variability", "--format=json", file], capture_output=True, text=True, check=False)
+    failures.check(done.returncode == 0 and 1 << 20 < int(done.stdout) < 1 << 29, "the most memory of the command", done.stdout + done.stderr)
+
+
 def launchers():
     known = {"openmpi": ["mpirun.openmpi", "--allow-run-as-root", "--oversubscribe", "--mca", "btl", "self,vader,tcp"], "mpich": ["mpirun.mpich"]}
     return {name: words for name, words in known.items()
