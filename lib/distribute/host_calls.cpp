@@ -1,5 +1,7 @@
 #include "host_calls.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <map>
 #include <tuple>
@@ -22,19 +24,25 @@ std::optional<host_efficiencies> read_host_efficiencies(const trace_set& traces,
                                                         std::vector<std::string>& remarks) {
   std::map<std::tuple<std::size_t, std::int64_t, std::uint32_t>, known_thread> threads;
   std::size_t count = 0;
+  bad_rows bad;
   for (std::size_t trace = 0; trace != traces.size(); ++trace) {
     const auto shift = static_cast<std::uint64_t>(traces.shift_ns(trace));
-    traces.trace(trace).read_host_calls([&](const host_call& call) {
-      known_thread& of = threads[{trace, call.process, call.thread}];
-      if (call.what != host_call_kind::system) of.is_wanted = true;
-      std::vector<interval>& to = call.what == host_call_kind::mpi ? of.calls.mpi : of.calls.other;
-      const interval made{call.start + shift, call.end + shift};
-      // Mostly in the order of time: calls one in another become one at once.
-      if (!to.empty() && made.begin >= to.back().begin && made.begin <= to.back().end)
-        to.back().end = std::max(to.back().end, made.end);
-      else if (count++ < max_calls) to.push_back(made);
-    });
+    traces.trace(trace).read_host_calls(
+        [&](const host_call& call) {
+          known_thread& of = threads[{trace, call.process, call.thread}];
+          if (call.what != host_call_kind::system) of.is_wanted = true;
+          std::vector<interval>& to = call.what == host_call_kind::mpi ? of.calls.mpi : of.calls.other;
+          const interval made{call.start + shift, call.end + shift};
+          // Mostly in the order of time: calls one in another become one at once.
+          if (!to.empty() && made.begin >= to.back().begin && made.begin <= to.back().end)
+            to.back().end = std::max(to.back().end, made.end);
+          else if (count++ < max_calls) to.push_back(made);
+        },
+        bad);
   }
+  if (bad.count() != 0)
+    remarks.push_back(
+        fmt::format("{} calls of the host are not in its efficiency, the first: {}", bad.count(), bad.first));
   if (count > max_calls) {
     remarks.emplace_back("the host's efficiency is not known: there are more than 4 million calls");
     return std::nullopt;

@@ -46,7 +46,7 @@ const std::vector<form_entry>& output_forms() {
       {output_form::trace, "trace", ".sqlite",
        "the same for SQL and `adaptyst variability`; not by a collector in a program"},
       {output_form::trace, "trace", ".events",
-       "the same in few bytes, also by a collector in a program; `adaptyst convert` reads it"},
+       "the same in few bytes, also by a collector in a program; `adaptyst convert` and `variability` read it"},
       {output_form::speedscope, "speedscope", ".speedscope.json", "stacks, for speedscope.app; turns samples on"},
       {output_form::json, "json", ".json", "the profile"},
       {output_form::folded, "folded", ".folded", "stacks, for flame graphs; turns samples on"},

@@ -10,7 +10,6 @@
 #include <fstream>
 #include <system_error>
 
-#include "../support/adler32.hpp"
 #include "../support/error.hpp"
 #include "../support/varint.hpp"
 
@@ -99,7 +98,7 @@ std::string_view event_log_blocks::read(const head& block) {
   const char* const found = at(block.offset, whole);
   if (found == nullptr) throw_damaged(name_, block.offset, "the file became shorter while it was read");
   const std::string_view made(found, whole);
-  if (adler32(made.substr(log_checksum_bytes)) != block.checksum)
+  if (block_checksum(made.substr(log_checksum_bytes)) != block.checksum)
     throw_damaged(name_, block.offset, fmt::format("the block of {} bytes has another checksum", block.bytes));
   return made.substr(sizeof(log_block_head));
 }

@@ -2,6 +2,8 @@
 #ifndef ADAPTYST_LIB_TRACE_EVENT_LOG_FORMAT_HPP
 #define ADAPTYST_LIB_TRACE_EVENT_LOG_FORMAT_HPP
 
+#include <zlib.h>
+
 #include <adaptyst/profile.hpp>
 #include <cstddef>
 #include <cstdint>
@@ -21,6 +23,12 @@ struct log_block_head {
 };
 static_assert(sizeof(log_block_head) == 8, "two numbers of four bytes, the lowest first");
 constexpr std::size_t log_checksum_bytes = sizeof(log_block_head::checksum);
+
+// Of what stands behind it in the block. `bytes`: log_max_block at most.
+inline std::uint32_t block_checksum(std::string_view bytes) noexcept {
+  return static_cast<std::uint32_t>(
+      adler32(adler32(0, nullptr, 0), reinterpret_cast<const Bytef*>(bytes.data()), static_cast<uInt>(bytes.size())));
+}
 
 constexpr std::uint32_t log_has_names = std::uint32_t{1} << 31U;  // not only places and events
 // A block takes no further record once it has so many bytes, so it has at most one more.

@@ -52,7 +52,7 @@ void event_log_reader::read_name(event_log_cursor& from, log_record what) {
     }
     case log_record::device: {
       const auto process = static_cast<std::int64_t>(from.number());
-      device& one = devices_[{process, from.small_number()}];
+      device& one = devices_.add(process, from.small_number());
       one.physical = from.small_number();
       one.uuid = from.text();
       one.name = from.text();
@@ -86,20 +86,6 @@ std::string event_log_reader::describe() const {
   return fmt::format("adaptyst event log, version {}", event_log_version);
 }
 
-std::vector<trace_input::device> event_log_reader::devices() const {
-  std::map<std::uint32_t, device> made;
-  for (const auto& [key, one] : devices_) made.try_emplace(one.physical, one);
-  std::vector<device> list;
-  list.reserve(made.size());
-  for (auto& [number, one] : made) list.push_back(std::move(one));
-  return list;
-}
-
-std::uint32_t event_log_reader::physical(std::int64_t process, std::uint32_t number) const {
-  const auto found = devices_.find({process, number});
-  return found != devices_.end() ? found->second.physical : number;
-}
-
 std::string event_log_reader::missing() const {
   std::string made;
   if (!is_complete_) made = fmt::format("{} was not finished: it ends before the run did", file_);
@@ -113,23 +99,25 @@ std::unique_ptr<trace_scan> event_log_reader::scan(scan_subject what) const {
   return std::make_unique<event_log_scan>(*this, what);
 }
 
-void event_log_reader::read_host_calls(const std::function<void(const host_call&)>& to) const {
+void event_log_reader::read_host_calls(const std::function<void(const host_call&)>& to, bad_rows& bad) const {
   std::vector<std::optional<host_call_kind>> kinds;
   kinds.reserve(sites_.size());
   for (const traced_site& site : sites_) kinds.push_back(choose_call_kind(site));
   event_log_blocks from(file_);
-  visit_events(from, from.first(), end_, sites_.size(), [&](const logged_event& one, std::uint64_t /*at*/) {
+  visit_events(from, from.first(), end_, sites_.size(), [&](const logged_event& one, std::uint64_t at) {
     const std::optional<host_call_kind> kind = kinds[static_cast<std::size_t>(one.site - 1)];
     const bool is_span = one.as == traced_as::scope || one.as == traced_as::handle;
-    if (kind && is_span && one.begin_ns <= max_time_ns && one.duration_ns <= max_span_ns)
+    if (!kind || !is_span) return;
+    if (one.begin_ns <= max_time_ns && one.duration_ns <= max_span_ns)
       to({one.process, one.thread, one.begin_ns, one.begin_ns + one.duration_ns, *kind});
+    else count_out_of_range(bad, file_, at, one);
   });
 }
 
 void event_log_reader::read(trace_writer& to, std::int64_t shift_ns, bad_rows& bad) {
   for (const auto& [id, process] : processes_) to.name_process(id, process);
   for (const auto& [key, name] : threads_) to.name_thread(key.first, key.second, name);
-  for (const auto& [key, one] : devices_) to.name_device(key.first, key.second, {one.name, one.physical, one.uuid});
+  devices_.name(to);
 
   const auto take = [&](const logged_event& one, std::uint64_t at) {
     traced_event event;
@@ -143,12 +131,7 @@ void event_log_reader::read(trace_writer& to, std::int64_t shift_ns, bad_rows& b
     const auto shifted = [shift_ns](std::uint64_t ns) { return static_cast<std::int64_t>(ns) + shift_ns; };
     const bool is_in_range = one.begin_ns <= max_time_ns && one.duration_ns <= max_span_ns &&
                              one.submitted_ns <= max_time_ns && shifted(one.begin_ns) >= 0;
-    if (!is_in_range) {
-      ++bad.out_of_range;
-      return bad.note(
-          file_, static_cast<std::int64_t>(at),
-          fmt::format("{}, byte {}: begins at {} ns and lasts {} ns", file_, at, one.begin_ns, one.duration_ns));
-    }
+    if (!is_in_range) return count_out_of_range(bad, file_, at, one);
     event.begin_ns = static_cast<std::uint64_t>(shifted(one.begin_ns));
     event.end_ns = event.begin_ns + one.duration_ns;
     if (one.submitted_ns != 0)

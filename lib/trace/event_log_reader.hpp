@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "event_log_blocks.hpp"
+#include "process_devices.hpp"
 #include "trace_input.hpp"
 
 namespace adaptyst::lib {
@@ -27,15 +28,17 @@ class event_log_reader final : public trace_input {
   bool is_simulated() const override { return false; }
   bool is_complete() const override { return is_complete_; }
   std::optional<std::int64_t> utc_ns() const override { return utc_ns_; }
-  std::vector<device> devices() const override;
+  std::vector<device> devices() const override { return devices_.list(); }
   std::map<std::int64_t, traced_process> processes() const override { return processes_; }
   std::string missing() const override;
   void read(trace_writer& to, std::int64_t shift_ns, bad_rows& bad) override;
   std::unique_ptr<trace_scan> scan(scan_subject what) const override;
-  void read_host_calls(const std::function<void(const host_call&)>& to) const override;
+  void read_host_calls(const std::function<void(const host_call&)>& to, bad_rows& bad) const override;
 
   const std::deque<traced_site>& sites() const noexcept { return sites_; }
-  std::uint32_t physical(std::int64_t process, std::uint32_t number) const;
+  std::uint32_t physical(std::int64_t process, std::uint32_t number) const {
+    return devices_.physical(process, number);
+  }
   // Where blocks begin, at least 1 MiB apart, and where the last one ends.
   const std::vector<std::uint64_t>& blocks() const noexcept { return blocks_; }
   std::uint64_t end() const noexcept { return end_; }
@@ -48,7 +51,7 @@ class event_log_reader final : public trace_input {
   std::optional<std::int64_t> utc_ns_;
   std::map<std::int64_t, traced_process> processes_;
   std::map<std::pair<std::int64_t, std::uint32_t>, std::string> threads_;
-  std::map<std::pair<std::int64_t, std::uint32_t>, device> devices_;
+  process_devices devices_;
   std::map<std::pair<std::int64_t, std::string>, std::uint64_t> losses_;
   std::deque<traced_site> sites_;  // at places that stay
   std::vector<std::uint64_t> blocks_;

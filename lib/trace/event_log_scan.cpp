@@ -12,6 +12,12 @@ constexpr std::size_t log_spans_at_once = 2048;
 
 }  // namespace
 
+void count_out_of_range(bad_rows& to, const std::string& file, std::uint64_t at, const logged_event& event) {
+  ++to.out_of_range;
+  to.note(file, static_cast<std::int64_t>(at),
+          fmt::format("{}, byte {}: begins at {} ns and lasts {} ns", file, at, event.begin_ns, event.duration_ns));
+}
+
 event_log_scan::event_log_scan(const event_log_reader& from, scan_subject what)
     : from_(from), what_(what), blocks_(from.file()) {
   tables_.push_back({"events", {0, static_cast<std::int64_t>(from.end()) - 1}});
@@ -38,12 +44,8 @@ void event_log_scan::scan(std::size_t /*table*/, std::int64_t first, std::int64_
     const auto site = static_cast<std::size_t>(event.site - 1);
     const bool is_span = event.as != traced_as::metric && event.as != traced_as::mark;
     if (!is_span || !roles_[site].is_wanted) return;
-    if (event.begin_ns > max_time_ns || event.duration_ns > max_span_ns) {
-      ++bad_.out_of_range;
-      return bad_.note(from_.file(), static_cast<std::int64_t>(at),
-                       fmt::format("{}, byte {}: begins at {} ns and lasts {} ns", from_.file(), at, event.begin_ns,
-                                   event.duration_ns));
-    }
+    if (event.begin_ns > max_time_ns || event.duration_ns > max_span_ns)
+      return count_out_of_range(bad_, from_.file(), at, event);
     const std::uint32_t group = what_ == scan_subject::device_work
                                     ? from_.physical(event.process, from_.sites()[site].device)
                                     : static_cast<std::uint32_t>(event.process);

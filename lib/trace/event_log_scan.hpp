@@ -29,6 +29,9 @@ void visit_events(event_log_blocks& from, std::uint64_t begin, std::uint64_t end
   }
 }
 
+// Of an event at that byte, whose times are those of no run.
+void count_out_of_range(bad_rows& to, const std::string& file, std::uint64_t at, const logged_event& event);
+
 class event_log_scan final : public trace_scan {
  public:
   event_log_scan(const event_log_reader& from, scan_subject what);

@@ -9,7 +9,6 @@
 #include <cstring>
 #include <utility>
 
-#include "../support/adler32.hpp"
 #include "../support/error.hpp"
 #include "../support/varint.hpp"
 
@@ -67,7 +66,7 @@ void event_log_writer::end_block() {
     const auto bytes = static_cast<std::uint32_t>(block_.size() - sizeof(log_block_head));
     log_block_head head{0, bytes | (has_names_ ? log_has_names : 0)};
     std::memcpy(block_.data(), &head, sizeof head);
-    head.checksum = adler32(std::string_view(block_).substr(log_checksum_bytes));
+    head.checksum = block_checksum(std::string_view(block_).substr(log_checksum_bytes));
     std::memcpy(block_.data(), &head, log_checksum_bytes);
     file_.write(block_);
     if (file_.failure() != 0) lost_ += events_;

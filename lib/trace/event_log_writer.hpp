@@ -1,5 +1,6 @@
-// The compact file that a program's own collector writes: some ten bytes an event, one write(2) at a time, no locks, and
-// nothing that SQLite would need. `adaptyst convert` makes a store of it, or a page.
+// The compact file that a program's own collector writes: some six bytes an event, one write(2) at a time, no locks, and
+// nothing that SQLite would need. `adaptyst convert` makes a store of it, or a page;
+// `adaptyst variability` reads it as it is.
 #ifndef ADAPTYST_LIB_TRACE_EVENT_LOG_WRITER_HPP
 #define ADAPTYST_LIB_TRACE_EVENT_LOG_WRITER_HPP
 

@@ -368,13 +368,15 @@ void nsys_reader::read(trace_writer& to, std::int64_t shift_ns, bad_rows& bad) {
   work.read_operations(nsys::fills, region_kind::fill);
 }
 
-void nsys_reader::read_host_calls(const std::function<void(const host_call&)>& to) const {
+void nsys_reader::read_host_calls(const std::function<void(const host_call&)>& to, bad_rows& bad) const {
   const auto read_table = [&](const char* table, host_call_kind what) {
     if (!in_->has_table(table)) return;
+    const std::string where = fmt::format("{}, table {}", file(), table);
     sqlite_statement rows = in_->prepare(in_->select(table, {"start", "end", "globalTid"}), table);
     while (rows.step()) {
       const std::int64_t start = rows.integer(0), end = rows.integer(1), global = rows.integer(2);
-      if (rows.is_null(1) || start < 0 || end < start || static_cast<std::uint64_t>(end) > max_time_ns) continue;
+      if (rows.is_null(1)) bad.add_open(where, rows.integer(3));
+      if (rows.is_null(1) || !bad.is_span(start, end, where, rows.integer(3))) continue;
       to({nsys::process_number(global), static_cast<std::uint32_t>(nsys::thread_number(global)),
           static_cast<std::uint64_t>(start), static_cast<std::uint64_t>(end), what});
     }

@@ -57,7 +57,7 @@ class nsys_reader final : public trace_input {
   std::string without_place() const override;
   void read(trace_writer& to, std::int64_t shift_ns, bad_rows& bad) override;
   std::unique_ptr<trace_scan> scan(scan_subject what) const override;
-  void read_host_calls(const std::function<void(const host_call&)>& to) const override;
+  void read_host_calls(const std::function<void(const host_call&)>& to, bad_rows& bad) const override;
 
   // The physical device of a process's own, by context where one is known.
   std::uint32_t physical(std::int64_t process, std::int64_t context, std::int64_t logical) const;

@@ -91,7 +91,7 @@ void nsys_scan::scan(std::size_t table, std::int64_t first, std::int64_t last, c
     if (__builtin_expect(!(end >= start && start >= 0 && static_cast<std::uint64_t>(end - start) <= max_span_ns &&
                            static_cast<std::uint64_t>(end) <= max_time_ns),
                          0)) {
-      is_span(start, end, where, rows.row());
+      bad_.is_span(start, end, where, rows.row());
       continue;
     }
     some_.push_back({static_cast<std::uint64_t>(start), static_cast<std::uint64_t>(end),
@@ -109,11 +109,10 @@ void nsys_scan::scan_ranges(const std::string& where, table_rows& rows, const ta
   while (rows.step()) {
     if (const std::int64_t type = rows.integer(5); type != push_pop && type != start_end) continue;
     if (rows.is_null(1)) {
-      ++bad_.open;
-      bad_.note(where, rows.row(), fmt::format("{}, row {}, has no end", where, rows.row()));
+      bad_.add_open(where, rows.row());
       continue;
     }
-    if (!is_span(rows.integer(0), rows.integer(1), where, rows.row())) continue;
+    if (!bad_.is_span(rows.integer(0), rows.integer(1), where, rows.row())) continue;
     std::uint64_t name = static_cast<std::uint64_t>(rows.integer(3)) & (of_graphs - 1);
     if (!rows.is_null(4)) {
       const auto [entry, is_new] = texts_.try_emplace(std::string(rows.text(4)), of_texts | listed_texts_.size());

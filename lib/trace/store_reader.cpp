@@ -61,7 +61,7 @@ class store_scan final : public trace_scan {
       const std::int64_t path = rows_.integer(2), process = rows_.integer(3);
       const role_of_path* const found = find_role(path);
       if (found == nullptr || !found->is_wanted) continue;
-      if (!is_span(rows_.integer(0), rows_.integer(1), where, rows_.row())) continue;
+      if (!bad_.is_span(rows_.integer(0), rows_.integer(1), where, rows_.row())) continue;
       const std::uint32_t group = what_ == scan_subject::device_work ? find_device(process, found->device)
                                                                      : static_cast<std::uint32_t>(process);
       some_.push_back({static_cast<std::uint64_t>(rows_.integer(0)), static_cast<std::uint64_t>(rows_.integer(1)),
@@ -161,21 +161,12 @@ store_reader::store_reader(std::unique_ptr<sqlite_database> in) : in_(std::move(
                                 static_cast<std::uint32_t>(paths.integer(4))};
   sqlite_statement devices = in_->prepare("SELECT process, id, physical, uuid, name FROM device", "device");
   while (devices.step())
-    devices_[{devices.integer(0), static_cast<std::uint32_t>(devices.integer(1))}] = {
+    devices_.add(devices.integer(0), static_cast<std::uint32_t>(devices.integer(1))) = {
         static_cast<std::uint32_t>(devices.integer(2)), std::string(devices.text(3)), std::string(devices.text(4))};
 }
 
 std::string store_reader::describe() const {
   return fmt::format("adaptyst trace, schema {}{}", store_schema, is_simulated_ ? ", simulated" : "");
-}
-
-std::vector<trace_input::device> store_reader::devices() const {
-  std::map<std::uint32_t, device> made;
-  for (const auto& [key, one] : devices_) made.try_emplace(one.physical, one);
-  std::vector<device> list;
-  list.reserve(made.size());
-  for (auto& [number, one] : made) list.push_back(std::move(one));
-  return list;
 }
 
 std::map<std::int64_t, traced_process> store_reader::processes() const {
@@ -188,11 +179,6 @@ std::map<std::int64_t, traced_process> store_reader::processes() const {
     made[rows.integer(0)] = std::move(one);
   }
   return made;
-}
-
-std::uint32_t store_reader::physical(std::int64_t process, std::uint32_t number) const {
-  const auto found = devices_.find({process, number});
-  return found != devices_.end() ? found->second.physical : number;
 }
 
 std::string store_reader::missing() const {
@@ -217,7 +203,7 @@ void store_reader::read(trace_writer& to, std::int64_t shift_ns, bad_rows& bad) 
   sqlite_statement threads = in_->prepare("SELECT process, id, name FROM thread", "thread");
   while (threads.step())
     to.name_thread(threads.integer(0), static_cast<std::uint32_t>(threads.integer(1)), std::string(threads.text(2)));
-  for (const auto& [key, one] : devices_) to.name_device(key.first, key.second, {one.name, one.physical, one.uuid});
+  devices_.name(to);
 
   const auto add = [&](const char* table, std::int64_t row, traced_event event, std::int64_t start, std::int64_t end,
                        std::int64_t at_path, std::int64_t process) {
@@ -274,17 +260,18 @@ void store_reader::read(trace_writer& to, std::int64_t shift_ns, bad_rows& bad) 
     to.add_loss(losses.integer(0), std::string(losses.text(1)), static_cast<std::uint64_t>(losses.integer(2)));
 }
 
-void store_reader::read_host_calls(const std::function<void(const host_call&)>& to) const {
+void store_reader::read_host_calls(const std::function<void(const host_call&)>& to, bad_rows& bad) const {
   std::unordered_map<std::int64_t, host_call_kind> kinds;
   for (const auto& [id, one] : paths_)
     if (const auto kind = choose_call_kind({one.name, one.kind, one.device, nullptr})) kinds.emplace(id, *kind);
   if (kinds.empty()) return;
+  const std::string where = fmt::format("{}, table span", file());
   sqlite_statement rows =
-      in_->prepare(R"(SELECT start, "end", path, process, thread FROM span WHERE queue IS NULL)", "span");
+      in_->prepare(R"(SELECT start, "end", path, process, thread, rowid FROM span WHERE queue IS NULL)", "span");
   while (rows.step()) {
     const auto kind = kinds.find(rows.integer(2));
     const std::int64_t start = rows.integer(0), end = rows.integer(1);
-    if (kind == kinds.end() || start < 0 || end < start || static_cast<std::uint64_t>(end) > max_time_ns) continue;
+    if (kind == kinds.end() || !bad.is_span(start, end, where, rows.integer(5))) continue;
     to({rows.integer(3), static_cast<std::uint32_t>(rows.integer(4)), static_cast<std::uint64_t>(start),
         static_cast<std::uint64_t>(end), kind->second});
   }

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "process_devices.hpp"
 #include "trace_input.hpp"
 
 namespace adaptyst::lib {
@@ -23,12 +24,12 @@ class store_reader final : public trace_input {
   bool is_simulated() const override { return is_simulated_; }
   bool is_complete() const override { return is_complete_; }
   std::optional<std::int64_t> utc_ns() const override { return utc_ns_; }
-  std::vector<device> devices() const override;
+  std::vector<device> devices() const override { return devices_.list(); }
   std::map<std::int64_t, traced_process> processes() const override;
   std::string missing() const override;
   void read(trace_writer& to, std::int64_t shift_ns, bad_rows& bad) override;
   std::unique_ptr<trace_scan> scan(scan_subject what) const override;
-  void read_host_calls(const std::function<void(const host_call&)>& to) const override;
+  void read_host_calls(const std::function<void(const host_call&)>& to, bad_rows& bad) const override;
 
   struct path {
     std::int64_t parent = 0;
@@ -38,7 +39,9 @@ class store_reader final : public trace_input {
   };
   const std::map<std::int64_t, path>& paths() const noexcept { return paths_; }
   // The physical number of a process's device.
-  std::uint32_t physical(std::int64_t process, std::uint32_t number) const;
+  std::uint32_t physical(std::int64_t process, std::uint32_t number) const {
+    return devices_.physical(process, number);
+  }
 
  private:
   std::unique_ptr<sqlite_database> in_;
@@ -48,7 +51,7 @@ class store_reader final : public trace_input {
   std::optional<std::uint32_t> rank_;
   std::string host_;
   std::map<std::int64_t, path> paths_;
-  std::map<std::pair<std::int64_t, std::uint32_t>, device> devices_;
+  process_devices devices_;
   std::map<std::int64_t, traced_site> sites_;  // of all that was read
 };
 

@@ -25,6 +25,26 @@ void bad_rows::note(const std::string& in_table, std::int64_t at, const std::str
   first = what;
 }
 
+bool bad_rows::is_span(std::int64_t start, std::int64_t end, const std::string& where, std::int64_t at) {
+  const char* what = nullptr;
+  if (end < start) {
+    ++ends_before_start;
+    what = "ends before it starts";
+  } else if (start < 0 || static_cast<std::uint64_t>(end) > max_time_ns ||
+             static_cast<std::uint64_t>(end) - static_cast<std::uint64_t>(start) > max_span_ns) {
+    ++out_of_range;
+    what = start < 0 ? "starts at a negative time" : "has a time that is too large";
+  }
+  if (what == nullptr) return true;
+  note(where, at, fmt::format("{}, row {}, {}: {} to {}", where, at, what, start, end));
+  return false;
+}
+
+void bad_rows::add_open(const std::string& where, std::int64_t at) {
+  ++open;
+  note(where, at, fmt::format("{}, row {}, has no end", where, at));
+}
+
 scan_role choose_role(region_kind kind, scan_subject what) {
   const bool is_kernel = kind == region_kind::kernel || kind == region_kind::other;
   const bool is_copy = kind == region_kind::copy_to || kind == region_kind::copy_from;
@@ -41,21 +61,6 @@ std::optional<host_call_kind> choose_call_kind(const traced_site& site) {
   const bool is_mpi = site.name.compare(0, 4, "MPI_") == 0 || site.name.compare(0, 5, "PMPI_") == 0;
   const bool may_be = site.kind == region_kind::function || site.kind == region_kind::region;
   return is_mpi && may_be ? std::optional(host_call_kind::mpi) : std::nullopt;
-}
-
-bool trace_scan::is_span(std::int64_t start, std::int64_t end, const std::string& in, std::int64_t row) {
-  const char* what = nullptr;
-  if (end < start) {
-    ++bad_.ends_before_start;
-    what = "ends before it starts";
-  } else if (start < 0 || static_cast<std::uint64_t>(end) > max_time_ns ||
-             static_cast<std::uint64_t>(end) - static_cast<std::uint64_t>(start) > max_span_ns) {
-    ++bad_.out_of_range;
-    what = start < 0 ? "starts at a negative time" : "has a time that is too large";
-  }
-  if (what == nullptr) return true;
-  bad_.note(in, row, fmt::format("{}, row {}, {}: {} to {}", in, row, what, start, end));
-  return false;
 }
 
 std::unique_ptr<trace_input> open_trace(const std::string& file) {

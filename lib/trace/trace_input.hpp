@@ -43,6 +43,10 @@ struct bad_rows {
   std::string table, first;
   std::int64_t row = 0;
 
+  // Whether these times, of a row in that table of that file, are a span's; if not, counts the row.
+  bool is_span(std::int64_t start, std::int64_t end, const std::string& where, std::int64_t at);
+  // A row that was begun and never ended.
+  void add_open(const std::string& where, std::int64_t at);
   std::uint64_t count() const noexcept { return ends_before_start + out_of_range + open; }
   void note(const std::string& in_table, std::int64_t at, const std::string& what);
   void add(const bad_rows& more);
@@ -77,9 +81,6 @@ class trace_scan {
   const bad_rows& bad() const noexcept { return bad_; }
 
  protected:
-  // False: it is none, and was counted.
-  bool is_span(std::int64_t start, std::int64_t end, const std::string& in, std::int64_t row);
-
   bad_rows bad_;
 };
 
@@ -132,8 +133,8 @@ class trace_input {
   // All events, with `shift_ns` added to their times. Sites live as long as this object. Throws error.
   virtual void read(trace_writer& to, std::int64_t shift_ns, bad_rows& bad) = 0;
   virtual std::unique_ptr<trace_scan> scan(scan_subject what) const = 0;
-  // In any order; rows that are no spans are left out. Throws error.
-  virtual void read_host_calls(const std::function<void(const host_call&)>& to) const = 0;
+  // In any order; rows that are no spans are counted in `bad`. Throws error.
+  virtual void read_host_calls(const std::function<void(const host_call&)>& to, bad_rows& bad) const = 0;
 };
 
 // By what is in it. Throws error where it is damaged, or no trace.

@@ -9,7 +9,6 @@
 
 #include "distribute/variability_run.hpp"
 #include "report/variability_forms.hpp"
-#include "support/adler32.hpp"
 #include "support/error.hpp"
 #include "target.hpp"
 #include "trace/event_log_format.hpp"
@@ -48,7 +47,7 @@ std::string wrap(std::string_view records) {
     const std::uint32_t bytes = static_cast<std::uint32_t>(one.size()) | log_has_names;
     std::string checked(reinterpret_cast<const char*>(&bytes), sizeof bytes);
     checked += one;
-    const std::uint32_t checksum = adler32(checked);
+    const std::uint32_t checksum = block_checksum(checked);
     made.append(reinterpret_cast<const char*>(&checksum), sizeof checksum);
     made += checked;
   }

@@ -150,6 +150,8 @@ def case_efficiency_of_the_host():
             got = {key: part[key] for key in expected}
             failures.check(all(near(got[key], right, 1e-12) for key, right in expected.items()) and part["threads"] == 2, f"from {part['start']}", f"{got} {expected}")
         failures.equal(found["bound"], "upper", "what it is")
+    told = [one for one in analyse(file)["parameters"]["remarks"] if "1 calls of the host" in one and "CUPTI_ACTIVITY_KIND_RUNTIME, row 4" in one]
+    failures.equal(len(told), 1, "the call that ends before it starts is told with its row")
     failures.check("of 2 threads of the host: at most 45.0%" in command("variability", file).stdout, "on the terminal", command("variability", file).stdout)
     export = Export(f"{work}/no_host.sqlite")
     export.kernels([(0, 50, "one")])

@@ -1,0 +1,44 @@
+// Devices of a trace as its processes number them, and as their machines do.
+#ifndef ADAPTYST_LIB_TRACE_PROCESS_DEVICES_HPP
+#define ADAPTYST_LIB_TRACE_PROCESS_DEVICES_HPP
+
+#include <cstdint>
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "trace_input.hpp"
+#include "trace_writer.hpp"
+
+namespace adaptyst::lib {
+
+class process_devices {
+ public:
+  // To be filled in.
+  trace_input::device& add(std::int64_t process, std::uint32_t number) { return all_[{process, number}]; }
+
+  // A number that the trace does not name is taken for that of the machine.
+  std::uint32_t physical(std::int64_t process, std::uint32_t number) const {
+    const auto found = all_.find({process, number});
+    return found != all_.end() ? found->second.physical : number;
+  }
+  // Each of the machine's once.
+  std::vector<trace_input::device> list() const {
+    std::map<std::uint32_t, trace_input::device> by_number;
+    for (const auto& [key, one] : all_) by_number.try_emplace(one.physical, one);
+    std::vector<trace_input::device> made;
+    made.reserve(by_number.size());
+    for (auto& [number, one] : by_number) made.push_back(std::move(one));
+    return made;
+  }
+  void name(trace_writer& to) const {
+    for (const auto& [key, one] : all_) to.name_device(key.first, key.second, {one.name, one.physical, one.uuid});
+  }
+
+ private:
+  std::map<std::pair<std::int64_t, std::uint32_t>, trace_input::device> all_;
+};
+
+}  // namespace adaptyst::lib
+
+#endif
