@@ -67,7 +67,7 @@ struct adaptyst_kernel_site {
   uint32_t name_bytes;
   uint32_t line;
   uint32_t kind;
-  uint32_t pad;
+  uint32_t level;
   char name[ADAPTYST_TEXT_BYTES];
   char file[ADAPTYST_TEXT_BYTES];
   char function[ADAPTYST_TEXT_BYTES];

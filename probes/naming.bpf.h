@@ -61,6 +61,7 @@ __noinline int name_site(uint64_t address) {
   to->name_bytes = bytes;
   to->line = site.line;
   to->kind = site.kind;
+  to->level = site.level;
   return is_kept(bpf_map_update_elem(&sites, &site.id, to, BPF_NOEXIST)) ? 0 : 1 + ADAPTYST_KERNEL_NAMES_FULL;
 }
 

@@ -5,7 +5,7 @@
 //   a handle      ADAPTYST_REGION_BEGIN(…) … .end(): from here to there, on any thread (region.hpp)
 //   an operation  adaptyst::submit(…) … .complete(…): what a device does meanwhile (operation.hpp)
 //
-// In addition, in what is open: numbers of a payload (payload.hpp), a metric and an instant (metric.hpp); and what a run
+// In addition, in what is open: numbers of a payload (payload.hpp), a level (level.hpp), a metric and an instant (metric.hpp); and what a run
 // was of (metadata.hpp). Adapters, and what they alone need, build on these three: adapter/.
 //
 // Each header also stands alone; region.hpp is the lightest, and payload.hpp, which brings Boost.PFR, the heaviest by far.

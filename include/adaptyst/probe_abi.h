@@ -78,7 +78,8 @@ struct adaptyst_site {
   uint32_t name_bytes;                         /* a name may hold NULs */
   uint32_t line;
   uint32_t kind; /* enum adaptyst_site_kind */
-  uint32_t attribute_count;
+  uint16_t attribute_count;
+  uint16_t level; /* enum adaptyst_level, or 0: the marker does not say how deep it stands */
   /* How its events are recorded, for our own collector: docs/probe-abi.md says what the numbers mean. */
   const uint64_t* step;
 };

@@ -20,6 +20,7 @@
 
 #include "device.hpp"
 #include "error.hpp"
+#include "level.hpp"
 
 namespace adaptyst { inline namespace v1 {
 
@@ -91,6 +92,7 @@ const char* to_string(region_kind kind);
 const char* to_string(device_kind kind);
 const char* to_string(clock_id clock);
 const char* to_string(loss_reason reason);
+const char* to_string(level which);
 const char* to_string(flop_precision precision);
 const char* to_string(roofline_bound bound);
 std::string to_string(const budget_step& step);
@@ -270,6 +272,7 @@ struct region {
   std::uint64_t parent = 0;       // the id of the path above, 0 at the root
   source_location site;
   region_kind kind = region_kind::region;
+  std::optional<adaptyst::level> level;  // that its marker gives itself; absent: none
   std::uint32_t device = 0;   // an index into profile::devices
   std::uint32_t threads = 0;  // how many ran it
   std::uint64_t count = 0;

@@ -8,6 +8,7 @@
 //   ADAPTYST_FUNCTION();               // named after the enclosing function
 //   ADAPTYST_REGION(name);             // a name made at run time: std::string_view, std::string, const char *
 //   ADAPTYST_REGION("solve", solve_payload{.bytes = n});    // with numbers: needs <adaptyst/payload.hpp>
+//   ADAPTYST_REGION("conv1", adaptyst::level::layer);       // says how deep it stands (level.hpp)
 //
 //   adaptyst::region_handle h = ADAPTYST_REGION_BEGIN("halo exchange");
 //   ...                                // any thread, any order
@@ -25,9 +26,11 @@
 
 #include "detail/config.hpp"
 #include "detail/text.hpp"
+#include "level.hpp"
 
 #ifndef ADAPTYST_DISABLE
 #include "detail/handle.hpp"
+#include "detail/level_payload.hpp"
 #include "detail/scope.hpp"
 #endif
 

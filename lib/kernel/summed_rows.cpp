@@ -63,6 +63,7 @@ void read_named_sites(measured& into, const bpf_map* sites) {
     made.label = site->label;
     made.line = site->line;
     made.kind = site->kind;
+    made.level = site->level;
   });
 }
 

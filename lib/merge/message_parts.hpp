@@ -100,6 +100,7 @@ template <class Enum>
 constexpr std::uint64_t last_value() {
   if constexpr (std::is_same_v<Enum, region_kind>) return static_cast<std::uint64_t>(region_kind::function);
   else if constexpr (std::is_same_v<Enum, device_kind>) return static_cast<std::uint64_t>(device_kind::other);
+  else if constexpr (std::is_same_v<Enum, level>) return static_cast<std::uint64_t>(level::hardware);
   else return static_cast<std::uint64_t>(clock_id::device);
 }
 

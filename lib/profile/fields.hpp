@@ -151,6 +151,8 @@ constexpr auto fields(type<region>) {
       field("parent", &of::parent, same, always, "The id of the path above, null at the root.", id_or_none),
       field("site", &of::site, same, always, "Where the marker stands in the source."),
       field("kind", &of::kind, same, always, "What it is an account of: docs/design.md."),
+      field("level", &of::level, same, sometimes,
+            "How deep in the stack its marker says that it stands; absent where it says nothing."),
       field("device", &of::device, same, always, "Its place in \"devices\"."),
       field("threads", &of::threads, sum, always, "How many ran it."),
       field("count", &of::count, sum, always, "How often it ended."),

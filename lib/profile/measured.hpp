@@ -21,6 +21,7 @@ struct measured_site {
   std::uint32_t line = 0;
   std::uint32_t kind = ADAPTYST_SITE_REGION;
   std::vector<std::string> attributes;
+  std::uint32_t level = 0;  // enum adaptyst_level, or whatever a process has written there
 };
 
 struct measured_path {

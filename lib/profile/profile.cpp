@@ -51,6 +51,8 @@ constexpr bool can_be_added = !std::is_enum_v<Value>;
 template <class Value>
 constexpr bool can_be_added<std::vector<Value>> = false;
 template <>
+constexpr bool can_be_added<std::optional<level>> = false;
+template <>
 constexpr bool can_be_added<std::optional<rank_spread>> = false;
 template <>
 constexpr bool can_be_added<std::optional<rank_account>> = false;

@@ -60,6 +60,8 @@ region region_list::name(const measured& from, std::uint64_t id) const {
   if (site != nullptr) {
     made.parent = path->second.parent;
     made.site = {site->file, site->line, site->function};
+    const auto said = static_cast<level>(site->level);
+    if (said >= level::application && said <= level::hardware) made.level = said;
     // Outside all regions, numbers stand for themselves.
     if (site->kind != ADAPTYST_SITE_METRIC) made.kind = to_region_kind(site->kind);
     if (path->second.device < device_index_.size()) made.device = device_index_[path->second.device];
@@ -128,6 +130,7 @@ void region_list::refresh(region& known, const measured& from) {
     bare.path = std::move(known.path);
     bare.site = std::move(known.site);
     bare.kind = known.kind;
+    bare.level = known.level;
     bare.device = known.device;
     bare.durations = std::move(known.durations);  // for its room
     known = std::move(bare);

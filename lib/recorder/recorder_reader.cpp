@@ -393,6 +393,7 @@ class recorder_reader::pass {
     made.label = names.text(as_address(site.label), max_bytes);
     made.line = site.line;
     made.kind = site.kind;
+    made.level = site.level;
     for (std::uint32_t at = 0; at != std::min<std::uint32_t>(site.attribute_count, ADAPTYST_ATTRIBUTES); ++at)
       made.attributes.push_back(names.text(as_address(site.attributes[at]), max_bytes));
     return made;

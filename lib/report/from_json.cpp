@@ -45,9 +45,10 @@ template <class Enum>
 Enum word(const json_value& at) {
   constexpr bool of_region = std::is_same_v<Enum, region_kind>;  // in a profile a metric is no region
   constexpr std::size_t count = lib::words<Enum>.size() - (of_region ? 1 : 0);
+  constexpr std::size_t first = std::is_same_v<Enum, level> ? 1 : 0;  // where none is said, nothing is written
   const std::optional<Enum> found = lib::from_word<Enum>(at.text());
-  if (!found || static_cast<std::size_t>(*found) >= count)
-    at.fail(fmt::format("one of {}", fmt::join(lib::words<Enum>.begin(), lib::words<Enum>.begin() + count, ", ")));
+  if (!found || static_cast<std::size_t>(*found) < first || static_cast<std::size_t>(*found) >= count)
+    at.fail(fmt::format("one of {}", fmt::join(lib::words<Enum>.begin() + first, lib::words<Enum>.begin() + count, ", ")));
   return *found;
 }
 

@@ -15,6 +15,7 @@ static_assert(lib::words<region_kind>.size() == static_cast<std::size_t>(region_
 static_assert(lib::words<device_kind>.size() == static_cast<std::size_t>(device_kind::other) + 1);
 static_assert(lib::words<clock_id>.size() == static_cast<std::size_t>(clock_id::device) + 1);
 static_assert(lib::words<loss_reason>.size() == static_cast<std::size_t>(loss_reason::other) + 1);
+static_assert(lib::words<level>.size() == static_cast<std::size_t>(level::hardware) + 1);
 static_assert(lib::words<flop_precision>.size() == static_cast<std::size_t>(flop_precision::single_precision) + 1);
 static_assert(lib::words<roofline_bound>.size() == static_cast<std::size_t>(roofline_bound::compute) + 1);
 static_assert(lib::words<finding_kind>.size() == static_cast<std::size_t>(finding_kind::late_rank) + 1);
@@ -28,6 +29,7 @@ const char* to_string(region_kind kind) { return lib::word_at(kind); }
 const char* to_string(device_kind kind) { return lib::word_at(kind); }
 const char* to_string(clock_id clock) { return lib::word_at(clock); }
 const char* to_string(loss_reason reason) { return lib::word_at(reason); }
+const char* to_string(level which) { return lib::word_at(which); }
 const char* to_string(flop_precision precision) { return lib::word_at(precision); }
 const char* to_string(roofline_bound bound) { return lib::word_at(bound); }
 const char* to_string(finding_kind kind) { return lib::word_at(kind); }

@@ -36,6 +36,9 @@ inline constexpr std::array words<loss_reason>{
     "function_too_deep", "unreadable",       "other_layout",  "no_wakeup",     "counter_interrupts",
     "stacks_full",       "truncated",        "clock_stopped", "processors",    "other"};
 
+// The first stands for no level, which no file has.
+template <>
+inline constexpr std::array words<level>{"none", "application", "model", "layer", "library", "device", "hardware"};
 template <>
 inline constexpr std::array words<flop_precision>{"double", "single"};
 template <>

@@ -10,6 +10,9 @@ namespace adaptyst::lib {
 
 namespace {
 
+static_assert(static_cast<int>(level::application) == ADAPTYST_LEVEL_APPLICATION &&
+              static_cast<int>(level::hardware) == ADAPTYST_LEVEL_HARDWARE);
+
 constexpr std::array<const char*, 6> names = {"application", "model", "layer", "library", "device", "hardware"};
 
 struct rule {
@@ -84,14 +87,16 @@ detail::level_settings make_level_settings(unsigned deepest, const std::vector<s
     if (const std::optional<level> of = parse_level(std::string_view(one).substr(equals + 1)))
       add_rule(made, end, std::string_view(one).substr(0, equals), *of);
   }
+  made.rules[end] = ADAPTYST_LEVEL_OWN;
+  end += 2;
   for (const rule& one : of_interfaces) add_rule(made, end, one.pattern, one.of);
   return made;
 }
 
-level find_level(const detail::level_settings& in, std::string_view name, std::string_view function,
-                 std::uint32_t kind) {
-  return static_cast<level>(
-      detail::find_level(in, {name.data(), name.size()}, {function.data(), function.size()}, kind));
+level find_level(const detail::level_settings& in, std::string_view name, std::string_view function, std::uint32_t kind,
+                 std::optional<level> own) {
+  return static_cast<level>(detail::find_level(
+      in, {{name.data(), name.size()}, {function.data(), function.size()}, kind, own ? static_cast<std::uint32_t>(*own) : 0}));
 }
 
 }  // namespace adaptyst::lib

@@ -3,6 +3,7 @@
 #define ADAPTYST_LIB_SUPPORT_LEVELS_HPP
 
 #include <adaptyst/detail/levels.hpp>
+#include <adaptyst/level.hpp>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -11,14 +12,7 @@
 
 namespace adaptyst::lib {
 
-enum class level : std::uint32_t {
-  application = ADAPTYST_LEVEL_APPLICATION,
-  model = ADAPTYST_LEVEL_MODEL,
-  layer = ADAPTYST_LEVEL_LAYER,
-  library = ADAPTYST_LEVEL_LIBRARY,
-  device = ADAPTYST_LEVEL_DEVICE,
-  hardware = ADAPTYST_LEVEL_HARDWARE,
-};
+using adaptyst::level;
 
 // In their order: level_names()[0] is that of level 1. Each ends in NUL.
 std::vector<std::string_view> level_names();
@@ -33,9 +27,9 @@ detail::level_settings make_level_settings(unsigned deepest, const std::vector<s
 constexpr std::size_t max_level_rules_bytes = 2048;
 bool has_room_for(const std::vector<std::string>& rules);
 
-// Of a marker; `function`: where it stands, `kind`: enum adaptyst_site_kind.
-level find_level(const detail::level_settings& in, std::string_view name, std::string_view function,
-                 std::uint32_t kind);
+// Of a marker; `function`: where it stands, `kind`: enum adaptyst_site_kind, `own`: what it says itself.
+level find_level(const detail::level_settings& in, std::string_view name, std::string_view function, std::uint32_t kind,
+                 std::optional<level> own = std::nullopt);
 
 }  // namespace adaptyst::lib
 

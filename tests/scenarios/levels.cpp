@@ -3,6 +3,7 @@
 #include <adaptyst/adaptyst.h>
 #include <adaptyst/metric.hpp>
 #include <adaptyst/operation.hpp>
+#include <adaptyst/payload.hpp>
 #include <adaptyst/region.hpp>
 #include <algorithm>
 #include <string>
@@ -87,6 +88,74 @@ TEST_CASE("nothing above the deepest level is recorded, and everything else as o
       if (region.path.back() == "lv below" && one.of_model == 0)
         CHECK(region.path == std::vector<std::string>{"lv main", "lv below"});
   }
+}
+
+struct amount {
+  double bytes;
+};
+int evaluated = 0;
+amount evaluate() {
+  ++evaluated;
+  return {8};
+}
+
+void marked_by_itself(int times) {
+  using adaptyst::level;
+  ADAPTYST_REGION("ls main");
+  for (int at = 0; at != times; ++at) {
+    ADAPTYST_REGION("ls step", level::model);
+    ADAPTYST_REGION("ls layer", adaptyst::on_level(level::layer, evaluate()));
+    ADAPTYST_OFFLOAD("ls offload", gpu, level::device);
+    adaptyst::region_handle handle = ADAPTYST_REGION_BEGIN("ls handle", level::library);
+    const std::string name = "ls named";
+    { ADAPTYST_REGION(name, level::library); }
+    adaptyst::operation kernel =
+        adaptyst::submit("ls kernel", gpu, 0, adaptyst::operation_kind::kernel, level::hardware);
+    const std::uint64_t now = adaptyst::now_ns();
+    kernel.complete(now, now + 1);
+    handle.end();
+  }
+}
+
+adaptyst::profile run_marked_by_itself(const std::string& levels, int times) {
+  adaptyst::collector collector(support::options() + levels);
+  std::thread([times] { marked_by_itself(times); }).join();
+  const adaptyst::profile made = collector.stop();
+  support::check_account(made);
+  return made;
+}
+
+TEST_CASE("a marker says its own level, and a rule that was asked for comes first") {
+  constexpr int n = 20;
+  struct expected {
+    const char* levels;
+    std::uint64_t of_model, of_layer, of_library, of_device, of_hardware;
+  };
+  for (const expected& one : {expected{"", n, n, n, n, n},
+                              {",level=1", 0, 0, 0, 0, 0},
+                              {",level=layer", n, n, 0, 0, 0},
+                              {",level=device", n, n, n, n, 0},
+                              {",level=ls step=hardware;ls kernel=model;layer", 0, n, 0, 0, n}}) {
+    const adaptyst::profile made = run_marked_by_itself(one.levels, n);
+    INFO(one.levels);
+    CHECK(count(made, "ls main") == 1);
+    CHECK(count(made, "ls step") == one.of_model);
+    CHECK(count(made, "ls layer") == one.of_layer);
+    CHECK(count(made, "ls handle") == one.of_library);
+    CHECK(count(made, "ls named") == one.of_library);
+    CHECK(count(made, "ls offload") == one.of_device);
+    CHECK(count(made, "ls kernel") == one.of_hardware);
+    for (const adaptyst::region& region : made.regions) {
+      if (region.path.back() == "ls main") CHECK_FALSE(region.level);
+      if (region.path.back() == "ls named") CHECK(region.level == adaptyst::level::library);
+      if (region.path.back() != "ls layer") continue;
+      CHECK(region.level == adaptyst::level::layer);
+      CHECK(region.attributes.at("bytes").sum == 8 * n);
+    }
+  }
+  evaluated = 0;
+  run_marked_by_itself(",level=1", n);
+  CHECK(evaluated <= 1);  // as of any payload that is left out
 }
 
 TEST_CASE("of pairs in C the deeper ones are left out, around others and inside") {

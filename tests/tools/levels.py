@@ -7,7 +7,7 @@ levelled = pathlib.Path(sys.argv.pop()).resolve()
 
 from command import adaptyst, require, require_equal, run_all  # noqa: E402, as it reads the other arguments
 
-rules = ["--level", "step=model", "--level", "layer=layer"]
+rules = ["--level", "layer=layer"]  # the step's marker says its own
 
 
 def levels(*arguments, repeat=3):

@@ -2,7 +2,7 @@
 //
 //   levelled STEPS HOOK_US [STATUS]
 //
-// The hook is a payload's value, which is evaluated for events that are recorded, and for no other.
+// That of the step says the marker itself. The hook is a payload's value, which is evaluated for events that are recorded, and for no other.
 #include <adaptyst/payload.hpp>
 #include <adaptyst/region.hpp>
 
@@ -29,7 +29,7 @@ double wait_us(double us) {
 }
 
 void step(double hook_us) {
-  ADAPTYST_REGION("step");
+  ADAPTYST_REGION("step", adaptyst::level::model);
   wait_us(50);
   ADAPTYST_REGION("layer", cost{wait_us(hook_us)});
 }

@@ -70,6 +70,16 @@ TEST_CASE("a marker has the level of the first rule that fits its name, else tha
   CHECK(find_level(by_function, "any", "solve_all", ADAPTYST_SITE_REGION) == level::layer);
 }
 
+TEST_CASE("what a marker says itself comes behind the rules that were asked for, and before all else") {
+  const auto rules = make_level_settings(0, {"step=model"});
+  CHECK(find_level(rules, "step", "", ADAPTYST_SITE_REGION, level::device) == level::model);
+  CHECK(find_level(rules, "any", "", ADAPTYST_SITE_REGION, level::layer) == level::layer);
+  CHECK(find_level(rules, "MPI_Send", "", ADAPTYST_SITE_REGION, level::application) == level::application);
+  CHECK(find_level(rules, "any", "torch operator", ADAPTYST_SITE_REGION, level::model) == level::model);
+  CHECK(find_level(rules, "any", "", ADAPTYST_SITE_KERNEL, level::library) == level::library);
+  CHECK(find_level({}, "any", "", ADAPTYST_SITE_REGION, level::library) == level::library);
+}
+
 TEST_CASE("rules of any bytes are read no farther than they reach") {
   adaptyst::detail::level_settings rules;
   std::memset(&rules, 1, sizeof rules);  // one pattern that never ends

@@ -69,6 +69,7 @@ struct types {
       json words = json::array();
       for (const char* const word : adaptyst::lib::words<Value>) words.push_back(word);
       if (std::is_same_v<Value, adaptyst::region_kind>) words.erase(words.size() - 1);  // metric
+      if (std::is_same_v<Value, adaptyst::level>) words.erase(0);                       // none
       return {{"enum", words}};
     } else {
       const char* const name = listed::fields(listed::type<Value>{}).name;

@@ -27,7 +27,7 @@ const T* intern(intern_table<T, Slots>& table, uint64_t id, Make&& make) noexcep
 struct site_texts {
   text name, file, function, label;
   const char* const* attributes;
-  uint32_t attribute_count, line, kind;
+  uint32_t attribute_count, line, kind, level;
 };
 
 enum class keep { head, tail };
@@ -42,7 +42,7 @@ inline text shortened(text what, keep part) noexcept {
 // Where a new marker finds its step: one that is deeper than this run looks has its own, which never changes.
 template <class = void>
 inline const uint64_t* find_step(process& in, uint64_t number, const site_texts& texts) noexcept {
-  if (ADAPTYST_DETAIL_LIKELY(!is_too_deep(in.settings.levels, texts.name, texts.function, texts.kind)))
+  if (ADAPTYST_DETAIL_LIKELY(!is_too_deep(in.settings.levels, {texts.name, texts.function, texts.kind, texts.level})))
     return &in.settings.steps[number];
   store(in.deeper_steps[number], uint64_t{ADAPTYST_STEP_DEEPER});
   store(in.has_deeper, uint64_t{1});
@@ -55,7 +55,7 @@ inline const adaptyst_site* intern_site(process& in, site_texts texts) noexcept 
   texts.file = shortened(texts.file, keep::tail);
   texts.function = shortened(texts.function, keep::head);
   texts.label = shortened(texts.label, keep::head);
-  uint64_t id = hash(texts.kind, texts.name);
+  uint64_t id = hash(texts.kind | uint64_t{texts.level} << 32U, texts.name);
   id = hash(id, texts.file);
   id = hash(id, texts.function);
   id = hash(id ^ texts.line, texts.label);
@@ -88,7 +88,8 @@ inline const adaptyst_site* intern_site(process& in, site_texts texts) noexcept 
     site->name_bytes = static_cast<uint32_t>(texts.name.bytes);
     site->line = texts.line;
     site->kind = texts.kind;
-    site->attribute_count = texts.attribute_count;
+    site->attribute_count = static_cast<uint16_t>(texts.attribute_count);
+    site->level = static_cast<uint16_t>(texts.level);
     return site;
   });
 }

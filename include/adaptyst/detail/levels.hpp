@@ -1,5 +1,6 @@
-// Which markers a run looks at. Each has a level, found from its name, or from the function it stands in, by rules that
-// whoever looks has set, and one that is deeper than asked for is put on a step on which all its events are left out: see intern_site().
+// Which markers a run looks at. Each has a level, which it gives itself (level.hpp), or which is found from its name, or
+// from the function it stands in, by rules that whoever looks has set; one that is deeper than asked for is put on a step
+// on which all its events are left out: see intern_site().
 #ifndef ADAPTYST_DETAIL_LEVELS_HPP
 #define ADAPTYST_DETAIL_LEVELS_HPP
 
@@ -15,6 +16,7 @@ enum adaptyst_level {
   ADAPTYST_LEVEL_LIBRARY = 4,
   ADAPTYST_LEVEL_DEVICE = 5,
   ADAPTYST_LEVEL_HARDWARE = 6,
+  ADAPTYST_LEVEL_OWN = 7,  // among rules: from here on, what the marker gives itself comes first
 };
 
 namespace adaptyst { inline namespace v1 { namespace detail {
@@ -26,6 +28,12 @@ struct level_settings {
   // A byte with a level, and the pattern of names that have it, ending in NUL; then the next. 0 instead of a level ends
   // them. The first that fits holds. Behind '@' stands a pattern of functions, by which adapters tell what they report.
   char rules[level_rules_bytes];
+};
+
+// What decides which level a marker has. `level`: that it gives itself, or 0.
+struct levelled_marker {
+  text name, function;
+  uint32_t kind, level;
 };
 
 // '*' stands for any letters, '?' for one.
@@ -51,7 +59,7 @@ inline bool fits_pattern(text pattern, text name) noexcept {
   return in_pattern == pattern.bytes;
 }
 
-// Where no rule fits: by what the marker is.
+// Where no rule fits, and it gives itself none: by what the marker is.
 ADAPTYST_DETAIL_INLINE uint32_t level_of_kind(uint32_t kind) noexcept {
   if (kind >= ADAPTYST_SITE_KERNEL) return ADAPTYST_LEVEL_DEVICE;
   return kind == ADAPTYST_SITE_FUNCTION ? ADAPTYST_LEVEL_LIBRARY : ADAPTYST_LEVEL_APPLICATION;
@@ -59,22 +67,24 @@ ADAPTYST_DETAIL_INLINE uint32_t level_of_kind(uint32_t kind) noexcept {
 
 // Never reads beyond the rules, whatever stands there.
 template <class = void>
-inline uint32_t find_level(const level_settings& in, text name, text function, uint32_t kind) noexcept {
+inline uint32_t find_level(const level_settings& in, const levelled_marker& of) noexcept {
   for (size_t at = 0; at + 1 < level_rules_bytes && in.rules[at] != 0;) {
     const auto level = static_cast<unsigned char>(in.rules[at++]);
+    if (level == ADAPTYST_LEVEL_OWN && of.level != 0) return of.level;
     const size_t begin = at;
     while (at != level_rules_bytes && in.rules[at] != 0) ++at;
     const bool by_function = begin != at && in.rules[begin] == '@';
     const size_t first = by_function ? begin + 1 : begin;
-    if (fits_pattern({in.rules + first, at - first}, by_function ? function : name)) return level;
+    if (level != ADAPTYST_LEVEL_OWN && fits_pattern({in.rules + first, at - first}, by_function ? of.function : of.name))
+      return level;
     if (at != level_rules_bytes) ++at;
   }
-  return level_of_kind(kind);
+  return of.level != 0 ? of.level : level_of_kind(of.kind);
 }
 
 template <class = void>
-inline bool is_too_deep(const level_settings& in, text name, text function, uint32_t kind) noexcept {
-  return in.deepest != 0 && find_level(in, name, function, kind) > in.deepest;
+inline bool is_too_deep(const level_settings& in, const levelled_marker& of) noexcept {
+  return in.deepest != 0 && find_level(in, of) > in.deepest;
 }
 
 }}}  // namespace adaptyst::v1::detail

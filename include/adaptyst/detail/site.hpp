@@ -20,12 +20,14 @@ struct ADAPTYST_DETAIL_HIDDEN site {
   const adaptyst_site* record;
 };
 
-// The numeric members of a payload, and its texts as one label. None in a marker without payload.
+// The numeric members of a payload, its texts as one label, and the level that a marker gives itself. None in a marker
+// without payload.
 struct payload_values {
   const char* const* names;
   uint32_t count;
   text label;
   double numbers[ADAPTYST_ATTRIBUTES];
+  uint32_t level = 0;  // enum adaptyst_level; 0: the marker says none
 };
 
 // Replaced by <adaptyst/payload.hpp>.

@@ -19,6 +19,7 @@ inline const adaptyst_site* make_record(process& in, const site& marker, text na
   texts.attribute_count = payload != nullptr ? payload->count : 0;
   texts.line = marker.line;
   texts.kind = marker.kind;
+  texts.level = payload != nullptr ? payload->level : 0;
   return intern_site(in, texts);
 }
 
@@ -53,7 +54,8 @@ ADAPTYST_DETAIL_INLINE bool is_record_for(const adaptyst_site& record, text name
 template <class = void>
 ADAPTYST_DETAIL_INLINE bool is_record_with(const adaptyst_site& record, const payload_values* payload) noexcept {
   const uint32_t count = payload != nullptr ? payload->count : 0;
-  if (record.attribute_count != count || record.label[0] != '\0' || (payload != nullptr && payload->label.bytes != 0))
+  if (record.attribute_count != count || record.label[0] != '\0' || (payload != nullptr && payload->label.bytes != 0) ||
+      record.level != (payload != nullptr ? payload->level : 0))
     return false;
   for (uint32_t at = 0; at != count; ++at)
     if (!is_same_text(record.attributes[at], payload->names[at])) return false;

@@ -211,7 +211,7 @@ void add_remarks(const std::vector<levelled_run>& runs, levels_result& to) {
 }  // namespace
 
 level level_of(const region& region, const detail::level_settings& rules) {
-  return find_level(rules, marker_name(region), region.site.function, site_kind(region.kind));
+  return find_level(rules, marker_name(region), region.site.function, site_kind(region.kind), region.level);
 }
 
 std::vector<level> list_levels(const profile& profile, const detail::level_settings& rules) {

@@ -1,0 +1,40 @@
+// How deep a marker stands in the stack: from the application down to the hardware.
+//
+//   ADAPTYST_REGION("conv1", adaptyst::level::layer);
+//   ADAPTYST_REGION("conv1", adaptyst::on_level(adaptyst::level::layer, conv_payload{…}));    // with numbers as well
+//
+// Stands where a payload may stand, also in ADAPTYST_OFFLOAD, ADAPTYST_WAIT, ADAPTYST_REGION_BEGIN and
+// adaptyst::submit(). A run may look at some levels only (`level=layer`, `adaptyst levels`): markers that are deeper are
+// left out, as docs/levels.md explains. A rule that whoever looks has given, `--level 'conv*=library'`, comes before what
+// the marker says. Markers that say nothing have the level of their kind: application, or device for operations.
+//
+// Cost: that of a marker with a payload (region.hpp). A marker must always say the same: its first event counts.
+#ifndef ADAPTYST_LEVEL_HPP
+#define ADAPTYST_LEVEL_HPP
+
+#include <stdint.h>
+
+#include "detail/config.hpp"
+
+namespace adaptyst { inline namespace v1 {
+
+// From the outermost inwards.
+enum class level : uint32_t { application = 1, model, layer, library, device, hardware };
+
+namespace detail {
+template <class Payload>
+struct levelled_payload {
+  level on;
+  const Payload& payload;  // to the end of the marker's expression
+};
+}  // namespace detail
+
+// For a marker with a level and a payload.
+template <class Payload>
+constexpr detail::levelled_payload<Payload> on_level(level on, const Payload& payload) noexcept {
+  return {on, payload};
+}
+
+}}  // namespace adaptyst::v1
+
+#endif
