@@ -10,6 +10,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "../profile/machines.hpp"
 #include "../profile/measured.hpp"
 #include "../profile/mpi_usage.hpp"
 #include "../profile/order.hpp"
@@ -20,6 +21,8 @@
 namespace adaptyst::lib {
 
 namespace {
+
+constexpr std::uint64_t max_number = std::numeric_limits<std::uint64_t>::max();
 
 __extension__ typedef unsigned __int128 wide;  // NOLINT(modernize-use-using): __extension__ stands before no using
 
@@ -82,8 +85,14 @@ std::vector<const region*> find_largest(const profile& in) {
   return all;
 }
 
+// 0 for what is absent.
+template <class Number>
+void put_optional(message_writer& writer, const std::optional<Number>& number) {
+  writer.put(number ? std::uint64_t{*number} + 1 : 0);
+}
+
 void write_process(message_writer& writer, const process_info& process) {
-  writer.put(process.rank ? std::uint64_t{*process.rank} + 1 : 0);
+  put_optional(writer, process.rank);
   writer.put_text(process.host);
   writer.put_whole(static_cast<std::uint64_t>(process.pid));
   writer.put_text(process.command);
@@ -91,11 +100,11 @@ void write_process(message_writer& writer, const process_info& process) {
   writer.put(process.arguments.size());
   for (const std::string& argument : process.arguments) writer.put_text(argument);
   writer.put_text(process.started);
-  writer.put(process.threads ? std::uint64_t{*process.threads} + 1 : 0);
+  put_optional(writer, process.threads);
   writer.put(process.killed ? 1 : 0);
   // A system's numbers of processes end far below that.
   writer.put(process.parent && *process.parent > 0 ? static_cast<std::uint64_t>(*process.parent) : 0);
-  writer.put(process.cpu_ns ? *process.cpu_ns + 1 : 0);
+  put_optional(writer, process.cpu_ns);
   writer.put(process.ended_in.size());
   for (const last_region& last : process.ended_in) {
     writer.put(last.path.size());
@@ -103,11 +112,32 @@ void write_process(message_writer& writer, const process_info& process) {
     writer.put(last.threads);
     writer.put(last.age_ns);
   }
+  writer.put(process.thread_list.size());
+  for (const thread_info& thread : process.thread_list) {
+    writer.put_whole(static_cast<std::uint64_t>(thread.tid));
+    writer.put_text(thread.name);
+    for (const std::uint64_t ns : {thread.alive_ns, thread.on_cpu_ns, thread.runnable_ns}) writer.put(ns);
+    put_optional(writer, thread.last_cpu);
+  }
+}
+
+std::optional<std::uint64_t> get_optional(message_reader& from, std::uint64_t max) {
+  const std::uint64_t number = from.get(max);
+  return number != 0 ? std::optional(number - 1) : std::nullopt;
 }
 
 std::optional<std::uint32_t> get_optional(message_reader& from) {
-  const std::uint64_t number = from.get(max_rank + 1);
-  return number != 0 ? std::optional(static_cast<std::uint32_t>(number - 1)) : std::nullopt;
+  const std::optional<std::uint64_t> number = get_optional(from, max_rank + 1);
+  return number ? std::optional(static_cast<std::uint32_t>(*number)) : std::nullopt;
+}
+
+thread_info read_thread(message_reader& from) {
+  thread_info made;
+  made.tid = static_cast<std::int64_t>(from.get_whole());
+  made.name = from.get_text();
+  for (std::uint64_t* const ns : {&made.alive_ns, &made.on_cpu_ns, &made.runnable_ns}) *ns = from.get();
+  made.last_cpu = get_optional(from);
+  return made;
 }
 
 process_info read_process(message_reader& from) {
@@ -123,13 +153,51 @@ process_info read_process(message_reader& from) {
   made.killed = from.get(1) != 0;
   if (const std::uint64_t parent = from.get(std::numeric_limits<std::int64_t>::max()); parent != 0)
     made.parent = static_cast<std::int64_t>(parent);
-  if (const std::uint64_t cpu_ns = from.get(); cpu_ns != 0) made.cpu_ns = cpu_ns - 1;
+  made.cpu_ns = get_optional(from, max_number);
   for (std::size_t left = from.get_count(); left != 0; --left) {
     last_region& last = made.ended_in.emplace_back();
     for (std::size_t names = from.get_count(); names != 0; --names) last.path.emplace_back(from.get_text());
     if (last.path.empty() || last.path.size() > max_path_names) from.fail("has a path that there cannot be");
     last.threads = from.get();
     last.age_ns = from.get();
+  }
+  for (std::uint64_t left = from.get(process_info::max_threads); left != 0; --left)
+    made.thread_list.push_back(read_thread(from));
+  return made;
+}
+
+void write_machine(message_writer& writer, const machine& one) {
+  writer.put_text(one.host);
+  for (const auto& number : {one.sockets, one.cores, one.cpus}) put_optional(writer, number);
+  writer.put(one.nodes.size());
+  for (const machine_node& node : one.nodes) {
+    writer.put(node.node);
+    put_optional(writer, node.socket);
+    writer.put_text(node.cpus);
+    put_optional(writer, node.memory_bytes);
+  }
+  writer.put(one.devices.size());
+  for (const machine_device& device : one.devices) {
+    for (const std::string& text : {device.kind, device.address, device.id}) writer.put_text(text);
+    put_optional(writer, device.node);
+  }
+}
+
+machine read_machine(message_reader& from) {
+  machine made;
+  made.host = from.get_text();
+  for (auto* const number : {&made.sockets, &made.cores, &made.cpus}) *number = get_optional(from, max_number);
+  for (std::size_t left = from.get_count(); left != 0; --left) {
+    machine_node& node = made.nodes.emplace_back();
+    node.node = from.get();
+    node.socket = get_optional(from, max_number);
+    node.cpus = from.get_text();
+    node.memory_bytes = get_optional(from, max_number);
+  }
+  for (std::uint64_t left = from.get(machine::max_devices); left != 0; --left) {
+    machine_device& device = made.devices.emplace_back();
+    for (std::string* const text : {&device.kind, &device.address, &device.id}) *text = from.get_text();
+    device.node = get_optional(from, max_number);
   }
   return made;
 }
@@ -146,7 +214,7 @@ std::string details_plan::message() const {
     writer.put_whole(each.key);
     writer.put(each.unit_ns);
   }
-  for (const bool flag : {has_histograms, has_all_processes, has_arguments}) writer.put(flag ? 1 : 0);
+  for (const bool flag : {has_histograms, has_all_processes, has_whole_processes}) writer.put(flag ? 1 : 0);
   writer.put(ranks.size());
   for (const std::uint32_t rank : ranks) writer.put(rank);
   return writer.finish(message_kind::plan);
@@ -163,7 +231,7 @@ details_plan read_plan(std::string_view message) {
     if (row.unit_ns == 0) from.fail("has a unit of nothing");
   }
   if (made.ranks_per_bin == 0) from.fail("has bins of nothing");
-  for (bool* const flag : {&made.has_histograms, &made.has_all_processes, &made.has_arguments})
+  for (bool* const flag : {&made.has_histograms, &made.has_all_processes, &made.has_whole_processes})
     *flag = from.get(1) != 0;
   for (std::size_t left = from.get_count(); left != 0; --left)
     made.ranks.push_back(static_cast<std::uint32_t>(from.get(max_rank)));
@@ -173,11 +241,11 @@ details_plan read_plan(std::string_view message) {
 
 details_plan make_plan(const profile& merged, message_limits limits) {
   constexpr std::uint64_t units = 1U << 20U;  // three bytes in a message
-  constexpr std::uint64_t max_with_arguments = 64;
+  constexpr std::uint64_t max_whole = 64;
   details_plan made;
   const std::uint64_t processes = merged.unlisted ? merged.unlisted->processes : 0;
   made.has_all_processes = processes <= profile::max_processes;
-  made.has_arguments = processes <= max_with_arguments;
+  made.has_whole_processes = processes <= max_whole;
   if (!merged.ranks || !merged.about_ranks) return made;
   made.ranks_per_bin =
       std::max<std::uint64_t>(1, (merged.about_ranks->end + heat_map::max_bins - 1) / heat_map::max_bins);
@@ -201,10 +269,13 @@ void rank_details::add(const profile& profile, const std::optional<rank_place>& 
       continue;
     listed.push_back(process);
     listed.back().rank = rank;
-    if (!plan_.has_arguments) listed.back().arguments.clear();
+    if (plan_.has_whole_processes) continue;
+    listed.back().arguments.clear();
+    listed.back().thread_list.clear();
   }
   std::sort(listed.begin(), listed.end(), is_before);
   add(std::move(listed));
+  add_machines(machines_, profile.machines);
   if (!place) return;
   if (const mpi_usage own = find_mpi_usage(profile, *place); own.outside.ranks != 0)
     add({place->host, 1, own.outside.total_ns.sum.low});
@@ -301,6 +372,8 @@ std::string rank_details::message() const {
     writer.put(one.ranks);
     writer.put(one.time_ns);
   }
+  writer.put(machines_.size());
+  for (const machine& one : machines_) write_machine(writer, one);
   return writer.finish(message_kind::details);
 }
 
@@ -336,7 +409,10 @@ void rank_details::add(std::string_view message) {
     node.ranks = from.get(max_rank);
     node.time_ns = from.get();
   }
+  std::vector<machine> machines;
+  for (std::uint64_t left = from.get(profile::max_machines); left != 0; --left) machines.push_back(read_machine(from));
   from.require_end();
+  add_machines(machines_, machines);
   for (const node_time& node : nodes) add(node);
   has_too_many_nodes_ = has_too_many_nodes_ || has_too_many_nodes;
   if (has_too_many_nodes_) nodes_.clear();
@@ -351,6 +427,7 @@ void rank_details::add(std::string_view message) {
 
 void rank_details::add_to(profile& merged) const {
   merged.processes = processes_;
+  merged.machines = machines_;
   add_busiest_node(merged);
   if (merged.unlisted) {
     unlisted_processes& rest = *merged.unlisted;

@@ -1,5 +1,5 @@
 // What is reduced once it is known which rows are the largest and which ranks are extremes: the processes, the time of
-// the largest rows by rank, and their histograms in full where the first messages had short ones.
+// the largest rows by rank, machines, and histograms in full where the first messages had short ones.
 #ifndef ADAPTYST_LIB_MERGE_DETAILS_HPP
 #define ADAPTYST_LIB_MERGE_DETAILS_HPP
 
@@ -28,7 +28,7 @@ struct details_plan {
   bool has_histograms = false;  // whether those of the rows are asked for
   // Otherwise those of these ranks.
   bool has_all_processes = true;
-  bool has_arguments = true;
+  bool has_whole_processes = true;  // with their arguments and threads
   std::vector<std::uint32_t> ranks;
 
   std::string message() const;
@@ -71,6 +71,7 @@ class rank_details {
   details_plan plan_;
   std::vector<row_details> rows_;
   std::vector<process_info> processes_;
+  std::vector<machine> machines_;
   std::map<std::string, node_time> nodes_;  // of the ranks that call MPI, their time outside it
   bool has_too_many_nodes_ = false;         // then there are none here
 };

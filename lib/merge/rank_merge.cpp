@@ -88,7 +88,6 @@ void profile_sum::add(const profile& more) {
   has_merged_ = has_merged_ || more.ranks;
   profile beside;
   beside.stacks = more.stacks;
-  beside.machines = more.machines;
   merge(beside_, beside);
   if (processes_.count_processes() <= profile::max_processes) processes_.add(more, place);  // more are not listed
 }
@@ -96,9 +95,8 @@ void profile_sum::add(const profile& more) {
 profile profile_sum::result(const std::function<std::optional<profile>(std::size_t)>& read) const {
   profile merged = read_message(all_);
   merged.stacks = beside_.stacks;
-  merged.machines = beside_.machines;
   details_plan plan = make_plan(merged, {});
-  plan.has_arguments = true;
+  plan.has_whole_processes = true;
   if (has_merged_) plan.rows.clear();  // who had what time in them is not known any more
   if (plan.rows.empty() && plan.has_all_processes) {
     processes_.add_to(merged);

@@ -39,7 +39,7 @@ class profile_sum {
   rank_details processes_{details_plan{}};
   std::size_t count_ = 0;
   bool has_merged_ = false;  // ranks that had been merged before
-  profile beside_;           // stacks and machines, which messages do not have
+  profile beside_;           // stacks, which messages do not have
 };
 
 }  // namespace adaptyst::lib

@@ -9,6 +9,7 @@
 
 #include "fields.hpp"
 #include "joined.hpp"
+#include "machines.hpp"
 #include "measured.hpp"
 #include "order.hpp"
 #include "ranks.hpp"
@@ -128,17 +129,6 @@ template <class Struct>
 void unite(std::optional<Struct>& value, const std::optional<Struct>& from) {
   if (from && value) value->merge(*from);
   else if (from) value = from;
-}
-
-// Each host once. Of two descriptions, as of a job that may use a part of the machine only, that which says more.
-void add_machines(std::vector<machine>& all, const std::vector<machine>& more) {
-  for (const machine& one : more) {
-    const auto place = std::lower_bound(all.begin(), all.end(), one,
-                                        [](const machine& a, const machine& b) { return a.host < b.host; });
-    if (place == all.end() || place->host != one.host) all.insert(place, one);
-    else if (lib::order(*place) < lib::order(one)) *place = one;
-  }
-  if (all.size() > profile::max_machines) all.resize(profile::max_machines);
 }
 
 // In the order of merge(), each known once.
@@ -265,7 +255,7 @@ void merge(profile& into, const profile& from) {
   }
   into.devices = std::move(devices);
 
-  add_machines(into.machines, from.machines);
+  lib::add_machines(into.machines, from.machines);
   if (!into.stacks.empty() || !from.stacks.empty()) {
     lib::stack_trees both;
     both.add(into.stacks);

@@ -39,8 +39,8 @@ bool lead(const memory& in, const places& at, std::uint64_t address, const detai
   if (!number) return false;
   const std::string name = in.text(as_address(site.name), ADAPTYST_TEXT_BYTES);
   const std::string function = in.text(as_address(site.function), ADAPTYST_TEXT_BYTES);
-  const bool is_out =
-      detail::is_too_deep(levels, {{name.data(), name.size()}, {function.data(), function.size()}, site.kind, site.level});
+  const bool is_out = detail::is_too_deep(
+      levels, {{name.data(), name.size()}, {function.data(), function.size()}, site.kind, site.level});
   const std::uint64_t first = is_out ? at.deeper_steps : at.settings + offsetof(detail::observer_settings, steps);
   const std::uint64_t step = first + *number * sizeof(std::uint64_t);
   if (is_out && !in.write(step, std::uint64_t{ADAPTYST_STEP_DEEPER})) return false;

@@ -48,7 +48,8 @@ Enum word(const json_value& at) {
   constexpr std::size_t first = std::is_same_v<Enum, level> ? 1 : 0;  // where none is said, nothing is written
   const std::optional<Enum> found = lib::from_word<Enum>(at.text());
   if (!found || static_cast<std::size_t>(*found) < first || static_cast<std::size_t>(*found) >= count)
-    at.fail(fmt::format("one of {}", fmt::join(lib::words<Enum>.begin() + first, lib::words<Enum>.begin() + count, ", ")));
+    at.fail(
+        fmt::format("one of {}", fmt::join(lib::words<Enum>.begin() + first, lib::words<Enum>.begin() + count, ", ")));
   return *found;
 }
 

@@ -95,8 +95,10 @@ detail::level_settings make_level_settings(unsigned deepest, const std::vector<s
 
 level find_level(const detail::level_settings& in, std::string_view name, std::string_view function, std::uint32_t kind,
                  std::optional<level> own) {
-  return static_cast<level>(detail::find_level(
-      in, {{name.data(), name.size()}, {function.data(), function.size()}, kind, own ? static_cast<std::uint32_t>(*own) : 0}));
+  return static_cast<level>(detail::find_level(in, {{name.data(), name.size()},
+                                                    {function.data(), function.size()},
+                                                    kind,
+                                                    own ? static_cast<std::uint32_t>(*own) : 0}));
 }
 
 }  // namespace adaptyst::lib

@@ -62,6 +62,8 @@ def check_report(done, at, ranks, how, uneven_regions=1):
     failures.check(abs(across["imbalance"] - imbalance) < 0.02, f"{how}: imbalance", (across["imbalance"], imbalance))
     known = [one["rank"] for one in profile["processes"] if one.get("rank") is not None]
     failures.equal(sorted(known), list(range(ranks)), f"{how}: its processes")
+    failures.equal([one["host"] for one in profile["machines"]], [os.uname().nodename], f"{how}: the machine that all of them are on")
+    failures.check(all(one.get("thread_list") for one in profile["processes"] if one.get("rank") is not None), f"{how}: their threads", profile["processes"])
     if uneven_regions is not None:
         failures.equal(done.stderr.count(": imbalance "), uneven_regions, f"{how}: nothing is said of a region that takes no time to speak of")
     if ranks > 1:

@@ -246,11 +246,33 @@ TEST_CASE("profiles one after another make what the tree makes, with full histog
   for (const std::uint32_t size : {2U, 9U, 1100U}) {
     lib::profile_sum sum;
     for (std::uint32_t rank = size; rank-- != 0;) sum.add(simulated::make_profile(rank));
-    const profile added = sum.result([&](std::size_t number) {
+    profile added = sum.result([&](std::size_t number) {
       return std::optional(simulated::make_profile(size - 1 - static_cast<std::uint32_t>(number)));
     });
     CAPTURE(size);
+    if (size > 64)  // of many, files have the threads all the same
+      for (adaptyst::process_info& process : added.processes) process.thread_list.clear();
     CHECK(adaptyst::to_json(added) == adaptyst::to_json(merge_tree(size).merged));
+  }
+}
+
+TEST_CASE("machines come along with ranks, and the threads of few processes") {
+  for (const std::uint32_t size : {3U, 12U, 300U}) {
+    const profile merged = merge_tree(size).merged;
+    CAPTURE(size);
+    REQUIRE(merged.machines.size() == std::min((size + 3) / 4, 64U));
+    CHECK(std::is_sorted(merged.machines.begin(), merged.machines.end(),
+                         [](const auto& a, const auto& b) { return a.host < b.host; }));
+    const adaptyst::machine& first = merged.machines.front();
+    CHECK(first.host == "simulated0");
+    CHECK(first.cpus == 16U);  // the description that says most
+    CHECK_FALSE(first.cores);
+    CHECK(first.nodes.at(0).cpus == "0-3");
+    CHECK(first.devices.at(0).id == "10de:2330");
+    for (const adaptyst::process_info& process : merged.processes) {
+      REQUIRE(process.thread_list.size() == (size <= 64 ? 1 : 0));
+      if (size <= 64) CHECK(process.thread_list[0].on_cpu_ns == 2'000'000'000 + *process.rank);
+    }
   }
 }
 

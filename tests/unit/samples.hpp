@@ -84,7 +84,7 @@ class generator {
     return made;
   }
 
-  // In addition: stacks and machines, which messages between ranks do not have.
+  // In addition: stacks and machines, which the first messages between ranks do not have.
   adaptyst::profile profile_with_stacks() {
     adaptyst::profile made = profile();
     for (const adaptyst::region& row : made.regions)

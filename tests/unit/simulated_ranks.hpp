@@ -73,7 +73,12 @@ inline adaptyst::profile make_profile(std::uint32_t rank) {
   process.threads = 1;
   process.rank = rank;
   process.killed = rank == 9;
+  process.thread_list = {{1000 + rank % 4, "solver", 3'000'000'000, 2'000'000'000 + rank, 1000, rank % 4}};
   made.processes.push_back(std::move(process));
+  // A rank that may use a part of its machine only knows less of it.
+  const std::uint64_t cpus = rank % ranks_per_host == 2 ? 16 : 4;
+  made.machines.push_back(
+      {host_name(rank), 1, {}, cpus, {{0, 0, "0-3", {}}}, {{"gpu", "0000:01:00.0", "10de:2330", 0}}});
   return made;
 }
 

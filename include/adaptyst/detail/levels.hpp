@@ -75,7 +75,8 @@ inline uint32_t find_level(const level_settings& in, const levelled_marker& of) 
     while (at != level_rules_bytes && in.rules[at] != 0) ++at;
     const bool by_function = begin != at && in.rules[begin] == '@';
     const size_t first = by_function ? begin + 1 : begin;
-    if (level != ADAPTYST_LEVEL_OWN && fits_pattern({in.rules + first, at - first}, by_function ? of.function : of.name))
+    if (level != ADAPTYST_LEVEL_OWN &&
+        fits_pattern({in.rules + first, at - first}, by_function ? of.function : of.name))
       return level;
     if (at != level_rules_bytes) ++at;
   }
