@@ -273,8 +273,8 @@ struct region {
   source_location site;
   region_kind kind = region_kind::region;
   std::optional<adaptyst::level> level;  // that its marker gives itself; absent: none
-  std::uint32_t device = 0;   // an index into profile::devices
-  std::uint32_t threads = 0;  // how many ran it
+  std::uint32_t device = 0;              // an index into profile::devices
+  std::uint32_t threads = 0;             // how many ran it
   std::uint64_t count = 0;
   std::uint64_t total_ns = 0;
   std::uint64_t self_ns = 0;  // without nested regions of the same thread

@@ -53,7 +53,7 @@ def test_the_table_tells_how_it_was_measured():
         require(part in text, done.out)
     require("output of the program" not in done.out, done.out)
     shown = adaptyst("levels", "--engine", "inline", "--repeat", 1, "--show-output", "--", levelled, 5, 1)
-    require_equal(shown.err.count("output of the program\n"), 2)  # the first run is not counted
+    require_equal(shown.err.count("output of the program\n"), 3)  # the first run is not counted, and a step's marker says its own level
     require_equal([len(one["path"]) for one in json.loads(adaptyst(
         "levels", "--engine", "inline", "--repeat", 1, "--level", "1", *rules, "--format", "json", "--", levelled, 5, 1).out)["regions"]], [1])
 
