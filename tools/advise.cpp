@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "commands.hpp"
+#include "finite_number.hpp"
 #include "output.hpp"
 #include "report/advice_forms.hpp"
 
@@ -170,16 +171,20 @@ void add_advise(CLI::App& app) {
       ->check(check_power);
   command->add_option("--min-throughput", options->min_per_second, "At least so many items a second")
       ->type_name("PER_SECOND")
+      ->check(finite_number())
       ->check(CLI::PositiveNumber);
   command->add_option("--max-latency", options->max_latency_ms, "At most so many milliseconds an item")
       ->type_name("MS")
+      ->check(finite_number())
       ->check(CLI::PositiveNumber);
   command
       ->add_option("--max-watts", options->max_watts, "With all devices at work that are used, at most so many watts")
       ->type_name("WATTS")
+      ->check(finite_number())
       ->check(CLI::PositiveNumber);
   command->add_option("--share", options->share, "The part of the best throughput that balanced keeps, in percent")
       ->type_name("PERCENT")
+      ->check(finite_number())
       ->check(CLI::Range(1.0, 100.0))
       ->capture_default_str();
   add_format(*command, options->format);

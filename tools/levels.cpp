@@ -18,6 +18,7 @@
 #include "analyse/levels/levels.hpp"
 #include "analyse/roofline.hpp"
 #include "commands.hpp"
+#include "finite_number.hpp"
 #include "gated_program.hpp"
 #include "known_ceilings.hpp"
 #include "output.hpp"
@@ -174,6 +175,7 @@ void add_levels(CLI::App& app) {
       ->capture_default_str();
   command->add_option("--trim", asked->trim, "Share of the runs that is left out of means, at either end")
       ->type_name("FRACTION")
+      ->check(finite_number())
       ->check(CLI::Range(0.0, 0.45))
       ->capture_default_str();
   command

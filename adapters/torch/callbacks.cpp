@@ -68,17 +68,18 @@ const void* find_data(const c10::IValue& value) {
 }
 
 void keep_operands(c10::ArrayRef<const c10::IValue> inputs, open_operator& to) {
-  for (std::size_t at = 0; at != max_operands && at != inputs.size(); ++at) {
-    if (!inputs[at].isTensor() || !inputs[at].toTensor().defined()) continue;
-    const c10::IntArrayRef sizes = inputs[at].toTensor().sizes();
+  constexpr std::size_t bias = 2, late_bias = 3;
+  for (std::size_t at = 0; at != max_operands; ++at) {
+    const std::size_t from = at == bias && to.kind == work::late_bias_convolution ? late_bias : at;
+    if (from >= inputs.size() || !inputs[from].isTensor() || !inputs[from].toTensor().defined()) continue;
+    const c10::IntArrayRef sizes = inputs[from].toTensor().sizes();
     shape& made = to.operands[at];
     if (sizes.size() > std::size(to.sizes[at])) continue;
     std::copy(sizes.begin(), sizes.end(), to.sizes[at]);
     made = {to.sizes[at], sizes.size(), true};
   }
-  // Of the operators that take it as an argument, the place is the same.
   constexpr std::size_t transposed = 6;
-  if (to.kind == work::convolution && inputs.size() > transposed && inputs[transposed].isBool() &&
+  if (to.kind == work::any_convolution && inputs.size() > transposed && inputs[transposed].isBool() &&
       inputs[transposed].toBool())
     to.kind = work::transposed_convolution;
 }

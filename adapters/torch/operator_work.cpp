@@ -17,14 +17,14 @@ constexpr known_operator known[] = {
     {"aten::conv1d", work::convolution},
     {"aten::conv2d", work::convolution},
     {"aten::conv3d", work::convolution},
-    {"aten::convolution", work::convolution},
-    {"aten::_convolution", work::convolution},
-    {"aten::convolution_overrideable", work::convolution},
+    {"aten::convolution", work::any_convolution},
+    {"aten::_convolution", work::any_convolution},
+    {"aten::convolution_overrideable", work::any_convolution},
     {"aten::mkldnn_convolution", work::convolution},
-    {"aten::cudnn_convolution", work::convolution},
-    {"aten::thnn_conv2d", work::convolution},
-    {"aten::_slow_conv2d_forward", work::convolution},
-    {"aten::slow_conv3d", work::convolution},
+    {"aten::cudnn_convolution", work::plain_convolution},
+    {"aten::thnn_conv2d", work::late_bias_convolution},
+    {"aten::_slow_conv2d_forward", work::late_bias_convolution},
+    {"aten::slow_conv3d", work::late_bias_convolution},
     {"aten::conv_transpose1d", work::transposed_convolution},
     {"aten::conv_transpose2d", work::transposed_convolution},
     {"aten::conv_transpose3d", work::transposed_convolution},
@@ -68,6 +68,9 @@ work find_work(std::string_view name) noexcept {
 double count_flops(work kind, const shape (&operands)[max_operands], double output_count) noexcept {
   const double added = operands[2].is_there ? output_count : 0;  // the bias
   switch (kind) {
+    case work::plain_convolution:
+    case work::late_bias_convolution:
+    case work::any_convolution:
     case work::convolution: return 2 * output_count * weights_of_one(operands[1]) + added;
     case work::transposed_convolution:
       return operands[0].is_there ? 2 * operands[0].count() * weights_of_one(operands[1]) + added : unknown;

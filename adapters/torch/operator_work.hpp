@@ -20,7 +20,10 @@ struct shape {
 enum class work : std::uint8_t {
   unknown,
   convolution,             // input, weight, bias
+  any_convolution,         // likewise; its seventh argument says whether it is transposed
   transposed_convolution,  // likewise
+  plain_convolution,       // input, weight
+  late_bias_convolution,   // input, weight, bias, which is the fourth argument
   linear,                  // input, weight, bias
   product,                 // left, right
   sum_with_product,        // what is added, left, right

@@ -100,7 +100,8 @@ struct mapping {
 struct advice_limits {
   std::optional<double> min_per_second;  // items
   std::optional<double> max_latency_ns;
-  // What devices draw while all that a mapping uses are at work and the others idle: the most that it can take.
+  // What devices draw while all that a mapping uses at a time are at work, and the others idle: those of all stages if
+  // pipelined, else those of one stage.
   std::optional<double> max_watts;
   std::map<std::string, std::uint32_t> max_devices;  // by type; 0: none of these
   double balanced_share = 0.9;                       // of the best throughput; of advice_objective::balanced only
@@ -124,6 +125,7 @@ struct reschedule_advice {
   bool should = false;
   mapping current, best;  // as expected for the features
   double gain = 0;        // 1 - best / current, of what the objective is about
+  std::string reason;     // where it is not the gain: what runs now breaks a limit; or why there is nothing better
 };
 
 class advisor {
@@ -145,7 +147,8 @@ class advisor {
 
   // A measurement: `executions` of a region on `count` devices of a type, for an input with these features, took `ns` each,
   // with this standard deviation, and `joules` above idle, if that is known. Features that the advisor has not are
-  // ignored, one that is missing is an error, as are unknown names, times and counts that are not above 0.
+  // ignored, one that is missing is an error, as are unknown names, times and counts that are not above 0, and what is
+  // no finite number.
   void observe(const std::string& region, const std::string& device, const feature_values& features, double ns,
                std::optional<double> joules = {}, std::uint64_t executions = 1, std::optional<double> deviation_ns = {},
                std::uint32_t count = 1);
@@ -166,7 +169,8 @@ class advisor {
   // Throws error where a region was measured on no device, or where energy is asked for and powers are not known.
   advice best(advice_objective objective, const feature_values& features,
               advice_execution execution = advice_execution::one_at_a_time, const advice_limits& limits = {}) const;
-  // What these stages cost; empty where something of that was never measured.
+  // What these stages cost; empty where something of that was never measured, the stages are not the whole chain, or
+  // there are not so many devices. Throws error where a feature is missing, as estimate() and the two below do.
   std::optional<mapping> evaluate(const std::vector<advised_stage>& stages, const feature_values& features,
                                   advice_execution execution = advice_execution::one_at_a_time) const;
 
@@ -174,7 +178,8 @@ class advisor {
   // corrects what is expected of this region on this device from then on.
   void watch(const std::string& region, const std::string& device, const feature_values& features, double ns,
              std::uint32_t count = 1);
-  // Whether another mapping is better by more than `hysteresis`, a fraction.
+  // Whether another mapping is better by more than `hysteresis`, a fraction of 1, or the current one does not keep the
+  // limits any more. Drift counts from the third watch() of a region on.
   reschedule_advice should_reschedule(const std::vector<advised_stage>& current, const feature_values& features,
                                       advice_objective objective = advice_objective::latency, double hysteresis = 0.05,
                                       advice_execution execution = advice_execution::one_at_a_time,

@@ -127,6 +127,14 @@ struct advisor::state {
     return found == places.end() || !found->second.model ? nullptr : &found->second;
   }
 
+  // Devices of a type on which any region was measured at once.
+  std::uint64_t find_most(std::size_t type) const {
+    std::uint64_t most = 0;
+    for (const auto& [key, known] : places)
+      if (key[1] == type) most = std::max<std::uint64_t>(most, key[2]);
+    return most;
+  }
+
   cost_estimate predict(const place& known, const std::vector<double>& at) const {
     cost_estimate made = known.model->predict(at);
     made.drift = known.drift();
@@ -154,7 +162,10 @@ lib::chain_costs advisor::state::lay_out(const std::vector<double>& at, bool pip
   made.max_watts = limits.max_watts;
   for (const advised_device& device : devices) {
     const auto limit = limits.max_devices.find(device.name);
-    made.counts.push_back(limit == limits.max_devices.end() ? device.count : std::min(device.count, limit->second));
+    const std::uint64_t there =
+        limit == limits.max_devices.end() ? device.count : std::min(device.count, limit->second);
+    // No mapping uses more than each region could.
+    made.counts.push_back(static_cast<std::uint32_t>(std::min(there, chain.size() * find_most(made.counts.size()))));
     made.watts.push_back(device.active_watts.value_or(0) - device.idle_watts.value_or(0));
     made.idle_watts += device.idle_watts.value_or(0) * device.count;
   }
@@ -231,8 +242,8 @@ advisor::advisor(std::vector<std::string> chain, std::vector<advised_device> dev
   std::vector<std::string> names;
   for (const advised_device& one : devices) {
     names.push_back(one.name);
-    if (one.idle_watts.value_or(0) > one.active_watts.value_or(one.idle_watts.value_or(0)) ||
-        one.idle_watts.value_or(0) < 0)
+    const double idle = one.idle_watts.value_or(0), active = one.active_watts.value_or(idle);
+    if (!(idle >= 0 && active >= idle && std::isfinite(active)))
       refuse("the device '" + one.name + "' draws more when idle than at work, or less than nothing", one.name,
              "0 <= idle <= active");
   }
@@ -263,11 +274,16 @@ void advisor::observe(const std::string& region, const std::string& device, cons
                       std::optional<double> joules, std::uint64_t executions, std::optional<double> deviation_ns,
                       std::uint32_t count) {
   const std::size_t at = state_->find_region(region), on = state_->find_device(device);
-  if (!(ns > 0) || !std::isfinite(ns) || executions == 0 || count == 0 || joules.value_or(0) < 0)
+  if (!(ns > 0) || !std::isfinite(ns) || executions == 0 || count == 0)
     refuse("a measurement of '" + region + "' on '" + device + "' is not above 0", region,
            "times in ns, executions and devices must be");
+  for (const double number : {joules.value_or(0), deviation_ns.value_or(0)})
+    if (!(number >= 0) || !std::isfinite(number))
+      refuse("the energy or the deviation of '" + region + "' on '" + device + "' is below 0, or no number", region,
+             "leave out what is not known");
+  std::vector<double> ordered = state_->order(features);  // throws before anything is changed
   state::place& place = state_->places[{at, on, count}];
-  place.samples.push_back({state_->order(features), ns, executions, deviation_ns});
+  place.samples.push_back({std::move(ordered), ns, executions, deviation_ns});
   if (joules) {
     place.joules += *joules * static_cast<double>(executions);
     place.joules_ns += ns * static_cast<double>(executions);
@@ -324,6 +340,13 @@ bool is_less(const mapping& a, const mapping& b, advice_objective objective) {
   return key(a) < key(b);
 }
 
+// Of what the search itself does not look at.
+bool keeps_limits(const mapping& one, advice_objective objective, const advice_limits& limits, double least_period) {
+  if (limits.min_per_second && one.per_second() < *limits.min_per_second) return false;
+  if (limits.max_latency_ns && one.latency_ns > *limits.max_latency_ns) return false;
+  return objective != advice_objective::balanced || one.period_ns <= least_period / limits.balanced_share;
+}
+
 double measure(const mapping& one, advice_objective objective) {
   switch (objective) {
     case advice_objective::throughput: return one.period_ns;
@@ -369,9 +392,7 @@ advice advisor::best(advice_objective objective, const feature_values& features,
   for (const mapping& one : made.pareto) least_period = std::min(least_period, one.period_ns);
   const mapping* best = nullptr;
   for (const mapping& one : made.pareto) {
-    if (limits.min_per_second && one.per_second() < *limits.min_per_second) continue;
-    if (limits.max_latency_ns && one.latency_ns > *limits.max_latency_ns) continue;
-    if (objective == advice_objective::balanced && one.period_ns > least_period / limits.balanced_share) continue;
+    if (!keeps_limits(one, objective, limits, least_period)) continue;
     if (best == nullptr || is_less(one, *best, objective)) best = &one;
   }
   if (best == nullptr) made.reason = "infeasible: no mapping keeps the limits on throughput and latency";
@@ -406,16 +427,28 @@ reschedule_advice advisor::should_reschedule(const std::vector<advised_stage>& c
   const advice now = best(objective, features, execution, limits);
   const std::optional<mapping> running = evaluate(current, features, execution);
   reschedule_advice made;
-  if (!now.best) return made;  // nothing else is possible either
+  if (running) made.current = *running;
+  if (!now.best) {  // nothing else is possible either
+    made.reason = now.reason;
+    return made;
+  }
   made.best = *now.best;
   if (!running) {
     made.should = true;
+    made.reason = "what runs now was never measured, or uses more devices than there are";
     return made;
   }
-  made.current = *running;
+  const lib::chain_costs within =
+      state_->lay_out(state_->order(features), execution == advice_execution::pipelined, limits, nullptr);
+  double least_period = now.best->period_ns;
+  for (const mapping& one : now.pareto) least_period = std::min(least_period, one.period_ns);
+  if (!lib::evaluate_stages(within, current) || !keeps_limits(*running, objective, limits, least_period)) {
+    made.should = true;
+    made.reason = "what runs now does not keep the limits";
+  }
   const double before = measure(*running, objective), after = measure(*now.best, objective);
   if (before > 0) made.gain = 1 - after / before;
-  made.should = made.gain > hysteresis;
+  if (made.gain > hysteresis) made.should = true;
   return made;
 }
 

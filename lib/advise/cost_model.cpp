@@ -77,6 +77,9 @@ bool are_equal(const point& a, const point& b) {
   return true;
 }
 
+// One execution does not deviate from itself.
+bool has_deviation(const cost_sample& one) { return one.deviation || one.n == 1; }
+
 // Of n executions each of two inputs, or of one that was measured twice.
 void join(cost_sample& into, const cost_sample& from) {
   const auto n = static_cast<double>(into.n), m = static_cast<double>(from.n);
@@ -85,7 +88,8 @@ void join(cost_sample& into, const cost_sample& from) {
     const double deviation = one.deviation.value_or(0);
     return static_cast<double>(one.n) * (deviation * deviation + (one.value - mean) * (one.value - mean));
   };
-  into.deviation = std::sqrt((squares(into) + squares(from)) / (n + m));
+  const double deviation = std::sqrt((squares(into) + squares(from)) / (n + m));
+  into.deviation = has_deviation(into) && has_deviation(from) ? std::optional(deviation) : std::nullopt;
   into.value = mean;
   into.n += from.n;
 }

@@ -3,6 +3,7 @@
 // is dominated after.
 #include "mapping_search.hpp"
 
+#include <adaptyst/error.hpp>
 #include <algorithm>
 #include <limits>
 
@@ -11,6 +12,7 @@ namespace adaptyst::lib {
 namespace {
 
 constexpr std::size_t none = std::numeric_limits<std::size_t>::max();
+constexpr std::size_t max_states = std::size_t{1} << 22U;  // of devices in use
 
 struct label {
   double period = 0, latency = 0, joules = 0, copied = 0;
@@ -28,7 +30,11 @@ class search {
     std::size_t states = 1;
     for (const std::uint32_t count : costs.counts) {
       strides_.push_back(states);
-      if (costs.pipelined) states *= count + 1;
+      if (!costs.pipelined) continue;
+      if (states > max_states / (std::size_t{count} + 1))
+        throw error("the ways to share the devices are too many: more than 4 million", "", 0,
+                    "give fewer devices of a type, or fewer types");
+      states *= std::size_t{count} + 1;
     }
     used_states_ = states;
     sets_.resize((costs.regions + 1) * states * (types_ + 1));
@@ -166,15 +172,35 @@ class search {
 
 std::vector<mapping> find_pareto(const chain_costs& costs) { return search(costs).run(); }
 
+namespace {
+
+// Whether there are so many devices, and power for them: in a pipeline for all stages together, else for each alone.
+bool has_devices(const chain_costs& costs, const std::vector<advised_stage>& stages) {
+  std::vector<std::uint64_t> used(costs.counts.size());
+  double watts = costs.idle_watts;
+  for (const advised_stage& stage : stages) {
+    if (stage.device >= used.size() || stage.count == 0) return false;
+    if (!costs.pipelined) {
+      used[stage.device] = 0;
+      watts = costs.idle_watts;
+    }
+    used[stage.device] += stage.count;
+    watts += costs.watts[stage.device] * stage.count;
+    if (used[stage.device] > costs.counts[stage.device] || (costs.max_watts && watts > *costs.max_watts)) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
 std::optional<mapping> evaluate_stages(const chain_costs& costs, const std::vector<advised_stage>& stages) {
+  if (!has_devices(costs, stages)) return std::nullopt;
   mapping made;
   made.stages = stages;
   made.joules = 0;
   std::size_t from = costs.home, next = 0;
   for (const advised_stage& stage : stages) {
-    if (stage.first != next || stage.last < stage.first || stage.last >= costs.regions ||
-        stage.device >= costs.counts.size() || stage.count == 0 || stage.count > costs.counts[stage.device])
-      return std::nullopt;
+    if (stage.first != next || stage.last < stage.first || stage.last >= costs.regions) return std::nullopt;
     next = stage.last + 1;
     const std::optional<double>& into = costs.copies[stage.first][from][stage.device];
     const std::optional<double> back =

@@ -65,7 +65,8 @@ bool is_work(const region& row) {
 double find_typical_ns(const region& row) {
   const double mean = static_cast<double>(row.total_ns) / static_cast<double>(row.count);
   if (row.count < min_for_median) return mean;
-  return static_cast<double>(row.quantile_ns(0.5).value_or(static_cast<std::uint64_t>(mean)));
+  const std::uint64_t median = row.quantile_ns(0.5).value_or(0);
+  return median != 0 ? static_cast<double>(median) : mean;  // 0: most took less than the clock can tell
 }
 
 // From the quartiles, as if durations were normal.

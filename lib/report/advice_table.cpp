@@ -41,18 +41,23 @@ std::string format_cost(const mapping& one, const advice_report& report) {
   return made;
 }
 
-// Of a mapping's own regions only: what matters for what is expected of it.
-double find_error(const mapping& one, const advice& given, const advice_report& report, bool& is_extrapolated) {
+// Of a mapping's own regions only: what matters for what is expected of it. Nothing: of one of them it is not known.
+std::optional<double> find_error(const mapping& one, const advice& given, const advice_report& report,
+                                 bool& is_extrapolated) {
   double sum = 0;
+  bool is_known = true;
   for (const advised_stage& stage : one.stages)
     for (const region_costs& cost : given.costs)
       for (std::size_t region = stage.first; region <= stage.last; ++region)
         if (cost.region == report.chain[region] && cost.device == report.devices[stage.device].name &&
             cost.count == stage.count) {
           is_extrapolated = is_extrapolated || cost.cost.provenance == cost_provenance::extrapolated;
-          if (cost.cost.provenance != cost_provenance::measured) sum += cost.cost.cv_error.value_or(0) * cost.cost.ns;
+          if (cost.cost.provenance == cost_provenance::measured) continue;
+          is_known = is_known && cost.cost.cv_error;
+          sum += cost.cost.cv_error.value_or(0) * cost.cost.ns;
         }
-  return one.latency_ns > 0 ? sum / one.latency_ns : 0;
+  if (!is_known || !(one.latency_ns > 0)) return std::nullopt;
+  return sum / one.latency_ns;
 }
 
 void add_costs(const advice& given, std::string& to) {
@@ -89,9 +94,9 @@ std::string to_table(const advice_report& report) {
     } else {
       const mapping& best = *input.given.best;
       bool is_extrapolated = false;
-      const double error = find_error(best, input.given, report, is_extrapolated);
+      const std::optional<double> error = find_error(best, input.given, report, is_extrapolated);
       made += wrapped("  " + format_stages(best, report), columns, 2);
-      made += format_line("  " + format_cost(best, report) + (error > 0 ? ", within " + percent(error) : "") +
+      made += format_line("  " + format_cost(best, report) + (error.value_or(0) > 0 ? ", ± " + percent(*error) : "") +
                           (is_extrapolated ? "; EXTRAPOLATED" : ""));
       for (const mapping& other : input.given.pareto)
         if (!(other.stages == best.stages))
@@ -103,7 +108,9 @@ std::string to_table(const advice_report& report) {
   made += "\n";
   for (const std::string& remark : report.remarks) made += wrapped("note: " + printable(remark));
   made += wrapped(
-      "cv is the mean error of a regression where each input is predicted by the others. Mappings that differ by less "
+      "cv is the mean error of a regression where each input is predicted by the others, ± the same of a whole "
+      "mapping, "
+      "without its copies. Mappings that differ by less "
       "are not "
       "told apart. What regions cost each other, by caches or memory that they share, is not in it.");
   return made;

@@ -72,6 +72,7 @@ std::string to_json(const levels_result& result, const levels_settings& how) {
     made["device"] = one.device;
     made["calls"] = one.calls;
     made["calls_vary"] = one.calls_vary;
+    made["runs"] = one.runs;
     made["total_ns"] = to_value(one.total_ns);
     made["per_call_ns"] = to_value(one.per_call_ns);
     made["overhead_ns"] = to_value(one.overhead_ns);

@@ -2,6 +2,7 @@
 // All costs are simulated but those of profiles, which are laid out by hand.
 #include <adaptyst/advisor.hpp>
 #include <functional>
+#include <limits>
 #include <random>
 
 #include "catch.hpp"
@@ -197,6 +198,54 @@ drift_run run_with_drift(unsigned seed, double factor, int begin) {
 }
 
 }  // namespace
+
+TEST_CASE("what runs now has to keep the limits as well") {
+  const advisor made = planted();
+  const feature_values dense = {{"density", 0.15}};  // host: 16000 ns, 30 W; card: 7000 ns, 102 W
+  const auto stage_on = [](std::size_t device) { return std::vector<adaptyst::advised_stage>{{0, 0, device, 1}}; };
+  const auto ask = [&](std::size_t device, advice_objective objective, const advice_limits& limits) {
+    std::vector<adaptyst::advised_stage> current = stage_on(device);
+    current.front().last = made.chain().size() - 1;
+    return made.should_reschedule(current, dense, objective, 0.05, {}, limits);
+  };
+  CHECK_FALSE(ask(1, advice_objective::latency, {}).should);
+  advice_limits limits;
+  limits.max_devices["card"] = 0;
+  CHECK(ask(1, advice_objective::latency, limits).should);
+  CHECK(ask(1, advice_objective::latency, limits).reason == "what runs now does not keep the limits");
+  limits = {};
+  limits.max_watts = 50;
+  CHECK(ask(1, advice_objective::latency, limits).should);
+  limits = {};
+  limits.min_per_second = 1e9 / 8000;
+  CHECK(ask(0, advice_objective::energy, limits).should);
+  CHECK(ask(0, advice_objective::balanced, {}).should);
+  limits.min_per_second = 1e9;
+  CHECK_FALSE(ask(0, advice_objective::energy, limits).should);  // nothing else is possible either
+  CHECK(ask(0, advice_objective::energy, limits).reason.rfind("infeasible", 0) == 0);
+}
+
+TEST_CASE("a pipeline has no more devices than there are, however many are said to be there") {
+  advisor made({"x", "y"}, {{"host", 4'294'967'295U}, {"card"}}, {});
+  for (const char* const region : {"x", "y"}) made.observe(region, "host", {}, 100);
+  using execution = adaptyst::advice_execution;
+  CHECK(made.best(advice_objective::throughput, {}, execution::pipelined).best->period_ns == 100);
+  advisor one({"x", "y"}, {{"host"}}, {});
+  for (const char* const region : {"x", "y"}) one.observe(region, "host", {}, 100);
+  CHECK(one.best(advice_objective::throughput, {}, execution::pipelined).best->period_ns == 200);
+  CHECK_FALSE(one.evaluate({{0, 0, 0, 1}, {1, 1, 0, 1}}, {}, execution::pipelined));
+  CHECK(one.evaluate({{0, 0, 0, 1}, {1, 1, 0, 1}}, {})->period_ns == 200);
+}
+
+TEST_CASE("what is no number is refused, and nothing of it stays") {
+  constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+  advisor made({"x"}, {{"host"}}, {"size"});
+  CHECK(complains([&] { made.observe("x", "host", {{"size", 1}}, 10, nan); }, "below 0, or no number"));
+  CHECK(complains([&] { made.observe("x", "host", {{"size", 1}}, 10, {}, 3, -1.0); }, "below 0, or no number"));
+  CHECK(complains([&] { made.observe("x", "host", {}, 10); }, "feature"));
+  CHECK(complains([&] { made.best(advice_objective::latency, {{"size", 1}}); }, "was measured on no device"));
+  CHECK(complains([] { advisor({"x"}, {{"host", 1, nan, 1.0}}, {}); }, "0 <= idle <= active"));
+}
 
 TEST_CASE("a region that takes twice as long gives one rescheduling, noise gives none") {
   for (unsigned seed = 0; seed != 20; ++seed) {

@@ -228,6 +228,44 @@ TEST_CASE("runs that do not do the same are told") {
   CHECK(found.remarks[0].find("1 of 1 regions were not called equally often") != std::string::npos);
 }
 
+TEST_CASE("time, calls, bytes and flops of a region are of the same runs") {
+  const auto rules = make_level_settings(0, {});
+  adaptyst::machine_ceilings ceilings;
+  ceilings.cpus = 1;
+  ceilings.one_gflops = ceilings.all_gflops = 5;
+  ceilings.one_gbytes_per_s = ceilings.all_gbytes_per_s = 1000;
+  // 1 flop a ns always; in one run of five a hundred times the work, or in three of five none at all.
+  const auto run = [](std::uint64_t calls) {
+    std::vector<region> regions = {made_by_hand({"main"}, 1, 0, 1'000'000)};
+    if (calls != 0) {
+      region made = made_by_hand({"main", "conv"}, 2, 1, 500 * calls, calls);
+      made.threads = 1;
+      const auto sum = static_cast<double>(500 * calls);
+      made.attributes["flops"] = made.attributes["bytes"] = {calls, sum, 500, 500, 0};
+      regions.push_back(made);
+    }
+    return levelled_run{level::application, run_of(2'000'000, regions)};
+  };
+  const auto measure = [&](const std::vector<std::uint64_t>& calls) {
+    std::vector<levelled_run> runs;
+    for (const std::uint64_t one : calls) runs.push_back(run(one));
+    return compute_levels(runs, rules, 0.2, ceilings);
+  };
+  for (const std::vector<std::uint64_t>& calls : {std::vector<std::uint64_t>{1, 1, 1, 1, 100}, {0, 1, 0, 1, 0}}) {
+    const levels_result found = measure(calls);
+    const levelled_region* const conv = find(found, {"main", "conv"});
+    REQUIRE(conv != nullptr);
+    CHECK(conv->calls == 1);
+    CHECK(conv->total_ns.value == 500);
+    CHECK(conv->runs == (calls[0] == 0 ? 2U : 5U));
+    CHECK(conv->calls_vary);
+    REQUIRE(conv->roofline);
+    CHECK(conv->roofline->gflops == Approx(1));
+    CHECK(conv->roofline->share == Approx(0.2));
+  }
+  CHECK(measure({0, 1, 0, 1, 0}).levels[0].events == Approx(1.4));  // main, and conv in two of five
+}
+
 TEST_CASE("of no runs there is nothing to tell") {
   CHECK(compute_levels({}, make_level_settings(0, {}), 0.2).levels.empty());
 }

@@ -141,36 +141,47 @@ std::vector<level_runs> sort_by_level(const std::vector<levelled_run>& runs, con
   return all;
 }
 
+// Calls, bytes and flops of the same runs that the mean of the times is of, so that rates are those of these runs.
+void add_amounts(std::vector<const sums*> runs, double trim, levelled_region& to) {
+  if (runs.empty()) return;
+  std::sort(runs.begin(), runs.end(), [](const sums* a, const sums* b) { return a->total_ns < b->total_ns; });
+  const std::size_t trimmed = count_trimmed(runs.size(), trim), kept = runs.size() - 2 * trimmed;
+  to.bytes = to.flops = 0;
+  for (std::size_t at = trimmed; at != trimmed + kept; ++at) {
+    to.calls += runs[at]->count;
+    add_known(to.bytes, runs[at]->bytes);
+    add_known(to.flops, runs[at]->flops);
+  }
+  to.calls /= static_cast<double>(kept);
+  if (to.bytes) *to.bytes /= static_cast<double>(kept);
+  if (to.flops) *to.flops /= static_cast<double>(kept);
+}
+
 levelled_region compute_region(const key& of, const level_runs& own, const level_runs* deeper, double trim,
                                const std::optional<machine_ceilings>& ceilings) {
   levelled_region made;
   made.path = of.path;
   made.at = of.at;
   made.device = of.device;
+  std::vector<const sums*> in_runs;
   std::vector<double> totals, per_call;
-  double calls = 0;
   std::set<double> counts;
-  made.bytes = made.flops = 0;
   for (const auto& run : own.regions) {
     const auto found = run.find(of);
     counts.insert(found != run.end() ? found->second.count : 0);
     if (found == run.end()) continue;
-    calls += found->second.count;
-    add_known(made.bytes, found->second.bytes);
-    add_known(made.flops, found->second.flops);
+    in_runs.push_back(&found->second);
     made.threads = std::max(made.threads, found->second.threads);
     totals.push_back(found->second.total_ns);
     if (found->second.count > 0) per_call.push_back(found->second.total_ns / found->second.count);
   }
-  made.calls = calls / static_cast<double>(own.regions.size());
-  if (made.bytes) *made.bytes /= static_cast<double>(own.regions.size());
-  if (made.flops) *made.flops /= static_cast<double>(own.regions.size());
+  made.runs = in_runs.size();
+  made.of_runs = own.regions.size();
   made.total_ns = trimmed_mean(totals, trim).value_or(estimate{});
   made.per_call_ns = trimmed_mean(per_call, trim);
-  if (ceilings && of.device == "host") {  // bytes and flops are of all runs, and the time of those that have called it
-    const double part = static_cast<double>(totals.size()) / static_cast<double>(own.regions.size());
-    made.roofline = compute_roofline(made.flops, made.bytes, made.total_ns.value * part, *ceilings, made.threads);
-  }
+  add_amounts(std::move(in_runs), trim, made);
+  if (ceilings && of.device == "host")
+    made.roofline = compute_roofline(made.flops, made.bytes, made.total_ns.value, *ceilings, made.threads);
   if (deeper != nullptr) {
     for (const auto& run : deeper->regions) {
       const auto found = run.find(of);
@@ -242,7 +253,7 @@ levels_result compute_levels(const std::vector<levelled_run>& runs, const detail
       const levelled_region made = compute_region(one, own, deeper, trim, ceilings);
       if (made.roofline) result.ceilings = ceilings;
       ++summary.regions;
-      summary.events += made.calls;
+      summary.events += made.calls * made.share_of_runs();
       regions.emplace(one, made);
     }
     result.levels.push_back(summary);

@@ -20,22 +20,26 @@ struct levelled_run {
   profile measured;
 };
 
-// A call path on one device, as seen by the runs that stopped at its own level. Times are nanoseconds of a run.
+// A call path on one device, as seen by the runs that stopped at its own level, and had it. Times are nanoseconds of a run.
 struct levelled_region {
   std::vector<std::string> path;
   level at = level::application;
-  std::string device;       // "host", "gpu0": numbers of devices may differ from run to run
-  double calls = 0;         // in a run, on average
-  bool calls_vary = false;  // between these runs, or between them and deeper ones
+  std::string device;                 // "host", "gpu0": numbers of devices may differ from run to run
+  std::size_t runs = 0, of_runs = 0;  // how many had it, of how many that stopped at its level
+  double calls = 0;                   // in such a run, on average over those of which total_ns is the mean
+  bool calls_vary = false;            // between these runs, or between them and deeper ones
   estimate total_ns;
   std::optional<estimate> per_call_ns;  // absent: no calls
   // How much longer it took in the runs that looked one level deeper. Absent: there were none, or it was not seen there.
   std::optional<estimate> overhead_ns;
-  // In a run, on average, as payloads and adapters say. Absent: not known of each run.
+  // Likewise, as payloads and adapters say. Absent: not known of each of these runs.
   std::optional<double> bytes, flops;
   std::uint32_t threads = 0;  // the most that ran it in one of these runs
   // With the time above. Absent: of a device, or flops, bytes or ceilings are not known.
   std::optional<adaptyst::roofline> roofline;
+
+  // By which sums over regions weigh it, so that they are of a run, on average over all.
+  double share_of_runs() const { return of_runs != 0 ? static_cast<double>(runs) / static_cast<double>(of_runs) : 1; }
 };
 
 struct levelled_summary {

@@ -1,6 +1,7 @@
 #include "stack.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
 #include <map>
 #include <set>
@@ -32,7 +33,7 @@ std::optional<double> find_batch(const path& of) {
     const std::size_t at = label.find(",batch=");
     if (at == std::string::npos) continue;
     const double batch = std::strtod(label.c_str() + at + 7, nullptr);
-    if (batch > 0) return batch;
+    if (batch > 0 && std::isfinite(batch)) return batch;
   }
   return std::nullopt;
 }
@@ -65,8 +66,13 @@ void add(stack_work& to, const stack_work& one) {
   to.total_ns += one.total_ns;
 }
 
+// In a run, on average: what not all runs did weighs less.
 stack_work work_of(const levelled_region& region) {
-  return {region.calls, region.total_ns.value, region.bytes, region.flops};
+  const double share = region.share_of_runs();
+  const auto weighed = [share](const std::optional<double>& amount) {
+    return amount ? std::optional(*amount * share) : std::nullopt;
+  };
+  return {region.calls * share, region.total_ns.value * share, weighed(region.bytes), weighed(region.flops)};
 }
 
 // With the time that stands beside it, so that all figures of a row agree.
@@ -118,7 +124,7 @@ std::vector<stack_work> find_own_work(const std::vector<const levelled_region*>&
     const std::optional<std::size_t> caller = find_around(on_host, around);
     if (!caller) continue;
     stack_work& own = made[numbers[*caller]];
-    own.total_ns = std::max(0.0, own.total_ns - one->total_ns.value);
+    own.total_ns = std::max(0.0, own.total_ns - work_of(*one).total_ns);
     if (one->flops) {
       own.bytes.reset();
       own.flops.reset();

@@ -25,13 +25,19 @@ double standard_error(const std::vector<double>& sorted, std::size_t trimmed) {
 
 }  // namespace
 
+std::size_t count_trimmed(std::size_t count, double fraction) {
+  if (count < 3) return 0;
+  // Of three the median is the mean without the extremes. At least two of more are kept, so that there is an error.
+  if (count == 3) return 1;
+  const auto wanted = static_cast<std::size_t>(std::floor(static_cast<double>(count) * fraction + 1e-9));
+  return std::min(wanted, (count - 2) / 2);
+}
+
 std::optional<estimate> trimmed_mean(std::vector<double> values, double fraction) {
   if (values.empty()) return std::nullopt;
   std::sort(values.begin(), values.end());
   const std::size_t count = values.size();
-  const auto wanted = static_cast<std::size_t>(std::floor(static_cast<double>(count) * fraction + 1e-9));
-  // Of three the median is the mean without the extremes. At least two of more are kept, so that there is an error.
-  const std::size_t trimmed = count < 3 ? 0 : count == 3 ? 1 : std::min(wanted, (count - 2) / 2);
+  const std::size_t trimmed = count_trimmed(count, fraction);
   const auto first = values.begin() + static_cast<std::ptrdiff_t>(trimmed);
   const auto last = values.end() - static_cast<std::ptrdiff_t>(trimmed);
   estimate made;

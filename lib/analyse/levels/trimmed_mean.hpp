@@ -14,6 +14,9 @@ struct estimate {
   std::size_t count = 0;        // measurements
 };
 
+// How many trimmed_mean() leaves out at each end.
+std::size_t count_trimmed(std::size_t count, double fraction);
+
 // Of none: empty. Of fewer than three: the mean; of three: the median; of more: the mean of what is left without the
 // floor(n * fraction) least and as many greatest ones. Where that is none, as of four at 0.2, all are kept. `fraction`:
 // 0 to below 0.5.

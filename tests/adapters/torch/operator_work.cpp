@@ -70,12 +70,17 @@ TEST_CASE("products take what their loops take") {
 
 TEST_CASE("what is not known is not 0") {
   const shape none[max_operands] = {};
-  for (const work kind : {work::unknown, work::convolution, work::transposed_convolution, work::linear, work::product,
-                          work::sum_with_product})
+  for (const work kind :
+       {work::unknown, work::convolution, work::any_convolution, work::plain_convolution, work::late_bias_convolution,
+        work::transposed_convolution, work::linear, work::product, work::sum_with_product})
     CHECK(std::isnan(count_flops(kind, none, 8)));
   CHECK(std::isnan(count(work::convolution, {1, 1, 4, 4}, {0, 1, 3, 3}, false, 0)));
   CHECK(std::isnan(count(work::product, {}, {}, false, 1)));
   CHECK(find_work("aten::conv2d") == work::convolution);
+  // Of these alone the seventh argument tells whether it is transposed: of cuDNN's, it is "benchmark".
+  CHECK(find_work("aten::convolution") == work::any_convolution);
+  CHECK(find_work("aten::cudnn_convolution") == work::plain_convolution);
+  CHECK(find_work("aten::thnn_conv2d") == work::late_bias_convolution);
   CHECK(find_work("aten::conv2") == work::unknown);
   CHECK(find_work("aten::relu_") == work::unknown);
 }
