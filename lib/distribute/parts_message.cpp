@@ -112,13 +112,12 @@ void put_sums(message_writer& to, const name_sums& sums) {
   put_wide(to, sums.squares);
   put_wide(to, sums.log_squares);
   // Gaps between buckets that hold anything, and what they hold; a 0 ends them.
-  std::size_t last = 0;
-  for (std::size_t bucket = 0; bucket != sums.buckets.size(); ++bucket) {
-    if (sums.buckets[bucket] == 0) continue;
-    to.put(bucket - last + 1);
-    to.put(sums.buckets[bucket]);
+  unsigned last = 0;
+  sums.buckets.visit([&](unsigned bucket, std::uint64_t count) {
+    to.put(std::uint64_t{bucket} - last + 1);
+    to.put(count);
     last = bucket;
-  }
+  });
   to.put(0);
 }
 
@@ -130,11 +129,11 @@ void get_sums(message_reader& from, name_sums& sums) {
   sums.sum = get_wide(from);
   sums.squares = get_wide(from);
   sums.log_squares = get_wide(from);
-  std::size_t bucket = 0;
-  while (const std::uint64_t gap = from.get(sums.buckets.size())) {
-    bucket += static_cast<std::size_t>(gap - 1);
-    if (bucket >= sums.buckets.size()) from.fail("has a bucket that no histogram has");
-    sums.buckets[bucket] = from.get();
+  unsigned bucket = 0;
+  while (const std::uint64_t gap = from.get(ADAPTYST_HISTOGRAM_BUCKETS)) {
+    bucket += static_cast<unsigned>(gap - 1);
+    if (bucket >= ADAPTYST_HISTOGRAM_BUCKETS) from.fail("has a bucket that no histogram has");
+    sums.buckets.add(bucket, from.get());
   }
 }
 

@@ -459,7 +459,8 @@ class variability_run {
       scan_chunks(first, std::min(first + step, last_chunk_), take_rows);
       for (reader& one : readers_)
         for (std::uint32_t other = 0; other != size_; ++other) {
-          outgoing[other].insert(outgoing[other].end(), one.outgoing[other].begin(), one.outgoing[other].end());
+          if (outgoing[other].empty()) outgoing[other].swap(one.outgoing[other]);
+          else outgoing[other].insert(outgoing[other].end(), one.outgoing[other].begin(), one.outgoing[other].end());
           one.outgoing[other].clear();
         }
       guarded([&] {
@@ -506,6 +507,8 @@ class variability_run {
         analysis.add(block, spans, parts[number]);
       }
     });
+    // What is made of the parts needs the room.
+    for (reader& one : readers_) one.store.reset();
     for (variability_parts& one : parts) to.add(std::move(one));
   }
 

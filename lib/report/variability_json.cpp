@@ -25,7 +25,7 @@ const char* to_string(variability_finding_kind kind) {
 }
 
 // What windows and names are told apart by.
-void put_place(json_stream& to, const variability_result& result, std::uint32_t group, const std::string& name,
+void put_place(json_stream& to, const variability_result& result, std::uint32_t group, std::string_view name,
                bool is_window) {
   const variability_by by = result.settings.by;
   if (is_window && result.settings.by_name()) {
@@ -283,7 +283,7 @@ void write_csv(const variability_result& result, const text_taker& to) {
     std::string place = std::to_string(what.number);
     if (result.settings.by_name() || what.what == variability_group::kind::process) {
       place = "\"";
-      for (const char letter : result.settings.by_name() ? one.name : group_name(result, one.group)) {
+      for (const char letter : result.settings.by_name() ? std::string(one.name) : group_name(result, one.group)) {
         if (letter == '"') place += '"';
         place += letter;
       }
