@@ -353,6 +353,7 @@ def variability():
 
     with tempfile.TemporaryDirectory() as scratch:
         file, result = pathlib.Path(scratch) / "simulated.sqlite", pathlib.Path(scratch) / "result.json"
+        ranks = ["mpirun", "--allow-run-as-root", "--oversubscribe", "-n", "2"]
         run(python, folder / "generate.py", file, kernels, copies)
         ours = ["variability", "--window=10ms", f"--output={result}", file]
         scan = ("SELECT sum(start + \"end\" + deviceId + contextId + globalPid + demangledName) FROM CUPTI_ACTIVITY_KIND_KERNEL; "
@@ -363,7 +364,7 @@ def variability():
             peak = json.loads(result.read_text())["ranks"][0]["peak_rss"]
             turns.append((one, seconds(python, folder / "with_pandas.py", file),
                           seconds("sqlite3", file, scan) if shutil.which("sqlite3") else None,
-                          seconds("mpirun", "--allow-run-as-root", "--oversubscribe", "-n", "2", adaptyst, *ours, stderr=subprocess.DEVNULL)
+                          seconds(*ranks, adaptyst, *ours, stderr=subprocess.DEVNULL)
                           if shutil.which("mpirun") and os.cpu_count() > 1 else None))
         rows = kernels + copies
         figures["variability_rows_per_s"] = statistics.median(rows / one for one, *_ in turns)
@@ -373,6 +374,24 @@ def variability():
             figures["variability_over_sqlite_scan"] = statistics.median(one / scan_only for one, _, scan_only, _ in turns)
         if turns[0][3] is not None:
             figures["variability_two_ranks_speedup"] = statistics.median(one / two for one, *_, two in turns)
+            # What keeps it from 2, whatever ranks do: the start and end of MPI, of a trace with hardly a row, and that two
+            # programs side by side, which have nothing to do with each other, are slower than one of them alone.
+            few = pathlib.Path(scratch) / "few.sqlite"
+            run(python, folder / "generate.py", few, 1000, 100)
+            started = statistics.median(seconds(*ranks, adaptyst, "variability", few, stderr=subprocess.DEVNULL) for _ in range(3))
+            side_by_side = []
+            for _ in range(3):
+                begin = time.monotonic()
+                both = [subprocess.Popen([adaptyst, "variability", "--window=10ms", "--threads=1", file], stdout=subprocess.DEVNULL)
+                        for _ in range(2)]
+                if any([one.wait() for one in both]):
+                    raise RuntimeError("one of two analyses side by side failed")
+                side_by_side.append(time.monotonic() - begin)
+            alone = statistics.median(one for one, *_ in turns)
+            beside = statistics.median(side_by_side) / alone
+            figures["variability_mpi_start_s"] = started
+            figures["variability_side_by_side_slowdown"] = beside
+            figures["variability_two_ranks_best_speedup"] = alone / (started + alone * beside / 2)
         else:
             missing.append("variability_two_ranks_speedup: mpirun and two processors")
         store = pathlib.Path(scratch) / "store.sqlite"

@@ -3,6 +3,7 @@
 
 #include <charconv>
 #include <cmath>
+#include <cstdio>
 #include <memory>
 #include <thread>
 
@@ -42,14 +43,15 @@ bool ends_with(const std::string& text, const std::string& end) {
 }
 
 void report(const variability_options& options, const lib::variability_result& result) {
-  if (!options.output.empty()) {
-    const bool is_csv = ends_with(options.output, ".csv"), is_page = ends_with(options.output, ".html");
-    lib::write_file(options.output, is_csv    ? lib::to_csv(result)
-                                    : is_page ? lib::to_html(result)
-                                              : lib::to_json(result));
-  }
-  if (options.format == "json") print_json(lib::to_json(result));
-  else print(lib::to_table(result, static_cast<int>(lib::terminal_width(STDOUT_FILENO))));
+  if (ends_with(options.output, ".html")) lib::write_file(options.output, lib::to_html(result));
+  else if (!options.output.empty())
+    lib::write_file(options.output, [&](const lib::text_taker& to) {
+      if (ends_with(options.output, ".csv")) lib::write_csv(result, to);
+      else lib::write_json(result, to);
+    });
+  if (options.format != "json") print(lib::to_table(result, static_cast<int>(lib::terminal_width(STDOUT_FILENO))));
+  else if (isatty(STDOUT_FILENO) != 0) print_json(lib::to_json(result));
+  else lib::write_json(result, [](std::string_view piece) { std::fwrite(piece.data(), 1, piece.size(), stdout); });
 }
 
 void find(variability_options& options) {

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstring>
+#include <vector>
 
 #include "../merge/wire.hpp"
 
@@ -36,22 +37,47 @@ double get_real(message_reader& from) {
 // Logarithms of times are not negative.
 std::uint64_t to_unsigned(std::int64_t number) { return static_cast<std::uint64_t>(number); }
 
-// A name is its text on the way; no name is an empty text with a 0 before it.
-void put_name(message_writer& to, std::uint32_t name, const name_table& names) {
-  to.put(name == no_name ? 0 : 1);
-  if (name != no_name) to.put_text(names.texts()[name]);
-}
+// A name is a number on the way: 0 is no name, others count from 1 in the order of their first use, where the text follows.
+// There are hundreds of thousands of entries, and few names.
+class sent_names {
+ public:
+  explicit sent_names(const name_table& names) : names_(names), numbers_(names.texts().size()) {}
+  void put(message_writer& to, std::uint32_t name) {
+    if (name == no_name) return to.put(0);
+    std::uint32_t& number = numbers_[name];
+    const bool is_new = number == 0;
+    if (is_new) number = ++count_;
+    to.put(number);
+    if (is_new) to.put_text(names_.texts()[name]);
+  }
 
-std::uint32_t get_name(message_reader& from, name_table& names) {
-  return from.get(1) == 0 ? no_name : names.find(std::string(from.get_text()));
-}
+ private:
+  const name_table& names_;
+  std::vector<std::uint32_t> numbers_;  // by name; 0: not sent yet
+  std::uint32_t count_ = 0;
+};
+
+class received_names {
+ public:
+  explicit received_names(name_table& names) : names_(names) {}
+  std::uint32_t get(message_reader& from) {
+    const std::uint64_t number = from.get(known_.size() + 1);
+    if (number == 0) return no_name;
+    if (number > known_.size()) known_.push_back(names_.find(std::string(from.get_text())));
+    return known_[static_cast<std::size_t>(number - 1)];
+  }
+
+ private:
+  name_table& names_;
+  std::vector<std::uint32_t> known_;
+};
 
 std::uint32_t get_small(message_reader& from) { return static_cast<std::uint32_t>(from.get(0xffffffff)); }
 
-void put_window(message_writer& to, const window_row& row, const name_table& names) {
+void put_window(message_writer& to, const window_row& row, sent_names& names) {
   to.put(row.window);
   to.put(row.group);
-  put_name(to, row.name, names);
+  names.put(to, row.name);
   for (const std::uint64_t number :
        {row.count, row.min, row.max, row.busy_ns, row.copy_ns, row.stall_ns, row.active_ns, to_unsigned(row.log_sum)})
     to.put(number);
@@ -61,11 +87,11 @@ void put_window(message_writer& to, const window_row& row, const name_table& nam
   put_real(to, row.p95);
 }
 
-window_row get_window(message_reader& from, name_table& names) {
+window_row get_window(message_reader& from, received_names& names) {
   window_row row;
   row.window = from.get();
   row.group = get_small(from);
-  row.name = get_name(from, names);
+  row.name = names.get(from);
   for (std::uint64_t* const number :
        {&row.count, &row.min, &row.max, &row.busy_ns, &row.copy_ns, &row.stall_ns, &row.active_ns})
     *number = from.get();
@@ -86,13 +112,12 @@ void put_sums(message_writer& to, const name_sums& sums) {
   put_wide(to, sums.squares);
   put_wide(to, sums.log_squares);
   // Gaps between buckets that hold anything, and what they hold; a 0 ends them.
-  std::size_t last = 0;
-  for (std::size_t bucket = 0; bucket != sums.buckets.size(); ++bucket) {
-    if (sums.buckets[bucket] == 0) continue;
-    to.put(bucket - last + 1);
-    to.put(sums.buckets[bucket]);
+  unsigned last = 0;
+  sums.buckets.visit([&](unsigned bucket, std::uint64_t count) {
+    to.put(std::uint64_t{bucket} - last + 1);
+    to.put(count);
     last = bucket;
-  }
+  });
   to.put(0);
 }
 
@@ -104,11 +129,11 @@ void get_sums(message_reader& from, name_sums& sums) {
   sums.sum = get_wide(from);
   sums.squares = get_wide(from);
   sums.log_squares = get_wide(from);
-  std::size_t bucket = 0;
-  while (const std::uint64_t gap = from.get(sums.buckets.size())) {
-    bucket += static_cast<std::size_t>(gap - 1);
-    if (bucket >= sums.buckets.size()) from.fail("has a bucket that no histogram has");
-    sums.buckets[bucket] = from.get();
+  unsigned bucket = 0;
+  while (const std::uint64_t gap = from.get(ADAPTYST_HISTOGRAM_BUCKETS)) {
+    bucket += static_cast<unsigned>(gap - 1);
+    if (bucket >= ADAPTYST_HISTOGRAM_BUCKETS) from.fail("has a bucket that no histogram has");
+    sums.buckets.add(bucket, from.get());
   }
 }
 
@@ -116,6 +141,7 @@ void get_sums(message_reader& from, name_sums& sums) {
 
 std::string write_parts(const gathered& from, const name_table& names) {
   message_writer to;
+  sent_names sent(names);
   to.put_text(from.failure);
   to.put(from.ranks.size());
   for (const rank_work& one : from.ranks) {
@@ -136,16 +162,16 @@ std::string write_parts(const gathered& from, const name_table& names) {
   to.put(from.parts.names.size());
   for (const auto& [key, sums] : from.parts.names) {
     to.put(key >> 32U);
-    put_name(to, static_cast<std::uint32_t>(key), names);
+    sent.put(to, static_cast<std::uint32_t>(key));
     put_sums(to, *sums);
   }
   to.put(from.parts.windows.size());
-  for (const window_row& row : from.parts.windows) put_window(to, row, names);
+  for (const window_row& row : from.parts.windows) put_window(to, row, sent);
   to.put(from.parts.entries.size());
   for (const window_entry& one : from.parts.entries) {
     to.put(one.window);
     to.put(one.group);
-    put_name(to, one.name, names);
+    sent.put(to, one.name);
     to.put(one.count);
     to.put(one.sum);
   }
@@ -154,6 +180,7 @@ std::string write_parts(const gathered& from, const name_table& names) {
 
 void add_parts(std::string_view message, gathered& to, name_table& names) {
   message_reader from(message, message_kind::variability);
+  received_names known(names);
   gathered made;
   made.failure = from.get_text();
   for (std::size_t left = from.get_count(); left != 0; --left) {
@@ -175,17 +202,21 @@ void add_parts(std::string_view message, gathered& to, name_table& names) {
   made.parts.last_ns = from.get();
   for (std::size_t left = from.get_count(); left != 0; --left) {
     const std::uint32_t group = get_small(from);
-    const std::uint32_t name = get_name(from, names);
+    const std::uint32_t name = known.get(from);
     name_sums sums;
     get_sums(from, sums);
     made.parts.find(group, name).add(sums);
   }
-  for (std::size_t left = from.get_count(); left != 0; --left) made.parts.windows.push_back(get_window(from, names));
-  for (std::size_t left = from.get_count(); left != 0; --left) {
+  const std::size_t windows = from.get_count();
+  made.parts.windows.reserve(windows);
+  for (std::size_t left = windows; left != 0; --left) made.parts.windows.push_back(get_window(from, known));
+  const std::size_t entries = from.get_count();
+  made.parts.entries.reserve(entries);
+  for (std::size_t left = entries; left != 0; --left) {
     window_entry one;
     one.window = from.get();
     one.group = get_small(from);
-    one.name = get_name(from, names);
+    one.name = known.get(from);
     one.count = from.get();
     one.sum = from.get();
     made.parts.entries.push_back(one);

@@ -14,6 +14,7 @@
 #include <mutex>
 #include <system_error>
 #include <thread>
+#include <tuple>
 #include <unordered_map>
 #include <utility>
 
@@ -36,6 +37,8 @@ constexpr std::uint64_t min_chunk_rows = 131072;
 // Rows may have numbers far apart.
 constexpr std::uint64_t max_chunks_of_table = 100'000;
 constexpr std::uint64_t samples_of_table = 256;
+// That a thread reads until ranks meet; of as many rows in another rank's windows, 24 MiB would be kept.
+constexpr std::uint64_t max_chunks_in_step = 8;
 // Of a block that is analysed in memory, by all threads together; of a larger one, so many are at a time.
 constexpr std::size_t max_spans_at_once = std::size_t{1} << 20U, min_spans_at_once = std::size_t{1} << 14U;
 // Of a span that goes over many blocks; a longer one is in no proportion to the window.
@@ -121,7 +124,7 @@ class variability_run {
     agree_on_rows();
     list_chunks();
     choose_windows();
-    guarded([this] { choose_owners(); });
+    choose_owners();
     read();
     gathered own;
     guarded([&] { analyse(own.parts); });
@@ -335,31 +338,61 @@ class variability_run {
   }
 
   // Rows mostly stand in the order of time. So that little has to be passed on, ranks own stretches of time that are
-  // about as far apart as the rows that they read: borders are taken from samples, the same on all ranks.
+  // about as far apart as the rows that they read: borders are taken from samples. Rank 0 takes them, for all: they have to
+  // be the same, and so has how often ranks meet.
   void choose_owners() {
     if (size_ == 1) return;
-    std::vector<std::pair<std::uint64_t, std::uint64_t>> samples;  // a start, and the rows that it stands for
+    std::string chosen;
+    if (rank_ == 0)
+      guarded([&] {
+        sample_owners();
+        chosen = fmt::format("{}", chunks_in_step_);
+        for (const std::uint64_t border : borders_) chosen += fmt::format(" {}", border);
+      });
+    const std::string said = say_to_all(chosen);
+    borders_.clear();
+    char* at = nullptr;
+    // Of a rank 0 that failed all know nothing, and meet as often all the same.
+    chunks_in_step_ = std::max<std::uint64_t>(1, std::strtoull(said.c_str(), &at, 10));
+    while (*at == ' ') borders_.push_back(std::strtoull(at, &at, 10));
+  }
+
+  void sample_owners() {
+    struct sample {
+      std::uint64_t start, rows;  // that it stands for
+      std::uint64_t reader;       // the rank that reads them
+    };
+    std::vector<sample> samples;
     std::uint64_t all = 0;
     for (std::size_t trace = 0; trace != traces_.size(); ++trace) {
       trace_scan& scan = *readers_.front().scans[trace];
       for (std::size_t table = 0; table != ranges_[trace].size(); ++table) {
         const sqlite_database::row_range& rows = ranges_[trace][table];
         const std::uint64_t step = std::max<std::uint64_t>(1, rows.size() / samples_of_table);
+        const std::uint64_t count = rows.size() / step + 1;
+        std::uint64_t number = 0;
         visit_ranges(rows, step, [&](std::int64_t first_row, std::int64_t /*last_row*/) {
+          const std::uint64_t reader = std::min<std::uint64_t>(number++ * size_ / count, size_ - 1);
           const std::optional<std::uint64_t> start = scan.start_near(table, first_row);
           if (!start) return;
-          samples.emplace_back(*start + static_cast<std::uint64_t>(traces_.shift_ns(trace)), step);
+          samples.push_back({*start + static_cast<std::uint64_t>(traces_.shift_ns(trace)), step, reader});
           all += step;
         });
       }
     }
-    std::sort(samples.begin(), samples.end());
-    std::uint64_t below = 0;
-    for (const auto& [start, rows] : samples) {
-      while (borders_.size() + 1 < size_ && below >= all / size_ * (borders_.size() + 1))
-        borders_.push_back(start < grid_.origin_ns ? 0 : grid_.block(start));
-      below += rows;
+    std::sort(samples.begin(), samples.end(), [](const sample& a, const sample& b) {
+      return std::tie(a.start, a.rows, a.reader) < std::tie(b.start, b.rows, b.reader);
+    });
+    std::uint64_t below = 0, passed_on = 0;
+    for (const sample& one : samples) {
+      const std::uint64_t block = one.start < grid_.origin_ns ? 0 : grid_.block(one.start);
+      while (borders_.size() + 1 < size_ && below >= all / size_ * (borders_.size() + 1)) borders_.push_back(block);
+      below += one.rows;
+      if (owner(block) != one.reader) passed_on += one.rows;
     }
+    // Ranks that meet seldom wait less for each other, and keep more for each other meanwhile.
+    const std::uint64_t one_of = passed_on == 0 ? max_chunks_in_step : all / passed_on;
+    chunks_in_step_ = std::clamp<std::uint64_t>(one_of, 1, max_chunks_in_step);
   }
 
   std::uint32_t owner(std::uint64_t block) const {
@@ -418,7 +451,7 @@ class variability_run {
     if (size_ == 1) return scan_chunks(first_chunk_, last_chunk_, take_rows);
     rank_exchange between(*over_, names_);
     // All ranks take as many steps, although some have a chunk less.
-    const std::size_t step = threads_;
+    const std::size_t step = threads_ * chunks_in_step_;
     const std::size_t steps = (most_chunks_ + step - 1) / step;
     std::vector<std::vector<kept_span>> outgoing(size_);
     for (std::size_t at = 0; at != steps; ++at) {
@@ -426,7 +459,8 @@ class variability_run {
       scan_chunks(first, std::min(first + step, last_chunk_), take_rows);
       for (reader& one : readers_)
         for (std::uint32_t other = 0; other != size_; ++other) {
-          outgoing[other].insert(outgoing[other].end(), one.outgoing[other].begin(), one.outgoing[other].end());
+          if (outgoing[other].empty()) outgoing[other].swap(one.outgoing[other]);
+          else outgoing[other].insert(outgoing[other].end(), one.outgoing[other].begin(), one.outgoing[other].end());
           one.outgoing[other].clear();
         }
       guarded([&] {
@@ -473,6 +507,8 @@ class variability_run {
         analysis.add(block, spans, parts[number]);
       }
     });
+    // What is made of the parts needs the room.
+    for (reader& one : readers_) one.store.reset();
     for (variability_parts& one : parts) to.add(std::move(one));
   }
 
@@ -549,6 +585,7 @@ class variability_run {
   std::size_t most_chunks_ = 0;                   // that any rank has
   window_grid grid_;
   std::vector<std::uint64_t> borders_;  // the first blocks of rank 1 and on
+  std::uint64_t chunks_in_step_ = 1;    // of a thread, until ranks meet
   absent_ranks absent_;
   std::uint64_t sent_bytes_ = 0;
   std::mutex failing_;

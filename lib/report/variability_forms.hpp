@@ -5,11 +5,14 @@
 #include <string>
 
 #include "../analyse/variability/variability.hpp"
+#include "../support/output_file.hpp"
 
 namespace adaptyst::lib {
 
+// Piece by piece: of many windows the text is larger than all that they are made of.
+void write_json(const variability_result& result, const text_taker& to);
+void write_csv(const variability_result& result, const text_taker& to);
 std::string to_json(const variability_result& result);
-std::string to_csv(const variability_result& result);
 std::string to_html(const variability_result& result);
 std::string to_table(const variability_result& result, int width_of_screen);
 

@@ -29,15 +29,15 @@ struct cell {
 
 using strip = std::map<std::uint64_t, cell>;
 
-std::string label(const variability_result& result, std::uint32_t group, const std::string& name) {
-  return result.settings.by_name() ? printable(name) : group_name(result, group);
+std::string label(const variability_result& result, std::uint32_t group, std::string_view name) {
+  return result.settings.by_name() ? printable(std::string(name)) : group_name(result, group);
 }
 
 bool is_worse(const variability_result& result, double a, double b) {
   return result.settings.metric == variability_metric::busy ? a < b : a > b;
 }
 
-json make_strip(const variability_result& result, const std::pair<std::uint32_t, std::string>& key,
+json make_strip(const variability_result& result, const std::pair<std::uint32_t, std::string_view>& key,
                 const strip& cells) {
   json made = {{"label", label(result, key.first, key.second)}, {"cells", json::array()}};
   for (const variability_fences& one : result.fence_list)
@@ -45,14 +45,14 @@ json make_strip(const variability_result& result, const std::pair<std::uint32_t,
       made["fences"] = {{"q1", one.at.q1}, {"q3", one.at.q3}, {"lower", one.at.lower}, {"upper", one.at.upper}};
   // Which cell; the worst window in it: its start, value, stalls, what took most of its time; then of all.
   for (const auto& [at, one] : cells)
-    made["cells"].push_back({at, one.worst->start_ns, *one.worst->value, one.worst->stall_ns, one.worst->longest,
-                             one.windows, one.flagged, one.events});
+    made["cells"].push_back({at, one.worst->start_ns, *one.worst->value, one.worst->stall_ns,
+                             std::string(one.worst->longest), one.windows, one.flagged, one.events});
   return made;
 }
 
 json make_strips(const variability_result& result, std::uint64_t& windows_in_cell, std::size_t& left_out) {
-  std::map<std::pair<std::uint32_t, std::string>, strip> all;
-  std::map<std::pair<std::uint32_t, std::string>, std::uint64_t> flagged;
+  std::map<std::pair<std::uint32_t, std::string_view>, strip> all;
+  std::map<std::pair<std::uint32_t, std::string_view>, std::uint64_t> flagged;
   std::uint64_t first = std::numeric_limits<std::uint64_t>::max(), last = 0;
   for (const variability_window& one : result.windows) {
     if (!one.value) continue;
@@ -62,7 +62,7 @@ json make_strips(const variability_result& result, std::uint64_t& windows_in_cel
     last = std::max(last, number + 1);
   }
   // Those with most flags, then in their order.
-  std::vector<std::pair<std::uint64_t, std::pair<std::uint32_t, std::string>>> order;
+  std::vector<std::pair<std::uint64_t, std::pair<std::uint32_t, std::string_view>>> order;
   order.reserve(flagged.size());
   for (const auto& [key, count] : flagged) order.emplace_back(count, key);
   std::stable_sort(order.begin(), order.end(), [](const auto& a, const auto& b) { return a.first > b.first; });

@@ -2,21 +2,17 @@
 #include <fmt/format.h>
 
 #include <cstddef>
-#include <nlohmann/json.hpp>
-#include <utility>
+#include <optional>
+#include <string_view>
 
+#include "json_stream.hpp"
 #include "variability_forms.hpp"
 
 namespace adaptyst::lib {
 
 namespace {
 
-using json = nlohmann::ordered_json;
-
-template <class Number>
-json or_null(const std::optional<Number>& value) {
-  return value ? json(*value) : json(nullptr);
-}
+constexpr std::size_t csv_passed_on_at_once = std::size_t{1} << 16U;
 
 const char* to_string(variability_finding_kind kind) {
   switch (kind) {
@@ -28,77 +24,196 @@ const char* to_string(variability_finding_kind kind) {
   return "stalls_go_with_slowness";
 }
 
-// The members of an object, a line for each value, as dump(1) has them: the windows are too many for a tree of them all.
-class lines {
- public:
-  void put(const std::string& key, const json& value) {
-    name(key);
-    spell(value, 1);
-  }
-  void begin(const std::string& key) {
-    name(key);
-    text_ += '[';
-    is_first_ = true;
-  }
-  void add(const json& value) {
-    text_ += is_first_ ? "\n  " : ",\n  ";
-    is_first_ = false;
-    spell(value, 2);
-  }
-  void end() { text_ += is_first_ ? "]" : "\n ]"; }
-  std::string finish() { return std::move(text_) + "\n}\n"; }
-
- private:
-  void name(const std::string& key) {
-    text_ += text_.empty() ? "{\n " : ",\n ";
-    text_ += '"' + key + "\": ";
-  }
-  void spell(const json& value, std::size_t depth) {
-    for (const char letter : value.dump(1, ' ', false, json::error_handler_t::replace)) {
-      text_ += letter;
-      if (letter == '\n') text_.append(depth, ' ');
-    }
-  }
-
-  std::string text_;
-  bool is_first_ = true;
-};
-
 // What windows and names are told apart by.
-void put_place(json& to, const variability_result& result, std::uint32_t group, const std::string& name,
+void put_place(json_stream& to, const variability_result& result, std::uint32_t group, std::string_view name,
                bool is_window) {
   const variability_by by = result.settings.by;
   if (is_window && result.settings.by_name()) {
-    to["device"] = nullptr;
-    to[by == variability_by::kernel ? "kernel" : "region"] = name;
+    to.key("device").put_null();
+    to.key(by == variability_by::kernel ? "kernel" : "region").put_text(name);
     return;
   }
   const variability_group what = find_group(result, group);
-  const bool is_device = what.what == variability_group::kind::device;
-  to["device"] = is_device ? json(what.number) : json(nullptr);
-  if (!is_device) to[what.what == variability_group::kind::rank ? "rank" : "process"] = what.number;
-  if (!what.host.empty()) to["host"] = what.host;
-  if (!what.trace.empty()) to["trace"] = what.trace;
+  to.key("device");
+  if (what.what == variability_group::kind::device) {
+    to.put(what.number);
+  } else {
+    to.put_null();
+    to.key(what.what == variability_group::kind::rank ? "rank" : "process").put(what.number);
+  }
+  if (!what.host.empty()) to.key("host").put_text(what.host);
+  if (!what.trace.empty()) to.key("trace").put_text(what.trace);
 }
 
-json spell_host(const host_efficiencies& host) {
-  const auto spell = [](const host_efficiency& one) {
-    json made;
-    made["start"] = one.start_ns;
-    made["end"] = one.end_ns;
-    made["threads"] = one.threads;
-    made["parallel"] = one.of ? json(one.of->parallel) : json(nullptr);
-    made["mpi_load_balance"] = one.of ? json(one.of->mpi_load_balance) : json(nullptr);
-    made["mpi_communication"] = one.of ? json(one.of->mpi_communication) : json(nullptr);
-    made["device_offload"] = one.of ? json(one.of->device_offload) : json(nullptr);
-    return made;
-  };
-  json made;
-  made["bound"] = "upper";
-  made["whole"] = spell(host.whole);
-  made["windows"] = json::array();
-  for (const host_efficiency& one : host.windows) made["windows"].push_back(spell(one));
-  return made;
+void put_texts(json_stream& to, std::string_view key, const std::vector<std::string>& texts) {
+  to.key(key).begin_array();
+  for (const std::string& one : texts) to.put_text(one);
+  to.end_array();
+}
+
+void put_parameters(json_stream& to, const variability_result& result) {
+  to.key("parameters").begin_object();
+  put_texts(to, "traces", result.traces);
+  to.key("simulated").put(result.is_simulated);
+  to.key("window_ns").put(result.grid.width_ns);
+  to.key("origin_ns").put(result.grid.origin_ns);
+  to.key("metric").put_text(to_string(result.settings.metric));
+  to.key("by").put_text(to_string(result.settings.by));
+  to.key("iqr").put(result.settings.iqr);
+  to.key("top").put(result.settings.top);
+  to.key("quantile_error").put(histogram_error);
+  put_texts(to, "remarks", result.remarks);
+  if (!result.fence_list.empty()) {
+    to.key("fences").begin_array();
+    for (const variability_fences& one : result.fence_list) {
+      to.begin_object();
+      put_place(to, result, one.group, one.name, true);
+      to.key("n").put(one.count);
+      to.key("q1").put(one.at.q1);
+      to.key("q3").put(one.at.q3);
+      to.key("lower").put(one.at.lower);
+      to.key("upper").put(one.at.upper);
+      to.end_object();
+    }
+    to.end_array();
+  }
+  to.end_object();
+}
+
+void put_windows(json_stream& to, const variability_result& result) {
+  to.key("windows").begin_array();
+  for (const variability_window& one : result.windows) {
+    to.begin_object();
+    to.key("start").put(one.start_ns);
+    to.key("end").put(one.end_ns);
+    put_place(to, result, one.group, one.name, true);
+    const auto put_of_any = [&](std::string_view key, auto number) {
+      to.key(key);
+      if (one.count != 0) to.put(number);
+      else to.put_null();
+    };
+    to.key("n").put(one.count);
+    put_of_any("mean", one.mean);
+    put_of_any("std", one.std);
+    put_of_any("min", one.min);
+    put_of_any("max", one.max);
+    put_of_any("p50", one.p50);
+    put_of_any("p95", one.p95);
+    to.key("stall").put(one.stall_ns);
+    to.key("busy").put(one.busy_ns);
+    to.key("copied").put(one.copy_ns);
+    to.key("value").put(one.value);
+    to.key("flag").put(one.is_flagged);
+    to.end_object();
+  }
+  to.end_array();
+  to.key("topk").begin_array();
+  for (const std::size_t at : result.top) {
+    const variability_window& one = result.windows[at];
+    // Of windows of a kernel, it is what took most of their time.
+    const bool is_of_kernel = result.settings.by == variability_by::kernel;
+    to.begin_object();
+    to.key("start").put(one.start_ns);
+    to.key("end").put(one.end_ns);
+    put_place(to, result, one.group, is_of_kernel ? one.longest : one.name, true);
+    to.key("value").put(one.value);
+    if (!is_of_kernel) to.key("kernel").put_text(one.longest);
+    to.end_object();
+  }
+  to.end_array();
+}
+
+void put_names(json_stream& to, const variability_result& result) {
+  to.key("kernels").begin_array();
+  for (const variability_name& one : result.names) {
+    to.begin_object();
+    to.key("name").put_text(one.name);
+    put_place(to, result, one.group, one.name, false);
+    to.key("n").put(one.count);
+    to.key("total").put(one.total);
+    to.key("mean").put(one.mean);
+    to.key("std").put(one.std);
+    to.key("min").put(one.min);
+    to.key("max").put(one.max);
+    to.key("p50").put(one.p50);
+    to.key("p95").put(one.p95);
+    to.key("p99").put(one.p99);
+    to.key("cv").put(one.mean > 0 ? std::optional(one.std / one.mean) : std::nullopt);
+    to.key("share").put(one.share);
+    to.end_object();
+  }
+  to.end_array();
+}
+
+// One of `factors` of an efficiency, or null where there are none.
+template <class Efficiency, class Factors>
+void put_factor(json_stream& to, std::string_view key, const Efficiency& one, double Factors::*which) {
+  to.key(key);
+  if (one.of) to.put(*one.of.*which);
+  else to.put_null();
+}
+
+void put(json_stream& to, const device_efficiency& one) {
+  using factors = device_efficiency::factors;
+  to.begin_object();
+  to.key("start").put(one.start_ns);
+  to.key("end").put(one.end_ns);
+  to.key("devices").put(one.devices);
+  put_factor(to, "parallel", one, &factors::parallel);
+  put_factor(to, "load_balance", one, &factors::load_balance);
+  put_factor(to, "communication", one, &factors::communication);
+  put_factor(to, "orchestration", one, &factors::orchestration);
+  to.end_object();
+}
+
+void put(json_stream& to, const host_efficiency& one) {
+  using factors = host_efficiency::factors;
+  to.begin_object();
+  to.key("start").put(one.start_ns);
+  to.key("end").put(one.end_ns);
+  to.key("threads").put(one.threads);
+  put_factor(to, "parallel", one, &factors::parallel);
+  put_factor(to, "mpi_load_balance", one, &factors::mpi_load_balance);
+  put_factor(to, "mpi_communication", one, &factors::mpi_communication);
+  put_factor(to, "device_offload", one, &factors::device_offload);
+  to.end_object();
+}
+
+// Of the whole, and of each window, in the object that is open.
+template <class Efficiencies>
+void put_all(json_stream& to, const Efficiencies& all) {
+  to.key("whole");
+  put(to, all.whole);
+  to.key("windows").begin_array();
+  for (const auto& one : all.windows) put(to, one);
+  to.end_array();
+}
+
+void put_findings(json_stream& to, const variability_result& result) {
+  to.key("findings").begin_array();
+  for (const variability_finding& one : result.findings) {
+    to.begin_object();
+    to.key("kind").put_text(to_string(one.kind));
+    if (one.group) put_place(to, result, *one.group, {}, false);
+    to.key("value").put(one.value);
+    to.key("text").put_text(one.text);
+    to.end_object();
+  }
+  to.end_array();
+}
+
+void put_ranks(json_stream& to, const variability_result& result) {
+  to.key("ranks").begin_array();
+  for (const rank_work& one : result.ranks) {
+    to.begin_object();
+    to.key("rank").put(std::uint64_t{one.rank});
+    to.key("rows").put(one.rows);
+    to.key("bytes").put(one.bytes);
+    to.key("seconds").put(one.seconds);
+    to.key("peak_rss").put(one.peak_rss_bytes);
+    to.end_object();
+  }
+  to.end_array();
 }
 
 }  // namespace
@@ -123,137 +238,52 @@ const char* to_string(variability_by by) {
   return "rank";
 }
 
-std::string to_json(const variability_result& result) {
-  json parameters, all;
-  parameters["traces"] = result.traces;
-  parameters["simulated"] = result.is_simulated;
-  parameters["window_ns"] = result.grid.width_ns;
-  parameters["origin_ns"] = result.grid.origin_ns;
-  parameters["metric"] = to_string(result.settings.metric);
-  parameters["by"] = to_string(result.settings.by);
-  parameters["iqr"] = result.settings.iqr;
-  parameters["top"] = result.settings.top;
-  parameters["quantile_error"] = histogram_error;
-  parameters["remarks"] = result.remarks;
-  for (const variability_fences& one : result.fence_list) {
-    json made;
-    put_place(made, result, one.group, one.name, true);
-    made["n"] = one.count;
-    made["q1"] = one.at.q1;
-    made["q3"] = one.at.q3;
-    made["lower"] = one.at.lower;
-    made["upper"] = one.at.upper;
-    parameters["fences"].push_back(std::move(made));
-  }
-  lines text;
-  text.put("schema", json(1));
-  text.put("parameters", parameters);
-  text.begin("windows");
-  for (const variability_window& one : result.windows) {
-    json made;
-    made["start"] = one.start_ns;
-    made["end"] = one.end_ns;
-    put_place(made, result, one.group, one.name, true);
-    const bool has_any = one.count != 0;
-    made["n"] = one.count;
-    made["mean"] = has_any ? json(one.mean) : json(nullptr);
-    made["std"] = has_any ? json(one.std) : json(nullptr);
-    made["min"] = has_any ? json(one.min) : json(nullptr);
-    made["max"] = has_any ? json(one.max) : json(nullptr);
-    made["p50"] = has_any ? json(one.p50) : json(nullptr);
-    made["p95"] = has_any ? json(one.p95) : json(nullptr);
-    made["stall"] = one.stall_ns;
-    made["busy"] = one.busy_ns;
-    made["copied"] = one.copy_ns;
-    made["value"] = or_null(one.value);
-    made["flag"] = one.is_flagged;
-    text.add(made);
-  }
-  text.end();
-  all["topk"] = json::array();
-  for (const std::size_t at : result.top) {
-    const variability_window& one = result.windows[at];
-    json made;
-    made["start"] = one.start_ns;
-    made["end"] = one.end_ns;
-    put_place(made, result, one.group, one.name, true);
-    made["value"] = or_null(one.value);
-    made["kernel"] = one.longest;
-    all["topk"].push_back(std::move(made));
-  }
-  all["kernels"] = json::array();
-  for (const variability_name& one : result.names) {
-    json made;
-    made["name"] = one.name;
-    put_place(made, result, one.group, one.name, false);
-    made["n"] = one.count;
-    made["total"] = one.total;
-    made["mean"] = one.mean;
-    made["std"] = one.std;
-    made["min"] = one.min;
-    made["max"] = one.max;
-    made["p50"] = one.p50;
-    made["p95"] = one.p95;
-    made["p99"] = one.p99;
-    made["cv"] = one.mean > 0 ? json(one.std / one.mean) : json(nullptr);
-    made["share"] = one.share;
-    all["kernels"].push_back(std::move(made));
-  }
-  json& corr = all["corr"];
-  corr["pearson"] = or_null(result.pearson);
-  corr["spearman"] = or_null(result.spearman);
-  corr["n"] = result.pairs;
+void write_json(const variability_result& result, const text_taker& taker) {
+  json_stream to(taker);
+  to.begin_object();
+  to.key("schema").put(std::uint64_t{1});
+  put_parameters(to, result);
+  put_windows(to, result);
+  put_names(to, result);
+  to.key("corr").begin_object();
+  to.key("pearson").put(result.pearson);
+  to.key("spearman").put(result.spearman);
+  to.key("n").put(result.pairs);
+  to.end_object();
   if (result.efficiency) {
-    const auto spell = [](const device_efficiency& one) {
-      json made;
-      made["start"] = one.start_ns;
-      made["end"] = one.end_ns;
-      made["devices"] = one.devices;
-      made["parallel"] = one.of ? json(one.of->parallel) : json(nullptr);
-      made["load_balance"] = one.of ? json(one.of->load_balance) : json(nullptr);
-      made["communication"] = one.of ? json(one.of->communication) : json(nullptr);
-      made["orchestration"] = one.of ? json(one.of->orchestration) : json(nullptr);
-      return made;
-    };
-    json& efficiency = all["efficiency"];
-    efficiency["whole"] = spell(result.efficiency->whole);
-    efficiency["windows"] = json::array();
-    for (const device_efficiency& one : result.efficiency->windows) efficiency["windows"].push_back(spell(one));
-    if (result.host_efficiency) efficiency["host"] = spell_host(*result.host_efficiency);
+    to.key("efficiency").begin_object();
+    put_all(to, *result.efficiency);
+    if (result.host_efficiency) {
+      to.key("host").begin_object();
+      to.key("bound").put_text("upper");
+      put_all(to, *result.host_efficiency);
+      to.end_object();
+    }
+    to.end_object();
   }
-  all["findings"] = json::array();
-  for (const variability_finding& one : result.findings) {
-    json made;
-    made["kind"] = to_string(one.kind);
-    if (one.group) put_place(made, result, *one.group, {}, false);
-    made["value"] = one.value;
-    made["text"] = one.text;
-    all["findings"].push_back(std::move(made));
-  }
-  all["ranks"] = json::array();
-  for (const rank_work& one : result.ranks) {
-    json made;
-    made["rank"] = one.rank;
-    made["rows"] = one.rows;
-    made["bytes"] = one.bytes;
-    made["seconds"] = one.seconds;
-    made["peak_rss"] = one.peak_rss_bytes;
-    all["ranks"].push_back(std::move(made));
-  }
-  for (const auto& [key, value] : all.items()) text.put(key, value);
-  return text.finish();
+  put_findings(to, result);
+  put_ranks(to, result);
+  to.end_object();
+  to.finish();
 }
 
-std::string to_csv(const variability_result& result) {
+std::string to_json(const variability_result& result) {
+  std::string made;
+  write_json(result, [&](std::string_view piece) { made += piece; });
+  return made;
+}
+
+void write_csv(const variability_result& result, const text_taker& to) {
   const variability_by by = result.settings.by;
-  std::string made = fmt::format("start,end,{},n,mean,std,min,max,p50,p95,stall,busy,copied,value,flag{}\n",
-                                 to_string(by), result.is_simulated ? ",simulated" : "");
+  to(fmt::format("start,end,{},n,mean,std,min,max,p50,p95,stall,busy,copied,value,flag{}\n", to_string(by),
+                 result.is_simulated ? ",simulated" : ""));
+  std::string made;
   for (const variability_window& one : result.windows) {
     const variability_group what = find_group(result, one.group);
     std::string place = std::to_string(what.number);
     if (result.settings.by_name() || what.what == variability_group::kind::process) {
       place = "\"";
-      for (const char letter : result.settings.by_name() ? one.name : group_name(result, one.group)) {
+      for (const char letter : result.settings.by_name() ? std::string(one.name) : group_name(result, one.group)) {
         if (letter == '"') place += '"';
         place += letter;
       }
@@ -266,8 +296,11 @@ std::string to_csv(const variability_result& result) {
     made += fmt::format("{},{},{},{},{}{}\n", one.stall_ns, one.busy_ns, one.copy_ns,
                         one.value ? fmt::format("{}", *one.value) : "", one.is_flagged ? 1 : 0,
                         result.is_simulated ? ",1" : "");
+    if (made.size() < csv_passed_on_at_once) continue;
+    to(made);
+    made.clear();
   }
-  return made;
+  to(made);
 }
 
 }  // namespace adaptyst::lib

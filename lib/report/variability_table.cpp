@@ -17,7 +17,7 @@ constexpr std::size_t max_strips = 16;
 constexpr std::size_t max_names = 20;
 
 std::string label(const variability_result& result, const variability_window& one) {
-  return result.settings.by_name() ? printable(one.name) : group_name(result, one.group);
+  return result.settings.by_name() ? printable(std::string(one.name)) : group_name(result, one.group);
 }
 
 std::string format_value(const variability_result& result, double value) {
@@ -28,7 +28,7 @@ std::string format_value(const variability_result& result, double value) {
 void add_strips(const variability_result& result, std::size_t screen, std::string& to) {
   if (result.windows.empty()) return;
   static constexpr std::array blocks = {"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
-  std::map<std::pair<std::uint32_t, std::string>, std::vector<const variability_window*>> series;
+  std::map<std::pair<std::uint32_t, std::string_view>, std::vector<const variability_window*>> series;
   for (const variability_window& one : result.windows)
     if (one.value) series[{one.group, one.name}].push_back(&one);
   const std::uint64_t first = result.windows.front().start_ns, last = result.windows.back().end_ns;
@@ -84,7 +84,8 @@ void add_worst(const variability_result& result, std::size_t screen, std::string
     const variability_window& one = result.windows[at];
     const std::size_t used = 85;
     const std::string ran =
-        one.longest.empty() ? "" : fmt::format("{:.0f} % {}", 100 * one.longest_share, printable(one.longest));
+        one.longest.empty() ? ""
+                            : fmt::format("{:.0f} % {}", 100 * one.longest_share, printable(std::string(one.longest)));
     to += fmt::format("{:>10}{} {} {:>8} {:>8} {:>9} {:>9} {:>9} {:>9}  {}\n",
                       duration(static_cast<double>(one.start_ns)), one.is_flagged ? '!' : ' ',
                       cut_in_middle(label(result, one), 12), format_value(result, *one.value), one.count,

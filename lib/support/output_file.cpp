@@ -162,8 +162,12 @@ int why_not_writable(const std::string& name) {
 }
 
 void write_file(const std::string& name, const std::string& text) {
+  write_file(name, [&](const text_taker& to) { to(text); });
+}
+
+void write_file(const std::string& name, const std::function<void(const text_taker& to)>& make) {
   output_file file(name, output_file::appears::whole);
-  file.write(text);
+  make([&](std::string_view piece) { file.write(piece); });
   file.finish();
   if (file.failure() == 0) return;
   throw error(fmt::format("cannot write the profile to {}", name), name, file.failure(),

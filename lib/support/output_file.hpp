@@ -2,6 +2,7 @@
 #ifndef ADAPTYST_LIB_SUPPORT_OUTPUT_FILE_HPP
 #define ADAPTYST_LIB_SUPPORT_OUTPUT_FILE_HPP
 
+#include <functional>
 #include <string>
 #include <string_view>
 
@@ -49,6 +50,11 @@ int why_not_writable(const std::string& name);
 
 // The same at once. Throws error.
 void write_file(const std::string& name, const std::string& text);
+
+// What takes a text piece by piece.
+using text_taker = std::function<void(std::string_view piece)>;
+// The same of a text that is made piece by piece. Throws error.
+void write_file(const std::string& name, const std::function<void(const text_taker& to)>& make);
 
 }  // namespace adaptyst::lib
 

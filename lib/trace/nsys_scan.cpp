@@ -129,12 +129,18 @@ void nsys_scan::scan_ranges(const std::string& where, table_rows& rows, const ta
 }
 
 std::optional<std::uint64_t> nsys_scan::start_near(std::size_t table, std::int64_t row) {
-  sqlite_statement ask = in_.prepare(
-      in_.select(tables_[table].name, {"start"}) + " WHERE rowid >= ? ORDER BY rowid LIMIT 1", tables_[table].name);
-  ask.bind(1, row);
-  if (!ask.step() || ask.integer(0) < 0 || static_cast<std::uint64_t>(ask.integer(0)) > max_time_ns)
-    return std::nullopt;
-  return static_cast<std::uint64_t>(ask.integer(0));
+  // Kept, since hundreds are asked for: to prepare one takes longer than to find the row.
+  nearest_.resize(tables_.size());
+  std::optional<sqlite_statement>& ask = nearest_[table];
+  if (!ask)
+    ask = in_.prepare(in_.select(tables_[table].name, {"start"}) + " WHERE rowid >= ? ORDER BY rowid LIMIT 1",
+                      tables_[table].name);
+  ask->bind(1, row);
+  std::optional<std::uint64_t> found;
+  if (ask->step() && ask->integer(0) >= 0 && static_cast<std::uint64_t>(ask->integer(0)) <= max_time_ns)
+    found = static_cast<std::uint64_t>(ask->integer(0));
+  ask->reset();
+  return found;
 }
 
 std::string nsys_scan::name(std::uint64_t id) {

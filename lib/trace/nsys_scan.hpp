@@ -5,6 +5,7 @@
 #include <array>
 #include <deque>
 #include <memory>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -52,7 +53,8 @@ class nsys_scan final : public trace_scan {
   nsys::string_ids strings_;
   std::vector<scanned_table> tables_;
   std::vector<kind> kinds_;
-  std::vector<std::unique_ptr<table_rows>> rows_;  // by table, once it is scanned
+  std::vector<std::unique_ptr<table_rows>> rows_;         // by table, once it is scanned
+  std::vector<std::optional<sqlite_statement>> nearest_;  // by table, once a start was asked for
   std::vector<scanned_span> some_;
   // Texts that stand in the rows themselves.
   std::unordered_map<std::string, std::uint64_t> texts_;

@@ -74,10 +74,12 @@ class store_scan final : public trace_scan {
   }
 
   std::optional<std::uint64_t> start_near(std::size_t /*table*/, std::int64_t row) override {
-    sqlite_statement ask = in_.prepare("SELECT start FROM span WHERE rowid >= ? ORDER BY rowid LIMIT 1", "span");
-    ask.bind(1, row);
-    if (!ask.step() || ask.integer(0) < 0) return std::nullopt;
-    return static_cast<std::uint64_t>(ask.integer(0));
+    if (!nearest_) nearest_ = in_.prepare("SELECT start FROM span WHERE rowid >= ? ORDER BY rowid LIMIT 1", "span");
+    nearest_->bind(1, row);
+    std::optional<std::uint64_t> found;
+    if (nearest_->step() && nearest_->integer(0) >= 0) found = static_cast<std::uint64_t>(nearest_->integer(0));
+    nearest_->reset();
+    return found;
   }
 
   // A region's call path; an operation's name alone.
@@ -125,6 +127,7 @@ class store_scan final : public trace_scan {
   scan_subject what_;
   sqlite_database in_;  // a connection of its own
   table_rows rows_;
+  std::optional<sqlite_statement> nearest_;  // kept, since hundreds of starts are asked for
   std::vector<scanned_table> tables_;
   std::vector<role_of_path> listed_roles_;  // by a path's number
   std::unordered_map<std::int64_t, role_of_path> roles_;

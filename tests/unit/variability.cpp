@@ -177,6 +177,27 @@ TEST_CASE("an event on a border belongs to the window that begins there") {
   CHECK(found.windows[1].busy_ns == 0);
 }
 
+TEST_CASE("a histogram has room for what it holds, wherever that is") {
+  bucket_counts one;
+  std::vector<std::uint64_t> whole(ADAPTYST_HISTOGRAM_BUCKETS);
+  const auto add = [&](unsigned bucket) {
+    one.add(bucket, bucket + 1);
+    whole[bucket] += bucket + 1;
+  };
+  for (const unsigned bucket : {200U, 201U, 199U, 210U, 190U, 200U}) add(bucket);
+  CHECK(one.room() <= 64);
+  for (const unsigned bucket : {0U, ADAPTYST_HISTOGRAM_BUCKETS - 1U, 1U}) add(bucket);
+  bucket_counts sum;
+  sum.add(300, 1);
+  sum.add(one);
+  ++whole[300];
+  for (unsigned bucket = 0; bucket != ADAPTYST_HISTOGRAM_BUCKETS; ++bucket) REQUIRE(sum[bucket] == whole[bucket]);
+  std::uint64_t seen = 0, all = 0;
+  sum.visit([&](unsigned /*bucket*/, std::uint64_t count) { seen += count; });
+  for (const std::uint64_t count : whole) all += count;
+  CHECK(seen == all);
+}
+
 TEST_CASE("parts come through a message as they were, and a cut one is refused") {
   name_table names;
   names.find("first");

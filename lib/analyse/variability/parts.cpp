@@ -6,6 +6,16 @@
 
 namespace adaptyst::lib {
 
+namespace {
+
+template <class Row>
+void append(std::vector<Row>& to, std::vector<Row>&& more) {
+  if (to.empty()) to = std::move(more);
+  else to.insert(to.end(), more.begin(), more.end());
+}
+
+}  // namespace
+
 void name_sums::add(const name_sums& more) {
   count += more.count;
   sum += more.sum;
@@ -14,7 +24,7 @@ void name_sums::add(const name_sums& more) {
   max = std::max(max, more.max);
   log_sum += more.log_sum;
   log_squares += more.log_squares;
-  for (std::size_t bucket = 0; bucket != buckets.size(); ++bucket) buckets[bucket] += more.buckets[bucket];
+  buckets.add(more.buckets);
 }
 
 name_sums& variability_parts::find(std::uint32_t group, std::uint32_t name) {
@@ -24,8 +34,8 @@ name_sums& variability_parts::find(std::uint32_t group, std::uint32_t name) {
 }
 
 void variability_parts::add(variability_parts&& more) {
-  windows.insert(windows.end(), more.windows.begin(), more.windows.end());
-  entries.insert(entries.end(), more.entries.begin(), more.entries.end());
+  append(windows, std::move(more.windows));
+  append(entries, std::move(more.entries));
   for (auto& [key, sums] : more.names) {
     std::unique_ptr<name_sums>& found = names[key];
     if (found == nullptr) found = std::move(sums);

@@ -5,13 +5,13 @@
 
 #include <adaptyst/detail/histogram.h>
 
-#include <array>
 #include <cstdint>
 #include <limits>
 #include <memory>
 #include <unordered_map>
 #include <vector>
 
+#include "bucket_counts.hpp"
 #include "statistics.hpp"
 
 namespace adaptyst::lib {
@@ -77,7 +77,7 @@ struct name_sums {
   std::uint64_t min = std::numeric_limits<std::uint64_t>::max(), max = 0;
   std::int64_t log_sum = 0;
   wide_uint log_squares = 0;
-  std::array<std::uint64_t, ADAPTYST_HISTOGRAM_BUCKETS> buckets{};
+  bucket_counts buckets;
 
   void add(std::uint64_t duration_ns, std::int64_t log) {
     ++count;
@@ -87,7 +87,7 @@ struct name_sums {
     max = duration_ns > max ? duration_ns : max;
     log_sum += log;
     log_squares += static_cast<wide_uint>(log * log);
-    ++buckets[adaptyst_histogram_bucket(duration_ns)];
+    buckets.add(adaptyst_histogram_bucket(duration_ns), 1);
   }
   void add(const name_sums& more);
 };

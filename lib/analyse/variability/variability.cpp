@@ -158,6 +158,7 @@ class comparison {
     const window_grid& grid = made_.grid;
     auto entry = parts_.entries.begin();
     const bool by_name = made_.settings.by_name();
+    made_.windows.reserve(parts_.windows.size());
     for (const window_row& row : parts_.windows) {
       variability_window one;
       one.start_ns = grid.origin_ns + row.window * grid.width_ns;
@@ -187,8 +188,10 @@ class comparison {
       }
       if (row.sum != 0) one.longest_share = static_cast<double>(longest) / static_cast<double>(row.sum);
       one.value = value(row, one, expected);
-      made_.windows.push_back(std::move(one));
+      made_.windows.push_back(one);
     }
+    parts_.windows = {};
+    parts_.entries = {};
   }
 
   std::optional<double> value(const window_row& row, const variability_window& one, double expected) const {
@@ -217,7 +220,7 @@ class comparison {
   }
 
   void compare_windows() {
-    std::map<std::pair<std::uint32_t, std::string>, std::vector<std::size_t>> series;
+    std::map<std::pair<std::uint32_t, std::string_view>, std::vector<std::size_t>> series;
     for (std::size_t at = 0; at != made_.windows.size(); ++at)
       if (const variability_window& one = made_.windows[at]; one.value) series[{one.group, one.name}].push_back(at);
     // A busy device is well: there the low side is flagged.
@@ -232,7 +235,7 @@ class comparison {
       for (std::size_t number = 0; number != windows.size(); ++number)
         made_.windows[windows[number]].is_flagged =
             is_low_bad ? values[number] < at.lower - least : values[number] > at.upper + least;
-      made_.fence_list.push_back({key.first, key.second, windows.size(), at});
+      made_.fence_list.push_back({key.first, std::string(key.second), windows.size(), at});
     }
   }
 
@@ -273,8 +276,10 @@ class comparison {
 
 variability_result find_variability(variability_parts parts, const std::vector<std::string>& names, window_grid grid,
                                     const variability_settings& settings, variability_groups groups) {
-  const ordered_names ordered = put_in_order(names);
-  return comparison(std::move(parts), ordered, grid, settings, std::move(groups)).make();
+  ordered_names ordered = put_in_order(names);
+  variability_result made = comparison(std::move(parts), ordered, grid, settings, std::move(groups)).make();
+  made.texts = std::make_shared<const std::vector<std::string>>(std::move(ordered.texts));
+  return made;
 }
 
 variability_group find_group(const variability_result& in, std::uint32_t group) {
@@ -300,7 +305,8 @@ double histogram_quantile(const name_sums& of, double q) {
   const double wanted = std::ceil(q * static_cast<double>(of.count));
   std::uint64_t below = 0;
   unsigned bucket = 0;
-  for (; bucket + 1 != of.buckets.size(); ++bucket)
+  constexpr unsigned last = ADAPTYST_HISTOGRAM_BUCKETS - 1;
+  for (; bucket != last; ++bucket)
     if (static_cast<double>(below += of.buckets[bucket]) >= wanted) break;
   const auto low = static_cast<double>(std::max(adaptyst_histogram_lower(bucket), of.min));
   const auto high = static_cast<double>(std::min(adaptyst_histogram_lower(bucket + 1) - 1, of.max));

@@ -6,8 +6,10 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "device_efficiency.hpp"
@@ -38,10 +40,11 @@ struct variability_group {
 
 using variability_groups = std::map<std::uint32_t, variability_group>;
 
+// There may be millions, of few names, so texts are in the result.
 struct variability_window {
   std::uint64_t start_ns = 0, end_ns = 0;
   std::uint32_t group = 0;
-  std::string name;  // empty: windows are told apart by group
+  std::string_view name;  // empty: windows are told apart by group
   std::uint64_t count = 0;
   double mean = 0, std = 0, p50 = 0, p95 = 0;
   std::uint64_t min = 0, max = 0;
@@ -49,7 +52,7 @@ struct variability_window {
   std::optional<double> value;  // of the metric
   bool is_flagged = false;
   // What took most of its time.
-  std::string longest;
+  std::string_view longest;
   double longest_share = 0;
 };
 
@@ -91,8 +94,9 @@ struct variability_result {
   window_grid grid;
   std::vector<std::string> traces;
   bool is_simulated = false;
-  std::vector<std::string> remarks;  // what is missing, or was left out
-  variability_groups groups;         // of all that are not devices
+  std::vector<std::string> remarks;                       // what is missing, or was left out
+  variability_groups groups;                              // of all that are not devices
+  std::shared_ptr<const std::vector<std::string>> texts;  // that windows refer to
   std::vector<variability_window> windows;
   std::vector<std::size_t> top;  // of windows
   std::vector<variability_name> names;
