@@ -9,6 +9,7 @@
 
 #include "../profile/unmarked.hpp"
 #include "../support/text.hpp"
+#include "account_text.hpp"
 #include "finding_list.hpp"
 #include "region_figures.hpp"
 #include "region_tree.hpp"
@@ -55,6 +56,12 @@ std::string list_findings(const profile& profile) {
   return made + "\n";
 }
 
+std::string quote_what_is_missing(const profile& profile) {
+  std::string made;
+  for (const std::string& one : lib::list_what_is_missing(profile)) made += "> " + escaped(one) + "\n>\n";
+  return made.empty() ? made : made + "\n";
+}
+
 std::string indent(std::size_t depth) {
   std::string made;
   for (std::size_t level = 0; level != depth; ++level) made += "&nbsp;&nbsp;";
@@ -71,7 +78,8 @@ std::string to_markdown(const profile& profile, const table_options& asked) {
   for (std::size_t at = 0; at != above.size(); ++at) above[at] = lib::figures[at].heading;
   context_parts above_parts;
   for (std::size_t at = 0; at != above_parts.size(); ++at) above_parts[at] = lib::parts[at].heading;
-  std::string out = list_findings(profile) + format_line("REGION", "ON", above, above_parts) + "|---|---|";
+  std::string out = quote_what_is_missing(profile) + list_findings(profile) +
+                    format_line("REGION", "ON", above, above_parts) + "|---|---|";
   for (std::size_t at = 0; at != above.size() + above_parts.size(); ++at) out += "--:|";
   out += "\n";
   const lib::shown_regions shown = lib::regions_to_show(profile, how);

@@ -300,7 +300,7 @@ CONTRAST = """(() => {
   const ratio = ([a, b]) => { const [x, y] = [light(a), light(b)].sort((p, q) => q - p); return (x + 0.05) / (y + 0.05) };
   const boxes = ['region', 'function', 'wait', 'kernel', 'copy', 'frame', 'kernel-frame', 'same', 'slower', 'faster', 'new', 'gone'].map(one => ['box-text', 'box-' + one]);
   const parts = ['compute', 'both', 'exposed', 'other', 'wait', 'launch'].map(one => ['on-part', one]);
-  const pairs = [['text', 'back'], ['text', 'panel'], ['muted', 'back'], ['muted', 'panel'], ['accent', 'back'], ['accent', 'panel'], ['text', 'starved'], ['text', 'unmarked'], ['text', 'warn-back'], ...boxes, ...parts];
+  const pairs = [['text', 'back'], ['text', 'panel'], ['muted', 'back'], ['muted', 'panel'], ['accent', 'back'], ['accent', 'panel'], ['text', 'starved'], ['text', 'unmarked'], ['text', 'warn-back'], ...['slower-text', 'faster-text'].flatMap(one => [[one, 'back'], [one, 'panel']]), ...boxes, ...parts];
   return pairs.map(one => [one.join(' on '), ratio(one)]).filter(([, value]) => value < 4.5);
 })()"""
 
@@ -358,6 +358,18 @@ def check_comparison(browser, folder):
     failures.check(rows["advect"][2] in table and rows["advect"][3] in table, "and the terminal's times", (rows["advect"], table))
     browser.value("document.querySelector('.findings button').click()")
     failures.check("region=" in browser.value("location.hash"), "a click on it leads to the region")
+    def on_devices(name, factor):
+        profile = simulated_run.rank(3)
+        kernel = next(row for row in profile["regions"] if row["kind"] == "kernel")
+        slow = [int(ns * factor) for ns in simulated_run.draw(random.Random(2), 2e6, 200, 0.03)]
+        kernel.update({key: value for key, value in simulated_run.region(kernel["path"], slow).items() if key in ("total_ns", "self_ns", "min_ns", "max_ns", "count", "histogram", "p50_ns", "p90_ns", "p99_ns")})
+        return write(folder / name, profile)
+
+    run("diff", on_devices("old-device.json", 1), on_devices("new-device.json", 1.5), "--output", folder / "device.html")
+    browser.open(folder / "device.html")
+    failures.equal(browser.value("document.getElementById('icicle').dataset.painted"), "box-same", "the host has not changed: what a device has is not its")
+    browser.value("(() => { const lane = document.getElementById('lane'); lane.selectedIndex = 1; lane.dispatchEvent(new Event('change')) })()")
+    failures.check("box-slower" in browser.value("document.getElementById('icicle').dataset.painted"), "but the device", browser.value("document.getElementById('lane').value"))
     check_quiet(browser, "comparison")
 
 

@@ -59,6 +59,20 @@ test("inside out: by name, and below it who called it", () => {
   assert.equal(made.children.reduce((sum, node) => sum + node.sum, 0), 100);
 });
 
+test("what is inside out tells of the place with most", () => {
+  const root = makeTree([row("1", null, "a", 10, 0), row("2", "1", "reduce", 10, 10), row("3", null, "b", 90, 0), row("4", "3", "reduce", 90, 90)]);
+  const made = makeInverted(root, weigh(root, "host", measures.self));
+  const reduce = made.children.find((node) => node.name === "reduce");
+  assert.equal(reduce.places, 2);
+  assert.equal(pathText(reduce.original), "b > reduce");
+  assert.equal(new Set(listNodes(made).map((node) => node.key)).size, listNodes(made).length);
+});
+
+test("stacks without timed regions have the host's lane", () => {
+  assert.deepEqual(findLanes(makeTree([]), [], true), [{ lane: "host", measures: ["time"] }]);
+  assert.deepEqual(findLanes(makeTree([]), []), []);
+});
+
 test("a path may be 4097 deep", () => {
   const deep = Array.from({ length: 4097 }, (unused, at) => row(String(at + 1), at ? String(at) : null, `r${at}`, 10, at === 4096 ? 10 : 0));
   const root = makeTree(deep);

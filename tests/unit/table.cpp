@@ -746,6 +746,15 @@ TEST_CASE("Markdown has the columns of the table, and a name is no mark-up") {
                  "\n| &nbsp;&nbsp;\\@ping \\$x\\$ \\:tada\\: | host | 1 | 1 | — | — | — | — | — | — | — | — |\n"));
 }
 
+TEST_CASE("Markdown says what is missing before all else") {
+  adaptyst::profile in = small();
+  CHECK(adaptyst::to_markdown(in).rfind("| REGION", 0) == 0);
+  in.accounting.begun += 7;
+  in.accounting.lost[adaptyst::loss_reason::rows_full] = 7;
+  const std::string page = adaptyst::to_markdown(in);
+  CHECK(page.rfind("> 7 of ", 0) == 0);
+}
+
 TEST_CASE("Markdown has the findings and the ten largest rows") {
   adaptyst::profile in = small();
   for (int at = 0; at != 30; ++at)

@@ -30,7 +30,11 @@ export class Browser {
       setTimeout(() => (byId("copy-csv").textContent = "Copy as CSV"), 1500);
     });
     document.addEventListener("keydown", (event) => this.press(event));
-    window.addEventListener("hashchange", () => this.restore());
+    window.addEventListener("hashchange", () => {
+      // A link within the page, as that to the table, is no view.
+      if (location.hash.length > 1 && Object.keys(readLink(location.hash)).length === 0) this.note();
+      else this.restore();
+    });
   }
 
   // In the icicle a node may stand for another one, as where it is turned inside out.

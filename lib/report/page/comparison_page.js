@@ -15,9 +15,9 @@ export function timeOfRun(side) {
   return side && side.total_ns !== null && side.runs > 0 ? side.total_ns / side.runs : null;
 }
 
-// What a node is coloured by: the verdict on its rows that says most.
-export function findVerdict(node) {
-  return node.rows.reduce((worst, row) => (verdicts.indexOf(row.verdict) < verdicts.indexOf(worst) ? row.verdict : worst), "untested");
+// What a node is coloured by: the verdict on its rows of the device that is shown that says most.
+export function findVerdict(node, isOfLane) {
+  return node.rows.filter(isOfLane).reduce((worst, row) => (verdicts.indexOf(row.verdict) < verdicts.indexOf(worst) ? row.verdict : worst), "untested");
 }
 
 // Of each node both times of a run, with what is nested, and how wide it is: the longer of the two.
@@ -104,6 +104,7 @@ export function show({ comparison, words }) {
   fill("measure", make("option", { value: "time" }, "time"));
 
   let sides = new Map();
+  let isOfLane = lanes[0][1];
   const table = new Table(byId("table"), {
     columns: makeColumns(words.labels),
     listLines: (node) => (node.rows.length ? node.rows.map((row) => ({ node, row })) : [{ node, row: null }]),
@@ -114,13 +115,13 @@ export function show({ comparison, words }) {
   table.root = root;
   const describe = (node) => {
     const { before, after } = sides.get(node);
-    const row = node.rows[0];
-    return `${shortened(pathText(node), 160)}: ${duration(before)} before, ${duration(after)} after${row ? `; ${findVerdict(node)}` : ""}`;
+    const verdict = node.rows.some(isOfLane) ? `; ${findVerdict(node, isOfLane)}` : "";
+    return `${shortened(pathText(node), 160)}: ${duration(before)} before, ${duration(after)} after${verdict}`;
   };
   const icicle = new Icicle(byId("icicle"), {
     hint: "Coloured: changed by more than chance. The lines in a box: how long it took before, and after.",
     describe,
-    paint: (node) => ({ slower: "box-slower", faster: "box-faster", new: "box-new", gone: "box-gone" })[findVerdict(node)] || "box-same",
+    paint: (node) => ({ slower: "box-slower", faster: "box-faster", new: "box-new", gone: "box-gone" })[findVerdict(node, isOfLane)] || "box-same",
     mark: (node) => {
       const { before, after, width } = sides.get(node);
       return { before: before / width, after: after / width };
@@ -129,7 +130,8 @@ export function show({ comparison, words }) {
     zoom: (node) => browser.zoom(node),
   });
   const rebuild = () => {
-    sides = weighSides(root, lanes[Math.max(0, byId("lane").selectedIndex)][1]);
+    isOfLane = lanes[Math.max(0, byId("lane").selectedIndex)][1];
+    sides = weighSides(root, isOfLane);
     const sum = (choose) => root.children.reduce((all, one) => all + choose(sides.get(one)), 0);
     icicle.show(root, (node) => sides.get(node).width, sum((one) => one.width));
     byId("total").textContent = `${duration(sum((one) => one.before))} before, ${duration(sum((one) => one.after))} after, of a run`;

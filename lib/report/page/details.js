@@ -92,7 +92,7 @@ function describeRow(row, profile, words) {
     line("in function", row.site && row.site.function ? shortened(printable(row.site.function), 400) : ""),
     line("kind", `${row.kind} on ${words.devices[row.device] || "?"}`),
     line("level", row.level || ""),
-    line("calls", row.count ? `${"sampled" in row ? "~" : ""}${grouped(row.count)} by ${row.threads} thread${row.threads === 1 ? "" : "s"}` : "still open"),
+    line("calls", row.count === 0 && Object.keys(row.attributes || {}).length ? "" : row.count ? `${"sampled" in row ? "~" : ""}${grouped(row.count)} by ${row.threads} thread${row.threads === 1 ? "" : "s"}` : "still open"),
     line("time", isTimed ? withError(duration(row.total_ns), row.total_error_ns) : ""),
     line("self", isTimed ? duration(row.self_ns) : ""),
     line("of the run", isTimed && words.wall_ns ? percent(row.total_ns / words.wall_ns) : ""),

@@ -97,6 +97,18 @@ export function firstBehind(intervals, row, time) {
   return low;
 }
 
+// The first interval of a row that begins at that time or behind it.
+export function firstFrom(intervals, row, time) {
+  let low = row.first;
+  let high = row.first + row.count;
+  while (low < high) {
+    const half = (low + high) >>> 1;
+    if (intervals.begins[half] < time) low = half + 1;
+    else high = half;
+  }
+  return low;
+}
+
 // Which row an interval is in.
 export function rowOf(intervals, number) {
   let low = 0;

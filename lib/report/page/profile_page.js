@@ -53,7 +53,7 @@ export function show({ profile, words }) {
   // Where a finding points, the icicle has a mark.
   const odd = new Set((profile.findings || []).map((one) => one.region));
   for (const node of nodes) node.isOdd = node.rows.some((row) => odd.has(row.id));
-  const lanes = findLanes(root, profile.regions);
+  const lanes = findLanes(root, profile.regions, (profile.stacks || []).length > 0);
   const nameLane = (lane) => (lane === "host" ? "host" : words.devices[lane] || `device ${lane}`);
   byId("lane").append(...lanes.map((one) => make("option", { value: String(one.lane) }, nameLane(one.lane))));
 
@@ -67,7 +67,8 @@ export function show({ profile, words }) {
     const own = shownRoot !== root ? node.own || 0 : worth.exclusive.get(node) || 0;
     const share = total ? percent(width(node) / total) : "—";
     const name = measure.isInverted ? findPath(node).map(printable).join(" ‹ ") : pathText(node);
-    return `${shortened(name, 160)}: ${describeAmount(width(node), measure.unit)}, ${share} of all; by itself ${describeAmount(own, measure.unit)}`;
+    const places = measure.isInverted && node.places > 1 ? `, in ${node.places} places, of which a click shows the one with most` : "";
+    return `${shortened(name, 160)}: ${describeAmount(width(node), measure.unit)}, ${share} of all; by itself ${describeAmount(own, measure.unit)}${places}`;
   };
 
   const table = new Table(byId("table"), {
@@ -88,7 +89,10 @@ export function show({ profile, words }) {
   });
   const rebuild = () => {
     const chosen = lanes[Math.max(0, byId("lane").selectedIndex)];
-    if (!chosen) return;
+    if (!chosen) {
+      byId("total").textContent = profile.regions.length ? "Nothing to draw: all regions took 0 ns, or have not ended." : "Nothing to draw: no region has ended.";
+      return;
+    }
     const before = byId("measure").value;
     fill("measure", ...chosen.measures.map((name) => make("option", { value: name, title: measures[name].meaning }, measures[name].title)));
     byId("measure").selectedIndex = Math.max(0, chosen.measures.indexOf(before));

@@ -51,7 +51,7 @@ function rankText(heat, bin) {
 }
 
 function showHeat(heat, shown, select) {
-  const canvas = make("canvas", { role: "img", tabindex: 0, "aria-label": "time by region and rank, compared with the median of ranks; the table below says the same" });
+  const canvas = make("canvas", { role: "img", "aria-label": "time by region and rank, compared with the median of ranks; the table below names the slowest and the fastest rank of each region" });
   const told = make("p", { class: "note", id: "heat-told" }, "Point at a cell. A frame marks a rank that takes much longer than the others.");
   const names = make(
     "div",

@@ -231,7 +231,7 @@ export function showWarnings(warnings) {
     banner.append(
       make(
         "details",
-        {},
+        { open: others.length <= 2 },
         make("summary", {}, first, make("small", {}, ` and ${others.length} more`)),
         make("ul", {}, ...others.map((one) => make("li", {}, one))),
       ),

@@ -336,6 +336,7 @@ export class Timeline {
     const first = Math.max(0, Math.floor(this.view.scrollTop / lineHeight));
     const last = Math.min(this.lines.length, first + Math.ceil(this.shownHeight / lineHeight) + 1);
     const arrows = this.related.slice();
+    const chosen = arrows.length;
     context.save();
     context.beginPath();
     context.rect(0, axisHeight, width, this.shownHeight - axisHeight);
@@ -349,7 +350,8 @@ export class Timeline {
       if (this.lines[at].row) context.drawImage(this.strip, 0, at - first, plot, 1, gutter, this.yOf(at), plot, lineHeight - 2);
     this.drawWide(context, wide, first, arrows);
     this.drawSelected(context);
-    if (arrows.length <= mostArrows) for (const arrow of arrows) this.drawArrow(context, arrow);
+    const isFew = arrows.length <= mostArrows;
+    for (const arrow of isFew ? arrows : arrows.slice(0, chosen)) this.drawArrow(context, arrow);
     context.restore();
     this.drawAxis(context, width);
     this.drawLabels(context, first, last);
@@ -360,7 +362,7 @@ export class Timeline {
       context.fillRect(this.dragged.begin - left, axisHeight, this.dragged.now - this.dragged.begin, this.shownHeight);
       context.globalAlpha = 1;
     }
-    this.canvas.dataset.arrows = arrows.length <= mostArrows ? arrows.length : 0;
+    this.canvas.dataset.arrows = isFew ? arrows.length : chosen;
   }
 
   fillLine(line, place, takeWide) {

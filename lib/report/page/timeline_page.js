@@ -2,7 +2,7 @@
 import { readSection } from "./data.js";
 import { byId, fill, make, say } from "./dom.js";
 import { makeLegend } from "./icicle.js";
-import { findSubmission, firstBehind, readIntervals, rowOf } from "./intervals.js";
+import { findSubmission, firstBehind, firstFrom, readIntervals, rowOf } from "./intervals.js";
 import { readLink, writeLink } from "./link.js";
 import { printable, shortened } from "./names.js";
 import { duration, grouped, quantity } from "./numbers.js";
@@ -48,7 +48,11 @@ class Page {
     byId("timeline-search").addEventListener("input", () => this.search());
     byId("timeline-expression").addEventListener("change", () => this.search());
     document.addEventListener("keydown", (event) => this.press(event));
-    window.addEventListener("hashchange", () => this.restore());
+    window.addEventListener("hashchange", () => {
+      // A link within the page, as that to the tracks, is no view.
+      if (location.hash.length > 1 && Object.keys(readLink(location.hash)).length === 0) this.note();
+      else this.restore();
+    });
   }
 
   select(number) {
@@ -123,14 +127,18 @@ class Page {
       ++count;
       sum += intervals.ends[at] - intervals.begins[at];
     }
-    return `${grouped(count)} found, ${duration(sum)} in all`;
+    const isThinned = this.timeline.tracks.some((one) => one.summed > 0);
+    return `${grouped(count)} found, ${duration(sum)} in all${isThinned ? ", of the intervals that are kept" : ""}`;
   }
 
   press(event) {
     if (/^(INPUT|SELECT|TEXTAREA)$/.test(event.target.tagName)) {
       if (event.key !== "Escape") return;
-      byId("timeline-search").value = "";
-      this.search();
+      if (byId("timeline-search").value) {
+        byId("timeline-search").value = "";
+        this.search();
+        return;
+      }
     }
     const { shown } = this;
     const keys = {
@@ -201,8 +209,8 @@ class Page {
       const [rowNumber, begin] = (view.interval || "").split(".").map(Number);
       const row = shown.intervals.rows[rowNumber];
       let number = null;
-      if (row && view.interval) number = firstBehind(shown.intervals, row, begin);
-      this.select(number !== null && shown.intervals.begins[number] === begin ? number : null);
+      if (row && view.interval) number = firstFrom(shown.intervals, row, begin);
+      this.select(number !== null && number < row.first + row.count && shown.intervals.begins[number] === begin ? number : null);
     }
     this.isRestoring = false;
     this.note();

@@ -97,11 +97,15 @@ export function makeInverted(root, worth) {
       at.own = (at.own || 0) + (caller === node ? own : 0);
       at.sum = (at.sum || 0) + own;
       at.kind = caller.kind;
-      at.original = at.original || (at.depth === 0 ? node : caller);
+      // Of several places the one with most: that is what a click tells of.
+      at.places = (at.places || 0) + 1;
+      if (!at.original || own > at.largest) [at.original, at.largest] = [at.depth === 0 ? node : caller, own];
       if (caller === node) at.rows.push(...node.rows);
     }
   }
-  for (const node of listNodes(made)) node.key = makeKey(["inverted"].concat(findPath(node)));
+  // From that of the caller's side: whole paths would take the depth for each node.
+  made.key = "inverted";
+  for (const node of listNodes(made)) node.key = makeKey([node.parent ? node.parent.key : "", node.name]);
   return made;
 }
 
@@ -194,13 +198,13 @@ export function weigh(root, lane, measure) {
   return { exclusive, inclusive, total };
 }
 
-// The lanes that have anything, and the measures that each has.
-export function findLanes(root, rows) {
+// The lanes that have anything, and the measures that each has; `hasStacks`: of the host there is time in any case.
+export function findLanes(root, rows, hasStacks = false) {
   const devices = new Set(rows.filter(isOperation).map((row) => row.device));
   const lanes = ["host"].concat([...devices].sort((a, b) => a - b));
   const made = lanes.map((lane) => ({
     lane,
-    measures: Object.keys(measures).filter((name) => weigh(root, lane, measures[name]).total > 0),
+    measures: Object.keys(measures).filter((name) => weigh(root, lane, measures[name]).total > 0 || (hasStacks && lane === "host" && name === "time")),
   }));
   return made.filter((one) => one.measures.length > 0);
 }
