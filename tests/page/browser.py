@@ -359,18 +359,31 @@ def check_comparison(browser, folder):
     browser.value("document.querySelector('.findings button').click()")
     failures.check("region=" in browser.value("location.hash"), "a click on it leads to the region")
     def on_devices(name, factor):
-        profile = simulated_run.rank(3)
-        kernel = next(row for row in profile["regions"] if row["kind"] == "kernel")
-        slow = [int(ns * factor) for ns in simulated_run.draw(random.Random(2), 2e6, 200, 0.03)]
-        kernel.update({key: value for key, value in simulated_run.region(kernel["path"], slow).items() if key in ("total_ns", "self_ns", "min_ns", "max_ns", "count", "histogram", "p50_ns", "p90_ns", "p99_ns")})
-        return write(folder / name, profile)
+        """A region on two devices, of which one takes longer."""
+        chance = random.Random(2)
+        again = lambda ns: [int(one * ns) for one in simulated_run.draw(chance, 2e6, 200, 0.03)]
+        rows = [simulated_run.region(["smooth"], again(more), kind="kernel", device=number + 1) for number, more in enumerate((factor, 1))]
+        devices = [simulated_run.host(10**9), simulated_run.gpu(0, 10**9, 0.4), simulated_run.gpu(1, 10**9, 0.4)]
+        return write(folder / name, simulated_run.profile(rows, devices, 10**9))
 
     run("diff", on_devices("old-device.json", 1), on_devices("new-device.json", 1.5), "--output", folder / "device.html")
     browser.open(folder / "device.html")
-    failures.equal(browser.value("document.getElementById('icicle').dataset.painted"), "box-same", "the host has not changed: what a device has is not its")
-    browser.value("(() => { const lane = document.getElementById('lane'); lane.selectedIndex = 1; lane.dispatchEvent(new Event('change')) })()")
-    failures.check("box-slower" in browser.value("document.getElementById('icicle').dataset.painted"), "but the device", browser.value("document.getElementById('lane').value"))
+    of_lane = """((at) => { const lane = document.getElementById('lane'); lane.selectedIndex = at; lane.dispatchEvent(new Event('change', { bubbles: true }));
+        return document.getElementById('icicle').dataset.painted })(%d)"""
+    painted = [browser.value(of_lane % lane) for lane in (1, 2)]
+    failures.check("box-slower" in painted[0], "a device that takes longer is coloured", painted)
+    failures.equal(painted[1], "box-same", "and not another one with the same region")
     check_quiet(browser, "comparison")
+
+
+def check_link_within(browser, folder):
+    """The one to the table, which comes first for who goes by keys, is no view."""
+    browser.open(make_page(simulated_run.rank(0), folder, "link"))
+    browser.value("(() => { const field = document.getElementById('search'); field.value = 'advect'; field.dispatchEvent(new Event('input')) })()")
+    before = browser.value("location.hash")
+    browser.value("document.querySelector('.skip').click()")
+    browser.value("new Promise((resolve) => setTimeout(resolve, 200))")
+    failures.equal((browser.value("location.hash"), browser.value("document.getElementById('search').value")), (before, "advect"), "the link to the table keeps the view")
 
 
 def check_warnings(browser, folder):
@@ -410,6 +423,7 @@ with tempfile.TemporaryDirectory() as scratch, chromium.Chromium(seconds=280) as
     check_hostile(browser, folder)
     check_comparison(browser, folder)
     check_warnings(browser, folder)
+    check_link_within(browser, folder)
     check_stacks(browser, folder)
     check_roofline(browser, folder)
     check_processes_and_machines(browser, folder)
