@@ -279,8 +279,8 @@ void advisor::observe(const std::string& region, const std::string& device, cons
            "times in ns, executions and devices must be");
   for (const double number : {joules.value_or(0), deviation_ns.value_or(0)})
     if (!(number >= 0) || !std::isfinite(number))
-      refuse("the energy or the deviation of '" + region + "' on '" + device + "' is below 0, or no number", region,
-             "leave out what is not known");
+      refuse(fmt::format("the energy or the deviation of '{}' on '{}' is below 0, or no number", region, device),
+             region, "leave out what is not known");
   std::vector<double> ordered = state_->order(features);  // throws before anything is changed
   state::place& place = state_->places[{at, on, count}];
   place.samples.push_back({std::move(ordered), ns, executions, deviation_ns});

@@ -238,7 +238,7 @@ TEST_CASE("a pipeline has no more devices than there are, however many are said 
 }
 
 TEST_CASE("what is no number is refused, and nothing of it stays") {
-  constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+  static constexpr double nan = std::numeric_limits<double>::quiet_NaN();
   advisor made({"x"}, {{"host"}}, {"size"});
   CHECK(complains([&] { made.observe("x", "host", {{"size", 1}}, 10, nan); }, "below 0, or no number"));
   CHECK(complains([&] { made.observe("x", "host", {{"size", 1}}, 10, {}, 3, -1.0); }, "below 0, or no number"));
