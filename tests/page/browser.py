@@ -319,6 +319,9 @@ def check_colours(browser):
         browser.set_dark(dark)
         failures.equal(browser.value(CONTRAST), [], f"text can be read ({'dark' if dark else 'light'}): 4.5 to 1")
         failures.equal(browser.value("getComputedStyle(document.body).backgroundColor"), "rgb(15, 19, 24)" if dark else "rgb(255, 255, 255)", "the page follows the system")
+    browser.ask("Emulation.setEmulatedMedia", {"media": "print", "features": [{"name": "prefers-color-scheme", "value": "dark"}]})
+    browser.wait_for("document.getElementById('icicle').icicle.palette.get('box-text') === '#14181d'")
+    failures.equal(browser.value("[document.documentElement, ...document.querySelectorAll('.wide')].filter(one => one.scrollWidth > one.clientWidth).length"), 0, "on paper, which is light, no table is cut")
     browser.set_dark(False)
     failures.check(len(browser.ask("Page.printToPDF")["data"]) > 10_000, "it can be printed")
 
