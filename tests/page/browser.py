@@ -140,7 +140,14 @@ def check_table(browser):
     browser.press("ArrowDown")
     browser.press("Enter")
     failures.equal(browser.value(TEXT.format("details-title")), "solve", "Enter opens the details")
+    failures.equal(browser.value("document.activeElement.id"), "details-title", "and goes there")
+    browser.wait_for(TEXT.format("said") + ".startsWith('step > solve: 46')")
     browser.press("Escape")
+    failures.equal(browser.value("document.activeElement.node && document.activeElement.node.name"), "solve", "Escape goes back to the row")
+    browser.press("Enter")
+    browser.value("document.querySelector('#details .close').click()")
+    failures.equal(browser.value("document.activeElement.node && document.activeElement.node.name"), "solve", "as does the button that closes")
+    browser.value("document.activeElement.blur()")
 
 
 def check_keys(browser):
@@ -186,6 +193,8 @@ def check_ranks(browser):
     for word in ("11 on simulated2", "63.4%", "4.09 s"):
         failures.check(word in text, f"the table of imbalances has {word}", text)
     browser.value("document.querySelector('#heat canvas').scrollIntoView(), 0")
+    label = browser.value("document.querySelector('#heat canvas').getAttribute('aria-label')")
+    failures.check("advect of rank 11" in label, "the heat map's label has what is framed", label)
     left, top, width = browser.value("(() => { const a = document.querySelector('#heat canvas').getBoundingClientRect(); return [a.left, a.top, a.width] })()")
     row = browser.value("[...document.querySelectorAll('.heat-names button')].findIndex(one => one.textContent === 'advect')")
     browser.move(left + width * 11.5 / 16, top + 18 * row + 9)
@@ -310,6 +319,9 @@ def check_colours(browser):
         browser.set_dark(dark)
         failures.equal(browser.value(CONTRAST), [], f"text can be read ({'dark' if dark else 'light'}): 4.5 to 1")
         failures.equal(browser.value("getComputedStyle(document.body).backgroundColor"), "rgb(15, 19, 24)" if dark else "rgb(255, 255, 255)", "the page follows the system")
+    browser.ask("Emulation.setEmulatedMedia", {"media": "print", "features": [{"name": "prefers-color-scheme", "value": "dark"}]})
+    browser.wait_for("document.getElementById('icicle').icicle.palette.get('box-text') === '#14181d'")
+    failures.equal(browser.value("[document.documentElement, ...document.querySelectorAll('.wide')].filter(one => one.scrollWidth > one.clientWidth).length"), 0, "on paper, which is light, no table is cut")
     browser.set_dark(False)
     failures.check(len(browser.ask("Page.printToPDF")["data"]) > 10_000, "it can be printed")
 
@@ -393,8 +405,27 @@ def check_warnings(browser, folder):
     failures.check("7 of" in browser.value("document.querySelector('.banner').textContent"), "losses have a banner")
     browser.open(make_page(simulated_run.rank(0), folder, "whole"))
     failures.equal(browser.value("document.querySelectorAll('.banner').length"), 0, "where nothing was lost there is none")
+    browser.value("document.querySelectorAll('.banner details').forEach(one => one.open = false)")
+    browser.value("window.dispatchEvent(new Event('beforeprint'))")
+    failures.equal(browser.value("document.querySelectorAll('.banner details:not([open])').length"), 0, "on paper all of it is there")
     browser.open(make_page(simulated_run.profile([], [simulated_run.host(1000)], 1000), folder, "empty"))
     failures.equal(browser.value("document.body.dataset.state"), "ready", "a profile without regions has a page as well")
+    failures.check("no region has ended" in browser.value(TEXT.format("total")), "which says why nothing is drawn", browser.value(TEXT.format("total")))
+    stacked = simulated_run.with_stacks(simulated_run.rank(3))
+    stacked.update(regions=[], stacks=stacked["stacks"][:1])
+    browser.open(make_page(stacked, folder, "unmarked"))
+    failures.check("box-frame" in browser.value("document.getElementById('icicle').dataset.painted"), "stacks are drawn where no region was timed", browser.value(TEXT.format("total")))
+    counted = simulated_run.rank(0)
+    counted["regions"][1]["count"] = 0
+    counted["regions"][1]["attributes"] = {"bytes": {"count": 1, "sum": 5, "min": 5, "max": 5}}
+    browser.open(make_page(counted, folder, "counted"), f"#region={counted['regions'][1]['id']}")
+    failures.check(counted["regions"][1]["name"] in browser.value(TEXT.format("details")) and "still open" not in browser.value(TEXT.format("details")), "what has attributes only is not open", browser.value(TEXT.format("details")))
+    twice = [simulated_run.region(path, [ns]) for path, ns in ((["a"], 10), (["a", "reduce"], 10), (["b"], 90), (["b", "reduce"], 90))]
+    browser.open(make_page(simulated_run.profile(twice, [simulated_run.host(1000)], 1000), folder, "twice"), "#measure=self")
+    x, y, _ = browser.value(PLACE.format(name="'reduce'"))
+    browser.click(x, y)
+    details = browser.value(TEXT.format("details"))
+    failures.check("The largest of 2 places." in details and "90 ns" in details, "of several places the largest is told of", details)
     browser.open(make_page(simulated_run.many_rows(events=100), folder, "many"))
     failures.equal(browser.value("document.body.dataset.state"), "ready", "compressed data are read")
     failures.check(browser.value("document.querySelectorAll('#table tbody tr').length") == 1000, "of many rows a thousand are shown at first")

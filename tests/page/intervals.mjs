@@ -1,7 +1,7 @@
 // A timeline's intervals as they are packed, and what rows look like from afar.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { findSubmission, firstBehind, firstFrom, fromZigzag, Numbers, readIntervals, rowOf } from "../../lib/report/page/intervals.js";
+import { findSubmission, firstAt, firstBehind, firstFrom, fromZigzag, Numbers, readIntervals, rowOf } from "../../lib/report/page/intervals.js";
 import { bucketAt, chooseLevel, Columns, fillFromIntervals, fillFromLevel, makeTicks, readLevel } from "../../lib/report/page/timeline_rows.js";
 
 function pack(...numbers) {
@@ -24,6 +24,7 @@ test("an interval of no length is found by its begin", () => {
   const marks = { begins: [0, 1000, 1000, 2000], ends: [0, 1000, 1500, 2500] };
   const row = { first: 0, count: 4 };
   assert.deepEqual([0, 1, 1000, 1001, 2001].map((time) => firstFrom(marks, row, time)), [0, 1, 1, 3, 4]);
+  assert.deepEqual([0, 500, 1000, 1200, 2400].map((time) => firstAt(marks, row, time)), [0, 1, 1, 2, 3]);
 });
 
 // A thread with two calls, and a queue with what the second and the first submitted, and one of which the time alone is known.

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { findVerdict, timeOfRun, weighSides } from "../../lib/report/page/comparison_page.js";
-import { deviations, findStragglers, imbalances } from "../../lib/report/page/ranks.js";
+import { deviations, findStragglers, imbalances, nameFramed } from "../../lib/report/page/ranks.js";
 import { chooseRanks, deviceParts, hostParts, rankParts } from "../../lib/report/page/summary.js";
 import { isTimeOfHost, listNodes, makeTree, measures, weigh } from "../../lib/report/page/tree.js";
 
@@ -54,6 +54,12 @@ test("imbalances come by what the other ranks wait", () => {
   assert.deepEqual(imbalances(nodes).map((one) => [one.node.name, one.lost]), [["b", 80], ["a", 20]]);
 });
 
+test("what has a frame in the heat map is named", () => {
+  const line = (label, odd) => ({ node: { label }, odd });
+  assert.equal(nameFramed({ ranks: 3, ranks_per_bin: 2 }, [line("a", [false, true]), line("b", [true, false])]), "much longer than the others: a of rank 2, b of ranks 0–1");
+  assert.equal(nameFramed({ ranks: 2, ranks_per_bin: 1 }, [line("a", [false, false])]), "no rank stands out");
+});
+
 test("a box of a comparison is as wide as the longer side, and coloured by what is sure", () => {
   const side = (total) => ({ runs: 2, count: 1, total_ns: total });
   const rows = [
@@ -68,4 +74,6 @@ test("a box of a comparison is as wide as the longer side, and coloured by what 
   assert.deepEqual(sides.get(b), { before: 25, after: 30, width: 30 });
   assert.deepEqual([a, b, c].map((node) => findVerdict(node, () => true)), ["faster", "unclear", "new"]);
   assert.equal(timeOfRun(null), null);
+  const [both] = makeTree([{ id: "1", parent: null, name: "k", device: 1, verdict: "slower" }, { id: "1", parent: null, name: "k", device: 2, verdict: "untested" }]).children;
+  assert.deepEqual([1, 2].map((device) => findVerdict(both, (row) => row.device === device)), ["slower", "untested"]);
 });

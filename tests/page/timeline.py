@@ -239,6 +239,29 @@ def check_hostile(browser, folder):
     check_quiet(browser, "hostile")
 
 
+def check_arrows(browser, folder):
+    """What is chosen has its arrow also where there are too many others; a range of no length is reached."""
+    export = nsys_export.Export(folder / "arrows.sqlite")
+    export.kernels([(1000 + 2000 * at, 2900 + 2000 * at, "k") for at in range(210)])
+    thread, launch = nsys_export.global_tid(100, 11), export.string("cudaLaunchKernel_v7000")
+    export.rows("CUPTI_ACTIVITY_KIND_RUNTIME", [{"start": 10 + 2000 * at, "end": 900 + 2000 * at, "globalTid": thread, "correlationId": at + 1, "nameId": launch} for at in range(210)])
+    text = export.string("moment")
+    export.rows("NVTX_EVENTS", [{"start": 0, "end": 0, "eventType": 59, "globalTid": nsys_export.global_tid(100, 12), "textId": text, "text": None}])
+    page = make_timeline(export.finish(), folder, "arrows")
+    open_whole(browser, page)
+    browser.value("document.getElementById('timeline').style.width = '4000px', window.dispatchEvent(new Event('resize'))")
+    state = "[Number(document.getElementById('timeline').dataset.arrows), document.getElementById('timeline-shown').textContent.includes('too many arrows')]"
+    failures.equal(browser.value(state), [0, True], "too many arrows are left out, which is said")
+    kernel = browser.value("(() => { const t = document.getElementById('timeline').timeline; return t.names.length && [...t.intervals.sites].findIndex(site => t.names[site] === 'k') })()")
+    browser.value(f"document.getElementById('timeline').timeline.options.select({kernel})")
+    failures.equal(browser.value(state)[0], 1, "but for that of what is chosen")
+    moment = browser.value("(() => { const t = document.getElementById('timeline').timeline; return [...t.intervals.sites].findIndex(site => t.names[site] === 'moment') })()")
+    browser.value(f"document.getElementById('timeline').timeline.options.select({moment})")
+    link = browser.value("location.hash")
+    open_whole(browser, page, link)
+    failures.equal(browser.value(STATE)[2], moment, "an interval of no length is restored by its link")
+
+
 def check_many(browser, folder):
     """More operations at once than rows, marks, and an empty trace."""
     export = nsys_export.Export(folder / "deep.sqlite")
@@ -250,6 +273,13 @@ def check_many(browser, folder):
     x, y = browser.value("(() => { const t = document.getElementById('timeline').timeline; const a = t.canvas.getBoundingClientRect(); return [a.left + 600, a.top + t.yOf(t.lines.length - 1) + 5] })()")
     browser.move(x, y)
     failures.check("most of it k" in browser.value(TEXT.format("timeline-pointed")), "which tells what it has", browser.value(TEXT.format("timeline-pointed")))
+    found = browser.value("(() => { const f = document.getElementById('timeline-search'); f.value = 'k'; f.dispatchEvent(new Event('input')); return document.getElementById('timeline-found').textContent })()")
+    failures.check(found.startswith("16 found") and "of the intervals that are kept" in found, "and is not in what is found, which is said", found)
+    browser.value("document.getElementById('timeline').timeline.show(1000, 2000), document.getElementById('timeline-search').focus()")
+    before = browser.value(STATE)
+    browser.press("Escape")
+    failures.equal((browser.value(STATE), browser.value("document.getElementById('timeline-search').value")), (before, ""), "Escape in the search clears it, and no more")
+    check_arrows(browser, folder)
     export = nsys_export.Export(folder / "empty.sqlite")
     open_whole(browser, make_timeline(export.finish(), folder, "empty"))
     check_quiet(browser, "others")

@@ -2,8 +2,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { find, firstLevel, layOut, visible } from "../../lib/report/page/layout.js";
+import { makeKey } from "../../lib/report/page/names.js";
 import { findNodes, makeSearch, sumUp } from "../../lib/report/page/search.js";
-import { findLanes, listNodes, makeInverted, makeTree, measures, pathText, weigh } from "../../lib/report/page/tree.js";
+import { findLanes, findPath, listNodes, makeInverted, makeTree, measures, pathText, weigh } from "../../lib/report/page/tree.js";
 
 const row = (id, parent, name, total, self, more) => Object.assign({ id, parent, name, kind: "region", device: 0, count: 1, total_ns: total, self_ns: self, attributes: {}, context: null, self_context: null }, more);
 
@@ -80,6 +81,22 @@ test("a path may be 4097 deep", () => {
   assert.equal(worth.total, 10);
   assert.equal(layOut(root, (node) => worth.inclusive.get(node), 10).levels.length, 4097);
   makeInverted(root, worth);
+});
+
+test("of very many callers only the nearest are in what is inside out", () => {
+  const deep = Array.from({ length: 1500 }, (unused, at) => row(String(at + 1), at ? String(at) : null, `r${at}`, 10 * (1500 - at), 10));
+  const root = makeTree(deep);
+  const made = makeInverted(root, weigh(root, "host", measures.self));
+  const nodes = listNodes(made);
+  assert.ok(made.levels > 100 && made.levels < 200, String(made.levels));
+  assert.ok(nodes.length <= 200_000);
+  assert.equal(Math.max(...made.children.map((node) => node.sum)), 10);
+  assert.equal(nodes.reduce((most, node) => Math.max(most, node.depth), 0), made.levels - 1);
+  assert.equal(makeInverted(makeTree(rows()), weigh(makeTree(rows()), "host", measures.self)).levels, Infinity);
+});
+
+test("a node's key is that of its path", () => {
+  for (const node of listNodes(makeTree(rows()))) assert.equal(node.key, makeKey(findPath(node)));
 });
 
 test("boxes of a level come from the left, the widest first, and are found by their place", () => {

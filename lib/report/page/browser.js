@@ -6,7 +6,8 @@ import { findNodes, makeSearch } from "./search.js";
 import { listNodes } from "./tree.js";
 
 export class Browser {
-  // `makeId(node)`: what a link calls it; `opened(node)`: what is done when it is selected, and with null when no more.
+  // `makeId(node)`: what a link calls it; `opened(node, shown)`: what is done when it is selected, where the
+  // icicle has `shown` for it, and with null when no more.
   constructor({ root, icicle, table, makeId, opened, sumText, rebuild }) {
     Object.assign(this, { root, icicle, table, makeId, opened, sumText, rebuild });
     this.nodes = listNodes(root);
@@ -43,7 +44,7 @@ export class Browser {
     this.selected = original;
     this.icicle.select(this.findShown(node));
     this.table.select(original && original.region ? original.region.original : original);
-    this.opened(original);
+    this.opened(original, node);
     this.note();
   }
 

@@ -1,6 +1,6 @@
 // The page of a comparison: one icicle for both sides, in which only what has changed for sure is coloured.
 import { Browser } from "./browser.js";
-import { byId, fill, make } from "./dom.js";
+import { byId, fill, make, say } from "./dom.js";
 import { Icicle, makeLegend } from "./icicle.js";
 import { joinPath, shortened } from "./names.js";
 import { duration, percent, signedPercent } from "./numbers.js";
@@ -76,14 +76,14 @@ function makeChanges(comparison, select, known) {
   const changed = comparison.regions.filter((row) => ["slower", "faster", "new", "gone"].includes(row.verdict));
   if (changed.length === 0) return [make("p", { class: "note", id: "no-change" }, "No region changed by more than chance.")];
   const most = 8;
-  const say = (row) => {
+  const putInWords = (row) => {
     const name = shortened(joinPath(row.path), 90);
     if (row.verdict === "new") return `${name} is new: ${duration(timeOfRun(row.after))} a run`;
     if (row.verdict === "gone") return `${name} is gone: it took ${duration(timeOfRun(row.before))} a run`;
     return `${name} is ${row.verdict}: ${signedPercent(row.change_of_mean || 0)} an event, from ${duration(timeOfRun(row.before))} to ${duration(timeOfRun(row.after))} a run`;
   };
   return [
-    make("ol", { class: "findings" }, ...changed.slice(0, most).map((row) => make("li", { "data-kind": row.verdict }, make("button", { type: "button", class: "link", onclick: () => select(known(row)) }, say(row)), make("span", { class: "evidence" }, row.p === null ? "" : `p ${row.p < 0.001 ? "< 0.001" : row.p.toFixed(3)}`)))),
+    make("ol", { class: "findings" }, ...changed.slice(0, most).map((row) => make("li", { "data-kind": row.verdict }, make("button", { type: "button", class: "link", onclick: () => select(known(row)) }, putInWords(row)), make("span", { class: "evidence" }, row.p === null ? "" : `p ${row.p < 0.001 ? "< 0.001" : row.p.toFixed(3)}`)))),
     changed.length > most ? make("p", { class: "note" }, `${changed.length - most} more below`) : null,
   ];
 }
@@ -110,6 +110,10 @@ export function show({ comparison, words }) {
     listLines: (node) => (node.rows.length ? node.rows.map((row) => ({ node, row })) : [{ node, row: null }]),
     sort: "DIFFERENCE",
     onSelect: (node) => browser.select(node),
+    onEnter: (node) => {
+      browser.select(node);
+      say(describe(node));
+    },
     onChange: () => browser.note(),
   });
   table.root = root;

@@ -119,17 +119,19 @@ function describeRow(row, profile, words) {
   return make("dl", { class: "facts-of-row" }, ...lines.filter((one) => one));
 }
 
-export function showDetails(node, profile, words, { zoom, close }) {
+// `places`: how many were gathered in what was chosen, of which this is the one with most.
+export function showDetails(node, profile, words, { zoom, close, places }) {
   const path = findPath(node).map(printable);
   fill(
     "details",
     make(
       "header",
       {},
-      make("h2", { id: "details-title", title: shortened(node.label, 2000) }, shortened(node.label, 300)),
+      make("h2", { id: "details-title", tabindex: -1, title: shortened(node.label, 2000) }, shortened(node.label, 300)),
       make("button", { type: "button", class: "close", "aria-label": "close", onclick: close }, "×"),
     ),
     path.length > 1 ? make("p", { class: "path" }, path.slice(0, -1).map((name) => shortened(name, 40)).join(" › ")) : null,
+    places > 1 ? make("p", { class: "note" }, `The largest of ${places} places.`) : null,
     make("p", {}, make("button", { type: "button", onclick: () => zoom(node) }, "Zoom in")),
     ...node.rows.map((row) => make("div", { class: "row" }, makeHistogram(row), describeRow(row, profile, words))),
     node.rows.some(hasHistogram) ? make("p", { class: "note" }, "The picture: durations of single calls on a logarithmic axis, from the shortest to the longest; the area of a bar is their number, its place right to within 3 %, or to its width where bars are wider.") : null,
@@ -152,7 +154,7 @@ export function showFrame(node, profile, { zoom, select, close }) {
   const period = sampled && sampled.samples ? sampled.observed_ns / sampled.samples : null;
   fill(
     "details",
-    make("header", {}, make("h2", { id: "details-title", title: shortened(node.label, 2000) }, shortened(node.label, 300)), make("button", { type: "button", class: "close", "aria-label": "close", onclick: close }, "×")),
+    make("header", {}, make("h2", { id: "details-title", tabindex: -1, title: shortened(node.label, 2000) }, shortened(node.label, 300)), make("button", { type: "button", class: "close", "aria-label": "close", onclick: close }, "×")),
     make("p", { class: "path" }, path.slice(0, -1).map((name) => shortened(name, 40)).join(" › ")),
     make("p", {}, make("button", { type: "button", onclick: () => zoom(node) }, "Zoom in"), node.region && !node.region.frame ? make("button", { type: "button", onclick: () => select(node.region) }, "Its region") : null),
     make(

@@ -49,7 +49,9 @@ export function prepare(canvas, width, height) {
 
 export function onRedraw(draw) {
   window.addEventListener("resize", draw);
+  // Paper has the light colours, which are there only once the page has become one to print.
   window.addEventListener("beforeprint", draw);
+  window.matchMedia("print").addEventListener("change", draw);
   window.matchMedia("(prefers-color-scheme: dark)").addEventListener("change", draw);
 }
 

@@ -109,6 +109,11 @@ export function firstFrom(intervals, row, time) {
   return low;
 }
 
+// The first interval of a row that is there at a time or comes behind it, also one that has no length.
+export function firstAt(intervals, row, time) {
+  return Math.min(firstBehind(intervals, row, time), firstFrom(intervals, row, time));
+}
+
 // Which row an interval is in.
 export function rowOf(intervals, number) {
   let low = 0;

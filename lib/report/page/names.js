@@ -20,13 +20,23 @@ export function joinPath(names) {
   return names.map(printable).join(" > ");
 }
 
-// Of a path: the same in every profile of a program. FNV-1a, 2 × 32 bits.
-export function makeKey(names) {
-  let low = 0x811c9dc5;
-  let high = 0x050c5d1f;
-  for (const unit of names.join("\u001f").split("").map((one) => one.charCodeAt(0))) {
+// FNV-1a, 2 × 32 bits, from what is above a name: a deep path is not read again for each name in it. null: nothing is above.
+export function extendHash(above, name) {
+  let { low, high } = above || { low: 0x811c9dc5, high: 0x050c5d1f };
+  const text = above ? `\u001f${name}` : name;
+  for (let at = 0; at < text.length; ++at) {
+    const unit = text.charCodeAt(at);
     low = Math.imul(low ^ unit, 0x01000193);
     high = Math.imul(high ^ unit ^ (low >>> 24), 0x01000193);
   }
+  return { low, high };
+}
+
+export function keyOf({ low, high }) {
   return (high >>> 0).toString(16).padStart(8, "0") + (low >>> 0).toString(16).padStart(8, "0");
+}
+
+// Of a path: the same in every profile of a program.
+export function makeKey(names) {
+  return keyOf(extendHash(null, names.join("\u001f")));
 }

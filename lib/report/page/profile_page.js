@@ -2,7 +2,7 @@
 import { Browser } from "./browser.js";
 import { listLines, makeColumns } from "./columns.js";
 import { hideDetails, showDetails, showFrame, watchDetails } from "./details.js";
-import { byId, fill, make } from "./dom.js";
+import { byId, fill, make, say } from "./dom.js";
 import { Icicle, makeLegend } from "./icicle.js";
 import { showMachines } from "./machines.js";
 import { printable, shortened } from "./names.js";
@@ -62,20 +62,28 @@ export function show({ profile, words }) {
   let shownRoot = root;
   let total = 0;
   const stacks = profile.stacks || [];
-  const width = (node) => (shownRoot !== root ? node.sum || 0 : worth.inclusive.get(node) || 0);
+  // Nodes of the table are those of `root`, whatever tree the icicle has.
+  const width = (node) => (worth.inclusive.has(node) ? worth.inclusive.get(node) : node.sum || 0);
   const describe = (node) => {
-    const own = shownRoot !== root ? node.own || 0 : worth.exclusive.get(node) || 0;
+    const own = worth.exclusive.has(node) ? worth.exclusive.get(node) : node.own || 0;
     const share = total ? percent(width(node) / total) : "—";
-    const name = measure.isInverted ? findPath(node).map(printable).join(" ‹ ") : pathText(node);
-    const places = measure.isInverted && node.places > 1 ? `, in ${node.places} places, of which a click shows the one with most` : "";
+    const name = measure.isInverted && !worth.inclusive.has(node) ? findPath(node).map(printable).join(" ‹ ") : pathText(node);
+    const places = measure.isInverted && node.places > 1 ? `, in ${node.places} places, of which a click shows the largest` : "";
     return `${shortened(name, 160)}: ${describeAmount(width(node), measure.unit)}, ${share} of all; by itself ${describeAmount(own, measure.unit)}${places}`;
   };
 
+  let opener = null; // whose row the focus goes back to
   const table = new Table(byId("table"), {
     columns: makeColumns(words.devices, words.wall_ns),
     listLines: (node) => listLines(node).map((line) => Object.assign(line, { path: findPath(node) })),
     sort: "TIME",
     onSelect: (node) => browser.select(node),
+    onEnter: (node) => {
+      browser.select(node);
+      say(describe(node));
+      opener = node;
+      byId("details-title").focus();
+    },
     onChange: () => browser.note(),
   });
   table.root = root;
@@ -108,7 +116,8 @@ export function show({ profile, words }) {
     icicle.show(shownRoot, width, total);
     const outside = shownRoot.children.find((one) => one.frame);
     byId("total").textContent = `${describeAmount(outside ? total - outside.sum : total, measure.unit)} in all: ${measure.meaning}` +
-      (outside ? `; and ${describeAmount(outside.sum, measure.unit)} of threads outside of all regions, as they were sampled` : "");
+      (outside ? `; and ${describeAmount(outside.sum, measure.unit)} of threads outside of all regions, as they were sampled` : "") +
+      (shownRoot.levels < Infinity ? `; callers further out than ${shownRoot.levels} levels are not drawn` : "");
     icicle.setHovered(null);
     byId("pointed").textContent = icicle.options.hint;
   };
@@ -121,10 +130,15 @@ export function show({ profile, words }) {
       const isRegion = !node.original || node.key === node.original.key;
       return isRegion && node.rows[0] && node.rows[0].id ? node.rows[0].id : node.key;
     },
-    opened: (node) => {
+    opened: (node, shown) => {
+      const hadFocus = byId("details").contains(document.activeElement);
       if (node && node.frame) showFrame(node, profile, { zoom: (one) => browser.zoom(one), select: (one) => browser.select(one), close: () => browser.select(null) });
-      else if (node) showDetails(node, profile, words, { zoom: (one) => browser.zoom(one), close: () => browser.select(null) });
+      else if (node) showDetails(node, profile, words, { zoom: (one) => browser.zoom(one), close: () => browser.select(null), places: shown.places });
       else hideDetails();
+      if (hadFocus && node) byId("details-title").focus();
+      else if (hadFocus && opener) table.focusOn(opener);
+      else if (hadFocus) byId("icicle").focus({ preventScroll: true });
+      if (!node || !hadFocus) opener = null;
       icicle.draw();
     },
     sumText: (found, shown) => `${found.size} found, ${worth.total ? percent(sumUp(found, worth.inclusive) / worth.total) : "—"} of ${nameLane(lanes.length ? lanes[byId("lane").selectedIndex].lane : "host")}${describeFrames(shown)}`,

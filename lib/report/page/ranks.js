@@ -50,8 +50,16 @@ function rankText(heat, bin) {
   return first === last ? `rank ${first}` : `ranks ${first}–${last}`;
 }
 
+// What has a frame in the map, in words.
+export function nameFramed(heat, shown) {
+  const most = 20;
+  const all = shown.flatMap((one) => one.odd.flatMap((isOdd, bin) => (isOdd ? [`${shortened(one.node.label, 40)} of ${rankText(heat, bin)}`] : [])));
+  if (all.length === 0) return "no rank stands out";
+  return `much longer than the others: ${all.slice(0, most).join(", ")}${all.length > most ? ` and ${all.length - most} more` : ""}`;
+}
+
 function showHeat(heat, shown, select) {
-  const canvas = make("canvas", { role: "img", "aria-label": "time by region and rank, compared with the median of ranks; the table below names the slowest and the fastest rank of each region" });
+  const canvas = make("canvas", { role: "img", "aria-label": `time by region and rank, compared with the median of ranks; ${nameFramed(heat, shown)}; the table below names the slowest and the fastest rank of each region` });
   const told = make("p", { class: "note", id: "heat-told" }, "Point at a cell. A frame marks a rank that takes much longer than the others.");
   const names = make(
     "div",

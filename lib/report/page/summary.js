@@ -237,4 +237,6 @@ export function showWarnings(warnings) {
       ),
     );
   fill("warnings", banner);
+  // On paper nothing can be opened.
+  window.addEventListener("beforeprint", () => banner.querySelectorAll("details").forEach((one) => (one.open = true)));
 }

@@ -9,7 +9,7 @@ const mostCharacters = 160;
 
 // columns: { name, meaning, isText, value(line), text(line) }; lines of a node: listLines(node).
 export class Table {
-  constructor(element, { columns, listLines, sort, onSelect, onChange }) {
+  constructor(element, { columns, listLines, sort, onSelect, onEnter, onChange }) {
     this.element = element;
     this.columns = columns;
     this.listLines = listLines;
@@ -17,6 +17,7 @@ export class Table {
     this.sort = sort;
     this.isUp = false;
     this.onSelect = onSelect;
+    this.onEnter = onEnter || onSelect; // by keys
     this.onChange = onChange;
     this.folded = new Set();
     this.found = null;
@@ -177,17 +178,24 @@ export class Table {
     else this.onSelect(row.node);
   }
 
+  // One row is in the order of tabs: the last that had the focus.
+  focusRow(row) {
+    if (!row) return;
+    for (const one of this.body.querySelectorAll('tr[tabindex="0"]')) one.tabIndex = -1;
+    row.tabIndex = 0;
+    row.focus();
+  }
+
+  focusOn(node) {
+    this.focusRow([...this.body.rows].find((one) => one.node === node));
+  }
+
   press(event) {
     const row = event.target.closest("tr");
     if (!row) return;
     const isOpen = row.node.children.length > 0 && !this.folded.has(row.node);
-    const move = (to) => {
-      if (!to) return;
-      row.tabIndex = -1;
-      to.tabIndex = 0;
-      to.focus();
-    };
-    const refocus = () => move([...this.body.rows].find((one) => one.node === row.node));
+    const move = (to) => this.focusRow(to);
+    const refocus = () => this.focusOn(row.node);
     if (event.key === "ArrowDown") move(row.nextElementSibling);
     else if (event.key === "ArrowUp") move(row.previousElementSibling);
     else if (event.key === "ArrowRight" && row.node.children.length && !isOpen) {
@@ -196,8 +204,8 @@ export class Table {
     } else if (event.key === "ArrowLeft" && isOpen) {
       this.toggle(row.node);
       refocus();
-    } else if (event.key === "ArrowLeft") move([...this.body.rows].find((one) => one.node === row.node.parent));
-    else if (event.key === "Enter" || event.key === " ") this.onSelect(row.node);
+    } else if (event.key === "ArrowLeft") this.focusOn(row.node.parent);
+    else if (event.key === "Enter" || event.key === " ") this.onEnter(row.node);
     else return;
     event.preventDefault();
   }

@@ -10,7 +10,7 @@ const lineHeight = 18;
 const axisHeight = 22;
 const gutter = 190;
 const leastSpan = 50; // ns
-const mostArrows = 200;
+const mostArrows = 200; // of those that nobody has asked for
 
 const boxNames = { wait: "box-wait", kernel: "box-kernel", copy_to: "box-copy", copy_from: "box-copy", fill: "box-copy", other: "box-copy", function: "box-function", mark: "accent" };
 
@@ -61,7 +61,7 @@ export function makeLines(timeline) {
 }
 
 export class Timeline {
-  // `changed()`: what is looked at has changed; `pointed(text)`; `select(number or null)`.
+  // `changed()`: what is looked at has changed; `drawn()`; `pointed(text)`; `select(number or null)`.
   constructor(canvas, view, length, timeline, options) {
     Object.assign(this, { canvas, view, length, timeline, options });
     this.range = Math.max(1, timeline.range_ns);
@@ -74,6 +74,7 @@ export class Timeline {
     this.selected = null;
     this.found = null; // by site, whether it matches what is searched for
     this.related = [];
+    this.leavesOut = false; // arrows of what is not chosen
     this.dragged = null;
     this.columns = new Columns(1);
     canvas.timeline = this;
@@ -166,7 +167,7 @@ export class Timeline {
     if (by) made.push([by.call === undefined ? by : by.call, number]);
     for (const row of this.intervals.rows) {
       if (!row.calls) continue;
-      for (let at = row.calls.indexOf(number); at >= 0 && made.length < mostArrows; at = row.calls.indexOf(number, at + 1)) made.push([number, row.first + at]);
+      for (let at = row.calls.indexOf(number); at >= 0; at = row.calls.indexOf(number, at + 1)) made.push([number, row.first + at]);
     }
     return made;
   }
@@ -335,8 +336,7 @@ export class Timeline {
     context.textBaseline = "middle";
     const first = Math.max(0, Math.floor(this.view.scrollTop / lineHeight));
     const last = Math.min(this.lines.length, first + Math.ceil(this.shownHeight / lineHeight) + 1);
-    const arrows = this.related.slice();
-    const chosen = arrows.length;
+    const others = [];
     context.save();
     context.beginPath();
     context.rect(0, axisHeight, width, this.shownHeight - axisHeight);
@@ -348,10 +348,12 @@ export class Timeline {
     context.imageSmoothingEnabled = false;
     for (let at = first; at < last; ++at)
       if (this.lines[at].row) context.drawImage(this.strip, 0, at - first, plot, 1, gutter, this.yOf(at), plot, lineHeight - 2);
-    this.drawWide(context, wide, first, arrows);
+    this.drawWide(context, wide, first, others);
     this.drawSelected(context);
-    const isFew = arrows.length <= mostArrows;
-    for (const arrow of isFew ? arrows : arrows.slice(0, chosen)) this.drawArrow(context, arrow);
+    this.leavesOut = others.length > mostArrows;
+    if (this.leavesOut) others.length = 0;
+    for (const arrow of others) this.drawArrow(context, arrow, false);
+    for (const arrow of this.related) this.drawArrow(context, arrow, true);
     context.restore();
     this.drawAxis(context, width);
     this.drawLabels(context, first, last);
@@ -362,7 +364,8 @@ export class Timeline {
       context.fillRect(this.dragged.begin - left, axisHeight, this.dragged.now - this.dragged.begin, this.shownHeight);
       context.globalAlpha = 1;
     }
-    this.canvas.dataset.arrows = isFew ? arrows.length : chosen;
+    this.canvas.dataset.arrows = others.length + this.related.length;
+    this.options.drawn();
   }
 
   fillLine(line, place, takeWide) {
@@ -377,8 +380,8 @@ export class Timeline {
     this.columns.paint((site, busy) => this.look(site, busy), this.pixels, place * this.columns.width);
   }
 
-  // Intervals that are wider than some pixels, with their names and their arrows.
-  drawWide(context, boxes, first, arrows) {
+  // Intervals that are wider than some pixels, with their names; `others` gets their arrows, but for those of what is chosen.
+  drawWide(context, boxes, first, others) {
     const tall = lineHeight - 2;
     const text = colour("box-text");
     for (const { left, right, number, place, line } of boxes) {
@@ -391,9 +394,9 @@ export class Timeline {
         context.fillText(shortened(this.names[site], Math.floor((right - left - 6) / 6.9)), gutter + left + 3, top + tall / 2);
       }
       const row = this.intervals.rows[line.number];
-      if (arrows.length > mostArrows || !(row.calls || row.latencies) || right - left < 8) continue;
+      if (others.length > mostArrows || number === this.selected || !(row.calls || row.latencies) || right - left < 8) continue;
       const by = findSubmission(this.intervals, number);
-      if (by) arrows.push([by.call === undefined ? by : by.call, number]);
+      if (by && by.call !== this.selected) others.push([by.call === undefined ? by : by.call, number]);
     }
   }
 
@@ -410,13 +413,12 @@ export class Timeline {
   }
 
   // From the call that submitted an operation to the operation.
-  drawArrow(context, [from, to]) {
+  drawArrow(context, [from, to], isChosen) {
     const end = this.place(to);
     const line = typeof from === "number" ? this.lineOfRow.get(rowOf(this.intervals, from)) : this.lines.findIndex((one) => one.row && one.track === from.track);
     if (line < 0 || line === undefined) return;
     const x = this.xOf(typeof from === "number" ? this.intervals.begins[from] : from.time);
     const y = this.yOf(line) + lineHeight / 2;
-    const isChosen = this.related.some(([one, other]) => one === from && other === to);
     context.strokeStyle = colour(isChosen ? "accent" : "muted");
     context.globalAlpha = isChosen ? 1 : 0.5;
     context.lineWidth = isChosen ? 1.5 : 1;

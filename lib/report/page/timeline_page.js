@@ -2,7 +2,7 @@
 import { readSection } from "./data.js";
 import { byId, fill, make, say } from "./dom.js";
 import { makeLegend } from "./icicle.js";
-import { findSubmission, firstBehind, firstFrom, readIntervals, rowOf } from "./intervals.js";
+import { findSubmission, firstAt, firstFrom, readIntervals, rowOf } from "./intervals.js";
 import { readLink, writeLink } from "./link.js";
 import { printable, shortened } from "./names.js";
 import { duration, grouped, quantity } from "./numbers.js";
@@ -38,6 +38,7 @@ class Page {
     this.timeline = timeline;
     this.shown = new Timeline(byId("timeline"), byId("timeline-view"), byId("timeline-length"), timeline, {
       changed: () => this.note(),
+      drawn: () => this.tellShown(),
       pointed: (text) => (byId("timeline-pointed").textContent = text === null ? hint : text),
       select: (number) => this.select(number),
     });
@@ -173,21 +174,27 @@ class Page {
     if (!intervals || intervals.count === 0) return;
     if (selected === null) {
       const row = intervals.rows.find((one) => one.count > 0);
-      this.goTo(Math.min(firstBehind(intervals, row, from), row.first + row.count - 1));
+      this.goTo(Math.min(firstAt(intervals, row, from), row.first + row.count - 1));
       return;
     }
     const rowNumber = rowOf(intervals, selected);
     const row = intervals.rows[rowNumber + down];
     if (!row) return;
-    const next = down === 0 ? selected + along : Math.min(firstBehind(intervals, row, intervals.begins[selected]), row.first + row.count - 1);
+    const next = down === 0 ? selected + along : Math.min(firstAt(intervals, row, intervals.begins[selected]), row.first + row.count - 1);
     if (next >= row.first && next < row.first + row.count) this.goTo(next);
+  }
+
+  tellShown() {
+    const { shown } = this;
+    byId("timeline-shown").textContent = `${duration(shown.to - shown.from)} from ${exactTime(shown.from)}, of ${duration(shown.range)}` +
+      (shown.leavesOut ? "; too many arrows to draw: only those of what is chosen" : "");
   }
 
   // The address says what is looked at, so that it can be sent to others.
   note() {
     const { shown } = this;
     byId("zoom-whole").disabled = shown.isWhole();
-    byId("timeline-shown").textContent = `${duration(shown.to - shown.from)} from ${exactTime(shown.from)}, of ${duration(shown.range)}`;
+    this.tellShown();
     if (this.isRestoring || !shown.intervals) return;
     const view = { search: byId("timeline-search").value, expression: byId("timeline-expression").checked ? "1" : "" };
     if (!shown.isWhole()) Object.assign(view, { from: shown.from.toFixed(0), to: shown.to.toFixed(0) });

@@ -1,5 +1,5 @@
 // A tree of call paths out of a profile's list of rows, and what each node is worth in what is looked at.
-import { joinPath, makeKey, printable } from "./names.js";
+import { extendHash, joinPath, keyOf, printable } from "./names.js";
 
 // A time that a thread of the host spends, and not what a device does meanwhile.
 const kindsOfHost = new Set(["region", "offload", "wait", "function"]);
@@ -13,10 +13,10 @@ export function isWait(row, name) {
   return row.kind === "wait" || row.kind === "offload" || (isTimeOfHost(row) && name.startsWith("MPI_"));
 }
 
-export function makeNode(name, parent) {
+export function makeNode(name, parent, label = printable(name)) {
   return {
     name,
-    label: printable(name),
+    label,
     parent,
     depth: parent ? parent.depth + 1 : -1,
     children: [],
@@ -35,10 +35,10 @@ export function pathText(node) {
   return joinPath(findPath(node));
 }
 
-function child(node, name) {
+function child(node, name, label) {
   let found = node.below.get(name);
   if (!found) {
-    found = makeNode(name, node);
+    found = makeNode(name, node, label);
     node.below.set(name, found);
     node.children.push(found);
   }
@@ -63,37 +63,60 @@ export function listNodes(root) {
   return all;
 }
 
-function finish(root) {
+// A key for each node, from the names of its path behind `above`.
+function giveKeys(root, above) {
+  const hashes = new Map([[root, above]]);
   for (const node of listNodes(root)) {
-    node.kind = findKind(node);
-    node.key = makeKey(findPath(node));
+    const hash = extendHash(hashes.get(node.parent), node.name);
+    hashes.set(node, hash);
+    node.key = keyOf(hash);
   }
+}
+
+function finish(root) {
+  for (const node of listNodes(root)) node.kind = findKind(node);
+  giveKeys(root, null);
   return root;
 }
 
 // The rows of a profile: a row has its own name, and the id of the row above it, or its whole path.
 export function makeTree(rows) {
   const root = makeNode("", null);
-  const paths = new Map([[null, []]]);
+  const nodes = new Map();
   rows.forEach((row, index) => {
-    const path = row.path || (paths.get(row.parent) || []).concat([row.name]);
-    if (!paths.has(row.id)) paths.set(row.id, path);
-    let node = root;
-    for (const name of path) node = child(node, name);
+    let node = row.path ? root : nodes.get(row.parent) || root;
+    for (const name of row.path || [row.name]) node = child(node, name);
+    if (!nodes.has(row.id)) nodes.set(row.id, node);
     if (node !== root) node.rows.push(Object.assign({ index }, row));
   });
   return finish(root);
 }
 
-// The same regions from their innermost names outwards: below a name stands who called it.
+// How many levels of callers there may be, so that not too many nodes are made: 1,500 regions in each other make a million.
+function findMostLevels(nodes) {
+  const mostNodes = 200000;
+  const starts = new Map();
+  for (const { depth } of nodes) starts.set(depth, (starts.get(depth) || 0) + 1);
+  let reach = nodes.length;
+  let made = 0;
+  for (let levels = 0; ; ++levels) {
+    made += reach;
+    if (reach === 0) return Infinity;
+    if (made > mostNodes && levels > 0) return levels;
+    reach -= starts.get(levels) || 0;
+  }
+}
+
+// The same regions from their innermost names outwards: below a name stands who called it, as far out as `levels` says.
 export function makeInverted(root, worth) {
   const made = makeNode("", null);
-  for (const node of listNodes(root)) {
-    const own = worth.exclusive.get(node) || 0;
-    if (own === 0) continue;
+  const nodes = listNodes(root).filter((node) => worth.exclusive.get(node) > 0);
+  made.levels = findMostLevels(nodes);
+  for (const node of nodes) {
+    const own = worth.exclusive.get(node);
     let at = made;
-    for (let caller = node; caller.parent; caller = caller.parent) {
-      at = child(at, caller.name);
+    for (let caller = node; caller.parent && at.depth + 1 < made.levels; caller = caller.parent) {
+      at = child(at, caller.name, caller.label);
       at.own = (at.own || 0) + (caller === node ? own : 0);
       at.sum = (at.sum || 0) + own;
       at.kind = caller.kind;
@@ -103,9 +126,7 @@ export function makeInverted(root, worth) {
       if (caller === node) at.rows.push(...node.rows);
     }
   }
-  // From that of the caller's side: whole paths would take the depth for each node.
-  made.key = "inverted";
-  for (const node of listNodes(made)) node.key = makeKey([node.parent ? node.parent.key : "", node.name]);
+  giveKeys(made, extendHash(null, "inverted"));
   return made;
 }
 
