@@ -1,7 +1,9 @@
+// Commas, line breaks and indents between values; numbers and texts as the library for JSON spells them.
 #include "json_stream.hpp"
 
-#include <cmath>
 #include <fmt/format.h>
+
+#include <cmath>
 #include <iterator>
 #include <nlohmann/json.hpp>
 
