@@ -58,7 +58,8 @@ std::string list_findings(const profile& profile) {
 
 std::string quote_what_is_missing(const profile& profile) {
   std::string made;
-  for (const std::string& one : lib::list_what_is_missing(profile)) made += "> " + escaped(one) + "\n>\n";
+  for (const std::string& one : lib::list_what_is_missing(profile))
+    made += (made.empty() ? "> " : ">\n> ") + escaped(one) + "\n";
   return made.empty() ? made : made + "\n";
 }
 

@@ -753,6 +753,7 @@ TEST_CASE("Markdown says what is missing before all else") {
   in.accounting.lost[adaptyst::loss_reason::rows_full] = 7;
   const std::string page = adaptyst::to_markdown(in);
   CHECK(page.rfind("> 7 of ", 0) == 0);
+  CHECK(contains(page, "\n\n| REGION"));
 }
 
 TEST_CASE("Markdown has the findings and the ten largest rows") {
