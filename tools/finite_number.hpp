@@ -12,8 +12,9 @@ inline CLI::Validator finite_number() {
   return CLI::Validator(
       [](std::string& text) {
         double number = 0;
-        return CLI::detail::lexical_cast(text, number) && std::isfinite(number) ? std::string()
-                                                                                : text + " is no finite number";
+        return CLI::detail::lexical_cast(text, number) && std::isfinite(number)
+                   ? std::string()
+                   : "'" + text + "' is no number, or not a finite one";
       },
       "");
 }

@@ -14,6 +14,7 @@
 
 #include "choosing_processes.hpp"
 #include "commands.hpp"
+#include "finite_number.hpp"
 #include "observing.hpp"
 #include "output.hpp"
 #include "report/activity_table.hpp"
@@ -222,6 +223,7 @@ void add_top(CLI::App& app) {
       ->type_name("N");
   command->add_option("--duration", options->duration, "Stop after so long")
       ->type_name("SECONDS")
+      ->check(finite_number())
       ->check(CLI::PositiveNumber);
   add_observing(*command, options->observing, "How often to look");
   command->footer(

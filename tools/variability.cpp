@@ -9,6 +9,7 @@
 
 #include "commands.hpp"
 #include "distribute/variability_run.hpp"
+#include "finite_number.hpp"
 #include "launched_ranks.hpp"
 #include "output.hpp"
 #include "report/variability_forms.hpp"
@@ -114,9 +115,7 @@ void add_variability(CLI::App& app) {
       ->add_option("--iqr", asked->request.settings.iqr,
                    "Flag a window beyond a quartile by this many interquartile ranges")
       ->type_name("K")
-      ->check([](const std::string& text) {
-        return text.find_first_of("nN") == std::string::npos ? "" : "'" + text + "' is no number";
-      })
+      ->check(finite_number())
       ->check(CLI::Range(0.0, 1000.0))
       ->capture_default_str();
   command->add_option("--top", asked->request.settings.top, "How many of the worst windows are listed")
