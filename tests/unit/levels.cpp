@@ -306,6 +306,18 @@ levels_result network_by_hand() {
   return made;
 }
 
+TEST_CASE("what some runs did not do weighs less in sums of the stack, and has the same rates") {
+  levels_result found = network_by_hand();
+  for (levelled_region& one : found.regions) one.runs = one.of_runs = 5;
+  found.regions[2].runs = 2;  // the first convolution: 2 of 5 runs
+  const stack_result made = analyse_stack(found);
+  CHECK(made.layers[0].work.total_ns == Approx(300 * 0.4));
+  CHECK(made.layers[0].work.calls == Approx(2 * 0.4));
+  CHECK(*made.layers[0].work.gflops_per_s() == Approx(2));
+  CHECK(made.layers[1].work.total_ns == 200);
+  CHECK(made.types[0].work.total_ns == Approx(300 * 0.4 + 200));
+}
+
 TEST_CASE("the analyses across the stack are those made by hand") {
   const stack_result found = analyse_stack(network_by_hand());
   REQUIRE(found.models.size() == 1);
